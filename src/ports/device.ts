@@ -1,0 +1,71 @@
+import type { Precision } from '../core/params/precision.ts'
+
+/** What a device says of itself. Claims: shown as such, used to size the question, never to accept an answer. */
+export interface DeviceFacts {
+  readonly kind: 'cpu' | 'cuda'
+  readonly name: string
+  readonly memoryBytes: number
+  readonly freeBytes: number
+  /** What the device can run; anything else is "unsupported", not failed. */
+  readonly precisions: readonly Precision[]
+  /** Further claims (uuid, pci, driver, clocks, product library …), short printable values. */
+  readonly details: Readonly<Record<string, string | number | boolean>>
+}
+
+/** A chain of rounds from a seed (§4.2); `bind` fingerprints each tile together with its partner (§8). */
+export interface ChainTask {
+  readonly kind: 'rounds' | 'bind'
+  readonly precision: Precision
+  readonly m: number
+  readonly n: number
+  readonly k: number
+  readonly rounds: number
+  readonly seed: Uint8Array
+}
+
+/** §7: a chain of `kept` int8 rounds whose low 16 bits per entry stay in the device's memory. */
+export interface FillTask {
+  readonly m: number
+  readonly n: number
+  readonly k: number
+  readonly kept: number
+  readonly seed: Uint8Array
+}
+
+/** §7 and §8: passes over the fill. With `peer`, partners come from that device's fill (link part). */
+export interface PassTask {
+  readonly passes: number
+  readonly start: Uint8Array
+  readonly peer?: Device
+}
+
+/** A leaf of the tree of one round (or pass): which round or pass, which tile. */
+export interface LeafPosition {
+  readonly round: number
+  readonly tile: number
+}
+
+/** Called once per root, in order, as soon as the root is known to the host. */
+export type OnRoot = (root: Uint8Array) => void
+
+/**
+ * A thing that multiplies. One chain, fill or set of passes runs at a time; what it leaves behind for the openings stays
+ * until the next one starts (a fill stays through passes and link passes) or `release` is called.
+ * Paths come back as siblings from leaf to root, 32 bytes each, one opening after the other, no separators.
+ */
+export interface Device {
+  readonly facts: DeviceFacts
+  runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void>
+  /** Paths in the trees of the last chain. */
+  openChain(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array>
+  fill(task: FillTask, onRoot: OnRoot, signal: AbortSignal): Promise<void>
+  runPasses(task: PassTask, onRoot: OnRoot, signal: AbortSignal): Promise<void>
+  /**
+   * Paths of the last passes; `tile` is u over the whole fill. Each opening is the path of u in the pass (within its kept
+   * round, then over the rounds' roots, padded to a power of two), followed by the §5 path of u in its kept round.
+   */
+  openPasses(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array>
+  /** Gives back everything held for openings, the fill included. */
+  release(): Promise<void>
+  close(): Promise<void>
+}
