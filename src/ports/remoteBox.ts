@@ -1,0 +1,39 @@
+/** Our program on a box, reached through its standard streams. What it writes is hostile until core/wire has decoded it. */
+export interface ProverProcess {
+  /** Resolves when the bytes are handed to the transport; rejects when the process is gone. */
+  write(bytes: Uint8Array): Promise<void>
+  /** Standard output in the order it arrives. Ends when the process ends or the connection is lost. */
+  readonly output: AsyncIterable<Uint8Array>
+  /** Settles when the process has ended; never rejects. `lost` says the connection went first. */
+  readonly ended: Promise<{ readonly code: number | null; readonly lost: boolean }>
+  /** Ends the process and everything it started, politely and then by force. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+/** One prover file set with its hashes. A directory that holds `manifest.json` and the files it names. */
+export interface ProverRelease {
+  readonly directory: string
+  /** SHA-256 of the manifest, hex: names the release, and its folder on the box. */
+  readonly id: string
+  readonly files: readonly {
+    readonly path: string
+    readonly bytes: number
+    readonly sha256: string
+    readonly executable: boolean
+  }[]
+  /** What starts it, relative to the release folder: either a Node of its own or the box's. */
+  readonly command: readonly string[]
+}
+
+/** A machine we hold for a while. Standard error of the prover is never part of a verdict (attack 16). */
+export interface RemoteBox {
+  /** How a person names it: "this machine", "ssh://user@host:22". */
+  readonly address: string
+  /** Claims about the way in (host key fingerprint, container or account), for the report. */
+  readonly access: Readonly<Record<string, string>>
+  /** Puts the prover where it can run; uploads only what is missing. The hash check guards against accidents, not lies. */
+  install(signal: AbortSignal): Promise<void>
+  start(signal: AbortSignal): Promise<ProverProcess>
+  /** Leaves nothing running and, unless caching was asked for, nothing lying on the box. */
+  close(): Promise<void>
+}
