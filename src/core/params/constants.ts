@@ -1,0 +1,33 @@
+/** §5. Tiles are 32 x 32: one warp's width, and small enough that a CPU recomputes one in milliseconds. */
+export const TILE = 32
+
+/** §2. Above this k the FP32 accumulator of a tensor core could round. */
+export const MAX_K = 32768
+
+/** §4.1. One message can name at most this many devices; the mask is a u32. */
+export const MAX_DEVICES = 32
+
+/** Parts of one challenge: ten kinds of question and one "alone" part per device, with room. */
+export const MAX_PARTS = 64
+
+/** Largest m = n of §4.0. */
+export const MAX_SIZE = 32768
+
+/** More openings than this prove nothing more and cost the verifier its time. */
+export const MAX_OPENINGS = 4096
+
+/** §7. Two bytes are kept of every entry, 2048 of every tile. */
+export const KEPT_TILE_BYTES = 2048
+export const KEPT_TILE_WORDS = 512
+
+/** §7. What a host link can carry at most: PCIe 5 x16, or C2C where host and card share it. */
+export const HOST_LINK_BYTES_PER_SEC = 64e9
+export const C2C_LINK_BYTES_PER_SEC = 450e9
+
+/** §7. Memory counts as held by the card only when it is read at this share of the card's own copy bandwidth. */
+export const MEMORY_BANDWIDTH_SHARE = 0.85
+
+/** §4.0. A timed part must last at least half of what the preset asks. */
+export const SHORTEST_SHARE = 0.5
+
+export const PROTOCOL_VERSION = 1

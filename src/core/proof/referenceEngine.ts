@@ -1,0 +1,35 @@
+import { TILE } from '../params/constants.ts'
+import { entryRow, MATRIX_A, MATRIX_B } from './entries.ts'
+import { fma32 } from './fma32.ts'
+import type { TileEngine, TileRequest } from './tileEngine.ts'
+
+/** The definition of a tile in plain TypeScript: slow, and what every other engine must equal bit for bit. */
+export const referenceEngine: TileEngine = { tile: referenceTile }
+
+function referenceTile({ seed, precision, k, tileRow, tileColumn }: TileRequest): Uint32Array {
+  const rows = (matrix: 0 | 1, first: number) =>
+    Array.from({ length: TILE }, (_, i) => entryRow(seed, matrix, precision, first * TILE + i, k))
+  const a = rows(MATRIX_A, tileRow)
+  const b = rows(MATRIX_B, tileColumn)
+  const dot = precision === 'fp32' ? chainBits : exactDot
+  const out = new Uint32Array(TILE * TILE)
+  for (let r = 0; r < TILE; r++) for (let c = 0; c < TILE; c++) out[r * TILE + c] = dot(a[r]!, b[c]!)
+  return out
+}
+
+function exactDot(a: Float64Array, b: Float64Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!
+  return sum >>> 0
+}
+
+const float = new Float32Array(1)
+const floatBits = new Uint32Array(float.buffer)
+
+/** §2. k ascending, from +0, one rounding a step: no other order gives these bits. */
+function chainBits(a: Float64Array, b: Float64Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum = fma32(a[i]!, b[i]!, sum)
+  float[0] = sum
+  return floatBits[0]!
+}

@@ -1,0 +1,34 @@
+import { u32le } from '../bytes/bytes.ts'
+import { taggedHash } from '../bytes/sha256.ts'
+import { padRoots, rootOf } from './merkle.ts'
+
+/** §4.2. Where device d starts in part p: bound to this challenge, this part's fresh S and this device. */
+export const partSeed = (x: Uint8Array, s: Uint8Array, part: number, device: number): Uint8Array =>
+  taggedHash('tsp1/seed', x, s, u32le(part), u32le(device))
+
+/** §4.2. Rounds are sequential: the next operands exist only once this round's root does. */
+export const nextSeed = (seed: Uint8Array, root: Uint8Array): Uint8Array => taggedHash('tsp1/next', seed, root)
+
+/** The seeds of a chain with the given roots, one per root. */
+export function chainSeeds(first: Uint8Array, roots: readonly Uint8Array[]): Uint8Array[] {
+  const seeds = [first]
+  for (const root of roots.slice(0, -1)) seeds.push(nextSeed(seeds.at(-1)!, root))
+  return seeds.slice(0, roots.length)
+}
+
+/** §4.1. What the challenge says of a nonce before it is revealed. */
+export const nonceHash = (nonce: Uint8Array): Uint8Array => taggedHash('tsp1/nonce', nonce)
+
+/** §7. Q_j over the roots of the kept rounds in pass j. */
+export const passRoot = (pass: number, roots: readonly Uint8Array[]): Uint8Array =>
+  taggedHash('tsp1/mem', u32le(pass), rootOf(padRoots(roots)))
+
+/** §7. Passes are sequential too. */
+export const nextPass = (z: Uint8Array, q: Uint8Array): Uint8Array => taggedHash('tsp1/pass', z, q)
+
+/** Z_0 … Z_(P-1) from Z_0 and the pass roots. */
+export function passWords(z0: Uint8Array, passRoots: readonly Uint8Array[]): Uint8Array[] {
+  const all = [z0]
+  for (const root of passRoots.slice(0, -1)) all.push(nextPass(all.at(-1)!, root))
+  return all.slice(0, passRoots.length)
+}
