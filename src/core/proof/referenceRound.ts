@@ -1,0 +1,49 @@
+import { words32 } from '../bytes/bytes.ts'
+import { TILE } from '../params/constants.ts'
+import type { Precision } from '../params/precision.ts'
+import { fingerprintBound, fingerprintPass, fingerprintTile } from './fingerprint.ts'
+import { leafHash } from './merkle.ts'
+import { bindPartner, keptWords, passPartner } from './partners.ts'
+import type { TileEngine } from './tileEngine.ts'
+
+export interface ProductShape {
+  readonly precision: Precision
+  readonly m: number
+  readonly n: number
+  readonly k: number
+}
+
+/** All tiles of C = A * B^T, tile by tile (§5 numbering). */
+export function productTiles(
+  seed: Uint8Array,
+  { precision, m, n, k }: ProductShape,
+  engine: TileEngine,
+): Uint32Array[] {
+  const columns = n / TILE
+  return Array.from({ length: (m / TILE) * columns }, (_, tile) =>
+    engine.tile({ seed, precision, k, tileRow: Math.floor(tile / columns), tileColumn: tile % columns }).slice(),
+  )
+}
+
+/** Leaves of a plain round (§5); a fill round of §7 has the same leaves. */
+export function roundLeaves(seed: Uint8Array, tiles: readonly Uint32Array[]): Uint8Array[] {
+  const salt = words32(seed)[3]!
+  return tiles.map((tile, index) => leafHash(index, fingerprintTile(tile, salt)))
+}
+
+/** Leaves of a bind round (§8). */
+export function bindLeaves(seed: Uint8Array, tiles: readonly Uint32Array[]): Uint8Array[] {
+  const salt = words32(seed)[3]!
+  return tiles.map((tile, index) => {
+    const partner = tiles[bindPartner(index, seed, tiles.length)]!
+    return leafHash(index, fingerprintBound(tile, partner, salt))
+  })
+}
+
+/** Leaves of one pass over a fill (§7, §8), u ascending; `partners` is the fill partners are taken from. */
+export function passLeaves(z: Uint8Array, fill: readonly Uint32Array[], partners = fill): Uint8Array[] {
+  const w2 = words32(z)[2]!
+  const own = fill.map(keptWords)
+  const others = partners === fill ? own : partners.map(keptWords)
+  return own.map((kept, u) => leafHash(u, fingerprintPass(kept, others[passPartner(u, z, others.length)]!, w2)))
+}
