@@ -16,6 +16,9 @@ export const MAX_SIZE = 32768
 /** More openings than this prove nothing more and cost the verifier its time. */
 export const MAX_OPENINGS = 4096
 
+/** §7. Kept rounds of one fill; the memory class is chosen so that a card needs far fewer. */
+export const MAX_KEPT = 4096
+
 /** §7. Two bytes are kept of every entry, 2048 of every tile. */
 export const KEPT_TILE_BYTES = 2048
 export const KEPT_TILE_WORDS = 512

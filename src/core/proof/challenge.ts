@@ -5,6 +5,7 @@ import {
   KEPT_TILE_BYTES,
   MAX_DEVICES,
   MAX_K,
+  MAX_KEPT,
   MAX_OPENINGS,
   MAX_PARTS,
   MAX_SIZE,
@@ -112,6 +113,7 @@ function ensureMemoryShape(
 ): void {
   if (part.kind !== 'rounds' && part.precision !== 'int8') throw new DecodeError(`${name('precision')}: int8 expected`)
   part.kept.forEach((kept, device) => {
+    if (kept > MAX_KEPT) throw new DecodeError(`${name('kept')}: at most ${MAX_KEPT} expected, got ${kept}`)
     const asked = part.kind === 'memory' && inMask(part.mask, device)
     if (asked !== kept > 0) throw new DecodeError(`${name('kept')}: wrong for device ${device}`)
     if (kept * tilesOf(part) >= 2 ** 32) throw new DecodeError(`${name('kept')}: 2^32 tiles or more`)

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { DecodeError } from '../bytes/reader.ts'
+import { MAX_DEVICES } from '../params/constants.ts'
+import { PRECISION_NAMES } from '../params/precision.ts'
+
+/** Foreign text that may be shown: printable ASCII, short. Anything else in a message is a refusal, not a repair. */
+export const shortText = z
+  .string()
+  .max(120)
+  .regex(/^[\x20-\x7e]*$/)
+
+const byteCount = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
+
+const detailName = z
+  .string()
+  .regex(/^[a-zA-Z][a-zA-Z0-9]{0,39}$/)
+  .refine((name) => !Object.hasOwn(Object.prototype, name) && name !== 'prototype')
+
+const detailValue = z.union([shortText, z.number().finite(), z.boolean()])
+
+export const details = z
+  .record(detailName, detailValue)
+  .refine((record) => Object.keys(record).length <= 64, 'at most 64 details')
+
+export const deviceFacts = z.strictObject({
+  kind: z.enum(['cpu', 'cuda']),
+  name: shortText,
+  memoryBytes: byteCount,
+  freeBytes: byteCount,
+  precisions: z.array(z.enum(PRECISION_NAMES as [string, ...string[]])).max(PRECISION_NAMES.length),
+  details,
+})
+
+/** §1. What the box says of itself: claims, shown as claims, used to size the question and never to accept an answer. */
+export const inventorySchema = z.strictObject({
+  program: shortText,
+  devices: z.array(deviceFacts).min(1).max(MAX_DEVICES),
+  host: details,
+})
+
+export type Inventory = z.infer<typeof inventorySchema>
+
+export const encodeInventory = (inventory: Inventory): Uint8Array => new TextEncoder().encode(JSON.stringify(inventory))
+
+/** Strict: UTF-8, JSON, exactly the known fields, printable and short. */
+export function decodeInventory(bytes: Uint8Array): Inventory {
+  return decodeJson(bytes, inventorySchema, 'inventory')
+}
+
+/** Hostile JSON to a value of a schema, or a DecodeError that names the field and repeats nothing of the content. */
+export function decodeJson<T>(bytes: Uint8Array, schema: z.ZodType<T>, what: string): T {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    throw new DecodeError(`${what}: not JSON`)
+  }
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  const path = issue?.path.filter((step) => typeof step === 'number' || /^[a-zA-Z]{1,30}$/.test(String(step))).join('.')
+  throw new DecodeError(`${what}${path ? ` at ${path}` : ''}: ${issue?.code ?? 'invalid'}`)
+}
