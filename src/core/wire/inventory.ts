@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DecodeError } from '../bytes/reader.ts'
 import { MAX_DEVICES } from '../params/constants.ts'
-import { PRECISION_NAMES } from '../params/precision.ts'
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 
 /** Foreign text that may be shown: printable ASCII, short. Anything else in a message is a refusal, not a repair. */
 export const shortText = z
@@ -27,7 +27,7 @@ export const deviceFacts = z.strictObject({
   name: shortText,
   memoryBytes: byteCount,
   freeBytes: byteCount,
-  precisions: z.array(z.enum(PRECISION_NAMES as [string, ...string[]])).max(PRECISION_NAMES.length),
+  precisions: z.array(z.enum(PRECISION_NAMES as [Precision, ...Precision[]])).max(PRECISION_NAMES.length),
   details,
 })
 

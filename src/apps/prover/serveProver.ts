@@ -1,0 +1,127 @@
+import { equalBytes } from '../../core/bytes/bytes.ts'
+import type { Signer } from '../../core/bytes/ed25519.ts'
+import { printable } from '../../core/bytes/printable.ts'
+import { decodeChallenge } from '../../core/proof/challenge.ts'
+import { readyMessage } from '../../core/proof/signatures.ts'
+import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
+import { encodeInventory, type Inventory } from '../../core/wire/inventory.ts'
+import type { Answer, Order } from '../../core/wire/messages.ts'
+import type { Device } from '../../ports/device.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import { ChallengeRun } from './challengeRun.ts'
+import { wrongOrder } from './wrongOrder.ts'
+
+export interface ProverDeps {
+  readonly devices: readonly Device[]
+  readonly signer: Signer
+  readonly inventory: Inventory
+  /** What the validator writes. Its end is the validator's goodbye. */
+  readonly input: AsyncIterable<Uint8Array>
+  write(bytes: Uint8Array): Promise<void>
+}
+
+/** The program on the box: answers orders one after the other until the validator goes; a fault is said, then it ends. */
+export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promise<void> {
+  const gone = new AbortController()
+  const either = AbortSignal.any([signal, gone.signal])
+  const send = (answer: Answer) => deps.write(encodeFrame(answer))
+  let run: ChallengeRun | null = null
+  try {
+    for await (const order of ordersOf(deps.input, gone)) {
+      run = await obey(order, run, deps, send, either)
+      if (either.aborted) return
+    }
+  } catch (error) {
+    if (!either.aborted) await send(faultOf(error))
+  } finally {
+    await Promise.all(deps.devices.map((device) => device.release()))
+  }
+}
+
+async function obey(
+  order: Order,
+  run: ChallengeRun | null,
+  deps: ProverDeps,
+  send: (answer: Answer) => Promise<void>,
+  signal: AbortSignal,
+): Promise<ChallengeRun | null> {
+  if (order.type === 'hello') {
+    await send({ type: 'welcome', key: deps.signer.publicKey, inventory: encodeInventory(deps.inventory) })
+    return run
+  }
+  if (order.type === 'ping') {
+    await send({ type: 'pong', token: order.token })
+    return run
+  }
+  if (order.type === 'challenge') {
+    const challenge = decodeChallenge(order.bytes)
+    // §4.1, attack 33: a challenge made for another key is somebody relaying; an honest prover does not lend its card.
+    if (!equalBytes(challenge.proverKey, deps.signer.publicKey)) throw notMyKey()
+    if (challenge.deviceCount > deps.devices.length) throw wrongOrder('more devices asked than there are')
+    await send({ type: 'ready', signature: deps.signer.sign(readyMessage(challenge)) })
+    return new ChallengeRun(challenge, deps.devices, send)
+  }
+  if (!run) throw wrongOrder(`${order.type} before a challenge`)
+  if (order.type === 'finish') {
+    await send({ type: 'result', signature: deps.signer.sign(run.finish()) })
+    await Promise.all(deps.devices.map((device) => device.release()))
+    return null
+  }
+  await run.obey(order, signal)
+  return run
+}
+
+/** Reads ahead while an order is being carried out, so that a validator that goes away ends the work at once. */
+async function* ordersOf(input: AsyncIterable<Uint8Array>, gone: AbortController): AsyncGenerator<Order> {
+  const queue: Order[] = []
+  let wake = () => {}
+  let ended = false
+  let failure: unknown = null
+  const decoder = new FrameDecoder(['hello', 'ping', 'challenge', 'start', 'passes', 'reveal', 'finish'])
+  const pump = async () => {
+    try {
+      for await (const chunk of input) {
+        for (const message of decoder.push(chunk)) queue.push(message as Order)
+        if (queue.length > MAX_WAITING) throw wrongOrder('too many orders at once')
+        wake()
+      }
+    } catch (error) {
+      failure = error
+    }
+    ended = true
+    gone.abort()
+    wake()
+  }
+  void pump()
+  while (true) {
+    const next = queue.shift()
+    if (next) yield next
+    else if (failure) throw failure
+    else if (ended) return
+    else await new Promise<void>((resolve) => (wake = resolve))
+  }
+}
+
+/** A validator never has more than a few orders under way. */
+const MAX_WAITING = 64
+
+const notMyKey = () =>
+  new TouchstoneError(
+    { code: 'NOT_MY_KEY' },
+    {
+      message: 'the challenge was made for another prover key',
+      blame: 'validator',
+      retry: false,
+      nextStep: 'Somebody may be relaying a challenge; connect to the box directly.',
+    },
+  )
+
+function faultOf(error: unknown): Answer {
+  if (error instanceof TouchstoneError)
+    return { type: 'fault', code: error.detail.code, text: printable(`${error.message}. ${error.nextStep}`, 400) }
+  return {
+    type: 'fault',
+    code: 'PROVER_FAULT',
+    text: printable(error instanceof Error ? error.message : 'unknown', 400),
+  }
+}

@@ -1,0 +1,118 @@
+import { DecodeError } from '../../core/bytes/reader.ts'
+import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
+import type { Answer, Order } from '../../core/wire/messages.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ProverProcess } from '../../ports/remoteBox.ts'
+
+/** What happened next on the line, with the validator's own time of it. */
+export type Event =
+  | { readonly kind: 'answer'; readonly answer: Answer; readonly atUs: number }
+  | { readonly kind: 'malformed'; readonly what: string; readonly atUs: number }
+  | { readonly kind: 'ended'; readonly atUs: number }
+  | { readonly kind: 'timeout'; readonly atUs: number }
+
+/** Decoded messages waiting for us; past this the transport is left to push back, so memory stays flat. */
+const MAX_WAITING = 256
+
+/**
+ * One prover on the line. Bytes are stamped when they arrive, not when they are read, and nothing of what a prover
+ * writes can make the queue grow beyond MAX_WAITING messages.
+ */
+export class ProverSession {
+  readonly #process: ProverProcess
+  readonly #clock: Clock
+  readonly #queue: Event[] = []
+  readonly #telemetry: { device: number; sample: Uint8Array }[] = []
+  #wakeReader = () => {}
+  #wakePump = () => {}
+  #ended = false
+
+  constructor(process: ProverProcess, clock: Clock) {
+    this.#process = process
+    this.#clock = clock
+    void this.#pump()
+  }
+
+  /** Samples the prover sent about its cards: claims. */
+  get telemetry(): readonly { readonly device: number; readonly sample: Uint8Array }[] {
+    return this.#telemetry
+  }
+
+  /** When the bytes were handed over; a prover that is gone shows in `next`, not here. */
+  async send(order: Order): Promise<number> {
+    const atUs = this.#clock.monotonicUs()
+    await this.#process.write(encodeFrame(order)).catch(() => {})
+    return atUs
+  }
+
+  /** True when something has arrived that nobody asked for yet. */
+  get hasWaiting(): boolean {
+    return this.#queue.length > 0
+  }
+
+  /** The next thing that happens, or `timeout` at the deadline. */
+  async next(deadlineUs: number, signal: AbortSignal): Promise<Event> {
+    const timer = new AbortController()
+    const either = AbortSignal.any([signal, timer.signal])
+    try {
+      while (this.#queue.length === 0) {
+        signal.throwIfAborted()
+        const leftMs = (deadlineUs - this.#clock.monotonicUs()) / 1000
+        if (leftMs <= 0) return { kind: 'timeout', atUs: this.#clock.monotonicUs() }
+        const woken = new Promise<void>((resolve) => {
+          this.#wakeReader = resolve
+        })
+        await Promise.race([woken, this.#clock.sleep(leftMs, either).catch(() => {})])
+      }
+    } finally {
+      timer.abort()
+    }
+    // The end of the line stays readable for ever.
+    const event = this.#queue[0]!
+    if (event.kind === 'answer') this.#queue.shift()
+    this.#wakePump()
+    return event
+  }
+
+  stop(): Promise<void> {
+    this.#ended = true
+    this.#wakePump()
+    return this.#process.stop()
+  }
+
+  async #pump(): Promise<void> {
+    const decoder = new FrameDecoder(['welcome', 'pong', 'ready', 'root', 'opened', 'result', 'telemetry', 'fault'])
+    try {
+      for await (const chunk of this.#process.output) {
+        const atUs = this.#clock.monotonicUs()
+        for (const message of decoder.push(chunk)) this.#arrive(message as Answer, atUs)
+        this.#wakeReader()
+        while (this.#queue.length > MAX_WAITING && !this.#ended)
+          await new Promise<void>((resolve) => {
+            this.#wakePump = resolve
+          })
+        if (this.#ended) return
+      }
+    } catch (error) {
+      if (error instanceof DecodeError) {
+        this.#close({ kind: 'malformed', what: error.message, atUs: this.#clock.monotonicUs() })
+        return
+      }
+    }
+    this.#close({ kind: 'ended', atUs: this.#clock.monotonicUs() })
+  }
+
+  #arrive(answer: Answer, atUs: number): void {
+    if (answer.type !== 'telemetry') this.#queue.push({ kind: 'answer', answer, atUs })
+    else if (this.#telemetry.length < MAX_TELEMETRY)
+      this.#telemetry.push({ device: answer.device, sample: answer.sample })
+  }
+
+  #close(event: Event): void {
+    this.#queue.push(event)
+    this.#wakeReader()
+  }
+}
+
+/** About an hour of one sample a second from 32 cards would be more; what is beyond is dropped, it is only claims. */
+const MAX_TELEMETRY = 8192
