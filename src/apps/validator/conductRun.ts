@@ -52,7 +52,7 @@ const HANDSHAKE_US = 60_000_000
 export async function conductRun(inputs: ConductInputs, signal: AbortSignal): Promise<ConductedRun> {
   const { session, challenge, clock } = inputs
   const parts: PartEvidence[] = []
-  let readySignature = new Uint8Array(0)
+  let readySignature: Uint8Array = new Uint8Array(0)
   try {
     readySignature = await askReady(session, challenge, clock, signal)
     for (let p = 0; p < challenge.parts.length; p++) {

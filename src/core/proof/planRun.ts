@@ -1,0 +1,141 @@
+import type { Precision } from '../params/precision.ts'
+import type { Preset } from '../params/presets.ts'
+import type { Part } from './challenge.ts'
+import { classK, keptRounds, largestSize, memorySize, type SizedDevice } from './sizeClass.ts'
+
+/** A part before its nonce is drawn. */
+export type PlannedPart = Omit<Part, 'nonceHash'>
+
+export interface PlanInputs {
+  readonly preset: Preset
+  readonly devices: readonly SizedDevice[]
+  readonly precisions: readonly Precision[]
+  readonly memory: boolean
+  readonly bind: boolean
+  readonly openings: number
+  readonly partSeconds: number
+  readonly sustainedSeconds: number
+  readonly roundTripSeconds: number
+}
+
+/** Seconds one round (or pass, or fill round) took in a calibration run, fastest and slowest device, by part key. */
+export type Timings = ReadonlyMap<string, { readonly fastest: number; readonly slowest: number }>
+
+/** §4.0. A round should stay under this, so that roots keep coming. */
+const LONGEST_ROUND_SECONDS = 0.2
+
+const all = (devices: readonly unknown[]): number => 2 ** devices.length - 1
+
+export const partKey = (part: Pick<PlannedPart, 'kind' | 'precision'>): string => `${part.kind} ${part.precision}`
+
+const fits = (inputs: PlanInputs, precision: Precision, k: number): number =>
+  Math.min(
+    ...inputs.devices.map(({ kind, freeBytes }) => largestSize(inputs.preset, kind, precision, k, 0.9 * freeBytes)),
+  )
+
+function blank(inputs: PlanInputs, kind: Part['kind'], precision: Precision, size: number): PlannedPart {
+  const k = classK(inputs.preset, inputs.devices[0]!.kind, kind, precision)
+  const kept = inputs.devices.map(() => 0)
+  const limits = { limitMs: 120_000, openLimitMs: 120_000 }
+  return { kind, precision, m: size, n: size, k, rounds: 2, openings: 1, mask: all(inputs.devices), kept, ...limits }
+}
+
+/** First calibration: small products, only to choose the size class. Its results are discarded. */
+export function planSizing(inputs: PlanInputs): PlannedPart[] {
+  const smallest = inputs.devices.some(({ kind }) => kind === 'cpu') ? 128 : 8192
+  return inputs.precisions.map((precision) => {
+    const part = blank(inputs, 'rounds', precision, smallest)
+    return {
+      ...part,
+      m: Math.min(smallest, fits(inputs, precision, part.k)),
+      n: Math.min(smallest, fits(inputs, precision, part.k)),
+    }
+  })
+}
+
+/** §4.0. The largest m = n that fits free memory and keeps a round under 200 ms. */
+export function chooseSize(
+  inputs: PlanInputs,
+  precision: Precision,
+  sizing: readonly PlannedPart[],
+  timings: Timings,
+): number {
+  const part = sizing.find((candidate) => candidate.precision === precision)!
+  const seconds = timings.get(partKey(part))!.slowest
+  let size = fits(inputs, precision, part.k)
+  while (size > part.m && seconds * (size / part.m) ** 2 > LONGEST_ROUND_SECONDS) size /= 2
+  return size
+}
+
+/** Second calibration, at the chosen sizes: how many rounds and passes fill the wanted time. Discarded too. */
+export function planTiming(inputs: PlanInputs, size: (precision: Precision) => number): PlannedPart[] {
+  const parts = inputs.precisions.map((precision) => blank(inputs, 'rounds', precision, size(precision)))
+  if (inputs.memory) parts.push({ ...memoryPart(inputs), kept: inputs.devices.map(() => 4), rounds: 3 })
+  if (inputs.bind) parts.push(blank(inputs, 'bind', 'int8', bindSize(inputs, size)))
+  return parts
+}
+
+const bindSize = (inputs: PlanInputs, size: (precision: Precision) => number): number =>
+  inputs.precisions.includes('int8') ? size('int8') : fits(inputs, 'int8', 2048)
+
+function memoryPart(inputs: PlanInputs): PlannedPart {
+  const k = classK(inputs.preset, inputs.devices[0]!.kind, 'memory', 'int8')
+  const size = Math.min(...inputs.devices.map((device) => memorySize(inputs.preset, device, k)))
+  const kept = inputs.devices.map((device) => keptRounds(inputs.preset, device, size, k))
+  return { ...blank(inputs, 'memory', 'int8', size), kept }
+}
+
+/** The run itself: every precision, sustained, memory, link, bind, and each device alone where there are several. */
+export function planRun(inputs: PlanInputs, size: (precision: Precision) => number, timings: Timings): PlannedPart[] {
+  const rounds = (part: PlannedPart, seconds: number) => timed(inputs, part, seconds, timings)
+  const parts = inputs.precisions.map((precision) =>
+    rounds(blank(inputs, 'rounds', precision, size(precision)), inputs.partSeconds),
+  )
+  const sustained = inputs.precisions.includes('bf16') ? 'bf16' : inputs.precisions[0]
+  if (inputs.sustainedSeconds > 0 && sustained)
+    parts.push(rounds(blank(inputs, 'rounds', sustained, size(sustained)), inputs.sustainedSeconds))
+  if (inputs.memory) parts.push(...memoryParts(inputs, timings))
+  if (inputs.bind) parts.push(rounds(blank(inputs, 'bind', 'int8', bindSize(inputs, size)), inputs.partSeconds))
+  return [...parts, ...aloneParts(inputs, parts)]
+}
+
+/** §8. Alone runs of the first precision: scaling is the rates together over the rates alone. */
+function aloneParts(inputs: PlanInputs, parts: readonly PlannedPart[]): PlannedPart[] {
+  const first = parts[0]
+  if (inputs.devices.length < 2 || first?.kind !== 'rounds') return []
+  return inputs.devices.map((_, device) => ({
+    ...first,
+    mask: 2 ** device,
+    rounds: Math.max(2, Math.ceil(first.rounds / 3)),
+  }))
+}
+
+function memoryParts(inputs: PlanInputs, timings: Timings): PlannedPart[] {
+  const part = memoryPart(inputs)
+  const fill = timings.get('fill')
+  const pass = timings.get('pass byte')
+  const bytes = Math.max(...part.kept) * part.m * part.n * 2
+  const wanted = Math.max(inputs.preset.passSeconds, inputs.preset.secure ? 55 * inputs.roundTripSeconds : 0)
+  const passes =
+    pass && wanted > 0 ? Math.max(2, Math.ceil(wanted / (pass.fastest * bytes))) : inputs.preset.fixedPasses || 8
+  const expected = (fill?.slowest ?? 1) * Math.max(...part.kept) + (pass?.slowest ?? 0) * bytes * passes
+  const memory = { ...part, rounds: passes, openings: inputs.openings, limitMs: limitFor(expected) }
+  if (inputs.devices.length < 2) return [memory]
+  const link = {
+    ...memory,
+    kind: 'link' as const,
+    kept: inputs.devices.map(() => 0),
+    rounds: Math.max(2, Math.ceil(passes / 4)),
+  }
+  return [memory, link]
+}
+
+function timed(inputs: PlanInputs, part: PlannedPart, seconds: number, timings: Timings): PlannedPart {
+  const gap = timings.get(partKey(part))
+  const rounds = gap && seconds > 0 ? Math.max(2, Math.ceil(seconds / gap.fastest)) : inputs.preset.fixedRounds || 4
+  const limitMs = limitFor(rounds * (gap?.slowest ?? 1))
+  return { ...part, rounds, openings: inputs.openings, limitMs, openLimitMs: limitFor(rounds * (gap?.slowest ?? 1)) }
+}
+
+/** Far above what an honest box needs, far below for ever: the rate is what judges speed, the limit only ends a wait. */
+const limitFor = (expectedSeconds: number): number => Math.ceil(20_000 + 5_000 * expectedSeconds)

@@ -1,0 +1,65 @@
+import { TILE } from '../params/constants.ts'
+import type { Precision } from '../params/precision.ts'
+import type { Preset } from '../params/presets.ts'
+import type { PartKind } from './challenge.ts'
+
+/** What sizing needs to know of a device. Claims: they decide what is asked, never what is accepted. */
+export interface SizedDevice {
+  readonly kind: 'cpu' | 'cuda'
+  readonly memoryBytes: number
+  readonly freeBytes: number
+}
+
+const ENTRY_BYTES: Readonly<Record<Precision, number>> = { int8: 1, fp8: 1, bf16: 2, fp16: 2, fp32: 4 }
+
+/** §4.0. k is never lowered: it is what makes storing cheaper than recomputing. A CPU has one k for everything. */
+export function classK(preset: Preset, device: SizedDevice['kind'], kind: PartKind, precision: Precision): number {
+  if (preset.size > 0) return preset.size
+  if (device === 'cpu' || kind === 'bind') return 2048
+  return precision === 'fp32' ? 8192 : 32768
+}
+
+/** Bytes one product needs: both operands, C, and 16 bytes a tile for a few rounds of fingerprints. */
+export function productBytes(size: number, k: number, precision: Precision): number {
+  const tiles = (size / TILE) ** 2
+  return 2 * size * k * ENTRY_BYTES[precision] + 4 * size * size + 64 * tiles
+}
+
+const CPU_SIZES = [2048, 1024, 512, 256, 128, 64]
+const CARD_SIZES = [32768, 16384, 8192, 4096, 2048, 1024]
+
+/** §4.0. The largest m = n of the device's kind that fits `bytes`, or the smallest there is. */
+export function largestSize(
+  preset: Preset,
+  device: SizedDevice['kind'],
+  precision: Precision,
+  k: number,
+  bytes: number,
+): number {
+  const sizes = (device === 'cpu' ? CPU_SIZES : CARD_SIZES).filter((size) => preset.size === 0 || size <= preset.size)
+  const candidates = sizes.length > 0 ? sizes : [preset.size]
+  return candidates.find((size) => productBytes(size, k, precision) <= bytes) ?? candidates.at(-1)!
+}
+
+/** §4.0, §7. Memory runs in the largest class whose operands and product take at most 3 % of the card. */
+export function memorySize(preset: Preset, device: SizedDevice, k: number): number {
+  if (preset.name === 'tiny') return preset.size
+  if (device.kind === 'cpu') return 512
+  return largestSize(preset, device.kind, 'int8', k, 0.03 * device.memoryBytes)
+}
+
+/** Host memory a CPU proves: filling costs k products an entry, so more would only take longer. */
+const CPU_FILL_BYTES = 128 * 2 ** 20
+
+/** What the driver and the library need beside us on a card. */
+const CARD_RESERVE_BYTES = 512 * 2 ** 20
+
+/** §7. Kept rounds: 95 % of the card with its fingerprints, or what is free; what was left out shows in the verdict. */
+export function keptRounds(preset: Preset, device: SizedDevice, size: number, k: number): number {
+  if (preset.name === 'tiny') return 2
+  const roundBytes = (size / TILE) ** 2 * (2048 + 32)
+  const room = device.freeBytes - productBytes(size, k, 'int8') - CARD_RESERVE_BYTES
+  const whole = device.kind === 'cpu' ? CPU_FILL_BYTES : Math.min(0.95 * device.memoryBytes, room)
+  const wanted = preset.fillBytes > 0 ? Math.min(preset.fillBytes, whole) : whole
+  return Math.max(2, Math.floor(wanted / roundBytes))
+}
