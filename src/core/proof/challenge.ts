@@ -120,9 +120,12 @@ function ensureMemoryShape(
   })
   const all = 2 ** part.kept.length - 1
   const fill = before.findLast((earlier) => earlier.kind === 'memory')
-  if (part.kind === 'link' && (part.mask !== all || part.kept.length < 2 || fill?.mask !== all))
+  if (part.kind === 'link' && (part.mask !== all || part.kept.length < 2 || !fill || !sameProduct(fill, part)))
     throw new DecodeError(`${name('link')}: needs a memory part of all of several devices before it`)
 }
+
+const sameProduct = (a: Omit<Part, 'nonceHash'>, b: Omit<Part, 'nonceHash'>): boolean =>
+  a.mask === b.mask && a.m === b.m && a.n === b.n && a.k === b.k
 
 function bounded(value: number, low: number, high: number, what: string): number {
   if (value < low || value > high) throw new DecodeError(`${what}: ${low} to ${high} expected, got ${value}`)

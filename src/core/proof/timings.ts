@@ -7,10 +7,13 @@ export function timingsOf(challenge: Challenge, parts: readonly PartEvidence[]):
   const timings = new Map<string, { fastest: number; slowest: number }>()
   const note = (key: string, seconds: readonly number[]) =>
     timings.set(key, { fastest: Math.min(...seconds), slowest: Math.max(...seconds) })
-  challenge.parts.forEach((part, p) => {
+  for (const [p, part] of challenge.parts.entries()) {
     const { devices } = parts[p]!
     const gaps = devices.map(({ arrivalsUs }) => lastGap(arrivalsUs))
-    if (part.kind !== 'memory') return note(partKey(part), gaps)
+    if (part.kind !== 'memory') {
+      note(partKey(part), gaps)
+      continue
+    }
     note(
       'pass byte',
       devices.map(({ device }, i) => gaps[i]! / fillBytes(part, device)),
@@ -19,7 +22,7 @@ export function timingsOf(challenge: Challenge, parts: readonly PartEvidence[]):
       'fill',
       devices.map(({ arrivalsUs, device }) => lastGap(arrivalsUs.slice(0, part.kept[device]!))),
     )
-  })
+  }
   return timings
 }
 
