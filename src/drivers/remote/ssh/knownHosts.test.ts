@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process'
+import { createHmac, randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { readKnownHosts, rememberHostKey } from './hostKeyStore.ts'
+import { judgeHostKey, preferredKeyTypes } from './judgeHostKey.ts'
+import {
+  fingerprintOf,
+  keyTypeOf,
+  knownHostName,
+  knownHostsLine,
+  lineNamesHost,
+  parseKnownHosts,
+} from './knownHosts.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-known-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const keyOf = (type: string, rest: Buffer): Buffer => {
+  const head = Buffer.alloc(4)
+  head.writeUInt32BE(type.length)
+  return Buffer.concat([head, Buffer.from(type), rest])
+}
+const ours = keyOf('ssh-ed25519', randomBytes(36))
+const other = keyOf('ssh-ed25519', randomBytes(36))
+const rsa = keyOf('ssh-rsa', randomBytes(280))
+
+const hashedLine = (name: string, blob: Buffer): string => {
+  const salt = randomBytes(20)
+  const hash = createHmac('sha1', salt).update(name).digest('base64')
+  return `|1|${salt.toString('base64')}|${hash} ssh-ed25519 ${blob.toString('base64')}\n`
+}
+const ask = (text: string, blob = ours, over: Partial<Parameters<typeof judgeHostKey>[0]> = {}) =>
+  judgeHostKey({ host: 'gpu.example', port: 2222, blob, pin: null, known: parseKnownHosts(text), ...over })
+
+describe('known hosts', () => {
+  test('a key is known by plain, hashed, bracketed and wildcard entries', () => {
+    expect(ask(knownHostsLine('gpu.example', 2222, 'ssh-ed25519', ours))).toMatchObject({ kind: 'trusted' })
+    expect(ask(hashedLine('[gpu.example]:2222', ours))).toMatchObject({ kind: 'trusted', by: 'known_hosts' })
+    expect(ask(`[*.example]:2222 ssh-ed25519 ${ours.toString('base64')} a comment`)).toMatchObject({ kind: 'trusted' })
+    expect(ask(`gpu.example ssh-ed25519 ${ours.toString('base64')}`, ours, { port: 22 })).toMatchObject({
+      kind: 'trusted',
+    })
+  })
+
+  test('behavior: an entry for another port, host or a negated pattern says nothing', () => {
+    expect(ask(`gpu.example ssh-ed25519 ${ours.toString('base64')}`).kind).toBe('new')
+    expect(ask(hashedLine('[gpu.example]:22', ours)).kind).toBe('new')
+    expect(ask(`[*.example]:2222,![gpu.example]:2222 ssh-ed25519 ${ours.toString('base64')}`).kind).toBe('new')
+    expect(ask(`# ${knownHostsLine('gpu.example', 2222, 'ssh-ed25519', ours)}`).kind).toBe('new')
+  })
+
+  test('behavior: another key, also of another type, is a change that names both', () => {
+    const changed = ask(knownHostsLine('gpu.example', 2222, 'ssh-ed25519', other))
+    expect(changed).toEqual({ kind: 'changed', fingerprint: fingerprintOf(ours), expected: [fingerprintOf(other)] })
+    expect(ask(knownHostsLine('gpu.example', 2222, 'ssh-rsa', rsa)).kind).toBe('changed')
+  })
+
+  test('behavior: a pin beats the files, and a revoked key beats the pin', () => {
+    const line = knownHostsLine('gpu.example', 2222, 'ssh-ed25519', other)
+    expect(ask(line, ours, { pin: fingerprintOf(ours) })).toMatchObject({ kind: 'trusted', by: 'pin' })
+    expect(ask('', ours, { pin: fingerprintOf(other) })).toMatchObject({ kind: 'changed' })
+    const revoked = `@revoked * ssh-ed25519 ${ours.toString('base64')}`
+    expect(ask(revoked, ours, { pin: fingerprintOf(ours) }).kind).toBe('revoked')
+    expect(ask(`@cert-authority * ssh-ed25519 ${ours.toString('base64')}`).kind).toBe('new')
+  })
+
+  test('behavior: the types we know are preferred', () => {
+    const known = parseKnownHosts(knownHostsLine('gpu.example', 2222, 'ssh-rsa', rsa))
+    expect(preferredKeyTypes(known, 'gpu.example', 2222)).toEqual(['ssh-rsa'])
+    expect(preferredKeyTypes(known, 'elsewhere', 2222)).toEqual([])
+  })
+
+  test('property: no text makes the parser fail, and no pattern makes it slow', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 400 }), (text) => {
+        for (const line of parseKnownHosts(text)) lineNamesHost(line, 'gpu.example', 2222)
+      }),
+    )
+    const greedy = parseKnownHosts(`${'*a'.repeat(200)} ssh-ed25519 ${ours.toString('base64')}`)
+    expect(lineNamesHost(greedy[0]!, 'a'.repeat(250), 22)).toBe(true)
+    expect(lineNamesHost(greedy[0]!, `${'a'.repeat(250)}b`, 22)).toBe(false)
+  })
+
+  test('property: a hashed name matches itself and no other', () => {
+    fc.assert(
+      fc.property(fc.domain(), fc.domain(), fc.integer({ min: 1, max: 65_535 }), (one, two, port) => {
+        const line = parseKnownHosts(hashedLine(knownHostName(one, port), ours))[0]!
+        expect(lineNamesHost(line, one, port)).toBe(true)
+        expect(lineNamesHost(line, two, port)).toBe(one === two)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('a first key is stored once, readable by its owner alone, after what was there', async () => {
+    const path = join(folder, 'deep', 'known_hosts')
+    await rememberHostKey(path, knownHostsLine('a', 22, 'ssh-ed25519', ours))
+    await rememberHostKey(path, knownHostsLine('b', 2222, 'ssh-ed25519', other))
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect((await readKnownHosts([path, join(folder, 'missing')])).map((line) => line.hosts)).toEqual(['a', '[b]:2222'])
+  })
+
+  test.skipIf(!existsSync('/usr/bin/ssh-keygen'))('ssh-keygen agrees on fingerprints and on hashed entries', () => {
+    const key = join(folder, 'host')
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key])
+    const blob = Buffer.from(readFileSync(`${key}.pub`, 'utf8').split(' ')[1]!, 'base64')
+    expect(execFileSync('ssh-keygen', ['-lf', `${key}.pub`], { encoding: 'utf8' })).toContain(fingerprintOf(blob))
+    expect(keyTypeOf(blob)).toBe('ssh-ed25519')
+    const file = join(folder, 'known')
+    writeFileSync(file, knownHostsLine('gpu.example', 2222, 'ssh-ed25519', blob))
+    execFileSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' })
+    expect(readFileSync(file, 'utf8')).toMatch(/^\|1\|/)
+    expect(ask(readFileSync(file, 'utf8'), blob).kind).toBe('trusted')
+  })
+})

@@ -1,0 +1,76 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+/** A public host key as it goes over the wire: string type, then the rest. */
+export interface HostKeyLine {
+  readonly marker: 'revoked' | 'cert-authority' | null
+  /** Comma-separated patterns, or one `|1|salt|hash`. */
+  readonly hosts: string
+  readonly type: string
+  readonly blob: Buffer
+}
+
+const LINE = /^(?:@(revoked|cert-authority)[ \t]+)?(\S+)[ \t]+([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t].*)?$/
+
+/** Lines that are no entry (comments, blanks, damage) are passed over, as ssh does. */
+export function parseKnownHosts(text: string): readonly HostKeyLine[] {
+  return text.split('\n').flatMap((raw) => {
+    const match = LINE.exec(raw.trim())
+    if (match === null || raw.trim().startsWith('#')) return []
+    const marker = (match[1] ?? null) as HostKeyLine['marker']
+    return [{ marker, hosts: match[2]!, type: match[3]!, blob: Buffer.from(match[4]!, 'base64') }]
+  })
+}
+
+/** How a host is spelt in known_hosts: bare on port 22, otherwise `[host]:port`. */
+export const knownHostName = (host: string, port: number): string => (port === 22 ? host : `[${host}]:${port}`)
+
+export function lineNamesHost(line: HostKeyLine, host: string, port: number): boolean {
+  const name = knownHostName(host, port)
+  if (line.hosts.startsWith('|1|')) return hashedNameMatches(line.hosts, name)
+  let named = false
+  for (const pattern of line.hosts.split(',')) {
+    if (pattern.startsWith('!') && globMatches(pattern.slice(1), name)) return false
+    if (globMatches(pattern, name)) named = true
+  }
+  return named
+}
+
+function hashedNameMatches(hosts: string, name: string): boolean {
+  const [, , salt, hash] = hosts.split('|')
+  if (salt === undefined || hash === undefined) return false
+  const expected = Buffer.from(hash, 'base64')
+  const got = createHmac('sha1', Buffer.from(salt, 'base64')).update(name).digest()
+  return expected.length === got.length && timingSafeEqual(expected, got)
+}
+
+/** `*` and `?`, case-insensitive; matched step by step, so that no pattern can take exponential time. */
+function globMatches(pattern: string, name: string): boolean {
+  const wanted = pattern.toLowerCase()
+  const text = name.toLowerCase()
+  let reachable = new Set([0])
+  for (const letter of wanted) {
+    const next = new Set<number>()
+    for (const at of reachable) {
+      if (letter === '*') for (let to = at; to <= text.length; to++) next.add(to)
+      else if (at < text.length && (letter === '?' || text[at] === letter)) next.add(at + 1)
+    }
+    reachable = next
+  }
+  return reachable.has(text.length)
+}
+
+/** As ssh prints it: SHA-256 of the key, base64 without padding. */
+export const fingerprintOf = (blob: Uint8Array): string =>
+  `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`
+
+/** The type a key names in its own first field, or null for what is no key. */
+export function keyTypeOf(blob: Buffer): string | null {
+  if (blob.length < 4) return null
+  const length = blob.readUInt32BE(0)
+  if (length < 1 || length > 64 || blob.length < 4 + length) return null
+  const type = blob.toString('latin1', 4, 4 + length)
+  return /^[a-z0-9@.-]+$/.test(type) ? type : null
+}
+
+export const knownHostsLine = (host: string, port: number, type: string, blob: Buffer): string =>
+  `${knownHostName(host, port)} ${type} ${blob.toString('base64')}\n`

@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises'
+import type { AnyAuthMethod, ParsedKey } from 'ssh2'
+import ssh2 from 'ssh2'
+import { keyUnreadable } from './sshFaults.ts'
+
+/** Ways to prove who we are, tried in this order. */
+export interface SshAuth {
+  /** Socket of a running agent, usually `SSH_AUTH_SOCK`. */
+  readonly agent?: string
+  readonly keyFiles?: readonly { readonly path: string; readonly passphrase?: string; readonly optional?: boolean }[]
+  /** A private key made for one lease, never on disk. */
+  readonly privateKey?: string
+  readonly password?: string
+}
+
+export interface AuthPlan {
+  readonly methods: readonly AnyAuthMethod[]
+  /** For the reader of a refusal. */
+  readonly names: readonly string[]
+}
+
+type Step = { readonly method: AnyAuthMethod; readonly name: string }
+
+export async function planAuth(user: string, auth: SshAuth): Promise<AuthPlan> {
+  const steps: Step[] = []
+  if (auth.privateKey !== undefined)
+    steps.push(keyStep(user, parseKey('in memory', auth.privateKey), 'the key of the lease'))
+  if (auth.agent !== undefined)
+    steps.push({ method: { type: 'agent', username: user, agent: auth.agent }, name: 'the agent' })
+  for (const file of auth.keyFiles ?? []) {
+    const key = await readKey(file)
+    if (key !== null) steps.push(keyStep(user, key, file.path))
+  }
+  if (auth.password !== undefined) steps.push(...passwordSteps(user, auth.password))
+  return { methods: steps.map((step) => step.method), names: [...new Set(steps.map((step) => step.name))] }
+}
+
+const keyStep = (user: string, key: ParsedKey, name: string): Step => ({
+  method: { type: 'publickey', username: user, key },
+  name,
+})
+
+function passwordSteps(user: string, password: string): Step[] {
+  return [
+    { method: { type: 'password', username: user, password }, name: 'the password' },
+    {
+      method: {
+        type: 'keyboard-interactive',
+        username: user,
+        // One hidden question is the password asked in another way; anything else we cannot answer.
+        prompt: (_name, _instructions, _lang, prompts, finish) =>
+          finish(prompts.length === 1 && prompts[0]!.echo !== true ? [password] : []),
+      },
+      name: 'the password',
+    },
+  ]
+}
+
+async function readKey(file: NonNullable<SshAuth['keyFiles']>[number]): Promise<ParsedKey | null> {
+  try {
+    return parseKey(file.path, await readFile(file.path, 'utf8'), file.passphrase)
+  } catch (error) {
+    // Default identities that are missing, or locked by a passphrase nobody gave, are passed over as ssh does.
+    if (file.optional === true) return null
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    throw keyUnreadable(file.path, (error as Error).message)
+  }
+}
+
+function parseKey(path: string, text: string, passphrase?: string): ParsedKey {
+  const parsed = ssh2.utils.parseKey(text, passphrase)
+  const key = Array.isArray(parsed) ? (parsed[0] as ParsedKey) : parsed
+  if (key instanceof Error) throw keyUnreadable(path, key.message)
+  if (!key.isPrivateKey()) throw keyUnreadable(path, 'it holds a public key')
+  return key
+}

@@ -1,0 +1,193 @@
+import type { ClientChannel, ConnectConfig, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2'
+import ssh2 from 'ssh2'
+import type { TouchstoneError } from '../../../ports/errors.ts'
+import { readKnownHosts, rememberHostKey } from './hostKeyStore.ts'
+import { type HostKeyJudgement, judgeHostKey, preferredKeyTypes } from './judgeHostKey.ts'
+import { type HostKeyLine, knownHostsLine } from './knownHosts.ts'
+import { quoteForShell } from './quoteForShell.ts'
+import { formatSshAddress, type SshAddress } from './sshAddress.ts'
+import { type AuthPlan, planAuth, type SshAuth } from './sshAuth.ts'
+import * as faults from './sshFaults.ts'
+
+export interface SessionOptions {
+  readonly auth: SshAuth
+  /** `SHA256:…`; then the files below are not asked, except for revoked keys. */
+  readonly hostKey?: string
+  /** Read, never written: usually `~/.ssh/known_hosts`. */
+  readonly knownHostsFiles: readonly string[]
+  /** Our own file: read, and first keys are added to it. */
+  readonly ownKnownHostsFile: string
+  /** Shows a fingerprint never seen before; false refuses it. */
+  readonly onFirstUse: (seen: { readonly address: string; readonly fingerprint: string }) => boolean | Promise<boolean>
+  readonly connectLimitMs?: number
+  /** A silent connection is called lost after three of these. */
+  readonly keepAliveMs?: number
+}
+
+export interface SshSession {
+  readonly address: string
+  readonly hostKey: { readonly fingerprint: string; readonly trust: 'pinned' | 'known' | 'first use' }
+  /** Arguments are quoted here and nowhere else. */
+  exec(argv: readonly string[], during: string): Promise<ClientChannel>
+  sftp(during: string): Promise<SFTPWrapper>
+  readonly isLost: () => boolean
+  /** Settles when the connection is gone, for whatever reason. */
+  readonly gone: Promise<void>
+  close(): void
+}
+
+const CONNECT_LIMIT_MS = 15_000
+const KEEP_ALIVE_MS = 5_000
+const HOST_KEY_TYPES: readonly ServerHostKeyAlgorithm[] = [
+  'ssh-ed25519',
+  'ecdsa-sha2-nistp256',
+  'ecdsa-sha2-nistp384',
+  'ecdsa-sha2-nistp521',
+  'rsa-sha2-512',
+  'rsa-sha2-256',
+]
+
+type Trust = { judgement: HostKeyJudgement | null; accepted: boolean; blob: Buffer | null }
+
+export async function openSession(to: SshAddress, options: SessionOptions, signal: AbortSignal): Promise<SshSession> {
+  signal.throwIfAborted()
+  const known = await readKnownHosts([options.ownKnownHostsFile, ...options.knownHostsFiles])
+  const plan = await planAuth(to.user, options.auth)
+  const trust: Trust = { judgement: null, accepted: false, blob: null }
+  const client = new ssh2.Client()
+  const address = formatSshAddress(to)
+  await connected({ client, config: configOf(to, options, known, plan, trust), trust, plan, address, options }, signal)
+  await rememberFirstKey(to, options, trust)
+  return sessionOf(client, address, trust)
+}
+
+function configOf(
+  to: SshAddress,
+  options: SessionOptions,
+  known: readonly HostKeyLine[],
+  plan: AuthPlan,
+  trust: Trust,
+): ConnectConfig {
+  const types = preferredKeyTypes(known, to.host, to.port)
+  const familiar = HOST_KEY_TYPES.filter((type) => types.includes(type.startsWith('rsa-') ? 'ssh-rsa' : type))
+  return {
+    host: to.host,
+    port: to.port,
+    username: to.user,
+    readyTimeout: options.connectLimitMs ?? CONNECT_LIMIT_MS,
+    keepaliveInterval: options.keepAliveMs ?? KEEP_ALIVE_MS,
+    keepaliveCountMax: 3,
+    algorithms: { serverHostKey: [...familiar, ...HOST_KEY_TYPES.filter((type) => !familiar.includes(type))] },
+    authHandler: [...plan.methods],
+    hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {
+      void isTrusted(to, blob, known, options, trust).then(verify, () => verify(false))
+    },
+  }
+}
+
+async function isTrusted(
+  to: SshAddress,
+  blob: Buffer,
+  known: readonly HostKeyLine[],
+  options: SessionOptions,
+  trust: Trust,
+): Promise<boolean> {
+  // A key exchange may come again in mid-run: only the key of the first one will do.
+  if (trust.blob !== null) return trust.accepted && trust.blob.equals(blob)
+  trust.blob = Buffer.from(blob)
+  const judgement = judgeHostKey({ host: to.host, port: to.port, blob, pin: options.hostKey ?? null, known })
+  trust.judgement = judgement
+  trust.accepted =
+    judgement.kind === 'trusted' ||
+    (judgement.kind === 'new' &&
+      (await options.onFirstUse({ address: formatSshAddress(to), fingerprint: judgement.fingerprint })))
+  return trust.accepted
+}
+
+interface Attempt {
+  readonly client: ssh2.Client
+  readonly config: ConnectConfig
+  readonly trust: Trust
+  readonly plan: AuthPlan
+  readonly address: string
+  readonly options: SessionOptions
+}
+
+function connected(attempt: Attempt, signal: AbortSignal): Promise<void> {
+  const { client } = attempt
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void): void => {
+      signal.removeEventListener('abort', onAbort)
+      finish()
+    }
+    const fail = (error: unknown): void => settle(() => reject(error))
+    const onAbort = (): void => {
+      client.destroy()
+      fail(signal.reason)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    client.once('ready', () => settle(resolve))
+    client.on('error', (error) => fail(connectFault(attempt, error)))
+    client.once('close', () =>
+      fail(faults.unreachable(attempt.address, 'it closed the connection during the handshake')),
+    )
+    client.connect(attempt.config)
+  })
+}
+
+function connectFault(
+  { trust, plan, address, options }: Attempt,
+  error: Error & { level?: string; code?: string },
+): TouchstoneError {
+  const judgement = trust.judgement
+  if (judgement !== null && !trust.accepted) {
+    const where = options.hostKey === undefined ? options.ownKnownHostsFile : '--host-key'
+    if (judgement.kind === 'changed')
+      return faults.hostKeyChanged(address, judgement.fingerprint, judgement.expected, where)
+    if (judgement.kind === 'revoked') return faults.hostKeyRevoked(address, judgement.fingerprint)
+    return faults.hostKeyUnknown(address, judgement.fingerprint)
+  }
+  if (error.level === 'client-authentication' || error.level === 'agent')
+    return faults.authFailed(address, plan.names, error)
+  if (error.level === 'client-timeout')
+    return faults.timedOut(address, 'connecting', options.connectLimitMs ?? CONNECT_LIMIT_MS)
+  return faults.unreachable(address, error.code ?? 'it does not speak SSH as we do', error)
+}
+
+/** Only after the whole login: a key that somebody showed and then failed to use is not remembered. */
+async function rememberFirstKey(to: SshAddress, options: SessionOptions, trust: Trust): Promise<void> {
+  if (trust.judgement?.kind !== 'new' || trust.blob === null) return
+  const line = knownHostsLine(to.host, to.port, trust.judgement.type, trust.blob)
+  await rememberHostKey(options.ownKnownHostsFile, line)
+}
+
+function sessionOf(client: ssh2.Client, address: string, trust: Trust): SshSession {
+  let lost = false
+  const gone = new Promise<void>((resolve) => {
+    client.once('close', () => {
+      lost = true
+      resolve()
+    })
+  })
+  // Whatever breaks after the login ends in 'close', which is what we act on.
+  client.on('error', () => client.destroy())
+  const asked = <T>(during: string, ask: (done: (error: Error | undefined, got: T) => void) => void): Promise<T> =>
+    new Promise((resolve, reject) => {
+      if (lost) return reject(faults.connectionLost(address, during))
+      void gone.then(() => reject(faults.connectionLost(address, during)))
+      ask((error, got) => (error ? reject(lost ? faults.connectionLost(address, during, error) : error) : resolve(got)))
+    })
+  const by = trust.judgement?.kind === 'trusted' ? trust.judgement.by : null
+  return {
+    address,
+    hostKey: {
+      fingerprint: trust.judgement!.fingerprint,
+      trust: by === 'pin' ? 'pinned' : by === 'known_hosts' ? 'known' : 'first use',
+    },
+    exec: (argv, during) => asked<ClientChannel>(during, (done) => client.exec(quoteForShell(argv), done)),
+    sftp: (during) => asked<SFTPWrapper>(during, (done) => client.sftp(done)),
+    isLost: () => lost,
+    gone,
+    close: () => client.end(),
+  }
+}
