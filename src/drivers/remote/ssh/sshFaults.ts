@@ -1,3 +1,4 @@
+import { printable } from '../../../core/bytes/printable.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 
 /** Every way in which reaching or using a box can fail, with what the reader can do about it. */
@@ -175,5 +176,18 @@ export const noFlavour = (address: string, machine: string): TouchstoneError =>
       blame: 'user',
       retry: false,
       nextStep: 'Install Node 20.19 or newer for this account, or build the release that carries its own.',
+    },
+  )
+
+/** The server said no to a channel: too many sessions, or no such subsystem. */
+export const refused = (address: string, during: string, cause: Error): TouchstoneError =>
+  new TouchstoneError(
+    { code: 'BOX_REFUSED', address, during, said: printable(cause.message) },
+    {
+      message: `the SSH server of ${address} refused us a channel while ${during}: ${printable(cause.message)}`,
+      blame: 'prover',
+      retry: true,
+      nextStep: 'The account needs to be allowed to run commands and to use SFTP; check sshd_config of the box.',
+      cause,
     },
   )

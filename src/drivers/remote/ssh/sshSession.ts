@@ -34,6 +34,8 @@ export interface SshSession {
   /** Settles when the connection is gone, for whatever reason. */
   readonly gone: Promise<void>
   close(): void
+  /** Drops the connection without a word: the other side breaks the protocol. */
+  abort(): void
 }
 
 const CONNECT_LIMIT_MS = 15_000
@@ -113,18 +115,19 @@ interface Attempt {
   readonly options: SessionOptions
 }
 
-function connected(attempt: Attempt, signal: AbortSignal): Promise<void> {
+async function connected(attempt: Attempt, signal: AbortSignal): Promise<void> {
   const { client } = attempt
+  signal.throwIfAborted()
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
       signal.removeEventListener('abort', onAbort)
       finish()
     }
-    const fail = (error: unknown): void => settle(() => reject(error))
-    const onAbort = (): void => {
+    const fail = (error: unknown): void => {
       client.destroy()
-      fail(signal.reason)
+      settle(() => reject(error))
     }
+    const onAbort = (): void => fail(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
     client.once('ready', () => settle(resolve))
     client.on('error', (error) => fail(connectFault(attempt, error)))
@@ -175,7 +178,13 @@ function sessionOf(client: ssh2.Client, address: string, trust: Trust): SshSessi
     new Promise((resolve, reject) => {
       if (lost) return reject(faults.connectionLost(address, during))
       void gone.then(() => reject(faults.connectionLost(address, during)))
-      ask((error, got) => (error ? reject(lost ? faults.connectionLost(address, during, error) : error) : resolve(got)))
+      const fail = (error: Error): void =>
+        reject(lost ? faults.connectionLost(address, during, error) : faults.refused(address, during, error))
+      try {
+        ask((error, got) => (error ? fail(error) : resolve(got)))
+      } catch (error) {
+        fail(error as Error)
+      }
     })
   const by = trust.judgement?.kind === 'trusted' ? trust.judgement.by : null
   return {
@@ -189,5 +198,6 @@ function sessionOf(client: ssh2.Client, address: string, trust: Trust): SshSessi
     isLost: () => lost,
     gone,
     close: () => client.end(),
+    abort: () => client.destroy(),
   }
 }

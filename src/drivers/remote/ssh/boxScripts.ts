@@ -1,0 +1,90 @@
+/**
+ * The only programs we hand to a shell on the box, in POSIX sh, fixed as they stand here: everything that varies comes in
+ * as a positional argument and is only ever used between double quotes.
+ */
+
+/**
+ * Holds a folder for as long as its standard input stays open, and kills what was started in it. Because it sees the end
+ * of its input whichever way we go (closed, cut, killed), the box is clean even after a crash of ours.
+ * Arguments: marker, name of the folder, "keep" or "remove". Prints facts between two marker lines.
+ */
+export const HOLD_WORKSPACE = `
+umask 077
+marker=$1 name=$2 keep=$3
+work=
+for parent in "$HOME" "\${TMPDIR:-/tmp}"; do
+  [ -n "$parent" ] || continue
+  if [ "$keep" = keep ]; then
+    base=$parent/.cache/touchstone
+    [ "$parent" = "$HOME" ] || base=$parent/touchstone-cache-$(id -u)
+    mkdir -p "$base" 2>/dev/null || continue
+  else
+    base=$parent
+  fi
+  mkdir "$base/$name" 2>/dev/null || continue
+  work=$base/$name
+  break
+done
+printf '\\n%s\\n' "$marker"
+if [ -z "$work" ]; then
+  printf 'work none\\n%s end\\n' "$marker"
+  exit 1
+fi
+groups() {
+  for file in "$work"/group-*; do
+    [ -f "$file" ] || continue
+    read -r group < "$file" || continue
+    kill "-$1" "-$group" 2>/dev/null
+    [ "$1" = KILL ] && rm -f "$file"
+  done
+}
+clean() {
+  trap '' HUP INT TERM PIPE
+  trap - EXIT
+  groups TERM
+  for file in "$work"/group-*; do [ -f "$file" ] && sleep 1; break; done
+  groups KILL
+  cd /
+  rm -rf "$work"
+  exit 0
+}
+trap clean EXIT
+trap clean HUP INT TERM PIPE
+find "$base" -maxdepth 1 -type d -name '.touchstone-run-*' -mmin +1440 -exec rm -rf {} + 2>/dev/null
+printf 'base %s\\nwork %s\\nmachine %s\\nnode %s\\n' "$base" "$work" "$(uname -m)" "$(node --version 2>/dev/null | head -n 1)"
+df -Pk "$work" 2>/dev/null | { read -r head; read -r disk size used free rest; printf 'freeKiB %s\\n' "$free"; }
+printf '%s end\\n' "$marker"
+while read -r order; do
+  case $order in
+    term) groups TERM ;;
+    kill) groups KILL ;;
+  esac
+done
+`
+
+/** Arguments: folder, files. Prints lines of hash and path, or exits 127 where there is no sha256sum. */
+export const HASH_FILES = `
+command -v sha256sum >/dev/null 2>&1 || exit 127
+cd "$1" 2>/dev/null || exit 66
+shift
+printf '\\n'
+sha256sum -b -- "$@" 2>/dev/null
+exit 0
+`
+
+/**
+ * Starts the prover and leaves its process group where the holder of the workspace finds it.
+ * Arguments: marker, workspace, number, release folder, command. The marker tells our output from what a login shell prints.
+ */
+export const START_PROVER = `
+marker=$1 file=$2/group-$3
+cd "$4" || exit 66
+shift 4
+read -r pid name state parent group rest < "/proc/$$/stat" || exit 67
+printf '%s\\n' "$group" > "$file" || exit 68
+printf '\\n%s\\n' "$marker"
+"$@"
+code=$?
+rm -f "$file"
+exit "$code"
+`

@@ -1,0 +1,239 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { faultOf, keyPair, readAll, SCRIPTS, sshBoxSuite } from '../../../../test/suites/sshBoxSuite.ts'
+import { eventually } from '../../../../test/support/eventually.ts'
+import { makeRelease } from '../../../../test/support/makeRelease.ts'
+import { type SshServerOptions, startSshServer } from '../../../../test/support/sshServer.ts'
+import { connectSsh, isNodeRecent, type SshBoxOptions } from './connectSsh.ts'
+
+sshBoxSuite('the SSH server of npm install', ({ home, hostKey, authorizedKey, env }) =>
+  startSshServer({ home, user: 'renter', hostKey, authorizedKey, ...(env ? { env } : {}) }),
+)
+
+const root = mkdtempSync(join(tmpdir(), 'touchstone-ssh-odd-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+const never = new AbortController().signal
+const hostKey = keyPair().private
+let count = 0
+
+/** A folder of programs to stand in for PATH, without those named. */
+function programsWithout(missing: readonly string[], extra: Record<string, string> = {}): string {
+  const folder = join(root, `bin-${count++}`)
+  mkdirSync(folder)
+  const needed = ['sh', 'mkdir', 'rm', 'cat', 'id', 'uname', 'head', 'df', 'find', 'sleep', 'sha256sum', 'node']
+  const places = ['/usr/bin', '/bin', '/usr/local/bin', ...process.env.PATH!.split(':')]
+  for (const name of needed.filter((program) => !missing.includes(program) && !(program in extra))) {
+    const place = places.find((candidate) => readdirSync(candidate).includes(name))
+    if (place !== undefined) symlinkSync(join(place, name), join(folder, name))
+  }
+  for (const [name, text] of Object.entries(extra)) writeFileSync(join(folder, name), text, { mode: 0o755 })
+  return folder
+}
+
+async function withBox(
+  server: Partial<SshServerOptions>,
+  box: Partial<SshBoxOptions>,
+  use: (connect: () => ReturnType<typeof connectSsh>, home: string) => Promise<void>,
+  script: keyof typeof SCRIPTS = 'echo',
+): Promise<void> {
+  const folder = join(root, `box-${count++}`)
+  const home = join(folder, 'home')
+  mkdirSync(home, { recursive: true })
+  const running = await startSshServer({ home, user: 'renter', password: 'secret', hostKey, ...server })
+  const release = makeRelease(join(folder, 'release'), { files: { 'p.sh': SCRIPTS[script] }, command: ['sh', 'p.sh'] })
+  const options: SshBoxOptions = {
+    auth: { password: 'secret' },
+    knownHostsFiles: [],
+    ownKnownHostsFile: join(folder, 'known_hosts'),
+    onFirstUse: () => true,
+    flavours: [{ directory: release, machine: 'any', carriesNode: false }],
+    keep: false,
+    graceMs: 150,
+    ...box,
+  }
+  const opened: Awaited<ReturnType<typeof connectSsh>>[] = []
+  try {
+    await use(async () => {
+      const connected = await connectSsh(`ssh://renter@127.0.0.1:${running.port}`, options, never)
+      opened.push(connected)
+      return connected
+    }, home)
+  } finally {
+    await Promise.all(opened.map((connected) => connected.close()))
+    await running.close()
+  }
+}
+
+describe('connectSsh', () => {
+  test('a password is enough, and a wrong one is a refusal that does not repeat it', async () => {
+    await withBox({}, {}, async (connect) => {
+      const box = await connect()
+      expect(box.access.account).toBe('renter')
+    })
+    await withBox({}, { auth: { password: 'hunter2' } }, async (connect) => {
+      const fault = await faultOf(connect())
+      expect(fault.detail).toMatchObject({ code: 'SSH_AUTH_FAILED', tried: 'the password' })
+      expect(JSON.stringify([fault.detail, fault.message, fault.nextStep])).not.toContain('hunter2')
+    })
+  })
+
+  test('a talkative login shell does not reach the prover stream', async () => {
+    await withBox({ chatter: 'Welcome!\x1b[2J\n'.repeat(100) }, {}, async (connect) => {
+      const prover = await (await connect()).start(never)
+      const got = readAll(prover.output)
+      await prover.write(Buffer.from('hello'))
+      await prover.stop()
+      expect((await got).toString()).toBe('hello')
+    })
+  })
+
+  test('attack 12: endless chatter before the prover is a fault inside fixed limits', async () => {
+    await withBox({ chatter: 'x'.repeat(200_000) }, {}, async (connect) => {
+      expect((await faultOf((await connect()).install(never))).detail.code).toBe('BOX_COMMAND_FAILED')
+    })
+  })
+
+  test('attack 12: a flooding prover waits until somebody reads', async () => {
+    let sent = 0
+    const onOutput = (total: number): void => {
+      sent = total
+    }
+    await withBox(
+      { onOutput },
+      {},
+      async (connect) => {
+        const prover = await (await connect()).start(never)
+        let before = -1
+        await eventually(async () => {
+          await new Promise((resolve) => setTimeout(resolve, 100))
+          const still = sent === before && sent > 0
+          before = sent
+          return still
+        })
+        expect(sent).toBeLessThan(16 * 1024 * 1024)
+        let read = 0
+        for await (const chunk of prover.output) {
+          read += chunk.length
+          if (read > 8 * 1024 * 1024) break
+        }
+        await prover.stop()
+      },
+      'flood',
+    )
+  })
+
+  test('attack 12: a server that ignores flow control is dropped before it fills our memory', async () => {
+    await withBox(
+      // Three bytes first: the library's own check only sees a window of exactly zero.
+      { ignoreWindow: true, chatter: 'odd' },
+      {},
+      async (connect) => {
+        const prover = await (await connect()).start(never)
+        expect(await prover.ended).toEqual({ code: null, lost: true })
+        expect((await readAll(prover.output)).length).toBeLessThan(16 * 1024 * 1024)
+      },
+      'flood',
+    )
+  })
+
+  test('a full disk is said so before anything is written', async () => {
+    const df = '#!/bin/sh\necho Filesystem\necho "/dev/x 1000 996 4 99% /"\n'
+    await withBox({ env: { PATH: programsWithout([], { df }) } }, {}, async (connect, home) => {
+      const box = await connect()
+      const fault = await faultOf(box.install(never))
+      expect(fault.detail).toMatchObject({ code: 'BOX_DISK_FULL', freeBytes: 4096 })
+      await box.close()
+      expect(readdirSync(home)).toEqual([])
+    })
+  })
+
+  test('a write that fails on the box is said so, and nothing is left', async () => {
+    await withBox({ failWrites: true }, {}, async (connect, home) => {
+      const box = await connect()
+      expect((await faultOf(box.install(never))).detail).toMatchObject({ code: 'BOX_UPLOAD_FAILED', path: 'p.sh' })
+      await box.close()
+      expect(readdirSync(home)).toEqual([])
+    })
+  })
+
+  test('without sha256sum the files are read back, and a difference is found either way', async () => {
+    const directory = join(root, 'lying')
+    makeRelease(directory, { files: { 'p.sh': SCRIPTS.echo }, command: ['sh', 'p.sh'] })
+    const PATH = programsWithout(['sha256sum'])
+    await withBox({ env: { PATH } }, {}, async (connect) => (await connect()).install(never))
+    writeFileSync(join(directory, 'p.sh'), SCRIPTS.flood)
+    const flavours = [{ directory, machine: 'any', carriesNode: false }]
+    for (const env of [{ PATH }, {}])
+      await withBox({ env }, { flavours }, async (connect) => {
+        expect((await faultOf((await connect()).install(never))).detail.code).toBe('PROVER_HASH_MISMATCH')
+      })
+  })
+
+  test('a box without Node gets the release that carries one, or a fault that says what is missing', async () => {
+    const own = makeRelease(join(root, 'own'), {
+      files: { 'bin/node': '#!/bin/sh\necho carried "$@"\n', 'p.js': '' },
+      command: ['bin/node', 'p.js'],
+    })
+    const plain = makeRelease(join(root, 'plain'), { files: { 'p.sh': 'echo plain\n' }, command: ['sh', 'p.sh'] })
+    const flavours = [
+      { directory: plain, machine: 'any', carriesNode: false },
+      { directory: own, machine: 'any', carriesNode: true },
+    ]
+    const said = async (env: Record<string, string>): Promise<string> => {
+      let text = ''
+      await withBox({ env }, { flavours }, async (connect) => {
+        const box = await connect()
+        text = (await readAll((await box.start(never)).output)).toString()
+      })
+      return text
+    }
+    expect(await said({})).toBe('plain\n')
+    expect(await said({ PATH: programsWithout(['node']) })).toBe('carried p.js\n')
+    expect(await said({ PATH: programsWithout([], { node: '#!/bin/sh\necho v18.20.1\n' }) })).toBe('carried p.js\n')
+    await withBox({ env: { PATH: programsWithout(['node']) } }, { flavours: [flavours[0]!] }, async (connect) => {
+      expect((await faultOf((await connect()).install(never))).detail.code).toBe('NO_PROVER_FOR_BOX')
+    })
+  })
+
+  test('a closed port, a silent port and a port that talks nonsense are three different faults of the network', async () => {
+    const listener = net.createServer((socket) => socket.on('error', () => {}))
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+    const talker = net.createServer((socket) => {
+      socket.on('error', () => {})
+      socket.resume()
+      socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'.repeat(100))
+    })
+    await new Promise<void>((resolve) => talker.listen(0, '127.0.0.1', resolve))
+    const options: SshBoxOptions = {
+      auth: { password: 'x' },
+      knownHostsFiles: [],
+      ownKnownHostsFile: join(root, 'none'),
+      onFirstUse: () => true,
+      flavours: [],
+      keep: false,
+      connectLimitMs: 300,
+    }
+    const at = (port: number, signal = never) => connectSsh(`ssh://a@127.0.0.1:${port}`, options, signal)
+    const silent = (listener.address() as AddressInfo).port
+    expect(await faultOf(at(silent))).toMatchObject({ detail: { code: 'BOX_TIMEOUT' }, blame: 'network', retry: true })
+    const nonsense = (talker.address() as AddressInfo).port
+    expect((await faultOf(at(nonsense))).detail.code).toBe('BOX_UNREACHABLE')
+    const interrupt = new AbortController()
+    const waiting = at(silent, interrupt.signal)
+    interrupt.abort(new Error('interrupted'))
+    await expect(waiting).rejects.toThrow('interrupted')
+    await new Promise((resolve) => talker.close(resolve))
+    expect((await faultOf(at(nonsense))).detail).toMatchObject({ code: 'BOX_UNREACHABLE', why: 'ECONNREFUSED' })
+    listener.close()
+  })
+
+  test('Node is recent enough from 20.19 on', () => {
+    const recent = ['v20.19.0', 'v20.20.2', 'v22.0.0', 'v100.1.1'].map(isNodeRecent)
+    expect(recent).toEqual([true, true, true, true])
+    expect(['', 'v20.18.9', 'v18.99.0', 'node v22.0.0', '22.0.0'].map(isNodeRecent)).not.toContain(true)
+  })
+})

@@ -1,0 +1,125 @@
+import type { ProverProcess, ProverRelease, RemoteBox } from '../../../ports/remoteBox.ts'
+import { readRelease } from '../readRelease.ts'
+import { installRelease } from './installRelease.ts'
+import { parseSshAddress } from './sshAddress.ts'
+import * as faults from './sshFaults.ts'
+import { startProver } from './sshProver.ts'
+import { openSession, type SessionOptions, type SshSession } from './sshSession.ts'
+import { openWorkspace, type Workspace } from './workspace.ts'
+
+export interface ReleaseFlavour {
+  readonly directory: string
+  /** As `uname -m` says it, or `any`. */
+  readonly machine: string
+  readonly carriesNode: boolean
+}
+
+export interface SshBoxOptions extends SessionOptions {
+  /** Tried in order: the first that this box can run. */
+  readonly flavours: readonly ReleaseFlavour[]
+  /** Leave the release on the box for the next run. */
+  readonly keep: boolean
+  readonly defaultUser?: string
+  /** How long a prover may take to end by itself before it is made to. */
+  readonly graceMs?: number
+}
+
+/** A server that does not close after our goodbye is left standing. */
+const GOODBYE_MS = 2_000
+
+/** Logs in to a box and holds it. Ctrl-C, a crash or a cut end everything on the box too (see boxScripts). */
+export async function connectSsh(address: string, options: SshBoxOptions, signal: AbortSignal): Promise<RemoteBox> {
+  const to = parseSshAddress(address, options.defaultUser)
+  const session = await openSession(to, options, signal)
+  return new SshBox(session, to.user, options)
+}
+
+class SshBox implements RemoteBox {
+  readonly address: string
+  readonly #session: SshSession
+  readonly #options: SshBoxOptions
+  readonly #access: Record<string, string>
+  readonly #provers = new Set<ProverProcess>()
+  #workspace: Workspace | null = null
+  #installed: { readonly release: ProverRelease; readonly folder: string } | null = null
+  #started = 0
+  #closing: Promise<void> | null = null
+
+  constructor(session: SshSession, user: string, options: SshBoxOptions) {
+    this.#session = session
+    this.#options = options
+    this.address = session.address
+    this.#access = {
+      way: 'ssh',
+      account: user,
+      hostKey: session.hostKey.fingerprint,
+      hostKeyTrust: session.hostKey.trust,
+    }
+  }
+
+  get access(): Readonly<Record<string, string>> {
+    return this.#access
+  }
+
+  async install(signal: AbortSignal): Promise<void> {
+    if (this.#installed !== null) return
+    const { keep } = this.#options
+    this.#workspace ??= await openWorkspace(this.#session, keep, signal)
+    const flavour = chooseFlavour(this.#options.flavours, this.#workspace)
+    if (flavour === null) throw faults.noFlavour(this.address, this.#workspace.machine)
+    const release = await readRelease(flavour.directory)
+    const plan = { session: this.#session, workspace: this.#workspace, release, keep }
+    const { folder, uploadedBytes } = await installRelease(plan, signal)
+    this.#installed = { release, folder }
+    this.#access.node = flavour.carriesNode ? 'carried by the release' : this.#workspace.nodeVersion
+    this.#access.release = release.id
+    this.#access.uploadedBytes = String(uploadedBytes)
+  }
+
+  async start(signal: AbortSignal): Promise<ProverProcess> {
+    await this.install(signal)
+    const { release, folder } = this.#installed!
+    const [program = '', ...rest] = release.command
+    // A program that is part of the release is started from there; any other (the box's own Node) is looked up by the box.
+    const own = release.files.some((file) => file.path === program)
+    const command = [own ? `./${program}` : program, ...rest]
+    const number = this.#started++
+    const prover = await startProver(
+      { session: this.#session, workspace: this.#workspace!, number, folder, command, graceMs: this.#options.graceMs },
+      signal,
+    )
+    this.#provers.add(prover)
+    void prover.ended.then(() => this.#provers.delete(prover))
+    return prover
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    if (!this.#session.isLost()) {
+      await Promise.all([...this.#provers].map((prover) => prover.stop()))
+      await this.#workspace?.close()
+    }
+    this.#session.close()
+    const timer = setTimeout(() => this.#session.abort(), GOODBYE_MS)
+    await this.#session.gone
+    clearTimeout(timer)
+  }
+}
+
+function chooseFlavour(flavours: readonly ReleaseFlavour[], workspace: Workspace): ReleaseFlavour | null {
+  const fits = flavours.filter(({ machine }) => machine === 'any' || machine === workspace.machine)
+  const hasNode = isNodeRecent(workspace.nodeVersion)
+  return fits.find(({ carriesNode }) => hasNode !== carriesNode) ?? fits.find(({ carriesNode }) => carriesNode) ?? null
+}
+
+/** 20.19 is the oldest Node the prover is tested on. */
+export function isNodeRecent(version: string): boolean {
+  const match = /^v([0-9]{1,3})\.([0-9]{1,3})\.[0-9]+/.exec(version)
+  if (match === null) return false
+  const [major, minor] = [Number(match[1]), Number(match[2])]
+  return major > 20 || (major === 20 && minor >= 19)
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { SFTPWrapper } from 'ssh2'
+import { printable } from '../../../core/bytes/printable.ts'
+import type { ProverRelease } from '../../../ports/remoteBox.ts'
+import { HASH_FILES } from './boxScripts.ts'
+import { runOnBox, within } from './runOnBox.ts'
+import * as faults from './sshFaults.ts'
+import type { SshSession } from './sshSession.ts'
+import type { Workspace } from './workspace.ts'
+
+const HASH_LIMIT_MS = 120_000
+const UPLOAD_LIMIT_MS = 600_000
+/** Folders, inodes and rounding up, over the bytes of the files. */
+const DISK_SLACK_BYTES = 1024 * 1024
+
+type ReleaseFile = ProverRelease['files'][number]
+
+/** Puts a release on the box, and returns its folder there. Uploads nothing that already lies there unchanged. */
+export async function installRelease(
+  { session, workspace, release, keep }: InstallPlan,
+  signal: AbortSignal,
+): Promise<{ readonly folder: string; readonly uploadedBytes: number }> {
+  const files = [...release.files, await manifestOf(release)]
+  const cached = `${workspace.base}/${release.id}`
+  if (keep && (await firstDifference(session, cached, files, signal)) === null)
+    return { folder: cached, uploadedBytes: 0 }
+  const folder = `${workspace.folder}/release`
+  const uploadedBytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  const needed = uploadedBytes + DISK_SLACK_BYTES
+  if (workspace.freeBytes !== null && workspace.freeBytes < needed)
+    throw faults.diskFull(session.address, workspace.folder, needed, workspace.freeBytes)
+  const sftp = await within(session, session.sftp('opening SFTP'), 'opening SFTP', 30_000, signal)
+  try {
+    await upload({ session, sftp, release, files, folder }, signal)
+    const wrong = await firstDifference(session, folder, files, signal, sftp)
+    if (wrong !== null) throw faults.hashMismatch(session.address, wrong.path, wrong.got, wrong.expected)
+    if (!keep) return { folder, uploadedBytes }
+    await moveIntoCache(sftp, folder, cached, `${workspace.folder}/replaced`)
+    return { folder: cached, uploadedBytes }
+  } finally {
+    sftp.end()
+  }
+}
+
+export interface InstallPlan {
+  readonly session: SshSession
+  readonly workspace: Workspace
+  readonly release: ProverRelease
+  readonly keep: boolean
+}
+
+/** The manifest travels too; the release's id is its hash. */
+async function manifestOf(release: ProverRelease): Promise<ReleaseFile> {
+  const { size } = await stat(join(release.directory, 'manifest.json'))
+  return { path: 'manifest.json', bytes: size, sha256: release.id, executable: false }
+}
+
+interface Difference {
+  readonly path: string
+  readonly got: string
+  readonly expected: string
+}
+
+/** Compares hashes on the box: with its own sha256sum, otherwise by reading the files back. */
+async function firstDifference(
+  session: SshSession,
+  folder: string,
+  files: readonly ReleaseFile[],
+  signal: AbortSignal,
+  sftp?: SFTPWrapper,
+): Promise<Difference | null> {
+  const argv = ['sh', '-c', HASH_FILES, 'sh', folder, ...files.map((file) => file.path)]
+  const { code, out } = await runOnBox(session, { argv, during: 'comparing hashes', limitMs: HASH_LIMIT_MS }, signal)
+  const hashes = new Map<string, string>()
+  for (const [, hash, path] of out.matchAll(/^([0-9a-f]{64}) [ *](.+)$/gm)) hashes.set(path!, hash!)
+  for (const file of files) {
+    const got =
+      code === 127 && sftp !== undefined
+        ? await hashOverSftp(session, sftp, `${folder}/${file.path}`, file.bytes, signal)
+        : (hashes.get(file.path) ?? 'missing')
+    if (got !== file.sha256) return { path: file.path, got: printable(got, 64), expected: file.sha256 }
+  }
+  return null
+}
+
+function hashOverSftp(
+  session: SshSession,
+  sftp: SFTPWrapper,
+  path: string,
+  bytes: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const hashed = new Promise<string>((resolve) => {
+    const hash = createHash('sha256')
+    // One byte more than expected is enough to see that a file is too long; the rest of it is never asked for.
+    const stream = sftp.createReadStream(path, { end: bytes })
+    stream.on('data', (chunk: Buffer) => hash.update(chunk))
+    stream.once('error', () => resolve('missing'))
+    stream.once('end', () => resolve(hash.digest('hex')))
+  })
+  return within(session, hashed, 'reading the prover back', HASH_LIMIT_MS, signal)
+}
+
+interface UploadPlan {
+  readonly session: SshSession
+  readonly sftp: SFTPWrapper
+  readonly release: ProverRelease
+  readonly files: readonly ReleaseFile[]
+  readonly folder: string
+}
+
+async function upload({ session, sftp, release, files, folder }: UploadPlan, signal: AbortSignal): Promise<void> {
+  const during = 'uploading the prover'
+  const one = (path: string, act: (done: (error?: Error | null) => void) => void): Promise<void> => {
+    const done = new Promise<void>((resolve, reject) =>
+      act((error) => (error ? reject(faults.uploadFailed(session.address, path, error)) : resolve())),
+    )
+    return within(session, done, during, UPLOAD_LIMIT_MS, signal)
+  }
+  for (const path of foldersOf(files)) await one(path, (done) => sftp.mkdir(join(folder, path), { mode: 0o700 }, done))
+  for (const file of files) {
+    const options = { mode: file.executable ? 0o700 : 0o600, concurrency: 16 }
+    await one(file.path, (done) =>
+      sftp.fastPut(join(release.directory, file.path), `${folder}/${file.path}`, options, done),
+    )
+  }
+}
+
+/** The release folder itself, then every folder below it, parents first. */
+function foldersOf(files: readonly ReleaseFile[]): readonly string[] {
+  const folders = new Set([''])
+  for (const { path } of files) {
+    const parts = path.split('/').slice(0, -1)
+    parts.forEach((_, i) => {
+      folders.add(parts.slice(0, i + 1).join('/'))
+    })
+  }
+  return [...folders].sort()
+}
+
+/** A damaged old release goes into the workspace, which is removed; if another run was faster, its release serves as well. */
+async function moveIntoCache(sftp: SFTPWrapper, from: string, to: string, aside: string): Promise<void> {
+  const rename = (one: string, two: string): Promise<boolean> =>
+    new Promise((resolve) => sftp.rename(one, two, (error) => resolve(!error)))
+  if (await rename(from, to)) return
+  await rename(to, aside)
+  await rename(from, to)
+}

@@ -1,0 +1,61 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { faultOf, keyPair, sshBoxSuite } from '../../../../test/suites/sshBoxSuite.ts'
+import { makeRelease } from '../../../../test/support/makeRelease.ts'
+import { startOpenSsh, whyNoOpenSsh } from '../../../../test/support/openSshServer.ts'
+import { connectSsh } from './connectSsh.ts'
+
+const missing = whyNoOpenSsh()
+
+if (missing === null)
+  sshBoxSuite('OpenSSH', ({ authorizedKey, ...wanted }) => startOpenSsh({ ...wanted, authorizedKeys: authorizedKey }))
+else {
+  console.log(`tests against OpenSSH skipped: ${missing}`)
+  test.skip('a box behind OpenSSH (no sshd here)', () => {})
+}
+
+const never = new AbortController().signal
+
+/** A small file system of its own needs root and the right to mount. */
+function mountSmallDisk(folder: string): boolean {
+  mkdirSync(folder, { recursive: true })
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'none', folder]).status === 0
+}
+
+describe.skipIf(missing !== null)('OpenSSH with a disk that is full', () => {
+  test('says so, and leaves nothing', async (context) => {
+    const root = mkdtempSync(join(tmpdir(), 'touchstone-full-'))
+    const home = join(root, 'home')
+    const mounted = mountSmallDisk(home)
+    if (!mounted) {
+      rmSync(root, { recursive: true, force: true })
+      return context.skip('mounting a small disk is not allowed here')
+    }
+    const [host, user] = [keyPair(), keyPair()]
+    const wanted = { folder: join(root, 'server'), home, hostKey: host.private, authorizedKeys: user.public }
+    const server = await startOpenSsh(wanted)
+    try {
+      const files = { 'p.sh': 'x'.repeat(3_000_000) }
+      const directory = makeRelease(join(root, 'release'), { files, command: ['sh', 'p.sh'] })
+      const options = {
+        auth: { privateKey: user.private },
+        knownHostsFiles: [],
+        ownKnownHostsFile: join(root, 'known_hosts'),
+        onFirstUse: () => true,
+        flavours: [{ directory, machine: 'any', carriesNode: false }],
+        keep: false,
+      }
+      const box = await connectSsh(`ssh://${server.user}@127.0.0.1:${server.port}`, options, never)
+      expect((await faultOf(box.install(never))).detail).toMatchObject({ code: 'BOX_DISK_FULL' })
+      await box.close()
+      expect(readdirSync(home)).toEqual([])
+    } finally {
+      await server.close()
+      execFileSync('umount', [home])
+      rmSync(root, { recursive: true, force: true })
+    }
+  })
+})

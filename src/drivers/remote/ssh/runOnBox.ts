@@ -1,0 +1,84 @@
+import type { ClientChannel } from 'ssh2'
+import { printable } from '../../../core/bytes/printable.ts'
+import * as faults from './sshFaults.ts'
+import type { SshSession } from './sshSession.ts'
+
+export interface BoxCommand {
+  readonly argv: readonly string[]
+  /** For the reader of a fault: "comparing hashes". */
+  readonly during: string
+  readonly limitBytes?: number
+  readonly limitMs?: number
+}
+
+export const COMMAND_LIMIT_MS = 30_000
+const OUTPUT_LIMIT_BYTES = 256 * 1024
+
+/** Runs one short command to its end and returns what it printed, within limits of size and time. */
+export async function runOnBox(
+  session: SshSession,
+  { argv, during, limitBytes = OUTPUT_LIMIT_BYTES, limitMs = COMMAND_LIMIT_MS }: BoxCommand,
+  signal: AbortSignal,
+): Promise<{ readonly code: number | null; readonly out: string; readonly said: string }> {
+  signal.throwIfAborted()
+  const channel = await within(session, session.exec(argv, during), during, limitMs, signal)
+  channel.stdin.end()
+  const said = keepTail(channel)
+  const chunks: Buffer[] = []
+  let held = 0
+  const finished = new Promise<number | null>((resolve, reject) => {
+    let code: number | null = null
+    channel.on('data', (chunk: Buffer) => {
+      held += chunk.length
+      chunks.push(chunk)
+      if (held > limitBytes) reject(faults.floods(session.address, during, limitBytes))
+    })
+    channel.once('exit', (exitCode: number | null) => {
+      code = exitCode
+    })
+    channel.once('close', () => resolve(code))
+  })
+  try {
+    const code = await within(session, finished, during, limitMs, signal)
+    return { code, out: Buffer.concat(chunks).toString('utf8'), said: said() }
+  } finally {
+    channel.close()
+  }
+}
+
+/** Standard error is drained, whatever comes, and only its last words are kept for a fault's text (attack 16). */
+export function keepTail(channel: ClientChannel, bytes = 400): () => string {
+  let tail = Buffer.alloc(0)
+  channel.stderr.on('data', (chunk: Buffer) => {
+    tail = Buffer.concat([tail, chunk.subarray(-bytes)]).subarray(-bytes)
+  })
+  return () => printable(tail.toString('utf8').trim(), bytes)
+}
+
+/** The promise, or the fault that came first: connection gone, time up, caller gone. */
+export async function within<T>(
+  session: SshSession,
+  promise: Promise<T>,
+  during: string,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<T> {
+  let stop = (): void => {}
+  const others = new Promise<never>((_, reject) => {
+    const timer = setTimeout(() => reject(faults.timedOut(session.address, during, limitMs)), limitMs)
+    const onAbort = (): void => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    void session.gone.then(() => setImmediate(() => reject(faults.connectionLost(session.address, during))))
+    stop = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+  })
+  try {
+    return await Promise.race([promise, others])
+  } finally {
+    stop()
+    others.catch(() => {})
+    promise.catch(() => {})
+  }
+}

@@ -1,0 +1,109 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import type { AddressInfo, Socket } from 'node:net'
+import net from 'node:net'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import type { TestSshServer } from './sshServer.ts'
+
+const SSHD = '/usr/sbin/sshd'
+
+/** Why the tests against a real OpenSSH cannot run here, or null. */
+export function whyNoOpenSsh(): string | null {
+  if (!existsSync(SSHD)) return `${SSHD} is not installed`
+  return null
+}
+
+export interface OpenSshOptions {
+  readonly folder: string
+  readonly home: string
+  readonly hostKey: string
+  readonly authorizedKeys: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A real sshd on loopback, as the current user, with a configuration of its own. */
+export async function startOpenSsh(options: OpenSshOptions): Promise<TestSshServer> {
+  const { folder } = options
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true })
+  mkdirSync(folder, { recursive: true })
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text)
+    chmodSync(join(folder, name), 0o600)
+    return join(folder, name)
+  }
+  const env = Object.entries({ HOME: options.home, ...options.env }).map(([name, value]) => `"${name}=${value}"`)
+  const port = await freePort()
+  const config = file(
+    'sshd_config',
+    [
+      `ListenAddress 127.0.0.1:${port}`,
+      `HostKey ${file('host_key', options.hostKey)}`,
+      `AuthorizedKeysFile ${file('authorized_keys', options.authorizedKeys)}`,
+      `PidFile none`,
+      'UsePAM no',
+      'StrictModes no',
+      'PasswordAuthentication no',
+      'KbdInteractiveAuthentication no',
+      'PermitRootLogin prohibit-password',
+      'Subsystem sftp internal-sftp',
+      `SetEnv ${env.join(' ')}`,
+      '',
+    ].join('\n'),
+  )
+  const checked = spawnSync(SSHD, ['-t', '-f', config], { encoding: 'utf8' })
+  if (checked.status !== 0) throw new Error(`sshd refuses its configuration: ${checked.stderr}`)
+  const daemon = spawn(SSHD, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'pipe'] })
+  await new Promise<void>((resolve, reject) => {
+    daemon.once('exit', (code) => reject(new Error(`sshd ended at once with ${code}`)))
+    daemon.stderr.on('data', (chunk: Buffer) => chunk.includes('Server listening') && resolve())
+  })
+  const relay = await startRelay(port)
+  return {
+    user: userInfo().username,
+    port: relay.port,
+    cut: relay.cut,
+    close: async () => {
+      relay.cut()
+      await relay.close()
+      const ended = new Promise((resolve) => daemon.once('exit', resolve))
+      daemon.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = net.createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return port
+}
+
+/** Stands in the middle so that a test can cut the line without telling either side. */
+async function startRelay(target: number): Promise<{ port: number; cut(): void; close(): Promise<void> }> {
+  const sockets = new Set<Socket>()
+  const listener = net.createServer((near) => {
+    const far = net.connect(target, '127.0.0.1')
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.once('close', () => {
+        sockets.delete(socket)
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.pipe(far)
+    far.pipe(near)
+  })
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (listener.address() as AddressInfo).port,
+    cut: () => {
+      for (const socket of sockets) socket.destroy()
+    },
+    close: () => new Promise((resolve) => listener.close(() => resolve())),
+  }
+}
