@@ -8,10 +8,11 @@ import type { TestSshServer } from './sshServer.ts'
 
 const SSHD = '/usr/sbin/sshd'
 
-/** Why the tests against a real OpenSSH cannot run here, or null. */
+/** Why the tests against a real OpenSSH cannot run here, or null. Where it was installed for them, a skip is a failure. */
 export function whyNoOpenSsh(): string | null {
-  if (!existsSync(SSHD)) return `${SSHD} is not installed`
-  return null
+  if (existsSync(SSHD)) return null
+  if (process.env.TOUCHSTONE_REQUIRE_OPENSSH === '1') throw new Error(`${SSHD} was to be installed and is not there`)
+  return `${SSHD} is not installed`
 }
 
 export interface OpenSshOptions {
