@@ -1,0 +1,57 @@
+import type { Precision } from '../params/precision.ts'
+
+/** Where a figure comes from: what the vendor prints, or what somebody ran and published. */
+export type Basis = 'datasheet' | 'measured'
+
+export interface Source {
+  readonly title: string
+  readonly year: number
+  /** Address of the page; a datasheet may be named by title and year alone. */
+  readonly address?: string
+}
+
+/** One published number: operations (2 per multiply-add, dense) or bytes per second. */
+export interface Figure {
+  readonly value: number
+  readonly basis: Basis
+  readonly source: string
+}
+
+/** The share of a published figure that a proof shows, from `low` to `high`. */
+export interface Fraction {
+  readonly low: number
+  readonly high: number
+}
+
+export interface CatalogueRules {
+  readonly rate: Readonly<Record<Basis, Fraction>>
+  readonly fp32: Readonly<Record<Basis, Fraction>>
+  readonly bandwidth: Readonly<Record<Basis, Fraction>>
+}
+
+/** How host and card are joined, for the floor of §7. */
+export type HostLink = 'pcie' | 'c2c'
+
+export interface GpuModel {
+  readonly id: string
+  readonly name: string
+  readonly vendor: string
+  readonly chip: string
+  readonly aliases: readonly string[]
+  readonly hostLink: HostLink
+  /** Whether cards of this model can be joined by NVLink, which §1 cannot tell from one card. */
+  readonly nvlink: boolean
+  readonly memoryBytes: number
+  readonly memorySource: string
+  readonly bandwidth: readonly Figure[]
+  readonly rates: Readonly<Partial<Record<Precision, readonly Figure[]>>>
+  /** Models of the same chip that a measurement with 10 % noise cannot tell from this one. */
+  readonly twins: readonly string[]
+}
+
+export interface Catalogue {
+  readonly version: number
+  readonly rules: CatalogueRules
+  readonly sources: Readonly<Record<string, Source>>
+  readonly models: readonly GpuModel[]
+}

@@ -1,0 +1,24 @@
+import { toHex } from '../bytes/hex.ts'
+import { taggedHash } from '../bytes/sha256.ts'
+import type { Catalogue } from './catalogue.ts'
+
+/**
+ * Hex SHA-256 of the parsed catalogue, for certificates: keys sorted, no spaces, numbers as JSON prints them, so that
+ * comments and layout of the file do not count and every value does.
+ */
+export function catalogueHash(catalogue: Catalogue): string {
+  return toHex(
+    taggedHash(
+      'tsp1/catalogue',
+      Uint8Array.from(canonical(catalogue), (letter) => letter.charCodeAt(0)),
+    ),
+  )
+}
+
+/** Every text in a parsed catalogue is printable ASCII, so one letter is one byte. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join(',')}}`
+}

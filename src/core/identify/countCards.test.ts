@@ -1,0 +1,66 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { PRECISION_NAMES } from '../params/precision.ts'
+import type { Catalogue } from './catalogue.ts'
+import { countCards, type DeviceTotals } from './countCards.ts'
+import { expectedRate } from './expected.ts'
+
+let catalogue: Catalogue
+beforeAll(async () => {
+  catalogue = await shippedCatalogue()
+})
+
+function honest(id: string): DeviceTotals {
+  const model = modelOf(catalogue, id)
+  const rates = Object.fromEntries(
+    PRECISION_NAMES.flatMap((name) => {
+      const expected = expectedRate(model, name, catalogue.rules)
+      return expected === null ? [] : [[name, expected.centre]]
+    }),
+  )
+  return { rates, memoryBytes: 0.93 * model.memoryBytes }
+}
+const several = (count: number, device: DeviceTotals) => Array.from({ length: count }, () => device)
+
+describe('countCards (§1, attack 35)', () => {
+  test('eight H200 are established: no card of the catalogue has the memory of two', () => {
+    const count = countCards(several(8, honest('h200-sxm')), catalogue)
+    expect(count).toMatchObject({ claimed: 8, established: true, coveredBy: null })
+    expect(count.least).toBeGreaterThanOrEqual(4)
+    expect(count.least).toBeLessThanOrEqual(8)
+  })
+
+  test('eight small cards are only claimed: one large card covers two of them', () => {
+    const count = countCards(several(8, honest('rtx-3060-12gb')), catalogue)
+    expect(count.established).toBe(false)
+    expect(count.coveredBy).not.toBeNull()
+    expect(count.least).toBe(1)
+    expect(count.sentence).toBe('count claimed; the totals need at least 1 card')
+  })
+
+  test('one part that no single card covers establishes the pair', () => {
+    const small = honest('rtx-3060-12gb')
+    expect(
+      countCards(
+        [
+          { ...small, memoryBytes: 160e9 },
+          { ...small, memoryBytes: 160e9 },
+        ],
+        catalogue,
+      ).established,
+    ).toBe(true)
+  })
+
+  test('one covered pair among many is enough to doubt the count', () => {
+    const count = countCards([honest('h200-sxm'), honest('t4'), honest('h200-sxm'), honest('t4')], catalogue)
+    expect(count.established).toBe(false)
+    expect(count.coveredBy?.devices).toContain(1)
+  })
+
+  test('needing less than what was claimed never goes below one, nor above the claim', () => {
+    expect(countCards([], catalogue)).toMatchObject({ claimed: 0, least: 0, established: false })
+    expect(countCards([honest('t4')], catalogue)).toMatchObject({ claimed: 1, least: 1 })
+    expect(countCards(several(2, { rates: { bf16: 1e17 } }), catalogue).least).toBe(2)
+    expect(countCards(several(32, honest('a100-sxm4-80gb')), catalogue).least).toBeLessThanOrEqual(32)
+  })
+})

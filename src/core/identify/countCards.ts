@@ -1,0 +1,107 @@
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import type { Catalogue, GpuModel } from './catalogue.ts'
+import { rateCeiling, TOLERATED_EXCESS } from './expected.ts'
+
+/** What one claimed device proved, all of it in windows that all devices shared. */
+export interface DeviceTotals {
+  readonly rates?: Readonly<Partial<Record<Precision, number>>>
+  readonly memoryBytes?: number
+}
+
+export interface CardCount {
+  readonly claimed: number
+  /** The smallest number of catalogue cards, of any mix, that could have produced the totals. */
+  readonly least: number
+  /** True only if no single catalogue card covers two of the claimed devices in every part. */
+  readonly established: boolean
+  /** A card that covers two of the devices, and which two. */
+  readonly coveredBy: { readonly model: string; readonly devices: readonly [number, number] } | null
+  readonly sentence: string
+}
+
+/** Five rates and the memory: what a card can do, or what was shown. */
+type Parts = readonly number[]
+
+/** §1 and attack 35: one large card may pose as several small ones within the totals. */
+export function countCards(devices: readonly DeviceTotals[], catalogue: Catalogue): CardCount {
+  const claimed = devices.length
+  if (claimed === 0) return { claimed, least: 0, established: false, coveredBy: null, sentence: 'no device answered' }
+  const shown = devices.map(partsShown)
+  const cards = catalogue.models.map((model) => ({ id: model.id, parts: partsPossible(model, catalogue) }))
+  const coveredBy = findCover(shown, cards)
+  const total = shown.reduce(addParts)
+  const least = leastCards(total, strongest(cards.map((card) => card.parts)), claimed)
+  const established = coveredBy === null
+  return { claimed, least, established, coveredBy, sentence: describe({ claimed, least, established }) }
+}
+
+function describe({ claimed, least, established }: Pick<CardCount, 'claimed' | 'least' | 'established'>): string {
+  if (established && claimed > 1)
+    return `count established: no card of the catalogue covers two of the ${claimed} devices`
+  if (claimed === 1) return 'one device'
+  return `count claimed; the totals need at least ${least} ${least === 1 ? 'card' : 'cards'}`
+}
+
+const partsShown = (device: DeviceTotals): Parts => [
+  ...PRECISION_NAMES.map((name) => device.rates?.[name] ?? 0),
+  device.memoryBytes ?? 0,
+]
+
+/** A rate the catalogue knows nothing of might be anything: it must not make a count look established. */
+const partsPossible = (model: GpuModel, catalogue: Catalogue): Parts => [
+  ...PRECISION_NAMES.map((name) => (rateCeiling(model, name, catalogue.rules) ?? Infinity) * TOLERATED_EXCESS),
+  model.memoryBytes,
+]
+
+const addParts = (a: Parts, b: Parts): Parts => a.map((value, i) => value + b[i]!)
+const covers = (card: Parts, need: Parts): boolean => need.every((value, i) => value <= card[i]!)
+
+function findCover(
+  shown: readonly Parts[],
+  cards: readonly { readonly id: string; readonly parts: Parts }[],
+): CardCount['coveredBy'] {
+  for (let i = 0; i < shown.length; i++) {
+    for (let j = i + 1; j < shown.length; j++) {
+      const pair = addParts(shown[i]!, shown[j]!)
+      const card = cards.find(({ parts }) => covers(parts, pair))
+      if (card !== undefined) return { model: card.id, devices: [i, j] }
+    }
+  }
+  return null
+}
+
+/** Cards that no other card beats in every part: a smallest mix needs no others. */
+function strongest(cards: readonly Parts[]): readonly Parts[] {
+  return cards.filter(
+    (card, i) => !cards.some((other, j) => i !== j && covers(other, card) && (!covers(card, other) || j < i)),
+  )
+}
+
+/** Never above `atMost`: the devices themselves produced the totals, catalogued or not. */
+function leastCards(need: Parts, cards: readonly Parts[], atMost: number): number {
+  for (let count = lowerBound(need, cards); count < atMost; count++)
+    if (someMixCovers(need, cards, 0, count)) return count
+  return atMost
+}
+
+function lowerBound(need: Parts, cards: readonly Parts[]): number {
+  const bounds = need.map((value, i) => Math.ceil(value / Math.max(...cards.map((card) => card[i]!))))
+  return Math.max(1, ...bounds)
+}
+
+function someMixCovers(need: Parts, cards: readonly Parts[], from: number, count: number): boolean {
+  if (need.every((value) => value <= 0)) return true
+  const left = cards.slice(from)
+  if (
+    count === 0 ||
+    left.length === 0 ||
+    lowerBound(
+      need.map((value) => Math.max(0, value)),
+      left,
+    ) > count
+  )
+    return false
+  const [card] = left
+  const rest = need.map((value, i) => value - card![i]!)
+  return someMixCovers(rest, cards, from, count - 1) || someMixCovers(need, cards, from + 1, count)
+}

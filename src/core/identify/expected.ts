@@ -1,0 +1,97 @@
+import type { Precision } from '../params/precision.ts'
+import type { Basis, CatalogueRules, Figure, Fraction, GpuModel } from './catalogue.ts'
+
+/** What a proof on this model should show: from `low` to `high`, most likely `centre`. */
+export interface Expected {
+  readonly low: number
+  readonly centre: number
+  readonly high: number
+  readonly basis: Basis
+}
+
+/** §2: a rate up to this much above the best known one is tolerated, and says nothing about a better card. */
+export const TOLERATED_EXCESS = 1.25
+
+/**
+ * §2: a precision names the problem, not the unit that solved it. Which units solve a problem exactly, and at which
+ * share of their own rate: two passes of 8-bit integers hold a 9-bit or 12-bit entry; sums of int8 products beyond 2^24
+ * are cut into shorter ones.
+ */
+const UNITS: Readonly<Record<Precision, readonly (readonly [unit: Precision, share: number])[]>> = {
+  int8: [
+    ['fp16', 1],
+    ['bf16', 1],
+    ['fp32', 1],
+  ],
+  fp8: [
+    ['int8', 1],
+    ['fp16', 1],
+    ['bf16', 1],
+    ['fp32', 1],
+  ],
+  bf16: [
+    ['fp16', 1],
+    ['int8', 0.5],
+    ['fp32', 1],
+  ],
+  fp16: [
+    ['bf16', 0.5],
+    ['int8', 0.5],
+    ['fp32', 1],
+  ],
+  fp32: [],
+}
+
+/** Expected rate of the problem on the unit made for it, or null where the catalogue holds no figure. */
+export function expectedRate(model: GpuModel, precision: Precision, rules: CatalogueRules): Expected | null {
+  return expectedOf(model.rates[precision] ?? [], precision === 'fp32' ? rules.fp32 : rules.rate)
+}
+
+export function expectedBandwidth(model: GpuModel, rules: CatalogueRules): Expected | null {
+  return expectedOf(model.bandwidth, rules.bandwidth)
+}
+
+/** §7 compares with this: the copy bandwidth of the card, bytes a second. */
+export function copyBandwidth(model: GpuModel, rules: CatalogueRules): number | null {
+  return expectedBandwidth(model, rules)?.centre ?? null
+}
+
+/** Expected rates of the same problem on other units of the card, fastest first. */
+export function posedRates(model: GpuModel, precision: Precision, rules: CatalogueRules): readonly Expected[] {
+  const found = UNITS[precision].flatMap(([unit, share]) => {
+    const expected = expectedRate(model, unit, rules)
+    return expected === null ? [] : [scaled(expected, share)]
+  })
+  return found.sort((a, b) => b.centre - a.centre)
+}
+
+/** The most the card could show in this problem by any known way, before the tolerated excess; null if unknown. */
+export function rateCeiling(model: GpuModel, precision: Precision, rules: CatalogueRules): number | null {
+  const highs = [...highsOf(model, precision, rules)]
+  for (const [unit, share] of UNITS[precision]) for (const high of highsOf(model, unit, rules)) highs.push(high * share)
+  return highs.length === 0 ? null : Math.max(...highs)
+}
+
+function highsOf(model: GpuModel, precision: Precision, rules: CatalogueRules): readonly number[] {
+  const fractions = precision === 'fp32' ? rules.fp32 : rules.rate
+  return (model.rates[precision] ?? []).map((figure) => figure.value * fractions[figure.basis].high)
+}
+
+/** A measurement outranks a datasheet; of several figures of one kind the highest is the best known. */
+function expectedOf(figures: readonly Figure[], fractions: Readonly<Record<Basis, Fraction>>): Expected | null {
+  const basis: Basis = figures.some((figure) => figure.basis === 'measured') ? 'measured' : 'datasheet'
+  const values = figures.filter((figure) => figure.basis === basis).map((figure) => figure.value)
+  if (values.length === 0) return null
+  const best = Math.max(...values)
+  const { low, high } = fractions[basis]
+  return { low: best * low, centre: best * Math.sqrt(low * high), high: best * high, basis }
+}
+
+function scaled(expected: Expected, share: number): Expected {
+  return {
+    low: expected.low * share,
+    centre: expected.centre * share,
+    high: expected.high * share,
+    basis: expected.basis,
+  }
+}

@@ -1,0 +1,198 @@
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import type { CatalogueRules, GpuModel } from './catalogue.ts'
+import { type Expected, expectedRate, TOLERATED_EXCESS } from './expected.ts'
+import type { MeasuredGpu } from './measured.ts'
+import { type PreparedModel, prepareModel } from './prepareModel.ts'
+
+export interface ModelFit {
+  readonly model: GpuModel
+  readonly logLikelihood: number
+  /** Squared distance in standard deviations, over `degrees` values. */
+  readonly distance: number
+  readonly degrees: number
+  /** ln(measured / expected) per value: -0.1 is about 10 % less than expected. */
+  readonly deviations: Readonly<Record<string, number>>
+  /** Why this model is impossible, or null. */
+  readonly ruledOut: string | null
+}
+
+/** One value against its expectation, in natural logarithms. */
+interface Term {
+  readonly name: string
+  readonly deviation: number
+  readonly sigma: number
+  /** Added to the squared distance: the way this value was reached is unusual. */
+  readonly surcharge: number
+  /** Whether clock, power and library move this value together with the other rates. */
+  readonly shared: boolean
+}
+
+/** Spread of one value around its expectation: runs differ by about 10 %; a datasheet says less than a measurement. */
+const SIGMA = { measured: 0.12, datasheet: 0.15 } as const
+/** Spread of what moves all rates of a card together: clock, power limit, library. */
+const SIGMA_SHARED = 0.12
+const SIGMA_BANDWIDTH = { measured: 0.1, datasheet: 0.1 } as const
+const SIGMA_MEMORY = 0.1
+/** §7 fills 95 % of the card. */
+const HELD_SHARE = 0.95
+/** Below half of its memory a card is not recognised by it: another card explains it better. */
+const LEAST_HELD_SHARE = 0.5
+/** Added for a problem that was declined although the card has a unit for it: provers show what they can. */
+const SURCHARGE_DECLINED = 6
+/** §2: these leave room for Strassen, so an excess in them proves little. */
+const FORGEABLE: readonly Precision[] = ['bf16', 'fp8']
+const LN_TAU = Math.log(2 * Math.PI)
+
+/** How well a measurement fits one model: log-normal, with one part shared by all rates so that ratios count fully. */
+export function fitModel(model: GpuModel, measured: MeasuredGpu, rules: CatalogueRules): ModelFit {
+  const prepared = prepareModel(model, rules)
+  const { terms, unexplained } = termsOf({ model, prepared, measured, rules })
+  const { distance, logDeterminant } = mahalanobis(terms)
+  const surcharge = terms.reduce((sum, term) => sum + term.surcharge, declinedInVain(prepared, measured))
+  const total = distance + surcharge + unexplained
+  return {
+    model,
+    distance: total,
+    degrees: terms.length + unexplained,
+    logLikelihood: -0.5 * (total + logDeterminant + terms.length * LN_TAU + unexplained * LN_TAU),
+    deviations: Object.fromEntries(terms.map((term) => [term.name, term.deviation])),
+    ruledOut: ruleOut(model, prepared, measured),
+  }
+}
+
+interface FitQuestion {
+  readonly model: GpuModel
+  readonly prepared: PreparedModel
+  readonly measured: MeasuredGpu
+  readonly rules: CatalogueRules
+}
+
+/** `unexplained` counts values of which the catalogue says nothing for this model: they neither fit nor rule out. */
+function termsOf({ model, prepared, measured, rules }: FitQuestion) {
+  const terms: Term[] = []
+  let unexplained = 0
+  const add = (term: Term | null) => {
+    if (term === null) unexplained++
+    else terms.push(term)
+  }
+  const rates = measured.rates ?? {}
+  const anchored = PRECISION_NAMES.some((name) => rates[name] !== undefined && !FORGEABLE.includes(name))
+  for (const name of PRECISION_NAMES) {
+    const rate = rates[name]
+    if (rate !== undefined) add(rateTerm({ prepared, name, rate, anchored }))
+  }
+  for (const ratio of measured.ratios ?? []) {
+    if (rates[ratio.of] !== undefined && rates[ratio.to] !== undefined) continue
+    add(ratioTerm(model, ratio, rules))
+  }
+  if (measured.bandwidth !== undefined) add(bandwidthTerm(prepared, measured.bandwidth))
+  if (measured.memoryBytes !== undefined) add(memoryTerm(model, measured.memoryBytes))
+  return { terms, unexplained }
+}
+
+function declinedInVain(prepared: PreparedModel, measured: MeasuredGpu): number {
+  const declined = measured.declined ?? []
+  return SURCHARGE_DECLINED * declined.filter((name) => prepared.own.has(name)).length
+}
+
+interface RateQuestion {
+  readonly prepared: PreparedModel
+  readonly name: Precision
+  readonly rate: number
+  readonly anchored: boolean
+}
+
+/** The cheapest explanation of a rate: the unit made for the problem, or a faster one posing as it. */
+function rateTerm({ prepared, name, rate, anchored }: RateQuestion): Term | null {
+  let best: Term | null = null
+  for (const { expected, surcharge } of prepared.ways[name]) {
+    const term = rateAgainst({ name, rate, expected, anchored, surcharge })
+    if (best === null || cost(term) < cost(best)) best = term
+  }
+  return best
+}
+
+interface RateWay {
+  readonly name: Precision
+  readonly rate: number
+  readonly expected: Expected
+  readonly anchored: boolean
+  readonly surcharge: number
+}
+
+function rateAgainst({ name, rate, expected, anchored, surcharge }: RateWay): Term {
+  const deviation = Math.log(rate / expected.centre)
+  const sigma = SIGMA[expected.basis]
+  const excess = deviation > 0 && FORGEABLE.includes(name)
+  if (!excess) return { name, deviation, sigma, surcharge, shared: true }
+  // Without a rate that cannot be forged, an excess must not speak for a better card at all (§2).
+  if (!anchored) return { name, deviation: pastTolerance(deviation), sigma, surcharge, shared: true }
+  return { name, deviation: deviation * (sigma / Math.log(TOLERATED_EXCESS)), sigma, surcharge, shared: true }
+}
+
+const pastTolerance = (deviation: number): number => Math.max(0, deviation - Math.log(TOLERATED_EXCESS))
+
+const cost = (term: Term): number => (term.deviation / term.sigma) ** 2 + term.surcharge
+
+function ratioTerm(
+  model: GpuModel,
+  ratio: { readonly of: Precision; readonly to: Precision; readonly value: number },
+  rules: CatalogueRules,
+): Term | null {
+  const of = expectedRate(model, ratio.of, rules)
+  const to = expectedRate(model, ratio.to, rules)
+  if (of === null || to === null) return null
+  const deviation = Math.log((ratio.value * to.centre) / of.centre)
+  const sigma = Math.hypot(SIGMA[of.basis], SIGMA[to.basis])
+  return { name: `${ratio.of}/${ratio.to}`, deviation, sigma, surcharge: 0, shared: false }
+}
+
+function bandwidthTerm({ bandwidth: expected }: PreparedModel, bandwidth: number): Term | null {
+  if (expected === null) return null
+  const deviation = Math.log(bandwidth / expected.centre)
+  return { name: 'bandwidth', deviation, sigma: SIGMA_BANDWIDTH[expected.basis], surcharge: 0, shared: false }
+}
+
+/** One-sided: memory already in use makes the held share smaller; nothing makes it larger. */
+function memoryTerm(model: GpuModel, memoryBytes: number): Term {
+  const deviation = Math.min(0, Math.log(memoryBytes / (model.memoryBytes * HELD_SHARE)))
+  return { name: 'memory', deviation, sigma: SIGMA_MEMORY, surcharge: 0, shared: false }
+}
+
+function ruleOut(model: GpuModel, prepared: PreparedModel, measured: MeasuredGpu): string | null {
+  const held = measured.memoryBytes
+  if (held !== undefined && held > model.memoryBytes) return 'holds more memory than the card has'
+  if (held !== undefined && held < LEAST_HELD_SHARE * model.memoryBytes) return 'holds less than half of the memory'
+  for (const name of PRECISION_NAMES) {
+    const rate = measured.rates?.[name]
+    const ceiling = prepared.ceilings[name]
+    if (rate !== undefined && ceiling !== null && rate > ceiling * TOLERATED_EXCESS)
+      return `${name} work is more than 25 % faster than the card can be`
+  }
+  const widest = prepared.bandwidth
+  if (measured.bandwidth !== undefined && widest !== null && measured.bandwidth > widest.high * TOLERATED_EXCESS)
+    return 'memory is more than 25 % faster than the card can be'
+  return null
+}
+
+/** Covariance = diag(sigma^2) + shared^2 * 1 1^T over the rates; inverse and determinant by Sherman and Morrison. */
+function mahalanobis(terms: readonly Term[]): { distance: number; logDeterminant: number } {
+  let distance = 0
+  let logDeterminant = 0
+  let weighted = 0
+  let weight = 0
+  for (const { deviation, sigma, shared } of terms) {
+    const inverse = 1 / (sigma * sigma)
+    distance += deviation * deviation * inverse
+    logDeterminant -= Math.log(inverse)
+    if (!shared) continue
+    weighted += deviation * inverse
+    weight += inverse
+  }
+  const common = SIGMA_SHARED * SIGMA_SHARED
+  const spread = 1 + common * weight
+  return {
+    distance: distance - (common * weighted * weighted) / spread,
+    logDeterminant: logDeterminant + Math.log(spread),
+  }
+}

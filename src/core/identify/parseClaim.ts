@@ -1,0 +1,56 @@
+import { MAX_DEVICES } from '../params/constants.ts'
+import type { Catalogue, GpuModel } from './catalogue.ts'
+
+export interface Claim {
+  readonly count: number
+  /** The words of the claim that name the card, as typed. */
+  readonly card: string
+  /** Every model these words can mean: "H100" means each of its versions. */
+  readonly models: readonly GpuModel[]
+}
+
+export type ParsedClaim =
+  | { readonly ok: true; readonly claim: Claim }
+  | { readonly ok: false; readonly problem: string; readonly nextStep: string }
+
+const LONGEST = 80
+/** Words that sellers add or leave out without meaning another card. */
+const FILLER = /\b(nvidia|geforce|tesla|quadro|gpu|gpus|graphics)\b/g
+
+/** Reads "8x H100 SXM", "H100 SXM x 8" or "RTX 4090"; a claim sets what is asked, never what is accepted (§4.0). */
+export function parseClaim(text: string, catalogue: Catalogue): ParsedClaim {
+  if (text.length > LONGEST || !/^[\x20-\x7e×]+$/.test(text))
+    return refuse(`a claim is at most ${LONGEST} printable characters`, 'write it like "8x H100 SXM"')
+  const { count, card } = splitCount(text.trim())
+  if (!(count >= 1 && count <= MAX_DEVICES))
+    return refuse(`a box has 1 to ${MAX_DEVICES} cards`, `write a count from 1 to ${MAX_DEVICES}`)
+  const wanted = normal(card)
+  const models = catalogue.models.filter((model) => namesOf(model).includes(wanted))
+  if (wanted !== '' && models.length > 0) return { ok: true, claim: { count, card, models } }
+  const close = closeNames(wanted, catalogue)
+  return refuse('the catalogue has no card of that name', `write one of its names, for example ${close.join(', ')}`)
+}
+
+function splitCount(text: string): { count: number; card: string } {
+  const before = /^(\d{1,4})\s*[x×*]\s*(.+)$/i.exec(text)
+  if (before !== null) return { count: Number(before[1]), card: before[2]!.trim() }
+  const after = /^(.+?)\s+(?:[x×*]\s*(\d{1,4})|(\d{1,4})\s*[x×*])$/i.exec(text)
+  if (after !== null) return { count: Number(after[2] ?? after[3]), card: after[1]!.trim() }
+  return { count: 1, card: text }
+}
+
+const namesOf = (model: GpuModel): readonly string[] => [model.id, model.name, ...model.aliases].map(normal)
+
+const normal = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(FILLER, ' ')
+    .replace(/[^a-z0-9]/g, '')
+
+function closeNames(wanted: string, catalogue: Catalogue): readonly string[] {
+  const digits = /\d+/.exec(wanted)?.[0]
+  const alike = catalogue.models.filter((model) => digits !== undefined && normal(model.name).includes(digits))
+  return (alike.length > 0 ? alike : catalogue.models).slice(0, 4).map((model) => `"${model.name}"`)
+}
+
+const refuse = (problem: string, nextStep: string): ParsedClaim => ({ ok: false, problem, nextStep })

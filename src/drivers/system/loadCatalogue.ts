@@ -1,0 +1,36 @@
+import { readFile, stat } from 'node:fs/promises'
+import { parseDocument } from 'yaml'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { parseCatalogue } from '../../core/identify/parseCatalogue.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+
+/** Far above any honest catalogue, and small enough to parse at once. */
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** Reads and checks the catalogue of cards; a broken file is the user's fault and says where it is broken. */
+export async function loadCatalogue(path: string): Promise<Catalogue> {
+  try {
+    const { size } = await stat(path)
+    if (size > MOST_BYTES) throw new Error(`the file has ${size} bytes; at most ${MOST_BYTES} are read`)
+    return parseCatalogue(parseYaml(await readFile(path, 'utf8')))
+  } catch (cause) {
+    throw new TouchstoneError(
+      { code: 'CATALOGUE_UNREADABLE' },
+      {
+        message: `The GPU catalogue cannot be used: ${cause instanceof Error ? cause.message : 'unreadable'}`,
+        blame: 'user',
+        retry: false,
+        nextStep: 'Correct the named model and field, or point to the catalogue that came with the program.',
+        cause,
+      },
+    )
+  }
+}
+
+/** No aliases and no merge keys: a small file must not unfold into a large one. */
+function parseYaml(text: string): unknown {
+  const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true })
+  const [error] = document.errors
+  if (error !== undefined) throw error
+  return document.toJS({ maxAliasCount: 0 })
+}

@@ -1,0 +1,13 @@
+import { fileURLToPath } from 'node:url'
+import type { Catalogue, GpuModel } from '../../src/core/identify/catalogue.ts'
+import { loadCatalogue } from '../../src/drivers/system/loadCatalogue.ts'
+
+export const SHIPPED_CATALOGUE = fileURLToPath(new URL('../../catalogue/gpus.yaml', import.meta.url))
+
+export const shippedCatalogue = (): Promise<Catalogue> => loadCatalogue(SHIPPED_CATALOGUE)
+
+export function modelOf(catalogue: Catalogue, id: string): GpuModel {
+  const found = catalogue.models.find((model) => model.id === id)
+  if (found === undefined) throw new Error(`no model ${id}`)
+  return found
+}
