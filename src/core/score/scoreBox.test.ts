@@ -1,0 +1,182 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { PRECISION_NAMES } from '../params/precision.ts'
+import { shareAtAge } from './decay.ts'
+import { defaultScoreConfig } from './defaultScoreConfig.ts'
+import { type BoxScoreInput, type GpuScoreInput, scoreBox } from './scoreBox.ts'
+import { FULL_SCORE, type ScoreConfig } from './scoreConfig.ts'
+
+let config: ScoreConfig
+beforeAll(async () => {
+  config = defaultScoreConfig(await shippedCatalogue())
+})
+
+const amount = (max: number) => fc.double({ min: 0, max, noNaN: true, noDefaultInfinity: true })
+const rate = amount(4e16)
+const rates = fc.record({ int8: rate, fp8: rate, bf16: rate, fp16: rate, fp32: rate }, { requiredKeys: [] })
+const gpus: fc.Arbitrary<GpuScoreInput> = fc.record(
+  {
+    count: fc.integer({ min: 1, max: 32 }),
+    rates,
+    sustained: rates,
+    memoryBytes: amount(4e12),
+    bandwidth: amount(1e14),
+    scaling: amount(1.2),
+    model: fc.constantFrom('h100-sxm', 'b200', 'rtx-4090', 'no-such-card', '__proto__'),
+  },
+  { requiredKeys: ['count'] },
+)
+const boxes: fc.Arbitrary<BoxScoreInput & { gpu: GpuScoreInput }> = fc.record(
+  {
+    outcome: fc.constant('passed' as const),
+    gpu: gpus,
+    cpuWhetstoneMips: amount(1e6),
+    ramBytes: amount(1e13),
+    ramBandwidth: amount(1e12),
+    diskBytes: amount(1e14),
+    diskBandwidth: amount(1e11),
+    registered: fc.boolean(),
+    allocated: fc.boolean(),
+    ageMs: amount(1e9),
+  },
+  { requiredKeys: ['outcome', 'gpu', 'ageMs'] },
+)
+const modes = fc.constantFrom('proven' as const, 'normalize' as const)
+
+describe('scoreBox', () => {
+  test('its terms add up to it exactly, in any order, and it is a whole number from 0 up', () => {
+    fc.assert(
+      fc.property(boxes, modes, (box, mode) => {
+        const { score, terms } = scoreBox(box, { ...config, mode })
+        expect(terms.reduce((sum, term) => sum + term.points, 0)).toBe(score)
+        expect(terms.reduceRight((sum, term) => sum + term.points, 0)).toBe(score)
+        expect(Number.isSafeInteger(score) && score >= 0).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('it never falls when a proven rate, memory, bandwidth or scaling rises', () => {
+    const fields = fc.constantFrom('memoryBytes' as const, 'bandwidth' as const, 'scaling' as const)
+    fc.assert(
+      fc.property(
+        boxes,
+        modes,
+        fc.constantFrom(...PRECISION_NAMES),
+        fields,
+        fc.double({ min: 1, max: 10, noNaN: true }),
+        (box, mode, name, field, factor) => {
+          const settings = { ...config, mode }
+          const before = scoreBox(box, settings).score
+          const raise = (gpu: Partial<GpuScoreInput>) =>
+            scoreBox({ ...box, gpu: { ...box.gpu, ...gpu } }, settings).score
+          const old = box.gpu.rates?.[name]
+          if (old !== undefined)
+            expect(raise({ rates: { ...box.gpu.rates, [name]: old * factor } })).toBeGreaterThanOrEqual(before)
+          const held = box.gpu.sustained?.[name]
+          if (held !== undefined)
+            expect(raise({ sustained: { ...box.gpu.sustained, [name]: held * factor } })).toBeGreaterThanOrEqual(before)
+          const value = box.gpu[field]
+          if (value !== undefined) expect(raise({ [field]: value * factor })).toBeGreaterThanOrEqual(before)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  test('a failed run, no GPU and a GPU that shows no work score 0 at once, whatever else there is', () => {
+    fc.assert(
+      fc.property(boxes, modes, (box, mode) => {
+        const settings = { ...config, mode }
+        expect(scoreBox({ ...box, outcome: 'failed' }, settings)).toEqual({
+          score: 0,
+          terms: [],
+          zeroBecause: 'failed',
+        })
+        expect(scoreBox({ ...box, gpu: null }, settings)).toEqual({ score: 0, terms: [], zeroBecause: 'no gpu' })
+        expect(scoreBox({ ...box, gpu: { count: 8, memoryBytes: 1e12 } }, settings).score).toBe(0)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  const best = (): BoxScoreInput => ({
+    outcome: 'passed',
+    gpu: {
+      count: 8,
+      model: 'gb200',
+      sustained: config.reference.rates,
+      memoryBytes: config.reference.memoryBytes,
+      bandwidth: config.reference.bandwidth,
+      scaling: 1,
+    },
+    cpuWhetstoneMips: 1e9,
+    ramBytes: 1e15,
+    ramBandwidth: 1e15,
+    diskBytes: 1e16,
+    diskBandwidth: 1e15,
+    ageMs: 0,
+  })
+
+  test('the reference configuration gets full marks, of which the GPU has 55 %', () => {
+    const { score, terms } = scoreBox(best(), config)
+    expect(score).toBeGreaterThan(FULL_SCORE - 20)
+    expect(score).toBeLessThanOrEqual(FULL_SCORE)
+    const gpu = terms.filter((term) => term.name.startsWith('gpu.')).reduce((sum, term) => sum + term.points, 0)
+    expect(gpu / FULL_SCORE).toBeCloseTo(0.55, 4)
+  })
+
+  test('a rate that was held counts more than one that was only shown', () => {
+    const { sustained, ...gpu } = best().gpu!
+    expect(scoreBox({ ...best(), gpu: { ...gpu, rates: sustained! } }, config).score).toBeLessThan(
+      scoreBox(best(), config).score,
+    )
+    const faded = { bf16: sustained!.bf16! / 2 }
+    const peak = { bf16: sustained!.bf16! }
+    const fades = scoreBox({ ...best(), gpu: { ...gpu, rates: peak, sustained: faded } }, config).score
+    expect(fades).toBeLessThan(scoreBox({ ...best(), gpu: { ...gpu, rates: peak } }, config).score)
+  })
+
+  test('normalize: base score times count, and an unknown card is scored by its rates', () => {
+    const settings: ScoreConfig = { ...config, mode: 'normalize', normalize: { scores: { a: 2, b: 4 }, count: 8 } }
+    const base = (model: string, count: number) =>
+      scoreBox({ outcome: 'passed', gpu: { count, model, rates: { bf16: 1 } }, ageMs: 0 }, settings).terms[0]
+    expect(base('b', 8)).toMatchObject({ name: 'gpu.base', points: FULL_SCORE * 0.55 * 0.7, got: 32, full: 32 })
+    expect(base('a', 8)!.points).toBe(base('b', 4)!.points)
+    expect(base('b', 32)!.points).toBe(base('b', 8)!.points)
+    expect(base('c', 8)!.name).toBe('gpu.int8')
+  })
+
+  test('registration and allocation add their bonus, age takes its share, each as a term', () => {
+    const plain = scoreBox(best(), config).score
+    const { score, terms } = scoreBox(
+      { ...best(), registered: true, allocated: true, ageMs: config.decay.freshMs + config.decay.halfLifeMs },
+      config,
+    )
+    expect(terms.map((term) => term.name).slice(-3)).toEqual(['bonus.registration', 'bonus.allocation', 'age'])
+    expect(score).toBe(Math.floor((plain + config.registrationBonus + config.allocationBonus) / 2))
+  })
+
+  test('nonsense is a fault of the caller', () => {
+    expect(() => scoreBox({ ...best(), ageMs: -1 }, config)).toThrow(RangeError)
+    expect(() => scoreBox({ ...best(), ramBytes: Number.NaN }, config)).toThrow(RangeError)
+    expect(() => scoreBox({ ...best(), gpu: { count: 1, rates: { bf16: Infinity } } }, config)).toThrow(RangeError)
+  })
+})
+
+describe('shareAtAge', () => {
+  const decay = { freshMs: 100, halfLifeMs: 10 }
+  test('full while fresh, then half in each half-life, down to 0', () => {
+    expect([0, 100, 105, 110, 115, 120].map((age) => shareAtAge(age, decay))).toEqual([1, 1, 0.75, 0.5, 0.375, 0.25])
+    expect(shareAtAge(1e9, decay)).toBe(0)
+  })
+
+  test('never rises with age', () => {
+    fc.assert(
+      fc.property(amount(1e4), amount(1e4), (age, more) => {
+        expect(shareAtAge(age + more, decay)).toBeLessThanOrEqual(shareAtAge(age, decay))
+      }),
+    )
+  })
+})
