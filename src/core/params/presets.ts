@@ -1,4 +1,4 @@
-export type PresetName = 'tiny' | 'devnet' | 'mainnet'
+export type PresetName = 'tiny' | 'devnet' | 'mainnet' | 'custom'
 
 /** A named set of protocol constants (§4). Only `mainnet` runs are secure and identify a card. */
 export interface Preset {
@@ -61,4 +61,15 @@ const mainnet: Preset = {
   fillBytes: 0,
 }
 
-export const PRESETS: Readonly<Record<PresetName, Preset>> = { tiny, devnet, mainnet }
+/** [insecure] mainnet sizes with weaker options of the user's own: fewer openings or shorter parts prove less. */
+const custom: Preset = {
+  ...mainnet,
+  name: 'custom',
+  secure: false,
+  openings: 1,
+  partSeconds: 0,
+  sustainedSeconds: 0,
+  passSeconds: 0,
+}
+
+export const PRESETS: Readonly<Record<PresetName, Preset>> = { tiny, devnet, mainnet, custom }

@@ -15,6 +15,8 @@ export interface PlanInputs {
   readonly openings: number
   readonly partSeconds: number
   readonly sustainedSeconds: number
+  /** The user's cap on m = n. */
+  readonly maxSize: number
   readonly roundTripSeconds: number
 }
 
@@ -30,6 +32,7 @@ export const partKey = (part: Pick<PlannedPart, 'kind' | 'precision'>): string =
 
 const fits = (inputs: PlanInputs, precision: Precision, k: number): number =>
   Math.min(
+    inputs.maxSize,
     ...inputs.devices.map(({ kind, freeBytes }) => largestSize(inputs.preset, kind, precision, k, 0.9 * freeBytes)),
   )
 

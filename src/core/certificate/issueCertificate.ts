@@ -1,0 +1,60 @@
+import { toBase64 } from '../bytes/base64.ts'
+import type { Signer } from '../bytes/ed25519.ts'
+import { toHex } from '../bytes/hex.ts'
+import type { PresetName } from '../params/presets.ts'
+import { challengeHash, encodeChallenge } from '../proof/challenge.ts'
+import { figuresOf } from '../proof/figures.ts'
+import { resultMessage } from '../proof/signatures.ts'
+import { partQuery, type Run } from '../proof/verifyPart.ts'
+import type { Inventory } from '../wire/inventory.ts'
+import { sealEnvelope } from './envelope.ts'
+import type { Judgement } from './judgeRun.ts'
+import { PREDICATE_TYPE, STATEMENT_TYPE, type Statement, statePart } from './statement.ts'
+
+export interface IssueInputs {
+  readonly program: string
+  readonly issuedAt: string
+  readonly preset: PresetName
+  readonly run: Run
+  readonly readySignature: Uint8Array
+  /** Empty when the run ended before its result. */
+  readonly resultSignature: Uint8Array
+  readonly inventory: Inventory
+  readonly claim: string | null
+  readonly telemetry: readonly unknown[]
+  readonly judgement: Judgement
+}
+
+/** §10. The evidence of one run as a signed file that anyone re-checks offline. */
+export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
+  const { run } = inputs
+  const canonical = encodeChallenge(run.challenge)
+  const complete = run.parts.length === run.challenge.parts.length && inputs.resultSignature.length > 0
+  const queries = complete ? run.challenge.parts.map((_, p) => partQuery(run, p)) : []
+  const validator = complete ? toBase64(signer.sign(resultMessage(run.challenge, queries))) : ''
+  const statement: Statement = {
+    _type: STATEMENT_TYPE,
+    subject: [
+      { name: `run ${toHex(run.challenge.runId)}`, digest: { sha256: toHex(challengeHash(canonical)) } },
+      { name: 'prover', digest: { ed25519: toHex(run.challenge.proverKey) } },
+    ],
+    predicateType: PREDICATE_TYPE,
+    predicate: {
+      program: inputs.program,
+      issuedAt: inputs.issuedAt,
+      preset: inputs.preset,
+      challenge: toBase64(canonical),
+      ready: toBase64(inputs.readySignature),
+      parts: run.parts.map(statePart),
+      result: complete ? { prover: toBase64(inputs.resultSignature), validator } : null,
+      claims: {
+        inventory: inputs.inventory,
+        text: inputs.claim,
+        telemetry: inputs.telemetry as Statement['predicate']['claims']['telemetry'],
+      },
+      figures: figuresOf(run),
+      judgement: inputs.judgement as unknown as Statement['predicate']['judgement'],
+    },
+  }
+  return sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer)
+}

@@ -1,0 +1,197 @@
+import type { Catalogue } from '../identify/catalogue.ts'
+import { catalogueHash } from '../identify/catalogueHash.ts'
+import { type CardCount, countCards } from '../identify/countCards.ts'
+import { identifyByRates } from '../identify/identifyByRates.ts'
+import { type GpuIdentity, identifyGpu } from '../identify/identifyGpu.ts'
+import { judgeClaim } from '../identify/judgeClaim.ts'
+import { parseClaim } from '../identify/parseClaim.ts'
+import { undersizedParts } from '../identify/sizeClass.ts'
+import { C2C_LINK_BYTES_PER_SEC, HOST_LINK_BYTES_PER_SEC, MEMORY_BANDWIDTH_SHARE } from '../params/constants.ts'
+import type { Preset } from '../params/presets.ts'
+import type { RejectReason } from '../proof/reasons.ts'
+import type { Run } from '../proof/verifyPart.ts'
+import { measuredOf, type ProvenDevice, provenDevices, scalingOf } from './measuredDevices.ts'
+import { shortParts } from './shortParts.ts'
+
+/** §7: capacity counts as the card's own only when it is read nearly as fast as the card copies. */
+export interface MemoryJudgement {
+  readonly heldBytes: number
+  readonly perSecond: number
+  /** What neither host memory nor recomputation could have supplied; null where no int8 rate was proven. */
+  readonly floorBytes: number | null
+  readonly status: 'proven' | 'held'
+}
+
+/** Inferred: which card, in whole per cent of confidence. */
+export interface IdentityJudgement {
+  readonly status: GpuIdentity['status'] | 'insecure'
+  readonly model: string | null
+  readonly confidencePercent: number
+  readonly twins: readonly string[]
+  readonly closest: readonly { readonly model: string; readonly confidencePercent: number }[]
+}
+
+export interface DeviceJudgement extends Omit<ProvenDevice, 'memory'> {
+  readonly memory: MemoryJudgement | null
+  /** Bind rate over int8 rate of the same device, in thousandths (§8). */
+  readonly bindShare: number | null
+  readonly identity: IdentityJudgement
+}
+
+export interface ClaimOutcome {
+  readonly text: string
+  readonly verdict: string
+  readonly reasons: readonly string[]
+}
+
+/** Everything that follows from the evidence. Anyone recomputes it; what is inferred says so. */
+export interface Judgement {
+  readonly outcome: 'accepted' | 'rejected'
+  readonly reason: RejectReason | null
+  readonly catalogue: string
+  readonly devices: readonly DeviceJudgement[]
+  readonly count: Pick<CardCount, 'claimed' | 'least' | 'established' | 'sentence'>
+  /** Rates together over rates alone, in thousandths (§8). */
+  readonly scaling: number | null
+  readonly claim: ClaimOutcome | null
+}
+
+export interface JudgeInputs {
+  readonly run: Run
+  readonly preset: Preset
+  readonly kinds: readonly ('cpu' | 'cuda')[]
+  readonly catalogue: Catalogue
+  readonly claim: string | null
+  /** What the conduct of the run or its openings already rejected. */
+  readonly rejected: RejectReason | null
+}
+
+export function judgeRun({ run, preset, kinds, catalogue, claim, rejected }: JudgeInputs): Judgement {
+  const complete = run.parts.length === run.challenge.parts.length
+  const proven = complete ? provenDevices(run) : []
+  const scaling = scalingOf(proven)
+  const devices = proven.map((device) =>
+    judgeDevice(device, { run, preset, kind: kinds[device.device] ?? 'cuda', catalogue, scaling }),
+  )
+  const reason = rejected ?? (complete ? (tooShort(preset, run) ?? undersized(devices, preset, catalogue)) : null)
+  const isGpu = preset.secure && kinds.every((kind) => kind === 'cuda')
+  const counted = isGpu ? countCards(proven.map(totalsOf), catalogue) : claimedOnly(run.challenge.deviceCount)
+  const { claimed, least, established, sentence } = counted
+  return {
+    outcome: reason ? 'rejected' : 'accepted',
+    reason,
+    catalogue: catalogueHash(catalogue),
+    devices,
+    count: { claimed, least, established, sentence },
+    scaling,
+    claim: claim === null || !complete ? null : judgeClaimText(claim, proven, kinds, scaling, catalogue),
+  }
+}
+
+interface DeviceContext {
+  readonly run: Run
+  readonly preset: Preset
+  readonly kind: 'cpu' | 'cuda'
+  readonly catalogue: Catalogue
+  readonly scaling: number | null
+}
+
+function judgeDevice(device: ProvenDevice, context: DeviceContext): DeviceJudgement {
+  const { memory, ...rest } = device
+  const int8 = device.rates.int8
+  return {
+    ...rest,
+    memory: memory ? judgeMemory(device, memory, context) : null,
+    bindShare: device.bindPerSecond !== null && int8 ? Math.floor((1000 * device.bindPerSecond) / int8) : null,
+    identity: judgeIdentity(device, context),
+  }
+}
+
+/** Presets below mainnet identify nothing; a CPU is never identified as a GPU (§4.0). */
+function judgeIdentity(device: ProvenDevice, { preset, kind, catalogue, scaling }: DeviceContext): IdentityJudgement {
+  const none = { model: null, confidencePercent: 0, twins: [], closest: [] }
+  if (kind === 'cpu') return { status: 'cpu', ...none }
+  if (!preset.secure) return { status: 'insecure', ...none }
+  const identity = identifyGpu(measuredOf(device, kind, scaling), catalogue)
+  return {
+    status: identity.status,
+    model: identity.model?.id ?? null,
+    confidencePercent: Math.round(100 * identity.groupConfidence),
+    twins: identity.twins,
+    closest: identity.closest.map(({ id, confidence }) => ({
+      model: id,
+      confidencePercent: Math.round(100 * confidence),
+    })),
+  }
+}
+
+function judgeMemory(
+  device: ProvenDevice,
+  memory: NonNullable<ProvenDevice['memory']>,
+  context: DeviceContext,
+): MemoryJudgement {
+  const { run, preset, kind, catalogue } = context
+  const { counted, copyBandwidth } = identifyByRates({
+    rates: device.rates,
+    kind: kind === 'cpu' ? 'cpu' : 'gpu',
+    catalogue,
+  })
+  const part = run.challenge.parts.find((candidate) => candidate.kind === 'memory')!
+  const link = counted?.hostLink === 'c2c' ? C2C_LINK_BYTES_PER_SEC : HOST_LINK_BYTES_PER_SEC
+  const secondsPerPass = memory.elapsedUs / 1e6 / part.rounds
+  const supplied = device.rates.int8 === undefined ? null : (link + device.rates.int8 / part.k) * secondsPerPass
+  const fast = copyBandwidth !== null && memory.perSecond >= MEMORY_BANDWIDTH_SHARE * copyBandwidth
+  return {
+    heldBytes: memory.heldBytes,
+    perSecond: memory.perSecond,
+    floorBytes: supplied === null ? null : Math.max(0, Math.floor(memory.heldBytes - supplied)),
+    status: fast && preset.secure ? 'proven' : 'held',
+  }
+}
+
+/** §4.0, attack 27: a card the rates point to must have run the class of that card. */
+function undersized(devices: readonly DeviceJudgement[], preset: Preset, catalogue: Catalogue): RejectReason | null {
+  if (!preset.secure) return null
+  for (const { device, identity, classes } of devices) {
+    const model = catalogue.models.find(({ id }) => id === identity.model)
+    const found = model ? undersizedParts(model, classes, catalogue.rules)[0] : undefined
+    if (found)
+      return {
+        code: 'UNDERSIZED_RUN',
+        device,
+        expected: `${found.precision} m = n = ${found.required}`,
+        got: found.ran,
+      }
+  }
+  return null
+}
+
+function tooShort(preset: Preset, run: Run): RejectReason | null {
+  const [short] = shortParts(preset, run)
+  if (!short) return null
+  const { part, device, leastUs, elapsedUs } = short
+  return { code: 'TOO_SHORT', part, device, expected: `${leastUs} us`, got: `${elapsedUs} us` }
+}
+
+const totalsOf = ({ rates, memory }: ProvenDevice) => ({ rates, ...(memory ? { memoryBytes: memory.heldBytes } : {}) })
+
+const claimedOnly = (claimed: number): Judgement['count'] => ({
+  claimed,
+  least: 1,
+  established: false,
+  sentence: claimed === 1 ? 'one device' : `count claimed: ${claimed} devices answered in one window`,
+})
+
+function judgeClaimText(
+  text: string,
+  proven: readonly ProvenDevice[],
+  kinds: readonly ('cpu' | 'cuda')[],
+  scaling: number | null,
+  catalogue: Catalogue,
+): ClaimOutcome {
+  const parsed = parseClaim(text, catalogue)
+  if (!parsed.ok) return { text, verdict: 'unreadable', reasons: [parsed.problem] }
+  const devices = proven.map((device) => measuredOf(device, kinds[device.device] ?? 'cuda', scaling))
+  const { verdict, reasons } = judgeClaim({ claim: parsed.claim, devices, catalogue })
+  return { text, verdict, reasons: reasons.map(({ sentence }) => sentence) }
+}

@@ -1,0 +1,85 @@
+import type { RejectReason } from '../proof/reasons.ts'
+
+/** Why a certificate is refused. */
+export type ProblemCode =
+  | 'EMPTY'
+  | 'TOO_LARGE'
+  | 'TRUNCATED'
+  | 'NOT_A_CERTIFICATE'
+  | 'NOT_CANONICAL'
+  | 'BAD_SIGNATURE'
+  | 'UNKNOWN_SIGNER'
+  | 'OTHER_VERSION'
+  | 'MALFORMED'
+  | 'BAD_CHALLENGE'
+  | 'WRONG_SUBJECT'
+  | 'WRONG_PRESET'
+  | 'MISSING_PARTS'
+  | 'WRONG_NONCE'
+  | 'BAD_READY_SIGNATURE'
+  | 'BAD_RESULT_SIGNATURE'
+  | 'WRONG_FIGURES'
+  | 'WRONG_JUDGEMENT'
+  | 'RUN_REJECTED'
+  | 'EVIDENCE_REJECTED'
+
+export interface CertificateProblem {
+  readonly code: ProblemCode
+  readonly got?: string | number
+  readonly expected?: string | number
+  readonly where?: string
+  /** The rule of the protocol that the evidence breaks. */
+  readonly reason?: RejectReason
+}
+
+const ASK_AGAIN = 'Ask the signer for the file again; do not rely on this one.'
+
+export const PROBLEMS: Readonly<Record<ProblemCode, { readonly meaning: string; readonly nextStep: string }>> = {
+  EMPTY: { meaning: 'the file is empty', nextStep: ASK_AGAIN },
+  TOO_LARGE: { meaning: 'the file is larger than any certificate', nextStep: 'Name a certificate file.' },
+  TRUNCATED: { meaning: 'the file ends in the middle', nextStep: ASK_AGAIN },
+  NOT_A_CERTIFICATE: {
+    meaning: 'the file is not a certificate',
+    nextStep: 'Name a file written by "touchstone verify".',
+  },
+  NOT_CANONICAL: {
+    meaning: 'the file was changed: it is not spelled the one way a certificate is',
+    nextStep: ASK_AGAIN,
+  },
+  BAD_SIGNATURE: { meaning: 'the signature does not fit the content', nextStep: ASK_AGAIN },
+  UNKNOWN_SIGNER: {
+    meaning: 'the certificate is signed by a key you have not said you trust',
+    nextStep: 'Compare the key with the one the signer published, then add --trust KEY.',
+  },
+  OTHER_VERSION: {
+    meaning: 'the certificate is of another version',
+    nextStep: 'Use the program version that wrote it.',
+  },
+  MALFORMED: { meaning: 'a field is missing, unknown or of the wrong form', nextStep: ASK_AGAIN },
+  BAD_CHALLENGE: { meaning: 'the challenge breaks a bound of the protocol', nextStep: 'Do not rely on this signer.' },
+  WRONG_SUBJECT: {
+    meaning: 'subject, challenge and signer do not name the same run',
+    nextStep: 'Do not rely on this signer.',
+  },
+  WRONG_PRESET: { meaning: 'the challenge is not one of the stated preset', nextStep: 'Do not rely on this signer.' },
+  MISSING_PARTS: { meaning: 'not every part of the challenge has evidence', nextStep: ASK_AGAIN },
+  WRONG_NONCE: {
+    meaning: 'a nonce is not the one the challenge committed to',
+    nextStep: 'Do not rely on this signer.',
+  },
+  BAD_READY_SIGNATURE: { meaning: 'the prover did not sign the challenge', nextStep: 'Do not rely on this signer.' },
+  BAD_RESULT_SIGNATURE: {
+    meaning: 'prover or validator did not sign the result',
+    nextStep: 'Do not rely on this signer.',
+  },
+  WRONG_FIGURES: { meaning: 'a figure does not follow from the evidence', nextStep: 'Do not rely on this signer.' },
+  WRONG_JUDGEMENT: {
+    meaning: 'the judgement does not follow from the figures',
+    nextStep: 'Do not rely on this signer.',
+  },
+  RUN_REJECTED: {
+    meaning: 'the run was rejected by its validator',
+    nextStep: 'The box did not prove what it was asked.',
+  },
+  EVIDENCE_REJECTED: { meaning: 'the evidence breaks a rule of the protocol', nextStep: 'Do not rely on this signer.' },
+}

@@ -1,0 +1,136 @@
+import { fromBase64 } from '../bytes/base64.ts'
+import { equalBytes } from '../bytes/bytes.ts'
+import { checkSignature } from '../bytes/ed25519.ts'
+import { toHex } from '../bytes/hex.ts'
+import { DecodeError } from '../bytes/reader.ts'
+import { PRESETS, type Preset } from '../params/presets.ts'
+import { type Challenge, challengeHash, decodeChallenge, encodeChallenge } from '../proof/challenge.ts'
+import type { PartEvidence } from '../proof/evidence.ts'
+import { figuresOf } from '../proof/figures.ts'
+import { nonceHash } from '../proof/seeds.ts'
+import { readyMessage, resultMessage } from '../proof/signatures.ts'
+import { partQuery, type Run, verifyRoots } from '../proof/verifyPart.ts'
+import { challengeDiffers } from './challengeDiffers.ts'
+import { ensureDepth } from './ensureDepth.ts'
+import { openEnvelope } from './envelope.ts'
+import type { CertificateProblem } from './problems.ts'
+import { PREDICATE_TYPE, readPart, type Statement, statementSchema } from './statement.ts'
+
+/** A certificate whose signatures, bindings and figures hold. Its openings and its judgement are not yet checked. */
+export interface ReadCertificate {
+  readonly signerKey: Uint8Array
+  readonly statement: Statement
+  readonly run: Run
+  readonly preset: Preset
+}
+
+export type TrustRule = (signerKey: Uint8Array) => boolean
+
+const isProblem = (value: object): value is CertificateProblem => 'code' in value
+
+/** Everything that can be checked without recomputing a tile, in the order of docs/spec/certificate.md §4. */
+export function readCertificate(text: string, trusts: TrustRule): ReadCertificate | CertificateProblem {
+  const envelope = openEnvelope(text)
+  if (isProblem(envelope)) return envelope
+  const { payload, signerKey } = envelope
+  // An unknown signer may have signed anything: nothing of it is parsed.
+  if (!trusts(signerKey)) return { code: 'UNKNOWN_SIGNER', got: toHex(signerKey) }
+  const statement = readStatement(payload)
+  if (isProblem(statement)) return statement
+  const challenge = readChallenge(statement, signerKey)
+  if (isProblem(challenge)) return challenge
+  const preset = PRESETS[statement.predicate.preset]
+  const kinds = statement.predicate.claims.inventory.devices.slice(0, challenge.deviceCount).map(({ kind }) => kind)
+  if (kinds.length < challenge.deviceCount) return { code: 'WRONG_SUBJECT', where: 'devices' }
+  const differs = challengeDiffers(preset, challenge, kinds)
+  if (differs) return { code: 'WRONG_PRESET', where: differs }
+  const parts = readParts(statement, challenge)
+  if (isProblem(parts)) return parts
+  const run = { challenge, parts: parts.evidence }
+  return signaturesProblem(statement, run) ?? figuresProblem(statement, run) ?? { signerKey, statement, run, preset }
+}
+
+function readStatement(payload: Uint8Array): Statement | CertificateProblem {
+  try {
+    ensureDepth(payload, 16)
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload))
+    const type = (value as { predicateType?: unknown } | null)?.predicateType
+    if (typeof type === 'string' && type !== PREDICATE_TYPE) return { code: 'OTHER_VERSION', expected: PREDICATE_TYPE }
+    const parsed = statementSchema.safeParse(value)
+    if (parsed.success) return parsed.data
+    return { code: 'MALFORMED', where: parsed.error.issues[0]?.path.map(String).join('.').slice(0, 80) ?? '' }
+  } catch {
+    return { code: 'MALFORMED', where: 'payload' }
+  }
+}
+
+function readChallenge(statement: Statement, signerKey: Uint8Array): Challenge | CertificateProblem {
+  const bytes = fromBase64(statement.predicate.challenge)
+  if (!bytes) return { code: 'MALFORMED', where: 'predicate.challenge' }
+  let challenge: Challenge
+  try {
+    challenge = decodeChallenge(bytes)
+  } catch (error) {
+    if (error instanceof DecodeError) return { code: 'BAD_CHALLENGE', where: error.message }
+    throw error
+  }
+  const [run, prover] = statement.subject
+  if (run.name !== `run ${toHex(challenge.runId)}`) return { code: 'WRONG_SUBJECT', where: 'run id' }
+  if (run.digest.sha256 !== toHex(challengeHash(encodeChallenge(challenge))))
+    return { code: 'WRONG_SUBJECT', where: 'X' }
+  if (prover.digest.ed25519 !== toHex(challenge.proverKey)) return { code: 'WRONG_SUBJECT', where: 'prover key' }
+  if (!equalBytes(challenge.validatorKey, signerKey)) return { code: 'WRONG_SUBJECT', where: 'validator key' }
+  return challenge
+}
+
+/** A run that its validator rejected may end early; any other has evidence for every part. */
+function readParts({ predicate }: Statement, challenge: Challenge): { evidence: PartEvidence[] } | CertificateProblem {
+  const missing = predicate.parts.length < challenge.parts.length && predicate.judgement.outcome !== 'rejected'
+  if (missing || predicate.parts.length > challenge.parts.length)
+    return { code: 'MISSING_PARTS', expected: challenge.parts.length, got: predicate.parts.length }
+  const evidence: PartEvidence[] = []
+  for (const [p, stated] of predicate.parts.entries()) {
+    const part = readPart(stated)
+    const isMemory = challenge.parts[p]!.kind === 'memory'
+    if (!part || (part.z !== null) !== isMemory || (part.zSentUs !== null) !== isMemory)
+      return { code: 'MALFORMED', where: `predicate.parts.${p}` }
+    if (!equalBytes(nonceHash(part.nonce), challenge.parts[p]!.nonceHash))
+      return { code: 'WRONG_NONCE', where: `part ${p}` }
+    evidence.push(part)
+    const reason = verifyRoots({ challenge, parts: evidence }, p)
+    if (reason) return { code: 'EVIDENCE_REJECTED', reason }
+  }
+  return { evidence }
+}
+
+function signaturesProblem({ predicate }: Statement, run: Run): CertificateProblem | null {
+  const { challenge, parts } = run
+  const signed = (text: string, message: Uint8Array, key: Uint8Array) => {
+    const signature = fromBase64(text)
+    return signature !== null && checkSignature(signature, message, key)
+  }
+  if (!signed(predicate.ready, readyMessage(challenge), challenge.proverKey)) return { code: 'BAD_READY_SIGNATURE' }
+  if (predicate.result === null)
+    return predicate.judgement.outcome === 'rejected' ? null : { code: 'BAD_RESULT_SIGNATURE', where: 'missing' }
+  if (parts.length < challenge.parts.length)
+    return { code: 'MISSING_PARTS', expected: challenge.parts.length, got: parts.length }
+  const message = resultMessage(
+    challenge,
+    challenge.parts.map((_, p) => partQuery(run, p)),
+  )
+  if (!signed(predicate.result.prover, message, challenge.proverKey))
+    return { code: 'BAD_RESULT_SIGNATURE', where: 'prover' }
+  if (!signed(predicate.result.validator, message, challenge.validatorKey))
+    return { code: 'BAD_RESULT_SIGNATURE', where: 'validator' }
+  return null
+}
+
+function figuresProblem({ predicate }: Statement, run: Run): CertificateProblem | null {
+  const figures = figuresOf(run)
+  if (figures.length !== predicate.figures.length)
+    return { code: 'WRONG_FIGURES', expected: figures.length, got: predicate.figures.length }
+  const wrong = figures.findIndex((figure, i) =>
+    (Object.keys(figure) as (keyof typeof figure)[]).some((key) => figure[key] !== predicate.figures[i]![key]),
+  )
+  return wrong < 0 ? null : { code: 'WRONG_FIGURES', where: `figure ${wrong}` }
+}

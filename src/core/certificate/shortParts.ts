@@ -1,0 +1,40 @@
+import { SHORTEST_SHARE } from '../params/constants.ts'
+import type { Preset } from '../params/presets.ts'
+import { type Challenge, devicesOf } from '../proof/challenge.ts'
+import { figuresOf } from '../proof/figures.ts'
+import type { PlannedPart } from '../proof/planRun.ts'
+import type { Run } from '../proof/verifyPart.ts'
+import { partRole } from './partRole.ts'
+
+/** §7: the timed passes of a secure preset last at least this long. */
+const LEAST_PASS_SECONDS = 2
+
+export interface ShortPart {
+  readonly part: number
+  readonly device: number
+  readonly leastUs: number
+  readonly elapsedUs: number
+}
+
+/** §4.0, §7: parts that were over too soon; a burst says nothing about a sustained rate. */
+export function shortParts(preset: Preset, run: Run): ShortPart[] {
+  return figuresOf(run).flatMap(({ part, device, elapsedUs }) => {
+    const leastUs = leastMicroseconds(preset, run.challenge, part)
+    return elapsedUs < leastUs ? [{ part, device, leastUs, elapsedUs }] : []
+  })
+}
+
+function leastMicroseconds(preset: Preset, challenge: Challenge, p: number): number {
+  const role = partRole(challenge, p)
+  if (devicesOf(challenge.parts[p]!).length < challenge.deviceCount || role === 'link') return 0
+  if (role === 'memory') return preset.passSeconds > 0 ? LEAST_PASS_SECONDS * 1e6 : 0
+  return SHORTEST_SHARE * 1e6 * (role === 'sustained' ? preset.sustainedSeconds : preset.partSeconds)
+}
+
+/** The plan with more rounds where a part was short, aiming well past the least. */
+export function lengthen(plan: readonly PlannedPart[], short: readonly ShortPart[]): PlannedPart[] {
+  return plan.map((part, p) => {
+    const factors = short.filter((entry) => entry.part === p).map(({ leastUs, elapsedUs }) => (2 * leastUs) / elapsedUs)
+    return factors.length === 0 ? part : { ...part, rounds: Math.ceil(part.rounds * Math.max(...factors)) }
+  })
+}

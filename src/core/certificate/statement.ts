@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { fromBase64, toBase64 } from '../bytes/base64.ts'
+import { concatBytes } from '../bytes/bytes.ts'
+import { fromHex, toHex } from '../bytes/hex.ts'
+import { MAX_DEVICES, MAX_PARTS } from '../params/constants.ts'
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import type { PresetName } from '../params/presets.ts'
+import { PART_KINDS } from '../proof/challenge.ts'
+import type { PartEvidence } from '../proof/evidence.ts'
+import { inventorySchema, shortText } from '../wire/inventory.ts'
+
+export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
+export const PREDICATE_TYPE = 'urn:touchstone:proof-of-gpu:1'
+
+const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`))
+const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/)
+const count = z.int().min(0)
+
+const device = z.strictObject({
+  device: count.max(MAX_DEVICES - 1),
+  roots: base64,
+  arrivalsUs: z.array(count),
+  openings: base64,
+})
+
+const part = z.strictObject({
+  s: hex(32),
+  z: hex(32).nullable(),
+  zSentUs: count.nullable(),
+  nonce: hex(32),
+  devices: z.array(device).min(1).max(MAX_DEVICES),
+})
+
+const figure = z.strictObject({
+  part: count,
+  kind: z.enum(PART_KINDS),
+  precision: z.enum(PRECISION_NAMES as [Precision, ...Precision[]]),
+  device: count,
+  elapsedUs: count,
+  perSecond: count,
+  heldBytes: count,
+})
+
+const reason = z.looseObject({ code: z.string().regex(/^[A-Z_]{3,40}$/) })
+
+const judgement = z.looseObject({
+  outcome: z.enum(['accepted', 'rejected']),
+  reason: reason.nullable(),
+  catalogue: hex(32),
+  devices: z.array(z.looseObject({ device: count })),
+})
+
+const predicate = z.strictObject({
+  program: shortText,
+  issuedAt: z.iso.datetime(),
+  preset: z.enum(['tiny', 'devnet', 'mainnet', 'custom'] satisfies [PresetName, ...PresetName[]]),
+  challenge: base64,
+  ready: base64,
+  parts: z.array(part).max(MAX_PARTS),
+  result: z.strictObject({ prover: base64, validator: base64 }).nullable(),
+  claims: z.strictObject({
+    inventory: inventorySchema,
+    text: shortText.nullable(),
+    telemetry: z.array(z.json()).max(512),
+  }),
+  figures: z.array(figure),
+  judgement,
+})
+
+/** The in-toto statement inside a certificate; docs/spec/certificate.md describes every field. */
+export const statementSchema = z.strictObject({
+  _type: z.literal(STATEMENT_TYPE),
+  subject: z.tuple([
+    z.strictObject({ name: z.string().regex(/^run [0-9a-f]{32}$/), digest: z.strictObject({ sha256: hex(32) }) }),
+    z.strictObject({ name: z.literal('prover'), digest: z.strictObject({ ed25519: hex(32) }) }),
+  ]),
+  predicateType: z.literal(PREDICATE_TYPE),
+  predicate,
+})
+
+export type Statement = z.infer<typeof statementSchema>
+type StatedPart = z.infer<typeof part>
+
+export function statePart(evidence: PartEvidence): StatedPart {
+  return {
+    s: toHex(evidence.s),
+    z: evidence.z ? toHex(evidence.z) : null,
+    zSentUs: evidence.zSentUs,
+    nonce: toHex(evidence.nonce),
+    devices: evidence.devices.map(({ device, roots, arrivalsUs, openings }) => ({
+      device,
+      roots: toBase64(concatBytes(...roots)),
+      arrivalsUs: [...arrivalsUs],
+      openings: toBase64(openings),
+    })),
+  }
+}
+
+/** Null when a field is not spelled the one way it can be. */
+export function readPart(stated: StatedPart): PartEvidence | null {
+  const devices = stated.devices.map(({ device, roots, arrivalsUs, openings }) => {
+    const rootBytes = fromBase64(roots)
+    const openingBytes = fromBase64(openings)
+    if (!rootBytes || rootBytes.length % 32 !== 0 || !openingBytes) return null
+    const list = Array.from({ length: rootBytes.length / 32 }, (_, i) => rootBytes.subarray(32 * i, 32 * i + 32))
+    return { device, roots: list, arrivalsUs, openings: openingBytes }
+  })
+  if (devices.some((entry) => entry === null)) return null
+  return {
+    s: fromHex(stated.s, 32)!,
+    z: stated.z === null ? null : fromHex(stated.z, 32),
+    zSentUs: stated.zSentUs,
+    nonce: fromHex(stated.nonce, 32)!,
+    devices: devices.filter((entry) => entry !== null),
+  }
+}

@@ -1,0 +1,38 @@
+import { devicesOf } from './challenge.ts'
+import type { OpeningRange, Run } from './verifyPart.ts'
+
+/** Small enough that the last core to finish does not keep the others waiting. */
+const RANGE = 16
+
+/** Every opening of the parts that ran, cut into pieces for the cores. */
+export function openingRanges({ challenge, parts }: Run): OpeningRange[] {
+  return parts.flatMap((_, part) => {
+    const { openings } = challenge.parts[part]!
+    return devicesOf(challenge.parts[part]!).flatMap((device) =>
+      Array.from({ length: Math.ceil(openings / RANGE) }, (_, i) => ({
+        part,
+        device,
+        from: i * RANGE,
+        to: Math.min((i + 1) * RANGE, openings),
+      })),
+    )
+  })
+}
+
+/** A random sample of single openings, for a check that must be quick; `draw(n)` gives a number below n. */
+export function sampleRanges(
+  ranges: readonly OpeningRange[],
+  count: number,
+  draw: (below: number) => number,
+): OpeningRange[] {
+  const single = ranges.flatMap(({ from, to, ...place }) =>
+    Array.from({ length: to - from }, (_, i) => ({ ...place, from: from + i, to: from + i + 1 })),
+  )
+  for (let i = 0; i < Math.min(count, single.length); i++) {
+    const other = i + draw(single.length - i)
+    const kept = single[i]!
+    single[i] = single[other]!
+    single[other] = kept
+  }
+  return single.slice(0, count)
+}

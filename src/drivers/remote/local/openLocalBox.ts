@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { ProverProcess, RemoteBox } from '../../../ports/remoteBox.ts'
+
+export interface LocalBoxOptions {
+  /** Program and arguments of the prover. */
+  readonly command: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  /** Where the prover's standard error goes: nowhere, or to our own for debugging. Never into a verdict (attack 16). */
+  readonly errors?: 'ignore' | 'inherit'
+}
+
+/** How long a prover gets to end by itself when its input closes. */
+const GRACE_MS = 3000
+
+/** This very machine: the prover is a child process that ends with us. */
+export function openLocalBox(options: LocalBoxOptions): RemoteBox {
+  const running = new Set<ProverProcess>()
+  return {
+    address: 'this machine',
+    access: {},
+    install: async () => {},
+    start: async (signal) => {
+      const prover = startProver(options, signal)
+      running.add(prover)
+      void prover.ended.then(() => running.delete(prover))
+      return prover
+    },
+    close: async () => {
+      await Promise.all([...running].map((prover) => prover.stop()))
+    },
+  }
+}
+
+function startProver({ command, env, errors = 'ignore' }: LocalBoxOptions, signal: AbortSignal): ProverProcess {
+  const [program, ...args] = command
+  // A group of its own: Ctrl-C in the terminal reaches us alone, and we end the child in order.
+  const child = spawn(program!, args, { env, stdio: ['pipe', 'pipe', errors], detached: true })
+  const ended = new Promise<{ code: number | null; lost: boolean }>((resolve) => {
+    child.once('exit', (code) => resolve({ code, lost: false }))
+    child.once('error', () => resolve({ code: null, lost: true }))
+  })
+  child.stdin!.on('error', () => {})
+  const stop = () => stopChild(child, ended)
+  const onAbort = () => void stop()
+  const killNow = () => killGroup(child)
+  signal.addEventListener('abort', onAbort, { once: true })
+  process.once('exit', killNow)
+  void ended.then(() => {
+    signal.removeEventListener('abort', onAbort)
+    process.removeListener('exit', killNow)
+  })
+  return { write: (bytes) => write(child, bytes), output: outputOf(child), ended, stop }
+}
+
+async function* outputOf(child: ChildProcess): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of child.stdout!) yield chunk as Uint8Array
+  } catch {
+    // A broken pipe is the end of the output; `ended` says how the process went.
+  }
+}
+
+async function write(child: ChildProcess, bytes: Uint8Array): Promise<void> {
+  if (child.exitCode !== null || !child.stdin!.writable) throw new Error('the prover has ended')
+  if (!child.stdin!.write(bytes)) await Promise.race([once(child.stdin!, 'drain'), once(child, 'exit')])
+}
+
+async function stopChild(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  child.stdin!.end()
+  const timer = setTimeout(() => killGroup(child), GRACE_MS)
+  await ended
+  clearTimeout(timer)
+  child.stdout!.destroy()
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.exitCode !== null || child.pid === undefined) return
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    child.kill('SIGKILL')
+  }
+}

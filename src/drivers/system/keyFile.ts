@@ -1,0 +1,49 @@
+import { linkSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Signer, signerFrom } from '../../core/bytes/ed25519.ts'
+import { fromHex, toHex } from '../../core/bytes/hex.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { Randomness } from '../../ports/randomness.ts'
+import { writeAside } from './writeAside.ts'
+
+/** The signer kept in `<home>/<name>.key`, made at first use, readable by its owner alone. */
+export function loadSigner(home: string, name: string, randomness: Randomness): Signer {
+  const path = join(home, `${name}.key`)
+  const kept = readKey(path)
+  if (kept) return signerFrom(kept)
+  const aside = `${path}.${toHex(randomness.bytes(4))}`
+  writeAside(aside, `${toHex(randomness.bytes(32))}\n`, 0o600)
+  try {
+    // A link never replaces: of two programs that start together one key wins, and both read that one.
+    linkSync(aside, path)
+  } catch {
+  } finally {
+    rmSync(aside, { force: true })
+  }
+  const made = readKey(path)
+  if (!made) throw badKey(path)
+  return signerFrom(made)
+}
+
+function readKey(path: string): Uint8Array | null {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+  const secret = fromHex(text.trim(), 32)
+  if (!secret) throw badKey(path)
+  return secret
+}
+
+const badKey = (path: string) =>
+  new TouchstoneError(
+    { code: 'BAD_KEY_FILE', path },
+    {
+      message: `${path} does not hold a key`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Restore the file from a backup, or move it away to make a new key.',
+    },
+  )

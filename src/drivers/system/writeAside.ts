@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto'
+import { accessSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { TouchstoneError } from '../../ports/errors.ts'
+
+/** A file is there whole or not at all: written beside its place, then renamed onto it. */
+export function writeAside(path: string, content: string | Uint8Array, mode = 0o644): void {
+  const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.part`
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(aside, content, { mode, flag: 'wx' })
+    renameSync(aside, path)
+  } catch (error) {
+    rmSync(aside, { force: true })
+    throw notWritable(path, error)
+  }
+}
+
+/** Asked before a long run, so that nobody waits a minute for a refusal. */
+export function ensureWritable(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    accessSync(dirname(path), constants.W_OK)
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+  } catch (error) {
+    throw notWritable(path, error)
+  }
+}
+
+const notWritable = (path: string, cause: unknown): TouchstoneError =>
+  new TouchstoneError(
+    { code: 'NOT_WRITABLE', path, why: codeOf(cause) },
+    {
+      message: `cannot write ${path} (${codeOf(cause)})`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Choose a folder you may write to and that has space.',
+      cause,
+    },
+  )
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
