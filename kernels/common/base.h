@@ -16,15 +16,20 @@ typedef unsigned long long ts_u64;
 
 #ifdef __CUDACC__
 #define TS_INLINE __device__ __forceinline__
+/* For large functions: inlined where registers are plenty, called where code is small and fetched over a network. */
+#define TS_OUTLINE __device__ __forceinline__
 #define TS_CONSTANT __device__ __constant__ const
 #define TS_UNROLL _Pragma("unroll")
+#define TS_ROLLED _Pragma("unroll 1")
 #define TS_BSWAP32(x) __byte_perm((x), 0, 0x0123)
 #define TS_ROTR32(x, n) __funnelshift_r((x), (x), (n))
 #define TS_MULHI32(a, b) __umulhi((a), (b))
 #else
 #define TS_INLINE inline __attribute__((always_inline))
+#define TS_OUTLINE __attribute__((noinline, unused))
 #define TS_CONSTANT const
 #define TS_UNROLL _Pragma("clang loop unroll(full)")
+#define TS_ROLLED _Pragma("clang loop unroll(disable)")
 #define TS_BSWAP32(x) __builtin_bswap32(x)
 #define TS_ROTR32(x, n) __builtin_rotateright32((x), (n))
 #define TS_MULHI32(a, b) ((ts_u32)(((ts_u64)(a) * (ts_u64)(b)) >> 32))

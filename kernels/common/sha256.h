@@ -25,29 +25,36 @@ static TS_INLINE void ts_sha256_start(ts_u32 state[8]) {
 }
 
 /* One block of sixteen big-endian message words; `w` is used up. */
-static TS_INLINE void ts_sha256_block(ts_u32 state[8], ts_u32 w[16]) {
+static TS_OUTLINE void ts_sha256_block(ts_u32 state[8], ts_u32 w[16]) {
   ts_u32 a = state[0], b = state[1], c = state[2], d = state[3];
   ts_u32 e = state[4], f = state[5], g = state[6], h = state[7];
-  TS_UNROLL
-  for (int i = 0; i < 64; i++) {
-    if (i >= 16) {
-      const ts_u32 w15 = w[(i + 1) & 15], w2 = w[(i + 14) & 15];
-      const ts_u32 s0 = TS_ROTR32(w15, 7) ^ TS_ROTR32(w15, 18) ^ (w15 >> 3);
-      const ts_u32 s1 = TS_ROTR32(w2, 17) ^ TS_ROTR32(w2, 19) ^ (w2 >> 10);
-      w[i & 15] += s0 + w[(i + 9) & 15] + s1;
+  /* Sixteen rounds to a turn: every index into w is then known to the compiler, and the code stays small. */
+  TS_ROLLED
+  for (int turn = 0; turn < 64; turn += 16) {
+    if (turn > 0) {
+      TS_UNROLL
+      for (int i = 0; i < 16; i++) {
+        const ts_u32 w15 = w[(i + 1) & 15], w2 = w[(i + 14) & 15];
+        const ts_u32 s0 = TS_ROTR32(w15, 7) ^ TS_ROTR32(w15, 18) ^ (w15 >> 3);
+        const ts_u32 s1 = TS_ROTR32(w2, 17) ^ TS_ROTR32(w2, 19) ^ (w2 >> 10);
+        w[i] += s0 + w[(i + 9) & 15] + s1;
+      }
     }
-    const ts_u32 big1 = TS_ROTR32(e, 6) ^ TS_ROTR32(e, 11) ^ TS_ROTR32(e, 25);
-    const ts_u32 t1 = h + big1 + (g ^ (e & (f ^ g))) + TS_SHA256_K[i] + w[i & 15];
-    const ts_u32 big0 = TS_ROTR32(a, 2) ^ TS_ROTR32(a, 13) ^ TS_ROTR32(a, 22);
-    const ts_u32 t2 = big0 + ((a & b) | (c & (a | b)));
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2;
+    TS_UNROLL
+    for (int i = 0; i < 16; i++) {
+      const ts_u32 big1 = TS_ROTR32(e, 6) ^ TS_ROTR32(e, 11) ^ TS_ROTR32(e, 25);
+      const ts_u32 t1 = h + big1 + (g ^ (e & (f ^ g))) + TS_SHA256_K[turn + i] + w[i];
+      const ts_u32 big0 = TS_ROTR32(a, 2) ^ TS_ROTR32(a, 13) ^ TS_ROTR32(a, 22);
+      const ts_u32 t2 = big0 + ((a & b) | (c & (a | b)));
+      h = g;
+      g = f;
+      f = e;
+      e = d + t1;
+      d = c;
+      c = b;
+      b = a;
+      a = t1 + t2;
+    }
   }
   state[0] += a;
   state[1] += b;
@@ -65,7 +72,7 @@ static TS_INLINE void ts_sha256_finish(const ts_u32 state[8], ts_u32 out[8]) {
 }
 
 /* §5: SHA-256(0x00 || u64 tile || f0 || f1), 25 bytes, one block. */
-static TS_INLINE void ts_leaf_hash(ts_u64 tile, ts_u64 f0, ts_u64 f1, ts_u32 out[8]) {
+static TS_OUTLINE void ts_leaf_hash(ts_u64 tile, ts_u64 f0, ts_u64 f1, ts_u32 out[8]) {
   const ts_u32 v[6] = {
       TS_BSWAP32((ts_u32)tile), TS_BSWAP32((ts_u32)(tile >> 32)), TS_BSWAP32((ts_u32)f0),
       TS_BSWAP32((ts_u32)(f0 >> 32)), TS_BSWAP32((ts_u32)f1), TS_BSWAP32((ts_u32)(f1 >> 32)),
@@ -84,7 +91,7 @@ static TS_INLINE void ts_leaf_hash(ts_u64 tile, ts_u64 f0, ts_u64 f1, ts_u32 out
 }
 
 /* §5: SHA-256(0x01 || left || right), 65 bytes, two blocks. */
-static TS_INLINE void ts_node_hash(const ts_u32 left[8], const ts_u32 right[8], ts_u32 out[8]) {
+static TS_OUTLINE void ts_node_hash(const ts_u32 left[8], const ts_u32 right[8], ts_u32 out[8]) {
   ts_u32 state[8], w[16], before = 1u;
   TS_UNROLL
   for (int i = 0; i < 16; i++) {
@@ -93,17 +100,21 @@ static TS_INLINE void ts_node_hash(const ts_u32 left[8], const ts_u32 right[8], 
     before = word;
   }
   ts_sha256_start(state);
-  ts_sha256_block(state, w);
-  w[0] = (before << 24) | 0x00800000u;
-  TS_UNROLL
-  for (int i = 1; i < 15; i++) w[i] = 0;
-  w[15] = 65 * 8;
-  ts_sha256_block(state, w);
+  TS_ROLLED
+  for (int block = 0; block < 2; block++) {
+    if (block > 0) {
+      w[0] = (before << 24) | 0x00800000u;
+      TS_UNROLL
+      for (int i = 1; i < 15; i++) w[i] = 0;
+      w[15] = 65 * 8;
+    }
+    ts_sha256_block(state, w);
+  }
   ts_sha256_finish(state, out);
 }
 
 /* SHA-256(nine ASCII letters || a || b), 73 bytes: the shape of "tsp1/next" and "tsp1/pass". */
-static TS_INLINE void ts_chain_hash(
+static TS_OUTLINE void ts_chain_hash(
     ts_u32 letters0, ts_u32 letters4, ts_u32 letter8, const ts_u32 a[8], const ts_u32 b[8], ts_u32 out[8]) {
   ts_u32 state[8], w[16], before = letter8;
   w[0] = letters0;

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { TouchstoneError } from '../../ports/errors.ts'
+
+export interface KernelFilesOptions {
+  /** Where the built kernels lie, when not in this package: a bundled release knows. */
+  readonly folder?: string
+}
+
+/** src/, dist/ and the package lie at the same depth; a bundled release has its kernels beside the script. */
+const FOLDERS = ['../../../kernels/built/', './kernels/']
+
+/** Path of a built kernel (`engine.wasm`, `device.wasm`, a PTX file). */
+export function kernelPath(name: string, { folder }: KernelFilesOptions = {}): string {
+  const candidates = folder
+    ? [`${folder}/${name}`]
+    : FOLDERS.map((from) => fileURLToPath(new URL(from + name, import.meta.url)))
+  const found = candidates.find((path) => existsSync(path))
+  if (found) return found
+  throw new TouchstoneError(
+    { code: 'KERNEL_FILE_MISSING', name },
+    {
+      message: `the built kernel ${name} is missing`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Restore kernels/built/ from the release or the repository.',
+    },
+  )
+}
+
+export async function readKernel(name: string, options: KernelFilesOptions = {}): Promise<Uint8Array> {
+  return new Uint8Array(await readFile(kernelPath(name, options)))
+}

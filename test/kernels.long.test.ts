@@ -1,0 +1,15 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const nvcc = spawnSync('nvcc', ['--version'], { stdio: 'ignore' }).status === 0
+
+test.skipIf(!nvcc)('the committed PTX is what nvcc makes of the source (skipped where nvcc is absent)', () => {
+  const { status, stdout } = spawnSync(process.execPath, ['kernels/build.mjs', '--check'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  expect(stdout).not.toContain('DIFFERS')
+  expect(status).toBe(0)
+})

@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const has = (tool: string) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).status === 0
+const compilers = has('clang-19') && has('wasm-ld-19')
+
+const check = (...options: string[]) =>
+  spawnSync(process.execPath, ['kernels/build.mjs', '--check', ...options], { cwd: root, encoding: 'utf8' })
+
+describe('the committed kernels', () => {
+  test('have the committed checksums', () => {
+    const { status, stdout } = check('--wasm')
+    expect(stdout).not.toContain('DIFFERS')
+    expect(status).toBe(0)
+  })
+
+  test.skipIf(!compilers)('are what clang-19 makes of the source (skipped where clang-19 is absent)', () => {
+    const { stdout } = check('--wasm')
+    expect(stdout).toContain('engine.wasm matches')
+    expect(stdout).toContain('device.wasm matches')
+  })
+
+  test('name no path of the machine that built them', () => {
+    const built = new URL('../kernels/built/', import.meta.url)
+    for (const name of readdirSync(built)) {
+      const text = readFileSync(new URL(name, built), 'latin1')
+      expect(text.match(/\/(home|root|tmp|work|usr|build)\//), name).toBeNull()
+    }
+  })
+})
