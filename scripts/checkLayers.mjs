@@ -5,7 +5,18 @@ import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Which folders a folder may import, besides itself. The core folders stand in their own order: each sees those before it. */
-export const CORE_ORDER = ['units', 'bytes', 'params', 'proof', 'engine', 'wire', 'identify', 'score', 'certificate']
+export const CORE_ORDER = [
+  'units',
+  'bytes',
+  'params',
+  'proof',
+  'engine',
+  'wire',
+  'lease',
+  'identify',
+  'score',
+  'certificate',
+]
 const CORE = CORE_ORDER.map((name) => `core/${name}`)
 
 /** npm packages a folder may name; drivers name their own library, core only pure ones. */
