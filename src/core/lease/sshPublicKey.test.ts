@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import ssh2 from 'ssh2'
