@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+// `npm start`: verifies this very machine on embedded defaults, then re-checks the certificate it wrote.
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../dist/main/touchstone.js', import.meta.url))
+const file = 'touchstone-certificate.json'
+const run = (...args) => spawnSync(process.execPath, [program, ...args], { stdio: 'inherit' }).status ?? 3
+
+const verified = run('verify', '--out', file, ...process.argv.slice(2))
+if (verified > 1) process.exit(verified)
+console.log(`\nRe-checking ${file} as a stranger would: from the file alone.\n`)
+const checked = run('check', file)
+console.log(`
+What to type next:
+  npx touchstone verify --help                    all options (precisions, duration, preset, devices)
+  npx touchstone verify ssh://user@host:port      a rented box over SSH
+  npx touchstone check ${file}      the same check again
+  npx touchstone bench                            this machine against the bare product`)
+process.exit(verified || checked)

@@ -1,0 +1,34 @@
+import { InvalidArgumentError } from 'commander'
+import { isPrecision, PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
+import { PRESETS, type Preset, type PresetName } from '../core/params/presets.ts'
+
+/** Readers of option values: each refuses with a sentence, and commander makes it exit code 2. */
+export function readPrecisions(text: string): Precision[] {
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !isPrecision(name))
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`Use some of ${PRECISION_NAMES.join(', ')}, separated by commas.`)
+  return PRECISION_NAMES.filter((name) => names.includes(name))
+}
+
+export function readPreset(text: string): Preset {
+  if (!Object.hasOwn(PRESETS, text) || text === 'custom') throw new InvalidArgumentError('Use tiny, devnet or mainnet.')
+  return PRESETS[text as PresetName]
+}
+
+export const readNumber =
+  (low: number, high: number) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (text.trim() === '' || !Number.isFinite(value) || value < low || value > high)
+      throw new InvalidArgumentError(`Use a number from ${low} to ${high}.`)
+    return value
+  }
+
+export const readWhole =
+  (low: number, high: number) =>
+  (text: string): number => {
+    const value = readNumber(low, high)(text)
+    if (!Number.isInteger(value)) throw new InvalidArgumentError('Use a whole number.')
+    return value
+  }

@@ -1,0 +1,49 @@
+import type { Step } from '../../apps/validator/verifyBox.ts'
+import type { PlannedPart } from '../../core/proof/planRun.ts'
+import { formatBytes, formatSeconds } from '../../core/units/format.ts'
+import type { Terminal } from './terminal.ts'
+
+const SAID: Partial<Record<Step['step'], string>> = {
+  connect: 'connecting',
+  install: 'installing the prover',
+  detect: 'asking what the box has',
+  calibrate: 'calibrating (discarded: it only sizes the question)',
+}
+
+/** Progress of a run: one live line on a terminal, one plain line a phase in a pipe. */
+export function showSteps(terminal: Terminal): (step: Step) => void {
+  let phase = ''
+  const start = (name: string) => {
+    if (name !== phase) terminal.line(`  ${terminal.colours.dim('·')} ${name}`)
+    phase = name
+  }
+  return (step) => {
+    if (step.step === 'detected') {
+      for (const [i, device] of step.inventory.devices.entries())
+        terminal.line(
+          `    device ${i}: ${device.name}, ${formatBytes(device.memoryBytes)} ${terminal.colours.dim('(claimed)')}`,
+        )
+      terminal.line(`    round trip ${formatSeconds(step.roundTripSeconds)}`)
+    } else if (step.step === 'compute') {
+      const { part, phase: what, done, of } = step.progress
+      start(partName(step.parts, part))
+      terminal.live(`    ${what} ${bar(done / of, 30)} ${done}/${of}`)
+    } else if (step.step === 'verify') {
+      start('verifying the openings on this machine')
+      terminal.live(`    ${bar(step.done / step.of, 30)} ${step.done}/${step.of}`)
+    } else start(SAID[step.step] ?? step.step)
+  }
+}
+
+function partName(parts: readonly PlannedPart[], p: number): string {
+  const part = parts[p]!
+  const size = `m = n = ${part.m}, k = ${part.k}`
+  const counted = part.kind === 'memory' || part.kind === 'link' ? `${part.rounds} passes` : `${part.rounds} rounds`
+  const what = part.kind === 'rounds' ? part.precision : part.kind
+  return `part ${p + 1} of ${parts.length}: ${what}, ${size}, ${counted}`
+}
+
+export function bar(share: number, width: number): string {
+  const full = Math.round(Math.min(1, Math.max(0, share)) * width)
+  return '█'.repeat(full) + '░'.repeat(width - full)
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander'
+import { addCheckCommand } from './checkCommand.ts'
+import { EXIT } from './exitCodes.ts'
+import { commandContext } from './run.ts'
+import { addVerifyCommand } from './verifyCommand.ts'
+import { version } from './version.ts'
+
+const context = commandContext()
+const program = new Command('touchstone')
+  .description('Proves what a GPU is and what it did.')
+  .version(version)
+  .exitOverride()
+  .showHelpAfterError('(run "touchstone --help" for what there is)')
+addVerifyCommand(program, context)
+addCheckCommand(program, context)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error
+  process.exitCode = error.exitCode === 0 ? EXIT.genuine : EXIT.usage
+}

@@ -1,0 +1,123 @@
+import type { Command } from 'commander'
+import { type BoxReport, type VerifyOptions, verifyBox } from '../apps/validator/verifyBox.ts'
+import { toHex } from '../core/bytes/hex.ts'
+import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
+import { PRESETS, type Preset } from '../core/params/presets.ts'
+import { homeFolder } from '../drivers/system/homeFolder.ts'
+import { loadSigner } from '../drivers/system/keyFile.ts'
+import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
+import { systemClock } from '../drivers/system/systemClock.ts'
+import { systemRandomness } from '../drivers/system/systemRandomness.ts'
+import { ensureWritable, writeAside } from '../drivers/system/writeAside.ts'
+import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
+import { cataloguePath } from './cataloguePath.ts'
+import { EXIT } from './exitCodes.ts'
+import { openThisMachine } from './openBox.ts'
+import { readNumber, readPrecisions, readPreset, readWhole } from './parseOptions.ts'
+import { showSteps } from './render/showSteps.ts'
+import { namesOf, showVerdict } from './render/showVerdict.ts'
+import { openTerminal } from './render/terminal.ts'
+import type { CommandContext } from './run.ts'
+import { programName } from './version.ts'
+
+interface VerifyFlags {
+  readonly preset: Preset
+  readonly precisions?: Precision[]
+  readonly openings?: number
+  readonly partSeconds?: number
+  readonly duration?: number
+  readonly size?: number
+  readonly devices: string
+  readonly maxDevices: number
+  readonly claim?: string
+  readonly out?: string
+  readonly memory: boolean
+  readonly bind: boolean
+  readonly json?: boolean
+}
+
+export function addVerifyCommand(program: Command, context: CommandContext): void {
+  program
+    .command('verify')
+    .description('prove what the GPUs of this machine, or of a box over SSH, are and do')
+    .argument('[target]', 'ssh://user@host:port; this machine when left out')
+    .option('--preset <name>', 'tiny, devnet or mainnet', readPreset, PRESETS.mainnet)
+    .option('--precisions <list>', `some of ${PRECISION_NAMES.join(',')}`, readPrecisions)
+    .option('--openings <count>', 'openings per device and part', readWhole(1, 4096))
+    .option('--part-seconds <seconds>', 'length of each timed part', readNumber(0.05, 3600))
+    .option('--duration <seconds>', 'length of the sustained run', readNumber(0, 86_400))
+    .option('--size <m>', 'largest m = n to ask for', readWhole(64, 32768))
+    .option('--devices <list>', 'auto, cpu, cuda, or several separated by commas', 'auto')
+    .option('--max-devices <count>', 'ask at most so many devices', readWhole(1, 32), 32)
+    .option('--claim <text>', 'what was sold, for example "8x H100 SXM"')
+    .option('--no-memory', 'leave the memory part out')
+    .option('--no-bind', 'leave the bind part out')
+    .option('--out <file>', 'where the certificate goes')
+    .option('--json', 'print the report as JSON')
+    .action((target: string | undefined, flags: VerifyFlags) =>
+      context.run((signal) => verify(target, flags, context, signal)),
+    )
+}
+
+async function verify(
+  _target: string | undefined,
+  flags: VerifyFlags,
+  { env }: CommandContext,
+  signal: AbortSignal,
+): Promise<number> {
+  const out = flags.out ?? defaultName()
+  ensureWritable(out)
+  const terminal = openTerminal(process.stderr, env)
+  const people = openTerminal(process.stdout, env)
+  const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
+  const catalogue = await loadCatalogue(cataloguePath())
+  const checker = await openThreadedChecker()
+  try {
+    const options = readOptions(flags)
+    const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue }
+    const connect = async () => openThisMachine(env, flags.devices)
+    const report = await verifyBox(options, { ...deps, connect, onStep: showSteps(terminal) }, signal)
+    writeAside(out, report.certificate)
+    if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
+    else {
+      showVerdict({ judgement: report.judgement, preset: report.preset, names: namesOf(report), catalogue }, people)
+      people.line('')
+      people.line(`  certificate    ${out}  (${report.seconds.toFixed(1)} s in all)`)
+      people.line(`  signed by      ${toHex(signer.publicKey)}`)
+      people.line(`  next           npx touchstone check ${out}`)
+    }
+    return report.judgement.outcome === 'accepted' ? EXIT.genuine : EXIT.rejected
+  } finally {
+    await checker.close()
+  }
+}
+
+const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')}.json`
+
+/** Options that weaken mainnet make it `custom`, which is insecure and identifies nothing. */
+function readOptions(flags: VerifyFlags): VerifyOptions {
+  const { preset } = flags
+  const openings = flags.openings ?? preset.openings
+  const partSeconds = flags.partSeconds ?? preset.partSeconds
+  const sustainedSeconds = flags.duration ?? preset.sustainedSeconds
+  const weaker =
+    openings < preset.openings || partSeconds < preset.partSeconds || sustainedSeconds < preset.sustainedSeconds
+  return {
+    preset: preset.name === 'mainnet' && (weaker || flags.size !== undefined) ? PRESETS.custom : preset,
+    precisions: flags.precisions ?? PRECISION_NAMES,
+    openings,
+    partSeconds,
+    sustainedSeconds,
+    maxSize: flags.size ?? 32768,
+    memory: flags.memory,
+    bind: flags.bind,
+    maxDevices: flags.maxDevices,
+    claim: flags.claim ?? null,
+    program: programName,
+  }
+}
+
+function reportJson(report: BoxReport, file: string) {
+  const { certificate: _, proverKey, runId, ...rest } = report
+  return { ...rest, proverKey: toHex(proverKey), runId: toHex(runId), certificate: file }
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import * as certificate from '../src/exports/certificate.ts'
+import * as engine from '../src/exports/engine.ts'
+import * as identify from '../src/exports/identify.ts'
+import * as proof from '../src/exports/proof.ts'
+
+test('the public names change only on purpose', () => {
+  const names = Object.fromEntries(
+    Object.entries({ certificate, engine, identify, proof }).map(([path, module]) => [
+      path,
+      Object.keys(module).sort(),
+    ]),
+  )
+  expect(names).toMatchInlineSnapshot(`
+    {
+      "certificate": [
+        "MAX_CERTIFICATE_BYTES",
+        "PROBLEMS",
+        "judgementProblem",
+        "readCertificate",
+      ],
+      "engine": [
+        "createEngine",
+      ],
+      "identify": [
+        "countCards",
+        "identifyGpu",
+        "judgeClaim",
+        "parseCatalogue",
+        "parseClaim",
+      ],
+      "proof": [
+        "PRECISIONS",
+        "PRESETS",
+        "REASONS",
+        "challengeHash",
+        "decodeChallenge",
+        "encodeChallenge",
+        "explainReason",
+        "figuresOf",
+        "openingRanges",
+        "referenceEngine",
+        "sampleRanges",
+        "verifyOpenings",
+        "verifyRoots",
+      ],
+    }
+  `)
+})
