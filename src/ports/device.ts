@@ -65,6 +65,11 @@ export interface Device {
    * round, then over the rounds' roots, padded to a power of two), followed by the §5 path of u in its kept round.
    */
   openPasses(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array>
+  /**
+   * For comparison only: the product alone, `rounds` times over the operands of the first seed, nothing committed.
+   * Microseconds for all of them, operands already in place.
+   */
+  runBare?(task: ChainTask, signal: AbortSignal): Promise<number>
   /** Gives back everything held for openings, the fill included. */
   release(): Promise<void>
   close(): Promise<void>
