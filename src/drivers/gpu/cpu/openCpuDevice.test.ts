@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, describe, expect, test } from 'vitest'
+import { deviceSuite } from '../../../../test/suites/deviceSuite.ts'
+import { expectedChain, expectedFill, expectedPasses } from '../../../../test/support/referenceDevice.ts'
+import { toHex } from '../../../core/bytes/hex.ts'
+import { createEngine } from '../../../core/engine/createEngine.ts'
+import type { ChainTask, Device } from '../../../ports/device.ts'
+import { kernelPath } from '../../system/kernelFiles.ts'
+import { type CpuDeviceOptions, openCpuDevice } from './openCpuDevice.ts'
+
+deviceSuite('cpu', {
+  open: () => openCpuDevice({ threads: 2 }),
+  // 2 * 32768 * 32768 entries of two bytes are all that WebAssembly can address.
+  refused: [{ m: 32768, n: 32768, k: 32768 }],
+})
+
+const never = new AbortController().signal
+const seed = new Uint8Array(32).fill(5)
+const task: ChainTask = { kind: 'rounds', precision: 'int8', m: 256, n: 512, k: 64, rounds: 3, seed }
+const hexes = (roots: readonly Uint8Array[]) => roots.map(toHex)
+
+describe('openCpuDevice', () => {
+  let device: Device | null = null
+  const open = async (options: CpuDeviceOptions) => {
+    device = await openCpuDevice(options)
+    return device
+  }
+  afterEach(() => device?.close())
+
+  test.each([1, 3])('behavior: %i threads make the same roots', async (threads) => {
+    const engine = await createEngine(new Uint8Array(readFileSync(kernelPath('engine.wasm'))))
+    const cpu = await open({ threads })
+    for (const kind of ['rounds', 'bind'] as const) {
+      const roots: Uint8Array[] = []
+      await cpu.runChain({ ...task, kind }, (root) => roots.push(root), never)
+      expect(hexes(roots)).toEqual(hexes(expectedChain({ ...task, kind }, engine).roots))
+    }
+  })
+
+  test('behavior: rounds and passes not kept are computed again when asked', async () => {
+    // Room for the fingerprints of one round of eight tiles, and of no pass over two of them.
+    const cpu = await open({ threads: 2, keepBytes: 8 * 16 })
+    const small: ChainTask = { ...task, m: 64, n: 128 }
+    await cpu.runChain(small, () => {}, never)
+    const asked = [2, 0, 1, 2].map((round, tile) => ({ round, tile }))
+    expect(toHex(await cpu.openChain(asked, never))).toBe(toHex(expectedChain(small).paths(asked)))
+    const fill = { m: 64, n: 128, k: 64, kept: 2, seed }
+    await cpu.fill(fill, () => {}, never)
+    await cpu.runPasses({ passes: 3, start: seed }, () => {}, never)
+    const expected = expectedPasses(fill, expectedFill(fill), { passes: 3, start: seed })
+    expect(toHex(await cpu.openPasses(asked, never))).toBe(toHex(expected.paths(asked)))
+  })
+
+  test('behavior: closing ends a running chain and every later call', async () => {
+    const cpu = await open({ threads: 2 })
+    const work = cpu.runChain({ ...task, rounds: 1_000_000 }, () => {}, never)
+    await Promise.all([expect(work).rejects.toMatchObject({ detail: { code: 'CPU_THREAD_FAILED' } }), cpu.close()])
+    await expect(cpu.runChain(task, () => {}, never)).rejects.toMatchObject({ detail: { code: 'DEVICE_CLOSED' } })
+  })
+
+  test('behavior: a missing worker script is a fault with a cause, not a hang', async () => {
+    const workerScript = new URL('file:///nowhere/cpuWorker.js')
+    await expect(openCpuDevice({ threads: 2, workerScript })).rejects.toMatchObject({
+      detail: { code: 'CPU_THREAD_FAILED' },
+    })
+  })
+
+  test('behavior: a missing kernel file says which', async () => {
+    await expect(openCpuDevice({ kernelFolder: '/nowhere' })).rejects.toMatchObject({
+      detail: { code: 'KERNEL_FILE_MISSING', name: 'device.wasm' },
+    })
+  })
+})

@@ -1,0 +1,91 @@
+import { availableParallelism } from 'node:os'
+import { webAssembly } from '../../../core/engine/webAssembly.ts'
+import type { ChainTask, Device, FillTask, LeafPosition, OnRoot, PassTask } from '../../../ports/device.ts'
+import { readKernel } from '../../system/kernelFiles.ts'
+import { scriptUrl } from '../../system/scriptUrl.ts'
+import { type ChainRun, openChain, runChain } from './chainRun.ts'
+import { cpuFacts } from './cpuFacts.ts'
+import { wrongUse } from './cpuFaults.ts'
+import { type FillRun, openPasses, type PassRun, runFill, runPasses } from './fillRun.ts'
+import { Pool } from './pool.ts'
+
+export interface CpuDeviceOptions {
+  /** All cores unless said otherwise. */
+  readonly threads?: number
+  /** Bytes of fingerprints kept for the openings; rounds beyond it are computed again when asked. */
+  readonly keepBytes?: number
+  /** A bundled release knows better where its files lie. */
+  readonly kernelFolder?: string
+  readonly workerScript?: URL
+}
+
+/** Enough for 4000 rounds of the largest CPU class. */
+const KEEP_BYTES = 256 * 2 ** 20
+
+/** What a link part needs of its peer: the fill itself, which only a device of the same kind can lend. */
+const fills = new WeakMap<Device, () => FillRun | null>()
+
+/** The CPU as a device: every thread runs the WebAssembly kernels on one shared memory. */
+export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Device> {
+  const threads = options.threads ?? availableParallelism()
+  const keepBytes = options.keepBytes ?? KEEP_BYTES
+  const wasm = await readKernel('device.wasm', options.kernelFolder ? { folder: options.kernelFolder } : {})
+  const module = await webAssembly.compile(wasm)
+  const script = options.workerScript ?? scriptUrl('./cpuWorker.ts', import.meta.url)
+  const pool = new Pool({ module, threads, script })
+  await pool.online()
+  const host = { pool, keepBytes }
+  let chain: ChainRun | null = null
+  let fill: FillRun | null = null
+  let passes: PassRun | null = null
+
+  const device: Device = {
+    facts: cpuFacts(threads),
+    runChain: async (task: ChainTask, onRoot: OnRoot, signal: AbortSignal) => {
+      pool.requireIdle()
+      chain = null
+      chain = await runChain(host, task, onRoot, signal)
+    },
+    openChain: async (asked: readonly LeafPosition[], signal: AbortSignal) => {
+      if (!chain) throw wrongUse('NOTHING_TO_OPEN', 'no chain is held for openings')
+      return openChain(host, chain, asked, signal)
+    },
+    fill: async (task: FillTask, onRoot: OnRoot, signal: AbortSignal) => {
+      pool.requireIdle()
+      fill = null
+      passes = null
+      fill = await runFill(host, task, onRoot, signal)
+    },
+    runPasses: async (task: PassTask, onRoot: OnRoot, signal: AbortSignal) => {
+      pool.requireIdle()
+      passes = null
+      if (!fill) throw wrongUse('NO_FILL', 'there is no fill to pass over')
+      const peer = task.peer ? peerFill(task.peer) : fill
+      passes = await runPasses(host, { fill, peer, passes: task.passes, start: task.start }, onRoot, signal)
+    },
+    openPasses: async (asked: readonly LeafPosition[], signal: AbortSignal) => {
+      if (!passes) throw wrongUse('NOTHING_TO_OPEN', 'no passes are held for openings')
+      return openPasses(host, passes, asked, signal)
+    },
+    release: async () => {
+      chain = null
+      fill = null
+      passes = null
+      pool.shrink()
+    },
+    close: async () => {
+      chain = null
+      fill = null
+      passes = null
+      await pool.close()
+    },
+  }
+  fills.set(device, () => fill)
+  return device
+}
+
+function peerFill(peer: Device): FillRun {
+  const fill = fills.get(peer)?.()
+  if (!fill) throw wrongUse('NO_PEER_FILL', 'the peer device is no CPU device with a fill')
+  return fill
+}

@@ -1,0 +1,172 @@
+import { freemem } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { WASM_PAGE_BYTES, type WasmMemory, type WasmModule, webAssembly } from '../../../core/engine/webAssembly.ts'
+import type { OnRoot } from '../../../ports/device.ts'
+import { CONTROL_BYTES, type Control, openControl } from './control.ts'
+import { outOfMemory, sizeRefused, threadFailed, wrongUse } from './cpuFaults.ts'
+import type { Job, JobMessage, WorkerMessage, WorkerStart } from './jobs.ts'
+import { LARGEST_MEMORY_BYTES } from './layout.ts'
+
+export interface PoolOptions {
+  readonly module: WasmModule
+  readonly threads: number
+  readonly script: URL
+}
+
+interface Running {
+  readonly onRoot: OnRoot
+  readonly finish: () => void
+  readonly fail: (cause: unknown) => void
+}
+
+/** Worker threads that live as long as the device, and the one memory they share. */
+export class Pool {
+  readonly threads: number
+  readonly #workers: readonly Worker[]
+  readonly #control: Control
+  #running: Running | null = null
+  #broken: unknown = null
+  #closed = false
+  #memory: WasmMemory | null = null
+  #sent: WasmMemory | null = null
+
+  constructor({ module, threads, script }: PoolOptions) {
+    const shared = new SharedArrayBuffer(CONTROL_BYTES)
+    this.threads = threads
+    this.#control = openControl(shared)
+    this.#workers = Array.from({ length: threads }, (_, index) => {
+      const workerData: WorkerStart = { module, index, threads, control: shared }
+      return this.#listen(new Worker(script, { workerData }))
+    })
+  }
+
+  /** Resolves when every thread has loaded its script. */
+  async online(): Promise<void> {
+    await this.#allDone(
+      () => {},
+      () => {},
+    )
+    this.#running = null
+    for (const worker of this.#workers) worker.unref()
+  }
+
+  requireIdle(): void {
+    if (this.#closed) throw wrongUse('DEVICE_CLOSED', 'the device is closed')
+    if (this.#broken) throw threadFailed(this.#broken)
+    if (this.#running)
+      throw wrongUse('DEVICE_BUSY', 'the device is at work: one chain, fill or set of passes at a time')
+  }
+
+  /** The shared memory, at least this large. What lay in it before may be gone. */
+  prepare(bytes: number): Uint8Array {
+    this.requireIdle()
+    if (!this.#memory || this.#memory.buffer.byteLength < bytes) {
+      this.#memory = null
+      this.#memory = newMemory(bytes)
+    }
+    return new Uint8Array(this.#memory.buffer)
+  }
+
+  async run(job: Job, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    this.requireIdle()
+    this.#control.reset()
+    const cancel = () => this.#control.cancel()
+    const guarded = guard(onRoot, signal, cancel)
+    signal.addEventListener('abort', cancel, { once: true })
+    // Idle threads do not keep the process alive; working ones do.
+    for (const worker of this.#workers) worker.ref()
+    try {
+      await this.#start(job, guarded.onRoot)
+    } finally {
+      this.#running = null
+      signal.removeEventListener('abort', cancel)
+      for (const worker of this.#workers) worker.unref()
+    }
+    guarded.rethrow()
+    signal.throwIfAborted()
+  }
+
+  #start(job: Job, onRoot: OnRoot): Promise<void> {
+    const message: JobMessage = this.#sent === this.#memory ? { job } : { job, memory: this.#memory! }
+    this.#sent = this.#memory
+    return this.#allDone(onRoot, () => {
+      for (const worker of this.#workers) worker.postMessage(message)
+    })
+  }
+
+  #allDone(onRoot: OnRoot, begin: () => void): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      let left = this.threads
+      this.#running = { onRoot, finish: () => --left === 0 && resolve(), fail: (cause) => reject(threadFailed(cause)) }
+      begin()
+    })
+  }
+
+  /** Lets go of the memory; the threads let go of theirs with the next job. */
+  shrink(): void {
+    this.#memory = null
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#control.cancel()
+    this.#running?.fail(new Error('the device was closed'))
+    await Promise.all(this.#workers.map((worker) => worker.terminate()))
+  }
+
+  #listen(worker: Worker): Worker {
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.kind === 'root') this.#running?.onRoot(message.root)
+      else this.#running?.finish()
+    })
+    worker.on('error', (cause) => this.#fail(cause))
+    worker.on('exit', (code) => this.#fail(new Error(`a thread ended with code ${code}`)))
+    return worker
+  }
+
+  /** The others may wait for the lost thread for ever: all of them end. */
+  #fail(cause: unknown): void {
+    if (this.#closed) return
+    this.#broken ??= cause
+    this.#control.cancel()
+    for (const worker of this.#workers) void worker.terminate()
+    this.#running?.fail(cause)
+  }
+}
+
+/** A listener that throws ends the job; what it threw comes out of the call. */
+function guard(onRoot: OnRoot, signal: AbortSignal, cancel: () => void) {
+  let thrown: { readonly cause: unknown } | null = null
+  return {
+    onRoot: (root: Uint8Array) => {
+      if (thrown || signal.aborted) return
+      try {
+        onRoot(root)
+      } catch (cause) {
+        thrown = { cause }
+        cancel()
+      }
+    },
+    rethrow: () => {
+      if (thrown) throw thrown.cause
+    },
+  }
+}
+
+function newMemory(bytes: number): WasmMemory {
+  if (bytes > LARGEST_MEMORY_BYTES) throw sizeRefused('working memory', bytes, `at most ${LARGEST_MEMORY_BYTES} bytes`)
+  requireFree(bytes)
+  const pages = Math.ceil(bytes / WASM_PAGE_BYTES)
+  try {
+    return new webAssembly.Memory({ initial: pages, maximum: pages, shared: true })
+  } catch (cause) {
+    throw outOfMemory(bytes, freemem(), cause)
+  }
+}
+
+/** The system would hand out more than there is and end the process later; a refusal is kinder. */
+export function requireFree(bytes: number): void {
+  const free = freemem()
+  if (bytes > free) throw outOfMemory(bytes, free)
+}

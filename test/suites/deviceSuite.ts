@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toHex } from '../../src/core/bytes/hex.ts'
+import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
+import type { ChainTask, Device, FillTask, LeafPosition, OnRoot } from '../../src/ports/device.ts'
+import { TouchstoneError } from '../../src/ports/errors.ts'
+import { expectedChain, expectedFill, expectedPasses } from '../support/referenceDevice.ts'
+
+export interface DeviceSuiteOptions {
+  open(): Promise<Device>
+  /** Why the suite cannot run here; null runs it. */
+  readonly skip?: string | null
+  /** Sizes the driver refuses beside those no device may take. */
+  readonly refused?: readonly Partial<ChainTask>[]
+}
+
+const bytes = (fill: number) => Uint8Array.from({ length: 32 }, (_, i) => (i * 37 + fill * 101 + 13) & 0xff)
+const never = new AbortController().signal
+const hexes = (roots: readonly Uint8Array[]) => roots.map(toHex)
+
+const chainTask = (change: Partial<ChainTask> = {}): ChainTask => ({
+  kind: 'rounds',
+  precision: 'int8',
+  m: 64,
+  n: 128,
+  k: 64,
+  rounds: 3,
+  seed: bytes(1),
+  ...change,
+})
+
+const fillTask = (change: Partial<FillTask> = {}): FillTask => ({
+  m: 64,
+  n: 64,
+  k: 64,
+  kept: 3,
+  seed: bytes(2),
+  ...change,
+})
+
+/** Repeats and every corner: what a query may draw. */
+const asked = (rounds: number, tiles: number): LeafPosition[] =>
+  [0, rounds - 1, 0, Math.floor(rounds / 2)].flatMap((round) => [
+    { round, tile: 0 },
+    { round, tile: tiles - 1 },
+    { round, tile: Math.floor(tiles / 3) },
+  ])
+
+/** One suite for the Device port: whatever passes it can stand in for any other device. */
+export function deviceSuite(name: string, { open, skip = null, refused = [] }: DeviceSuiteOptions): void {
+  describe.skipIf(skip !== null)(`${name} is a Device${skip === null ? '' : ` (skipped: ${skip})`}`, () => {
+    let device: Device
+    let peer: Device
+    beforeAll(async () => {
+      device = await open()
+      peer = await open()
+    })
+    afterAll(async () => {
+      await device?.close()
+      await peer?.close()
+    })
+
+    const roots = async (run: (onRoot: OnRoot) => Promise<void>): Promise<Uint8Array[]> => {
+      const all: Uint8Array[] = []
+      await run((root) => all.push(root))
+      return all
+    }
+    const chainOf = (task: ChainTask) => roots((onRoot) => device.runChain(task, onRoot, never))
+    const fault = async (work: Promise<unknown>): Promise<TouchstoneError> => {
+      const caught = await work.then(
+        () => null,
+        (cause: unknown) => cause,
+      )
+      expect(caught).toBeInstanceOf(TouchstoneError)
+      return caught as TouchstoneError
+    }
+
+    test('says what it is', () => {
+      const { facts } = device
+      expect(facts.name).toMatch(/^[\x20-\x7e]+$/)
+      expect(facts.memoryBytes).toBeGreaterThan(0)
+      expect(facts.freeBytes).toBeGreaterThan(0)
+      expect(facts.freeBytes).toBeLessThanOrEqual(facts.memoryBytes)
+      expect(facts.precisions.length).toBeGreaterThan(0)
+      expect(facts.precisions.filter((precision) => !PRECISION_NAMES.includes(precision))).toEqual([])
+    })
+
+    test.each(PRECISION_NAMES)('§4.2, §5 a chain of %s equals the reference, roots and paths', async (precision) => {
+      if (!device.facts.precisions.includes(precision)) return
+      const task = chainTask({ precision })
+      const expected = expectedChain(task)
+      expect(hexes(await chainOf(task))).toEqual(hexes(expected.roots))
+      const positions = asked(task.rounds, 8)
+      expect(toHex(await device.openChain(positions, never))).toBe(toHex(expected.paths(positions)))
+    })
+
+    test('§8 a bind chain equals the reference, roots and paths', async () => {
+      const task = chainTask({ kind: 'bind', m: 128, rounds: 2 })
+      const expected = expectedChain(task)
+      expect(hexes(await chainOf(task))).toEqual(hexes(expected.roots))
+      const positions = asked(task.rounds, 16)
+      expect(toHex(await device.openChain(positions, never))).toBe(toHex(expected.paths(positions)))
+    })
+
+    test('§5 other shapes equal the reference: deeper k, more tiles', async () => {
+      for (const shape of [
+        { m: 64, n: 64, k: 1024, rounds: 1 },
+        { m: 256, n: 64, k: 64, rounds: 2 },
+      ])
+        expect(hexes(await chainOf(chainTask(shape)))).toEqual(hexes(expectedChain(chainTask(shape)).roots))
+    })
+
+    test.each([1, 2, 3])('§7 %i kept rounds and passes over them equal the reference', async (kept) => {
+      const task = fillTask({ kept })
+      const expected = expectedFill(task)
+      const made = await roots((onRoot) => device.fill(task, onRoot, never))
+      expect(hexes(made)).toEqual(hexes(expected.roots))
+      const passTask = { passes: 3, start: bytes(7) }
+      const passes = expectedPasses(task, expected, passTask)
+      const q = await roots((onRoot) => device.runPasses(passTask, onRoot, never))
+      expect(hexes(q)).toEqual(hexes(passes.roots))
+      const positions = asked(passTask.passes, 4 * kept)
+      expect(toHex(await device.openPasses(positions, never))).toBe(toHex(passes.paths(positions)))
+    })
+
+    test('§8 link passes take partners from the peer, and the fill outlives them', async () => {
+      const [own, other] = [fillTask({ kept: 2 }), fillTask({ kept: 3, seed: bytes(3) })]
+      await device.fill(own, () => {}, never)
+      await peer.fill(other, () => {}, never)
+      const start = bytes(8)
+      const [mine, theirs] = [expectedFill(own), expectedFill(other)]
+      const expected = expectedPasses(own, mine, { passes: 2, start, peer: theirs })
+      const q = await roots((onRoot) => device.runPasses({ passes: 2, start, peer }, onRoot, never))
+      expect(hexes(q)).toEqual(hexes(expected.roots))
+      const positions = asked(2, 8)
+      expect(toHex(await device.openPasses(positions, never))).toBe(toHex(expected.paths(positions)))
+      const again = expectedPasses(own, mine, { passes: 1, start: bytes(9) })
+      const alone = await roots((onRoot) => device.runPasses({ passes: 1, start: bytes(9) }, onRoot, never))
+      expect(hexes(alone)).toEqual(hexes(again.roots))
+    })
+
+    test('behavior: an aborted chain rejects with the reason and leaves the device usable', async () => {
+      const controller = new AbortController()
+      const reason = new Error('the validator went away')
+      let seen = 0
+      const work = device.runChain(
+        chainTask({ rounds: 1_000_000 }),
+        () => {
+          if (++seen === 2) controller.abort(reason)
+        },
+        controller.signal,
+      )
+      await expect(work).rejects.toBe(reason)
+      expect(seen).toBe(2)
+      expect(hexes(await chainOf(chainTask()))).toEqual(hexes(expectedChain(chainTask()).roots))
+    })
+
+    test('behavior: a signal aborted before the start runs nothing', async () => {
+      const reason = new Error('too late')
+      const work = device.runChain(chainTask(), () => expect.unreachable(), AbortSignal.abort(reason))
+      await expect(work).rejects.toBe(reason)
+    })
+
+    test('behavior: what a listener throws ends the chain and comes out', async () => {
+      const thrown = new Error('the wire is gone')
+      const work = device.runChain(
+        chainTask({ rounds: 1_000_000 }),
+        () => {
+          throw thrown
+        },
+        never,
+      )
+      await expect(work).rejects.toBe(thrown)
+    })
+
+    test('behavior: one thing at a time', async () => {
+      const controller = new AbortController()
+      const first = device.runChain(chainTask({ rounds: 1_000_000 }), () => {}, controller.signal)
+      const { detail } = await fault(device.runChain(chainTask(), () => {}, never))
+      expect(detail.code).toBe('DEVICE_BUSY')
+      controller.abort()
+      await expect(first).rejects.toThrow()
+    })
+
+    test('behavior: after release nothing can be opened, and the device works on', async () => {
+      await chainOf(chainTask())
+      await device.fill(fillTask(), () => {}, never)
+      await device.release()
+      expect((await fault(device.openChain([{ round: 0, tile: 0 }], never))).detail.code).toBe('NOTHING_TO_OPEN')
+      expect((await fault(device.openPasses([{ round: 0, tile: 0 }], never))).detail.code).toBe('NOTHING_TO_OPEN')
+      const passes = device.runPasses({ passes: 1, start: bytes(1) }, () => {}, never)
+      expect((await fault(passes)).detail.code).toBe('NO_FILL')
+      expect(hexes(await chainOf(chainTask()))).toEqual(hexes(expectedChain(chainTask()).roots))
+    })
+
+    test.each<Partial<ChainTask>>([
+      { m: 48 },
+      { n: 0 },
+      { n: 65536 },
+      { k: 65536 },
+      { k: 16 },
+      { rounds: 0 },
+      { seed: new Uint8Array(31) },
+      ...refused,
+    ])('behavior: refuses %o with a size fault', async (wrong) => {
+      const { detail, nextStep } = await fault(device.runChain(chainTask(wrong), () => expect.unreachable(), never))
+      expect(['SIZE_REFUSED', 'OUT_OF_MEMORY']).toContain(detail.code)
+      expect(nextStep).not.toBe('')
+    })
+
+    test('behavior: refuses openings outside the chain', async () => {
+      await chainOf(chainTask({ rounds: 2 }))
+      expect((await fault(device.openChain([{ round: 2, tile: 0 }], never))).detail.code).toBe('SIZE_REFUSED')
+      expect((await fault(device.openChain([{ round: 0, tile: 8 }], never))).detail.code).toBe('SIZE_REFUSED')
+    })
+  })
+}

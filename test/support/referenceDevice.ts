@@ -1,0 +1,77 @@
+import { concatBytes } from '../../src/core/bytes/bytes.ts'
+import { TILE } from '../../src/core/params/constants.ts'
+import { buildTree, padRoots, pathOf, rootOf } from '../../src/core/proof/merkle.ts'
+import { referenceEngine } from '../../src/core/proof/referenceEngine.ts'
+import { bindLeaves, passLeaves, productTiles, roundLeaves } from '../../src/core/proof/referenceRound.ts'
+import { nextPass, nextSeed, passRoot } from '../../src/core/proof/seeds.ts'
+import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
+import type { ChainTask, FillTask, LeafPosition } from '../../src/ports/device.ts'
+
+/** What a device must answer, from the definitions in core alone. */
+export interface ExpectedChain {
+  readonly roots: readonly Uint8Array[]
+  readonly tiles: readonly (readonly Uint32Array[])[]
+  paths(asked: readonly LeafPosition[]): Uint8Array
+}
+
+export function expectedChain(task: ChainTask, engine: TileEngine = referenceEngine): ExpectedChain {
+  const leavesOf = task.kind === 'bind' ? bindLeaves : roundLeaves
+  const roots: Uint8Array[] = []
+  const trees: ReturnType<typeof buildTree>[] = []
+  const tiles: Uint32Array[][] = []
+  let seed = task.seed
+  for (let round = 0; round < task.rounds; round++) {
+    const made = productTiles(seed, task, engine)
+    const tree = buildTree(leavesOf(seed, made))
+    tiles.push(made)
+    trees.push(tree)
+    roots.push(tree.at(-1)![0]!)
+    seed = nextSeed(seed, roots.at(-1)!)
+  }
+  const paths = (asked: readonly LeafPosition[]) =>
+    concatBytes(...asked.map(({ round, tile }) => pathOf(trees[round]!, tile)))
+  return { roots, tiles, paths }
+}
+
+export function expectedFill({ m, n, k, kept, seed }: FillTask, engine: TileEngine = referenceEngine): ExpectedChain {
+  return expectedChain({ kind: 'rounds', precision: 'int8', m, n, k, rounds: kept, seed }, engine)
+}
+
+interface ExpectedPasses {
+  readonly roots: readonly Uint8Array[]
+  paths(asked: readonly LeafPosition[]): Uint8Array
+}
+
+export function expectedPasses(
+  task: FillTask,
+  fill: ExpectedChain,
+  { passes, start, peer = fill }: { passes: number; start: Uint8Array; peer?: ExpectedChain },
+): ExpectedPasses {
+  const perRound = (task.m / TILE) * (task.n / TILE)
+  const roots: Uint8Array[] = []
+  const made: { readonly leaves: readonly Uint8Array[]; readonly keptRoots: readonly Uint8Array[] }[] = []
+  let z = start
+  for (let pass = 0; pass < passes; pass++) {
+    const leaves = passLeaves(z, fill.tiles.flat(), peer.tiles.flat())
+    const keptRoots = Array.from({ length: task.kept }, (_, g) =>
+      rootOf(leaves.slice(g * perRound, (g + 1) * perRound)),
+    )
+    roots.push(passRoot(pass, keptRoots))
+    made.push({ leaves, keptRoots })
+    z = nextPass(z, roots.at(-1)!)
+  }
+  const paths = (asked: readonly LeafPosition[]) =>
+    concatBytes(
+      ...asked.flatMap(({ round, tile: u }) => {
+        const { leaves, keptRoots } = made[round]!
+        const g = Math.floor(u / perRound)
+        const inRound = buildTree(leaves.slice(g * perRound, (g + 1) * perRound))
+        return [
+          pathOf(inRound, u % perRound),
+          pathOf(buildTree(padRoots(keptRoots)), g),
+          fill.paths([{ round: g, tile: u % perRound }]),
+        ]
+      }),
+    )
+  return { roots, paths }
+}
