@@ -14,6 +14,9 @@ export type Event =
 /** Decoded messages waiting for us; past this the transport is left to push back, so memory stays flat. */
 const MAX_WAITING = 256
 
+/** Our orders are a few kilobytes: a line that cannot take one in this time is as good as silent. */
+const LONGEST_WRITE_MS = 30_000
+
 /**
  * One prover on the line. Bytes are stamped when they arrive, not when they are read, and nothing of what a prover
  * writes can make the queue grow beyond MAX_WAITING messages.
@@ -41,7 +44,11 @@ export class ProverSession {
   /** When the bytes were handed over; a prover that is gone shows in `next`, not here. */
   async send(order: Order): Promise<number> {
     const atUs = this.#clock.monotonicUs()
-    await this.#process.write(encodeFrame(order)).catch(() => {})
+    const timer = new AbortController()
+    // A box that stops reading must not hold us: the deadline of the answer goes on regardless (attack 40).
+    const waited = this.#clock.sleep(LONGEST_WRITE_MS, timer.signal).catch(() => {})
+    await Promise.race([this.#process.write(encodeFrame(order)).catch(() => {}), waited])
+    timer.abort()
     return atUs
   }
 
@@ -52,26 +59,34 @@ export class ProverSession {
 
   /** The next thing that happens, or `timeout` at the deadline. */
   async next(deadlineUs: number, signal: AbortSignal): Promise<Event> {
-    const timer = new AbortController()
-    const either = AbortSignal.any([signal, timer.signal])
-    try {
-      while (this.#queue.length === 0) {
-        signal.throwIfAborted()
-        const leftMs = (deadlineUs - this.#clock.monotonicUs()) / 1000
-        if (leftMs <= 0) return { kind: 'timeout', atUs: this.#clock.monotonicUs() }
-        const woken = new Promise<void>((resolve) => {
-          this.#wakeReader = resolve
-        })
-        await Promise.race([woken, this.#clock.sleep(leftMs, either).catch(() => {})])
-      }
-    } finally {
-      timer.abort()
-    }
+    signal.throwIfAborted()
+    if (this.#queue.length === 0) await this.#waitUntil(deadlineUs, signal)
+    signal.throwIfAborted()
+    if (this.#queue.length === 0) return { kind: 'timeout', atUs: this.#clock.monotonicUs() }
     // The end of the line stays readable for ever.
     const event = this.#queue[0]!
     if (event.kind === 'answer') this.#queue.shift()
     this.#wakePump()
     return event
+  }
+
+  /** Until something is in the queue, or the deadline: one timer, however often bytes trickle in (attack 12). */
+  async #waitUntil(deadlineUs: number, signal: AbortSignal): Promise<void> {
+    const timer = new AbortController()
+    const either = AbortSignal.any([signal, timer.signal])
+    const arrived = new Promise<void>((resolve) => {
+      this.#wakeReader = resolve
+    })
+    try {
+      // A timer may be capped or fire a little early, so the clock has the last word.
+      for (;;) {
+        const leftMs = (deadlineUs - this.#clock.monotonicUs()) / 1000
+        if (leftMs <= 0 || this.#queue.length > 0 || signal.aborted) return
+        await Promise.race([arrived, this.#clock.sleep(leftMs, either).catch(() => {})])
+      }
+    } finally {
+      timer.abort()
+    }
   }
 
   stop(): Promise<void> {
@@ -86,7 +101,7 @@ export class ProverSession {
       for await (const chunk of this.#process.output) {
         const atUs = this.#clock.monotonicUs()
         for (const message of decoder.push(chunk)) this.#arrive(message as Answer, atUs)
-        this.#wakeReader()
+        if (this.#queue.length > 0) this.#wakeReader()
         while (this.#queue.length > MAX_WAITING && !this.#ended)
           await new Promise<void>((resolve) => {
             this.#wakePump = resolve
