@@ -1,0 +1,68 @@
+import { type BoxReport, type VerifyOptions, verifyBox } from '../../src/apps/validator/verifyBox.ts'
+import type { Catalogue } from '../../src/core/identify/catalogue.ts'
+import { PRESETS } from '../../src/core/params/presets.ts'
+import { referenceEngine } from '../../src/core/proof/referenceEngine.ts'
+import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import { TouchstoneError } from '../../src/ports/errors.ts'
+import type { Randomness } from '../../src/ports/randomness.ts'
+import { inlineChecker } from './inlineChecker.ts'
+import { openInProcessBox, type ProverProgram, testSigner } from './inProcessBox.ts'
+import { seededRandomness } from './seededRandomness.ts'
+import { VirtualClock } from './virtualClock.ts'
+
+export const VALIDATOR = testSigner(1)
+
+/** The preset of tests: one int8 part, nothing else, unless said otherwise. */
+export const TINY: VerifyOptions = {
+  preset: PRESETS.tiny,
+  precisions: ['int8'],
+  openings: PRESETS.tiny.openings,
+  partSeconds: 0,
+  sustainedSeconds: 0,
+  maxSize: 32768,
+  memory: false,
+  bind: false,
+  maxDevices: 32,
+  claim: null,
+  program: 'touchstone test',
+}
+
+export interface InProcess {
+  readonly program: ProverProgram
+  readonly catalogue: Catalogue
+  readonly options?: Partial<VerifyOptions>
+  readonly engine?: TileEngine
+  readonly clock?: Clock
+  readonly randomness?: Randomness
+  readonly chunkBytes?: number
+}
+
+/** The real verifyBox against a program in this process, in virtual time. */
+export function verifyInProcess(given: InProcess, signal = new AbortController().signal): Promise<BoxReport> {
+  const { program, options = {}, engine = referenceEngine, clock = new VirtualClock(), chunkBytes } = given
+  const box = openInProcessBox(program, chunkBytes === undefined ? {} : { chunkBytes })
+  return verifyBox(
+    { ...TINY, ...options },
+    {
+      clock,
+      randomness: given.randomness ?? seededRandomness(0),
+      signer: VALIDATOR,
+      checker: inlineChecker(engine),
+      catalogue: given.catalogue,
+      connect: async () => box,
+    },
+    signal,
+  )
+}
+
+/** ACCEPTED, the reason of a rejection, or the code of a fault. */
+export async function outcomeOf(running: Promise<BoxReport>): Promise<string> {
+  try {
+    const { judgement } = await running
+    return judgement.reason?.code ?? 'ACCEPTED'
+  } catch (error) {
+    if (error instanceof TouchstoneError) return error.detail.code
+    throw error
+  }
+}
