@@ -114,8 +114,9 @@ function aloneParts(inputs: PlanInputs, parts: readonly PlannedPart[]): PlannedP
 }
 
 function memoryParts(inputs: PlanInputs, timings: Timings): PlannedPart[] {
-  const part = memoryPart(inputs)
+  const planned = memoryPart(inputs)
   const fill = timings.get('fill')
+  const part = { ...planned, kept: planned.kept.map((kept, device) => affordable(inputs, device, kept, fill?.slowest)) }
   const pass = timings.get('pass byte')
   const bytes = Math.max(...part.kept) * part.m * part.n * 2
   const wanted = Math.max(inputs.preset.passSeconds, inputs.preset.secure ? 55 * inputs.roundTripSeconds : 0)
@@ -132,6 +133,14 @@ function memoryParts(inputs: PlanInputs, timings: Timings): PlannedPart[] {
   }
   return [memory, link]
 }
+
+/** A CPU fills slowly, and its memory proves little: a few seconds are enough. A card is always filled. */
+const CPU_FILL_SECONDS = 4
+
+const affordable = (inputs: PlanInputs, device: number, kept: number, secondsPerRound: number | undefined): number =>
+  inputs.devices[device]!.kind === 'cpu' && secondsPerRound !== undefined
+    ? Math.max(2, Math.min(kept, Math.floor(CPU_FILL_SECONDS / secondsPerRound)))
+    : kept
 
 function timed(inputs: PlanInputs, part: PlannedPart, seconds: number, timings: Timings): PlannedPart {
   const gap = timings.get(partKey(part))

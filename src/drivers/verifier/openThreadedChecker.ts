@@ -22,18 +22,21 @@ export async function openThreadedChecker(threads = availableParallelism()): Pro
   const pool = new Pool(Math.max(1, threads), await readKernel('engine.wasm'))
   return {
     async check(run, ranges, onDone, signal) {
+      signal.throwIfAborted()
       const id = pool.share(run)
+      const onAbort = () => pool.drop(id, signal.reason as Error)
+      signal.addEventListener('abort', onAbort, { once: true })
+      const checkOne = async (range: OpeningRange) => {
+        const reason = await pool.run(id, range)
+        onDone(range.to - range.from)
+        return reason
+      }
       try {
-        const results = await Promise.all(
-          ranges.map(async (range) => {
-            const reason = await pool.run(id, range, signal)
-            onDone(range.to - range.from)
-            return reason
-          }),
-        )
+        const results = await Promise.all(ranges.map(checkOne))
         return results.find((reason) => reason !== null) ?? null
       } finally {
-        pool.forget(id)
+        signal.removeEventListener('abort', onAbort)
+        pool.drop(id, new Error('the check has ended'))
       }
     },
     close: () => pool.close(),
@@ -42,7 +45,7 @@ export async function openThreadedChecker(threads = availableParallelism()): Pro
 
 class Pool {
   readonly #workers: { readonly worker: Worker; readonly running: Map<number, Job> }[]
-  readonly #waiting: Job[] = []
+  #waiting: Job[] = []
   #nextId = 0
   #nextTicket = 0
   #closed = false
@@ -72,29 +75,22 @@ class Pool {
     return id
   }
 
-  forget(id: number): void {
-    for (const { worker } of this.#workers) this.#post(worker, { type: 'forget', id })
-  }
-
-  run(id: number, range: OpeningRange, signal: AbortSignal): Promise<RejectReason | null> {
-    return new Promise((resolve, reject) => {
-      signal.throwIfAborted()
-      const job: Job = { id, range, done: finish(resolve), failed: finish(reject) }
-      const onAbort = () => {
-        const at = this.#waiting.indexOf(job)
-        if (at >= 0) this.#waiting.splice(at, 1)
-        reject(signal.reason as Error)
-      }
-      signal.addEventListener('abort', onAbort, { once: true })
-      function finish<T>(settle: (value: T) => void) {
-        return (value: T) => {
-          signal.removeEventListener('abort', onAbort)
-          settle(value)
-        }
-      }
-      this.#waiting.push(job)
+  run(id: number, range: OpeningRange): Promise<RejectReason | null> {
+    return new Promise((done, failed) => {
+      this.#waiting.push({ id, range, done, failed })
       this.#feed()
     })
+  }
+
+  /** Forgets a run: what waits is refused, what is being computed is left to end. */
+  drop(id: number, why: Error): void {
+    const dropped = this.#waiting.filter((job) => job.id === id)
+    this.#waiting = this.#waiting.filter((job) => job.id !== id)
+    for (const job of dropped) job.failed(why)
+    for (const { worker, running } of this.#workers) {
+      for (const job of running.values()) if (job.id === id) job.failed(why)
+      this.#post(worker, { type: 'forget', id })
+    }
   }
 
   async close(): Promise<void> {
@@ -103,17 +99,17 @@ class Pool {
   }
 
   #feed(): void {
-    while (this.#waiting.length > 0) {
-      const free = this.#workers.reduce((a, b) => (b.running.size < a.running.size ? b : a))
-      for (const { worker, running } of this.#workers) running.size > 0 ? worker.ref() : worker.unref()
-      if (free.running.size >= AHEAD) return
-      const job = this.#waiting.shift()!
-      const ticket = this.#nextTicket++
-      free.running.set(ticket, job)
-      free.worker.ref()
-      this.#post(free.worker, { type: 'range', id: job.id, ticket, range: job.range })
+    for (const slot of this.#workers) {
+      while (slot.running.size < AHEAD && this.#waiting.length > 0) {
+        const job = this.#waiting.shift()!
+        const ticket = this.#nextTicket++
+        slot.running.set(ticket, job)
+        this.#post(slot.worker, { type: 'range', id: job.id, ticket, range: job.range })
+      }
+      // An idle pool must not keep the program alive; a busy one must.
+      if (slot.running.size > 0) slot.worker.ref()
+      else slot.worker.unref()
     }
-    for (const { worker, running } of this.#workers) if (running.size === 0) worker.unref()
   }
 
   #post(worker: Worker, message: ToWorker): void {

@@ -10,7 +10,8 @@ parentPort!.on('message', (message: ToWorker) => {
   if (message.type === 'run') runs.set(message.id, message.run)
   else if (message.type === 'forget') runs.delete(message.id)
   else {
-    const reason = verifyOpenings(runs.get(message.id)!, message.range, engine)
+    const run = runs.get(message.id)
+    const reason = run ? verifyOpenings(run, message.range, engine) : null
     parentPort!.postMessage({ ticket: message.ticket, reason } satisfies FromWorker)
   }
 })

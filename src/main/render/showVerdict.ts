@@ -69,10 +69,9 @@ function showDevice(device: DeviceJudgement, name: string, catalogue: Catalogue,
     )
   }
   if (memory) {
-    const floor =
-      memory.floorBytes === null
-        ? ''
-        : `, at least ${formatBytes(memory.floorBytes)} neither recomputed nor sent from elsewhere`
+    const floor = !memory.floorBytes
+      ? ''
+      : `, at least ${formatBytes(memory.floorBytes)} neither recomputed nor sent from elsewhere`
     line(
       `  memory ${memory.status.padEnd(7)} ${formatBytes(memory.heldBytes)} read at ${formatBytesPerSecond(memory.perSecond)}${floor}`,
     )

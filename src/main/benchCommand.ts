@@ -1,0 +1,118 @@
+import type { Command } from 'commander'
+import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
+import { PRESETS } from '../core/params/presets.ts'
+import { classK, largestSize } from '../core/proof/sizeClass.ts'
+import { formatOps } from '../core/units/format.ts'
+import { systemClock } from '../drivers/system/systemClock.ts'
+import { systemRandomness } from '../drivers/system/systemRandomness.ts'
+import type { ChainTask, Device } from '../ports/device.ts'
+import { EXIT } from './exitCodes.ts'
+import { openDevices } from './openDevices.ts'
+import { readNumber, readPrecisions, readWhole } from './parseOptions.ts'
+import { bar } from './render/showSteps.ts'
+import { openTerminal, type Terminal } from './render/terminal.ts'
+import type { CommandContext } from './run.ts'
+
+interface BenchFlags {
+  readonly precisions?: Precision[]
+  readonly seconds: number
+  readonly size?: number
+  readonly devices: string
+  readonly json?: boolean
+}
+
+interface Row {
+  readonly device: string
+  readonly precision: Precision
+  readonly size: number
+  readonly k: number
+  readonly bareOpsPerSec: number
+  readonly provenOpsPerSec: number
+  /** Proven over bare, both measured in this run, interleaved. */
+  readonly ratio: number
+}
+
+export function addBenchCommand(program: Command, context: CommandContext): void {
+  program
+    .command('bench')
+    .description('this machine: the proven product beside the bare one, in one run')
+    .option('--precisions <list>', `some of ${PRECISION_NAMES.join(',')}`, readPrecisions)
+    .option('--seconds <seconds>', 'time per precision and side', readNumber(0.1, 600), 1)
+    .option('--size <m>', 'm = n to use', readWhole(64, 32768))
+    .option('--devices <list>', 'auto, cpu, cuda, or several separated by commas', 'auto')
+    .option('--json', 'print the rows as JSON')
+    .action((flags: BenchFlags) => context.run((signal) => bench(flags, context, signal)))
+}
+
+async function bench(flags: BenchFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
+  const terminal = openTerminal(process.stdout, env)
+  const devices = await openDevices(flags.devices)
+  const rows: Row[] = []
+  try {
+    if (!flags.json)
+      terminal.line('  device                    precision  m = n     k      bare          proven        proven / bare')
+    for (const device of devices)
+      for (const precision of flags.precisions ?? PRECISION_NAMES) {
+        if (!device.facts.precisions.includes(precision)) continue
+        const row = await measure(device, precision, flags, signal)
+        rows.push(row)
+        if (!flags.json) showRow(row, terminal)
+      }
+    if (flags.json) process.stdout.write(`${JSON.stringify(rows)}\n`)
+    return EXIT.genuine
+  } finally {
+    await Promise.all(devices.map((device) => device.close()))
+  }
+}
+
+/** Bare and proven take turns on the same operands, so that both see the same clocks and neighbours. */
+async function measure(device: Device, precision: Precision, flags: BenchFlags, signal: AbortSignal): Promise<Row> {
+  const { kind, freeBytes, name } = device.facts
+  const k = classK(PRESETS.mainnet, kind, 'rounds', precision)
+  const slow = kind === 'cpu' && precision === 'fp32' ? 256 : kind === 'cpu' ? 1024 : 16384
+  const size = flags.size ?? Math.min(slow, largestSize(PRESETS.mainnet, kind, precision, k, 0.9 * freeBytes))
+  const task = (rounds: number): ChainTask => ({
+    kind: 'rounds',
+    precision,
+    m: size,
+    n: size,
+    k,
+    rounds,
+    seed: systemRandomness.bytes(32),
+  })
+  const warm = await timeChain(device, task(2), signal)
+  const rounds = Math.max(2, Math.ceil((flags.seconds * 1e6) / TURNS / (warm / 2)))
+  let bare = 0
+  let proven = 0
+  for (let turn = 0; turn < TURNS; turn++) {
+    const next = task(rounds)
+    bare += device.runBare ? await device.runBare(next, signal) : Number.NaN
+    proven += await timeChain(device, next, signal)
+  }
+  await device.release()
+  const ops = TURNS * rounds * 2 * size * size * k
+  return {
+    device: name,
+    precision,
+    size,
+    k,
+    bareOpsPerSec: (ops * 1e6) / bare,
+    provenOpsPerSec: (ops * 1e6) / proven,
+    ratio: bare / proven,
+  }
+}
+
+const TURNS = 4
+
+async function timeChain(device: Device, task: ChainTask, signal: AbortSignal): Promise<number> {
+  const began = systemClock.monotonicUs()
+  await device.runChain(task, () => {}, signal)
+  return systemClock.monotonicUs() - began
+}
+
+function showRow({ device, precision, size, k, bareOpsPerSec, provenOpsPerSec, ratio }: Row, { line }: Terminal): void {
+  const cells = [device.slice(0, 24).padEnd(25), precision.padEnd(10), String(size).padEnd(9), String(k).padEnd(6)]
+  line(
+    `  ${cells.join(' ')} ${formatOps(bareOpsPerSec).padEnd(13)} ${formatOps(provenOpsPerSec).padEnd(13)} ${bar(ratio, 20)} ${(100 * ratio).toFixed(1)} %`,
+  )
+}
