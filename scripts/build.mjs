@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-// Compiles src/ to dist/ (JavaScript and declarations). One compiler run, no bundler: the release bundles, the clone does not.
+// Compiles src/ to dist/ (JavaScript and declarations), and packs the prover into dist/release/ for boxes over SSH.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { packLight } from './packProver.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 rmSync(`${root}dist`, { recursive: true, force: true })
@@ -13,4 +14,5 @@ const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p'
 if (tsc.status !== 0) process.exit(tsc.status ?? 1)
 const bin = `${root}dist/main/touchstone.js`
 if (existsSync(bin)) chmodSync(bin, 0o755)
+if (existsSync(`${root}dist/main/prover.js`)) await packLight({ root, to: `${root}dist/release/prover-light` })
 writeFileSync(`${root}dist/.built`, `${Date.now()}\n`)

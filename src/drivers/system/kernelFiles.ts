@@ -8,8 +8,8 @@ export interface KernelFilesOptions {
   readonly folder?: string
 }
 
-/** src/, dist/ and the package lie at the same depth; a bundled release has its kernels beside the script. */
-const FOLDERS = ['../../../kernels/built/', './kernels/']
+/** A bundled release has its kernels beside the script; src/ and dist/ lie at the same depth below the package. */
+const FOLDERS = ['./kernels/built/', '../../../kernels/built/']
 
 /** Path of a built kernel (`engine.wasm`, `device.wasm`, a PTX file). */
 export function kernelPath(name: string, { folder }: KernelFilesOptions = {}): string {

@@ -175,7 +175,8 @@ export const noFlavour = (address: string, machine: string): TouchstoneError =>
       message: `${address} (${machine}) has no Node 20.19 or newer, and no release that carries one was given`,
       blame: 'user',
       retry: false,
-      nextStep: 'Install Node 20.19 or newer for this account, or build the release that carries its own.',
+      nextStep:
+        'Install Node 20.19 or newer for this account, or build the release that carries its own: npm run release:prover.',
     },
   )
 

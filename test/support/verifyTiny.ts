@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BoxReport, verifyBox } from '../../src/apps/validator/verifyBox.ts'
+import { PRESETS } from '../../src/core/params/presets.ts'
+import { loadSigner } from '../../src/drivers/system/keyFile.ts'
+import { loadCatalogue } from '../../src/drivers/system/loadCatalogue.ts'
+import { systemClock } from '../../src/drivers/system/systemClock.ts'
+import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
+import { openThreadedChecker } from '../../src/drivers/verifier/openThreadedChecker.ts'
+import type { RemoteBox } from '../../src/ports/remoteBox.ts'
+
+/** The whole main job against a box at the smallest size, with real randomness and a key of its own. */
+export async function verifyTiny(box: RemoteBox, program: string): Promise<BoxReport> {
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-validator-'))
+  const checker = await openThreadedChecker(1)
+  const { tiny } = PRESETS
+  const options = {
+    ...tiny,
+    preset: tiny,
+    maxSize: 64,
+    memory: false,
+    bind: false,
+    maxDevices: 1,
+    claim: null,
+    program,
+  }
+  try {
+    return await verifyBox(
+      { ...options, precisions: ['int8', 'fp32'] },
+      {
+        clock: systemClock,
+        randomness: systemRandomness,
+        signer: loadSigner(home, 'validator', systemRandomness),
+        checker,
+        catalogue: await loadCatalogue(new URL('../../catalogue/gpus.yaml', import.meta.url).pathname),
+        connect: async () => box,
+      },
+      AbortSignal.timeout(15_000),
+    )
+  } finally {
+    await checker.close()
+    rmSync(home, { recursive: true, force: true })
+  }
+}
