@@ -1,7 +1,7 @@
 import type { Catalogue, CatalogueRules, GpuModel } from '../../src/core/identify/catalogue.ts'
-import { expectedBandwidth, expectedRate } from '../../src/core/identify/expected.ts'
 import type { MeasuredGpu } from '../../src/core/identify/measured.ts'
-import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
+import { prepareModel } from '../../src/core/identify/prepareModel.ts'
+import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
 
 /** Uniform in [0, 1). */
 export type Uniform = () => number
@@ -22,20 +22,25 @@ export const normal = (uniform: Uniform): number =>
 
 const HELD_SHARE = 0.95
 
+/** A factor for one measured value. */
+export type Noise = (uniform: Uniform) => number
+
+/** Anywhere from 10 % below to 10 % above. */
+export const within10Percent: Noise = (uniform) => 0.9 + 0.2 * uniform()
+
+/** A bell curve with a standard deviation of 10 %: one value in three is off by more than that. */
+export const sigma10Percent: Noise = (uniform) => Math.exp(0.1 * normal(uniform))
+
 /** The catalogue's expected values, each with its own noise; held memory only ever falls short of the 95 % of §7. */
-export function simulateCard(model: GpuModel, rules: CatalogueRules, uniform: Uniform, noise: number): MeasuredGpu {
-  const noisy = (value: number) => value * Math.exp(noise * normal(uniform))
-  const rates = Object.fromEntries(
-    PRECISION_NAMES.flatMap((name) => {
-      const expected = expectedRate(model, name, rules)
-      return expected === null ? [] : [[name, noisy(expected.centre)]]
-    }),
-  )
-  const bandwidth = expectedBandwidth(model, rules)
+export function simulateCard(model: GpuModel, rules: CatalogueRules, uniform: Uniform, noise: Noise): MeasuredGpu {
+  const noisy = (value: number) => value * noise(uniform)
+  const { own, ways, bandwidth } = prepareModel(model, rules)
+  const rates: Partial<Record<Precision, number>> = {}
+  for (const name of own) rates[name] = noisy(ways[name][0]!.expected.centre)
   return {
     rates,
     declined: PRECISION_NAMES.filter((name) => rates[name] === undefined),
-    memoryBytes: model.memoryBytes * HELD_SHARE * Math.exp(-Math.abs(noise * normal(uniform))),
+    memoryBytes: model.memoryBytes * HELD_SHARE * (1 - Math.abs(1 - noise(uniform))),
     ...(bandwidth === null ? {} : { bandwidth: noisy(bandwidth.centre) }),
   }
 }
@@ -59,7 +64,7 @@ export function inventCard(uniform: Uniform): MeasuredGpu {
 }
 
 /** A harder one: the rates of one real card with the memory of another and the bandwidth of a third. */
-export function mixCards(catalogue: Catalogue, uniform: Uniform, noise: number): MeasuredGpu {
+export function mixCards(catalogue: Catalogue, uniform: Uniform, noise: Noise): MeasuredGpu {
   const pick = () => {
     const model = catalogue.models[Math.floor(uniform() * catalogue.models.length)]!
     return simulateCard(model, catalogue.rules, uniform, noise)
@@ -73,4 +78,15 @@ export function mixCards(catalogue: Catalogue, uniform: Uniform, noise: number):
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
     ...(bandwidth === undefined ? {} : { bandwidth }),
   }
+}
+
+/** Whether some value is off by more than `factor` from what each card of the catalogue shows: no card is like it. */
+export function isMadeUp(measured: MeasuredGpu, { models, rules }: Catalogue, factor: number): boolean {
+  return models.every((model) => {
+    const { own, ways, bandwidth } = prepareModel(model, rules)
+    const pairs = [...own].map((name) => [measured.rates?.[name], ways[name][0]!.expected.centre])
+    pairs.push([measured.bandwidth, bandwidth?.centre])
+    pairs.push([measured.memoryBytes, model.memoryBytes * HELD_SHARE])
+    return pairs.some(([got, centre]) => got && centre && Math.abs(Math.log(got / centre)) > Math.log(factor))
+  })
 }

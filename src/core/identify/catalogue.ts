@@ -15,6 +15,8 @@ export interface Figure {
   readonly value: number
   readonly basis: Basis
   readonly source: string
+  /** Reached by something other than a plain copy: the card is at least that fast. */
+  readonly atLeast?: true
 }
 
 /** The share of a published figure that a proof shows, from `low` to `high`. */
@@ -23,8 +25,11 @@ export interface Fraction {
   readonly high: number
 }
 
+/** Consumer cards run above the clock of their datasheet, professional ones are held below it by their power limit. */
+export type ProductLine = 'consumer' | 'professional'
+
 export interface CatalogueRules {
-  readonly rate: Readonly<Record<Basis, Fraction>>
+  readonly rate: Readonly<Record<'datasheetConsumer' | 'datasheetProfessional' | 'measured', Fraction>>
   readonly fp32: Readonly<Record<Basis, Fraction>>
   readonly bandwidth: Readonly<Record<Basis, Fraction>>
 }
@@ -37,6 +42,7 @@ export interface GpuModel {
   readonly name: string
   readonly vendor: string
   readonly chip: string
+  readonly line: ProductLine
   readonly aliases: readonly string[]
   readonly hostLink: HostLink
   /** Whether cards of this model can be joined by NVLink, which §1 cannot tell from one card. */

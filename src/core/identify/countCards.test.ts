@@ -23,11 +23,17 @@ function honest(id: string): DeviceTotals {
 const several = (count: number, device: DeviceTotals) => Array.from({ length: count }, () => device)
 
 describe('countCards (§1, attack 35)', () => {
-  test('eight H200 are established: no card of the catalogue has the memory of two', () => {
-    const count = countCards(several(8, honest('h200-sxm')), catalogue)
+  test('eight B300 are established: no card of the catalogue has the memory of two', () => {
+    const count = countCards(several(8, honest('b300')), catalogue)
     expect(count).toMatchObject({ claimed: 8, established: true, coveredBy: null })
     expect(count.least).toBeGreaterThanOrEqual(4)
     expect(count.least).toBeLessThanOrEqual(8)
+  })
+
+  test('eight H200 are claimed: a B300 has the memory and the speed of two', () => {
+    const count = countCards(several(8, honest('h200-sxm')), catalogue)
+    expect(count).toMatchObject({ established: false, coveredBy: { model: 'b300', devices: [0, 1] } })
+    expect(count.sentence).toBe('count claimed; the totals need at least 4 cards')
   })
 
   test('eight small cards are only claimed: one large card covers two of them', () => {

@@ -44,7 +44,7 @@ const UNITS: Readonly<Record<Precision, readonly (readonly [unit: Precision, sha
 
 /** Expected rate of the problem on the unit made for it, or null where the catalogue holds no figure. */
 export function expectedRate(model: GpuModel, precision: Precision, rules: CatalogueRules): Expected | null {
-  return expectedOf(model.rates[precision] ?? [], precision === 'fp32' ? rules.fp32 : rules.rate)
+  return expectedOf(model.rates[precision] ?? [], fractionsOf(model, precision, rules))
 }
 
 export function expectedBandwidth(model: GpuModel, rules: CatalogueRules): Expected | null {
@@ -65,7 +65,7 @@ export function posedRates(model: GpuModel, precision: Precision, rules: Catalog
   return found.sort((a, b) => b.centre - a.centre)
 }
 
-/** The most the card could show in this problem by any known way, before the tolerated excess; null if unknown. */
+/** The most the card could show in this problem by any known way, before the tolerated excess; null if none is known. */
 export function rateCeiling(model: GpuModel, precision: Precision, rules: CatalogueRules): number | null {
   const highs = [...highsOf(model, precision, rules)]
   for (const [unit, share] of UNITS[precision]) for (const high of highsOf(model, unit, rules)) highs.push(high * share)
@@ -73,18 +73,28 @@ export function rateCeiling(model: GpuModel, precision: Precision, rules: Catalo
 }
 
 function highsOf(model: GpuModel, precision: Precision, rules: CatalogueRules): readonly number[] {
-  const fractions = precision === 'fp32' ? rules.fp32 : rules.rate
+  const fractions = fractionsOf(model, precision, rules)
   return (model.rates[precision] ?? []).map((figure) => figure.value * fractions[figure.basis].high)
 }
 
-/** A measurement outranks a datasheet; of several figures of one kind the highest is the best known. */
-function expectedOf(figures: readonly Figure[], fractions: Readonly<Record<Basis, Fraction>>): Expected | null {
-  const basis: Basis = figures.some((figure) => figure.basis === 'measured') ? 'measured' : 'datasheet'
-  const values = figures.filter((figure) => figure.basis === basis).map((figure) => figure.value)
+type Fractions = Readonly<Record<Basis, Fraction>>
+
+function fractionsOf(model: GpuModel, precision: Precision, { rate, fp32 }: CatalogueRules): Fractions {
+  if (precision === 'fp32') return fp32
+  const datasheet = model.line === 'consumer' ? rate.datasheetConsumer : rate.datasheetProfessional
+  return { datasheet, measured: rate.measured }
+}
+
+/** A measurement outranks a datasheet. Several of one kind span a range; an `atLeast` figure only ever raises it. */
+function expectedOf(figures: readonly Figure[], fractions: Fractions): Expected | null {
+  const exact = figures.filter((figure) => figure.atLeast !== true)
+  const basis: Basis = exact.some((figure) => figure.basis === 'measured') ? 'measured' : 'datasheet'
+  const values = exact.filter((figure) => figure.basis === basis).map((figure) => figure.value)
   if (values.length === 0) return null
-  const best = Math.max(...values)
-  const { low, high } = fractions[basis]
-  return { low: best * low, centre: best * Math.sqrt(low * high), high: best * high, basis }
+  const low = Math.min(...values) * fractions[basis].low
+  const high = Math.max(...values) * fractions[basis].high
+  const floor = Math.max(0, ...figures.filter((figure) => figure.atLeast === true).map((figure) => figure.value))
+  return { low, centre: Math.max(Math.sqrt(low * high), floor), high: Math.max(high, floor), basis }
 }
 
 function scaled(expected: Expected, share: number): Expected {

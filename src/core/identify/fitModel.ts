@@ -3,6 +3,7 @@ import type { CatalogueRules, GpuModel } from './catalogue.ts'
 import { type Expected, expectedRate, TOLERATED_EXCESS } from './expected.ts'
 import type { MeasuredGpu } from './measured.ts'
 import { type PreparedModel, prepareModel } from './prepareModel.ts'
+import { ruleOut } from './ruleOut.ts'
 
 export interface ModelFit {
   readonly model: GpuModel
@@ -10,15 +11,15 @@ export interface ModelFit {
   /** Squared distance in standard deviations, over `degrees` values. */
   readonly distance: number
   readonly degrees: number
-  /** ln(measured / expected) per value: -0.1 is about 10 % less than expected. */
-  readonly deviations: Readonly<Record<string, number>>
+  readonly terms: readonly FitTerm[]
   /** Why this model is impossible, or null. */
   readonly ruledOut: string | null
 }
 
-/** One value against its expectation, in natural logarithms. */
-interface Term {
+/** One value against its expectation. */
+export interface FitTerm {
   readonly name: string
+  /** ln(measured / expected): -0.1 is about 10 % less than expected. */
   readonly deviation: number
   readonly sigma: number
   /** Added to the squared distance: the way this value was reached is unusual. */
@@ -35,8 +36,6 @@ const SIGMA_BANDWIDTH = { measured: 0.1, datasheet: 0.1 } as const
 const SIGMA_MEMORY = 0.1
 /** §7 fills 95 % of the card. */
 const HELD_SHARE = 0.95
-/** Below half of its memory a card is not recognised by it: another card explains it better. */
-const LEAST_HELD_SHARE = 0.5
 /** Added for a problem that was declined although the card has a unit for it: provers show what they can. */
 const SURCHARGE_DECLINED = 6
 /** §2: these leave room for Strassen, so an excess in them proves little. */
@@ -55,10 +54,14 @@ export function fitModel(model: GpuModel, measured: MeasuredGpu, rules: Catalogu
     distance: total,
     degrees: terms.length + unexplained,
     logLikelihood: -0.5 * (total + logDeterminant + terms.length * LN_TAU + unexplained * LN_TAU),
-    deviations: Object.fromEntries(terms.map((term) => [term.name, term.deviation])),
-    ruledOut: ruleOut(model, prepared, measured),
+    terms,
+    ruledOut: ruleOut(model, measured, rules),
   }
 }
+
+/** ln(measured / expected) per value, for a reader. */
+export const deviationsOf = (fit: ModelFit): Readonly<Record<string, number>> =>
+  Object.fromEntries(fit.terms.map((term) => [term.name, term.deviation]))
 
 interface FitQuestion {
   readonly model: GpuModel
@@ -69,9 +72,9 @@ interface FitQuestion {
 
 /** `unexplained` counts values of which the catalogue says nothing for this model: they neither fit nor rule out. */
 function termsOf({ model, prepared, measured, rules }: FitQuestion) {
-  const terms: Term[] = []
+  const terms: FitTerm[] = []
   let unexplained = 0
-  const add = (term: Term | null) => {
+  const add = (term: FitTerm | null) => {
     if (term === null) unexplained++
     else terms.push(term)
   }
@@ -103,8 +106,8 @@ interface RateQuestion {
 }
 
 /** The cheapest explanation of a rate: the unit made for the problem, or a faster one posing as it. */
-function rateTerm({ prepared, name, rate, anchored }: RateQuestion): Term | null {
-  let best: Term | null = null
+function rateTerm({ prepared, name, rate, anchored }: RateQuestion): FitTerm | null {
+  let best: FitTerm | null = null
   for (const { expected, surcharge } of prepared.ways[name]) {
     const term = rateAgainst({ name, rate, expected, anchored, surcharge })
     if (best === null || cost(term) < cost(best)) best = term
@@ -120,7 +123,7 @@ interface RateWay {
   readonly surcharge: number
 }
 
-function rateAgainst({ name, rate, expected, anchored, surcharge }: RateWay): Term {
+function rateAgainst({ name, rate, expected, anchored, surcharge }: RateWay): FitTerm {
   const deviation = Math.log(rate / expected.centre)
   const sigma = SIGMA[expected.basis]
   const excess = deviation > 0 && FORGEABLE.includes(name)
@@ -132,13 +135,13 @@ function rateAgainst({ name, rate, expected, anchored, surcharge }: RateWay): Te
 
 const pastTolerance = (deviation: number): number => Math.max(0, deviation - Math.log(TOLERATED_EXCESS))
 
-const cost = (term: Term): number => (term.deviation / term.sigma) ** 2 + term.surcharge
+const cost = (term: FitTerm): number => (term.deviation / term.sigma) ** 2 + term.surcharge
 
 function ratioTerm(
   model: GpuModel,
   ratio: { readonly of: Precision; readonly to: Precision; readonly value: number },
   rules: CatalogueRules,
-): Term | null {
+): FitTerm | null {
   const of = expectedRate(model, ratio.of, rules)
   const to = expectedRate(model, ratio.to, rules)
   if (of === null || to === null) return null
@@ -147,36 +150,20 @@ function ratioTerm(
   return { name: `${ratio.of}/${ratio.to}`, deviation, sigma, surcharge: 0, shared: false }
 }
 
-function bandwidthTerm({ bandwidth: expected }: PreparedModel, bandwidth: number): Term | null {
+function bandwidthTerm({ bandwidth: expected }: PreparedModel, bandwidth: number): FitTerm | null {
   if (expected === null) return null
   const deviation = Math.log(bandwidth / expected.centre)
   return { name: 'bandwidth', deviation, sigma: SIGMA_BANDWIDTH[expected.basis], surcharge: 0, shared: false }
 }
 
 /** One-sided: memory already in use makes the held share smaller; nothing makes it larger. */
-function memoryTerm(model: GpuModel, memoryBytes: number): Term {
+function memoryTerm(model: GpuModel, memoryBytes: number): FitTerm {
   const deviation = Math.min(0, Math.log(memoryBytes / (model.memoryBytes * HELD_SHARE)))
   return { name: 'memory', deviation, sigma: SIGMA_MEMORY, surcharge: 0, shared: false }
 }
 
-function ruleOut(model: GpuModel, prepared: PreparedModel, measured: MeasuredGpu): string | null {
-  const held = measured.memoryBytes
-  if (held !== undefined && held > model.memoryBytes) return 'holds more memory than the card has'
-  if (held !== undefined && held < LEAST_HELD_SHARE * model.memoryBytes) return 'holds less than half of the memory'
-  for (const name of PRECISION_NAMES) {
-    const rate = measured.rates?.[name]
-    const ceiling = prepared.ceilings[name]
-    if (rate !== undefined && ceiling !== null && rate > ceiling * TOLERATED_EXCESS)
-      return `${name} work is more than 25 % faster than the card can be`
-  }
-  const widest = prepared.bandwidth
-  if (measured.bandwidth !== undefined && widest !== null && measured.bandwidth > widest.high * TOLERATED_EXCESS)
-    return 'memory is more than 25 % faster than the card can be'
-  return null
-}
-
 /** Covariance = diag(sigma^2) + shared^2 * 1 1^T over the rates; inverse and determinant by Sherman and Morrison. */
-function mahalanobis(terms: readonly Term[]): { distance: number; logDeterminant: number } {
+function mahalanobis(terms: readonly FitTerm[]): { distance: number; logDeterminant: number } {
   let distance = 0
   let logDeterminant = 0
   let weighted = 0

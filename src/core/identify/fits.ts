@@ -1,6 +1,10 @@
-import type { Catalogue } from './catalogue.ts'
+import type { Catalogue, GpuModel } from './catalogue.ts'
 import { fitModel, type ModelFit } from './fitModel.ts'
 import type { MeasuredGpu } from './measured.ts'
+import { ruleOut } from './ruleOut.ts'
+
+/** How many candidates an answer names. */
+export const CLOSEST = 3
 
 /** Squared distance that an honest card exceeds once in a hundred, by number of values (chi-square, 99 %). */
 const CHI_SQUARE_99 = [0, 6.63, 9.21, 11.34, 13.28, 15.09, 16.81, 18.48, 20.09, 21.67, 23.21]
@@ -10,17 +14,19 @@ export function fitsWithin(fit: ModelFit): boolean {
   return fit.ruledOut === null && fit.distance <= limit
 }
 
-/** Every model against the measurement: possible ones first, then by likelihood; of equals the slower card (§2). */
-export function rankModels(measured: MeasuredGpu, catalogue: Catalogue): readonly ModelFit[] {
-  return catalogue.models
-    .map((model) => fitModel(model, measured, catalogue.rules))
-    .sort(
-      (a, b) =>
-        Number(a.ruledOut !== null) - Number(b.ruledOut !== null) ||
-        b.logLikelihood - a.logLikelihood ||
-        strength(a) - strength(b),
-    )
+/**
+ * The possible models, most likely first; of equals the slower card (§2). Impossible ones follow only where fewer than
+ * three are possible, so that the closest three can always be named.
+ */
+export function rankModels(measured: MeasuredGpu, { models, rules }: Catalogue): readonly ModelFit[] {
+  const possible = models.filter((model) => ruleOut(model, measured, rules) === null)
+  const rank = (some: readonly GpuModel[]) => some.map((model) => fitModel(model, measured, rules)).sort(byLikelihood)
+  if (possible.length >= CLOSEST) return rank(possible)
+  return [...rank(possible), ...rank(models.filter((model) => !possible.includes(model)))]
 }
+
+const byLikelihood = (a: ModelFit, b: ModelFit): number =>
+  b.logLikelihood - a.logLikelihood || strength(a) - strength(b)
 
 const strength = ({ model }: ModelFit): number =>
   Math.max(

@@ -1,6 +1,6 @@
 import type { Catalogue, GpuModel } from './catalogue.ts'
-import type { ModelFit } from './fitModel.ts'
-import { fitsWithin, rankModels } from './fits.ts'
+import { deviationsOf, type ModelFit } from './fitModel.ts'
+import { CLOSEST, fitsWithin, rankModels } from './fits.ts'
 import { ensureMeasured, type MeasuredGpu } from './measured.ts'
 
 export interface Candidate {
@@ -35,7 +35,7 @@ export function identifyGpu(measured: MeasuredGpu, catalogue: Catalogue): GpuIde
   if (measured.kind === 'cpu') return nobody('cpu', [], [])
   const ranked = rankModels(measured, catalogue)
   const shares = confidences(ranked)
-  const closest = ranked.slice(0, 3).map((fit, i) => candidate(fit, shares[i]!))
+  const closest = ranked.slice(0, CLOSEST).map((fit, i) => candidate(fit, shares[i]!))
   const best = ranked[0]
   if (best === undefined || !fitsWithin(best)) return nobody('unknown', closest, restsOn(measured))
   const twins = new Set(best.model.twins)
@@ -61,7 +61,7 @@ function confidences(ranked: readonly ModelFit[]): readonly number[] {
 
 function candidate(fit: ModelFit, confidence: number): Candidate {
   const { id, name } = fit.model
-  return { id, name, confidence, fits: fitsWithin(fit), ruledOut: fit.ruledOut, deviations: fit.deviations }
+  return { id, name, confidence, fits: fitsWithin(fit), ruledOut: fit.ruledOut, deviations: deviationsOf(fit) }
 }
 
 function restsOn(measured: MeasuredGpu): readonly string[] {

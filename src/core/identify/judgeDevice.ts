@@ -1,7 +1,7 @@
 import { PRECISION_NAMES } from '../params/precision.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { expectedRate } from './expected.ts'
-import { fitModel, type ModelFit } from './fitModel.ts'
+import { deviationsOf, fitModel, type ModelFit } from './fitModel.ts'
 import { fitsWithin } from './fits.ts'
 import type { GpuIdentity } from './identifyGpu.ts'
 import type { MeasuredGpu } from './measured.ts'
@@ -153,14 +153,14 @@ function looksLike(best: ModelFit, catalogue: Catalogue, measured: MeasuredGpu):
 }
 
 function meanRateDeviation(fit: ModelFit): number {
-  const found = PRECISION_NAMES.flatMap((name) => fit.deviations[name] ?? [])
+  const found = PRECISION_NAMES.flatMap((name) => deviationsOf(fit)[name] ?? [])
   return found.reduce((sum, deviation) => sum + deviation, 0) / found.length
 }
 
 /** Compute alone slowed: power. Compute and memory slowed alike: somebody else uses the card. */
 function judgeSlowDown(question: DeviceQuestion, best: ModelFit): ClaimReason {
   const compute = meanRateDeviation(best)
-  const bandwidth = best.deviations.bandwidth
+  const bandwidth = deviationsOf(best).bandwidth
   const share = Math.exp(compute)
   const name = best.model.name
   if (bandwidth !== undefined && bandwidth >= FULL_BANDWIDTH)
@@ -178,7 +178,7 @@ function judgeSlowDown(question: DeviceQuestion, best: ModelFit): ClaimReason {
 }
 
 function judgeStranger(question: DeviceQuestion, best: ModelFit): ClaimReason {
-  const values = Object.values(best.deviations)
+  const values = Object.values(deviationsOf(best))
   const lower = values.length > 0 && values.every((deviation) => deviation <= 0)
   const sentence = `what it did fits no card of the catalogue; closest claimed: ${best.model.name}${best.ruledOut === null ? '' : ` (${best.ruledOut})`}`
   return reason(

@@ -4,6 +4,7 @@ import { catalogueHash } from './catalogueHash.ts'
 import { parseCatalogue } from './parseCatalogue.ts'
 
 const pair = { datasheet: { low: 0.5, high: 0.9 }, measured: { low: 0.8, high: 1.1 } }
+const RATE = { datasheetConsumer: pair.datasheet, datasheetProfessional: pair.datasheet, measured: pair.measured }
 const card = (id: string, more: object = {}) => ({
   id,
   name: `Card ${id}`,
@@ -15,7 +16,7 @@ const card = (id: string, more: object = {}) => ({
 })
 const file = (...models: readonly object[]) => ({
   version: 1,
-  rules: { rate: pair, fp32: pair, bandwidth: pair },
+  rules: { rate: RATE, fp32: pair, bandwidth: pair },
   sources: { sheet: { title: 'Sheet', year: 2024 }, page: { title: 'Page', year: 2025, address: 'https://a.example' } },
   models,
 })
@@ -23,7 +24,15 @@ const file = (...models: readonly object[]) => ({
 describe('parseCatalogue', () => {
   test('reads a model and fills the defaults', () => {
     const [model] = parseCatalogue(file(card('a'))).models
-    expect(model).toMatchObject({ id: 'a', vendor: 'NVIDIA', hostLink: 'pcie', nvlink: false, twins: [], aliases: [] })
+    expect(model).toMatchObject({
+      id: 'a',
+      vendor: 'NVIDIA',
+      line: 'professional',
+      hostLink: 'pcie',
+      nvlink: false,
+      twins: [],
+      aliases: [],
+    })
   })
 
   test.each([

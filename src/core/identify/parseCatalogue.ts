@@ -14,6 +14,7 @@ const MODEL_FIELDS = [
   'name',
   'vendor',
   'chip',
+  'line',
   'aliases',
   'hostLink',
   'nvlink',
@@ -39,14 +40,17 @@ export function parseCatalogue(value: unknown): Catalogue {
 
 function readRules(value: unknown): CatalogueRules {
   const fields = readFields(value, 'rules', ['rate', 'fp32', 'bandwidth'])
-  const pair = (name: 'rate' | 'fp32' | 'bandwidth') => {
-    const bases = readFields(fields[name], `rules.${name}`, BASES)
-    return {
-      datasheet: readFraction(bases.datasheet, `rules.${name}.datasheet`),
-      measured: readFraction(bases.measured, `rules.${name}.measured`),
-    }
+  return {
+    rate: readFractions(fields.rate, 'rules.rate', ['datasheetConsumer', 'datasheetProfessional', 'measured']),
+    fp32: readFractions(fields.fp32, 'rules.fp32', BASES),
+    bandwidth: readFractions(fields.bandwidth, 'rules.bandwidth', BASES),
   }
-  return { rate: pair('rate'), fp32: pair('fp32'), bandwidth: pair('bandwidth') }
+}
+
+function readFractions<T extends string>(value: unknown, where: string, names: readonly T[]): Record<T, Fraction> {
+  const fields = readFields(value, where, names)
+  const entries = names.map((name) => [name, readFraction(fields[name], `${where}.${name}`)])
+  return Object.fromEntries(entries) as Record<T, Fraction>
 }
 
 function readFraction(value: unknown, where: string): Fraction {
@@ -85,6 +89,7 @@ function readModel(value: unknown, index: number, sources: Readonly<Record<strin
     name: readText(fields.name, at('name')),
     vendor: readText(fields.vendor ?? 'NVIDIA', at('vendor')),
     chip: readText(fields.chip, at('chip')),
+    line: readChoice(fields.line ?? 'professional', at('line'), ['consumer', 'professional']),
     aliases: readList(fields.aliases ?? [], at('aliases'), 32).map((alias) => readText(alias, at('aliases'))),
     hostLink: readChoice(fields.hostLink ?? 'pcie', at('hostLink'), ['pcie', 'c2c']),
     nvlink: readFlag(fields.nvlink ?? false, at('nvlink')),
@@ -111,8 +116,11 @@ function readRates(value: unknown, id: string, sources: Readonly<Record<string, 
 
 function readFigures(value: unknown, where: string, sources: Readonly<Record<string, Source>>): readonly Figure[] {
   return readList(value, where, MOST_FIGURES).map((entry, i) => {
-    const fields = readFields(entry, `${where}[${i}]`, ['value', 'basis', 'source'])
+    const fields = readFields(entry, `${where}[${i}]`, ['value', 'basis', 'source', 'atLeast'])
+    const { atLeast } = fields
+    if (atLeast !== undefined && atLeast !== true) fail(`${where}[${i}].atLeast`, 'may only be true')
     return {
+      ...(atLeast === true ? { atLeast } : {}),
       value: readPositive(fields.value, `${where}[${i}].value`, MOST_RATE),
       basis: readChoice(fields.basis, `${where}[${i}].basis`, BASES),
       source: readSourceKey(fields.source, `${where}[${i}].source`, sources),
