@@ -1,0 +1,238 @@
+#!/usr/bin/env node
+// The verifier's engine and the CPU device on one core. Run `node scripts/build.mjs` first, then
+//   node bench/engine.mjs           all of it, 10,000 openings for the memory figure (some minutes)
+//   node bench/engine.mjs --quick   1,000 openings
+// "One core" means one second of processor time, all threads of the process counted, so that other work on the machine
+// does not pass for ours; each figure is the best of several short turns, with the median, and the best by the wall clock,
+// beside it. Results go to bench/results/engine.json.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg } from 'node:os'
+import { createEngine } from '../dist/core/engine/createEngine.js'
+import { alignUp } from '../dist/core/engine/kernels.js'
+import { challengeHash, encodeChallenge } from '../dist/core/proof/challenge.js'
+import { drawOpening } from '../dist/core/proof/query.js'
+import { nonceHash, partSeed } from '../dist/core/proof/seeds.js'
+import { partQuery, verifyOpenings } from '../dist/core/proof/verifyPart.js'
+import { openCpuDevice } from '../dist/drivers/gpu/cpu/openCpuDevice.js'
+
+const quick = process.argv.includes('--quick')
+const wasm = readFileSync(new URL('../kernels/built/engine.wasm', import.meta.url))
+const engine = await createEngine(wasm)
+const never = new AbortController().signal
+const rows = []
+
+function report(what, figure, unit, target, more = {}) {
+  const met = target === null ? null : target.atMost === undefined ? figure >= target.atLeast : figure <= target.atMost
+  rows.push({ what, figure, unit, target, met, ...more })
+}
+
+const cpuSeconds = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
+
+/** Processor seconds of the best and of the middle turn, and the best by the wall clock. */
+async function turns(count, work) {
+  const times = []
+  const walls = []
+  for (let i = 0; i < count; i++) {
+    const [cpu, wall] = [cpuSeconds(), performance.now()]
+    await work(i)
+    times.push(cpuSeconds() - cpu)
+    walls.push((performance.now() - wall) / 1000)
+  }
+  times.sort((a, b) => a - b)
+  return { best: times[0], median: times[times.length >> 1], wall: Math.min(...walls) }
+}
+
+/** Small, so that the prover's operands do not pass for the verifier's memory: a tile costs the same in any matrix. */
+const SIDE = 128
+
+/** A real run of one part on the CPU device: the verifier below checks it as it checks any other. */
+async function provenRun(precision, k, openings) {
+  const nonce = new Uint8Array(32).fill(3)
+  const part = {
+    kind: 'rounds',
+    precision,
+    m: SIDE,
+    n: SIDE,
+    k,
+    rounds: 1,
+    openings,
+    mask: 1,
+    limitMs: 1,
+    openLimitMs: 1,
+  }
+  const challenge = {
+    runId: new Uint8Array(16),
+    validatorKey: new Uint8Array(32),
+    proverKey: new Uint8Array(32),
+    deviceCount: 1,
+    parts: [{ ...part, kept: [0], nonceHash: nonceHash(nonce) }],
+  }
+  const s = new Uint8Array(32).fill(9)
+  const seed = partSeed(challengeHash(encodeChallenge(challenge)), s, 0, 0)
+  const device = await openCpuDevice()
+  const roots = []
+  await device.runChain(
+    { kind: 'rounds', precision, m: SIDE, n: SIDE, k, rounds: 1, seed },
+    (root) => roots.push(root),
+    never,
+  )
+  const evidence = { device: 0, roots, arrivalsUs: [1], openings: new Uint8Array(0) }
+  const run = { challenge, parts: [{ s, z: null, zSentUs: null, nonce, devices: [evidence] }] }
+  const query = partQuery(run, 0)
+  const asked = Array.from({ length: openings }, (_, i) => drawOpening(query, 0, i, 1, (SIDE / 32) ** 2))
+  const paths = await device.openChain(asked, never)
+  await device.close()
+  return { ...run, parts: [{ ...run.parts[0], devices: [{ ...evidence, openings: paths }] }] }
+}
+
+async function verifyRate(precision, k, atLeast) {
+  const run = await provenRun(precision, k, 400)
+  const check = (from, to) => {
+    const reason = verifyOpenings(run, { part: 0, device: 0, from, to }, engine)
+    if (reason) throw new Error(`an honest opening was refused: ${reason.code}`)
+  }
+  check(0, 20)
+  const { best, median, wall } = await turns(quick ? 100 : 400, (i) => check(i, i + 1))
+  const more = { median: 1 / median, wall: 1 / wall }
+  report(`openings verified, one core, ${precision} k = ${k}`, 1 / best, '1/s', { atLeast }, more)
+  return check
+}
+
+/** Resident memory while many openings are verified; the first thousand warm up compilers and collectors. */
+async function memory(check) {
+  const total = quick ? 1000 : 10_000
+  const resident = []
+  for (let done = 0; done < total; done += 100) {
+    check(done % 400, (done % 400) + 100)
+    await new Promise((resolve) => setImmediate(resolve))
+    resident.push(process.memoryUsage.rss())
+  }
+  const mega = (value) => value / 2 ** 20
+  const early = Math.max(...resident.slice(0, Math.ceil(resident.length / 4)))
+  const late = Math.max(...resident.slice(-Math.ceil(resident.length / 4)))
+  report(`resident memory, ${total} openings, highest`, mega(Math.max(...resident)), 'MiB', { atMost: 200 })
+  report('  its growth, last quarter against first', mega(late - early), 'MiB', { atMost: 8 })
+}
+
+async function bareKernels(bytes) {
+  const { instance } = await WebAssembly.instantiate(wasm, {})
+  const kernels = instance.exports
+  const start = alignUp(kernels.__heap_base.value, 64)
+  kernels.memory.grow(Math.ceil((start + bytes) / 65536))
+  return { kernels, start }
+}
+
+/** The bare exact product of n x n over k, 32 rows at a time: operands lie in memory, C is thrown away. */
+async function bareProduct(n, k) {
+  const { kernels, start } = await bareKernels(8192 + 4 * n * k)
+  const [seed, out, a] = [start, start + 64, start + 8192]
+  const b = a + 2 * n * k
+  kernels.entries(seed, 0, 0, 0, n, k, a)
+  kernels.entries(seed, 1, 0, 0, n, k, b)
+  const strip = 32 * k * 2
+  return (i) => {
+    for (let j = 0; j < n / 32; j++) kernels.product(0, a + i * strip, b + j * strip, k, out)
+  }
+}
+
+function plainDot(x, y) {
+  let sum = 0
+  for (let i = 0; i < x.length; i++) sum = (sum + x[i] * y[i]) | 0
+  return sum
+}
+
+/** Plain JavaScript over the same entries: rows of C, dot by dot. */
+function plainProduct(n, k, lines) {
+  const a = Int8Array.from({ length: n * k }, (_, i) => ((i * 7919) % 255) - 127)
+  const b = Int8Array.from({ length: n * k }, (_, i) => ((i * 104729) % 255) - 127)
+  let kept = 0
+  return () => {
+    for (let r = 0; r < lines; r++) {
+      const left = a.subarray(r * k, (r + 1) * k)
+      for (let c = 0; c < n; c++) kept ^= plainDot(left, b.subarray(c * k, (c + 1) * k))
+    }
+    return kept
+  }
+}
+
+async function productRate() {
+  const n = 1024
+  const bare = await bareProduct(n, n)
+  for (let i = 0; i < n / 32; i++) bare(i)
+  const wasmTimes = await turns(quick ? 300 : 1000, (i) => bare(i % (n / 32)))
+  const rate = (time) => (32 * n ** 2) / time / 1e9
+  report(
+    'int8 exact product, one core, n = k = 1024',
+    rate(wasmTimes.best),
+    'G mul-add/s',
+    { atLeast: 20 },
+    { median: rate(wasmTimes.median), wall: rate(wasmTimes.wall) },
+  )
+  const lines = 8
+  const plain = plainProduct(n, n, lines)
+  for (let i = 0; i < 20; i++) plain()
+  const plainTimes = await turns(quick ? 50 : 200, plain)
+  const share = lines / 32
+  report('  the same in plain JavaScript', share * rate(plainTimes.best), 'G mul-add/s', null, {
+    median: share * rate(plainTimes.median),
+    wall: share * rate(plainTimes.wall),
+  })
+}
+
+/** Whole rounds of the device, one thread, against the bare product; the two take turns, so that noise hits both. */
+async function overhead() {
+  const n = 2048
+  const bare = await bareProduct(n, n)
+  const device = await openCpuDevice({ threads: 1 })
+  const task = { kind: 'rounds', precision: 'int8', m: n, n, k: n, rounds: 1, seed: new Uint8Array(32) }
+  const round = () => device.runChain(task, () => {}, never)
+  const product = () => {
+    for (let i = 0; i < n / 32; i++) bare(i)
+  }
+  product()
+  await round()
+  const times = { bare: [], proven: [] }
+  for (let i = 0; i < (quick ? 4 : 10); i++) {
+    times.bare.push((await turns(1, product)).best)
+    times.proven.push((await turns(1, round)).best)
+  }
+  await device.close()
+  const [bareBest, provenBest] = [Math.min(...times.bare), Math.min(...times.proven)]
+  report(
+    'entries, fingerprints and tree over the bare product, n = k = 2048',
+    100 * (provenBest / bareBest - 1),
+    '%',
+    { atMost: 15 },
+    { bareMs: 1000 * bareBest, provenMs: 1000 * provenBest },
+  )
+}
+
+const check = await verifyRate('int8', 32768, 180)
+await memory(check)
+await verifyRate('fp32', 8192, 50)
+await productRate()
+await overhead()
+
+const number = (value) => value.toFixed(value < 10 ? 2 : 1)
+for (const { what, figure, unit, target, met, median, wall } of rows) {
+  const bound =
+    target === null
+      ? ''
+      : `  target ${target.atLeast === undefined ? `<= ${target.atMost}` : `>= ${target.atLeast}`}  ${met ? 'met' : 'MISSED'}`
+  const middle = median === undefined ? '' : `  (median ${number(median)}, by the wall clock ${number(wall)})`
+  console.log(`${what.padEnd(68)} ${number(figure).padStart(8)} ${unit}${bound}${middle}`)
+}
+const about = {
+  command: `node bench/engine.mjs${quick ? ' --quick' : ''}`,
+  date: new Date().toISOString(),
+  cpu: cpus()[0]?.model,
+  cores: cpus().length,
+  node: process.version,
+  load: loadavg(),
+}
+mkdirSync(new URL('results/', import.meta.url), { recursive: true })
+writeFileSync(new URL('results/engine.json', import.meta.url), `${JSON.stringify({ ...about, rows }, null, 2)}\n`)
+process.exitCode = rows.every(({ met }) => met !== false) ? 0 : 1
