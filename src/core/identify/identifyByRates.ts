@@ -20,26 +20,37 @@ export interface RateQuestion {
   readonly rates: Readonly<Partial<Record<Precision, number>>>
   readonly kind?: 'gpu' | 'cpu'
   readonly catalogue: Catalogue
+  /**
+   * Ids of claimed models. Where a claimed model is a candidate it counts instead of the fastest one: an H100 and an
+   * H200 compute alike and differ in bandwidth. Leave out a claimed model that has less memory than was held.
+   */
+  readonly claimed?: readonly string[]
 }
 
 /**
  * §7: which card the capacity is judged by, from the rates of §4 alone, never from memory or bandwidth: otherwise the
- * answer to the memory part would choose its own threshold. Of several candidates the highest bandwidth counts.
+ * answer to the memory part would choose its own threshold. Of several candidates the highest bandwidth counts, or,
+ * where the caller names a claim, the highest of those claimed.
  */
-export function identifyByRates({ rates, kind, catalogue }: RateQuestion): RateIdentity {
+export function identifyByRates({ rates, kind, catalogue, claimed = [] }: RateQuestion): RateIdentity {
   if (kind === 'cpu' || Object.keys(rates).length === 0) return { candidates: [], counted: null, copyBandwidth: null }
   const measured: MeasuredGpu = { rates }
   ensureMeasured(measured)
   const fits = rankModels(measured, catalogue).filter(fitsWithin)
   const best = fits[0]?.logLikelihood ?? 0
   const candidates = fits.filter((fit) => fit.logLikelihood >= best - LEAST_LIKELY).map((fit) => fit.model)
+  const named = candidates.filter((model) => claimed.includes(model.id))
+  return { candidates, ...fastestOf(named.length > 0 ? named : candidates, catalogue) }
+}
+
+function fastestOf(models: readonly GpuModel[], catalogue: Catalogue): Omit<RateIdentity, 'candidates'> {
   let counted: GpuModel | null = null
   let fastest = 0
-  for (const model of candidates) {
+  for (const model of models) {
     const bandwidth = copyBandwidth(model, catalogue.rules)
     if (bandwidth === null || bandwidth <= fastest) continue
     counted = model
     fastest = bandwidth
   }
-  return { candidates, counted, copyBandwidth: counted === null ? null : fastest }
+  return { counted, copyBandwidth: counted === null ? null : fastest }
 }

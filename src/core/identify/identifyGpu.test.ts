@@ -27,6 +27,11 @@ describe('identifyGpu', () => {
     expect(identity.restsOn).toEqual(['int8', 'fp8', 'fp16', 'bf16', 'memory', 'bandwidth'])
   })
 
+  test('names it in the larger class too, where its int8 falls to 46 % of the datasheet', () => {
+    const rates = { int8: 909e12, fp8: 1249e12, fp16: 676e12, bf16: 689e12 }
+    expect(identifyGpu({ ...H200, rates }, catalogue).model?.id).toBe('h200-sxm')
+  })
+
   test('the same rates with the memory and bandwidth of an H100 are an H100', () => {
     const identity = identifyGpu({ ...H200, memoryBytes: 80e9, bandwidth: 3.0e12 }, catalogue)
     expect(identity.model?.id).toBe('h100-sxm')
@@ -86,6 +91,13 @@ describe('identifyByRates', () => {
     const all = candidates.map((model) => copyBandwidth(model, catalogue.rules)!)
     expect(fastest).toBe(Math.max(...all))
     expect(copyBandwidth(counted!, catalogue.rules)).toBe(fastest)
+  })
+
+  test('a claimed candidate counts where the caller names one, and a claim that the rates exclude does not', () => {
+    const claimed = (...ids: readonly string[]) =>
+      identifyByRates({ rates: H200.rates, catalogue, claimed: ids }).counted?.id
+    expect(claimed('h100-sxm')).toBe('h100-sxm')
+    expect(claimed('t4')).toBe(identifyByRates({ rates: H200.rates, catalogue }).counted?.id)
   })
 
   test('an unknown card, no rates and a CPU have no threshold', () => {
