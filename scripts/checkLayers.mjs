@@ -16,6 +16,7 @@ export const CORE_ORDER = [
   'identify',
   'score',
   'certificate',
+  'schedule',
 ]
 const CORE = CORE_ORDER.map((name) => `core/${name}`)
 

@@ -1,0 +1,39 @@
+import type { Inventory } from '../wire/inventory.ts'
+
+/** Something worth a line in a box's history: a changed claim, or a card that another box claims too. */
+export interface Mark {
+  readonly what: 'count' | 'card' | 'driver' | 'shared card'
+  readonly before: string
+  readonly after: string
+}
+
+type Device = Inventory['devices'][number]
+
+/** Which card stands in a slot, as far as it says: claims, used to ask again and never to accept. */
+export const cardOf = (device: Device): string => {
+  const { uuid } = device.details
+  return typeof uuid === 'string' && uuid !== '' ? `${device.name} ${uuid}` : device.name
+}
+
+/** Ids of the cards that have one. */
+export const cardIds = (inventory: Inventory): string[] =>
+  inventory.devices.flatMap(({ details: { uuid } }) => (typeof uuid === 'string' && uuid !== '' ? [uuid] : []))
+
+const driverOf = ({ devices, host }: Inventory): string =>
+  String(devices.find(({ details }) => details.driver !== undefined)?.details.driver ?? host.driver ?? '')
+
+/** What differs between two inventories that must trigger a fresh run; null before is a first sight, not a change. */
+export function changesOf(before: Inventory | null, after: Inventory): Mark[] {
+  if (before === null) return []
+  const marks: Mark[] = []
+  const add = (what: Mark['what'], was: string, is: string) => {
+    if (was !== is) marks.push({ what, before: was.slice(0, 240), after: is.slice(0, 240) })
+  }
+  add('count', String(before.devices.length), String(after.devices.length))
+  add('card', cards(before), cards(after))
+  add('driver', driverOf(before), driverOf(after))
+  return marks
+}
+
+/** Slots may be numbered anew after a reboot: the set counts, not the order. */
+const cards = ({ devices }: Inventory): string => devices.map(cardOf).sort().join(', ')

@@ -1,0 +1,134 @@
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { Store } from '../../ports/store.ts'
+import { TABLES, TABLES_WITH_NUMBERS } from './migrations.ts'
+import { type Database, json, type Queries, sql } from './sql.ts'
+
+type CarePart = Pick<Store, 'useNonce' | 'retain' | 'dump' | 'load' | 'ping'>
+
+const HEADER = 'touchstone-store-1'
+const PIECE = 100
+
+export function careQueries(db: Database): CarePart {
+  return {
+    async useNonce(nonce, keepMs) {
+      await db.query(
+        sql`delete from nonces where at < clock_timestamp() - ${keepMs}::float8 * interval '1 millisecond'`,
+      )
+      const rows = await db.query(
+        sql`insert into nonces (nonce) values (${nonce}::text) on conflict do nothing returning nonce`,
+      )
+      return rows.length > 0
+    },
+    async retain({ resultDays, certificateDays }) {
+      const certificates = await db.query(sql`
+        delete from certificates c using results r where r.id = c.result_id and r.outcome = 'accepted'
+          and c.at < clock_timestamp() - ${certificateDays}::float8 * interval '1 day'
+          and not exists (select 1 from boxes b where b.id = c.box_id and b.last_accepted = c.result_id)
+        returning c.run_id`)
+      const results = await db.query(sql`
+        delete from results r where r.at < clock_timestamp() - ${resultDays}::float8 * interval '1 day'
+          and not exists (select 1 from boxes b where b.id = r.box_id and r.id in (b.last_accepted, b.last_result))
+        returning r.id`)
+      await db.query(sql`
+        delete from jobs where state = 'done' and finished_at < clock_timestamp() - ${resultDays}::float8 * interval '1 day'`)
+      return { results: results.length, certificates: certificates.length }
+    },
+    dump: (write) => dump(db, write),
+    load: (lines) => load(db, lines),
+    async ping() {
+      await db.query(sql`select 1`)
+    },
+  }
+}
+
+/** A snapshot as JSON lines: a header, then one row a line. Memory holds one piece at a time. */
+async function dump(db: Database, write: (line: string) => Promise<void>): Promise<number> {
+  return await db.transaction(async (inside) => {
+    let written = 0
+    await write(json({ format: HEADER }))
+    for (const table of TABLES) {
+      await inside.query({
+        text: `declare ${table}_rows cursor for select to_jsonb(t) as row from ${table} t`,
+        values: [],
+      })
+      for (;;) {
+        const rows = await inside.query({ text: `fetch ${PIECE} from ${table}_rows`, values: [] })
+        for (const { row } of rows) await write(json({ table, row }))
+        written += rows.length
+        if (rows.length < PIECE) break
+      }
+    }
+    return written
+  }, 'snapshot')
+}
+
+async function load(db: Database, lines: AsyncIterable<string>): Promise<number> {
+  return await db.transaction(async (inside) => {
+    const [{ count }] = (await inside.query(sql`select count(*)::int4 as count from boxes`)) as [{ count: number }]
+    if (count > 0) throw notEmpty()
+    let loaded = 0
+    let waiting: { table: string; rows: unknown[] } = { table: '', rows: [] }
+    for await (const { table, row } of rowsOf(lines)) {
+      if (table !== waiting.table || waiting.rows.length === PIECE) {
+        await insertRows(inside, waiting)
+        waiting = { table, rows: [] }
+      }
+      waiting.rows.push(row)
+      loaded++
+    }
+    await insertRows(inside, waiting)
+    for (const table of TABLES_WITH_NUMBERS)
+      await inside.query({
+        text: `select setval(pg_get_serial_sequence('${table}', 'id'), coalesce((select max(id) from ${table}), 0) + 1, false)`,
+        values: [],
+      })
+    return loaded
+  })
+}
+
+async function* rowsOf(lines: AsyncIterable<string>): AsyncGenerator<{ table: string; row: unknown }> {
+  let first = true
+  for await (const line of lines) {
+    if (line === '') continue
+    let value: { format?: unknown; table?: unknown; row?: unknown }
+    try {
+      value = JSON.parse(line)
+    } catch {
+      throw notABackup()
+    }
+    if (first ? value.format !== HEADER : !(TABLES as readonly unknown[]).includes(value.table)) throw notABackup()
+    if (!first) yield { table: value.table as string, row: value.row }
+    first = false
+  }
+  if (first) throw notABackup()
+}
+
+async function insertRows(inside: Queries, { table, rows }: { table: string; rows: unknown[] }): Promise<void> {
+  if (rows.length === 0) return
+  await inside.query({
+    text: `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::text::jsonb)`,
+    values: [json(rows)],
+  })
+}
+
+const notEmpty = () =>
+  new TouchstoneError(
+    { code: 'STORE_NOT_EMPTY' },
+    {
+      message: 'the store already holds boxes: a backup is restored into an empty store only',
+      blame: 'user',
+      retry: false,
+      nextStep: 'Name an empty data folder or database under "store:" and restore again.',
+    },
+  )
+
+const notABackup = () =>
+  new TouchstoneError(
+    { code: 'NOT_A_BACKUP' },
+    {
+      message: 'the file is not a backup of a touchstone store, or it ends in the middle',
+      blame: 'user',
+      retry: false,
+      nextStep: 'Name a file written by "touchstone validator backup".',
+    },
+  )

@@ -1,0 +1,44 @@
+import { TouchstoneError } from '../../ports/errors.ts'
+import { MIGRATIONS } from './migrations.ts'
+import { type Database, type Queries, sql } from './sql.ts'
+
+/** Any constant does; it only has to be the same in every validator. */
+const LOCK = 7_341_207_455
+
+/** Brings the tables to this program's version. Several validators may start together: one migrates, the others wait. */
+export async function migrate(db: Database): Promise<void> {
+  await db.transaction(async (inside) => {
+    await inside.query(sql`select pg_advisory_xact_lock(${LOCK}::int8)`)
+    const [found] = await inside.query<{ found: boolean }>(
+      sql`select to_regclass('touchstone_schema') is not null as found`,
+    )
+    if (!found!.found)
+      await inside.query(sql`
+        create table touchstone_schema (version int4 primary key, at timestamptz not null default clock_timestamp())`)
+    const applied = await schemaVersion(inside)
+    if (applied > MIGRATIONS.length) throw newer(applied)
+    for (const [i, statements] of MIGRATIONS.entries()) {
+      if (i < applied) continue
+      for (const text of statements) await inside.query({ text, values: [] })
+      await inside.query(sql`insert into touchstone_schema (version) values (${i + 1}::int4)`)
+    }
+  })
+}
+
+async function schemaVersion(db: Queries): Promise<number> {
+  const [row] = await db.query<{ version: number }>(
+    sql`select coalesce(max(version), 0)::int4 as version from touchstone_schema`,
+  )
+  return row!.version
+}
+
+const newer = (applied: number) =>
+  new TouchstoneError(
+    { code: 'STORE_IS_NEWER', applied, known: MIGRATIONS.length },
+    {
+      message: `the store has schema ${applied}; this program knows up to ${MIGRATIONS.length}`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Run the program version that last used this store, or restore an older backup into an empty one.',
+    },
+  )

@@ -1,0 +1,63 @@
+import postgres from 'postgres'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Database, Queries, Row, Statement } from './sql.ts'
+import { storeFrom } from './storeFrom.ts'
+
+export interface PostgresOptions {
+  /** postgres://user:password@host:port/database */
+  readonly url: string
+  readonly connections?: number
+}
+
+/** A PostgreSQL server, which several validators may share. A lost connection is made anew at the next statement. */
+export async function openPostgres({ url, connections = 4 }: PostgresOptions): Promise<Store> {
+  const client = postgres(url, {
+    max: connections,
+    connect_timeout: 10,
+    idle_timeout: 60,
+    onnotice: () => {},
+    connection: { application_name: 'touchstone' },
+  })
+  const db: Database = {
+    query: (statement) => ask(client, statement),
+    transaction: async (work, isolation) => {
+      const mode = isolation === 'snapshot' ? 'isolation level repeatable read' : ''
+      const run = (inside: postgres.TransactionSql) => work({ query: (statement) => ask(inside, statement) } as Queries)
+      return (await client.begin(mode, run)) as Awaited<ReturnType<typeof work>>
+    },
+    close: () => client.end({ timeout: 5 }),
+  }
+  try {
+    return await storeFrom(db)
+  } catch (error) {
+    await client.end({ timeout: 1 })
+    throw error instanceof TouchstoneError ? error : unreachable(error)
+  }
+}
+
+async function ask<T extends Row>(
+  on: { unsafe: postgres.Sql['unsafe'] },
+  { text, values }: Statement,
+): Promise<readonly T[]> {
+  const rows = await on.unsafe<T[]>(text, values as postgres.ParameterOrJSON<never>[], { prepare: true })
+  return [...rows]
+}
+
+/** The URL may hold a password: neither it nor the server's own words are repeated. */
+const unreachable = (cause: unknown) => {
+  const code = String((cause as { code?: unknown } | null)?.code ?? 'no code')
+    .replace(/[^\w]/g, '?')
+    .slice(0, 40)
+  return new TouchstoneError(
+    { code: 'STORE_UNREACHABLE', why: code },
+    {
+      message: `the PostgreSQL store cannot be used (${code})`,
+      blame: 'user',
+      retry: true,
+      nextStep:
+        'Check that the server under "store:" runs, that the database exists and that user and password are right.',
+      cause,
+    },
+  )
+}

@@ -1,0 +1,34 @@
+import { resolve } from 'node:path'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { Store } from '../../ports/store.ts'
+
+export interface StoreAddress {
+  readonly kind: 'embedded' | 'postgres'
+  readonly place: string
+}
+
+/** `embedded:FOLDER` (relative to `base`) or `postgres://…`; anything else is null. */
+export function parseStoreAddress(text: string, base: string): StoreAddress | null {
+  if (/^postgres(ql)?:\/\/./.test(text)) return { kind: 'postgres', place: text }
+  const folder = /^embedded:(.+)$/.exec(text)?.[1]
+  return folder ? { kind: 'embedded', place: resolve(base, folder) } : null
+}
+
+/** Either engine; its library is loaded only when it is the one. */
+export async function openStore(text: string, base: string): Promise<Store> {
+  const address = parseStoreAddress(text, base)
+  if (!address) throw badAddress()
+  if (address.kind === 'postgres') return (await import('./openPostgres.ts')).openPostgres({ url: address.place })
+  return (await import('./openEmbedded.ts')).openEmbedded({ folder: address.place })
+}
+
+const badAddress = () =>
+  new TouchstoneError(
+    { code: 'BAD_STORE_ADDRESS' },
+    {
+      message: 'the store is neither embedded:FOLDER nor postgres://…',
+      blame: 'user',
+      retry: false,
+      nextStep: 'Write for example "store: embedded:./data" or "store: postgres://user:password@host/database".',
+    },
+  )

@@ -1,0 +1,29 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { PGlite } from '@electric-sql/pglite'
+import { PGLITE_START } from './pgliteSettings.ts'
+import type { SqlValue } from './sql.ts'
+
+/** Queries block the thread they run in; this is that thread. Messages are answered in order. */
+export interface WorkerRequest {
+  readonly id: number
+  readonly text: string
+  readonly values: readonly SqlValue[]
+}
+
+export type WorkerAnswer =
+  | { readonly id: number; readonly rows: readonly Record<string, unknown>[] }
+  | { readonly id: number; readonly error: string; readonly code: string }
+
+const db = await PGlite.create((workerData as { folder: string }).folder, { startParams: [...PGLITE_START] })
+parentPort!.postMessage({ id: -1, rows: [] } satisfies WorkerAnswer)
+
+parentPort!.on('message', async ({ id, text, values }: WorkerRequest) => {
+  try {
+    if (text === 'close') await db.close()
+    const rows = text === 'close' ? [] : (await db.query<Record<string, unknown>>(text, [...values])).rows
+    parentPort!.postMessage({ id, rows } satisfies WorkerAnswer)
+  } catch (error) {
+    const { message, code } = error as { message?: string; code?: string }
+    parentPort!.postMessage({ id, error: String(message), code: String(code ?? '') } satisfies WorkerAnswer)
+  }
+})

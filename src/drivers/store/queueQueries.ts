@@ -1,0 +1,168 @@
+import type { LeasedJob, RoundRecord, Store } from '../../ports/store.ts'
+import { boxOf } from './boxQueries.ts'
+import { type Database, iso, json, type Row, type Statement, sql } from './sql.ts'
+
+type QueuePart = Pick<
+  Store,
+  | 'roundDue'
+  | 'openRound'
+  | 'lastRound'
+  | 'rounds'
+  | 'addJob'
+  | 'claimJobs'
+  | 'extendLeases'
+  | 'releaseLeases'
+  | 'queue'
+>
+
+/**
+ * Rounds and the queue of jobs. Instants are the database's own. One that lies more than a minute in the future was
+ * written before its clock was set back: such a row counts as due, so that nothing waits for a time that will not come.
+ */
+export function queueQueries(db: Database): QueuePart {
+  return { ...roundPart(db), ...leasePart(db) }
+}
+
+function roundPart(db: Database): Pick<QueuePart, 'roundDue' | 'openRound' | 'lastRound' | 'rounds'> {
+  return {
+    async roundDue(everyMs) {
+      const [row] = await db.query<{ due: boolean }>(sql`
+        select not exists (
+          select 1 from rounds where opened_at > clock_timestamp() - ${everyMs}::float8 * interval '1 millisecond'
+            and opened_at < clock_timestamp() + interval '1 minute'
+        ) as due`)
+      return row!.due
+    },
+    async openRound({ number, height, jobs }) {
+      const rows = await db.query(sql`
+        with opened as (
+          insert into rounds (number, height) values (${number}::int8, ${height}::int8)
+          on conflict (number) do nothing returning number
+        ), added as (
+          insert into jobs (round, box_id, kind, reason, cohort, due_at)
+          select opened.number, j."boxId", j.kind, j.reason, j.cohort,
+            clock_timestamp() + j."delayMs" * interval '1 millisecond'
+          from opened, jsonb_to_recordset(${json(jobs)}::text::jsonb)
+            as j("boxId" text, kind text, reason text, cohort int4, "delayMs" float8)
+          on conflict do nothing
+        ) select number from opened`)
+      return rows.length > 0
+    },
+    async lastRound() {
+      const [row] = await db.query(roundRows(null, 1))
+      return row ? roundOf(row) : null
+    },
+    async rounds({ after, limit }) {
+      const rows = await db.query(roundRows(after === null ? null : Number(after), limit + 1))
+      const items = rows.slice(0, limit).map(roundOf)
+      return { items, next: rows.length > limit ? String(items.at(-1)!.number) : null }
+    },
+  }
+}
+
+function leasePart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'lastRound' | 'rounds'> {
+  return {
+    async addJob({ round, boxId, kind, reason, cohort, delayMs }) {
+      const rows = await db.query(sql`
+        insert into jobs (round, box_id, kind, reason, cohort, due_at)
+        select ${round}::int8, id, ${kind}::text, ${reason}::text, ${cohort}::int4,
+          clock_timestamp() + ${delayMs}::float8 * interval '1 millisecond'
+        from boxes where id = ${boxId}::text and removed_at is null
+        on conflict do nothing returning id`)
+      return rows.length > 0
+    },
+    async claimJobs({ owner, leaseMs, limit }) {
+      const rows = await db.query(claim(owner, leaseMs, limit)).catch(emptyWhenBoxTaken)
+      return rows.map(leasedOf)
+    },
+    async extendLeases({ owner, leaseMs, jobs }) {
+      const rows = await db.query<{ id: number }>(sql`
+        update jobs set leased_at = clock_timestamp(),
+          lease_until = clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'
+        from jsonb_to_recordset(${json(jobs)}::text::jsonb) as held(id int8, attempt int4)
+        where jobs.id = held.id and jobs.attempt = held.attempt and state = 'leased' and lease_owner = ${owner}::text
+        returning jobs.id::float8 as id`)
+      return rows.map(({ id }) => id)
+    },
+    async releaseLeases(owner) {
+      const rows = await db.query(sql`
+        update jobs set state = 'waiting', lease_owner = null
+        where state = 'leased' and (${owner}::text is null or lease_owner = ${owner}::text) returning id`)
+      return rows.length
+    },
+    async queue() {
+      const [row] = await db.query<{ waiting: number; leased: number; done: number; lag: number }>(sql`
+        select count(*) filter (where state = 'waiting')::float8 as waiting,
+          count(*) filter (where state = 'leased')::float8 as leased,
+          (select count(*) from jobs where state = 'done')::float8 as done,
+          greatest(0, coalesce(extract(epoch from clock_timestamp() - min(due_at) filter (where state = 'waiting')),
+            0))::float8 as lag
+        from jobs where state <> 'done'`)
+      const { waiting, leased, done, lag } = row!
+      return { waiting, leased, done, lagSeconds: lag }
+    },
+  }
+}
+
+/** The first due job of each box that is not being measured; dead leases are taken over, our own never. */
+const claim = (owner: string, leaseMs: number, limit: number): Statement => sql`
+  with clock as materialized (select clock_timestamp() as t), due as (
+    select j.id from jobs j, clock
+    where (
+      j.state = 'waiting' and (j.due_at <= t or j.created_at > t + interval '1 minute')
+      and not exists (select 1 from jobs o where o.box_id = j.box_id and o.state = 'leased')
+      and not exists (
+        select 1 from jobs e where e.box_id = j.box_id and e.state = 'waiting' and e.due_at <= t
+          and (e.due_at, e.id) < (j.due_at, j.id)
+      )
+    ) or (
+      j.state = 'leased' and j.lease_owner <> ${owner}::text
+      and (j.lease_until < t or j.leased_at > t + interval '1 minute')
+    )
+    order by j.due_at, j.id limit ${limit}::int4
+    for update of j skip locked
+  ), taken as (
+    update jobs set state = 'leased', attempt = attempt + 1, lease_owner = ${owner}::text, leased_at = t,
+      lease_until = t + ${leaseMs}::float8 * interval '1 millisecond'
+    from due, clock where jobs.id = due.id
+    returning jobs.id, round, box_id, kind, reason, cohort, attempt, tries
+  )
+  select taken.id::float8 as job_id, taken.round::float8 as job_round, taken.kind, taken.reason, taken.cohort,
+    taken.attempt, taken.tries, boxes.* from taken join boxes on boxes.id = taken.box_id order by taken.id`
+
+/** Two validators reached for two jobs of one box in the same instant: the index lets one through, the other asks again. */
+function emptyWhenBoxTaken(error: unknown): Row[] {
+  if ((error as { code?: unknown }).code === '23505') return []
+  throw error
+}
+
+const leasedOf = (row: Row): LeasedJob => ({
+  id: row.job_id as number,
+  round: row.job_round as number,
+  boxId: row.id as string,
+  kind: row.kind as LeasedJob['kind'],
+  reason: row.reason as LeasedJob['reason'],
+  cohort: row.cohort as number,
+  attempt: row.attempt as number,
+  tries: row.tries as number,
+  box: boxOf(row),
+})
+
+const roundRows = (below: number | null, limit: number): Statement => sql`
+  select r.number::float8 as number, r.opened_at, r.height::float8 as height,
+    count(j.id)::float8 as jobs, count(j.id) filter (where j.state = 'done')::float8 as done,
+    count(j.id) filter (where j.state = 'done' and j.outcome = 'accepted')::float8 as accepted,
+    count(j.id) filter (where j.outcome = 'rejected')::float8 as rejected
+  from (select * from rounds where ${below}::int8 is null or number < ${below}::int8
+    order by number desc limit ${limit}::int4) r
+  left join jobs j on j.round = r.number group by r.number, r.opened_at, r.height order by r.number desc`
+
+const roundOf = (row: Row): RoundRecord => ({
+  number: row.number as number,
+  openedAt: iso(row.opened_at),
+  height: row.height as number | null,
+  jobs: row.jobs as number,
+  done: row.done as number,
+  accepted: row.accepted as number,
+  rejected: row.rejected as number,
+})

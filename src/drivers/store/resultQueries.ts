@@ -1,0 +1,94 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { ProviderSpec, ResultRecord, Store } from '../../ports/store.ts'
+import { finishJob } from './finishJob.ts'
+import { type Database, iso, isoOrNull, type Row, type Statement, sql } from './sql.ts'
+
+type ResultPart = Pick<Store, 'finishJob' | 'result' | 'history' | 'certificate' | 'specs'>
+
+const decompress = promisify(gunzip)
+
+export function resultQueries(db: Database): ResultPart {
+  return {
+    async finishJob(finish) {
+      const [row] = await db.query<{ id: number }>(await finishJob(finish))
+      return row?.id ?? null
+    },
+    async result(id) {
+      const [row] = await db.query(resultRows({ id, boxId: null, below: null, limit: 1 }))
+      return row ? resultOf(row) : null
+    },
+    async history(boxId, { after, limit }) {
+      const below = after === null ? null : Number(after)
+      const rows = await db.query(resultRows({ id: null, boxId, below, limit: limit + 1 }))
+      const items = rows.slice(0, limit).map(resultOf)
+      return { items, next: rows.length > limit ? String(items.at(-1)!.id) : null }
+    },
+    async certificate(runId) {
+      const [row] = await db.query<{ gzip: Uint8Array }>(
+        sql`select gzip from certificates where run_id = ${runId}::text`,
+      )
+      return row ? (await decompress(row.gzip)).toString('utf8') : null
+    },
+    async specs(provider) {
+      const rows = await db.query(sql`
+        select b.id as box_id, b.status, b.score::float8 as score, r.at, r.run_id, r.judgement,
+          (select coalesce(jsonb_agg(jsonb_build_object('device', f.device, 'name', f.name, 'value', f.value)
+            order by f.device, f.name), '[]') from figures f where f.result_id = r.id) as figures
+        from boxes b left join results r on r.id = b.last_accepted
+        where b.provider = ${provider}::text and b.removed_at is null order by b.id limit 1000`)
+      return rows.map(specOf)
+    },
+  }
+}
+
+interface ResultQuery {
+  readonly id: number | null
+  readonly boxId: string | null
+  readonly below: number | null
+  readonly limit: number
+}
+
+/** The identity of a box is asked by its index, that of a result by its own: each has its branch of the union. */
+const resultRows = ({ id, boxId, below, limit }: ResultQuery): Statement => sql`
+  select r.*, (select coalesce(jsonb_agg(jsonb_build_object('device', f.device, 'name', f.name, 'value', f.value)
+      order by f.device, f.name), '[]') from figures f where f.result_id = r.id) as figures
+  from (
+    (select * from results where ${boxId}::text is null and id = ${id}::int8)
+    union all
+    (select * from results where box_id = ${boxId}::text and (${below}::int8 is null or id < ${below}::int8)
+      order by id desc limit ${limit}::int4)
+  ) r order by r.id desc`
+
+const resultOf = (row: Row): ResultRecord => ({
+  id: Number(row.id),
+  round: Number(row.round),
+  boxId: row.box_id as string,
+  provider: row.provider as string,
+  kind: row.kind as ResultRecord['kind'],
+  reason: row.reason as ResultRecord['reason'],
+  outcome: row.outcome as ResultRecord['outcome'],
+  code: row.code as string | null,
+  detail: row.detail as ResultRecord['detail'],
+  preset: row.preset as string | null,
+  runId: row.run_id as string | null,
+  proverKey: row.prover_key as string | null,
+  startedAt: iso(row.started_at),
+  seconds: row.seconds as number,
+  score: Number(row.score),
+  figures: row.figures as ResultRecord['figures'],
+  marks: row.marks as ResultRecord['marks'],
+  judgement: row.judgement,
+  inventory: row.inventory as ResultRecord['inventory'],
+  at: iso(row.at),
+})
+
+const specOf = (row: Row): ProviderSpec => ({
+  boxId: row.box_id as string,
+  status: row.status as ProviderSpec['status'],
+  score: row.score as number,
+  at: isoOrNull(row.at),
+  runId: row.run_id as string | null,
+  figures: row.figures as ProviderSpec['figures'],
+  judgement: row.judgement,
+})

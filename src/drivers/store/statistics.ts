@@ -1,0 +1,35 @@
+import type { FleetStatistics } from '../../ports/store.ts'
+import { type Database, sql } from './sql.ts'
+
+type Counted = { name: string; count: number }
+
+/** What the fleet looks like now. Medians are of boxes, from the latest full proof of each. */
+export async function statistics(db: Database): Promise<FleetStatistics> {
+  const byStatus = await db.query<Counted>(sql`
+    select status as name, count(*)::float8 as count from boxes where removed_at is null group by status order by status`)
+  const [totals] = await db.query<{ providers: number; results: number; hour: number }>(sql`
+    select (select count(distinct provider) from boxes where removed_at is null)::float8 as providers,
+      (select count(*) from results)::float8 as results,
+      (select count(*) from results where at > clock_timestamp() - interval '1 hour')::float8 as hour`)
+  const codes = await db.query<Counted>(sql`
+    select coalesce(code, outcome) as name, count(*)::float8 as count from failures group by 1 order by 1`)
+  const figures = await db.query<{ name: string; boxes: number; sum: number; median: number }>(sql`
+    select name, count(*)::float8 as boxes, sum(total)::float8 as sum,
+      percentile_cont(0.5) within group (order by total)::float8 as median
+    from (select b.id, f.name, sum(f.value) as total from boxes b join figures f on f.result_id = b.last_accepted
+      where b.removed_at is null group by b.id, f.name) t
+    group by name order by name`)
+  const { providers, results, hour } = totals!
+  return {
+    boxes: byStatus.reduce((sum, { count }) => sum + count, 0),
+    byStatus: asRecord(byStatus),
+    providers,
+    results,
+    resultsLastHour: hour,
+    rejectedByCode: asRecord(codes),
+    figures,
+  }
+}
+
+const asRecord = (rows: readonly Counted[]): Record<string, number> =>
+  Object.fromEntries(rows.map(({ name, count }) => [name, count]))

@@ -1,0 +1,21 @@
+import type { Store } from '../../ports/store.ts'
+import { boxQueries } from './boxQueries.ts'
+import { careQueries } from './careQueries.ts'
+import { migrate } from './migrate.ts'
+import { queueQueries } from './queueQueries.ts'
+import { resultQueries } from './resultQueries.ts'
+import type { Database } from './sql.ts'
+import { statistics } from './statistics.ts'
+
+/** One schema and one SQL over either engine. */
+export async function storeFrom(db: Database): Promise<Store> {
+  await migrate(db)
+  return {
+    ...boxQueries(db),
+    ...queueQueries(db),
+    ...resultQueries(db),
+    ...careQueries(db),
+    statistics: () => statistics(db),
+    close: () => db.close(),
+  }
+}

@@ -1,0 +1,245 @@
+import type { BoxStatus, JobKind, JobReason, Outcome } from '../core/schedule/boxState.ts'
+import type { Mark } from '../core/schedule/changesOf.ts'
+import type { PlannedJob } from '../core/schedule/planRound.ts'
+import type { ScoreTerm } from '../core/score/scoreBox.ts'
+import type { Inventory } from '../core/wire/inventory.ts'
+
+/** A machine the operator wants verified. `allocated` is the operator's or the market's word, never the box's. */
+export interface BoxEntry {
+  readonly id: string
+  readonly address: string
+  readonly provider: string
+  readonly claim: string | null
+  readonly allocated: boolean
+}
+
+/** What is known of a box now. */
+export interface BoxRecord extends BoxEntry {
+  readonly addedAt: string
+  readonly status: BoxStatus
+  /** Points when they were earned; what they are worth today is `scoreAt`. */
+  readonly score: number
+  readonly terms: readonly ScoreTerm[]
+  readonly scoredAt: string | null
+  readonly failuresInRow: number
+  readonly failuresTotal: number
+  readonly busyInRow: number
+  readonly verifiedTotal: number
+  readonly lastResult: number | null
+  readonly inventory: Inventory | null
+}
+
+export interface Page {
+  /** Opaque to the caller: the `next` of the page before. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+export interface Paged<T> {
+  readonly items: readonly T[]
+  readonly next: string | null
+}
+
+export interface BoxFilter {
+  readonly provider?: string
+  readonly status?: BoxStatus
+}
+
+export interface RoundRecord {
+  readonly number: number
+  readonly openedAt: string
+  readonly height: number | null
+  readonly jobs: number
+  readonly done: number
+  readonly accepted: number
+  readonly rejected: number
+}
+
+/** A round to open with its jobs; delays count from the moment the store opens it. */
+export interface NewRound {
+  readonly number: number
+  readonly height: number | null
+  readonly jobs: readonly PlannedJob[]
+}
+
+/** A job held under a lease. `attempt` is its fencing token: whoever holds an older one can store nothing. */
+export interface LeasedJob {
+  readonly id: number
+  readonly round: number
+  readonly boxId: string
+  readonly kind: JobKind
+  readonly reason: JobReason
+  readonly cohort: number
+  /** How often the job has been taken. */
+  readonly attempt: number
+  /** How often it has been finished without passing. */
+  readonly tries: number
+  readonly box: BoxRecord
+}
+
+export interface ClaimRequest {
+  readonly owner: string
+  readonly leaseMs: number
+  readonly limit: number
+}
+
+/** One proven or inferred number of one device; device -1 is the whole box. */
+export interface StoredFigure {
+  readonly device: number
+  readonly name: string
+  readonly value: number
+}
+
+export interface NewResult {
+  readonly outcome: Outcome
+  /** A reject code, a fault code, or null. */
+  readonly code: string | null
+  readonly detail: Readonly<Record<string, unknown>> | null
+  readonly preset: string | null
+  readonly runId: string | null
+  readonly proverKey: string | null
+  readonly startedAt: string
+  readonly seconds: number
+  readonly judgement: unknown
+  readonly inventory: Inventory | null
+  readonly figures: readonly StoredFigure[]
+  readonly certificate: string | null
+  readonly marks: readonly Mark[]
+}
+
+export interface BoxUpdate {
+  readonly status: BoxStatus
+  readonly score: number
+  readonly terms: readonly ScoreTerm[]
+  /** True when `score` was earned or lost now; false leaves the old one to age. */
+  readonly scored: boolean
+  readonly failuresInRow: number
+  readonly busyInRow: number
+  readonly failed: boolean
+}
+
+/** How a job ends: with its result, what becomes of the box, and whether it is tried again. */
+export interface Finish {
+  readonly job: Pick<LeasedJob, 'id' | 'attempt'>
+  readonly owner: string
+  readonly result: NewResult
+  readonly box: BoxUpdate
+  readonly retryInMs: number | null
+  /** Fresh runs this result asks for, e.g. after a changed card. */
+  readonly followUps: readonly PlannedJob[]
+}
+
+export interface ResultRecord {
+  readonly id: number
+  readonly round: number
+  readonly boxId: string
+  readonly provider: string
+  readonly kind: JobKind
+  readonly reason: JobReason
+  readonly outcome: Outcome
+  readonly code: string | null
+  readonly detail: Readonly<Record<string, unknown>> | null
+  readonly preset: string | null
+  readonly runId: string | null
+  readonly proverKey: string | null
+  readonly startedAt: string
+  readonly seconds: number
+  readonly score: number
+  readonly figures: readonly StoredFigure[]
+  readonly marks: readonly Mark[]
+  readonly judgement: unknown
+  readonly inventory: Inventory | null
+  readonly at: string
+}
+
+/** Latest proven facts of one box, for those who look up what a provider has. */
+export interface ProviderSpec {
+  readonly boxId: string
+  readonly status: BoxStatus
+  readonly score: number
+  readonly at: string | null
+  readonly runId: string | null
+  readonly figures: readonly StoredFigure[]
+  readonly judgement: unknown
+}
+
+export interface FleetStatistics {
+  readonly boxes: number
+  readonly byStatus: Readonly<Partial<Record<BoxStatus, number>>>
+  readonly providers: number
+  readonly results: number
+  readonly resultsLastHour: number
+  readonly rejectedByCode: Readonly<Record<string, number>>
+  /** Sum and median of each figure over the latest accepted full result of every box. */
+  readonly figures: readonly {
+    readonly name: string
+    readonly boxes: number
+    readonly sum: number
+    readonly median: number
+  }[]
+}
+
+export interface QueueState {
+  readonly waiting: number
+  readonly leased: number
+  readonly done: number
+  /** Seconds the longest-waiting due job has been due; 0 when none is. */
+  readonly lagSeconds: number
+}
+
+export interface Retention {
+  readonly resultDays: number
+  /** Certificates of accepted runs that are not the box's latest; those of rejected runs stay as long as results. */
+  readonly certificateDays: number
+}
+
+/** Everything a validator remembers. Its clock is the database's, so that several validators share one. */
+export interface Store {
+  putBox(box: BoxEntry): Promise<void>
+  /** Takes a box out of the fleet; its history stays. False when there is none. */
+  removeBox(id: string): Promise<boolean>
+  setAllocated(id: string, allocated: boolean): Promise<boolean>
+  box(id: string): Promise<BoxRecord | null>
+  boxes(filter: BoxFilter, page: Page): Promise<Paged<BoxRecord>>
+  /** Boxes of the fleet with what planning a round needs. */
+  fleet(): Promise<readonly { readonly id: string; readonly allocated: boolean }[]>
+
+  /** True when no round was opened for `everyMs` (or its time lies in the future: the clock was set back). */
+  roundDue(everyMs: number): Promise<boolean>
+  /** Opens the round with all its jobs, or does nothing and answers false when it is open already. */
+  openRound(round: NewRound): Promise<boolean>
+  lastRound(): Promise<RoundRecord | null>
+  rounds(page: Page): Promise<Paged<RoundRecord>>
+
+  /** Adds a job outside the plan of a round; false when the same one is there already. */
+  addJob(job: PlannedJob): Promise<boolean>
+  claimJobs(request: ClaimRequest): Promise<readonly LeasedJob[]>
+  /** Prolongs leases; answers the ids of those that are still held. */
+  extendLeases(request: {
+    readonly owner: string
+    readonly leaseMs: number
+    readonly jobs: readonly Pick<LeasedJob, 'id' | 'attempt'>[]
+  }): Promise<readonly number[]>
+  /** Puts unfinished jobs back without counting a try. `owner` null: every lease, for a store with one user. */
+  releaseLeases(owner: string | null): Promise<number>
+  /** Stores the result and the box's state in one transaction; null when the lease is lost, and nothing is stored. */
+  finishJob(finish: Finish): Promise<number | null>
+  queue(): Promise<QueueState>
+
+  result(id: number): Promise<ResultRecord | null>
+  history(boxId: string, page: Page): Promise<Paged<ResultRecord>>
+  certificate(runId: string): Promise<string | null>
+  specs(provider: string): Promise<readonly ProviderSpec[]>
+  statistics(): Promise<FleetStatistics>
+  /** Boxes, other than this one, whose latest inventory claims one of these card ids. */
+  boxesWithCards(cards: readonly string[], notBox: string): Promise<readonly string[]>
+
+  /** Remembers a nonce; false when it was seen before. Nonces older than `keepMs` are forgotten. */
+  useNonce(nonce: string, keepMs: number): Promise<boolean>
+  retain(retention: Retention): Promise<{ readonly results: number; readonly certificates: number }>
+  /** A whole copy of one instant, line by line; `load` takes it into an empty store. Both answer the number of rows. */
+  dump(write: (line: string) => Promise<void>): Promise<number>
+  load(lines: AsyncIterable<string>): Promise<number>
+  ping(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { LeasedJob, Store } from '../../src/ports/store.ts'
+import { entry, failedBox, finishOf, job, resultOf } from '../support/storeFixtures.ts'
+
+export interface StoreUnderTest {
+  /** An empty store. */
+  open(): Promise<Store>
+  end(): Promise<void>
+}
+
+const inventory = {
+  program: 'touchstone 0.1.0',
+  devices: [
+    {
+      kind: 'cuda' as const,
+      name: 'Card',
+      memoryBytes: 2 ** 34,
+      freeBytes: 2 ** 33,
+      precisions: ['int8' as const],
+      details: { uuid: 'GPU-1', driver: '580' },
+    },
+  ],
+  host: { cores: 8 },
+}
+
+const all = { after: null, limit: 100 }
+const owner = 'validator-a'
+const claim = { owner, leaseMs: 60_000, limit: 10 }
+
+/** What every store promises; each driver runs all of it. */
+export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): void {
+  describe(`store: ${name}`, () => {
+    let under: StoreUnderTest
+    let store: Store
+    beforeAll(async () => {
+      under = await make()
+      store = await under.open()
+    })
+    afterAll(async () => {
+      await store?.close()
+      await under?.end()
+    })
+    /** Box ids are fresh in every test, so that one store serves all of them. */
+    let n = 0
+    let a = ''
+    let b = ''
+    beforeEach(() => {
+      n++
+      a = `box-${n}a`
+      b = `box-${n}b`
+    })
+    const only = async (boxId: string): Promise<LeasedJob> => {
+      const taken = await store.claimJobs({ ...claim, limit: 100 })
+      return taken.find((leased) => leased.boxId === boxId)!
+    }
+
+    test('keeps a box, changes it, lists it page by page and lets it go', async () => {
+      await store.putBox(entry(a, { provider: `p${n}` }))
+      await store.putBox(entry(b, { provider: `p${n}`, claim: '8x H100' }))
+      await store.putBox(entry(a, { provider: `p${n}`, address: 'local' }))
+      const first = await store.boxes({ provider: `p${n}` }, { after: null, limit: 1 })
+      expect(first.items.map(({ id, address, status, score }) => [id, address, status, score])).toEqual([
+        [a, 'local', 'new', 0],
+      ])
+      const second = await store.boxes({ provider: `p${n}` }, { after: first.next, limit: 1 })
+      expect(second.items.map(({ id }) => id)).toEqual([b])
+      expect(second.next).toBeNull()
+      expect(await store.removeBox(a)).toBe(true)
+      expect(await store.removeBox(a)).toBe(false)
+      expect(await store.box(a)).toBeNull()
+      expect((await store.fleet()).map(({ id }) => id)).not.toContain(a)
+    })
+
+    test('text that looks like SQL is only text', async () => {
+      const hostile = `x'); drop table boxes; --${n}`
+      await store.putBox(entry(hostile, { provider: hostile, claim: '$1 {x} \\ "' }))
+      expect((await store.box(hostile))?.claim).toBe('$1 {x} \\ "')
+      expect((await store.boxes({ provider: hostile }, all)).items).toHaveLength(1)
+      await store.removeBox(hostile)
+    })
+
+    test('opens a round once, with its jobs', async () => {
+      await store.putBox(entry(a))
+      await store.putBox(entry(b))
+      const number = 1000 + n
+      const jobs = [job(a, { round: number }), job(b, { round: number, delayMs: 3_600_000 })]
+      expect(await store.openRound({ number, height: 360_000, jobs })).toBe(true)
+      expect(await store.openRound({ number, height: 360_000, jobs })).toBe(false)
+      expect(await store.lastRound()).toMatchObject({ number, height: 360_000, jobs: 2, done: 0 })
+      expect(await store.roundDue(3_600_000)).toBe(false)
+      expect(await store.roundDue(-3_600_000)).toBe(true)
+      const taken = await store.claimJobs(claim)
+      expect(taken.map(({ boxId, round }) => [boxId, round])).toEqual([[a, number]])
+      await store.finishJob(finishOf(taken[0]!, owner))
+      await store.removeBox(b)
+      expect(await store.lastRound()).toMatchObject({ jobs: 2, done: 2, accepted: 1 })
+    })
+
+    test('a box has one job per round, kind and reason', async () => {
+      await store.putBox(entry(a))
+      const asked = job(a, { round: n, delayMs: 3_600_000, reason: 'asked' })
+      expect(await store.addJob(asked)).toBe(true)
+      expect(await store.addJob(asked)).toBe(false)
+      expect(await store.addJob({ ...asked, boxId: 'nobody' })).toBe(false)
+      await store.removeBox(a)
+    })
+
+    test('a leased job is nobody else’s until its lease runs out', async () => {
+      await store.putBox(entry(a))
+      await store.addJob(job(a, { round: n }))
+      const mine = (await store.claimJobs({ ...claim, leaseMs: 60_000 }))[0]!
+      expect(mine).toMatchObject({ boxId: a, attempt: 1, tries: 0, box: { id: a } })
+      expect(await store.claimJobs({ ...claim, owner: 'b' })).toEqual([])
+      expect(await store.extendLeases({ owner, leaseMs: -1, jobs: [mine] })).toEqual([mine.id])
+      expect(await store.claimJobs(claim)).toEqual([])
+      const theirs = (await store.claimJobs({ ...claim, owner: 'b' }))[0]!
+      expect(theirs).toMatchObject({ id: mine.id, attempt: 2 })
+      expect(await store.extendLeases({ owner, leaseMs: 60_000, jobs: [mine] })).toEqual([])
+      expect(await store.finishJob(finishOf(mine, owner))).toBeNull()
+      expect((await store.history(a, all)).items).toEqual([])
+      expect(await store.finishJob(finishOf(theirs, 'b'))).toBeGreaterThan(0)
+      expect(await store.finishJob(finishOf(theirs, 'b'))).toBeNull()
+      expect((await store.history(a, all)).items).toHaveLength(1)
+    })
+
+    test('two jobs of one box are never out at once', async () => {
+      await store.putBox(entry(a))
+      await store.addJob(job(a, { round: n }))
+      await store.addJob(job(a, { round: n, reason: 'changed' }))
+      const first = await store.claimJobs(claim)
+      expect(first).toHaveLength(1)
+      expect(await store.claimJobs({ ...claim, owner: 'b' })).toEqual([])
+      await store.finishJob(finishOf(first[0]!, owner))
+      const second = await store.claimJobs({ ...claim, owner: 'b' })
+      expect(second.map(({ reason }) => reason)).toEqual(['changed'])
+      await store.finishJob(finishOf(second[0]!, 'b'))
+    })
+
+    test('released jobs go back without a counted try', async () => {
+      await store.putBox(entry(a))
+      await store.addJob(job(a, { round: n }))
+      const [mine] = await store.claimJobs(claim)
+      expect(await store.releaseLeases('somebody else')).toBe(0)
+      expect(await store.releaseLeases(owner)).toBe(1)
+      expect(await store.finishJob(finishOf(mine!, owner))).toBeNull()
+      const again = await only(a)
+      expect(again).toMatchObject({ attempt: 2, tries: 0 })
+      await store.finishJob(finishOf(again, owner))
+    })
+
+    test('a failure takes the score at once, is counted, and comes back for a retry', async () => {
+      await store.putBox(entry(a, { provider: `p${n}` }))
+      await store.addJob(job(a, { round: n }))
+      const first = await only(a)
+      await store.finishJob(finishOf(first, owner, { retryInMs: null }))
+      expect(await store.box(a)).toMatchObject({ status: 'verified', score: 100, verifiedTotal: 1, failuresTotal: 0 })
+      await store.addJob(job(a, { round: n, reason: 'asked' }))
+      const second = await only(a)
+      const result = resultOf({ outcome: 'rejected', code: 'LATE_ROOT', detail: { code: 'LATE_ROOT', part: 2 } })
+      await store.finishJob(finishOf(second, owner, { result, box: failedBox, retryInMs: 0 }))
+      expect(await store.box(a)).toMatchObject({ status: 'failed', score: 0, failuresTotal: 1, failuresInRow: 1 })
+      const third = await only(a)
+      expect(third).toMatchObject({ id: second.id, tries: 1, attempt: 2 })
+      await store.finishJob(finishOf(third, owner, { retryInMs: 3_600_000, result, box: failedBox }))
+      expect((await store.claimJobs(claim)).filter(({ boxId }) => boxId === a)).toEqual([])
+      expect((await store.statistics()).rejectedByCode.LATE_ROOT).toBeGreaterThanOrEqual(2)
+      await store.removeBox(a)
+    })
+
+    test('keeps every figure, the certificate and the marks of a result', async () => {
+      await store.putBox(entry(a, { provider: `p${n}` }))
+      await store.addJob(job(a, { round: n }))
+      const leased = await only(a)
+      const figures = [
+        { device: -1, name: 'scaling', value: 0.97 },
+        { device: 0, name: 'rate.int8', value: 1.2345678901234e15 },
+      ]
+      const marks = [{ what: 'driver', before: '570', after: '580' } as const]
+      const certificate = `{"payload":"${'QUJD'.repeat(2000)}é"}\n`
+      const runId = `${n}`.padStart(32, 'f')
+      const result = resultOf({ runId, certificate, figures, marks, inventory })
+      const followUps = [job(a, { round: n, reason: 'changed' })]
+      const id = (await store.finishJob(finishOf(leased, owner, { result, followUps })))!
+      expect(await store.certificate(runId)).toBe(certificate)
+      expect(await store.certificate('00')).toBeNull()
+      expect(await store.result(id)).toMatchObject({ id, boxId: a, runId, figures, marks, seconds: 1.5, inventory })
+      expect(await store.result(0)).toBeNull()
+      expect(await store.specs(`p${n}`)).toMatchObject([{ boxId: a, runId, score: 100, figures }])
+      expect((await store.statistics()).figures.find(({ name }) => name === 'scaling')).toMatchObject({ median: 0.97 })
+      expect(await store.boxesWithCards(['GPU-1'], 'other')).toContain(a)
+      expect(await store.boxesWithCards(['GPU-1'], a)).not.toContain(a)
+      const next = await only(a)
+      expect(next.reason).toBe('changed')
+      await store.finishJob(finishOf(next, owner))
+      expect((await store.history(a, { after: null, limit: 1 })).items[0]!.id).toBeGreaterThan(id)
+      const older = await store.history(a, {
+        after: (await store.history(a, { after: null, limit: 1 })).next,
+        limit: 1,
+      })
+      expect(older.items.map((item) => item.id)).toEqual([id])
+      await store.removeBox(a)
+    })
+
+    test('many claimers at once never share a job', async () => {
+      const ids = Array.from({ length: 40 }, (_, i) => `many-${n}-${i}`)
+      for (const id of ids) await store.putBox(entry(id))
+      const number = 1_000_000 + n
+      await store.openRound({ number, height: null, jobs: ids.map((id) => job(id, { round: number })) })
+      const taken = await Promise.all(
+        Array.from({ length: 10 }, (_, i) => store.claimJobs({ owner: `v${i}`, leaseMs: 60_000, limit: 4 })),
+      )
+      const boxes = taken.flat().map(({ boxId }) => boxId)
+      expect(new Set(boxes).size).toBe(boxes.length)
+      const rest = await store.claimJobs({ owner: 'rest', leaseMs: 60_000, limit: 100 })
+      expect([...boxes, ...rest.map(({ boxId }) => boxId)].sort()).toEqual([...ids].sort())
+      await store.releaseLeases(null)
+      for (const id of ids) await store.removeBox(id)
+    })
+
+    test('a nonce is good once', async () => {
+      expect(await store.useNonce(`nonce-${n}`, 60_000)).toBe(true)
+      expect(await store.useNonce(`nonce-${n}`, 60_000)).toBe(false)
+      expect(await store.useNonce(`nonce-${n}`, -60_000)).toBe(true)
+    })
+
+    test('retention drops old results and certificates, never the latest of a box nor a rejected one early', async () => {
+      await store.putBox(entry(a))
+      const ids: number[] = []
+      for (const reason of ['round', 'asked', 'changed'] as const) {
+        await store.addJob(job(a, { round: n, reason }))
+        const leased = await only(a)
+        const outcome = reason === 'asked' ? 'rejected' : 'accepted'
+        const result = resultOf({ outcome, runId: `r${n}${reason}`, certificate: 'text' })
+        ids.push((await store.finishJob(finishOf(leased, owner, { result })))!)
+      }
+      await store.retain({ resultDays: 1, certificateDays: -1 })
+      expect(await store.certificate(`r${n}round`)).toBeNull()
+      expect(await store.certificate(`r${n}asked`)).toBe('text')
+      expect(await store.certificate(`r${n}changed`)).toBe('text')
+      expect((await store.history(a, all)).items).toHaveLength(3)
+      await store.retain({ resultDays: -1, certificateDays: -1 })
+      expect((await store.history(a, all)).items.map(({ id }) => id)).toEqual([ids[2]])
+      await store.removeBox(a)
+    })
+
+    test('a dump restores into an empty store, and only there', async () => {
+      await store.putBox(entry(a))
+      await store.addJob(job(a, { round: n }))
+      const leased = await only(a)
+      const result = resultOf({ runId: `dump${n}`, certificate: 'é'.repeat(1000), inventory })
+      await store.finishJob(finishOf(leased, owner, { result }))
+      const lines: string[] = []
+      const rows = await store.dump(async (line) => void lines.push(line))
+      expect(lines).toHaveLength(rows + 1)
+      const from = async function* (kept: readonly string[]) {
+        yield* kept
+      }
+      await expect(store.load(from(lines))).rejects.toMatchObject({ detail: { code: 'STORE_NOT_EMPTY' } })
+      const other = await under.open()
+      try {
+        await expect(other.load(from(['{"format":"else"}']))).rejects.toMatchObject({
+          detail: { code: 'NOT_A_BACKUP' },
+        })
+        await expect(other.load(from([lines[0]!, '{"ta']))).rejects.toMatchObject({ detail: { code: 'NOT_A_BACKUP' } })
+        expect(await other.load(from(lines))).toBe(rows)
+        expect(await other.box(a)).toEqual(await store.box(a))
+        expect(await other.history(a, all)).toEqual(await store.history(a, all))
+        expect(await other.certificate(`dump${n}`)).toBe('é'.repeat(1000))
+        await other.putBox(entry(b))
+        expect(await other.addJob(job(b, { round: n }))).toBe(true)
+      } finally {
+        await other.close()
+      }
+    })
+  })
+}

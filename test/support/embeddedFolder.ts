@@ -1,0 +1,30 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openEmbedded } from '../../src/drivers/store/openEmbedded.ts'
+
+const cache = fileURLToPath(new URL('../../node_modules/.cache/touchstone', import.meta.url))
+
+/** An empty store in a fresh folder. Creating one takes seconds, so it is made once by the real code and then copied. */
+export async function embeddedFolder(): Promise<{ readonly folder: string; end(): void }> {
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../node_modules/@electric-sql/pglite/package.json', import.meta.url), 'utf8'),
+  ) as { version: string }
+  const template = join(cache, `pglite-${version}`)
+  if (!existsSync(template)) {
+    mkdirSync(cache, { recursive: true })
+    const made = join(mkdtempSync(join(cache, 'making-')), 'data')
+    await (await openEmbedded({ folder: made })).close()
+    try {
+      renameSync(made, template)
+    } catch {
+      // Another test file was faster.
+    }
+    rmSync(join(made, '..'), { recursive: true, force: true })
+  }
+  const parent = mkdtempSync(join(tmpdir(), 'touchstone-store-'))
+  const folder = join(parent, 'data')
+  cpSync(template, folder, { recursive: true })
+  return { folder, end: () => rmSync(parent, { recursive: true, force: true }) }
+}

@@ -1,0 +1,58 @@
+import type { PlannedJob } from '../../src/core/schedule/planRound.ts'
+import type { BoxEntry, Finish, LeasedJob, NewResult } from '../../src/ports/store.ts'
+
+export const entry = (id: string, more: Partial<BoxEntry> = {}): BoxEntry => ({
+  id,
+  address: `ssh://root@${id}:22`,
+  provider: 'alice',
+  claim: null,
+  allocated: false,
+  ...more,
+})
+
+export const job = (boxId: string, more: Partial<PlannedJob> = {}): PlannedJob => ({
+  boxId,
+  round: 1,
+  kind: 'full',
+  reason: 'round',
+  cohort: 0,
+  delayMs: 0,
+  ...more,
+})
+
+export const resultOf = (more: Partial<NewResult> = {}): NewResult => ({
+  outcome: 'accepted',
+  code: null,
+  detail: null,
+  preset: 'tiny',
+  runId: null,
+  proverKey: 'aa'.repeat(32),
+  startedAt: '2026-01-01T00:00:00.000Z',
+  seconds: 1.5,
+  judgement: { outcome: 'accepted' },
+  inventory: null,
+  figures: [],
+  certificate: null,
+  marks: [],
+  ...more,
+})
+
+export const finishOf = (leased: LeasedJob, owner: string, more: Partial<Finish> = {}): Finish => ({
+  job: leased,
+  owner,
+  result: resultOf(),
+  box: { status: 'verified', score: 100, terms: [], scored: true, failuresInRow: 0, busyInRow: 0, failed: false },
+  retryInMs: null,
+  followUps: [],
+  ...more,
+})
+
+export const failedBox = {
+  status: 'failed',
+  score: 0,
+  terms: [],
+  scored: true,
+  failuresInRow: 1,
+  busyInRow: 0,
+  failed: true,
+} as const
