@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { ClientChannel, ConnectConfig, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2'
 import ssh2 from 'ssh2'
 import type { TouchstoneError } from '../../../ports/errors.ts'
@@ -22,6 +23,8 @@ export interface SessionOptions {
   readonly connectLimitMs?: number
   /** A silent connection is called lost after three of these. */
   readonly keepAliveMs?: number
+  /** Another way to the server than TCP: the tunnel of a provider behind NAT. */
+  readonly dial?: (signal: AbortSignal) => Promise<Duplex>
 }
 
 export interface SshSession {
@@ -58,7 +61,9 @@ export async function openSession(to: SshAddress, options: SessionOptions, signa
   const trust: Trust = { judgement: null, accepted: false, blob: null }
   const client = new ssh2.Client()
   const address = formatSshAddress(to)
-  await connected({ client, config: configOf(to, options, known, plan, trust), trust, plan, address, options }, signal)
+  const sock = await options.dial?.(signal)
+  const config = { ...configOf(to, options, known, plan, trust), ...(sock === undefined ? {} : { sock }) }
+  await connected({ client, config, trust, plan, address, options }, signal)
   await rememberFirstKey(to, options, trust)
   return sessionOf(client, address, trust)
 }

@@ -1,0 +1,208 @@
+import type { Signer } from '../../core/bytes/ed25519.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { DecodeError } from '../../core/bytes/reader.ts'
+import {
+  applyLeaseEvent,
+  holderOf,
+  type Lease,
+  type LeaseBook,
+  type LeaseEvent,
+  type LeasePurpose,
+} from '../../core/lease/leaseBook.ts'
+import {
+  type AccessDetails,
+  decodeAsk,
+  encodeAnswer,
+  isFresh,
+  type LeaseAnswerMessage,
+  type LeaseAsk,
+  type Signed,
+} from '../../core/lease/leaseMessages.ts'
+import { parseSshPublicKey, type SshPublicKey } from '../../core/lease/sshPublicKey.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { BoxAccess, LeaseJournal, SealToKey } from '../../ports/leases.ts'
+
+export interface LeaseDeps {
+  readonly signer: Signer
+  readonly clock: Clock
+  readonly journal: LeaseJournal
+  readonly access: BoxAccess
+  readonly seal: SealToKey
+  /** Who may have the box, and what for. */
+  readonly isAllowed: (holder: string, purpose: LeasePurpose) => boolean
+  /** For the person who runs the provider: what validators see. */
+  readonly tell: (news: LeaseNews) => void
+}
+
+export type LeaseNews =
+  | { readonly kind: 'opened'; readonly lease: Lease; readonly details: AccessDetails }
+  | { readonly kind: 'closed'; readonly id: string }
+  | { readonly kind: 'recovered'; readonly ids: readonly string[] }
+  | {
+      readonly kind: 'answered'
+      readonly to: string
+      readonly answer: LeaseAnswerMessage['kind']
+      readonly why: string
+    }
+  | { readonly kind: 'ignored'; readonly why: string }
+  | { readonly kind: 'fault'; readonly code: string }
+
+type Request = Extract<LeaseAsk, { kind: 'request' }>
+
+/**
+ * One box and its leases. Every change is on disk before access opens, and access is gone before the disk forgets it; so
+ * a crash at any instant leaves either nothing or something that `recover` closes.
+ */
+export class LeaseService {
+  readonly #deps: LeaseDeps
+  readonly #self: string
+  #book: LeaseBook = { leases: [] }
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(deps: LeaseDeps) {
+    this.#deps = deps
+    this.#self = toHex(deps.signer.publicKey)
+  }
+
+  get key(): string {
+    return this.#self
+  }
+
+  /** First thing after a start: closes whatever a crash left open. */
+  recover(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#book = await this.#deps.journal.read()
+      const ids = await this.#apply({ kind: 'restart', nowMs: this.#now() })
+      if (ids.close.length > 0) this.#deps.tell({ kind: 'recovered', ids: ids.close })
+    })
+  }
+
+  /** Closes what has run out; called by a timer. Returns when to be called next. */
+  tick(): Promise<number | null> {
+    return this.#inTurn(async () => {
+      await this.#apply({ kind: 'tick', nowMs: this.#now() })
+      return holderOf(this.#book)?.expiresAtMs ?? null
+    })
+  }
+
+  /** The provider stops: nobody keeps access to a box that nobody watches. */
+  shutDown(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#apply({ kind: 'restart', nowMs: this.#now() })
+    })
+  }
+
+  /** One hostile message to one signed answer, or to null where it does not even deserve one. */
+  async handle(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array | null> {
+    let ask: Signed<LeaseAsk>
+    try {
+      ask = decodeAsk(bytes, this.#self)
+    } catch (error) {
+      this.#deps.tell({ kind: 'ignored', why: error instanceof DecodeError ? error.message : 'undecodable' })
+      return null
+    }
+    const answer = await this.#inTurn(() => this.#answer(ask, signal))
+    const why = answer.kind === 'refused' ? answer.code : ''
+    this.#deps.tell({ kind: 'answered', to: ask.from, answer: answer.kind, why })
+    return encodeAnswer(answer, this.#deps.signer)
+  }
+
+  hello(to: string): Uint8Array {
+    return encodeAnswer({ kind: 'hello', to, sentAtMs: this.#now() }, this.#deps.signer)
+  }
+
+  async #answer({ from, message }: Signed<LeaseAsk>, signal: AbortSignal): Promise<LeaseAnswerMessage> {
+    const id = message.kind === 'liveness' ? '0'.repeat(32) : message.id
+    if (!isFresh(message.askedAtMs, this.#now()))
+      return refusal(from, id, 'STALE', 'your clock and ours differ by more than two minutes')
+    if (message.kind === 'liveness')
+      return { kind: 'alive', to: from, nonce: message.nonce, state: this.#state(), sentAtMs: this.#now() }
+    if (message.kind === 'release') {
+      const { answer } = await this.#apply({ kind: 'release', id, holder: from, nowMs: this.#now() })
+      if (answer.kind === 'refused') return refusal(from, id, answer.code, 'no lease of yours has this id')
+      return { kind: 'released', to: from, id }
+    }
+    return this.#grant(from, message, signal)
+  }
+
+  /** A leased box takes no heavy test: it answers busy, and a liveness question instead. */
+  #state(): 'free' | 'verifying' | 'leased' {
+    const holder = holderOf(this.#book)
+    if (holder === null) return 'free'
+    return holder.purpose === 'rent' ? 'leased' : 'verifying'
+  }
+
+  async #grant(from: string, message: Request, signal: AbortSignal): Promise<LeaseAnswerMessage> {
+    const { id, purpose, seconds } = message
+    if (!this.#deps.isAllowed(from, purpose))
+      return refusal(from, id, 'NOT_ALLOWED', `this provider gives you no lease to ${purpose}`)
+    let key: SshPublicKey
+    try {
+      key = parseSshPublicKey(message.sshKey)
+    } catch {
+      return refusal(from, id, 'BAD_KEY', 'the key must be one line of ssh-ed25519 or ssh-rsa (2048 bits or more)')
+    }
+    const event = { kind: 'request', id, holder: from, purpose, sshKey: key.line, seconds, nowMs: this.#now() } as const
+    const { answer } = await this.#apply(event)
+    if (answer.kind === 'busy') return { kind: 'busy', to: from, id, purpose: answer.purpose, untilMs: answer.untilMs }
+    if (answer.kind !== 'accepted')
+      return refusal(
+        from,
+        id,
+        answer.kind === 'refused' ? answer.code : 'FAULT',
+        'ask again with a new id or less time',
+      )
+    return this.#open(answer.lease, key, signal)
+  }
+
+  async #open(lease: Lease, key: SshPublicKey, signal: AbortSignal): Promise<LeaseAnswerMessage> {
+    const { id, holder: to, expiresAtMs } = lease
+    try {
+      const details = await this.#deps.access.open(lease, signal)
+      const { close } = await this.#apply({ kind: 'opened', id, nowMs: this.#now() })
+      if (close.includes(id)) return refusal(to, id, 'EXPIRED', 'opening access took longer than the lease')
+      this.#deps.tell({ kind: 'opened', lease, details })
+      const sealed = this.#deps.seal(key, new TextEncoder().encode(JSON.stringify(details)))
+      return { kind: 'granted', to, id, expiresAtMs, sealed: toBase64(sealed) }
+    } catch (error) {
+      const code = error instanceof TouchstoneError ? error.detail.code : 'FAULT'
+      this.#deps.tell({ kind: 'fault', code })
+      await this.#apply({ kind: 'failed', id, nowMs: this.#now() })
+      return refusal(to, id, 'CANNOT_OPEN', 'access could not be opened on this box')
+    }
+  }
+
+  /** Access is taken away before the journal forgets it, and given only after the journal knows it. */
+  async #apply(event: LeaseEvent): Promise<ReturnType<typeof applyLeaseEvent>> {
+    const step = applyLeaseEvent(this.#book, event)
+    for (const id of step.close) {
+      await this.#deps.access.close(id)
+      this.#deps.tell({ kind: 'closed', id })
+    }
+    const changed = JSON.stringify(step.book) !== JSON.stringify(this.#book)
+    this.#book = step.book
+    if (changed) await this.#deps.journal.write(step.book)
+    return step
+  }
+
+  #now(): number {
+    return this.#deps.clock.wallTime().getTime()
+  }
+
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(act)
+    this.#queue = turn.catch(() => {})
+    return turn
+  }
+}
+
+const refusal = (to: string, id: string, code: string, why: string): LeaseAnswerMessage => ({
+  kind: 'refused',
+  to,
+  id,
+  code,
+  why,
+})
+
+const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))

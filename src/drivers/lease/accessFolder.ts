@@ -1,0 +1,105 @@
+import { execFile, spawn } from 'node:child_process'
+import { chmod, chown, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Lease } from '../../core/lease/leaseBook.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import { WATCHDOG } from './leaseScripts.ts'
+
+const run = promisify(execFile)
+const COMMAND_LIMIT_MS = 60_000
+
+/** Paths end up in authorized_keys, where they are read by a shell: only letters that need no quotes. */
+const SAFE_PATH = /^\/[A-Za-z0-9._/-]+$/
+
+export const tagOf = (id: string): string => `touchstone-lease-${id}`
+export const folderOf = (stateFolder: string, id: string): string => join(stateFolder, 'open', id)
+
+export function ensureSafePath(path: string): string {
+  if (SAFE_PATH.test(path)) return path
+  throw new TouchstoneError(
+    { code: 'UNSAFE_PATH', path },
+    {
+      message: `${path} holds letters that a shell would read in its own way`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Set TOUCHSTONE_HOME to a path of letters, digits, dots, dashes and slashes.',
+    },
+  )
+}
+
+/** Ids name files, accounts and containers: nothing but hex goes further. */
+export function ensureLeaseId(id: string): string {
+  if (/^[0-9a-f]{32}$/.test(id)) return id
+  throw new TouchstoneError(
+    { code: 'BAD_LEASE_ID' },
+    { message: 'a lease has an odd id', blame: 'validator', retry: false, nextStep: 'Report this as a bug.' },
+  )
+}
+
+/** Runs a program with fixed arguments; its failure is a fault of the provider's own box. */
+export async function runHere(argv: readonly string[], during: string): Promise<string> {
+  const [program = '', ...rest] = argv
+  try {
+    const { stdout } = await run(program, rest, { timeout: COMMAND_LIMIT_MS, maxBuffer: 1024 * 1024 })
+    return stdout
+  } catch (cause) {
+    throw new TouchstoneError(
+      { code: 'ACCESS_COMMAND_FAILED', during, program },
+      {
+        message: `${program} failed while ${during}`,
+        blame: 'user',
+        retry: true,
+        nextStep: `Run it by hand as the account of the provider, and mend what it says.`,
+        cause,
+      },
+    )
+  }
+}
+
+/** Made before access opens: while it exists the lease lasts, and when it goes the watchdog goes too. */
+export async function makeLeaseFolder(stateFolder: string, id: string): Promise<string> {
+  const folder = ensureSafePath(folderOf(stateFolder, ensureLeaseId(id)))
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  return folder
+}
+
+/** Starts the process that ends this lease on time even if the provider is killed; it is nobody's child. */
+export function startWatchdog(folder: string, lease: Lease, nowMs: number, closeArgv: readonly string[]): void {
+  const seconds = Math.max(0, Math.ceil((lease.expiresAtMs - nowMs) / 1000))
+  const args = [
+    '-c',
+    WATCHDOG,
+    'sh',
+    folder,
+    String(seconds),
+    String(Math.ceil(lease.expiresAtMs / 1000)),
+    ...closeArgv,
+  ]
+  spawn('/bin/sh', args, { detached: true, stdio: 'ignore', cwd: '/' }).unref()
+}
+
+/** OpenSSH 8.2 and newer refuse the key after this; local time, as sshd reads it. */
+export function expiryOption(expiresAtMs: number): string {
+  const at = new Date(Math.ceil(expiresAtMs / 1000) * 1000)
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const day = `${at.getFullYear()}${two(at.getMonth() + 1)}${two(at.getDate())}`
+  return `expiry-time="${day}${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}"`
+}
+
+/** Adds one line to authorized_keys: the old file or the new one, never half of it, with the old one's owner and mode. */
+export async function addKeyLine(path: string, line: string): Promise<void> {
+  const before = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  const old = before === '' ? null : await stat(path)
+  const aside = `${path}.touchstone`
+  const kept = before === '' || before.endsWith('\n') ? before : `${before}\n`
+  await writeFile(aside, `${kept}${line}\n`, { mode: 0o600 })
+  if (old !== null) {
+    await chmod(aside, old.mode & 0o777)
+    await chown(aside, old.uid, old.gid)
+  }
+  await rename(aside, path)
+}

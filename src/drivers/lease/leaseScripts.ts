@@ -1,0 +1,122 @@
+/** Programs for /bin/sh on the provider's own box, fixed as they stand here; what varies comes in as an argument. */
+
+/**
+ * Forced command of a lease in a shared account: runs what was asked for only while the lease's folder exists, and leaves
+ * its process group there for the one who closes it. Arguments: folder of the lease.
+ */
+export const LEASE_SHELL = `
+[ -d "$1" ] || { echo "touchstone: this lease is over" >&2; exit 1; }
+read -r pid name state parent group rest < "/proc/$$/stat" || exit 67
+printf '%s\\n' "$group" > "$1/group-$$" || exit 68
+# The lease may have been closed between the two lines above.
+[ -d "$1" ] || exit 1
+case \${SSH_ORIGINAL_COMMAND:-} in
+  '') echo "touchstone: say which command to run" >&2; code=2 ;;
+  internal-sftp | */sftp-server)
+    code=127
+    for server in /usr/lib/openssh/sftp-server /usr/libexec/openssh/sftp-server /usr/libexec/sftp-server \\
+      /usr/lib/ssh/sftp-server; do
+      if [ -x "$server" ]; then "$server"; code=$?; break; fi
+    done ;;
+  *) sh -c "$SSH_ORIGINAL_COMMAND"; code=$? ;;
+esac
+rm -f "$1/group-$$"
+exit "$code"
+`
+
+/**
+ * Takes a key out of a shared authorized_keys and ends the sessions it opened. Arguments: authorized_keys, tag of the
+ * lease, folder of the lease. The key goes first, so that no session can start after the last one was ended.
+ */
+export const CLOSE_SHARED = `
+if [ -f "$1" ] && grep -q " $2\\$" "$1"; then
+  sed -i "/ $2\\$/d" "$1" || exit 1
+fi
+sweep() {
+  for file in "$1"/group-*; do
+    [ -f "$file" ] || continue
+    read -r group < "$file" || continue
+    case $group in '' | *[!0-9]* | 0 | 1) continue ;; esac
+    kill -KILL "-$group" 2>/dev/null
+  done
+}
+sweep "$3"
+# Renamed first: a session that comes in just now finds no folder to sign up in, and gives up.
+mv "$3" "$3.closed" 2>/dev/null
+sweep "$3.closed"
+rm -rf "$3" "$3.closed"
+exit 0
+`
+
+/**
+ * Removes an account made for one lease with all its processes and files. Arguments: account, folder of the lease.
+ */
+export const CLOSE_ACCOUNT = `
+uid=$(id -u "$1" 2>/dev/null)
+if [ -n "$uid" ]; then
+  [ "$uid" -ge 100 ] || exit 1
+  usermod --lock --expiredate 1 --shell /bin/false "$1" 2>/dev/null
+  home=$(getent passwd "$1" | cut -d: -f6)
+  [ -n "$home" ] && rm -f "$home/.ssh/authorized_keys"
+  round=0
+  while [ "$round" -lt 20 ]; do
+    round=$((round + 1))
+    alive=0
+    for process in /proc/[0-9]*; do
+      [ "$(stat -c %u "$process" 2>/dev/null)" = "$uid" ] || continue
+      kill -KILL "\${process#/proc/}" 2>/dev/null && alive=1
+    done
+    [ "$alive" = 0 ] && break
+  done
+  userdel --force --remove "$1" >/dev/null 2>&1
+  id -u "$1" >/dev/null 2>&1 && exit 1
+fi
+rm -rf "$2"
+exit 0
+`
+
+/** Arguments: engine, container, authorized_keys, tag, folder of the lease. The key goes first here too. */
+export const CLOSE_CONTAINER = `
+if [ -f "$3" ] && grep -q " $4\\$" "$3"; then
+  sed -i "/ $4\\$/d" "$3" || exit 1
+fi
+"$1" rm --force "$2" >/dev/null 2>&1
+"$1" inspect "$2" >/dev/null 2>&1 && exit 1
+rm -rf "$5"
+exit 0
+`
+
+/**
+ * Outlives the provider: ends a lease on time whoever else has died. Goes away by itself when the lease's folder does.
+ * Arguments: folder of the lease, seconds it may last, end in seconds since 1970, then the command that closes it. Counts
+ * seconds besides reading the clock, so that setting the clock back does not make a lease longer.
+ */
+export const WATCHDOG = `
+trap '' HUP INT TERM
+folder=$1 left=$2 end=$3
+shift 3
+while [ -d "$folder" ]; do
+  if [ "$left" -le 0 ] || [ "$(date +%s)" -ge "$end" ]; then
+    tries=0
+    while [ "$tries" -lt 600 ]; do
+      "$@" && exit 0
+      tries=$((tries + 1))
+      sleep 1
+    done
+    exit 1
+  fi
+  sleep 1
+  left=$((left - 1))
+done
+`
+
+/**
+ * Forced command of a lease in a container: whatever was asked for runs inside, never here. Arguments: engine, container.
+ * SFTP is for files of this machine, so it is refused; the release goes in through a command instead.
+ */
+export const CONTAINER_SHELL = `
+case \${SSH_ORIGINAL_COMMAND:-} in
+  '' | internal-sftp | */sftp-server) exit 1 ;;
+esac
+exec "$1" exec --interactive "$2" sh -c "$SSH_ORIGINAL_COMMAND"
+`

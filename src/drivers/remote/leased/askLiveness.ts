@@ -1,0 +1,29 @@
+import type { Signer } from '../../../core/bytes/ed25519.ts'
+import { toHex } from '../../../core/bytes/hex.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Randomness } from '../../../ports/randomness.ts'
+import { askProvider, type ProviderPeer, providerFault } from './askProvider.ts'
+
+export interface SignOfLife {
+  readonly state: 'free' | 'verifying' | 'leased'
+  readonly roundTripUs: number
+}
+
+const LIMIT_MS = 10_000
+
+/**
+ * A fresh random number, signed at once by the provider's key. It shows that the provider is up and says what it is doing;
+ * it does not show that its cards work, which is what heavy tests are for.
+ */
+export async function askLiveness(
+  peer: ProviderPeer,
+  { signer, clock, randomness }: { readonly signer: Signer; readonly clock: Clock; readonly randomness: Randomness },
+  signal: AbortSignal,
+): Promise<SignOfLife> {
+  const nonce = toHex(randomness.bytes(32))
+  const askedAtMs = clock.wallTime().getTime()
+  const began = clock.monotonicUs()
+  const answer = await askProvider(peer, { kind: 'liveness', to: peer.key, nonce, askedAtMs }, signer, signal, LIMIT_MS)
+  if (answer.kind !== 'alive') throw providerFault('PROVIDER_NONSENSE', 'the provider gives no sign of life', true)
+  return { state: answer.state, roundTripUs: clock.monotonicUs() - began }
+}

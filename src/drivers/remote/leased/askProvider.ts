@@ -1,0 +1,79 @@
+import type { Signer } from '../../../core/bytes/ed25519.ts'
+import { toHex } from '../../../core/bytes/hex.ts'
+import { decodeAnswer, encodeAsk, type LeaseAnswerMessage, type LeaseAsk } from '../../../core/lease/leaseMessages.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
+import type { MessageChannel } from '../../../ports/leases.ts'
+
+/** One provider and the channel to it, whoever dialled. */
+export interface ProviderPeer {
+  readonly channel: MessageChannel
+  /** Hex of its Ed25519 key; answers of anybody else are refused. */
+  readonly key: string
+}
+
+const ANSWER_MS = 60_000
+
+/** Sends one question and waits for its answer; what belongs to other questions is passed over. */
+export async function askProvider(
+  { channel, key }: ProviderPeer,
+  message: LeaseAsk,
+  signer: Signer,
+  signal: AbortSignal,
+  limitMs = ANSWER_MS,
+): Promise<LeaseAnswerMessage> {
+  signal.throwIfAborted()
+  await channel.send(encodeAsk(message, signer))
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
+  const reader = channel.messages[Symbol.asyncIterator]()
+  for (;;) {
+    const next = await raceAbort(reader.next(), limit, signal, limitMs).catch((error: unknown) => {
+      // An answer that comes after all would be taken for that of the next question.
+      channel.close()
+      throw error
+    })
+    if (next.done) throw providerFault('PROVIDER_GONE', 'the provider closed the channel without an answer', true)
+    const answer = readAnswer(next.value, key, signer)
+    if (answer.kind !== 'hello' && belongsTo(answer, message)) return answer
+  }
+}
+
+function readAnswer(bytes: Uint8Array, key: string, signer: Signer): LeaseAnswerMessage {
+  try {
+    const { from, message } = decodeAnswer(bytes, toHex(signer.publicKey))
+    if (from === key) return message
+  } catch {
+    // Said below: what it was does not matter to the reader.
+  }
+  throw providerFault('PROVIDER_NONSENSE', 'the provider answered with something that is not signed by its key', false)
+}
+
+function belongsTo(answer: LeaseAnswerMessage, ask: LeaseAsk): boolean {
+  if (ask.kind === 'liveness') return answer.kind === 'alive' ? answer.nonce === ask.nonce : answer.kind === 'refused'
+  return 'id' in answer && answer.id === ask.id
+}
+
+async function raceAbort<T>(promise: Promise<T>, limit: AbortSignal, caller: AbortSignal, limitMs: number): Promise<T> {
+  let stop = (): void => {}
+  const aborted = new Promise<never>((_, reject) => {
+    const onAbort = (): void =>
+      reject(
+        caller.aborted
+          ? caller.reason
+          : providerFault('PROVIDER_SILENT', `the provider did not answer within ${limitMs} ms`, true),
+      )
+    if (limit.aborted) return onAbort()
+    limit.addEventListener('abort', onAbort, { once: true })
+    stop = () => limit.removeEventListener('abort', onAbort)
+  })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    stop()
+  }
+}
+
+export const providerFault = (code: string, message: string, retry: boolean): TouchstoneError =>
+  new TouchstoneError(
+    { code },
+    { message, blame: 'prover', retry, nextStep: 'Ask the provider what its log says, or choose another box.' },
+  )

@@ -1,0 +1,98 @@
+import type { Duplex } from 'node:stream'
+import type { Signer } from '../../../core/bytes/ed25519.ts'
+import { toHex } from '../../../core/bytes/hex.ts'
+import type { LeasePurpose } from '../../../core/lease/leaseBook.ts'
+import { type AccessDetails, accessDetailsSchema, type LeaseAnswerMessage } from '../../../core/lease/leaseMessages.ts'
+import { decodeJson } from '../../../core/wire/inventory.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
+import type { Randomness } from '../../../ports/randomness.ts'
+import type { RemoteBox } from '../../../ports/remoteBox.ts'
+import { openSealed } from '../../system/sealToKey.ts'
+import { connectSsh, type SshBoxOptions } from '../ssh/connectSsh.ts'
+import { formatSshAddress } from '../ssh/sshAddress.ts'
+import { askProvider, type ProviderPeer, providerFault } from './askProvider.ts'
+import { openSshKey } from './openSshKey.ts'
+
+export interface LeaseWish {
+  readonly purpose: LeasePurpose
+  readonly seconds: number
+}
+
+export interface LeasedOptions extends LeaseWish {
+  readonly signer: Signer
+  readonly clock: Clock
+  readonly randomness: Randomness
+  readonly ssh: Omit<SshBoxOptions, 'auth' | 'hostKey' | 'dial'>
+  /** Where a provider behind NAT has dialled in: its tunnel by token. */
+  readonly tunnel?: (token: string, signal: AbortSignal) => Promise<Duplex>
+}
+
+const RELEASE_MS = 10_000
+
+/** Asks for a lease with a key of its own, logs in with it, and gives the lease back on close. */
+export async function connectLeased(
+  peer: ProviderPeer,
+  options: LeasedOptions,
+  signal: AbortSignal,
+): Promise<RemoteBox> {
+  const { signer, clock, randomness, purpose, seconds } = options
+  const key = openSshKey(randomness.bytes(32))
+  const id = toHex(randomness.bytes(16))
+  const askedAtMs = clock.wallTime().getTime()
+  const request = { kind: 'request', to: peer.key, id, purpose, seconds, sshKey: key.publicLine, askedAtMs } as const
+  const release = async (): Promise<void> => {
+    const message = { kind: 'release', to: peer.key, id, askedAtMs: clock.wallTime().getTime() } as const
+    // A provider that is gone closes the lease by itself, on its time.
+    await askProvider(peer, message, signer, AbortSignal.timeout(RELEASE_MS), RELEASE_MS).catch(() => {})
+  }
+  try {
+    const details = readGrant(await askProvider(peer, request, signer, signal), key.seed)
+    const box = await connectSsh(formatSshAddress(details), sshOptions(options, details, key.privateKey), signal)
+    return leasedBox(box, details, release)
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array): AccessDetails {
+  if (answer.kind === 'busy') throw busy(answer.purpose, answer.untilMs)
+  if (answer.kind === 'refused') throw providerFault(answer.code, `the provider refuses: ${answer.why}`, false)
+  if (answer.kind !== 'granted') throw providerFault('PROVIDER_NONSENSE', 'the provider answered out of turn', false)
+  const plain = openSealed({ kind: 'ed25519', seed }, Buffer.from(answer.sealed, 'base64'))
+  return decodeJson(plain, accessDetailsSchema, 'connection details')
+}
+
+function sshOptions(options: LeasedOptions, details: AccessDetails, privateKey: string): SshBoxOptions {
+  const { tunnel } = options
+  const dial = details.tunnel === '' || tunnel === undefined ? null : (s: AbortSignal) => tunnel(details.tunnel, s)
+  return { ...options.ssh, auth: { privateKey }, hostKey: details.hostKey, ...(dial === null ? {} : { dial }) }
+}
+
+function leasedBox(box: RemoteBox, details: AccessDetails, release: () => Promise<void>): RemoteBox {
+  return {
+    address: box.address,
+    get access() {
+      return { ...box.access, confinement: details.confinement, way: details.tunnel === '' ? 'ssh' : 'ssh in a tunnel' }
+    },
+    install: (signal) => box.install(signal),
+    start: (signal) => box.start(signal),
+    close: async () => {
+      await box.close()
+      await release()
+    },
+  }
+}
+
+/** Its own state, neither a failure nor a proof (attack 18): ask for a sign of life instead. */
+const busy = (purpose: LeasePurpose, untilMs: number): TouchstoneError =>
+  new TouchstoneError(
+    { code: 'BOX_BUSY', purpose, untilMs },
+    {
+      message: `the box is ${purpose === 'rent' ? 'leased to a buyer' : 'being verified by somebody else'}`,
+      blame: 'prover',
+      retry: true,
+      nextStep: 'Try again when the lease has ended; until then ask for a sign of life.',
+    },
+  )

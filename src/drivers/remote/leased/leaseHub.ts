@@ -1,0 +1,117 @@
+import type { Duplex } from 'node:stream'
+import { createWebSocketStream, type WebSocket } from 'ws'
+import { decodeAnswer } from '../../../core/lease/leaseMessages.ts'
+import { listenWs, wsChannel } from '../../system/wsChannel.ts'
+import type { ProviderPeer } from './askProvider.ts'
+
+/** Where providers behind NAT dial in: one channel each for messages, and a connection per tunnel. */
+export interface LeaseHub {
+  readonly port: number
+  /** The provider with this key, now or as soon as it dials in. */
+  peer(key: string, signal: AbortSignal): Promise<ProviderPeer>
+  tunnel(token: string, signal: AbortSignal): Promise<Duplex>
+  close(): Promise<void>
+}
+
+/** What is offered under a name and waited for under it, whichever comes first; the newest offer counts. */
+class Meeting<T> {
+  readonly #shared: boolean
+  readonly #offers = new Map<string, T>()
+  readonly #waiting = new Map<string, Set<(offer: T) => void>>()
+
+  /** A shared offer stays for the next one who asks; any other serves once. */
+  constructor(shared: boolean) {
+    this.#shared = shared
+  }
+
+  offer(name: string, value: T): void {
+    const [first] = this.#waiting.get(name) ?? []
+    if (first === undefined || this.#shared) this.#offers.set(name, value)
+    first?.(value)
+  }
+
+  withdraw(name: string, value: T): void {
+    if (this.#offers.get(name) === value) this.#offers.delete(name)
+  }
+
+  take(name: string, signal: AbortSignal): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason)
+      const ready = this.#offers.get(name)
+      if (ready !== undefined) {
+        if (!this.#shared) this.#offers.delete(name)
+        return resolve(ready)
+      }
+      const waiting = this.#waiting.get(name) ?? new Set()
+      this.#waiting.set(name, waiting)
+      const finish = (act: () => void): void => {
+        waiting.delete(accept)
+        if (waiting.size === 0) this.#waiting.delete(name)
+        signal.removeEventListener('abort', onAbort)
+        act()
+      }
+      const accept = (offer: T): void => finish(() => resolve(offer))
+      const onAbort = (): void => finish(() => reject(signal.reason))
+      waiting.add(accept)
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+}
+
+const FIRST_WORD_MS = 10_000
+
+export async function openLeaseHub(
+  where: { readonly host: string; readonly port: number },
+  self: string,
+): Promise<LeaseHub> {
+  const peers = new Meeting<ProviderPeer>(true)
+  const tunnels = new Meeting<WebSocket>(false)
+  const listener = await listenWs(where, (socket, path) => {
+    const silent = setTimeout(() => socket.terminate(), FIRST_WORD_MS)
+    socket.once('close', () => clearTimeout(silent))
+    if (path === '/tunnel') acceptTunnel(socket, tunnels, () => clearTimeout(silent))
+    else void acceptPeer(socket, peers, self, () => clearTimeout(silent))
+  })
+  return {
+    port: listener.port,
+    peer: (key, signal) => peers.take(key, signal),
+    tunnel: async (token, signal) => {
+      const socket = await tunnels.take(token, signal)
+      const stream = createWebSocketStream(socket)
+      stream.on('error', () => socket.terminate())
+      return stream
+    },
+    close: () => listener.close(),
+  }
+}
+
+/** The first message must be a greeting to us, signed by the provider. */
+async function acceptPeer(
+  socket: WebSocket,
+  peers: Meeting<ProviderPeer>,
+  self: string,
+  heard: () => void,
+): Promise<void> {
+  const channel = wsChannel(socket)
+  const first = await channel.messages[Symbol.asyncIterator]().next()
+  heard()
+  try {
+    const { from, message } = decodeAnswer(first.value as Uint8Array, self)
+    if (message.kind !== 'hello') return socket.terminate()
+    const peer = { channel, key: from }
+    peers.offer(from, peer)
+    socket.once('close', () => peers.withdraw(from, peer))
+  } catch {
+    socket.terminate()
+  }
+}
+
+function acceptTunnel(socket: WebSocket, tunnels: Meeting<WebSocket>, heard: () => void): void {
+  socket.once('message', (data) => {
+    heard()
+    const token = (data as Buffer).toString('hex')
+    if (token.length !== 64) return socket.terminate()
+    tunnels.offer(token, socket)
+    socket.once('close', () => tunnels.withdraw(token, socket))
+  })
+}

@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { WebSocket, WebSocketServer } from 'ws'
+import { MAX_LEASE_MESSAGE_BYTES } from '../../core/lease/leaseMessages.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { MessageChannel } from '../../ports/leases.ts'
+
+/** More messages than this wait for nobody: a peer that floods is cut off. */
+const MAX_WAITING = 64
+const MAX_PEERS = 256
+const HANDSHAKE_MS = 10_000
+const PING_MS = 20_000
+
+export const MESSAGES = { maxPayload: MAX_LEASE_MESSAGE_BYTES, perMessageDeflate: false } as const
+/** Tunnels carry SSH, in pieces of our choosing. */
+export const TUNNEL = { maxPayload: 256 * 1024, perMessageDeflate: false } as const
+
+/** A WebSocket as a channel of small messages; text, floods and oversized messages end it. */
+export function wsChannel(socket: WebSocket): MessageChannel {
+  const waiting: Uint8Array[] = []
+  let ended = false
+  let wake = (): void => {}
+  socket.on('message', (data, isBinary) => {
+    if (!isBinary || waiting.length >= MAX_WAITING) return socket.terminate()
+    waiting.push(new Uint8Array(data as Buffer))
+    wake()
+  })
+  socket.on('error', () => socket.terminate())
+  socket.once('close', () => {
+    ended = true
+    wake()
+  })
+  keepAlive(socket)
+  async function* messages(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const next = waiting.shift()
+      if (next !== undefined) yield next
+      else if (ended) return
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+    }
+  }
+  return {
+    messages: messages(),
+    send: (message) =>
+      new Promise((resolve, reject) => socket.send(message, (error) => (error ? reject(peerGone(error)) : resolve()))),
+    close: () => socket.close(),
+  }
+}
+
+/** A peer that vanished without a word is noticed within two pings. */
+function keepAlive(socket: WebSocket): void {
+  let answered = true
+  const timer = setInterval(() => {
+    if (!answered) return socket.terminate()
+    answered = false
+    socket.ping()
+  }, PING_MS)
+  timer.unref()
+  socket.on('pong', () => {
+    answered = true
+  })
+  socket.once('close', () => clearInterval(timer))
+}
+
+export async function dialWs(
+  url: string,
+  limits: typeof MESSAGES | typeof TUNNEL,
+  signal: AbortSignal,
+): Promise<WebSocket> {
+  signal.throwIfAborted()
+  const socket = new WebSocket(url, { ...limits, handshakeTimeout: HANDSHAKE_MS })
+  const abort = (): void => socket.terminate()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await once(socket, 'open')
+    return socket
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw peerUnreachable(url, cause)
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+export interface WsListener {
+  readonly port: number
+  close(): Promise<void>
+}
+
+export async function listenWs(
+  where: { readonly host: string; readonly port: number },
+  onSocket: (socket: WebSocket, path: string) => void,
+): Promise<WsListener> {
+  const server = new WebSocketServer({ ...where, ...TUNNEL })
+  server.on('connection', (socket, request) => {
+    if (server.clients.size > MAX_PEERS) return socket.terminate()
+    socket.on('error', () => socket.terminate())
+    onSocket(socket, request.url ?? '/')
+  })
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      for (const socket of server.clients) socket.terminate()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+const peerGone = (cause: unknown): TouchstoneError =>
+  new TouchstoneError(
+    { code: 'PEER_GONE' },
+    {
+      message: 'the other side closed the channel',
+      blame: 'network',
+      retry: true,
+      nextStep: 'Try again; if it stays so, ask whoever runs the other side.',
+      cause,
+    },
+  )
+
+const peerUnreachable = (url: string, cause: unknown): TouchstoneError =>
+  new TouchstoneError(
+    { code: 'PEER_UNREACHABLE', url },
+    {
+      message: `${url} cannot be reached`,
+      blame: 'network',
+      retry: true,
+      nextStep: 'Check the address, and that the other side is up and lets WebSockets through.',
+      cause,
+    },
+  )
