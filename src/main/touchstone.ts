@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { addBenchCommand } from './benchCommand.ts'
 import { addCheckCommand } from './checkCommand.ts'
 import { EXIT } from './exitCodes.ts'
+import { addProviderCommand } from './providerCommand.ts'
 import { commandContext } from './run.ts'
 import { addVerifyCommand } from './verifyCommand.ts'
 import { version } from './version.ts'
@@ -19,6 +20,7 @@ const program = new Command('touchstone')
 addVerifyCommand(program, context)
 addCheckCommand(program, context)
 addBenchCommand(program, context)
+addProviderCommand(program, context)
 
 try {
   await program.parseAsync()

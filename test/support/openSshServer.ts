@@ -17,9 +17,12 @@ export function whyNoOpenSsh(): string | null {
 
 export interface OpenSshOptions {
   readonly folder: string
-  readonly home: string
+  /** What HOME says to those who log in; null leaves it to the account. */
+  readonly home: string | null
   readonly hostKey: string
   readonly authorizedKeys: string
+  /** Where each account keeps its keys, instead of one file for all. */
+  readonly keysPattern?: string
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -33,14 +36,16 @@ export async function startOpenSsh(options: OpenSshOptions): Promise<TestSshServ
     chmodSync(join(folder, name), 0o600)
     return join(folder, name)
   }
-  const env = Object.entries({ HOME: options.home, ...options.env }).map(([name, value]) => `"${name}=${value}"`)
+  const env = Object.entries({ ...(options.home === null ? {} : { HOME: options.home }), ...options.env }).map(
+    ([name, value]) => `"${name}=${value}"`,
+  )
   const port = await freePort()
   const config = file(
     'sshd_config',
     [
       `ListenAddress 127.0.0.1:${port}`,
       `HostKey ${file('host_key', options.hostKey)}`,
-      `AuthorizedKeysFile ${file('authorized_keys', options.authorizedKeys)}`,
+      `AuthorizedKeysFile ${options.keysPattern ?? file('authorized_keys', options.authorizedKeys)}`,
       `PidFile none`,
       'UsePAM no',
       'StrictModes no',
@@ -48,7 +53,7 @@ export async function startOpenSsh(options: OpenSshOptions): Promise<TestSshServ
       'KbdInteractiveAuthentication no',
       'PermitRootLogin prohibit-password',
       'Subsystem sftp internal-sftp',
-      `SetEnv ${env.join(' ')}`,
+      env.length === 0 ? '' : `SetEnv ${env.join(' ')}`,
       '',
     ].join('\n'),
   )

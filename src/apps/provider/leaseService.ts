@@ -48,6 +48,9 @@ export type LeaseNews =
   | { readonly kind: 'ignored'; readonly why: string }
   | { readonly kind: 'fault'; readonly code: string }
 
+/** Closing takes a moment: it begins this much early, so that access ends within the lease, not after it. */
+const EARLY_MS = 300
+
 type Request = Extract<LeaseAsk, { kind: 'request' }>
 
 /**
@@ -81,8 +84,9 @@ export class LeaseService {
   /** Closes what has run out; called by a timer. Returns when to be called next. */
   tick(): Promise<number | null> {
     return this.#inTurn(async () => {
-      await this.#apply({ kind: 'tick', nowMs: this.#now() })
-      return holderOf(this.#book)?.expiresAtMs ?? null
+      await this.#apply({ kind: 'tick', nowMs: this.#now() + EARLY_MS })
+      const holder = holderOf(this.#book)
+      return holder === null ? null : holder.expiresAtMs - EARLY_MS
     })
   }
 

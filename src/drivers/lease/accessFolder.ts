@@ -64,24 +64,20 @@ export async function makeLeaseFolder(stateFolder: string, id: string): Promise<
   return folder
 }
 
+/** The watchdog looks once a second, so it aims a second early: access ends within the lease, not after it. */
+const EARLY_SECONDS = 1
+
 /** Starts the process that ends this lease on time even if the provider is killed; it is nobody's child. */
 export function startWatchdog(folder: string, lease: Lease, nowMs: number, closeArgv: readonly string[]): void {
-  const seconds = Math.max(0, Math.ceil((lease.expiresAtMs - nowMs) / 1000))
-  const args = [
-    '-c',
-    WATCHDOG,
-    'sh',
-    folder,
-    String(seconds),
-    String(Math.ceil(lease.expiresAtMs / 1000)),
-    ...closeArgv,
-  ]
+  const seconds = Math.ceil((lease.expiresAtMs - nowMs) / 1000)
+  const end = Math.floor(lease.expiresAtMs / 1000) - EARLY_SECONDS
+  const args = ['-c', WATCHDOG, 'sh', folder, String(seconds), String(end), ...closeArgv]
   spawn('/bin/sh', args, { detached: true, stdio: 'ignore', cwd: '/' }).unref()
 }
 
 /** OpenSSH 8.2 and newer refuse the key after this; local time, as sshd reads it. */
 export function expiryOption(expiresAtMs: number): string {
-  const at = new Date(Math.ceil(expiresAtMs / 1000) * 1000)
+  const at = new Date(Math.floor(expiresAtMs / 1000) * 1000)
   const two = (value: number): string => String(value).padStart(2, '0')
   const day = `${at.getFullYear()}${two(at.getMonth() + 1)}${two(at.getDate())}`
   return `expiry-time="${day}${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}"`

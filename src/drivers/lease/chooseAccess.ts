@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { TouchstoneError } from '../../ports/errors.ts'
 import type { BoxAccess } from '../../ports/leases.ts'
 import { containerAccess } from './containerAccess.ts'
 import { ownAccount } from './ownAccount.ts'
@@ -16,24 +17,38 @@ export interface ChoiceOptions extends SharedAccountOptions {
   readonly gpuFlags?: readonly string[]
   readonly isRoot: boolean
   readonly searchPath: string
+  /** `auto`, or what the provider insists on. */
+  readonly wanted: Confinement | 'auto'
 }
+
+export type Confinement = 'container' | 'own account' | 'shared account'
 
 export interface ChosenAccess {
   readonly access: BoxAccess
-  readonly confinement: 'container' | 'own account' | 'shared account'
+  readonly confinement: Confinement
 }
 
 /** The best confinement this box has: a container, else an account per lease, else our own account with a forced command. */
 export async function chooseAccess(options: ChoiceOptions): Promise<ChosenAccess> {
-  const { image, searchPath } = options
-  const engine = image === undefined ? null : await findEngine(searchPath, image)
+  const { image, searchPath, wanted } = options
+  const may = (confinement: Confinement): boolean => wanted === 'auto' || wanted === confinement
+  const engine = image === undefined || !may('container') ? null : await findEngine(searchPath, image)
   if (engine !== null && image !== undefined) {
     const access = containerAccess({ ...options, engine, image, gpuFlags: options.gpuFlags ?? [] })
     return { access, confinement: 'container' }
   }
-  if (options.isRoot && findProgram('useradd', searchPath) !== null)
+  if (may('own account') && options.isRoot && findProgram('useradd', searchPath) !== null)
     return { access: ownAccount(options), confinement: 'own account' }
-  return { access: sharedAccount(options), confinement: 'shared account' }
+  if (may('shared account')) return { access: sharedAccount(options), confinement: 'shared account' }
+  throw new TouchstoneError(
+    { code: 'NO_SUCH_CONFINEMENT', wanted },
+    {
+      message: `this box cannot give leases into a ${wanted}`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'A container needs docker or podman running and --image; an account of its own needs root and useradd.',
+    },
+  )
 }
 
 /** An engine counts if it answers and holds the image. */

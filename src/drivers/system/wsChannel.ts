@@ -21,8 +21,9 @@ export function wsChannel(socket: WebSocket): MessageChannel {
   let ended = false
   let wake = (): void => {}
   socket.on('message', (data, isBinary) => {
-    if (!isBinary || waiting.length >= MAX_WAITING) return socket.terminate()
-    waiting.push(new Uint8Array(data as Buffer))
+    const bytes = data as Buffer
+    if (!isBinary || waiting.length >= MAX_WAITING || bytes.length > MAX_LEASE_MESSAGE_BYTES) return socket.terminate()
+    waiting.push(new Uint8Array(bytes))
     wake()
   })
   socket.on('error', () => socket.terminate())

@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { signerFrom } from '../../core/bytes/ed25519.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { type Lease, type LeaseBook, MAX_VERIFY_SECONDS } from '../../core/lease/leaseBook.ts'
+import { decodeAnswer, encodeAsk, type LeaseAsk } from '../../core/lease/leaseMessages.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import { type LeaseDeps, LeaseService } from './leaseService.ts'
+
+const provider = signerFrom(new Uint8Array(32).fill(1))
+const [ann, bob] = [signerFrom(new Uint8Array(32).fill(2)), signerFrom(new Uint8Array(32).fill(3))]
+const to = toHex(provider.publicKey)
+const never = new AbortController().signal
+const sshKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH'
+
+/** A box in memory: what is on its disk and which keys it lets in. Any step can be made to crash. */
+function world(crashAt = Number.POSITIVE_INFINITY) {
+  const state = { nowMs: 1_000_000, disk: { leases: [] } as LeaseBook, keys: new Map<string, string>(), steps: 0 }
+  const step = async (): Promise<void> => {
+    if (state.steps++ >= crashAt) throw new Error('crash')
+  }
+  const deps = (limit = step): LeaseDeps => ({
+    signer: provider,
+    clock: { monotonicUs: () => 0, wallTime: () => new Date(state.nowMs), sleep: async () => {} },
+    journal: {
+      read: async () => state.disk,
+      write: async (book) => {
+        await limit()
+        state.disk = structuredClone(book)
+      },
+    },
+    access: {
+      open: async (lease: Lease) => {
+        await limit()
+        state.keys.set(lease.id, lease.sshKey)
+        await limit()
+        const where = { user: 'u', host: 'h', port: 22, hostKey: `SHA256:${'A'.repeat(43)}`, tunnel: '' }
+        return { ...where, confinement: 'own account' as const }
+      },
+      close: async (id: string) => {
+        await limit()
+        state.keys.delete(id)
+      },
+    },
+    seal: (_, plain) => plain,
+    isAllowed: (_, purpose) => purpose === 'verify' || purpose === 'rent',
+    tell: () => {},
+  })
+  return { state, deps }
+}
+
+const ask = async (service: LeaseService, message: Record<string, unknown>, signer = ann) => {
+  const bytes = await service.handle(encodeAsk({ to, askedAtMs: 1_000_000, ...message } as LeaseAsk, signer), never)
+  return bytes === null ? null : decodeAnswer(bytes, toHex(signer.publicKey)).message
+}
+const request = (id: string, over: Record<string, unknown> = {}) => ({
+  kind: 'request',
+  id: id.repeat(32),
+  purpose: 'verify',
+  seconds: 60,
+  sshKey,
+  ...over,
+})
+
+describe('LeaseService', () => {
+  test('default: a lease is granted, used, and released by its holder alone', async () => {
+    const { state, deps } = world()
+    const service = new LeaseService(deps())
+    await service.recover()
+    const granted = await ask(service, request('a'))
+    expect(granted).toMatchObject({ kind: 'granted', expiresAtMs: state.nowMs + 60_000 })
+    const sealed = granted?.kind === 'granted' ? JSON.parse(atob(granted.sealed)) : null
+    expect(sealed).toMatchObject({ user: 'u', confinement: 'own account' })
+    expect([...state.keys.values()]).toEqual([sshKey])
+    expect(state.disk.leases[0]!.state).toBe('open')
+    const release = { kind: 'release', id: 'a'.repeat(32) }
+    expect(await ask(service, release, bob)).toMatchObject({ kind: 'refused', code: 'NOT_YOURS' })
+    expect(state.keys.size).toBe(1)
+    expect(await ask(service, release)).toMatchObject({ kind: 'released' })
+    expect(state.keys.size).toBe(0)
+  })
+
+  test('attack 18: a leased box answers busy, and a fresh sign of life, and is not disturbed', async () => {
+    const { state, deps } = world()
+    const service = new LeaseService(deps())
+    expect(await ask(service, { kind: 'liveness', nonce: '0'.repeat(64) })).toMatchObject({ state: 'free' })
+    await ask(service, request('a', { purpose: 'rent' }), bob)
+    expect(await ask(service, request('b'))).toMatchObject({ kind: 'busy', purpose: 'rent' })
+    const alive = await ask(service, { kind: 'liveness', nonce: '5'.repeat(64) })
+    expect(alive).toMatchObject({ kind: 'alive', state: 'leased', nonce: '5'.repeat(64) })
+    expect(state.keys.size).toBe(1)
+  })
+
+  test.each([
+    ['an old question', request('a', { askedAtMs: 1_000_000 - 200_000 }), 'STALE'],
+    ['a key with a command in front', request('a', { sshKey: `command="id" ${sshKey}` }), 'BAD_KEY'],
+    ['a lease without end', request('a', { seconds: MAX_VERIFY_SECONDS + 1 }), 'TOO_LONG'],
+  ])('behavior: %s is refused with %s', async (_, message, code) => {
+    const { state, deps } = world()
+    expect(await ask(new LeaseService(deps()), message)).toMatchObject({ kind: 'refused', code })
+    expect(state.keys.size).toBe(0)
+  })
+
+  test('behavior: strangers, unsigned bytes and replays get nothing', async () => {
+    const { state, deps } = world()
+    const closed = new LeaseService({ ...deps(), isAllowed: () => false })
+    expect(await ask(closed, request('a'))).toMatchObject({ code: 'NOT_ALLOWED' })
+    const service = new LeaseService(deps())
+    expect(await service.handle(new Uint8Array(200), never)).toBeNull()
+    await ask(service, request('a'))
+    await ask(service, { kind: 'release', id: 'a'.repeat(32) })
+    expect(await ask(service, request('a'))).toMatchObject({ code: 'ID_USED' })
+    expect(state.keys.size).toBe(0)
+  })
+
+  test('behavior: a lease ends on time, and all end when the provider stops', async () => {
+    const { state, deps } = world()
+    const service = new LeaseService(deps())
+    await ask(service, request('a'))
+    expect(await service.tick()).toBeLessThan(state.nowMs + 60_000)
+    state.nowMs += 60_000
+    expect(await service.tick()).toBeNull()
+    expect(state.keys.size).toBe(0)
+    await ask(service, request('b', { askedAtMs: state.nowMs }))
+    expect(state.keys.size).toBe(1)
+    await service.shutDown()
+    expect(state.keys.size).toBe(0)
+  })
+
+  test('behavior: access that cannot be opened is closed again and refused', async () => {
+    const { state, deps } = world()
+    const fault = new TouchstoneError({ code: 'X' }, { message: '', blame: 'user', retry: false, nextStep: '' })
+    const { access, ...rest } = deps()
+    const failing = {
+      ...access,
+      open: async (lease: Lease, signal: AbortSignal) => {
+        await access.open(lease, signal)
+        throw fault
+      },
+    }
+    const service = new LeaseService({ ...rest, access: failing })
+    expect(await ask(service, request('a'))).toMatchObject({ kind: 'refused', code: 'CANNOT_OPEN' })
+    expect(state.keys.size).toBe(0)
+    expect(await ask(service, request('b'))).toMatchObject({ kind: 'refused' })
+  })
+
+  test('property: a crash at any step leaves nothing that the next start does not close', async () => {
+    const anAct = fc.constantFrom('request a', 'request b', 'release a', 'tick', 'later')
+    await fc.assert(
+      fc.asyncProperty(fc.array(anAct, { maxLength: 12 }), fc.nat(30), async (acts, crashAt) => {
+        const { state, deps } = world(crashAt)
+        const service = new LeaseService(deps())
+        for (const act of acts) {
+          const [verb, id] = act.split(' ')
+          const at = { askedAtMs: state.nowMs }
+          const done =
+            verb === 'request'
+              ? ask(service, request(id!, at))
+              : verb === 'release'
+                ? ask(service, { kind: 'release', id: id!.repeat(32), ...at })
+                : service.tick()
+          if (verb === 'later') state.nowMs += 30_000
+          // From the crash on the process is gone.
+          if (
+            await done.then(
+              () => state.steps > crashAt,
+              () => true,
+            )
+          )
+            break
+        }
+        const held = state.disk.leases
+          .filter((lease) => ['requested', 'open'].includes(lease.state))
+          .map(({ id }) => id)
+        for (const id of state.keys.keys()) expect(held).toContain(id)
+        const again = new LeaseService(deps(async () => {}))
+        await again.recover()
+        expect(state.keys.size).toBe(0)
+      }),
+      { numRuns: 40 },
+    )
+  })
+})

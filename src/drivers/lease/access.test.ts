@@ -1,0 +1,148 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { eventually } from '../../../test/support/eventually.ts'
+import type { Lease } from '../../core/lease/leaseBook.ts'
+import { expiryOption } from './accessFolder.ts'
+import { chooseAccess } from './chooseAccess.ts'
+import { containerAccess, containerOf } from './containerAccess.ts'
+import { fileJournal } from './fileJournal.ts'
+import { sharedAccount } from './sharedAccount.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'touchstone-access-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+const never = new AbortController().signal
+let count = 0
+
+function place() {
+  const folder = join(root, `box-${count++}`)
+  mkdirSync(folder)
+  const authorizedKeysFile = join(folder, 'ssh', 'authorized_keys')
+  const stateFolder = join(folder, 'leases')
+  const options = { stateFolder, host: 'h', port: 22, hostKey: 'SHA256:x', user: 'me', authorizedKeysFile }
+  return {
+    folder,
+    options,
+    keys: () => (existsSync(authorizedKeysFile) ? readFileSync(authorizedKeysFile, 'utf8') : ''),
+  }
+}
+const leaseFor = (seconds: number): Lease => ({
+  id: (count++).toString(16).padStart(32, '0'),
+  holder: 'f'.repeat(64),
+  purpose: 'verify',
+  sshKey: 'ssh-ed25519 AAAA',
+  askedAtMs: Date.now(),
+  expiresAtMs: Date.now() + 1000 * seconds,
+  state: 'requested',
+})
+
+describe('access into a shared account', () => {
+  test('adds one key that may run commands and nothing else, and takes exactly that away again', async () => {
+    const { options, keys } = place()
+    const before = 'ssh-ed25519 BBBB owner@laptop'
+    mkdirSync(join(options.authorizedKeysFile, '..'))
+    writeFileSync(options.authorizedKeysFile, before, { mode: 0o640 })
+    chmodSync(options.authorizedKeysFile, 0o640)
+    const access = sharedAccount(options)
+    const [one, two] = [leaseFor(60), leaseFor(60)]
+    expect(await access.open(one, never)).toMatchObject({ user: 'me', confinement: 'shared account' })
+    await access.open(two, never)
+    const lines = keys().trim().split('\n')
+    expect(lines[0]).toBe(before)
+    expect(lines[1]).toMatch(
+      /^restrict,expiry-time="\d{14}",command="\/bin\/sh \S+ \S+" ssh-ed25519 AAAA touchstone-lease-/,
+    )
+    expect(statSync(options.authorizedKeysFile).mode & 0o777).toBe(0o640)
+    await access.close(one.id)
+    expect(keys().trim().split('\n')).toEqual([before, lines[2]])
+    await access.close(two.id)
+    await access.close(two.id)
+    await access.close(leaseFor(1).id)
+    expect(keys()).toBe(`${before}\n`)
+    expect(existsSync(join(options.stateFolder, 'open', two.id))).toBe(false)
+  })
+
+  test('ends by itself when nobody closes it', async () => {
+    const { options, keys } = place()
+    const lease = leaseFor(1)
+    await sharedAccount(options).open(lease, never)
+    await eventually(() => !keys().includes('touchstone-lease'))
+    await eventually(() => !existsSync(join(options.stateFolder, 'open', lease.id)))
+  })
+
+  test('attack 12: a path or id that a shell would read in its own way is refused', async () => {
+    const { options } = place()
+    for (const odd of ['/tmp/a b', '/tmp/$(id)', '/tmp/a"b', 'relative', '/tmp/a\nb'])
+      expect(() => sharedAccount({ ...options, authorizedKeysFile: odd })).toThrow(/letters/)
+    await expect(sharedAccount(options).close('../../etc')).rejects.toThrow(/odd id/)
+  })
+})
+
+describe('access into a container', () => {
+  /** Stands in for docker: notes what it is asked, and keeps containers as files. */
+  function fakeEngine(folder: string): string {
+    const path = join(folder, 'docker')
+    writeFileSync(
+      path,
+      `#!/bin/sh
+printf '%s\\n' "$*" >> '${folder}/asked'
+case $1 in
+  run) for word; do [ "$last" = --name ] && touch '${folder}/'"$word"; last=$word; done ;;
+  rm) rm -f '${folder}/'"$3" ;;
+  inspect) [ -e '${folder}/'"$2" ] ;;
+  image) [ "$3" = lease-image ] ;;
+esac
+`,
+      { mode: 0o755 },
+    )
+    return path
+  }
+
+  test('starts one container per lease without network or privileges, and removes it with the key', async () => {
+    const { folder, options, keys } = place()
+    const engine = fakeEngine(folder)
+    const access = containerAccess({ ...options, engine, image: 'lease-image', gpuFlags: ['--gpus', 'all'] })
+    const lease = leaseFor(60)
+    expect(await access.open(lease, never)).toMatchObject({ confinement: 'container' })
+    const asked = readFileSync(join(folder, 'asked'), 'utf8')
+    expect(asked).toContain('--network none --cap-drop ALL --security-opt no-new-privileges --pull never')
+    expect(asked).toContain('--gpus all --entrypoint sleep lease-image infinity')
+    expect(keys()).toContain(`container-shell.sh ${engine} ${containerOf(lease.id)}"`)
+    await access.close(lease.id)
+    expect(keys()).toBe('')
+    expect(existsSync(join(folder, containerOf(lease.id)))).toBe(false)
+  })
+
+  test('the best confinement at hand is chosen, and what is insisted on is had or refused', async () => {
+    const { folder, options } = place()
+    fakeEngine(folder)
+    const choice = { ...options, isRoot: false, searchPath: folder, wanted: 'auto' as const }
+    const chosen = async (over: object): Promise<string> => (await chooseAccess({ ...choice, ...over })).confinement
+    expect(await chosen({ image: 'lease-image' })).toBe('container')
+    expect(await chosen({ image: 'other-image' })).toBe('shared account')
+    expect(await chosen({})).toBe('shared account')
+    writeFileSync(join(folder, 'useradd'), '')
+    expect(await chosen({ isRoot: true })).toBe('own account')
+    expect(await chosen({ isRoot: true, wanted: 'shared account' })).toBe('shared account')
+    await expect(chosen({ wanted: 'container' })).rejects.toMatchObject({ detail: { code: 'NO_SUCH_CONFINEMENT' } })
+  })
+})
+
+describe('the journal of leases', () => {
+  test('reads back what was written, is empty before, and says so when it is damaged', async () => {
+    const path = join(root, 'journal', 'leases.json')
+    const journal = fileJournal(path)
+    expect(await journal.read()).toEqual({ leases: [] })
+    const book = { leases: [leaseFor(5)] }
+    await journal.write(book)
+    expect(await journal.read()).toEqual(book)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    writeFileSync(path, '{"leases":[{"id":"../x"}]}')
+    await expect(journal.read()).rejects.toMatchObject({ detail: { code: 'JOURNAL_DAMAGED' } })
+  })
+
+  test('an end in local time is what sshd reads', () => {
+    expect(expiryOption(new Date(2026, 0, 2, 3, 4, 5, 999).getTime())).toBe('expiry-time="20260102030405"')
+  })
+})

@@ -1,0 +1,168 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import ssh2 from 'ssh2'
+import { afterAll, describe, expect, test } from 'vitest'
+import { faultOf, readAll } from '../../../test/suites/sshBoxSuite.ts'
+import { makeRelease } from '../../../test/support/makeRelease.ts'
+import { startOpenSsh, whyNoOpenSsh } from '../../../test/support/openSshServer.ts'
+import { LeaseService } from '../../apps/provider/leaseService.ts'
+import { servePeer } from '../../apps/provider/serveLeases.ts'
+import { signerFrom } from '../../core/bytes/ed25519.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import type { LeaseBook } from '../../core/lease/leaseBook.ts'
+import { askLiveness } from '../remote/leased/askLiveness.ts'
+import { connectLeased, type LeasedOptions } from '../remote/leased/connectLeased.ts'
+import { openLeaseHub } from '../remote/leased/leaseHub.ts'
+import { fingerprintOf } from '../remote/ssh/knownHosts.ts'
+import { sealToKey } from '../system/sealToKey.ts'
+import { systemClock } from '../system/systemClock.ts'
+import { systemRandomness } from '../system/systemRandomness.ts'
+import { dialWs, listenWs, MESSAGES, wsChannel } from '../system/wsChannel.ts'
+import { dialOut } from './dialOut.ts'
+import { sharedAccount } from './sharedAccount.ts'
+import { tunnelledAccess } from './tunnel.ts'
+
+const missing = whyNoOpenSsh()
+if (missing !== null) console.log(`tests of leases against OpenSSH skipped: ${missing}`)
+
+const root = mkdtempSync(join(tmpdir(), 'touchstone-leased-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+const stop = new AbortController()
+const signal = stop.signal
+const [giver, taker] = [signerFrom(new Uint8Array(32).fill(1)), signerFrom(new Uint8Array(32).fill(2))]
+const [giverKey, takerKey] = [toHex(giver.publicKey), toHex(taker.publicKey)]
+
+async function boxAt(folder: string) {
+  mkdirSync(join(folder, 'home'), { recursive: true })
+  const host = ssh2.utils.generateKeyPairSync('ed25519')
+  const server = await startOpenSsh({
+    folder: join(folder, 'server'),
+    home: join(folder, 'home'),
+    hostKey: host.private,
+    authorizedKeys: '',
+  })
+  const access = sharedAccount({
+    stateFolder: join(folder, 'leases'),
+    host: '127.0.0.1',
+    port: server.port,
+    hostKey: fingerprintOf(Buffer.from(host.public.split(' ')[1]!, 'base64')),
+    user: server.user,
+    authorizedKeysFile: join(folder, 'server', 'authorized_keys'),
+  })
+  const release = makeRelease(join(folder, 'release'), { files: { 'p.sh': 'exec cat\n' }, command: ['sh', 'p.sh'] })
+  const options: LeasedOptions = {
+    purpose: 'verify',
+    seconds: 60,
+    signer: taker,
+    clock: systemClock,
+    randomness: systemRandomness,
+    ssh: {
+      knownHostsFiles: [],
+      ownKnownHostsFile: join(folder, 'known_hosts'),
+      onFirstUse: () => false,
+      flavours: [{ directory: release, machine: 'any', carriesNode: false }],
+      keep: false,
+    },
+  }
+  return { server, access, options }
+}
+
+function serviceOf(access: ReturnType<typeof sharedAccount>): LeaseService {
+  let book: LeaseBook = { leases: [] }
+  const journal = {
+    read: async () => book,
+    write: async (next: LeaseBook) => {
+      book = next
+    },
+  }
+  const deps = { signer: giver, clock: systemClock, journal, access, seal: sealToKey, tell: () => {} }
+  return new LeaseService({ ...deps, isAllowed: () => true })
+}
+
+describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
+  afterAll(() => stop.abort())
+
+  test('lets its key in, says how it is confined, answers busy meanwhile, and is over when given back', async () => {
+    const { server, access, options } = await boxAt(join(root, 'direct'))
+    const service = serviceOf(access)
+    const listener = await listenWs({ host: '127.0.0.1', port: 0 }, (socket) => {
+      void servePeer(service, wsChannel(socket), signal)
+    })
+    const url = `ws://127.0.0.1:${listener.port}`
+    const peer = { channel: wsChannel(await dialWs(url, MESSAGES, signal)), key: giverKey }
+    const other = { channel: wsChannel(await dialWs(url, MESSAGES, signal)), key: giverKey }
+    const box = await connectLeased(peer, options, signal)
+    expect(box.access).toMatchObject({ confinement: 'shared account', hostKeyTrust: 'pinned', way: 'ssh' })
+    const prover = await box.start(signal)
+    const busy = await faultOf(connectLeased(other, options, signal))
+    expect(busy.detail).toMatchObject({ code: 'BOX_BUSY', purpose: 'verify' })
+    expect(await askLiveness(other, options, signal)).toMatchObject({ state: 'verifying' })
+    const got = readAll(prover.output)
+    await prover.write(Buffer.from('work'))
+    await box.close()
+    expect((await got).toString()).toBe('work')
+    expect(await askLiveness(other, options, signal)).toMatchObject({ state: 'free' })
+    await listener.close()
+    await server.close()
+  })
+
+  test('attack 14: somebody else in the place of the box is refused, and the lease is given back', async () => {
+    const { server, access, options } = await boxAt(join(root, 'imposed'))
+    const impostor = await boxAt(join(root, 'impostor'))
+    const lying = {
+      ...access,
+      open: async (...args: Parameters<typeof access.open>) => ({
+        ...(await access.open(...args)),
+        port: impostor.server.port,
+      }),
+    }
+    const service = serviceOf(lying)
+    const listener = await listenWs({ host: '127.0.0.1', port: 0 }, (socket) => {
+      void servePeer(service, wsChannel(socket), signal)
+    })
+    const peer = {
+      channel: wsChannel(await dialWs(`ws://127.0.0.1:${listener.port}`, MESSAGES, signal)),
+      key: giverKey,
+    }
+    expect((await faultOf(connectLeased(peer, options, signal))).detail.code).toBe('HOST_KEY_CHANGED')
+    expect(await askLiveness(peer, options, signal)).toMatchObject({ state: 'free' })
+    // Attack 33: a provider that is not the one we mean does not answer in its place.
+    const another = { ...peer, key: takerKey }
+    expect((await faultOf(askLiveness(another, options, signal))).detail.code).toBe('PROVIDER_GONE')
+    await listener.close()
+    await Promise.all([server.close(), impostor.server.close()])
+  })
+
+  test('a provider behind NAT dials out and serves the same, SSH included', async () => {
+    const { server, access, options } = await boxAt(join(root, 'nat'))
+    const hub = await openLeaseHub({ host: '127.0.0.1', port: 0 }, takerKey)
+    const url = `ws://127.0.0.1:${hub.port}/lease`
+    const service = serviceOf(tunnelledAccess(access, { url, sshPort: server.port }))
+    const dialled = new AbortController()
+    const serving = dialOut(
+      { url, key: takerKey },
+      {
+        hello: (to) => service.hello(to),
+        serve: (channel, until) => servePeer(service, channel, until),
+        onUp: () => {},
+      },
+      dialled.signal,
+    )
+    const peer = await hub.peer(giverKey, signal)
+    const box = await connectLeased(peer, { ...options, tunnel: hub.tunnel }, signal)
+    expect(box.access).toMatchObject({ way: 'ssh in a tunnel', hostKeyTrust: 'pinned' })
+    const prover = await box.start(signal)
+    const sent = systemRandomness.bytes(500_000)
+    const got = readAll(prover.output)
+    await prover.write(sent)
+    await prover.stop()
+    expect((await got).equals(sent)).toBe(true)
+    await box.close()
+    expect(await askLiveness(await hub.peer(giverKey, signal), options, signal)).toMatchObject({ state: 'free' })
+    dialled.abort()
+    await serving
+    await hub.close()
+    await server.close()
+  })
+})

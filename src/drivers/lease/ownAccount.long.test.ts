@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import ssh2 from 'ssh2'
+import { afterAll, describe, expect, test } from 'vitest'
+import { firstLine, isAlive, SCRIPTS } from '../../../test/suites/sshBoxSuite.ts'
+import { eventually } from '../../../test/support/eventually.ts'
+import { makeRelease } from '../../../test/support/makeRelease.ts'
+import { startOpenSsh, whyNoOpenSsh } from '../../../test/support/openSshServer.ts'
+import type { Lease } from '../../core/lease/leaseBook.ts'
+import { openSshKey } from '../remote/leased/openSshKey.ts'
+import { connectSsh } from '../remote/ssh/connectSsh.ts'
+import { fingerprintOf } from '../remote/ssh/knownHosts.ts'
+import { systemRandomness } from '../system/systemRandomness.ts'
+import { accountOf, ownAccount } from './ownAccount.ts'
+
+/** Makes and removes real accounts, so it only runs where root asks for the long tests. */
+const missing = process.getuid?.() === 0 ? whyNoOpenSsh() : 'only root can make accounts'
+if (missing !== null) console.log(`tests of accounts skipped: ${missing}`)
+
+const root = mkdtempSync(join(tmpdir(), 'touchstone-accounts-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+const never = new AbortController().signal
+const exists = (user: string): boolean => spawnSync('id', [user]).status === 0
+
+describe.skipIf(missing !== null)('access into an account of its own', () => {
+  test.each(['closed by the provider', 'closed by the watchdog'])(
+    'runs without root, and leaves no account, file or process: %s',
+    async (way) => {
+      const folder = join(root, way.replaceAll(' ', '-'))
+      mkdirSync(folder)
+      const host = ssh2.utils.generateKeyPairSync('ed25519')
+      const server = await startOpenSsh({
+        folder: join(folder, 'server'),
+        home: null,
+        hostKey: host.private,
+        authorizedKeys: '',
+        keysPattern: '.ssh/authorized_keys',
+      })
+      const access = ownAccount({
+        stateFolder: join(folder, 'leases'),
+        host: '127.0.0.1',
+        port: server.port,
+        hostKey: fingerprintOf(Buffer.from(host.public.split(' ')[1]!, 'base64')),
+      })
+      const key = openSshKey(systemRandomness.bytes(32))
+      const lease: Lease = {
+        id: Buffer.from(systemRandomness.bytes(16)).toString('hex'),
+        holder: 'f'.repeat(64),
+        purpose: 'verify',
+        sshKey: key.publicLine,
+        askedAtMs: Date.now(),
+        expiresAtMs: Date.now() + (way.includes('watchdog') ? 6_000 : 60_000),
+        state: 'requested',
+      }
+      const user = accountOf(lease.id)
+      try {
+        const details = await access.open(lease, never)
+        expect(details).toMatchObject({ user, confinement: 'own account' })
+        const leaver = `id -u > uid; setsid sh -c "trap '' TERM HUP; while :; do sleep 1; done" </dev/null >/dev/null 2>&1 &\n`
+        const files = { 'p.sh': `${leaver}${SCRIPTS.hang}` }
+        const directory = makeRelease(join(folder, 'release'), { files, command: ['sh', 'p.sh'] })
+        const options = {
+          auth: { privateKey: key.privateKey },
+          hostKey: details.hostKey,
+          knownHostsFiles: [],
+          ownKnownHostsFile: join(folder, 'known_hosts'),
+          onFirstUse: () => false,
+          flavours: [{ directory, machine: 'any', carriesNode: false }],
+          keep: true,
+        }
+        const box = await connectSsh(`ssh://${user}@127.0.0.1:${server.port}`, options, never)
+        const prover = await box.start(never)
+        const pids = (await firstLine(prover)).split(' ').map(Number)
+        expect(pids.every(isAlive)).toBe(true)
+        const uid = spawnSync('id', ['-u', user], { encoding: 'utf8' }).stdout.trim()
+        expect(Number(uid)).toBeGreaterThan(0)
+        if (!way.includes('watchdog')) await access.close(lease.id)
+        await prover.ended
+        await eventually(() => !exists(user))
+        expect(existsSync(`/home/${user}`)).toBe(false)
+        expect(pids.some(isAlive)).toBe(false)
+        expect(spawnSync('ps', ['-u', uid, '-o', 'pid='], { encoding: 'utf8' }).stdout.trim()).toBe('')
+        await expect(connectSsh(`ssh://${user}@127.0.0.1:${server.port}`, options, never)).rejects.toThrow(/refused us/)
+        await box.close()
+      } finally {
+        await access.close(lease.id)
+        await server.close()
+      }
+    },
+  )
+})

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { homedir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type LeaseNews, LeaseService } from '../apps/provider/leaseService.ts'
+import { keepTime, servePeer } from '../apps/provider/serveLeases.ts'
+import { type Confinement, chooseAccess } from '../drivers/lease/chooseAccess.ts'
+import { type DialOutDeps, dialOut } from '../drivers/lease/dialOut.ts'
+import { fileJournal } from '../drivers/lease/fileJournal.ts'
+import { tunnelledAccess } from '../drivers/lease/tunnel.ts'
+import { homeFolder } from '../drivers/system/homeFolder.ts'
+import { loadSigner } from '../drivers/system/keyFile.ts'
+import { sealToKey } from '../drivers/system/sealToKey.ts'
+import { systemClock } from '../drivers/system/systemClock.ts'
+import { systemRandomness } from '../drivers/system/systemRandomness.ts'
+import { listenWs, wsChannel } from '../drivers/system/wsChannel.ts'
+import { TouchstoneError } from '../ports/errors.ts'
+import { EXIT } from './exitCodes.ts'
+import { readWhole } from './parseOptions.ts'
+import { openTerminal } from './render/terminal.ts'
+import type { CommandContext } from './run.ts'
+
+interface ProviderFlags {
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly dialOut?: { readonly url: string; readonly key: string }
+  readonly allow: readonly string[]
+  readonly sshHost: string
+  readonly sshPort: number
+  readonly hostKeyFile: string
+  readonly authorizedKeys: string
+  readonly confinement: Confinement | 'auto'
+  readonly image?: string
+  readonly gpuFlags?: string
+  readonly json?: boolean
+}
+
+export function addProviderCommand(program: Command, context: CommandContext): void {
+  program
+    .command('provider')
+    .description('offer this box: give validators and buyers leases on it, and end them on time')
+    .requiredOption('--allow <keys>', 'who may ask for leases: keys separated by commas, or "anyone"', readKeys)
+    .option('--listen <host:port>', 'where to wait for them', readListen, { host: '0.0.0.0', port: 7878 })
+    .option('--dial-out <url#key>', 'for a box behind NAT: the validator to dial instead', readDialOut)
+    .option('--ssh-host <name>', 'how others reach the SSH server of this box', '127.0.0.1')
+    .option('--ssh-port <port>', 'its port', readWhole(1, 65_535), 22)
+    .option('--host-key-file <file>', 'its public host key', '/etc/ssh/ssh_host_ed25519_key.pub')
+    .option('--authorized-keys <file>', 'of the account we run in', join(homedir(), '.ssh', 'authorized_keys'))
+    .option('--confinement <kind>', 'auto, container, account or shared', readConfinement, 'auto')
+    .option('--image <name>', 'image for leases in containers')
+    .option('--gpu-flags <flags>', 'flags that hand the cards to a container, separated by blanks')
+    .option('--json', 'print events as JSON, one per line')
+    .action((flags: ProviderFlags) => context.run((signal) => provide(flags, context, signal)))
+}
+
+async function provide(flags: ProviderFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
+  const home = homeFolder(env)
+  const people = openTerminal(process.stdout, env)
+  const say = (event: Record<string, unknown>): void =>
+    people.line(flags.json ? JSON.stringify(event) : Object.values(event).map(String).join('  '))
+  const stateFolder = join(home, 'leases')
+  const { access, confinement } = await chooseAccess({
+    stateFolder,
+    host: flags.sshHost,
+    port: flags.sshPort,
+    hostKey: hostKeyOf(flags.hostKeyFile),
+    user: userInfo().username,
+    authorizedKeysFile: flags.authorizedKeys,
+    isRoot: process.getuid?.() === 0,
+    searchPath: env.PATH ?? '',
+    wanted: flags.confinement,
+    ...(flags.image === undefined ? {} : { image: flags.image }),
+    ...(flags.gpuFlags === undefined ? {} : { gpuFlags: flags.gpuFlags.split(' ') }),
+  })
+  const { dialOut: far } = flags
+  const service = new LeaseService({
+    signer: loadSigner(home, 'provider', systemRandomness),
+    clock: systemClock,
+    journal: fileJournal(join(stateFolder, 'journal.json')),
+    access: far === undefined ? access : tunnelledAccess(access, { url: far.url, sshPort: flags.sshPort }),
+    seal: sealToKey,
+    isAllowed: (holder) => flags.allow.includes('anyone') || flags.allow.includes(holder),
+    tell: (news) => say(describe(news)),
+  })
+  await service.recover()
+  const timekeeper = keepTime(service, systemClock, signal)
+  if (far === undefined) await listen(service, flags, { confinement, say }, signal)
+  else
+    await dialOut(
+      far,
+      dialDeps(service, () => say({ event: 'dialled', url: far.url, key: service.key })),
+      signal,
+    )
+  await timekeeper
+  return EXIT.genuine
+}
+
+const dialDeps = (service: LeaseService, onUp: () => void): DialOutDeps => ({
+  hello: (to) => service.hello(to),
+  serve: (channel, signal) => servePeer(service, channel, signal),
+  onUp,
+})
+
+interface Voice {
+  readonly confinement: Confinement
+  readonly say: (event: Record<string, unknown>) => void
+}
+
+async function listen(
+  service: LeaseService,
+  flags: ProviderFlags,
+  { confinement, say }: Voice,
+  signal: AbortSignal,
+): Promise<void> {
+  const listener = await listenWs(flags.listen, (socket) => {
+    void servePeer(service, wsChannel(socket), signal).catch(() => {})
+  })
+  say({ event: 'listening', port: listener.port, key: service.key, confinement })
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  await listener.close()
+}
+
+function describe(news: LeaseNews): Record<string, unknown> {
+  if (news.kind !== 'opened') return { event: news.kind, ...news, kind: undefined }
+  const { id, purpose, holder, expiresAtMs } = news.lease
+  const until = new Date(expiresAtMs).toISOString()
+  return { event: 'opened', id, purpose, holder, until, confinement: news.details.confinement }
+}
+
+/** As ssh prints it: SHA-256 of the key, base64 without padding. */
+function hostKeyOf(path: string): string {
+  try {
+    const blob = Buffer.from(readFileSync(path, 'utf8').split(' ')[1] ?? '', 'base64')
+    if (blob.length < 16) throw new Error('no key in it')
+    return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`
+  } catch (cause) {
+    throw new TouchstoneError(
+      { code: 'NO_HOST_KEY', path },
+      {
+        message: `the host key of this box cannot be read from ${path}`,
+        blame: 'user',
+        retry: false,
+        nextStep: 'Name the .pub file of the key your SSH server shows, with --host-key-file.',
+        cause,
+      },
+    )
+  }
+}
+
+function readKeys(text: string): readonly string[] {
+  const keys = text.split(',')
+  if (keys.every((key) => key === 'anyone' || /^[0-9a-f]{64}$/.test(key))) return keys
+  throw new InvalidArgumentError('Use keys of 64 hex digits separated by commas, or "anyone".')
+}
+
+function readListen(text: string): { host: string; port: number } {
+  const match = /^\[?([A-Za-z0-9.:-]+?)\]?:([0-9]{1,5})$/.exec(text)
+  if (match === null) throw new InvalidArgumentError('Use host:port, for example 0.0.0.0:7878.')
+  return { host: match[1]!, port: Number(match[2]) }
+}
+
+function readDialOut(text: string): { url: string; key: string } {
+  const match = /^(wss?:\/\/[^#\s]+)#([0-9a-f]{64})$/.exec(text)
+  if (match === null) throw new InvalidArgumentError('Use wss://host:port#key, the key being that of the validator.')
+  return { url: match[1]!, key: match[2]! }
+}
+
+function readConfinement(text: string): Confinement | 'auto' {
+  const known = { auto: 'auto', container: 'container', account: 'own account', shared: 'shared account' } as const
+  if (!Object.hasOwn(known, text)) throw new InvalidArgumentError('Use auto, container, account or shared.')
+  return known[text as keyof typeof known]
+}
