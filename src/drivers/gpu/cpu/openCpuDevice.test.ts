@@ -65,6 +65,22 @@ describe('openCpuDevice', () => {
     })
   })
 
+  test('behavior: a thread that fails while the others wait for it ends the run and all threads', async () => {
+    const script = `
+      import { parentPort, workerData } from 'node:worker_threads'
+      parentPort.on('message', () => {
+        if (workerData.index === 1) throw new Error('lost')
+        Atomics.wait(new Int32Array(workerData.control), 0, 0)
+      })
+      parentPort.postMessage({ kind: 'done' })`
+    const workerScript = new URL(`data:text/javascript,${encodeURIComponent(script)}`)
+    const cpu = await open({ threads: 3, workerScript })
+    const failed = { detail: { code: 'CPU_THREAD_FAILED' } }
+    await expect(cpu.runChain(task, () => {}, never)).rejects.toMatchObject(failed)
+    await expect(cpu.runChain(task, () => {}, never)).rejects.toMatchObject(failed)
+    await cpu.close()
+  })
+
   test('behavior: a missing kernel file says which', async () => {
     await expect(openCpuDevice({ kernelFolder: '/nowhere' })).rejects.toMatchObject({
       detail: { code: 'KERNEL_FILE_MISSING', name: 'device.wasm' },
