@@ -138,10 +138,16 @@ async function bareProduct(n, k) {
   }
 }
 
-function plainDot(x, y) {
-  let sum = 0
-  for (let i = 0; i < x.length; i++) sum = (sum + x[i] * y[i]) | 0
-  return sum
+/** The fastest plain form found: whole-number multiplication, four sums. */
+function plainDot(x, fromX, y, fromY, k) {
+  let [s, t, u, v] = [0, 0, 0, 0]
+  for (let i = 0; i < k; i += 4) {
+    s = (s + Math.imul(x[fromX + i], y[fromY + i])) | 0
+    t = (t + Math.imul(x[fromX + i + 1], y[fromY + i + 1])) | 0
+    u = (u + Math.imul(x[fromX + i + 2], y[fromY + i + 2])) | 0
+    v = (v + Math.imul(x[fromX + i + 3], y[fromY + i + 3])) | 0
+  }
+  return (s + t + u + v) | 0
 }
 
 /** Plain JavaScript over the same entries: rows of C, dot by dot. */
@@ -150,10 +156,7 @@ function plainProduct(n, k, lines) {
   const b = Int8Array.from({ length: n * k }, (_, i) => ((i * 104729) % 255) - 127)
   let kept = 0
   return () => {
-    for (let r = 0; r < lines; r++) {
-      const left = a.subarray(r * k, (r + 1) * k)
-      for (let c = 0; c < n; c++) kept ^= plainDot(left, b.subarray(c * k, (c + 1) * k))
-    }
+    for (let r = 0; r < lines; r++) for (let c = 0; c < n; c++) kept ^= plainDot(a, r * k, b, c * k, k)
     return kept
   }
 }

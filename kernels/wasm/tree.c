@@ -1,4 +1,4 @@
-#include "engine.h"
+#include "sha256x4.h"
 
 /*
  * A tree over 2^d leaves lies in one array: the leaves, then the level above, and so on, the root last.
@@ -11,7 +11,9 @@ static TS_INLINE ts_u32 *level_of(ts_u32 *tree, ts_u32 leaves, ts_u32 level) {
 static void level_up(ts_u32 *tree, ts_u32 leaves, ts_u32 level, ts_u32 first, ts_u32 count) {
   const ts_u32 *from = level_of(tree, leaves, level - 1);
   ts_u32 *to = level_of(tree, leaves, level);
-  for (ts_u32 i = first; i < first + count; i++) ts_node_hash(from + 16 * i, from + 16 * i + 8, to + 8 * i);
+  ts_u32 i = first;
+  for (; i + 4 <= first + count; i += 4) nodes_x4(from + 16 * i, to + 8 * i);
+  for (; i < first + count; i++) ts_node_hash(from + 16 * i, from + 16 * i + 8, to + 8 * i);
 }
 
 /*
@@ -20,7 +22,9 @@ static void level_up(ts_u32 *tree, ts_u32 leaves, ts_u32 level, ts_u32 first, ts
  */
 TS_EXPORT(subtree)
 void ts_subtree(const ts_u64 *fingerprints, ts_u32 base, ts_u32 leaves, ts_u32 first, ts_u32 count, ts_u32 *tree) {
-  for (ts_u32 i = first; i < first + count; i++)
+  ts_u32 i = first;
+  for (; i + 4 <= first + count; i += 4) leaves_x4((ts_u64)base + i, fingerprints + 2 * i, tree + 8 * i);
+  for (; i < first + count; i++)
     ts_leaf_hash((ts_u64)base + i, fingerprints[2 * i], fingerprints[2 * i + 1], tree + 8 * i);
   for (ts_u32 level = 1; count >> level > 0; level++) level_up(tree, leaves, level, first >> level, count >> level);
 }
