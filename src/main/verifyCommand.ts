@@ -13,6 +13,7 @@ import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
 import { cataloguePath } from './cataloguePath.ts'
 import { EXIT } from './exitCodes.ts'
 import { openThisMachine } from './openBox.ts'
+import { addSshOptions, openSshBox, type SshFlags } from './openSshBox.ts'
 import { readNumber, readPrecisions, readPreset, readWhole } from './parseOptions.ts'
 import { showSteps } from './render/showSteps.ts'
 import { namesOf, showVerdict } from './render/showVerdict.ts'
@@ -20,7 +21,7 @@ import { openTerminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
 import { programName } from './version.ts'
 
-interface VerifyFlags {
+interface VerifyFlags extends SshFlags {
   readonly preset: Preset
   readonly precisions?: Precision[]
   readonly openings?: number
@@ -37,7 +38,7 @@ interface VerifyFlags {
 }
 
 export function addVerifyCommand(program: Command, context: CommandContext): void {
-  program
+  const verifying = program
     .command('verify')
     .description('prove what the GPUs of this machine, or of a box over SSH, are and do')
     .argument('[target]', 'ssh://user@host:port; this machine when left out')
@@ -54,13 +55,13 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--no-bind', 'leave the bind part out')
     .option('--out <file>', 'where the certificate goes')
     .option('--json', 'print the report as JSON')
-    .action((target: string | undefined, flags: VerifyFlags) =>
-      context.run((signal) => verify(target, flags, context, signal)),
-    )
+  addSshOptions(verifying).action((target: string | undefined, flags: VerifyFlags) =>
+    context.run((signal) => verify(target, flags, context, signal)),
+  )
 }
 
 async function verify(
-  _target: string | undefined,
+  target: string | undefined,
   flags: VerifyFlags,
   { env }: CommandContext,
   signal: AbortSignal,
@@ -75,7 +76,9 @@ async function verify(
   try {
     const options = readOptions(flags)
     const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue }
-    const connect = async () => openThisMachine(env, flags.devices)
+    const ssh = { flags, devices: flags.devices, env, say: terminal.line }
+    const connect = async () =>
+      target === undefined ? openThisMachine(env, flags.devices) : openSshBox({ ...ssh, address: target }, signal)
     const report = await verifyBox(options, { ...deps, connect, onStep: showSteps(terminal) }, signal)
     writeAside(out, report.certificate)
     if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)

@@ -20,6 +20,8 @@ export interface SshBoxOptions extends SessionOptions {
   /** Leave the release on the box for the next run. */
   readonly keep: boolean
   readonly defaultUser?: string
+  /** Added to the command of the release. */
+  readonly proverArguments?: readonly string[]
   /** How long a prover may take to end by itself before it is made to. */
   readonly graceMs?: number
 }
@@ -82,7 +84,10 @@ class SshBox implements RemoteBox {
     const [program = '', ...rest] = release.command
     // A program that is part of the release is started from there; any other (the box's own Node) is looked up by the box.
     const own = release.files.some((file) => file.path === program)
-    const command = [own ? `./${program}` : program, ...rest]
+    const started = [own ? `./${program}` : program, ...rest, ...(this.#options.proverArguments ?? [])]
+    // Where nothing is to be left, the prover keeps its state in the folder that goes with us.
+    const apart = ['env', `TOUCHSTONE_HOME=${this.#workspace!.folder}/state`]
+    const command = this.#options.keep ? started : [...apart, ...started]
     const number = this.#started++
     const prover = await startProver(
       { session: this.#session, workspace: this.#workspace!, number, folder, command, graceMs: this.#options.graceMs },

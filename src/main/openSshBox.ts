@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { homedir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { releaseFlavours } from '../drivers/remote/releaseFlavours.ts'
+import { connectSsh } from '../drivers/remote/ssh/connectSsh.ts'
+import type { SshAuth } from '../drivers/remote/ssh/sshAuth.ts'
+import { homeFolder } from '../drivers/system/homeFolder.ts'
+import type { RemoteBox } from '../ports/remoteBox.ts'
+
+export interface SshFlags {
+  readonly identity?: string
+  readonly hostKey?: string
+  readonly keep: boolean
+}
+
+export const addSshOptions = (command: Command): Command =>
+  command
+    .option('--identity <file>', 'private key for ssh:// targets; else the agent and the keys in ~/.ssh')
+    .option('--host-key <fingerprint>', 'the only host key to accept, as SHA256:…', readFingerprint)
+    .option('--no-keep', 'leave no prover on the box for the next time')
+
+export interface SshTarget {
+  readonly address: string
+  readonly flags: SshFlags
+  readonly devices: string
+  readonly env: NodeJS.ProcessEnv
+  /** Shows a host key that was never seen before. */
+  readonly say: (line: string) => void
+}
+
+/** A box over SSH with this clone's prover. The password, if one is needed, comes from TOUCHSTONE_SSH_PASSWORD. */
+export async function openSshBox(target: SshTarget, signal: AbortSignal): Promise<RemoteBox> {
+  const { address, flags, devices, env, say } = target
+  const options = {
+    auth: authOf(flags, env),
+    knownHostsFiles: [join(homedir(), '.ssh', 'known_hosts'), '/etc/ssh/ssh_known_hosts'],
+    ownKnownHostsFile: join(homeFolder(env), 'known_hosts'),
+    onFirstUse: (seen: { address: string; fingerprint: string }) => {
+      say(`first time at ${seen.address}: its host key is ${seen.fingerprint}, remembered from now on`)
+      return true
+    },
+    flavours: await releaseFlavours(),
+    keep: flags.keep,
+    defaultUser: userInfo().username,
+    proverArguments: ['--devices', devices],
+    ...(flags.hostKey === undefined ? {} : { hostKey: flags.hostKey }),
+  }
+  return connectSsh(address, options, signal)
+}
+
+const DEFAULT_KEYS = ['id_ed25519', 'id_ecdsa', 'id_rsa']
+
+function authOf({ identity }: SshFlags, env: NodeJS.ProcessEnv): SshAuth {
+  const password = env.TOUCHSTONE_SSH_PASSWORD === undefined ? {} : { password: env.TOUCHSTONE_SSH_PASSWORD }
+  const passphrase = env.TOUCHSTONE_SSH_PASSPHRASE === undefined ? {} : { passphrase: env.TOUCHSTONE_SSH_PASSPHRASE }
+  if (identity !== undefined) return { keyFiles: [{ path: identity, ...passphrase }], ...password }
+  const agent = env.SSH_AUTH_SOCK && existsSync(env.SSH_AUTH_SOCK) ? { agent: env.SSH_AUTH_SOCK } : {}
+  const keyFiles = DEFAULT_KEYS.map((name) => ({ path: join(homedir(), '.ssh', name), optional: true, ...passphrase }))
+  return { ...agent, keyFiles, ...password }
+}
+
+function readFingerprint(text: string): string {
+  if (/^SHA256:[A-Za-z0-9+/]{43}$/.test(text)) return text
+  throw new InvalidArgumentError('Use what "ssh-keygen -lf" prints: SHA256: and 43 letters.')
+}

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { fingerprintOfPair, keyPair } from '../suites/sshBoxSuite.ts'
+import { eventually } from '../support/eventually.ts'
+import { startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
+import { startSshServer, type TestSshServer } from '../support/sshServer.ts'
+
+const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
+const root = mkdtempSync(join(tmpdir(), 'touchstone-verify-ssh-'))
+const home = join(root, 'home')
+const [host, user] = [keyPair(), keyPair()]
+const identity = join(root, 'id')
+mkdirSync(home)
+writeFileSync(identity, user.private, { mode: 0o600 })
+const servers: TestSshServer[] = []
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function touchstone(args: readonly string[], whileRunning?: (err: () => string) => Promise<void>): Promise<Ended> {
+  const env = { ...process.env, TOUCHSTONE_HOME: join(root, 'state'), SSH_AUTH_SOCK: '' }
+  const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString()
+  })
+  void whileRunning?.(() => err)
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })))
+}
+
+const fast = [
+  '--preset',
+  'tiny',
+  '--devices',
+  'cpu',
+  '--precisions',
+  'int8',
+  '--no-memory',
+  '--no-bind',
+  '--identity',
+  identity,
+]
+const at = (server: TestSshServer): string => `ssh://${server.user}@127.0.0.1:${server.port}`
+
+// Whole programs on a busy machine take their time.
+describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
+  test('the real prover is genuine over an SSH server, its certificate checks, and nothing is left', async () => {
+    const server = await startSshServer({ home, user: 'renter', hostKey: host.private, authorizedKey: user.public })
+    servers.push(server)
+    const out = join(root, 'certificate.json')
+    const verified = await touchstone(['verify', at(server), ...fast, '--no-keep', '--out', out, '--json'])
+    expect(verified.err).toContain(fingerprintOfPair(host))
+    expect(verified.code).toBe(0)
+    expect(JSON.parse(verified.out)).toMatchObject({ judgement: { outcome: 'accepted' } })
+    expect(readdirSync(home)).toEqual([])
+    expect(readFileSync(join(root, 'state', 'known_hosts'), 'utf8')).toContain(`[127.0.0.1]:${server.port}`)
+    expect((await touchstone(['check', out])).code).toBe(0)
+  })
+
+  test('attack 14: another host key than the one asked for is a fault, not a verdict', async () => {
+    const server = await startSshServer({ home, user: 'renter', hostKey: host.private, authorizedKey: user.public })
+    servers.push(server)
+    const pinned = ['--host-key', fingerprintOfPair(keyPair())]
+    const refused = await touchstone(['verify', at(server), ...fast, ...pinned, '--out', join(root, 'never.json')])
+    expect(refused.code).toBe(3)
+    expect(refused.err).toContain('HOST_KEY_CHANGED')
+    expect(readdirSync(root)).not.toContain('never.json')
+  })
+
+  const missing = whyNoOpenSsh()
+  test.skipIf(missing !== null)(
+    'attack 34: over OpenSSH a box that vanishes in mid-run cleans up by itself',
+    async () => {
+      const authorizedKeys = user.public
+      const server = await startOpenSsh({ folder: join(root, 'sshd'), home, hostKey: host.private, authorizedKeys })
+      servers.push(server)
+      const slow = [
+        '--preset',
+        'devnet',
+        '--devices',
+        'cpu',
+        '--precisions',
+        'int8',
+        '--identity',
+        identity,
+        '--no-keep',
+      ]
+      const ended = await touchstone(['verify', at(server), ...slow, '--out', join(root, 'cut.json')], async (err) => {
+        await eventually(() => err().includes('part 1'))
+        server.cut()
+      })
+      expect([ended.code, ended.err]).toEqual([1, expect.anything()])
+      await eventually(() => readdirSync(home).length === 0)
+    },
+  )
+})
