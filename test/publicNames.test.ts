@@ -3,10 +3,11 @@ import * as certificate from '../src/exports/certificate.ts'
 import * as engine from '../src/exports/engine.ts'
 import * as identify from '../src/exports/identify.ts'
 import * as proof from '../src/exports/proof.ts'
+import * as score from '../src/exports/score.ts'
 
 test('the public names change only on purpose', () => {
   const names = Object.fromEntries(
-    Object.entries({ certificate, engine, identify, proof }).map(([path, module]) => [
+    Object.entries({ certificate, engine, identify, proof, score }).map(([path, module]) => [
       path,
       Object.keys(module).sort(),
     ]),
@@ -43,6 +44,14 @@ test('the public names change only on purpose', () => {
         "sampleRanges",
         "verifyOpenings",
         "verifyRoots",
+      ],
+      "score": [
+        "FULL_SCORE",
+        "checkRequirements",
+        "defaultScoreConfig",
+        "gpuTotals",
+        "scoreBox",
+        "shareAtAge",
       ],
     }
   `)

@@ -1,0 +1,7 @@
+/** Proven facts to one score that explains itself, and what a box lacks to join. */
+export { type BoxFacts, checkRequirements, type Missing, type Requirements } from '../core/score/checkRequirements.ts'
+export { shareAtAge } from '../core/score/decay.ts'
+export { defaultScoreConfig } from '../core/score/defaultScoreConfig.ts'
+export { gpuTotals, type ScoredDevice } from '../core/score/gpuTotals.ts'
+export { type BoxScore, type BoxScoreInput, type ScoreTerm, scoreBox } from '../core/score/scoreBox.ts'
+export { FULL_SCORE, type ScoreConfig } from '../core/score/scoreConfig.ts'
