@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { TouchstoneError } from '../../ports/errors.ts'
 
@@ -7,7 +7,7 @@ import { TouchstoneError } from '../../ports/errors.ts'
 export function writeAside(path: string, content: string | Uint8Array, mode = 0o644): void {
   const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.part`
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     writeFileSync(aside, content, { mode, flag: 'wx' })
     renameSync(aside, path)
   } catch (error) {
@@ -16,10 +16,21 @@ export function writeAside(path: string, content: string | Uint8Array, mode = 0o
   }
 }
 
+/** Folder by folder: Node's own recursive mkdir never returns where a parent can hold nothing, as in /proc. */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(path)) throw error
+  }
+}
+
 /** Asked before a long run, so that nobody waits a minute for a refusal. */
 export function ensureWritable(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     accessSync(dirname(path), constants.W_OK)
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
   } catch (error) {

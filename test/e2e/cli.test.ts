@@ -1,0 +1,251 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { signerFrom } from '../../src/core/bytes/ed25519.ts'
+import { toHex } from '../../src/core/bytes/hex.ts'
+import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
+
+const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-cli-'))
+const env = { ...process.env, TOUCHSTONE_HOME: join(folder, 'home'), NO_COLOR: '1' }
+const certificate = join(folder, 'certificate.json')
+
+const touchstone = (...args: string[]) =>
+  spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8', timeout: 15_000, killSignal: 'SIGKILL' })
+const inFolder = (name: string) => join(folder, name)
+
+/** Every refusal: the exit code, its reason, a next step, and never a stack trace. */
+function expectRefusal(result: ReturnType<typeof touchstone>, status: number, code: string): void {
+  const said = result.stdout + result.stderr
+  expect({ status: result.status, coded: said.includes(`[${code}]`), next: /next:/.test(said), said }).toMatchObject({
+    status,
+    coded: true,
+    next: true,
+  })
+  expect(said).not.toMatch(/\n\s+at /)
+}
+
+beforeAll(() => {
+  const made = touchstone('verify', '--preset', 'tiny', '--out', certificate)
+  expect(made.stderr + made.stdout).toContain('GENUINE')
+  expect(made.status).toBe(0)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('touchstone verify', () => {
+  test('leaves a certificate, keys only their owner can read, and nothing half-written', () => {
+    expect(readdirSync(folder).sort()).toEqual(['certificate.json', 'home'])
+    for (const key of ['validator.key', 'prover.key'])
+      expect(statSync(join(folder, 'home', key)).mode & 0o777).toBe(0o600)
+  })
+
+  test('--json prints one object that a script can read', () => {
+    const { stdout, status } = touchstone(
+      'verify',
+      '--preset',
+      'tiny',
+      '--json',
+      '--out',
+      inFolder('j.json'),
+      '--precisions',
+      'int8,fp32',
+    )
+    const report = JSON.parse(stdout)
+    expect(status).toBe(0)
+    expect(report).toMatchObject({ preset: 'tiny', judgement: { outcome: 'accepted' } })
+    expect(Object.keys(report.judgement.devices[0].rates)).toEqual(['int8', 'fp32'])
+  })
+
+  test('several devices run together, alone and linked', () => {
+    const { stdout } = touchstone(
+      'verify',
+      '--preset',
+      'tiny',
+      '--devices',
+      'cpu,cpu',
+      '--json',
+      '--out',
+      inFolder('two.json'),
+    )
+    const { judgement } = JSON.parse(stdout)
+    expect(judgement).toMatchObject({ outcome: 'accepted', count: { claimed: 2, established: false } })
+    expect(judgement.devices.map((device: { linkPerSecond: number }) => device.linkPerSecond > 0)).toEqual([true, true])
+    expect(touchstone('check', inFolder('two.json')).status).toBe(0)
+  })
+
+  test('options that weaken mainnet make it custom, which identifies nothing', () => {
+    const { stdout } = touchstone(
+      'verify',
+      '--json',
+      '--out',
+      inFolder('custom.json'),
+      '--precisions',
+      'int8',
+      '--part-seconds',
+      '0.1',
+      '--duration',
+      '0',
+      '--openings',
+      '4',
+      '--no-memory',
+      '--no-bind',
+      '--size',
+      '64',
+    )
+    expect(JSON.parse(stdout)).toMatchObject({ preset: 'custom', judgement: { outcome: 'accepted' } })
+    expect(touchstone('check', inFolder('custom.json')).status).toBe(0)
+  })
+
+  test('unknown options and values are usage errors that say what is right', () => {
+    for (const args of [
+      ['verify', '--presets', 'tiny'],
+      ['verify', '--preset', 'huge'],
+      ['verify', '--openings', '0'],
+      ['verify', '--precisions', 'int4'],
+      ['nonsense'],
+      ['check'],
+      ['check', certificate, '--trust', 'xyz'],
+    ]) {
+      const { status, stderr } = touchstone(...args)
+      expect({ args, status }).toEqual({ args, status: 2 })
+      expect(stderr).toMatch(/error:/)
+    }
+  })
+
+  test('an unwritable output is refused before anything runs', () => {
+    mkdirSync(inFolder('a-folder'))
+    expectRefusal(touchstone('verify', '--preset', 'tiny', '--out', inFolder('a-folder')), 2, 'NOT_WRITABLE')
+    expectRefusal(touchstone('verify', '--preset', 'tiny', '--out', '/proc/nowhere/x.json'), 2, 'NOT_WRITABLE')
+  })
+
+  test('Ctrl-C leaves no child process and no half-written file', async () => {
+    const out = inFolder('interrupted.json')
+    const child = spawn(process.execPath, [program, 'verify', '--out', out], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    await untilSaid(child, 'part 1 of')
+    const provers = childrenOf(child.pid!)
+    expect(provers.length).toBeGreaterThan(0)
+    child.kill('SIGINT')
+    const [code] = await once(child, 'exit')
+    expect(code).toBe(130)
+    expect(provers.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([])
+    expect(readdirSync(folder).filter((name) => name.startsWith('interrupted'))).toEqual([])
+  })
+
+  test('kill -9 of the program ends the prover too', async () => {
+    const child = spawn(process.execPath, [program, 'verify', '--out', inFolder('killed.json')], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    await untilSaid(child, 'part 1 of')
+    const provers = childrenOf(child.pid!)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await expect.poll(() => provers.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 15_000 }).toEqual([])
+  })
+})
+
+describe('touchstone check', () => {
+  test('accepts what verify wrote, whole or sampled, and says which', () => {
+    expect(touchstone('check', certificate)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('56 of 56 openings'),
+    })
+    expect(touchstone('check', certificate, '--sample', '5').stdout).toContain('5 of 56 openings')
+    expect(JSON.parse(touchstone('check', certificate, '--json').stdout)).toMatchObject({
+      valid: true,
+      openingsChecked: 56,
+    })
+  })
+
+  test('refuses an unknown signer unless told to trust it', () => {
+    const other = { ...env, TOUCHSTONE_HOME: join(folder, 'other-home') }
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, [program, 'check', certificate, ...args], { env: other, encoding: 'utf8' })
+    expectRefusal(run(), 1, 'UNKNOWN_SIGNER')
+    const signer = /"keyid":"([0-9a-f]{64})"/.exec(readFileSync(certificate, 'utf8'))![1]!
+    expect(run('--trust', signer).status).toBe(0)
+  })
+
+  test('refuses bad files, each with its reason', () => {
+    const text = readFileSync(certificate, 'utf8')
+    const files: Record<string, [string, string]> = {
+      'empty.json': ['', 'EMPTY'],
+      'truncated.json': [text.slice(0, text.length / 2), 'TRUNCATED'],
+      'short.json': [text.slice(0, -1), 'TRUNCATED'],
+      'other.json': ['{"hello":"world"}\n', 'NOT_A_CERTIFICATE'],
+      'nested.json': ['['.repeat(5_000_000), 'NOT_A_CERTIFICATE'],
+      'spaced.json': [text.replace('","signatures"', '", "signatures"'), 'NOT_CANONICAL'],
+      'flipped.json': [text.replace(/"payload":"(.{1000})./, (_, head) => `"payload":"${head}A`), 'BAD_SIGNATURE'],
+    }
+    for (const [name, [content, code]] of Object.entries(files)) {
+      writeFileSync(inFolder(name), content)
+      expectRefusal(touchstone('check', inFolder(name)), 1, code)
+    }
+    expectRefusal(touchstone('check', inFolder('missing.json')), 2, 'NOT_READABLE')
+    expectRefusal(touchstone('check', folder), 2, 'NOT_READABLE')
+  })
+
+  test('refuses what a trusted signer should not have signed: another version, deep nesting', () => {
+    const signer = signerFrom(new Uint8Array(32).fill(7))
+    const check = (name: string, payload: string, code: string) => {
+      writeFileSync(inFolder(name), sealEnvelope(new TextEncoder().encode(payload), signer))
+      expectRefusal(touchstone('check', inFolder(name), '--trust', toHex(signer.publicKey)), 1, code)
+    }
+    check('version.json', JSON.stringify({ predicateType: 'urn:touchstone:proof-of-gpu:2' }), 'OTHER_VERSION')
+    check('deep.json', `${'{"a":'.repeat(1e6)}1${'}'.repeat(1e6)}`, 'MALFORMED')
+    check('proto.json', '{"__proto__":{"predicateType":"urn:touchstone:proof-of-gpu:1"}}', 'MALFORMED')
+  })
+
+  test('refuses a gigabyte without reading it', () => {
+    const path = inFolder('huge.json')
+    writeFileSync(path, '')
+    truncateSync(path, 2 ** 30)
+    const { stdout, status } = spawnSync(
+      '/usr/bin/env',
+      [
+        'bash',
+        '-c',
+        `ulimit -v 4000000; exec "${process.execPath}" --max-old-space-size=64 "${program}" check "${path}"`,
+      ],
+      { env, encoding: 'utf8' },
+    )
+    expect({ status, stdout }).toMatchObject({ status: 1, stdout: expect.stringContaining('[TOO_LARGE]') })
+  })
+})
+
+/** Listens without ever closing the stream: a reader that leaves would change what the program does. */
+function untilSaid(child: ChildProcess, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    child.stderr!.on('data', (chunk) => {
+      said += chunk
+      if (said.includes(text)) resolve()
+    })
+    child.once('exit', () => reject(new Error(`ended without saying "${text}": ${said}`)))
+  })
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter((word) => word !== '')
+    .map(Number)
+}
