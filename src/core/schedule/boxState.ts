@@ -2,7 +2,7 @@
 export type JobKind = 'full' | 'light'
 
 /** Why a job exists. One box has at most one job per round, kind and reason. */
-export type JobReason = 'round' | 'changed' | 'asked'
+export type JobReason = 'round' | 'probe' | 'changed' | 'asked'
 
 /** `fault` is the validator's own trouble and says nothing about the box; `unreachable` and `rejected` do. */
 export type Outcome = 'accepted' | 'rejected' | 'unreachable' | 'busy' | 'fault'

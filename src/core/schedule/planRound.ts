@@ -17,11 +17,13 @@ export interface RoundInputs {
   /** Every box starts within this span; which moment is random, so that nobody can be ready for it. */
   readonly maxDelayMs: number
   readonly cohortSize: number
+  /** Until when one light look per box, at a random moment, may notice a changed driver, card or count; 0 leaves it out. */
+  readonly probeUntilMs: number
   readonly words: RandomWords
 }
 
-/** One job per box: full proofs in random cohorts with one random start each, light ones for allocated boxes alone. */
-export function planRound({ round, boxes, maxDelayMs, cohortSize, words }: RoundInputs): PlannedJob[] {
+/** Full proofs in random cohorts with one random start each; allocated boxes get a light one each, alone. */
+export function planRound({ round, boxes, maxDelayMs, cohortSize, probeUntilMs, words }: RoundInputs): PlannedJob[] {
   const full = shuffled(
     boxes.filter(({ allocated }) => !allocated),
     words,
@@ -37,5 +39,10 @@ export function planRound({ round, boxes, maxDelayMs, cohortSize, words }: Round
     const delayMs = drawBelow(maxDelayMs + 1, words)
     return { boxId: id, round, kind: 'light', reason: 'round', cohort: cohorts + i, delayMs } as const
   })
-  return [...heavy, ...alone]
+  const between = probeUntilMs - maxDelayMs
+  const probes = (between > 0 ? boxes : []).map(({ id }, i) => {
+    const delayMs = maxDelayMs + drawBelow(between, words)
+    return { boxId: id, round, kind: 'light', reason: 'probe', cohort: cohorts + light.length + i, delayMs } as const
+  })
+  return [...heavy, ...alone, ...probes]
 }

@@ -38,6 +38,9 @@ function roundPart(db: Database): Pick<QueuePart, 'roundDue' | 'openRound' | 'la
         with opened as (
           insert into rounds (number, height) values (${number}::int8, ${height}::int8)
           on conflict (number) do nothing returning number
+        ), superseded as (
+          update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
+          from opened where state = 'waiting' and round < opened.number and reason in ('round', 'probe')
         ), added as (
           insert into jobs (round, box_id, kind, reason, cohort, due_at)
           select opened.number, j."boxId", j.kind, j.reason, j.cohort,

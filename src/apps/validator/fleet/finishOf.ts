@@ -1,0 +1,51 @@
+import { nextBoxState } from '../../../core/schedule/boxState.ts'
+import { cardIds, changesOf, type Mark } from '../../../core/schedule/changesOf.ts'
+import type { PlannedJob } from '../../../core/schedule/planRound.ts'
+import { retryDelay } from '../../../core/schedule/retryDelay.ts'
+import { scoreInput } from '../../../core/schedule/scoreInput.ts'
+import { type BoxScore, scoreBox } from '../../../core/score/scoreBox.ts'
+import type { Finish, LeasedJob, NewResult, Store } from '../../../ports/store.ts'
+import type { BoxReport } from '../verifyBox.ts'
+import type { FleetRules } from './fleet.ts'
+
+const NOTHING: BoxScore = { score: 0, terms: [], zeroBecause: 'failed' }
+
+/** What a result makes of its box and of the queue. `report` is null when the run ended in a fault. */
+export async function finishOf(
+  job: LeasedJob,
+  told: Omit<NewResult, 'marks'>,
+  report: BoxReport | null,
+  { store, rules }: { readonly store: Pick<Store, 'boxesWithCards'>; readonly rules: FleetRules },
+): Promise<Finish> {
+  const marks = report ? await marksOf(job, report, store) : []
+  const earned = report && job.kind === 'full' ? scoreOf(job, report, rules) : NOTHING
+  const next = nextBoxState(job.box, told.outcome, { kind: job.kind, score: earned.score }, rules.box)
+  const { status, score, failuresInRow, busyInRow, scored, failed } = next
+  return {
+    job,
+    owner: rules.owner,
+    result: { ...told, marks },
+    box: { status, score, terms: failed ? [] : earned.terms, scored, failuresInRow, busyInRow, failed },
+    retryInMs: retryDelay(told.outcome, job.tries, rules.retries),
+    followUps: followUps(job, marks),
+  }
+}
+
+function scoreOf({ box }: LeasedJob, { judgement, inventory }: BoxReport, { score }: FleetRules): BoxScore {
+  const kinds = inventory.devices.map(({ kind }) => kind)
+  return scoreBox(scoreInput({ judgement, kinds, registered: true, allocated: box.allocated }), score)
+}
+
+async function marksOf(job: LeasedJob, { inventory }: BoxReport, store: Pick<Store, 'boxesWithCards'>) {
+  const sharing = await store.boxesWithCards(cardIds(inventory), job.boxId)
+  const shared: Mark[] = sharing.map((box) => ({ what: 'shared card', before: box, after: job.boxId }))
+  return [...changesOf(job.box.inventory, inventory), ...shared]
+}
+
+/** A light look that finds another driver, card or count asks for the full proof at once; a rented box keeps its peace. */
+function followUps(job: LeasedJob, marks: readonly Mark[]): PlannedJob[] {
+  const changed = marks.some(({ what }) => what !== 'shared card')
+  if (!changed || job.kind === 'full' || job.box.allocated) return []
+  const { boxId, round } = job
+  return [{ boxId, round, kind: 'full', reason: 'changed', cohort: -1, delayMs: 0 }]
+}

@@ -1,0 +1,57 @@
+import type { BoxRules } from '../../../core/schedule/boxState.ts'
+import type { RetryRules } from '../../../core/schedule/retryDelay.ts'
+import type { ScoreConfig } from '../../../core/score/scoreConfig.ts'
+import type { BlockHeight } from '../../../ports/blockHeight.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { LiveRuns } from '../../../ports/liveRuns.ts'
+import type { Log } from '../../../ports/log.ts'
+import type { Metrics } from '../../../ports/metrics.ts'
+import type { Randomness } from '../../../ports/randomness.ts'
+import type { LeasedJob, Retention, Store } from '../../../ports/store.ts'
+import type { BoxReport, Step } from '../verifyBox.ts'
+
+/** How one job is carried out: connect to its box and prove what its kind asks. */
+export type VerifyJob = (
+  job: LeasedJob,
+  hooks: {
+    onStep(step: Step): void
+    /** Called when the box is ready to start: those of one cohort go on together. */
+    together(): Promise<void>
+  },
+  signal: AbortSignal,
+) => Promise<BoxReport>
+
+export interface FleetDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly randomness: Randomness
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly live: LiveRuns
+  readonly verify: VerifyJob
+  /** Null: rounds go by time. */
+  readonly chain: BlockHeight | null
+}
+
+export interface FleetRules {
+  /** Names this process among several on one store. */
+  readonly owner: string
+  /** Without a chain a round is opened when none was for so long. */
+  readonly roundEveryMs: number
+  readonly blocksPerRound: number
+  readonly maxDelayMs: number
+  readonly probes: boolean
+  readonly cohortSize: number
+  /** Boxes under way at once; at least the cohort. */
+  readonly concurrency: number
+  readonly leaseMs: number
+  /** Whatever a box does, it holds a place no longer than this. */
+  readonly jobLimitMs: number
+  /** How long runs under way may go on after a stop was asked. */
+  readonly graceMs: number
+  readonly pollMs: number
+  readonly retries: RetryRules
+  readonly box: BoxRules
+  readonly score: ScoreConfig
+  readonly retention: Retention
+}

@@ -1,0 +1,33 @@
+import { planRound } from '../../../core/schedule/planRound.ts'
+import { randomWords } from '../../../core/schedule/randomWords.ts'
+import { roundOfHeight } from '../../../core/schedule/roundOfHeight.ts'
+import type { FleetDeps, FleetRules } from './fleet.ts'
+
+/** Opens the round that is due, if one is. Several validators may try: the store lets one of them. */
+export async function openRoundIfDue(deps: FleetDeps, rules: FleetRules, signal: AbortSignal): Promise<void> {
+  const due = await dueRound(deps, rules, signal)
+  if (due === null) return
+  const { store, randomness, log, live } = deps
+  const boxes = await store.fleet()
+  const jobs = planRound({
+    round: due.number,
+    boxes,
+    maxDelayMs: rules.maxDelayMs,
+    cohortSize: rules.cohortSize,
+    probeUntilMs: rules.probes ? rules.roundEveryMs : 0,
+    words: randomWords(randomness.bytes(32)),
+  })
+  if (!(await store.openRound({ ...due, jobs }))) return
+  log.info('round opened', { round: due.number, boxes: boxes.length, jobs: jobs.length })
+  deps.metrics.set('touchstone_round_number', due.number)
+  live.publish({ type: 'round', round: due.number, jobs: jobs.length })
+}
+
+async function dueRound({ store, chain }: FleetDeps, rules: FleetRules, signal: AbortSignal) {
+  if (chain === null && !(await store.roundDue(rules.roundEveryMs))) return null
+  const last = (await store.lastRound())?.number ?? 0
+  if (chain === null) return { number: last + 1, height: null }
+  const height = await chain.height(signal)
+  const number = roundOfHeight(height, rules.blocksPerRound)
+  return number > last ? { number, height } : null
+}

@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { SHIPPED_CATALOGUE } from '../../../../test/sim/shippedCatalogue.ts'
+import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
+import { inlineChecker } from '../../../../test/support/inlineChecker.ts'
+import {
+  honestProgram,
+  openInProcessBox,
+  type ProverProgram,
+  testSigner,
+} from '../../../../test/support/inProcessBox.ts'
+import { openReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
+import { startPostgres, type TestPostgres } from '../../../../test/support/postgresServer.ts'
+import { entry } from '../../../../test/support/storeFixtures.ts'
+import { testEngine } from '../../../../test/support/testEngine.ts'
+import { TINY } from '../../../../test/support/verifyInProcess.ts'
+import type { Catalogue } from '../../../core/identify/catalogue.ts'
+import type { TileEngine } from '../../../core/proof/tileEngine.ts'
+import { openPostgres } from '../../../drivers/store/openPostgres.ts'
+import { loadCatalogue } from '../../../drivers/system/loadCatalogue.ts'
+import { systemClock } from '../../../drivers/system/systemClock.ts'
+import { systemRandomness } from '../../../drivers/system/systemRandomness.ts'
+import type { DeviceFacts } from '../../../ports/device.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
+import type { LeasedJob, Store } from '../../../ports/store.ts'
+import { verifyBox } from '../verifyBox.ts'
+import type { FleetDeps, FleetRules, VerifyJob } from './fleet.ts'
+import { runFleet } from './runFleet.ts'
+
+let server: TestPostgres
+let engine: TileEngine
+let catalogue: Catalogue
+let store: Store
+let databases = 0
+const open: Store[] = []
+
+beforeAll(async () => {
+  server = await startPostgres()
+  engine = await testEngine()
+  catalogue = await loadCatalogue(SHIPPED_CATALOGUE)
+})
+afterAll(() => server?.end())
+beforeEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+  await server.createDatabase(`f${++databases}`)
+  store = await another()
+})
+const another = async () => {
+  const made = await openPostgres({ url: server.url(`f${databases}`) })
+  open.push(made)
+  return made
+}
+
+const card = (more: Partial<DeviceFacts> = {}) =>
+  openReferenceDevice({ engine, facts: { kind: 'cuda', name: 'Card', details: { uuid: 'U1', driver: '1' }, ...more } })
+
+/** The real verifyBox against a program in this process. */
+const verifying =
+  (program: (job: LeasedJob) => ProverProgram): VerifyJob =>
+  (job, { onStep, together }, signal) =>
+    verifyBox(
+      TINY,
+      {
+        clock: systemClock,
+        randomness: systemRandomness,
+        signer: testSigner(1),
+        checker: inlineChecker(engine),
+        catalogue,
+        onStep,
+        connect: async () => {
+          const box = openInProcessBox(program(job))
+          const start: typeof box.start = async (inner) => {
+            await together()
+            return box.start(inner)
+          }
+          return { ...box, start }
+        },
+      },
+      signal,
+    )
+const honest = verifying(() => honestProgram({ devices: [card()] }))
+
+/** Runs a fleet until the condition holds, then stops it in order. */
+async function fleetUntil(deps: FleetDeps, rules: FleetRules, holds: () => Promise<boolean>): Promise<void> {
+  const stop = new AbortController()
+  const running = runFleet(deps, rules, stop.signal)
+  try {
+    await vi.waitUntil(holds, { timeout: 15_000, interval: 20 })
+  } finally {
+    stop.abort()
+    await running
+  }
+}
+const quiet = async () => {
+  const { waiting, leased, done } = await store.queue()
+  return done > 0 && waiting + leased === 0
+}
+const fault = (code: string, blame: 'prover' | 'network' | 'validator' | 'user') =>
+  new TouchstoneError({ code }, { message: '\u001b[31mraw words of the box', blame, retry: true, nextStep: '' })
+const all = { after: null, limit: 100 }
+
+describe('runFleet', () => {
+  test('verifies every box of a round once, with figures, certificate and score', async () => {
+    const ids = ['a', 'b', 'c', 'd', 'e']
+    for (const id of ids) await store.putBox(entry(id))
+    const deps = testDeps(store, honest)
+    const events: string[] = []
+    deps.live.subscribe(({ type }) => events.push(type))
+    await fleetUntil(deps, await testRules(), quiet)
+    for (const id of ids) {
+      const { items } = await store.history(id, all)
+      expect(items.map(({ outcome, kind }) => [outcome, kind])).toEqual([['accepted', 'full']])
+      expect(items[0]!.figures.map(({ name }) => name)).toContain('rate.int8.per_second')
+      expect(await store.certificate(items[0]!.runId!)).toContain('payload')
+      expect(await store.box(id)).toMatchObject({ status: 'verified', failuresTotal: 0 })
+      expect((await store.box(id))!.terms.length).toBeGreaterThan(0)
+    }
+    expect(events.filter((type) => type === 'finished')).toHaveLength(5)
+    expect(deps.metrics.text()).toContain('touchstone_jobs_total{kind="full",outcome="accepted"} 5')
+    expect(await store.lastRound()).toMatchObject({ number: 1, jobs: 5, done: 5, accepted: 5 })
+  })
+
+  test('a failing box loses its score at once, is tried again with new seeds, and can come back', async () => {
+    await store.putBox(entry('a'))
+    let runs = 0
+    const verify: VerifyJob = async (...args) => {
+      if (++runs === 2) throw fault('BOX_UNREACHABLE', 'network')
+      return honest(...args)
+    }
+    const deps = testDeps(store, verify)
+    const rules = await testRules({ retries: { limit: 2, intervalMs: 0 } })
+    await fleetUntil(deps, rules, quiet)
+    await store.addJob({ boxId: 'a', round: 1, kind: 'full', reason: 'asked', cohort: -1, delayMs: 0 })
+    await fleetUntil(deps, rules, async () => runs === 3 && (await quiet()))
+    const { items } = await store.history('a', all)
+    expect(items.map(({ outcome, code }) => [outcome, code])).toEqual([
+      ['accepted', null],
+      ['unreachable', 'BOX_UNREACHABLE'],
+      ['accepted', null],
+    ])
+    expect(items[1]!.score).toBe(0)
+    expect(new Set([items[0]!.runId, items[2]!.runId]).size).toBe(2)
+    expect(await store.box('a')).toMatchObject({ status: 'verified', failuresTotal: 1, failuresInRow: 0 })
+    expect(JSON.stringify(deps.lines)).not.toContain('raw words')
+    expect(JSON.stringify(items)).not.toContain('raw words')
+  })
+
+  test('the limit of tries ends a job; busy and our own faults are told apart from failures', async () => {
+    for (const id of ['busy', 'ours', 'gone']) await store.putBox(entry(id))
+    const verify: VerifyJob = async ({ boxId }) => {
+      if (boxId === 'busy') throw fault('DEVICE_BUSY', 'prover')
+      if (boxId === 'ours') throw fault('KERNEL_FILE_MISSING', 'user')
+      throw fault('SSH_AUTH_FAILED', 'user')
+    }
+    await fleetUntil(testDeps(store, verify), await testRules({ retries: { limit: 1, intervalMs: 0 } }), quiet)
+    expect(await store.box('busy')).toMatchObject({ status: 'busy', failuresTotal: 0, busyInRow: 2 })
+    expect(await store.box('ours')).toMatchObject({ status: 'new', failuresTotal: 0 })
+    expect(await store.box('gone')).toMatchObject({ status: 'failed', failuresTotal: 2, score: 0 })
+  })
+
+  test('allocated boxes get a light proof only, which earns nothing', async () => {
+    await store.putBox(entry('rented', { allocated: true }))
+    await fleetUntil(testDeps(store, honest), await testRules(), quiet)
+    const { items } = await store.history('rented', all)
+    expect(items.map(({ kind, outcome }) => [kind, outcome])).toEqual([['light', 'accepted']])
+    expect(await store.box('rented')).toMatchObject({ status: 'new', score: 0, scoredAt: null })
+  })
+
+  test('a light look that finds another card asks for a full proof at once and marks the history', async () => {
+    await store.putBox(entry('a'))
+    await store.putBox(entry('twin'))
+    let uuid = 'U1'
+    const verify = verifying(({ boxId }) =>
+      honestProgram({ devices: [card({ details: { uuid: boxId === 'a' ? uuid : 'U9', driver: '1' } })] }),
+    )
+    const deps = testDeps(store, verify)
+    await fleetUntil(deps, await testRules(), quiet)
+    uuid = 'U9'
+    await store.addJob({ boxId: 'a', round: 1, kind: 'light', reason: 'probe', cohort: -1, delayMs: 0 })
+    await fleetUntil(deps, await testRules(), async () => (await store.history('a', all)).items.length === 3)
+    const { items } = await store.history('a', all)
+    expect(items.map(({ kind, reason }) => [kind, reason])).toEqual([
+      ['full', 'changed'],
+      ['light', 'probe'],
+      ['full', 'round'],
+    ])
+    expect(items[1]!.marks.map(({ what }) => what)).toEqual(['card', 'shared card'])
+  })
+
+  test('boxes of one cohort start in the same moment', async () => {
+    for (const id of ['a', 'b', 'c']) await store.putBox(entry(id))
+    const order: string[] = []
+    const verify: VerifyJob = async (job, hooks, signal) => {
+      order.push('ready')
+      if (job.boxId === 'b') throw fault('BOX_UNREACHABLE', 'network')
+      await hooks.together()
+      order.push('start')
+      return honest(job, { ...hooks, together: async () => {} }, signal)
+    }
+    await fleetUntil(testDeps(store, verify), await testRules({ cohortSize: 3 }), quiet)
+    expect(order).toEqual(['ready', 'ready', 'ready', 'start', 'start'])
+  })
+
+  test('a stop gives unfinished jobs back uncounted, and the next start does them', async () => {
+    await store.putBox(entry('a'))
+    let started = 0
+    const hanging: VerifyJob = (_job, _hooks, signal) => {
+      started++
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+    }
+    await fleetUntil(testDeps(store, hanging), await testRules(), async () => started === 1)
+    expect(await store.queue()).toMatchObject({ waiting: 1, leased: 0 })
+    expect((await store.history('a', all)).items).toEqual([])
+    await fleetUntil(testDeps(store, honest), await testRules(), quiet)
+    expect((await store.history('a', all)).items).toHaveLength(1)
+  })
+
+  test('a box that never gets done loses its place and its score', async () => {
+    await store.putBox(entry('a'))
+    const hanging: VerifyJob = (_job, _hooks, signal) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+    await fleetUntil(testDeps(store, hanging), await testRules({ jobLimitMs: 50 }), quiet)
+    expect((await store.history('a', all)).items[0]).toMatchObject({ outcome: 'unreachable', code: 'JOB_TIMEOUT' })
+  })
+
+  test('a run whose lease was taken over is stopped and stores nothing', async () => {
+    await store.putBox(entry('a'))
+    let stopped = 0
+    const hanging: VerifyJob = (_job, _hooks, signal) =>
+      new Promise((_, reject) =>
+        signal.addEventListener(
+          'abort',
+          () => {
+            stopped++
+            reject(signal.reason)
+          },
+          { once: true },
+        ),
+      )
+    const deps = testDeps(store, hanging)
+    await fleetUntil(deps, await testRules({ leaseMs: 90 }), async () => {
+      // Another validator takes it over, as it would after a long pause of this one.
+      await store.releaseLeases(null)
+      await store.claimJobs({ owner: 'thief', leaseMs: 60_000, limit: 1 })
+      return stopped === 1
+    })
+    expect((await store.history('a', all)).items).toEqual([])
+    expect(deps.metrics.text()).toContain('touchstone_leases_lost_total 1')
+  })
+
+  test('rounds follow the chain: one per 360 blocks, none twice', async () => {
+    await store.putBox(entry('a'))
+    let height = 720
+    const chain = { height: async () => height }
+    const rounds = async () => (await store.rounds(all)).items.map(({ number, height: at }) => [number, at])
+    const rules = await testRules()
+    await fleetUntil(testDeps(store, honest, { chain }), rules, quiet)
+    height = 1079
+    await fleetUntil(testDeps(store, honest, { chain }), rules, quiet)
+    expect(await rounds()).toEqual([[2, 720]])
+    height = 1081
+    await fleetUntil(testDeps(store, honest, { chain }), rules, async () => (await rounds()).length === 2)
+    expect(await rounds()).toEqual([
+      [3, 1081],
+      [2, 720],
+    ])
+  })
+
+  test('the database goes away in the middle of a run and comes back: the result is there', async () => {
+    await store.putBox(entry('a'))
+    let away = false
+    const verify: VerifyJob = async (...args) => {
+      await server.stop()
+      away = true
+      const report = await honest(...args)
+      setTimeout(() => void server.start(), 300)
+      return report
+    }
+    const deps = testDeps(store, verify)
+    await fleetUntil(deps, await testRules(), async () => away && (await quiet().catch(() => false)))
+    expect((await store.history('a', all)).items.map(({ outcome }) => outcome)).toEqual(['accepted'])
+    expect(deps.lines.map(({ message }) => message)).toContain('the store does not answer; trying again')
+  })
+
+  test('two validators on one store share the work and never a box', async () => {
+    const ids = Array.from({ length: 30 }, (_, i) => `b${i}`)
+    for (const id of ids) await store.putBox(entry(id))
+    const seen: string[] = []
+    const counting: VerifyJob = (job, ...rest) => {
+      seen.push(job.boxId)
+      return honest(job, ...rest)
+    }
+    const second = await another()
+    const stop = new AbortController()
+    const other = runFleet(testDeps(second, counting), await testRules({ owner: 'second' }), stop.signal)
+    await fleetUntil(testDeps(store, counting), await testRules({ owner: 'first' }), quiet)
+    stop.abort()
+    await other
+    expect(seen.sort()).toEqual([...ids].sort())
+  })
+})

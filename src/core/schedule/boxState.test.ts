@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type BoxState, nextBoxState, OUTCOMES, type Outcome } from './boxState.ts'
+import { retryDelay } from './retryDelay.ts'
+
+const start: BoxState = { status: 'new', score: 0, failuresInRow: 0, busyInRow: 0 }
+const rules = { busyLimit: 2 }
+const full = (score: number) => ({ kind: 'full', score }) as const
+const event = fc.record({
+  outcome: fc.constantFrom<Outcome>(...OUTCOMES),
+  kind: fc.constantFrom('full' as const, 'light' as const),
+  score: fc.nat(1_000_000),
+})
+
+describe('nextBoxState', () => {
+  test('a failure takes the score at once and is counted (attack 18)', () => {
+    const good = nextBoxState(start, 'accepted', full(900), rules)
+    expect(good).toMatchObject({ status: 'verified', score: 900, scored: true })
+    for (const outcome of ['rejected', 'unreachable'] as const)
+      expect(nextBoxState(good, outcome, full(0), rules)).toMatchObject({
+        status: 'failed',
+        score: 0,
+        failuresInRow: 1,
+        failed: true,
+        scored: true,
+      })
+  })
+
+  test('busy is a state of its own, lets the score age, and turns into a failure when it goes on', () => {
+    let state: BoxState = nextBoxState(start, 'accepted', full(900), rules)
+    for (let i = 0; i < 2; i++) {
+      const next = nextBoxState(state, 'busy', full(0), rules)
+      expect(next).toMatchObject({ status: 'busy', score: 900, scored: false, failed: false })
+      state = next
+    }
+    expect(nextBoxState(state, 'busy', full(0), rules)).toMatchObject({ status: 'failed', score: 0, failed: true })
+  })
+
+  test('trouble of our own changes nothing but lets the score age', () => {
+    const good = nextBoxState(start, 'accepted', full(900), rules)
+    expect(nextBoxState(good, 'fault', full(0), rules)).toMatchObject({ status: 'verified', score: 900, scored: false })
+  })
+
+  test('whatever happens: only a full accepted proof gives points, and any failure leaves none', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 30 }), (events) => {
+        let state: BoxState = start
+        for (const { outcome, kind, score } of events) {
+          const next = nextBoxState(state, outcome, { kind, score }, rules)
+          if (next.score > state.score) expect([outcome, kind]).toEqual(['accepted', 'full'])
+          if (next.failed) expect(next.score).toBe(0)
+          if (next.status === 'failed' && outcome === 'accepted') expect(kind).toBe('light')
+          if (outcome === 'rejected' || outcome === 'unreachable') expect(next.failed).toBe(true)
+          expect(next.busyInRow).toBeLessThanOrEqual(state.busyInRow + 1)
+          state = next
+        }
+      }),
+    )
+  })
+})
+
+test('retryDelay: an interval until the limit, then the job is over', () => {
+  const retries = { limit: 2, intervalMs: 300 }
+  expect([0, 1, 2, 3].map((tries) => retryDelay('rejected', tries, retries))).toEqual([300, 300, null, null])
+  expect(retryDelay('accepted', 0, retries)).toBeNull()
+  expect(retryDelay('busy', 0, retries)).toBe(300)
+})

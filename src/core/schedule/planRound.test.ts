@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { planRound } from './planRound.ts'
+import { drawBelow, randomWords, shuffled } from './randomWords.ts'
+import { roundOfHeight } from './roundOfHeight.ts'
+
+const seed = fc.uint8Array({ minLength: 32, maxLength: 32 })
+const boxes = fc.uniqueArray(fc.record({ id: fc.string({ minLength: 1 }), allocated: fc.boolean() }), {
+  selector: ({ id }) => id,
+  maxLength: 60,
+})
+
+describe('planRound', () => {
+  const inputs = fc.record({ boxes, seed, maxDelayMs: fc.nat(1_200_000), cohortSize: fc.integer({ min: 1, max: 16 }) })
+
+  test('every box has exactly one job, full or light as it is free or allocated', () => {
+    fc.assert(
+      fc.property(inputs, ({ seed: bytes, ...rest }) => {
+        const jobs = planRound({ round: 3, probeUntilMs: 0, words: randomWords(bytes), ...rest })
+        expect(jobs.map(({ boxId }) => boxId).sort()).toEqual(rest.boxes.map(({ id }) => id).sort())
+        for (const { id, allocated } of rest.boxes)
+          expect(jobs.find(({ boxId }) => boxId === id)).toMatchObject({ round: 3, kind: allocated ? 'light' : 'full' })
+      }),
+    )
+  })
+
+  test('a cohort starts at one moment within the delay and is never larger than asked', () => {
+    fc.assert(
+      fc.property(inputs, ({ seed: bytes, ...rest }) => {
+        const cohorts = new Map<number, number[]>()
+        for (const { cohort, delayMs } of planRound({ round: 1, probeUntilMs: 0, words: randomWords(bytes), ...rest }))
+          cohorts.set(cohort, [...(cohorts.get(cohort) ?? []), delayMs])
+        for (const delays of cohorts.values()) {
+          expect(new Set(delays).size).toBe(1)
+          expect(delays.length).toBeLessThanOrEqual(rest.cohortSize)
+          expect(delays[0]).toBeGreaterThanOrEqual(0)
+          expect(delays[0]).toBeLessThanOrEqual(rest.maxDelayMs)
+        }
+      }),
+    )
+  })
+
+  test('probes come after the full proofs and before the round is over', () => {
+    const fleet = Array.from({ length: 50 }, (_, i) => ({ id: `b${i}`, allocated: i % 7 === 0 }))
+    const words = randomWords(new Uint8Array(32))
+    const jobs = planRound({ round: 1, boxes: fleet, maxDelayMs: 1000, cohortSize: 8, probeUntilMs: 5000, words })
+    const probes = jobs.filter(({ reason }) => reason === 'probe')
+    expect(probes.map(({ boxId }) => boxId)).toEqual(fleet.map(({ id }) => id))
+    for (const { kind, delayMs } of probes) {
+      expect(kind).toBe('light')
+      expect(delayMs >= 1000 && delayMs < 5000).toBe(true)
+    }
+  })
+
+  test('who stands with whom changes from round to round', () => {
+    const fleet = Array.from({ length: 40 }, (_, i) => ({ id: `b${i}`, allocated: false }))
+    const plan = (fill: number) =>
+      planRound({
+        round: 1,
+        boxes: fleet,
+        maxDelayMs: 10,
+        cohortSize: 4,
+        probeUntilMs: 0,
+        words: randomWords(new Uint8Array(32).fill(fill)),
+      })
+    const order = (fill: number) => plan(fill).map(({ boxId }) => boxId)
+    expect(order(1)).not.toEqual(order(2))
+    expect(order(1)).toEqual(order(1))
+  })
+})
+
+describe('randomWords', () => {
+  test('drawBelow stays below its limit and reaches every value', () => {
+    const words = randomWords(new Uint8Array(32).fill(9))
+    const counts = [0, 0, 0, 0, 0, 0, 0]
+    for (let i = 0; i < 7000; i++) counts[drawBelow(7, words)]!++
+    for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(150)
+  })
+
+  test('a word of the incomplete last stretch is drawn again', () => {
+    const given = [2 ** 32 - 1, 5]
+    expect(drawBelow(3 * 2 ** 30, () => given.shift()!)).toBe(5)
+  })
+
+  test('shuffled keeps every item', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat()), seed, (items, bytes) => {
+        expect(shuffled(items, randomWords(bytes)).sort()).toEqual([...items].sort())
+      }),
+    )
+  })
+})
+
+test('roundOfHeight: a round every 360 blocks', () => {
+  expect([0, 359, 360, 719, 720].map((height) => roundOfHeight(height))).toEqual([0, 0, 1, 1, 2])
+})

@@ -1,0 +1,46 @@
+import type { Judgement } from '../certificate/judgeRun.ts'
+import type { Precision } from '../params/precision.ts'
+import type { BoxScoreInput, GpuScoreInput } from '../score/scoreBox.ts'
+
+export interface ScoreSource {
+  readonly judgement: Judgement
+  readonly kinds: readonly ('cpu' | 'cuda')[]
+  readonly registered: boolean
+  readonly allocated: boolean
+}
+
+/** Proven totals over the cards of a box. Nothing here is a claim; a CPU is no card. */
+export function scoreInput({ judgement, kinds, registered, allocated }: ScoreSource): BoxScoreInput {
+  const outcome = judgement.outcome === 'accepted' ? 'passed' : 'failed'
+  return { outcome, gpu: gpuTotals(judgement, kinds), registered, allocated, ageMs: 0 }
+}
+
+function gpuTotals({ devices, scaling }: Judgement, kinds: ScoreSource['kinds']): GpuScoreInput | null {
+  const cards = devices.filter(({ device }) => kinds[device] === 'cuda')
+  if (cards.length === 0) return null
+  const models = new Set(cards.map(({ identity }) => identity.model))
+  const [model] = models
+  return {
+    count: cards.length,
+    ...(models.size === 1 && model ? { model } : {}),
+    rates: sumBy(cards.flatMap(({ rates }) => Object.entries(rates) as [Precision, number][])),
+    sustained: sumBy(cards.flatMap(({ sustained: s }) => (s ? [[s.precision, s.perSecond] as const] : []))),
+    memoryBytes: total(cards.map(({ memory }) => provenBytes(memory))),
+    bandwidth: total(cards.map(({ memory }) => memory?.perSecond ?? 0)),
+    ...(scaling === null ? {} : { scaling: scaling / 1000 }),
+  }
+}
+
+/** §7: held memory of an unknown card counts as far as nothing else could have supplied it. */
+function provenBytes(memory: Judgement['devices'][number]['memory']): number {
+  if (memory === null) return 0
+  return memory.status === 'proven' ? memory.heldBytes : Math.max(0, memory.floorBytes ?? 0)
+}
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+function sumBy(entries: readonly (readonly [Precision, number])[]): Partial<Record<Precision, number>> {
+  const sums: Partial<Record<Precision, number>> = {}
+  for (const [name, value] of entries) sums[name] = (sums[name] ?? 0) + value
+  return sums
+}
