@@ -3,7 +3,6 @@ import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { releaseFlavours } from '../drivers/remote/releaseFlavours.ts'
-import { connectSsh } from '../drivers/remote/ssh/connectSsh.ts'
 import type { SshAuth } from '../drivers/remote/ssh/sshAuth.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
@@ -46,6 +45,7 @@ export async function openSshBox(target: SshTarget, signal: AbortSignal): Promis
     proverArguments: ['--devices', devices],
     ...(flags.hostKey === undefined ? {} : { hostKey: flags.hostKey }),
   }
+  const { connectSsh } = await import('../drivers/remote/ssh/connectSsh.ts')
   return connectSsh(address, options, signal)
 }
 

@@ -1,26 +1,30 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
-import { addBenchCommand } from './benchCommand.ts'
-import { addCheckCommand } from './checkCommand.ts'
 import { EXIT } from './exitCodes.ts'
-import { addProviderCommand } from './providerCommand.ts'
-import { commandContext } from './run.ts'
-import { addVerifyCommand } from './verifyCommand.ts'
+import { type CommandContext, commandContext } from './run.ts'
 import { version } from './version.ts'
+
+type AddCommand = (program: Command, context: CommandContext) => void
+
+/** Each command loads only what it needs: a check does not wait for SSH or a database to load. */
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  verify: async () => (await import('./verifyCommand.ts')).addVerifyCommand,
+  check: async () => (await import('./checkCommand.ts')).addCheckCommand,
+  bench: async () => (await import('./benchCommand.ts')).addBenchCommand,
+  provider: async () => (await import('./providerCommand.ts')).addProviderCommand,
+}
 
 // A reader that has seen enough (`| head`) is no fault of ours.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit())
 
-const context = commandContext()
 const program = new Command('touchstone')
   .description('Proves what a GPU is and what it did.')
   .version(version)
   .exitOverride()
   .showHelpAfterError('(run "touchstone --help" for what there is)')
-addVerifyCommand(program, context)
-addCheckCommand(program, context)
-addBenchCommand(program, context)
-addProviderCommand(program, context)
+const named = process.argv[2] ?? ''
+const wanted = Object.hasOwn(COMMANDS, named) ? [named] : Object.keys(COMMANDS)
+for (const name of wanted) (await COMMANDS[name]!())(program, commandContext())
 
 try {
   await program.parseAsync()
