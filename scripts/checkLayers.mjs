@@ -17,6 +17,7 @@ export const CORE_ORDER = [
   'score',
   'certificate',
   'schedule',
+  'workload',
 ]
 const CORE = CORE_ORDER.map((name) => `core/${name}`)
 

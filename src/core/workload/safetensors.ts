@@ -1,0 +1,71 @@
+import { DecodeError } from '../bytes/reader.ts'
+
+/** One tensor of a safetensors file: f32 values at `[from, to)` bytes after the header. */
+export interface StoredTensor {
+  readonly name: string
+  readonly dims: readonly number[]
+  readonly from: number
+  readonly to: number
+}
+
+const MAX_HEADER_BYTES = 16 * 1024 * 1024
+/** Data begins at a multiple of this, so that it can be mapped. */
+const ALIGNMENT = 64
+
+const bytesOf = (dims: readonly number[]): number => dims.reduce((product, size) => product * size, 4)
+
+/** Eight bytes of length, then JSON padded with spaces; the tensors follow in the order given, without gaps. */
+export function encodeHeader(
+  tensors: readonly { readonly name: string; readonly dims: readonly number[] }[],
+): Uint8Array {
+  let at = 0
+  const entries = tensors.map(({ name, dims }) => {
+    const from = at
+    at += bytesOf(dims)
+    return [name, { dtype: 'F32', shape: dims, data_offsets: [from, at] }]
+  })
+  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(entries)))
+  const out = new Uint8Array(Math.ceil((8 + json.length) / ALIGNMENT) * ALIGNMENT).fill(0x20)
+  new DataView(out.buffer).setBigUint64(0, BigInt(out.length - 8), true)
+  out.set(json, 8)
+  return out
+}
+
+/** Length of the whole header, from its first eight bytes. */
+export function headerLength(first: Uint8Array): number {
+  if (first.length < 8) throw new DecodeError('checkpoint: shorter than its header')
+  const length = new DataView(first.buffer, first.byteOffset, 8).getBigUint64(0, true)
+  if (length > BigInt(MAX_HEADER_BYTES)) throw new DecodeError('checkpoint: header too long')
+  return 8 + Number(length)
+}
+
+/** Reads a whole header; every tensor must be f32, in range, and as long as its dims say. */
+export function decodeHeader(header: Uint8Array, fileLength: number): StoredTensor[] {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(header.subarray(8)))
+  } catch {
+    throw new DecodeError('checkpoint: header is no JSON')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new DecodeError('checkpoint: header is no object')
+  return Object.entries(value)
+    .filter(([name]) => name !== '__metadata__')
+    .map(([name, entry]) => decodeTensor(name, entry, fileLength - header.length))
+}
+
+const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
+function decodeTensor(name: string, entry: unknown, available: number): StoredTensor {
+  const { dtype, shape, data_offsets } = (typeof entry === 'object' && entry !== null ? entry : {}) as Record<
+    string,
+    unknown
+  >
+  if (dtype !== 'F32') throw new DecodeError('checkpoint: a tensor is not f32')
+  if (!Array.isArray(shape) || shape.length > 8 || !shape.every(isSize)) throw new DecodeError('checkpoint: odd dims')
+  if (!Array.isArray(data_offsets) || data_offsets.length !== 2 || !data_offsets.every(isSize))
+    throw new DecodeError('checkpoint: odd offsets')
+  const [from, to] = data_offsets as [number, number]
+  if (to - from !== bytesOf(shape) || to > available) throw new DecodeError('checkpoint: a tensor is cut off')
+  return { name, dims: shape, from, to }
+}
