@@ -2,7 +2,7 @@ import { SHORTEST_SHARE } from '../params/constants.ts'
 import type { Preset } from '../params/presets.ts'
 import { type Challenge, devicesOf } from '../proof/challenge.ts'
 import { figuresOf } from '../proof/figures.ts'
-import type { PlannedPart } from '../proof/planRun.ts'
+import { boundedRounds, type PlannedPart } from '../proof/planRun.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { partRole } from './partRole.ts'
 
@@ -35,6 +35,7 @@ function leastMicroseconds(preset: Preset, challenge: Challenge, p: number): num
 export function lengthen(plan: readonly PlannedPart[], short: readonly ShortPart[]): PlannedPart[] {
   return plan.map((part, p) => {
     const factors = short.filter((entry) => entry.part === p).map(({ leastUs, elapsedUs }) => (2 * leastUs) / elapsedUs)
-    return factors.length === 0 ? part : { ...part, rounds: Math.ceil(part.rounds * Math.max(...factors)) }
+    if (factors.length === 0) return part
+    return { ...part, rounds: boundedRounds(Math.ceil(part.rounds * Math.max(...factors)), part.kept.length) }
   })
 }

@@ -30,9 +30,11 @@ const all = (devices: readonly unknown[]): number => 2 ** devices.length - 1
 
 export const partKey = (part: Pick<PlannedPart, 'kind' | 'precision'>): string => `${part.kind} ${part.precision}`
 
+const powerOfTwoBelow = (size: number): number => 2 ** Math.floor(Math.log2(size))
+
 const fits = (inputs: PlanInputs, precision: Precision, k: number): number =>
   Math.min(
-    inputs.maxSize,
+    powerOfTwoBelow(inputs.maxSize),
     ...inputs.devices.map(({ kind, freeBytes }) => largestSize(inputs.preset, kind, precision, k, 0.9 * freeBytes)),
   )
 
@@ -120,10 +122,17 @@ function memoryParts(inputs: PlanInputs, timings: Timings): PlannedPart[] {
   const pass = timings.get('pass byte')
   const bytes = Math.max(...part.kept) * part.m * part.n * 2
   const wanted = Math.max(inputs.preset.passSeconds, inputs.preset.secure ? 55 * inputs.roundTripSeconds : 0)
-  const passes =
-    pass && wanted > 0 ? Math.max(2, Math.ceil(wanted / (pass.fastest * bytes))) : inputs.preset.fixedPasses || 8
+  const passes = boundedRounds(
+    pass && wanted > 0 ? Math.max(2, Math.ceil(wanted / (pass.fastest * bytes))) : inputs.preset.fixedPasses || 8,
+    inputs.devices.length,
+  )
   const expected = (fill?.slowest ?? 1) * Math.max(...part.kept) + (pass?.slowest ?? 0) * bytes * passes
-  const memory = { ...part, rounds: passes, openings: inputs.openings, limitMs: limitFor(expected) }
+  const memory = {
+    ...part,
+    rounds: passes,
+    openings: inputs.openings,
+    limitMs: limitFor(expected, LONGEST_FILL_SECONDS),
+  }
   if (inputs.devices.length < 2) return [memory]
   const link = {
     ...memory,
@@ -144,10 +153,27 @@ const affordable = (inputs: PlanInputs, device: number, kept: number, secondsPer
 
 function timed(inputs: PlanInputs, part: PlannedPart, seconds: number, timings: Timings): PlannedPart {
   const gap = timings.get(partKey(part))
-  const rounds = gap && seconds > 0 ? Math.max(2, Math.ceil(seconds / gap.fastest)) : inputs.preset.fixedRounds || 4
-  const limitMs = limitFor(rounds * (gap?.slowest ?? 1))
-  return { ...part, rounds, openings: inputs.openings, limitMs, openLimitMs: limitFor(rounds * (gap?.slowest ?? 1)) }
+  const rounds = boundedRounds(
+    gap && seconds > 0 ? Math.max(2, Math.ceil(seconds / gap.fastest)) : inputs.preset.fixedRounds || 4,
+    inputs.devices.length,
+  )
+  const limitMs = limitFor(rounds * (gap?.slowest ?? 1), 60 + 10 * seconds)
+  return { ...part, rounds, openings: inputs.openings, limitMs, openLimitMs: limitMs }
 }
 
-/** Far above what an honest box needs, far below for ever: the rate is what judges speed, the limit only ends a wait. */
-const limitFor = (expectedSeconds: number): number => Math.ceil(20_000 + 5_000 * expectedSeconds)
+/** Roots of one part over all devices. More would make a certificate too large to read. */
+const MOST_ROOTS = 2 ** 17
+
+/** A calibration of two roots in one packet must not buy a part of a million rounds (attack 44). */
+export const boundedRounds = (rounds: number, devices: number): number =>
+  Math.min(rounds, Math.floor(MOST_ROOTS / devices))
+
+/** The slowest fill of a card that we wait for. */
+const LONGEST_FILL_SECONDS = 300
+
+/**
+ * Far above what an honest box needs, far below for ever: the rate is what judges speed, the limit only ends a wait.
+ * `most` is ours: a box that was slow in the calibration does not buy days of our time (attack 44).
+ */
+const limitFor = (expectedSeconds: number, most: number): number =>
+  Math.ceil(20_000 + 5_000 * Math.min(expectedSeconds, most))

@@ -1,4 +1,4 @@
-import { TILE } from '../params/constants.ts'
+import { MAX_KEPT, TILE } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
 import type { Preset } from '../params/presets.ts'
 import type { PartKind } from './challenge.ts'
@@ -61,5 +61,7 @@ export function keptRounds(preset: Preset, device: SizedDevice, size: number, k:
   const room = device.freeBytes - productBytes(size, k, 'int8') - CARD_RESERVE_BYTES
   const whole = device.kind === 'cpu' ? CPU_FILL_BYTES : Math.min(0.95 * device.memoryBytes, room)
   const wanted = preset.fillBytes > 0 ? Math.min(preset.fillBytes, whole) : whole
-  return Math.max(2, Math.floor(wanted / roundBytes))
+  // What a box claims of its memory must not make a challenge that breaks the bounds of §4.
+  const most = Math.min(MAX_KEPT, Math.floor((2 ** 32 - 1) / (size / TILE) ** 2))
+  return Math.min(most, Math.max(2, Math.floor(wanted / roundBytes)))
 }
