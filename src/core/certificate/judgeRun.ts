@@ -66,12 +66,15 @@ export interface JudgeInputs {
   readonly rejected: RejectReason | null
 }
 
-export function judgeRun({ run, preset, kinds, catalogue, claim, rejected }: JudgeInputs): Judgement {
+export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }: JudgeInputs): Judgement {
+  const kinds = inputs.kinds.slice(0, run.challenge.deviceCount)
   const complete = run.parts.length === run.challenge.parts.length
   const proven = complete ? provenDevices(run) : []
   const scaling = scalingOf(proven)
-  const devices = proven.map((device) =>
-    judgeDevice(device, { run, preset, kind: kinds[device.device] ?? 'cuda', catalogue, scaling }),
+  const devices = inOneWindow(
+    proven.map((device) =>
+      judgeDevice(device, { run, preset, kind: kinds[device.device] ?? 'cuda', catalogue, scaling }),
+    ),
   )
   const reason = rejected ?? (complete ? (tooShort(preset, run) ?? undersized(devices, preset, catalogue)) : null)
   const isGpu = preset.secure && kinds.every((kind) => kind === 'cuda')
@@ -86,6 +89,14 @@ export function judgeRun({ run, preset, kinds, catalogue, claim, rejected }: Jud
     scaling,
     claim: claim === null || !complete ? null : judgeClaimText(claim, proven, kinds, scaling, catalogue),
   }
+}
+
+/** §7, attack 36: capacity is proven of all devices together or of none. */
+function inOneWindow(devices: readonly DeviceJudgement[]): DeviceJudgement[] {
+  const proven = devices.every(({ memory }) => memory?.status === 'proven')
+  return devices.map((device) =>
+    device.memory && !proven ? { ...device, memory: { ...device.memory, status: 'held' } } : device,
+  )
 }
 
 interface DeviceContext {
@@ -112,6 +123,7 @@ function judgeIdentity(device: ProvenDevice, { preset, kind, catalogue, scaling 
   const none = { model: null, confidencePercent: 0, twins: [], closest: [] }
   if (kind === 'cpu') return { status: 'cpu', ...none }
   if (!preset.secure) return { status: 'insecure', ...none }
+  if (!isMeasured(device)) return { status: 'unknown', ...none }
   const identity = identifyGpu(measuredOf(device, kind, scaling), catalogue)
   return {
     status: identity.status,
@@ -125,6 +137,9 @@ function judgeIdentity(device: ProvenDevice, { preset, kind, catalogue, scaling 
   }
 }
 
+/** A run may hold nothing that identity could rest on: a bind part alone, or memory parts of single devices. */
+const isMeasured = ({ rates, memory }: ProvenDevice): boolean => Object.keys(rates).length > 0 || memory !== null
+
 function judgeMemory(
   device: ProvenDevice,
   memory: NonNullable<ProvenDevice['memory']>,
@@ -136,7 +151,7 @@ function judgeMemory(
     kind: kind === 'cpu' ? 'cpu' : 'gpu',
     catalogue,
   })
-  const part = run.challenge.parts.find((candidate) => candidate.kind === 'memory')!
+  const part = run.challenge.parts[memory.part]!
   const link = counted?.hostLink === 'c2c' ? C2C_LINK_BYTES_PER_SEC : HOST_LINK_BYTES_PER_SEC
   const secondsPerPass = memory.elapsedUs / 1e6 / part.rounds
   const supplied = device.rates.int8 === undefined ? null : (link + device.rates.int8 / part.k) * secondsPerPass
@@ -191,6 +206,7 @@ function judgeClaimText(
 ): ClaimOutcome {
   const parsed = parseClaim(text, catalogue)
   if (!parsed.ok) return { text, verdict: 'unreadable', reasons: [parsed.problem] }
+  if (!proven.every(isMeasured)) return { text, verdict: 'unproven', reasons: ['nothing was measured to compare with'] }
   const devices = proven.map((device) => measuredOf(device, kinds[device.device] ?? 'cuda', scaling))
   const { verdict, reasons } = judgeClaim({ claim: parsed.claim, devices, catalogue })
   return { text, verdict, reasons: reasons.map(({ sentence }) => sentence) }

@@ -11,7 +11,13 @@ export interface ProvenDevice {
   readonly rates: Readonly<Partial<Record<Precision, number>>>
   readonly classes: Readonly<Partial<Record<Precision, number>>>
   readonly sustained: (Curve & { readonly precision: Precision; readonly perSecond: number }) | null
-  readonly memory: { readonly heldBytes: number; readonly perSecond: number; readonly elapsedUs: number } | null
+  /** From the first memory part of all devices; `part` says which. */
+  readonly memory: {
+    readonly part: number
+    readonly heldBytes: number
+    readonly perSecond: number
+    readonly elapsedUs: number
+  } | null
   readonly bindPerSecond: number | null
   readonly alonePerSecond: number | null
   readonly linkPerSecond: number | null
@@ -28,13 +34,15 @@ export function provenDevices(run: Run): ProvenDevice[] {
       rates: Object.fromEntries(of('peak').map(({ precision, perSecond }) => [precision, perSecond])),
       classes: Object.fromEntries(of('peak').map(({ precision, part }) => [precision, run.challenge.parts[part]!.m])),
       sustained: sustainedOf(run, of('sustained')[0]),
-      memory: memory ? { heldBytes: memory.heldBytes, perSecond: memory.perSecond, elapsedUs: memory.elapsedUs } : null,
+      memory: memory ? memoryOf(memory) : null,
       bindPerSecond: of('bind')[0]?.perSecond ?? null,
       alonePerSecond: of('alone')[0]?.perSecond ?? null,
       linkPerSecond: of('link')[0]?.perSecond ?? null,
     }
   })
 }
+
+const memoryOf = ({ part, heldBytes, perSecond, elapsedUs }: Figure) => ({ part, heldBytes, perSecond, elapsedUs })
 
 function sustainedOf(run: Run, figure: Figure | undefined): ProvenDevice['sustained'] {
   if (!figure) return null

@@ -2,6 +2,7 @@ import { fromBase64 } from '../bytes/base64.ts'
 import { equalBytes } from '../bytes/bytes.ts'
 import { checkSignature } from '../bytes/ed25519.ts'
 import { toHex } from '../bytes/hex.ts'
+import { printable } from '../bytes/printable.ts'
 import { DecodeError } from '../bytes/reader.ts'
 import { PRESETS, type Preset } from '../params/presets.ts'
 import { type Challenge, challengeHash, decodeChallenge, encodeChallenge } from '../proof/challenge.ts'
@@ -58,7 +59,7 @@ function readStatement(payload: Uint8Array): Statement | CertificateProblem {
     if (typeof type === 'string' && type !== PREDICATE_TYPE) return { code: 'OTHER_VERSION', expected: PREDICATE_TYPE }
     const parsed = statementSchema.safeParse(value)
     if (parsed.success) return parsed.data
-    return { code: 'MALFORMED', where: parsed.error.issues[0]?.path.map(String).join('.').slice(0, 80) ?? '' }
+    return { code: 'MALFORMED', where: printable(parsed.error.issues[0]?.path.map(String).join('.') ?? '', 80) }
   } catch {
     return { code: 'MALFORMED', where: 'payload' }
   }

@@ -7,6 +7,7 @@ import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import type { PresetName } from '../params/presets.ts'
 import { PART_KINDS } from '../proof/challenge.ts'
 import type { PartEvidence } from '../proof/evidence.ts'
+import { REASONS, type RejectCode } from '../proof/reasons.ts'
 import { inventorySchema, shortText } from '../wire/inventory.ts'
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
@@ -41,14 +42,33 @@ const figure = z.strictObject({
   heldBytes: count,
 })
 
-const reason = z.looseObject({ code: z.string().regex(/^[A-Z_]{3,40}$/) })
+/** What a person will read of a judgement is plain and short, whoever signed it (attack 12). */
+const isPlain = (value: unknown): boolean => {
+  if (typeof value === 'string') return value.length <= 1000 && /^[\x20-\x7e]*$/.test(value)
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([key, inner]) => isPlain(key) && isPlain(inner))
+}
 
-const judgement = z.looseObject({
-  outcome: z.enum(['accepted', 'rejected']),
-  reason: reason.nullable(),
-  catalogue: hex(32),
-  devices: z.array(z.looseObject({ device: count })),
+const fact = z.union([z.number(), z.string().max(200)])
+
+const reason = z.strictObject({
+  code: z.enum(Object.keys(REASONS) as [RejectCode, ...RejectCode[]]),
+  part: count.optional(),
+  device: count.optional(),
+  opening: count.optional(),
+  expected: fact.optional(),
+  got: fact.optional(),
 })
+
+const judgement = z
+  .looseObject({
+    outcome: z.enum(['accepted', 'rejected']),
+    reason: reason.nullable(),
+    catalogue: hex(32),
+    devices: z.array(z.looseObject({ device: count })),
+  })
+  .refine(isPlain)
+  .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))
 
 const predicate = z.strictObject({
   program: shortText,
@@ -61,7 +81,7 @@ const predicate = z.strictObject({
   claims: z.strictObject({
     inventory: inventorySchema,
     text: shortText.nullable(),
-    telemetry: z.array(z.json()).max(512),
+    telemetry: z.array(z.json().refine(isPlain)).max(512),
   }),
   figures: z.array(figure),
   judgement,
