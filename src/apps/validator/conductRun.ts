@@ -1,5 +1,12 @@
 import { checkSignature } from '../../core/bytes/ed25519.ts'
-import { type Challenge, devicesOf, encodeChallenge, type Part, rootCount } from '../../core/proof/challenge.ts'
+import {
+  type Challenge,
+  devicesOf,
+  encodeChallenge,
+  openingBytes,
+  type Part,
+  rootCount,
+} from '../../core/proof/challenge.ts'
 import type { PartEvidence } from '../../core/proof/evidence.ts'
 import type { RejectReason } from '../../core/proof/reasons.ts'
 import { readyMessage, resultMessage } from '../../core/proof/signatures.ts'
@@ -56,9 +63,11 @@ export async function conductRun(inputs: ConductInputs, signal: AbortSignal): Pr
   try {
     readySignature = await askReady(session, challenge, clock, signal)
     for (let p = 0; p < challenge.parts.length; p++) {
-      parts.push(await new PartConductor(inputs, p, signal).conduct())
-      const reason = verifyRoots({ challenge, parts }, p)
+      const part = await new PartConductor(inputs, p, signal).conduct()
+      const reason = verifyRoots({ challenge, parts: [...parts, part] }, p)
+      // What broke the rules is named by the reason; only evidence that keeps them goes into a certificate.
       if (reason) throw new Rejection(reason)
+      parts.push(part)
     }
     const resultSignature = await askResult(inputs, parts, signal)
     return { parts, readySignature, resultSignature, rejected: null }
@@ -268,7 +277,7 @@ class PartConductor {
           device: answer.device,
           got: this.#since(event.atUs),
         })
-      this.#openings.set(answer.device, answer.paths)
+      this.#takeOpenings(answer)
       this.#inputs.onProgress?.({
         part: this.#p,
         phase: 'openings',
@@ -277,6 +286,14 @@ class PartConductor {
         of: this.#devices.length,
       })
     }
+  }
+
+  /** The length is ours: megabytes nobody asked for are not even kept (attack 43). */
+  #takeOpenings({ device, paths }: Extract<Answer, { type: 'opened' }>): void {
+    const expected = this.#part.openings * openingBytes(this.#inputs.challenge, this.#p, device)
+    if (paths.length !== expected)
+      throw new Rejection({ code: 'WRONG_OPENING_SIZE', part: this.#p, device, expected, got: paths.length })
+    this.#openings.set(device, paths)
   }
 
   #since = (atUs: number): string => `${((atUs - this.#t0Us) / 1e6).toFixed(3)} s after the start`

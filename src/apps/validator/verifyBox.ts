@@ -1,4 +1,5 @@
 import type { Signer } from '../../core/bytes/ed25519.ts'
+import { printable } from '../../core/bytes/printable.ts'
 import { issueCertificate } from '../../core/certificate/issueCertificate.ts'
 import { type Judgement, judgeRun } from '../../core/certificate/judgeRun.ts'
 import { lengthen, shortParts } from '../../core/certificate/shortParts.ts'
@@ -19,7 +20,7 @@ import { type Greeting, greetProver } from './greetProver.ts'
 import { ProverSession } from './proverSession.ts'
 import { readTelemetry } from './readTelemetry.ts'
 import { type ChallengeInputs, runChallenge } from './runChallenge.ts'
-import { noDevices } from './verifyFaults.ts'
+import { noDevices, nothingToAsk } from './verifyFaults.ts'
 
 /** What the validator asks for. None of it comes from the box. */
 export interface VerifyOptions {
@@ -86,7 +87,8 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
     const run: Run = { challenge: conducted.challenge, parts: conducted.parts }
     const rejected = conducted.rejected ?? (await verifyAll(run, deps, signal)) // verify
     const kinds = inventory.devices.map(({ kind }) => kind)
-    const { preset, claim, program } = options
+    const { preset, program } = options
+    const claim = options.claim === null ? null : plainClaim(options.claim)
     const judgement = judgeRun({ run, preset, kinds, catalogue, claim, rejected }) // identify
     const issuedAt = clock.wallTime().toISOString()
     const telemetry = readTelemetry(session.telemetry)
@@ -149,14 +151,25 @@ async function runLongEnough(
   return short.length === 0 ? first : await runChallenge({ ...line, plan: lengthen(plan, short), onProgress }, signal)
 }
 
+/** As a certificate can hold it. */
+const plainClaim = (text: string): string => printable(text.replaceAll('×', 'x'), 117)
+
+/** §4.0: one k for all devices of a run, so it asks the first devices, as far as they are of one kind (attack 41). */
+function askedDevices({ devices }: Inventory, most: number): Inventory['devices'] {
+  const [first] = devices
+  if (!first) throw noDevices()
+  const other = devices.findIndex(({ kind }) => kind !== first.kind)
+  return devices.slice(0, Math.min(most, other < 0 ? devices.length : other))
+}
+
 function planInputs(options: VerifyOptions, { inventory, roundTripSeconds }: Greeting): PlanInputs {
-  const devices = inventory.devices.slice(0, options.maxDevices)
-  if (devices.length === 0) throw noDevices()
+  const devices = askedDevices(inventory, options.maxDevices)
   const { preset, memory, bind, openings, partSeconds, sustainedSeconds, maxSize } = options
   // What a card cannot do is unsupported, not failed: only what every device claims is asked.
   const precisions = options.precisions.filter((precision) =>
     devices.every((device) => device.precisions.includes(precision)),
   )
+  if (precisions.length === 0 && !memory && !bind) throw nothingToAsk()
   return {
     preset,
     devices,
