@@ -69,7 +69,7 @@ export function tampered(program: ProverProgram, tampering: Tampering): ProverPr
     let turn: Promise<void> = Promise.resolve()
     const answered = (bytes: Uint8Array) => {
       for (const message of outward.push(bytes))
-        turn = turn.then(() => (tampering.onAnswer ?? line.answer)(message as Answer, line))
+        turn = turn.then(() => (tampering.onAnswer ?? line.answer)(message as Answer, line)).catch(() => line.hangUp())
       return turn
     }
     const orders = async () => {
@@ -121,13 +121,13 @@ function start(program: ProverProgram, chunkBytes: number, outer: AbortSignal): 
     const count = Math.ceil(bytes.length / size)
     await Promise.all(Array.from({ length: count }, (_, i) => output.write(bytes.subarray(i * size, (i + 1) * size))))
   }
-  const ended = program({ input, write }, signal)
-    .catch(() => {})
-    .then(() => {
-      input.end()
-      output.end()
-      return { code: 0, lost: false }
-    })
+  // A program that does not listen is killed, as a process would be.
+  const killed = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  const ended = Promise.race([program({ input, write }, signal).catch(() => {}), killed]).then(() => {
+    input.end()
+    output.end()
+    return { code: 0, lost: false }
+  })
   return {
     write: (bytes) => input.write(bytes),
     output,

@@ -22,8 +22,9 @@ export class VirtualClock implements Clock {
     this.#nowUs = startUs
   }
 
+  /** Every look takes a microsecond, so that before and after are never the same instant. */
   monotonicUs(): number {
-    return this.#nowUs
+    return this.#nowUs++
   }
 
   wallTime(): Date {

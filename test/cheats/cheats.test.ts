@@ -1,0 +1,55 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { BoxReport } from '../../src/apps/validator/verifyBox.ts'
+import type { Catalogue } from '../../src/core/identify/catalogue.ts'
+import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
+import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
+import { checkCertificate } from '../support/checkCertificate.ts'
+import { seededRandomness, uniformFrom } from '../support/seededRandomness.ts'
+import { testEngine } from '../support/testEngine.ts'
+import { outcomeOf, verifyInProcess } from '../support/verifyInProcess.ts'
+import { VirtualClock } from '../support/virtualClock.ts'
+import { BOX_CHEATS } from './cheats.ts'
+import { EVIDENCE_CHEATS } from './evidenceCheats.ts'
+
+let catalogue: Catalogue
+let engine: TileEngine
+beforeAll(async () => {
+  catalogue = await shippedCatalogue()
+  engine = await testEngine()
+})
+
+/** What a stranger finds in the certificate of the run. */
+async function certificateSays({ certificate }: BoxReport): Promise<string> {
+  const problem = await checkCertificate(certificate, { engine, catalogue })
+  return problem ? (problem.reason?.code ?? problem.code) : 'ACCEPTED'
+}
+
+const label = ({ row, name, expected }: { row: number; name: string; expected: string }) =>
+  `row ${row}, ${name}: ${expected}`
+
+describe('a box that cheats', () => {
+  test.each(BOX_CHEATS.map((cheat) => [label(cheat), cheat] as const))('%s', async (_, cheat) => {
+    const clock = new VirtualClock()
+    const kit = { engine, clock, chance: uniformFrom(seededRandomness(7)) }
+    let report: BoxReport | null = null
+    const running = verifyInProcess({
+      program: cheat.program(kit),
+      catalogue,
+      engine,
+      clock,
+      ...(cheat.options ? { options: cheat.options } : {}),
+    }).then((made) => {
+      report = made
+      return made
+    })
+    expect(await outcomeOf(running)).toBe(cheat.expected)
+    cheat.check?.(report!)
+    if (report) expect(await certificateSays(report)).toBe(cheat.expected)
+  })
+})
+
+describe('evidence that lies', () => {
+  test.each(EVIDENCE_CHEATS.map((cheat) => [label(cheat), cheat] as const))('%s', async (_, cheat) => {
+    expect(await cheat.outcome({ engine, catalogue })).toBe(cheat.expected)
+  })
+})

@@ -1,0 +1,163 @@
+import { expect } from 'vitest'
+import type { BoxReport } from '../../src/apps/validator/verifyBox.ts'
+import { productTiles } from '../../src/core/proof/referenceRound.ts'
+import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
+import type { Work } from '../support/openReferenceDevice.ts'
+import { type BoxCheat, CheatingDevice, type CheatKit, honestDevices, withDevices } from './cheat.ts'
+import { skipTiles } from './workCheats.ts'
+
+const TEN_MS = (kit: CheatKit) => ({ round: (signal: AbortSignal) => kit.clock.sleep(10, signal) })
+
+/** Four rounds of 10 ms each: the only rate there is to see. */
+function expectRateOfTheClock({ judgement }: BoxReport): void {
+  const honest = (4 * 2 * 64 ** 3) / 0.04
+  expect(judgement.devices[0]!.rates.int8).toBeLessThanOrEqual(honest)
+  expect(judgement.devices[0]!.rates.int8).toBeGreaterThan(0.98 * honest)
+  expect(judgement.devices[0]!.identity.model).toBeNull()
+}
+
+const fastTalk = {
+  kind: 'cuda',
+  name: 'NVIDIA B300 288GB',
+  memoryBytes: 288e9,
+  details: { int8Tops: 9999, elapsedMs: 0.001, uuid: 'GPU-00000000', proven: true },
+} as const
+
+function talksFast(kit: CheatKit): ProverProgram {
+  const sample = new TextEncoder().encode(JSON.stringify({ tops: 9999, elapsedUs: 1 }))
+  return tampered(honestProgram({ devices: honestDevices(kit, 1, { facts: fastTalk, costs: TEN_MS(kit) }) }), {
+    onAnswer: async (answer, line) => {
+      await line.answer({ type: 'telemetry', device: 0, sample })
+      await line.answer(answer)
+    },
+  })
+}
+
+function jumpingWallClock(kit: CheatKit): ProverProgram {
+  return tampered(honestProgram({ devices: honestDevices(kit, 1, { costs: TEN_MS(kit) }) }), {
+    onAnswer: async (answer, line) => {
+      kit.clock.jumpWall(answer.type === 'root' && answer.index % 2 === 0 ? -3_600_000 : 7_200_000)
+      await line.answer(answer)
+    },
+  })
+}
+
+/** What one tile costs, to read and to compute, in virtual microseconds. */
+const READ_US = 10
+const PRODUCT_US = 1000
+
+/** A device whose reads of the fill take time, as memory does. */
+class Reads extends CheatingDevice {
+  protected readUs = READ_US
+
+  protected override held(): readonly Uint32Array[] {
+    const tiles = super.held()
+    this.kit.clock.spend(2 * tiles.length * this.readUs)
+    return tiles
+  }
+}
+
+/** Keeps nothing but seeds and computes every tile again when a pass asks for it. */
+class Recomputes extends CheatingDevice {
+  #works: Work[] = []
+
+  protected override keep(work: Work, tiles: readonly Uint32Array[]): void {
+    if (work.round === 0) this.#works = []
+    this.#works.push(work)
+    super.keep(
+      work,
+      tiles.map(() => new Uint32Array(0)),
+    )
+  }
+
+  protected override held(): readonly Uint32Array[] {
+    const tiles = this.#works.flatMap(({ seed, shape }) => productTiles(seed, shape, this.engine))
+    this.kit.clock.spend(tiles.length * PRODUCT_US)
+    return tiles
+  }
+}
+
+/** The fill lies on the far side of a link. */
+class ParksInHostMemory extends Reads {
+  protected override readUs = 20 * READ_US
+}
+
+const memory = { memory: true, precisions: ['int8'] as const }
+
+/** One tile of 2048 bytes in READ_US: what the memory of this device really does. */
+const HONEST_BANDWIDTH = (2048 / READ_US) * 1e6
+
+const expectBandwidth = (low: number, high: number) => (report: BoxReport) => {
+  const { memory: judged } = report.judgement.devices[0]!
+  expect(judged!.perSecond / HONEST_BANDWIDTH).toBeGreaterThan(low)
+  expect(judged!.perSecond / HONEST_BANDWIDTH).toBeLessThan(high)
+  expect(judged!.status).toBe('held')
+}
+
+const lyingRelease = { program: 'touchstone prover 1.0.0 (hash verified)' }
+
+/** Cheats with claims and time: everything proven stays what the validator's clock and the openings say. */
+export const CLAIM_CHEATS: readonly BoxCheat[] = [
+  {
+    row: 5,
+    name: 'fast numbers',
+    how: 'prints a rate, a model and a duration everywhere it can',
+    expected: 'ACCEPTED',
+    program: talksFast,
+    check: expectRateOfTheClock,
+  },
+  {
+    row: 13,
+    name: 'memory read, for comparison',
+    how: 'an honest device whose reads take time',
+    expected: 'ACCEPTED',
+    options: memory,
+    program: withDevices(Reads),
+    check: expectBandwidth(0.95, 1.001),
+  },
+  {
+    row: 13,
+    name: 'memory recomputed on the fly',
+    how: 'keeps only seeds; every tile right, and a hundred times slower',
+    expected: 'ACCEPTED',
+    options: memory,
+    program: withDevices(Recomputes),
+    check: expectBandwidth(0, 0.03),
+  },
+  {
+    row: 13,
+    name: 'memory parked behind a link',
+    how: 'every read twenty times slower',
+    expected: 'ACCEPTED',
+    options: memory,
+    program: withDevices(ParksInHostMemory),
+    check: expectBandwidth(0, 0.06),
+  },
+  {
+    row: 15,
+    name: 'a replaced program that works',
+    how: 'claims the release by name; the proof does not rely on it',
+    expected: 'ACCEPTED',
+    program: (kit) => honestProgram({ devices: honestDevices(kit), inventory: lyingRelease }),
+  },
+  {
+    row: 15,
+    name: 'a replaced program that cheats',
+    how: 'claims the release by name and skips half of the tiles',
+    expected: 'OPENING_DOES_NOT_REACH_ROOT',
+    options: { openings: 32 },
+    program: (kit) =>
+      honestProgram({
+        devices: [new (skipTiles(0.5))({ engine: kit.engine }, kit)],
+        inventory: lyingRelease,
+      }),
+  },
+  {
+    row: 17,
+    name: 'a jumping wall clock',
+    how: 'hours back and forth between the roots',
+    expected: 'ACCEPTED',
+    program: jumpingWallClock,
+    check: expectRateOfTheClock,
+  },
+]

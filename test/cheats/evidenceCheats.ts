@@ -1,0 +1,232 @@
+import { fromBase64, toBase64 } from '../../src/core/bytes/base64.ts'
+import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
+import { type Judgement, judgeRun } from '../../src/core/certificate/judgeRun.ts'
+import type { Statement } from '../../src/core/certificate/statement.ts'
+import type { Catalogue } from '../../src/core/identify/catalogue.ts'
+import { copyBandwidth, expectedRate } from '../../src/core/identify/expected.ts'
+import { requiredClass } from '../../src/core/identify/sizeClass.ts'
+import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
+import { PRESETS } from '../../src/core/params/presets.ts'
+import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
+import { modelOf } from '../sim/shippedCatalogue.ts'
+import { checkCertificate } from '../support/checkCertificate.ts'
+import { honestProgram, testSigner } from '../support/inProcessBox.ts'
+import { openReferenceDevice } from '../support/openReferenceDevice.ts'
+import { type SyntheticCard, type SyntheticRun, syntheticRun } from '../support/syntheticRun.ts'
+import { VALIDATOR, verifyInProcess } from '../support/verifyInProcess.ts'
+import type { EvidenceCheat } from './cheat.ts'
+
+/** A model's own expected values, times `share`. */
+export function cardLike(catalogue: Catalogue, id: string, share = 1): SyntheticCard {
+  const model = modelOf(catalogue, id)
+  const rates = Object.fromEntries(
+    PRECISION_NAMES.flatMap((precision) => {
+      const expected = expectedRate(model, precision, catalogue.rules)
+      return expected ? [[precision, share * expected.centre]] : []
+    }),
+  )
+  return { rates, heldBytes: 0.94 * share * model.memoryBytes, bandwidth: copyBandwidth(model, catalogue.rules)! }
+}
+
+/** The class each precision of a model must run. */
+export const classesOf = (catalogue: Catalogue, id: string) => (precision: Precision) =>
+  requiredClass(modelOf(catalogue, id), precision, catalogue.rules) ?? 8192
+
+export const judgeSynthetic = (catalogue: Catalogue, given: SyntheticRun): Judgement =>
+  judgeRun({
+    run: syntheticRun(given),
+    preset: PRESETS.mainnet,
+    kinds: given.cards.map(() => 'cuda' as const),
+    catalogue,
+    claim: null,
+    rejected: null,
+  })
+
+const codeOf = ({ reason }: Judgement): string => reason?.code ?? 'ACCEPTED'
+
+const memoryOf = ({ devices }: Judgement): string => devices.map(({ memory }) => memory?.status ?? 'none').join(' and ')
+
+const countOf = ({ count }: Judgement): string => (count.established ? 'count established' : 'count claimed')
+
+let genuine: Promise<string> | null = null
+
+/** One honest run of two devices, made once. */
+export function genuineCertificate(kit: Pick<Parameters<EvidenceCheat['outcome']>[0], 'engine' | 'catalogue'>) {
+  const program = honestProgram({ devices: [1, 2].map(() => openReferenceDevice({ engine: kit.engine })) })
+  genuine ??= verifyInProcess({ ...kit, program, options: { memory: true } }).then(({ certificate }) => certificate)
+  return genuine
+}
+
+/** Reads, changes and signs a genuine certificate again, as a validator that lies would. */
+async function forge(
+  kit: { readonly engine: TileEngine; readonly catalogue: Catalogue },
+  change: (statement: Mutable<Statement>) => void,
+  signer = VALIDATOR,
+): Promise<string> {
+  const payload = fromBase64(JSON.parse(await genuineCertificate(kit)).payload)!
+  const statement = JSON.parse(new TextDecoder().decode(payload)) as Mutable<Statement>
+  change(statement)
+  const problem = await checkCertificate(sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer), kit)
+  return problem ? (problem.reason?.code ?? problem.code) : 'VALID'
+}
+
+type Mutable<T> = T extends string | number | boolean | null ? T : { -readonly [K in keyof T]: Mutable<T[K]> }
+
+function flipBase64(text: string, at: number): string {
+  const bytes = fromBase64(text)!
+  bytes[at] = bytes[at]! ^ 1
+  return toBase64(bytes)
+}
+
+const forged = (
+  row: number,
+  name: string,
+  expected: string,
+  change: (statement: Mutable<Statement>) => void,
+): EvidenceCheat => ({
+  row,
+  name,
+  how: 'in a certificate signed again by its validator',
+  expected,
+  outcome: (kit) => forge(kit, change),
+})
+
+/** Lies told with evidence: to the judge, and to whoever reads a certificate. */
+export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
+  {
+    row: 27,
+    name: 'a sandbagged calibration',
+    how: "an H200's rates, shown in the smallest size class",
+    expected: 'UNDERSIZED_RUN',
+    outcome: async ({ catalogue }) =>
+      codeOf(judgeSynthetic(catalogue, { cards: [cardLike(catalogue, 'h200-sxm')], size: () => 1024 })),
+  },
+  {
+    row: 27,
+    name: 'no sandbagging, for comparison',
+    how: 'the same rates in the class of the card',
+    expected: 'ACCEPTED',
+    outcome: async ({ catalogue }) =>
+      codeOf(
+        judgeSynthetic(catalogue, { cards: [cardLike(catalogue, 'h200-sxm')], size: classesOf(catalogue, 'h200-sxm') }),
+      ),
+  },
+  {
+    row: 13,
+    name: 'memory behind a host link',
+    how: "an H200's rates, its fill read at 64 GB/s",
+    expected: 'held',
+    outcome: async ({ catalogue }) =>
+      memoryOf(
+        judgeSynthetic(catalogue, {
+          cards: [{ ...cardLike(catalogue, 'h200-sxm'), bandwidth: 64e9 }],
+          size: classesOf(catalogue, 'h200-sxm'),
+        }),
+      ),
+  },
+  {
+    row: 39,
+    name: 'a fifth of the fill elsewhere',
+    how: 'read at 80 % of the copy bandwidth',
+    expected: 'held',
+    outcome: async ({ catalogue }) => {
+      const card = cardLike(catalogue, 'h200-sxm')
+      return memoryOf(
+        judgeSynthetic(catalogue, {
+          cards: [{ ...card, bandwidth: 0.8 * card.bandwidth! }],
+          size: classesOf(catalogue, 'h200-sxm'),
+        }),
+      )
+    },
+  },
+  {
+    row: 35,
+    name: 'one large card as two small ones',
+    how: 'two devices with 45 % of a B200 each',
+    expected: 'count claimed',
+    outcome: async ({ catalogue }) =>
+      countOf(
+        judgeSynthetic(catalogue, {
+          cards: [0, 1].map(() => cardLike(catalogue, 'b200', 0.45)),
+          size: () => 8192,
+        }),
+      ),
+  },
+  {
+    row: 36,
+    name: 'memory device by device',
+    how: 'two memory parts of one device each, with the memory of one card',
+    expected: 'none and none',
+    outcome: async ({ catalogue }) =>
+      memoryOf(
+        judgeSynthetic(catalogue, {
+          cards: [0, 1].map(() => cardLike(catalogue, 'h200-sxm')),
+          size: classesOf(catalogue, 'h200-sxm'),
+          memoryMasks: [1, 2],
+        }),
+      ),
+  },
+  {
+    row: 36,
+    name: 'one memory of two in the window',
+    how: 'the fill of the second device is read at the speed of a link',
+    expected: 'held and held',
+    outcome: async ({ catalogue }) => {
+      const card = cardLike(catalogue, 'h200-sxm')
+      return memoryOf(
+        judgeSynthetic(catalogue, {
+          cards: [card, { ...card, bandwidth: 64e9 }],
+          size: classesOf(catalogue, 'h200-sxm'),
+        }),
+      )
+    },
+  },
+  forged(1, 'a device left out', 'MISSING_ROOT', ({ predicate }) => {
+    predicate.parts[0]!.devices.pop()
+  }),
+  forged(1, 'a root left out', 'MISSING_ROOT', ({ predicate }) => {
+    const [device] = predicate.parts[0]!.devices
+    device!.roots = toBase64(fromBase64(device!.roots)!.subarray(32))
+    device!.arrivalsUs.shift()
+  }),
+  forged(10, 'a root changed', 'BAD_RESULT_SIGNATURE', ({ predicate }) => {
+    const [device] = predicate.parts[0]!.devices
+    device!.roots = flipBase64(device!.roots, 40)
+  }),
+  forged(10, 'an opening changed', 'OPENING_DOES_NOT_REACH_ROOT', ({ predicate }) => {
+    const [device] = predicate.parts[0]!.devices
+    device!.openings = flipBase64(device!.openings, 0)
+  }),
+  forged(10, 'the openings of two devices swapped', 'OPENING_DOES_NOT_REACH_ROOT', ({ predicate }) => {
+    const [first, second] = predicate.parts[0]!.devices
+    ;[first!.openings, second!.openings] = [second!.openings, first!.openings]
+  }),
+  forged(5, 'figures faster than the times', 'WRONG_FIGURES', ({ predicate }) => {
+    predicate.figures[0]!.perSecond *= 2
+  }),
+  forged(5, 'a judgement that does not follow', 'WRONG_JUDGEMENT', ({ predicate }) => {
+    ;(predicate.judgement.devices[0] as unknown as { rates: { int8: number } }).rates.int8 *= 2
+  }),
+  forged(2, 'a tiny run called mainnet', 'WRONG_PRESET', ({ predicate }) => {
+    predicate.preset = 'mainnet'
+  }),
+  forged(34, 'an accepted run without its result', 'BAD_RESULT_SIGNATURE', ({ predicate }) => {
+    predicate.result = null
+  }),
+  forged(34, 'an accepted run without its last part', 'MISSING_PARTS', ({ predicate }) => {
+    predicate.parts.pop()
+  }),
+  forged(38, 'a fill root after Z_0', 'LATE_ROOT', ({ predicate }) => {
+    predicate.parts[1]!.zSentUs = 1
+  }),
+  forged(11, 'a nonce of its own choosing', 'WRONG_NONCE', ({ predicate }) => {
+    predicate.parts[0]!.nonce = '00'.repeat(32)
+  }),
+  {
+    row: 33,
+    name: "somebody else's certificate signed over",
+    how: 'with a key nobody trusts',
+    expected: 'UNKNOWN_SIGNER',
+    outcome: (kit) => forge(kit, () => {}, testSigner(66)),
+  },
+]

@@ -1,0 +1,452 @@
+import { concatBytes, words32 } from '../../src/core/bytes/bytes.ts'
+import type { Precision } from '../../src/core/params/precision.ts'
+import { fingerprintPass } from '../../src/core/proof/fingerprint.ts'
+import { buildTree, HASH_BYTES, leafHash } from '../../src/core/proof/merkle.ts'
+import { keptWords } from '../../src/core/proof/partners.ts'
+import { roundLeaves } from '../../src/core/proof/referenceRound.ts'
+import type { ChainTask, FillTask, LeafPosition, OnRoot } from '../../src/ports/device.ts'
+import { honestProgram } from '../support/inProcessBox.ts'
+import { ReferenceDevice, type Tree, type Work } from '../support/openReferenceDevice.ts'
+import { type BoxCheat, CheatingDevice, type CheatKit, randomBytes, withDevices } from './cheat.ts'
+import {
+  EXACT_SHORTCUTS,
+  FP32_SHORTCUTS,
+  forgeHankel,
+  forgeSketch,
+  ourRows,
+  type Shortcut,
+  shortcutEngine,
+  tilesOfMatrix,
+} from './shortcuts.ts'
+
+/** Computes a smaller problem than the one asked. */
+class Smaller extends CheatingDevice {
+  protected override product(work: Work): Uint32Array[] {
+    return super.product({ ...work, shape: { ...work.shape, m: 32, n: 32 } })
+  }
+}
+
+class Shallower extends CheatingDevice {
+  protected override product(work: Work): Uint32Array[] {
+    return super.product({ ...work, shape: { ...work.shape, k: work.shape.k / 2 } })
+  }
+}
+
+class HankelForger extends CheatingDevice {
+  protected override product({ seed, shape }: Work): Uint32Array[] {
+    return tilesOfMatrix(forgeHankel(shape, ourRows(seed, shape)).c, shape)
+  }
+}
+
+class SketchForger extends CheatingDevice {
+  protected override product({ seed, shape }: Work): Uint32Array[] {
+    const r = Float64Array.from({ length: shape.n }, (_, j) => (j === 0 ? 1 : Math.floor(2 * this.chance())))
+    return tilesOfMatrix(forgeSketch(shape, ourRows(seed, shape), r).c, shape)
+  }
+}
+
+/** Computes all but a share of the tiles of every round: the same number in each, at random places. */
+export const skipTiles = (share: number) =>
+  class SkipsTiles extends CheatingDevice {
+    protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
+      const leaves = super.leaves(work, tiles)
+      const places = leaves.map((_, place) => place)
+      for (let left = Math.round(share * leaves.length); left > 0; left--) {
+        const [place] = places.splice(Math.floor(this.chance() * places.length), 1)
+        leaves[place!] = randomBytes(this.chance)
+      }
+      return leaves
+    }
+  }
+
+/** Computes only the first rounds of a part; a random root costs nothing. */
+export const skipRounds = (share: number) =>
+  class SkipsRounds extends CheatingDevice {
+    #fake = new Set<number>()
+
+    override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+      const rounds = Array.from({ length: task.rounds }, (_, round) => round)
+      this.#fake = new Set()
+      while (this.#fake.size < Math.round(share * task.rounds))
+        this.#fake.add(rounds[Math.floor(this.chance() * rounds.length)]!)
+      await super.runChain(task, onRoot, signal)
+    }
+
+    protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
+      return this.#fake.has(work.round) ? tiles.map(() => randomBytes(this.chance)) : super.leaves(work, tiles)
+    }
+  }
+
+/** Answers with the path of another place, or a path of another shape. */
+const openOtherwise = ({
+  place = (position: LeafPosition) => position,
+  path = (honest: Uint8Array) => honest,
+}: {
+  place?: (asked: LeafPosition) => LeafPosition
+  path?: (honest: Uint8Array) => Uint8Array
+}) =>
+  class OpensOtherwise extends CheatingDevice {
+    override async openChain(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array> {
+      const paths = await Promise.all(asked.map((position) => super.openChain([place(position)], signal)))
+      return concatBytes(...paths.map(path))
+    }
+  }
+
+/** Computes three tiles of four and repeats the third, as trees that pad with the last leaf allow. */
+class RepeatsLastLeaf extends CheatingDevice {
+  protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
+    const leaves = super.leaves(work, tiles)
+    return [...leaves.slice(0, -1), leaves.at(-2)!]
+  }
+}
+
+/** Commits to the inner nodes of a tree as if they were its leaves, and opens from there. */
+class InnerNodesAsLeaves extends CheatingDevice {
+  protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
+    const [leaves, inner] = buildTree(super.leaves(work, tiles))
+    return leaves!.map((_, i) => inner![i >> 1]!)
+  }
+}
+
+/** Sends what an earlier run left behind; computes nothing. */
+class ReplaysRoots extends CheatingDevice {
+  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    await super.runChain({ ...task, seed: new Uint8Array(32).fill(9) }, onRoot, signal)
+  }
+}
+
+/** Honest roots; the openings are those of an earlier run. */
+class ReplaysOpenings extends CheatingDevice {
+  override async openChain(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array> {
+    const earlier = new ReferenceDevice({ engine: this.engine })
+    const shape = { precision: 'int8', m: 64, n: 64, k: 64, rounds: this.chain.length } as const
+    await earlier.runChain({ kind: 'rounds', ...shape, seed: new Uint8Array(32).fill(9) }, () => {}, signal)
+    return await earlier.openChain(asked, signal)
+  }
+}
+
+const wrongPrecisions: readonly (readonly [Precision, string, Shortcut])[] = [
+  ...Object.entries(FP32_SHORTCUTS).map(([name, shortcut]) => ['fp32', name, shortcut] as const),
+  ...(
+    [
+      ['bf16', 'int8 operands'],
+      ['bf16', 'operands halved to fit int8'],
+      ['bf16', 'fp8 operands'],
+      ['fp16', 'bf16 operands'],
+      ['fp16', 'int8 operands'],
+      ['fp8', 'int4 operands'],
+    ] as const
+  ).map(([precision, name]) => [precision, name, EXACT_SHORTCUTS[name]] as const),
+]
+
+const precisionCheats = wrongPrecisions.map(
+  ([precision, name, shortcut]): BoxCheat => ({
+    row: 7,
+    name: `${precision} with ${name}`,
+    how: 'computes in a cheaper precision or another order',
+    expected: 'OPENING_DOES_NOT_REACH_ROOT',
+    options: { precisions: [precision] },
+    program: () => honestProgram({ devices: [new ReferenceDevice({ engine: shortcutEngine(shortcut) })] }),
+  }),
+)
+
+/** Answers every part with the chain it prepared during the first one. */
+class ComputesAhead extends CheatingDevice {
+  #first: Uint8Array | null = null
+
+  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    this.#first ??= task.seed
+    await super.runChain({ ...task, seed: this.#first }, onRoot, signal)
+  }
+}
+
+/** Keeps the fill in fewer bits than it has. */
+const keepBits = (bits: number) =>
+  class KeepsBits extends CheatingDevice {
+    protected override keep(work: Work, tiles: readonly Uint32Array[]): void {
+      super.keep(
+        work,
+        tiles.map((tile) => tile.map((value) => value & (2 ** bits - 1))),
+      )
+    }
+  }
+
+/** Keeps one round of the fill and reads it again for the others. */
+class RepeatsRounds extends CheatingDevice {
+  protected override keep(work: Work, tiles: readonly Uint32Array[]): void {
+    super.keep(work, work.round === 0 ? tiles : this.fillTiles.slice(0, tiles.length))
+  }
+}
+
+/** Fills with junk and commits to it honestly. */
+class FillsWithJunk extends CheatingDevice {
+  protected override product(work: Work): Uint32Array[] {
+    if (work.part !== 'fill') return super.product(work)
+    return Array.from({ length: 4 }, () =>
+      Uint32Array.from({ length: 1024 }, () => Math.floor(2 ** 32 * this.chance())),
+    )
+  }
+}
+
+/** Fills honestly but sends random roots for it, so that it need not fingerprint the fill. */
+class RandomFillRoots extends CheatingDevice {
+  protected override root(work: Work, tree: Tree): Uint8Array {
+    return work.part === 'fill' ? randomBytes(this.chance) : super.root(work, tree)
+  }
+}
+
+/** Makes only the first half of the kept words. */
+class PassesOverHalf extends CheatingDevice {
+  protected override held(): readonly Uint32Array[] {
+    return this.fillTiles.map((tile) => tile.map((value, i) => (i < 512 ? value : 0)))
+  }
+}
+
+/** Fakes the roots of the passes without reading anything. */
+class FakesPasses extends CheatingDevice {
+  protected override leavesOfPass(_z: Uint8Array, own: readonly Uint32Array[]): Uint8Array[] {
+    return own.map(() => randomBytes(this.chance))
+  }
+}
+
+/** Takes every tile for its own partner: no read anywhere else in the memory. */
+class SkipsPartners extends CheatingDevice {
+  protected override leavesOfPass(z: Uint8Array, own: readonly Uint32Array[]): Uint8Array[] {
+    const w2 = words32(z)[2]!
+    return own.map((tile, u) => leafHash(u, fingerprintPass(keptWords(tile), keptWords(tile), w2)))
+  }
+}
+
+/** One memory behind two devices: the second fill takes the place of the first. */
+function sharedMemory(kit: CheatKit): ReferenceDevice[] {
+  let inMemory: ReferenceDevice | null = null
+  class Shares extends CheatingDevice {
+    override async fill(task: FillTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+      await super.fill(task, onRoot, signal)
+      inMemory = this
+    }
+
+    protected override held(): readonly Uint32Array[] {
+      return inMemory === this ? super.held() : (inMemory as Shares).fillTiles
+    }
+  }
+  return [new Shares({ engine: kit.engine }, kit), new Shares({ engine: kit.engine }, kit)]
+}
+
+/** The plain round posing as a bind round: no tile is brought together with its partner. */
+class SkipsBinding extends CheatingDevice {
+  protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
+    return roundLeaves(work.seed, tiles)
+  }
+}
+
+/** A link part answered from the device's own fill. */
+class SkipsLink extends CheatingDevice {
+  override async runPasses(
+    task: Parameters<ReferenceDevice['runPasses']>[0],
+    onRoot: OnRoot,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await super.runPasses({ passes: task.passes, start: task.start }, onRoot, signal)
+  }
+}
+
+const memory = { memory: true, precisions: [] as const }
+const WRONG = 'OPENING_DOES_NOT_REACH_ROOT'
+
+/** Cheats in the work itself: our own prover, with a device that computes something else or nothing. */
+export const WORK_CHEATS: readonly BoxCheat[] = [
+  {
+    row: 2,
+    name: 'a smaller product',
+    how: 'm = n = 32 for 64',
+    expected: 'WRONG_OPENING_SIZE',
+    program: withDevices(Smaller),
+  },
+  { row: 2, name: 'a shallower product', how: 'half of k', expected: WRONG, program: withDevices(Shallower) },
+  {
+    row: 3,
+    name: 'the Hankel forger',
+    how: 'the product in O(n^2), as if entries depended on i + j',
+    expected: WRONG,
+    program: withDevices(HankelForger),
+  },
+  {
+    row: 4,
+    name: 'half of the tiles',
+    how: 'random leaves for the rest, 32 openings',
+    expected: WRONG,
+    options: { openings: 32 },
+    program: withDevices(skipTiles(0.5)),
+  },
+  ...precisionCheats,
+  {
+    row: 8,
+    name: 'a linear sketch',
+    how: 'commits to a matrix that passes a Freivalds check and is not the product',
+    expected: WRONG,
+    program: withDevices(SketchForger),
+  },
+  {
+    row: 9,
+    name: 'inner nodes as leaves',
+    how: 'commits one level up',
+    expected: WRONG,
+    program: withDevices(InnerNodesAsLeaves),
+  },
+  {
+    row: 9,
+    name: 'the path of another leaf',
+    how: 'opens the sibling',
+    expected: WRONG,
+    program: withDevices(openOtherwise({ place: ({ round, tile }) => ({ round, tile: tile ^ 1 }) })),
+  },
+  {
+    row: 9,
+    name: 'a short path',
+    how: 'leaves the first sibling out',
+    expected: 'WRONG_OPENING_SIZE',
+    program: withDevices(openOtherwise({ path: (path) => path.subarray(HASH_BYTES) })),
+  },
+  {
+    row: 9,
+    name: 'a long path',
+    how: 'adds a sibling',
+    expected: 'WRONG_OPENING_SIZE',
+    program: withDevices(openOtherwise({ path: (path) => concatBytes(path, path.subarray(0, HASH_BYTES)) })),
+  },
+  {
+    row: 9,
+    name: 'the last leaf twice',
+    how: 'three tiles of four',
+    expected: WRONG,
+    options: { openings: 32 },
+    program: withDevices(RepeatsLastLeaf),
+  },
+  { row: 10, name: 'old roots', how: 'a chain of an earlier run', expected: WRONG, program: withDevices(ReplaysRoots) },
+  {
+    row: 10,
+    name: "another run's openings",
+    how: 'honest roots, openings of an earlier run',
+    expected: WRONG,
+    program: withDevices(ReplaysOpenings),
+  },
+  {
+    row: 10,
+    name: 'the right opening of the wrong tile',
+    how: 'the next tile',
+    expected: WRONG,
+    program: withDevices(openOtherwise({ place: ({ round, tile }) => ({ round, tile: (tile + 1) % 4 }) })),
+  },
+  {
+    row: 10,
+    name: 'the right opening of the wrong round',
+    how: 'the next round',
+    expected: WRONG,
+    program: withDevices(openOtherwise({ place: ({ round, tile }) => ({ round: (round + 1) % 4, tile }) })),
+  },
+  {
+    row: 26,
+    name: 'the fill in 15 bits',
+    how: 'drops one bit of every entry',
+    expected: WRONG,
+    options: memory,
+    program: withDevices(keepBits(15)),
+  },
+  {
+    row: 26,
+    name: 'the fill in 8 bits',
+    how: 'keeps half of every entry',
+    expected: WRONG,
+    options: memory,
+    program: withDevices(keepBits(8)),
+  },
+  {
+    row: 29,
+    name: 'half of the rounds',
+    how: 'random roots for the rest, 32 openings',
+    expected: WRONG,
+    options: { openings: 32 },
+    program: withDevices(skipRounds(0.5)),
+  },
+  {
+    row: 30,
+    name: 'the next part during this one',
+    how: 'computes part 1 from the seed of part 0',
+    expected: WRONG,
+    options: { precisions: ['int8', 'bf16'] },
+    program: withDevices(ComputesAhead),
+  },
+  {
+    row: 36,
+    name: 'one memory for two devices',
+    how: 'the second fill overwrites the first',
+    expected: WRONG,
+    options: memory,
+    program: (kit) => honestProgram({ devices: sharedMemory(kit) }),
+  },
+  {
+    row: 38,
+    name: 'a fill of junk',
+    how: 'random words, honestly committed',
+    expected: WRONG,
+    options: memory,
+    program: withDevices(FillsWithJunk),
+  },
+  {
+    row: 38,
+    name: 'random fill roots',
+    how: 'the fill is there but not what was committed',
+    expected: 'FILL_DOES_NOT_REACH_ROOT',
+    options: memory,
+    program: withDevices(RandomFillRoots),
+  },
+  {
+    row: 38,
+    name: 'repeated rounds',
+    how: 'keeps one round of the fill for all',
+    expected: WRONG,
+    options: { ...memory, openings: 32 },
+    program: withDevices(RepeatsRounds),
+  },
+  {
+    row: 38,
+    name: 'half of every tile',
+    how: 'keeps half of the words',
+    expected: WRONG,
+    options: memory,
+    program: withDevices(PassesOverHalf),
+  },
+  {
+    row: 38,
+    name: 'faked passes',
+    how: 'random leaves instead of reads',
+    expected: WRONG,
+    options: memory,
+    program: withDevices(FakesPasses),
+  },
+  {
+    row: 38,
+    name: 'no partners',
+    how: 'every tile its own partner',
+    expected: WRONG,
+    options: { ...memory, openings: 32 },
+    program: withDevices(SkipsPartners),
+  },
+  {
+    row: 28,
+    name: 'no exchange in the bind part',
+    how: 'plain rounds for bind rounds',
+    expected: WRONG,
+    options: { bind: true },
+    program: withDevices(SkipsBinding),
+  },
+  {
+    row: 36,
+    name: 'no exchange in the link part',
+    how: 'partners from the own fill',
+    expected: WRONG,
+    options: { ...memory, openings: 32 },
+    program: withDevices(SkipsLink, 2),
+  },
+]

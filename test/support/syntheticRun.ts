@@ -1,0 +1,89 @@
+import type { Precision } from '../../src/core/params/precision.ts'
+import { type Challenge, devicesOf, type Part, rootCount } from '../../src/core/proof/challenge.ts'
+import type { PartEvidence } from '../../src/core/proof/evidence.ts'
+import type { Run } from '../../src/core/proof/verifyPart.ts'
+
+/** What one device is to have shown; times are made from it. */
+export interface SyntheticCard {
+  readonly rates: Readonly<Partial<Record<Precision, number>>>
+  readonly heldBytes?: number
+  readonly bandwidth?: number
+}
+
+export interface SyntheticRun {
+  readonly cards: readonly SyntheticCard[]
+  /** m = n of each precision. */
+  readonly size: (precision: Precision) => number
+  /** Memory parts by their masks; one of all devices when left out. */
+  readonly memoryMasks?: readonly number[]
+}
+
+const SECONDS = 4
+const hash = () => new Uint8Array(32)
+
+const base = (cards: number) => ({
+  openings: 128,
+  mask: 2 ** cards - 1,
+  limitMs: 600_000,
+  openLimitMs: 600_000,
+  kept: Array<number>(cards).fill(0),
+  nonceHash: hash(),
+})
+
+/**
+ * A mainnet run as a validator would have seen it, with times made from rates. It judges like a real one; its roots are
+ * zeros and it has no openings, so it says nothing about §6.
+ */
+export function syntheticRun({ cards, size, memoryMasks }: SyntheticRun): Run {
+  const precisions = Object.keys(cards[0]!.rates) as Precision[]
+  const parts: Part[] = precisions.map((precision) => {
+    const m = size(precision)
+    const k = precision === 'fp32' ? 8192 : 32768
+    const slowest = Math.min(...cards.map(({ rates }) => rates[precision]!))
+    const rounds = Math.max(1, Math.ceil((SECONDS * slowest) / (2 * m * m * k)))
+    return { ...base(cards.length), kind: 'rounds', precision, m, n: m, k, rounds }
+  })
+  if (cards.some(({ heldBytes }) => heldBytes !== undefined))
+    for (const mask of memoryMasks ?? [2 ** cards.length - 1]) parts.push(memoryPart(cards, mask))
+  const challenge: Challenge = {
+    runId: new Uint8Array(16),
+    validatorKey: hash(),
+    proverKey: hash(),
+    deviceCount: cards.length,
+    parts,
+  }
+  return { challenge, parts: parts.map((part) => evidenceOf(part, cards)) }
+}
+
+const KEPT_ROUND_BYTES = 2 * 4096 * 4096
+
+function memoryPart(cards: readonly SyntheticCard[], mask: number): Part {
+  const rounds = Math.ceil(
+    Math.max(...cards.map(({ bandwidth, heldBytes }) => (SECONDS * bandwidth!) / (2 * heldBytes!))),
+  )
+  const kept = cards.map(({ heldBytes }, d) =>
+    Math.floor(mask / 2 ** d) % 2 === 1 ? Math.floor(heldBytes! / KEPT_ROUND_BYTES) : 0,
+  )
+  const shape = { kind: 'memory', precision: 'int8', m: 4096, n: 4096, k: 32768 } as const
+  return { ...base(cards.length), ...shape, rounds, mask, kept }
+}
+
+function evidenceOf(part: Part, cards: readonly SyntheticCard[]): PartEvidence {
+  const isMemory = part.kind === 'memory'
+  const zSentUs = isMemory ? 1_000_000 : null
+  const devices = devicesOf(part).map((device) => {
+    const card = cards[device]!
+    const seconds = isMemory
+      ? (2 * KEPT_ROUND_BYTES * part.kept[device]! * part.rounds) / card.bandwidth!
+      : (part.rounds * 2 * part.m * part.n * part.k) / card.rates[part.precision]!
+    const count = rootCount(part, device)
+    const kept = part.kept[device]!
+    const arrivalsUs = Array.from({ length: count }, (_, i) =>
+      i < kept
+        ? Math.floor((1_000_000 * i) / kept)
+        : (zSentUs ?? 0) + Math.round((1e6 * seconds * (i - kept + 1)) / part.rounds),
+    )
+    return { device, roots: arrivalsUs.map(hash), arrivalsUs, openings: new Uint8Array(0) }
+  })
+  return { s: hash(), z: isMemory ? hash() : null, zSentUs, nonce: hash(), devices }
+}
