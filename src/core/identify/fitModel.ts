@@ -125,7 +125,8 @@ interface RateWay {
 
 function rateAgainst({ name, rate, expected, anchored, surcharge }: RateWay): FitTerm {
   const deviation = Math.log(rate / expected.centre)
-  const sigma = SIGMA[expected.basis]
+  // Unanchored rates must tie exactly, so that the slower card is named: no basis may count for more than another.
+  const sigma = SIGMA[anchored ? expected.basis : 'datasheet']
   const excess = deviation > 0 && FORGEABLE.includes(name)
   if (!excess) return { name, deviation, sigma, surcharge, shared: true }
   // Without a rate that cannot be forged, an excess must not speak for a better card at all (§2).

@@ -1,6 +1,8 @@
-import type { Catalogue, GpuModel } from './catalogue.ts'
+import { PRECISION_NAMES } from '../params/precision.ts'
+import type { Catalogue, CatalogueRules, GpuModel } from './catalogue.ts'
 import { fitModel, type ModelFit } from './fitModel.ts'
 import type { MeasuredGpu } from './measured.ts'
+import { prepareModel } from './prepareModel.ts'
 import { ruleOut } from './ruleOut.ts'
 
 /** How many candidates an answer names. */
@@ -20,17 +22,18 @@ export function fitsWithin(fit: ModelFit): boolean {
  */
 export function rankModels(measured: MeasuredGpu, { models, rules }: Catalogue): readonly ModelFit[] {
   const possible = models.filter((model) => ruleOut(model, measured, rules) === null)
-  const rank = (some: readonly GpuModel[]) => some.map((model) => fitModel(model, measured, rules)).sort(byLikelihood)
+  const speed = (fit: ModelFit) => expectedSpeed(fit.model, measured, rules)
+  const rank = (some: readonly GpuModel[]) =>
+    some
+      .map((model) => fitModel(model, measured, rules))
+      .sort((a, b) => b.logLikelihood - a.logLikelihood || speed(a) - speed(b))
   if (possible.length >= CLOSEST) return rank(possible)
   return [...rank(possible), ...rank(models.filter((model) => !possible.includes(model)))]
 }
 
-const byLikelihood = (a: ModelFit, b: ModelFit): number =>
-  b.logLikelihood - a.logLikelihood || strength(a) - strength(b)
-
-const strength = ({ model }: ModelFit): number =>
-  Math.max(
-    ...Object.values(model.rates)
-      .flat()
-      .map((f) => f.value),
-  )
+/** How fast the card is expected to be in what was measured, in logarithms. */
+function expectedSpeed(model: GpuModel, measured: MeasuredGpu, rules: CatalogueRules): number {
+  const { ways } = prepareModel(model, rules)
+  const names = PRECISION_NAMES.filter((name) => measured.rates?.[name] !== undefined)
+  return names.reduce((sum, name) => sum + Math.log(ways[name][0]?.expected.centre ?? 1), 0)
+}
