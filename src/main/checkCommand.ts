@@ -7,6 +7,7 @@ import { judgementProblem } from '../core/certificate/judgementProblem.ts'
 import type { Judgement } from '../core/certificate/judgeRun.ts'
 import { type CertificateProblem, PROBLEMS } from '../core/certificate/problems.ts'
 import { type ReadCertificate, readCertificate } from '../core/certificate/readCertificate.ts'
+import type { Catalogue } from '../core/identify/catalogue.ts'
 import { openingRanges, sampleRanges } from '../core/proof/openingRanges.ts'
 import { explainReason } from '../core/proof/reasons.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
@@ -59,9 +60,10 @@ async function check(file: string, flags: CheckFlags, { env }: CommandContext, s
   const text = readText(file)
   const trusts = (key: Uint8Array) => [own, ...flags.trust].some((trusted) => equalBytes(trusted, key))
   const read = typeof text === 'string' ? readCertificate(text, trusts) : text
-  const outcome = 'code' in read ? refused(read) : await checkRun(read, flags, env, signal)
+  const catalogue = await loadCatalogue(cataloguePath())
+  const outcome = 'code' in read ? refused(read) : await checkRun(read, catalogue, flags, env, signal)
   if (flags.json) process.stdout.write(`${JSON.stringify(outcomeJson(file, outcome))}\n`)
-  else await showOutcome(file, outcome, env)
+  else showOutcome(file, outcome, catalogue, env)
   return outcome.problem === null ? EXIT.genuine : EXIT.rejected
 }
 
@@ -101,6 +103,7 @@ function readText(file: string): string | CertificateProblem {
 
 async function checkRun(
   read: ReadCertificate,
+  catalogue: Catalogue,
   flags: CheckFlags,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
@@ -120,7 +123,7 @@ async function checkRun(
     }
     const found = await checker.check(read.run, ranges, onDone, signal)
     terminal.live('')
-    const { problem, recomputed } = judgementProblem(read, await loadCatalogue(cataloguePath()), found)
+    const { problem, recomputed } = judgementProblem(read, catalogue, found)
     return { problem, read, openings, openingsChecked, identityRecomputed: recomputed }
   } finally {
     await checker.close()
@@ -134,11 +137,12 @@ const drawBelow = (below: number): number => {
   return Math.floor((value / 2 ** 48) * below)
 }
 
-async function showOutcome(
+function showOutcome(
   file: string,
   { problem, read, openings, openingsChecked, identityRecomputed }: Outcome,
+  catalogue: Catalogue,
   env: NodeJS.ProcessEnv,
-): Promise<void> {
+): void {
   const terminal = openTerminal(process.stdout, env)
   const { line, colours } = terminal
   if (problem) {
@@ -167,7 +171,7 @@ async function showOutcome(
       judgement,
       preset: preset.name,
       names: inventory.devices.map(({ name }) => name),
-      catalogue: await loadCatalogue(cataloguePath()),
+      catalogue,
     },
     terminal,
   )
