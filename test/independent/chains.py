@@ -58,7 +58,7 @@ def _shifted(secret, message):
     scalar, prefix = ed25519._expand(secret)
     public = ed25519.public_key(secret)
     r = ed25519._hash_number(prefix, message) % ed25519.L
-    shifted = ed25519._encode(ed25519._add(ed25519._multiply(r, ed25519.BASE), (0, ed25519.P - 1, 1, 0)))
+    shifted = ed25519._encode(ed25519._add(ed25519._multiply_base(r), (0, ed25519.P - 1, 1, 0)))
     h = ed25519._hash_number(shifted, public, message) % ed25519.L
     return shifted + ((r + h * scalar) % ed25519.L).to_bytes(32, "little")
 

@@ -62,6 +62,19 @@ _BASE_X = _recover_x(_BASE_Y, 0)
 BASE = (_BASE_X, _BASE_Y, 1, _BASE_X * _BASE_Y % P)
 
 
+BASE_DOUBLED = [BASE]
+for _ in range(255):
+    BASE_DOUBLED.append(_add(BASE_DOUBLED[-1], BASE_DOUBLED[-1]))
+
+
+def _multiply_base(scalar):
+    result = IDENTITY
+    for bit, point in enumerate(BASE_DOUBLED):
+        if scalar >> bit & 1:
+            result = _add(result, point)
+    return result
+
+
 def _hash_number(*parts):
     return int.from_bytes(hashlib.sha512(b"".join(parts)).digest(), "little")
 
@@ -73,14 +86,14 @@ def _expand(secret):
 
 
 def public_key(secret):
-    return _encode(_multiply(_expand(secret)[0], BASE))
+    return _encode(_multiply_base(_expand(secret)[0]))
 
 
 def sign(secret, message):
     scalar, prefix = _expand(secret)
-    public = _encode(_multiply(scalar, BASE))
+    public = _encode(_multiply_base(scalar))
     r = _hash_number(prefix, message) % L
-    encoded_r = _encode(_multiply(r, BASE))
+    encoded_r = _encode(_multiply_base(r))
     s = (r + _hash_number(encoded_r, public, message) % L * scalar) % L
     return encoded_r + s.to_bytes(32, "little")
 
@@ -94,4 +107,4 @@ def verify(public, message, signature):
     if a is None or r is None or s >= L or _same(_multiply(8, a), IDENTITY):
         return False
     h = _hash_number(signature[:32], public, message) % L
-    return _same(_multiply(8 * s, BASE), _multiply(8, _add(r, _multiply(h, a))))
+    return _same(_multiply(8, _multiply_base(s)), _multiply(8, _add(r, _multiply(h, a))))

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""A second verifier of certificates, written from docs/spec/certificate.md and docs/spec/proof-of-gpu.md alone.
+
+check_certificate.py FILE [--trust KEY]...
+
+Exit 0: every signature, root, opening and derived figure holds. Exit 1: it does not, and one line says why.
+Not judged here, because the catalogue of cards is needed: identity, memory status, count, claim, UNDERSIZED_RUN.
+"""
+import sys
+
+from envelope import open_envelope, read_file, read_json
+from evidence import check_challenge, check_parts, check_signatures
+from judgement import check_figures, check_judgement
+from refused import Refused
+from schema import Schema
+
+
+def check(data, trusted):
+    """Raises Refused, or returns one line that says what was checked. The steps are those of C8."""
+    payload, signer = open_envelope(data, trusted)
+    statement = read_json(payload)
+    Schema().check(statement)
+    predicate = statement["predicate"]
+    challenge, x = check_challenge(statement, predicate, signer)
+    if predicate["judgement"]["outcome"] == "rejected":
+        raise Refused("REJECTED", "the validator rejected this run: %s" % (predicate["judgement"]["reason"] or {}).get("code"))
+    parts = check_parts(challenge, x, predicate)
+    check_signatures(challenge, x, predicate, parts)
+    figures = check_figures(predicate, parts)
+    for part in parts:
+        part.check_openings()
+    check_judgement(challenge, predicate, parts, figures)
+    opened = sum(part.asked["openings"] * len(part.entries) for part in parts)
+    return "holds: run %s, preset %s, %d parts, %d openings" % (challenge["runId"].hex(), predicate["preset"], len(parts), opened)
+
+
+def read_arguments(arguments):
+    files, trusted = [], set()
+    while arguments:
+        first = arguments.pop(0)
+        if first == "--trust" and arguments:
+            trusted.add(bytes.fromhex(arguments.pop(0)))
+        else:
+            files.append(first)
+    if len(files) != 1 or files[0].startswith("--"):
+        sys.exit(__doc__)
+    return files[0], trusted
+
+
+def main():
+    path, trusted = read_arguments(sys.argv[1:])
+    try:
+        print(check(read_file(path), trusted))
+    except Refused as refused:
+        print("refused: %s" % refused)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""C6 and C7: every figure that follows from the evidence and the document."""
+import math
+
+from refused import require
+
+LEAST_US = {"tiny": (0, 0, 0), "custom": (0, 0, 0), "devnet": (1_500_000,) * 2 + (0,), "mainnet": (1_500_000, 10_000_000, 2_000_000)}
+HOST_BYTES_PER_SECOND = 64_000_000_000
+C2C_BYTES_PER_SECOND = 450_000_000_000
+
+
+def work_of(part):
+    return 2 * part.asked["m"] * part.asked["n"] * part.asked["k"]
+
+
+def fill_tiles(part, device):
+    return part.tiles * part.kept(device)
+
+
+def figure(part, device):
+    asked, last = part.asked, part.entries[device]["arrivalsUs"][-1]
+    elapsed = max(1, last - (part.given["zSentUs"] or 0))
+    if part.kind in ("rounds", "bind"):
+        total = asked["rounds"] * work_of(part)
+    else:
+        total = (2 if part.kind == "memory" else 1) * 2048 * fill_tiles(part, device) * asked["rounds"]
+    return {"part": part.index, "kind": part.kind, "precision": asked["precision"], "device": device,
+            "elapsedUs": elapsed, "perSecond": total * 10**6 // elapsed,
+            "heldBytes": 2048 * fill_tiles(part, device) if part.kind == "memory" else 0}
+
+
+def check_figures(predicate, parts):
+    figures = [figure(part, device) for part in parts for device in sorted(part.entries)]
+    require(figures == predicate["figures"], "WRONG_FIGURES", "figures that do not follow from the evidence")
+    return figures
+
+
+class Facts:
+    """What C7 says of the parts, by kind."""
+
+    def __init__(self, challenge, parts, figures):
+        self.everyone = (1 << challenge["devices"]) - 1
+        self.parts = parts
+        self.figures = {(entry["part"], entry["device"]): entry for entry in figures}
+        together = [part for part in parts if part.asked["mask"] == self.everyone]
+        self.first, self.sustained = {}, None
+        for part in together:
+            if part.kind == "rounds":
+                if part.asked["precision"] not in self.first:
+                    self.first[part.asked["precision"]] = part
+                elif self.sustained is None:
+                    self.sustained = part
+        self.by_kind = {}
+        for part in together:
+            self.by_kind.setdefault(part.kind, part)
+
+    def rate(self, part, device):
+        return self.figures[part.index, device]["perSecond"]
+
+    def alone(self, device):
+        found = [p for p in self.parts if p.kind == "rounds" and p.asked["mask"] == 1 << device != self.everyone]
+        return self.rate(found[0], device) if found else None
+
+
+def sustained_curve(part, device):
+    arrivals = part.entries[device]["arrivalsUs"]
+    gaps = [max(1, b - a) for a, b in zip([0] + arrivals, arrivals)]
+    ordered, third = sorted(gaps), max(1, len(gaps) // 3)
+
+    def rate(rounds, micros):
+        return math.floor(float(rounds) * work_of(part) * 1e6 / micros)
+
+    count = min(60, len(gaps))
+    shares = [gaps[i * len(gaps) // count:(i + 1) * len(gaps) // count] for i in range(count)]
+    median = ordered[len(ordered) // 2]
+    return {"precision": part.asked["precision"], "medianPerSecond": rate(1, median),
+            "lowPerSecond": rate(1, ordered[math.floor(0.95 * len(ordered))]), "leastPerSecond": rate(1, ordered[-1]),
+            "lastShare": 1000 * sum(gaps[:third]) // sum(gaps[-third:]),
+            "dips": sum(1 for gap in gaps if gap > 1.5 * median),
+            "points": [rate(len(share), sum(share)) for share in shares]}
+
+
+def memory_facts(facts, device, host=HOST_BYTES_PER_SECOND):
+    part = facts.by_kind.get("memory")
+    if part is None:
+        return None
+    entry = facts.figures[part.index, device]
+    int8 = facts.first.get("int8")
+    floor = None
+    if int8 is not None:
+        supplied = (host + facts.rate(int8, device) / part.asked["k"]) * entry["elapsedUs"] / 1e6
+        floor = max(0, math.floor(entry["heldBytes"] - supplied / part.asked["rounds"]))
+    return {"heldBytes": entry["heldBytes"], "perSecond": entry["perSecond"], "floorBytes": floor}
+
+
+def device_facts(facts, device):
+    bind, link, int8 = facts.by_kind.get("bind"), facts.by_kind.get("link"), facts.first.get("int8")
+    bind_rate = facts.rate(bind, device) if bind else None
+    share = 1000 * bind_rate // facts.rate(int8, device) if bind and int8 else None
+    curve = None
+    if facts.sustained:
+        curve = {**sustained_curve(facts.sustained, device), "perSecond": facts.rate(facts.sustained, device)}
+    return {"device": device, "rates": {name: facts.rate(part, device) for name, part in facts.first.items()},
+            "classes": {name: part.asked["m"] for name, part in facts.first.items()}, "sustained": curve,
+            "memory": memory_facts(facts, device), "bindPerSecond": bind_rate, "bindShare": share,
+            "alonePerSecond": facts.alone(device), "linkPerSecond": facts.rate(link, device) if link else None}
+
+
+def scaling(facts, devices):
+    alone = [facts.alone(device) for device in range(devices)]
+    if None in alone or not facts.first:
+        return None
+    together = next(iter(facts.first.values()))
+    return min(1000, 1000 * sum(facts.rate(together, device) for device in range(devices)) // sum(alone))
+
+
+def too_short(facts, preset):
+    rounds, sustained, passes = LEAST_US[preset]
+    for (index, _), entry in facts.figures.items():
+        part = facts.parts[index]
+        if part.asked["mask"] == facts.everyone and part.kind != "link":
+            least = passes if part.kind == "memory" else sustained if part is facts.sustained else rounds
+            if entry["elapsedUs"] < least:
+                return True
+    return False
+
+
+def check_judgement(challenge, predicate, parts, figures):
+    """Everything C7 derives without the catalogue; outcome rejected is the signer's word and ends here."""
+    given, facts = predicate["judgement"], Facts(challenge, parts, figures)
+    require(given["outcome"] == "accepted", "REJECTED", "the validator rejected this run")
+    require(given["reason"] is None, "WRONG_JUDGEMENT", "accepted with a reason")
+    require(not too_short(facts, predicate["preset"]), "TOO_SHORT", "a timed part was too short")
+    require(given.get("scaling") == scaling(facts, challenge["devices"]), "WRONG_JUDGEMENT", "scaling")
+    require(len(given["devices"]) == challenge["devices"], "WRONG_JUDGEMENT", "number of devices")
+    for device, shown in enumerate(given["devices"]):
+        expected = device_facts(facts, device)
+        # Whether a named card has a C2C link is in the catalogue, so here either floor will do.
+        if expected["memory"] and (shown.get("identity") or {}).get("status") == "identified":
+            linked = memory_facts(facts, device, C2C_BYTES_PER_SECOND)
+            expected["memory"] = linked if shown.get("memory") and shown["memory"].get("floorBytes") == linked["floorBytes"] else expected["memory"]
+        _compare(expected, shown, "device %d" % device)
+
+
+def _compare(expected, shown, where):
+    for name, value in expected.items():
+        got = shown.get(name)
+        if isinstance(value, dict) and name not in ("rates", "classes") and isinstance(got, dict):
+            _compare(value, got, "%s.%s" % (where, name))
+        else:
+            require(got == value, "WRONG_JUDGEMENT", "%s.%s is %r, follows as %r" % (where, name, got, value))
