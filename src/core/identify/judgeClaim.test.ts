@@ -71,6 +71,16 @@ describe('judgeClaim', () => {
 
   test('power-capped: full memory and bandwidth, every rate lower alike', () => {
     expect(verdict('B200', honest('b200', { compute: 0.55 }))).toBe('power-capped')
+    for (const id of ['h100-sxm', 'h200-sxm', 'rtx-4090', 'a100-sxm4-80gb', 'rtx-3090'])
+      expect(verdict(modelOf(catalogue, id).name, honest(id, { compute: 0.65 })), id).toBe('power-capped')
+  })
+
+  test('no card of the catalogue is sold as matching at 60 % of its speed, and each matches at 90 %', () => {
+    for (const { id, name } of catalogue.models) {
+      expect(verdict(name, honest(id, { compute: 0.6 })), id).not.toBe('matches')
+      expect(verdict(name, honest(id, { compute: 0.9 })), id).toBe('matches')
+      expect(verdict(name, honest(id, { compute: 0.5, bandwidth: 0.5 })), id).not.toBe('matches')
+    }
   })
 
   test('undersized run: the class of a smaller card (§4.0, attack 27)', () => {

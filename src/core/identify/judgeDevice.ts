@@ -56,11 +56,10 @@ export function judgeDevice(question: DeviceQuestion): readonly ClaimReason[] {
   if (undersized.length > 0) return undersized
   const fits = claimed.map((model) => fitModel(model, measured, catalogue.rules)).sort(byLikelihood)
   const best = fits[0]!
-  if (isPossible(best, question)) {
-    const losses = judgeLosses(question)
-    return losses.length > 0 ? losses : [matches(question, best)]
-  }
-  return [judgeMismatch(question, best)]
+  if (!isPossible(best, question)) return [judgeMismatch(question, best)]
+  const losses = judgeLosses(question)
+  if (losses.length > 0) return losses
+  return [isSlow(best, question) ? judgeSlowDown(question, best) : matches(question, best)]
 }
 
 const byLikelihood = (a: ModelFit, b: ModelFit): number =>
@@ -111,9 +110,20 @@ function judgeLosses(question: DeviceQuestion): readonly ClaimReason[] {
   return found
 }
 
+/** The card that was sold, but most of its rates lie below what the catalogue expects of it at the least. */
+function isSlow(best: ModelFit, { measured, catalogue }: DeviceQuestion): boolean {
+  const below = PRECISION_NAMES.flatMap((name) => {
+    const rate = measured.rates?.[name]
+    const expected = expectedRate(best.model, name, catalogue.rules)
+    return rate === undefined || expected === null ? [] : [rate < expected.low]
+  })
+  return 2 * below.filter(Boolean).length > below.length
+}
+
 function judgeMismatch(question: DeviceQuestion, best: ModelFit): ClaimReason {
   const { identity, catalogue } = question
-  if (identity.model !== null) return judgeOther(question, identity.model, best.model)
+  const found = identity.model
+  if (found !== null && !best.model.twins.includes(found.id)) return judgeOther(question, found, best.model)
   const [loss] = judgeLosses(question)
   if (loss !== undefined && looksLike(best, catalogue, question.measured)) return loss
   return looksLike(best, catalogue, question.measured) ? judgeSlowDown(question, best) : judgeStranger(question, best)
@@ -168,7 +178,7 @@ function judgeSlowDown(question: DeviceQuestion, best: ModelFit): ClaimReason {
       question,
       'COMPUTE_CAPPED',
       'power-capped',
-      `a ${name} with full memory speed and every rate lower alike`,
+      `a ${name} with full memory speed and lower rates: a power or clock limit, or a slower library`,
       share,
       1,
     )
