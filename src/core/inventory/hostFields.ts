@@ -1,0 +1,41 @@
+/**
+ * What a field of a report is worth. Proven: checked by the validator itself. Inferred: concluded from what was proven.
+ * Measured: by our program on the box, which whoever owns the box could have changed. Claimed: said by the box.
+ */
+export type Mark = 'proven' | 'inferred' | 'measured' | 'claimed'
+
+export interface HostField {
+  readonly mark: Mark
+  readonly unit: 'bytes' | 'bytes/s' | 'op/s' | 'microseconds' | 'count' | 'text'
+  readonly label: string
+}
+
+/** Everything the rest of a box is described by; a field not listed here is shown as claimed text. */
+export const HOST_FIELDS: Readonly<Record<string, HostField>> = {
+  platform: { mark: 'claimed', unit: 'text', label: 'operating system' },
+  release: { mark: 'claimed', unit: 'text', label: 'kernel' },
+  arch: { mark: 'claimed', unit: 'text', label: 'architecture' },
+  cpu: { mark: 'claimed', unit: 'text', label: 'processor' },
+  cores: { mark: 'claimed', unit: 'count', label: 'logical cores' },
+  memoryBytes: { mark: 'claimed', unit: 'bytes', label: 'memory' },
+  memoryLimitBytes: { mark: 'claimed', unit: 'bytes', label: 'memory this account may use' },
+  diskBytes: { mark: 'claimed', unit: 'bytes', label: 'disk' },
+  diskFreeBytes: { mark: 'claimed', unit: 'bytes', label: 'disk, free' },
+  gpuSources: { mark: 'claimed', unit: 'text', label: 'sources that list the cards' },
+  gpuDisagreements: { mark: 'claimed', unit: 'text', label: 'what these sources disagree about' },
+  gpuHidden: { mark: 'claimed', unit: 'count', label: 'cards that are not for us' },
+  cpuWhetstoneMips: { mark: 'measured', unit: 'op/s', label: 'Whetstone, million instructions a second, one core' },
+  cpuWhetstoneMflops: {
+    mark: 'measured',
+    unit: 'op/s',
+    label: 'Whetstone, million floating operations a second, one core',
+  },
+  cpuVectorFlops: { mark: 'measured', unit: 'op/s', label: 'vector additions and products, one core' },
+  ramBytesPerSec: { mark: 'measured', unit: 'bytes/s', label: 'memory, copying, one core' },
+  diskWriteBytesPerSec: { mark: 'measured', unit: 'bytes/s', label: 'disk, sequential writing, synced' },
+  diskReadBytesPerSec: { mark: 'measured', unit: 'bytes/s', label: 'disk, sequential reading, past the cache' },
+  diskWriteOpsPerSec: { mark: 'measured', unit: 'op/s', label: 'disk, random 4 KiB writes, each synced' },
+  diskReadOpsPerSec: { mark: 'measured', unit: 'op/s', label: 'disk, random 4 KiB reads, past the cache' },
+}
+
+export const markOf = (name: string): Mark => (Object.hasOwn(HOST_FIELDS, name) ? HOST_FIELDS[name]!.mark : 'claimed')

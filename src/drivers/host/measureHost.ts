@@ -1,0 +1,48 @@
+import { measureCpu } from './measureCpu.ts'
+import { type DiskMeasure, measureDisk } from './measureDisk.ts'
+import { measureMemory } from './measureMemory.ts'
+
+export interface HostBudget {
+  /** For processor, memory and disk together. */
+  readonly budgetMs: number
+  readonly diskFolder: string
+  readonly diskBytes: number
+}
+
+export const HOST_BUDGET = { budgetMs: 3_000, diskBytes: 256 * 1024 * 1024 } as const
+
+/** The rest of the box in flat fields, named as in core/inventory/hostFields; one after the other, so that none disturbs another. */
+export async function measureHost(budget: HostBudget, signal: AbortSignal): Promise<Record<string, number>> {
+  const { budgetMs, diskFolder, diskBytes } = budget
+  const cpu = await measureCpu(0.25 * budgetMs, signal)
+  const memory = await measureMemory(0.15 * budgetMs, signal)
+  const disk = await measureDisk(
+    { folder: diskFolder, budgetMs: 0.6 * budgetMs, budgetBytes: diskBytes },
+    signal,
+  ).catch((error: unknown) => {
+    signal.throwIfAborted()
+    // A disk that is full or read-only has no rates; the other facts stand.
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    return null
+  })
+  return {
+    cpuWhetstoneMips: Math.round(cpu.whetstoneMips),
+    cpuWhetstoneMflops: Math.round(cpu.whetstoneMflops),
+    cpuVectorFlops: Math.round(cpu.vectorFlops),
+    memoryLimitBytes: memory.limitBytes,
+    ramBytesPerSec: Math.round(memory.copyBytesPerSec),
+    ...(disk === null ? {} : diskFields(disk)),
+  }
+}
+
+function diskFields(disk: DiskMeasure): Record<string, number> {
+  const { readBytesPerSec, readOpsPerSec } = disk
+  return {
+    diskBytes: disk.totalBytes,
+    diskFreeBytes: disk.freeBytes,
+    diskWriteBytesPerSec: Math.round(disk.writeBytesPerSec),
+    diskWriteOpsPerSec: Math.round(disk.writeOpsPerSec),
+    ...(readBytesPerSec === null ? {} : { diskReadBytesPerSec: Math.round(readBytesPerSec) }),
+    ...(readOpsPerSec === null ? {} : { diskReadOpsPerSec: Math.round(readOpsPerSec) }),
+  }
+}
