@@ -4,8 +4,8 @@ import { scriptUrl } from '../drivers/system/scriptUrl.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
 
 /** The prover of this clone as a child process of ours. */
-export function openThisMachine(env: NodeJS.ProcessEnv, devices: string): RemoteBox {
+export function openThisMachine(env: NodeJS.ProcessEnv, proverArguments: readonly string[]): RemoteBox {
   const prover = fileURLToPath(scriptUrl('./prover.ts', import.meta.url))
   const errors = env.TOUCHSTONE_DEBUG ? 'inherit' : 'ignore'
-  return openLocalBox({ command: [process.execPath, prover, '--devices', devices], env, errors })
+  return openLocalBox({ command: [process.execPath, prover, ...proverArguments], env, errors })
 }

@@ -22,7 +22,7 @@ export const addSshOptions = (command: Command): Command =>
 export interface SshTarget {
   readonly address: string
   readonly flags: SshFlags
-  readonly devices: string
+  readonly proverArguments: readonly string[]
   readonly env: NodeJS.ProcessEnv
   /** Shows a host key that was never seen before. */
   readonly say: (line: string) => void
@@ -30,7 +30,7 @@ export interface SshTarget {
 
 /** A box over SSH with this clone's prover. The password, if one is needed, comes from TOUCHSTONE_SSH_PASSWORD. */
 export async function openSshBox(target: SshTarget, signal: AbortSignal): Promise<RemoteBox> {
-  const { address, flags, devices, env, say } = target
+  const { address, flags, proverArguments, env, say } = target
   const options = {
     auth: authOf(flags, env),
     knownHostsFiles: [join(homedir(), '.ssh', 'known_hosts'), '/etc/ssh/ssh_known_hosts'],
@@ -42,7 +42,7 @@ export async function openSshBox(target: SshTarget, signal: AbortSignal): Promis
     flavours: await releaseFlavours(),
     keep: flags.keep,
     defaultUser: userInfo().username,
-    proverArguments: ['--devices', devices],
+    proverArguments,
     ...(flags.hostKey === undefined ? {} : { hostKey: flags.hostKey }),
   }
   const { connectSsh } = await import('../drivers/remote/ssh/connectSsh.ts')

@@ -1,11 +1,10 @@
 #!/usr/bin/env node
 import { once } from 'node:events'
-import { arch, cpus, platform, release, totalmem } from 'node:os'
 import { serveProver } from '../apps/prover/serveProver.ts'
-import { printable } from '../core/bytes/printable.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
+import { hostDetails } from './hostDetails.ts'
 import { openDevices } from './openDevices.ts'
 import { programName } from './version.ts'
 
@@ -20,14 +19,11 @@ process.stdout.on('error', () => interrupted.abort())
 const inventory = {
   program: programName,
   devices: devices.map(({ facts }) => ({ ...facts, precisions: [...facts.precisions], details: { ...facts.details } })),
-  host: {
-    platform: platform(),
-    release: printable(release(), 100),
-    arch: arch(),
-    cpu: printable(cpus()[0]?.model ?? 'unknown', 100),
-    cores: cpus().length,
-    memoryBytes: totalmem(),
-  },
+  host: await hostDetails(
+    devices.map(({ facts }) => facts),
+    process.argv.includes('--measure-host'),
+    interrupted.signal,
+  ),
 }
 
 async function write(bytes: Uint8Array): Promise<void> {

@@ -15,6 +15,7 @@ import { EXIT } from './exitCodes.ts'
 import { openThisMachine } from './openBox.ts'
 import { addSshOptions, openSshBox, type SshFlags } from './openSshBox.ts'
 import { readNumber, readPrecisions, readPreset, readWhole } from './parseOptions.ts'
+import { showBox } from './render/showBox.ts'
 import { showSteps } from './render/showSteps.ts'
 import { namesOf, showVerdict } from './render/showVerdict.ts'
 import { openTerminal } from './render/terminal.ts'
@@ -34,6 +35,7 @@ interface VerifyFlags extends SshFlags {
   readonly out?: string
   readonly memory: boolean
   readonly bind: boolean
+  readonly measureHost?: boolean
   readonly json?: boolean
 }
 
@@ -53,6 +55,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--claim <text>', 'what was sold, for example "8x H100 SXM"')
     .option('--no-memory', 'leave the memory part out')
     .option('--no-bind', 'leave the bind part out')
+    .option('--measure-host', 'measure processor, memory and disk of the box too (3 s)')
     .option('--out <file>', 'where the certificate goes')
     .option('--json', 'print the report as JSON')
   addSshOptions(verifying).action((target: string | undefined, flags: VerifyFlags) =>
@@ -76,14 +79,16 @@ async function verify(
   try {
     const options = readOptions(flags)
     const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue }
-    const ssh = { flags, devices: flags.devices, env, say: terminal.line }
+    const proverArguments = ['--devices', flags.devices, ...(flags.measureHost ? ['--measure-host'] : [])]
+    const ssh = { flags, proverArguments, env, say: terminal.line }
     const connect = async () =>
-      target === undefined ? openThisMachine(env, flags.devices) : openSshBox({ ...ssh, address: target }, signal)
+      target === undefined ? openThisMachine(env, proverArguments) : openSshBox({ ...ssh, address: target }, signal)
     const report = await verifyBox(options, { ...deps, connect, onStep: showSteps(terminal) }, signal)
     writeAside(out, report.certificate)
     if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
     else {
       showVerdict({ judgement: report.judgement, preset: report.preset, names: namesOf(report), catalogue }, people)
+      showBox(report, people)
       people.line('')
       people.line(`  certificate    ${out}  (${report.seconds.toFixed(1)} s in all)`)
       people.line(`  signed by      ${toHex(signer.publicKey)}`)

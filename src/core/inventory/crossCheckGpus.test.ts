@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { crossCheckGpus, type KernelGpu, type NvmlGpu, normalBus, type PciGpu } from './crossCheckGpus.ts'
+import { crossCheckGpus, type DriverGpu, type KernelGpu, normalBus, type PciGpu } from './crossCheckGpus.ts'
 import { HOST_FIELDS, markOf } from './hostFields.ts'
 
 const busOf = (i: number): string => `0000:${i.toString(16).padStart(2, '0')}:00.0`
-const nvmlOf = (i: number): NvmlGpu => ({
+const driverOf = (i: number): DriverGpu => ({
   bus: `0000${busOf(i)}`.toUpperCase(),
   uuid: `GPU-${i}`,
   name: 'NVIDIA H200',
@@ -20,17 +20,17 @@ describe('crossCheckGpus', () => {
   test('property: the same cards in any order and spelling agree', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(255), { maxLength: 16 }), (cards) => {
-        const check = crossCheckGpus(cards.map(nvmlOf), [...cards].reverse().map(kernelOf), cards.map(pciOf))
+        const check = crossCheckGpus(cards.map(driverOf), [...cards].reverse().map(kernelOf), cards.map(pciOf))
         expect(check).toMatchObject({ usable: cards.length, hidden: 0, disagreements: [], mark: 'claimed' })
       }),
     )
   })
 
-  test('property: a card that only NVML knows is always noticed', () => {
+  test('property: a card that only the driver knows is always noticed', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(255), { minLength: 1, maxLength: 16 }), (cards) => {
         const others = cards.slice(1)
-        expect(codes(cards.map(nvmlOf), others.map(kernelOf), others.map(pciOf))).toEqual([
+        expect(codes(cards.map(driverOf), others.map(kernelOf), others.map(pciOf))).toEqual([
           'NOT_IN_KERNEL',
           'NOT_ON_PCI',
         ])
@@ -39,26 +39,26 @@ describe('crossCheckGpus', () => {
   })
 
   test('attack 35: one card listed twice is noticed, by its place and by its name', () => {
-    expect(codes([nvmlOf(1), nvmlOf(1)], [kernelOf(1)], [pciOf(1)])).toEqual(['BUS_TWICE', 'UUID_TWICE'])
-    expect(codes([nvmlOf(1), { ...nvmlOf(2), uuid: 'GPU-1' }], null, null)).toEqual(['UUID_TWICE'])
+    expect(codes([driverOf(1), driverOf(1)], [kernelOf(1)], [pciOf(1)])).toEqual(['BUS_TWICE', 'UUID_TWICE'])
+    expect(codes([driverOf(1), { ...driverOf(2), uuid: 'GPU-1' }], null, null)).toEqual(['UUID_TWICE'])
   })
 
   test('behavior: a dressed-up name, another chip or another UUID is noticed', () => {
-    const dressed = { ...nvmlOf(1), name: 'NVIDIA H100' }
+    const dressed = { ...driverOf(1), name: 'NVIDIA H100' }
     expect(crossCheckGpus([dressed], [kernelOf(1)], [pciOf(1)]).disagreements).toEqual([
       { code: 'NAME_DIFFERS', bus: busOf(1), got: 'NVIDIA H100', expected: 'NVIDIA H200' },
     ])
-    expect(codes([nvmlOf(1)], [kernelOf(1)], [{ ...pciOf(1), deviceId: 0x1eb8 }])).toEqual(['DEVICE_ID_DIFFERS'])
-    expect(codes([nvmlOf(1)], [{ ...kernelOf(1), uuid: 'GPU-9' }], null)).toEqual(['UUID_DIFFERS'])
-    expect(codes([{ ...nvmlOf(1), bus: 'nowhere' }], [], [])).toEqual(['ODD_BUS'])
+    expect(codes([driverOf(1)], [kernelOf(1)], [{ ...pciOf(1), deviceId: 0x1eb8 }])).toEqual(['DEVICE_ID_DIFFERS'])
+    expect(codes([driverOf(1)], [{ ...kernelOf(1), uuid: 'GPU-9' }], null)).toEqual(['UUID_DIFFERS'])
+    expect(codes([{ ...driverOf(1), bus: 'nowhere' }], [], [])).toEqual(['ODD_BUS'])
   })
 
   test('behavior: what a source does not know contradicts nothing', () => {
     const fresh = { ...kernelOf(1), uuid: 'GPU-????????-????-????-????-????????????' }
-    expect(codes([nvmlOf(1)], [fresh], [pciOf(1)])).toEqual([])
-    expect(codes([{ ...nvmlOf(1), name: 'H200', deviceId: null }], [kernelOf(1)], [pciOf(1)])).toEqual([])
-    expect(crossCheckGpus([nvmlOf(1)], null, null)).toMatchObject({ sources: ['nvml'], disagreements: [] })
-    expect(crossCheckGpus([nvmlOf(1)], [kernelOf(1), kernelOf(2)], [pciOf(1), pciOf(2)])).toMatchObject({ hidden: 1 })
+    expect(codes([driverOf(1)], [fresh], [pciOf(1)])).toEqual([])
+    expect(codes([{ ...driverOf(1), name: 'H200', deviceId: null }], [kernelOf(1)], [pciOf(1)])).toEqual([])
+    expect(crossCheckGpus([driverOf(1)], null, null)).toMatchObject({ sources: ['driver'], disagreements: [] })
+    expect(crossCheckGpus([driverOf(1)], [kernelOf(1), kernelOf(2)], [pciOf(1), pciOf(2)])).toMatchObject({ hidden: 1 })
   })
 
   test('a place on a bus has one spelling', () => {

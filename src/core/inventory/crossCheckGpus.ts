@@ -1,10 +1,10 @@
-/** A card as NVML tells it. */
-export interface NvmlGpu {
+/** A card as the driver tells it, through CUDA or NVML. */
+export interface DriverGpu {
   readonly bus: string
   readonly uuid: string
   readonly name: string
   readonly memoryBytes: number
-  /** PCI device id, for example 0x2335; null where NVML does not tell. */
+  /** PCI device id, for example 0x2335; null where it does not tell. */
   readonly deviceId: number | null
 }
 
@@ -40,8 +40,8 @@ export interface GpuDisagreement {
 export interface GpuCrossCheck {
   /** Claims all of them: whoever owns the box owns these files too. Agreement catches accidents and lazy forgeries. */
   readonly mark: 'claimed'
-  readonly sources: readonly ('nvml' | 'kernel' | 'pci')[]
-  /** Cards that NVML lets us use. */
+  readonly sources: readonly ('driver' | 'kernel' | 'pci')[]
+  /** Cards that the driver lets us use. */
   readonly usable: number
   /** Cards the machine has beyond those: other tenants', or switched off for us. */
   readonly hidden: number
@@ -57,23 +57,23 @@ export function normalBus(text: string): string | null {
 
 /** A source that is null could not be read, and so contradicts nothing. */
 export function crossCheckGpus(
-  nvml: readonly NvmlGpu[],
+  driver: readonly DriverGpu[],
   kernel: readonly KernelGpu[] | null,
   pci: readonly PciGpu[] | null,
 ): GpuCrossCheck {
   const kernelByBus = byBus(kernel ?? [])
   const pciByBus = byBus(pci ?? [])
   const disagreements = [
-    ...odd(nvml),
-    ...twice(nvml),
-    ...nvml.flatMap((gpu) => (kernel === null ? [] : againstKernel(gpu, kernelByBus))),
-    ...nvml.flatMap((gpu) => (pci === null ? [] : againstPci(gpu, pciByBus))),
+    ...odd(driver),
+    ...twice(driver),
+    ...driver.flatMap((gpu) => (kernel === null ? [] : againstKernel(gpu, kernelByBus))),
+    ...driver.flatMap((gpu) => (pci === null ? [] : againstPci(gpu, pciByBus))),
   ]
   const known = new Set([...kernelByBus.keys(), ...pciByBus.keys()])
-  const usable = byBus(nvml)
+  const usable = byBus(driver)
   return {
     mark: 'claimed',
-    sources: ['nvml', ...(kernel === null ? [] : ['kernel' as const]), ...(pci === null ? [] : ['pci' as const])],
+    sources: ['driver', ...(kernel === null ? [] : ['kernel' as const]), ...(pci === null ? [] : ['pci' as const])],
     usable: usable.size,
     hidden: [...known].filter((bus) => !usable.has(bus)).length,
     disagreements,
@@ -96,14 +96,14 @@ const says = (
   expected: string,
 ): readonly GpuDisagreement[] => [{ code, bus, got, expected }]
 
-const odd = (nvml: readonly NvmlGpu[]): readonly GpuDisagreement[] =>
-  nvml.flatMap(({ bus }) => (normalBus(bus) === null ? says('ODD_BUS', bus, bus, 'domain:bus:device.function') : []))
+const odd = (driver: readonly DriverGpu[]): readonly GpuDisagreement[] =>
+  driver.flatMap(({ bus }) => (normalBus(bus) === null ? says('ODD_BUS', bus, bus, 'domain:bus:device.function') : []))
 
 /** Attack 35 at its laziest: one card in the list more than once. */
-function twice(nvml: readonly NvmlGpu[]): readonly GpuDisagreement[] {
+function twice(driver: readonly DriverGpu[]): readonly GpuDisagreement[] {
   const buses = new Set<string>()
   const uuids = new Set<string>()
-  return nvml.flatMap((gpu) => {
+  return driver.flatMap((gpu) => {
     const bus = normalBus(gpu.bus) ?? gpu.bus
     const again = [
       ...(buses.has(bus) ? says('BUS_TWICE', bus, bus, 'each card once') : []),
@@ -115,7 +115,7 @@ function twice(nvml: readonly NvmlGpu[]): readonly GpuDisagreement[] {
   })
 }
 
-function againstKernel(gpu: NvmlGpu, kernel: ReadonlyMap<string, KernelGpu>): readonly GpuDisagreement[] {
+function againstKernel(gpu: DriverGpu, kernel: ReadonlyMap<string, KernelGpu>): readonly GpuDisagreement[] {
   const bus = normalBus(gpu.bus)
   if (bus === null) return []
   const other = kernel.get(bus)
@@ -128,7 +128,7 @@ function againstKernel(gpu: NvmlGpu, kernel: ReadonlyMap<string, KernelGpu>): re
   ]
 }
 
-function againstPci(gpu: NvmlGpu, pci: ReadonlyMap<string, PciGpu>): readonly GpuDisagreement[] {
+function againstPci(gpu: DriverGpu, pci: ReadonlyMap<string, PciGpu>): readonly GpuDisagreement[] {
   const bus = normalBus(gpu.bus)
   if (bus === null) return []
   const other = pci.get(bus)

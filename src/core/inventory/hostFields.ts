@@ -24,18 +24,18 @@ export const HOST_FIELDS: Readonly<Record<string, HostField>> = {
   gpuSources: { mark: 'claimed', unit: 'text', label: 'sources that list the cards' },
   gpuDisagreements: { mark: 'claimed', unit: 'text', label: 'what these sources disagree about' },
   gpuHidden: { mark: 'claimed', unit: 'count', label: 'cards that are not for us' },
-  cpuWhetstoneMips: { mark: 'measured', unit: 'op/s', label: 'Whetstone, million instructions a second, one core' },
+  cpuWhetstoneMips: { mark: 'measured', unit: 'count', label: 'Whetstone, million instructions a second, one core' },
   cpuWhetstoneMflops: {
     mark: 'measured',
-    unit: 'op/s',
+    unit: 'count',
     label: 'Whetstone, million floating operations a second, one core',
   },
   cpuVectorFlops: { mark: 'measured', unit: 'op/s', label: 'vector additions and products, one core' },
   ramBytesPerSec: { mark: 'measured', unit: 'bytes/s', label: 'memory, copying, one core' },
   diskWriteBytesPerSec: { mark: 'measured', unit: 'bytes/s', label: 'disk, sequential writing, synced' },
   diskReadBytesPerSec: { mark: 'measured', unit: 'bytes/s', label: 'disk, sequential reading, past the cache' },
-  diskWriteOpsPerSec: { mark: 'measured', unit: 'op/s', label: 'disk, random 4 KiB writes, each synced' },
-  diskReadOpsPerSec: { mark: 'measured', unit: 'op/s', label: 'disk, random 4 KiB reads, past the cache' },
+  diskWriteOpsPerSec: { mark: 'measured', unit: 'count', label: 'disk, random 4 KiB writes a second, each synced' },
+  diskReadOpsPerSec: { mark: 'measured', unit: 'count', label: 'disk, random 4 KiB reads a second, past the cache' },
 }
 
 export const markOf = (name: string): Mark => (Object.hasOwn(HOST_FIELDS, name) ? HOST_FIELDS[name]!.mark : 'claimed')

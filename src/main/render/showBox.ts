@@ -1,0 +1,25 @@
+import type { BoxReport } from '../../apps/validator/verifyBox.ts'
+import { HOST_FIELDS, type HostField } from '../../core/inventory/hostFields.ts'
+import { formatBytes, formatBytesPerSecond, formatOps } from '../../core/units/format.ts'
+import type { Terminal } from './terminal.ts'
+
+/** How we got in, and what our program measured around the devices. */
+export function showBox({ address, access, inventory }: BoxReport, { line, colours }: Terminal): void {
+  if (access.hostKey !== undefined) {
+    line('')
+    line(`  box            ${address}, account ${access.account}, host key ${access.hostKey} (${access.hostKeyTrust})`)
+    if (access.confinement !== undefined) line(`  lease          into a ${access.confinement}`)
+  }
+  const measured = Object.entries(inventory.host).filter(([name]) => HOST_FIELDS[name]?.mark === 'measured')
+  if (measured.length === 0) return
+  line('')
+  line(colours.dim('  measured by our program on the box, which its owner could have changed:'))
+  for (const [name, value] of measured) line(`  ${HOST_FIELDS[name]!.label}: ${format(HOST_FIELDS[name]!, value)}`)
+}
+
+function format({ unit }: HostField, value: string | number | boolean): string {
+  if (typeof value !== 'number') return String(value)
+  if (unit === 'bytes') return formatBytes(value)
+  if (unit === 'bytes/s') return formatBytesPerSecond(value)
+  return unit === 'op/s' ? formatOps(value) : String(value)
+}
