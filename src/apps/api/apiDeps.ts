@@ -1,0 +1,20 @@
+import type { Context } from 'hono'
+import type { Decay } from '../../core/score/scoreConfig.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { LiveRuns } from '../../ports/liveRuns.ts'
+import type { Metrics } from '../../ports/metrics.ts'
+import type { Store } from '../../ports/store.ts'
+
+export interface ApiDeps {
+  readonly store: Store
+  readonly live: LiveRuns
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly decay: Decay
+  /** Hex keys whose signed requests may write; none: the API is read-only. */
+  readonly writers: readonly string[]
+  readonly requestsPerMinute: number
+  readonly program: string
+  /** Who asks, for the rate limit: the address of the connection, never a header the asker sets. */
+  clientOf(context: Context): string
+}

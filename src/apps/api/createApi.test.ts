@@ -1,0 +1,235 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
+import { testSigner } from '../../../test/support/inProcessBox.ts'
+import { entry, finishOf, job, resultOf } from '../../../test/support/storeFixtures.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { openEmbedded } from '../../drivers/store/openEmbedded.ts'
+import { systemClock } from '../../drivers/system/systemClock.ts'
+import { textMetrics } from '../../drivers/system/textMetrics.ts'
+import type { Store } from '../../ports/store.ts'
+import { createLiveRuns } from '../shared/createLiveRuns.ts'
+import { signRequest } from '../shared/signedRequest.ts'
+import type { ApiDeps } from './apiDeps.ts'
+import { createApi } from './createApi.ts'
+
+const writer = testSigner(3)
+const runId = 'ab'.repeat(16)
+let made: { readonly folder: string; end(): void }
+let store: Store
+let deps: ApiDeps
+
+beforeAll(async () => {
+  made = await embeddedFolder()
+  store = await openEmbedded({ folder: made.folder })
+  deps = {
+    store,
+    live: createLiveRuns(),
+    metrics: textMetrics([{ name: 'jobs_total', help: 'Jobs.', type: 'counter' }]),
+    clock: systemClock,
+    decay: { freshMs: 3_600_000, halfLifeMs: 3_600_000 },
+    writers: [toHex(writer.publicKey)],
+    requestsPerMinute: 100_000,
+    program: 'touchstone 0.1.0',
+    clientOf: () => 'test',
+  }
+  for (const id of ['a', 'b', 'c']) await store.putBox(entry(id))
+  await store.openRound({ number: 7, height: 2520, jobs: [job('a', { round: 7 })] })
+  const [leased] = await store.claimJobs({ owner: 'o', leaseMs: 60_000, limit: 1 })
+  const figures = [{ device: 0, name: 'rate.int8.per_second', value: 5e12 }]
+  await store.finishJob(finishOf(leased!, 'o', { result: resultOf({ runId, certificate: '{"x":1}\n', figures }) }))
+})
+afterAll(async () => {
+  await store?.close()
+  made?.end()
+})
+
+const get = async (path: string, more: Partial<ApiDeps> = {}) => {
+  const response = await createApi({ ...deps, ...more }).request(path)
+  return { status: response.status, body: (await response.json()) as Record<string, never>, response }
+}
+
+/** A signed write; what the test changes after signing is `sent`. */
+async function write(
+  method: string,
+  path: string,
+  body: unknown,
+  sent: { time?: string; nonce?: string; headers?: Record<string, string>; path?: string; body?: string } = {},
+  api = createApi(deps),
+) {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const time = sent.time ?? new Date().toISOString()
+  const nonce = sent.nonce ?? toHex(crypto.getRandomValues(new Uint8Array(16)))
+  const signed = signRequest({ method, path, body: new TextEncoder().encode(text), time, nonce }, writer)
+  const headers = { ...signed, 'content-type': 'application/json', ...sent.headers }
+  const content = sent.body ?? text
+  const response = await api.request(sent.path ?? path, {
+    method,
+    headers,
+    ...(content === '' ? {} : { body: content }),
+  })
+  return { status: response.status, body: (await response.json()) as { done?: boolean; error?: { code: string } } }
+}
+
+describe('reading', () => {
+  test('boxes come page by page, filtered, without the way in', async () => {
+    const first = await get('/v1/boxes?limit=2')
+    expect(first.body).toMatchObject({ items: [{ id: 'a', status: 'verified', score: 100 }, { id: 'b' }], next: 'b' })
+    expect((await get(`/v1/boxes?limit=2&after=${first.body.next}`)).body).toMatchObject({
+      items: [{ id: 'c' }],
+      next: null,
+    })
+    expect((await get('/v1/boxes?status=verified')).body).toMatchObject({ items: [{ id: 'a' }], next: null })
+    expect(JSON.stringify(first.body)).not.toContain('ssh://')
+  })
+
+  test('one box, its history, a result, the rounds, a provider’s specs and the statistics', async () => {
+    expect((await get('/v1/boxes/a')).body).toMatchObject({ id: 'a', scoreNow: 100 })
+    const history = await get('/v1/boxes/a/history')
+    expect(history.body).toMatchObject({
+      items: [{ runId, outcome: 'accepted', figures: [{ value: 5e12 }] }],
+      next: null,
+    })
+    const { id } = (history.body.items as unknown as { id: number }[])[0]!
+    expect((await get(`/v1/results/${id}`)).body).toMatchObject({ id, boxId: 'a' })
+    expect((await get('/v1/rounds')).body).toMatchObject({ items: [{ number: 7, height: 2520, done: 1 }] })
+    expect((await get('/v1/providers/alice/specs')).body).toMatchObject({ items: [{ boxId: 'a', runId }, {}, {}] })
+    expect((await get('/v1/statistics')).body).toMatchObject({ boxes: 3, byStatus: { new: 2, verified: 1 } })
+    expect((await get('/v1/status')).body).toMatchObject({ boxes: 3, round: { number: 7 }, queue: { done: 1 } })
+  })
+
+  test('a score is shown as it has aged', async () => {
+    const later = { ...systemClock, wallTime: () => new Date(Date.now() + 7_200_000) }
+    const { body } = await get('/v1/boxes/a', { clock: later })
+    expect(body).toMatchObject({ score: 100 })
+    expect(body.scoreNow).toBeGreaterThan(45)
+    expect(body.scoreNow).toBeLessThan(55)
+  })
+
+  test('a certificate downloads byte for byte', async () => {
+    const response = await createApi(deps).request(`/v1/certificates/${runId}`)
+    expect(await response.text()).toBe('{"x":1}\n')
+    expect(response.headers.get('content-disposition')).toBe(`attachment; filename="touchstone-${runId}.json"`)
+  })
+
+  test('what is not there or not well asked is refused with a code', async () => {
+    expect((await get('/v1/boxes/nobody')).status).toBe(404)
+    expect((await get('/v1/certificates/00')).body).toMatchObject({ error: { code: 'BAD_REQUEST' } })
+    expect((await get('/v1/boxes?limit=100000')).body).toMatchObject({ error: { code: 'BAD_REQUEST' } })
+    expect((await get('/v1/boxes/..%2f..%2fetc')).status).toBe(400)
+    expect((await get('/nothing')).body).toMatchObject({ error: { code: 'NOT_FOUND' } })
+  })
+
+  test('the OpenAPI document names every route', async () => {
+    const { body } = await get('/openapi.json')
+    expect(Object.keys(body.paths!).sort()).toEqual([
+      '/v1/boxes',
+      '/v1/boxes/{id}',
+      '/v1/boxes/{id}/allocation',
+      '/v1/boxes/{id}/history',
+      '/v1/boxes/{id}/verify',
+      '/v1/certificates/{runId}',
+      '/v1/providers/{provider}/specs',
+      '/v1/results/{id}',
+      '/v1/rounds',
+      '/v1/statistics',
+      '/v1/status',
+    ])
+    expect(body.openapi).toBe('3.1.0')
+  })
+
+  test('health follows the store, and a store that is away is a 503, not a crash', async () => {
+    expect((await get('/health')).body).toMatchObject({ ok: true })
+    const away = new Proxy(store, { get: () => () => Promise.reject(new Error('secret words')) })
+    expect((await get('/health', { store: away })).status).toBe(503)
+    const { status, body } = await get('/v1/boxes', { store: away })
+    expect([status, body]).toMatchObject([503, { error: { code: 'STORE_UNAVAILABLE' } }])
+    expect(JSON.stringify(body)).not.toContain('secret words')
+  })
+
+  test('metrics are text', async () => {
+    expect(await (await createApi(deps).request('/metrics')).text()).toContain('# TYPE jobs_total counter')
+  })
+
+  test('an asker that asks too much waits; others do not', async () => {
+    let who = 'x'
+    const api = createApi({ ...deps, requestsPerMinute: 8, clientOf: () => who })
+    const codes = []
+    for (let i = 0; i < 4; i++) codes.push((await api.request('/v1/boxes')).status)
+    expect(codes).toEqual([200, 200, 429, 429])
+    expect((await api.request('/v1/boxes')).headers.get('retry-after')).toMatch(/^\d+$/)
+    who = 'y'
+    expect((await api.request('/v1/boxes')).status).toBe(200)
+  })
+})
+
+describe('writing', () => {
+  const box = { address: 'ssh://root@host:22', provider: 'bob' }
+
+  test('a signed request adds, allocates, verifies and removes a box', async () => {
+    expect((await write('PUT', '/v1/boxes/new', box)).body).toEqual({ done: true })
+    expect(await store.box('new')).toMatchObject({ address: 'ssh://root@host:22', claim: null })
+    expect((await write('POST', '/v1/boxes/new/allocation', { allocated: true })).status).toBe(200)
+    expect((await write('POST', '/v1/boxes/new/verify', undefined)).body).toEqual({ done: true })
+    expect((await write('POST', '/v1/boxes/new/verify', undefined)).body).toEqual({ done: false })
+    expect((await write('DELETE', '/v1/boxes/new', undefined)).status).toBe(200)
+    expect((await write('DELETE', '/v1/boxes/new', undefined)).status).toBe(404)
+  })
+
+  test('the same request works once', async () => {
+    const nonce = '0'.repeat(32)
+    expect((await write('PUT', '/v1/boxes/once', box, { nonce })).status).toBe(200)
+    expect((await write('PUT', '/v1/boxes/once', box, { nonce })).body.error?.code).toBe('REPLAYED')
+    await store.removeBox('once')
+  })
+
+  test.each([
+    ['no signature', { headers: { 'touchstone-signature': '' } }, 'BAD_SIGNATURE'],
+    ['another body', { body: '{"address":"local","provider":"bob"}' }, 'BAD_SIGNATURE'],
+    ['another path', { path: '/v1/boxes/other' }, 'BAD_SIGNATURE'],
+    ['another query', { path: '/v1/boxes/x?y=1' }, 'BAD_SIGNATURE'],
+    ['an old request', { time: '2026-01-01T00:00:00.000Z' }, 'STALE_REQUEST'],
+    ['a time of another spelling', { time: new Date().toUTCString() }, 'STALE_REQUEST'],
+    ['a key nobody named', { headers: { 'touchstone-key': toHex(testSigner(4).publicKey) } }, 'UNKNOWN_KEY'],
+    ['a nonce of another form', { nonce: 'short' }, 'BAD_NONCE'],
+  ])('%s is refused', async (_, sent, code) => {
+    expect(await write('PUT', '/v1/boxes/x', box, sent)).toMatchObject({ status: 401, body: { error: { code } } })
+    expect(await store.box('x')).toBeNull()
+  })
+
+  test('without named keys nothing can be written', async () => {
+    const api = createApi({ ...deps, writers: [] })
+    expect((await write('PUT', '/v1/boxes/x', box, {}, api)).body.error?.code).toBe('READ_ONLY')
+  })
+
+  test('a box with an address for a shell, or with unknown fields, is refused', async () => {
+    for (const bad of [
+      { ...box, address: 'ssh://a b' },
+      { ...box, admin: true },
+      { ...box, provider: '\u001b[0m' },
+      [],
+    ])
+      expect((await write('PUT', '/v1/boxes/x', bad)).body.error?.code).toBe('BAD_REQUEST')
+    expect((await write('PUT', '/v1/boxes/x', { ...box, claim: 'x'.repeat(70_000) })).status).toBe(413)
+  })
+})
+
+test('live runs arrive over a real socket, and a watcher that leaves is let go', async () => {
+  const server = serve({ fetch: createApi(deps).fetch, hostname: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const leave = new AbortController()
+  const response = await fetch(`http://127.0.0.1:${port}/v1/live`, { signal: leave.signal })
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  expect((await reader.read()).value).toContain('event: hello')
+  deps.live.publish({ type: 'started', boxId: 'a', round: 7, kind: 'full' })
+  expect((await reader.read()).value).toContain('data: {"type":"started","boxId":"a","round":7,"kind":"full"}')
+  leave.abort()
+  await reader.closed.catch(() => {})
+  expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
+  ;(server as Server).closeAllConnections()
+  await new Promise((done) => server.close(done))
+})

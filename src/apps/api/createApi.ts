@@ -1,0 +1,81 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { bodyLimit } from 'hono/body-limit'
+import { HTTPException } from 'hono/http-exception'
+import type { ApiDeps } from './apiDeps.ts'
+import { addLiveRoute } from './liveRoute.ts'
+import { problem } from './problem.ts'
+import { rateLimit } from './rateLimit.ts'
+import { addReadRoutes } from './readRoutes.ts'
+import { requireSignature } from './requireSignature.ts'
+import { addWriteRoutes } from './writeRoutes.ts'
+
+const MOST_BODY_BYTES = 64 * 1024
+const PING_MS = 2_000
+
+/** The validator over HTTP: everybody may read, keys named by the operator may write. */
+export function createApi(deps: ApiDeps): OpenAPIHono {
+  const app = new OpenAPIHono({
+    defaultHook: (result) => {
+      if (!result.success) throw badRequest(result.error.issues[0]?.path.map(String).join('.') ?? '')
+    },
+  })
+  app.use(async (c, next) => {
+    await next()
+    c.res.headers.set('x-content-type-options', 'nosniff')
+  })
+  addHealth(app, deps)
+  app.use('/v1/*', rateLimit(deps))
+  app.use('/v1/*', bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }))
+  app.use('/v1/*', requireSignature(deps))
+  addReadRoutes(app, deps)
+  addWriteRoutes(app, deps)
+  addLiveRoute(app, deps)
+  addDocument(app, deps)
+  app.notFound(() => problem(404, 'NOT_FOUND', 'there is no such page', 'See /openapi.json.').getResponse())
+  app.onError((error) =>
+    error instanceof HTTPException
+      ? error.getResponse()
+      : problem(503, 'STORE_UNAVAILABLE', 'the store did not answer', 'Try again in a moment.').getResponse(),
+  )
+  return app
+}
+
+function addHealth(app: OpenAPIHono, { store, metrics, clock, program }: ApiDeps): void {
+  app.get('/health', async (c) => {
+    const timer = new AbortController()
+    const late = clock.sleep(PING_MS, timer.signal).then(
+      () => false,
+      () => false,
+    )
+    const ok = await Promise.race([
+      store.ping().then(
+        () => true,
+        () => false,
+      ),
+      late,
+    ])
+    timer.abort()
+    return c.json({ ok, program, store: ok ? 'answers' : 'does not answer' }, ok ? 200 : 503)
+  })
+  app.get('/metrics', (c) => c.text(metrics.text(), 200, { 'content-type': 'text/plain; version=0.0.4' }))
+}
+
+function addDocument(app: OpenAPIHono, { program }: ApiDeps): void {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'signed', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'touchstone-signature',
+    description:
+      'Ed25519 over "touchstone/request", method, path with query, hex SHA-256 of the body, time and nonce, one a line; with touchstone-key, touchstone-time and touchstone-nonce.',
+  })
+  app.doc31('/openapi.json', {
+    openapi: '3.1.0',
+    info: { title: 'Touchstone validator', version: program.replace(/^\S+ /, '') },
+  })
+}
+
+const badRequest = (field: string) =>
+  problem(400, 'BAD_REQUEST', `the field "${field}" is missing or wrong`, 'See /openapi.json for its form.')
+
+const tooLarge = () =>
+  problem(413, 'TOO_LARGE', `a body has at most ${MOST_BODY_BYTES} bytes`, 'Send less.').getResponse()

@@ -1,0 +1,22 @@
+import { z } from '@hono/zod-openapi'
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+
+export const problemSchema = z
+  .object({ error: z.object({ code: z.string(), message: z.string(), nextStep: z.string() }) })
+  .openapi('Problem')
+
+/** A refusal with its reason and a next step. */
+export function problem(
+  status: ContentfulStatusCode,
+  code: string,
+  message: string,
+  nextStep: string,
+  headers: Readonly<Record<string, string>> = {},
+): HTTPException {
+  const res = Response.json({ error: { code, message, nextStep } }, { status, headers })
+  return new HTTPException(status, { res })
+}
+
+export const notFound = (what: string) =>
+  problem(404, 'NOT_FOUND', `there is no such ${what}`, 'List what there is under /v1/boxes or /v1/rounds.')

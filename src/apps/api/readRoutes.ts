@@ -1,0 +1,189 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { shareAtAge } from '../../core/score/decay.ts'
+import type { Decay } from '../../core/score/scoreConfig.ts'
+import type { BoxRecord } from '../../ports/store.ts'
+import type { ApiDeps } from './apiDeps.ts'
+import { cached } from './cached.ts'
+import { notFound, problemSchema } from './problem.ts'
+import {
+  boxesQuery,
+  boxId,
+  boxSchema,
+  numberedQuery,
+  paged,
+  provider,
+  resultSchema,
+  roundSchema,
+  specSchema,
+  statisticsSchema,
+  statusSchema,
+} from './schemas.ts'
+
+/** Statistics read every box; a page that many people watch must not read them for each. */
+const STATISTICS_MS = 10_000
+
+const json = <T extends z.ZodType>(schema: T, description: string) => ({
+  content: { 'application/json': { schema } },
+  description,
+})
+const missing = { 404: json(problemSchema, 'There is none.') }
+export function addReadRoutes(app: OpenAPIHono, deps: ApiDeps): void {
+  addBoxRoutes(app, deps)
+  addResultRoutes(app, deps)
+  addFleetRoutes(app, deps)
+}
+
+function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void {
+  const shown = (box: BoxRecord) => withScoreNow(box, clock.wallTime(), decay)
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/v1/boxes',
+      request: { query: boxesQuery },
+      responses: { 200: json(paged(boxSchema), 'Boxes.') },
+    }),
+    async (c) => {
+      const { after = null, limit, provider: of, status } = c.req.valid('query')
+      const { items, next } = await store.boxes(
+        { ...(of ? { provider: of } : {}), ...(status ? { status } : {}) },
+        { after, limit },
+      )
+      return c.json({ items: items.map(shown), next }, 200)
+    },
+  )
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/v1/boxes/{id}',
+      request: { params: z.object({ id: boxId }) },
+      responses: { 200: json(boxSchema, 'The box.'), ...missing },
+    }),
+    async (c) => {
+      const box = await store.box(c.req.valid('param').id)
+      if (!box) throw notFound('box')
+      return c.json(shown(box), 200)
+    },
+  )
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/v1/boxes/{id}/history',
+      request: { params: z.object({ id: boxId }), query: numberedQuery },
+      responses: { 200: json(paged(resultSchema), 'Results, newest first.') },
+    }),
+    async (c) => {
+      const { after = null, limit } = c.req.valid('query')
+      const { items, next } = await store.history(c.req.valid('param').id, { after, limit })
+      return c.json({ items: [...items.map(mutable)], next }, 200)
+    },
+  )
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/v1/providers/{provider}/specs',
+      request: { params: z.object({ provider }) },
+      responses: { 200: json(z.object({ items: z.array(specSchema) }), 'Latest proven facts of each box.') },
+    }),
+    async (c) => {
+      const items = await store.specs(c.req.valid('param').provider)
+      return c.json({ items: items.map((spec) => ({ ...spec, figures: [...spec.figures] })) }, 200)
+    },
+  )
+}
+
+function addResultRoutes(app: OpenAPIHono, { store }: ApiDeps): void {
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/v1/results/{id}',
+      request: { params: z.object({ id: z.coerce.number().int().min(1) }) },
+      responses: { 200: json(resultSchema, 'The result.'), ...missing },
+    }),
+    async (c) => {
+      const result = await store.result(c.req.valid('param').id)
+      if (!result) throw notFound('result')
+      return c.json(mutable(result), 200)
+    },
+  )
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/v1/certificates/{runId}',
+      request: { params: z.object({ runId: z.string().regex(/^[0-9a-f]{32}$/) }) },
+      responses: {
+        200: { content: { 'application/json': { schema: z.string() } }, description: 'The file, byte for byte.' },
+        ...missing,
+      },
+    }),
+    async (c) => {
+      const { runId } = c.req.valid('param')
+      const text = await store.certificate(runId)
+      if (text === null) throw notFound('certificate')
+      c.header('content-type', 'application/json')
+      c.header('content-disposition', `attachment; filename="touchstone-${runId}.json"`)
+      return c.body(text, 200) as never
+    },
+  )
+}
+
+function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): void {
+  const statistics = cached(() => store.statistics(), STATISTICS_MS, clock)
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/v1/rounds',
+      request: { query: numberedQuery },
+      responses: { 200: json(paged(roundSchema), 'Rounds, newest first.') },
+    }),
+    async (c) => {
+      const { after = null, limit } = c.req.valid('query')
+      const { items, next } = await store.rounds({ after, limit })
+      return c.json({ items: [...items], next }, 200)
+    },
+  )
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/v1/statistics',
+      responses: { 200: json(statisticsSchema, 'The fleet, at most 10 s old.') },
+    }),
+    async (c) => {
+      const { figures, ...rest } = await statistics()
+      return c.json({ ...rest, byStatus: { ...rest.byStatus } as Record<string, number>, figures: [...figures] }, 200)
+    },
+  )
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/v1/status',
+      responses: { 200: json(statusSchema, 'How the validator is doing.') },
+    }),
+    async (c) => {
+      const [round, queue, { boxes, byStatus, resultsLastHour }] = await Promise.all([
+        store.lastRound(),
+        store.queue(),
+        statistics(),
+      ])
+      const time = clock.wallTime().toISOString()
+      const counts = { ...byStatus } as Record<string, number>
+      return c.json({ program, time, round, queue, boxes, byStatus: counts, resultsLastHour }, 200)
+    },
+  )
+}
+
+function withScoreNow(box: BoxRecord, now: Date, decay: Decay) {
+  const ageMs = box.scoredAt === null ? 0 : Math.max(0, now.getTime() - Date.parse(box.scoredAt))
+  // How to log in to a box is nobody else's business.
+  const { address: _, ...shown } = box
+  return { ...shown, terms: [...box.terms], scoreNow: Math.floor(box.score * shareAtAge(ageMs, decay)) }
+}
+
+const mutable = <T extends { figures: readonly unknown[]; marks: readonly unknown[] }>(result: T) => ({
+  ...result,
+  figures: [...result.figures] as { device: number; name: string; value: number }[],
+  marks: [...result.marks] as {
+    what: 'count' | 'card' | 'driver' | 'shared card'
+    before: string
+    after: string
+  }[],
+})

@@ -1,0 +1,145 @@
+import { z } from '@hono/zod-openapi'
+import { STATUSES } from '../../core/schedule/boxState.ts'
+
+const time = z.iso.datetime().openapi({ example: '2026-01-01T00:00:00.000Z' })
+const outcome = z.enum(['accepted', 'rejected', 'unreachable', 'busy', 'fault'])
+const kind = z.enum(['full', 'light'])
+const status = z.enum(STATUSES as ['new', 'verified', 'failed', 'busy'])
+
+export const boxId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
+  .openapi({ example: 'box-1' })
+export const provider = z.string().regex(/^[\x21-\x7e]{1,64}$/)
+
+const term = z.object({ name: z.string(), points: z.number(), got: z.number(), full: z.number() })
+const figure = z.object({ device: z.int(), name: z.string(), value: z.number() })
+const mark = z.object({
+  what: z.enum(['count', 'card', 'driver', 'shared card']),
+  before: z.string(),
+  after: z.string(),
+})
+
+export const boxSchema = z
+  .object({
+    id: boxId,
+    provider: z.string(),
+    claim: z.string().nullable(),
+    allocated: z.boolean(),
+    addedAt: time,
+    status,
+    score: z.int().openapi({ description: 'Points when they were earned.' }),
+    scoreNow: z.int().openapi({ description: 'What they are worth at this moment: a proof ages.' }),
+    terms: z.array(term),
+    scoredAt: time.nullable(),
+    failuresInRow: z.int(),
+    failuresTotal: z.int(),
+    busyInRow: z.int(),
+    verifiedTotal: z.int(),
+    lastResult: z.int().nullable(),
+    inventory: z.unknown().openapi({ description: 'Claims of the box about itself. Nothing here is proven.' }),
+  })
+  .openapi('Box')
+
+export const resultSchema = z
+  .object({
+    id: z.int(),
+    round: z.int(),
+    boxId: z.string(),
+    provider: z.string(),
+    kind,
+    reason: z.enum(['round', 'probe', 'changed', 'asked']),
+    outcome,
+    code: z.string().nullable(),
+    detail: z.unknown(),
+    preset: z.string().nullable(),
+    runId: z.string().nullable(),
+    proverKey: z.string().nullable(),
+    startedAt: time,
+    seconds: z.number(),
+    score: z.int(),
+    figures: z.array(figure),
+    marks: z.array(mark),
+    judgement: z.unknown(),
+    inventory: z.unknown(),
+    at: time,
+  })
+  .openapi('Result')
+
+export const roundSchema = z
+  .object({
+    number: z.int(),
+    openedAt: time,
+    height: z.int().nullable(),
+    jobs: z.int(),
+    done: z.int(),
+    accepted: z.int(),
+    rejected: z.int(),
+  })
+  .openapi('Round')
+
+export const specSchema = z
+  .object({
+    boxId: z.string(),
+    status,
+    score: z.int(),
+    at: time.nullable(),
+    runId: z.string().nullable(),
+    figures: z.array(figure),
+    judgement: z.unknown(),
+  })
+  .openapi('ProviderSpec')
+
+export const statisticsSchema = z
+  .object({
+    boxes: z.int(),
+    byStatus: z.record(z.string(), z.int()),
+    providers: z.int(),
+    results: z.int(),
+    resultsLastHour: z.int(),
+    rejectedByCode: z.record(z.string(), z.int()),
+    figures: z.array(z.object({ name: z.string(), boxes: z.int(), sum: z.number(), median: z.number() })),
+  })
+  .openapi('Statistics')
+
+export const statusSchema = z
+  .object({
+    program: z.string(),
+    time,
+    round: roundSchema.nullable(),
+    queue: z.object({ waiting: z.int(), leased: z.int(), done: z.int(), lagSeconds: z.number() }),
+    boxes: z.int(),
+    byStatus: z.record(z.string(), z.int()),
+    resultsLastHour: z.int(),
+  })
+  .openapi('Status')
+
+export const pageQuery = z.object({
+  after: z.string().max(128).optional().openapi({ description: 'The `next` of the page before.' }),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+})
+export const boxesQuery = pageQuery.extend({ provider: provider.optional(), status: status.optional() })
+/** Pages of results and rounds go by number. */
+export const numberedQuery = pageQuery.extend({
+  after: z
+    .string()
+    .regex(/^[0-9]{1,15}$/)
+    .optional(),
+})
+
+export const paged = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().nullable() })
+
+export const newBoxSchema = z
+  .strictObject({
+    address: z.string().regex(/^(ssh:\/\/[\x21-\x7e]{1,240}|local)$/),
+    provider,
+    claim: z
+      .string()
+      .regex(/^[\x20-\x7e]{1,120}$/)
+      .nullable()
+      .default(null),
+    allocated: z.boolean().default(false),
+  })
+  .openapi('NewBox')
+export const allocationSchema = z.strictObject({ allocated: z.boolean() }).openapi('Allocation')
+export const doneSchema = z.object({ done: z.boolean() }).openapi('Done')

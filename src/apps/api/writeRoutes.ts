@@ -1,0 +1,72 @@
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { ApiDeps } from './apiDeps.ts'
+import { notFound, problemSchema } from './problem.ts'
+import { allocationSchema, boxId, doneSchema, newBoxSchema } from './schemas.ts'
+
+const body = <T extends z.ZodType>(schema: T) => ({
+  body: { content: { 'application/json': { schema } }, required: true },
+})
+const answers = {
+  200: { content: { 'application/json': { schema: doneSchema } }, description: 'Done, or done before.' },
+  401: { content: { 'application/json': { schema: problemSchema } }, description: 'Not signed by a known key.' },
+  404: { content: { 'application/json': { schema: problemSchema } }, description: 'There is none.' },
+}
+const security = [{ signed: [] }]
+const params = z.object({ id: boxId })
+
+/** Every one of these has passed requireSignature. */
+export function addWriteRoutes(app: OpenAPIHono, { store }: ApiDeps): void {
+  app.openapi(
+    createRoute({
+      method: 'put',
+      path: '/v1/boxes/{id}',
+      security,
+      request: { params, ...body(newBoxSchema) },
+      responses: answers,
+    }),
+    async (c) => {
+      await store.putBox({ id: c.req.valid('param').id, ...c.req.valid('json') })
+      return c.json({ done: true }, 200)
+    },
+  )
+  app.openapi(
+    createRoute({ method: 'delete', path: '/v1/boxes/{id}', security, request: { params }, responses: answers }),
+    async (c) => {
+      if (!(await store.removeBox(c.req.valid('param').id))) throw notFound('box')
+      return c.json({ done: true }, 200)
+    },
+  )
+  app.openapi(
+    createRoute({
+      method: 'post',
+      path: '/v1/boxes/{id}/allocation',
+      security,
+      request: { params, ...body(allocationSchema) },
+      responses: answers,
+    }),
+    async (c) => {
+      const { allocated } = c.req.valid('json')
+      if (!(await store.setAllocated(c.req.valid('param').id, allocated))) throw notFound('box')
+      return c.json({ done: true }, 200)
+    },
+  )
+  app.openapi(
+    createRoute({
+      method: 'post',
+      path: '/v1/boxes/{id}/verify',
+      security,
+      request: { params },
+      responses: answers,
+    }),
+    async (c) => {
+      const { id } = c.req.valid('param')
+      const box = await store.box(id)
+      if (!box) throw notFound('box')
+      const round = (await store.lastRound())?.number ?? 0
+      const kind = box.allocated ? 'light' : 'full'
+      // Once a round: a box must not be worn out by those who may ask.
+      const done = await store.addJob({ boxId: id, round, kind, reason: 'asked', cohort: -1, delayMs: 0 })
+      return c.json({ done }, 200)
+    },
+  )
+}
