@@ -27,6 +27,8 @@ export function countCards(devices: readonly DeviceTotals[], catalogue: Catalogu
   const claimed = devices.length
   if (claimed === 0) return { claimed, least: 0, established: false, coveredBy: null, sentence: 'no device answered' }
   const shown = devices.map(partsShown)
+  if (!shown.flat().every((value) => Number.isFinite(value) && value >= 0))
+    throw new RangeError('identify: every total must be a finite number, not below 0')
   const cards = catalogue.models.map((model) => ({ id: model.id, parts: partsPossible(model, catalogue) }))
   const coveredBy = findCover(shown, cards)
   const total = shown.reduce(addParts)

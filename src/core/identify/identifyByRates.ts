@@ -2,7 +2,7 @@ import type { Precision } from '../params/precision.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { copyBandwidth } from './expected.ts'
 import { fitsWithin, rankModels } from './fits.ts'
-import { ensureMeasured, type MeasuredGpu } from './measured.ts'
+import { cleanMeasured } from './measured.ts'
 
 export interface RateIdentity {
   /** Every model that the rates alone allow, most likely first. */
@@ -33,9 +33,8 @@ export interface RateQuestion {
  * where the caller names a claim, the highest of those claimed.
  */
 export function identifyByRates({ rates, kind, catalogue, claimed = [] }: RateQuestion): RateIdentity {
-  if (kind === 'cpu' || Object.keys(rates).length === 0) return { candidates: [], counted: null, copyBandwidth: null }
-  const measured: MeasuredGpu = { rates }
-  ensureMeasured(measured)
+  const measured = cleanMeasured({ rates })
+  if (kind === 'cpu' || measured.rates === undefined) return { candidates: [], counted: null, copyBandwidth: null }
   const fits = rankModels(measured, catalogue).filter(fitsWithin)
   const best = fits[0]?.logLikelihood ?? 0
   const candidates = fits.filter((fit) => fit.logLikelihood >= best - LEAST_LIKELY).map((fit) => fit.model)

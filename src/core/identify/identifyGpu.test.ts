@@ -75,10 +75,12 @@ describe('identifyGpu', () => {
     expect(['rtx-3090', 'rtx-3090-ti']).toContain(identifyGpu(measured, catalogue).model?.id)
   })
 
-  test('nothing measured, or nonsense, is a fault of the caller', () => {
-    expect(() => identifyGpu({}, catalogue)).toThrow('nothing was measured')
-    expect(() => identifyGpu({ bandwidth: Number.NaN }, catalogue)).toThrow('finite')
-    expect(() => identifyGpu({ rates: { bf16: 0 } }, catalogue)).toThrow('above 0')
+  test('a device that showed nothing is unknown, and nonsense is a fault of the caller', () => {
+    for (const nothing of [{}, { rates: {} }, { rates: { bf16: 0 }, memoryBytes: 0, bandwidth: 0 }])
+      expect(identifyGpu(nothing, catalogue)).toMatchObject({ status: 'unknown', model: null, restsOn: [] })
+    expect(identifyGpu({ ...H200, rates: { ...H200.rates, fp32: 0 } }, catalogue).model?.id).toBe('h200-sxm')
+    for (const nonsense of [Number.NaN, -1, Infinity])
+      expect(() => identifyGpu({ bandwidth: nonsense }, catalogue)).toThrow(RangeError)
   })
 })
 

@@ -1,7 +1,7 @@
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { deviationsOf, type ModelFit } from './fitModel.ts'
 import { CLOSEST, fitsWithin, rankModels } from './fits.ts'
-import { ensureMeasured, type MeasuredGpu } from './measured.ts'
+import { cleanMeasured, type MeasuredGpu, measuredNames } from './measured.ts'
 
 export interface Candidate {
   readonly id: string
@@ -30,14 +30,16 @@ export interface GpuIdentity {
 /** "None of the catalogue": every value anywhere within three orders of magnitude is equally likely. */
 const LN_RANGE = Math.log(Math.log(1000))
 
-export function identifyGpu(measured: MeasuredGpu, catalogue: Catalogue): GpuIdentity {
-  ensureMeasured(measured)
+export function identifyGpu(given: MeasuredGpu, catalogue: Catalogue): GpuIdentity {
+  const measured = cleanMeasured(given)
+  const restsOn = measuredNames(measured)
   if (measured.kind === 'cpu') return nobody('cpu', [], [])
+  if (restsOn.length === 0) return nobody('unknown', [], [])
   const ranked = rankModels(measured, catalogue)
   const shares = confidences(ranked)
   const closest = ranked.slice(0, CLOSEST).map((fit, i) => candidate(fit, shares[i]!))
   const best = ranked[0]
-  if (best === undefined || !fitsWithin(best)) return nobody('unknown', closest, restsOn(measured))
+  if (best === undefined || !fitsWithin(best)) return nobody('unknown', closest, restsOn)
   const twins = new Set(best.model.twins)
   const group = ranked.reduce((sum, fit, i) => (i === 0 || twins.has(fit.model.id) ? sum + shares[i]! : sum), 0)
   return {
@@ -47,7 +49,7 @@ export function identifyGpu(measured: MeasuredGpu, catalogue: Catalogue): GpuIde
     groupConfidence: Math.min(1, group),
     twins: best.model.twins,
     closest,
-    restsOn: restsOn(measured),
+    restsOn,
   }
 }
 
@@ -62,15 +64,6 @@ function confidences(ranked: readonly ModelFit[]): readonly number[] {
 function candidate(fit: ModelFit, confidence: number): Candidate {
   const { id, name } = fit.model
   return { id, name, confidence, fits: fitsWithin(fit), ruledOut: fit.ruledOut, deviations: deviationsOf(fit) }
-}
-
-function restsOn(measured: MeasuredGpu): readonly string[] {
-  return [
-    ...Object.keys(measured.rates ?? {}),
-    ...(measured.ratios ?? []).map((ratio) => `${ratio.of}/${ratio.to}`),
-    ...(measured.memoryBytes === undefined ? [] : ['memory']),
-    ...(measured.bandwidth === undefined ? [] : ['bandwidth']),
-  ]
 }
 
 function nobody(status: 'unknown' | 'cpu', closest: readonly Candidate[], rests: readonly string[]): GpuIdentity {

@@ -60,6 +60,14 @@ describe('judgeClaim', () => {
     expect(verdict('H100 SXM', { ...honest('h100-sxm'), kind: 'cpu' })).toBe('different')
   })
 
+  test('weaker: a device that showed nothing', () => {
+    expect(judge('H100 SXM', [{ rates: { bf16: 0 } }])).toMatchObject({
+      verdict: 'weaker',
+      reasons: [{ code: 'NOTHING_SHOWN' }],
+    })
+    expect(verdict('H100 SXM')).toBe('weaker')
+  })
+
   test('shared: slow together, or every part slowed alike', () => {
     expect(verdict('H100 SXM', { ...honest('h100-sxm'), scaling: 0.5 })).toBe('shared')
     expect(verdict('B200', honest('b200', { compute: 0.5, bandwidth: 0.5 }))).toBe('shared')

@@ -2,7 +2,7 @@ import type { Catalogue, GpuModel } from './catalogue.ts'
 import { type CardCount, countCards } from './countCards.ts'
 import { type GpuIdentity, identifyGpu } from './identifyGpu.ts'
 import { type ClaimReason, type ClaimVerdict, judgeDevice } from './judgeDevice.ts'
-import type { MeasuredGpu } from './measured.ts'
+import { cleanMeasured, type MeasuredGpu } from './measured.ts'
 import type { Claim } from './parseClaim.ts'
 
 export interface ClaimJudgement {
@@ -30,7 +30,8 @@ const GRAVITY: readonly ClaimVerdict[] = [
 ]
 
 /** Whether the box is what was sold. Inferred from proven work (§1); the claim itself is never evidence. */
-export function judgeClaim({ claim, devices, catalogue }: ClaimQuestion): ClaimJudgement {
+export function judgeClaim({ claim, catalogue, ...given }: ClaimQuestion): ClaimJudgement {
+  const devices = given.devices.map(cleanMeasured)
   const identities = devices.map((device) => identifyGpu(device, catalogue))
   const reasons = devices.flatMap((device, i) =>
     judgeDevice({ device: i, measured: device, identity: identities[i]!, claimed: claim.models, catalogue }),

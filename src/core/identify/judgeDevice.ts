@@ -52,6 +52,8 @@ export function judgeDevice(question: DeviceQuestion): readonly ClaimReason[] {
   const { measured, identity, claimed, catalogue } = question
   if (identity.status === 'cpu')
     return [reason(question, 'NOT_A_GPU', 'different', 'the device was challenged as a CPU', 'CPU', names(claimed))]
+  if (identity.restsOn.length === 0)
+    return [reason(question, 'NOTHING_SHOWN', 'weaker', 'the device showed no work', 0, names(claimed))]
   const undersized = judgeSize(question)
   if (undersized.length > 0) return undersized
   const fits = claimed.map((model) => fitModel(model, measured, catalogue.rules)).sort(byLikelihood)

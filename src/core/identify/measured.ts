@@ -6,7 +6,7 @@ export interface RateRatio {
   readonly value: number
 }
 
-/** What a run proved of one device. Nothing claimed belongs here. At least one of the first four must be given. */
+/** What a run proved of one device. Nothing claimed belongs here. */
 export interface MeasuredGpu {
   /** Which kind of challenge was run (§4.0); a CPU is never identified as a GPU. Left out means a GPU challenge. */
   readonly kind?: 'gpu' | 'cpu'
@@ -28,14 +28,35 @@ export interface MeasuredGpu {
   readonly scaling?: number
 }
 
-export function ensureMeasured(measured: MeasuredGpu): void {
-  const values = [
-    ...Object.values(measured.rates ?? {}),
-    ...(measured.ratios ?? []).map((ratio) => ratio.value),
-    ...(measured.memoryBytes === undefined ? [] : [measured.memoryBytes]),
-    ...(measured.bandwidth === undefined ? [] : [measured.bandwidth]),
+/**
+ * The measurement without its zeros: a device that showed nothing in a part was not measured in it. Throws on what is
+ * no measurement at all (negative, infinite, not a number), which is a fault of the caller.
+ */
+export function cleanMeasured(measured: MeasuredGpu): MeasuredGpu {
+  const { rates, ratios, memoryBytes, bandwidth, ...rest } = measured
+  const shown = Object.entries(rates ?? {}).filter(([, rate]) => isShown(rate))
+  const related = (ratios ?? []).filter((ratio) => isShown(ratio.value))
+  return {
+    ...rest,
+    ...(shown.length > 0 ? { rates: Object.fromEntries(shown) } : {}),
+    ...(related.length > 0 ? { ratios: related } : {}),
+    ...(isShown(memoryBytes) ? { memoryBytes } : {}),
+    ...(isShown(bandwidth) ? { bandwidth } : {}),
+  }
+}
+
+/** Which values of a clean measurement there are. */
+export function measuredNames({ rates, ratios, memoryBytes, bandwidth }: MeasuredGpu): readonly string[] {
+  return [
+    ...Object.keys(rates ?? {}),
+    ...(ratios ?? []).map((ratio) => `${ratio.of}/${ratio.to}`),
+    ...(memoryBytes === undefined ? [] : ['memory']),
+    ...(bandwidth === undefined ? [] : ['bandwidth']),
   ]
-  if (values.length === 0) throw new RangeError('identify: nothing was measured')
-  if (!values.every((value) => Number.isFinite(value) && value > 0))
-    throw new RangeError('identify: every measured value must be a finite number above 0')
+}
+
+function isShown(value: number | undefined): value is number {
+  if (value === undefined || value === 0) return false
+  if (Number.isFinite(value) && value > 0) return true
+  throw new RangeError('identify: every measured value must be a finite number, not below 0')
 }
