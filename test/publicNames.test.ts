@@ -47,9 +47,11 @@ test('the public names change only on purpose', () => {
       ],
       "score": [
         "FULL_SCORE",
+        "ScoreConfigError",
         "checkRequirements",
         "defaultScoreConfig",
         "gpuTotals",
+        "readScoreConfig",
         "scoreBox",
         "shareAtAge",
       ],

@@ -3,5 +3,6 @@ export { type BoxFacts, checkRequirements, type Missing, type Requirements } fro
 export { shareAtAge } from '../core/score/decay.ts'
 export { defaultScoreConfig } from '../core/score/defaultScoreConfig.ts'
 export { gpuTotals, type ScoredDevice } from '../core/score/gpuTotals.ts'
+export { readScoreConfig, ScoreConfigError } from '../core/score/readScoreConfig.ts'
 export { type BoxScore, type BoxScoreInput, type ScoreTerm, scoreBox } from '../core/score/scoreBox.ts'
 export { FULL_SCORE, type ScoreConfig } from '../core/score/scoreConfig.ts'
