@@ -7,13 +7,16 @@ import type { Catalogue } from './catalogue.ts'
  * comments and layout of the file do not count and every value does.
  */
 export function catalogueHash(catalogue: Catalogue): string {
-  return toHex(
-    taggedHash(
-      'tsp1/catalogue',
-      Uint8Array.from(canonical(catalogue), (letter) => letter.charCodeAt(0)),
-    ),
-  )
+  const known = hashes.get(catalogue)
+  if (known !== undefined) return known
+  const bytes = Uint8Array.from(canonical(catalogue), (letter) => letter.charCodeAt(0))
+  const hash = toHex(taggedHash('tsp1/catalogue', bytes))
+  hashes.set(catalogue, hash)
+  return hash
 }
+
+/** A parsed catalogue never changes, and hashing it costs more than judging a run. */
+const hashes = new WeakMap<Catalogue, string>()
 
 /** Every text in a parsed catalogue is printable ASCII, so one letter is one byte. */
 function canonical(value: unknown): string {
