@@ -26,6 +26,7 @@ export class ProverSession {
   readonly #clock: Clock
   readonly #queue: Event[] = []
   readonly #telemetry: { device: number; sample: Uint8Array }[] = []
+  #telemetryBytes = 0
   #wakeReader = () => {}
   #wakePump = () => {}
   #ended = false
@@ -119,8 +120,10 @@ export class ProverSession {
 
   #arrive(answer: Answer, atUs: number): void {
     if (answer.type !== 'telemetry') this.#queue.push({ kind: 'answer', answer, atUs })
-    else if (this.#telemetry.length < MAX_TELEMETRY)
+    else if (this.#telemetryBytes + answer.sample.length < MAX_TELEMETRY_BYTES) {
+      this.#telemetryBytes += answer.sample.length + TELEMETRY_OVERHEAD_BYTES
       this.#telemetry.push({ device: answer.device, sample: answer.sample })
+    }
   }
 
   #close(event: Event): void {
@@ -129,5 +132,8 @@ export class ProverSession {
   }
 }
 
-/** About an hour of one sample a second from 32 cards would be more; what is beyond is dropped, it is only claims. */
-const MAX_TELEMETRY = 8192
+/** About an hour of one sample a second from one card; what is beyond is dropped, it is only claims. */
+const MAX_TELEMETRY_BYTES = 2 * 2 ** 20
+
+/** What keeping a sample costs besides its bytes. */
+const TELEMETRY_OVERHEAD_BYTES = 256
