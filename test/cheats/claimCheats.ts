@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { BoxReport } from '../../src/apps/validator/verifyBox.ts'
+import { PRESETS } from '../../src/core/params/presets.ts'
 import { productTiles } from '../../src/core/proof/referenceRound.ts'
 import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
 import type { Work } from '../support/openReferenceDevice.ts'
@@ -159,5 +160,24 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     expected: 'ACCEPTED',
     program: jumpingWallClock,
     check: expectRateOfTheClock,
+  },
+  {
+    row: 41,
+    name: 'a CPU named first',
+    how: 'lowers k for the card behind it; only the CPU is asked',
+    expected: 'ACCEPTED',
+    options: { preset: PRESETS.tiny },
+    program: (kit) =>
+      honestProgram({
+        devices: (['cpu', 'cuda'] as const).map((kind) => honestDevices(kit, 1, { facts: { kind } })[0]!),
+      }),
+    check: ({ judgement }) => expect(judgement.devices.map(({ identity }) => identity.status)).toEqual(['cpu']),
+  },
+  {
+    row: 42,
+    name: 'no precision at all',
+    how: 'claims to support nothing that is asked, and so has nothing to fail',
+    expected: 'NOTHING_TO_ASK',
+    program: (kit) => honestProgram({ devices: honestDevices(kit, 1, { facts: { precisions: [] } }) }),
   },
 ]

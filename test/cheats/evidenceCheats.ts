@@ -222,6 +222,30 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
   forged(11, 'a nonce of its own choosing', 'WRONG_NONCE', ({ predicate }) => {
     predicate.parts[0]!.nonce = '00'.repeat(32)
   }),
+  forged(46, 'a reason nobody knows', 'MALFORMED', ({ predicate }) => {
+    Object.assign(predicate.judgement, { outcome: 'rejected', reason: { code: 'CONSTRUCTOR' } })
+  }),
+  forged(46, 'terminal escapes in a reason', 'MALFORMED', ({ predicate }) => {
+    Object.assign(predicate.judgement, { outcome: 'rejected', reason: { code: 'VANISHED', got: '\u001b[2J' } })
+  }),
+  forged(46, 'terminal escapes in an identity', 'MALFORMED', ({ predicate }) => {
+    Object.assign(predicate.judgement.devices[0]!, { identity: { model: '\u001b]0;GENUINE\u0007' } })
+  }),
+  forged(46, 'a rejection without a reason', 'MALFORMED', ({ predicate }) => {
+    Object.assign(predicate.judgement, { outcome: 'rejected' })
+  }),
+  {
+    row: 42,
+    name: 'a run that measured nothing',
+    how: 'memory parts of single devices only',
+    expected: 'unknown',
+    outcome: async ({ catalogue }) => {
+      const { rates: _, ...card } = cardLike(catalogue, 'h200-sxm')
+      const cards = [0, 1].map(() => ({ ...card, rates: {} }))
+      const judged = judgeSynthetic(catalogue, { cards, size: () => 1024, memoryMasks: [1, 2] })
+      return judged.devices[0]!.identity.status
+    },
+  },
   {
     row: 33,
     name: "somebody else's certificate signed over",

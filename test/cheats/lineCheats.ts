@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { BoxReport } from '../../src/apps/validator/verifyBox.ts'
 import { concatBytes } from '../../src/core/bytes/bytes.ts'
 import { encodeFrame } from '../../src/core/wire/frames.ts'
-import type { Answer } from '../../src/core/wire/messages.ts'
+import { type Answer, CODECS } from '../../src/core/wire/messages.ts'
 import { honestProgram, type Line, type ProverProgram, tampered, testSigner } from '../support/inProcessBox.ts'
 import { type BoxCheat, type CheatKit, honestDevices, randomBytes } from './cheat.ts'
 
@@ -103,6 +103,10 @@ const vanishesAt = (type: Answer['type']) =>
 
 const silentAt = (type: Answer['type']) =>
   onAnswers(async (answer, line) => (answer.type === type ? undefined : await line.answer(answer)))
+
+/** The neutral element of the curve, and a signature that holds for every message under it. */
+const NEUTRAL_POINT = Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? 1 : 0))
+const NEUTRAL_SIGNATURE = concatBytes(NEUTRAL_POINT, new Uint8Array(32))
 
 const two = { precisions: ['int8', 'bf16'] as const }
 const memory = { memory: true, precisions: [] as const }
@@ -357,5 +361,43 @@ export const LINE_CHEATS: readonly BoxCheat[] = [
     expected: 'LATE_ROOT',
     options: memory,
     program: onRoots((root, line) => (root.index === 1 ? Promise.resolve() : line.answer(root))),
+  },
+  {
+    row: 43,
+    name: 'openings of megabytes',
+    how: 'as large as any opening may be, for one of a kilobyte',
+    expected: 'WRONG_OPENING_SIZE',
+    program: onAnswers((answer, line) =>
+      line.answer(answer.type === 'opened' ? { ...answer, paths: new Uint8Array(CODECS.opened.limit - 8) } : answer),
+    ),
+  },
+  {
+    row: 47,
+    name: 'a key of small order',
+    how: 'under which every message seems to be signed',
+    expected: 'BAD_READY_SIGNATURE',
+    program: (kit) =>
+      tampered(honestProgram({ devices: honestDevices(kit) }), {
+        onOrder: async (order, line) =>
+          order.type === 'challenge'
+            ? await line.answer({ type: 'ready', signature: NEUTRAL_SIGNATURE })
+            : await line.order(order),
+        onAnswer: (answer, line) => line.answer(answer.type === 'welcome' ? { ...answer, key: NEUTRAL_POINT } : answer),
+      }),
+  },
+  {
+    row: 47,
+    name: 'a key that is no point',
+    how: '32 bytes of 0xff',
+    expected: 'BAD_READY_SIGNATURE',
+    program: (kit) =>
+      tampered(honestProgram({ devices: honestDevices(kit) }), {
+        onOrder: async (order, line) =>
+          order.type === 'challenge'
+            ? await line.answer({ type: 'ready', signature: NEUTRAL_SIGNATURE })
+            : await line.order(order),
+        onAnswer: (answer, line) =>
+          line.answer(answer.type === 'welcome' ? { ...answer, key: new Uint8Array(32).fill(255) } : answer),
+      }),
   },
 ]

@@ -35,11 +35,14 @@ export class BytePipe implements AsyncIterable<Uint8Array> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
-      const chunk = this.#chunks.shift()
-      if (chunk) {
-        this.#held -= chunk.length
-        for (const wake of this.#wakeWriters.splice(0)) wake()
-        yield chunk
+      const chunks = this.#chunks
+      if (chunks.length > 0) {
+        this.#chunks = []
+        for (const chunk of chunks) {
+          this.#held -= chunk.length
+          if (this.#held <= this.#high) for (const wake of this.#wakeWriters.splice(0)) wake()
+          yield chunk
+        }
       } else if (this.#ended) return
       else
         await new Promise<void>((resolve) => {

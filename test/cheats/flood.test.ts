@@ -1,0 +1,99 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { ProverSession } from '../../src/apps/validator/proverSession.ts'
+import { concatBytes, u32le } from '../../src/core/bytes/bytes.ts'
+import { encodeFrame } from '../../src/core/wire/frames.ts'
+import { CODECS } from '../../src/core/wire/messages.ts'
+import type { ProverProcess } from '../../src/ports/remoteBox.ts'
+import { BytePipe } from '../support/bytePipe.ts'
+import { VirtualClock } from '../support/virtualClock.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+const heldBytes = (): number => {
+  collect()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+const FLOOD_BYTES = 50 * 2 ** 20
+const FLAT_BYTES = 16 * 2 ** 20
+
+function processOf(output: AsyncIterable<Uint8Array>): ProverProcess {
+  return { write: async () => {}, output, ended: new Promise(() => {}), stop: async () => {} }
+}
+
+/** Writes the same bytes again and again until the flood is over or nobody takes any more; says how much went. */
+async function flood(pipe: BytePipe, chunk: Uint8Array, total = FLOOD_BYTES): Promise<number> {
+  let written = 0
+  let last = -1
+  while (written < total && written !== last) {
+    last = written
+    const taken = pipe.write(chunk).then(() => {
+      written += chunk.length
+    })
+    await Promise.race([taken, new Promise((resolve) => setImmediate(resolve))])
+  }
+  return written
+}
+
+const telemetry = (bytes: number): Uint8Array =>
+  encodeFrame({ type: 'telemetry', device: 0, sample: new Uint8Array(bytes).fill(0x20) })
+const root = encodeFrame({ type: 'root', part: 0, device: 0, index: 0, root: new Uint8Array(32) })
+const many = (frame: Uint8Array): Uint8Array =>
+  concatBytes(...Array<Uint8Array>(Math.ceil(65_536 / frame.length)).fill(frame))
+
+test.each([
+  ['50 MB of telemetry', many(telemetry(4096)), FLOOD_BYTES],
+  ['half a million empty messages', many(telemetry(0)), FLOOD_BYTES / 10],
+])('row 12: %s leave memory flat while the validator waits', async (_, chunk, total) => {
+  const pipe = new BytePipe()
+  const session = new ProverSession(processOf(pipe), new VirtualClock())
+  const before = heldBytes()
+  expect(await flood(pipe, chunk, total)).toBeGreaterThanOrEqual(total)
+  expect(heldBytes() - before).toBeLessThan(FLAT_BYTES)
+  await session.stop()
+})
+
+test('row 12: answers nobody reads are left in the pipe', async () => {
+  const pipe = new BytePipe()
+  const session = new ProverSession(processOf(pipe), new VirtualClock())
+  const before = heldBytes()
+  expect(await flood(pipe, many(root))).toBeLessThan(2 ** 20)
+  expect(heldBytes() - before).toBeLessThan(FLAT_BYTES)
+  await session.stop()
+})
+
+test('row 45: a message that comes byte by byte takes no more than its own size, and starts one timer', async () => {
+  const pipe = new BytePipe()
+  let timers = 0
+  class CountingClock extends VirtualClock {
+    override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+      timers++
+      return super.sleep(milliseconds, signal)
+    }
+  }
+  const clock = new CountingClock()
+  const session = new ProverSession(processOf(pipe), clock)
+  const before = heldBytes()
+  await pipe.write(concatBytes(u32le(CODECS.opened.limit + 1), Uint8Array.of(CODECS.opened.id)))
+  const waiting = session.next(clock.monotonicUs() + 1e9, new AbortController().signal)
+  const byte = Uint8Array.of(0)
+  for (let i = 0; i < 100_000; i++) await pipe.write(byte)
+  expect(timers).toBe(1)
+  expect(heldBytes() - before).toBeLessThan(4 * 2 ** 20)
+  expect((await waiting).kind).toBe('timeout')
+  await session.stop()
+})
+
+test('row 40: a box that stops reading does not hold the validator', async () => {
+  const clock = new VirtualClock()
+  const deaf = { ...processOf(new BytePipe()), write: () => new Promise<void>(() => {}) }
+  const session = new ProverSession(deaf, clock)
+  const from = clock.monotonicUs()
+  const sentUs = await session.send({ type: 'hello' })
+  expect(sentUs - from).toBeLessThan(1000)
+  expect((await session.next(sentUs + 60e6, new AbortController().signal)).kind).toBe('timeout')
+  expect(clock.monotonicUs() - from).toBeLessThan(61e6)
+})
