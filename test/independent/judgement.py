@@ -2,6 +2,7 @@
 import math
 
 from refused import require
+from shape import check_shape
 
 LEAST_US = {"tiny": (0, 0, 0), "custom": (0, 0, 0), "devnet": (1_500_000,) * 2 + (0,), "mainnet": (1_500_000, 10_000_000, 2_000_000)}
 HOST_BYTES_PER_SECOND = 64_000_000_000
@@ -125,26 +126,33 @@ def too_short(facts, preset):
 
 
 def check_judgement(challenge, predicate, parts, figures):
-    """Everything C7 derives without the catalogue; outcome rejected is the signer's word and ends here."""
+    """Everything C7 derives without the catalogue."""
     given, facts = predicate["judgement"], Facts(challenge, parts, figures)
     require(given["outcome"] == "accepted", "REJECTED", "the validator rejected this run")
     require(given["reason"] is None, "WRONG_JUDGEMENT", "accepted with a reason")
     require(not too_short(facts, predicate["preset"]), "TOO_SHORT", "a timed part was too short")
-    require(given.get("scaling") == scaling(facts, challenge["devices"]), "WRONG_JUDGEMENT", "scaling")
-    require(len(given["devices"]) == challenge["devices"], "WRONG_JUDGEMENT", "number of devices")
+    check_shape(given, predicate, challenge["devices"])
+    require(given["scaling"] == scaling(facts, challenge["devices"]), "WRONG_JUDGEMENT", "scaling")
     for device, shown in enumerate(given["devices"]):
         expected = device_facts(facts, device)
-        # Whether a named card has a C2C link is in the catalogue, so here either floor will do.
-        if expected["memory"] and (shown.get("identity") or {}).get("status") == "identified":
-            linked = memory_facts(facts, device, C2C_BYTES_PER_SECOND)
-            expected["memory"] = linked if shown.get("memory") and shown["memory"].get("floorBytes") == linked["floorBytes"] else expected["memory"]
-        _compare(expected, shown, "device %d" % device)
+        if expected["memory"] is not None:
+            expected["memory"] = _memory_as_shown(facts, device, shown)
+        shown = {name: value for name, value in shown.items() if name != "identity"}
+        for name, value in expected.items():
+            same = shown[name] == value and _kinds(shown[name]) == _kinds(value)
+            require(same, "WRONG_JUDGEMENT", "device %d: %s is %r, follows as %r" % (device, name, shown[name], value))
 
 
-def _compare(expected, shown, where):
-    for name, value in expected.items():
-        got = shown.get(name)
-        if isinstance(value, dict) and name not in ("rates", "classes") and isinstance(got, dict):
-            _compare(value, got, "%s.%s" % (where, name))
-        else:
-            require(got == value, "WRONG_JUDGEMENT", "%s.%s is %r, follows as %r" % (where, name, got, value))
+def _kinds(value):
+    """Python calls True equal to 1; certificates do not."""
+    if isinstance(value, dict):
+        return {name: _kinds(inner) for name, inner in value.items()}
+    return [_kinds(inner) for inner in value] if isinstance(value, list) else isinstance(value, bool)
+
+
+def _memory_as_shown(facts, device, shown):
+    """The memory entry that follows, with what only the catalogue decides taken from the one shown."""
+    identified, memory = shown["identity"]["status"] == "identified", shown["memory"] or {}
+    linked = memory_facts(facts, device, C2C_BYTES_PER_SECOND)
+    follows = linked if identified and memory.get("floorBytes") == linked["floorBytes"] else memory_facts(facts, device)
+    return {**follows, "status": "proven" if identified and memory.get("status") == "proven" else "held"}

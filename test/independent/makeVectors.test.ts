@@ -9,5 +9,5 @@ if (!hasPython) console.warn('skipped: python3 is not installed, so the committe
 describe('the committed vectors', () => {
   it.skipIf(!hasPython)('are what the independent implementation makes, byte for byte', () => {
     expect(execFileSync('python3', ['-B', maker, '--check'], { encoding: 'utf8' })).toBe('')
-  })
+  }, 120_000)
 })

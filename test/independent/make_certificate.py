@@ -12,6 +12,7 @@ import chains
 import ed25519
 import evidence
 import judgement
+import shape
 import tsp1
 
 SIZE = chains.SIZE
@@ -148,9 +149,13 @@ def judged(challenge, x, predicate):
     parts = evidence.check_parts(challenge, x, predicate)
     figures = [judgement.figure(part, device) for part in parts for device in sorted(part.entries)]
     facts = judgement.Facts(challenge, parts, figures)
-    found = {"outcome": "accepted", "reason": None, "catalogue": "00" * 32,
-             "devices": [judgement.device_facts(facts, device) for device in range(challenge["devices"])],
-             "scaling": judgement.scaling(facts, challenge["devices"])}
+    nobody = {"status": "cpu", **shape.NO_CARD}
+    devices = [{**judgement.device_facts(facts, device), "identity": nobody} for device in range(challenge["devices"])]
+    for device in devices:
+        device["memory"]["status"] = "held"
+    found = {"outcome": "accepted", "reason": None, "catalogue": "00" * 32, "devices": devices,
+             "count": {"claimed": len(devices), "least": 1, "established": False, "sentence": "not judged"},
+             "scaling": judgement.scaling(facts, challenge["devices"]), "claim": None}
     return {**predicate, "figures": figures, "judgement": found}
 
 

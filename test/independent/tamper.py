@@ -146,6 +146,7 @@ def field_cases(forger):
         ("unknown field", put(1, "more")), ("unknown field of a part", put(1, "parts", 0, "more")),
         ("program with an escape", put("\x1b[31m", "program")), ("date", put("2026-13-01T00:00:00Z", "issuedAt")),
         ("no inventory", put([], "claims", "inventory", "devices")), ("long name", put("x" * 121, "claims", "inventory", "devices", 0, "name")),
+        ("details with __proto__", put({"__proto__": 1}, "claims", "inventory", "devices", 0, "details")),
         ("figure", put(lambda n: n + 1, "figures", 0, "perSecond")), ("held bytes", put(lambda n: n + 1, "figures", memory, "heldBytes")),
         ("elapsed", put(lambda n: n - 1, "figures", 2, "elapsedUs")), ("figure missing", put(lambda f: f[:-1], "figures")),
         ("figures exchanged", put(lambda f: [f[1], f[0]] + f[2:], "figures")),
@@ -166,9 +167,14 @@ def judgement_cases(forger):
         ("no memory", put(None, *device, "memory")), ("scaling", put(1000, "judgement", "scaling")),
         ("judged device", put(1, *device, "device")), ("judged twice", put(lambda d: d + d, "judgement", "devices")),
         ("nobody judged", put([], "judgement", "devices")),
+        ("card", put({"status": "identified", "model": "h100", "confidencePercent": 100, "twins": [], "closest": []}, *device, "identity")),
+        ("no identity", put(lambda d: [{k: v for k, v in d[0].items() if k != "identity"}], "judgement", "devices")),
+        ("memory proven", put("proven", *device, "memory", "status")), ("claim nobody made", put({"text": "8x H100", "verdict": "true", "reasons": []}, "judgement", "claim")),
+        ("count", put(8, "judgement", "count", "claimed")), ("escape", put("\x1b[31m", "judgement", "count", "sentence")),
+        ("unknown field", put(1, "judgement", "more")), ("unknown field of a device", put(1, *device, "more")),
     ):
         forger.resigned("judgement: " + name, change)
-        if name in ("rate", "class", "bind share", "floor", "scaling", "nobody judged"):
+        if name not in ("rejected", "accepted with a reason", "escape"):
             forger.resigned("foreign catalogue: " + name, lambda p, change=change: (change(p), foreign(p)))
 
 

@@ -1,0 +1,81 @@
+"""C7: which fields a judgement has, and what may stand in them where the catalogue decides."""
+from refused import require
+
+FIELDS = {
+    "judgement": ("outcome", "reason", "catalogue", "devices", "count", "scaling", "claim"),
+    "device": ("device", "rates", "classes", "sustained", "memory", "bindPerSecond", "bindShare", "alonePerSecond",
+               "linkPerSecond", "identity"),
+    "identity": ("status", "model", "confidencePercent", "twins", "closest"),
+    "closest": ("model", "confidencePercent"),
+    "count": ("claimed", "least", "established", "sentence"),
+    "claim": ("text", "verdict", "reasons"),
+}
+NO_CARD = {"model": None, "confidencePercent": 0, "twins": [], "closest": []}
+
+
+def need(condition, text):
+    require(condition, "WRONG_JUDGEMENT", text)
+
+
+def fields(value, name):
+    need(isinstance(value, dict) and set(value) == set(FIELDS[name]), "fields of the " + name)
+
+
+def is_text(value):
+    return isinstance(value, str) and len(value) <= 1000 and all(" " <= letter <= "~" for letter in value)
+
+
+def is_texts(value):
+    return isinstance(value, list) and all(map(is_text, value))
+
+
+def is_whole(value, low, high=2**53 - 1):
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def check_shape(judgement, predicate, devices):
+    fields(judgement, "judgement")
+    listed = judgement["devices"]
+    need(len(listed) == devices, "number of devices")
+    for device in listed:
+        fields(device, "device")
+        _check_identity(device["identity"], predicate)
+    _check_count(judgement["count"], devices)
+    _check_claim(judgement["claim"], predicate["claims"]["text"])
+
+
+def _check_identity(identity, predicate):
+    fields(identity, "identity")
+    rest = {name: value for name, value in identity.items() if name != "status"}
+    if predicate["claims"]["inventory"]["devices"][0]["kind"] == "cpu":
+        need(identity["status"] == "cpu" and _same(rest, NO_CARD), "a CPU is no card")
+        return
+    if predicate["preset"] != "mainnet":
+        need(identity["status"] == "insecure" and _same(rest, NO_CARD), "an insecure preset identifies no card")
+        return
+    named = identity["status"] == "identified"
+    need(named or identity["status"] == "unknown", "status of the identity")
+    need(is_text(identity["model"]) if named else identity["model"] is None, "model")
+    need(is_whole(identity["confidencePercent"], 0, 100) and is_texts(identity["twins"]), "confidence or twins")
+    need(isinstance(identity["closest"], list), "closest")
+    for near in identity["closest"]:
+        fields(near, "closest")
+        need(is_text(near["model"]) and is_whole(near["confidencePercent"], 0, 100), "closest")
+
+
+def _same(rest, wanted):
+    return rest == wanted and not isinstance(rest["confidencePercent"], bool)
+
+
+def _check_count(count, devices):
+    fields(count, "count")
+    need(is_whole(count["claimed"], devices, devices) and is_whole(count["least"], 1), "count")
+    need(isinstance(count["established"], bool) and is_text(count["sentence"]), "count")
+
+
+def _check_claim(claim, text):
+    if text is None:
+        need(claim is None, "a claim that nobody made")
+        return
+    fields(claim, "claim")
+    need(claim["text"] == text and is_text(claim["verdict"]) and is_texts(claim["reasons"]), "claim")
