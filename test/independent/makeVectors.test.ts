@@ -7,7 +7,11 @@ const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython) console.warn('skipped: python3 is not installed, so the committed vectors are not made again')
 
 describe('the committed vectors', () => {
-  it.skipIf(!hasPython)('are what the independent implementation makes, byte for byte', () => {
-    expect(execFileSync('python3', ['-B', maker, '--check'], { encoding: 'utf8' })).toBe('')
-  }, 120_000)
+  it.skipIf(!hasPython)(
+    'are what the independent implementation makes, byte for byte',
+    () => {
+      expect(execFileSync('python3', ['-B', maker, '--check'], { encoding: 'utf8' })).toBe('')
+    },
+    120_000,
+  )
 })
