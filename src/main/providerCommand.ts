@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type LeaseNews, LeaseService } from '../apps/provider/leaseService.ts'
 import { keepTime, servePeer } from '../apps/provider/serveLeases.ts'
+import { PRESETS, type Preset } from '../core/params/presets.ts'
 import { type Confinement, chooseAccess } from '../drivers/lease/chooseAccess.ts'
 import { type DialOutDeps, dialOut } from '../drivers/lease/dialOut.ts'
 import { fileJournal } from '../drivers/lease/fileJournal.ts'
@@ -17,9 +18,10 @@ import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { listenWs, wsChannel } from '../drivers/system/wsChannel.ts'
 import { TouchstoneError } from '../ports/errors.ts'
 import { EXIT } from './exitCodes.ts'
-import { readWhole } from './parseOptions.ts'
+import { readPreset, readWhole } from './parseOptions.ts'
 import { openTerminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
+import { type SelfCheck, selfCheck } from './selfCheck.ts'
 
 interface ProviderFlags {
   readonly listen: { readonly host: string; readonly port: number }
@@ -32,6 +34,9 @@ interface ProviderFlags {
   readonly confinement: Confinement | 'auto'
   readonly image?: string
   readonly gpuFlags?: string
+  readonly check: Preset | 'none'
+  readonly devices: string
+  readonly requirements?: string
   readonly json?: boolean
 }
 
@@ -49,6 +54,14 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .option('--confinement <kind>', 'auto, container, account or shared', readConfinement, 'auto')
     .option('--image <name>', 'image for leases in containers')
     .option('--gpu-flags <flags>', 'flags that hand the cards to a container, separated by blanks')
+    .option(
+      '--check <preset>',
+      'how to check this box before joining: tiny, devnet, mainnet or none',
+      readCheck,
+      PRESETS.mainnet,
+    )
+    .option('--devices <list>', 'what the check runs on: auto, cpu or cuda', 'auto')
+    .option('--requirements <file>', 'what the network asks of a box at the least, as JSON')
     .option('--json', 'print events as JSON, one per line')
     .action((flags: ProviderFlags) => context.run((signal) => provide(flags, context, signal)))
 }
@@ -58,6 +71,7 @@ async function provide(flags: ProviderFlags, { env }: CommandContext, signal: Ab
   const people = openTerminal(process.stdout, env)
   const say = (event: Record<string, unknown>): void =>
     people.line(flags.json ? JSON.stringify(event) : Object.values(event).map(String).join('  '))
+  if (flags.check !== 'none') await selfCheck(checkOf(flags, flags.check, env), signal)
   const stateFolder = join(home, 'leases')
   const { access, confinement } = await chooseAccess({
     stateFolder,
@@ -100,6 +114,16 @@ const dialDeps = (service: LeaseService, onUp: () => void): DialOutDeps => ({
   serve: (channel, signal) => servePeer(service, channel, signal),
   onUp,
 })
+
+const checkOf = (flags: ProviderFlags, preset: Preset, env: NodeJS.ProcessEnv): SelfCheck => ({
+  preset,
+  devices: flags.devices,
+  ...(flags.requirements === undefined ? {} : { requirementsFile: flags.requirements }),
+  env,
+  terminal: openTerminal(process.stderr, env),
+})
+
+const readCheck = (text: string): Preset | 'none' => (text === 'none' ? text : readPreset(text))
 
 interface Voice {
   readonly confinement: Confinement

@@ -10,10 +10,12 @@ import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { ensureWritable, writeAside } from '../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
+import type { RemoteBox } from '../ports/remoteBox.ts'
 import { cataloguePath } from './cataloguePath.ts'
 import { EXIT } from './exitCodes.ts'
 import { openThisMachine } from './openBox.ts'
-import { addSshOptions, openSshBox, type SshFlags } from './openSshBox.ts'
+import { type LeaseTarget, openLeasedBox } from './openLeasedBox.ts'
+import { addSshOptions, openSshBox, type SshFlags, type SshTarget } from './openSshBox.ts'
 import { readNumber, readPrecisions, readPreset, readWhole } from './parseOptions.ts'
 import { showBox } from './render/showBox.ts'
 import { showSteps } from './render/showSteps.ts'
@@ -43,7 +45,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
   const verifying = program
     .command('verify')
     .description('prove what the GPUs of this machine, or of a box over SSH, are and do')
-    .argument('[target]', 'ssh://user@host:port; this machine when left out')
+    .argument('[target]', 'ssh://user@host:port or lease://host:port#key; this machine when left out')
     .option('--preset <name>', 'tiny, devnet or mainnet', readPreset, PRESETS.mainnet)
     .option('--precisions <list>', `some of ${PRECISION_NAMES.join(',')}`, readPrecisions)
     .option('--openings <count>', 'openings per device and part', readWhole(1, 4096))
@@ -80,9 +82,7 @@ async function verify(
     const options = readOptions(flags)
     const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue }
     const proverArguments = ['--devices', flags.devices, ...(flags.measureHost ? ['--measure-host'] : [])]
-    const ssh = { flags, proverArguments, env, say: terminal.line }
-    const connect = async () =>
-      target === undefined ? openThisMachine(env, proverArguments) : openSshBox({ ...ssh, address: target }, signal)
+    const connect = () => openTarget(target, { flags, proverArguments, env, signer, say: terminal.line }, signal)
     const report = await verifyBox(options, { ...deps, connect, onStep: showSteps(terminal) }, signal)
     writeAside(out, report.certificate)
     if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
@@ -98,6 +98,14 @@ async function verify(
   } finally {
     await checker.close()
   }
+}
+
+type TargetInputs = Omit<SshTarget, 'address'> & Omit<LeaseTarget, 'address'>
+
+async function openTarget(target: string | undefined, inputs: TargetInputs, signal: AbortSignal): Promise<RemoteBox> {
+  if (target === undefined) return openThisMachine(inputs.env, inputs.proverArguments)
+  if (target.startsWith('lease:')) return openLeasedBox({ ...inputs, address: target }, signal)
+  return openSshBox({ ...inputs, address: target }, signal)
 }
 
 const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')}.json`

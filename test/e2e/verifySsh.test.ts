@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { fingerprintOfPair, keyPair } from '../suites/sshBoxSuite.ts'
 import { eventually } from '../support/eventually.ts'
+import { LeasedBox } from '../support/leaseCrash.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
 import { startSshServer, type TestSshServer } from '../support/sshServer.ts'
 
@@ -103,6 +104,28 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
       })
       expect([ended.code, ended.err]).toEqual([1, expect.anything()])
       await eventually(() => readdirSync(home).length === 0)
+    },
+  )
+
+  test.skipIf(missing !== null)(
+    'a provider gives a lease, the box is genuine, and the lease is over afterwards',
+    async () => {
+      const box = new LeasedBox()
+      await box.open()
+      try {
+        const { port, key } = box.provider!.find('listening') as { port: number; key: string }
+        const out = join(root, 'leased.json')
+        const quick = fast.slice(0, fast.indexOf('--identity'))
+        const target = `lease://127.0.0.1:${port}#${key}`
+        const verified = await touchstone(['verify', target, ...quick, '--out', out, '--json'])
+        expect([verified.code, verified.err]).toEqual([0, expect.anything()])
+        expect(JSON.parse(verified.out).access).toMatchObject({ confinement: 'shared account', hostKeyTrust: 'pinned' })
+        expect(box.leasedKeys()).toEqual([])
+        await eventually(() => box.openFolders().length === 0)
+        expect(readdirSync(box.home)).toEqual([])
+      } finally {
+        await box.close()
+      }
     },
   )
 })

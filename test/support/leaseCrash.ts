@@ -63,7 +63,17 @@ export class LeasedBox {
   }
 
   async startProvider(more: readonly string[] = []): Promise<void> {
-    const flags = ['--json', '--allow', 'anyone', '--listen', '127.0.0.1:0', '--confinement', 'shared']
+    const flags = [
+      '--json',
+      '--check',
+      'none',
+      '--allow',
+      'anyone',
+      '--listen',
+      '127.0.0.1:0',
+      '--confinement',
+      'shared',
+    ]
     const ssh = ['--ssh-port', String(this.#server!.port), '--authorized-keys', this.keysFile]
     const key = ['--host-key-file', join(this.folder, 'host.pub')]
     const env = { ...process.env, TOUCHSTONE_HOME: join(this.folder, 'state') }

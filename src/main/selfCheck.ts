@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { boxFacts } from '../apps/provider/boxFacts.ts'
+import { verifyBox } from '../apps/validator/verifyBox.ts'
+import { PRECISION_NAMES } from '../core/params/precision.ts'
+import type { Preset } from '../core/params/presets.ts'
+import { checkRequirements, type Requirements } from '../core/score/checkRequirements.ts'
+import { homeFolder } from '../drivers/system/homeFolder.ts'
+import { loadSigner } from '../drivers/system/keyFile.ts'
+import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
+import { systemClock } from '../drivers/system/systemClock.ts'
+import { systemRandomness } from '../drivers/system/systemRandomness.ts'
+import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
+import { TouchstoneError } from '../ports/errors.ts'
+import { cataloguePath } from './cataloguePath.ts'
+import { openThisMachine } from './openBox.ts'
+import { showBox } from './render/showBox.ts'
+import { namesOf, showVerdict } from './render/showVerdict.ts'
+import type { Terminal } from './render/terminal.ts'
+import { programName } from './version.ts'
+
+const positive = z.number().positive()
+const requirementsSchema = z.strictObject({
+  gpuCount: z.int().positive().optional(),
+  gpuMemoryBytes: positive.optional(),
+  bf16OpsPerSec: positive.optional(),
+  cpuWhetstoneMips: positive.optional(),
+  ramBytes: positive.optional(),
+  diskBytes: positive.optional(),
+  diskBandwidth: positive.optional(),
+  models: z.array(z.string()).optional(),
+})
+
+export interface SelfCheck {
+  readonly preset: Preset
+  readonly devices: string
+  readonly requirementsFile?: string
+  readonly env: NodeJS.ProcessEnv
+  readonly terminal: Terminal
+}
+
+/** Before joining: the run a validator would make, shown as a validator sees it, and what the network would still miss. */
+export async function selfCheck(check: SelfCheck, signal: AbortSignal): Promise<void> {
+  const { preset, env, terminal } = check
+  const requirements = check.requirementsFile === undefined ? {} : readRequirements(check.requirementsFile)
+  const catalogue = await loadCatalogue(cataloguePath())
+  const checker = await openThreadedChecker()
+  const options = {
+    preset,
+    precisions: PRECISION_NAMES,
+    openings: preset.openings,
+    partSeconds: preset.partSeconds,
+    sustainedSeconds: preset.sustainedSeconds,
+    maxSize: 32_768,
+    memory: true,
+    bind: true,
+    maxDevices: 32,
+    claim: null,
+    program: programName,
+  }
+  const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
+  const connect = async () => openThisMachine(env, ['--devices', check.devices, '--measure-host'])
+  try {
+    const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue, connect }
+    const report = await verifyBox(options, deps, signal)
+    showVerdict({ judgement: report.judgement, preset: report.preset, names: namesOf(report), catalogue }, terminal)
+    showBox(report, terminal)
+    const missing = checkRequirements(boxFacts(report.judgement, report.inventory), requirements)
+    if (report.judgement.outcome === 'rejected') throw mayNotJoin([report.judgement.reason?.code ?? 'rejected'])
+    if (missing.length > 0) throw mayNotJoin(missing.map(({ sentence }) => sentence))
+  } finally {
+    await checker.close()
+  }
+}
+
+function readRequirements(path: string): Requirements {
+  try {
+    return requirementsSchema.parse(JSON.parse(readFileSync(path, 'utf8'))) as Requirements
+  } catch (cause) {
+    throw new TouchstoneError(
+      { code: 'BAD_REQUIREMENTS', path },
+      {
+        message: `${path} does not hold requirements`,
+        blame: 'user',
+        retry: false,
+        nextStep: `Use JSON with some of ${Object.keys(requirementsSchema.shape).join(', ')}.`,
+        cause,
+      },
+    )
+  }
+}
+
+const mayNotJoin = (reasons: readonly string[]): TouchstoneError =>
+  new TouchstoneError(
+    { code: 'MAY_NOT_JOIN', reasons: reasons.join('; ') },
+    {
+      message: `this box would not be accepted: ${reasons.join('; ')}`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Mend what is named, then start the provider again; "touchstone verify" runs the same check.',
+    },
+  )
