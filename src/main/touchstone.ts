@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   verify: async () => (await import('./verifyCommand.ts')).addVerifyCommand,
   check: async () => (await import('./checkCommand.ts')).addCheckCommand,
   bench: async () => (await import('./benchCommand.ts')).addBenchCommand,
+  validator: async () => (await import('./validatorCommand.ts')).addValidatorCommand,
   provider: async () => (await import('./providerCommand.ts')).addProviderCommand,
 }
 

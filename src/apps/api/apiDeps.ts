@@ -15,6 +15,8 @@ export interface ApiDeps {
   readonly writers: readonly string[]
   readonly requestsPerMinute: number
   readonly program: string
+  /** Copies the store into a file of the validator's own choosing. */
+  backup?(): Promise<{ readonly file: string; readonly rows: number }>
   /** Who asks, for the rate limit: the address of the connection, never a header the asker sets. */
   clientOf(context: Context): string
 }

@@ -15,7 +15,29 @@ const security = [{ signed: [] }]
 const params = z.object({ id: boxId })
 
 /** Every one of these has passed requireSignature. */
-export function addWriteRoutes(app: OpenAPIHono, { store }: ApiDeps): void {
+export function addWriteRoutes(app: OpenAPIHono, deps: ApiDeps): void {
+  addBoxWrites(app, deps)
+  addBackup(app, deps)
+}
+
+function addBackup(app: OpenAPIHono, { backup }: ApiDeps): void {
+  if (!backup) return
+  const made = z.object({ file: z.string(), rows: z.int() })
+  app.openapi(
+    createRoute({
+      method: 'post',
+      path: '/v1/backup',
+      security,
+      responses: {
+        200: { content: { 'application/json': { schema: made } }, description: 'Where it lies on the validator.' },
+        401: answers[401],
+      },
+    }),
+    async (c) => c.json(await backup(), 200),
+  )
+}
+
+function addBoxWrites(app: OpenAPIHono, { store }: ApiDeps): void {
   app.openapi(
     createRoute({
       method: 'put',

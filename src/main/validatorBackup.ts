@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { createReadStream, createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { TouchstoneError } from '../ports/errors.ts'
+import type { Store } from '../ports/store.ts'
+
+export interface Backup {
+  readonly file: string
+  readonly rows: number
+}
+
+/** A file named by its time in a folder. */
+export const backupStore = (store: Store, folder: string): Promise<Backup> => {
+  const time = new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')
+  return writeBackup(store, join(folder, `touchstone-${time}.jsonl.gz`))
+}
+
+/** JSON lines, compressed. The file appears under its name only when it is whole. */
+export async function writeBackup(store: Store, file: string): Promise<Backup> {
+  mkdirSync(dirname(file), { recursive: true })
+  const aside = `${file}.part`
+  const lines = new PassThrough()
+  const written = pipeline(lines, createGzip({ level: 1 }), createWriteStream(aside, { mode: 0o600 }))
+  written.catch(() => {})
+  try {
+    const rows = await store.dump(async (line) => {
+      if (!lines.write(`${line}\n`)) await Promise.race([once(lines, 'drain'), written])
+    })
+    lines.end()
+    await written
+    renameSync(aside, file)
+    return { file, rows }
+  } catch (cause) {
+    lines.destroy()
+    rmSync(aside, { force: true })
+    throw cannotWrite(file, cause)
+  }
+}
+
+export async function readBackup(store: Store, file: string): Promise<number> {
+  const source = createReadStream(file)
+  const text = createGunzip()
+  const read = pipeline(source, text)
+  read.catch(() => {})
+  try {
+    const loaded = await store.load(linesOf(text))
+    await read
+    return loaded
+  } catch (cause) {
+    throw cause instanceof TouchstoneError ? cause : cannotRead(file, cause)
+  }
+}
+
+async function* linesOf(text: NodeJS.ReadableStream): AsyncGenerator<string> {
+  for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) yield line
+  // A stream that broke ends the lines early without a word; asking it again says so.
+  const { errored } = text as NodeJS.ReadableStream & { errored?: Error | null }
+  if (errored) throw errored
+}
+
+const cannotWrite = (file: string, cause: unknown) =>
+  new TouchstoneError(
+    { code: 'BACKUP_NOT_WRITTEN', file },
+    {
+      message: `the backup ${file} was not written (${String((cause as { code?: unknown })?.code ?? 'unknown')}); nothing is left of it`,
+      blame: 'user',
+      retry: true,
+      nextStep: 'Check that the disk has room and the folder is writable.',
+      cause,
+    },
+  )
+
+const cannotRead = (file: string, cause: unknown) =>
+  new TouchstoneError(
+    { code: 'BACKUP_UNREADABLE', file },
+    {
+      message: `${file} cannot be read as a backup; nothing was restored`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Name a file written by "touchstone validator backup".',
+      cause,
+    },
+  )

@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { signRequest } from '../apps/shared/signedRequest.ts'
+import { toHex } from '../core/bytes/hex.ts'
+import { openStore } from '../drivers/store/openStore.ts'
+import { homeFolder } from '../drivers/system/homeFolder.ts'
+import { loadSigner } from '../drivers/system/keyFile.ts'
+import { systemRandomness } from '../drivers/system/systemRandomness.ts'
+import { TouchstoneError } from '../ports/errors.ts'
+import { EXIT } from './exitCodes.ts'
+import type { CommandContext } from './run.ts'
+import { apiUrl, notRunning } from './validatorApi.ts'
+import { readBackup, writeBackup } from './validatorBackup.ts'
+import { readValidatorConfig, type ValidatorConfig } from './validatorConfig.ts'
+import { runValidator } from './validatorService.ts'
+import { readStatus, showStatus } from './validatorStatus.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly json?: boolean
+}
+
+const CONFIG = ['--config <file>', 'the validator’s one file of settings (validator.yaml)'] as const
+
+/** `touchstone validator`: the long-running validator, and what an operator does around it. */
+export function addValidatorCommand(program: Command, context: CommandContext): void {
+  const validator = program
+    .command('validator')
+    .description('keep a fleet of boxes verified around the clock and serve the results')
+    .option(...CONFIG)
+  const add = (
+    usage: string,
+    description: string,
+    work: (config: ValidatorConfig, args: readonly string[], flags: Flags, signal: AbortSignal) => Promise<number>,
+  ) =>
+    validator
+      .command(usage)
+      .description(description)
+      .option(...CONFIG)
+      .option('--json', 'print JSON')
+      .action((...given: unknown[]) => {
+        const command = given.at(-1) as Command
+        const flags = command.optsWithGlobals<Flags>()
+        const args = command.args
+        return context.run((signal) => work(configOf(flags), args, flags, signal))
+      })
+  validator.action((flags: Flags) =>
+    context.run(async (signal) => {
+      await runValidator(configOf(flags), context.env, signal)
+      return EXIT.genuine
+    }),
+  )
+  add('status', 'how the running validator is doing', status)
+  add('backup <file>', 'copy the whole store into a file', (config, args) => backup(config, args[0]!, context))
+  add('restore <file>', 'fill an empty store from a backup', restore)
+  add('call <method> <path> [body]', 'a signed request to the running validator', (config, args) =>
+    call(config, args, context),
+  )
+}
+
+const configOf = ({ config = 'validator.yaml' }: Flags): ValidatorConfig => readValidatorConfig(config)
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+async function status(config: ValidatorConfig, _: readonly string[], { json }: Flags): Promise<number> {
+  const told = await readStatus(config)
+  print(json ? JSON.stringify(told) : showStatus(told))
+  return EXIT.genuine
+}
+
+/** A running validator with an embedded store makes the copy itself: the folder is its alone. */
+async function backup(config: ValidatorConfig, file: string, context: CommandContext): Promise<number> {
+  let store: Awaited<ReturnType<typeof openStore>>
+  try {
+    store = await openStore(config.store, config.base)
+  } catch (error) {
+    if (!(error instanceof TouchstoneError) || error.detail.code !== 'STORE_IN_USE') throw error
+    print('the validator runs and makes the copy itself, under "backups:"')
+    return await call(config, ['POST', '/v1/backup'], context)
+  }
+  try {
+    const made = await writeBackup(store, resolve(file))
+    print(`${made.rows} rows in ${made.file}`)
+    return EXIT.genuine
+  } finally {
+    await store.close()
+  }
+}
+
+async function restore(config: ValidatorConfig, [file]: readonly string[]): Promise<number> {
+  if (!existsSync(file!)) throw noFile(file!)
+  const store = await openStore(config.store, config.base)
+  try {
+    print(`${await readBackup(store, file!)} rows restored`)
+    return EXIT.genuine
+  } finally {
+    await store.close()
+  }
+}
+
+async function call(config: ValidatorConfig, args: readonly string[], { env }: CommandContext): Promise<number> {
+  const [method = '', path = '', body = ''] = args
+  const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
+  const time = new Date().toISOString()
+  const nonce = toHex(systemRandomness.bytes(16))
+  const parts = { method: method.toUpperCase(), path, body: new TextEncoder().encode(body), time, nonce }
+  const headers = { ...signRequest(parts, signer), 'content-type': 'application/json' }
+  const sent = { method: parts.method, headers, ...(body === '' ? {} : { body }) }
+  const response = await fetch(`${apiUrl(config)}${path}`, sent).catch((cause: unknown) => {
+    throw notRunning(config, cause)
+  })
+  print(await response.text())
+  return response.ok ? EXIT.genuine : EXIT.rejected
+}
+
+const noFile = (file: string) =>
+  new TouchstoneError(
+    { code: 'NO_SUCH_FILE', file },
+    { message: `${file} is not there`, blame: 'user', retry: false, nextStep: 'Name the backup to restore.' },
+  )

@@ -1,0 +1,70 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readValidatorConfig } from './validatorConfig.ts'
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'touchstone-config-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const read = (text: string) => {
+  const path = join(folder, 'validator.yaml')
+  writeFileSync(path, text)
+  return readValidatorConfig(path)
+}
+const STORE = 'store: embedded:./data\n'
+
+describe('readValidatorConfig', () => {
+  test('one line is enough; the rest has defaults', () => {
+    expect(read(STORE)).toMatchObject({
+      store: 'embedded:./data',
+      preset: 'mainnet',
+      base: folder,
+      rounds: { everyBlocks: 360, maxDelaySeconds: 1200 },
+      api: { host: '127.0.0.1', port: 8787, writers: [] },
+    })
+    expect(read(`${STORE}api: null\n`).api).toBeNull()
+  })
+
+  test('the example shows every setting at its default', () => {
+    const example = read(readFileSync(new URL('../../examples/validator.yaml', import.meta.url), 'utf8'))
+    const { boxes, ...rest } = example
+    const { boxes: _, ...defaults } = read(STORE)
+    expect(rest).toEqual(defaults)
+    expect(boxes.map(({ id }) => id)).toEqual(['box-1', 'this-machine'])
+  })
+
+  test.each([
+    ['stor: x\n', 'line 1: stor: no such field'],
+    ['preset: tiny\n', ': store: Invalid input'],
+    [`${STORE}rounds:\n  everyMinute: 5\n`, 'line 3: rounds.everyMinute: no such field'],
+    [`${STORE}work:\n  concurrency: many\n`, 'line 3: work.concurrency:'],
+    [`${STORE}preset: huge\n`, 'line 2: preset:'],
+    ['store: mysql://x\n', 'line 1: store: must be embedded:FOLDER or postgres://…'],
+    [
+      `${STORE}boxes:\n  - id: a\n    address: ssh://x\n    provider: p\n  - id: b\n    address: telnet://x\n`,
+      'line 7: boxes.1.address: must be ssh://',
+    ],
+    [
+      `${STORE}boxes:\n  - { id: a, address: local, provider: p }\n  - { id: a, address: local, provider: p }\n`,
+      'line 2: boxes: two boxes have the same id',
+    ],
+    [
+      `${STORE}work: { concurrency: 2, cohortSize: 4 }\n`,
+      'line 2: work.cohortSize: must not be above work.concurrency',
+    ],
+    [`${STORE}boxes: [\n`, 'line'],
+    [`${STORE}${STORE}`, 'line 2: Map keys must be unique'],
+    [`${STORE}api: { writers: [abc] }\n`, 'line 2: api.writers.0: must be 64 hex digits'],
+    ['- a\n', 'the file'],
+  ])('%j is refused, naming field and line', (text, sentence) => {
+    expect(() => read(text)).toThrow(sentence)
+  })
+
+  test('a file that is not there is a usage error with a next step', () => {
+    expect(() => readValidatorConfig(join(folder, 'none.yaml'))).toThrow('none.yaml cannot be read')
+  })
+})

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { LineCounter, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
+import { parseStoreAddress } from '../drivers/store/openStore.ts'
+import { TouchstoneError } from '../ports/errors.ts'
+
+const ascii = (most: number) =>
+  z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${most}}$`), 'must be plain text without blanks')
+const boxId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, ".", "_" and "-" only')
+const whole = (least: number, most: number) => z.int().min(least).max(most)
+
+const box = z.strictObject({
+  id: boxId,
+  address: z.string().regex(/^(ssh:\/\/[\x21-\x7e]{1,240}|local)$/, 'must be ssh://user@host:port or "local"'),
+  provider: ascii(64),
+  claim: z.string().max(120).nullable().default(null),
+})
+
+const rounds = z.strictObject({
+  everyMinutes: z.number().min(0.01).max(10_080).default(72),
+  everyBlocks: whole(1, 1_000_000).default(360),
+  heightUrl: z.url({ protocol: /^https?$/ }).optional(),
+  maxDelaySeconds: z.number().min(0).max(3600).default(1200),
+  probes: z.boolean().default(true),
+})
+
+const work = z.strictObject({
+  concurrency: whole(1, 1024).default(32),
+  cohortSize: whole(1, 256).default(8),
+  threads: whole(1, 256).optional(),
+  leaseSeconds: z.number().min(1).max(3600).default(60),
+  runLimitSeconds: z.number().min(1).max(7200).default(900),
+  graceSeconds: z.number().min(0).max(3600).default(20),
+  retryLimit: whole(0, 20).default(2),
+  retrySeconds: z.number().min(0).max(86_400).default(300),
+  busyLimit: whole(0, 100).default(3),
+})
+
+const api = z.strictObject({
+  host: ascii(255).default('127.0.0.1'),
+  port: whole(0, 65_535).default(8787),
+  writers: z.array(z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits')).default([]),
+  requestsPerMinute: whole(1, 1_000_000).default(600),
+})
+
+const schema = z
+  .strictObject({
+    store: z
+      .string()
+      .refine((text) => parseStoreAddress(text, '/') !== null, 'must be embedded:FOLDER or postgres://…'),
+    preset: z.enum(['tiny', 'devnet', 'mainnet']).default('mainnet'),
+    precisions: z.array(z.enum(PRECISION_NAMES as [Precision, ...Precision[]])).default([...PRECISION_NAMES]),
+    memory: z.boolean().default(true),
+    bind: z.boolean().default(true),
+    devices: ascii(40).default('auto'),
+    identity: z.string().optional(),
+    boxes: z.array(box).default([]),
+    rounds: rounds.prefault({}),
+    work: work.prefault({}),
+    api: api.nullable().prefault({}),
+    retention: z
+      .strictObject({ resultDays: z.number().min(1).default(90), certificateDays: z.number().min(0).default(7) })
+      .prefault({}),
+    backups: z.string().default('./backups'),
+    log: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  })
+  .refine(({ boxes }) => new Set(boxes.map(({ id }) => id)).size === boxes.length, {
+    path: ['boxes'],
+    message: 'two boxes have the same id',
+  })
+  .refine(({ work: { concurrency, cohortSize } }) => cohortSize <= concurrency, {
+    path: ['work', 'cohortSize'],
+    message: 'must not be above work.concurrency',
+  })
+
+export type ValidatorConfig = z.infer<typeof schema> & {
+  /** Folder of the file: relative paths in it start there. */
+  readonly base: string
+}
+
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** Reads validator.yaml; whatever is wrong is one sentence with the field and, where it has one, the line. */
+export function readValidatorConfig(path: string): ValidatorConfig {
+  const text = readText(path)
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false })
+  const [broken] = document.errors
+  if (broken) throw bad(path, lines.linePos(broken.pos[0]).line, broken.message.split('\n')[0]!)
+  const parsed = schema.safeParse(document.toJS({ maxAliasCount: 0 }) ?? {})
+  if (parsed.success) return { ...parsed.data, base: dirname(resolve(path)) }
+  const { issues } = parsed.error
+  // A misspelt name says more than the missing field it stands for.
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
+  const unknown = issue.code === 'unrecognized_keys' ? issue.keys[0]! : null
+  const at = [
+    ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
+    ...(unknown ? [unknown] : []),
+  ]
+  const problem = unknown ? 'no such field' : issue.message
+  throw bad(path, lineOf(document, lines, at), `${at.join('.') || 'the file'}: ${problem}`)
+}
+
+function readText(path: string): string {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new TouchstoneError(
+      { code: 'CONFIG_UNREADABLE', path },
+      {
+        message: `${path} cannot be read`,
+        blame: 'user',
+        retry: false,
+        nextStep: 'Name the file with --config; examples/validator.yaml is one to start from.',
+        cause,
+      },
+    )
+  }
+  if (text.length > MOST_BYTES) throw bad(path, null, 'the file is too large')
+  return text
+}
+
+type Document = ReturnType<typeof parseDocument>
+
+/** The line of the field, or of the innermost part of the path that is there. */
+function lineOf(document: Document, lines: LineCounter, path: readonly (string | number)[]): number | null {
+  for (let depth = path.length; depth > 0; depth--) {
+    const parent = document.getIn(path.slice(0, depth - 1), true) as { items?: unknown[] } | undefined
+    const name = path[depth - 1]
+    const pair = parent?.items?.find((item) => (item as { key?: { value?: unknown } }).key?.value === name)
+    const key = (pair as { key?: { range?: [number] } } | undefined)?.key
+    const node = key ?? (document.getIn(path.slice(0, depth), true) as { range?: [number] } | undefined)
+    if (node?.range) return lines.linePos(node.range[0]).line
+  }
+  return null
+}
+
+const bad = (path: string, line: number | null, problem: string) =>
+  new TouchstoneError(
+    { code: 'BAD_CONFIG', path, line: line ?? 0 },
+    {
+      message: `${path}${line === null ? '' : `, line ${line}`}: ${problem}`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Correct the field; examples/validator.yaml shows every one.',
+    },
+  )

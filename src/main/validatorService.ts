@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { serve } from '@hono/node-server'
+import { getConnInfo } from '@hono/node-server/conninfo'
+import { createApi } from '../apps/api/createApi.ts'
+import { createLiveRuns } from '../apps/shared/createLiveRuns.ts'
+import type { FleetDeps, FleetRules } from '../apps/validator/fleet/fleet.ts'
+import { FLEET_METRICS } from '../apps/validator/fleet/fleetMetrics.ts'
+import { runFleet } from '../apps/validator/fleet/runFleet.ts'
+import { toHex } from '../core/bytes/hex.ts'
+import { defaultScoreConfig } from '../core/score/defaultScoreConfig.ts'
+import type { ScoreConfig } from '../core/score/scoreConfig.ts'
+import { httpHeight } from '../drivers/chain/httpHeight.ts'
+import { pinoLog } from '../drivers/log/pinoLog.ts'
+import { openStore } from '../drivers/store/openStore.ts'
+import { homeFolder } from '../drivers/system/homeFolder.ts'
+import { loadSigner } from '../drivers/system/keyFile.ts'
+import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
+import { systemClock } from '../drivers/system/systemClock.ts'
+import { systemRandomness } from '../drivers/system/systemRandomness.ts'
+import { textMetrics } from '../drivers/system/textMetrics.ts'
+import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
+import { TouchstoneError } from '../ports/errors.ts'
+import type { Log } from '../ports/log.ts'
+import type { Metrics } from '../ports/metrics.ts'
+import type { Store } from '../ports/store.ts'
+import { cataloguePath } from './cataloguePath.ts'
+import { backupStore } from './validatorBackup.ts'
+import type { ValidatorConfig } from './validatorConfig.ts'
+import { verifyJobs } from './validatorVerify.ts'
+import { programName } from './version.ts'
+
+const PROCESS_METRICS = [
+  { name: 'touchstone_event_loop_delay_seconds', help: 'Delay of the main thread, 99th percentile.', type: 'gauge' },
+  { name: 'touchstone_resident_bytes', help: 'Memory of the process.', type: 'gauge' },
+] as const
+
+/** The long-running validator: opens everything, runs until the signal, closes everything in turn. */
+export async function runValidator(
+  config: ValidatorConfig,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<void> {
+  const log = pinoLog(config.log)
+  const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
+  const catalogue = await loadCatalogue(cataloguePath())
+  const score = defaultScoreConfig(catalogue)
+  const closing: (() => Promise<void>)[] = []
+  try {
+    // The port first: it is known at once whether it is free, while a store may take seconds to open.
+    const door = config.api ? await listen(config.api, log) : null
+    if (door) closing.unshift(door.close)
+    const store = await openStore(config.store, config.base)
+    closing.push(() => store.close())
+    const metrics = textMetrics([...FLEET_METRICS, ...PROCESS_METRICS])
+    const live = createLiveRuns()
+    const fleetBase = { store, clock: systemClock, randomness: systemRandomness, log, metrics, live }
+    const writers = [toHex(signer.publicKey), ...(config.api?.writers ?? [])]
+    door?.open(apiOf(config, { ...fleetBase, score, writers }))
+    const checker = await openThreadedChecker(config.work.threads)
+    closing.unshift(() => checker.close())
+    closing.unshift(watchProcess(metrics))
+    await putBoxes(store, config)
+    const verifyDeps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue }
+    const verify = verifyJobs(config, verifyDeps, { env, log })
+    const chain = config.rounds.heightUrl === undefined ? null : httpHeight(config.rounds.heightUrl)
+    log.info('validator started', { program: programName, key: toHex(signer.publicKey), boxes: config.boxes.length })
+    await runFleet({ ...fleetBase, verify, chain }, rulesOf(config, score), signal)
+  } finally {
+    for (const close of closing) await close()
+  }
+}
+
+/** Which boxes are allocated is told over the API and survives a restart. */
+async function putBoxes(store: Store, { boxes }: ValidatorConfig): Promise<void> {
+  for (const box of boxes) {
+    const known = await store.box(box.id)
+    await store.putBox({ ...box, allocated: known?.allocated ?? false })
+  }
+}
+
+function rulesOf({ rounds, work, retention }: ValidatorConfig, score: ScoreConfig): FleetRules {
+  return {
+    owner: `${hostname()}/${process.pid}/${randomBytes(4).toString('hex')}`,
+    roundEveryMs: rounds.everyMinutes * 60_000,
+    blocksPerRound: rounds.everyBlocks,
+    maxDelayMs: Math.round(rounds.maxDelaySeconds * 1000),
+    probes: rounds.probes,
+    cohortSize: work.cohortSize,
+    concurrency: work.concurrency,
+    leaseMs: work.leaseSeconds * 1000,
+    jobLimitMs: work.runLimitSeconds * 1000,
+    graceMs: work.graceSeconds * 1000,
+    pollMs: 1000,
+    retries: { limit: work.retryLimit, intervalMs: work.retrySeconds * 1000 },
+    box: { busyLimit: work.busyLimit },
+    score,
+    retention,
+  }
+}
+
+type ApiNeeds = Pick<FleetDeps, 'store' | 'live' | 'metrics' | 'clock'> & {
+  readonly score: ScoreConfig
+  readonly writers: readonly string[]
+}
+
+type Api = ReturnType<typeof createApi>
+
+const apiOf = (config: ValidatorConfig, { score, ...deps }: ApiNeeds): Api =>
+  createApi({
+    ...deps,
+    decay: score.decay,
+    requestsPerMinute: config.api?.requestsPerMinute ?? 0,
+    program: programName,
+    clientOf: (c) => getConnInfo(c).remote.address ?? 'unknown',
+    backup: () => backupStore(deps.store, resolve(config.base, config.backups)),
+  })
+
+interface Door {
+  open(api: Api): void
+  close(): Promise<void>
+}
+
+async function listen({ host, port }: NonNullable<ValidatorConfig['api']>, log: Log): Promise<Door> {
+  let api: Api | null = null
+  const starting = () => Response.json({ error: { code: 'STARTING', message: 'not ready yet' } }, { status: 503 })
+  const server = serve({
+    fetch: (request, env) => api?.fetch(request, env) ?? starting(),
+    hostname: host,
+    port,
+  }) as Server
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    throw cannotListen(host, port, cause)
+  }
+  const address = server.address()
+  log.info('listening', { host, port: typeof address === 'object' && address ? address.port : port })
+  return {
+    open: (made) => {
+      api = made
+    },
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+const cannotListen = (host: string, port: number, cause: unknown) => {
+  const code = String((cause as { code?: unknown }).code ?? 'unknown')
+  const why = code === 'EADDRINUSE' ? 'another program uses the port' : code
+  return new TouchstoneError(
+    { code: 'CANNOT_LISTEN', host, port, why: code },
+    {
+      message: `the API cannot listen on ${host}:${port}: ${why}`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Choose another api.port, or stop what uses this one.',
+      cause,
+    },
+  )
+}
+
+function watchProcess(metrics: Metrics): () => Promise<void> {
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  const timer = setInterval(() => {
+    metrics.set('touchstone_event_loop_delay_seconds', delay.percentile(99) / 1e9)
+    metrics.set('touchstone_resident_bytes', process.memoryUsage.rss())
+    delay.reset()
+  }, 15_000)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    delay.disable()
+  }
+}

@@ -1,0 +1,72 @@
+import { resolve } from 'node:path'
+import type { VerifyJob } from '../apps/validator/fleet/fleet.ts'
+import { type VerifyDeps, type VerifyOptions, verifyBox } from '../apps/validator/verifyBox.ts'
+import { PRESETS } from '../core/params/presets.ts'
+import type { Log } from '../ports/log.ts'
+import type { RemoteBox } from '../ports/remoteBox.ts'
+import type { LeasedJob } from '../ports/store.ts'
+import { openThisMachine } from './openBox.ts'
+import { openSshBox } from './openSshBox.ts'
+import type { ValidatorConfig } from './validatorConfig.ts'
+import { programName } from './version.ts'
+
+/** Carries out a job of the fleet: its box over SSH, or this machine; full, or light for a box that is at work. */
+export function verifyJobs(
+  config: ValidatorConfig,
+  deps: Omit<VerifyDeps, 'connect' | 'onStep'>,
+  { env, log }: { readonly env: NodeJS.ProcessEnv; readonly log: Log },
+): VerifyJob {
+  const proverArguments = ['--devices', config.devices]
+  const identity = config.identity === undefined ? {} : { identity: resolve(config.base, config.identity) }
+  const open = (address: string, signal: AbortSignal): Promise<RemoteBox> =>
+    address === 'local'
+      ? Promise.resolve(openThisMachine(env, proverArguments))
+      : openSshBox(
+          { address, flags: { keep: true, ...identity }, proverArguments, env, say: () => log.info('host key learnt') },
+          signal,
+        )
+  return (job, { onStep, together }, signal) =>
+    verifyBox(
+      optionsFor(config, job),
+      {
+        ...deps,
+        onStep,
+        connect: async (inner) => startingTogether(await open(job.box.address, inner), together),
+      },
+      signal,
+    )
+}
+
+/** The prover starts when the whole cohort is ready to. */
+function startingTogether(box: RemoteBox, together: () => Promise<void>): RemoteBox {
+  return {
+    address: box.address,
+    get access() {
+      return box.access
+    },
+    install: (signal) => box.install(signal),
+    start: async (signal) => {
+      await together()
+      return await box.start(signal)
+    },
+    close: () => box.close(),
+  }
+}
+
+function optionsFor(config: ValidatorConfig, { kind, box }: LeasedJob): VerifyOptions {
+  const preset = kind === 'light' ? PRESETS.tiny : PRESETS[config.preset]
+  const { openings, partSeconds, sustainedSeconds } = preset
+  return {
+    preset,
+    precisions: config.precisions,
+    openings,
+    partSeconds,
+    sustainedSeconds,
+    maxSize: 32768,
+    memory: kind === 'full' && config.memory,
+    bind: kind === 'full' && config.bind,
+    maxDevices: 32,
+    claim: box.claim,
+    program: programName,
+  }
+}

@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { Store } from '../../src/ports/store.ts'
+import { startFleetProcess } from '../support/fleetProcess.ts'
+import { entry } from '../support/storeFixtures.ts'
+
+export interface KillTarget {
+  /** A fresh empty store. */
+  make(): Promise<{ readonly address: string; open(): Promise<Store>; end(): Promise<void> }>
+}
+
+const BOXES = 24
+
+/** A validator is killed at random moments of a round and started again until the round is done. */
+export function killSuite(name: string, kills: number, target: KillTarget): void {
+  const promise = `${name}: kill -9 at ${kills} random moments of a round loses nothing and does nothing twice`
+  test(promise, { timeout: 60_000 + 10_000 * kills }, async () => {
+    const { address, open, end } = await target.make()
+    const ids = Array.from({ length: BOXES }, (_, i) => `box-${i}`)
+    const before = await open()
+    for (const id of ids) await before.putBox(entry(id))
+    await before.close()
+    for (let kill = 0; kill < kills; kill++) {
+      const killed = startFleetProcess(address, `v${kill}`, 60, 4)
+      await killed.said('ready')
+      await delay(Math.random() * 400)
+      await killed.kill('SIGKILL')
+    }
+    const last = startFleetProcess(address, 'last', 60, 4)
+    await last.said('round done')
+    expect(await last.ended).toBe(0)
+    const store = await open()
+    try {
+      expect(await store.lastRound()).toMatchObject({ number: 1, jobs: BOXES, done: BOXES, accepted: BOXES })
+      expect(await store.queue()).toMatchObject({ waiting: 0, leased: 0, done: BOXES })
+      for (const id of ids) {
+        const { items } = await store.history(id, { after: null, limit: 10 })
+        expect(items.map(({ outcome }) => outcome)).toEqual(['accepted'])
+        expect(await store.certificate(items[0]!.runId!)).toBe('{}')
+        expect(await store.box(id)).toMatchObject({ verifiedTotal: 1, failuresTotal: 0, lastResult: items[0]!.id })
+      }
+    } finally {
+      await store.close()
+      await end()
+    }
+  })
+}
