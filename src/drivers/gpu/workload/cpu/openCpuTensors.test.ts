@@ -3,7 +3,7 @@ import { tensorDeviceSuite } from '../../../../../test/suites/tensorDeviceSuite.
 import { roundToBf16 } from './cpuProduct.ts'
 import { openCpuTensors } from './openCpuTensors.ts'
 
-tensorDeviceSuite('the CPU', async () => openCpuTensors(), 2e-6)
+tensorDeviceSuite('the CPU', async () => openCpuTensors(), { single: 2e-6, deep: 1e-5 })
 
 describe('roundToBf16', () => {
   test('rounds to the nearest of 8 bits, ties to even', () => {
