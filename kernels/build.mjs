@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Compiles kernels/ to kernels/built/: WebAssembly with clang-19 and wasm-ld-19, PTX with nvcc. Artifacts are committed,
+// Compiles kernels/ to kernels/built/: WebAssembly with clang-19 and wasm-ld-19, PTX with clang-19 too (nvcc 13
+// writes PTX that older drivers refuse, and nothing below sm_75). ptxas proves it. Artifacts are committed,
 // because users have neither compiler. `--check` builds aside and compares instead of writing; `--wasm` leaves PTX alone.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -11,13 +12,25 @@ import { fileURLToPath } from 'node:url'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const built = join(here, 'built')
 
-/** Every PTX file: its source under cuda/ and the oldest architecture that may load it. */
-const PTX = [{ name: 'plain', arch: 'compute_75' }]
+/**
+ * Every PTX file: its source under cuda/, the oldest card and the PTX version. PTX 6.4 loads from driver 418 on, 7.0 from
+ * 450, 8.4 (fp8) from 550; a card that needs a newer one has a driver that knows it.
+ */
+const PTX = [
+  { name: 'base', arch: 50, version: 'ptx64' },
+  { name: 'entries16', arch: 60, version: 'ptx64' },
+  { name: 'memory', arch: 50, version: 'ptx64' },
+  { name: 'plainProduct', arch: 50, version: 'ptx64' },
+  { name: 'tensor75', arch: 75, version: 'ptx65' },
+  { name: 'tensor80', arch: 80, version: 'ptx70' },
+  { name: 'tensor89', arch: 89, version: 'ptx84' },
+]
 
 const CLANG = ['clang-19', '--target=wasm32', '-std=c17', '-O3', '-msimd128', '-mbulk-memory', '-ffp-contract=off']
 CLANG.push('-nostdlib', '-ffreestanding', '-fno-builtin', '-Wall', '-Wextra', '-Werror')
-// Exactness first: no contraction, no flush to zero, IEEE division and root.
-const NVCC = ['nvcc', '-ptx', '--fmad=false', '--ftz=false', '--prec-div=true', '--prec-sqrt=true', '-O3']
+// Exactness first: no contraction; division and roots are IEEE by default, denormals are kept.
+const CUDA = ['clang-19', '-x', 'cuda', '--cuda-device-only', '-nocudainc', '-nocudalib', '-Wno-unknown-cuda-version']
+CUDA.push('-std=c++17', '-O3', '-ffp-contract=off', '-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter', '-S')
 const LINK = ['wasm-ld-19', '--no-entry', '--strip-all', '--stack-first', '-z', 'stack-size=524288']
 LINK.push('--export=__heap_base', '--export=__stack_pointer')
 
@@ -54,16 +67,18 @@ function buildWasm(to) {
 }
 
 function buildPtx(to) {
-  for (const { name, arch } of PTX) run([...NVCC, `-arch=${arch}`, `cuda/${name}.cu`, '-o', join(to, `${name}.ptx`)])
+  for (const { name, arch, version } of PTX) {
+    const out = join(to, `${name}.ptx`)
+    run([...CUDA, `--cuda-gpu-arch=sm_${arch}`, `--cuda-feature=+${version}`, `cuda/${name}.cu`, '-o', out])
+  }
   return PTX.map(({ name }) => `${name}.ptx`)
 }
 
-/** PTX that no assembler takes is worth nothing: every architecture this nvcc knows, from the oldest allowed one on. */
+/** PTX that no assembler takes is worth nothing: some architecture of every generation ptxas knows, from the oldest on. */
 function assemblePtx(from) {
-  const known = run(['nvcc', '--list-gpu-arch']).split(/\s+/).filter(Boolean)
+  const known = [75, 80, 86, 89, 90, 100, 120]
   for (const { name, arch } of PTX) {
-    const oldest = Number(arch.slice(8))
-    const targets = known.map((text) => Number(text.slice(8))).filter((number) => number >= oldest)
+    const targets = known.filter((target) => target >= arch)
     for (const target of targets)
       run(['ptxas', `-arch=sm_${target}`, join(from, `${name}.ptx`), '-o', join(from, 'assembled.cubin')])
     rmSync(join(from, 'assembled.cubin'))
@@ -97,8 +112,8 @@ function check(aside) {
   if (has('clang-19') && has('wasm-ld-19')) made.push(...buildWasm(aside))
   else skipped.push(...WASM.map(({ name }) => `${name}: clang-19 or wasm-ld-19 is not installed`))
   if (wasmOnly) skipped.push('PTX: --wasm was given')
-  else if (has('nvcc')) made.push(...buildPtx(aside))
-  else skipped.push(...PTX.map(({ name }) => `${name}.ptx: nvcc is not installed`))
+  else if (has('clang-19')) made.push(...buildPtx(aside))
+  else skipped.push(...PTX.map(({ name }) => `${name}.ptx: clang-19 is not installed`))
   const changed = made.filter((name) => digest(join(aside, name)) !== digest(join(built, name)))
   const bad = [...new Set([...wrongSums(), ...changed])]
   for (const line of skipped) console.log(`kernels: skipped ${line}`)
@@ -110,10 +125,11 @@ function check(aside) {
 function build(aside) {
   const made = buildWasm(aside)
   if (wasmOnly) console.log('kernels: PTX not rebuilt: --wasm was given')
-  else if (has('nvcc')) {
+  else {
     made.push(...buildPtx(aside))
-    assemblePtx(aside)
-  } else console.log('kernels: PTX not rebuilt: nvcc is not installed')
+    if (has('ptxas')) assemblePtx(aside)
+    else console.log('kernels: PTX not assembled: ptxas is not installed')
+  }
   mkdirSync(built, { recursive: true })
   for (const name of made) writeFileSync(join(built, name), readFileSync(join(aside, name)))
   writeSums()

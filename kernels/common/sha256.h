@@ -24,6 +24,56 @@ static TS_INLINE void ts_sha256_start(ts_u32 state[8]) {
   state[7] = 0x5be0cd19u;
 }
 
+#ifdef __CUDACC__
+
+/*
+ * A driver compiles the kernels at start: rolled up, a block is a quarter of the code and the start a second shorter.
+ * TS_ADD keeps additions off the integer pipe, which the rotations fill.
+ */
+static TS_INLINE void ts_sha256_block(ts_u32 state[8], ts_u32 w[16]) {
+  const ts_u32 one = ts_one();
+  ts_u32 a = state[0], b = state[1], c = state[2], d = state[3];
+  ts_u32 e = state[4], f = state[5], g = state[6], h = state[7];
+  _Pragma("unroll 1")
+  for (int first = 0; first < 64; first += 16) {
+    if (first) {
+      TS_UNROLL
+      for (int i = 0; i < 16; i++) {
+        const ts_u32 w15 = w[(i + 1) & 15], w2 = w[(i + 14) & 15];
+        const ts_u32 s0 = TS_ROTR32(w15, 7) ^ TS_ROTR32(w15, 18) ^ (w15 >> 3);
+        const ts_u32 s1 = TS_ROTR32(w2, 17) ^ TS_ROTR32(w2, 19) ^ (w2 >> 10);
+        w[i] = TS_ADD(s1, TS_ADD(s0, TS_ADD(w[i], w[(i + 9) & 15])));
+      }
+    }
+    TS_UNROLL
+    for (int i = 0; i < 16; i++) {
+      const ts_u32 big1 = TS_ROTR32(e, 6) ^ TS_ROTR32(e, 11) ^ TS_ROTR32(e, 25);
+      const ts_u32 early = TS_ADD(h, TS_ADD(w[i], TS_SHA256_K[first + i]));
+      const ts_u32 t1 = TS_ADD(big1, TS_ADD(g ^ (e & (f ^ g)), early));
+      const ts_u32 big0 = TS_ROTR32(a, 2) ^ TS_ROTR32(a, 13) ^ TS_ROTR32(a, 22);
+      const ts_u32 t2 = TS_ADD(big0, (a & b) | (c & (a | b)));
+      h = g;
+      g = f;
+      f = e;
+      e = TS_ADD(d, t1);
+      d = c;
+      c = b;
+      b = a;
+      a = TS_ADD(t1, t2);
+    }
+  }
+  state[0] += a;
+  state[1] += b;
+  state[2] += c;
+  state[3] += d;
+  state[4] += e;
+  state[5] += f;
+  state[6] += g;
+  state[7] += h;
+}
+
+#else
+
 /* One block of sixteen big-endian message words; `w` is used up. */
 static TS_OUTLINE void ts_sha256_block(ts_u32 state[8], ts_u32 w[16]) {
   ts_u32 a = state[0], b = state[1], c = state[2], d = state[3];
@@ -66,6 +116,8 @@ static TS_OUTLINE void ts_sha256_block(ts_u32 state[8], ts_u32 w[16]) {
   state[7] += h;
 }
 
+#endif
+
 static TS_INLINE void ts_sha256_finish(const ts_u32 state[8], ts_u32 out[8]) {
   TS_UNROLL
   for (int i = 0; i < 8; i++) out[i] = TS_BSWAP32(state[i]);
@@ -90,6 +142,33 @@ static TS_OUTLINE void ts_leaf_hash(ts_u64 tile, ts_u64 f0, ts_u64 f1, ts_u32 ou
   ts_sha256_finish(state, out);
 }
 
+#ifdef __CUDACC__
+
+/* §5: SHA-256(0x01 || left || right), 65 bytes, two blocks in one loop. */
+static TS_INLINE void ts_node_hash(const ts_u32 left[8], const ts_u32 right[8], ts_u32 out[8]) {
+  ts_u32 state[8], w[16], before = 1u;
+  TS_UNROLL
+  for (int i = 0; i < 16; i++) {
+    const ts_u32 word = TS_BSWAP32(i < 8 ? left[i & 7] : right[i & 7]);
+    w[i] = (before << 24) | (word >> 8);
+    before = word;
+  }
+  ts_sha256_start(state);
+  _Pragma("unroll 1")
+  for (int block = 0; block < 2; block++) {
+    if (block) {
+      w[0] = (before << 24) | 0x00800000u;
+      TS_UNROLL
+      for (int i = 1; i < 15; i++) w[i] = 0;
+      w[15] = 65 * 8;
+    }
+    ts_sha256_block(state, w);
+  }
+  ts_sha256_finish(state, out);
+}
+
+#else
+
 /* §5: SHA-256(0x01 || left || right), 65 bytes, two blocks. */
 static TS_OUTLINE void ts_node_hash(const ts_u32 left[8], const ts_u32 right[8], ts_u32 out[8]) {
   ts_u32 state[8], w[16], before = 1u;
@@ -112,6 +191,8 @@ static TS_OUTLINE void ts_node_hash(const ts_u32 left[8], const ts_u32 right[8],
   }
   ts_sha256_finish(state, out);
 }
+
+#endif
 
 /* SHA-256(nine ASCII letters || a || b), 73 bytes: the shape of "tsp1/next" and "tsp1/pass". */
 static TS_OUTLINE void ts_chain_hash(

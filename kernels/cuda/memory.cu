@@ -1,0 +1,164 @@
+/* §7 and §8: the fill, the linked passes over it, bound rounds; and the paths every opening asks for. sm_50 and up. */
+/* Passes wait for memory more than for the integer pipe: plain additions in the hashes measured 3 % faster here. */
+#define TS_ADD(a, b) ((void)one, (a) + (b))
+#include "leaves.h"
+
+TS_KERNEL TS_BOUNDS(256, 3)
+    ts_leaves_fill(const ts_u32 *c, const ts_chain_state *state, ts_u32 tiles, ts_u32 columns_log2, ts_u32 keep,
+                   ts_wide2 *prints, ts_u32 *nodes, ts_u32 *kept) {
+  ts_leaves(c, state, tiles, columns_log2, keep, prints, nodes, kept, TS_FILL, 0);
+}
+
+TS_KERNEL TS_BOUNDS(256, 2)
+    ts_leaves_bind(const ts_u32 *c, const ts_chain_state *state, ts_u32 tiles, ts_u32 columns_log2, ts_u32 keep,
+                   ts_wide2 *prints, ts_u32 *nodes) {
+  ts_leaves(c, state, tiles, columns_log2, keep, prints, nodes, 0, TS_BIND, 0);
+}
+
+/* What passes carry: Z_j, j, and where the host reads Q_j. The layout is that of ts_chain_state. */
+typedef ts_chain_state ts_pass_state;
+
+typedef struct {
+  ts_vec4 value[4];
+} ts_kept_lane;
+
+static TS_INLINE ts_kept_lane ts_read_kept(const ts_u32 *fill, ts_u32 tile, ts_u32 lane) {
+  ts_kept_lane w;
+  const ts_u32 *from = fill + (ts_u64)tile * TS_KEPT_WORDS + 4u * lane;
+  TS_UNROLL
+  for (int j = 0; j < 4; j++) w.value[j] = ts_load_stream(from + 128 * j);
+  return w;
+}
+
+/*
+ * One unit of tiles u, each with its partner: `fill` is the device's own, `partners` where the other tile of each pair is
+ * read, of `partner_count` tiles. `words` is Z_j. With `prints`, fingerprints of unit `only` go there (openings).
+ */
+typedef struct {
+  const ts_u32 *fill, *partners, *words;
+  ts_u32 partner_count, lane, one;
+  ts_vec4 masks[4];
+} ts_pass_job;
+
+static TS_INLINE ts_fingerprint ts_print_pair(const ts_pass_job *job, ts_u32 u) {
+  const ts_kept_lane own = ts_read_kept(job->fill, u, job->lane);
+  const ts_u32 partner = ts_memory_partner(u, job->words, job->partner_count);
+  const ts_kept_lane other = ts_read_kept(job->partners, partner, job->lane);
+  ts_fingerprint f = {0, 0};
+  TS_UNROLL
+  for (int j = 0; j < 4; j++)
+    ts_add_four_pairs(&f, own.value[j], job->masks[j], other.value[j], job->one);
+  return f;
+}
+
+static TS_INLINE void ts_pass_unit(const ts_u32 *fill, const ts_u32 *partners, ts_u32 partner_count, const ts_u32 *words,
+                                   ts_u32 unit, ts_u32 unit_index, ts_u32 *nodes, ts_u64 node_unit, ts_wide2 *prints) {
+  __shared__ ts_u32 shared[8 * TS_UNIT];
+  const ts_u32 lane = TS_THREAD & 31u, warp = TS_THREAD >> 5, first = unit_index * unit;
+  ts_pass_job job = {fill, partners, words, partner_count, lane, ts_one(), {}};
+  TS_UNROLL
+  for (int j = 0; j < 4; j++) {
+    const ts_u32 word = 128u * j + 4u * lane;
+    job.masks[j].x = ts_memory_mask(word, words[2]), job.masks[j].y = ts_memory_mask(word + 1u, words[2]);
+    job.masks[j].z = ts_memory_mask(word + 2u, words[2]), job.masks[j].w = ts_memory_mask(word + 3u, words[2]);
+  }
+  ts_fingerprint mine = {0, 0};
+  for (ts_u32 i = 0; i < 16u && ts_pair_of(warp, i) < unit; i++) {
+    const ts_u32 u = first + ts_pair_of(warp, i);
+    const ts_fingerprint even = ts_print_pair(&job, u);
+    const ts_fingerprint odd = ts_print_pair(&job, u + 1u);
+    const ts_fingerprint f = ts_sum_pair(even, odd, lane);
+    if ((lane & 15u) == i) mine = f;
+  }
+  const ts_u32 own = ts_pair_of(warp, lane & 15u) + (lane >> 4);
+  if (own < unit) ts_keep_print(prints, own, mine);
+  ts_finish_unit(shared, mine, first, own, unit, TS_UNIT, nodes, node_unit);
+}
+
+TS_KERNEL TS_BOUNDS(256, 4)
+    ts_pass(const ts_u32 *fill, const ts_u32 *partners, ts_u32 partner_count, const ts_pass_state *state, ts_u32 unit,
+            ts_u32 *nodes) {
+  const ts_u64 node_unit = (ts_u64)state->round * TS_BLOCKS + TS_BLOCK;
+  ts_pass_unit(fill, partners, partner_count, state->seed, unit, TS_BLOCK, nodes, node_unit, 0);
+}
+
+/* Asked units of past passes again, one block each: {Z_j, which unit}, prints one unit after the other. */
+typedef struct {
+  ts_u32 words[8];
+  ts_u32 unit_index, reserved[7];
+} ts_unit_request;
+
+TS_KERNEL TS_BOUNDS(256, 4)
+    ts_pass_again(const ts_u32 *fill, const ts_u32 *partners, ts_u32 partner_count, const ts_unit_request *requests,
+                  ts_u32 unit, ts_u32 *nodes, ts_wide2 *prints) {
+  const ts_unit_request *r = requests + TS_BLOCK;
+  ts_pass_unit(fill, partners, partner_count, r->words, unit, r->unit_index, nodes, TS_BLOCK,
+               prints + (ts_u64)TS_BLOCK * unit);
+}
+
+/* The folded root over the kept rounds to Q_j, to the host and to Z_(j+1). */
+TS_KERNEL ts_finish_pass(const ts_u32 *root, ts_pass_state *state) {
+  const ts_u32 pass = state->round;
+  ts_u32 q[8], words[8];
+  ts_read_hash(root, q);
+  ts_pass_root(pass, q, q);
+  volatile ts_u32 *to = (volatile ts_u32 *)(state->host_roots + 32ull * pass);
+  TS_UNROLL
+  for (int i = 0; i < 8; i++) to[i] = q[i];
+  asm volatile("membar.sys;" ::: "memory");
+  *(volatile ts_u32 *)state->host_count = pass + 1u;
+  ts_read_hash(state->seed, words);
+  ts_next_pass(words, q, words);
+  ts_write_hash(state->seed, words);
+  state->round = pass + 1u;
+}
+
+/* The library-free copy that bandwidth is measured against, 16 bytes a thread and step. */
+TS_KERNEL TS_BOUNDS(256, 8) ts_copy(const ts_vec4 *from, ts_vec4 *to, ts_u64 vectors) {
+  for (ts_u64 v = (ts_u64)TS_BLOCK * 256u + TS_THREAD; v < vectors; v += (ts_u64)TS_BLOCKS * 256u)
+    to[v] = ts_load_stream(from + v);
+}
+
+/* One asked path: the unit of leaves around it (when there is one), then the nodes above, to `path`. */
+typedef struct {
+  ts_u64 prints, first_leaf, nodes, scratch, path;
+  ts_u32 unit, in_unit, count, index;
+} ts_path_request;
+
+/* Folds `count` nodes in global scratch down to one, copying the sibling of `index` at every level. */
+static TS_INLINE ts_u32 *ts_climb(const ts_u32 *nodes, ts_u32 *scratch, ts_u32 count, ts_u32 index, ts_u32 *path) {
+  const ts_u32 *level = nodes;
+  ts_u32 left[8], right[8], out[8];
+  for (; count > 1; count >>= 1, index >>= 1, path += 8) {
+    TS_BARRIER();
+    if (TS_THREAD < 8) path[TS_THREAD] = level[8u * (index ^ 1u) + TS_THREAD];
+    for (ts_u32 i = TS_THREAD; i < count / 2; i += TS_THREADS) {
+      ts_read_hash(level + 16u * i, left);
+      ts_read_hash(level + 16u * i + 8u, right);
+      ts_node_hash(left, right, out);
+      ts_write_hash(scratch + 8u * i, out);
+    }
+    TS_BARRIER();
+    level = scratch;
+    scratch += 8u * (count / 2);
+  }
+  return path;
+}
+
+/* One block per asked path. Scratch holds 2 * (unit + count) hashes a request. */
+TS_KERNEL TS_BOUNDS(256, 2) ts_paths(const ts_path_request *requests) {
+  const ts_path_request *r = requests + TS_BLOCK;
+  ts_u32 *path = (ts_u32 *)r->path, *scratch = (ts_u32 *)r->scratch;
+  ts_u32 hash[8];
+  if (r->unit) {
+    for (ts_u32 i = TS_THREAD; i < r->unit; i += TS_THREADS) {
+      const ts_wide2 f = ((const ts_wide2 *)r->prints)[i];
+      ts_leaf_hash(r->first_leaf + i, f.x, f.y, hash);
+      ts_write_hash(scratch + 8u * i, hash);
+    }
+    TS_BARRIER();
+    path = ts_climb(scratch, scratch + 8u * r->unit, r->unit, r->in_unit, path);
+    scratch += 16u * r->unit;
+  }
+  ts_climb((const ts_u32 *)r->nodes, scratch, r->count, r->index, path);
+}
