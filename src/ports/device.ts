@@ -70,6 +70,13 @@ export interface Device {
    * Microseconds for all of them, operands already in place.
    */
   runBare?(task: ChainTask, signal: AbortSignal): Promise<number>
+  /**
+   * Everything of coming chains that needs no seed: memory, kernels, a self check. A device without it does that work when
+   * the chain starts, and the clock of the validator pays for it.
+   */
+  prepare?(shapes: readonly Omit<ChainTask, 'seed'>[], signal: AbortSignal): Promise<void>
+  /** Claims of this moment: clocks, temperature, power, throttle reasons, other processes. */
+  telemetry?(): Promise<Readonly<Record<string, string | number | boolean>>>
   /** Gives back everything held for openings, the fill included. */
   release(): Promise<void>
   close(): Promise<void>
