@@ -1,0 +1,218 @@
+import { PRECISION_NAMES } from '../../../core/params/precision.ts'
+import type { TileEngine } from '../../../core/proof/tileEngine.ts'
+import type { ChainTask, DeviceFacts, FillTask, LeafPosition } from '../../../ports/device.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
+import { type CardOptions, type CardTools, openCardTools } from './cardTools.ts'
+import { type DoneChain, openChain, runChain } from './chain.ts'
+import type { CublasLt } from './cublasLt.ts'
+import type { CudaApi } from './cudaApi.ts'
+import { checkKnownTile } from './knownTile.ts'
+import { type DonePasses, type FillPlace, type HeldFill, openPasses, placeOf, runPasses } from './memoryPart.ts'
+import { productMakers } from './product.ts'
+import type { OnRoots } from './replay.ts'
+import { type PlanChoices, planRounds, type RoundPlan } from './roundPlan.ts'
+import {
+  type ChainShape,
+  operandBytes,
+  refuseCount,
+  refusePositions,
+  refuseSeed,
+  refuseShape,
+  tilesOf,
+} from './shape.ts'
+import type { Stop } from './stop.ts'
+
+export interface CardParts {
+  readonly api: CudaApi
+  readonly openLibrary: () => CublasLt | null
+  readonly engine: TileEngine
+}
+
+const MULTIPROCESSORS = 16
+const CLOCK_KHZ = 13
+const L2_BYTES = 38
+/** Fingerprints kept on the card for the openings: at most a sixteenth of it. */
+const PRINTS_SHARE = 1 / 16
+
+/** One card, driven synchronously from the thread that opened it. `CudaDevice` is the same from outside that thread. */
+export class Card {
+  readonly facts: DeviceFacts
+  readonly tools: CardTools
+  readonly #engine: TileEngine
+  readonly #plans = new Map<string, RoundPlan>()
+  readonly #checked = new Set<string>()
+  #chain: DoneChain | null = null
+  #fill: HeldFill | null = null
+  #passes: DonePasses | null = null
+
+  constructor(parts: CardParts, options: CardOptions) {
+    this.tools = openCardTools(parts.api, parts.openLibrary, options)
+    this.#engine = parts.engine
+    this.facts = factsOf(this.tools)
+  }
+
+  /** Everything of a chain that needs no seed: memory, kernels, the captured round, the known tile. */
+  prepare(shapes: readonly ChainShape[]): void {
+    for (const shape of shapes) {
+      this.#refuse(shape)
+      const { a, b, c } = operandBytes(shape)
+      this.tools.buffers.take('a', a)
+      this.tools.buffers.take('b', b)
+      this.tools.buffers.take('c', c)
+    }
+    for (const shape of shapes) this.plan(shape)
+  }
+
+  runChain(task: ChainTask, onRoots: OnRoots, stop: Stop): void {
+    const { kind, precision, m, n, k, rounds } = task
+    refuseSeed('seed', task.seed)
+    this.#forget()
+    const plan = this.plan({ kind, precision, m, n, k, rounds })
+    this.#chain = runChain(this.tools, plan, task, onRoots, stop)
+  }
+
+  openChain(asked: readonly LeafPosition[]): Uint8Array {
+    if (!this.#chain) throw wrongUse('NOTHING_TO_OPEN', 'no chain is held for openings')
+    refusePositions(asked, this.#chain.plan.shape.rounds, tilesOf(this.#chain.plan.shape))
+    return openChain(this.tools, this.#chain, asked)
+  }
+
+  fill({ m, n, k, kept, seed }: FillTask, onRoots: OnRoots, stop: Stop): void {
+    refuseSeed('seed', seed)
+    this.release()
+    const plan = this.plan({ kind: 'fill', precision: 'int8', m, n, k, rounds: kept })
+    const chain = runChain(this.tools, plan, { seed, rounds: kept }, onRoots, stop)
+    this.#fill = { chain, kept: plan.kept, rounds: kept }
+    // What made the fill is not needed to hold it.
+    this.tools.buffers.drop('a', 'b', 'c', 'workspace')
+  }
+
+  /** Where the fill lies, for a neighbour's link passes. */
+  fillPlace(): FillPlace {
+    if (!this.#fill) throw wrongUse('NO_PEER_FILL', 'the peer holds no fill')
+    return placeOf(this.tools, this.#fill)
+  }
+
+  runPasses(
+    task: { readonly passes: number; readonly start: Uint8Array; readonly peer?: FillPlace },
+    onRoots: OnRoots,
+    stop: Stop,
+  ): void {
+    if (!this.#fill) throw wrongUse('NO_FILL', 'there is no fill to pass over')
+    refuseCount('passes', task.passes)
+    refuseSeed('start', task.start)
+    this.#passes = null
+    const partners = task.peer ?? placeOf(this.tools, this.#fill)
+    this.#passes = runPasses(this.tools, { ...task, fill: this.#fill, partners }, onRoots, stop)
+  }
+
+  openPasses(asked: readonly LeafPosition[]): Uint8Array {
+    if (!this.#passes) throw wrongUse('NOTHING_TO_OPEN', 'no passes are held for openings')
+    refusePositions(
+      asked,
+      this.#passes.words.length,
+      tilesOf(this.#passes.fill.chain.plan.shape) * this.#passes.fill.rounds,
+    )
+    return openPasses(this.tools, this.#passes, asked)
+  }
+
+  /** Gives all memory of the card back. */
+  release(): void {
+    this.#forget()
+    this.#fill = null
+    for (const plan of this.#plans.values()) plan.close()
+    this.#plans.clear()
+    this.tools.buffers.dropAll()
+  }
+
+  close(): void {
+    this.release()
+    this.tools.cublasLt?.close()
+    this.tools.api.destroyStream(this.tools.stream)
+    this.tools.api.closeContext(this.tools.context)
+  }
+
+  /** The product alone over the operands of the first seed, `rounds` times; microseconds. */
+  runBare(task: ChainTask): number {
+    const { api, stream } = this.tools
+    const { kind, precision, m, n, k, rounds } = task
+    const plan = this.plan({ kind, precision, m, n, k, rounds })
+    plan.window.start(plan.state, task.seed)
+    plan.steps.entries(stream)
+    const [from, to] = [api.createEvent(), api.createEvent()]
+    api.recordEvent(from, stream)
+    for (let round = 0; round < rounds; round++) plan.steps.product(stream)
+    api.recordEvent(to, stream)
+    const microseconds = 1000 * api.elapsedMs(from, to)
+    api.destroyEvent(from)
+    api.destroyEvent(to)
+    return microseconds
+  }
+
+  /** A plan that is still good, or a new one; `choices` are for benchmarks. */
+  plan(shape: ChainShape, choices: Partial<PlanChoices> = {}): RoundPlan {
+    this.#refuse(shape)
+    const key = JSON.stringify([shape, choices])
+    const known = this.#plans.get(key)
+    if (known && known.generation === this.tools.buffers.generation) return known
+    known?.close()
+    this.#plans.delete(key)
+    const plan = planRounds(this.tools, shape, { printsBudget: this.facts.memoryBytes * PRINTS_SHARE, ...choices })
+    this.#plans.set(key, plan)
+    const { precision, m, n, k } = shape
+    const exact = JSON.stringify([precision, m, n, k, plan.product.by, choices.choice])
+    if (shape.kind === 'rounds' && !this.#checked.has(exact)) {
+      checkKnownTile(this.tools, plan, this.#engine)
+      this.#checked.add(exact)
+    }
+    return plan
+  }
+
+  #forget(): void {
+    this.#chain = null
+    this.#passes = null
+  }
+
+  #refuse(shape: ChainShape): void {
+    refuseShape(shape)
+    const { capability, cublasLt, ordinal } = this.tools
+    if (productMakers(shape.precision, capability, cublasLt !== null).length > 0) return
+    throw new TouchstoneError(
+      { code: 'PRECISION_UNSUPPORTED', card: ordinal, precision: shape.precision, capability },
+      {
+        message: `card ${ordinal} (compute capability ${capability / 10}) has no ${shape.precision} product`,
+        blame: 'validator',
+        retry: false,
+        nextStep: 'Ask only for the precisions the device lists; the others are unsupported, not failed.',
+      },
+    )
+  }
+}
+
+function factsOf({ api, ordinal, capability, cublasLt }: CardTools): DeviceFacts {
+  const { freeBytes, totalBytes } = api.freeMemory()
+  return {
+    kind: 'cuda',
+    name: api.deviceName(ordinal),
+    memoryBytes: totalBytes,
+    freeBytes,
+    precisions: PRECISION_NAMES.filter((name) => productMakers(name, capability, cublasLt !== null).length > 0),
+    details: {
+      ordinal,
+      uuid: api.deviceUuid(ordinal),
+      pci: api.devicePci(ordinal),
+      computeCapability: capability / 10,
+      multiprocessors: api.deviceAttribute(ordinal, MULTIPROCESSORS),
+      clockMhz: Math.round(api.deviceAttribute(ordinal, CLOCK_KHZ) / 1000),
+      l2Bytes: api.deviceAttribute(ordinal, L2_BYTES),
+      driverCuda: `${Math.floor(api.driverVersion / 1000)}.${Math.floor((api.driverVersion % 1000) / 10)}`,
+      productLibrary: cublasLt ? `cuBLASLt ${cublasLt.version}` : 'own kernels',
+    },
+  }
+}
+
+const wrongUse = (code: string, message: string): TouchstoneError =>
+  new TouchstoneError(
+    { code },
+    { message, blame: 'prover', retry: false, nextStep: 'Call the device in the order of its port.' },
+  )

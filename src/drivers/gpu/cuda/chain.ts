@@ -1,0 +1,81 @@
+import { concatBytes } from '../../../core/bytes/bytes.ts'
+import { chainSeeds } from '../../../core/proof/seeds.ts'
+import type { ChainTask, LeafPosition } from '../../../ports/device.ts'
+import type { CardTools } from './cardTools.ts'
+import { type PathRequest, readPaths } from './paths.ts'
+import { type OnRoots, replayGraph } from './replay.ts'
+import type { RoundPlan } from './roundPlan.ts'
+import { groupOf, nodesOf, tilesOf } from './shape.ts'
+import { Stop } from './stop.ts'
+
+/** A finished chain and what its openings need. */
+export interface DoneChain {
+  readonly plan: RoundPlan
+  readonly seed: Uint8Array
+  readonly roots: Uint8Array
+}
+
+/** Rounds in flight: about 20 ms of work on a fast card, at least two so that none waits for the host. */
+export const roundsAhead = ({ m, n, k }: { m: number; n: number; k: number }): number =>
+  Math.min(64, Math.max(2, Math.ceil(1e13 / (2 * m * n * k))))
+
+export function runChain(
+  tools: CardTools,
+  plan: RoundPlan,
+  task: Pick<ChainTask, 'seed' | 'rounds'>,
+  onRoots: OnRoots,
+  stop: Stop,
+): DoneChain {
+  const roots: Uint8Array[] = []
+  plan.window.start(plan.state, task.seed)
+  const replay = { graph: plan.graph, window: plan.window, times: task.rounds, ahead: roundsAhead(plan.shape) }
+  replayGraph(
+    tools,
+    replay,
+    (more) => {
+      roots.push(more)
+      onRoots(more)
+    },
+    stop,
+  )
+  return { plan, seed: task.seed, roots: concatBytes(...roots) }
+}
+
+/** §5 paths. Rounds whose fingerprints were not kept are computed again, each once. */
+export function openChain(tools: CardTools, chain: DoneChain, asked: readonly LeafPosition[]): Uint8Array {
+  const { plan } = chain
+  if (plan.slots > 1 || plan.shape.rounds === 1)
+    return readPaths(
+      tools,
+      asked.map(({ round, tile }) => roundRequest(plan, plan.slots > 1 ? round : 0, tile)),
+    )
+  const seeds = chainSeeds(chain.seed, split(chain.roots))
+  const paths = new Map<LeafPosition, Uint8Array>()
+  for (const round of new Set(asked.map((position) => position.round))) {
+    plan.window.start(plan.state, seeds[round]!)
+    replayGraph(tools, { graph: plan.graph, window: plan.window, times: 1, ahead: 1 }, () => {}, new Stop())
+    for (const position of asked.filter((one) => one.round === round))
+      paths.set(position, readPaths(tools, [roundRequest(plan, 0, position.tile)]))
+  }
+  return concatBytes(...asked.map((position) => paths.get(position)!))
+}
+
+/** The path of a tile in the tree of the round kept in `slot`. */
+export function roundRequest(plan: RoundPlan, slot: number, tile: number): PathRequest {
+  const tiles = tilesOf(plan.shape)
+  const unit = groupOf(plan.shape)
+  const units = nodesOf(plan.shape)
+  const index = Math.floor(tile / unit)
+  return {
+    prints: plan.prints + BigInt(16 * (slot * tiles + index * unit)),
+    firstLeaf: index * unit,
+    nodes: plan.nodes + BigInt(32 * slot * units),
+    unit,
+    inUnit: tile % unit,
+    count: units,
+    index,
+  }
+}
+
+const split = (roots: Uint8Array): Uint8Array[] =>
+  Array.from({ length: roots.length / 32 }, (_, i) => roots.subarray(32 * i, 32 * i + 32))

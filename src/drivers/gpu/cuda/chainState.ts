@@ -1,0 +1,45 @@
+import { concatBytes, u32le, u64le } from '../../../core/bytes/bytes.ts'
+import type { CudaApi, Handle, HostMemory } from './cudaApi.ts'
+
+/** ts_chain_state of prelude.h: seed, round, where the host reads roots and their count. */
+export const STATE_BYTES = 56
+export const ROUND_OFFSET = 32n
+const ROOTS_OFFSET = 64
+
+/** Host memory that kernels write into: a count, then 32 bytes a root. */
+export class RootWindow {
+  readonly capacity: number
+  readonly #api: CudaApi
+  readonly #memory: HostMemory
+  readonly #count: Uint32Array
+
+  constructor(api: CudaApi, capacity: number) {
+    this.#api = api
+    this.capacity = capacity
+    this.#memory = api.allocateHost(ROOTS_OFFSET + 32 * capacity)
+    this.#count = new Uint32Array(this.#memory.bytes.buffer, this.#memory.bytes.byteOffset, 1)
+    this.#count[0] = 0
+  }
+
+  get count(): number {
+    return this.#count[0]!
+  }
+
+  roots(from: number, to: number): Uint8Array {
+    return this.#memory.bytes.slice(ROOTS_OFFSET + 32 * from, ROOTS_OFFSET + 32 * to)
+  }
+
+  /** Sets the state in device memory to the start of a chain from `seed`. */
+  start(state: Handle, seed: Uint8Array): void {
+    this.#count[0] = 0
+    const pointer = this.#memory.pointer
+    this.#api.upload(
+      state,
+      concatBytes(seed, u32le(0), u32le(0), u64le(pointer + BigInt(ROOTS_OFFSET)), u64le(pointer)),
+    )
+  }
+
+  close(): void {
+    this.#api.freeHost(this.#memory)
+  }
+}

@@ -1,0 +1,98 @@
+import { TouchstoneError } from '../../../ports/errors.ts'
+
+/** What went wrong in a call of NVIDIA's driver or library, and on which card. */
+export interface FailedCall {
+  readonly call: string
+  readonly status: number
+  readonly statusName: string
+  readonly card: string
+  readonly askedBytes?: number
+  readonly freeBytes?: number
+}
+
+interface Advice {
+  readonly code: string
+  readonly retry: boolean
+  readonly says: string
+  readonly nextStep: string
+}
+
+const LOST: Advice = {
+  code: 'GPU_LOST',
+  retry: false,
+  says: 'the card stopped working',
+  nextStep: 'Look for Xid lines in the kernel log (dmesg), reset or replace the card, then run again.',
+}
+const JIT: Advice = {
+  code: 'GPU_KERNEL_REFUSED',
+  retry: false,
+  says: 'the driver refused our kernels',
+  nextStep: 'Install NVIDIA driver 470 or newer; if it is newer already, report the status above.',
+}
+const BUSY: Advice = {
+  code: 'GPU_BUSY',
+  retry: true,
+  says: 'the card is taken by another process (exclusive compute mode, or still starting)',
+  nextStep: 'Stop the other process or choose another card, then run again.',
+}
+const FULL: Advice = {
+  code: 'OUT_OF_MEMORY',
+  retry: true,
+  says: 'the card has too little free memory',
+  nextStep: 'Free memory on the card (nvidia-smi shows who holds it) or ask for a smaller size.',
+}
+const OTHER: Advice = {
+  code: 'GPU_CALL_FAILED',
+  retry: false,
+  says: 'a driver call failed',
+  nextStep: 'Check the driver with nvidia-smi; if the card looks well there, report the status above.',
+}
+
+/** Statuses of the CUDA driver that people meet, and what to do about them. Numbers are those of cuda.h. */
+const ADVICE: Readonly<Record<number, Advice>> = {
+  2: FULL,
+  3: OTHER,
+  46: BUSY,
+  100: { ...OTHER, code: 'NO_GPU', says: 'the driver sees no card', nextStep: 'Check `nvidia-smi -L` on the box.' },
+  205: FULL,
+  209: JIT,
+  214: { ...LOST, says: 'the card reports an uncorrectable memory error' },
+  218: JIT,
+  220: LOST,
+  221: JIT,
+  222: JIT,
+  700: LOST,
+  702: LOST,
+  710: LOST,
+  716: LOST,
+  717: LOST,
+  718: LOST,
+  719: LOST,
+  720: LOST,
+  721: LOST,
+  802: BUSY,
+  803: {
+    ...OTHER,
+    code: 'GPU_DRIVER_MISMATCH',
+    says: 'driver and kernel module differ in version',
+    nextStep: 'Reboot the box, or reload the NVIDIA kernel module, so that both are the same version.',
+  },
+}
+
+/** A named fault for a failed call: which call, which card, what was asked and what was free, and what to do. */
+export function cudaFault(failed: FailedCall): TouchstoneError {
+  const advice = ADVICE[failed.status] ?? OTHER
+  const memory =
+    failed.askedBytes === undefined
+      ? ''
+      : `; asked for ${failed.askedBytes} bytes, ${failed.freeBytes ?? 'unknown'} free`
+  return new TouchstoneError(
+    { ...failed, code: advice.code },
+    {
+      message: `${failed.card}: ${advice.says}: ${failed.call} returned ${failed.status} (${failed.statusName})${memory}`,
+      blame: 'prover',
+      retry: advice.retry,
+      nextStep: advice.nextStep,
+    },
+  )
+}

@@ -1,0 +1,35 @@
+import { words32 } from '../../../core/bytes/bytes.ts'
+import { TILE } from '../../../core/params/constants.ts'
+import { fingerprintTile } from '../../../core/proof/fingerprint.ts'
+import type { TileEngine } from '../../../core/proof/tileEngine.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
+import type { CardTools } from './cardTools.ts'
+import { KNOWN_SEED, type RoundPlan } from './roundPlan.ts'
+import { tilesOf } from './shape.ts'
+
+/**
+ * §2: one tile of the round a plan has just run, against the CPU. A difference is a fault of the box (a library that
+ * rounds, a card that errs), found before the run and never held against it as a cheat. Plain rounds only: bound and kept
+ * ones use the same product.
+ */
+export function checkKnownTile({ api, ordinal }: CardTools, plan: RoundPlan, engine: TileEngine): void {
+  const { precision, n, k } = plan.shape
+  const columns = n / TILE
+  const tile = tilesOf(plan.shape) - 1
+  const place = { tileRow: Math.floor(tile / columns), tileColumn: tile % columns }
+  const expected = fingerprintTile(engine.tile({ seed: KNOWN_SEED, precision, k, ...place }), words32(KNOWN_SEED)[3]!)
+  const bytes = api.download(plan.prints + BigInt(16 * tile), 16)
+  const [f0, f1] = new BigUint64Array(bytes.buffer, bytes.byteOffset, 2)
+  if (f0 === expected.f0 && f1 === expected.f1) return
+  const { m } = plan.shape
+  throw new TouchstoneError(
+    { code: 'NOT_EXACT', card: ordinal, precision, m, n, k, product: plan.product.by },
+    {
+      message: `card ${ordinal}: ${precision} is not exact at m = ${m}, n = ${n}, k = ${k} (product by ${plan.product.by}): a known tile differs from the CPU`,
+      blame: 'prover',
+      retry: false,
+      nextStep:
+        'Set TOUCHSTONE_CUBLASLT=none to use our own kernels; if they differ too, the card or its clocks are faulty.',
+    },
+  )
+}

@@ -1,0 +1,225 @@
+import { concatBytes, u32le } from '../../../core/bytes/bytes.ts'
+import { passWords } from '../../../core/proof/seeds.ts'
+import type { LeafPosition } from '../../../ports/device.ts'
+import type { CardTools } from './cardTools.ts'
+import { type DoneChain, roundRequest } from './chain.ts'
+import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './chainState.ts'
+import type { Handle } from './cudaApi.ts'
+import { type PathRequest, readPaths } from './paths.ts'
+import { type OnRoots, replayGraph } from './replay.ts'
+import { foldWidths, tilesOf, unitOf, unitsOf } from './shape.ts'
+import type { Stop } from './stop.ts'
+
+/** A fill as a neighbour sees it: where it lies and how many tiles it holds. */
+export interface FillPlace {
+  readonly context: Handle
+  readonly ordinal: number
+  readonly kept: Handle
+  readonly tiles: number
+}
+
+/** A fill on this card: the chain that made it and where it lies. */
+export interface HeldFill {
+  readonly chain: DoneChain
+  readonly kept: Handle
+  readonly rounds: number
+}
+
+export interface DonePasses {
+  readonly fill: HeldFill
+  readonly partners: FillPlace
+  /** Z_0 … Z_(P-1), for units that are read again. */
+  readonly words: readonly Uint8Array[]
+  readonly nodes: Handle
+}
+
+const totalTiles = ({ chain, rounds }: HeldFill): number => tilesOf(chain.plan.shape) * rounds
+const paddedRounds = (rounds: number): number => 2 ** Math.ceil(Math.log2(rounds))
+
+export function placeOf(tools: CardTools, fill: HeldFill): FillPlace {
+  return { context: tools.context, ordinal: tools.ordinal, kept: fill.kept, tiles: totalTiles(fill) }
+}
+
+/** §7: P linked passes, each captured once and replayed; `partners` is the own fill, or a neighbour's (§8 link). */
+export function runPasses(
+  tools: CardTools,
+  task: { readonly fill: HeldFill; readonly partners: FillPlace; readonly passes: number; readonly start: Uint8Array },
+  onRoots: OnRoots,
+  stop: Stop,
+): DonePasses {
+  const { api, buffers, context, stream } = tools
+  const { fill, partners } = task
+  if (partners.context !== context) api.enablePeer(partners.context)
+  const tiles = tilesOf(fill.chain.plan.shape)
+  const nodes = buffers.take('passNodes', task.passes * fill.rounds * unitsOf(tiles) * 32)
+  const state = buffers.take('state', STATE_BYTES)
+  const roots = buffers.take('passRoots', scratchHashes(fill) * 32)
+  api.zero(roots, paddedRounds(fill.rounds) * 32)
+  const window = new RootWindow(api, task.passes)
+  const q: Uint8Array[] = []
+  try {
+    window.start(state, task.start)
+    const keepPass = (pass: FillPlace) => launchPass(tools, { fill, partners: pass, state, nodes, roots })
+    tools.kernels.get('memory', 'ts_finish_pass')
+    api.beginCapture(stream)
+    keepPass(partners)
+    const graph = api.endCapture(stream)
+    const replay = { graph, window, times: task.passes, ahead: 2 }
+    replayGraph(
+      tools,
+      replay,
+      (more) => {
+        for (let at = 0; at < more.length; at += 32) q.push(more.slice(at, at + 32))
+        onRoots(more)
+      },
+      stop,
+    )
+    api.destroyGraph(graph)
+  } finally {
+    window.close()
+  }
+  return { fill, partners, nodes, words: passWords(task.start, q) }
+}
+
+interface PassMemory {
+  readonly fill: HeldFill
+  readonly partners: FillPlace
+  readonly state: Handle
+  readonly nodes: Handle
+  readonly roots: Handle
+}
+
+/** Hashes kept beside the padded roots while they are folded: one round of folding a launch, never more than the first. */
+function scratchHashes(fill: HeldFill): number {
+  const units = unitsOf(tilesOf(fill.chain.plan.shape))
+  return paddedRounds(fill.rounds) * 3 + fill.rounds * units
+}
+
+function launchPass({ api, kernels, stream }: CardTools, { fill, partners, state, nodes, roots }: PassMemory): void {
+  const tiles = tilesOf(fill.chain.plan.shape)
+  const units = fill.rounds * unitsOf(tiles)
+  api.launch({
+    kernel: kernels.get('memory', 'ts_pass'),
+    blocks: [units, 1],
+    threads: 256,
+    stream,
+    arguments: [fill.kept, partners.kept, partners.tiles, state, unitOf(tiles), nodes],
+  })
+  const scratch = roots + BigInt(32 * 3 * paddedRounds(fill.rounds))
+  foldRounds(
+    { api, kernels, stream },
+    fill,
+    { from: nodes, round: state + ROUND_OFFSET, perRound: units },
+    roots,
+    scratch,
+  )
+  const root = foldAll({ api, kernels, stream }, roots, paddedRounds(fill.rounds))
+  const finish = kernels.get('memory', 'ts_finish_pass')
+  api.launch({ kernel: finish, blocks: [1, 1], threads: 1, stream, arguments: [root, state] })
+}
+
+type Launcher = Pick<CardTools, 'api' | 'kernels' | 'stream'>
+
+/** Nodes of a pass to one root per kept round. */
+function foldRounds(
+  { api, kernels, stream }: Launcher,
+  fill: HeldFill,
+  nodes: { readonly from: Handle; readonly round: Handle; readonly perRound: number },
+  roots: Handle,
+  scratch: Handle,
+): void {
+  const fold = kernels.get('base', 'ts_fold')
+  let count = fill.rounds * unitsOf(tilesOf(fill.chain.plan.shape))
+  let { from, round, perRound } = nodes
+  const widths = foldWidths(unitsOf(tilesOf(fill.chain.plan.shape)))
+  for (const [step, width] of widths.entries()) {
+    count /= width
+    const to = step === widths.length - 1 ? roots : scratch
+    api.launch({ kernel: fold, blocks: [count, 1], threads: 64, stream, arguments: [from, to, round, perRound, width] })
+    from = to
+    round = 0n
+    perRound = 0
+  }
+}
+
+/** A power of two of hashes to one, step by step behind one another. */
+function foldAll({ api, kernels, stream }: Launcher, hashes: Handle, count: number): Handle {
+  const fold = kernels.get('base', 'ts_fold')
+  let from = hashes
+  let to = hashes + BigInt(32 * count)
+  let left = count
+  for (const width of foldWidths(count)) {
+    left /= width
+    api.launch({ kernel: fold, blocks: [left, 1], threads: 64, stream, arguments: [from, to, 0n, 0, width] })
+    from = to
+    to += BigInt(32 * left)
+  }
+  return from
+}
+
+/** Each opening: u in its kept round of the pass, that round among all, and u in the fill (ports/device.ts). */
+export function openPasses(tools: CardTools, done: DonePasses, asked: readonly LeafPosition[]): Uint8Array {
+  const tiles = tilesOf(done.fill.chain.plan.shape)
+  const prints = readUnitsAgain(tools, done, asked)
+  const roots = passRoots(tools, done, asked)
+  const unit = unitOf(tiles)
+  const units = unitsOf(tiles)
+  const requests = asked.flatMap(({ round, tile }, i): PathRequest[] => {
+    const kept = Math.floor(tile / tiles)
+    const inRound = tile % tiles
+    const index = Math.floor(inRound / unit)
+    const nodes = done.nodes + BigInt(32 * units * (round * done.fill.rounds + kept))
+    const firstLeaf = tile - (tile % unit)
+    const above = { prints: 0n, firstLeaf: 0, unit: 0, inUnit: 0 }
+    return [
+      { prints: prints + BigInt(16 * unit * i), firstLeaf, nodes, unit, inUnit: tile % unit, count: units, index },
+      { ...above, nodes: roots.get(round)!, count: paddedRounds(done.fill.rounds), index: kept },
+      roundRequest(done.fill.chain.plan, kept, inRound),
+    ]
+  })
+  return readPaths(tools, requests)
+}
+
+/** Fingerprints of the asked units, computed again from the fill: 256 tiles each, cheaper than keeping them all. */
+function readUnitsAgain(tools: CardTools, done: DonePasses, asked: readonly LeafPosition[]): Handle {
+  const { api, buffers, kernels, stream } = tools
+  const unit = unitOf(tilesOf(done.fill.chain.plan.shape))
+  const table = concatBytes(
+    ...asked.map(({ round, tile }) =>
+      concatBytes(done.words[round]!, u32le(Math.floor(tile / unit)), new Uint8Array(28)),
+    ),
+  )
+  const printsAt = table.length
+  const nodesAt = printsAt + 16 * unit * asked.length
+  const base = buffers.take('prints', nodesAt + 32 * asked.length)
+  api.upload(base, table)
+  const prints = base + BigInt(printsAt)
+  api.launch({
+    kernel: kernels.get('memory', 'ts_pass_again'),
+    blocks: [asked.length, 1],
+    threads: 256,
+    stream,
+    arguments: [done.fill.kept, done.partners.kept, done.partners.tiles, base, unit, base + BigInt(nodesAt), prints],
+  })
+  api.synchronize(stream)
+  return prints
+}
+
+/** Padded roots of the kept rounds for every asked pass. */
+function passRoots(tools: CardTools, done: DonePasses, asked: readonly LeafPosition[]): Map<number, Handle> {
+  const { api, buffers, stream } = tools
+  const passes = [...new Set(asked.map(({ round }) => round))]
+  const padded = paddedRounds(done.fill.rounds)
+  const units = done.fill.rounds * unitsOf(tilesOf(done.fill.chain.plan.shape))
+  const base = buffers.take('passRoots', 32 * (passes.length * padded + units))
+  api.zero(base, 32 * passes.length * padded)
+  const scratch = base + BigInt(32 * passes.length * padded)
+  const places = passes.map((pass, i) => {
+    const roots = base + BigInt(32 * padded * i)
+    const from = done.nodes + BigInt(32 * units * pass)
+    foldRounds(tools, done.fill, { from, round: 0n, perRound: 0 }, roots, scratch)
+    return [pass, roots] as const
+  })
+  api.synchronize(stream)
+  return new Map(places)
+}

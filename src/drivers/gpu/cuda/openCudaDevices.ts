@@ -1,0 +1,104 @@
+import type { Device, DeviceFacts } from '../../../ports/device.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
+import { scriptUrl } from '../../system/scriptUrl.ts'
+import { CardThread } from './cardThread.ts'
+import { loadLibcuda } from './libcuda.ts'
+import type { FillPlace } from './memoryPart.ts'
+import { openTelemetry, type Telemetry } from './telemetry.ts'
+
+export interface CudaDevicesOptions {
+  /** Cards by the driver's numbers; all unless said otherwise. Naming one twice opens it twice. */
+  readonly ordinals?: readonly number[]
+  /** A context of its own keeps two devices on one card from seeing each other's memory; link parts need `shared`. */
+  readonly context?: 'shared' | 'own'
+  /** A bundled release knows better where its files lie. */
+  readonly kernelFolder?: string
+  readonly workerScript?: URL
+}
+
+/** What a link part needs of its peer: where its fill lies, which only a device of the same kind can say. */
+const threads = new WeakMap<Device, CardThread>()
+
+/**
+ * Every NVIDIA card of this machine as a device, each driven from its own thread so that all run at once. A card that
+ * cannot be opened is a fault that names it; the others opened so far are closed again.
+ */
+export async function openCudaDevices(options: CudaDevicesOptions = {}): Promise<Device[]> {
+  const ordinals = options.ordinals ?? allCards()
+  const script = options.workerScript ?? scriptUrl('./cardWorker.ts', import.meta.url)
+  const { context = 'shared', kernelFolder = null } = options
+  const opening = ordinals.map(async (ordinal) => {
+    const thread = new CardThread(script, { ordinal, context, kernelFolder })
+    return cudaDevice(thread, await thread.opened())
+  })
+  const settled = await Promise.allSettled(opening)
+  const failed = settled.find((one) => one.status === 'rejected')
+  const devices = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  if (!failed) return devices
+  await Promise.all(devices.map((device) => device.close()))
+  throw failed.reason
+}
+
+function allCards(): number[] {
+  const count = loadLibcuda().deviceCount()
+  if (count > 0) return Array.from({ length: count }, (_, ordinal) => ordinal)
+  throw new TouchstoneError(
+    { code: 'NO_GPU' },
+    {
+      message: 'the NVIDIA driver is there but shows no card',
+      blame: 'prover',
+      retry: false,
+      nextStep: 'Check `nvidia-smi -L` and CUDA_VISIBLE_DEVICES on the box, or use the CPU device.',
+    },
+  )
+}
+
+const never = new AbortController().signal
+const nothing = () => {}
+
+function cudaDevice(thread: CardThread, facts: DeviceFacts): Device {
+  let telemetry: Telemetry | null | undefined
+  const device: Device = {
+    facts,
+    prepare: async (shapes, signal) => {
+      await thread.run({ do: 'prepare', shapes }, nothing, signal)
+    },
+    runChain: async (task, onRoot, signal) => {
+      await thread.run({ do: 'runChain', task }, onRoot, signal)
+    },
+    openChain: async (asked, signal) => (await thread.run({ do: 'openChain', asked }, nothing, signal)) as Uint8Array,
+    fill: async (task, onRoot, signal) => {
+      await thread.run({ do: 'fill', task }, onRoot, signal)
+    },
+    runPasses: async ({ passes, start, peer }, onRoot, signal) => {
+      const place = peer && peer !== device ? await fillPlace(peer) : null
+      await thread.run({ do: 'runPasses', passes, start, peer: place }, onRoot, signal)
+    },
+    openPasses: async (asked, signal) => (await thread.run({ do: 'openPasses', asked }, nothing, signal)) as Uint8Array,
+    runBare: async (task, signal) => (await thread.run({ do: 'runBare', task }, nothing, signal)) as number,
+    telemetry: async () => {
+      telemetry = telemetry === undefined ? openTelemetry(String(facts.details.pci)) : telemetry
+      return telemetry?.sample() ?? {}
+    },
+    release: async () => {
+      await thread.run({ do: 'release' }, nothing, never)
+    },
+    close: () => thread.close(),
+  }
+  threads.set(device, thread)
+  return device
+}
+
+async function fillPlace(peer: Device): Promise<FillPlace> {
+  const thread = threads.get(peer)
+  if (thread) return (await thread.run({ do: 'fillPlace' }, nothing, never)) as FillPlace
+  throw new TouchstoneError(
+    { code: 'NO_PEER_FILL' },
+    {
+      message: 'the peer device is no NVIDIA card of this process',
+      blame: 'prover',
+      retry: false,
+      nextStep: 'Open all cards of a box with one call.',
+    },
+  )
+}

@@ -1,0 +1,53 @@
+import type { CardTools } from './cardTools.ts'
+import type { RootWindow } from './chainState.ts'
+import type { Handle } from './cudaApi.ts'
+import { type Stop, stopped } from './stop.ts'
+
+export interface Replay {
+  readonly graph: Handle
+  readonly window: RootWindow
+  readonly times: number
+  /** Launches queued ahead of the last root seen: enough to keep the card busy, few enough to stop soon. */
+  readonly ahead: number
+}
+
+/** All new roots so far, 32 bytes each, in order. */
+export type OnRoots = (roots: Uint8Array) => void
+
+const POLL_MS = 0.05
+
+/** Replays a captured round (or pass) and hands its roots out as the card writes them; the host is out of the loop. */
+export function replayGraph(
+  tools: CardTools,
+  { graph, window, times, ahead }: Replay,
+  onRoots: OnRoots,
+  stop: Stop,
+): void {
+  const { api, stream, ordinal } = tools
+  let launched = 0
+  let seen = 0
+  while (seen < times) {
+    while (launched < times && launched - seen < ahead) {
+      api.launchGraph(graph, stream)
+      launched++
+    }
+    const count = window.count
+    if (count > seen) {
+      onRoots(window.roots(seen, count))
+      seen = count
+    } else if (stop.requested) {
+      api.synchronize(stream)
+      throw stopped(ordinal)
+    } else {
+      // A failed card answers here; a finished one has its last roots in the window by now.
+      if (api.idle(stream) && window.count === seen && launched - seen >= Math.min(ahead, times - seen))
+        lostRoots(tools)
+      stop.pause(POLL_MS)
+    }
+  }
+  api.synchronize(stream)
+}
+
+function lostRoots({ api, stream }: CardTools): void {
+  api.synchronize(stream)
+}

@@ -1,0 +1,168 @@
+import { TILE } from '../../../core/params/constants.ts'
+import type { Precision } from '../../../core/params/precision.ts'
+import type { CardTools } from './cardTools.ts'
+import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './chainState.ts'
+import { chooseAlgorithm } from './chooseAlgorithm.ts'
+import type { Handle, KernelArgument } from './cudaApi.ts'
+import { createProduct, type Product, type ProductMaker } from './product.ts'
+import { type ChainShape, entryBytes, FOLD, nodesOf, operandBytes, tilesOf, unitsOf } from './shape.ts'
+
+/** Where a plan leaves what the openings need; `slots` is 1 when rounds are computed again instead of kept. */
+export interface RoundPlan {
+  readonly shape: ChainShape
+  readonly product: Product
+  /** Which of the library's ways was fastest here. */
+  readonly choice: number
+  readonly graph: Handle
+  readonly window: RootWindow
+  readonly state: Handle
+  readonly c: Handle
+  readonly prints: Handle
+  readonly nodes: Handle
+  readonly kept: Handle
+  readonly slots: number
+  readonly generation: number
+  /** The steps alone, for benchmarks. */
+  readonly steps: Readonly<Record<'entries' | 'product' | 'leaves' | 'tree', (stream: Handle) => void>>
+  close(): void
+}
+
+export interface PlanChoices {
+  /** Fingerprints of every round stay on the card when they take at most this much. */
+  readonly printsBudget: number
+  readonly maker?: ProductMaker
+  readonly choice?: number
+}
+
+const ENTRIES: Readonly<Record<Precision, (tools: CardTools) => Handle>> = {
+  int8: ({ kernels }) => kernels.get('base', 'ts_entries_int8'),
+  fp8: ({ kernels }) => kernels.get('entries16', 'ts_entries_fp8'),
+  bf16: ({ kernels }) => kernels.get('entries16', 'ts_entries_bf16'),
+  fp16: ({ kernels }) => kernels.get('entries16', 'ts_entries_fp16'),
+  fp32: ({ kernels }) => kernels.get('base', 'ts_entries_fp32'),
+}
+const ENTRY_VECTORS_PER_THREAD = 8
+
+/** Buffers of a shape, taken in one go so that several plans can share the largest. */
+function takeBuffers({ buffers }: CardTools, shape: ChainShape, printsBudget: number) {
+  const { a, b, c } = operandBytes(shape)
+  const tiles = tilesOf(shape)
+  const isFill = shape.kind === 'fill'
+  const perRound = 16 * tiles + 32 * nodesOf(shape)
+  const slots = isFill || shape.rounds * perRound <= printsBudget ? shape.rounds : 1
+  return {
+    a: buffers.take('a', a),
+    b: buffers.take('b', b),
+    c: buffers.take('c', c),
+    state: buffers.take('state', STATE_BYTES),
+    prints: buffers.take(isFill ? 'keptPrints' : 'prints', slots * tiles * 16),
+    nodes: buffers.take(isFill ? 'keptNodes' : 'nodes', slots * nodesOf(shape) * 32),
+    folded: buffers.take('folded', 2 * Math.ceil(nodesOf(shape) / FOLD) * 32),
+    kept: isFill ? buffers.take('kept', shape.rounds * tiles * 2048) : 0n,
+    slots,
+  }
+}
+
+/** The seed of the round each plan runs once before it is used. */
+export const KNOWN_SEED: Uint8Array = Uint8Array.from({ length: 32 }, (_, i) => 7 * i + 1)
+
+/** Makes buffers, kernels and the captured round of a shape; nothing of it depends on a seed. */
+export function planRounds(tools: CardTools, shape: ChainShape, choices: PlanChoices): RoundPlan {
+  const memory = takeBuffers(tools, shape, choices.printsBudget)
+  const product = createProduct(tools, { ...shape, ...memory }, choices.maker)
+  const window = new RootWindow(tools.api, shape.rounds)
+  const choice = choices.choice ?? chooseAlgorithm(tools, shape, product)
+  const steps = roundSteps(tools, shape, memory, product, choice)
+  const { api, stream } = tools
+  const round = [steps.entries, steps.product, steps.leaves, steps.tree]
+  // Once outside the graph: kernels load at their first launch, which must not happen while capturing, and the result is
+  // there to be checked against the known tile.
+  window.start(memory.state, KNOWN_SEED)
+  for (const step of round) step(stream)
+  api.synchronize(stream)
+  api.beginCapture(stream)
+  for (const step of round) step(stream)
+  const graph = api.endCapture(stream)
+  return {
+    shape,
+    product,
+    choice,
+    graph,
+    window,
+    steps,
+    ...memory,
+    generation: tools.buffers.generation,
+    close() {
+      api.destroyGraph(graph)
+      product.close()
+      window.close()
+    },
+  }
+}
+
+type Memory = ReturnType<typeof takeBuffers>
+
+function roundSteps(tools: CardTools, shape: ChainShape, memory: Memory, product: Product, choice: number) {
+  const { api } = tools
+  const entriesKernel = ENTRIES[shape.precision](tools)
+  const vectors = (rows: number) => (rows * shape.k * entryBytes(shape.precision)) / 16
+  const most = Math.max(vectors(shape.m), vectors(shape.n))
+  const entryBlocks = Math.max(1, Math.ceil(most / (256 * ENTRY_VECTORS_PER_THREAD)))
+  const leaves = leavesLaunch(tools, shape, memory)
+  return {
+    entries: (stream: Handle) =>
+      api.launch({
+        kernel: entriesKernel,
+        blocks: [entryBlocks, 2],
+        threads: 256,
+        stream,
+        arguments: [memory.a, memory.b, memory.state, vectors(shape.m), vectors(shape.n)],
+      }),
+    product: (stream: Handle) => product.launch(stream, choice),
+    leaves: (stream: Handle) => api.launch({ ...leaves, stream }),
+    tree: (stream: Handle) => launchTree(tools, shape, memory, stream),
+  }
+}
+
+function leavesLaunch({ kernels }: CardTools, shape: ChainShape, memory: Memory) {
+  const tiles = tilesOf(shape)
+  const keep = memory.slots > 1 ? 1 : 0
+  const common: KernelArgument[] = [memory.c, memory.state, tiles, Math.log2(shape.n / TILE), keep, memory.prints]
+  const floats = shape.precision === 'fp8' || shape.precision === 'bf16' || shape.precision === 'fp16'
+  const kernel =
+    shape.kind === 'fill'
+      ? kernels.get('memory', 'ts_leaves_fill')
+      : shape.kind === 'bind'
+        ? kernels.get('memory', 'ts_leaves_bind')
+        : kernels.get('base', floats ? 'ts_leaves_float' : 'ts_leaves_int')
+  const kept = shape.kind === 'fill' ? [memory.kept] : []
+  return { kernel, blocks: [unitsOf(tiles), 1] as const, threads: 256, arguments: [...common, memory.nodes, ...kept] }
+}
+
+/** Nodes of the round to its root, which goes to the host, and the next seed into the state. */
+function launchTree({ api, kernels }: CardTools, shape: ChainShape, memory: Memory, stream: Handle): void {
+  let count = nodesOf(shape)
+  let from = memory.nodes
+  let to = memory.folded
+  let perRound = memory.slots > 1 ? count : 0
+  for (; count > FOLD; count /= FOLD) {
+    const round = memory.state + ROUND_OFFSET
+    api.launch({
+      kernel: kernels.get('base', 'ts_fold'),
+      blocks: [count / FOLD, 1],
+      threads: 64,
+      stream,
+      arguments: [from, to, round, perRound, FOLD],
+    })
+    from = to
+    to += BigInt((32 * count) / FOLD)
+    perRound = 0
+  }
+  api.launch({
+    kernel: kernels.get('base', 'ts_finish_round'),
+    blocks: [1, 1],
+    threads: 64,
+    stream,
+    arguments: [from, memory.state, perRound, count, 0n],
+  })
+}
