@@ -168,6 +168,9 @@ const MOST_ROOTS = 2 ** 17
 export const boundedRounds = (rounds: number, devices: number): number =>
   Math.min(rounds, Math.floor(MOST_ROOTS / devices))
 
+/** §4.1 has 32 bits for a limit, and a timer of Node 31. */
+const LONGEST_LIMIT_MS = 2 ** 31 - 1
+
 /** The slowest fill of a card that we wait for. */
 const LONGEST_FILL_SECONDS = 300
 
@@ -176,4 +179,4 @@ const LONGEST_FILL_SECONDS = 300
  * `most` is ours: a box that was slow in the calibration does not buy days of our time (attack 44).
  */
 const limitFor = (expectedSeconds: number, most: number): number =>
-  Math.ceil(20_000 + 5_000 * Math.min(expectedSeconds, most))
+  Math.min(LONGEST_LIMIT_MS, Math.ceil(20_000 + 5_000 * Math.min(expectedSeconds, most)))

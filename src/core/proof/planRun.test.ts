@@ -1,0 +1,108 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { challengeDiffers } from '../certificate/challengeDiffers.ts'
+import { lengthen } from '../certificate/shortParts.ts'
+import { PRECISION_NAMES } from '../params/precision.ts'
+import { PRESETS } from '../params/presets.ts'
+import { type Challenge, decodeChallenge, encodeChallenge, rootCount } from './challenge.ts'
+import {
+  chooseSize,
+  type PlanInputs,
+  type PlannedPart,
+  planRun,
+  planSizing,
+  planTiming,
+  type Timings,
+} from './planRun.ts'
+
+const memory = fc.oneof(
+  fc.nat(Number.MAX_SAFE_INTEGER),
+  fc.integer({ min: 0, max: 2 ** 31 - 1 }).map((x) => x * 128),
+)
+
+const inputs: fc.Arbitrary<PlanInputs> = fc
+  .record({
+    preset: fc.constantFrom(...Object.values(PRESETS)),
+    kind: fc.constantFrom('cpu' as const, 'cuda' as const),
+    memories: fc.array(fc.tuple(memory, memory), { minLength: 1, maxLength: 32 }),
+    precisions: fc.subarray([...PRECISION_NAMES], { minLength: 1 }),
+    memory: fc.boolean(),
+    bind: fc.boolean(),
+    moreOpenings: fc.nat(100),
+    maxSize: fc.integer({ min: 64, max: 32768 }),
+    seconds: fc.constantFrom(0, 0.05, 3, 3600),
+    sustained: fc.constantFrom(0, 20, 86_400),
+    roundTripSeconds: fc.double({ min: 0, max: 10, noNaN: true }),
+  })
+  .map(({ kind, memories, seconds, sustained, moreOpenings, ...rest }) => ({
+    ...rest,
+    devices: memories.map(([memoryBytes, freeBytes]) => ({ kind, memoryBytes, freeBytes })),
+    openings: rest.preset.openings + moreOpenings,
+    partSeconds: seconds,
+    sustainedSeconds: sustained,
+  }))
+
+/** What a calibration can have shown: from two roots in one packet to a root just before the limit. */
+const gap = fc
+  .tuple(fc.double({ min: 2e-5, max: 120, noNaN: true }), fc.double({ min: 1, max: 1e6, noNaN: true }))
+  .map(([fastest, factor]) => ({ fastest, slowest: Math.min(120, fastest * factor) }))
+
+const timings: fc.Arbitrary<Timings> = fc.array(gap, { minLength: 8, maxLength: 8 }).map((gaps) => {
+  const keys = [...PRECISION_NAMES.map((name) => `rounds ${name}`), 'fill', 'bind int8']
+  return new Map([
+    ...keys.map((key, i) => [key, gaps[i]!] as const),
+    ['pass byte', { fastest: gaps[7]!.fastest / 1e9, slowest: gaps[7]!.slowest / 1e6 }] as const,
+  ])
+})
+
+const asChallenge = (parts: readonly PlannedPart[], deviceCount: number): Challenge => ({
+  runId: new Uint8Array(16),
+  validatorKey: new Uint8Array(32),
+  proverKey: new Uint8Array(32),
+  deviceCount,
+  parts: parts.map((part) => ({ ...part, nonceHash: new Uint8Array(32) })),
+})
+
+function expectSound(given: PlanInputs, plan: readonly PlannedPart[]): void {
+  const challenge = asChallenge(plan, given.devices.length)
+  expect(decodeChallenge(encodeChallenge(challenge))).toEqual(challenge)
+  for (const part of challenge.parts) {
+    const roots = given.devices.reduce((sum, _, device) => sum + rootCount(part, device), 0)
+    expect(roots).toBeLessThanOrEqual(2 ** 17 + 32 * 4096)
+    expect(part.limitMs).toBeLessThanOrEqual(
+      20_000 + 5_000 * (300 + 10 * Math.max(given.partSeconds, given.sustainedSeconds)),
+    )
+  }
+}
+
+describe('whatever a box claims and however it calibrates', () => {
+  test('property: every plan is a challenge that decodes, of the preset, with bounded roots and waits', () => {
+    fc.assert(
+      fc.property(inputs, timings, (given, shown) => {
+        const sizing = planSizing(given)
+        expectSound(given, sizing)
+        const size = (precision: PlanInputs['precisions'][number]) => chooseSize(given, precision, sizing, shown)
+        expectSound(given, planTiming(given, size))
+        const plan = planRun(given, size, shown)
+        expectSound(given, plan)
+        const kinds = given.devices.map(({ kind }) => kind)
+        expect(challengeDiffers(given.preset, asChallenge(plan, given.devices.length), kinds)).toBeNull()
+        const short = plan.map((_, part) => ({ part, device: 0, leastUs: 10_000_000, elapsedUs: 1 }))
+        expectSound(given, lengthen(plan, short))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('property: attack 27, a slow calibration lowers m and n at most, never k', () => {
+    fc.assert(
+      fc.property(inputs, timings, timings, (given, slow, fast) => {
+        const plan = (shown: Timings) => {
+          const sizing = planSizing(given)
+          return planRun(given, (precision) => chooseSize(given, precision, sizing, shown), shown)
+        }
+        expect(plan(slow).map(({ k }) => k)).toEqual(plan(fast).map(({ k }) => k))
+      }),
+    )
+  })
+})

@@ -1,0 +1,130 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { concatBytes, u32le } from '../bytes/bytes.ts'
+import { DecodeError } from '../bytes/reader.ts'
+import { encodeFrame, FrameDecoder } from './frames.ts'
+import { CODECS, type Message, type MessageType } from './messages.ts'
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
+const upTo = (length: number) => fc.uint8Array({ maxLength: length })
+const u32 = fc.nat(0xffffffff)
+const ALL = Object.keys(CODECS) as MessageType[]
+
+const code = fc.stringMatching(/^[A-Z][A-Z0-9_]{0,39}$/)
+const plain = fc.stringMatching(/^[\x21-\x7e]([\x20-\x7e]{0,60}[\x21-\x7e])?$/)
+
+const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { type: T }>> } = {
+  hello: fc.constant({ type: 'hello' }),
+  ping: fc.record({ type: fc.constant('ping'), token: bytes(8) }),
+  challenge: fc.record({ type: fc.constant('challenge'), bytes: upTo(300) }),
+  start: fc.record({ type: fc.constant('start'), part: u32, s: bytes(32) }),
+  passes: fc.record({ type: fc.constant('passes'), part: u32, z: bytes(32) }),
+  reveal: fc.record({ type: fc.constant('reveal'), part: u32, nonce: bytes(32) }),
+  finish: fc.constant({ type: 'finish' }),
+  welcome: fc.record({ type: fc.constant('welcome'), key: bytes(32), inventory: upTo(300) }),
+  pong: fc.record({ type: fc.constant('pong'), token: bytes(8) }),
+  ready: fc.record({ type: fc.constant('ready'), signature: bytes(64) }),
+  root: fc.record({ type: fc.constant('root'), part: u32, device: u32, index: u32, root: bytes(32) }),
+  opened: fc.record({ type: fc.constant('opened'), part: u32, device: u32, paths: upTo(300) }),
+  result: fc.record({ type: fc.constant('result'), signature: bytes(64) }),
+  telemetry: fc.record({ type: fc.constant('telemetry'), device: u32, sample: upTo(300) }),
+  fault: fc.record({ type: fc.constant('fault'), code, text: fc.oneof(fc.constant(''), plain) }),
+}
+const message: fc.Arbitrary<Message> = fc.oneof(...ALL.map((type) => messages[type]))
+
+/** Messages from these bytes, or the DecodeError; anything else thrown is a defect. */
+function decode(chunks: readonly Uint8Array[], accepted: readonly MessageType[] = ALL) {
+  const decoder = new FrameDecoder(accepted)
+  const found: Message[] = []
+  try {
+    for (const chunk of chunks) for (const one of decoder.push(chunk)) found.push(one)
+  } catch (error) {
+    expect(error).toBeInstanceOf(DecodeError)
+    expect((error as DecodeError).message).toMatch(/^[\x20-\x7e]{1,200}$/)
+    return { found, refused: true, partial: false }
+  }
+  return { found, refused: false, partial: decoder.partial }
+}
+
+describe('frames', () => {
+  test.each(ALL)('property: %s comes back as it went', (type) => {
+    fc.assert(
+      fc.property(messages[type] as fc.Arbitrary<Message>, (one) => {
+        expect(decode([encodeFrame(one)])).toEqual({ found: [one], refused: false, partial: false })
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('property: any cut of a stream into pieces gives the same messages', () => {
+    const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 30 })
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 12 }), cuts, (sent, sizes) => {
+        const stream = concatBytes(...sent.map(encodeFrame))
+        const chunks: Uint8Array[] = []
+        for (let at = 0, i = 0; at < stream.length; at += sizes[i++ % sizes.length]!)
+          chunks.push(stream.subarray(at, at + sizes[i % sizes.length]!))
+        expect(decode(chunks)).toEqual({ found: sent, refused: false, partial: false })
+      }),
+    )
+  })
+
+  test('property: a message cut short is never a message', () => {
+    fc.assert(
+      fc.property(message, fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (one, share) => {
+        const frame = encodeFrame(one)
+        const { found, refused, partial } = decode([frame.subarray(0, Math.floor(share * frame.length))])
+        expect(found).toEqual([])
+        expect(refused).toBe(false)
+        expect(partial).toBe(Math.floor(share * frame.length) > 0)
+      }),
+    )
+  })
+
+  test('property: a changed message is refused, waits for more, or is another message that comes back as itself', () => {
+    fc.assert(
+      fc.property(message, fc.nat(400), fc.integer({ min: 1, max: 255 }), (one, at, change) => {
+        const frame = encodeFrame(one).slice()
+        frame[at % frame.length] = frame[at % frame.length]! ^ change
+        for (const other of decode([frame]).found) expect(decode([encodeFrame(other)]).found).toEqual([other])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('property: a body with one byte more or less is refused where the length is fixed', () => {
+    const fixed = ['hello', 'ping', 'start', 'passes', 'reveal', 'finish', 'pong', 'ready', 'root', 'result'] as const
+    fc.assert(
+      fc.property(fc.oneof(...fixed.map((type) => messages[type])), fc.boolean(), (one, more) => {
+        const body = encodeFrame(one).subarray(5)
+        if (!more && body.length === 0) return
+        const changed = more ? concatBytes(body, Uint8Array.of(0)) : body.subarray(1)
+        const frame = concatBytes(u32le(changed.length + 1), Uint8Array.of(CODECS[one.type].id), changed)
+        expect(decode([frame]).refused).toBe(true)
+      }),
+    )
+  })
+
+  test('property: noise throws nothing but DecodeError', () => {
+    fc.assert(
+      fc.property(fc.array(upTo(80), { maxLength: 6 }), (noise) => void decode(noise)),
+      { numRuns: 1000 },
+    )
+  })
+
+  test.each(ALL)('a %s over its limit is refused by its head alone', (type) => {
+    const head = concatBytes(u32le(CODECS[type].limit + 2), Uint8Array.of(CODECS[type].id))
+    expect(decode([head]).refused).toBe(true)
+    expect(decode([concatBytes(u32le(0), Uint8Array.of(CODECS[type].id))]).refused).toBe(true)
+  })
+
+  test('a type that has no business here is refused', () => {
+    expect(decode([encodeFrame({ type: 'finish' })], ['root', 'opened']).refused).toBe(true)
+  })
+
+  test('a fault keeps nothing that a terminal would obey', () => {
+    const body = new TextEncoder().encode('BUSY \u001b[2J\u001b]0;x\u0007')
+    const frame = concatBytes(u32le(body.length + 1), Uint8Array.of(CODECS.fault.id), body)
+    expect(decode([frame]).found).toEqual([{ type: 'fault', code: 'BUSY', text: '?[2J?]0;x?' }])
+  })
+})
