@@ -25,6 +25,7 @@ export interface SshServerOptions {
   /** What a talkative login shell would print before each command, on both streams. */
   readonly chatter?: string
   readonly failWrites?: boolean
+  readonly noSftp?: boolean
   /** A server that breaks the flow control of the protocol. */
   readonly ignoreWindow?: boolean
   /** Told how many bytes of commands' output have been handed to the connection. */
@@ -75,7 +76,8 @@ function isAllowed(context: AuthContext, options: SshServerOptions): boolean {
 }
 
 function serveSession(session: Session, options: SshServerOptions, children: Set<ChildProcess>): void {
-  session.on('sftp', (accept) => serveSftp(accept(), options.failWrites ? { failWrites: true } : {}))
+  if (!options.noSftp)
+    session.on('sftp', (accept) => serveSftp(accept(), options.failWrites ? { failWrites: true } : {}))
   session.on('exec', (accept, _reject, info) => {
     const channel = accept()
     const child = spawn('/bin/sh', ['-c', info.command], {
@@ -103,6 +105,11 @@ function connectStreams(channel: ServerChannel, child: ChildProcess, options: Ss
   child.stdout?.on('data', (chunk: Buffer) => {
     total += chunk.length
     options.onOutput?.(total)
+    // One byte more each time: the client's library drops what comes at a window of exactly zero, and must not get there.
+    if (options.ignoreWindow && chunk.length > 8192) {
+      channel.write(Buffer.concat([chunk, Buffer.of(0)]))
+      return
+    }
     if (!channel.write(chunk)) {
       child.stdout?.pause()
       channel.once('drain', () => child.stdout?.resume())

@@ -72,14 +72,22 @@ sha256sum -b -- "$@" 2>/dev/null
 exit 0
 `
 
+/** Arguments: file, mode. Its content comes on standard input. */
+export const RECEIVE_FILE = `
+umask 077
+mkdir -p "\${1%/*}" && cat > "$1" && chmod "$2" "$1"
+`
+
 /**
  * Starts the prover and leaves its process group where the holder of the workspace finds it.
- * Arguments: marker, workspace, number, release folder, command. The marker tells our output from what a login shell prints.
+ * Arguments: marker, workspace, number, release folder, "keep" or "remove", command. The marker tells our output from what
+ * a login shell prints. Where nothing is to be left, the prover keeps its state in the workspace, which goes with us.
  */
 export const START_PROVER = `
 marker=$1 file=$2/group-$3
 cd "$4" || exit 66
-shift 4
+if [ "$5" = remove ]; then TOUCHSTONE_HOME=$2/state; export TOUCHSTONE_HOME; fi
+shift 5
 read -r pid name state parent group rest < "/proc/$$/stat" || exit 67
 printf '%s\\n' "$group" > "$file" || exit 68
 printf '\\n%s\\n' "$marker"

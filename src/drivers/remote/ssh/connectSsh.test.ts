@@ -160,6 +160,20 @@ describe('connectSsh', () => {
     })
   })
 
+  test('a server without SFTP gets the release through commands', async () => {
+    await withBox({ noSftp: true }, { keep: true }, async (connect, home) => {
+      const box = await connect()
+      const prover = await box.start(never)
+      const got = readAll(prover.output)
+      await prover.write(Buffer.from('hello'))
+      await prover.stop()
+      expect((await got).toString()).toBe('hello')
+      expect(box.access.uploadedBytes).not.toBe('0')
+      await box.close()
+      expect(readdirSync(join(home, '.cache/touchstone'))).toEqual([])
+    })
+  })
+
   test('without sha256sum the files are read back, and a difference is found either way', async () => {
     const directory = join(root, 'lying')
     makeRelease(directory, { files: { 'p.sh': SCRIPTS.echo }, command: ['sh', 'p.sh'] })

@@ -84,13 +84,19 @@ class SshBox implements RemoteBox {
     const [program = '', ...rest] = release.command
     // A program that is part of the release is started from there; any other (the box's own Node) is looked up by the box.
     const own = release.files.some((file) => file.path === program)
-    const started = [own ? `./${program}` : program, ...rest, ...(this.#options.proverArguments ?? [])]
-    // Where nothing is to be left, the prover keeps its state in the folder that goes with us.
-    const apart = ['env', `TOUCHSTONE_HOME=${this.#workspace!.folder}/state`]
-    const command = this.#options.keep ? started : [...apart, ...started]
+    const command = [own ? `./${program}` : program, ...rest, ...(this.#options.proverArguments ?? [])]
     const number = this.#started++
+    const { graceMs } = this.#options
     const prover = await startProver(
-      { session: this.#session, workspace: this.#workspace!, number, folder, command, graceMs: this.#options.graceMs },
+      {
+        session: this.#session,
+        workspace: this.#workspace!,
+        number,
+        folder,
+        command,
+        keep: this.#options.keep,
+        graceMs,
+      },
       signal,
     )
     this.#provers.add(prover)

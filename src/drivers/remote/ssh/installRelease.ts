@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SFTPWrapper } from 'ssh2'
 import { printable } from '../../../core/bytes/printable.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
 import type { ProverRelease } from '../../../ports/remoteBox.ts'
-import { HASH_FILES } from './boxScripts.ts'
+import { HASH_FILES, RECEIVE_FILE } from './boxScripts.ts'
 import { runOnBox, within } from './runOnBox.ts'
 import * as faults from './sshFaults.ts'
 import type { SshSession } from './sshSession.ts'
@@ -31,16 +32,27 @@ export async function installRelease(
   const needed = uploadedBytes + DISK_SLACK_BYTES
   if (workspace.freeBytes !== null && workspace.freeBytes < needed)
     throw faults.diskFull(session.address, workspace.folder, needed, workspace.freeBytes)
-  const sftp = await within(session, session.sftp('opening SFTP'), 'opening SFTP', 30_000, signal)
+  const sftp = await openSftp(session, signal)
   try {
-    await upload({ session, sftp, release, files, folder }, signal)
+    if (sftp === null) await uploadByCommand({ session, release, files, folder }, signal)
+    else await upload({ session, sftp, release, files, folder }, signal)
     const wrong = await firstDifference(session, folder, files, signal, sftp)
     if (wrong !== null) throw faults.hashMismatch(session.address, wrong.path, wrong.got, wrong.expected)
-    if (!keep) return { folder, uploadedBytes }
+    if (!keep || sftp === null) return { folder, uploadedBytes }
     await moveIntoCache(sftp, folder, cached, `${workspace.folder}/replaced`)
     return { folder: cached, uploadedBytes }
   } finally {
-    sftp.end()
+    sftp?.end()
+  }
+}
+
+/** Null where the server has no SFTP, as in a container or on a small server; commands will do then, without a cache. */
+async function openSftp(session: SshSession, signal: AbortSignal): Promise<SFTPWrapper | null> {
+  try {
+    return await within(session, session.sftp('opening SFTP'), 'opening SFTP', 30_000, signal)
+  } catch (error) {
+    if (error instanceof TouchstoneError && error.detail.code === 'BOX_REFUSED') return null
+    throw error
   }
 }
 
@@ -69,7 +81,7 @@ async function firstDifference(
   folder: string,
   files: readonly ReleaseFile[],
   signal: AbortSignal,
-  sftp?: SFTPWrapper,
+  sftp: SFTPWrapper | null = null,
 ): Promise<Difference | null> {
   const argv = ['sh', '-c', HASH_FILES, 'sh', folder, ...files.map((file) => file.path)]
   const { code, out } = await runOnBox(session, { argv, during: 'comparing hashes', limitMs: HASH_LIMIT_MS }, signal)
@@ -77,7 +89,7 @@ async function firstDifference(
   for (const [, hash, path] of out.matchAll(/^([0-9a-f]{64}) [ *](.+)$/gm)) hashes.set(path!, hash!)
   for (const file of files) {
     const got =
-      code === 127 && sftp !== undefined
+      code === 127 && sftp !== null
         ? await hashOverSftp(session, sftp, `${folder}/${file.path}`, file.bytes, signal)
         : (hashes.get(file.path) ?? 'missing')
     if (got !== file.sha256) return { path: file.path, got: printable(got, 64), expected: file.sha256 }
@@ -125,6 +137,21 @@ async function upload({ session, sftp, release, files, folder }: UploadPlan, sig
     await one(file.path, (done) =>
       sftp.fastPut(join(release.directory, file.path), `${folder}/${file.path}`, options, done),
     )
+  }
+}
+
+/** The same through the standard input of a command, for servers without SFTP. */
+async function uploadByCommand(
+  { session, release, files, folder }: Omit<UploadPlan, 'sftp'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const file of files) {
+    const mode = file.executable ? '700' : '600'
+    const argv = ['sh', '-c', RECEIVE_FILE, 'sh', `${folder}/${file.path}`, mode]
+    const input = await readFile(join(release.directory, file.path))
+    const command = { argv, during: 'uploading the prover', input, limitMs: UPLOAD_LIMIT_MS }
+    const { code, said } = await runOnBox(session, command, signal)
+    if (code !== 0) throw faults.uploadFailed(session.address, file.path, new Error(said))
   }
 }
 

@@ -7,6 +7,8 @@ export interface BoxCommand {
   readonly argv: readonly string[]
   /** For the reader of a fault: "comparing hashes". */
   readonly during: string
+  /** Written to its standard input, which is closed afterwards. */
+  readonly input?: Uint8Array
   readonly limitBytes?: number
   readonly limitMs?: number
 }
@@ -17,12 +19,13 @@ const OUTPUT_LIMIT_BYTES = 256 * 1024
 /** Runs one short command to its end and returns what it printed, within limits of size and time. */
 export async function runOnBox(
   session: SshSession,
-  { argv, during, limitBytes = OUTPUT_LIMIT_BYTES, limitMs = COMMAND_LIMIT_MS }: BoxCommand,
+  { argv, during, input, limitBytes = OUTPUT_LIMIT_BYTES, limitMs = COMMAND_LIMIT_MS }: BoxCommand,
   signal: AbortSignal,
 ): Promise<{ readonly code: number | null; readonly out: string; readonly said: string }> {
   signal.throwIfAborted()
   const channel = await within(session, session.exec(argv, during), during, limitMs, signal)
-  channel.stdin.end()
+  if (input === undefined) channel.end()
+  else channel.end(input)
   const said = keepTail(channel)
   const chunks: Buffer[] = []
   let held = 0

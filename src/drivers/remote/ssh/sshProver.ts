@@ -15,6 +15,7 @@ export interface ProverStart {
   readonly number: number
   readonly folder: string
   readonly command: readonly string[]
+  readonly keep: boolean
   readonly graceMs?: number | undefined
 }
 
@@ -32,8 +33,8 @@ export async function startProver(start: ProverStart, signal: AbortSignal): Prom
   const { session, workspace } = start
   signal.throwIfAborted()
   const marker = `touchstone-${randomBytes(16).toString('hex')}`
-  const fixed = ['sh', '-c', START_PROVER, 'sh', marker, workspace.folder, String(start.number), start.folder]
-  const argv = [...fixed, ...start.command]
+  const place = [workspace.folder, String(start.number), start.folder, start.keep ? 'keep' : 'remove']
+  const argv = ['sh', '-c', START_PROVER, 'sh', marker, ...place, ...start.command]
   const channel = await within(session, session.exec(argv, DURING), DURING, COMMAND_LIMIT_MS, signal)
   guardWindow(channel, session)
   const said = keepTail(channel)
