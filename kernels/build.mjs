@@ -24,6 +24,7 @@ const PTX = [
   { name: 'tensor75', arch: 75, version: 'ptx65' },
   { name: 'tensor80', arch: 80, version: 'ptx70' },
   { name: 'tensor89', arch: 89, version: 'ptx84' },
+  { name: 'workload', arch: 80, version: 'ptx70' },
 ]
 
 const CLANG = ['clang-19', '--target=wasm32', '-std=c17', '-O3', '-msimd128', '-mbulk-memory', '-ffp-contract=off']

@@ -6,9 +6,10 @@ import { formatOps } from '../core/units/format.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import type { ChainTask, Device } from '../ports/device.ts'
+import type { WorkloadFlags } from './benchWorkload.ts'
 import { EXIT } from './exitCodes.ts'
 import { openDevices } from './openDevices.ts'
-import { readNumber, readPrecisions, readWhole } from './parseOptions.ts'
+import { readModel, readNumber, readPrecisions, readWhole } from './parseOptions.ts'
 import { bar } from './render/showSteps.ts'
 import { openTerminal, type Terminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
@@ -40,8 +41,25 @@ export function addBenchCommand(program: Command, context: CommandContext): void
     .option('--seconds <seconds>', 'time per precision and side', readNumber(0.1, 600), 1)
     .option('--size <m>', 'm = n to use', readWhole(64, 32768))
     .option('--devices <list>', 'auto, cpu, cuda, or several separated by commas', 'auto')
+    .option('--workload [model]', 'train and run a language model instead: tiny, small, medium or large', readModel)
+    .option('--text <file>', 'workload: what it learns from')
+    .option('--checkpoint <file>', 'workload: safetensors file to start from')
+    .option('--save <file>', 'workload: where the tuned model goes')
+    .option('--epochs <count>', 'workload: how often it reads the text', readWhole(1, 1000), 3)
+    .option('--steps <count>', 'workload: training steps at most', readWhole(2, 1_000_000), 200)
     .option('--json', 'print the rows as JSON')
-    .action((flags: BenchFlags) => context.run((signal) => bench(flags, context, signal)))
+    .action((flags: BenchFlags | WorkloadFlags) => context.run((signal) => benchEither(flags, context, signal)))
+}
+
+/** The workload and its native parts are loaded only when asked for. */
+async function benchEither(
+  flags: BenchFlags | WorkloadFlags,
+  context: CommandContext,
+  signal: AbortSignal,
+): Promise<number> {
+  if (!('workload' in flags)) return await bench(flags, context, signal)
+  const { benchWorkload } = await import('./benchWorkload.ts')
+  return await benchWorkload(flags, context, signal)
 }
 
 async function bench(flags: BenchFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { isPrecision, PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
 import { PRESETS, type Preset, type PresetName } from '../core/params/presets.ts'
+import { MODEL_SHAPES, type ModelName } from '../core/workload/modelShape.ts'
 
 /** Readers of option values: each refuses with a sentence, and commander makes it exit code 2. */
 export function readPrecisions(text: string): Precision[] {
@@ -14,6 +15,11 @@ export function readPrecisions(text: string): Precision[] {
 export function readPreset(text: string): Preset {
   if (!Object.hasOwn(PRESETS, text) || text === 'custom') throw new InvalidArgumentError('Use tiny, devnet or mainnet.')
   return PRESETS[text as PresetName]
+}
+
+export function readModel(text: string): ModelName {
+  if (!Object.hasOwn(MODEL_SHAPES, text)) throw new InvalidArgumentError(`Use ${Object.keys(MODEL_SHAPES).join(', ')}.`)
+  return text as ModelName
 }
 
 export const readNumber =

@@ -11,6 +11,8 @@ export interface MatmulOperands {
   readonly m: number
   readonly n: number
   readonly k: number
+  /** So many products whose operands lie one after the other; one unless said otherwise. */
+  readonly batch?: number
   readonly a: Handle
   readonly b: Handle
   readonly c: Handle
@@ -42,7 +44,14 @@ const FORMATS = {
   fp16: { input: TYPE.f16, output: TYPE.f32, compute: COMPUTE.f32, scale: TYPE.f32 },
   fp32: { input: TYPE.f32, output: TYPE.f32, compute: COMPUTE.f32, scale: TYPE.f32 },
 } as const
-const ATTRIBUTE = { transA: 3, transB: 4, fastAccumulation: 25, maxWorkspace: 1 } as const
+const ATTRIBUTE = {
+  transA: 3,
+  transB: 4,
+  fastAccumulation: 25,
+  maxWorkspace: 1,
+  batchCount: 5,
+  batchStride: 6,
+} as const
 const TRANSPOSED = 1
 const PLAIN = 0
 /** cublasLtMatmulHeuristicResult_t: 64 bytes of algorithm, workspace, status, waves, 16 reserved. */
@@ -57,6 +66,7 @@ const SIGNATURES = {
   cublasLtMatmulDescSetAttribute: 'hipz',
   cublasLtMatrixLayoutCreate: 'pizzz',
   cublasLtMatrixLayoutDestroy: 'h',
+  cublasLtMatrixLayoutSetAttribute: 'hipz',
   cublasLtMatmulPreferenceCreate: 'p',
   cublasLtMatmulPreferenceDestroy: 'h',
   cublasLtMatmulPreferenceSetAttribute: 'hipz',
@@ -186,6 +196,7 @@ class PlannedMatmul implements Matmul {
       this.#create('cublasLtMatrixLayoutCreate', format.input, k, m, k),
       this.#create('cublasLtMatrixLayoutCreate', format.output, n, m, n),
     ]
+    if (operands.batch !== undefined && operands.batch > 1) this.#batch(operands.batch, [n * k, m * k, n * m])
     this.choices = this.#heuristics()
   }
 
@@ -217,6 +228,14 @@ class PlannedMatmul implements Matmul {
   close(): void {
     for (const layout of this.#layouts) this.#calls.cublasLtMatrixLayoutDestroy(layout)
     this.#calls.cublasLtMatmulDescDestroy(this.#description)
+  }
+
+  #batch(count: number, strides: readonly number[]): void {
+    const call = 'cublasLtMatrixLayoutSetAttribute'
+    for (const [index, layout] of this.#layouts.entries()) {
+      check(call, this.#calls[call](layout, ATTRIBUTE.batchCount, Int32Array.of(count), 4))
+      check(call, this.#calls[call](layout, ATTRIBUTE.batchStride, BigInt64Array.of(BigInt(strides[index]!)), 8))
+    }
   }
 
   #heuristics(): number {

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { TouchstoneError } from '../../../../ports/errors.ts'
+import type { TensorDevice } from '../../../../ports/tensorDevice.ts'
+import { type KernelFilesOptions, kernelPath } from '../../../system/kernelFiles.ts'
+import { openCublasLt } from '../../cuda/cublasLt.ts'
+import { loadLibcuda } from '../../cuda/libcuda.ts'
+import { CudaTensorDevice } from './cudaTensorDevice.ts'
+
+export interface CudaTensorsOptions extends KernelFilesOptions {
+  /** Cards by the driver's numbers; all unless said otherwise. Naming one twice opens it twice, each with its own memory. */
+  readonly ordinals?: readonly number[]
+}
+
+/** Every NVIDIA card of this machine as a tensor device. Needs the product library: nothing else is fast enough here. */
+export function openCudaTensors(options: CudaTensorsOptions = {}): TensorDevice[] {
+  const api = loadLibcuda()
+  const ordinals = options.ordinals ?? Array.from({ length: api.deviceCount() }, (_, ordinal) => ordinal)
+  const ptx = readFileSync(kernelPath('workload.ptx', options), 'utf8')
+  return ordinals.map((ordinal) => {
+    const context = api.openContext(ordinal, 'own')
+    const library = openCublasLt()
+    if (library === null) throw noLibrary()
+    return new CudaTensorDevice({ api, name: api.deviceName(ordinal), context, library, ptx })
+  })
+}
+
+const noLibrary = (): TouchstoneError =>
+  new TouchstoneError(
+    { code: 'NO_CUBLASLT' },
+    {
+      message: 'the workload makes its products with cuBLASLt, and no usable one was found',
+      blame: 'prover',
+      retry: false,
+      nextStep: 'Install cuBLASLt of CUDA 11, 12 or 13, or name it in TOUCHSTONE_CUBLASLT.',
+    },
+  )
