@@ -6,7 +6,7 @@ const long = process.env.TOUCHSTONE_LONG === '1'
 export default defineConfig({
   test: {
     include: long ? ['{src,test,web}/**/*.test.ts'] : ['{src,test,web}/**/!(*.long).test.ts'],
-    testTimeout: long ? 600_000 : 20_000,
+    testTimeout: long ? 600_000 : 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,

@@ -156,3 +156,8 @@ def _memory_as_shown(facts, device, shown):
     linked = memory_facts(facts, device, C2C_BYTES_PER_SECOND)
     follows = linked if identified and memory.get("floorBytes") == linked["floorBytes"] else memory_facts(facts, device)
     return {**follows, "status": "proven" if identified and memory.get("status") == "proven" else "held"}
+
+
+def uncounted(devices):
+    """C7: the sentence of `count` where no card is identified."""
+    return "one device" if devices == 1 else "count claimed: %d devices answered in one window" % devices

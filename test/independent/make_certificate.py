@@ -154,7 +154,7 @@ def judged(challenge, x, predicate):
     for device in devices:
         device["memory"]["status"] = "held"
     found = {"outcome": "accepted", "reason": None, "catalogue": "00" * 32, "devices": devices,
-             "count": {"claimed": len(devices), "least": 1, "established": False, "sentence": "not judged"},
+             "count": {"claimed": len(devices), "least": 1, "established": False, "sentence": judgement.uncounted(len(devices))},
              "scaling": judgement.scaling(facts, challenge["devices"]), "claim": None}
     return {**predicate, "figures": figures, "judgement": found}
 

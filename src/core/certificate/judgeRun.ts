@@ -1,6 +1,7 @@
-import type { Catalogue } from '../identify/catalogue.ts'
+import type { Catalogue, GpuModel } from '../identify/catalogue.ts'
 import { catalogueHash } from '../identify/catalogueHash.ts'
 import { type CardCount, countCards } from '../identify/countCards.ts'
+import { rateCeiling } from '../identify/expected.ts'
 import { identifyByRates } from '../identify/identifyByRates.ts'
 import { type GpuIdentity, identifyGpu } from '../identify/identifyGpu.ts'
 import { judgeClaim } from '../identify/judgeClaim.ts'
@@ -71,9 +72,11 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
   const complete = run.parts.length === run.challenge.parts.length
   const proven = complete ? provenDevices(run) : []
   const scaling = scalingOf(proven)
+  const sold = claim === null ? null : parseClaim(claim, catalogue)
+  const models = sold?.ok ? sold.claim.models : []
   const devices = inOneWindow(
     proven.map((device) =>
-      judgeDevice(device, { run, preset, kind: kinds[device.device] ?? 'cuda', catalogue, scaling }),
+      judgeDevice(device, { run, preset, kind: kinds[device.device] ?? 'cuda', catalogue, scaling, claimed: models }),
     ),
   )
   const reason = rejected ?? (complete ? (tooShort(preset, run) ?? undersized(devices, preset, catalogue)) : null)
@@ -105,6 +108,7 @@ interface DeviceContext {
   readonly kind: 'cpu' | 'cuda'
   readonly catalogue: Catalogue
   readonly scaling: number | null
+  readonly claimed: readonly GpuModel[]
 }
 
 function judgeDevice(device: ProvenDevice, context: DeviceContext): DeviceJudgement {
@@ -146,15 +150,22 @@ function judgeMemory(
   context: DeviceContext,
 ): MemoryJudgement {
   const { run, preset, kind, catalogue } = context
-  const { counted, copyBandwidth } = identifyByRates({
+  // An H100 and an H200 compute alike: the claim may say by which of the fitting cards the memory is judged.
+  const claimed = context.claimed.filter(({ memoryBytes }) => memoryBytes >= memory.heldBytes).map(({ id }) => id)
+  const question = {
     rates: device.rates,
-    kind: kind === 'cpu' ? 'cpu' : 'gpu',
+    kind: kind === 'cpu' ? ('cpu' as const) : ('gpu' as const),
     catalogue,
-  })
+    claimed,
+  }
+  const { counted, copyBandwidth } = identifyByRates(question)
   const part = run.challenge.parts[memory.part]!
   const link = counted?.hostLink === 'c2c' ? C2C_LINK_BYTES_PER_SEC : HOST_LINK_BYTES_PER_SEC
   const secondsPerPass = memory.elapsedUs / 1e6 / part.rounds
-  const supplied = device.rates.int8 === undefined ? null : (link + device.rates.int8 / part.k) * secondsPerPass
+  // A slow int8 part must not raise the floor: a known card recomputes as fast as that card can.
+  const known = counted ? (rateCeiling(counted, 'int8', catalogue.rules) ?? 0) : 0
+  const peak = Math.max(device.rates.int8 ?? 0, known)
+  const supplied = device.rates.int8 === undefined ? null : (link + peak / part.k) * secondsPerPass
   const fast = copyBandwidth !== null && memory.perSecond >= MEMORY_BANDWIDTH_SHARE * copyBandwidth
   return {
     heldBytes: memory.heldBytes,

@@ -1,7 +1,8 @@
+import { canonicalJson } from '../bytes/canonicalJson.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
 import { catalogueHash } from '../identify/catalogueHash.ts'
 import type { RejectReason } from '../proof/reasons.ts'
-import { judgeRun } from './judgeRun.ts'
+import { type Judgement, judgeRun } from './judgeRun.ts'
 import type { CertificateProblem } from './problems.ts'
 import type { ReadCertificate } from './readCertificate.ts'
 
@@ -22,10 +23,32 @@ export function judgementProblem(
     return { problem: { code: 'EVIDENCE_REJECTED', reason: found }, recomputed: true }
   if (stated.outcome === 'rejected')
     return { problem: { code: 'RUN_REJECTED', reason: stated.reason as unknown as RejectReason }, recomputed: false }
-  if (stated.catalogue !== catalogueHash(catalogue)) return { problem: null, recomputed: false }
   const { inventory, text } = statement.predicate.claims
   const kinds = inventory.devices.map(({ kind }) => kind)
   const judged = judgeRun({ run, preset, kinds, catalogue, claim: text, rejected: null })
-  const same = JSON.stringify(judged) === JSON.stringify(stated)
-  return { problem: same ? null : { code: 'WRONG_JUDGEMENT' }, recomputed: true }
+  const recomputed = stated.catalogue === catalogueHash(catalogue)
+  const expected = recomputed ? judged : withStatedInferences(judged, stated as unknown as Judgement)
+  const same = canonicalJson(expected) === canonicalJson(stated)
+  return { problem: same ? null : { code: 'WRONG_JUDGEMENT' }, recomputed }
+}
+
+/** C7: what only the other catalogue could tell is taken as stated; everything else must follow all the same. */
+function withStatedInferences(judged: Judgement, stated: Judgement): Judgement {
+  const { catalogue, claim } = stated
+  const inferred = judged.devices.some(
+    ({ identity }) => identity.status === 'identified' || identity.status === 'unknown',
+  )
+  const devices = judged.devices.map((device, i) => {
+    const { identity, memory } = stated.devices[i] ?? device
+    const isInferred = device.identity.status === 'identified' || device.identity.status === 'unknown'
+    if (!isInferred) return device
+    const known =
+      device.memory && memory
+        ? { ...device.memory, floorBytes: memory.floorBytes, status: memory.status }
+        : device.memory
+    return { ...device, identity, memory: known }
+  })
+  const undersized = judged.reason?.code === 'UNDERSIZED_RUN' ? { outcome: stated.outcome, reason: stated.reason } : {}
+  const claimed = judged.claim && claim ? { ...claim, text: judged.claim.text } : judged.claim
+  return { ...judged, ...undersized, catalogue, devices, count: inferred ? stated.count : judged.count, claim: claimed }
 }

@@ -4,6 +4,7 @@ import { checkSignature } from '../bytes/ed25519.ts'
 import { toHex } from '../bytes/hex.ts'
 import { printable } from '../bytes/printable.ts'
 import { DecodeError } from '../bytes/reader.ts'
+import { parseStrictJson } from '../bytes/strictJson.ts'
 import { PRESETS, type Preset } from '../params/presets.ts'
 import { type Challenge, challengeHash, decodeChallenge, encodeChallenge } from '../proof/challenge.ts'
 import type { PartEvidence } from '../proof/evidence.ts'
@@ -54,7 +55,10 @@ export function readCertificate(text: string, trusts: TrustRule): ReadCertificat
 function readStatement(payload: Uint8Array): Statement | CertificateProblem {
   try {
     ensureDepth(payload, 16)
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload))
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload)
+    const value = parseStrictJson(text)
+    // C2: one spelling, so that no two readers see two statements in the same bytes.
+    if (JSON.stringify(value) !== text) return { code: 'NOT_CANONICAL', where: 'payload' }
     const type = (value as { predicateType?: unknown } | null)?.predicateType
     if (typeof type === 'string' && type !== PREDICATE_TYPE) return { code: 'OTHER_VERSION', expected: PREDICATE_TYPE }
     const parsed = statementSchema.safeParse(value)

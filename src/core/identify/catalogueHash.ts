@@ -1,15 +1,16 @@
+import { canonicalJson } from '../bytes/canonicalJson.ts'
 import { toHex } from '../bytes/hex.ts'
 import { taggedHash } from '../bytes/sha256.ts'
 import type { Catalogue } from './catalogue.ts'
 
 /**
  * Hex SHA-256 of the parsed catalogue, for certificates: keys sorted, no spaces, numbers as JSON prints them, so that
- * comments and layout of the file do not count and every value does.
+ * comments and layout of the file do not count and every value does. Every text in it is printable ASCII.
  */
 export function catalogueHash(catalogue: Catalogue): string {
   const known = hashes.get(catalogue)
   if (known !== undefined) return known
-  const bytes = Uint8Array.from(canonical(catalogue), (letter) => letter.charCodeAt(0))
+  const bytes = Uint8Array.from(canonicalJson(catalogue), (letter) => letter.charCodeAt(0))
   const hash = toHex(taggedHash('tsp1/catalogue', bytes))
   hashes.set(catalogue, hash)
   return hash
@@ -17,11 +18,3 @@ export function catalogueHash(catalogue: Catalogue): string {
 
 /** A parsed catalogue never changes, and hashing it costs more than judging a run. */
 const hashes = new WeakMap<Catalogue, string>()
-
-/** Every text in a parsed catalogue is printable ASCII, so one letter is one byte. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join(',')}}`
-}

@@ -93,6 +93,7 @@ function decodePart(reader: ByteReader, deviceCount: number, p: number, before: 
   const u32 = (field: string, low: number, high: number) => bounded(reader.u32(name(field)), low, high, name(field))
   const m = powerOfTwo(u32('m', TILE, MAX_SIZE), name('m'))
   const n = powerOfTwo(u32('n', TILE, MAX_SIZE), name('n'))
+  if (m !== n) throw new DecodeError(`${name('n')}: ${m} expected as m, got ${n}`)
   const k = powerOfTwo(u32('k', TILE, MAX_K), name('k'))
   const rounds = u32('rounds', 1, 2 ** 24)
   const openings = u32('openings', 1, MAX_OPENINGS)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DecodeError } from '../bytes/reader.ts'
+import { parseStrictJson } from '../bytes/strictJson.ts'
 import { MAX_DEVICES } from '../params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 
@@ -47,17 +48,11 @@ export function decodeInventory(bytes: Uint8Array): Inventory {
   return decodeJson(bytes, inventorySchema, 'inventory')
 }
 
-/** Schemas drop such a key without a word; who sends one means harm (attack 12). */
-function refuseProto(key: string, value: unknown): unknown {
-  if (key === '__proto__') throw new DecodeError('JSON: __proto__')
-  return value
-}
-
 /** Hostile JSON to a value of a schema, or a DecodeError that names the field and repeats nothing of the content. */
 export function decodeJson<T>(bytes: Uint8Array, schema: z.ZodType<T>, what: string): T {
   let value: unknown
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes), refuseProto)
+    value = parseStrictJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch {
     throw new DecodeError(`${what}: not JSON`)
   }

@@ -41,7 +41,12 @@ export function showVerdict({ judgement, preset, names, catalogue }: ShownVerdic
   }
   line('')
   line(colours.dim('  Not excluded: work forwarded to another machine, cards joined by NVLink posing as one,'))
-  line(colours.dim('  one large card posing as several small ones within the totals.'))
+  line(
+    colours.dim(
+      '  one large card posing as several small ones within the totals. Of a memory rate at least half is proven:',
+    ),
+  )
+  line(colours.dim('  it counts both tiles of every pair, and a clever order could read one of them from a cache.'))
 }
 
 type Lines = Pick<Terminal, 'line' | 'colours'>
