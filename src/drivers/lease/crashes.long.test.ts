@@ -7,12 +7,12 @@ const missing = whyNoOpenSsh()
 if (missing !== null) console.log(`tests of leases against OpenSSH skipped: ${missing}`)
 
 const CRASHES = 200
-const BOXES = 5
+const BOXES = 3
 
 /** A crash at a random instant of a lease's life, a little beyond its end included. */
 const draw = (): CrashPlan => ({
   victim: (['provider', 'validator', 'both'] as const)[Math.floor(3 * Math.random())]!,
-  when: Math.floor(Math.random() ** 2 * 1000 * LEASE_SECONDS),
+  when: Math.floor(Math.random() * 1000 * LEASE_SECONDS),
   restart: Math.random() < 0.5,
 })
 
@@ -36,9 +36,9 @@ describe.skipIf(missing !== null)(`leases over ${CRASHES} random crashes`, () =>
     await Promise.all(boxes.map(work))
     const at = (wanted: CrashResult['stage']): number => results.filter(({ stage }) => stage === wanted).length
     const stages = `${at('asked')} asked, ${at('connected')} connected, ${at('running')} running`
-    const late = results.flatMap(({ closedMs }) => (closedMs === null ? [] : [closedMs])).sort((a, b) => b - a)
+    const late = results.flatMap(({ seenMs }) => (seenMs === null ? [] : [seenMs])).sort((a, b) => b - a)
     console.log(
-      `${results.length} crashes, ${late.length} leases, latest close ${late[0]} ms after the end of its lease, ${stages}`,
+      `${results.length} crashes, ${late.length} leases, access seen last ${late[0]} ms after the end of a lease, ${stages}`,
     )
     expect(results).toHaveLength(CRASHES)
   }, 1_200_000)
