@@ -8,6 +8,7 @@ import { formatOps, withPrefix } from '../core/units/format.ts'
 import { MODEL_SHAPES, type ModelName } from '../core/workload/modelShape.ts'
 import { createWritable, openReadable } from '../drivers/system/fileAccess.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
+import type { TensorDevice } from '../ports/tensorDevice.ts'
 import { EXIT } from './exitCodes.ts'
 import { openTensors } from './openTensors.ts'
 import { openTerminal, type Terminal } from './render/terminal.ts'
@@ -35,26 +36,51 @@ export async function benchWorkload(
   signal: AbortSignal,
 ): Promise<number> {
   const devices = await openTensors(flags.devices)
-  const cards = devices[0]!.operands === 'bf16'
-  const model = flags.workload === true ? (cards ? 'medium' : 'tiny') : flags.workload
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-workload-'))
-  const progress = openTerminal(process.stderr, env)
-  const checkpoint = flags.checkpoint ?? (await freshCheckpoint(model, folder))
-  const files = { text: await openReadable(flags.text ?? OWN_TEXT), checkpoint: await openReadable(checkpoint) }
-  const tuned = flags.save === undefined ? null : await createWritable(flags.save)
   try {
-    const onProgress = ({ step, epoch, loss }: { step: number; epoch: number; loss: number }) =>
-      progress.live(`  training: epoch ${epoch + 1}, step ${step}, loss ${loss.toFixed(3)}`)
-    const deps = { devices, clock: systemClock, ...files, ...(tuned ? { tuned } : {}), onProgress }
-    const report = await runWorkload(optionsFor(model, cards, flags), deps, signal)
-    progress.live('')
+    const cards = devices[0]!.operands === 'bf16'
+    const model = flags.workload === true ? (cards ? 'medium' : 'tiny') : flags.workload
+    const report = await measure(
+      devices,
+      folder,
+      { ...flags, workload: model },
+      openTerminal(process.stderr, env),
+      signal,
+    )
     if (flags.json) process.stdout.write(`${JSON.stringify({ model, ...report })}\n`)
     else showReport(model, report, openTerminal(process.stdout, env))
     return EXIT.genuine
   } finally {
-    for (const file of [files.text, files.checkpoint, tuned]) await file?.close()
     for (const device of devices) await device.close()
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function measure(
+  devices: readonly TensorDevice[],
+  folder: string,
+  flags: WorkloadFlags & { readonly workload: ModelName },
+  progress: Terminal,
+  signal: AbortSignal,
+): Promise<WorkloadReport> {
+  const opened: { close(): Promise<void> }[] = []
+  const open = async <File extends { close(): Promise<void> }>(opening: Promise<File>): Promise<File> => {
+    const file = await opening
+    opened.push(file)
+    return file
+  }
+  try {
+    const text = await open(openReadable(flags.text ?? OWN_TEXT))
+    const start = flags.checkpoint ?? (await freshCheckpoint(flags.workload, folder))
+    const checkpoint = await open(openReadable(start))
+    const tuned = flags.save === undefined ? {} : { tuned: await open(createWritable(flags.save)) }
+    const onProgress = ({ step, epoch, loss }: { step: number; epoch: number; loss: number }) =>
+      progress.live(`  training: epoch ${epoch + 1}, step ${step}, loss ${loss.toFixed(3)}`)
+    const deps = { devices, clock: systemClock, text, checkpoint, ...tuned, onProgress }
+    return await runWorkload(optionsFor(flags.workload, devices[0]!.operands === 'bf16', flags), deps, signal)
+  } finally {
+    progress.live('')
+    for (const file of opened) await file.close()
   }
 }
 
@@ -82,8 +108,8 @@ function optionsFor(model: ModelName, cards: boolean, { steps, epochs }: Workloa
     seed: 1,
     inference: { sequences: cards ? 16 : 2, promptTokens: half, newTokens: Math.min(half, 128) },
     // Large enough that the library shows what it has; small where plain loops do the work.
-    bareSize: cards ? 8192 : 256,
-    bareSeconds: 1,
+    bareSize: cards ? 8192 : 128,
+    bareSeconds: cards ? 1 : 0.2,
   }
 }
 

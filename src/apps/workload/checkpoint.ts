@@ -2,7 +2,7 @@ import { DecodeError } from '../../core/bytes/reader.ts'
 import { freshParameter } from '../../core/workload/freshParameter.ts'
 import type { ModelShape } from '../../core/workload/modelShape.ts'
 import { type Parameter, parameterLayout } from '../../core/workload/parameterLayout.ts'
-import { decodeHeader, encodeHeader, headerLength } from '../../core/workload/safetensors.ts'
+import { decodeHeader, encodeHeader, headerLength, type StoredTensor } from '../../core/workload/safetensors.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { ReadableFile, WritableFile } from '../../ports/fileAccess.ts'
 import type { Replica } from './replica.ts'
@@ -31,19 +31,40 @@ export async function readCheckpoint(
   replicas: readonly Replica[],
   signal: AbortSignal,
 ): Promise<void> {
-  const first = headerLength(await file.read(0, Math.min(8, file.length)))
-  if (first > file.length) throw new DecodeError('checkpoint: shorter than its header')
-  const stored = new Map(decodeHeader(await file.read(0, first), file.length).map((one) => [one.name, one]))
+  const { dataAt, stored } = await readHeader(file)
   for (const parameter of replicas[0]!.layout.parameters) {
     signal.throwIfAborted()
     const found = stored.get(parameter.name)
     if (found === undefined || !sameDims(found.dims, parameter.dims)) throw wrongModel(parameter, found?.dims)
-    const bytes = await file.read(first + found.from, found.to - found.from)
+    const bytes = await file.read(dataAt + found.from, found.to - found.from)
     const values = new Float32Array(bytes.slice().buffer)
     for (const { device, weights } of replicas)
       device.write(device.view(weights.all, parameter.offset, parameter.length), values)
   }
 }
+
+async function readHeader(file: ReadableFile): Promise<{ dataAt: number; stored: Map<string, StoredTensor> }> {
+  try {
+    const dataAt = headerLength(await file.read(0, Math.min(8, file.length)))
+    if (dataAt > file.length) throw new DecodeError('checkpoint: shorter than its header')
+    const tensors = decodeHeader(await file.read(0, dataAt), file.length)
+    return { dataAt, stored: new Map(tensors.map((one) => [one.name, one])) }
+  } catch (error) {
+    throw error instanceof DecodeError ? badCheckpoint(error) : error
+  }
+}
+
+const badCheckpoint = (cause: DecodeError): TouchstoneError =>
+  new TouchstoneError(
+    { code: 'BAD_CHECKPOINT' },
+    {
+      message: cause.message,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Name a safetensors file with f32 tensors.',
+      cause,
+    },
+  )
 
 const sameDims = (one: readonly number[], two: readonly number[]): boolean =>
   one.length === two.length && one.every((size, index) => size === two[index])
