@@ -83,6 +83,16 @@ class ParksInHostMemory extends Reads {
   protected override readUs = 20 * READ_US
 }
 
+/** One card behind two devices: their rounds take turns. */
+function oneCardForTwo(kit: CheatKit): ProverProgram {
+  let busy: Promise<void> = Promise.resolve()
+  const round = (signal: AbortSignal) => {
+    busy = busy.then(() => kit.clock.sleep(10, signal))
+    return busy
+  }
+  return honestProgram({ devices: honestDevices(kit, 2, { costs: { round } }) })
+}
+
 const memory = { memory: true, precisions: ['int8'] as const }
 
 /** One tile of 2048 bytes in READ_US: what the memory of this device really does. */
@@ -106,6 +116,18 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     expected: 'ACCEPTED',
     program: talksFast,
     check: expectRateOfTheClock,
+  },
+  {
+    row: 6,
+    name: 'one card answers for two',
+    how: 'two devices that share one; together each runs at half its speed',
+    expected: 'ACCEPTED',
+    program: oneCardForTwo,
+    check: ({ judgement }) => {
+      expect(judgement.scaling).toBeGreaterThan(490)
+      expect(judgement.scaling).toBeLessThan(550)
+      expect(judgement.count.established).toBe(false)
+    },
   },
   {
     row: 13,

@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import type { Catalogue } from '../../src/core/identify/catalogue.ts'
+import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
+import { encodeFrame } from '../../src/core/wire/frames.ts'
+import type { Answer } from '../../src/core/wire/messages.ts'
+import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
+import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
+import { openReferenceDevice } from '../support/openReferenceDevice.ts'
+import { testEngine } from '../support/testEngine.ts'
+import { outcomeOf, verifyInProcess } from '../support/verifyInProcess.ts'
+
+let catalogue: Catalogue
+let engine: TileEngine
+beforeAll(async () => {
+  catalogue = await shippedCatalogue()
+  engine = await testEngine()
+})
+
+const options = { memory: true, openings: 4 }
+const honest = () => honestProgram({ devices: [openReferenceDevice({ engine })] })
+const run = (program: ProverProgram) => outcomeOf(verifyInProcess({ program, catalogue, engine, options }))
+
+/** Everything the honest prover writes, message by message, to know what lies where. */
+async function transcript(): Promise<Answer[]> {
+  const answers: Answer[] = []
+  const program = tampered(honest(), {
+    onAnswer: async (answer, line) => {
+      answers.push(answer)
+      await line.answer(answer)
+    },
+  })
+  expect(await run(program)).toBe('ACCEPTED')
+  return answers
+}
+
+/** Claims that prove nothing, and may be anything. */
+const isClaim = ({ type }: Answer) => type === 'welcome' || type === 'pong'
+
+test('property: one bit changed anywhere in what a prover says is never accepted, claims aside', async () => {
+  const frames = (await transcript()).map((answer) => ({ claim: isClaim(answer), bytes: encodeFrame(answer).length }))
+  const total = frames.reduce((sum, { bytes }) => sum + bytes, 0)
+  const claimed = frames.findIndex(({ claim }) => !claim)
+  const claimBytes = frames.slice(0, claimed).reduce((sum, { bytes }) => sum + bytes, 0)
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: claimBytes, max: total - 1 }), fc.nat(7), async (at, bit) => {
+      let written = 0
+      const program: ProverProgram = ({ input, write }, signal) =>
+        honest()(
+          {
+            input,
+            write: (bytes) => {
+              const here = at - written
+              written += bytes.length
+              if (here < 0 || here >= bytes.length) return write(bytes)
+              const changed = bytes.slice()
+              changed[here] = changed[here]! ^ (1 << bit)
+              return write(changed)
+            },
+          },
+          signal,
+        )
+      expect(await run(program)).not.toBe('ACCEPTED')
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('property: an answer lost, repeated, or swapped with the next is never accepted, and never a crash', async () => {
+  const count = (await transcript()).length
+  const act = fc.constantFrom('lose' as const, 'repeat' as const, 'swap' as const)
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: count - 2 }), act, async (at, what) => {
+      let index = 0
+      let held: Answer | null = null
+      const program = tampered(honest(), {
+        onAnswer: async (answer, line) => {
+          const here = index++ === at
+          if (here && what === 'swap') {
+            held = answer
+            return
+          }
+          if (!here || what === 'repeat') await line.answer(answer)
+          if (here && what === 'repeat') await line.answer(answer)
+          if (held) {
+            await line.answer(held)
+            held = null
+          }
+        },
+      })
+      expect(await run(program)).not.toBe('ACCEPTED')
+    }),
+    { numRuns: 40 },
+  )
+})
