@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { BoxReport } from '../../src/apps/validator/verifyBox.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
 import { productTiles } from '../../src/core/proof/referenceRound.ts'
+import type { ChainTask, OnRoot } from '../../src/ports/device.ts'
 import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
 import type { Work } from '../support/openReferenceDevice.ts'
 import { type BoxCheat, CheatingDevice, type CheatKit, honestDevices, withDevices } from './cheat.ts'
@@ -93,6 +94,29 @@ function oneCardForTwo(kit: CheatKit): ProverProgram {
   return honestProgram({ devices: honestDevices(kit, 2, { costs: { round } }) })
 }
 
+/** One card that serves two chains one after the other, and plays the second device slow when it is alone. */
+function oneAfterTheOther(kit: CheatKit): ProverProgram {
+  let started = 0
+  let firstDone = () => {}
+  const waiting = new Promise<void>((resolve) => {
+    firstDone = resolve
+  })
+  class InTurn extends CheatingDevice {
+    readonly #second = started++ === 1
+    #parts = 0
+
+    override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+      const together = this.#parts++ === 0
+      if (together && this.#second) await waiting
+      await super.runChain(task, onRoot, signal)
+      if (together && !this.#second) firstDone()
+      if (!together && this.#second) await kit.clock.sleep(40, signal)
+    }
+  }
+  const costs = { round: (signal: AbortSignal) => kit.clock.sleep(10, signal) }
+  return honestProgram({ devices: [0, 1].map(() => new InTurn({ engine: kit.engine, costs }, kit)) })
+}
+
 const memory = { memory: true, precisions: ['int8'] as const }
 
 /** One tile of 2048 bytes in READ_US: what the memory of this device really does. */
@@ -127,6 +151,20 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
       expect(judgement.scaling).toBeGreaterThan(490)
       expect(judgement.scaling).toBeLessThan(550)
       expect(judgement.count.established).toBe(false)
+    },
+  },
+  {
+    row: 48,
+    name: 'one card serves two chains in turn',
+    how: 'full speed for the first device, half for the second: one and a half cards, of one',
+    expected: 'ACCEPTED',
+    program: oneAfterTheOther,
+    check: ({ judgement }) => {
+      const card = (2 * 64 ** 3) / 0.01
+      const [first, second] = judgement.devices.map(({ rates }) => rates.int8! / card)
+      expect(first).toBeGreaterThan(0.98)
+      // One round of four is taken for under way; of a hundred it would be one in a hundred.
+      expect(second).toBeLessThanOrEqual(0.25)
     },
   },
   {

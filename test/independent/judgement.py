@@ -17,13 +17,16 @@ def fill_tiles(part, device):
     return part.tiles * part.kept(device)
 
 
+def work_per_round(part, device):
+    if part.kind in ("rounds", "bind"):
+        return work_of(part)
+    return (2 if part.kind == "memory" else 1) * 2048 * fill_tiles(part, device)
+
+
 def figure(part, device):
     asked, last = part.asked, part.entries[device]["arrivalsUs"][-1]
     elapsed = max(1, last - (part.given["zSentUs"] or 0))
-    if part.kind in ("rounds", "bind"):
-        total = asked["rounds"] * work_of(part)
-    else:
-        total = (2 if part.kind == "memory" else 1) * 2048 * fill_tiles(part, device) * asked["rounds"]
+    total = asked["rounds"] * work_per_round(part, device)
     return {"part": part.index, "kind": part.kind, "precision": asked["precision"], "device": device,
             "elapsedUs": elapsed, "perSecond": total * 10**6 // elapsed,
             "heldBytes": 2048 * fill_tiles(part, device) if part.kind == "memory" else 0}
@@ -54,8 +57,17 @@ class Facts:
         for part in together:
             self.by_kind.setdefault(part.kind, part)
 
-    def rate(self, part, device):
+    def shown(self, part, device):
         return self.figures[part.index, device]["perSecond"]
+
+    def rate(self, part, device):
+        """C7: the counted rate."""
+        start = part.given["zSentUs"] or 0
+        skip = part.kept if part.kind == "memory" else lambda _: 0
+        timed = {name: [a - start for a in entry["arrivalsUs"][skip(name):]] for name, entry in part.entries.items()}
+        first_done = max(1, min(arrivals[-1] for arrivals in timed.values()))
+        rounds = min(part.asked["rounds"], 1 + sum(1 for arrival in timed[device] if arrival <= first_done))
+        return min(self.shown(part, device), rounds * work_per_round(part, device) * 10**6 // first_done)
 
     def alone(self, device):
         found = [p for p in self.parts if p.kind == "rounds" and p.asked["mask"] == 1 << device != self.everyone]
@@ -88,9 +100,9 @@ def memory_facts(facts, device, host=HOST_BYTES_PER_SECOND):
     int8 = facts.first.get("int8")
     floor = None
     if int8 is not None:
-        supplied = (host + facts.rate(int8, device) / part.asked["k"]) * entry["elapsedUs"] / 1e6
+        supplied = (host + facts.shown(int8, device) / part.asked["k"]) * entry["elapsedUs"] / 1e6
         floor = max(0, math.floor(entry["heldBytes"] - supplied / part.asked["rounds"]))
-    return {"heldBytes": entry["heldBytes"], "perSecond": entry["perSecond"], "floorBytes": floor}
+    return {"heldBytes": entry["heldBytes"], "perSecond": facts.rate(part, device), "floorBytes": floor}
 
 
 def device_facts(facts, device):

@@ -164,8 +164,8 @@ function judgeMemory(
   const secondsPerPass = memory.elapsedUs / 1e6 / part.rounds
   // A slow int8 part must not raise the floor: a known card recomputes as fast as that card can.
   const known = counted ? (rateCeiling(counted, 'int8', catalogue.rules) ?? 0) : 0
-  const peak = Math.max(device.rates.int8 ?? 0, known)
-  const supplied = device.rates.int8 === undefined ? null : (link + peak / part.k) * secondsPerPass
+  const peak = Math.max(memory.int8PerSecond ?? 0, known)
+  const supplied = memory.int8PerSecond === null ? null : (link + peak / part.k) * secondsPerPass
   const fast = copyBandwidth !== null && memory.perSecond >= MEMORY_BANDWIDTH_SHARE * copyBandwidth
   return {
     heldBytes: memory.heldBytes,

@@ -1,6 +1,6 @@
 import type { MeasuredGpu } from '../identify/measured.ts'
 import type { Precision } from '../params/precision.ts'
-import { type Figure, figuresOf } from '../proof/figures.ts'
+import { countedPerSecond, type Figure, figuresOf } from '../proof/figures.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { type PartRole, partRole } from './partRole.ts'
 import { type Curve, sustainedCurve } from './sustainedCurve.ts'
@@ -17,6 +17,8 @@ export interface ProvenDevice {
     readonly heldBytes: number
     readonly perSecond: number
     readonly elapsedUs: number
+    /** All that the device showed in int8: how fast it could have recomputed instead. */
+    readonly int8PerSecond: number | null
   } | null
   readonly bindPerSecond: number | null
   readonly alonePerSecond: number | null
@@ -26,7 +28,9 @@ export interface ProvenDevice {
 export function provenDevices(run: Run): ProvenDevice[] {
   const figures = figuresOf(run)
   return Array.from({ length: run.challenge.deviceCount }, (_, device) => {
-    const own = figures.filter((figure) => figure.device === device)
+    const own = figures
+      .filter((figure) => figure.device === device)
+      .map((figure) => ({ ...figure, perSecond: countedPerSecond(run, figure), shownPerSecond: figure.perSecond }))
     const of = (role: PartRole) => own.filter(({ part }) => partRole(run.challenge, part) === role)
     const memory = of('memory')[0]
     return {
@@ -34,13 +38,15 @@ export function provenDevices(run: Run): ProvenDevice[] {
       rates: Object.fromEntries(of('peak').map(({ precision, perSecond }) => [precision, perSecond])),
       classes: Object.fromEntries(of('peak').map(({ precision, part }) => [precision, run.challenge.parts[part]!.m])),
       sustained: sustainedOf(run, of('sustained')[0]),
-      memory: memory ? memoryOf(memory) : null,
+      memory: memory ? { ...memoryOf(memory), int8PerSecond: of('peak').find(isInt8)?.shownPerSecond ?? null } : null,
       bindPerSecond: of('bind')[0]?.perSecond ?? null,
       alonePerSecond: of('alone')[0]?.perSecond ?? null,
       linkPerSecond: of('link')[0]?.perSecond ?? null,
     }
   })
 }
+
+const isInt8 = ({ precision }: Figure): boolean => precision === 'int8'
 
 const memoryOf = ({ part, heldBytes, perSecond, elapsedUs }: Figure) => ({ part, heldBytes, perSecond, elapsedUs })
 

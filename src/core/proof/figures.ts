@@ -1,7 +1,7 @@
 import { KEPT_TILE_BYTES } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
-import { type Challenge, fillPartOf, fillTiles, type PartKind } from './challenge.ts'
-import type { PartEvidence } from './evidence.ts'
+import { type Challenge, fillBytes, fillPartOf, fillTiles, type PartKind } from './challenge.ts'
+import type { DeviceEvidence, PartEvidence } from './evidence.ts'
 import type { Run } from './verifyPart.ts'
 
 /** What one device showed in one part, in whole numbers, so that every verifier gets the same digits. */
@@ -30,14 +30,41 @@ function figureOf(challenge: Challenge, p: number, evidence: PartEvidence, devic
   const arrivals = evidence.devices.find((candidate) => candidate.device === device)!.arrivalsUs
   const elapsedUs = Math.max(1, arrivals.at(-1)! - (evidence.zSentUs ?? 0))
   const place = { part: p, kind: part.kind, precision: part.precision, device, elapsedUs }
-  if (part.kind === 'rounds' || part.kind === 'bind')
-    return { ...place, perSecond: perSecond([part.rounds, 2, part.m, part.n, part.k], elapsedUs), heldBytes: 0 }
-  const tiles = fillTiles(challenge.parts[fillPartOf(challenge, p)]!, device)
-  // §7 counts both tiles of a pair, §8 only the one that crosses the link.
-  const perPass = part.kind === 'memory' ? 2 * KEPT_TILE_BYTES : KEPT_TILE_BYTES
-  const heldBytes = part.kind === 'memory' ? KEPT_TILE_BYTES * tiles : 0
-  return { ...place, perSecond: perSecond([perPass, tiles, part.rounds], elapsedUs), heldBytes }
+  const heldBytes = part.kind === 'memory' ? fillBytes(part, device) : 0
+  return { ...place, perSecond: perSecond(challenge, place, part.rounds, elapsedUs), heldBytes }
 }
 
-const perSecond = (factors: readonly number[], elapsedUs: number): number =>
-  Number((factors.reduce((product, factor) => product * BigInt(factor), 1n) * 1_000_000n) / BigInt(elapsedUs))
+/** What so many rounds or passes of a device come to in a second, rounded down. */
+function perSecond(
+  challenge: Challenge,
+  { part: p, device }: Pick<Figure, 'part' | 'device'>,
+  rounds: number,
+  elapsedUs: number,
+): number {
+  const total = workOfRound(challenge, p, device).reduce((product, factor) => product * BigInt(factor), BigInt(rounds))
+  return Number((total * 1_000_000n) / BigInt(elapsedUs))
+}
+
+function workOfRound(challenge: Challenge, p: number, device: number): readonly number[] {
+  const part = challenge.parts[p]!
+  if (part.kind === 'rounds' || part.kind === 'bind') return [2, part.m, part.n, part.k]
+  const tiles = fillTiles(challenge.parts[fillPartOf(challenge, p)]!, device)
+  // §7 counts both tiles of a pair, §8 only the one that crosses the link.
+  return [part.kind === 'memory' ? 2 * KEPT_TILE_BYTES : KEPT_TILE_BYTES, tiles]
+}
+
+/**
+ * §4.3, attack 48: what counts of a rate where several devices took part. One card could serve their chains one after
+ * the other and be counted once for the first, half for the second and so on. So no device counts for more than it had
+ * shown, the round under way included, when the first of them was done; a steady device loses nothing by that.
+ */
+export function countedPerSecond({ challenge, parts }: Run, figure: Figure): number {
+  const part = challenge.parts[figure.part]!
+  const { devices, zSentUs } = parts[figure.part]!
+  const timedOf = ({ device, arrivalsUs }: DeviceEvidence) =>
+    arrivalsUs.slice(part.kind === 'memory' ? part.kept[device]! : 0).map((arrival) => arrival - (zSentUs ?? 0))
+  const firstDoneUs = Math.max(1, Math.min(...devices.map((device) => timedOf(device).at(-1)!)))
+  const own = timedOf(devices.find(({ device }) => device === figure.device)!)
+  const shown = Math.min(part.rounds, own.filter((arrival) => arrival <= firstDoneUs).length + 1)
+  return Math.min(figure.perSecond, perSecond(challenge, figure, shown, firstDoneUs))
+}
