@@ -27,7 +27,7 @@ interface ProviderFlags {
   readonly listen: { readonly host: string; readonly port: number }
   readonly dialOut?: { readonly url: string; readonly key: string }
   readonly allow: readonly string[]
-  readonly sshHost: string
+  readonly sshHost?: string
   readonly sshPort: number
   readonly hostKeyFile: string
   readonly authorizedKeys: string
@@ -47,7 +47,7 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .requiredOption('--allow <keys>', 'who may ask for leases: keys separated by commas, or "anyone"', readKeys)
     .option('--listen <host:port>', 'where to wait for them', readListen, { host: '0.0.0.0', port: 7878 })
     .option('--dial-out <url#key>', 'for a box behind NAT: the validator to dial instead', readDialOut)
-    .option('--ssh-host <name>', 'how others reach the SSH server of this box', '127.0.0.1')
+    .option('--ssh-host <name>', 'how others reach the SSH server of this box')
     .option('--ssh-port <port>', 'its port', readWhole(1, 65_535), 22)
     .option('--host-key-file <file>', 'its public host key', '/etc/ssh/ssh_host_ed25519_key.pub')
     .option('--authorized-keys <file>', 'of the account we run in', join(homedir(), '.ssh', 'authorized_keys'))
@@ -75,7 +75,7 @@ async function provide(flags: ProviderFlags, { env }: CommandContext, signal: Ab
   const stateFolder = join(home, 'leases')
   const { access, confinement } = await chooseAccess({
     stateFolder,
-    host: flags.sshHost,
+    host: sshHostOf(flags),
     port: flags.sshPort,
     hostKey: hostKeyOf(flags.hostKeyFile),
     user: userInfo().username,
@@ -149,6 +149,21 @@ function describe(news: LeaseNews): Record<string, unknown> {
   const { id, purpose, holder, expiresAtMs } = news.lease
   const until = new Date(expiresAtMs).toISOString()
   return { event: 'opened', id, purpose, holder, until, confinement: news.details.confinement }
+}
+
+/** Only somebody on this machine, or at the end of a tunnel, finds its SSH server at 127.0.0.1. */
+function sshHostOf({ sshHost, listen: { host }, dialOut: far }: ProviderFlags): string {
+  if (sshHost !== undefined) return sshHost
+  if (far !== undefined || host === '127.0.0.1') return '127.0.0.1'
+  throw new TouchstoneError(
+    { code: 'SSH_HOST_MISSING' },
+    {
+      message: 'validators would not know where the SSH server of this box is',
+      blame: 'user',
+      retry: false,
+      nextStep: 'Name this box as others reach it, with --ssh-host; behind NAT use --dial-out instead.',
+    },
+  )
 }
 
 /** As ssh prints it: SHA-256 of the key, base64 without padding. */

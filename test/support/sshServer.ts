@@ -20,7 +20,7 @@ export interface SshServerOptions {
   readonly password?: string
   /** In authorized_keys form. */
   readonly authorizedKey?: string
-  readonly hostKey: string
+  readonly hostKey: string | readonly string[]
   readonly env?: Readonly<Record<string, string>>
   /** What a talkative login shell would print before each command, on both streams. */
   readonly chatter?: string
@@ -36,7 +36,9 @@ export interface SshServerOptions {
 export async function startSshServer(options: SshServerOptions): Promise<TestSshServer> {
   const sockets = new Set<Socket>()
   const children = new Set<ChildProcess>()
-  const server = new ssh2.Server({ hostKeys: [options.hostKey] }, (client) => serveClient(client, options, children))
+  const server = new ssh2.Server({ hostKeys: [options.hostKey].flat() }, (client) =>
+    serveClient(client, options, children),
+  )
   // Sockets come in through a listener of ours, so that a test can cut them.
   const listener = net.createServer((socket) => {
     sockets.add(socket)

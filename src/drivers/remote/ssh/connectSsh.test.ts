@@ -3,8 +3,16 @@ import type { AddressInfo } from 'node:net'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import ssh2 from 'ssh2'
 import { afterAll, describe, expect, test } from 'vitest'
-import { faultOf, keyPair, readAll, SCRIPTS, sshBoxSuite } from '../../../../test/suites/sshBoxSuite.ts'
+import {
+  faultOf,
+  fingerprintOfPair,
+  keyPair,
+  readAll,
+  SCRIPTS,
+  sshBoxSuite,
+} from '../../../../test/suites/sshBoxSuite.ts'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { makeRelease } from '../../../../test/support/makeRelease.ts'
 import { type SshServerOptions, startSshServer } from '../../../../test/support/sshServer.ts'
@@ -79,6 +87,25 @@ describe('connectSsh', () => {
       expect(fault.detail).toMatchObject({ code: 'SSH_AUTH_FAILED', tried: 'the password' })
       expect(JSON.stringify([fault.detail, fault.message, fault.nextStep])).not.toContain('hunter2')
     })
+  })
+
+  test('attack 14: a pin may be of any key of the server, and of no other', async () => {
+    const rsa = ssh2.utils.generateKeyPairSync('rsa', { bits: 2048 })
+    const ecdsa = ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 })
+    const keys = [rsa, ecdsa, keyPair()]
+    for (const pair of keys)
+      await withBox(
+        { hostKey: keys.map((key) => key.private) },
+        { hostKey: fingerprintOfPair(pair) },
+        async (connect) => {
+          expect((await connect()).access).toMatchObject({ hostKey: fingerprintOfPair(pair), hostKeyTrust: 'pinned' })
+        },
+      )
+    const other = { hostKey: fingerprintOfPair(keyPair()) }
+    for (const served of [[rsa.private], keys.map((key) => key.private)])
+      await withBox({ hostKey: served }, other, async (connect) => {
+        expect((await faultOf(connect())).detail).toMatchObject({ code: 'HOST_KEY_CHANGED', expected: other.hostKey })
+      })
   })
 
   test('a talkative login shell does not reach the prover stream', async () => {

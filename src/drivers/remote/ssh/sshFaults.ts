@@ -15,6 +15,18 @@ export const unreachable = (address: string, why: string, cause?: unknown): Touc
     },
   )
 
+export const noCommonKey = (address: string, cause?: unknown): TouchstoneError =>
+  new TouchstoneError(
+    { code: 'SSH_NO_COMMON_KEY', address },
+    {
+      message: `${address} has no host key of a type we accept (Ed25519, ECDSA, RSA with SHA-2)`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Make one on the box with "ssh-keygen -A" and restart its SSH server.',
+      cause,
+    },
+  )
+
 export const authFailed = (address: string, tried: readonly string[], cause?: unknown): TouchstoneError =>
   new TouchstoneError(
     { code: 'SSH_AUTH_FAILED', address, tried: tried.join(', ') },

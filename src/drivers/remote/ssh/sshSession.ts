@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { ClientChannel, ConnectConfig, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2'
 import ssh2 from 'ssh2'
-import type { TouchstoneError } from '../../../ports/errors.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
 import { readKnownHosts, rememberHostKey } from './hostKeyStore.ts'
 import { type HostKeyJudgement, judgeHostKey, preferredKeyTypes } from './judgeHostKey.ts'
 import { type HostKeyLine, knownHostsLine } from './knownHosts.ts'
@@ -54,29 +54,68 @@ const HOST_KEY_TYPES: readonly ServerHostKeyAlgorithm[] = [
 
 type Trust = { judgement: HostKeyJudgement | null; accepted: boolean; blob: Buffer | null }
 
+/** The families a server may have a key of, in the order we like them. */
+const FAMILIES = ['ssh-ed25519', 'ecdsa-', 'rsa-'].map((start) =>
+  HOST_KEY_TYPES.filter((type) => type.startsWith(start)),
+)
+
+/**
+ * A fingerprint given by hand may be of any of the server's keys, and does not say of which; so with a pin each family is
+ * asked for in turn. Nothing but the pinned key is ever accepted.
+ */
 export async function openSession(to: SshAddress, options: SessionOptions, signal: AbortSignal): Promise<SshSession> {
   signal.throwIfAborted()
   const known = await readKnownHosts([options.ownKnownHostsFile, ...options.knownHostsFiles])
+  if (options.hostKey === undefined) return attempt(to, options, known, keyTypesFor(known, to), signal)
+  let first: unknown = null
+  for (const types of FAMILIES) {
+    try {
+      return await attempt(to, options, known, types, signal)
+    } catch (error) {
+      const code = error instanceof TouchstoneError ? error.detail.code : null
+      if (code !== 'HOST_KEY_CHANGED' && code !== 'SSH_NO_COMMON_KEY') throw error
+      // That the server has no key of some family says less than that it has another key.
+      if (first === null || code === 'HOST_KEY_CHANGED') first = error
+    }
+  }
+  throw first
+}
+
+async function attempt(
+  to: SshAddress,
+  options: SessionOptions,
+  known: readonly HostKeyLine[],
+  types: readonly ServerHostKeyAlgorithm[],
+  signal: AbortSignal,
+): Promise<SshSession> {
   const plan = await planAuth(to.user, options.auth)
   const trust: Trust = { judgement: null, accepted: false, blob: null }
   const client = new ssh2.Client()
   const address = formatSshAddress(to)
   const sock = await options.dial?.(signal)
-  const config = { ...configOf(to, options, known, plan, trust), ...(sock === undefined ? {} : { sock }) }
+  const config = { ...configOf({ to, options, known, types, plan, trust }), ...(sock === undefined ? {} : { sock }) }
   await connected({ client, config, trust, plan, address, options }, signal)
   await rememberFirstKey(to, options, trust)
   return sessionOf(client, address, trust)
 }
 
-function configOf(
-  to: SshAddress,
-  options: SessionOptions,
-  known: readonly HostKeyLine[],
-  plan: AuthPlan,
-  trust: Trust,
-): ConnectConfig {
+/** Types we hold a key of come first, so that the server shows one that can be compared. */
+function keyTypesFor(known: readonly HostKeyLine[], to: SshAddress): readonly ServerHostKeyAlgorithm[] {
   const types = preferredKeyTypes(known, to.host, to.port)
   const familiar = HOST_KEY_TYPES.filter((type) => types.includes(type.startsWith('rsa-') ? 'ssh-rsa' : type))
+  return [...familiar, ...HOST_KEY_TYPES.filter((type) => !familiar.includes(type))]
+}
+
+interface ConfigInputs {
+  readonly to: SshAddress
+  readonly options: SessionOptions
+  readonly known: readonly HostKeyLine[]
+  readonly types: readonly ServerHostKeyAlgorithm[]
+  readonly plan: AuthPlan
+  readonly trust: Trust
+}
+
+function configOf({ to, options, known, types, plan, trust }: ConfigInputs): ConnectConfig {
   return {
     host: to.host,
     port: to.port,
@@ -84,7 +123,7 @@ function configOf(
     readyTimeout: options.connectLimitMs ?? CONNECT_LIMIT_MS,
     keepaliveInterval: options.keepAliveMs ?? KEEP_ALIVE_MS,
     keepaliveCountMax: 3,
-    algorithms: { serverHostKey: [...familiar, ...HOST_KEY_TYPES.filter((type) => !familiar.includes(type))] },
+    algorithms: { serverHostKey: [...types] },
     authHandler: [...plan.methods],
     hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {
       void isTrusted(to, blob, known, options, trust).then(verify, () => verify(false))
@@ -120,8 +159,8 @@ interface Attempt {
   readonly options: SessionOptions
 }
 
-async function connected(attempt: Attempt, signal: AbortSignal): Promise<void> {
-  const { client } = attempt
+async function connected(inputs: Attempt, signal: AbortSignal): Promise<void> {
+  const { client } = inputs
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
@@ -135,11 +174,11 @@ async function connected(attempt: Attempt, signal: AbortSignal): Promise<void> {
     const onAbort = (): void => fail(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
     client.once('ready', () => settle(resolve))
-    client.on('error', (error) => fail(connectFault(attempt, error)))
+    client.on('error', (error) => fail(connectFault(inputs, error)))
     client.once('close', () =>
-      fail(faults.unreachable(attempt.address, 'it closed the connection during the handshake')),
+      fail(faults.unreachable(inputs.address, 'it closed the connection during the handshake')),
     )
-    client.connect(attempt.config)
+    client.connect(inputs.config)
   })
 }
 
@@ -159,6 +198,8 @@ function connectFault(
     return faults.authFailed(address, plan.names, error)
   if (error.level === 'client-timeout')
     return faults.timedOut(address, 'connecting', options.connectLimitMs ?? CONNECT_LIMIT_MS)
+  if (error.level === 'handshake' && error.message.includes('host key format'))
+    return faults.noCommonKey(address, error)
   return faults.unreachable(address, error.code ?? 'it does not speak SSH as we do', error)
 }
 
