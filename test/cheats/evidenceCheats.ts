@@ -216,7 +216,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
   forged(34, 'an accepted run without its last part', 'MISSING_PARTS', ({ predicate }) => {
     predicate.parts.pop()
   }),
-  forged(38, 'a fill root after Z_0', 'LATE_ROOT', ({ predicate }) => {
+  forged(38, 'a fill root dated after Z_0', 'LATE_ROOT', ({ predicate }) => {
     predicate.parts[1]!.zSentUs = 1
   }),
   forged(11, 'a nonce of its own choosing', 'WRONG_NONCE', ({ predicate }) => {

@@ -37,7 +37,7 @@ async function transcript(): Promise<Answer[]> {
 /** Claims that prove nothing, and may be anything. */
 const isClaim = ({ type }: Answer) => type === 'welcome' || type === 'pong'
 
-test('property: one bit changed anywhere in what a prover says is never accepted, claims aside', async () => {
+test('row 49, property: one bit changed anywhere in what a prover says is never accepted, claims aside', async () => {
   const frames = (await transcript()).map((answer) => ({ claim: isClaim(answer), bytes: encodeFrame(answer).length }))
   const total = frames.reduce((sum, { bytes }) => sum + bytes, 0)
   const claimed = frames.findIndex(({ claim }) => !claim)
@@ -66,7 +66,7 @@ test('property: one bit changed anywhere in what a prover says is never accepted
   )
 })
 
-test('property: an answer lost, repeated, or swapped with the next is never accepted, and never a crash', async () => {
+test('row 49, property: an answer lost, repeated, or swapped with the next is never accepted, and never a crash', async () => {
   const count = (await transcript()).length
   const act = fc.constantFrom('lose' as const, 'repeat' as const, 'swap' as const)
   await fc.assert(
