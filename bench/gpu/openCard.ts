@@ -9,7 +9,10 @@ import { kernelPath } from '../../src/drivers/system/kernelFiles.ts'
 export async function openCard(ordinal = 0) {
   const engine = await createEngine(new Uint8Array(readFileSync(kernelPath('engine.wasm'))))
   const api = loadLibcuda()
-  const card = new Card({ api, openLibrary: openCublasLt, engine }, { ordinal, context: 'shared', files: {} })
+  const card = new Card(
+    { api, openLibrary: openCublasLt, engine },
+    { ordinal, context: 'shared', files: {}, keepBytes: null },
+  )
   return { api, card, engine }
 }
 

@@ -1,16 +1,35 @@
 import { openCpuDevice } from '../drivers/gpu/cpu/openCpuDevice.ts'
+import { openCudaDevices } from '../drivers/gpu/cuda/openCudaDevices.ts'
 import type { Device } from '../ports/device.ts'
 import { TouchstoneError } from '../ports/errors.ts'
 
 /** `auto` takes every card there is, and the CPU where there is none; a list such as `cpu,cpu` opens what it names. */
 export async function openDevices(list: string): Promise<Device[]> {
-  const names = list === 'auto' ? ['cpu'] : list.split(',')
+  if (list === 'auto') return openWhatThereIs()
   const devices: Device[] = []
-  for (const name of names) {
-    if (name !== 'cpu') throw unknownDevice(name)
-    devices.push(await openCpuDevice({}))
-  }
+  for (const name of list.split(',')) devices.push(...(await openNamed(name)))
   return devices
+}
+
+const ABSENT = ['NO_GPU_DRIVER', 'NO_GPU']
+
+/** A box without a card is no fault; a card that cannot be opened is. */
+async function openWhatThereIs(): Promise<Device[]> {
+  try {
+    return await openCudaDevices()
+  } catch (error) {
+    if (error instanceof TouchstoneError && ABSENT.includes(error.detail.code)) return [await openCpuDevice({})]
+    throw error
+  }
+}
+
+/** `cpu`, `cuda` (all cards) or `cuda:1` (one of them). */
+async function openNamed(name: string): Promise<Device[]> {
+  if (name === 'cpu') return [await openCpuDevice({})]
+  if (name === 'cuda') return openCudaDevices()
+  const ordinal = /^cuda:(\d{1,2})$/.exec(name)?.[1]
+  if (ordinal !== undefined) return openCudaDevices({ ordinals: [Number(ordinal)] })
+  throw unknownDevice(name)
 }
 
 const unknownDevice = (name: string) =>
@@ -20,6 +39,6 @@ const unknownDevice = (name: string) =>
       message: `there is no kind of device called ${name.slice(0, 20)}`,
       blame: 'user',
       retry: false,
-      nextStep: 'Use auto, cpu or cuda.',
+      nextStep: 'Use auto, cpu, cuda, or cuda:0 for one card.',
     },
   )

@@ -6,6 +6,7 @@ import { loadSigner } from '../drivers/system/keyFile.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { hostDetails } from './hostDetails.ts'
 import { openDevices } from './openDevices.ts'
+import { sampleTelemetry } from './sampleTelemetry.ts'
 import { programName } from './version.ts'
 
 /** The program that runs on a box: speaks the wire protocol on its standard streams, and ends when its input does. */
@@ -30,6 +31,7 @@ async function write(bytes: Uint8Array): Promise<void> {
   if (!process.stdout.write(bytes)) await once(process.stdout, 'drain', { signal: interrupted.signal }).catch(() => {})
 }
 
-await serveProver({ devices, signer, inventory, input: process.stdin, write }, interrupted.signal)
+const sampled = devices.map((device, index) => sampleTelemetry(device, index, write))
+await serveProver({ devices: sampled, signer, inventory, input: process.stdin, write }, interrupted.signal)
 await Promise.all(devices.map((device) => device.close()))
 process.exit()

@@ -9,6 +9,7 @@ import type { Answer, Order } from '../../core/wire/messages.ts'
 import type { Device } from '../../ports/device.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { ChallengeRun } from './challengeRun.ts'
+import { prepareDevices } from './prepareDevices.ts'
 import { wrongOrder } from './wrongOrder.ts'
 
 export interface ProverDeps {
@@ -58,6 +59,7 @@ async function obey(
     // §4.1, attack 33: a challenge made for another key is somebody relaying; an honest prover does not lend its card.
     if (!equalBytes(challenge.proverKey, deps.signer.publicKey)) throw notMyKey()
     if (challenge.deviceCount > deps.devices.length) throw wrongOrder('more devices asked than there are')
+    await prepareDevices(challenge, deps.devices, signal)
     await send({ type: 'ready', signature: deps.signer.sign(readyMessage(challenge)) })
     return new ChallengeRun(challenge, deps.devices, send)
   }

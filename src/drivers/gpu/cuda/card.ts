@@ -10,16 +10,8 @@ import { checkKnownTile } from './knownTile.ts'
 import { type DonePasses, type FillPlace, type HeldFill, openPasses, placeOf, runPasses } from './memoryPart.ts'
 import { productMakers } from './product.ts'
 import type { OnRoots } from './replay.ts'
-import { type PlanChoices, planRounds, type RoundPlan } from './roundPlan.ts'
-import {
-  type ChainShape,
-  operandBytes,
-  refuseCount,
-  refusePositions,
-  refuseSeed,
-  refuseShape,
-  tilesOf,
-} from './shape.ts'
+import { type PlanChoices, planRounds, type RoundPlan, reserve } from './roundPlan.ts'
+import { type ChainShape, refuseCount, refusePositions, refuseSeed, refuseShape, tilesOf } from './shape.ts'
 import type { Stop } from './stop.ts'
 
 export interface CardParts {
@@ -31,16 +23,18 @@ export interface CardParts {
 const MULTIPROCESSORS = 16
 const CLOCK_KHZ = 13
 const L2_BYTES = 38
-/** Fingerprints kept on the card for the openings: at most a sixteenth of it. */
-const PRINTS_SHARE = 1 / 16
+/** Unless said otherwise a sixteenth of the card may hold fingerprints for the openings. */
+const KEEP_SHARE = 1 / 16
 
 /** One card, driven synchronously from the thread that opened it. `CudaDevice` is the same from outside that thread. */
 export class Card {
   readonly facts: DeviceFacts
   readonly tools: CardTools
   readonly #engine: TileEngine
+  readonly #printsBudget: number
   readonly #plans = new Map<string, RoundPlan>()
-  readonly #checked = new Set<string>()
+  /** Rounds that ran once here and whose known tile was right. */
+  readonly #ran = new Set<string>()
   #chain: DoneChain | null = null
   #fill: HeldFill | null = null
   #passes: DonePasses | null = null
@@ -49,17 +43,13 @@ export class Card {
     this.tools = openCardTools(parts.api, parts.openLibrary, options)
     this.#engine = parts.engine
     this.facts = factsOf(this.tools)
+    this.#printsBudget = options.keepBytes ?? this.facts.memoryBytes * KEEP_SHARE
   }
 
-  /** Everything of a chain that needs no seed: memory, kernels, the captured round, the known tile. */
+  /** Everything of coming chains that needs no seed: memory for the largest, kernels, captured rounds, known tiles. */
   prepare(shapes: readonly ChainShape[]): void {
-    for (const shape of shapes) {
-      this.#refuse(shape)
-      const { a, b, c } = operandBytes(shape)
-      this.tools.buffers.take('a', a)
-      this.tools.buffers.take('b', b)
-      this.tools.buffers.take('c', c)
-    }
+    for (const shape of shapes) this.#refuse(shape)
+    for (const shape of shapes) reserve(this.tools, shape, this.#printsBudget)
     for (const shape of shapes) this.plan(shape)
   }
 
@@ -77,7 +67,8 @@ export class Card {
     return openChain(this.tools, this.#chain, asked)
   }
 
-  fill({ m, n, k, kept, seed }: FillTask, onRoots: OnRoots, stop: Stop): void {
+  /** Where the fill then lies, for a neighbour's link passes. */
+  fill({ m, n, k, kept, seed }: FillTask, onRoots: OnRoots, stop: Stop): FillPlace {
     refuseSeed('seed', seed)
     this.release()
     const plan = this.plan({ kind: 'fill', precision: 'int8', m, n, k, rounds: kept })
@@ -85,11 +76,6 @@ export class Card {
     this.#fill = { chain, kept: plan.kept, rounds: kept }
     // What made the fill is not needed to hold it.
     this.tools.buffers.drop('a', 'b', 'c', 'workspace')
-  }
-
-  /** Where the fill lies, for a neighbour's link passes. */
-  fillPlace(): FillPlace {
-    if (!this.#fill) throw wrongUse('NO_PEER_FILL', 'the peer holds no fill')
     return placeOf(this.tools, this.#fill)
   }
 
@@ -157,14 +143,18 @@ export class Card {
     if (known && known.generation === this.tools.buffers.generation) return known
     known?.close()
     this.#plans.delete(key)
-    const plan = planRounds(this.tools, shape, { printsBudget: this.facts.memoryBytes * PRINTS_SHARE, ...choices })
-    this.#plans.set(key, plan)
-    const { precision, m, n, k } = shape
-    const exact = JSON.stringify([precision, m, n, k, plan.product.by, choices.choice])
-    if (shape.kind === 'rounds' && !this.#checked.has(exact)) {
-      checkKnownTile(this.tools, plan, this.#engine)
-      this.#checked.add(exact)
+    const { kind, precision, m, n, k } = shape
+    const ran = JSON.stringify([kind, precision, m, n, k, choices])
+    const warm = !this.#ran.has(ran)
+    const plan = planRounds(this.tools, shape, { printsBudget: this.#printsBudget, warm, ...choices })
+    try {
+      if (warm && kind === 'rounds') checkKnownTile(this.tools, plan, this.#engine)
+    } catch (error) {
+      plan.close()
+      throw error
     }
+    this.#plans.set(key, plan)
+    this.#ran.add(ran)
     return plan
   }
 

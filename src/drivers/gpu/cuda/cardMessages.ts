@@ -9,6 +9,7 @@ export interface CardStart {
   readonly ordinal: number
   readonly context: 'shared' | 'own'
   readonly kernelFolder: string | null
+  readonly keepBytes: number | null
   readonly stop: SharedArrayBuffer
 }
 
@@ -18,7 +19,6 @@ export type CardJob =
   | { readonly do: 'runChain'; readonly task: ChainTask }
   | { readonly do: 'openChain'; readonly asked: readonly LeafPosition[] }
   | { readonly do: 'fill'; readonly task: FillTask }
-  | { readonly do: 'fillPlace' }
   | {
       readonly do: 'runPasses'
       readonly passes: number

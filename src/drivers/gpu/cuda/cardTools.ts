@@ -13,6 +13,8 @@ export interface CardOptions {
   readonly ordinal: number
   readonly context: 'shared' | 'own'
   readonly files: KernelFilesOptions
+  /** Bytes of fingerprints kept on the card for the openings; rounds beyond it are computed again when asked. */
+  readonly keepBytes: number | null
 }
 
 /** Everything a part needs of its card: the driver with a current context, kernels, memory, one stream. */

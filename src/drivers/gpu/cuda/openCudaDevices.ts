@@ -11,13 +11,15 @@ export interface CudaDevicesOptions {
   readonly ordinals?: readonly number[]
   /** A context of its own keeps two devices on one card from seeing each other's memory; link parts need `shared`. */
   readonly context?: 'shared' | 'own'
+  /** Bytes of fingerprints kept on a card for the openings; rounds beyond it are computed again when asked. */
+  readonly keepBytes?: number
   /** A bundled release knows better where its files lie. */
   readonly kernelFolder?: string
   readonly workerScript?: URL
 }
 
 /** What a link part needs of its peer: where its fill lies, which only a device of the same kind can say. */
-const threads = new WeakMap<Device, CardThread>()
+const fills = new WeakMap<Device, () => FillPlace | null>()
 
 /**
  * Every NVIDIA card of this machine as a device, each driven from its own thread so that all run at once. A card that
@@ -26,9 +28,9 @@ const threads = new WeakMap<Device, CardThread>()
 export async function openCudaDevices(options: CudaDevicesOptions = {}): Promise<Device[]> {
   const ordinals = options.ordinals ?? allCards()
   const script = options.workerScript ?? scriptUrl('./cardWorker.ts', import.meta.url)
-  const { context = 'shared', kernelFolder = null } = options
+  const { context = 'shared', kernelFolder = null, keepBytes = null } = options
   const opening = ordinals.map(async (ordinal) => {
-    const thread = new CardThread(script, { ordinal, context, kernelFolder })
+    const thread = new CardThread(script, { ordinal, context, kernelFolder, keepBytes })
     return cudaDevice(thread, await thread.opened())
   })
   const settled = await Promise.allSettled(opening)
@@ -58,6 +60,7 @@ const nothing = () => {}
 
 function cudaDevice(thread: CardThread, facts: DeviceFacts): Device {
   let telemetry: Telemetry | null | undefined
+  let place: FillPlace | null = null
   const device: Device = {
     facts,
     prepare: async (shapes, signal) => {
@@ -68,11 +71,12 @@ function cudaDevice(thread: CardThread, facts: DeviceFacts): Device {
     },
     openChain: async (asked, signal) => (await thread.run({ do: 'openChain', asked }, nothing, signal)) as Uint8Array,
     fill: async (task, onRoot, signal) => {
-      await thread.run({ do: 'fill', task }, onRoot, signal)
+      place = null
+      place = (await thread.run({ do: 'fill', task }, onRoot, signal)) as FillPlace
     },
     runPasses: async ({ passes, start, peer }, onRoot, signal) => {
-      const place = peer && peer !== device ? await fillPlace(peer) : null
-      await thread.run({ do: 'runPasses', passes, start, peer: place }, onRoot, signal)
+      const from = peer && peer !== device ? peerFill(peer) : null
+      await thread.run({ do: 'runPasses', passes, start, peer: from }, onRoot, signal)
     },
     openPasses: async (asked, signal) => (await thread.run({ do: 'openPasses', asked }, nothing, signal)) as Uint8Array,
     runBare: async (task, signal) => (await thread.run({ do: 'runBare', task }, nothing, signal)) as number,
@@ -81,24 +85,25 @@ function cudaDevice(thread: CardThread, facts: DeviceFacts): Device {
       return telemetry?.sample() ?? {}
     },
     release: async () => {
+      place = null
       await thread.run({ do: 'release' }, nothing, never)
     },
     close: () => thread.close(),
   }
-  threads.set(device, thread)
+  fills.set(device, () => place)
   return device
 }
 
-async function fillPlace(peer: Device): Promise<FillPlace> {
-  const thread = threads.get(peer)
-  if (thread) return (await thread.run({ do: 'fillPlace' }, nothing, never)) as FillPlace
+function peerFill(peer: Device): FillPlace {
+  const place = fills.get(peer)?.()
+  if (place) return place
   throw new TouchstoneError(
     { code: 'NO_PEER_FILL' },
     {
-      message: 'the peer device is no NVIDIA card of this process',
+      message: 'the peer device is no NVIDIA card of this process with a fill',
       blame: 'prover',
       retry: false,
-      nextStep: 'Open all cards of a box with one call.',
+      nextStep: 'Open all cards of a box with one call, and fill before linking.',
     },
   )
 }

@@ -27,6 +27,10 @@ export function replayGraph(
   let launched = 0
   let seen = 0
   while (seen < times) {
+    if (stop.requested) {
+      api.synchronize(stream)
+      throw stopped(ordinal)
+    }
     while (launched < times && launched - seen < ahead) {
       api.launchGraph(graph, stream)
       launched++
@@ -35,19 +39,10 @@ export function replayGraph(
     if (count > seen) {
       onRoots(window.roots(seen, count))
       seen = count
-    } else if (stop.requested) {
-      api.synchronize(stream)
-      throw stopped(ordinal)
     } else {
-      // A failed card answers here; a finished one has its last roots in the window by now.
-      if (api.idle(stream) && window.count === seen && launched - seen >= Math.min(ahead, times - seen))
-        lostRoots(tools)
+      api.idle(stream) // throws when the card has failed
       stop.pause(POLL_MS)
     }
   }
-  api.synchronize(stream)
-}
-
-function lostRoots({ api, stream }: CardTools): void {
   api.synchronize(stream)
 }

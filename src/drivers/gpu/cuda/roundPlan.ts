@@ -30,6 +30,8 @@ export interface RoundPlan {
 export interface PlanChoices {
   /** Fingerprints of every round stay on the card when they take at most this much. */
   readonly printsBudget: number
+  /** False when this round has run on this card before: its kernels are loaded and its known tile is checked. */
+  readonly warm?: boolean
   readonly maker?: ProductMaker
   readonly choice?: number
 }
@@ -44,9 +46,10 @@ const ENTRIES: Readonly<Record<Precision, (tools: CardTools) => Handle>> = {
 const ENTRY_VECTORS_PER_THREAD = 8
 
 /** Buffers of a shape, taken in one go so that several plans can share the largest. */
-function takeBuffers({ buffers }: CardTools, shape: ChainShape, printsBudget: number) {
+export function reserve({ buffers, cublasLt, workspace }: CardTools, shape: ChainShape, printsBudget: number) {
   const { a, b, c } = operandBytes(shape)
   const tiles = tilesOf(shape)
+  if (cublasLt) workspace()
   const isFill = shape.kind === 'fill'
   const perRound = 16 * tiles + 32 * nodesOf(shape)
   const slots = isFill || shape.rounds * perRound <= printsBudget ? shape.rounds : 1
@@ -68,17 +71,19 @@ export const KNOWN_SEED: Uint8Array = Uint8Array.from({ length: 32 }, (_, i) => 
 
 /** Makes buffers, kernels and the captured round of a shape; nothing of it depends on a seed. */
 export function planRounds(tools: CardTools, shape: ChainShape, choices: PlanChoices): RoundPlan {
-  const memory = takeBuffers(tools, shape, choices.printsBudget)
+  const memory = reserve(tools, shape, choices.printsBudget)
   const product = createProduct(tools, { ...shape, ...memory }, choices.maker)
   const window = new RootWindow(tools.api, shape.rounds)
-  const choice = choices.choice ?? chooseAlgorithm(tools, shape, product)
-  const steps = roundSteps(tools, shape, memory, product, choice)
+  let choice = choices.choice ?? 0
+  const steps = roundSteps(tools, shape, memory, product, () => choice)
   const { api, stream } = tools
   const round = [steps.entries, steps.product, steps.leaves, steps.tree]
   // Once outside the graph: kernels load at their first launch, which must not happen while capturing, and the result is
   // there to be checked against the known tile.
   window.start(memory.state, KNOWN_SEED)
-  for (const step of round) step(stream)
+  if (choices.warm ?? true) steps.entries(stream)
+  choice = choices.choice ?? chooseAlgorithm(tools, shape, product)
+  if (choices.warm ?? true) for (const step of round) step(stream)
   api.synchronize(stream)
   api.beginCapture(stream)
   for (const step of round) step(stream)
@@ -100,9 +105,9 @@ export function planRounds(tools: CardTools, shape: ChainShape, choices: PlanCho
   }
 }
 
-type Memory = ReturnType<typeof takeBuffers>
+type Memory = ReturnType<typeof reserve>
 
-function roundSteps(tools: CardTools, shape: ChainShape, memory: Memory, product: Product, choice: number) {
+function roundSteps(tools: CardTools, shape: ChainShape, memory: Memory, product: Product, choice: () => number) {
   const { api } = tools
   const entriesKernel = ENTRIES[shape.precision](tools)
   const vectors = (rows: number) => (rows * shape.k * entryBytes(shape.precision)) / 16
@@ -118,7 +123,7 @@ function roundSteps(tools: CardTools, shape: ChainShape, memory: Memory, product
         stream,
         arguments: [memory.a, memory.b, memory.state, vectors(shape.m), vectors(shape.n)],
       }),
-    product: (stream: Handle) => product.launch(stream, choice),
+    product: (stream: Handle) => product.launch(stream, choice()),
     leaves: (stream: Handle) => api.launch({ ...leaves, stream }),
     tree: (stream: Handle) => launchTree(tools, shape, memory, stream),
   }
