@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ssh2 from 'ssh2'
@@ -19,6 +19,7 @@ import { sealToKey } from '../system/sealToKey.ts'
 import { systemClock } from '../system/systemClock.ts'
 import { systemRandomness } from '../system/systemRandomness.ts'
 import { dialWs, listenWs, MESSAGES, wsChannel } from '../system/wsChannel.ts'
+import { containerAccess } from './containerAccess.ts'
 import { dialOut } from './dialOut.ts'
 import { sharedAccount } from './sharedAccount.ts'
 import { tunnelledAccess } from './tunnel.ts'
@@ -42,14 +43,15 @@ async function boxAt(folder: string) {
     hostKey: host.private,
     authorizedKeys: '',
   })
-  const access = sharedAccount({
+  const shared = {
     stateFolder: join(folder, 'leases'),
     host: '127.0.0.1',
     port: server.port,
     hostKey: fingerprintOf(Buffer.from(host.public.split(' ')[1]!, 'base64')),
     user: server.user,
     authorizedKeysFile: join(folder, 'server', 'authorized_keys'),
-  })
+  }
+  const access = sharedAccount(shared)
   const release = makeRelease(join(folder, 'release'), { files: { 'p.sh': 'exec cat\n' }, command: ['sh', 'p.sh'] })
   const options: LeasedOptions = {
     purpose: 'verify',
@@ -65,7 +67,7 @@ async function boxAt(folder: string) {
       keep: false,
     },
   }
-  return { server, access, options }
+  return { server, access, shared, options }
 }
 
 function serviceOf(access: ReturnType<typeof sharedAccount>): LeaseService {
@@ -132,6 +134,37 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     expect((await faultOf(askLiveness(another, options, signal))).detail.code).toBe('PROVIDER_GONE')
     await listener.close()
     await Promise.all([server.close(), impostor.server.close()])
+  })
+
+  test('in a container every command goes through the engine, and the release comes in without SFTP', async () => {
+    const folder = join(root, 'contained')
+    const { server, shared, options } = await boxAt(folder)
+    const engine = join(folder, 'docker')
+    // Stands in for an engine: notes each command and runs it here.
+    const lines = ['#!/bin/sh', `printf '%s\\n' "$1" >> '${folder}/asked'`, 'case $1 in', 'exec) shift 3; exec "$@" ;;']
+    writeFileSync(engine, [...lines, 'inspect) exit 1 ;;', 'esac', ''].join('\n'), { mode: 0o755 })
+    const access = containerAccess({ ...shared, engine, image: 'any', gpuFlags: [] })
+    const service = serviceOf(access)
+    const listener = await listenWs({ host: '127.0.0.1', port: 0 }, (socket) => {
+      void servePeer(service, wsChannel(socket), signal)
+    })
+    const peer = {
+      channel: wsChannel(await dialWs(`ws://127.0.0.1:${listener.port}`, MESSAGES, signal)),
+      key: giverKey,
+    }
+    const box = await connectLeased(peer, options, signal)
+    expect(box.access).toMatchObject({ confinement: 'container' })
+    const prover = await box.start(signal)
+    const got = readAll(prover.output)
+    await prover.write(Buffer.from('inside'))
+    await box.close()
+    expect((await got).toString()).toBe('inside')
+    const asked = readFileSync(join(folder, 'asked'), 'utf8').trim().split('\n')
+    expect(asked[0]).toBe('run')
+    expect(asked.filter((word) => word === 'exec').length).toBeGreaterThanOrEqual(4)
+    expect(asked).toContain('rm')
+    await listener.close()
+    await server.close()
   })
 
   test('a provider behind NAT dials out and serves the same, SSH included', async () => {
