@@ -34,21 +34,21 @@ class RealTime extends VirtualClock {
 
 /** Attacks that the transport has a part in; those that wait for minutes run in virtual time, in test/cheats. */
 const CHOSEN = [
-  'fast numbers',
-  'a line of text in the run',
-  'code in data in the run',
-  'a frame of 4 GB in the run',
-  'a line of text before the run',
-  'a shell string for a name',
-  'telemetry that is no JSON',
-  'a replaced program that works',
-  'a replaced program that cheats',
-  'a jumping wall clock',
-  'a relay to an honest prover',
-  'a relay that signs',
-  'gone when the nonce is out',
-  'a refusal when the nonce is out',
-  'gone before the result',
+  'fast numbers', // row 5
+  'a line of text in the run', // row 5
+  'code in data in the run', // row 12
+  'a frame of 4 GB in the run', // row 12
+  'a line of text before the run', // row 12
+  'a shell string for a name', // row 12
+  'telemetry that is no JSON', // row 12
+  'a replaced program that works', // row 15
+  'a replaced program that cheats', // row 15
+  'a jumping wall clock', // row 17
+  'a relay to an honest prover', // row 33
+  'a relay that signs', // row 33
+  'gone when the nonce is out', // row 34
+  'a refusal when the nonce is out', // row 34
+  'gone before the result', // row 34
 ]
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-cheats-'))
@@ -110,7 +110,7 @@ async function verifyOverSsh(program: ProverProgram, options: object = {}): Prom
 describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
   const kit = () => ({ engine, clock: new RealTime(), chance: Math.random })
 
-  test('attack 16: an honest box with chatter on standard error is accepted', async () => {
+  test('row 16, an honest box with chatter on standard error is accepted', async () => {
     expect(await verifyOverSsh(honestProgram({ devices: honestDevices(kit()) }))).toBe('ACCEPTED')
   })
 
