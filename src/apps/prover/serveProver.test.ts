@@ -22,7 +22,7 @@ const challengeFor = (proverKey: Uint8Array, deviceCount = 1): Challenge => ({
   parts: [0, 1].map((p) => ({
     kind: p === 0 ? 'rounds' : 'memory',
     precision: 'int8',
-    m: 32,
+    m: 64,
     n: 64,
     k: 32,
     rounds: 2,

@@ -9,6 +9,7 @@ test('property: whatever comes in, plain ASCII of a bounded length comes out', (
       expect(shown).toMatch(/^[\x20-\x7e]*$/)
       expect(shown.length).toBeLessThanOrEqual(most + 3)
     }),
+    { numRuns: 40 },
   )
 })
 

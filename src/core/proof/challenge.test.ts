@@ -23,7 +23,6 @@ const part = (deviceCount: number): fc.Arbitrary<Part> =>
       kind: fc.constantFrom('rounds' as const, 'memory' as const, 'bind' as const),
       precision: fc.constantFrom(...PRECISION_NAMES),
       m: power(5, 12),
-      n: power(5, 12),
       k: power(5, 15),
       rounds: fc.integer({ min: 1, max: 2 ** 24 }),
       openings: fc.integer({ min: 1, max: 4096 }),
@@ -35,6 +34,7 @@ const part = (deviceCount: number): fc.Arbitrary<Part> =>
     })
     .map((one) => ({
       ...one,
+      n: one.m,
       precision: one.kind === 'rounds' ? one.precision : 'int8',
       kept: one.kept.map((kept, d) => (one.kind === 'memory' && Math.floor(one.mask / 2 ** d) % 2 === 1 ? kept : 0)),
     }))
@@ -147,8 +147,9 @@ describe('challenge', () => {
     ['no rounds', { rounds: 0 }],
     ['no openings', { openings: 0 }],
     ['too many openings', { openings: 4097 }],
-    ['m that is no power of two', { m: 96 }],
-    ['m below a tile', { m: 16 }],
+    ['m that is no power of two', { m: 96, n: 96 }],
+    ['m below a tile', { m: 16, n: 16 }],
+    ['m other than n', { m: 32 }],
     ['k beyond exactness', { k: 65536 }],
     ['a fill outside memory', { kept: [1, 0] }],
     ['no fill in memory', { kind: 'memory' }],
