@@ -2,7 +2,8 @@ import { expect } from 'vitest'
 import { concatBytes, u32le } from '../../src/core/bytes/bytes.ts'
 import { encodeFrame } from '../../src/core/wire/frames.ts'
 import { CODECS } from '../../src/core/wire/messages.ts'
-import { honestProgram, type ProverProgram, tampered, testSigner } from '../support/inProcessBox.ts'
+import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
+import { testSigner } from '../support/testSigner.ts'
 import { type BoxCheat, type CheatKit, honestDevices } from './cheat.ts'
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)

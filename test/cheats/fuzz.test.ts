@@ -64,7 +64,7 @@ test('row 49, property: one bit changed anywhere in what a prover says is never 
     }),
     { numRuns: 25 },
   )
-})
+}, 120_000)
 
 test('row 49, property: an answer lost, repeated, or swapped with the next is never accepted, and never a crash', async () => {
   const count = (await transcript()).length
@@ -92,4 +92,4 @@ test('row 49, property: an answer lost, repeated, or swapped with the next is ne
     }),
     { numRuns: 25 },
   )
-})
+}, 120_000)

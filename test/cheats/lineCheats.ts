@@ -3,7 +3,8 @@ import type { BoxReport } from '../../src/apps/validator/verifyBox.ts'
 import { concatBytes } from '../../src/core/bytes/bytes.ts'
 import { encodeFrame } from '../../src/core/wire/frames.ts'
 import { type Answer, CODECS } from '../../src/core/wire/messages.ts'
-import { honestProgram, type Line, type ProverProgram, tampered, testSigner } from '../support/inProcessBox.ts'
+import { honestProgram, type Line, type ProverProgram, tampered } from '../support/inProcessBox.ts'
+import { testSigner } from '../support/testSigner.ts'
 import { type BoxCheat, type CheatKit, honestDevices, randomBytes } from './cheat.ts'
 
 type Root = Extract<Answer, { type: 'root' }>

@@ -1,11 +1,12 @@
 import { serveProver } from '../../src/apps/prover/serveProver.ts'
-import { type Signer, signerFrom } from '../../src/core/bytes/ed25519.ts'
+import type { Signer } from '../../src/core/bytes/ed25519.ts'
 import { encodeFrame, FrameDecoder } from '../../src/core/wire/frames.ts'
 import type { Inventory } from '../../src/core/wire/inventory.ts'
 import type { Answer, Order } from '../../src/core/wire/messages.ts'
 import type { Device } from '../../src/ports/device.ts'
 import type { ProverProcess, RemoteBox } from '../../src/ports/remoteBox.ts'
 import { BytePipe } from './bytePipe.ts'
+import { testSigner } from './testSigner.ts'
 
 /** The standard streams of a program on a box. */
 export interface ProgramIo {
@@ -21,8 +22,6 @@ export interface HonestOptions {
   readonly signer?: Signer
   readonly inventory?: Partial<Inventory>
 }
-
-export const testSigner = (byte: number): Signer => signerFrom(new Uint8Array(32).fill(byte))
 
 const inventoryOf = (devices: readonly Device[]): Inventory => ({
   program: 'touchstone prover',

@@ -7,8 +7,9 @@ import type { Clock } from '../../src/ports/clock.ts'
 import { TouchstoneError } from '../../src/ports/errors.ts'
 import type { Randomness } from '../../src/ports/randomness.ts'
 import { inlineChecker } from './inlineChecker.ts'
-import { openInProcessBox, type ProverProgram, testSigner } from './inProcessBox.ts'
+import { openInProcessBox, type ProverProgram } from './inProcessBox.ts'
 import { seededRandomness } from './seededRandomness.ts'
+import { testSigner } from './testSigner.ts'
 import { VirtualClock } from './virtualClock.ts'
 
 export const VALIDATOR = testSigner(1)

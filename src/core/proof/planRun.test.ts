@@ -95,7 +95,7 @@ describe('whatever a box claims and however it calibrates', () => {
       }),
       { numRuns: 150 },
     )
-  })
+  }, 60_000)
 
   test('property: attack 27, a slow calibration lowers m and n at most, never k', () => {
     fc.assert(

@@ -2,12 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { SHIPPED_CATALOGUE } from '../../../../test/sim/shippedCatalogue.ts'
 import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
 import { inlineChecker } from '../../../../test/support/inlineChecker.ts'
-import {
-  honestProgram,
-  openInProcessBox,
-  type ProverProgram,
-  testSigner,
-} from '../../../../test/support/inProcessBox.ts'
+import { honestProgram, openInProcessBox, type ProverProgram } from '../../../../test/support/inProcessBox.ts'
+import { testSigner } from '../../../../test/support/testSigner.ts'
 import { openReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgresServer.ts'
 import { entry } from '../../../../test/support/storeFixtures.ts'
