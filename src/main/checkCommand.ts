@@ -172,6 +172,7 @@ function showOutcome(
       preset: preset.name,
       names: inventory.devices.map(({ name }) => name),
       catalogue,
+      telemetry: statement.predicate.claims.telemetry,
     },
     terminal,
   )

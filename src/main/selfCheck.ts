@@ -63,7 +63,16 @@ export async function selfCheck(check: SelfCheck, signal: AbortSignal): Promise<
   try {
     const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue, connect }
     const report = await verifyBox(options, deps, signal)
-    showVerdict({ judgement: report.judgement, preset: report.preset, names: namesOf(report), catalogue }, terminal)
+    showVerdict(
+      {
+        judgement: report.judgement,
+        preset: report.preset,
+        names: namesOf(report),
+        catalogue,
+        telemetry: report.telemetry,
+      },
+      terminal,
+    )
     showBox(report, terminal)
     const missing = checkRequirements(boxFacts(report.judgement, report.inventory), requirements)
     if (report.judgement.outcome === 'rejected') throw mayNotJoin([report.judgement.reason?.code ?? 'rejected'])

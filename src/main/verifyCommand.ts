@@ -87,7 +87,16 @@ async function verify(
     writeAside(out, report.certificate)
     if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
     else {
-      showVerdict({ judgement: report.judgement, preset: report.preset, names: namesOf(report), catalogue }, people)
+      showVerdict(
+        {
+          judgement: report.judgement,
+          preset: report.preset,
+          names: namesOf(report),
+          catalogue,
+          telemetry: report.telemetry,
+        },
+        people,
+      )
       showBox(report, people)
       people.line('')
       people.line(`  certificate    ${out}  (${report.seconds.toFixed(1)} s in all)`)

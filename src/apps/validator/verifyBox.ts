@@ -63,6 +63,8 @@ export interface BoxReport {
   readonly proverKey: Uint8Array
   readonly runId: Uint8Array
   readonly inventory: Inventory
+  /** Claims of the cards during the run. */
+  readonly telemetry: readonly unknown[]
   readonly judgement: Judgement
   /** The certificate file's text. */
   readonly certificate: string
@@ -106,6 +108,7 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       proverKey,
       runId,
       inventory,
+      telemetry,
       judgement,
       certificate,
       startedAt,

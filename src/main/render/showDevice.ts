@@ -1,0 +1,88 @@
+import type { DeviceJudgement } from '../../core/certificate/judgeRun.ts'
+import type { Catalogue, GpuModel } from '../../core/identify/catalogue.ts'
+import { expectedRate } from '../../core/identify/expected.ts'
+import { PRECISION_NAMES } from '../../core/params/precision.ts'
+import { formatBytes, formatBytesPerSecond, formatOps } from '../../core/units/format.ts'
+import { bar } from './showSteps.ts'
+import { summariseTelemetry } from './summariseTelemetry.ts'
+import type { Terminal } from './terminal.ts'
+
+type Lines = Pick<Terminal, 'line' | 'colours'>
+
+export interface ShownDevice {
+  readonly device: DeviceJudgement
+  readonly name: string
+  readonly catalogue: Catalogue
+  readonly telemetry: readonly unknown[]
+}
+
+/** One device of a verdict: rates against what its model should show, the sustained curve, memory, claims. */
+export function showDevice({ device, name, catalogue, telemetry }: ShownDevice, lines: Lines): void {
+  const { line, colours } = lines
+  const model = catalogue.models.find(({ id }) => id === device.identity.model)
+  line('')
+  line(`  ${colours.bold(`device ${device.device}`)}  ${name} ${colours.dim('(claimed)')}`)
+  line(`  inferred       ${identityText(device)}`)
+  showRates(device, model, catalogue, lines)
+  showSustained(device, lines)
+  showMemory(device, lines)
+  const claims = summariseTelemetry(telemetry, device.device, device.sustained?.perSecond ?? null)
+  if (claims !== null) line(`  claimed        ${claims}`)
+}
+
+function showRates(
+  device: DeviceJudgement,
+  model: GpuModel | undefined,
+  catalogue: Catalogue,
+  { line, colours }: Lines,
+): void {
+  const best = Math.max(...Object.values(device.rates), 1)
+  for (const precision of PRECISION_NAMES) {
+    const rate = device.rates[precision]
+    if (rate === undefined) continue
+    const expected = model ? expectedRate(model, precision, catalogue.rules) : null
+    const range = expected ? colours.dim(`  expected ${formatOps(expected.low)} to ${formatOps(expected.high)}`) : ''
+    // Without a model to compare with, four decades below the best rate are drawn.
+    const decades = Math.log10(best / Math.max(1, rate))
+    const drawn = expected ? bar(rate / expected.high, 24) : bar(1 - decades / 4, 24)
+    line(`  proven ${precision.padEnd(6)}  ${drawn} ${formatOps(rate)}${range}`)
+  }
+}
+
+function showSustained({ sustained }: DeviceJudgement, { line, colours }: Lines): void {
+  if (!sustained) return
+  const dips = sustained.dips > 0 ? colours.yellow(`, ${sustained.dips} dips`) : ''
+  line(
+    `  sustained      ${sparkline(sustained.points)} ${formatOps(sustained.perSecond)} ${sustained.precision}${dips}`,
+  )
+  const spread = `median ${formatOps(sustained.medianPerSecond)}, 5 % below ${formatOps(sustained.lowPerSecond)}, least ${formatOps(sustained.leastPerSecond)}`
+  line(`                 ${colours.dim(`${spread}; last third at ${sustained.lastShare / 10} % of the first`)}`)
+}
+
+function showMemory(device: DeviceJudgement, { line }: Lines): void {
+  const { memory } = device
+  if (memory) {
+    const floor = memory.floorBytes ? `, at least ${formatBytes(memory.floorBytes)} of it in no way from elsewhere` : ''
+    const rate = formatBytesPerSecond(memory.perSecond)
+    line(`  memory ${memory.status.padEnd(7)} ${formatBytes(memory.heldBytes)} read at ${rate}${floor}`)
+  }
+  if (device.bindShare !== null) line(`  one memory     bind at ${device.bindShare / 10} % of the int8 rate`)
+  if (device.linkPerSecond !== null)
+    line(`  link           ${formatBytesPerSecond(device.linkPerSecond)} from the device before it`)
+}
+
+function identityText({ identity }: DeviceJudgement): string {
+  if (identity.status === 'cpu') return 'a CPU; it is never identified as a GPU'
+  if (identity.status === 'insecure') return 'nothing: the preset identifies no card'
+  const closest = identity.closest.map(({ model, confidencePercent }) => `${model} ${confidencePercent} %`).join(', ')
+  if (identity.status === 'unknown') return `unknown card (closest: ${closest || 'none'})`
+  const twins = identity.twins.length > 0 ? ` or its twin ${identity.twins.join(', ')}` : ''
+  return `${identity.model}${twins}, ${identity.confidencePercent} % (closest: ${closest})`
+}
+
+const BLOCKS = '▁▂▃▄▅▆▇█'
+
+function sparkline(points: readonly number[]): string {
+  const highest = Math.max(...points, 1)
+  return points.map((point) => BLOCKS[Math.min(7, Math.floor((point / highest) * 7.999))]).join('')
+}

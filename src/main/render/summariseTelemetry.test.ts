@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { summariseTelemetry } from './summariseTelemetry.ts'
+
+const samples = [
+  { device: 0, smClockMhz: 1980, powerWatts: 650.4, powerLimitWatts: 700, temperatureC: 60, throttle: 'powerLimit' },
+  { device: 0, smClockMhz: 1500, powerWatts: 699.6, powerLimitWatts: 700, temperatureC: 66, throttle: 'idle' },
+  { device: 1, smClockMhz: 300 },
+  { device: 0, smClockMhz: 'fast' },
+]
+
+test('one line of ranges, limits and reasons for slowing down, of this device alone', () => {
+  expect(summariseTelemetry(samples, 0, 700e12)).toBe(
+    '1500 to 1980 MHz, 60 to 66 C, 650 to 700 W, limit 700 W, throttled by powerLimit in 33 %, 1.00 Top/s per watt at the highest power',
+  )
+  expect(summariseTelemetry(samples, 1, null)).toBe('300 MHz')
+})
+
+test('a card that said nothing is shown saying nothing', () => {
+  expect(summariseTelemetry(samples, 2, 1e12)).toBe(null)
+})
