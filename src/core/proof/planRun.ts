@@ -161,8 +161,8 @@ function timed(inputs: PlanInputs, part: PlannedPart, seconds: number, timings: 
   return { ...part, rounds, openings: inputs.openings, limitMs, openLimitMs: limitMs }
 }
 
-/** Roots of one part over all devices. More would make a certificate too large to read. */
-const MOST_ROOTS = 2 ** 17
+/** Roots of one part over all devices. More would fill our memory, and the certificate, with what costs a liar nothing. */
+const MOST_ROOTS = 2 ** 15
 
 /** A calibration of two roots in one packet must not buy a part of a million rounds (attack 44). */
 export const boundedRounds = (rounds: number, devices: number): number =>
