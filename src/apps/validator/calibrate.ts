@@ -21,15 +21,15 @@ type Line = Omit<ChallengeInputs, 'plan' | 'onProgress'>
 export async function calibrate(line: Line, inputs: PlanInputs, signal: AbortSignal): Promise<PlannedPart[]> {
   if (inputs.preset.name === 'tiny') return planRun(inputs, () => inputs.preset.size, new Map())
   const sizing = planSizing(inputs)
-  const sizes = sizing.length > 0 ? await timingsBy(line, sizing, signal) : new Map()
+  const sizes = sizing.length > 0 ? await timingsBy(line, sizing, inputs.roundTripSeconds, signal) : new Map()
   const size = (precision: Precision) => chooseSize(inputs, precision, sizing, sizes)
   const timing = planTiming(inputs, size)
-  return planRun(inputs, size, await timingsBy(line, timing, signal))
+  return planRun(inputs, size, await timingsBy(line, timing, inputs.roundTripSeconds, signal))
 }
 
-async function timingsBy(line: Line, plan: readonly PlannedPart[], signal: AbortSignal) {
+async function timingsBy(line: Line, plan: readonly PlannedPart[], roundTripSeconds: number, signal: AbortSignal) {
   const { challenge, parts, rejected } = await runChallenge({ ...line, plan }, signal)
-  if (!rejected) return timingsOf(challenge, parts)
+  if (!rejected) return timingsOf(challenge, parts, roundTripSeconds)
   throw new TouchstoneError(
     { code: 'CALIBRATION_FAILED', reason: rejected.code },
     {
