@@ -167,11 +167,14 @@ const cannotListen = (host: string, port: number, cause: unknown) => {
   )
 }
 
+const RESOLUTION_MS = 10
+
 function watchProcess(metrics: Metrics): () => Promise<void> {
-  const delay = monitorEventLoopDelay({ resolution: 10 })
+  // What it records includes its own interval.
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
   const timer = setInterval(() => {
-    metrics.set('touchstone_event_loop_delay_seconds', delay.percentile(99) / 1e9)
+    metrics.set('touchstone_event_loop_delay_seconds', Math.max(0, delay.percentile(99) / 1e9 - RESOLUTION_MS / 1000))
     metrics.set('touchstone_resident_bytes', process.memoryUsage.rss())
     delay.reset()
   }, 15_000)

@@ -107,21 +107,25 @@ function leasePart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'la
   }
 }
 
-/** The first due job of each box that is not being measured; dead leases are taken over, our own never. */
+/**
+ * The first due job of each box that is not being measured; dead leases are taken over, our own never. The open jobs are
+ * walked in the order of their index, so that a long queue costs no more than a short one.
+ */
 const claim = (owner: string, leaseMs: number, limit: number): Statement => sql`
   with clock as materialized (select clock_timestamp() as t), due as (
-    select j.id from jobs j, clock
-    where (
-      j.state = 'waiting' and (j.due_at <= t or j.created_at > t + interval '1 minute')
+    select j.id from jobs j
+    where j.state <> 'done' and ((
+      j.state = 'waiting'
+      and (j.due_at <= (select t from clock) or j.created_at > (select t from clock) + interval '1 minute')
       and not exists (select 1 from jobs o where o.box_id = j.box_id and o.state = 'leased')
       and not exists (
-        select 1 from jobs e where e.box_id = j.box_id and e.state = 'waiting' and e.due_at <= t
+        select 1 from jobs e where e.box_id = j.box_id and e.state = 'waiting' and e.due_at <= (select t from clock)
           and (e.due_at, e.id) < (j.due_at, j.id)
       )
     ) or (
       j.state = 'leased' and j.lease_owner <> ${owner}::text
-      and (j.lease_until < t or j.leased_at > t + interval '1 minute')
-    )
+      and (j.lease_until < (select t from clock) or j.leased_at > (select t from clock) + interval '1 minute')
+    ))
     order by j.due_at, j.id limit ${limit}::int4
     for update of j skip locked
   ), taken as (

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { TouchstoneError } from '../../ports/errors.ts'
 import type { ProviderSpec, ResultRecord, Store } from '../../ports/store.ts'
 import { finishJob } from './finishJob.ts'
 import { type Database, iso, isoOrNull, type Row, type Statement, sql } from './sql.ts'
@@ -11,7 +12,7 @@ const decompress = promisify(gunzip)
 export function resultQueries(db: Database): ResultPart {
   return {
     async finishJob(finish) {
-      const [row] = await db.query<{ id: number }>(await finishJob(finish))
+      const [row] = await db.query<{ id: number }>(await finishJob(finish)).catch(refuseForGood)
       return row?.id ?? null
     },
     async result(id) {
@@ -40,6 +41,22 @@ export function resultQueries(db: Database): ResultPart {
       return rows.map(specOf)
     },
   }
+}
+
+/** Classes 22 and 23: the data itself is refused, and would be again. Anything else may pass later. */
+function refuseForGood(cause: unknown): never {
+  const code = String((cause as { code?: unknown }).code ?? '')
+  if (!/^2[23][0-9A-Z]{3}$/.test(code)) throw cause
+  throw new TouchstoneError(
+    { code: 'RESULT_REFUSED', state: code },
+    {
+      message: `the store refuses the result (${code})`,
+      blame: 'validator',
+      retry: false,
+      nextStep: 'Report this: a result must never be refused.',
+      cause,
+    },
+  )
 }
 
 interface ResultQuery {

@@ -25,7 +25,7 @@ class Fleet {
   readonly #deps: FleetDeps
   readonly #rules: FleetRules
   readonly #signal: AbortSignal
-  /** Fires when runs under way must end too. */
+  /** Fires when a result must no longer wait for the store. */
   readonly #ending = new AbortController()
   readonly #running = new Map<number, Running>()
   #wake = () => {}
@@ -81,9 +81,11 @@ class Fleet {
     this.#deps.metrics.set('touchstone_jobs_running', this.#running.size)
     const { boxId, round, kind } = job
     this.#deps.live.publish({ type: 'started', boxId, round, kind })
-    const given = (error: unknown) => {
-      // Only a stop interrupts the storing of a result; its job goes back to the queue with the others.
-      if (!this.#ending.signal.aborted) this.#deps.log.error('a job was given up', { box: boxId, error: nameOf(error) })
+    const given = async (error: unknown) => {
+      // A stop interrupts the storing of a result; its job goes back to the queue with the others.
+      if (this.#ending.signal.aborted) return
+      this.#deps.log.error('a job was given up', { box: boxId, error: nameOf(error) })
+      await this.#giveUp(job, error)
     }
     running.done = this.#carryOut(running)
       .catch(given)
@@ -98,9 +100,22 @@ class Fleet {
   async #carryOut(running: Running): Promise<void> {
     const finish = await this.#verify(running)
     if (finish === null) return
-    const resultId = await this.#storeSurely(finish)
+    const resultId = await this.#surely(() => this.#deps.store.finishJob(finish))
     if (resultId === null) return this.#lost(running.job)
-    const { job } = running
+    this.#tell(running.job, finish, resultId)
+  }
+
+  /** A result that cannot be stored becomes a fault of ours, so that its job ends. */
+  async #giveUp(job: LeasedJob, error: unknown): Promise<void> {
+    const told = resultOfFault(error, this.#deps.clock.wallTime().toISOString(), 0)
+    const finish = await finishOf(job, { ...told, outcome: 'fault' }, null, {
+      store: this.#deps.store,
+      rules: this.#rules,
+    })
+    await this.#surely(() => this.#deps.store.finishJob(finish)).catch(() => {})
+  }
+
+  #tell(job: LeasedJob, finish: Finish, resultId: number): void {
     const { outcome, code, seconds } = finish.result
     const { metrics, log, live } = this.#deps
     metrics.add('touchstone_jobs_total', { kind: job.kind, outcome })
@@ -115,31 +130,29 @@ class Fleet {
   }
 
   /** Null when we stopped it ourselves: the box is not to blame, and the job goes back to the queue. */
-  async #verify(running: Running): Promise<Finish | null> {
-    const { job, cohort, stop } = running
+  async #verify({ job, cohort, stop }: Running): Promise<Finish | null> {
     const { clock, verify, store } = this.#deps
-    const limit = new AbortController()
-    const signal = AbortSignal.any([stop.signal, this.#ending.signal, limit.signal])
+    const { signal } = stop
     const startedAt = clock.wallTime().toISOString()
     const startedUs = clock.monotonicUs()
     const timer = new AbortController()
     void clock.sleep(this.#rules.jobLimitMs, timer.signal).then(
-      () => limit.abort(tooLong()),
+      () => stop.abort(tooLong()),
       () => {},
     )
     const hooks = { onStep: this.#telling(job), together: () => cohort.arrive(job.id, signal) }
+    const context = { store, rules: this.#rules }
     try {
-      const report = await verify(job, hooks, signal)
-      return await this.#finishSurely(() =>
-        finishOf(job, resultOfReport(report), report, { store, rules: this.#rules }),
-      )
+      // Whatever hangs on to the signal or not: its place in the fleet is free when the signal fires.
+      const report = await orAborted(verify(job, hooks, signal), signal)
+      return await this.#surely(() => finishOf(job, resultOfReport(report), report, context))
     } catch (error) {
-      if (stop.signal.aborted || this.#ending.signal.aborted) return null
-      const cause = limit.signal.aborted ? (limit.signal.reason as Error) : error
+      if (signal.aborted && !(signal.reason instanceof TouchstoneError)) return null
+      const cause = signal.aborted ? signal.reason : error
       if (judgeFault(cause).code === 'UNEXPECTED')
         this.#deps.log.error('a run failed for a reason of our own', { box: job.boxId, error: nameOf(error) })
       const seconds = (clock.monotonicUs() - startedUs) / 1e6
-      return await finishOf(job, resultOfFault(cause, startedAt, seconds), null, { store, rules: this.#rules })
+      return await finishOf(job, resultOfFault(cause, startedAt, seconds), null, context)
     } finally {
       timer.abort()
     }
@@ -161,15 +174,13 @@ class Fleet {
   }
 
   /** A result is worth minutes of a box's time: it waits here as long as the store is away. */
-  async #storeSurely(finish: Finish): Promise<number | null> {
-    return await this.#finishSurely(() => this.#deps.store.finishJob(finish))
-  }
-
-  async #finishSurely<T>(work: () => Promise<T>): Promise<T> {
+  async #surely<T>(work: () => Promise<T>): Promise<T> {
     for (let wait = 100; ; wait = Math.min(2 * wait, 5_000)) {
       try {
         return await work()
       } catch (error) {
+        // What is refused for good would be refused again for ever.
+        if (error instanceof TouchstoneError && !error.retry) throw error
         this.#storeFailed(error)
         await this.#deps.clock.sleep(wait, this.#ending.signal)
       }
@@ -231,6 +242,7 @@ class Fleet {
     await Promise.race([all, clock.sleep(this.#rules.graceMs, timer.signal).catch(() => {})])
     timer.abort()
     this.#ending.abort()
+    for (const { stop } of under) stop.abort()
     await all
     await store.releaseLeases(this.#rules.owner).catch((error) => this.#storeFailed(error))
     log.info('stopped')
@@ -250,6 +262,15 @@ class Fleet {
 }
 
 const signalOnce = (signal: AbortSignal, then: () => void) => signal.addEventListener('abort', then, { once: true })
+
+/** Rejects when the signal fires, though the work may still be letting go. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}
 
 /** The kind of an error, never its words. */
 function nameOf(error: unknown): string {

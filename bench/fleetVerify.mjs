@@ -1,0 +1,246 @@
+#!/usr/bin/env node
+// What one validator on this machine verifies in an hour at the cost of the mainnet default. Run `node scripts/build.mjs`,
+//   node bench/fleetVerify.mjs [boxes]      default 20
+// Evidence: one real run, computed by the CPU device and accepted by the verifier, of the eight parts of the mainnet
+// default (five precisions, sustained bf16, memory, bind) with 128 openings each and the k of mainnet (32768, fp32 8192,
+// bind 2048). Its matrices are 512 x 512 instead of up to 32768 x 32768: an opening recomputes the same tiles at the same
+// k, only its path is shorter (8 nodes instead of up to 20; the hashing that is missing is measured and added below).
+// The certificate is issued, signed, compressed and stored at mainnet's size: its openings are filled up with random bytes.
+// Everything runs through the real fleet (runFleet, the threaded checker, the embedded store); only connecting to a box
+// and waiting for its cards is left out.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { fileURLToPath } from 'node:url'
+import { createLiveRuns } from '../dist/apps/shared/createLiveRuns.js'
+import { FLEET_METRICS } from '../dist/apps/validator/fleet/fleetMetrics.js'
+import { runFleet } from '../dist/apps/validator/fleet/runFleet.js'
+import { signerFrom } from '../dist/core/bytes/ed25519.js'
+import { sha256 } from '../dist/core/bytes/sha256.js'
+import { issueCertificate } from '../dist/core/certificate/issueCertificate.js'
+import { judgeRun } from '../dist/core/certificate/judgeRun.js'
+import { PRESETS } from '../dist/core/params/presets.js'
+import { challengeHash, drawSpace, encodeChallenge } from '../dist/core/proof/challenge.js'
+import { openingRanges } from '../dist/core/proof/openingRanges.js'
+import { drawOpening } from '../dist/core/proof/query.js'
+import { nonceHash, partSeed } from '../dist/core/proof/seeds.js'
+import { partQuery } from '../dist/core/proof/verifyPart.js'
+import { defaultScoreConfig } from '../dist/core/score/defaultScoreConfig.js'
+import { openCpuDevice } from '../dist/drivers/gpu/cpu/openCpuDevice.js'
+import { openEmbedded } from '../dist/drivers/store/openEmbedded.js'
+import { loadCatalogue } from '../dist/drivers/system/loadCatalogue.js'
+import { systemClock } from '../dist/drivers/system/systemClock.js'
+import { systemRandomness } from '../dist/drivers/system/systemRandomness.js'
+import { textMetrics } from '../dist/drivers/system/textMetrics.js'
+import { openThreadedChecker } from '../dist/drivers/verifier/openThreadedChecker.js'
+
+const boxes = Number(process.argv[2] ?? 20)
+const SIDE = 512
+const OPENINGS = 128
+const never = new AbortController().signal
+const say = (text) => process.stderr.write(`${text}\n`)
+
+const base = { m: SIDE, n: SIDE, openings: OPENINGS, mask: 1, limitMs: 600_000, openLimitMs: 600_000, kept: [0] }
+const SHAPES = [
+  { kind: 'rounds', precision: 'int8', k: 32768, rounds: 1 },
+  { kind: 'rounds', precision: 'fp8', k: 32768, rounds: 1 },
+  { kind: 'rounds', precision: 'bf16', k: 32768, rounds: 1 },
+  { kind: 'rounds', precision: 'fp16', k: 32768, rounds: 1 },
+  { kind: 'rounds', precision: 'fp32', k: 8192, rounds: 1 },
+  { kind: 'rounds', precision: 'bf16', k: 32768, rounds: 2 },
+  { kind: 'memory', precision: 'int8', k: 32768, rounds: 3, kept: [2] },
+  { kind: 'bind', precision: 'int8', k: 2048, rounds: 4 },
+]
+/** Bytes of openings per part on a card with 32768 x 32768 matrices and a fill of 4096 rounds of 4096 x 4096. */
+const mainnetBytes = ({ kind }) => OPENINGS * 32 * (kind === 'memory' ? 14 + 12 + 14 : 20)
+
+async function provenRun() {
+  const nonces = SHAPES.map(() => systemRandomness.bytes(32))
+  const challenge = {
+    runId: systemRandomness.bytes(16),
+    validatorKey: systemRandomness.bytes(32),
+    proverKey: systemRandomness.bytes(32),
+    deviceCount: 1,
+    parts: SHAPES.map((shape, p) => ({ ...base, ...shape, nonceHash: nonceHash(nonces[p]) })),
+  }
+  const x = challengeHash(encodeChallenge(challenge))
+  const device = await openCpuDevice()
+  const parts = []
+  for (const [p, part] of challenge.parts.entries()) {
+    say(`computing part ${p}: ${part.kind} ${part.precision}`)
+    const s = systemRandomness.bytes(32)
+    const z = part.kind === 'memory' ? systemRandomness.bytes(32) : null
+    const roots = []
+    const onRoot = (root) => roots.push(root)
+    const { kind, precision, m, n, k, rounds } = part
+    const seed = partSeed(x, s, p, 0)
+    if (z) {
+      await device.fill({ m, n, k, kept: part.kept[0], seed }, onRoot, never)
+      await device.runPasses({ passes: rounds, start: z }, onRoot, never)
+    } else await device.runChain({ kind, precision, m, n, k, rounds, seed }, onRoot, never)
+    const zSentUs = z ? 1_000_000 : null
+    const arrivalsUs = roots.map((_, i) => (z && i < part.kept[0] ? 500_000 : 5_000_000) + i * 1000)
+    const evidence = { device: 0, roots, arrivalsUs, openings: new Uint8Array(0) }
+    const run = { challenge, parts: [...parts, { s, z, zSentUs, nonce: nonces[p], devices: [evidence] }] }
+    const { rounds: drawn, tiles } = drawSpace(challenge, p, 0)
+    const asked = Array.from({ length: OPENINGS }, (_, i) => drawOpening(partQuery(run, p), 0, i, drawn, tiles))
+    const openings = await (z ? device.openPasses(asked, never) : device.openChain(asked, never))
+    parts.push({ s, z, zSentUs, nonce: nonces[p], devices: [{ ...evidence, openings }] })
+  }
+  await device.close()
+  return { challenge, parts }
+}
+
+/** The same run with openings as long as mainnet's: for the size of what is issued and stored, never for a check. */
+const atMainnetSize = ({ challenge, parts }) => ({
+  challenge,
+  parts: parts.map((part, p) => ({
+    ...part,
+    devices: part.devices.map((device) => ({ ...device, openings: systemRandomness.bytes(mainnetBytes(SHAPES[p])) })),
+  })),
+})
+
+const run = await provenRun()
+const large = atMainnetSize(run)
+const catalogue = await loadCatalogue(fileURLToPath(new URL('../catalogue/gpus.yaml', import.meta.url)))
+const signer = signerFrom(systemRandomness.bytes(32))
+const checker = await openThreadedChecker()
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-'))
+const store = await openEmbedded({ folder: join(folder, 'data') })
+const facts = { kind: 'cuda', name: 'Card', memoryBytes: 2 ** 36, freeBytes: 2 ** 36 }
+const inventory = {
+  program: 'bench',
+  devices: [{ ...facts, precisions: ['int8', 'fp8', 'bf16', 'fp16', 'fp32'], details: {} }],
+  host: {},
+}
+const ranges = openingRanges(run)
+let certificateBytes = 0
+
+const verify = async (job, { onStep }, signal) => {
+  let done = 0
+  const rejected = await checker.check(
+    run,
+    ranges,
+    (openings) => {
+      done += openings
+      onStep({ step: 'verify', done, of: SHAPES.length * OPENINGS })
+    },
+    signal,
+  )
+  if (rejected) throw new Error(`honest evidence was refused: ${JSON.stringify(rejected)}`)
+  const judged = { run, preset: PRESETS.devnet, kinds: ['cuda'], catalogue, claim: null, rejected }
+  const judgement = judgeRun(judged)
+  const issuedAt = systemClock.wallTime().toISOString()
+  const signatures = { readySignature: new Uint8Array(64), resultSignature: new Uint8Array(64) }
+  const certificate = issueCertificate(
+    {
+      ...signatures,
+      run: large,
+      program: 'bench',
+      issuedAt,
+      preset: 'devnet',
+      claim: null,
+      inventory,
+      telemetry: [],
+      judgement,
+    },
+    signer,
+  )
+  certificateBytes = certificate.length
+  const { proverKey } = run.challenge
+  const runId = systemRandomness.bytes(16)
+  const told = { address: job.box.address, access: {}, preset: 'devnet', proverKey, runId, inventory }
+  return { ...told, judgement, certificate, startedAt: issuedAt, seconds: 0 }
+}
+
+for (let i = 0; i < boxes + 2; i++)
+  await store.putBox({ id: `box-${i}`, address: 'local', provider: 'p', claim: null, allocated: false })
+const log = {
+  debug() {},
+  info() {},
+  warn: (m, f) => say(`${m} ${JSON.stringify(f)}`),
+  error: (m, f) => say(`${m} ${JSON.stringify(f)}`),
+}
+const rules = {
+  owner: 'bench',
+  roundEveryMs: 1e9,
+  blocksPerRound: 360,
+  maxDelayMs: 0,
+  probes: false,
+  cohortSize: 1,
+  concurrency: 4,
+  leaseMs: 60_000,
+  jobLimitMs: 600_000,
+  graceMs: 0,
+  pollMs: 1000,
+  retries: { limit: 0, intervalMs: 0 },
+  box: { busyLimit: 2 },
+  score: defaultScoreConfig(catalogue),
+  retention: { resultDays: 90, certificateDays: 7 },
+}
+const stop = new AbortController()
+const live = createLiveRuns()
+const delay = monitorEventLoopDelay({ resolution: 1 })
+let finished = 0
+let began = 0
+let cpuBegan = process.cpuUsage()
+let rssMost = 0
+const over = new Promise((resolve) => {
+  live.subscribe(({ type }) => {
+    if (type !== 'finished') return
+    finished++
+    rssMost = Math.max(rssMost, process.memoryUsage.rss())
+    say(`${finished} done`)
+    // The first two warm up compilers and threads.
+    if (finished === 2) {
+      began = performance.now()
+      cpuBegan = process.cpuUsage()
+      delay.enable()
+    }
+    if (finished === boxes + 2) resolve()
+  })
+})
+const deps = { store, clock: systemClock, randomness: systemRandomness, log, metrics: textMetrics(FLEET_METRICS), live }
+const running = runFleet({ ...deps, verify, chain: null }, rules, stop.signal)
+await over
+const wall = (performance.now() - began) / 1000
+const used = process.cpuUsage(cpuBegan)
+const cpu = (used.user + used.system) / 1e6
+delay.disable()
+stop.abort()
+await running
+await store.close()
+await checker.close()
+rmSync(folder, { recursive: true, force: true })
+
+const node = new Uint8Array(65)
+const hashBegan = performance.now()
+for (let i = 0; i < 20_000; i++) sha256(node)
+const perHash = (performance.now() - hashBegan) / 1000 / 20_000
+const missingNodes = SHAPES.reduce(
+  (sum, shape, p) => sum + (mainnetBytes(shape) - run.parts[p].devices[0].openings.length) / 32,
+  0,
+)
+const cpuPerBox = cpu / boxes + missingNodes * perHash
+const cores = cpus().length
+const results = {
+  command: `node bench/fleetVerify.mjs ${boxes}`,
+  date: new Date().toISOString(),
+  cpu: cpus()[0]?.model,
+  cores,
+  node: process.version,
+  load: loadavg(),
+  note: 'boxesPerHour from processor time: cores * 3600 / seconds of processor time per box, the missing path nodes added. boxesPerHourByWallClock is what this run did beside whatever else the machine was doing (see load).',
+  boxes,
+  cpuSecondsPerBox: cpuPerBox,
+  missingHashSecondsPerBox: missingNodes * perHash,
+  boxesPerHour: (cores * 3600) / cpuPerBox,
+  boxesPerHourByWallClock: (boxes * 3600) / wall,
+  coresBusy: cpu / wall,
+  eventLoopDelayMs: { p50: delay.percentile(50) / 1e6, p99: delay.percentile(99) / 1e6, max: delay.max / 1e6 },
+  certificateBytes,
+  residentMostMiB: rssMost / 2 ** 20,
+}
+writeFileSync(new URL('./results/fleetVerify.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`)
+console.log(JSON.stringify(results, null, 2))
