@@ -13,6 +13,7 @@ export const CORE_ORDER = [
   'engine',
   'wire',
   'lease',
+  'inventory',
   'identify',
   'score',
   'certificate',

@@ -13,7 +13,12 @@ const whole = (least: number, most: number) => z.int().min(least).max(most)
 
 const box = z.strictObject({
   id: boxId,
-  address: z.string().regex(/^(ssh:\/\/[\x21-\x7e]{1,240}|local)$/, 'must be ssh://user@host:port or "local"'),
+  address: z
+    .string()
+    .regex(
+      /^((ssh|lease):\/\/[\x21-\x7e]{1,240}|local)$/,
+      'must be ssh://user@host:port, lease://host:port#key or "local"',
+    ),
   provider: ascii(64),
   claim: z.string().max(120).nullable().default(null),
 })

@@ -6,6 +6,7 @@ import type { Log } from '../ports/log.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
 import type { LeasedJob } from '../ports/store.ts'
 import { openThisMachine } from './openBox.ts'
+import { openLeasedBox } from './openLeasedBox.ts'
 import { openSshBox } from './openSshBox.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
 import { programName } from './version.ts'
@@ -16,22 +17,23 @@ export function verifyJobs(
   deps: Omit<VerifyDeps, 'connect' | 'onStep'>,
   { env, log }: { readonly env: NodeJS.ProcessEnv; readonly log: Log },
 ): VerifyJob {
-  const proverArguments = ['--devices', config.devices]
   const identity = config.identity === undefined ? {} : { identity: resolve(config.base, config.identity) }
-  const open = (address: string, signal: AbortSignal): Promise<RemoteBox> =>
-    address === 'local'
-      ? Promise.resolve(openThisMachine(env, proverArguments))
-      : openSshBox(
-          { address, flags: { keep: true, ...identity }, proverArguments, env, say: () => log.info('host key learnt') },
-          signal,
-        )
+  const open = async ({ kind, box: { address } }: LeasedJob, signal: AbortSignal): Promise<RemoteBox> => {
+    // The rest of the box counts in a score, and a box at work is left alone.
+    const proverArguments = ['--devices', config.devices, ...(kind === 'full' ? ['--measure-host'] : [])]
+    if (address === 'local') return openThisMachine(env, proverArguments)
+    if (address.startsWith('lease:'))
+      return openLeasedBox({ address, signer: deps.signer, proverArguments, env }, signal)
+    const say = (): void => log.info('host key learnt')
+    return openSshBox({ address, flags: { keep: true, ...identity }, proverArguments, env, say }, signal)
+  }
   return (job, { onStep, together }, signal) =>
     verifyBox(
       optionsFor(config, job),
       {
         ...deps,
         onStep,
-        connect: async (inner) => startingTogether(await open(job.box.address, inner), together),
+        connect: async (inner) => startingTogether(await open(job, inner), together),
       },
       signal,
     )

@@ -1,18 +1,23 @@
 import type { Judgement } from '../certificate/judgeRun.ts'
+import { hostScoreFacts } from '../inventory/hostScoreFacts.ts'
 import type { Precision } from '../params/precision.ts'
 import type { BoxScoreInput, GpuScoreInput } from '../score/scoreBox.ts'
+import type { Inventory } from '../wire/inventory.ts'
 
 export interface ScoreSource {
   readonly judgement: Judgement
   readonly kinds: readonly ('cpu' | 'cuda')[]
   readonly registered: boolean
   readonly allocated: boolean
+  /** What our program measured around the cards, where it was asked to. */
+  readonly host?: Inventory['host']
 }
 
-/** Proven totals over the cards of a box. Nothing here is a claim; a CPU is no card. */
-export function scoreInput({ judgement, kinds, registered, allocated }: ScoreSource): BoxScoreInput {
+/** Proven totals over the cards of a box, and what was measured around them. Nothing here is a claim; a CPU is no card. */
+export function scoreInput({ judgement, kinds, registered, allocated, host = {} }: ScoreSource): BoxScoreInput {
   const outcome = judgement.outcome === 'accepted' ? 'passed' : 'failed'
-  return { outcome, gpu: gpuTotals(judgement, kinds), registered, allocated, ageMs: 0 }
+  const gpu = gpuTotals(judgement, kinds)
+  return { outcome, gpu, ...hostScoreFacts(host), registered, allocated, ageMs: 0 }
 }
 
 function gpuTotals({ devices, scaling }: Judgement, kinds: ScoreSource['kinds']): GpuScoreInput | null {

@@ -33,7 +33,8 @@ export async function finishOf(
 
 function scoreOf({ box }: LeasedJob, { judgement, inventory }: BoxReport, { score }: FleetRules): BoxScore {
   const kinds = inventory.devices.map(({ kind }) => kind)
-  return scoreBox(scoreInput({ judgement, kinds, registered: true, allocated: box.allocated }), score)
+  const { allocated } = box
+  return scoreBox(scoreInput({ judgement, kinds, registered: true, allocated, host: inventory.host }), score)
 }
 
 async function marksOf(job: LeasedJob, { inventory }: BoxReport, store: Pick<Store, 'boxesWithCards'>) {
