@@ -67,6 +67,7 @@ const inventories: readonly (readonly [name: string, json: string | Uint8Array])
   ['wrong types', device('').replace('"devices":[', '"devices":"eight","x":[')],
   ['a number for a name', device('').replace('"name":"x"', '"name":7')],
   ['depth', '['.repeat(65_000)],
+  ['depth that closes', '['.repeat(32_000) + ']'.repeat(32_000)],
   ['depth of objects', '{"a":'.repeat(13_000)],
   ['a long name', device('', 'n'.repeat(10_000))],
   ['33 devices', device('').replace(/"devices":\[(.*)\]/, (_, one) => `"devices":[${Array(33).fill(one).join(',')}]`)],

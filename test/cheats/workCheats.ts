@@ -1,5 +1,6 @@
 import { concatBytes, words32 } from '../../src/core/bytes/bytes.ts'
 import type { Precision } from '../../src/core/params/precision.ts'
+import { PRESETS } from '../../src/core/params/presets.ts'
 import { fingerprintPass } from '../../src/core/proof/fingerprint.ts'
 import { buildTree, HASH_BYTES, leafHash } from '../../src/core/proof/merkle.ts'
 import { keptWords } from '../../src/core/proof/partners.ts'
@@ -157,6 +158,23 @@ class ComputesAhead extends CheatingDevice {
   override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
     this.#first ??= task.seed
     await super.runChain({ ...task, seed: this.#first }, onRoot, signal)
+  }
+}
+
+/** Fakes the whole run in no time, to have it called too short and done again, and is honest the second time. */
+class WantsAnotherTry extends CheatingDevice {
+  /** The first two chains are the calibration. */
+  #chains = 0
+
+  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    this.#chains++
+    await super.runChain(task, onRoot, signal)
+  }
+
+  protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
+    if (this.#chains === 3) return tiles.map(() => randomBytes(this.chance))
+    this.kit.clock.spend(100_000)
+    return super.leaves(work, tiles)
   }
 }
 
@@ -376,6 +394,14 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     expected: WRONG,
     options: { precisions: ['int8', 'bf16'] },
     program: withDevices(ComputesAhead),
+  },
+  {
+    row: 55,
+    name: 'a run too short to count',
+    how: 'fakes the first run in no time, to have it forgotten and done again',
+    expected: WRONG,
+    options: { preset: PRESETS.devnet, openings: 32, partSeconds: 3, maxSize: 64 },
+    program: withDevices(WantsAnotherTry),
   },
   {
     row: 36,

@@ -145,13 +145,18 @@ async function runLongEnough(
   line: Omit<ChallengeInputs, 'plan' | 'onProgress'>,
   plan: readonly PlannedPart[],
   preset: Preset,
-  { onStep }: VerifyDeps,
+  deps: VerifyDeps,
   signal: AbortSignal,
 ) {
-  const onProgress = (progress: Progress) => onStep?.({ step: 'compute', progress, parts: plan })
+  const onProgress = (progress: Progress) => deps.onStep?.({ step: 'compute', progress, parts: plan })
   const first = await runChallenge({ ...line, plan, onProgress }, signal)
   const short = first.rejected ? [] : shortParts(preset, first)
-  return short.length === 0 ? first : await runChallenge({ ...line, plan: lengthen(plan, short), onProgress }, signal)
+  if (short.length === 0) return first
+  // A cheat that sees itself caught could end a later part early to have the run forgotten (attack 55).
+  const rejected = await verifyAll(first, deps, signal)
+  return rejected
+    ? { ...first, rejected }
+    : await runChallenge({ ...line, plan: lengthen(plan, short), onProgress }, signal)
 }
 
 /** As a certificate can hold it. */
