@@ -14,7 +14,7 @@ import type { RemoteBox } from '../ports/remoteBox.ts'
 import { cataloguePath } from './cataloguePath.ts'
 import { EXIT } from './exitCodes.ts'
 import { openThisMachine } from './openBox.ts'
-import { type LeaseTarget, openLeasedBox } from './openLeasedBox.ts'
+import type { LeaseTarget } from './openLeasedBox.ts'
 import { addSshOptions, openSshBox, type SshFlags, type SshTarget } from './openSshBox.ts'
 import { readNumber, readPrecisions, readPreset, readWhole } from './parseOptions.ts'
 import { showBox } from './render/showBox.ts'
@@ -113,7 +113,8 @@ type TargetInputs = Omit<SshTarget, 'address'> & Omit<LeaseTarget, 'address'>
 
 async function openTarget(target: string | undefined, inputs: TargetInputs, signal: AbortSignal): Promise<RemoteBox> {
   if (target === undefined) return openThisMachine(inputs.env, inputs.proverArguments)
-  if (target.startsWith('lease:')) return openLeasedBox({ ...inputs, address: target }, signal)
+  if (target.startsWith('lease:'))
+    return (await import('./openLeasedBox.ts')).openLeasedBox({ ...inputs, address: target }, signal)
   return openSshBox({ ...inputs, address: target }, signal)
 }
 

@@ -30,6 +30,12 @@ export const C2C_LINK_BYTES_PER_SEC = 450e9
 /** §7. Memory counts as held by the card only when it is read at this share of the card's own copy bandwidth. */
 export const MEMORY_BANDWIDTH_SHARE = 0.85
 
+/**
+ * §8. Bind rate over int8 rate, in thousandths, from which one memory is said. An H200 shows 499 (bench/fixtures); two cards
+ * that share its product over PCIe would move half of C, 2 GiB a round, and stay below 170.
+ */
+export const ONE_MEMORY_SHARE = 250
+
 /** §4.0. A timed part must last at least half of what the preset asks. */
 export const SHORTEST_SHARE = 0.5
 

@@ -1,6 +1,7 @@
 import type { DeviceJudgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue, GpuModel } from '../../core/identify/catalogue.ts'
 import { expectedRate } from '../../core/identify/expected.ts'
+import { ONE_MEMORY_SHARE } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { formatBytes, formatBytesPerSecond, formatOps } from '../../core/units/format.ts'
 import { bar } from './showSteps.ts'
@@ -22,7 +23,7 @@ export function showDevice({ device, name, catalogue, telemetry }: ShownDevice, 
   const model = catalogue.models.find(({ id }) => id === device.identity.model)
   line('')
   line(`  ${colours.bold(`device ${device.device}`)}  ${name} ${colours.dim('(claimed)')}`)
-  line(`  inferred       ${identityText(device)}`)
+  line(`  inferred       ${identityText(device, catalogue)}`)
   showRates(device, model, catalogue, lines)
   showSustained(device, lines)
   showMemory(device, lines)
@@ -66,18 +67,29 @@ function showMemory(device: DeviceJudgement, { line }: Lines): void {
     const rate = formatBytesPerSecond(memory.perSecond)
     line(`  memory ${memory.status.padEnd(7)} ${formatBytes(memory.heldBytes)} read at ${rate}${floor}`)
   }
-  if (device.bindShare !== null) line(`  one memory     bind at ${device.bindShare / 10} % of the int8 rate`)
+  if (device.bindShare !== null)
+    line(`  one memory     ${bindText(device.bindShare, device.identity.status === 'cpu')}`)
   if (device.linkPerSecond !== null)
     line(`  link           ${formatBytesPerSecond(device.linkPerSecond)} from the device before it`)
 }
 
-function identityText({ identity }: DeviceJudgement): string {
+function identityText({ identity }: DeviceJudgement, catalogue: Catalogue): string {
   if (identity.status === 'cpu') return 'a CPU; it is never identified as a GPU'
   if (identity.status === 'insecure') return 'nothing: the preset identifies no card'
+  const nameOf = (id: string) => catalogue.models.find((model) => model.id === id)?.name ?? id
   const closest = identity.closest.map(({ model, confidencePercent }) => `${model} ${confidencePercent} %`).join(', ')
-  if (identity.status === 'unknown') return `unknown card (closest: ${closest || 'none'})`
-  const twins = identity.twins.length > 0 ? ` or its twin ${identity.twins.join(', ')}` : ''
-  return `${identity.model}${twins}, ${identity.confidencePercent} % (closest: ${closest})`
+  if (identity.status === 'unknown' || identity.model === null) return `unknown card (closest: ${closest || 'none'})`
+  const names = [identity.model, ...identity.twins].map(nameOf)
+  const alike = names.length > 1 ? `one of ${names.join(', ')}: they measure alike` : names[0]
+  return `${alike}; ${identity.confidencePercent} % sure (closest: ${closest})`
+}
+
+function bindText(share: number, isCpu: boolean): string {
+  const rate = `bind at ${share / 10} % of the int8 rate`
+  if (isCpu) return rate
+  return share >= ONE_MEMORY_SHARE
+    ? `${rate}: one card or one NVLink group`
+    : `${rate}: below ${ONE_MEMORY_SHARE / 10} %, as two cards joined by PCIe would show`
 }
 
 const BLOCKS = '▁▂▃▄▅▆▇█'
