@@ -163,12 +163,16 @@ export interface ProviderSpec {
   readonly judgement: unknown
 }
 
-export interface FleetStatistics {
+/** What is cheap to count. */
+export interface FleetOverview {
   readonly boxes: number
   readonly byStatus: Readonly<Partial<Record<BoxStatus, number>>>
+  readonly resultsLastHour: number
+}
+
+export interface FleetStatistics extends FleetOverview {
   readonly providers: number
   readonly results: number
-  readonly resultsLastHour: number
   readonly rejectedByCode: Readonly<Record<string, number>>
   /** Sum and median of each figure over the latest accepted full result of every box. */
   readonly figures: readonly {
@@ -230,6 +234,7 @@ export interface Store {
   history(boxId: string, page: Page): Promise<Paged<ResultRecord>>
   certificate(runId: string): Promise<string | null>
   specs(provider: string): Promise<readonly ProviderSpec[]>
+  overview(): Promise<FleetOverview>
   statistics(): Promise<FleetStatistics>
   /** Boxes, other than this one, whose latest inventory claims one of these card ids. */
   boxesWithCards(cards: readonly string[], notBox: string): Promise<readonly string[]>

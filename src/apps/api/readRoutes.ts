@@ -19,8 +19,9 @@ import {
   statusSchema,
 } from './schemas.ts'
 
-/** Statistics read every box; a page that many people watch must not read them for each. */
-const STATISTICS_MS = 10_000
+/** Statistics read every box, and an embedded store does one thing at a time: a page that many watch asks for them rarely. */
+const STATISTICS_MS = 60_000
+const STATUS_MS = 2_000
 
 const json = <T extends z.ZodType>(schema: T, description: string) => ({
   content: { 'application/json': { schema } },
@@ -128,6 +129,7 @@ function addResultRoutes(app: OpenAPIHono, { store }: ApiDeps): void {
 
 function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): void {
   const statistics = cached(() => store.statistics(), STATISTICS_MS, clock)
+  const state = cached(() => Promise.all([store.lastRound(), store.queue(), store.overview()]), STATUS_MS, clock)
   app.openapi(
     createRoute({
       method: 'get',
@@ -145,7 +147,7 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
     createRoute({
       method: 'get',
       path: '/v1/statistics',
-      responses: { 200: json(statisticsSchema, 'The fleet, at most 10 s old.') },
+      responses: { 200: json(statisticsSchema, 'The fleet, about a minute old at most.') },
     }),
     async (c) => {
       const { figures, ...rest } = await statistics()
@@ -159,11 +161,7 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
       responses: { 200: json(statusSchema, 'How the validator is doing.') },
     }),
     async (c) => {
-      const [round, queue, { boxes, byStatus, resultsLastHour }] = await Promise.all([
-        store.lastRound(),
-        store.queue(),
-        statistics(),
-      ])
+      const [round, queue, { boxes, byStatus, resultsLastHour }] = await state()
       const time = clock.wallTime().toISOString()
       const counts = { ...byStatus } as Record<string, number>
       return c.json({ program, time, round, queue, boxes, byStatus: counts, resultsLastHour }, 200)

@@ -1,16 +1,22 @@
-import type { FleetStatistics } from '../../ports/store.ts'
+import type { FleetOverview, FleetStatistics } from '../../ports/store.ts'
 import { type Database, sql } from './sql.ts'
 
 type Counted = { name: string; count: number }
 
-/** What the fleet looks like now. Medians are of boxes, from the latest full proof of each. */
-export async function statistics(db: Database): Promise<FleetStatistics> {
+export async function overview(db: Database): Promise<FleetOverview> {
   const byStatus = await db.query<Counted>(sql`
     select status as name, count(*)::float8 as count from boxes where removed_at is null group by status order by status`)
-  const [totals] = await db.query<{ providers: number; results: number; hour: number }>(sql`
+  const [recent] = await db.query<{ hour: number }>(sql`
+    select count(*)::float8 as hour from results where at > clock_timestamp() - interval '1 hour'`)
+  const boxes = byStatus.reduce((sum, { count }) => sum + count, 0)
+  return { boxes, byStatus: asRecord(byStatus), resultsLastHour: recent!.hour }
+}
+
+/** What the fleet looks like. Medians are of boxes, from the latest full proof of each: this reads every one of them. */
+export async function statistics(db: Database): Promise<FleetStatistics> {
+  const [totals] = await db.query<{ providers: number; results: number }>(sql`
     select (select count(distinct provider) from boxes where removed_at is null)::float8 as providers,
-      (select count(*) from results)::float8 as results,
-      (select count(*) from results where at > clock_timestamp() - interval '1 hour')::float8 as hour`)
+      (select count(*) from results)::float8 as results`)
   const codes = await db.query<Counted>(sql`
     select coalesce(code, outcome) as name, count(*)::float8 as count from failures group by 1 order by 1`)
   const figures = await db.query<{ name: string; boxes: number; sum: number; median: number }>(sql`
@@ -19,16 +25,7 @@ export async function statistics(db: Database): Promise<FleetStatistics> {
     from (select b.id, f.name, sum(f.value) as total from boxes b join figures f on f.result_id = b.last_accepted
       where b.removed_at is null group by b.id, f.name) t
     group by name order by name`)
-  const { providers, results, hour } = totals!
-  return {
-    boxes: byStatus.reduce((sum, { count }) => sum + count, 0),
-    byStatus: asRecord(byStatus),
-    providers,
-    results,
-    resultsLastHour: hour,
-    rejectedByCode: asRecord(codes),
-    figures,
-  }
+  return { ...(await overview(db)), ...totals!, rejectedByCode: asRecord(codes), figures }
 }
 
 const asRecord = (rows: readonly Counted[]): Record<string, number> =>

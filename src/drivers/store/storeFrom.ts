@@ -5,7 +5,7 @@ import { migrate } from './migrate.ts'
 import { queueQueries } from './queueQueries.ts'
 import { resultQueries } from './resultQueries.ts'
 import type { Database } from './sql.ts'
-import { statistics } from './statistics.ts'
+import { overview, statistics } from './statistics.ts'
 
 /** One schema and one SQL over either engine. */
 export async function storeFrom(db: Database): Promise<Store> {
@@ -15,6 +15,7 @@ export async function storeFrom(db: Database): Promise<Store> {
     ...queueQueries(db),
     ...resultQueries(db),
     ...careQueries(db),
+    overview: () => overview(db),
     statistics: () => statistics(db),
     close: () => db.close(),
   }
