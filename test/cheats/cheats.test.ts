@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { BoxReport } from '../../src/apps/validator/verifyBox.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
+import { explainReason } from '../../src/core/proof/reasons.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
+import type { TouchstoneError } from '../../src/ports/errors.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
 import { checkCertificate } from '../support/checkCertificate.ts'
 import { seededRandomness, uniformFrom } from '../support/seededRandomness.ts'
@@ -24,6 +26,17 @@ async function certificateSays({ certificate }: BoxReport): Promise<string> {
   return problem ? (problem.reason?.code ?? problem.code) : 'ACCEPTED'
 }
 
+/** Row 12: all that a person or a log would be told of the run. */
+async function spoken(running: Promise<BoxReport>): Promise<string> {
+  try {
+    const { judgement } = await running
+    return JSON.stringify(judgement) + (judgement.reason ? explainReason(judgement.reason) : '')
+  } catch (error) {
+    const { message, detail, nextStep } = error as TouchstoneError
+    return message + JSON.stringify(detail) + nextStep
+  }
+}
+
 const label = ({ row, name, expected }: { row: number; name: string; expected: string }) =>
   `row ${row}, ${name}: ${expected}`
 
@@ -43,6 +56,7 @@ describe('a box that cheats', () => {
       return made
     })
     expect(await outcomeOf(running)).toBe(cheat.expected)
+    expect(await spoken(running)).toMatch(/^[\x20-\x7e]*$/)
     cheat.check?.(report!)
     if (report) expect(await certificateSays(report)).toBe(cheat.expected)
   })

@@ -154,6 +154,19 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       ),
   },
   {
+    row: 35,
+    name: 'two of the largest cards, for comparison',
+    how: 'no card of the catalogue covers two of them',
+    expected: 'count established',
+    outcome: async ({ catalogue }) =>
+      countOf(
+        judgeSynthetic(catalogue, {
+          cards: [0, 1].map(() => cardLike(catalogue, 'b300')),
+          size: classesOf(catalogue, 'b300'),
+        }),
+      ),
+  },
+  {
     row: 36,
     name: 'memory device by device',
     how: 'two memory parts of one device each, with the memory of one card',

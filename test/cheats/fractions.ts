@@ -12,6 +12,8 @@ export interface Trial {
   /** Share that is not computed. */
   readonly skipped: number
   readonly openings: number
+  /** Number of the first seed. */
+  readonly from?: number
 }
 
 export interface Measured {
@@ -25,13 +27,13 @@ export interface Measured {
 
 /** How often a prover that skips a share of the work is accepted, each run with seeds of its own. */
 export async function measureFraction(
-  { what, skipped, openings }: Trial,
+  { what, skipped, openings, from = 0 }: Trial,
   runs: number,
   { engine, catalogue }: { readonly engine: TileEngine; readonly catalogue: Catalogue },
 ): Promise<Measured> {
   const Cheating = what === 'tiles' ? skipTiles(skipped) : skipRounds(skipped)
   let accepted = 0
-  for (let run = 0; run < runs; run++) {
+  for (let run = from; run < from + runs; run++) {
     const clock = new VirtualClock()
     const kit: CheatKit = { engine, clock, chance: uniformFrom(seededRandomness(2 * run + 1)) }
     const program = honestProgram({ devices: [new Cheating({ engine }, kit)] })
