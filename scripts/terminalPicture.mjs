@@ -43,6 +43,7 @@ const rows = lines.map(
   (line, i) => `<text x="20" y="${36 + 19 * i}" xml:space="preserve">${spans(line).join('')}</text>`,
 )
 console.log(`<svg xmlns="http://www.w3.org/2000/svg" width="${Math.ceil(width)}" height="${height}" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="#e6edf3">
+<title>A verdict in a terminal</title>
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
 ${rows.join('\n')}
 </svg>`)
