@@ -15,10 +15,13 @@ export const formatBytesPerSecond = (perSecond: number): string => `${withPrefix
 /** Memory is spoken of in binary units. */
 export function formatBytes(bytes: number): string {
   const gib = bytes / 2 ** 30
-  return gib >= 1 ? `${gib.toFixed(1)} GiB` : `${(bytes / 2 ** 20).toFixed(0)} MiB`
+  if (gib >= 1) return `${gib.toFixed(1)} GiB`
+  return bytes >= 2 ** 20 ? `${(bytes / 2 ** 20).toFixed(0)} MiB` : `${(bytes / 2 ** 10).toFixed(0)} KiB`
 }
 
 export function formatSeconds(seconds: number): string {
+  if (seconds < 0.1) return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`
   if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+  const whole = Math.round(seconds)
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`
 }
