@@ -13,8 +13,9 @@ console.log(`\nRe-checking ${file} as a stranger would: from the file alone.\n`)
 const checked = run('check', file)
 console.log(`
 What to type next:
-  npx touchstone verify --help                    all options (precisions, duration, preset, devices)
-  npx touchstone verify ssh://user@host:port      a rented box over SSH
-  npx touchstone check ${file}      the same check again
-  npx touchstone bench                            this machine against the bare product`)
+  npx touchstone verify ssh://user@host:port --claim "8x H100 SXM"
+                                   a rented box over SSH: is it what was sold?
+  npx touchstone verify --help     all options: precisions, duration, preset, devices
+  npx touchstone bench             what the proof costs: proven product beside the bare one
+  npx touchstone --help            everything else`)
 process.exit(verified || checked)

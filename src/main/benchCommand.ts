@@ -9,7 +9,7 @@ import type { ChainTask, Device } from '../ports/device.ts'
 import type { WorkloadFlags } from './benchWorkload.ts'
 import { EXIT } from './exitCodes.ts'
 import { openDevices } from './openDevices.ts'
-import { readModel, readNumber, readPrecisions, readWhole } from './parseOptions.ts'
+import { DEVICES_HELP, readDevices, readModel, readNumber, readPrecisions, readWhole } from './parseOptions.ts'
 import { bar } from './render/showSteps.ts'
 import { openTerminal, type Terminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
@@ -40,7 +40,7 @@ export function addBenchCommand(program: Command, context: CommandContext): void
     .option('--precisions <list>', `some of ${PRECISION_NAMES.join(',')}`, readPrecisions)
     .option('--seconds <seconds>', 'time per precision and side', readNumber(0.1, 600), 1)
     .option('--size <m>', 'm = n to use', readWhole(64, 32768))
-    .option('--devices <list>', 'auto, cpu, cuda, or several separated by commas', 'auto')
+    .option('--devices <list>', DEVICES_HELP, readDevices, 'auto')
     .option('--workload [model]', 'train and run a language model instead: tiny, small, medium or large', readModel)
     .option('--text <file>', 'workload: what it learns from')
     .option('--checkpoint <file>', 'workload: safetensors file to start from')

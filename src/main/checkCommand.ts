@@ -17,7 +17,7 @@ import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
 import { TouchstoneError } from '../ports/errors.ts'
 import { cataloguePath } from './cataloguePath.ts'
-import { EXIT } from './exitCodes.ts'
+import { EXIT, exitOf } from './exitCodes.ts'
 import { readWhole } from './parseOptions.ts'
 import { bar } from './render/showSteps.ts'
 import { showVerdict } from './render/showVerdict.ts'
@@ -25,7 +25,7 @@ import { openTerminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
 
 interface CheckFlags {
-  readonly trust: readonly Uint8Array[]
+  readonly trust?: readonly Uint8Array[]
   readonly sample?: number
   readonly json?: boolean
 }
@@ -35,13 +35,13 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .command('check')
     .description('re-verify a certificate offline: signatures, challenge, every opening, every figure')
     .argument('<file>', 'a certificate written by "touchstone verify"')
-    .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey, [])
+    .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
     .option('--sample <count>', 'check only so many openings, drawn at random', readWhole(1, 1_000_000))
     .option('--json', 'print the outcome as JSON')
     .action((file: string, flags: CheckFlags) => context.run((signal) => check(file, flags, context, signal)))
 }
 
-function addKey(text: string, before: readonly Uint8Array[]): Uint8Array[] {
+function addKey(text: string, before: readonly Uint8Array[] = []): Uint8Array[] {
   const key = fromHex(text.toLowerCase(), 32)
   if (!key) throw new InvalidArgumentError('A key is 64 hex digits.')
   return [...before, key]
@@ -58,14 +58,16 @@ interface Outcome {
 async function check(file: string, flags: CheckFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
   const own = loadSigner(homeFolder(env), 'validator', systemRandomness).publicKey
   const text = readText(file)
-  const trusts = (key: Uint8Array) => [own, ...flags.trust].some((trusted) => equalBytes(trusted, key))
+  const trusts = (key: Uint8Array) => [own, ...(flags.trust ?? [])].some((trusted) => equalBytes(trusted, key))
   const read = typeof text === 'string' ? readCertificate(text, trusts) : text
   const catalogue = await loadCatalogue(cataloguePath())
   const outcome = 'code' in read ? refused(read) : await checkRun(read, catalogue, flags, env, signal)
   if (flags.json) process.stdout.write(`${JSON.stringify(outcomeJson(file, outcome))}\n`)
   else showOutcome(file, outcome, catalogue, env)
-  return outcome.problem === null ? EXIT.genuine : EXIT.rejected
+  return outcome.problem === null ? exitOf(judgementOf(outcome.read!)) : EXIT.rejected
 }
+
+const judgementOf = ({ statement }: ReadCertificate): Judgement => statement.predicate.judgement as unknown as Judgement
 
 const refused = (problem: CertificateProblem): Outcome => ({
   problem,
@@ -159,7 +161,6 @@ function showOutcome(
     return
   }
   const { statement, preset, signerKey } = read!
-  const judgement = statement.predicate.judgement as unknown as Judgement
   const { inventory } = statement.predicate.claims
   line(
     `${colours.bold(colours.green('VALID'))} ${file}: signed by ${toHex(signerKey)}, issued ${statement.predicate.issuedAt}`,
@@ -168,7 +169,7 @@ function showOutcome(
   if (!identityRecomputed) line(colours.yellow("  judged with another catalogue: the identity is the signer's word"))
   showVerdict(
     {
-      judgement,
+      judgement: judgementOf(read!),
       preset: preset.name,
       names: inventory.devices.map(({ name }) => name),
       catalogue,

@@ -22,6 +22,13 @@ export function readModel(text: string): ModelName {
   return text as ModelName
 }
 
+export const DEVICES_HELP = 'auto, cpu, cuda (every card), cuda:1 (one card), or several separated by commas'
+
+export function readDevices(text: string): string {
+  if (text === 'auto' || text.split(',').every((name) => /^(cpu|cuda|cuda:\d{1,2})$/.test(name))) return text
+  throw new InvalidArgumentError('Use auto, cpu, cuda, or cuda:0 for one card; several separated by commas.')
+}
+
 export const readNumber =
   (low: number, high: number) =>
   (text: string): number => {

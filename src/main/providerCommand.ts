@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type LeaseNews, LeaseService } from '../apps/provider/leaseService.ts'
 import { keepTime, servePeer } from '../apps/provider/serveLeases.ts'
 import { PRESETS, type Preset } from '../core/params/presets.ts'
@@ -18,7 +18,7 @@ import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { listenWs, wsChannel } from '../drivers/system/wsChannel.ts'
 import { TouchstoneError } from '../ports/errors.ts'
 import { EXIT } from './exitCodes.ts'
-import { readPreset, readWhole } from './parseOptions.ts'
+import { DEVICES_HELP, readDevices, readPreset, readWhole } from './parseOptions.ts'
 import { openTerminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
 import { type SelfCheck, selfCheck } from './selfCheck.ts'
@@ -45,7 +45,11 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .command('provider')
     .description('offer this box: give validators and buyers leases on it, and end them on time')
     .requiredOption('--allow <keys>', 'who may ask for leases: keys separated by commas, or "anyone"', readKeys)
-    .option('--listen <host:port>', 'where to wait for them', readListen, { host: '0.0.0.0', port: 7878 })
+    .addOption(
+      new Option('--listen <host:port>', 'where to wait for them')
+        .argParser(readListen)
+        .default({ host: '0.0.0.0', port: 7878 }, '0.0.0.0:7878'),
+    )
     .option('--dial-out <url#key>', 'for a box behind NAT: the validator to dial instead', readDialOut)
     .option('--ssh-host <name>', 'how others reach the SSH server of this box')
     .option('--ssh-port <port>', 'its port', readWhole(1, 65_535), 22)
@@ -54,13 +58,12 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .option('--confinement <kind>', 'auto, container, account or shared', readConfinement, 'auto')
     .option('--image <name>', 'image for leases in containers')
     .option('--gpu-flags <flags>', 'flags that hand the cards to a container, separated by blanks')
-    .option(
-      '--check <preset>',
-      'how to check this box before joining: tiny, devnet, mainnet or none',
-      readCheck,
-      PRESETS.mainnet,
+    .addOption(
+      new Option('--check <preset>', 'how to check this box before joining: tiny, devnet, mainnet or none')
+        .argParser(readCheck)
+        .default(PRESETS.mainnet, 'mainnet'),
     )
-    .option('--devices <list>', 'what the check runs on: auto, cpu or cuda', 'auto')
+    .option('--devices <list>', `what the check runs on: ${DEVICES_HELP}`, readDevices, 'auto')
     .option('--requirements <file>', 'what the network asks of a box at the least, as JSON')
     .option('--json', 'print events as JSON, one per line')
     .action((flags: ProviderFlags) => context.run((signal) => provide(flags, context, signal)))

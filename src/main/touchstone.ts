@@ -26,6 +26,8 @@ const program = new Command('touchstone')
 const named = process.argv[2] ?? ''
 const wanted = Object.hasOwn(COMMANDS, named) ? [named] : Object.keys(COMMANDS)
 for (const name of wanted) (await COMMANDS[name]!())(program, commandContext())
+for (const command of program.commands)
+  command.showHelpAfterError(`(run "touchstone ${command.name()} --help" for what it takes)`)
 
 try {
   await program.parseAsync()

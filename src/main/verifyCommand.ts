@@ -1,6 +1,9 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { type BoxReport, type VerifyOptions, verifyBox } from '../apps/validator/verifyBox.ts'
 import { toHex } from '../core/bytes/hex.ts'
+import { printable } from '../core/bytes/printable.ts'
+import type { Catalogue } from '../core/identify/catalogue.ts'
+import { parseClaim } from '../core/identify/parseClaim.ts'
 import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
 import { PRESETS, type Preset } from '../core/params/presets.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
@@ -10,13 +13,14 @@ import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { ensureWritable, writeAside } from '../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
+import { TouchstoneError } from '../ports/errors.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
 import { cataloguePath } from './cataloguePath.ts'
-import { EXIT } from './exitCodes.ts'
+import { exitOf } from './exitCodes.ts'
 import { openThisMachine } from './openBox.ts'
 import type { LeaseTarget } from './openLeasedBox.ts'
 import { addSshOptions, openSshBox, type SshFlags, type SshTarget } from './openSshBox.ts'
-import { readNumber, readPrecisions, readPreset, readWhole } from './parseOptions.ts'
+import { DEVICES_HELP, readDevices, readNumber, readPrecisions, readPreset, readWhole } from './parseOptions.ts'
 import { showBox } from './render/showBox.ts'
 import { showSteps } from './render/showSteps.ts'
 import { namesOf, showVerdict } from './render/showVerdict.ts'
@@ -46,24 +50,41 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .command('verify')
     .description('prove what the GPUs of this machine, or of a box over SSH, are and do')
     .argument('[target]', 'ssh://user@host:port or lease://host:port#key; this machine when left out')
-    .option('--preset <name>', 'tiny, devnet or mainnet', readPreset, PRESETS.mainnet)
+    .addOption(
+      new Option('--preset <name>', 'tiny or devnet (quick, insecure), or mainnet')
+        .argParser(readPreset)
+        .default(PRESETS.mainnet, 'mainnet'),
+    )
     .option('--precisions <list>', `some of ${PRECISION_NAMES.join(',')}`, readPrecisions)
-    .option('--openings <count>', 'openings per device and part', readWhole(1, 4096))
-    .option('--part-seconds <seconds>', 'length of each timed part', readNumber(0.05, 3600))
-    .option('--duration <seconds>', 'length of the sustained run', readNumber(0, 86_400))
+    .option('--openings <count>', 'openings per device and part (mainnet: 128)', readWhole(1, 4096))
+    .option('--part-seconds <seconds>', 'length of each timed part (mainnet: 3)', readNumber(0.05, 3600))
+    .option('--duration <seconds>', 'length of the sustained run (mainnet: 20)', readNumber(0, 86_400))
     .option('--size <m>', 'largest m = n to ask for', readWhole(64, 32768))
-    .option('--devices <list>', 'auto, cpu, cuda, or several separated by commas', 'auto')
+    .option('--devices <list>', DEVICES_HELP, readDevices, 'auto')
     .option('--max-devices <count>', 'ask at most so many devices', readWhole(1, 32), 32)
-    .option('--claim <text>', 'what was sold, for example "8x H100 SXM"')
+    .option('--claim <text>', 'what was sold, for example "8x H100 SXM"; anything else ends with 1')
     .option('--no-memory', 'leave the memory part out')
     .option('--no-bind', 'leave the bind part out')
     .option('--measure-host', 'measure processor, memory and disk of the box too (3 s)')
     .option('--out <file>', 'where the certificate goes')
     .option('--json', 'print the report as JSON')
-  addSshOptions(verifying).action((target: string | undefined, flags: VerifyFlags) =>
+  addSshOptions(verifying).addHelpText('after', AFTER_HELP)
+  verifying.action((target: string | undefined, flags: VerifyFlags) =>
     context.run((signal) => verify(target, flags, context, signal)),
   )
 }
+
+const AFTER_HELP = `
+Options that ask for less than mainnet make the run "custom": insecure, and no
+card is identified. The password of an account is read from
+TOUCHSTONE_SSH_PASSWORD, the passphrase of a key from TOUCHSTONE_SSH_PASSPHRASE.
+
+Ends with 0 (genuine, and as claimed), 1 (rejected, or not as claimed), 2 (usage)
+or 3 (fault).
+
+Examples:
+  touchstone verify
+  touchstone verify ssh://root@203.0.113.7:22 --claim "8x H100 SXM"`
 
 async function verify(
   target: string | undefined,
@@ -77,6 +98,7 @@ async function verify(
   const people = openTerminal(process.stdout, env)
   const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
   const catalogue = await loadCatalogue(cataloguePath())
+  if (flags.claim !== undefined) refuseUnreadableClaim(flags.claim, catalogue)
   const checker = await openThreadedChecker()
   try {
     const options = readOptions(flags)
@@ -103,10 +125,25 @@ async function verify(
       people.line(`  signed by      ${toHex(signer.publicKey)}`)
       people.line(`  next           npx touchstone check ${out}`)
     }
-    return report.judgement.outcome === 'accepted' ? EXIT.genuine : EXIT.rejected
+    return exitOf(report.judgement)
   } finally {
     await checker.close()
   }
+}
+
+/** Asked before the run: a slip of the pen must not cost minutes and leave a certificate that answers nothing. */
+function refuseUnreadableClaim(text: string, catalogue: Catalogue): void {
+  const parsed = parseClaim(text, catalogue)
+  if (parsed.ok) return
+  throw new TouchstoneError(
+    { code: 'BAD_CLAIM' },
+    {
+      message: `the claim "${printable(text, 80)}" cannot be read: ${parsed.problem}`,
+      blame: 'user',
+      retry: false,
+      nextStep: `${parsed.nextStep.charAt(0).toUpperCase()}${parsed.nextStep.slice(1)}.`,
+    },
+  )
 }
 
 type TargetInputs = Omit<SshTarget, 'address'> & Omit<LeaseTarget, 'address'>

@@ -110,11 +110,27 @@ describe('touchstone verify', () => {
     expect(touchstone('check', inFolder('custom.json')).status).toBe(0)
   })
 
+  test('genuine work of another card than was sold ends with 1, in the run and in every later check', () => {
+    const out = inFolder('sold.json')
+    const sold = touchstone('verify', '--preset', 'tiny', '--devices', 'cpu', '--claim', '1x H100 SXM', '--out', out)
+    expect(sold.status).toBe(1)
+    expect(sold.stdout).toContain('NOT AS CLAIMED')
+    expect(sold.stdout).not.toContain('GENUINE')
+    expect(touchstone('check', out)).toMatchObject({ status: 1, stdout: expect.stringContaining('NOT AS CLAIMED') })
+  })
+
+  test('a claim that names no card is refused before the run', () => {
+    const out = inFolder('typo.json')
+    expectRefusal(touchstone('verify', '--preset', 'tiny', '--claim', '8x H1000', '--out', out), 2, 'BAD_CLAIM')
+    expect(readdirSync(folder)).not.toContain('typo.json')
+  })
+
   test('unknown options and values are usage errors that say what is right', () => {
     for (const args of [
       ['verify', '--presets', 'tiny'],
       ['verify', '--preset', 'huge'],
       ['verify', '--openings', '0'],
+      ['verify', '--devices', 'amd'],
       ['verify', '--precisions', 'int4'],
       ['nonsense'],
       ['check'],

@@ -50,7 +50,7 @@ export interface VerifyDeps {
 
 /** Where a run stands, for people who watch. */
 export type Step =
-  | { readonly step: 'connect' | 'install' | 'detect' | 'calibrate' }
+  | { readonly step: 'connect' | 'install' | 'detect' | 'calibrate' | 'again' }
   | { readonly step: 'detected'; readonly inventory: Inventory; readonly roundTripSeconds: number }
   | { readonly step: 'compute'; readonly progress: Progress; readonly parts: readonly PlannedPart[] }
   | { readonly step: 'verify'; readonly done: number; readonly of: number }
@@ -148,15 +148,18 @@ async function runLongEnough(
   deps: VerifyDeps,
   signal: AbortSignal,
 ) {
-  const onProgress = (progress: Progress) => deps.onStep?.({ step: 'compute', progress, parts: plan })
-  const first = await runChallenge({ ...line, plan, onProgress }, signal)
+  const run = (parts: readonly PlannedPart[]) => {
+    const onProgress = (progress: Progress) => deps.onStep?.({ step: 'compute', progress, parts })
+    return runChallenge({ ...line, plan: parts, onProgress }, signal)
+  }
+  const first = await run(plan)
   const short = first.rejected ? [] : shortParts(preset, first)
   if (short.length === 0) return first
   // A cheat that sees itself caught could end a later part early to have the run forgotten (attack 55).
   const rejected = await verifyAll(first, deps, signal)
-  return rejected
-    ? { ...first, rejected }
-    : await runChallenge({ ...line, plan: lengthen(plan, short), onProgress }, signal)
+  if (rejected) return { ...first, rejected }
+  deps.onStep?.({ step: 'again' })
+  return await run(lengthen(plan, short))
 }
 
 /** As a certificate can hold it. */

@@ -43,9 +43,7 @@ function showRates(
     if (rate === undefined) continue
     const expected = model ? expectedRate(model, precision, catalogue.rules) : null
     const range = expected ? colours.dim(`  expected ${formatOps(expected.low)} to ${formatOps(expected.high)}`) : ''
-    // Without a model to compare with, four decades below the best rate are drawn.
-    const decades = Math.log10(best / Math.max(1, rate))
-    const drawn = expected ? bar(rate / expected.high, 24) : bar(1 - decades / 4, 24)
+    const drawn = bar(rate / (expected?.high ?? best), 16)
     line(`  proven ${precision.padEnd(6)}  ${drawn} ${formatOps(rate)}${range}`)
   }
 }
@@ -53,19 +51,20 @@ function showRates(
 function showSustained({ sustained }: DeviceJudgement, { line, colours }: Lines): void {
   if (!sustained) return
   const dips = sustained.dips > 0 ? colours.yellow(`, ${sustained.dips} dips`) : ''
-  line(
-    `  sustained      ${sparkline(sustained.points)} ${formatOps(sustained.perSecond)} ${sustained.precision}${dips}`,
-  )
+  const cooled = `, last third at ${sustained.lastShare / 10} % of the first`
+  line(`  sustained      ${formatOps(sustained.perSecond)} ${sustained.precision}${dips}${colours.dim(cooled)}`)
+  line(`                 ${sparkline(sustained.points)}`)
   const spread = `median ${formatOps(sustained.medianPerSecond)}, 5 % below ${formatOps(sustained.lowPerSecond)}, least ${formatOps(sustained.leastPerSecond)}`
-  line(`                 ${colours.dim(`${spread}; last third at ${sustained.lastShare / 10} % of the first`)}`)
+  line(`                 ${colours.dim(spread)}`)
 }
 
 function showMemory(device: DeviceJudgement, { line }: Lines): void {
   const { memory } = device
   if (memory) {
-    const floor = memory.floorBytes ? `, at least ${formatBytes(memory.floorBytes)} of it in no way from elsewhere` : ''
     const rate = formatBytesPerSecond(memory.perSecond)
-    line(`  memory ${memory.status.padEnd(7)} ${formatBytes(memory.heldBytes)} read at ${rate}${floor}`)
+    line(`  memory ${memory.status.padEnd(7)} ${formatBytes(memory.heldBytes)} read at ${rate}`)
+    if (memory.floorBytes)
+      line(`                 at least ${formatBytes(memory.floorBytes)} of it in no way from elsewhere`)
   }
   if (device.bindShare !== null)
     line(`  one memory     ${bindText(device.bindShare, device.identity.status === 'cpu')}`)

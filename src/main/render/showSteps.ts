@@ -8,6 +8,7 @@ const SAID: Partial<Record<Step['step'], string>> = {
   install: 'installing the prover',
   detect: 'asking what the box has',
   calibrate: 'calibrating (discarded: it only sizes the question)',
+  again: 'a part was over too soon to count: once more, longer',
 }
 
 /** Progress of a run: one live line on a terminal, one plain line a phase in a pipe. */

@@ -19,12 +19,7 @@ export interface ShownVerdict {
 export function showVerdict(shown: ShownVerdict, { line, colours }: Terminal): void {
   const { judgement, preset, names, catalogue, telemetry } = shown
   line('')
-  if (judgement.outcome === 'accepted')
-    line(`  ${colours.bold(colours.green('GENUINE'))}  the box did the work it was asked, in the time shown`)
-  else {
-    line(`  ${colours.bold(colours.red('REJECTED'))}  ${explainReason(judgement.reason!)} [${judgement.reason!.code}]`)
-    line(`  ${colours.dim('next:')} ${REASONS[judgement.reason!.code].nextStep}`)
-  }
+  showHeadline(judgement, { line, colours })
   if (preset !== 'mainnet')
     line(`  ${colours.yellow(`preset ${preset} is insecure: it shows that everything works, and identifies no card`)}`)
   for (const device of judgement.devices)
@@ -39,13 +34,25 @@ export function showVerdict(shown: ShownVerdict, { line, colours }: Terminal): v
     for (const reason of judgement.claim.reasons) line(`                 ${reason}`)
   }
   line('')
-  line(colours.dim('  Not excluded: work forwarded to another machine, cards joined by NVLink posing as one,'))
-  line(
-    colours.dim(
-      '  one large card posing as several small ones within the totals. Of a memory rate at least half is proven:',
-    ),
-  )
-  line(colours.dim('  it counts both tiles of every pair, and a clever order could read one of them from a cache.'))
+  for (const text of NOT_EXCLUDED) line(colours.dim(`  ${text}`))
+}
+
+/** Lines of at most 80 columns. */
+const NOT_EXCLUDED = [
+  'Not excluded: work forwarded to another machine, cards joined by NVLink posing',
+  'as one, one large card posing as several small ones within the totals.',
+  'Of a memory rate at least half is proven: it counts both tiles of every pair,',
+  'and a clever order could read one of them from a cache.',
+]
+
+/** Genuine work of another card than was sold must not read as a success. */
+function showHeadline({ outcome, reason, claim }: Judgement, { line, colours }: Pick<Terminal, 'line' | 'colours'>) {
+  if (outcome === 'rejected') {
+    line(`  ${colours.bold(colours.red('REJECTED'))}  ${explainReason(reason!)} [${reason!.code}]`)
+    line(`  ${colours.dim('next:')} ${REASONS[reason!.code].nextStep}`)
+  } else if (claim !== null && claim.verdict !== 'matches')
+    line(`  ${colours.bold(colours.red('NOT AS CLAIMED'))}  the work is genuine, but it does not show what was sold`)
+  else line(`  ${colours.bold(colours.green('GENUINE'))}  the box did the work it was asked, in the time shown`)
 }
 
 export const namesOf = (report: Pick<BoxReport, 'inventory'>): string[] =>
