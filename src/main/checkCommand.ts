@@ -162,9 +162,8 @@ function showOutcome(
   }
   const { statement, preset, signerKey } = read!
   const { inventory } = statement.predicate.claims
-  line(
-    `${colours.bold(colours.green('VALID'))} ${file}: signed by ${toHex(signerKey)}, issued ${statement.predicate.issuedAt}`,
-  )
+  line(`${colours.bold(colours.green('VALID'))} ${file}, issued ${statement.predicate.issuedAt}`)
+  line(`  signed by ${toHex(signerKey)}`)
   line(`  ${openingsChecked} of ${openings} openings recomputed, all figures and signatures hold`)
   if (!identityRecomputed) line(colours.yellow("  judged with another catalogue: the identity is the signer's word"))
   showVerdict(
@@ -177,7 +176,8 @@ function showOutcome(
     },
     terminal,
   )
-  line(colours.dim('  The signer vouches for the times, for the freshness of seeds and nonces, and for the claims.'))
+  line(colours.dim('  The signer vouches for the times, for the freshness of seeds and nonces, and'))
+  line(colours.dim('  for the claims.'))
 }
 
 function outcomeJson(file: string, { problem, read, ...counts }: Outcome) {

@@ -4,6 +4,7 @@ import { expectedRate } from '../../core/identify/expected.ts'
 import { ONE_MEMORY_SHARE } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { formatBytes, formatBytesPerSecond, formatOps } from '../../core/units/format.ts'
+import { labelled } from './labelled.ts'
 import { bar } from './showSteps.ts'
 import { summariseTelemetry } from './summariseTelemetry.ts'
 import type { Terminal } from './terminal.ts'
@@ -23,12 +24,12 @@ export function showDevice({ device, name, catalogue, telemetry }: ShownDevice, 
   const model = catalogue.models.find(({ id }) => id === device.identity.model)
   line('')
   line(`  ${colours.bold(`device ${device.device}`)}  ${name} ${colours.dim('(claimed)')}`)
-  line(`  inferred       ${identityText(device, catalogue)}`)
+  for (const row of labelled('inferred', identityText(device, catalogue))) line(row)
   showRates(device, model, catalogue, lines)
   showSustained(device, lines)
   showMemory(device, lines)
   const claims = summariseTelemetry(telemetry, device.device, device.sustained?.perSecond ?? null)
-  if (claims !== null) line(`  claimed        ${claims}`)
+  if (claims !== null) for (const row of labelled('claimed', claims)) line(row)
 }
 
 function showRates(

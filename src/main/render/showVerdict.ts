@@ -3,6 +3,7 @@ import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { PresetName } from '../../core/params/presets.ts'
 import { explainReason, REASONS } from '../../core/proof/reasons.ts'
+import { labelled } from './labelled.ts'
 import { showDevice } from './showDevice.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -31,7 +32,7 @@ export function showVerdict(shown: ShownVerdict, { line, colours }: Terminal): v
     line(
       `  claim          ${judgement.claim.text}: ${fits ? colours.green(judgement.claim.verdict) : colours.red(judgement.claim.verdict)}`,
     )
-    for (const reason of judgement.claim.reasons) line(`                 ${reason}`)
+    for (const reason of judgement.claim.reasons) for (const row of labelled('', reason)) line(row)
   }
   line('')
   for (const text of NOT_EXCLUDED) line(colours.dim(`  ${text}`))
