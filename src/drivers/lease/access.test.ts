@@ -65,10 +65,24 @@ describe('access into a shared account', () => {
 
   test('ends by itself when nobody closes it', async () => {
     const { options, keys } = place()
-    const lease = leaseFor(1)
+    const lease = leaseFor(4)
     await sharedAccount(options).open(lease, never)
+    expect(keys()).toContain('touchstone-lease')
     await eventually(() => !keys().includes('touchstone-lease'))
     await eventually(() => !existsSync(join(options.stateFolder, 'open', lease.id)))
+  })
+
+  test('a lease that is over before it is open opens nothing', async () => {
+    for (let turn = 0; turn < 5; turn++) {
+      const { options, keys } = place()
+      const access = sharedAccount(options)
+      const late = { ...leaseFor(0), expiresAtMs: Date.now() - 5_000 }
+      await access.open(late, never).catch((error: unknown) => {
+        expect(error).toMatchObject({ detail: { code: 'LEASE_TOO_SHORT' } })
+      })
+      await eventually(() => !keys().includes('touchstone-lease'))
+      await eventually(() => !existsSync(join(options.stateFolder, 'open', late.id)))
+    }
   })
 
   test('attack 12: a path or id that a shell would read in its own way is refused', async () => {

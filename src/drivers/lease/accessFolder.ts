@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -62,6 +63,24 @@ export async function makeLeaseFolder(stateFolder: string, id: string): Promise<
   const folder = ensureSafePath(folderOf(stateFolder, ensureLeaseId(id)))
   await mkdir(folder, { recursive: true, mode: 0o700 })
   return folder
+}
+
+/**
+ * Last step of opening: if the watchdog has ended the lease meanwhile, what was opened after it must be closed by us. Every
+ * close renames the folder before it looks for anything to close, so nothing falls between the two.
+ */
+export async function ensureStillOpen(folder: string, close: () => Promise<void>): Promise<void> {
+  if (existsSync(folder)) return
+  await close()
+  throw new TouchstoneError(
+    { code: 'LEASE_TOO_SHORT' },
+    {
+      message: 'the lease was over before access was open',
+      blame: 'user',
+      retry: true,
+      nextStep: 'Ask for a longer lease.',
+    },
+  )
 }
 
 /** The watchdog looks once a second, so it aims a second early: access ends within the lease, not after it. */

@@ -5,6 +5,7 @@ import {
   addKeyLine,
   ensureLeaseId,
   ensureSafePath,
+  ensureStillOpen,
   expiryOption,
   folderOf,
   makeLeaseFolder,
@@ -34,6 +35,9 @@ export function containerAccess(options: ContainerOptions): BoxAccess {
   const closeArgv = (id: string): readonly string[] => {
     const folder = ensureSafePath(folderOf(options.stateFolder, ensureLeaseId(id)))
     return ['/bin/sh', '-c', CLOSE_CONTAINER, 'sh', engine, containerOf(id), keys, tagOf(id), folder]
+  }
+  const close = async (id: string): Promise<void> => {
+    await runHere(closeArgv(id), 'removing a container')
   }
   return {
     open: async (lease) => {
@@ -67,11 +71,10 @@ export function containerAccess(options: ContainerOptions): BoxAccess {
       const command = `/bin/sh ${shell} ${ensureSafePath(engine)} ${containerOf(lease.id)}`
       const line = `restrict,${expiryOption(lease.expiresAtMs)},command="${command}" ${lease.sshKey} ${tagOf(lease.id)}`
       await addKeyLine(keys, line)
+      await ensureStillOpen(folder, () => close(lease.id))
       const { user, host, port, hostKey } = options
       return { user, host, port, hostKey, confinement: 'container', tunnel: '' }
     },
-    close: async (id) => {
-      await runHere(closeArgv(id), 'removing a container')
-    },
+    close,
   }
 }

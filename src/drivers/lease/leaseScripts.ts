@@ -26,25 +26,21 @@ exit "$code"
 
 /**
  * Takes a key out of a shared authorized_keys and ends the sessions it opened. Arguments: authorized_keys, tag of the
- * lease, folder of the lease. The key goes first, so that no session can start after the last one was ended.
+ * lease, folder of the lease. The folder is renamed first: from then on no session can sign up in it, and whoever is just
+ * opening this lease sees that it is over. It is removed last: while anything is left of it, the watchdog stays.
  */
 export const CLOSE_SHARED = `
+mv "$3" "$3.closed" 2>/dev/null
 if [ -f "$1" ] && grep -q " $2\\$" "$1"; then
   sed -i "/ $2\\$/d" "$1" || exit 1
 fi
-sweep() {
-  for file in "$1"/group-*; do
-    [ -f "$file" ] || continue
-    read -r group < "$file" || continue
-    case $group in '' | *[!0-9]* | 0 | 1) continue ;; esac
-    kill -KILL "-$group" 2>/dev/null
-  done
-}
-sweep "$3"
-# Renamed first: a session that comes in just now finds no folder to sign up in, and gives up.
-mv "$3" "$3.closed" 2>/dev/null
-sweep "$3.closed"
-rm -rf "$3" "$3.closed"
+for file in "$3.closed"/group-*; do
+  [ -f "$file" ] || continue
+  read -r group < "$file" || continue
+  case $group in '' | *[!0-9]* | 0 | 1) continue ;; esac
+  kill -KILL "-$group" 2>/dev/null
+done
+rm -rf "$3.closed"
 exit 0
 `
 
@@ -52,6 +48,7 @@ exit 0
  * Removes an account made for one lease with all its processes and files. Arguments: account, folder of the lease.
  */
 export const CLOSE_ACCOUNT = `
+mv "$2" "$2.closed" 2>/dev/null
 uid=$(id -u "$1" 2>/dev/null)
 if [ -n "$uid" ]; then
   [ "$uid" -ge 100 ] || exit 1
@@ -71,23 +68,24 @@ if [ -n "$uid" ]; then
   userdel --force --remove "$1" >/dev/null 2>&1
   id -u "$1" >/dev/null 2>&1 && exit 1
 fi
-rm -rf "$2"
+rm -rf "$2.closed"
 exit 0
 `
 
-/** Arguments: engine, container, authorized_keys, tag, folder of the lease. The key goes first here too. */
+/** Arguments: engine, container, authorized_keys, tag, folder of the lease. In the same order. */
 export const CLOSE_CONTAINER = `
+mv "$5" "$5.closed" 2>/dev/null
 if [ -f "$3" ] && grep -q " $4\\$" "$3"; then
   sed -i "/ $4\\$/d" "$3" || exit 1
 fi
 "$1" rm --force "$2" >/dev/null 2>&1
 "$1" inspect "$2" >/dev/null 2>&1 && exit 1
-rm -rf "$5"
+rm -rf "$5.closed"
 exit 0
 `
 
 /**
- * Outlives the provider: ends a lease on time whoever else has died. Goes away by itself when the lease's folder does.
+ * Outlives the provider: ends a lease on time whoever else has died. Goes away by itself when the lease's folder does, closed or not.
  * Arguments: folder of the lease, seconds it may last, end in seconds since 1970, then the command that closes it. Counts
  * seconds besides reading the clock, so that setting the clock back does not make a lease longer.
  */
@@ -95,11 +93,12 @@ export const WATCHDOG = `
 trap '' HUP INT TERM
 folder=$1 left=$2 end=$3
 shift 3
-while [ -d "$folder" ]; do
+while [ -d "$folder" ] || [ -d "$folder.closed" ]; do
   if [ "$left" -le 0 ] || [ "$(date +%s)" -ge "$end" ]; then
     tries=0
     while [ "$tries" -lt 600 ]; do
-      "$@" && exit 0
+      # Once more a little later, for a provider that was killed while it was just opening the lease.
+      "$@" && sleep 3 && "$@" && exit 0
       tries=$((tries + 1))
       sleep 1
     done

@@ -4,6 +4,7 @@ import type { BoxAccess } from '../../ports/leases.ts'
 import {
   ensureLeaseId,
   ensureSafePath,
+  ensureStillOpen,
   expiryOption,
   folderOf,
   makeLeaseFolder,
@@ -23,6 +24,9 @@ export function ownAccount(options: AccessOptions): BoxAccess {
     const folder = ensureSafePath(folderOf(options.stateFolder, ensureLeaseId(id)))
     return ['/bin/sh', '-c', CLOSE_ACCOUNT, 'sh', accountOf(id), folder]
   }
+  const close = async (id: string): Promise<void> => {
+    await runHere(closeArgv(id), 'removing an account')
+  }
   return {
     open: async (lease) => {
       const folder = await makeLeaseFolder(options.stateFolder, lease.id)
@@ -37,12 +41,11 @@ export function ownAccount(options: AccessOptions): BoxAccess {
       await mkdir(ssh, { mode: 0o700 })
       await writeFile(join(ssh, 'authorized_keys'), line, { mode: 0o600 })
       for (const path of [ssh, join(ssh, 'authorized_keys')]) await chown(path, uid, gid)
+      await ensureStillOpen(folder, () => close(lease.id))
       const { host, port, hostKey } = options
       return { user, host, port, hostKey, confinement: 'own account', tunnel: '' }
     },
-    close: async (id) => {
-      await runHere(closeArgv(id), 'removing an account')
-    },
+    close,
   }
 }
 

@@ -5,6 +5,7 @@ import {
   addKeyLine,
   ensureLeaseId,
   ensureSafePath,
+  ensureStillOpen,
   expiryOption,
   folderOf,
   makeLeaseFolder,
@@ -41,6 +42,9 @@ export function sharedAccount(options: SharedAccountOptions): BoxAccess {
     const folder = ensureSafePath(folderOf(options.stateFolder, ensureLeaseId(id)))
     return ['/bin/sh', '-c', CLOSE_SHARED, 'sh', keys, tagOf(id), folder]
   }
+  const close = async (id: string): Promise<void> => {
+    await runHere(closeArgv(id), 'closing a lease')
+  }
   return {
     open: async (lease) => {
       await mkdir(dirname(keys), { recursive: true, mode: 0o700 })
@@ -49,11 +53,10 @@ export function sharedAccount(options: SharedAccountOptions): BoxAccess {
       startWatchdog(folder, lease, Date.now(), closeArgv(lease.id))
       const limits = `restrict,${expiryOption(lease.expiresAtMs)},command="/bin/sh ${shell} ${folder}"`
       await addKeyLine(keys, `${limits} ${lease.sshKey} ${tagOf(lease.id)}`)
+      await ensureStillOpen(folder, () => close(lease.id))
       const { user, host, port, hostKey } = options
       return { user, host, port, hostKey, confinement: 'shared account', tunnel: '' }
     },
-    close: async (id) => {
-      await runHere(closeArgv(id), 'closing a lease')
-    },
+    close,
   }
 }
