@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { fromBase64, toBase64 } from '../../src/core/bytes/base64.ts'
+import { judgementProblem } from '../../src/core/certificate/judgementProblem.ts'
+import { type ReadCertificate, readCertificate } from '../../src/core/certificate/readCertificate.ts'
+import { openingRanges, sampleRanges } from '../../src/core/proof/openingRanges.ts'
+import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
+import { type OpeningRange, type Run, verifyOpenings } from '../../src/core/proof/verifyPart.ts'
+import { seededUniform } from '../sim/gpuMeasurements.ts'
+import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
+import { testEngine } from '../support/testEngine.ts'
+
+/** A mainnet run on an NVIDIA H200, as its validator issued it. */
+const text = readFileSync(new URL('../../bench/fixtures/h200-mainnet.json', import.meta.url), 'latin1')
+
+let read: ReadCertificate
+let engine: TileEngine
+let sample: readonly OpeningRange[]
+beforeAll(async () => {
+  engine = await testEngine()
+  read = readCertificate(text, () => true) as ReadCertificate
+  const uniform = seededUniform(1)
+  sample = sampleRanges(openingRanges(read.run), 24, (below) => Math.floor(uniform() * below))
+})
+
+const verify = (run: Run, ranges = sample) => ranges.map((range) => verifyOpenings(run, range, engine)?.code ?? 'holds')
+
+/** The run with one thing changed in one part. */
+const withPart = (p: number, change: (part: Run['parts'][number]) => Run['parts'][number]): Run => ({
+  ...read.run,
+  parts: read.run.parts.map((part, i) => (i === p ? change(part) : part)),
+})
+
+describe('the certificate of a real card', () => {
+  test('reads, and 24 openings drawn from it hold', () => {
+    expect(read).not.toHaveProperty('code')
+    expect(new Set(verify(read.run))).toEqual(new Set(['holds']))
+  })
+
+  test('row 49: its judgement is accepted only as it was issued', async () => {
+    const catalogue = await shippedCatalogue()
+    expect(judgementProblem(read, catalogue, null).problem).toBeNull()
+    const { predicate } = read.statement
+    const faster = structuredClone(predicate)
+    const [device] = faster.judgement.devices as unknown as { rates: { int8: number } }[]
+    device!.rates.int8 += 1
+    const lying = { ...read, statement: { ...read.statement, predicate: faster } }
+    expect(judgementProblem(lying, catalogue, null).problem?.code).toBe('WRONG_JUDGEMENT')
+  })
+
+  test('row 10: openings of one part do not serve another', () => {
+    const first = read.run.parts[0]!
+    const swapped = withPart(1, (part) => ({
+      ...part,
+      devices: part.devices.map((device) => ({ ...device, openings: first.devices[0]!.openings })),
+    }))
+    expect(verify(swapped, [{ part: 1, device: 0, from: 0, to: 1 }])).not.toEqual(['holds'])
+  })
+
+  test('row 29: a root replaced changes the questions, and nothing opens any more', () => {
+    const faked = withPart(0, (part) => ({
+      ...part,
+      devices: part.devices.map((device) => ({
+        ...device,
+        roots: device.roots.map((root, i) => (i === 1 ? new Uint8Array(32) : root)),
+      })),
+    }))
+    expect(verify(faked, [{ part: 0, device: 0, from: 0, to: 8 }])).toEqual(['OPENING_DOES_NOT_REACH_ROOT'])
+  })
+
+  test('row 49: a letter of the payload changed is refused', () => {
+    const from = text.indexOf('"payload":"') + 11
+    const bytes = fromBase64(text.slice(from, text.indexOf('"', from)))!
+    bytes[bytes.length >> 1] = bytes[bytes.length >> 1]! ^ 1
+    const changed = text.slice(0, from) + toBase64(bytes) + text.slice(text.indexOf('"', from))
+    expect(readCertificate(changed, () => true)).toMatchObject({ code: 'BAD_SIGNATURE' })
+  })
+})
