@@ -17,7 +17,7 @@ test.each([
 ] as const)(
   'row $row: skipping $skipped of the $what passes $openings openings (1-e)^s of the time',
   async (trial) => {
-    const { accepted, expected, sigma } = await measureFraction(trial, 150, kit)
+    const { accepted, expected, sigma } = await measureFraction(trial, 100, kit)
     expect(Math.abs(accepted - expected)).toBeLessThan(4 * sigma)
   },
   120_000,

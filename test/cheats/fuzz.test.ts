@@ -62,7 +62,7 @@ test('row 49, property: one bit changed anywhere in what a prover says is never 
         )
       expect(await run(program)).not.toBe('ACCEPTED')
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   )
 }, 120_000)
 
@@ -90,6 +90,6 @@ test('row 49, property: an answer lost, repeated, or swapped with the next is ne
       })
       expect(await run(program)).not.toBe('ACCEPTED')
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   )
 }, 120_000)

@@ -93,7 +93,7 @@ describe('whatever a box claims and however it calibrates', () => {
         const short = plan.map((_, part) => ({ part, device: 0, leastUs: 10_000_000, elapsedUs: 1 }))
         expectSound(given, lengthen(plan, short))
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     )
   }, 60_000)
 
