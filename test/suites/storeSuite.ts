@@ -272,5 +272,36 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
         await other.close()
       }
     })
+
+    test('after the clock was set back nothing waits for a time that will not come', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const number = 2_000_000 + n
+      await store.openRound({ number, height: null, jobs: [job(a, { round: number }), job(b, { round: number })] })
+      const [mine] = await store.claimJobs({ ...claim, limit: 1 })
+      const lines: string[] = []
+      await store.dump(async (line) => void lines.push(line))
+      await store.releaseLeases(null)
+      for (const id of [a, b]) await store.removeBox(id)
+      // The same rows, written by a clock that was a day ahead.
+      const ahead = lines.map((line) =>
+        line.replace(/"(\d{4}-\d\d-\d\dT[^"]+)"/g, (_, time: string) =>
+          JSON.stringify(new Date(Date.parse(time) + 86_400_000).toISOString()),
+        ),
+      )
+      const other = await under.open()
+      try {
+        await other.load(
+          (async function* () {
+            yield* ahead
+          })(),
+        )
+        expect(await other.roundDue(3_600_000)).toBe(true)
+        const taken = await other.claimJobs({ owner: 'another', leaseMs: 60_000, limit: 100 })
+        expect(taken.map(({ boxId }) => boxId)).toEqual(expect.arrayContaining([a, b]))
+        expect(await other.finishJob(finishOf(mine!, owner))).toBeNull()
+      } finally {
+        await other.close()
+      }
+    })
   })
 }

@@ -3,12 +3,11 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
+import { type EngineThread, openThread } from './engineThread.ts'
 import { lockFolder } from './folderLock.ts'
-import type { WorkerAnswer, WorkerRequest } from './pgliteWorker.ts'
 import type { Database, Queries, Row, Statement } from './sql.ts'
 import { storeFrom } from './storeFrom.ts'
 
@@ -19,7 +18,7 @@ export async function openEmbedded({ folder }: { readonly folder: string }): Pro
   try {
     if (isFree(path)) await create(path)
     else if (!existsSync(join(path, 'PG_VERSION'))) throw unusable(path, new Error('it holds something else'))
-    const store = await storeFrom(await openThread(path, unlock))
+    const store = await storeFrom(await openDatabase(path, unlock))
     // Whoever held these leases is gone: the folder is ours alone.
     await store.releaseLeases(null)
     return store
@@ -45,80 +44,54 @@ async function create(folder: string): Promise<void> {
   if (code !== 0) throw unusable(folder, new Error(said))
 }
 
-interface Asked {
-  done(rows: readonly Row[]): void
-  failed(error: Error): void
-}
-
-async function openThread(folder: string, unlock: () => Promise<void>): Promise<Database> {
-  const worker = new Worker(scriptUrl('./pgliteWorker.ts', import.meta.url), { workerData: { folder } })
-  const asked = new Map<number, Asked>()
-  const opened = new Promise<readonly Row[]>((done, failed) => asked.set(-1, { done, failed }))
-  let ended: Error | null = null
-  const endAll = (error: Error) => {
-    ended ??= error
-    for (const { failed } of asked.values()) failed(ended)
-    asked.clear()
-  }
-  worker.on('message', (answer: WorkerAnswer) => {
-    const waiting = asked.get(answer.id)
-    asked.delete(answer.id)
-    if ('error' in answer) waiting?.failed(Object.assign(new Error(answer.error), { code: answer.code }))
-    else waiting?.done(answer.rows)
-  })
-  worker.on('error', (error) => endAll(error instanceof Error ? error : new Error('the database thread ended')))
-  worker.on('exit', () => endAll(new Error('the database thread ended')))
-  await opened
-  let next = 0
-  const send = (text: string, values: Statement['values']) =>
-    new Promise<readonly Row[]>((done, failed) => {
-      if (ended) return failed(ended)
-      const id = next++
-      asked.set(id, { done, failed })
-      worker.postMessage({ id, text, values } satisfies WorkerRequest)
-    })
-  return databaseOf(send, async () => {
-    await send('close', []).catch(() => {})
-    await worker.terminate()
-    await unlock()
-  })
-}
-
 /** There is one connection: whoever holds a transaction has it alone, the others queue. */
-function databaseOf(
-  send: (text: string, values: Statement['values']) => Promise<readonly Row[]>,
-  end: () => Promise<void>,
-) {
+async function openDatabase(folder: string, unlock: () => Promise<void>): Promise<Database> {
+  let thread = await openThread(folder)
   let last: Promise<unknown> = Promise.resolve()
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = last.then(work, work)
     last = turn.catch(() => {})
     return turn
   }
+  // A full disk ends the engine. What was committed is on disk: a new one takes up from there when there is room again.
+  const revive = async () => {
+    if (thread.hasEnded() && closing === null) thread = await openThread(folder)
+  }
   const direct: Queries = {
-    query: async <T extends Row>({ text, values }: Statement) => (await send(text, values)) as readonly T[],
+    query: async <T extends Row>({ text, values }: Statement) => (await thread.send(text, values)) as readonly T[],
   }
   let closing: Promise<void> | null = null
-  const db: Database = {
-    query: (statement) => alone(() => direct.query(statement)),
+  return {
+    query: (statement) =>
+      alone(async () => {
+        await revive()
+        return await direct.query(statement)
+      }),
     transaction: (work) =>
       alone(async () => {
-        await send('begin', [])
-        try {
-          const value = await work(direct)
-          await send('commit', [])
-          return value
-        } catch (error) {
-          await send('rollback', []).catch(() => {})
-          throw error
-        }
+        await revive()
+        return await inTransaction(thread, () => work(direct))
       }),
     close: () => {
-      closing ??= alone(end)
+      closing ??= alone(async () => {
+        await thread.close()
+        await unlock()
+      })
       return closing
     },
   }
-  return db
+}
+
+async function inTransaction<T>(thread: EngineThread, work: () => Promise<T>): Promise<T> {
+  await thread.send('begin', [])
+  try {
+    const value = await work()
+    await thread.send('commit', [])
+    return value
+  } catch (error) {
+    await thread.send('rollback', []).catch(() => {})
+    throw error
+  }
 }
 
 const unusable = (folder: string, cause: unknown) => {

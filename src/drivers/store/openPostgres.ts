@@ -16,6 +16,8 @@ export async function openPostgres({ url, connections = 4 }: PostgresOptions): P
     max: connections,
     connect_timeout: 10,
     idle_timeout: 60,
+    // A server that comes back is used within a second.
+    backoff: (retries) => Math.min(0.05 * 2 ** retries, 1),
     onnotice: () => {},
     connection: { application_name: 'touchstone' },
   })

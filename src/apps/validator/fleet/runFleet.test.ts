@@ -218,6 +218,22 @@ describe('runFleet', () => {
     expect((await store.history('a', all)).items[0]).toMatchObject({ outcome: 'unreachable', code: 'JOB_TIMEOUT' })
   })
 
+  test('a box that answers garbage without end fails alone; the others are verified, and no log holds its words', async () => {
+    for (const id of ['bad', 'good']) await store.putBox(entry(id))
+    const garbage: ProverProgram = async ({ write }, signal) => {
+      while (!signal.aborted) await write(new TextEncoder().encode('\u001b]0;evil\u0007'.repeat(500)))
+    }
+    const verify = verifying(({ boxId }) => (boxId === 'bad' ? garbage : honestProgram({ devices: [card()] })))
+    const deps = testDeps(store, verify)
+    await fleetUntil(deps, await testRules(), quiet)
+    expect((await store.history('bad', all)).items[0]).toMatchObject({
+      outcome: 'unreachable',
+      code: 'PROVER_NOT_READY',
+    })
+    expect((await store.history('good', all)).items[0]).toMatchObject({ outcome: 'accepted' })
+    expect(JSON.stringify(deps.lines)).not.toContain('evil')
+  })
+
   test('a run whose lease was taken over is stopped and stores nothing', async () => {
     await store.putBox(entry('a'))
     let stopped = 0
@@ -233,7 +249,7 @@ describe('runFleet', () => {
         ),
       )
     const deps = testDeps(store, hanging)
-    await fleetUntil(deps, await testRules({ leaseMs: 90 }), async () => {
+    await fleetUntil(deps, await testRules({ leaseMs: 300 }), async () => {
       // Another validator takes it over, as it would after a long pause of this one.
       await store.releaseLeases(null)
       await store.claimJobs({ owner: 'thief', leaseMs: 60_000, limit: 1 })
