@@ -27,10 +27,11 @@ interface Row {
   readonly precision: Precision
   readonly size: number
   readonly k: number
-  readonly bareOpsPerSec: number
+  /** Null on a device that has no bare product: nothing outside the proof multiplies on a CPU here. */
+  readonly bareOpsPerSec: number | null
   readonly provenOpsPerSec: number
   /** Proven over bare, both measured in this run, interleaved. */
-  readonly ratio: number
+  readonly ratio: number | null
 }
 
 export function addBenchCommand(program: Command, context: CommandContext): void {
@@ -67,15 +68,15 @@ async function bench(flags: BenchFlags, { env }: CommandContext, signal: AbortSi
   const devices = await openDevices(flags.devices)
   const rows: Row[] = []
   try {
-    if (!flags.json)
-      terminal.line('  device                    precision  m = n     k      bare          proven        proven / bare')
-    for (const device of devices)
+    for (const device of devices) {
+      if (!flags.json) showHeading(device, terminal)
       for (const precision of flags.precisions ?? PRECISION_NAMES) {
         if (!device.facts.precisions.includes(precision)) continue
         const row = await measure(device, precision, flags, signal)
         rows.push(row)
         if (!flags.json) showRow(row, terminal)
       }
+    }
     if (flags.json) process.stdout.write(`${JSON.stringify(rows)}\n`)
     return EXIT.genuine
   } finally {
@@ -104,7 +105,7 @@ async function measure(device: Device, precision: Precision, flags: BenchFlags, 
   let proven = 0
   for (let turn = 0; turn < TURNS; turn++) {
     const next = task(rounds)
-    bare += device.runBare ? await device.runBare(next, signal) : Number.NaN
+    bare += (await device.runBare?.(next, signal)) ?? 0
     proven += await timeChain(device, next, signal)
   }
   await device.release()
@@ -114,9 +115,9 @@ async function measure(device: Device, precision: Precision, flags: BenchFlags, 
     precision,
     size,
     k,
-    bareOpsPerSec: (ops * 1e6) / bare,
+    bareOpsPerSec: device.runBare ? (ops * 1e6) / bare : null,
     provenOpsPerSec: (ops * 1e6) / proven,
-    ratio: bare / proven,
+    ratio: device.runBare ? bare / proven : null,
   }
 }
 
@@ -128,9 +129,17 @@ async function timeChain(device: Device, task: ChainTask, signal: AbortSignal): 
   return systemClock.monotonicUs() - began
 }
 
-function showRow({ device, precision, size, k, bareOpsPerSec, provenOpsPerSec, ratio }: Row, { line }: Terminal): void {
-  const cells = [device.slice(0, 24).padEnd(25), precision.padEnd(10), String(size).padEnd(9), String(k).padEnd(6)]
-  line(
-    `  ${cells.join(' ')} ${formatOps(bareOpsPerSec).padEnd(13)} ${formatOps(provenOpsPerSec).padEnd(13)} ${bar(ratio, 20)} ${(100 * ratio).toFixed(1)} %`,
-  )
+function showHeading({ facts, runBare }: Device, { line, colours }: Terminal): void {
+  line(`  ${colours.bold(facts.name)}`)
+  if (!runBare) line(colours.dim('  no library multiplies on a CPU here, so there is nothing bare to compare with'))
+  line(colours.dim(`  precision  m = n  k      proven       ${runBare ? 'bare         proven / bare' : ''}`.trimEnd()))
+}
+
+function showRow({ precision, size, k, bareOpsPerSec, provenOpsPerSec, ratio }: Row, { line }: Terminal): void {
+  const cells = [precision.padEnd(10), String(size).padEnd(6), String(k).padEnd(6), formatOps(provenOpsPerSec)]
+  const compared =
+    bareOpsPerSec === null || ratio === null
+      ? ''
+      : `${formatOps(bareOpsPerSec).padEnd(12)} ${bar(ratio, 20)} ${(100 * ratio).toFixed(1)} %`
+  line(`  ${cells.join(' ').padEnd(37)} ${compared}`.trimEnd())
 }

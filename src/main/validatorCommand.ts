@@ -29,6 +29,7 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
     .command('validator')
     .description('keep a fleet of boxes verified around the clock and serve the results')
     .option(...CONFIG)
+    .option('--json', 'print JSON (its log always is)')
   const add = (
     usage: string,
     description: string,
