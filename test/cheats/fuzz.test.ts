@@ -1,14 +1,17 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
+import { fromBase64 } from '../../src/core/bytes/base64.ts'
+import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { encodeFrame } from '../../src/core/wire/frames.ts'
 import type { Answer } from '../../src/core/wire/messages.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
+import { checkCertificate } from '../support/checkCertificate.ts'
 import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
 import { openReferenceDevice } from '../support/openReferenceDevice.ts'
 import { testEngine } from '../support/testEngine.ts'
-import { outcomeOf, verifyInProcess } from '../support/verifyInProcess.ts'
+import { outcomeOf, VALIDATOR, verifyInProcess } from '../support/verifyInProcess.ts'
 
 let catalogue: Catalogue
 let engine: TileEngine
@@ -91,5 +94,51 @@ test('row 49, property: an answer lost, repeated, or swapped with the next is ne
       expect(await run(program)).not.toBe('ACCEPTED')
     }),
     { numRuns: 15 },
+  )
+}, 120_000)
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/** Every place in a value, as the way to it. */
+const placesOf = (value: Json, way: readonly (string | number)[] = []): (readonly (string | number)[])[] => {
+  if (typeof value !== 'object' || value === null) return [way]
+  const inner = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
+  return [way, ...inner.flatMap(([key, part]) => placesOf(part, [...way, key]))]
+}
+
+function put(value: Json, [key, ...rest]: readonly (string | number)[], change: (old: Json) => Json): Json {
+  if (key === undefined) return change(value)
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as { [key: string]: Json }
+  copy[key] = put(copy[key]!, rest, change)
+  return copy
+}
+
+/** What only the signer vouches for (docs/spec/certificate.md): his own words, the claims, and the times. */
+const VOUCHED = /^predicate\.(program|issuedAt|claims\..*|parts\.\d+\.devices\.\d+\.arrivalsUs\.\d+)$/
+
+test('row 49, property: a validator that changes any one field is found out, and never crashes a reader', async () => {
+  const { certificate } = await verifyInProcess({ program: honest(), catalogue, engine, options: { memory: true } })
+  const payload = JSON.parse(certificate).payload as string
+  const statement = JSON.parse(new TextDecoder().decode(fromBase64(payload)!)) as Json
+  const places = placesOf(statement)
+  const change = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }).map((json) => () => json as Json),
+    fc.constantFrom<(old: Json) => Json>(
+      (old) => (typeof old === 'number' ? old + 1 : typeof old === 'string' ? `${old}A` : []),
+      (old) => (typeof old === 'number' ? -old : typeof old === 'string' ? old.slice(1) : {}),
+      (old) => [old],
+      () => 2 ** 53,
+    ),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.nat(places.length - 1), change, async (at, edit) => {
+      const way = places[at]!
+      const changed = JSON.stringify(put(statement, way, edit))
+      fc.pre(changed !== JSON.stringify(statement))
+      const text = sealEnvelope(new TextEncoder().encode(changed), VALIDATOR)
+      const problem = await checkCertificate(text, { engine, catalogue })
+      if (problem === null) expect(way.join('.')).toMatch(VOUCHED)
+    }),
+    { numRuns: 60 },
   )
 }, 120_000)
