@@ -19,7 +19,9 @@ const built = join(here, 'built')
 const PTX = [
   { name: 'base', arch: 50, version: 'ptx64' },
   { name: 'entries16', arch: 60, version: 'ptx64' },
+  { name: 'entries80', arch: 80, version: 'ptx70' },
   { name: 'memory', arch: 50, version: 'ptx64' },
+  { name: 'paths', arch: 50, version: 'ptx64' },
   { name: 'plainProduct', arch: 50, version: 'ptx64' },
   { name: 'tensor75', arch: 75, version: 'ptx65' },
   { name: 'tensor80', arch: 80, version: 'ptx70' },

@@ -1,5 +1,7 @@
 import { openCudaDevices } from '../../src/drivers/gpu/cuda/openCudaDevices.ts'
 import { deviceSuite } from '../../test/suites/deviceSuite.ts'
+import { checkMemory } from './exactness.ts'
+import { openCard } from './openCard.ts'
 import { runSuites } from './smallTestRunner.ts'
 
 /** The Device port's own suite on every way a card can be driven here: the library, our kernels, a context of its own. */
@@ -8,5 +10,10 @@ deviceSuite(`cuda (${process.env.TOUCHSTONE_CUBLASLT === 'none' ? 'own kernels' 
   open: () => open('shared'),
 })
 const { passed, failed } = await runSuites()
+const { card, engine } = await openCard()
+const wide = checkMemory(card, engine, 1024, 4)
+console.log(wide.ok ? '  ok  ' : '  FAIL', wide.what, wide.note ?? '')
+card.close()
+if (!wide.ok) process.exitCode = 1
 console.log(`${passed} passed, ${failed} failed`)
-process.exitCode = failed === 0 ? 0 : 1
+if (failed > 0) process.exitCode = 1

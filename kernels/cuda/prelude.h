@@ -31,11 +31,11 @@ static __device__ __forceinline__ float __fmaf_rn(float a, float b, float c) { r
 static __device__ __forceinline__ unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
 static __device__ __forceinline__ float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
 
-#define TS_THREAD __nvvm_read_ptx_sreg_tid_x()
-#define TS_BLOCK __nvvm_read_ptx_sreg_ctaid_x()
+#define TS_THREAD ((ts_u32)__nvvm_read_ptx_sreg_tid_x())
+#define TS_BLOCK ((ts_u32)__nvvm_read_ptx_sreg_ctaid_x())
 #define TS_BLOCK_Y __nvvm_read_ptx_sreg_ctaid_y()
-#define TS_BLOCKS __nvvm_read_ptx_sreg_nctaid_x()
-#define TS_THREADS __nvvm_read_ptx_sreg_ntid_x()
+#define TS_BLOCKS ((ts_u32)__nvvm_read_ptx_sreg_nctaid_x())
+#define TS_THREADS ((ts_u32)__nvvm_read_ptx_sreg_ntid_x())
 #define TS_BARRIER() __syncthreads()
 
 #include "../common/base.h"

@@ -4,6 +4,7 @@
 #include "leaves.h"
 
 #define TS_FOLD 128u
+#define TS_LAST 1024u
 
 TS_KERNEL TS_BOUNDS(256, 3)
     ts_leaves_int(const ts_u32 *c, const ts_chain_state *state, ts_u32 tiles, ts_u32 columns_log2, ts_u32 keep,
@@ -45,22 +46,20 @@ static TS_INLINE void ts_tell_host(ts_chain_state *state, const ts_u32 root[8], 
   *(volatile ts_u32 *)state->host_count = round + 1u;
 }
 
-/* The last nodes of a round (at most 128) to its root; the root goes to the host, the next seed into the state. */
-TS_KERNEL TS_BOUNDS(64, 8) ts_finish_round(const ts_u32 *nodes, ts_chain_state *state, ts_u32 per_round, ts_u32 width,
-                                           ts_u32 *round_roots) {
-  __shared__ ts_u32 shared[8 * TS_FOLD];
+/* The last nodes of a round (at most 1024) to its root; the root goes to the host, the next seed into the state. */
+TS_KERNEL TS_BOUNDS(512, 1) ts_finish_round(const ts_u32 *nodes, ts_chain_state *state, ts_u32 per_round, ts_u32 width) {
+  __shared__ ts_u32 shared[8 * TS_LAST];
   const ts_u32 round = state->round;
   const ts_u32 *from = ts_round_nodes(nodes, per_round ? round : 0u, per_round);
   ts_u32 hash[8], seed[8];
-  for (ts_u32 i = TS_THREAD; i < width; i += 64u) {
+  for (ts_u32 i = TS_THREAD; i < width; i += TS_THREADS) {
     ts_read_hash(from + 8u * i, hash);
-    ts_put(shared, TS_FOLD, i, hash);
+    ts_put(shared, TS_LAST, i, hash);
   }
-  ts_reduce_shared(shared, TS_FOLD, width, 1, TS_THREAD);
+  ts_reduce_shared(shared, TS_LAST, width, 1, TS_THREAD);
   if (TS_THREAD == 0) {
-    ts_get(shared, TS_FOLD, 0, hash);
+    ts_get(shared, TS_LAST, 0, hash);
     ts_tell_host(state, hash, round);
-    if (round_roots) ts_write_hash(round_roots + 8ull * round, hash);
     ts_read_hash(state->seed, seed);
     ts_next_seed(seed, hash, hash);
     ts_write_hash(state->seed, hash);

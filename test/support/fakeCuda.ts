@@ -181,6 +181,8 @@ export class FakeCuda implements CudaApi {
     else if (name === 'ts_fold') this.#fold(args, blockCount)
     else if (name === 'ts_finish_round') this.#finishRound(args)
     else if (name === 'ts_pass') this.#pass(args, blockCount)
+    else if (name === 'ts_pass_wide') this.#passWide(args, blockCount)
+    else if (name === 'ts_fold_many') this.#foldMany(args, blockCount)
     else if (name === 'ts_pass_again') this.#passAgain(args, blockCount)
     else if (name === 'ts_finish_pass') this.#finishPass(args)
     else if (name === 'ts_paths') this.#paths(args, blockCount)
@@ -323,6 +325,24 @@ export class FakeCuda implements CudaApi {
     for (let block = 0; block < blockCount; block++) {
       const prints = this.#passPrints(fill, partners, partnerCount, seed, block * unit, unit)
       this.#writeGroups(nodes + BigInt(32 * (round * blockCount + block)), prints, unit, block * unit)
+    }
+  }
+
+  #passWide(args: readonly KernelArgument[], blockCount: number): void {
+    const [fill, partners, partnerCount, pointer, groups] = args as [Handle, Handle, number, Handle, Handle]
+    const { seed } = this.#state(pointer)
+    for (let block = 0; block < blockCount; block++) {
+      const prints = this.#passPrints(fill, partners, partnerCount, seed, block * 256, 256)
+      this.#writeGroups(groups + BigInt(32 * 32 * block), prints, 8, block * 256)
+    }
+  }
+
+  #foldMany(args: readonly KernelArgument[], blockCount: number): void {
+    const [groups, nodes, pointer, units] = args as [Handle, Handle, Handle, number]
+    const { round } = this.#state(pointer)
+    for (let unit = 0; unit < 16 * blockCount; unit++) {
+      const root = rootOf(this.#hashes(groups + BigInt(32 * 32 * unit), 32))
+      this.#at(nodes + BigInt(32 * (round * units + unit)), 32).set(root)
     }
   }
 

@@ -13,6 +13,7 @@ export type BufferName =
   | 'keptPrints'
   | 'keptNodes'
   | 'passNodes'
+  | 'passGroups'
   | 'passRoots'
   | 'scratch'
 

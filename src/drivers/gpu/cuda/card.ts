@@ -51,6 +51,7 @@ export class Card {
     for (const shape of shapes) this.#refuse(shape)
     for (const shape of shapes) reserve(this.tools, shape, this.#printsBudget)
     for (const shape of shapes) this.plan(shape)
+    this.tools.kernels.get('paths', 'ts_paths')
   }
 
   runChain(task: ChainTask, onRoots: OnRoots, stop: Stop): void {

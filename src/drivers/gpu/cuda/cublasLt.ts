@@ -18,6 +18,8 @@ export interface MatmulOperands {
   readonly c: Handle
   readonly workspace: Handle
   readonly workspaceBytes: number
+  /** fp32 on tensor cores, which round the operands: what a cheat would use (attack 7). Never for proofs. */
+  readonly tf32?: boolean
 }
 
 /** One way the library offers to compute a product. */
@@ -36,7 +38,7 @@ export interface CublasLt {
 
 /** Numbers of library_types.h and cublasLt.h. */
 const TYPE = { f32: 0, f16: 2, s8: 3, s32: 10, bf16: 14, e4m3: 28 } as const
-const COMPUTE = { f32: 68, s32: 72 } as const
+const COMPUTE = { f32: 68, s32: 72, tf32: 77 } as const
 const FORMATS = {
   int8: { input: TYPE.s8, output: TYPE.s32, compute: COMPUTE.s32, scale: TYPE.s32 },
   fp8: { input: TYPE.e4m3, output: TYPE.f32, compute: COMPUTE.f32, scale: TYPE.f32 },
@@ -185,7 +187,11 @@ class PlannedMatmul implements Matmul {
     const { m, n, k, precision } = operands
     const format = FORMATS[precision]
     this.#alpha = new Uint8Array(format.scale === TYPE.s32 ? Int32Array.of(1).buffer : Float32Array.of(1).buffer)
-    this.#description = this.#create('cublasLtMatmulDescCreate', format.compute, format.scale)
+    this.#description = this.#create(
+      'cublasLtMatmulDescCreate',
+      operands.tf32 ? COMPUTE.tf32 : format.compute,
+      format.scale,
+    )
     // Row-major C = A B^T is, column by column, C^T = B A^T: both operands k-contiguous, the first transposed.
     this.#set(ATTRIBUTE.transA, TRANSPOSED)
     this.#set(ATTRIBUTE.transB, PLAIN)

@@ -7,7 +7,7 @@ import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './chainState.ts'
 import type { Handle } from './cudaApi.ts'
 import { type PathRequest, readPaths } from './paths.ts'
 import { type OnRoots, replayGraph } from './replay.ts'
-import { foldWidths, tilesOf, unitOf, unitsOf } from './shape.ts'
+import { foldWidths, tilesOf, UNIT, unitOf, unitsOf } from './shape.ts'
 import type { Stop } from './stop.ts'
 
 /** A fill as a neighbour sees it: where it lies and how many tiles it holds. */
@@ -34,6 +34,9 @@ export interface DonePasses {
 }
 
 const totalTiles = ({ chain, rounds }: HeldFill): number => tilesOf(chain.plan.shape) * rounds
+/** memory.cu: a block of ts_fold_many folds the groups of 16 full units. */
+const UNITS_A_FOLD = 16
+const isWide = (fill: HeldFill): boolean => totalTiles(fill) % (UNIT * UNITS_A_FOLD) === 0
 const paddedRounds = (rounds: number): number => 2 ** Math.ceil(Math.log2(rounds))
 
 export function placeOf(tools: CardTools, fill: HeldFill): FillPlace {
@@ -52,6 +55,7 @@ export function runPasses(
   if (partners.context !== context) api.enablePeer(partners.context)
   const tiles = tilesOf(fill.chain.plan.shape)
   const nodes = buffers.take('passNodes', task.passes * fill.rounds * unitsOf(tiles) * 32)
+  const groups = isWide(fill) ? buffers.take('passGroups', (totalTiles(fill) / 8) * 32) : 0n
   const state = buffers.take('state', STATE_BYTES)
   const roots = buffers.take('passRoots', scratchHashes(fill) * 32)
   api.zero(roots, paddedRounds(fill.rounds) * 32)
@@ -59,10 +63,10 @@ export function runPasses(
   const q: Uint8Array[] = []
   try {
     window.start(state, task.start)
-    const keepPass = (pass: FillPlace) => launchPass(tools, { fill, partners: pass, state, nodes, roots })
+    const memory = { fill, partners, state, nodes, groups, roots }
     tools.kernels.get('memory', 'ts_finish_pass')
     api.beginCapture(stream)
-    keepPass(partners)
+    launchPass(tools, memory)
     const graph = api.endCapture(stream)
     const replay = { graph, window, times: task.passes, ahead: 2 }
     replayGraph(
@@ -86,6 +90,8 @@ interface PassMemory {
   readonly partners: FillPlace
   readonly state: Handle
   readonly nodes: Handle
+  /** Nodes of eight leaves each, on their way to those of units; none for small fills. */
+  readonly groups: Handle
   readonly roots: Handle
 }
 
@@ -95,16 +101,23 @@ function scratchHashes(fill: HeldFill): number {
   return paddedRounds(fill.rounds) * 3 + fill.rounds * units
 }
 
-function launchPass({ api, kernels, stream }: CardTools, { fill, partners, state, nodes, roots }: PassMemory): void {
+function launchPass(
+  { api, kernels, stream }: CardTools,
+  { fill, partners, state, nodes, groups, roots }: PassMemory,
+): void {
   const tiles = tilesOf(fill.chain.plan.shape)
   const units = fill.rounds * unitsOf(tiles)
-  api.launch({
-    kernel: kernels.get('memory', 'ts_pass'),
-    blocks: [units, 1],
-    threads: 256,
-    stream,
-    arguments: [fill.kept, partners.kept, partners.tiles, state, unitOf(tiles), nodes],
-  })
+  const pair = [fill.kept, partners.kept, partners.tiles, state]
+  const every = { threads: 256, stream }
+  if (isWide(fill)) {
+    const wide = kernels.get('memory', 'ts_pass_wide')
+    const fold = kernels.get('memory', 'ts_fold_many')
+    api.launch({ ...every, kernel: wide, blocks: [units, 1], arguments: [...pair, groups] })
+    api.launch({ ...every, kernel: fold, blocks: [units / UNITS_A_FOLD, 1], arguments: [groups, nodes, state, units] })
+  } else {
+    const kernel = kernels.get('memory', 'ts_pass')
+    api.launch({ ...every, kernel, blocks: [units, 1], arguments: [...pair, unitOf(tiles), nodes] })
+  }
   const scratch = roots + BigInt(32 * 3 * paddedRounds(fill.rounds))
   foldRounds(
     { api, kernels, stream },

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -6,9 +6,12 @@ import { setEnvironmentData } from 'node:worker_threads'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { deviceSuite } from '../../../../test/suites/deviceSuite.ts'
-import { expectedChain } from '../../../../test/support/referenceDevice.ts'
+import { expectedChain, expectedFill, expectedPasses } from '../../../../test/support/referenceDevice.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
+import { createEngine } from '../../../core/engine/createEngine.ts'
+import type { TileEngine } from '../../../core/proof/tileEngine.ts'
 import type { ChainTask, Device } from '../../../ports/device.ts'
+import { kernelPath } from '../../system/kernelFiles.ts'
 import { loadLibcuda } from './libcuda.ts'
 import { openCudaDevices } from './openCudaDevices.ts'
 
@@ -17,7 +20,9 @@ const workerScript = pathToFileURL(join(folder, 'fakeCardWorker.js'))
 const never = new AbortController().signal
 const task: ChainTask = { kind: 'rounds', precision: 'int8', m: 64, n: 64, k: 64, rounds: 2, seed: new Uint8Array(32) }
 
+let engine: TileEngine
 beforeAll(async () => {
+  engine = await createEngine(new Uint8Array(readFileSync(kernelPath('engine.wasm'))))
   const source = fileURLToPath(new URL('../../../../test/support/fakeCardWorker.ts', import.meta.url))
   await build({
     entryPoints: [source],
@@ -57,6 +62,21 @@ describe('openCudaDevices', () => {
     await device.runChain(task, (root) => roots.push(toHex(root)), never)
     expect(roots).toEqual(expectedChain(task).roots.map(toHex))
     expect(await device.runBare!(task, never)).toBeGreaterThan(0)
+    await device.close()
+  })
+
+  test('§7 a fill of many units equals the reference: passes are hashed in two launches', async () => {
+    const device = await openFake()
+    const fill = { m: 2048, n: 1024, k: 64, kept: 2, seed: new Uint8Array(32).fill(4) }
+    const expected = expectedFill(fill, engine)
+    await device.fill(fill, () => {}, never)
+    const passTask = { passes: 2, start: new Uint8Array(32).fill(6) }
+    const q: string[] = []
+    await device.runPasses(passTask, (root) => q.push(toHex(root)), never)
+    const passes = expectedPasses(fill, expected, passTask)
+    expect(q).toEqual(passes.roots.map(toHex))
+    const asked = [0, 1, 1].map((round, i) => ({ round, tile: 1777 * i + 300 }))
+    expect(toHex(await device.openPasses(asked, never))).toBe(toHex(passes.paths(asked)))
     await device.close()
   })
 

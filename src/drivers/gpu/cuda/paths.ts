@@ -2,7 +2,7 @@ import { concatBytes, u32le, u64le } from '../../../core/bytes/bytes.ts'
 import type { CardTools } from './cardTools.ts'
 import type { Handle } from './cudaApi.ts'
 
-/** ts_path_request of memory.cu: a unit of fingerprints (or none), the nodes above it, and where the path goes. */
+/** ts_path_request of paths.cu: a unit of fingerprints (or none), the nodes above it, and where the path goes. */
 export interface PathRequest {
   readonly prints: Handle
   readonly firstLeaf: number
@@ -55,7 +55,7 @@ function readBatch({ api, buffers, kernels, stream }: CardTools, requests: reado
     return bytes
   })
   api.upload(base, concatBytes(...encoded))
-  const kernel = kernels.get('memory', 'ts_paths')
+  const kernel = kernels.get('paths', 'ts_paths')
   api.launch({ kernel, blocks: [requests.length, 1], threads: 256, stream, arguments: [base] })
   api.synchronize(stream)
   return api.download(base + BigInt(pathsAt), pathBytes)

@@ -5,7 +5,7 @@ import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './chainState.ts'
 import { chooseAlgorithm } from './chooseAlgorithm.ts'
 import type { Handle, KernelArgument } from './cudaApi.ts'
 import { createProduct, type Product, type ProductMaker } from './product.ts'
-import { type ChainShape, entryBytes, FOLD, nodesOf, operandBytes, tilesOf, unitsOf } from './shape.ts'
+import { type ChainShape, entryBytes, FOLD, LAST, nodesOf, operandBytes, tilesOf, unitsOf } from './shape.ts'
 
 /** Where a plan leaves what the openings need; `slots` is 1 when rounds are computed again instead of kept. */
 export interface RoundPlan {
@@ -40,7 +40,7 @@ const ENTRIES: Readonly<Record<Precision, (tools: CardTools) => Handle>> = {
   int8: ({ kernels }) => kernels.get('base', 'ts_entries_int8'),
   fp8: ({ kernels }) => kernels.get('entries16', 'ts_entries_fp8'),
   bf16: ({ kernels }) => kernels.get('entries16', 'ts_entries_bf16'),
-  fp16: ({ kernels }) => kernels.get('entries16', 'ts_entries_fp16'),
+  fp16: ({ kernels, capability }) => kernels.get(capability >= 80 ? 'entries80' : 'entries16', 'ts_entries_fp16'),
   fp32: ({ kernels }) => kernels.get('base', 'ts_entries_fp32'),
 }
 const ENTRY_VECTORS_PER_THREAD = 8
@@ -150,7 +150,7 @@ function launchTree({ api, kernels }: CardTools, shape: ChainShape, memory: Memo
   let from = memory.nodes
   let to = memory.folded
   let perRound = memory.slots > 1 ? count : 0
-  for (; count > FOLD; count /= FOLD) {
+  for (; count > LAST; count /= FOLD) {
     const round = memory.state + ROUND_OFFSET
     api.launch({
       kernel: kernels.get('base', 'ts_fold'),
@@ -166,8 +166,8 @@ function launchTree({ api, kernels }: CardTools, shape: ChainShape, memory: Memo
   api.launch({
     kernel: kernels.get('base', 'ts_finish_round'),
     blocks: [1, 1],
-    threads: 64,
+    threads: Math.max(32, count / 2),
     stream,
-    arguments: [from, memory.state, perRound, count, 0n],
+    arguments: [from, memory.state, perRound, count],
   })
 }

@@ -6,8 +6,9 @@ import { TouchstoneError } from '../../../ports/errors.ts'
 /** Leaves one block of threads makes, and leaves under a node of a plain round; leaves.h knows the same numbers. */
 export const UNIT = 256
 const GROUP = 8
-/** Nodes one block folds at most; trees.h. */
+/** Nodes one block folds into one, and nodes the last block of a round takes; trees.h. */
 export const FOLD = 128
+export const LAST = 1024
 
 export type ChainShape = Omit<ChainTask, 'seed' | 'kind'> & { readonly kind: ChainTask['kind'] | 'fill' }
 
