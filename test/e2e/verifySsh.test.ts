@@ -111,8 +111,8 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     'a provider gives a lease, the box is genuine, and the lease is over afterwards',
     async () => {
       const box = new LeasedBox()
-      await box.open()
       try {
+        await box.open()
         const { port, key } = box.provider!.find('listening') as { port: number; key: string }
         const out = join(root, 'leased.json')
         const quick = fast.slice(0, fast.indexOf('--identity'))

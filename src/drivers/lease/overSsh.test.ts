@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { faultOf, readAll } from '../../../test/suites/sshBoxSuite.ts'
 import { makeRelease } from '../../../test/support/makeRelease.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../../../test/support/openSshServer.ts'
+import type { TestSshServer } from '../../../test/support/sshServer.ts'
 import { LeaseService } from '../../apps/provider/leaseService.ts'
 import { servePeer } from '../../apps/provider/serveLeases.ts'
 import { signerFrom } from '../../core/bytes/ed25519.ts'
@@ -28,7 +29,12 @@ const missing = whyNoOpenSsh()
 if (missing !== null) console.log(`tests of leases against OpenSSH skipped: ${missing}`)
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-leased-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const servers: TestSshServer[] = []
+afterAll(async () => {
+  stop.abort()
+  await Promise.all(servers.map((server) => server.close()))
+  rmSync(root, { recursive: true, force: true })
+})
 const stop = new AbortController()
 const signal = stop.signal
 const [giver, taker] = [signerFrom(new Uint8Array(32).fill(1)), signerFrom(new Uint8Array(32).fill(2))]
@@ -43,6 +49,7 @@ async function boxAt(folder: string) {
     hostKey: host.private,
     authorizedKeys: '',
   })
+  servers.push(server)
   const shared = {
     stateFolder: join(folder, 'leases'),
     host: '127.0.0.1',
@@ -83,10 +90,8 @@ function serviceOf(access: ReturnType<typeof sharedAccount>): LeaseService {
 }
 
 describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
-  afterAll(() => stop.abort())
-
   test('lets its key in, says how it is confined, answers busy meanwhile, and is over when given back', async () => {
-    const { server, access, options } = await boxAt(join(root, 'direct'))
+    const { access, options } = await boxAt(join(root, 'direct'))
     const service = serviceOf(access)
     const listener = await listenWs({ host: '127.0.0.1', port: 0 }, (socket) => {
       void servePeer(service, wsChannel(socket), signal)
@@ -106,11 +111,10 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     expect((await got).toString()).toBe('work')
     expect(await askLiveness(other, options, signal)).toMatchObject({ state: 'free' })
     await listener.close()
-    await server.close()
   })
 
   test('attack 14: somebody else in the place of the box is refused, and the lease is given back', async () => {
-    const { server, access, options } = await boxAt(join(root, 'imposed'))
+    const { access, options } = await boxAt(join(root, 'imposed'))
     const impostor = await boxAt(join(root, 'impostor'))
     const lying = {
       ...access,
@@ -133,12 +137,11 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     const another = { ...peer, key: takerKey }
     expect((await faultOf(askLiveness(another, options, signal))).detail.code).toBe('PROVIDER_GONE')
     await listener.close()
-    await Promise.all([server.close(), impostor.server.close()])
   })
 
   test('in a container every command goes through the engine, and the release comes in without SFTP', async () => {
     const folder = join(root, 'contained')
-    const { server, shared, options } = await boxAt(folder)
+    const { shared, options } = await boxAt(folder)
     const engine = join(folder, 'docker')
     // Stands in for an engine: notes each command and runs it here.
     const lines = ['#!/bin/sh', `printf '%s\\n' "$1" >> '${folder}/asked'`, 'case $1 in', 'exec) shift 3; exec "$@" ;;']
@@ -164,7 +167,6 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     expect(asked.filter((word) => word === 'exec').length).toBeGreaterThanOrEqual(4)
     expect(asked).toContain('rm')
     await listener.close()
-    await server.close()
   })
 
   test('a provider behind NAT dials out and serves the same, SSH included', async () => {
@@ -196,6 +198,5 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     dialled.abort()
     await serving
     await hub.close()
-    await server.close()
   })
 })
