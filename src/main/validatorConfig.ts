@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
+import { BOX_ADDRESS } from '../apps/api/schemas.ts'
 import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
 import { parseStoreAddress } from '../drivers/store/openStore.ts'
 import { TouchstoneError } from '../ports/errors.ts'
@@ -13,12 +14,7 @@ const whole = (least: number, most: number) => z.int().min(least).max(most)
 
 const box = z.strictObject({
   id: boxId,
-  address: z
-    .string()
-    .regex(
-      /^((ssh|lease):\/\/[\x21-\x7e]{1,240}|local)$/,
-      'must be ssh://user@host:port, lease://host:port#key or "local"',
-    ),
+  address: z.string().regex(BOX_ADDRESS, 'must be ssh://user@host:port, lease://host:port#key or "local"'),
   provider: ascii(64),
   claim: z.string().max(120).nullable().default(null),
 })

@@ -129,9 +129,12 @@ export const numberedQuery = pageQuery.extend({
 
 export const paged = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().nullable() })
 
+/** What a validator can connect to; the file of settings takes the same. */
+export const BOX_ADDRESS = /^((ssh|lease):\/\/[\x21-\x7e]{1,240}|local)$/
+
 export const newBoxSchema = z
   .strictObject({
-    address: z.string().regex(/^(ssh:\/\/[\x21-\x7e]{1,240}|local)$/),
+    address: z.string().regex(BOX_ADDRESS),
     provider,
     claim: z
       .string()
