@@ -15,7 +15,7 @@ import { TouchstoneError } from '../ports/errors.ts'
 import { cataloguePath } from './cataloguePath.ts'
 import { openThisMachine } from './openBox.ts'
 import { showBox } from './render/showBox.ts'
-import { namesOf, showVerdict } from './render/showVerdict.ts'
+import { shownReport, showVerdict } from './render/showVerdict.ts'
 import type { Terminal } from './render/terminal.ts'
 import { programName } from './version.ts'
 
@@ -63,16 +63,7 @@ export async function selfCheck(check: SelfCheck, signal: AbortSignal): Promise<
   try {
     const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue, connect }
     const report = await verifyBox(options, deps, signal)
-    showVerdict(
-      {
-        judgement: report.judgement,
-        preset: report.preset,
-        names: namesOf(report),
-        catalogue,
-        telemetry: report.telemetry,
-      },
-      terminal,
-    )
+    showVerdict(shownReport(report, catalogue), terminal)
     showBox(report, terminal)
     const missing = checkRequirements(boxFacts(report.judgement, report.inventory), requirements)
     if (report.judgement.outcome === 'rejected') throw mayNotJoin([report.judgement.reason?.code ?? 'rejected'])

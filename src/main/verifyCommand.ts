@@ -23,7 +23,7 @@ import { addSshOptions, openSshBox, type SshFlags, type SshTarget } from './open
 import { DEVICES_HELP, readDevices, readNumber, readPrecisions, readPreset, readWhole } from './parseOptions.ts'
 import { showBox } from './render/showBox.ts'
 import { showSteps } from './render/showSteps.ts'
-import { namesOf, showVerdict } from './render/showVerdict.ts'
+import { shownReport, showVerdict } from './render/showVerdict.ts'
 import { openTerminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
 import { programName } from './version.ts'
@@ -109,16 +109,7 @@ async function verify(
     writeAside(out, report.certificate)
     if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
     else {
-      showVerdict(
-        {
-          judgement: report.judgement,
-          preset: report.preset,
-          names: namesOf(report),
-          catalogue,
-          telemetry: report.telemetry,
-        },
-        people,
-      )
+      showVerdict(shownReport(report, catalogue), people)
       showBox(report, people)
       people.line('')
       people.line(`  certificate    ${out}  (${report.seconds.toFixed(1)} s in all)`)

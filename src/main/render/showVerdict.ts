@@ -56,5 +56,7 @@ function showHeadline({ outcome, reason, claim }: Judgement, { line, colours }: 
   else line(`  ${colours.bold(colours.green('GENUINE'))}  the box did the work it was asked, in the time shown`)
 }
 
-export const namesOf = (report: Pick<BoxReport, 'inventory'>): string[] =>
-  report.inventory.devices.map(({ name }) => name)
+export const shownReport = (report: BoxReport, catalogue: Catalogue): ShownVerdict => {
+  const { judgement, preset, inventory, telemetry } = report
+  return { judgement, preset, names: inventory.devices.map(({ name }) => name), catalogue, telemetry }
+}
