@@ -53,11 +53,6 @@ export class ProverSession {
     return atUs
   }
 
-  /** True when something has arrived that nobody asked for yet. */
-  get hasWaiting(): boolean {
-    return this.#queue.length > 0
-  }
-
   /** The next thing that happens, or `timeout` at the deadline. */
   async next(deadlineUs: number, signal: AbortSignal): Promise<Event> {
     signal.throwIfAborted()

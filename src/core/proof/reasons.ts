@@ -13,7 +13,6 @@ export type RejectCode =
   | 'FILL_DOES_NOT_REACH_ROOT'
   | 'MALFORMED_MESSAGE'
   | 'UNEXPECTED_MESSAGE'
-  | 'WRONG_PROVER_KEY'
   | 'BAD_READY_SIGNATURE'
   | 'BAD_RESULT_SIGNATURE'
   | 'TOO_SHORT'
@@ -69,10 +68,6 @@ export const REASONS: Readonly<Record<RejectCode, { readonly meaning: string; re
   UNEXPECTED_MESSAGE: {
     meaning: 'the prover sent a message at the wrong time',
     nextStep: 'Install the release the validator offers.',
-  },
-  WRONG_PROVER_KEY: {
-    meaning: 'the prover answered with a key the challenge was not made for',
-    nextStep: 'Use one prover key per box.',
   },
   BAD_READY_SIGNATURE: {
     meaning: 'the prover did not sign this challenge with its key',
