@@ -74,9 +74,12 @@ export async function dialWs(
   signal.throwIfAborted()
   const socket = new WebSocket(url, { ...limits, handshakeTimeout: HANDSHAKE_MS })
   const abort = (): void => socket.terminate()
+  // From the first moment: a broken frame may come with the handshake, before whoever dialled can listen for it.
+  socket.on('error', abort)
   signal.addEventListener('abort', abort, { once: true })
   try {
     await once(socket, 'open')
+    if (socket.readyState !== WebSocket.OPEN) throw new Error('it broke the protocol at once')
     return socket
   } catch (cause) {
     signal.throwIfAborted()
