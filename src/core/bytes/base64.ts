@@ -1,16 +1,28 @@
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+const LETTERS = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0))
+const PADDING = '='.charCodeAt(0)
 const VALUES = new Int8Array(128).fill(-1)
 for (const [value, letter] of [...ALPHABET].entries()) VALUES[letter.charCodeAt(0)] = value
 
+/** Certificates hold a megabyte of it: letters are written as bytes and become text at once. */
 export function toBase64(bytes: Uint8Array): string {
-  const chunks: string[] = []
-  for (let at = 0; at < bytes.length; at += 3) {
-    const left = bytes.length - at
-    const group = (bytes[at]! << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
-    chunks.push(ALPHABET[group >> 18]! + ALPHABET[(group >> 12) & 63]!)
-    chunks.push(left > 1 ? ALPHABET[(group >> 6) & 63]! : '=', left > 2 ? ALPHABET[group & 63]! : '=')
+  const whole = bytes.length - (bytes.length % 3)
+  const out = new Uint8Array(4 * Math.ceil(bytes.length / 3)).fill(PADDING)
+  let to = 0
+  for (let at = 0; at < whole; at += 3) {
+    const group = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!
+    out[to++] = LETTERS[group >> 18]!
+    out[to++] = LETTERS[(group >> 12) & 63]!
+    out[to++] = LETTERS[(group >> 6) & 63]!
+    out[to++] = LETTERS[group & 63]!
   }
-  return chunks.join('')
+  if (whole < bytes.length) {
+    const group = (bytes[whole]! << 16) | ((bytes[whole + 1] ?? 0) << 8)
+    out[to++] = LETTERS[group >> 18]!
+    out[to++] = LETTERS[(group >> 12) & 63]!
+    if (whole + 2 === bytes.length) out[to] = LETTERS[(group >> 6) & 63]!
+  }
+  return new TextDecoder().decode(out)
 }
 
 /** One spelling per value: padding is required, spare bits are zero, nothing else is skipped. Null otherwise. */

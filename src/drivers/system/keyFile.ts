@@ -1,16 +1,17 @@
 import { linkSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Signer, signerFrom } from '../../core/bytes/ed25519.ts'
+import type { Signer } from '../../core/bytes/ed25519.ts'
 import { fromHex, toHex } from '../../core/bytes/hex.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Randomness } from '../../ports/randomness.ts'
+import { nativeSigner } from './nativeSigner.ts'
 import { writeAside } from './writeAside.ts'
 
 /** The signer kept in `<home>/<name>.key`, made at first use, readable by its owner alone. */
 export function loadSigner(home: string, name: string, randomness: Randomness): Signer {
   const path = join(home, `${name}.key`)
   const kept = readKey(path)
-  if (kept) return signerFrom(kept)
+  if (kept) return nativeSigner(kept)
   const aside = `${path}.${toHex(randomness.bytes(4))}`
   writeAside(aside, `${toHex(randomness.bytes(32))}\n`, 0o600)
   try {
@@ -22,7 +23,7 @@ export function loadSigner(home: string, name: string, randomness: Randomness): 
   }
   const made = readKey(path)
   if (!made) throw badKey(path)
-  return signerFrom(made)
+  return nativeSigner(made)
 }
 
 function readKey(path: string): Uint8Array | null {
