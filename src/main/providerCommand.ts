@@ -66,14 +66,25 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .option('--devices <list>', `what the check runs on: ${DEVICES_HELP}`, readDevices, 'auto')
     .option('--requirements <file>', 'what the network asks of a box at the least, as JSON')
     .option('--json', 'print events as JSON, one per line')
+    .addHelpText('after', AFTER_HELP)
     .action((flags: ProviderFlags) => context.run((signal) => provide(flags, context, signal)))
 }
+
+const AFTER_HELP = `
+Confinement of a lease: a container (docker or podman, with --image), an account
+made for it (needs root and useradd), or the account this runs in, shared; auto
+takes the first of these that this box has. docs/spec/leases.md says how access
+ends. Runs until Ctrl-C; what is open then is closed on time all the same.
+
+Example:
+  touchstone provider --allow KEY --ssh-host gpu-1.example.org
+then, where the key lives:
+  touchstone verify "lease://gpu-1.example.org:7878#KEY_OF_THIS_PROVIDER"`
 
 async function provide(flags: ProviderFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
   const home = homeFolder(env)
   const people = openTerminal(process.stdout, env)
-  const say = (event: Record<string, unknown>): void =>
-    people.line(flags.json ? JSON.stringify(event) : Object.values(event).map(String).join('  '))
+  const say = (event: Record<string, unknown>): void => people.line(flags.json ? JSON.stringify(event) : spoken(event))
   if (flags.check !== 'none') await selfCheck(checkOf(flags, flags.check, env), signal)
   const stateFolder = join(home, 'leases')
   const { access, confinement } = await chooseAccess({
@@ -112,6 +123,12 @@ async function provide(flags: ProviderFlags, { env }: CommandContext, signal: Ab
   return EXIT.genuine
 }
 
+/** An event for people: what happened, then every fact by its name. */
+const spoken = ({ event, ...facts }: Record<string, unknown>): string => {
+  const told = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '')
+  return [event, ...told.map(([name, value]) => `${name} ${value}`)].join('  ')
+}
+
 const dialDeps = (service: LeaseService, onUp: () => void): DialOutDeps => ({
   hello: (to) => service.hello(to),
   serve: (channel, signal) => servePeer(service, channel, signal),
@@ -142,7 +159,8 @@ async function listen(
   const listener = await listenWs(flags.listen, (socket) => {
     void servePeer(service, wsChannel(socket), signal).catch(() => {})
   })
-  say({ event: 'listening', port: listener.port, key: service.key, confinement })
+  const address = `lease://${flags.sshHost ?? flags.listen.host}:${listener.port}#${service.key}`
+  say({ event: 'listening', port: listener.port, key: service.key, confinement, address })
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   await listener.close()
 }

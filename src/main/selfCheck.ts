@@ -15,6 +15,7 @@ import { TouchstoneError } from '../ports/errors.ts'
 import { cataloguePath } from './cataloguePath.ts'
 import { openThisMachine } from './openBox.ts'
 import { showBox } from './render/showBox.ts'
+import { showSteps } from './render/showSteps.ts'
 import { shownReport, showVerdict } from './render/showVerdict.ts'
 import type { Terminal } from './render/terminal.ts'
 import { programName } from './version.ts'
@@ -62,7 +63,8 @@ export async function selfCheck(check: SelfCheck, signal: AbortSignal): Promise<
   const connect = async () => openThisMachine(env, ['--devices', check.devices, '--measure-host'])
   try {
     const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue, connect }
-    const report = await verifyBox(options, deps, signal)
+    const report = await verifyBox(options, { ...deps, onStep: showSteps(terminal) }, signal)
+    terminal.live('')
     showVerdict(shownReport(report, catalogue), terminal)
     showBox(report, terminal)
     const missing = checkRequirements(boxFacts(report.judgement, report.inventory), requirements)

@@ -106,6 +106,7 @@ async function verify(
     const proverArguments = ['--devices', flags.devices, ...(flags.measureHost ? ['--measure-host'] : [])]
     const connect = () => openTarget(target, { flags, proverArguments, env, signer, say: terminal.line }, signal)
     const report = await verifyBox(options, { ...deps, connect, onStep: showSteps(terminal) }, signal)
+    terminal.live('')
     writeAside(out, report.certificate)
     if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
     else {
@@ -113,7 +114,7 @@ async function verify(
       showBox(report, people)
       people.line('')
       people.line(`  certificate    ${out}  (${report.seconds.toFixed(1)} s in all)`)
-      people.line(`  signed by      ${toHex(signer.publicKey)}`)
+      people.line(`  signed by ${toHex(signer.publicKey)}`)
       people.line(`  next           npx touchstone check ${out}`)
     }
     return exitOf(report.judgement)

@@ -22,7 +22,7 @@ export function showVerdict(shown: ShownVerdict, { line, colours }: Terminal): v
   line('')
   showHeadline(judgement, { line, colours })
   if (preset !== 'mainnet')
-    line(`  ${colours.yellow(`preset ${preset} is insecure: it shows that everything works, and identifies no card`)}`)
+    line(`  ${colours.yellow(`preset ${preset} is insecure: good for trying out, and no card is identified`)}`)
   for (const device of judgement.devices)
     showDevice({ device, name: names[device.device] ?? '', catalogue, telemetry }, { line, colours })
   if (judgement.devices.length > 1)
