@@ -119,6 +119,10 @@ describe('reading', () => {
     expect((await get('/v1/boxes/nobody')).status).toBe(404)
     expect((await get('/v1/certificates/00')).body).toMatchObject({ error: { code: 'BAD_REQUEST' } })
     expect((await get('/v1/boxes?limit=100000')).body).toMatchObject({ error: { code: 'BAD_REQUEST' } })
+    expect((await get('/v1/boxes?after=%00')).body).toMatchObject({ error: { code: 'BAD_REQUEST' } })
+    expect((await get('/v1/results/9007199254740991')).status).toBe(404)
+    expect((await get('/v1/results/1e300')).status).toBe(400)
+    expect((await get('/v1/boxes/a/history?after=999999999999999')).status).toBe(200)
     expect((await get('/v1/boxes/..%2f..%2fetc')).status).toBe(400)
     expect((await get('/nothing')).body).toMatchObject({ error: { code: 'NOT_FOUND' } })
   })
@@ -232,4 +236,24 @@ test('live runs arrive over a real socket, and a watcher that leaves is let go',
   expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
   ;(server as Server).closeAllConnections()
   await new Promise((done) => server.close(done))
+})
+
+test('asking only for the head of the live page takes no place, and one address cannot take every place', async () => {
+  let who = 'x'
+  const api = createApi({ ...deps, clientOf: () => who })
+  const opened: Response[] = []
+  const watch = async () => {
+    const response = await api.request('/v1/live')
+    if (response.status === 200) opened.push(response)
+    return response.status
+  }
+  for (let i = 0; i < 201; i++) expect((await api.request('/v1/live', { method: 'HEAD' })).status).toBe(200)
+  for (let i = 0; i < 50; i++) expect(await watch()).toBe(200)
+  expect(await watch()).toBe(503)
+  who = 'y'
+  expect(await watch()).toBe(200)
+  await Promise.all(opened.map((response) => response.body!.cancel()))
+  who = 'x'
+  expect(await watch()).toBe(200)
+  await opened.at(-1)!.body!.cancel()
 })

@@ -5,17 +5,19 @@ import type { ApiDeps } from './apiDeps.ts'
 import { problem } from './problem.ts'
 
 const MOST_WATCHERS = 200
+/** Places one address may hold: whoever takes them all must need more than one. */
+const MOST_EACH = 50
 /** Events a slow watcher may be behind; what is more is dropped, and it is told. */
 const MOST_WAITING = 500
 const HEARTBEAT_MS = 15_000
 
 /** Server-sent events: every run as it goes. A watcher that does not read costs a bounded queue and nothing else. */
-export function addLiveRoute(app: OpenAPIHono, { live, clock }: ApiDeps): void {
-  let watchers = 0
+export function addLiveRoute(app: OpenAPIHono, { live, clock, clientOf }: ApiDeps): void {
+  const places = watcherPlaces()
   app.get('/v1/live', (c) => {
-    if (watchers >= MOST_WATCHERS)
-      throw problem(503, 'TOO_MANY_WATCHERS', 'too many people watch already', 'Try again later.')
-    watchers++
+    // Nobody would ever read the stream of a HEAD, nor end it.
+    if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
+    const leave = places.enter(clientOf(c))
     return streamSSE(c, async (stream) => {
       const waiting: LiveEvent[] = []
       const ended = new AbortController()
@@ -43,7 +45,7 @@ export function addLiveRoute(app: OpenAPIHono, { live, clock }: ApiDeps): void {
       } finally {
         ended.abort()
         unsubscribe()
-        watchers--
+        leave()
       }
       async function nextOrHeartbeat() {
         const timer = new AbortController()
@@ -60,4 +62,25 @@ export function addLiveRoute(app: OpenAPIHono, { live, clock }: ApiDeps): void {
       }
     })
   })
+}
+
+function watcherPlaces() {
+  const held = new Map<string, number>()
+  let all = 0
+  return {
+    /** Returns what gives the place back. */
+    enter(client: string): () => void {
+      const own = held.get(client) ?? 0
+      if (all >= MOST_WATCHERS || own >= MOST_EACH)
+        throw problem(503, 'TOO_MANY_WATCHERS', 'too many people watch already', 'Try again later.')
+      all++
+      held.set(client, own + 1)
+      return () => {
+        all--
+        const left = held.get(client)! - 1
+        if (left > 0) held.set(client, left)
+        else held.delete(client)
+      }
+    },
+  }
 }

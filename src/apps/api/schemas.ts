@@ -115,7 +115,11 @@ export const statusSchema = z
   .openapi('Status')
 
 export const pageQuery = z.object({
-  after: z.string().max(128).optional().openapi({ description: 'The `next` of the page before.' }),
+  after: z
+    .string()
+    .regex(/^[\x21-\x7e]{0,128}$/)
+    .optional()
+    .openapi({ description: 'The `next` of the page before.' }),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 })
 export const boxesQuery = pageQuery.extend({ provider: provider.optional(), status: status.optional() })
