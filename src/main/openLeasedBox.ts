@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Signer } from '../core/bytes/ed25519.ts'
-import { connectLeased } from '../drivers/remote/leased/connectLeased.ts'
+import { connectLeased, type LeasedOptions } from '../drivers/remote/leased/connectLeased.ts'
+import type { LeaseHub } from '../drivers/remote/leased/leaseHub.ts'
 import { releaseFlavours } from '../drivers/remote/releaseFlavours.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
@@ -10,24 +11,76 @@ import { TouchstoneError } from '../ports/errors.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
 
 export interface LeaseTarget {
-  /** `lease://host:port#key`, the key being the provider's. */
+  /** `lease://host:port#key`, the key being the provider's; `lease://hub#key` where it dials in to us. */
   readonly address: string
   readonly signer: Signer
   readonly proverArguments: readonly string[]
   readonly env: NodeJS.ProcessEnv
+  /** Where providers behind NAT dial in, if this validator has such a place. */
+  readonly hub?: LeaseHub
 }
 
 /** Longest a verification may take; the lease is given back as soon as it is done. */
 const LEASE_SECONDS = 600
 const FORM = /^lease:\/\/((?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5})#([0-9a-f]{64})$/
+const HUB_FORM = /^lease:\/\/hub#([0-9a-f]{64})$/
+/** A provider dials again at least once a minute (dialOut.ts). */
+const DIAL_IN_MS = 65_000
+const TUNNEL_MS = 30_000
 
 /** A provider's box: asks it for a lease, and logs in with a key made for that lease alone. */
 export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
+  const dialledIn = HUB_FORM.exec(target.address)
+  if (dialledIn !== null) return openThroughHub(dialledIn[1]!, target, signal)
   const match = FORM.exec(target.address)
   if (match === null) throw badTarget(target.address)
   const channel = wsChannel(await dialWs(`ws://${match[1]}`, MESSAGES, signal))
-  const options = {
-    purpose: 'verify' as const,
+  try {
+    const options = await optionsOf(target)
+    return closing(await connectLeased({ channel, key: match[2]! }, options, signal), () => channel.close())
+  } catch (error) {
+    channel.close()
+    throw error
+  }
+}
+
+/** The channel stays open afterwards: it is the provider's, and serves the next lease too. */
+async function openThroughHub(key: string, target: LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
+  const { hub } = target
+  if (hub === undefined) throw noHub()
+  const peer = await within(DIAL_IN_MS, signal, (inner) => hub.peer(key, inner), 'PROVIDER_NOT_DIALLED_IN')
+  const tunnel = (token: string, outer: AbortSignal) =>
+    within(TUNNEL_MS, outer, (inner) => hub.tunnel(token, inner), 'TUNNEL_MISSING')
+  return await connectLeased(peer, { ...(await optionsOf(target)), tunnel }, signal)
+}
+
+/** What the provider has not done in time is a fault of its own; our caller's end stays our caller's. */
+async function within<T>(
+  limitMs: number,
+  caller: AbortSignal,
+  wait: (signal: AbortSignal) => Promise<T>,
+  code: 'PROVIDER_NOT_DIALLED_IN' | 'TUNNEL_MISSING',
+): Promise<T> {
+  try {
+    return await wait(AbortSignal.any([caller, AbortSignal.timeout(limitMs)]))
+  } catch (error) {
+    caller.throwIfAborted()
+    throw new TouchstoneError(
+      { code, limitMs },
+      {
+        message: `the provider has not ${code === 'TUNNEL_MISSING' ? 'opened its tunnel' : 'dialled in'} within ${limitMs / 1000} s`,
+        blame: 'prover',
+        retry: true,
+        nextStep: 'Check that "touchstone provider --dial-out" runs there and names this validator and its key.',
+        cause: error,
+      },
+    )
+  }
+}
+
+async function optionsOf(target: LeaseTarget): Promise<LeasedOptions> {
+  return {
+    purpose: 'verify',
     seconds: LEASE_SECONDS,
     signer: target.signer,
     clock: systemClock,
@@ -41,12 +94,6 @@ export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): P
       proverArguments: target.proverArguments,
     },
   }
-  try {
-    return closing(await connectLeased({ channel, key: match[2]! }, options, signal), () => channel.close())
-  } catch (error) {
-    channel.close()
-    throw error
-  }
 }
 
 const closing = (box: RemoteBox, after: () => void): RemoteBox => ({
@@ -58,6 +105,17 @@ const closing = (box: RemoteBox, after: () => void): RemoteBox => ({
   start: (signal) => box.start(signal),
   close: () => box.close().finally(after),
 })
+
+const noHub = (): TouchstoneError =>
+  new TouchstoneError(
+    { code: 'NO_LEASE_HUB' },
+    {
+      message: 'this box dials in, and nothing here waits for it',
+      blame: 'validator',
+      retry: false,
+      nextStep: 'Set leaseHub in validator.yaml; "touchstone verify" alone cannot be dialled.',
+    },
+  )
 
 const badTarget = (text: string): TouchstoneError =>
   new TouchstoneError(

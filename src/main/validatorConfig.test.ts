@@ -27,6 +27,7 @@ describe('readValidatorConfig', () => {
       api: { host: '127.0.0.1', port: 8787, writers: [] },
     })
     expect(read(`${STORE}api: null\n`).api).toBeNull()
+    expect(read(`${STORE}leaseHub: '[::1]:7879'\n`).leaseHub).toEqual({ host: '::1', port: 7879 })
   })
 
   test('the example shows every setting at its default', () => {
@@ -57,6 +58,12 @@ describe('readValidatorConfig', () => {
       'line 2: work.cohortSize: must not be above work.concurrency',
     ],
     [`${STORE}boxes: [\n`, 'line'],
+    [`${STORE}leaseHub: 7879\n`, 'line 2: leaseHub:'],
+    [`${STORE}leaseHub: 127.0.0.1:70000\n`, 'line 2: leaseHub: must be host:port'],
+    [
+      `${STORE}boxes: [{ id: a, address: "lease://hub#${'0'.repeat(64)}", provider: p }]\n`,
+      'line 2: boxes: a box at lease://hub dials in: set leaseHub',
+    ],
     [`${STORE}${STORE}`, 'line 2: Map keys must be unique'],
     [`${STORE}api: { writers: [abc] }\n`, 'line 2: api.writers.0: must be 64 hex digits'],
     ['- a\n', 'the file'],

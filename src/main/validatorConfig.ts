@@ -14,7 +14,9 @@ const whole = (least: number, most: number) => z.int().min(least).max(most)
 
 const box = z.strictObject({
   id: boxId,
-  address: z.string().regex(BOX_ADDRESS, 'must be ssh://user@host:port, lease://host:port#key or "local"'),
+  address: z
+    .string()
+    .regex(BOX_ADDRESS, 'must be ssh://user@host:port, lease://host:port#key, lease://hub#key or "local"'),
   provider: ascii(64),
   claim: z.string().max(120).nullable().default(null),
 })
@@ -46,6 +48,18 @@ const api = z.strictObject({
   requestsPerMinute: whole(1, 1_000_000).default(600),
 })
 
+/** Addresses of boxes that dial in. */
+export const HUB = 'lease://hub#'
+
+const leaseHub = z
+  .string()
+  .regex(/^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/, 'must be host:port')
+  .transform((text) => {
+    const colon = text.lastIndexOf(':')
+    return { host: text.slice(0, colon).replace(/[[\]]/g, ''), port: Number(text.slice(colon + 1)) }
+  })
+  .refine(({ port }) => port <= 65_535, 'must be host:port')
+
 const schema = z
   .strictObject({
     store: z
@@ -61,6 +75,7 @@ const schema = z
     rounds: rounds.prefault({}),
     work: work.prefault({}),
     api: api.nullable().prefault({}),
+    leaseHub: leaseHub.optional(),
     retention: z
       .strictObject({ resultDays: z.number().min(1).default(90), certificateDays: z.number().min(0).default(7) })
       .prefault({}),
@@ -74,6 +89,10 @@ const schema = z
   .refine(({ work: { concurrency, cohortSize } }) => cohortSize <= concurrency, {
     path: ['work', 'cohortSize'],
     message: 'must not be above work.concurrency',
+  })
+  .refine(({ boxes, leaseHub }) => leaseHub !== undefined || !boxes.some(({ address }) => address.startsWith(HUB)), {
+    path: ['boxes'],
+    message: 'a box at lease://hub dials in: set leaseHub',
   })
 
 export type ValidatorConfig = z.infer<typeof schema> & {

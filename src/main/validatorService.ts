@@ -31,6 +31,7 @@ import type { Store } from '../ports/store.ts'
 import { cataloguePath } from './cataloguePath.ts'
 import { backupStore } from './validatorBackup.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
+import { openValidatorHub } from './validatorHub.ts'
 import { verifyJobs } from './validatorVerify.ts'
 import { programName } from './version.ts'
 
@@ -66,9 +67,12 @@ export async function runValidator(
     closing.unshift(watchProcess(metrics))
     await putBoxes(store, config)
     const verifyDeps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue }
-    const verify = verifyJobs(config, verifyDeps, { env, log })
+    const self = toHex(signer.publicKey)
+    const hub = config.leaseHub ? await openValidatorHub(config.leaseHub, { self, store, log }) : null
+    if (hub) closing.unshift(() => hub.close())
+    const verify = verifyJobs(config, verifyDeps, { env, log, hub })
     const chain = config.rounds.heightUrl === undefined ? null : httpHeight(config.rounds.heightUrl)
-    log.info('validator started', { program: programName, key: toHex(signer.publicKey), boxes: config.boxes.length })
+    log.info('validator started', { program: programName, key: self, boxes: config.boxes.length })
     await runFleet({ ...fleetBase, verify, chain }, rulesOf(config, score), signal)
   } finally {
     for (const close of closing) await close()

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { VerifyJob } from '../apps/validator/fleet/fleet.ts'
 import { type VerifyDeps, type VerifyOptions, verifyBox } from '../apps/validator/verifyBox.ts'
 import { PRESETS } from '../core/params/presets.ts'
+import type { LeaseHub } from '../drivers/remote/leased/leaseHub.ts'
 import type { Log } from '../ports/log.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
 import type { LeasedJob } from '../ports/store.ts'
@@ -15,7 +16,7 @@ import { programName } from './version.ts'
 export function verifyJobs(
   config: ValidatorConfig,
   deps: Omit<VerifyDeps, 'connect' | 'onStep'>,
-  { env, log }: { readonly env: NodeJS.ProcessEnv; readonly log: Log },
+  { env, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
 ): VerifyJob {
   const identity = config.identity === undefined ? {} : { identity: resolve(config.base, config.identity) }
   const open = async ({ kind, box: { address } }: LeasedJob, signal: AbortSignal): Promise<RemoteBox> => {
@@ -23,7 +24,7 @@ export function verifyJobs(
     const proverArguments = ['--devices', config.devices, ...(kind === 'full' ? ['--measure-host'] : [])]
     if (address === 'local') return openThisMachine(env, proverArguments)
     if (address.startsWith('lease:'))
-      return openLeasedBox({ address, signer: deps.signer, proverArguments, env }, signal)
+      return openLeasedBox({ address, signer: deps.signer, proverArguments, env, ...(hub && { hub }) }, signal)
     const say = (): void => log.info('host key learnt')
     return openSshBox({ address, flags: { keep: true, ...identity }, proverArguments, env, say }, signal)
   }

@@ -7,7 +7,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toHex } from '../../src/core/bytes/hex.ts'
+import { loadSigner } from '../../src/drivers/system/keyFile.ts'
+import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
 import { embeddedFolder } from '../support/embeddedFolder.ts'
+import { eventually } from '../support/eventually.ts'
+import { LeasedBox } from '../support/leaseCrash.ts'
+import { whyNoOpenSsh } from '../support/openSshServer.ts'
 import { freePort } from '../support/postgresServer.ts'
 
 const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
@@ -17,7 +23,7 @@ let folder = ''
 let stores: { readonly folder: string; end(): void }[] = []
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'touchstone-validator-'))
-  stores = [await embeddedFolder(), await embeddedFolder()]
+  stores = [await embeddedFolder(), await embeddedFolder(), await embeddedFolder()]
 })
 afterAll(() => {
   for (const store of stores) store.end()
@@ -99,6 +105,47 @@ api: { port: ${port} }
     const other = write('second.yaml', settings(stores[1]!.folder))
     expect((await touchstone('restore', backup, '--config', other)).out).toMatch(/^\d+ rows restored\n$/)
   })
+
+  test.skipIf(whyNoOpenSsh() !== null)(
+    'a box behind NAT dials out to it and is verified through the tunnel; a stranger is turned away',
+    { timeout: 90_000 },
+    async () => {
+      const [box, port, hubPort] = [new LeasedBox(), await freePort(), await freePort()]
+      const self = toHex(loadSigner(env().TOUCHSTONE_HOME, 'validator', systemRandomness).publicKey)
+      const config = write(
+        'hub.yaml',
+        `store: embedded:${stores[2]!.folder}
+preset: tiny
+devices: cpu
+precisions: [int8]
+memory: false
+bind: false
+leaseHub: 127.0.0.1:${hubPort}
+rounds: { maxDelaySeconds: 0, probes: false, everyMinutes: 0.02 }
+api: { port: ${port} }
+`,
+      )
+      const { child, until } = start(config)
+      try {
+        await until('waiting for providers')
+        await box.open(['--dial-out', `ws://127.0.0.1:${hubPort}/lease#${self}`])
+        const { key } = box.provider!.find('dialled') as { key: string }
+        await until('unknown provider refused')
+        const entry = JSON.stringify({ address: `lease://hub#${key}`, provider: 'alice' })
+        const put = await touchstone('call', 'PUT', '/v1/boxes/nat', entry, '--config', config)
+        expect(put).toMatchObject({ code: 0 })
+        await until('provider dialled in')
+        await until('box verified')
+        const { items } = (await (await fetch(`http://127.0.0.1:${port}/v1/boxes`)).json()) as { items: unknown[] }
+        expect(items).toMatchObject([{ id: 'nat', status: 'verified' }])
+        await eventually(() => box.provider!.find('opened') !== undefined && box.leasedKeys().length === 0)
+      } finally {
+        child.kill('SIGTERM')
+        if (child.exitCode === null) await once(child, 'exit')
+        await box.close()
+      }
+    },
+  )
 
   test('a port in use, a typo and a missing file each refuse the start with one sentence', async () => {
     const taken = createServer()

@@ -54,12 +54,12 @@ export class LeasedBox {
     this.#release = makeRelease(join(this.folder, 'release'), { files: { 'p.sh': release }, command: ['sh', 'p.sh'] })
   }
 
-  async open(): Promise<void> {
+  async open(more: readonly string[] = []): Promise<void> {
     const host = ssh2.utils.generateKeyPairSync('ed25519')
     writeFileSync(join(this.folder, 'host.pub'), host.public)
     const wanted = { folder: join(this.folder, 'server'), home: this.home, hostKey: host.private, authorizedKeys: '' }
     this.#server = await startOpenSsh(wanted)
-    await this.startProvider()
+    await this.startProvider(more)
   }
 
   async startProvider(more: readonly string[] = []): Promise<void> {

@@ -171,7 +171,10 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
 
   test('a provider behind NAT dials out and serves the same, SSH included', async () => {
     const { server, access, options } = await boxAt(join(root, 'nat'))
-    const hub = await openLeaseHub({ host: '127.0.0.1', port: 0 }, takerKey)
+    const hub = await openLeaseHub(
+      { host: '127.0.0.1', port: 0 },
+      { self: takerKey, accepts: async (key) => key === giverKey },
+    )
     const url = `ws://127.0.0.1:${hub.port}/lease`
     const service = serviceOf(tunnelledAccess(access, { url, sshPort: server.port }))
     const dialled = new AbortController()

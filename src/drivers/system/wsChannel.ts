@@ -97,10 +97,11 @@ export interface WsListener {
 export async function listenWs(
   where: { readonly host: string; readonly port: number },
   onSocket: (socket: WebSocket, path: string) => void,
+  maxPeers = MAX_PEERS,
 ): Promise<WsListener> {
   const server = new WebSocketServer({ ...where, ...TUNNEL })
   server.on('connection', (socket, request) => {
-    if (server.clients.size > MAX_PEERS) return socket.terminate()
+    if (server.clients.size > maxPeers) return socket.terminate()
     socket.on('error', () => socket.terminate())
     onSocket(socket, request.url ?? '/')
   })

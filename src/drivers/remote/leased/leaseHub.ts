@@ -30,8 +30,9 @@ class Meeting<T> {
     first?.(value)
   }
 
-  withdraw(name: string, value: T): void {
-    if (this.#offers.get(name) === value) this.#offers.delete(name)
+  /** Whether it was still on offer. */
+  withdraw(name: string, value: T): boolean {
+    return this.#offers.get(name) === value && this.#offers.delete(name)
   }
 
   take(name: string, signal: AbortSignal): Promise<T> {
@@ -59,19 +60,33 @@ class Meeting<T> {
 }
 
 const FIRST_WORD_MS = 10_000
+/** Of a tunnel nobody asks for; an honest provider dials the next one at once. */
+const UNUSED_TUNNEL_MS = 60_000
+const MAX_CONNECTIONS = 4096
+
+export interface HubDoor {
+  /** Hex key of the validator: greetings to anybody else are refused. */
+  readonly self: string
+  /** Providers that may stay; a stranger with a key of its own would fill the hub otherwise. */
+  readonly accepts: (key: string) => Promise<boolean>
+}
 
 export async function openLeaseHub(
   where: { readonly host: string; readonly port: number },
-  self: string,
+  door: HubDoor,
 ): Promise<LeaseHub> {
   const peers = new Meeting<ProviderPeer>(true)
   const tunnels = new Meeting<WebSocket>(false)
-  const listener = await listenWs(where, (socket, path) => {
-    const silent = setTimeout(() => socket.terminate(), FIRST_WORD_MS)
-    socket.once('close', () => clearTimeout(silent))
-    if (path === '/tunnel') acceptTunnel(socket, tunnels, () => clearTimeout(silent))
-    else void acceptPeer(socket, peers, self, () => clearTimeout(silent))
-  })
+  const listener = await listenWs(
+    where,
+    (socket, path) => {
+      const silent = setTimeout(() => socket.terminate(), FIRST_WORD_MS)
+      socket.once('close', () => clearTimeout(silent))
+      if (path === '/tunnel') acceptTunnel(socket, tunnels, () => clearTimeout(silent))
+      else void acceptPeer(socket, peers, door, () => clearTimeout(silent))
+    },
+    MAX_CONNECTIONS,
+  )
   return {
     port: listener.port,
     peer: (key, signal) => peers.take(key, signal),
@@ -89,7 +104,7 @@ export async function openLeaseHub(
 async function acceptPeer(
   socket: WebSocket,
   peers: Meeting<ProviderPeer>,
-  self: string,
+  { self, accepts }: HubDoor,
   heard: () => void,
 ): Promise<void> {
   const channel = wsChannel(socket)
@@ -97,7 +112,8 @@ async function acceptPeer(
   heard()
   try {
     const { from, message } = decodeAnswer(first.value as Uint8Array, self)
-    if (message.kind !== 'hello') return socket.terminate()
+    if (message.kind !== 'hello' || !(await accepts(from))) return socket.terminate()
+    if (socket.readyState !== socket.OPEN) return
     const peer = { channel, key: from }
     peers.offer(from, peer)
     socket.once('close', () => peers.withdraw(from, peer))
@@ -112,6 +128,13 @@ function acceptTunnel(socket: WebSocket, tunnels: Meeting<WebSocket>, heard: () 
     const token = (data as Buffer).toString('hex')
     if (token.length !== 64) return socket.terminate()
     tunnels.offer(token, socket)
-    socket.once('close', () => tunnels.withdraw(token, socket))
+    const unused = setTimeout(() => {
+      if (tunnels.withdraw(token, socket)) socket.terminate()
+    }, UNUSED_TUNNEL_MS)
+    unused.unref()
+    socket.once('close', () => {
+      clearTimeout(unused)
+      tunnels.withdraw(token, socket)
+    })
   })
 }
