@@ -63,7 +63,7 @@ export const hostKeyChanged = (
       message: `${address} shows the host key ${got}, expected ${expected.join(' or ')} (${where}): it is another machine, or somebody sits in between`,
       blame: 'network',
       retry: false,
-      nextStep: `Ask the owner of the box for its fingerprint by another way. Only if it is ${got}, remove the old entry from ${where} or pass --host-key ${got}.`,
+      nextStep: `Ask the owner of the box for its fingerprint by another way. Only if it is ${got}, ${where === '--host-key' ? '' : `remove the old entry from ${where} or `}pass --host-key ${got}.`,
     },
   )
 
