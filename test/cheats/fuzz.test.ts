@@ -142,3 +142,24 @@ test('row 49, property: a validator that changes any one field is found out, and
     { numRuns: 60 },
   )
 }, 120_000)
+
+test('row 49: what a signer infers with another catalogue has the form of a judgement all the same', async () => {
+  const { certificate } = await verifyInProcess({ program: honest(), catalogue, engine })
+  const payload = JSON.parse(certificate).payload as string
+  const statement = JSON.parse(new TextDecoder().decode(fromBase64(payload)!)) as Json
+  const other = put(statement, ['predicate', 'judgement', 'catalogue'], () => '00'.repeat(32))
+  const sold = put(other, ['predicate', 'claims', 'text'], () => 'x')
+  const withClaim = (claim: Json) => put(sold, ['predicate', 'judgement', 'claim'], () => claim)
+  const problemOf = async (value: Json) => {
+    const text = sealEnvelope(new TextEncoder().encode(JSON.stringify(value)), VALIDATOR)
+    return (await checkCertificate(text, { engine, catalogue }))?.code ?? null
+  }
+  expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: ['so'] }))).toBeNull()
+  expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: 5 }))).toBe('MALFORMED')
+  expect(await problemOf(withClaim({ text: 'x', verdict: { a: 1 }, reasons: [] }))).toBe('MALFORMED')
+  expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: [null] }))).toBe('MALFORMED')
+  const device = ['predicate', 'judgement', 'devices', 0]
+  expect(await problemOf(put(other, [...device, 'identity', 'closest'], () => 5))).toBe('MALFORMED')
+  expect(await problemOf(put(other, [...device, 'memory'], () => ({ status: 7 })))).toBe('MALFORMED')
+  expect(await problemOf(put(other, ['predicate', 'judgement', 'count'], () => null))).toBe('MALFORMED')
+})

@@ -60,12 +60,31 @@ const reason = z.strictObject({
   got: fact.optional(),
 })
 
+/** What is taken as stated where another catalogue judged (C7) has its form at least: a reader relies on it. */
+const identity = z.strictObject({
+  status: z.string(),
+  model: z.string().nullable(),
+  confidencePercent: z.number(),
+  twins: z.array(z.string()),
+  closest: z.array(z.strictObject({ model: z.string(), confidencePercent: z.number() })),
+})
+const memory = z.looseObject({ floorBytes: z.number().nullable(), status: z.enum(['proven', 'held']) })
+const cardCount = z.strictObject({
+  claimed: z.number(),
+  least: z.number(),
+  established: z.boolean(),
+  sentence: z.string(),
+})
+const claim = z.strictObject({ text: z.string(), verdict: z.string(), reasons: z.array(z.string()) })
+
 const judgement = z
   .looseObject({
     outcome: z.enum(['accepted', 'rejected']),
     reason: reason.nullable(),
     catalogue: hex(32),
-    devices: z.array(z.looseObject({ device: count })),
+    devices: z.array(z.looseObject({ device: count, identity, memory: memory.nullable() })),
+    count: cardCount,
+    claim: claim.nullable(),
   })
   .refine(isPlain)
   .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))

@@ -18,3 +18,7 @@ test('one line of ranges, limits and reasons for slowing down, of this device al
 test('a card that said nothing is shown saying nothing', () => {
   expect(summariseTelemetry(samples, 2, 1e12)).toBe(null)
 })
+
+test('samples that are no samples are passed over, whoever signed them', () => {
+  expect(summariseTelemetry([null, 5, 'x', [], { device: 0, powerWatts: 7 }], 0, null)).toBe('7 W')
+})

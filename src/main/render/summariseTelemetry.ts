@@ -6,7 +6,7 @@ export function summariseTelemetry(
   device: number,
   sustained: number | null,
 ): string | null {
-  const own = samples.filter((sample) => (sample as { device?: unknown }).device === device) as Record<
+  const own = samples.filter((sample) => (sample as { device?: unknown } | null)?.device === device) as Record<
     string,
     unknown
   >[]
