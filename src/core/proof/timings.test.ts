@@ -18,7 +18,7 @@ function timings(asked: Part, arrivalsUs: readonly number[], zSentUs: number | n
   return timingsOf(challenge, [evidence], roundTripSeconds)
 }
 
-test('a steady box is timed by its last gap, however slow the way to it is', () => {
+test('a steady box is timed by its gaps, however slow the way to it is', () => {
   fc.assert(
     fc.property(fc.integer({ min: 100, max: 10 ** 6 }), fc.nat(500_000), (gapUs, roundTripUs) => {
       const arrivals = [1, 2, 3].map((root) => roundTripUs + root * gapUs)
