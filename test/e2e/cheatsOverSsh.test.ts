@@ -1,22 +1,30 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyBox } from '../../src/apps/validator/verifyBox.ts'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { VerifyJob } from '../../src/apps/validator/fleet/fleet.ts'
+import { runFleet } from '../../src/apps/validator/fleet/runFleet.ts'
+import { type BoxReport, verifyBox } from '../../src/apps/validator/verifyBox.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
+import { PRESETS } from '../../src/core/params/presets.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { connectSsh } from '../../src/drivers/remote/ssh/connectSsh.ts'
+import { openEmbedded } from '../../src/drivers/store/openEmbedded.ts'
 import { systemClock } from '../../src/drivers/system/systemClock.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
-import { honestDevices } from '../cheats/cheat.ts'
+import type { ChainTask, OnRoot } from '../../src/ports/device.ts'
+import { CheatingDevice, honestDevices, withDevices } from '../cheats/cheat.ts'
 import { BOX_CHEATS } from '../cheats/cheats.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
 import { keyPair } from '../suites/sshBoxSuite.ts'
 import { bridgeTo, makeBridgeRelease } from '../support/bridgedProgram.ts'
+import { embeddedFolder } from '../support/embeddedFolder.ts'
+import { testDeps, testRules } from '../support/fleetKit.ts'
 import { inlineChecker } from '../support/inlineChecker.ts'
-import { honestProgram, type ProverProgram } from '../support/inProcessBox.ts'
+import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
 import { startSshServer, type TestSshServer } from '../support/sshServer.ts'
+import { entry } from '../support/storeFixtures.ts'
 import { testEngine } from '../support/testEngine.ts'
 import { outcomeOf, TINY, VALIDATOR } from '../support/verifyInProcess.ts'
 import { VirtualClock } from '../support/virtualClock.ts'
@@ -74,8 +82,14 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-async function verifyOverSsh(program: ProverProgram, options: object = {}): Promise<string> {
-  const signal = new AbortController().signal
+const verifyOverSsh = (program: ProverProgram, options: object = {}): Promise<string> =>
+  outcomeOf(reportOverSsh(program, options))
+
+async function reportOverSsh(
+  program: ProverProgram,
+  options: object = {},
+  signal = new AbortController().signal,
+): Promise<BoxReport> {
   const bridge = await bridgeTo(program)
   const ssh = {
     auth: { privateKey: user.private },
@@ -88,19 +102,17 @@ async function verifyOverSsh(program: ProverProgram, options: object = {}): Prom
     graceMs: 100,
   }
   try {
-    return await outcomeOf(
-      verifyBox(
-        { ...TINY, ...options },
-        {
-          clock: systemClock,
-          randomness: systemRandomness,
-          signer: VALIDATOR,
-          checker: inlineChecker(engine),
-          catalogue,
-          connect: () => connectSsh(`ssh://${server.user}@127.0.0.1:${server.port}`, ssh, signal),
-        },
-        signal,
-      ),
+    return await verifyBox(
+      { ...TINY, ...options },
+      {
+        clock: systemClock,
+        randomness: systemRandomness,
+        signer: VALIDATOR,
+        checker: inlineChecker(engine),
+        catalogue,
+        connect: () => connectSsh(`ssh://${server.user}@127.0.0.1:${server.port}`, ssh, signal),
+      },
+      signal,
     )
   } finally {
     await bridge.close()
@@ -121,5 +133,81 @@ describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
   })
   test.concurrent.each(cheats)('%s', async (_, cheat) => {
     expect(await verifyOverSsh(cheat.program(kit()), cheat.options)).toBe(cheat.expected)
+  })
+
+  test('row 6, one card answers for two: the scaling shows one', async () => {
+    const { clock } = kit()
+    let busy: Promise<void> = Promise.resolve()
+    // Long against what a busy machine adds: alone a round takes 100 ms, together 200.
+    const round = (signal: AbortSignal) => {
+      busy = busy.then(() => clock.sleep(100, signal))
+      return busy
+    }
+    const { judgement } = await reportOverSsh(honestProgram({ devices: honestDevices(kit(), 2, { costs: { round } }) }))
+    expect(judgement.outcome).toBe('accepted')
+    expect(judgement.scaling).toBeLessThan(750)
+    expect(judgement.count.established).toBe(false)
+  })
+
+  test('row 27, a calibration that is slow on purpose lowers no k, and the run it buys is too short', async () => {
+    const asked: number[] = []
+    class Sandbags extends CheatingDevice {
+      #wait = 0
+
+      override runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+        // Two calibrations, the run, and the run done again for being short: faster each time.
+        this.#wait = [400, 400, 100][asked.length] ?? 0
+        asked.push(task.k)
+        return super.runChain(task, onRoot, signal)
+      }
+
+      override readonly costs = { round: (signal: AbortSignal) => this.kit.clock.sleep(this.#wait, signal) }
+    }
+    const small = { ...PRESETS.devnet, size: 64 }
+    const program = withDevices(Sandbags, 1, { facts: { kind: 'cuda', name: 'NVIDIA H200' } })(kit())
+    expect(await verifyOverSsh(program, { preset: small, partSeconds: small.partSeconds })).toBe('TOO_SHORT')
+    expect(asked).toEqual([64, 64, 64, 64])
+  })
+
+  test('row 18, a box that ends quietly or says busy does not keep its good score', async () => {
+    const { folder, end } = await embeddedFolder()
+    const store = await openEmbedded({ folder })
+    const honest = () => honestProgram({ devices: honestDevices(kit(), 1, { facts: { kind: 'cuda', name: 'Card' } }) })
+    const busy = () =>
+      tampered(honest(), {
+        onAnswer: (answer, line) =>
+          line.answer(answer.type === 'ready' ? { type: 'fault', code: 'DEVICE_BUSY', text: 'at work' } : answer),
+      })
+    const quiet = (): ProverProgram => async () => {}
+    const turns: Readonly<Record<string, readonly (() => ProverProgram)[]>> = {
+      quiet: [honest, quiet],
+      busy: [honest, busy, busy],
+    }
+    const verify: VerifyJob = async ({ boxId, round }, { together }, signal) => {
+      await together()
+      return reportOverSsh(turns[boxId]![round - 1]!(), {}, signal)
+    }
+    const stateAfter = async (round: number, id: string) => {
+      if (round > 1) await store.addJob({ boxId: id, round, kind: 'full', reason: 'asked', cohort: -1, delayMs: 0 })
+      const stop = new AbortController()
+      const running = runFleet(testDeps(store, verify), await testRules({ box: { busyLimit: 1 } }), stop.signal)
+      const done = async () => (await store.history(id, { after: null, limit: 9 })).items.length >= round
+      await vi.waitUntil(done, { timeout: 50_000, interval: 50 }).finally(() => stop.abort())
+      await running
+      return (await store.box(id))!
+    }
+    try {
+      for (const id of ['quiet', 'busy']) await store.putBox(entry(id))
+      const good = await stateAfter(1, 'quiet')
+      expect(good).toMatchObject({ status: 'verified' })
+      expect(good.score).toBeGreaterThan(0)
+      expect(await stateAfter(2, 'quiet')).toMatchObject({ status: 'failed', score: 0 })
+      const held = await stateAfter(1, 'busy')
+      expect(await stateAfter(2, 'busy')).toMatchObject({ status: 'busy', score: held.score, scoredAt: held.scoredAt })
+      expect(await stateAfter(3, 'busy')).toMatchObject({ status: 'failed', score: 0 })
+    } finally {
+      await store.close()
+      end()
+    }
   })
 })
