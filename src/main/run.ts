@@ -34,14 +34,17 @@ async function runCommand(command: (signal: AbortSignal) => Promise<number>): Pr
 function showFault(error: unknown): number {
   const { line, colours } = openTerminal(process.stderr, process.env)
   if (error instanceof TouchstoneError) {
-    line(`${colours.red('error')}: ${error.message} [${error.detail.code}]`)
-    line(`${colours.dim('next')}: ${error.nextStep}`)
+    line(`${colours.red('error')}: ${plain(error.message)} [${plain(error.detail.code)}]`)
+    line(`${colours.dim('next')}: ${plain(error.nextStep)}`)
     return error.blame === 'user' ? EXIT.usage : EXIT.fault
   }
   line(
-    `${colours.red('error')}: ${error instanceof Error ? error.message : 'something unknown went wrong'} [UNEXPECTED]`,
+    `${colours.red('error')}: ${error instanceof Error ? plain(error.message) : 'something unknown went wrong'} [UNEXPECTED]`,
   )
   line(`${colours.dim('next')}: run again with TOUCHSTONE_DEBUG=1 and report what it prints.`)
   if (process.env.TOUCHSTONE_DEBUG && error instanceof Error) line(error.stack ?? '')
   return EXIT.fault
 }
+
+/** A sentence may name a file, a host or a field that somebody else chose: whatever it holds, it moves no cursor. */
+const plain = (text: string): string => text.replace(/\s+/g, ' ').replace(/\p{C}/gu, '?')

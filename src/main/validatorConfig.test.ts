@@ -58,6 +58,9 @@ describe('readValidatorConfig', () => {
       'line 2: work.cohortSize: must not be above work.concurrency',
     ],
     [`${STORE}boxes: [\n`, 'line'],
+    [`${STORE}a: &a [1]\nb: [*a, *a]\n`, ': anchors and aliases are not read'],
+    ['"\\e[31mred": 1\n', 'line 1: ?[31mred: no such field'],
+    [`${STORE}boxes:\n  - { id: a, address: local, provider: p, claim: "1x \\0" }\n`, 'line 3: boxes.0.claim:'],
     [`${STORE}leaseHub: 7879\n`, 'line 2: leaseHub:'],
     [`${STORE}leaseHub: 127.0.0.1:70000\n`, 'line 2: leaseHub: must be host:port'],
     [

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { BOX_ADDRESS } from '../apps/api/schemas.ts'
+import { printable } from '../core/bytes/printable.ts'
 import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
 import { parseStoreAddress } from '../drivers/store/openStore.ts'
 import { TouchstoneError } from '../ports/errors.ts'
@@ -18,7 +19,11 @@ const box = z.strictObject({
     .string()
     .regex(BOX_ADDRESS, 'must be ssh://user@host:port, lease://host:port#key, lease://hub#key or "local"'),
   provider: ascii(64),
-  claim: z.string().max(120).nullable().default(null),
+  claim: z
+    .string()
+    .regex(/^[\x20-\x7e]{1,120}$/, 'must be one line of plain text')
+    .nullable()
+    .default(null),
 })
 
 const rounds = z.strictObject({
@@ -108,8 +113,8 @@ export function readValidatorConfig(path: string): ValidatorConfig {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false })
   const [broken] = document.errors
-  if (broken) throw bad(path, lines.linePos(broken.pos[0]).line, broken.message.split('\n')[0]!)
-  const parsed = schema.safeParse(document.toJS({ maxAliasCount: 0 }) ?? {})
+  if (broken) throw bad(path, lines.linePos(broken.pos[0]).line, printable(broken.message.split('\n')[0]!))
+  const parsed = schema.safeParse(readValue(document, path) ?? {})
   if (parsed.success) return { ...parsed.data, base: dirname(resolve(path)) }
   const { issues } = parsed.error
   // A misspelt name says more than the missing field it stands for.
@@ -120,7 +125,16 @@ export function readValidatorConfig(path: string): ValidatorConfig {
     ...(unknown ? [unknown] : []),
   ]
   const problem = unknown ? 'no such field' : issue.message
-  throw bad(path, lineOf(document, lines, at), `${at.join('.') || 'the file'}: ${problem}`)
+  throw bad(path, lineOf(document, lines, at), `${printable(at.join('.')) || 'the file'}: ${problem}`)
+}
+
+/** Aliases can make a small file a huge value, and a file of settings needs none. */
+function readValue(document: Document, path: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 })
+  } catch {
+    throw bad(path, null, 'anchors and aliases are not read')
+  }
 }
 
 function readText(path: string): string {

@@ -216,6 +216,9 @@ describe('touchstone check', () => {
     }
     expectRefusal(touchstone('check', inFolder('missing.json')), 2, 'NOT_READABLE')
     expectRefusal(touchstone('check', folder), 2, 'NOT_READABLE')
+    const coloured = touchstone('check', inFolder('\u001b[31m\u009b2J.json'))
+    expectRefusal(coloured, 2, 'NOT_READABLE')
+    expect(coloured.stderr).not.toMatch(/[^\P{C}\n]/u)
   })
 
   test('refuses what a trusted signer should not have signed: another version, deep nesting', () => {
