@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { signerFrom } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
-import { type Lease, type LeaseBook, MAX_VERIFY_SECONDS } from '../../core/lease/leaseBook.ts'
+import { holderOf, type Lease, type LeaseBook, MAX_VERIFY_SECONDS } from '../../core/lease/leaseBook.ts'
 import { decodeAnswer, encodeAsk, type LeaseAsk } from '../../core/lease/leaseMessages.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { type LeaseDeps, LeaseService } from './leaseService.ts'
+import { keepTime } from './serveLeases.ts'
 
 const provider = signerFrom(new Uint8Array(32).fill(1))
 const [ann, bob] = [signerFrom(new Uint8Array(32).fill(2)), signerFrom(new Uint8Array(32).fill(3))]
@@ -78,6 +79,28 @@ describe('LeaseService', () => {
     expect(state.keys.size).toBe(1)
     expect(await ask(service, release)).toMatchObject({ kind: 'released' })
     expect(state.keys.size).toBe(0)
+  })
+
+  test('a lease that cannot be closed at once is closed later; the one who keeps time goes on', async () => {
+    const { state, deps } = world()
+    let stuck = 2
+    const told: unknown[] = []
+    const { access, ...rest } = deps()
+    const close = async (id: string): Promise<void> => {
+      if (stuck-- > 0) throw new Error('a process of the tenant would not end')
+      await access.close(id)
+    }
+    const service = new LeaseService({ ...rest, access: { ...access, close }, tell: (news) => told.push(news) })
+    await ask(service, request('a'))
+    state.nowMs += 60_000
+    const stop = new AbortController()
+    const sleep = async (): Promise<void> => {
+      if (state.keys.size === 0) stop.abort()
+    }
+    await keepTime(service, { ...rest.clock, sleep }, stop.signal)
+    expect(state.keys.size).toBe(0)
+    expect(told.filter((news) => (news as { kind: string }).kind === 'fault')).toHaveLength(2)
+    expect(holderOf(state.disk)).toBeNull()
   })
 
   test('attack 18: a leased box answers busy, and a fresh sign of life, and is not disturbed', async () => {

@@ -81,10 +81,15 @@ export class LeaseService {
     })
   }
 
-  /** Closes what has run out; called by a timer. Returns when to be called next. */
+  /** Closes what has run out; called by a timer. Returns when to be called next; what failed is tried again then. */
   tick(): Promise<number | null> {
     return this.#inTurn(async () => {
-      await this.#apply({ kind: 'tick', nowMs: this.#now() + EARLY_MS })
+      try {
+        await this.#apply({ kind: 'tick', nowMs: this.#now() + EARLY_MS })
+      } catch (error) {
+        this.#deps.tell({ kind: 'fault', code: codeOf(error) })
+        return null
+      }
       const holder = holderOf(this.#book)
       return holder === null ? null : holder.expiresAtMs - EARLY_MS
     })
@@ -170,8 +175,7 @@ export class LeaseService {
       const sealed = this.#deps.seal(key, new TextEncoder().encode(JSON.stringify(details)))
       return { kind: 'granted', to, id, expiresAtMs, sealed: toBase64(sealed) }
     } catch (error) {
-      const code = error instanceof TouchstoneError ? error.detail.code : 'FAULT'
-      this.#deps.tell({ kind: 'fault', code })
+      this.#deps.tell({ kind: 'fault', code: codeOf(error) })
       await this.#apply({ kind: 'failed', id, nowMs: this.#now() })
       return refusal(to, id, 'CANNOT_OPEN', 'access could not be opened on this box')
     }
@@ -200,6 +204,8 @@ export class LeaseService {
     return turn
   }
 }
+
+const codeOf = (error: unknown): string => (error instanceof TouchstoneError ? error.detail.code : 'FAULT')
 
 const refusal = (to: string, id: string, code: string, why: string): LeaseAnswerMessage => ({
   kind: 'refused',
