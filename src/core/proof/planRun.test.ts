@@ -73,7 +73,7 @@ function expectSound(given: PlanInputs, plan: readonly PlannedPart[]): void {
     const roots = given.devices.reduce((sum, _, device) => sum + rootCount(part, device), 0)
     expect(roots).toBeLessThanOrEqual(2 ** 15 + 32 * 4096)
     expect(part.limitMs).toBeLessThanOrEqual(
-      20_000 + 5_000 * (300 + 10 * Math.max(given.partSeconds, given.sustainedSeconds)),
+      60_000 + 5_000 * (300 + 10 * Math.max(given.partSeconds, given.sustainedSeconds)),
     )
   }
 }

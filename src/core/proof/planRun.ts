@@ -72,11 +72,17 @@ export function chooseSize(
   return size
 }
 
+/** Enough that one held-up root does not decide how long a part is. */
+const TIMED_ROUNDS = 4
+
 /** Second calibration, at the chosen sizes: how many rounds and passes fill the wanted time. Discarded too. */
 export function planTiming(inputs: PlanInputs, size: (precision: Precision) => number): PlannedPart[] {
-  const parts = inputs.precisions.map((precision) => blank(inputs, 'rounds', precision, size(precision)))
+  const parts = inputs.precisions.map((precision) => ({
+    ...blank(inputs, 'rounds', precision, size(precision)),
+    rounds: TIMED_ROUNDS,
+  }))
   if (inputs.memory) parts.push({ ...memoryPart(inputs), kept: inputs.devices.map(() => 4), rounds: 3 })
-  if (inputs.bind) parts.push(blank(inputs, 'bind', 'int8', bindSize(inputs, size)))
+  if (inputs.bind) parts.push({ ...blank(inputs, 'bind', 'int8', bindSize(inputs, size)), rounds: TIMED_ROUNDS })
   return parts
 }
 
@@ -179,4 +185,4 @@ const LONGEST_FILL_SECONDS = 300
  * `most` is ours: a box that was slow in the calibration does not buy days of our time (attack 44).
  */
 const limitFor = (expectedSeconds: number, most: number): number =>
-  Math.min(LONGEST_LIMIT_MS, Math.ceil(20_000 + 5_000 * Math.min(expectedSeconds, most)))
+  Math.min(LONGEST_LIMIT_MS, Math.ceil(60_000 + 5_000 * Math.min(expectedSeconds, most)))

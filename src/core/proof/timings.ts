@@ -40,14 +40,13 @@ export function timingsOf(challenge: Challenge, parts: readonly PartEvidence[], 
 const LEAST_SHARE_OF_MEAN = 0.25
 
 /**
- * The smallest gap between two roots: the first one is slow, and any may be held up. Roots that were read in one go have no gap, and a part planned
- * by it would be far too long for an honest box to finish; so never less than a quarter of the mean from the start,
- * with the way there and back taken off.
+ * The mean gap between roots: the first one is slow, and any may be held up. Roots that were read in one go have no gap, and
+ * a part planned by it would be far too long for an honest box to finish; so never less than a quarter of the mean from
+ * the start, with the way there and back taken off.
  */
 function secondsPerRoot(arrivalsUs: readonly number[], roundTripSeconds: number): number {
   const lastUs = arrivalsUs.at(-1)!
   const meanUs = (lastUs - 1e6 * roundTripSeconds) / arrivalsUs.length
-  const gapsUs = arrivalsUs.slice(1).map((arrival, i) => arrival - arrivalsUs[i]!)
-  const gapUs = gapsUs.length > 0 ? Math.min(...gapsUs) : lastUs
+  const gapUs = arrivalsUs.length > 1 ? (lastUs - arrivalsUs[0]!) / (arrivalsUs.length - 1) : lastUs
   return Math.max(20, gapUs, LEAST_SHARE_OF_MEAN * meanUs) / 1e6
 }
