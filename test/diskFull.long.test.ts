@@ -50,6 +50,7 @@ test.skipIf(disk === null)('a full disk stops nothing for good: with room again 
         scaling: null,
         claim: null,
       },
+      roundTripSeconds: 0,
       telemetry: [],
       certificate: Buffer.from(systemRandomness.bytes(60_000)).toString('base64'),
       startedAt: new Date().toISOString(),

@@ -63,6 +63,8 @@ export interface BoxReport {
   readonly proverKey: Uint8Array
   readonly runId: Uint8Array
   readonly inventory: Inventory
+  /** Shortest of a few, through the whole connection and by our clock: a box can make it longer, never shorter. */
+  readonly roundTripSeconds: number
   /** Claims of the cards during the run. */
   readonly telemetry: readonly unknown[]
   readonly judgement: Judgement
@@ -108,6 +110,7 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       proverKey,
       runId,
       inventory,
+      roundTripSeconds: greeting.roundTripSeconds,
       telemetry,
       judgement,
       certificate,

@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import net, { type AddressInfo } from 'node:net'
 import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -7,7 +6,6 @@ import { webAssembly } from '../../core/engine/webAssembly.ts'
 import { HOST_FIELDS } from '../../core/inventory/hostFields.ts'
 import { measureDisk } from './measureDisk.ts'
 import { measureHost } from './measureHost.ts'
-import { measureRoundTrip } from './measureRoundTrip.ts'
 import { readKernelGpus, readPciGpus } from './readGpuSources.ts'
 import { vectorModule } from './vectorModule.ts'
 import { floatingModules, whetstoneLoop, whetstoneState } from './whetstone.ts'
@@ -107,18 +105,5 @@ describe('sources of GPU facts', () => {
     expect((await readKernelGpus(join(root, 'evil')))?.[0]?.name).toBe('?]0;evil? H200')
     expect(await readKernelGpus(join(root, 'nowhere'))).toBeNull()
     expect(await readPciGpus(join(root, 'nowhere'))).toBeNull()
-  })
-})
-
-describe('measureRoundTrip', () => {
-  test('counts connections by our clock, and says nothing of a place that does not answer', async () => {
-    const server = net.createServer((socket) => socket.on('error', () => {}))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    const trip = await measureRoundTrip({ host: '127.0.0.1', port }, never)
-    expect(trip!.shortestUs).toBeGreaterThan(0)
-    expect(trip!.medianUs).toBeGreaterThanOrEqual(trip!.shortestUs)
-    await new Promise((resolve) => server.close(resolve))
-    expect(await measureRoundTrip({ host: '127.0.0.1', port, count: 1 }, never)).toBeNull()
   })
 })

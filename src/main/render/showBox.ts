@@ -1,16 +1,20 @@
 import type { BoxReport } from '../../apps/validator/verifyBox.ts'
 import { HOST_FIELDS, type HostField } from '../../core/inventory/hostFields.ts'
-import { formatBytes, formatBytesPerSecond, formatOps } from '../../core/units/format.ts'
+import { formatBytes, formatBytesPerSecond, formatOps, formatSeconds } from '../../core/units/format.ts'
 import { labelled } from './labelled.ts'
 import type { Terminal } from './terminal.ts'
 
 /** How we got in, and what our program measured around the devices. */
-export function showBox({ address, access, inventory }: BoxReport, { line, colours }: Terminal): void {
+export function showBox(
+  { address, access, inventory, roundTripSeconds }: BoxReport,
+  { line, colours }: Terminal,
+): void {
   if (access.hostKey !== undefined) {
     line('')
     const how = `${address}, account ${access.account}, host key ${access.hostKey} (${access.hostKeyTrust})`
     for (const row of labelled('box', how)) line(row)
     if (access.confinement !== undefined) line(`  lease          into a ${access.confinement}`)
+    line(`  round trip     ${formatSeconds(roundTripSeconds)}`)
   }
   const measured = Object.entries(inventory.host).filter(([name]) => HOST_FIELDS[name]?.mark === 'measured')
   if (measured.length === 0) return
