@@ -82,6 +82,28 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     expect(readdirSync(root)).not.toContain('never.json')
   })
 
+  test('several devices are several in the report, and the exit code tells verdict, usage and fault apart', async () => {
+    const server = await startSshServer({ home, user: 'renter', hostKey: host.private, authorizedKey: user.public })
+    servers.push(server)
+    const out = (name: string) => ['--out', join(root, name), '--json', '--no-keep']
+    const two = fast.map((word) => (word === 'cpu' ? 'cpu,cpu' : word))
+    const wrongKey = join(root, 'wrong')
+    writeFileSync(wrongKey, keyPair().private, { mode: 0o600 })
+    const stranger = fast.map((word) => (word === identity ? wrongKey : word))
+    const [both, other, password, refused, closed] = [
+      await touchstone(['verify', at(server), ...two, ...out('two.json')]),
+      await touchstone(['verify', at(server), ...fast, '--claim', 'H100 SXM', ...out('claim.json')]),
+      await touchstone(['verify', 'ssh://renter:secret@127.0.0.1', ...fast, ...out('password.json')]),
+      await touchstone(['verify', at(server), ...stranger, ...out('stranger.json')]),
+      await touchstone(['verify', 'ssh://renter@127.0.0.1:1', ...fast, ...out('closed.json')]),
+    ]
+    expect([both.code, JSON.parse(both.out).judgement.devices.length]).toEqual([0, 2])
+    expect([other.code, JSON.parse(other.out).judgement.outcome]).toEqual([1, 'accepted'])
+    expect([password.code, password.out]).toEqual([2, ''])
+    expect([refused.code, refused.out, refused.err]).toEqual([2, '', expect.stringContaining('SSH_AUTH_FAILED')])
+    expect([closed.code, closed.out, closed.err]).toEqual([3, '', expect.stringContaining('BOX_UNREACHABLE')])
+  })
+
   const missing = whyNoOpenSsh()
   test.skipIf(missing !== null)(
     'attack 34: over OpenSSH a box that vanishes in mid-run cleans up by itself',

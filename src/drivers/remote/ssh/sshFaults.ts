@@ -140,7 +140,7 @@ export const notWritable = (address: string, tried: string): TouchstoneError =>
     { code: 'BOX_NOT_WRITABLE', address, tried },
     {
       message: `no folder on ${address} can be written to (tried ${tried})`,
-      blame: 'user',
+      blame: 'prover',
       retry: false,
       nextStep: 'Give the account a home directory of its own, or write access to /tmp.',
     },
@@ -151,7 +151,7 @@ export const diskFull = (address: string, folder: string, needBytes: number, fre
     { code: 'BOX_DISK_FULL', address, folder, needBytes, freeBytes },
     {
       message: `${address} has ${freeBytes} bytes free in ${folder}, the prover needs ${needBytes}`,
-      blame: 'user',
+      blame: 'prover',
       retry: false,
       nextStep: `Free at least ${needBytes} bytes there.`,
     },
@@ -185,7 +185,7 @@ export const noFlavour = (address: string, machine: string): TouchstoneError =>
     { code: 'NO_PROVER_FOR_BOX', address, machine },
     {
       message: `${address} (${machine}) has no Node 20.19 or newer, and no release that carries one was given`,
-      blame: 'user',
+      blame: 'prover',
       retry: false,
       nextStep:
         'Install Node 20.19 or newer for this account, or build the release that carries its own: npm run release:prover.',
