@@ -19,6 +19,9 @@ const began = performance.now()
 const rows: Row[] = []
 const never = new AbortController().signal
 const date = new Date().toISOString()
+const driver = spawnSync('nvidia-smi', ['--query-gpu=driver_version', '--format=csv,noheader'], {
+  encoding: 'utf8',
+}).stdout?.trim()
 
 const firstRoots = firstRootRow()
 const { api, card } = await openCard()
@@ -32,7 +35,8 @@ const note = (row: Row) => {
 }
 function save(): void {
   const result = {
-    command: 'bench/gpu/bench.ts',
+    command: 'node bench.js (bench/gpu/bench.ts, packed by bench/gpu/pack.mjs)',
+    driver,
     date,
     seconds: round((performance.now() - began) / 1000, 1),
     facts: card.facts,

@@ -32,7 +32,7 @@ export function provenRatio(card: Card, precision: Precision, side: number, targ
   for (let i = 0; i < 4; i++) provenBatch(times)
   const bare: number[] = []
   const proven: number[] = []
-  for (let i = 0; i < 6; i++) {
+  for (let i = 0; i < (side > 16384 ? 10 : 6); i++) {
     if (i % 2 === 0) bare.push(bareBatch(times))
     proven.push(provenBatch(times))
     if (i % 2 === 1) bare.push(bareBatch(times))

@@ -33,14 +33,13 @@ static TS_INLINE ts_kept_lane ts_read_kept(const ts_u32 *fill, ts_u32 tile, ts_u
  * read, of `partner_count` tiles. `words` is Z_j. With `prints`, fingerprints of unit `only` go there (openings).
  */
 typedef struct {
-  const ts_u32 *fill, *partners, *words;
-  ts_u32 partner_count, lane, one;
+  const ts_u32 *fill, *partners;
+  ts_u32 lane, one;
   ts_vec4 masks[4];
 } ts_pass_job;
 
-static TS_INLINE ts_fingerprint ts_print_pair(const ts_pass_job *job, ts_u32 u) {
+static TS_INLINE ts_fingerprint ts_print_pair(const ts_pass_job *job, ts_u32 u, ts_u32 partner) {
   const ts_kept_lane own = ts_read_kept(job->fill, u, job->lane);
-  const ts_u32 partner = ts_memory_partner(u, job->words, job->partner_count);
   const ts_kept_lane other = ts_read_kept(job->partners, partner, job->lane);
   ts_fingerprint f = {0, 0};
   TS_UNROLL
@@ -54,7 +53,7 @@ static TS_INLINE void ts_pass_unit(const ts_u32 *fill, const ts_u32 *partners, t
                                    ts_wide2 *prints) {
   __shared__ ts_u32 shared[8 * TS_UNIT];
   const ts_u32 lane = TS_THREAD & 31u, warp = TS_THREAD >> 5, first = unit_index * unit;
-  ts_pass_job job = {fill, partners, words, partner_count, lane, ts_one(), {}};
+  ts_pass_job job = {fill, partners, lane, ts_one(), {}};
   TS_UNROLL
   for (int j = 0; j < 4; j++) {
     const ts_u32 word = 128u * j + 4u * lane;
@@ -62,14 +61,16 @@ static TS_INLINE void ts_pass_unit(const ts_u32 *fill, const ts_u32 *partners, t
     job.masks[j].z = ts_memory_mask(word + 2u, words[2]), job.masks[j].w = ts_memory_mask(word + 3u, words[2]);
   }
   ts_fingerprint mine = {0, 0};
+  /* Every lane finds the partner of the tile it will end with; the warp asks it when that tile's turn comes. */
+  const ts_u32 own = ts_pair_of(warp, lane & 15u) + (lane >> 4);
+  const ts_u32 partner = ts_memory_partner(first + own, words, partner_count);
   for (ts_u32 i = 0; i < 16u && ts_pair_of(warp, i) < unit; i++) {
     const ts_u32 u = first + ts_pair_of(warp, i);
-    const ts_fingerprint even = ts_print_pair(&job, u);
-    const ts_fingerprint odd = ts_print_pair(&job, u + 1u);
+    const ts_fingerprint even = ts_print_pair(&job, u, ts_from_lane(partner, i));
+    const ts_fingerprint odd = ts_print_pair(&job, u + 1u, ts_from_lane(partner, i + 16u));
     const ts_fingerprint f = ts_sum_pair(even, odd, lane);
     if ((lane & 15u) == i) mine = f;
   }
-  const ts_u32 own = ts_pair_of(warp, lane & 15u) + (lane >> 4);
   if (own < unit) ts_keep_print(prints, own, mine);
   ts_finish_unit(shared, mine, first, own, unit, group, nodes, node_unit);
 }
@@ -136,10 +137,4 @@ TS_KERNEL ts_finish_pass(const ts_u32 *root, ts_pass_state *state) {
   ts_next_pass(words, q, words);
   ts_write_hash(state->seed, words);
   state->round = pass + 1u;
-}
-
-/* The library-free copy that bandwidth is measured against, 16 bytes a thread and step. */
-TS_KERNEL TS_BOUNDS(256, 8) ts_copy(const ts_vec4 *from, ts_vec4 *to, ts_u64 vectors) {
-  for (ts_u64 v = (ts_u64)TS_BLOCK * 256u + TS_THREAD; v < vectors; v += (ts_u64)TS_BLOCKS * 256u)
-    to[v] = ts_load_stream(from + v);
 }

@@ -58,6 +58,12 @@ static TS_INLINE ts_u64 ts_shuffle_xor(ts_u64 value, ts_u32 lane_mask) {
   return ((ts_u64)high << 32) | low;
 }
 
+static TS_INLINE ts_u32 ts_from_lane(ts_u32 value, ts_u32 lane) {
+  ts_u32 out;
+  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(out) : "r"(value), "r"(lane));
+  return out;
+}
+
 /*
  * 1, but no compiler knows: blocks here have one row of threads. Hashes and mixes run out of the integer pipe; an addition
  * written as a product with this runs on the multiplier's pipe, where there is room.

@@ -16,6 +16,7 @@ TS_KERNEL TS_BOUNDS(256, 3)
                     ts_wide2 *prints, ts_u32 *nodes) {
   ts_leaves(c, state, tiles, columns_log2, keep, prints, nodes, 0, TS_PLAIN, 1);
 }
+
 /* Where the nodes of a tree level lie: those of the current round or pass, `per_round` of them. */
 static TS_INLINE const ts_u32 *ts_round_nodes(const ts_u32 *nodes, ts_u32 round, ts_u32 per_round) {
   return nodes + 8ull * round * per_round;
@@ -57,9 +58,13 @@ TS_KERNEL TS_BOUNDS(512, 1) ts_finish_round(const ts_u32 *nodes, ts_chain_state 
     ts_put(shared, TS_LAST, i, hash);
   }
   ts_reduce_shared(shared, TS_LAST, width, 1, TS_THREAD);
-  if (TS_THREAD == 0) {
+  /* Two threads of two warps: the host is told while the next seed is made. */
+  if (TS_THREAD == 32u) {
     ts_get(shared, TS_LAST, 0, hash);
     ts_tell_host(state, hash, round);
+  }
+  if (TS_THREAD == 0) {
+    ts_get(shared, TS_LAST, 0, hash);
     ts_read_hash(state->seed, seed);
     ts_next_seed(seed, hash, hash);
     ts_write_hash(state->seed, hash);

@@ -15,7 +15,6 @@ const MODULES = {
     'ts_pass_again',
     'ts_fold_many',
     'ts_finish_pass',
-    'ts_copy',
   ],
   paths: ['ts_paths'],
   plainProduct: ['ts_product_fp32', 'ts_product_int8'],
