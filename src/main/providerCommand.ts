@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
@@ -12,6 +12,7 @@ import { fileJournal } from '../drivers/lease/fileJournal.ts'
 import { tunnelledAccess } from '../drivers/lease/tunnel.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
+import { lockFolder } from '../drivers/system/lockFolder.ts'
 import { sealToKey } from '../drivers/system/sealToKey.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
@@ -81,7 +82,19 @@ Example:
 then, where the key lives:
   touchstone verify "lease://gpu-1.example.org:7878#KEY_OF_THIS_PROVIDER"`
 
-async function provide(flags: ProviderFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
+/** Two providers would each believe that the journal, the key and the leases are theirs alone. */
+async function provide(flags: ProviderFlags, context: CommandContext, signal: AbortSignal): Promise<number> {
+  const home = homeFolder(context.env)
+  mkdirSync(home, { recursive: true, mode: 0o700 })
+  const unlock = await lockFolder(join(home, 'leases'), () => alreadyRuns(home))
+  try {
+    return await provideAlone(flags, context, signal)
+  } finally {
+    await unlock()
+  }
+}
+
+async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
   const home = homeFolder(env)
   const people = openTerminal(process.stdout, env)
   const say = (event: Record<string, unknown>): void => people.line(flags.json ? JSON.stringify(event) : spoken(event))
@@ -186,6 +199,17 @@ function sshHostOf({ sshHost, listen: { host }, dialOut: far }: ProviderFlags): 
     },
   )
 }
+
+const alreadyRuns = (home: string): TouchstoneError =>
+  new TouchstoneError(
+    { code: 'PROVIDER_RUNNING', home },
+    {
+      message: `another provider already runs with ${home}`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Stop it first, or give this one a folder of its own with TOUCHSTONE_HOME.',
+    },
+  )
 
 /** As ssh prints it: SHA-256 of the key, base64 without padding. */
 function hostKeyOf(path: string): string {

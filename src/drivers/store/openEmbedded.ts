@@ -5,16 +5,16 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
+import { lockFolder } from '../system/lockFolder.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
 import { type EngineThread, openThread } from './engineThread.ts'
-import { lockFolder } from './folderLock.ts'
 import type { Database, Queries, Row, Statement } from './sql.ts'
 import { storeFrom } from './storeFrom.ts'
 
 /** PostgreSQL inside this process, in a thread of its own; one process per folder. */
 export async function openEmbedded({ folder }: { readonly folder: string }): Promise<Store> {
   const path = resolve(folder)
-  const unlock = await lockFolder(path)
+  const unlock = await lockFolder(path, () => inUse(path))
   try {
     if (isFree(path)) await create(path)
     else if (!existsSync(join(path, 'PG_VERSION'))) throw unusable(path, new Error('it holds something else'))
@@ -108,3 +108,14 @@ const unusable = (folder: string, cause: unknown) => {
     },
   )
 }
+
+const inUse = (folder: string) =>
+  new TouchstoneError(
+    { code: 'STORE_IN_USE', folder },
+    {
+      message: `another process uses the data folder ${folder}`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Stop the other validator, or give this one a store of its own (PostgreSQL lets several share one).',
+    },
+  )

@@ -5,13 +5,13 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { toHex } from '../../core/bytes/hex.ts'
 import { sha256 } from '../../core/bytes/sha256.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
 
 /**
- * One process per data folder. The lock is a socket that somebody listens on: the kernel closes it with its process, so a
- * killed validator leaves no lock behind, and no process id can be mistaken for another.
+ * One process per folder. The lock is a socket that somebody listens on: the kernel closes it with its process, so a
+ * killed one leaves no lock behind, and no process id can be mistaken for another. `inUse` is what the second one throws.
  */
-export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+export async function lockFolder(folder: string, inUse: () => TouchstoneError): Promise<() => Promise<void>> {
   const path = socketPath(resolve(folder))
   mkdirSync(dirname(path), { recursive: true })
   for (let tries = 0; tries < 5; tries++) {
@@ -22,10 +22,10 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
       await delay(20)
       if (stillOurs(path, ino)) return () => unlock(server, path)
       server.close()
-    } else if (await answers(path)) throw inUse(folder)
+    } else if (await answers(path)) throw inUse()
     else rmSync(path, { force: true })
   }
-  throw inUse(folder)
+  throw inUse()
 }
 
 /** Socket names are limited to about 100 bytes. */
@@ -72,14 +72,3 @@ const unlock = (server: Server, path: string) =>
       done()
     })
   })
-
-const inUse = (folder: string) =>
-  new TouchstoneError(
-    { code: 'STORE_IN_USE', folder },
-    {
-      message: `another process uses the data folder ${folder}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Stop the other validator, or give this one a store of its own (PostgreSQL lets several share one).',
-    },
-  )

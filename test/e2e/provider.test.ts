@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { keyPair } from '../suites/sshBoxSuite.ts'
+
+const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
+const root = mkdtempSync(join(tmpdir(), 'touchstone-provider-'))
+const hostKey = join(root, 'host.pub')
+writeFileSync(hostKey, keyPair().public)
+
+const running: ChildProcess[] = []
+afterEach(async () => {
+  for (const child of running.splice(0))
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+function provider(home: string): ChildProcess {
+  const flags = ['--json', '--check', 'none', '--allow', 'anyone', '--listen', '127.0.0.1:0', '--confinement', 'shared']
+  const files = ['--host-key-file', hostKey, '--authorized-keys', join(root, 'authorized_keys')]
+  const env = { ...process.env, TOUCHSTONE_HOME: join(root, home) }
+  const child = spawn(process.execPath, [program, 'provider', ...flags, ...files], { env, stdio: 'pipe' })
+  running.push(child)
+  return child
+}
+
+/** Its first event, or why it ended. */
+async function firstWord(child: ChildProcess): Promise<{ event?: string; code?: number; err?: string }> {
+  let err = ''
+  child.stderr!.on('data', (chunk: Buffer) => {
+    err += chunk.toString()
+  })
+  const spoke = once(createInterface({ input: child.stdout! }), 'line').then(([line]) => JSON.parse(line))
+  const ended = once(child, 'close').then(([code]) => ({ code, err }))
+  return await Promise.race([spoke, ended])
+}
+
+describe('touchstone provider', { timeout: 60_000 }, () => {
+  test('a second one in the same folder refuses; after kill -9 of the first the folder is free', async () => {
+    const first = provider('home')
+    expect(await firstWord(first)).toMatchObject({ event: 'listening' })
+    const second = await firstWord(provider('home'))
+    expect(second).toMatchObject({ code: 2, err: expect.stringContaining('another provider already runs with') })
+    expect(second.err).toContain('PROVIDER_RUNNING')
+    expect(await firstWord(provider('another'))).toMatchObject({ event: 'listening' })
+    first.kill('SIGKILL')
+    await once(first, 'exit')
+    expect(await firstWord(provider('home'))).toMatchObject({ event: 'listening' })
+  })
+})
