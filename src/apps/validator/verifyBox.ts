@@ -2,7 +2,7 @@ import type { Signer } from '../../core/bytes/ed25519.ts'
 import { printable } from '../../core/bytes/printable.ts'
 import { issueCertificate } from '../../core/certificate/issueCertificate.ts'
 import { type Judgement, judgeRun } from '../../core/certificate/judgeRun.ts'
-import { lengthen, shortParts } from '../../core/certificate/shortParts.ts'
+import { lengthen, shortParts, timedParts } from '../../core/certificate/shortParts.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Precision } from '../../core/params/precision.ts'
 import type { Preset } from '../../core/params/presets.ts'
@@ -156,13 +156,12 @@ async function runLongEnough(
     return runChallenge({ ...line, plan: parts, onProgress }, signal)
   }
   const first = await run(plan)
-  const short = first.rejected ? [] : shortParts(preset, first)
-  if (short.length === 0) return first
+  if (first.rejected || shortParts(preset, first).length === 0) return first
   // A cheat that sees itself caught could end a later part early to have the run forgotten (attack 55).
   const rejected = await verifyAll(first, deps, signal)
   if (rejected) return { ...first, rejected }
   deps.onStep?.({ step: 'again' })
-  return await run(lengthen(plan, short))
+  return await run(lengthen(plan, timedParts(preset, first)))
 }
 
 /** As a certificate can hold it. */

@@ -9,20 +9,24 @@ import { partRole } from './partRole.ts'
 /** §7: the timed passes of a secure preset last at least this long. */
 const LEAST_PASS_SECONDS = 2
 
-export interface ShortPart {
+export interface TimedPart {
   readonly part: number
   readonly device: number
   readonly leastUs: number
   readonly elapsedUs: number
 }
 
-/** §4.0, §7: parts that were over too soon; a burst says nothing about a sustained rate. */
-export function shortParts(preset: Preset, run: Run): ShortPart[] {
+/** §4.0, §7: every part that must last a while, with how long it did. */
+export function timedParts(preset: Preset, run: Run): TimedPart[] {
   return figuresOf(run).flatMap(({ part, device, elapsedUs }) => {
     const leastUs = leastMicroseconds(preset, run.challenge, part)
-    return elapsedUs < leastUs ? [{ part, device, leastUs, elapsedUs }] : []
+    return leastUs > 0 ? [{ part, device, leastUs, elapsedUs }] : []
   })
 }
+
+/** Parts that were over too soon; a burst says nothing about a sustained rate. */
+export const shortParts = (preset: Preset, run: Run): TimedPart[] =>
+  timedParts(preset, run).filter(({ leastUs, elapsedUs }) => elapsedUs < leastUs)
 
 function leastMicroseconds(preset: Preset, challenge: Challenge, p: number): number {
   const role = partRole(challenge, p)
@@ -34,13 +38,12 @@ function leastMicroseconds(preset: Preset, challenge: Challenge, p: number): num
 /** A box that was busy in the first run and is idle in the second may be twice as fast, and is honest all the same. */
 const LENGTHENED = 3
 
-/** The plan with more rounds where a part was short, aiming well past the least. */
-export function lengthen(plan: readonly PlannedPart[], short: readonly ShortPart[]): PlannedPart[] {
+/** The plan with more rounds in every timed part, aiming well past the least: the parts that were long enough may not be again. */
+export function lengthen(plan: readonly PlannedPart[], timed: readonly TimedPart[]): PlannedPart[] {
   return plan.map((part, p) => {
-    const factors = short
+    const factors = timed
       .filter((entry) => entry.part === p)
       .map(({ leastUs, elapsedUs }) => (LENGTHENED * leastUs) / elapsedUs)
-    if (factors.length === 0) return part
-    return { ...part, rounds: boundedRounds(Math.ceil(part.rounds * Math.max(...factors)), part.kept.length) }
+    return { ...part, rounds: boundedRounds(Math.ceil(part.rounds * Math.max(1, ...factors)), part.kept.length) }
   })
 }
