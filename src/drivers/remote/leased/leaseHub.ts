@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { createWebSocketStream, type WebSocket } from 'ws'
-import { decodeAnswer } from '../../../core/lease/leaseMessages.ts'
+import { decodeAnswer, isFresh } from '../../../core/lease/leaseMessages.ts'
 import { listenWs, wsChannel } from '../../system/wsChannel.ts'
 import type { ProviderPeer } from './askProvider.ts'
 
@@ -77,13 +77,14 @@ export async function openLeaseHub(
 ): Promise<LeaseHub> {
   const peers = new Meeting<ProviderPeer>(true)
   const tunnels = new Meeting<WebSocket>(false)
+  const isNew = newGreetings()
   const listener = await listenWs(
     where,
     (socket, path) => {
       const silent = setTimeout(() => socket.terminate(), FIRST_WORD_MS)
       socket.once('close', () => clearTimeout(silent))
       if (path === '/tunnel') acceptTunnel(socket, tunnels, () => clearTimeout(silent))
-      else void acceptPeer(socket, peers, door, () => clearTimeout(silent))
+      else void acceptPeer(socket, peers, { ...door, isNew }, () => clearTimeout(silent))
     },
     MAX_CONNECTIONS,
   )
@@ -104,7 +105,7 @@ export async function openLeaseHub(
 async function acceptPeer(
   socket: WebSocket,
   peers: Meeting<ProviderPeer>,
-  { self, accepts }: HubDoor,
+  { self, accepts, isNew }: HubDoor & { readonly isNew: (key: string, sentAtMs: number) => boolean },
   heard: () => void,
 ): Promise<void> {
   const channel = wsChannel(socket)
@@ -113,12 +114,23 @@ async function acceptPeer(
   try {
     const { from, message } = decodeAnswer(first.value as Uint8Array, self)
     if (message.kind !== 'hello' || !(await accepts(from))) return socket.terminate()
+    if (!isNew(from, message.sentAtMs)) return socket.terminate()
     if (socket.readyState !== socket.OPEN) return
     const peer = { channel, key: from }
     peers.offer(from, peer)
     socket.once('close', () => peers.withdraw(from, peer))
   } catch {
     socket.terminate()
+  }
+}
+
+/** A greeting works once: whoever recorded one must not take the place of the provider who sent it. */
+function newGreetings(): (key: string, sentAtMs: number) => boolean {
+  const latest = new Map<string, number>()
+  return (key, sentAtMs) => {
+    if (!isFresh(sentAtMs, Date.now()) || sentAtMs <= (latest.get(key) ?? 0)) return false
+    latest.set(key, sentAtMs)
+    return true
   }
 }
 

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { testSigner } from '../../../../test/support/testSigner.ts'
+import { toHex } from '../../../core/bytes/hex.ts'
+import { encodeAnswer, MAX_CLOCK_SKEW_MS } from '../../../core/lease/leaseMessages.ts'
+import { type LeaseHub, openLeaseHub } from './leaseHub.ts'
+
+const self = toHex(testSigner(1).publicKey)
+const provider = testSigner(2)
+const key = toHex(provider.publicKey)
+const never = new AbortController().signal
+const sockets: WebSocket[] = []
+let hub: LeaseHub
+
+beforeEach(async () => {
+  hub = await openLeaseHub({ host: '127.0.0.1', port: 0 }, { self, accepts: async (known) => known === key })
+})
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.terminate()
+  await hub.close()
+})
+
+const helloOf = (sentAtMs: number): Uint8Array => encodeAnswer({ kind: 'hello', to: self, sentAtMs }, provider)
+
+/** Dials in and greets; the promise says when the hub hangs up. */
+function dialIn(hello: Uint8Array): Promise<'hung up'> {
+  const socket = new WebSocket(`ws://127.0.0.1:${hub.port}`)
+  sockets.push(socket)
+  socket.on('open', () => socket.send(hello))
+  return new Promise((resolve, reject) => {
+    socket.once('close', () => resolve('hung up'))
+    socket.once('error', reject)
+  })
+}
+
+test('a greeting that somebody recorded does not take the place of the provider who sent it', async () => {
+  const hello = helloOf(Date.now())
+  void dialIn(hello)
+  const peer = await hub.peer(key, never)
+  expect(await dialIn(hello)).toBe('hung up')
+  expect(await hub.peer(key, never)).toBe(peer)
+})
+
+test('a greeting of another time is refused', async () => {
+  expect(await dialIn(helloOf(Date.now() - 2 * MAX_CLOCK_SKEW_MS))).toBe('hung up')
+  expect(await dialIn(helloOf(Date.now() + 2 * MAX_CLOCK_SKEW_MS))).toBe('hung up')
+})
+
+test('a provider that dials again takes its own place', async () => {
+  const now = Date.now()
+  void dialIn(helloOf(now - 1))
+  const first = await hub.peer(key, never)
+  void dialIn(helloOf(now))
+  await expect.poll(() => hub.peer(key, never)).not.toBe(first)
+})
