@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { dialWs, MESSAGES, wsChannel } from './wsChannel.ts'
+import { dialWs, listenWs, MESSAGES, wsChannel } from './wsChannel.ts'
 
 const servers: net.Server[] = []
 afterEach(async () => {
@@ -27,6 +27,24 @@ async function serverThatSends(more: Uint8Array): Promise<string> {
   await once(server, 'listening')
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
+
+test('one address cannot take every place of a listener', async () => {
+  const never = new AbortController().signal
+  const listener = await listenWs({ host: '127.0.0.1', port: 0 }, () => {}, 8)
+  try {
+    const sockets = []
+    for (let i = 0; i < 3; i++) sockets.push(await dialWs(`ws://127.0.0.1:${listener.port}`, MESSAGES, never))
+    await once(sockets[2]!, 'close')
+    expect(sockets.map(({ readyState }) => readyState)).toEqual([1, 1, 3])
+    sockets[0]!.close()
+    await once(sockets[0]!, 'close')
+    const next = await dialWs(`ws://127.0.0.1:${listener.port}`, MESSAGES, never)
+    next.ping()
+    await once(next, 'pong')
+  } finally {
+    await listener.close()
+  }
+})
 
 /** The process would end on an error event that nobody listens for, and this test run with it. */
 test.each([

@@ -8,6 +8,8 @@ import type { MessageChannel } from '../../ports/leases.ts'
 /** More messages than this wait for nobody: a peer that floods is cut off. */
 const MAX_WAITING = 64
 const MAX_PEERS = 256
+/** Of all places, what one address may hold. */
+const ONE_ADDRESS_SHARE = 1 / 4
 const HANDSHAKE_MS = 10_000
 const PING_MS = 20_000
 
@@ -100,9 +102,18 @@ export async function listenWs(
   maxPeers = MAX_PEERS,
 ): Promise<WsListener> {
   const server = new WebSocketServer({ ...where, ...TUNNEL })
+  const places = new Map<string, number>()
   server.on('connection', (socket, request) => {
-    if (server.clients.size > maxPeers) return socket.terminate()
     socket.on('error', () => socket.terminate())
+    const from = request.socket.remoteAddress ?? ''
+    const held = (places.get(from) ?? 0) + 1
+    if (server.clients.size > maxPeers || held > maxPeers * ONE_ADDRESS_SHARE) return socket.terminate()
+    places.set(from, held)
+    socket.once('close', () => {
+      const left = places.get(from)! - 1
+      if (left > 0) places.set(from, left)
+      else places.delete(from)
+    })
     onSocket(socket, request.url ?? '/')
   })
   await once(server, 'listening')
