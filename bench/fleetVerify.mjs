@@ -9,14 +9,13 @@
 // Everything runs through the real fleet (runFleet, the threaded checker, the embedded store); only connecting to a box
 // and waiting for its cards is left out.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, loadavg, tmpdir } from 'node:os'
+import { cpus, getPriority, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { createLiveRuns } from '../dist/apps/shared/createLiveRuns.js'
 import { FLEET_METRICS } from '../dist/apps/validator/fleet/fleetMetrics.js'
 import { runFleet } from '../dist/apps/validator/fleet/runFleet.js'
-import { signerFrom } from '../dist/core/bytes/ed25519.js'
 import { sha256 } from '../dist/core/bytes/sha256.js'
 import { issueCertificate } from '../dist/core/certificate/issueCertificate.js'
 import { judgeRun } from '../dist/core/certificate/judgeRun.js'
@@ -30,6 +29,7 @@ import { defaultScoreConfig } from '../dist/core/score/defaultScoreConfig.js'
 import { openCpuDevice } from '../dist/drivers/gpu/cpu/openCpuDevice.js'
 import { openEmbedded } from '../dist/drivers/store/openEmbedded.js'
 import { loadCatalogue } from '../dist/drivers/system/loadCatalogue.js'
+import { nativeSigner } from '../dist/drivers/system/nativeSigner.js'
 import { systemClock } from '../dist/drivers/system/systemClock.js'
 import { systemRandomness } from '../dist/drivers/system/systemRandomness.js'
 import { textMetrics } from '../dist/drivers/system/textMetrics.js'
@@ -104,7 +104,7 @@ const atMainnetSize = ({ challenge, parts }) => ({
 const run = await provenRun()
 const large = atMainnetSize(run)
 const catalogue = await loadCatalogue(fileURLToPath(new URL('../catalogue/gpus.yaml', import.meta.url)))
-const signer = signerFrom(systemRandomness.bytes(32))
+const signer = nativeSigner(systemRandomness.bytes(32))
 const checker = await openThreadedChecker()
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-'))
 const store = await openEmbedded({ folder: join(folder, 'data') })
@@ -231,6 +231,7 @@ const results = {
   cores,
   node: process.version,
   load: loadavg(),
+  priority: getPriority(),
   note: 'boxesPerHour from processor time: cores * 3600 / seconds of processor time per box, the missing path nodes added. boxesPerHourByWallClock is what this run did beside whatever else the machine was doing (see load).',
   boxes,
   cpuSecondsPerBox: cpuPerBox,

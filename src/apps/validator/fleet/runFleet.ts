@@ -123,7 +123,9 @@ class Fleet {
     if (outcome === 'rejected') metrics.add('touchstone_rejections_total', { code: code ?? 'none' })
     else if (outcome !== 'accepted') metrics.add('touchstone_faults_total', { code: code ?? 'none' })
     const fields = { box: job.boxId, round: job.round, kind: job.kind, attempt: job.attempt, outcome, code }
-    log[outcome === 'accepted' ? 'info' : 'warn']('box verified', { ...fields, score: finish.box.score, seconds })
+    const told = { ...fields, score: finish.box.score, seconds }
+    if (outcome === 'accepted') log.info('box verified', told)
+    else log.warn('box not verified', told)
     for (const { what } of finish.result.marks) log.warn('box changed', { box: job.boxId, what })
     const { boxId, round, kind } = job
     live.publish({ type: 'finished', boxId, round, kind, outcome, code, score: finish.box.score, resultId })
