@@ -33,7 +33,7 @@ export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): P
   const dialledIn = HUB_FORM.exec(target.address)
   if (dialledIn !== null) return openThroughHub(dialledIn[1]!, target, signal)
   const match = FORM.exec(target.address)
-  if (match === null) throw badTarget(target.address)
+  if (match === null || !URL.canParse(`ws://${match[1]}`)) throw badTarget(target.address)
   const channel = wsChannel(await dialWs(`ws://${match[1]}`, MESSAGES, signal))
   try {
     const options = await optionsOf(target)
