@@ -62,7 +62,8 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
 
 const configOf = ({ config = 'validator.yaml' }: Flags): ValidatorConfig => readValidatorConfig(config)
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`)
+/** Another program may hold the port: whatever it answers, it moves no cursor. */
+const print = (text: string): void => void process.stdout.write(`${text.replace(/[^\P{C}\n]/gu, '?')}\n`)
 
 async function status(config: ValidatorConfig, _: readonly string[], { json }: Flags): Promise<number> {
   const told = await readStatus(config)
