@@ -1,5 +1,5 @@
 import { killSuite } from './suites/killSuite.ts'
-import { embeddedTarget, postgresTarget } from './support/killTargets.ts'
+import { postgresTarget } from './support/killTargets.ts'
 
-killSuite('PostgreSQL', 2, postgresTarget)
-killSuite('embedded', 1, embeddedTarget)
+// The embedded store, which takes seconds to open, is killed in fleetKill.long.test.ts.
+killSuite('PostgreSQL', 3, postgresTarget)

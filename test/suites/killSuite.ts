@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Store } from '../../src/ports/store.ts'
 import { startFleetProcess } from '../support/fleetProcess.ts'
-import { entry } from '../support/storeFixtures.ts'
 
 export interface KillTarget {
   /** A fresh empty store. */
@@ -22,17 +21,14 @@ export function killSuite(name: string, kills: number, target: KillTarget): void
     const { address, open, end } = await target.make()
     const boxes = BOXES_PER_LIFE * kills
     const ids = Array.from({ length: boxes }, (_, i) => `box-${i}`)
-    const before = await open()
-    for (const id of ids) await before.putBox(entry(id))
-    await before.close()
     for (let kill = 0; kill < kills; kill++) {
-      const killed = startFleetProcess(address, `v${kill}`, RUN_MS, AT_ONCE)
+      const killed = startFleetProcess(address, `v${kill}`, RUN_MS, AT_ONCE, boxes)
       await killed.said('ready')
       await delay(Math.random() * LONGEST_LIFE_MS)
       await killed.kill('SIGKILL')
       expect(killed.hasSaid('round done')).toBe(false)
     }
-    const last = startFleetProcess(address, 'last', RUN_MS, AT_ONCE)
+    const last = startFleetProcess(address, 'last', RUN_MS, AT_ONCE, boxes)
     await last.said('round done')
     expect(await last.ended).toBe(0)
     const store = await open()

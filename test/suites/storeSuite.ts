@@ -243,12 +243,14 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.removeBox(a)
     })
 
-    test('a dump restores into an empty store, and only there', async () => {
-      await store.putBox(entry(a))
+    test('a dump restores into an empty store, and only there; times of a clock since set back hold nothing up', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
       await store.addJob(job(a, { round: n }))
-      const leased = await only(a)
       const result = resultOf({ runId: `dump${n}`, certificate: 'é'.repeat(1000), inventory })
-      await store.finishJob(finishOf(leased, owner, { result }))
+      await store.finishJob(finishOf(await only(a), owner, { result }))
+      const number = 2_000_000 + n
+      await store.openRound({ number, height: null, jobs: [job(a, { round: number }), job(b, { round: number })] })
+      const [held] = await store.claimJobs({ ...claim, limit: 1 })
       const lines: string[] = []
       const rows = await store.dump(async (line) => void lines.push(line))
       expect(lines).toHaveLength(rows + 1)
@@ -256,49 +258,27 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
         yield* kept
       }
       await expect(store.load(from(lines))).rejects.toMatchObject({ detail: { code: 'STORE_NOT_EMPTY' } })
+      // Rounds and jobs as a clock that was a day ahead would have written them.
+      const dayLater = (_: string, time: string) =>
+        JSON.stringify(new Date(Date.parse(time) + 86_400_000).toISOString())
+      const ahead = lines.map((line) =>
+        /^{"table":"(rounds|jobs)"/.test(line) ? line.replace(/"(\d{4}-\d\d-\d\dT[^"]+)"/g, dayLater) : line,
+      )
       const other = await under.open()
       try {
         await expect(other.load(from(['{"format":"else"}']))).rejects.toMatchObject({
           detail: { code: 'NOT_A_BACKUP' },
         })
         await expect(other.load(from([lines[0]!, '{"ta']))).rejects.toMatchObject({ detail: { code: 'NOT_A_BACKUP' } })
-        expect(await other.load(from(lines))).toBe(rows)
+        expect(await other.load(from(ahead))).toBe(rows)
         expect(await other.box(a)).toEqual(await store.box(a))
         expect(await other.history(a, all)).toEqual(await store.history(a, all))
         expect(await other.certificate(`dump${n}`)).toBe('é'.repeat(1000))
-        await other.putBox(entry(b))
-        expect(await other.addJob(job(b, { round: n }))).toBe(true)
-      } finally {
-        await other.close()
-      }
-    })
-
-    test('after the clock was set back nothing waits for a time that will not come', async () => {
-      for (const id of [a, b]) await store.putBox(entry(id))
-      const number = 2_000_000 + n
-      await store.openRound({ number, height: null, jobs: [job(a, { round: number }), job(b, { round: number })] })
-      const [mine] = await store.claimJobs({ ...claim, limit: 1 })
-      const lines: string[] = []
-      await store.dump(async (line) => void lines.push(line))
-      await store.releaseLeases(null)
-      for (const id of [a, b]) await store.removeBox(id)
-      // The same rows, written by a clock that was a day ahead.
-      const ahead = lines.map((line) =>
-        line.replace(/"(\d{4}-\d\d-\d\dT[^"]+)"/g, (_, time: string) =>
-          JSON.stringify(new Date(Date.parse(time) + 86_400_000).toISOString()),
-        ),
-      )
-      const other = await under.open()
-      try {
-        await other.load(
-          (async function* () {
-            yield* ahead
-          })(),
-        )
         expect(await other.roundDue(3_600_000)).toBe(true)
         const taken = await other.claimJobs({ owner: 'another', leaseMs: 60_000, limit: 100 })
         expect(taken.map(({ boxId }) => boxId)).toEqual(expect.arrayContaining([a, b]))
-        expect(await other.finishJob(finishOf(mine!, owner))).toBeNull()
+        expect(await other.finishJob(finishOf(held!, owner))).toBeNull()
+        expect(await other.addJob(job(b, { round: n, reason: 'asked' }))).toBe(true)
       } finally {
         await other.close()
       }

@@ -1,5 +1,5 @@
 // A validator process whose boxes take a while and always pass. Arguments: store address, owner, milliseconds a run takes,
-// concurrency. Prints "ready" when it works and "round done" when nothing waits.
+// concurrency, and how many boxes an empty store gets first. Prints "ready" when it works and "round done" when nothing waits.
 
 import { fileURLToPath } from 'node:url'
 import { createLiveRuns } from '../../dist/apps/shared/createLiveRuns.js'
@@ -12,7 +12,7 @@ import { systemClock } from '../../dist/drivers/system/systemClock.js'
 import { systemRandomness } from '../../dist/drivers/system/systemRandomness.js'
 import { textMetrics } from '../../dist/drivers/system/textMetrics.js'
 
-const [address, owner, runMs, concurrency] = process.argv.slice(2)
+const [address, owner, runMs, concurrency, boxes = '0'] = process.argv.slice(2)
 const store = await openStore(address, process.cwd())
 const catalogue = await loadCatalogue(fileURLToPath(new URL('../../catalogue/gpus.yaml', import.meta.url)))
 const say = (text) => process.stdout.write(`${text}\n`)
@@ -65,6 +65,9 @@ const rules = {
   retention: { resultDays: 90, certificateDays: 7 },
 }
 const deps = { store, clock: systemClock, randomness: systemRandomness, log, metrics: textMetrics(FLEET_METRICS) }
+if ((await store.fleet()).length === 0)
+  for (let i = 0; i < Number(boxes); i++)
+    await store.putBox({ id: `box-${i}`, address: 'local', provider: 'p', claim: null, allocated: false })
 const stop = new AbortController()
 process.once('SIGTERM', () => stop.abort())
 const running = runFleet({ ...deps, live: createLiveRuns(), verify, chain: null }, rules, stop.signal)

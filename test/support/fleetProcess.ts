@@ -11,11 +11,21 @@ export interface FleetProcess {
 }
 
 /** A whole validator process from dist/, with boxes that sleep and pass. */
-export function startFleetProcess(store: string, owner: string, runMs: number, concurrency: number): FleetProcess {
+export function startFleetProcess(
+  store: string,
+  owner: string,
+  runMs: number,
+  concurrency: number,
+  boxes: number,
+): FleetProcess {
   const script = fileURLToPath(new URL('./fleetChild.mjs', import.meta.url))
-  const child: ChildProcess = spawn(process.execPath, [script, store, owner, String(runMs), String(concurrency)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [script, store, owner, ...[runMs, concurrency, boxes].map(String)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   let output = ''
   let wake = () => {}
   child.stdout!.on('data', (chunk: Buffer) => {

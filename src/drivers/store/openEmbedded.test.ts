@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { storeSuite } from '../../../test/suites/storeSuite.ts'
 import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
-import { entry } from '../../../test/support/storeFixtures.ts'
 import { openEmbedded } from './openEmbedded.ts'
 
 storeSuite('embedded', async () => {
@@ -22,15 +21,11 @@ storeSuite('embedded', async () => {
 })
 
 describe('openEmbedded', () => {
-  test('a folder has one user at a time, and keeps what it holds', async () => {
+  test('a folder has one user at a time', async () => {
     const { folder, end } = await embeddedFolder()
     const store = await openEmbedded({ folder })
-    await store.putBox(entry('kept'))
     await expect(openEmbedded({ folder })).rejects.toMatchObject({ detail: { code: 'STORE_IN_USE' } })
     await store.close()
-    const again = await openEmbedded({ folder })
-    expect(await again.box('kept')).not.toBeNull()
-    await again.close()
     end()
   })
 
