@@ -32,7 +32,7 @@ test('an honest prover passes devnet, calibration included, at the rate of its c
 test('attack 44: a box that is slow in the calibration buys minutes, not days', async () => {
   const clock = new VirtualClock()
   let rounds = 0
-  const costs = { round: (signal: AbortSignal) => clock.sleep(rounds++ < 4 ? 50_000 : 1e9, signal) }
+  const costs = { round: (signal: AbortSignal) => clock.sleep(rounds++ < 6 ? 25_000 : 1e9, signal) }
   const program = honestProgram({ devices: [openReferenceDevice({ engine, costs })] })
   const options = { preset: PRESETS.devnet, openings: 32, partSeconds: 3, maxSize: 64 }
   const { judgement, seconds } = await verifyInProcess({ program, catalogue, engine, clock, options })
