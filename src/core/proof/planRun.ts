@@ -75,13 +75,16 @@ export function chooseSize(
 /** Enough that one held-up root does not decide how long a part is. */
 const TIMED_ROUNDS = 4
 
+/** A pass over a few megabytes measures the threads of a CPU waking up, not its memory; rounds of a card are large. */
+const timedFill = ({ kind }: SizedDevice): number => (kind === 'cpu' ? 48 : 4)
+
 /** Second calibration, at the chosen sizes: how many rounds and passes fill the wanted time. Discarded too. */
 export function planTiming(inputs: PlanInputs, size: (precision: Precision) => number): PlannedPart[] {
   const parts = inputs.precisions.map((precision) => ({
     ...blank(inputs, 'rounds', precision, size(precision)),
     rounds: TIMED_ROUNDS,
   }))
-  if (inputs.memory) parts.push({ ...memoryPart(inputs), kept: inputs.devices.map(() => 4), rounds: 3 })
+  if (inputs.memory) parts.push({ ...memoryPart(inputs), kept: inputs.devices.map(timedFill), rounds: TIMED_ROUNDS })
   if (inputs.bind) parts.push({ ...blank(inputs, 'bind', 'int8', bindSize(inputs, size)), rounds: TIMED_ROUNDS })
   return parts
 }
@@ -127,7 +130,9 @@ function memoryParts(inputs: PlanInputs, timings: Timings): PlannedPart[] {
   const part = { ...planned, kept: planned.kept.map((kept, device) => affordable(inputs, device, kept, fill?.slowest)) }
   const pass = timings.get('pass byte')
   const bytes = Math.max(...part.kept) * part.m * part.n * 2
-  const wanted = Math.max(inputs.preset.passSeconds, inputs.preset.secure ? 55 * inputs.roundTripSeconds : 0)
+  // A CPU's caches make a short calibration of its memory uncertain; the passes must not be over too soon.
+  const certain = inputs.devices.some(({ kind }) => kind === 'cpu') ? 2 : 1
+  const wanted = Math.max(certain * inputs.preset.passSeconds, inputs.preset.secure ? 55 * inputs.roundTripSeconds : 0)
   const passes = boundedRounds(
     pass && wanted > 0 ? Math.max(2, Math.ceil(wanted / (pass.fastest * bytes))) : inputs.preset.fixedPasses || 8,
     inputs.devices.length,
