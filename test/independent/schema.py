@@ -10,6 +10,8 @@ SILENT = {"$schema", "$defs", "title", "description", "format", "default"}
 
 
 def _is(value, name):
+    if isinstance(name, list):
+        return any(_is(value, one) for one in name)
     if name in ("integer", "number"):
         whole = isinstance(value, int) and not isinstance(value, bool)
         return whole or (name == "number" and isinstance(value, float))
