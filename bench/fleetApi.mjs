@@ -77,6 +77,7 @@ const api = createApi({
   metrics: textMetrics([]),
   clock: systemClock,
   decay: { freshMs: 3_600_000, halfLifeMs: 3_600_000 },
+  self: '0'.repeat(64),
   writers: [],
   requestsPerMinute: 1e6,
   program: 'touchstone bench',

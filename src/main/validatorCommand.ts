@@ -106,7 +106,9 @@ async function call(config: ValidatorConfig, args: readonly string[], { env }: C
   const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
   const time = new Date().toISOString()
   const nonce = toHex(systemRandomness.bytes(16))
-  const parts = { method: method.toUpperCase(), path, body: new TextEncoder().encode(body), time, nonce }
+  // The validator itself asks itself: its key is the one that signs and the one that is asked.
+  const validator = toHex(signer.publicKey)
+  const parts = { validator, method: method.toUpperCase(), path, body: new TextEncoder().encode(body), time, nonce }
   const headers = { ...signRequest(parts, signer), 'content-type': 'application/json' }
   const sent = { method: parts.method, headers, ...(body === '' ? {} : { body }) }
   const response = await fetch(`${apiUrl(config)}${path}`, sent).catch((cause: unknown) => {

@@ -60,14 +60,14 @@ export async function runValidator(
     const metrics = textMetrics([...FLEET_METRICS, ...PROCESS_METRICS])
     const live = createLiveRuns()
     const fleetBase = { store, clock: systemClock, randomness: systemRandomness, log, metrics, live }
-    const writers = [toHex(signer.publicKey), ...(config.api?.writers ?? [])]
-    door?.open(apiOf(config, { ...fleetBase, score, writers }))
+    const self = toHex(signer.publicKey)
+    const writers = [self, ...(config.api?.writers ?? [])]
+    door?.open(apiOf(config, { ...fleetBase, score, self, writers }))
     const checker = await openThreadedChecker(config.work.threads)
     closing.unshift(() => checker.close())
     closing.unshift(watchProcess(metrics))
     await putBoxes(store, config)
     const verifyDeps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue }
-    const self = toHex(signer.publicKey)
     const hub = config.leaseHub ? await openValidatorHub(config.leaseHub, { self, store, log }) : null
     if (hub) closing.unshift(() => hub.close())
     const verify = verifyJobs(config, verifyDeps, { env, log, hub })
@@ -109,6 +109,7 @@ function rulesOf({ rounds, work, retention }: ValidatorConfig, score: ScoreConfi
 
 type ApiNeeds = Pick<FleetDeps, 'store' | 'live' | 'metrics' | 'clock'> & {
   readonly score: ScoreConfig
+  readonly self: string
   readonly writers: readonly string[]
 }
 

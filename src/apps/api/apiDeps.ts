@@ -11,6 +11,8 @@ export interface ApiDeps {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly decay: Decay
+  /** Hex key of this validator: a signed request names it. */
+  readonly self: string
   /** Hex keys whose signed requests may write; none: the API is read-only. */
   readonly writers: readonly string[]
   readonly requestsPerMinute: number

@@ -17,6 +17,7 @@ import type { ApiDeps } from './apiDeps.ts'
 import { createApi } from './createApi.ts'
 
 const writer = testSigner(3)
+const validator = toHex(testSigner(5).publicKey)
 const runId = 'ab'.repeat(16)
 let made: { readonly folder: string; end(): void }
 let store: Store
@@ -31,6 +32,7 @@ beforeAll(async () => {
     metrics: textMetrics([{ name: 'jobs_total', help: 'Jobs.', type: 'counter' }]),
     clock: systemClock,
     decay: { freshMs: 3_600_000, halfLifeMs: 3_600_000 },
+    self: validator,
     writers: [toHex(writer.publicKey)],
     requestsPerMinute: 100_000,
     program: 'touchstone 0.1.0',
@@ -57,13 +59,18 @@ async function write(
   method: string,
   path: string,
   body: unknown,
-  sent: { time?: string; nonce?: string; headers?: Record<string, string>; path?: string; body?: string } = {},
+  sent: Partial<Record<'validator' | 'time' | 'nonce' | 'path' | 'body', string>> & {
+    headers?: Record<string, string>
+  } = {},
   api = createApi(deps),
 ) {
   const text = body === undefined ? '' : JSON.stringify(body)
   const time = sent.time ?? new Date().toISOString()
   const nonce = sent.nonce ?? toHex(crypto.getRandomValues(new Uint8Array(16)))
-  const signed = signRequest({ method, path, body: new TextEncoder().encode(text), time, nonce }, writer)
+  const signed = signRequest(
+    { validator: sent.validator ?? validator, method, path, body: new TextEncoder().encode(text), time, nonce },
+    writer,
+  )
   const headers = { ...signed, 'content-type': 'application/json', ...sent.headers }
   const content = sent.body ?? text
   const response = await api.request(sent.path ?? path, {
@@ -194,6 +201,7 @@ describe('writing', () => {
     ['no signature', { headers: { 'touchstone-signature': '' } }, 'BAD_SIGNATURE'],
     ['another body', { body: '{"address":"local","provider":"bob"}' }, 'BAD_SIGNATURE'],
     ['another path', { path: '/v1/boxes/other' }, 'BAD_SIGNATURE'],
+    ['a request signed for another validator', { validator: toHex(testSigner(6).publicKey) }, 'BAD_SIGNATURE'],
     ['another query', { path: '/v1/boxes/x?y=1' }, 'BAD_SIGNATURE'],
     ['an old request', { time: '2026-01-01T00:00:00.000Z' }, 'STALE_REQUEST'],
     ['a time of another spelling', { time: new Date().toUTCString() }, 'STALE_REQUEST'],

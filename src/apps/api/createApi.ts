@@ -66,7 +66,7 @@ function addDocument(app: OpenAPIHono, { program }: ApiDeps): void {
     in: 'header',
     name: 'touchstone-signature',
     description:
-      'Ed25519 over "touchstone/request", method, path with query, hex SHA-256 of the body, time and nonce, one a line; with touchstone-key, touchstone-time and touchstone-nonce.',
+      'Ed25519 over "touchstone/request", hex key of the validator asked, method, path with query, hex SHA-256 of the body, time and nonce, one a line; with touchstone-key, touchstone-time and touchstone-nonce.',
   })
   app.doc31('/openapi.json', {
     openapi: '3.1.0',

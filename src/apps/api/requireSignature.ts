@@ -7,7 +7,7 @@ import { problem } from './problem.ts'
 const TOLERANCE_MS = 60_000
 
 /** Reading is free; anything else needs a fresh signature of a known key, which works once. */
-export function requireSignature({ writers, store, clock }: ApiDeps): MiddlewareHandler {
+export function requireSignature({ self, writers, store, clock }: ApiDeps): MiddlewareHandler {
   return async (c, next) => {
     if (c.req.method === 'GET' || c.req.method === 'HEAD') return next()
     if (writers.length === 0) throw refused('READ_ONLY', 'this API is read-only', 'Name keys under api.writers.')
@@ -22,7 +22,7 @@ export function requireSignature({ writers, store, clock }: ApiDeps): Middleware
     if (!/^[0-9a-f]{32}$/.test(nonce)) throw refused('BAD_NONCE', 'the nonce is not 32 hex digits', SIGN)
     const { pathname, search } = new URL(c.req.url)
     const body = new Uint8Array(await c.req.arrayBuffer())
-    const parts = { method: c.req.method, path: pathname + search, body, time, nonce }
+    const parts = { validator: self, method: c.req.method, path: pathname + search, body, time, nonce }
     if (!checkRequest(parts, key, header('signature')))
       throw refused('BAD_SIGNATURE', 'the signature does not fit the request', SIGN)
     // Last of all: only its owner can use up a nonce.
@@ -32,6 +32,6 @@ export function requireSignature({ writers, store, clock }: ApiDeps): Middleware
   }
 }
 
-const SIGN = 'Sign method, path, body, time and nonce as docs/runbook.md shows.'
+const SIGN = 'Sign this validator’s key, method, path, body, time and nonce as docs/runbook.md shows.'
 
 const refused = (code: string, message: string, nextStep: string) => problem(401, code, message, nextStep)

@@ -5,6 +5,8 @@ import { sha256 } from '../../core/bytes/sha256.ts'
 
 /** Everything a signature covers: whoever changes one of them needs a new one. */
 export interface SignedParts {
+  /** Hex key of the validator asked: another one that knows the same writer must not take the request too. */
+  readonly validator: string
   readonly method: string
   /** With its query. */
   readonly path: string
@@ -23,10 +25,12 @@ export const SIGNATURE_HEADERS = {
 } as const
 
 /** One line each; none of them can hold a line break, so that no two requests have the same bytes. */
-export function requestMessage({ method, path, body, time, nonce }: SignedParts): Uint8Array {
-  const lines = [method, path, toHex(sha256(body)), time, nonce].map((line) => line.replace(/[^\x21-\x7e]/g, '?'))
-  return concatBytes(ascii('touchstone/request\n'), ascii(lines.join('\n')))
+export function requestMessage({ validator, method, path, body, time, nonce }: SignedParts): Uint8Array {
+  const lines = [validator, method, path, toHex(sha256(body)), time, nonce]
+  return concatBytes(ascii('touchstone/request\n'), ascii(lines.map(oneLine).join('\n')))
 }
+
+const oneLine = (text: string): string => text.replace(/[^\x21-\x7e]/g, '?')
 
 /** The headers that make a request a write of this signer. */
 export function signRequest(parts: SignedParts, signer: Signer): Record<string, string> {
