@@ -177,6 +177,28 @@ describe('reading', () => {
   })
 })
 
+test('an asker that changes its address within its /64 is still one asker', async () => {
+  let last = 0
+  const api = createApi({ ...deps, requestsPerMinute: 8, clientOf: () => `2001:db8:0:7::${(++last).toString(16)}` })
+  const codes = []
+  for (let i = 0; i < 4; i++) codes.push((await api.request('/v1/boxes')).status)
+  expect(codes).toEqual([200, 200, 429, 429])
+})
+
+test.each(['/health', '/metrics', '/openapi.json'])(
+  '%s has a limit, far above a scraper that asks every second',
+  async (path) => {
+    const stopped = { ...systemClock, monotonicUs: () => 0 }
+    const api = createApi({ ...deps, clock: stopped, requestsPerMinute: 4 })
+    await api.request('/v1/boxes')
+    expect((await api.request('/v1/boxes')).status).toBe(429)
+    for (let i = 0; i < 120; i++) expect((await api.request(path)).status).toBe(200)
+    let last = 200
+    for (let i = 0; i < 200 && last === 200; i++) last = (await api.request(path)).status
+    expect(last).toBe(429)
+  },
+)
+
 describe('writing', () => {
   const box = { address: 'ssh://root@host:22', provider: 'bob' }
 

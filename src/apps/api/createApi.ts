@@ -3,6 +3,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import type { ApiDeps } from './apiDeps.ts'
 import { addLiveRoute } from './liveRoute.ts'
+import { networkOf } from './networkOf.ts'
 import { problem } from './problem.ts'
 import { rateLimit } from './rateLimit.ts'
 import { addReadRoutes } from './readRoutes.ts'
@@ -11,9 +12,12 @@ import { addWriteRoutes } from './writeRoutes.ts'
 
 const MOST_BODY_BYTES = 64 * 1024
 const PING_MS = 2_000
+/** For pages outside /v1, in buckets of their own: a scraper asks a few times a minute, and no reader of /v1 can starve it. */
+const PLAIN_PER_MINUTE = 600
 
 /** The validator over HTTP: everybody may read, keys named by the operator may write. */
-export function createApi(deps: ApiDeps): OpenAPIHono {
+export function createApi(given: ApiDeps): OpenAPIHono {
+  const deps: ApiDeps = { ...given, clientOf: (c) => networkOf(given.clientOf(c)) }
   const app = new OpenAPIHono({
     defaultHook: (result) => {
       if (!result.success) throw badRequest(result.error.issues[0]?.path.map(String).join('.') ?? '')
@@ -23,6 +27,8 @@ export function createApi(deps: ApiDeps): OpenAPIHono {
     await next()
     c.res.headers.set('x-content-type-options', 'nosniff')
   })
+  const plain = rateLimit({ ...deps, requestsPerMinute: PLAIN_PER_MINUTE })
+  for (const path of ['/health', '/metrics', '/openapi.json']) app.use(path, plain)
   addHealth(app, deps)
   app.use('/v1/*', rateLimit(deps))
   app.use('/v1/*', bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }))
