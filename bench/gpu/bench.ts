@@ -11,7 +11,7 @@ import type { Precision } from '../../src/core/params/precision.ts'
 import { openCudaDevices } from '../../src/drivers/gpu/cuda/openCudaDevices.ts'
 import { exactTiles, TileEngines } from './exactTiles.ts'
 import { median, quantile, relativeSlope, round } from './figures.ts'
-import { memoryRows, transferRates } from './memoryRows.ts'
+import { memoryRows, transferRow } from './memoryRows.ts'
 import { openCard, timed } from './openCard.ts'
 import { productRatio, provenRatio, type Row } from './ratios.ts'
 
@@ -67,7 +67,7 @@ for (const precision of ['bf16', 'int8', 'fp8'] as const)
   note(productRatio(card, { precision, side: 16384, k: 16384, own: 'tensor', target: null }))
 card.release()
 note(bindRow())
-note(transferRates(card))
+note(transferRow(card))
 for (const row of memoryRows(card)) note(row)
 card.close()
 note(await sustainedRow())

@@ -1,4 +1,5 @@
 import type { Card } from '../../src/drivers/gpu/cuda/card.ts'
+import { measureTransfers } from '../../src/drivers/gpu/cuda/measureTransfers.ts'
 import { Stop } from '../../src/drivers/gpu/cuda/stop.ts'
 import { round } from './figures.ts'
 import { timed } from './openCard.ts'
@@ -18,17 +19,10 @@ export function copyRate(card: Card): number {
   return rate
 }
 
-/** Host to card and card to host over pinned memory, bytes a second. */
-export function transferRates(card: Card): Row {
-  const { api, stream } = card.tools
-  const bytes = 2 ** 30
-  const host = api.allocateHost(bytes)
-  const device = api.allocate(bytes)
-  const up = bytes / (timed(card, 8, () => api.copyAsync(device, host.pointer, bytes, stream)) / 1000)
-  const down = bytes / (timed(card, 8, () => api.copyAsync(host.pointer, device, bytes, stream)) / 1000)
-  api.free(device)
-  api.freeHost(host)
-  const details = { hostToCardBytesPerSec: Math.round(up), cardToHostBytesPerSec: Math.round(down) }
+/** Host to card and card to host, as every verdict shows them. */
+export function transferRow({ tools }: Card): Row {
+  const details = measureTransfers(tools.api, tools.stream)
+  const up = Number(details.hostToCardBytesPerSec)
   return { what: 'host to card, GB/s', target: 'shown', value: round(up / 1e9, 1), met: null, details }
 }
 

@@ -170,7 +170,7 @@ function showOutcome(
     {
       judgement: judgementOf(read!),
       preset: preset.name,
-      names: inventory.devices.map(({ name }) => name),
+      devices: inventory.devices,
       catalogue,
       telemetry: statement.predicate.claims.telemetry,
     },

@@ -51,6 +51,11 @@ export class FakeCuda implements CudaApi {
     this.#trouble = trouble
   }
 
+  /** Of the host: pinned memory not given back. */
+  get hostBuffers(): number {
+    return this.#host.size
+  }
+
   get heldBytes(): number {
     return [...this.#sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
   }
@@ -91,6 +96,7 @@ export class FakeCuda implements CudaApi {
     if (!this.#sizes.delete(pointer)) throw new Error(`free of ${pointer}, which is not held`)
   }
   allocateHost(bytes: number): HostMemory {
+    this.#check('cuMemHostAlloc')
     const memory = { pointer: HOST_BASE * this.#handles++, bytes: new Uint8Array(bytes) }
     this.#host.set(memory.pointer, memory.bytes)
     return memory
@@ -108,6 +114,7 @@ export class FakeCuda implements CudaApi {
     return this.#at(from, length).slice()
   }
   copyAsync(to: Handle, from: Handle, bytes: number): void {
+    this.#check('cuMemcpyAsync')
     this.#at(to, bytes).set(this.#at(from, bytes))
   }
   loadModule(): Handle {

@@ -4,30 +4,34 @@ import { expectedRate } from '../../core/identify/expected.ts'
 import { ONE_MEMORY_SHARE } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { formatBytes, formatBytesPerSecond, formatOps } from '../../core/units/format.ts'
+import type { Inventory } from '../../core/wire/inventory.ts'
 import { labelled } from './labelled.ts'
 import { bar } from './showSteps.ts'
 import { summariseTelemetry } from './summariseTelemetry.ts'
 import type { Terminal } from './terminal.ts'
+import { transferLines } from './transferLines.ts'
 
 type Lines = Pick<Terminal, 'line' | 'colours'>
 
 export interface ShownDevice {
   readonly device: DeviceJudgement
-  readonly name: string
+  /** What the box said of it. */
+  readonly said: Inventory['devices'][number] | undefined
   readonly catalogue: Catalogue
   readonly telemetry: readonly unknown[]
 }
 
 /** One device of a verdict: rates against what its model should show, the sustained curve, memory, claims. */
-export function showDevice({ device, name, catalogue, telemetry }: ShownDevice, lines: Lines): void {
+export function showDevice({ device, said, catalogue, telemetry }: ShownDevice, lines: Lines): void {
   const { line, colours } = lines
   const model = catalogue.models.find(({ id }) => id === device.identity.model)
   line('')
-  line(`  ${colours.bold(`device ${device.device}`)}  ${name} ${colours.dim('(claimed)')}`)
+  line(`  ${colours.bold(`device ${device.device}`)}  ${said?.name ?? ''} ${colours.dim('(claimed)')}`)
   for (const row of labelled('inferred', identityText(device, catalogue))) line(row)
   showRates(device, model, catalogue, lines)
   showSustained(device, lines)
   showMemory(device, lines)
+  for (const row of transferLines(said?.details ?? {})) line(row)
   const claims = summariseTelemetry(telemetry, device.device, device.sustained?.perSecond ?? null)
   if (claims !== null) for (const row of labelled('claimed', claims)) line(row)
 }

@@ -3,6 +3,7 @@ import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { PresetName } from '../../core/params/presets.ts'
 import { explainReason, REASONS } from '../../core/proof/reasons.ts'
+import type { Inventory } from '../../core/wire/inventory.ts'
 import { labelled } from './labelled.ts'
 import { showDevice } from './showDevice.ts'
 import type { Terminal } from './terminal.ts'
@@ -10,7 +11,7 @@ import type { Terminal } from './terminal.ts'
 export interface ShownVerdict {
   readonly judgement: Judgement
   readonly preset: PresetName
-  readonly names: readonly string[]
+  readonly devices: Inventory['devices']
   readonly catalogue: Catalogue
   /** Samples the cards gave of themselves: claims. */
   readonly telemetry: readonly unknown[]
@@ -18,13 +19,13 @@ export interface ShownVerdict {
 
 /** The verdict for a person: what is proven, what is inferred, what is only claimed, and what none of it excludes. */
 export function showVerdict(shown: ShownVerdict, { line, colours }: Terminal): void {
-  const { judgement, preset, names, catalogue, telemetry } = shown
+  const { judgement, preset, devices, catalogue, telemetry } = shown
   line('')
   showHeadline(judgement, { line, colours })
   if (preset !== 'mainnet')
     line(`  ${colours.yellow(`preset ${preset} is insecure: good for trying out, and no card is identified`)}`)
   for (const device of judgement.devices)
-    showDevice({ device, name: names[device.device] ?? '', catalogue, telemetry }, { line, colours })
+    showDevice({ device, said: devices[device.device], catalogue, telemetry }, { line, colours })
   if (judgement.devices.length > 1)
     line(`  together       ${(judgement.scaling ?? 0) / 10} % of the rates alone; ${judgement.count.sentence}`)
   if (judgement.claim) {
@@ -58,5 +59,5 @@ function showHeadline({ outcome, reason, claim }: Judgement, { line, colours }: 
 
 export const shownReport = (report: BoxReport, catalogue: Catalogue): ShownVerdict => {
   const { judgement, preset, inventory, telemetry } = report
-  return { judgement, preset, names: inventory.devices.map(({ name }) => name), catalogue, telemetry }
+  return { judgement, preset, devices: inventory.devices, catalogue, telemetry }
 }

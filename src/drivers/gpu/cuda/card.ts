@@ -7,6 +7,7 @@ import { type DoneChain, openChain, runChain } from './chain.ts'
 import type { CublasLt } from './cublasLt.ts'
 import type { CudaApi } from './cudaApi.ts'
 import { checkKnownTile } from './knownTile.ts'
+import { measureTransfers } from './measureTransfers.ts'
 import { type DonePasses, type FillPlace, type HeldFill, openPasses, placeOf, runPasses } from './memoryPart.ts'
 import { productMakers } from './product.ts'
 import type { OnRoots } from './replay.ts'
@@ -180,7 +181,7 @@ export class Card {
   }
 }
 
-function factsOf({ api, ordinal, capability, cublasLt }: CardTools): DeviceFacts {
+function factsOf({ api, ordinal, capability, cublasLt, stream }: CardTools): DeviceFacts {
   const { freeBytes, totalBytes } = api.freeMemory()
   return {
     kind: 'cuda',
@@ -198,6 +199,7 @@ function factsOf({ api, ordinal, capability, cublasLt }: CardTools): DeviceFacts
       l2Bytes: api.deviceAttribute(ordinal, L2_BYTES),
       driverCuda: `${Math.floor(api.driverVersion / 1000)}.${Math.floor((api.driverVersion % 1000) / 10)}`,
       productLibrary: cublasLt ? `cuBLASLt ${cublasLt.version}` : 'own kernels',
+      ...measureTransfers(api, stream),
     },
   }
 }

@@ -89,6 +89,17 @@ describe('openCudaDevices', () => {
     await device!.close()
   })
 
+  test('a card says how fast host memory reaches it; one that cannot say still works', async () => {
+    const able = await openFake()
+    expect(able.facts.details).toMatchObject({ hostToCardBytesPerSec: 1000 * 2 ** 20 })
+    await able.close()
+    troubled({ cuMemcpyAsync: 1 })
+    const unable = await openFake()
+    expect(unable.facts.details).toMatchObject({ transferRates: 'not measured: GPU_CALL_FAILED' })
+    await unable.runChain(task, () => {}, never)
+    await unable.close()
+  })
+
   test.each([
     ['cuDevicePrimaryCtxRetain', 46, 'GPU_BUSY'],
     ['cuDevicePrimaryCtxRetain', 803, 'GPU_DRIVER_MISMATCH'],

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { transferLines } from './transferLines.ts'
+
+test('rates between host and card are shown both ways, as measured and not as proven', () => {
+  expect(transferLines({ hostToCardBytesPerSec: 55.5e9, cardToHostBytesPerSec: 55.3e9 })).toEqual([
+    '  host memory    55.5 GB/s to the card, 55.3 GB/s back (measured, not proven)',
+  ])
+})
+
+test('a card whose rates could not be had says why, and a CPU says nothing', () => {
+  expect(transferLines({ transferRates: 'not measured: OUT_OF_MEMORY' })).toEqual([
+    '  host memory    rates not measured: OUT_OF_MEMORY',
+  ])
+  expect(transferLines({ threads: 2 })).toEqual([])
+})
+
+test('half a measurement, or one that is no number, is not shown as one', () => {
+  expect(transferLines({ hostToCardBytesPerSec: 1e9 })).toEqual([])
+  expect(transferLines({ hostToCardBytesPerSec: '1e9', cardToHostBytesPerSec: true })).toEqual([])
+})
