@@ -4,6 +4,7 @@ import { signerFrom } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { holderOf, type Lease, type LeaseBook, MAX_VERIFY_SECONDS } from '../../core/lease/leaseBook.ts'
 import { decodeAnswer, encodeAsk, type LeaseAsk } from '../../core/lease/leaseMessages.ts'
+import { sealToKey } from '../../drivers/system/sealToKey.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { type LeaseDeps, LeaseService } from './leaseService.ts'
 import { keepTime } from './serveLeases.ts'
@@ -122,6 +123,23 @@ describe('LeaseService', () => {
     const { state, deps } = world()
     expect(await ask(new LeaseService(deps()), message)).toMatchObject({ kind: 'refused', code })
     expect(state.keys.size).toBe(0)
+  })
+
+  const keyOf = (type: string, ...fields: Uint8Array[]): string => {
+    const wire = [Buffer.from(type), ...fields].flatMap((field) => [Buffer.from([0, 0, 0, 0]), field])
+    for (let i = 0; i < wire.length; i += 2) (wire[i] as Buffer).writeUInt32BE(wire[i + 1]!.length)
+    return `${type} ${Buffer.concat(wire).toString('base64')}`
+  }
+  test.each([
+    ['the neutral point', keyOf('ssh-ed25519', new Uint8Array(32).fill(1, 0, 1))],
+    ['a point of small order', keyOf('ssh-ed25519', new Uint8Array(32))],
+    ['no point of the curve', keyOf('ssh-ed25519', new Uint8Array(32).fill(2, 0, 1))],
+  ])('attack: a key that nothing can be sealed to (%s) never opens access', async (_, key) => {
+    const { state, deps } = world()
+    const service = new LeaseService({ ...deps(), seal: sealToKey })
+    expect(await ask(service, request('a', { sshKey: key }))).toMatchObject({ kind: 'refused', code: 'BAD_KEY' })
+    // Neither the journal nor the access was touched.
+    expect(state.steps).toBe(0)
   })
 
   test('behavior: strangers, unsigned bytes and replays get nothing', async () => {

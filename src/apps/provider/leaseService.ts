@@ -146,12 +146,9 @@ export class LeaseService {
     const { id, purpose, seconds } = message
     if (!this.#deps.isAllowed(from, purpose))
       return refusal(from, id, 'NOT_ALLOWED', `this provider gives you no lease to ${purpose}`)
-    let key: SshPublicKey
-    try {
-      key = parseSshPublicKey(message.sshKey)
-    } catch {
+    const key = this.#usableKey(message.sshKey)
+    if (key === null)
       return refusal(from, id, 'BAD_KEY', 'the key must be one line of ssh-ed25519 or ssh-rsa (2048 bits or more)')
-    }
     const event = { kind: 'request', id, holder: from, purpose, sshKey: key.line, seconds, nowMs: this.#now() } as const
     const { answer } = await this.#apply(event)
     if (answer.kind === 'busy') return { kind: 'busy', to: from, id, purpose: answer.purpose, untilMs: answer.untilMs }
@@ -163,6 +160,17 @@ export class LeaseService {
         'ask again with a new id or less time',
       )
     return this.#open(answer.lease, key, signal)
+  }
+
+  /** A key may be well spelt and still be no point of its curve or no modulus: who cannot be told gets no access either. */
+  #usableKey(text: string): SshPublicKey | null {
+    try {
+      const key = parseSshPublicKey(text)
+      this.#deps.seal(key, new Uint8Array(0))
+      return key
+    } catch {
+      return null
+    }
   }
 
   async #open(lease: Lease, key: SshPublicKey, signal: AbortSignal): Promise<LeaseAnswerMessage> {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { WebSocket, WebSocketServer } from 'ws'
+import { networkOf } from '../../core/bytes/networkOf.ts'
 import { MAX_LEASE_MESSAGE_BYTES } from '../../core/lease/leaseMessages.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { MessageChannel } from '../../ports/leases.ts'
@@ -8,7 +9,7 @@ import type { MessageChannel } from '../../ports/leases.ts'
 /** More messages than this wait for nobody: a peer that floods is cut off. */
 const MAX_WAITING = 64
 const MAX_PEERS = 256
-/** Of all places, what one address may hold. */
+/** Of all places, what one address, or one IPv6 /64, may hold. */
 const ONE_ADDRESS_SHARE = 1 / 4
 const HANDSHAKE_MS = 10_000
 const PING_MS = 20_000
@@ -105,7 +106,7 @@ export async function listenWs(
   const places = new Map<string, number>()
   server.on('connection', (socket, request) => {
     socket.on('error', () => socket.terminate())
-    const from = request.socket.remoteAddress ?? ''
+    const from = networkOf(request.socket.remoteAddress ?? '')
     const held = (places.get(from) ?? 0) + 1
     if (server.clients.size > maxPeers || held > maxPeers * ONE_ADDRESS_SHARE) return socket.terminate()
     places.set(from, held)
