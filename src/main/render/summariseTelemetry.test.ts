@@ -22,3 +22,10 @@ test('a card that said nothing is shown saying nothing', () => {
 test('samples that are no samples are passed over, whoever signed them', () => {
   expect(summariseTelemetry([null, 5, 'x', [], { device: 0, powerWatts: 7 }], 0, null)).toBe('7 W')
 })
+
+test('driver errors are named once, with what is known of them', () => {
+  const said = ['', '13', '13 79 800', 'reboot \u001b[2J'].map((xid) => ({ device: 0, xid }))
+  expect(summariseTelemetry(said, 0, null)).toBe(
+    'Xid 13 (a program made the compute engine fail), Xid 79 (the card fell off the bus), Xid 800',
+  )
+})

@@ -1,3 +1,4 @@
+import { xidText } from '../../core/inventory/xidText.ts'
 import { withPrefix } from '../../core/units/format.ts'
 
 /** What a card said of itself during the run, in one line; null where it said nothing. Claims, all of it. */
@@ -28,6 +29,7 @@ export function summariseTelemetry(
     ...numbers('eccUncorrected')
       .slice(-1)
       .map((errors) => `${errors} ECC errors`),
+    ...driverErrors(own),
     ...numbers('pcieWidth')
       .slice(-1)
       .map((width) => `PCIe x${width}`),
@@ -46,6 +48,14 @@ function throttling(samples: readonly Record<string, unknown>[]): string[] {
     ([reason, count]) => `throttled by ${reason} in ${Math.round((100 * count) / samples.length)} %`,
   )
 }
+
+/** Each sample repeats what was seen before it, so the last one that has any has all. */
+function driverErrors(samples: readonly Record<string, unknown>[]): string[] {
+  const said = samples.map(({ xid }) => xid).findLast((xid) => typeof xid === 'string' && XID_LIST.test(xid))
+  return said === undefined ? [] : (said as string).split(' ').map((xid) => xidText(Number(xid)))
+}
+
+const XID_LIST = /^\d{1,4}( \d{1,4}){0,7}$/
 
 function perWatt(watts: readonly number[], sustained: number | null): string[] {
   const highest = Math.max(...watts, 0)

@@ -6,6 +6,7 @@ import { setEnvironmentData } from 'node:worker_threads'
 import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { deviceSuite } from '../../../../test/suites/deviceSuite.ts'
+import { fakeNvml } from '../../../../test/support/fakeNvml.ts'
 import { expectedChain, expectedFill, expectedPasses } from '../../../../test/support/referenceDevice.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
 import { createEngine } from '../../../core/engine/createEngine.ts'
@@ -121,6 +122,19 @@ describe('openCudaDevices', () => {
     await expect(work).rejects.toMatchObject({ detail: { code, call }, blame: 'prover' })
     await expect(work).rejects.toThrow(/card 0 \(NVIDIA Fake\)/)
     await device.close()
+  })
+
+  test('a card lost in mid-run is told with the driver error NVML heard of it', async () => {
+    troubled({ cuGraphLaunch: 719 })
+    const nvml = fakeNvml()
+    const [device] = await openCudaDevices({ ordinals: [0], workerScript, kernelFolder, nvml })
+    nvml.pending.push(79)
+    const work = device!.runChain(task, () => {}, never)
+    await expect(work).rejects.toMatchObject({ detail: { code: 'GPU_LOST', xid: '79' }, blame: 'prover' })
+    await expect(work).rejects.toThrow(/card 0 .*; the driver reported Xid 79 \(the card fell off the bus\)/)
+    expect(await device!.telemetry!()).toMatchObject({ xid: '79' })
+    await device!.close()
+    expect(nvml.sets).toBe(0)
   })
 
   test('§2 a product that is not exact is a fault of the box, found before the run', async () => {

@@ -1,10 +1,13 @@
-import type { Device, DeviceFacts } from '../../../ports/device.ts'
+import type { Device, DeviceFacts, OnRoot } from '../../../ports/device.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { scriptUrl } from '../../system/scriptUrl.ts'
+import type { CardJob } from './cardMessages.ts'
 import { CardThread } from './cardThread.ts'
 import { loadLibcuda } from './libcuda.ts'
 import type { FillPlace } from './memoryPart.ts'
-import { openTelemetry, type Telemetry } from './telemetry.ts'
+import { nameXids } from './nameXids.ts'
+import { loadNvml, type Nvml } from './nvml.ts'
+import { openTelemetry } from './telemetry.ts'
 
 export interface CudaDevicesOptions {
   /** Cards by the driver's numbers; all unless said otherwise. Naming one twice opens it twice. */
@@ -16,6 +19,8 @@ export interface CudaDevicesOptions {
   /** A bundled release knows better where its files lie. */
   readonly kernelFolder?: string
   readonly workerScript?: URL
+  /** Where telemetry comes from; this machine's NVML unless said otherwise. */
+  readonly nvml?: Nvml | null
 }
 
 /** What a link part needs of its peer: where its fill lies, which only a device of the same kind can say. */
@@ -29,10 +34,11 @@ export async function openCudaDevices(options: CudaDevicesOptions = {}): Promise
   const ordinals = options.ordinals ?? allCards()
   const script = options.workerScript ?? scriptUrl('./cardWorker.ts', import.meta.url)
   const { context = 'shared', kernelFolder = null, keepBytes = null } = options
-  const opening = ordinals.map(async (ordinal) => {
-    const thread = new CardThread(script, { ordinal, context, kernelFolder, keepBytes })
-    return cudaDevice(thread, await thread.opened())
-  })
+  const threads = ordinals.map((ordinal) => new CardThread(script, { ordinal, context, kernelFolder, keepBytes }))
+  const opened = threads.map((thread) => thread.opened())
+  // While the cards open on their threads: starting NVML takes a moment.
+  const nvml = options.nvml === undefined ? loadNvml() : options.nvml
+  const opening = threads.map(async (thread, i) => cudaDevice(thread, await opened[i]!, nvml))
   const settled = await Promise.allSettled(opening)
   const failed = settled.find((one) => one.status === 'rejected')
   const devices = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
@@ -58,37 +64,45 @@ function allCards(): number[] {
 const never = new AbortController().signal
 const nothing = () => {}
 
-function cudaDevice(thread: CardThread, facts: DeviceFacts): Device {
-  let telemetry: Telemetry | null | undefined
+function cudaDevice(thread: CardThread, facts: DeviceFacts, nvml: Nvml | null): Device {
+  const telemetry = nvml && openTelemetry(nvml, String(facts.details.pci))
   let place: FillPlace | null = null
+  const run = async (job: CardJob, onRoot: OnRoot, signal: AbortSignal) => {
+    try {
+      return await thread.run(job, onRoot, signal)
+    } catch (error) {
+      // What ended a run from outside is told as it came: it may be the fault of another card.
+      throw signal.aborted ? error : nameXids(error, telemetry)
+    }
+  }
   const device: Device = {
     facts,
     prepare: async (shapes, signal) => {
-      await thread.run({ do: 'prepare', shapes }, nothing, signal)
+      await run({ do: 'prepare', shapes }, nothing, signal)
     },
     runChain: async (task, onRoot, signal) => {
-      await thread.run({ do: 'runChain', task }, onRoot, signal)
+      await run({ do: 'runChain', task }, onRoot, signal)
     },
-    openChain: async (asked, signal) => (await thread.run({ do: 'openChain', asked }, nothing, signal)) as Uint8Array,
+    openChain: async (asked, signal) => (await run({ do: 'openChain', asked }, nothing, signal)) as Uint8Array,
     fill: async (task, onRoot, signal) => {
       place = null
-      place = (await thread.run({ do: 'fill', task }, onRoot, signal)) as FillPlace
+      place = (await run({ do: 'fill', task }, onRoot, signal)) as FillPlace
     },
     runPasses: async ({ passes, start, peer }, onRoot, signal) => {
       const from = peer && peer !== device ? peerFill(peer) : null
-      await thread.run({ do: 'runPasses', passes, start, peer: from }, onRoot, signal)
+      await run({ do: 'runPasses', passes, start, peer: from }, onRoot, signal)
     },
-    openPasses: async (asked, signal) => (await thread.run({ do: 'openPasses', asked }, nothing, signal)) as Uint8Array,
-    runBare: async (task, signal) => (await thread.run({ do: 'runBare', task }, nothing, signal)) as number,
-    telemetry: async () => {
-      telemetry = telemetry === undefined ? openTelemetry(String(facts.details.pci)) : telemetry
-      return telemetry?.sample() ?? {}
-    },
+    openPasses: async (asked, signal) => (await run({ do: 'openPasses', asked }, nothing, signal)) as Uint8Array,
+    runBare: async (task, signal) => (await run({ do: 'runBare', task }, nothing, signal)) as number,
+    telemetry: async () => telemetry?.sample() ?? {},
     release: async () => {
       place = null
-      await thread.run({ do: 'release' }, nothing, never)
+      await run({ do: 'release' }, nothing, never)
     },
-    close: () => thread.close(),
+    close: async () => {
+      await thread.close()
+      telemetry?.close()
+    },
   }
   fills.set(device, () => place)
   return device

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { productMakers } from './product.ts'
 import { FOLD, foldWidths } from './shape.ts'
-import { throttleNames } from './telemetry.ts'
 
 describe('foldWidths', () => {
   test('multiplies to the count in steps a block can fold, whatever the power of two', () => {
@@ -30,12 +29,5 @@ describe('productMakers', () => {
     ['fp32', 90, true, ['plain']],
   ] as const)('%s on capability %i, library %s: %j', (precision, capability, library, expected) => {
     expect(productMakers(precision, capability, library)).toEqual(expected)
-  })
-})
-
-describe('throttleNames', () => {
-  test('names every reason that is set, and none that is not', () => {
-    expect(throttleNames(0)).toBe('')
-    expect(throttleNames(0x4 | 0x40)).toBe('powerLimit thermalHardware')
   })
 })

@@ -1,0 +1,57 @@
+import type { Nvml, NvmlCall } from '../../src/drivers/gpu/cuda/nvml.ts'
+
+export interface FakeNvml extends Nvml {
+  /** Xids the driver has still to tell, one event each. */
+  readonly pending: number[]
+  /** Event sets made and not freed. */
+  sets: number
+}
+
+/** NVML with one card that is cool, has no trouble and tells the Xids a test puts in `pending`. */
+export function fakeNvml(failing: Partial<Record<NvmlCall, number>> = {}): FakeNvml {
+  const calls = new Map<NvmlCall, (...args: never[]) => number>([
+    ['nvmlDeviceGetHandleByPciBusId_v2', (_: string, out: BigUint64Array) => given(out, 5n)],
+    ['nvmlDeviceGetTemperature', (_: bigint, __: number, out: Uint32Array) => given(out, 40)],
+    [
+      'nvmlEventSetCreate',
+      (out: BigUint64Array) => {
+        nvml.sets++
+        return given(out, 77n)
+      },
+    ],
+    ['nvmlDeviceRegisterEvents', (card: bigint, types: bigint, set: bigint) => wrong(card, 5n, types, 8n, set, 77n)],
+    [
+      'nvmlEventSetFree',
+      () => {
+        nvml.sets--
+        return 0
+      },
+    ],
+    ['nvmlEventSetWait_v2', (_: bigint, event: Uint8Array) => tell(event, nvml.pending.shift())],
+  ])
+  for (const [call, status] of Object.entries(failing)) calls.set(call as NvmlCall, () => status)
+  const nvml: FakeNvml = Object.assign(calls as unknown as Nvml, { pending: [], sets: 0 })
+  return nvml
+}
+
+function given<T extends BigUint64Array | Uint32Array>(out: T, value: T[0]): number {
+  out[0] = value!
+  return 0
+}
+
+const INVALID_ARGUMENT = 2
+const TIMEOUT = 10
+
+const wrong = (...pairs: bigint[]): number =>
+  pairs.every((value, i) => i % 2 === 1 || value === pairs[i + 1]) ? 0 : INVALID_ARGUMENT
+
+function tell(bytes: Uint8Array, xid: number | undefined): number {
+  if (xid === undefined) return TIMEOUT
+  const event = new DataView(bytes.buffer)
+  event.setBigUint64(0, 5n, true)
+  event.setBigUint64(8, 8n, true)
+  event.setBigUint64(16, BigInt(xid), true)
+  event.setUint32(24, 0xffffffff, true)
+  event.setUint32(28, 0xffffffff, true)
+  return 0
+}
