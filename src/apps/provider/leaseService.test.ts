@@ -17,7 +17,13 @@ const sshKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAcHBwcHBwcHBwcHBwcHBwcHBwcH
 
 /** A box in memory: what is on its disk and which keys it lets in. Any step can be made to crash. */
 function world(crashAt = Number.POSITIVE_INFINITY) {
-  const state = { nowMs: 1_000_000, disk: { leases: [] } as LeaseBook, keys: new Map<string, string>(), steps: 0 }
+  const state = {
+    nowMs: 1_000_000,
+    disk: { leases: [] } as LeaseBook,
+    keys: new Map<string, string>(),
+    opened: [] as string[],
+    steps: 0,
+  }
   const step = async (): Promise<void> => {
     if (state.steps++ >= crashAt) throw new Error('crash')
   }
@@ -35,6 +41,7 @@ function world(crashAt = Number.POSITIVE_INFINITY) {
       open: async (lease: Lease) => {
         await limit()
         state.keys.set(lease.id, lease.sshKey)
+        state.opened.push(lease.id)
         await limit()
         const where = { user: 'u', host: 'h', port: 22, hostKey: `SHA256:${'A'.repeat(43)}`, tunnel: '' }
         return { ...where, confinement: 'own account' as const }
@@ -191,9 +198,11 @@ describe('LeaseService', () => {
       fc.asyncProperty(fc.array(anAct, { maxLength: 12 }), fc.nat(30), async (acts, crashAt) => {
         const { state, deps } = world(crashAt)
         const service = new LeaseService(deps())
+        const recorded: Record<string, unknown>[] = []
         for (const act of acts) {
           const [verb, id] = act.split(' ')
           const at = { askedAtMs: state.nowMs }
+          if (verb === 'request') recorded.push(request(id!, at))
           const done =
             verb === 'request'
               ? ask(service, request(id!, at))
@@ -217,6 +226,10 @@ describe('LeaseService', () => {
         const again = new LeaseService(deps(async () => {}))
         await again.recover()
         expect(state.keys.size).toBe(0)
+        // Whoever recorded the requests shows them all again to the one that started after the crash.
+        const before = [...state.opened]
+        for (const message of recorded) await ask(again, message)
+        for (const id of before) expect(state.opened.filter((one) => one === id)).toHaveLength(1)
       }),
       { numRuns: 40 },
     )

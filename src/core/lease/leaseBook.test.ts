@@ -5,11 +5,15 @@ import {
   EMPTY_BOOK,
   holderOf,
   isHeld,
+  type Lease,
   type LeaseBook,
   type LeaseEvent,
+  MAX_RENT_SECONDS,
   MAX_VERIFY_SECONDS,
+  MOST_REMEMBERED,
   REMEMBER_MS,
 } from './leaseBook.ts'
+import { MAX_CLOCK_SKEW_MS } from './leaseMessages.ts'
 
 const asked = (over: Partial<Extract<LeaseEvent, { kind: 'request' }>> = {}): LeaseEvent => ({
   kind: 'request',
@@ -66,6 +70,28 @@ describe('applyLeaseEvent', () => {
     expect(through(asked(), { kind: 'opened', id: 'a', nowMs: 1 }, { kind: 'restart', nowMs: 2 }).close).toEqual(['a'])
   })
 
+  test('attack: leases for a month, asked for and given back over and over, leave a short book', () => {
+    let book: LeaseBook = EMPTY_BOOK
+    const codes = new Set<string>()
+    for (let i = 0; i < 3 * MOST_REMEMBERED; i++) {
+      const nowMs = i * 10
+      const step = applyLeaseEvent(book, asked({ id: `${i}`, purpose: 'rent', seconds: MAX_RENT_SECONDS, nowMs }))
+      codes.add(step.answer.kind === 'refused' ? step.answer.code : step.answer.kind)
+      book = applyLeaseEvent(step.book, { kind: 'release', id: `${i}`, holder: 'one', nowMs }).book
+      expect(book.leases.length).toBeLessThanOrEqual(MOST_REMEMBERED)
+    }
+    expect([...codes]).toEqual(['accepted', 'TOO_MANY'])
+    // Keys are the longest part, and nobody needs that of a lease that is over.
+    expect(JSON.stringify(book)).not.toContain('"key"')
+    const nowMs = 3 * MOST_REMEMBERED * 10 + REMEMBER_MS
+    expect(applyLeaseEvent(book, asked({ id: 'next', nowMs }))).toMatchObject({
+      answer: { kind: 'accepted' },
+      book: { leases: [{ id: 'next' }] },
+    })
+  })
+
+  /** Long after, an id may come again. */
+  const nameOf = ({ id, askedAtMs }: Lease): string => `${id} ${askedAtMs}`
   const anId = fc.constantFrom('a', 'b', 'c', 'd')
   const aHolder = fc.constantFrom('one', 'two')
   const anEvent = fc.oneof(
@@ -82,23 +108,37 @@ describe('applyLeaseEvent', () => {
     fc.record({ kind: fc.constantFrom('tick' as const, 'restart' as const) }),
   )
 
-  test('property: access is closed exactly once for every lease that was accepted, and never later than its end', () => {
+  test('property: access opens once for a fresh request, is closed exactly once, and never later than its end', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anEvent, fc.integer({ min: 0, max: 400_000 })), { maxLength: 60 }), (steps) => {
         let book: LeaseBook = EMPTY_BOOK
         let nowMs = 0
         const access = new Map<string, number>()
+        const acceptedAt = new Map<string, number>()
         const take = (event: LeaseEvent): void => {
-          const ended = new Map(book.leases.filter((lease) => !isHeld(lease)).map((lease) => [lease.id, lease.state]))
+          const ended = new Map(
+            book.leases.filter((lease) => !isHeld(lease)).map((lease) => [nameOf(lease), lease.state]),
+          )
           const step = applyLeaseEvent(book, event)
           book = step.book
           for (const id of step.close) expect(access.delete(id)).toBe(true)
+          if (step.answer.kind === 'accepted' && event.kind === 'request') {
+            // Whoever recorded the request can show it again while it is fresh: it must not open access twice.
+            const before = acceptedAt.get(event.id) ?? Number.NEGATIVE_INFINITY
+            expect(event.nowMs - before).toBeGreaterThan(2 * MAX_CLOCK_SKEW_MS)
+            acceptedAt.set(event.id, event.nowMs)
+          }
           if (step.answer.kind === 'accepted') access.set(step.answer.lease.id, step.answer.lease.expiresAtMs)
           // Those with access are those held; there is at most one; none is past its end; an end is final.
           expect([...access.keys()]).toEqual(book.leases.filter(isHeld).map(({ id }) => id))
           expect(access.size).toBeLessThanOrEqual(1)
           for (const end of access.values()) expect(end).toBeGreaterThan(nowMs)
-          for (const lease of book.leases) if (ended.has(lease.id)) expect(lease.state).toBe(ended.get(lease.id))
+          // What is over is remembered for a while after it was asked for or after its end, however long it was for.
+          if (event.kind === 'tick' || event.kind === 'restart')
+            for (const { state, askedAtMs, expiresAtMs } of book.leases.filter((lease) => !isHeld(lease)))
+              expect(nowMs).toBeLessThan((state === 'expired' ? expiresAtMs : askedAtMs) + REMEMBER_MS)
+          for (const lease of book.leases)
+            if (ended.has(nameOf(lease))) expect(lease.state).toBe(ended.get(nameOf(lease)))
         }
         for (const [event, wait] of steps) {
           nowMs += wait

@@ -12,7 +12,7 @@ export interface Lease {
   /** Hex of the Ed25519 key that asked. */
   readonly holder: string
   readonly purpose: LeasePurpose
-  /** One line of authorized_keys, checked by parseSshPublicKey. */
+  /** One line of authorized_keys, checked by parseSshPublicKey; empty once the lease is over. */
   readonly sshKey: string
   readonly askedAtMs: number
   readonly expiresAtMs: number
@@ -45,7 +45,7 @@ export type LeaseAnswer =
   | { readonly kind: 'done' }
   | { readonly kind: 'accepted'; readonly lease: Lease }
   | { readonly kind: 'busy'; readonly purpose: LeasePurpose; readonly untilMs: number }
-  | { readonly kind: 'refused'; readonly code: 'ID_USED' | 'TOO_LONG' | 'NO_SUCH_LEASE' | 'NOT_YOURS' }
+  | { readonly kind: 'refused'; readonly code: 'ID_USED' | 'TOO_LONG' | 'TOO_MANY' | 'NO_SUCH_LEASE' | 'NOT_YOURS' }
 
 export interface LeaseStep {
   readonly book: LeaseBook
@@ -56,8 +56,10 @@ export interface LeaseStep {
 /** A heavy test takes a minute or two; a validator that wants longer wants something else. */
 export const MAX_VERIFY_SECONDS = 900
 export const MAX_RENT_SECONDS = 31 * 86_400
-/** How long the id of an ended lease is remembered, so that a replayed request opens nothing. */
+/** How long the id of an ended lease is remembered: longer than its request is fresh, so that a replay opens nothing. */
 export const REMEMBER_MS = 600_000
+/** Leases in a book. None may be forgotten early, so whoever asks for more within REMEMBER_MS has to wait. */
+export const MOST_REMEMBERED = 1000
 
 export const EMPTY_BOOK: LeaseBook = { leases: [] }
 
@@ -78,9 +80,9 @@ export function applyLeaseEvent(before: LeaseBook, event: LeaseEvent): LeaseStep
     case 'restart':
       return step(forget(book, event.nowMs), { kind: 'done' })
     case 'request':
-      return request(book, event, step)
+      return request(forget(book, event.nowMs), event, step)
     case 'opened':
-      return step(move(book, event.id, 'requested', 'open'), { kind: 'done' })
+      return step(open(book, event.id), { kind: 'done' })
     case 'failed':
       return step(end(book, event.id), { kind: 'done' }, heldIn(book, event.id) ? [event.id] : [])
     case 'release': {
@@ -100,6 +102,7 @@ function request(book: LeaseBook, event: Extract<LeaseEvent, { kind: 'request' }
   if (!(event.seconds > 0 && event.seconds <= limit)) return step(book, { kind: 'refused', code: 'TOO_LONG' })
   const holder = holderOf(book)
   if (holder !== null) return step(book, { kind: 'busy', purpose: holder.purpose, untilMs: holder.expiresAtMs })
+  if (book.leases.length >= MOST_REMEMBERED) return step(book, { kind: 'refused', code: 'TOO_MANY' })
   const { kind: _, seconds, nowMs, ...facts } = event
   const lease: Lease = { ...facts, askedAtMs: nowMs, expiresAtMs: nowMs + 1000 * seconds, state: 'requested' }
   return step({ leases: [...book.leases, lease] }, { kind: 'accepted', lease })
@@ -107,25 +110,32 @@ function request(book: LeaseBook, event: Extract<LeaseEvent, { kind: 'request' }
 
 const heldIn = (book: LeaseBook, id: string): boolean => book.leases.some((lease) => lease.id === id && isHeld(lease))
 
-const change = (book: LeaseBook, when: (lease: Lease) => boolean, state: LeaseState): LeaseBook => ({
-  leases: book.leases.map((lease) => (when(lease) ? { ...lease, state } : lease)),
+const change = (book: LeaseBook, when: (lease: Lease) => boolean, what: Partial<Lease>): LeaseBook => ({
+  leases: book.leases.map((lease) => (when(lease) ? { ...lease, ...what } : lease)),
 })
 
-const move = (book: LeaseBook, id: string, from: LeaseState, to: LeaseState): LeaseBook =>
-  change(book, (lease) => lease.id === id && lease.state === from, to)
+const RELEASED = { state: 'released', sshKey: '' } as const
+const EXPIRED = { state: 'expired', sshKey: '' } as const
+
+const open = (book: LeaseBook, id: string): LeaseBook =>
+  change(book, (lease) => lease.id === id && lease.state === 'requested', { state: 'open' })
 
 const end = (book: LeaseBook, id: string): LeaseBook =>
-  change(book, (lease) => lease.id === id && isHeld(lease), 'released')
+  change(book, (lease) => lease.id === id && isHeld(lease), RELEASED)
 
 function endAll(book: LeaseBook): { book: LeaseBook; close: readonly string[] } {
-  return { book: change(book, isHeld, 'released'), close: book.leases.filter(isHeld).map(({ id }) => id) }
+  return { book: change(book, isHeld, RELEASED), close: book.leases.filter(isHeld).map(({ id }) => id) }
 }
 
 function expire(book: LeaseBook, nowMs: number): { book: LeaseBook; close: readonly string[] } {
   const due = (lease: Lease): boolean => isHeld(lease) && lease.expiresAtMs <= nowMs
-  return { book: change(book, due, 'expired'), close: book.leases.filter(due).map(({ id }) => id) }
+  return { book: change(book, due, EXPIRED), close: book.leases.filter(due).map(({ id }) => id) }
 }
 
+/** A lease for a month that was given back at once is over: only what can still be replayed is kept. */
 const forget = (book: LeaseBook, nowMs: number): LeaseBook => ({
-  leases: book.leases.filter((lease) => isHeld(lease) || lease.expiresAtMs + REMEMBER_MS > nowMs),
+  leases: book.leases.filter((lease) => isHeld(lease) || rememberedUntil(lease) > nowMs),
 })
+
+const rememberedUntil = ({ state, askedAtMs, expiresAtMs }: Lease): number =>
+  (state === 'expired' ? expiresAtMs : askedAtMs) + REMEMBER_MS
