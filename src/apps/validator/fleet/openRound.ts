@@ -24,9 +24,9 @@ export async function openRoundIfDue(deps: FleetDeps, rules: FleetRules, signal:
 }
 
 async function dueRound({ store, chain }: FleetDeps, rules: FleetRules, signal: AbortSignal) {
-  if (chain === null && !(await store.roundDue(rules.roundEveryMs))) return null
+  // The number is read before the question: a round that another validator opens in between must not be followed at once.
   const last = (await store.lastRound())?.number ?? 0
-  if (chain === null) return { number: last + 1, height: null }
+  if (chain === null) return (await store.roundDue(rules.roundEveryMs)) ? { number: last + 1, height: null } : null
   const height = await chain.height(signal)
   const number = roundOfHeight(height, rules.blocksPerRound)
   return number > last ? { number, height } : null
