@@ -33,6 +33,7 @@ async function rate(store) {
         proverKey: '00',
         startedAt: new Date().toISOString(),
         seconds: 1,
+        claimVerdict: null,
         judgement: { outcome: 'accepted' },
         inventory: null,
         figures,

@@ -15,6 +15,7 @@ interface Told {
   readonly queue: { readonly waiting: number; readonly leased: number; readonly lagSeconds: number }
   readonly boxes: number
   readonly byStatus: Readonly<Record<string, number>>
+  readonly byClaimVerdict: Readonly<Record<string, number>>
   readonly resultsLastHour: number
 }
 
@@ -29,11 +30,13 @@ export async function readStatus(config: ValidatorConfig): Promise<Told> {
   }
 }
 
-export function showStatus({ program, round, queue, boxes, byStatus, resultsLastHour, time }: Told): string {
-  const states = Object.entries(byStatus).map(([name, count]) => `${count} ${name}`)
+export function showStatus({ program, round, queue, boxes, resultsLastHour, time, ...told }: Told): string {
+  const states = countedOf(told.byStatus)
+  const verdicts = countedOf(told.byClaimVerdict)
   return [
     `validator   ${program}, ${time}`,
-    `boxes       ${boxes}${states.length > 0 ? ` (${states.join(', ')})` : ''}`,
+    `boxes       ${boxes}${states === '' ? '' : ` (${states})`}`,
+    `claims      ${verdicts === '' ? 'none judged yet' : verdicts}`,
     round
       ? `round       ${round.number}, opened ${round.openedAt}: ${round.done} of ${round.jobs} jobs done, ${round.accepted} accepted, ${round.rejected} rejected`
       : 'round       none yet',
@@ -41,3 +44,8 @@ export function showStatus({ program, round, queue, boxes, byStatus, resultsLast
     `last hour   ${resultsLastHour} results`,
   ].join('\n')
 }
+
+const countedOf = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ')

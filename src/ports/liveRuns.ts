@@ -1,3 +1,4 @@
+import type { ClaimAnswer } from '../core/identify/judgeDevice.ts'
 import type { JobKind, Outcome } from '../core/schedule/boxState.ts'
 
 /** What those who watch are told: our own words and numbers only. */
@@ -17,6 +18,7 @@ export type LiveEvent =
       readonly kind: JobKind
       readonly outcome: Outcome
       readonly code: string | null
+      readonly claimVerdict: ClaimAnswer | null
       readonly score: number
       readonly resultId: number
     }

@@ -1,3 +1,4 @@
+import type { ClaimAnswer } from '../core/identify/judgeDevice.ts'
 import type { BoxStatus, JobKind, JobReason, Outcome } from '../core/schedule/boxState.ts'
 import type { Mark } from '../core/schedule/changesOf.ts'
 import type { PlannedJob } from '../core/schedule/planRound.ts'
@@ -17,6 +18,8 @@ export interface BoxEntry {
 export interface BoxRecord extends BoxEntry {
   readonly addedAt: string
   readonly status: BoxStatus
+  /** What the latest full run says of `claim`; null while none has. */
+  readonly claimVerdict: ClaimAnswer | null
   /** Points when they were earned; what they are worth today is `scoreAt`. */
   readonly score: number
   readonly terms: readonly ScoreTerm[]
@@ -43,6 +46,7 @@ export interface Paged<T> {
 export interface BoxFilter {
   readonly provider?: string
   readonly status?: BoxStatus
+  readonly claimVerdict?: ClaimAnswer
 }
 
 export interface RoundRecord {
@@ -100,6 +104,8 @@ export interface NewResult {
   readonly proverKey: string | null
   readonly startedAt: string
   readonly seconds: number
+  /** What the run says of the box's claim; null where none was judged. */
+  readonly claimVerdict: ClaimAnswer | null
   readonly judgement: unknown
   readonly inventory: Inventory | null
   readonly figures: readonly StoredFigure[]
@@ -120,7 +126,8 @@ export interface BoxUpdate {
 
 /** How a job ends: with its result, what becomes of the box, and whether it is tried again. */
 export interface Finish {
-  readonly job: Pick<LeasedJob, 'id' | 'attempt'>
+  /** With the box as it was taken: a verdict on a claim that was changed since is not the box's. */
+  readonly job: Pick<LeasedJob, 'id' | 'attempt' | 'box'>
   readonly owner: string
   readonly result: NewResult
   readonly box: BoxUpdate
@@ -147,6 +154,7 @@ export interface ResultRecord {
   readonly score: number
   readonly figures: readonly StoredFigure[]
   readonly marks: readonly Mark[]
+  readonly claimVerdict: ClaimAnswer | null
   readonly judgement: unknown
   readonly inventory: Inventory | null
   readonly at: string
@@ -156,6 +164,8 @@ export interface ResultRecord {
 export interface ProviderSpec {
   readonly boxId: string
   readonly status: BoxStatus
+  readonly claim: string | null
+  readonly claimVerdict: ClaimAnswer | null
   readonly score: number
   readonly at: string | null
   readonly runId: string | null
@@ -167,6 +177,8 @@ export interface ProviderSpec {
 export interface FleetOverview {
   readonly boxes: number
   readonly byStatus: Readonly<Partial<Record<BoxStatus, number>>>
+  /** Boxes with a claim that was judged. */
+  readonly byClaimVerdict: Readonly<Partial<Record<ClaimAnswer, number>>>
   readonly resultsLastHour: number
 }
 
@@ -199,6 +211,7 @@ export interface Retention {
 
 /** Everything a validator remembers. Its clock is the database's, so that several validators share one. */
 export interface Store {
+  /** A box with another claim than before is `new` until a full run has judged it. */
   putBox(box: BoxEntry): Promise<void>
   /** Takes a box out of the fleet; its history stays. False when there is none. */
   removeBox(id: string): Promise<boolean>

@@ -85,15 +85,15 @@ describe('touchstone validator', () => {
     const settings = (store: string) => `store: embedded:${store}
 preset: tiny
 devices: cpu
-boxes: [{ id: me, address: local, provider: alice }]
+boxes: [{ id: me, address: local, provider: alice, claim: H100 SXM }]
 rounds: { maxDelaySeconds: 0, probes: false }
 api: { port: ${port} }
 `
     const config = write('first.yaml', settings(stores[0]!.folder))
     const { child, until } = start(config)
-    await until('box verified')
+    await until('box is not as claimed')
     const { out } = await touchstone('status', '--config', config)
-    expect(out).toContain('1 verified')
+    expect(out).toMatch(/boxes +1 \(1 claim-unmet\)\nclaims +1 different\n/)
     expect(
       await touchstone('call', 'PUT', '/v1/boxes/more', '{"address":"local","provider":"bob"}', '--config', config),
     ).toMatchObject({ code: 0, out: '{"done":true}\n' })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { LeasedJob, Store } from '../../src/ports/store.ts'
+import type { BoxFilter, Finish, LeasedJob, Store } from '../../src/ports/store.ts'
 import { entry, failedBox, finishOf, job, resultOf } from '../support/storeFixtures.ts'
 
 export interface StoreUnderTest {
@@ -201,6 +201,52 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.removeBox(a)
     })
 
+    test('a claim’s verdict is a column of the box and of its results, and belongs to that claim alone', async () => {
+      const provider = `p${n}`
+      await store.putBox(entry(a, { provider, claim: 'H100 SXM' }))
+      await store.putBox(entry(b, { provider, claim: 'H100 SXM' }))
+      const finish = async (boxId: string, round: number, more: Partial<Finish>) => {
+        await store.addJob(job(boxId, { round }))
+        const id = await store.finishJob(finishOf(await only(boxId), owner, more))
+        return (await store.result(id!))!
+      }
+      const found = async (filter: BoxFilter) =>
+        (await store.boxes({ provider, ...filter }, all)).items.map(({ id }) => id)
+      const result = resultOf({ claimVerdict: 'different' })
+      const box = { ...finishOf({} as LeasedJob, owner).box, status: 'claim-unmet' } as const
+      expect(await finish(a, n, { result, box })).toMatchObject({ claimVerdict: 'different' })
+      await finish(b, n, { result: resultOf({ claimVerdict: 'matches' }) })
+      expect(await store.box(a)).toMatchObject({ status: 'claim-unmet', claimVerdict: 'different', score: 100 })
+      expect(await store.box(b)).toMatchObject({ status: 'verified', claimVerdict: 'matches' })
+      expect(await found({ claimVerdict: 'different' })).toEqual([a])
+      expect(await found({ status: 'claim-unmet' })).toEqual([a])
+      expect(await found({ status: 'verified', claimVerdict: 'matches' })).toEqual([b])
+      expect(await found({ status: 'verified', claimVerdict: 'different' })).toEqual([])
+      expect((await store.overview()).byClaimVerdict).toMatchObject({ different: 1, matches: 1 })
+      expect(await store.specs(provider)).toMatchObject([
+        { boxId: a, claim: 'H100 SXM', claimVerdict: 'different' },
+        { boxId: b, claim: 'H100 SXM', claimVerdict: 'matches' },
+      ])
+      // What is not scored says nothing of the claim; a failure takes the verdict with the score.
+      const busy = { ...box, status: 'busy', scored: false } as const
+      await finish(a, n + 1000, { result: resultOf({ outcome: 'busy' }), box: busy })
+      expect(await store.box(a)).toMatchObject({ status: 'busy', claimVerdict: 'different' })
+      await finish(a, n + 2000, { result: resultOf({ outcome: 'unreachable' }), box: failedBox })
+      expect(await store.box(a)).toMatchObject({ status: 'failed', claimVerdict: null })
+      // A claim changed before, or in the middle of, a run is not what the run judged.
+      await store.putBox(entry(b, { provider, claim: 'H100 SXM' }))
+      expect(await store.box(b)).toMatchObject({ status: 'verified', claimVerdict: 'matches' })
+      await store.putBox(entry(b, { provider, claim: 'H200 SXM' }))
+      expect(await store.box(b)).toMatchObject({ status: 'new', claimVerdict: null })
+      await store.addJob(job(b, { round: n + 1000 }))
+      const running = await only(b)
+      await store.putBox(entry(b, { provider, claim: 'L4' }))
+      await store.finishJob(finishOf(running, owner, { result: resultOf({ claimVerdict: 'matches' }) }))
+      expect(await store.box(b)).toMatchObject({ status: 'new', claimVerdict: null })
+      expect((await store.history(b, all)).items[0]).toMatchObject({ claimVerdict: 'matches' })
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
     test('many claimers at once never share a job', async () => {
       const ids = Array.from({ length: 40 }, (_, i) => `many-${n}-${i}`)
       for (const id of ids) await store.putBox(entry(id))
@@ -244,7 +290,10 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
     })
 
     test('a dump restores into an empty store, and only there; times of a clock since set back hold nothing up', async () => {
-      for (const id of [a, b]) await store.putBox(entry(id))
+      for (const id of [a, b]) await store.putBox(entry(id, { claim: id === b ? 'L4' : null }))
+      await store.addJob(job(b, { round: n }))
+      const judgement = { claim: { text: 'L4', verdict: 'weaker' } }
+      await store.finishJob(finishOf(await only(b), owner, { result: resultOf({ judgement }) }))
       await store.addJob(job(a, { round: n }))
       const result = resultOf({ runId: `dump${n}`, certificate: 'é'.repeat(1000), inventory })
       await store.finishJob(finishOf(await only(a), owner, { result }))
@@ -261,9 +310,13 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       // Rounds and jobs as a clock that was a day ahead would have written them.
       const dayLater = (_: string, time: string) =>
         JSON.stringify(new Date(Date.parse(time) + 86_400_000).toISOString())
-      const ahead = lines.map((line) =>
-        /^{"table":"(rounds|jobs)"/.test(line) ? line.replace(/"(\d{4}-\d\d-\d\dT[^"]+)"/g, dayLater) : line,
-      )
+      // And all of it as it was before a claim's verdict had a column.
+      const ahead = lines
+        .map((line) => line.replace(/,"claim_verdict":(null|"[^"]*")/, ''))
+        .map((line) =>
+          /^{"table":"(rounds|jobs)"/.test(line) ? line.replace(/"(\d{4}-\d\d-\d\dT[^"]+)"/g, dayLater) : line,
+        )
+      expect(ahead.join()).not.toContain('claim_verdict')
       const other = await under.open()
       try {
         await expect(other.load(from(['{"format":"else"}']))).rejects.toMatchObject({
@@ -277,6 +330,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
         expect(await other.roundDue(3_600_000)).toBe(true)
         const taken = await other.claimJobs({ owner: 'another', leaseMs: 60_000, limit: 100 })
         expect(taken.map(({ boxId }) => boxId)).toEqual(expect.arrayContaining([a, b]))
+        expect(await other.box(b)).toMatchObject({ status: 'claim-unmet', claimVerdict: 'weaker' })
         expect(await other.finishJob(finishOf(held!, owner))).toBeNull()
         expect(await other.addJob(job(b, { round: n, reason: 'asked' }))).toBe(true)
       } finally {

@@ -29,6 +29,7 @@ export const resultOf = (more: Partial<NewResult> = {}): NewResult => ({
   proverKey: 'aa'.repeat(32),
   startedAt: '2026-01-01T00:00:00.000Z',
   seconds: 1.5,
+  claimVerdict: null,
   judgement: { outcome: 'accepted' },
   inventory: null,
   figures: [],

@@ -38,11 +38,12 @@ beforeAll(async () => {
     program: 'touchstone 0.1.0',
     clientOf: () => 'test',
   }
-  for (const id of ['a', 'b', 'c']) await store.putBox(entry(id))
+  for (const id of ['a', 'b', 'c']) await store.putBox(entry(id, { claim: id === 'a' ? 'H100 SXM' : null }))
   await store.openRound({ number: 7, height: 2520, jobs: [job('a', { round: 7 })] })
   const [leased] = await store.claimJobs({ owner: 'o', leaseMs: 60_000, limit: 1 })
   const figures = [{ device: 0, name: 'rate.int8.per_second', value: 5e12 }]
-  await store.finishJob(finishOf(leased!, 'o', { result: resultOf({ runId, certificate: '{"x":1}\n', figures }) }))
+  const result = resultOf({ runId, certificate: '{"x":1}\n', figures, claimVerdict: 'matches' })
+  await store.finishJob(finishOf(leased!, 'o', { result }))
 })
 afterAll(async () => {
   await store?.close()
@@ -93,6 +94,25 @@ describe('reading', () => {
     expect(JSON.stringify(first.body)).not.toContain('ssh://')
   })
 
+  test('the verdict on a claim is told of a box, a result and a spec, and boxes are found by it', async () => {
+    const [claim, claimVerdict] = ['H100 SXM', 'matches']
+    expect((await get('/v1/boxes?claimVerdict=matches')).body).toMatchObject({
+      items: [{ id: 'a', claim, claimVerdict }],
+    })
+    expect((await get('/v1/boxes?claimVerdict=different')).body).toMatchObject({ items: [], next: null })
+    expect((await get('/v1/boxes?status=claim-unmet')).body).toMatchObject({ items: [], next: null })
+    expect((await get('/v1/boxes?claimVerdict=fine')).status).toBe(400)
+    expect((await get('/v1/boxes/a/history')).body).toMatchObject({ items: [{ claimVerdict }] })
+    expect((await get('/v1/providers/alice/specs')).body).toMatchObject({ items: [{ claim, claimVerdict }, {}, {}] })
+    const { components } = (await get('/openapi.json')).body as unknown as {
+      components: { schemas: Record<string, object> }
+    }
+    for (const name of ['Box', 'Result', 'ProviderSpec'])
+      expect(components.schemas[name]).toMatchObject({
+        properties: { claimVerdict: { description: expect.any(String) } },
+      })
+  })
+
   test('one box, its history, a result, the rounds, a provider’s specs and the statistics', async () => {
     expect((await get('/v1/boxes/a')).body).toMatchObject({ id: 'a', scoreNow: 100 })
     const history = await get('/v1/boxes/a/history')
@@ -106,6 +126,8 @@ describe('reading', () => {
     expect((await get('/v1/providers/alice/specs')).body).toMatchObject({ items: [{ boxId: 'a', runId }, {}, {}] })
     expect((await get('/v1/statistics')).body).toMatchObject({ boxes: 3, byStatus: { new: 2, verified: 1 } })
     expect((await get('/v1/status')).body).toMatchObject({ boxes: 3, round: { number: 7 }, queue: { done: 1 } })
+    for (const path of ['/v1/statistics', '/v1/status'])
+      expect((await get(path)).body).toMatchObject({ byClaimVerdict: { matches: 1 } })
   })
 
   test('a score is shown as it has aged', async () => {

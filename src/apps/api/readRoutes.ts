@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { shareAtAge } from '../../core/score/decay.ts'
 import type { Decay } from '../../core/score/scoreConfig.ts'
-import type { BoxRecord } from '../../ports/store.ts'
+import type { BoxRecord, FleetOverview } from '../../ports/store.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { cached } from './cached.ts'
 import { notFound, problemSchema } from './problem.ts'
@@ -44,11 +44,13 @@ function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void 
       responses: { 200: json(paged(boxSchema), 'Boxes.') },
     }),
     async (c) => {
-      const { after = null, limit, provider: of, status } = c.req.valid('query')
-      const { items, next } = await store.boxes(
-        { ...(of ? { provider: of } : {}), ...(status ? { status } : {}) },
-        { after, limit },
-      )
+      const { after = null, limit, provider: of, status, claimVerdict } = c.req.valid('query')
+      const filter = {
+        ...(of ? { provider: of } : {}),
+        ...(status ? { status } : {}),
+        ...(claimVerdict ? { claimVerdict } : {}),
+      }
+      const { items, next } = await store.boxes(filter, { after, limit })
       return c.json({ items: items.map(shown), next }, 200)
     },
   )
@@ -151,7 +153,7 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
     }),
     async (c) => {
       const { figures, ...rest } = await statistics()
-      return c.json({ ...rest, byStatus: { ...rest.byStatus } as Record<string, number>, figures: [...figures] }, 200)
+      return c.json({ ...rest, ...countsOf(rest), figures: [...figures] }, 200)
     },
   )
   app.openapi(
@@ -161,13 +163,18 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
       responses: { 200: json(statusSchema, 'How the validator is doing.') },
     }),
     async (c) => {
-      const [round, queue, { boxes, byStatus, resultsLastHour }] = await state()
+      const [round, queue, overview] = await state()
       const time = clock.wallTime().toISOString()
-      const counts = { ...byStatus } as Record<string, number>
-      return c.json({ program, time, round, queue, boxes, byStatus: counts, resultsLastHour }, 200)
+      const { boxes, resultsLastHour } = overview
+      return c.json({ program, time, round, queue, boxes, ...countsOf(overview), resultsLastHour }, 200)
     },
   )
 }
+
+const countsOf = ({ byStatus, byClaimVerdict }: FleetOverview) => ({
+  byStatus: { ...byStatus } as Record<string, number>,
+  byClaimVerdict: { ...byClaimVerdict } as Record<string, number>,
+})
 
 function withScoreNow(box: BoxRecord, now: Date, decay: Decay) {
   const ageMs = box.scoredAt === null ? 0 : Math.max(0, now.getTime() - Date.parse(box.scoredAt))

@@ -1,10 +1,19 @@
 import { z } from '@hono/zod-openapi'
-import { STATUSES } from '../../core/schedule/boxState.ts'
+import { CLAIM_ANSWERS } from '../../core/identify/judgeClaim.ts'
+import type { ClaimAnswer } from '../../core/identify/judgeDevice.ts'
+import { type BoxStatus, STATUSES } from '../../core/schedule/boxState.ts'
 
 const time = z.iso.datetime().openapi({ example: '2026-01-01T00:00:00.000Z' })
 const outcome = z.enum(['accepted', 'rejected', 'unreachable', 'busy', 'fault'])
 const kind = z.enum(['full', 'light'])
-const status = z.enum(STATUSES as ['new', 'verified', 'failed', 'busy'])
+const status = z.enum(STATUSES as [BoxStatus, ...BoxStatus[]]).openapi({
+  description:
+    '`verified`: genuine work, and as claimed where something is. `claim-unmet`: genuine work of another box.',
+})
+const claimAnswer = z.enum(CLAIM_ANSWERS as [ClaimAnswer, ...ClaimAnswer[]])
+const claimVerdict = claimAnswer.nullable().openapi({
+  description: 'What the work says of the claim; null where nothing is claimed or no full run has judged it yet.',
+})
 
 export const boxId = z
   .string()
@@ -28,6 +37,7 @@ export const boxSchema = z
     allocated: z.boolean(),
     addedAt: time,
     status,
+    claimVerdict,
     score: z.int().openapi({ description: 'Points when they were earned.' }),
     scoreNow: z.int().openapi({ description: 'What they are worth at this moment: a proof ages.' }),
     terms: z.array(term),
@@ -60,6 +70,7 @@ export const resultSchema = z
     score: z.int(),
     figures: z.array(figure),
     marks: z.array(mark),
+    claimVerdict,
     judgement: z.unknown(),
     inventory: z.unknown(),
     at: time,
@@ -82,6 +93,8 @@ export const specSchema = z
   .object({
     boxId: z.string(),
     status,
+    claim: z.string().nullable(),
+    claimVerdict,
     score: z.int(),
     at: time.nullable(),
     runId: z.string().nullable(),
@@ -94,6 +107,7 @@ export const statisticsSchema = z
   .object({
     boxes: z.int(),
     byStatus: z.record(z.string(), z.int()),
+    byClaimVerdict: z.record(z.string(), z.int()),
     providers: z.int(),
     results: z.int(),
     resultsLastHour: z.int(),
@@ -110,6 +124,7 @@ export const statusSchema = z
     queue: z.object({ waiting: z.int(), leased: z.int(), done: z.int(), lagSeconds: z.number() }),
     boxes: z.int(),
     byStatus: z.record(z.string(), z.int()),
+    byClaimVerdict: z.record(z.string(), z.int()),
     resultsLastHour: z.int(),
   })
   .openapi('Status')
@@ -122,7 +137,11 @@ export const pageQuery = z.object({
     .openapi({ description: 'The `next` of the page before.' }),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 })
-export const boxesQuery = pageQuery.extend({ provider: provider.optional(), status: status.optional() })
+export const boxesQuery = pageQuery.extend({
+  provider: provider.optional(),
+  status: status.optional(),
+  claimVerdict: claimAnswer.optional(),
+})
 /** Pages of results and rounds go by number. */
 export const numberedQuery = pageQuery.extend({
   after: z

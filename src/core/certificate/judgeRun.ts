@@ -5,6 +5,7 @@ import { rateCeiling } from '../identify/expected.ts'
 import { identifyByRates } from '../identify/identifyByRates.ts'
 import { type GpuIdentity, identifyGpu } from '../identify/identifyGpu.ts'
 import { judgeClaim } from '../identify/judgeClaim.ts'
+import type { ClaimAnswer } from '../identify/judgeDevice.ts'
 import { parseClaim } from '../identify/parseClaim.ts'
 import { undersizedParts } from '../identify/sizeClass.ts'
 import { C2C_LINK_BYTES_PER_SEC, HOST_LINK_BYTES_PER_SEC, MEMORY_BANDWIDTH_SHARE } from '../params/constants.ts'
@@ -41,7 +42,7 @@ export interface DeviceJudgement extends Omit<ProvenDevice, 'memory'> {
 
 export interface ClaimOutcome {
   readonly text: string
-  readonly verdict: string
+  readonly verdict: ClaimAnswer
   readonly reasons: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { type CardCount, countCards } from './countCards.ts'
 import { type GpuIdentity, identifyGpu } from './identifyGpu.ts'
-import { type ClaimReason, type ClaimVerdict, judgeDevice } from './judgeDevice.ts'
+import { type ClaimAnswer, type ClaimReason, type ClaimVerdict, judgeDevice } from './judgeDevice.ts'
 import { cleanMeasured, type MeasuredGpu } from './measured.ts'
 import type { Claim } from './parseClaim.ts'
 
@@ -28,6 +28,8 @@ const GRAVITY: readonly ClaimVerdict[] = [
   'power-capped',
   'matches',
 ]
+
+export const CLAIM_ANSWERS: readonly ClaimAnswer[] = [...GRAVITY, 'unproven', 'unreadable']
 
 /** Whether the box is what was sold. Inferred from proven work (§1); the claim itself is never evidence. */
 export function judgeClaim({ claim, catalogue, ...given }: ClaimQuestion): ClaimJudgement {

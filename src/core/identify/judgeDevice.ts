@@ -16,6 +16,9 @@ export type ClaimVerdict =
   | 'power-capped'
   | 'undersized run'
 
+/** What a run can say of a claim: a verdict, or that it could not be read or nothing was measured to judge it by. */
+export type ClaimAnswer = ClaimVerdict | 'unreadable' | 'unproven'
+
 export interface ClaimReason {
   readonly code: string
   readonly verdict: ClaimVerdict

@@ -1,15 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'
+import type { ClaimAnswer } from '../identify/judgeDevice.ts'
 import { type BoxState, nextBoxState, OUTCOMES, type Outcome } from './boxState.ts'
 import { retryDelay } from './retryDelay.ts'
 
 const start: BoxState = { status: 'new', score: 0, failuresInRow: 0, busyInRow: 0 }
 const rules = { busyLimit: 2 }
-const full = (score: number) => ({ kind: 'full', score }) as const
+const full = (score: number, claimVerdict: ClaimAnswer | null = null) =>
+  ({ kind: 'full', score, claimVerdict }) as const
 const event = fc.record({
   outcome: fc.constantFrom<Outcome>(...OUTCOMES),
   kind: fc.constantFrom('full' as const, 'light' as const),
   score: fc.nat(1_000_000),
+  claimVerdict: fc.constantFrom(null, ...CLAIM_ANSWERS),
 })
 
 describe('nextBoxState', () => {
@@ -41,13 +45,24 @@ describe('nextBoxState', () => {
     expect(nextBoxState(good, 'fault', full(0), rules)).toMatchObject({ status: 'verified', score: 900, scored: false })
   })
 
+  test('a box that is not what it is sold as is never verified, however good its score', () => {
+    for (const verdict of CLAIM_ANSWERS)
+      expect(nextBoxState(start, 'accepted', full(900, verdict), rules)).toMatchObject({
+        status: verdict === 'matches' ? 'verified' : 'claim-unmet',
+        score: 900,
+        failed: false,
+      })
+  })
+
   test('whatever happens: only a full accepted proof gives points, and any failure leaves none', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), (events) => {
         let state: BoxState = start
-        for (const { outcome, kind, score } of events) {
-          const next = nextBoxState(state, outcome, { kind, score }, rules)
+        for (const { outcome, kind, score, claimVerdict } of events) {
+          const next = nextBoxState(state, outcome, { kind, score, claimVerdict }, rules)
           if (next.score > state.score) expect([outcome, kind]).toEqual(['accepted', 'full'])
+          const unmet = claimVerdict !== null && claimVerdict !== 'matches'
+          if (outcome === 'accepted' && kind === 'full') expect(next.status).toBe(unmet ? 'claim-unmet' : 'verified')
           if (next.failed) expect(next.score).toBe(0)
           if (next.status === 'failed' && outcome === 'accepted') expect(kind).toBe('light')
           if (outcome === 'rejected' || outcome === 'unreachable') expect(next.failed).toBe(true)

@@ -1,3 +1,5 @@
+import type { ClaimAnswer } from '../identify/judgeDevice.ts'
+
 /** `full` proves everything the preset asks; `light` is a small proof of life that leaves a rented box its cards. */
 export type JobKind = 'full' | 'light'
 
@@ -7,10 +9,11 @@ export type JobReason = 'round' | 'probe' | 'changed' | 'asked'
 /** `fault` is the validator's own trouble and says nothing about the box; `unreachable` and `rejected` do. */
 export type Outcome = 'accepted' | 'rejected' | 'unreachable' | 'busy' | 'fault'
 
-export type BoxStatus = 'new' | 'verified' | 'failed' | 'busy'
+/** `claim-unmet`: the work was genuine, but does not show what the box is sold as. */
+export type BoxStatus = 'new' | 'verified' | 'claim-unmet' | 'failed' | 'busy'
 
 export const OUTCOMES: readonly Outcome[] = ['accepted', 'rejected', 'unreachable', 'busy', 'fault']
-export const STATUSES: readonly BoxStatus[] = ['new', 'verified', 'failed', 'busy']
+export const STATUSES: readonly BoxStatus[] = ['new', 'verified', 'claim-unmet', 'failed', 'busy']
 
 export interface BoxState {
   readonly status: BoxStatus
@@ -24,6 +27,14 @@ export interface BoxRules {
   readonly busyLimit: number
 }
 
+/** What a run would give its box if it was accepted. */
+export interface Earned {
+  readonly kind: JobKind
+  readonly score: number
+  /** Null where nothing was claimed. */
+  readonly claimVerdict: ClaimAnswer | null
+}
+
 export interface NextBoxState extends BoxState {
   /** The score was earned or lost now; otherwise the old one stays and ages. */
   readonly scored: boolean
@@ -31,12 +42,7 @@ export interface NextBoxState extends BoxState {
 }
 
 /** What one outcome makes of a box. Only a full proof earns points; any failure takes them at once. */
-export function nextBoxState(
-  state: BoxState,
-  outcome: Outcome,
-  earned: { readonly kind: JobKind; readonly score: number },
-  rules: BoxRules,
-): NextBoxState {
+export function nextBoxState(state: BoxState, outcome: Outcome, earned: Earned, rules: BoxRules): NextBoxState {
   if (outcome === 'rejected' || outcome === 'unreachable') return failure(state, 0)
   if (outcome === 'fault') return { ...state, scored: false, failed: false }
   if (outcome === 'busy') {
@@ -46,7 +52,8 @@ export function nextBoxState(
   }
   // A light proof shows a living box, not a fast one: it neither earns points nor wipes out a failure.
   if (earned.kind === 'light') return { ...state, busyInRow: 0, scored: false, failed: false }
-  return { status: 'verified', score: earned.score, failuresInRow: 0, busyInRow: 0, scored: true, failed: false }
+  const status = earned.claimVerdict === null || earned.claimVerdict === 'matches' ? 'verified' : 'claim-unmet'
+  return { status, score: earned.score, failuresInRow: 0, busyInRow: 0, scored: true, failed: false }
 }
 
 const failure = (state: BoxState, busyInRow: number): NextBoxState => ({

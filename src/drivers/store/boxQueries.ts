@@ -12,6 +12,7 @@ export function boxOf(row: Row): BoxRecord {
     allocated: row.allocated as boolean,
     addedAt: iso(row.added_at),
     status: row.status as BoxRecord['status'],
+    claimVerdict: row.claim_verdict as BoxRecord['claimVerdict'],
     score: Number(row.score),
     terms: row.terms as BoxRecord['terms'],
     scoredAt: isoOrNull(row.scored_at),
@@ -31,7 +32,10 @@ export function boxQueries(db: Database): BoxPart {
         insert into boxes (id, address, provider, claim, allocated)
         values (${id}::text, ${address}::text, ${provider}::text, ${claim}::text, ${allocated}::boolean)
         on conflict (id) do update set address = excluded.address, provider = excluded.provider,
-          claim = excluded.claim, allocated = excluded.allocated, removed_at = null`)
+          claim = excluded.claim, allocated = excluded.allocated, removed_at = null,
+          claim_verdict = case when boxes.claim is not distinct from excluded.claim then boxes.claim_verdict end,
+          status = case when boxes.claim is distinct from excluded.claim and boxes.status in ('verified', 'claim-unmet')
+            then 'new' else boxes.status end`)
     },
     async removeBox(id) {
       const rows = await db.query(sql`
@@ -52,11 +56,12 @@ export function boxQueries(db: Database): BoxPart {
       const [row] = await db.query(sql`select * from boxes where id = ${id}::text and removed_at is null`)
       return row ? boxOf(row) : null
     },
-    async boxes({ provider = null, status = null }, { after, limit }) {
+    async boxes({ provider = null, status = null, claimVerdict = null }, { after, limit }) {
       const rows = await db.query(sql`
         select * from boxes where removed_at is null and id > ${after ?? ''}::text
           and (${provider}::text is null or provider = ${provider}::text)
           and (${status}::text is null or status = ${status}::text)
+          and (${claimVerdict}::text is null or claim_verdict = ${claimVerdict}::text)
         order by id limit ${limit + 1}::int4`)
       const items = rows.slice(0, limit).map(boxOf)
       return { items, next: rows.length > limit ? items.at(-1)!.id : null }

@@ -10,7 +10,9 @@ const compress = promisify(gzip)
  * this attempt, otherwise no row is written at all.
  */
 export async function finishJob({ job, owner, result, box, retryInMs, followUps }: Finish): Promise<Statement> {
-  const { certificate } = result
+  const { certificate, claimVerdict } = result
+  const { claim } = job.box
+  const judged = box.status === 'verified' || box.status === 'claim-unmet'
   // Level 1: hashes in base64 shrink to three quarters at any level, and not further at a higher one.
   const gzipped = certificate === null ? null : new Uint8Array(await compress(certificate, { level: 1 }))
   return sql`
@@ -23,10 +25,10 @@ export async function finishJob({ job, owner, result, box, retryInMs, followUps 
       returning id, attempt, round, box_id, kind, reason
     ), stored as (
       insert into results (job_id, attempt, round, box_id, provider, kind, reason, outcome, code, detail, preset, run_id,
-        prover_key, started_at, seconds, score, judgement, inventory, marks)
+        prover_key, started_at, seconds, score, claim_verdict, judgement, inventory, marks)
       select ended.id, attempt, round, box_id, boxes.provider, kind, reason, ${result.outcome}::text, ${result.code}::text,
         ${json(result.detail)}::text::jsonb, ${result.preset}::text, ${result.runId}::text, ${result.proverKey}::text,
-        ${result.startedAt}::text::timestamptz, ${result.seconds}::float8, ${box.score}::int8,
+        ${result.startedAt}::text::timestamptz, ${result.seconds}::float8, ${box.score}::int8, ${claimVerdict}::text,
         ${json(result.judgement)}::text::jsonb, ${json(result.inventory)}::text::jsonb, ${json(result.marks)}::text::jsonb
       from ended join boxes on boxes.id = ended.box_id
       returning id, round, box_id, provider
@@ -50,7 +52,12 @@ export async function finishJob({ job, owner, result, box, retryInMs, followUps 
         as j(round int8, kind text, reason text, cohort int4, "delayMs" float8)
       on conflict do nothing
     ), known as (
-      update boxes set status = ${box.status}::text, score = ${box.score}::int8,
+      update boxes set
+        status = case when ${judged}::boolean and claim is distinct from ${claim}::text then 'new'
+          else ${box.status}::text end,
+        claim_verdict = case when not ${box.scored}::boolean then claim_verdict
+          when claim is not distinct from ${claim}::text then ${claimVerdict}::text end,
+        score = ${box.score}::int8,
         terms = case when ${box.scored}::boolean then ${json(box.terms)}::text::jsonb else terms end,
         scored_at = case when ${box.scored}::boolean then clock_timestamp() else scored_at end,
         failures_in_row = ${box.failuresInRow}::int4, busy_in_row = ${box.busyInRow}::int4,

@@ -1,4 +1,18 @@
 /**
+ * Rows written before a claim's verdict had a column of its own, from the judgements beside them: by the migration, and
+ * after a backup of that time was loaded. A second time it finds nothing to do.
+ */
+export const CLAIMS_OF_OLD: readonly string[] = [
+  `update results set claim_verdict = judgement #>> '{claim,verdict}'
+    where kind = 'full' and claim_verdict is null and judgement #>> '{claim,verdict}' is not null`,
+  `update boxes set claim_verdict = r.claim_verdict from results r
+    where r.id = boxes.last_accepted and boxes.claim_verdict is null and boxes.status in ('verified', 'busy')
+      and boxes.claim = r.judgement #>> '{claim,text}'`,
+  `update boxes set status = case when claim_verdict is null then 'new' else 'claim-unmet' end
+    where status = 'verified' and claim is not null and claim_verdict is distinct from 'matches'`,
+]
+
+/**
  * Applied in order, each once, all in one transaction. Never edit one that was released: add another.
  * Columns hold plain facts; everything hostile (inventory, judgement) is stored as decoded JSON, never as raw text.
  */
@@ -117,6 +131,11 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'create index failures_by_box on failures (box_id, id)',
     'create index failures_by_result on failures (result_id)',
     'create table nonces (nonce text primary key, at timestamptz not null default clock_timestamp())',
+  ],
+  [
+    'alter table boxes add column claim_verdict text',
+    'alter table results add column claim_verdict text',
+    ...CLAIMS_OF_OLD,
   ],
 ]
 

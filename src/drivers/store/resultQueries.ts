@@ -33,7 +33,7 @@ export function resultQueries(db: Database): ResultPart {
     },
     async specs(provider) {
       const rows = await db.query(sql`
-        select b.id as box_id, b.status, b.score::float8 as score, r.at, r.run_id, r.judgement,
+        select b.id as box_id, b.status, b.claim, b.claim_verdict, b.score::float8 as score, r.at, r.run_id, r.judgement,
           (select coalesce(jsonb_agg(jsonb_build_object('device', f.device, 'name', f.name, 'value', f.value)
             order by f.device, f.name), '[]') from figures f where f.result_id = r.id) as figures
         from boxes b left join results r on r.id = b.last_accepted
@@ -95,6 +95,7 @@ const resultOf = (row: Row): ResultRecord => ({
   score: Number(row.score),
   figures: row.figures as ResultRecord['figures'],
   marks: row.marks as ResultRecord['marks'],
+  claimVerdict: row.claim_verdict as ResultRecord['claimVerdict'],
   judgement: row.judgement,
   inventory: row.inventory as ResultRecord['inventory'],
   at: iso(row.at),
@@ -103,6 +104,8 @@ const resultOf = (row: Row): ResultRecord => ({
 const specOf = (row: Row): ProviderSpec => ({
   boxId: row.box_id as string,
   status: row.status as ProviderSpec['status'],
+  claim: row.claim as string | null,
+  claimVerdict: row.claim_verdict as ProviderSpec['claimVerdict'],
   score: row.score as number,
   at: isoOrNull(row.at),
   runId: row.run_id as string | null,

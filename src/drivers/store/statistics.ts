@@ -6,10 +6,14 @@ type Counted = { name: string; count: number }
 export async function overview(db: Database): Promise<FleetOverview> {
   const byStatus = await db.query<Counted>(sql`
     select status as name, count(*)::float8 as count from boxes where removed_at is null group by status order by status`)
+  const byVerdict = await db.query<Counted>(sql`
+    select claim_verdict as name, count(*)::float8 as count from boxes
+    where removed_at is null and claim_verdict is not null group by claim_verdict order by claim_verdict`)
   const [recent] = await db.query<{ hour: number }>(sql`
     select count(*)::float8 as hour from results where at > clock_timestamp() - interval '1 hour'`)
   const boxes = byStatus.reduce((sum, { count }) => sum + count, 0)
-  return { boxes, byStatus: asRecord(byStatus), resultsLastHour: recent!.hour }
+  const byClaimVerdict = asRecord(byVerdict)
+  return { boxes, byStatus: asRecord(byStatus), byClaimVerdict, resultsLastHour: recent!.hour }
 }
 
 /** What the fleet looks like. Medians are of boxes, from the latest full proof of each: this reads every one of them. */

@@ -19,14 +19,16 @@ export async function finishOf(
 ): Promise<Finish> {
   const marks = report ? await marksOf(job, report, store) : []
   const earned = report && job.kind === 'full' ? scoreOf(job, report, rules) : NOTHING
-  const next = nextBoxState(job.box, told.outcome, { kind: job.kind, score: earned.score }, rules.box)
+  const { kind, box } = job
+  const { outcome, claimVerdict } = told
+  const next = nextBoxState(box, outcome, { kind, score: earned.score, claimVerdict }, rules.box)
   const { status, score, failuresInRow, busyInRow, scored, failed } = next
   return {
     job,
     owner: rules.owner,
     result: { ...told, marks },
     box: { status, score, terms: failed ? [] : earned.terms, scored, failuresInRow, busyInRow, failed },
-    retryInMs: retryDelay(told.outcome, job.tries, rules.retries),
+    retryInMs: retryDelay(outcome, job.tries, rules.retries),
     followUps: followUps(job, marks),
   }
 }

@@ -17,9 +17,11 @@ import { systemClock } from '../../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../../drivers/system/systemRandomness.ts'
 import type { DeviceFacts } from '../../../ports/device.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
+import type { LiveEvent } from '../../../ports/liveRuns.ts'
 import type { LeasedJob, Store } from '../../../ports/store.ts'
 import { verifyBox } from '../verifyBox.ts'
 import type { FleetDeps, FleetRules, VerifyJob } from './fleet.ts'
+import { openRoundIfDue } from './openRound.ts'
 import { runFleet } from './runFleet.ts'
 
 let server: TestPostgres
@@ -54,7 +56,7 @@ const verifying =
   (program: (job: LeasedJob) => ProverProgram): VerifyJob =>
   (job, { onStep, together }, signal) =>
     verifyBox(
-      TINY,
+      { ...TINY, claim: job.box.claim },
       {
         clock: systemClock,
         randomness: systemRandomness,
@@ -113,6 +115,21 @@ describe('runFleet', () => {
     expect(events.filter((type) => type === 'finished')).toHaveLength(5)
     expect(deps.metrics.text()).toContain('touchstone_jobs_total{kind="full",outcome="accepted"} 5')
     expect(await store.lastRound()).toMatchObject({ number: 1, jobs: 5, done: 5, accepted: 5 })
+  })
+
+  test('a box that is not what it is sold as does genuine work, and is not called verified', async () => {
+    await store.putBox(entry('sold', { claim: 'H100 SXM' }))
+    const deps = testDeps(
+      store,
+      verifying(() => honestProgram({ devices: [card({ kind: 'cpu' })] })),
+    )
+    const told: LiveEvent[] = []
+    deps.live.subscribe((event) => told.push(event))
+    await fleetUntil(deps, await testRules(), quiet)
+    expect(await store.box('sold')).toMatchObject({ status: 'claim-unmet', claimVerdict: 'different', score: 0 })
+    expect((await store.history('sold', all)).items).toMatchObject([{ outcome: 'accepted', claimVerdict: 'different' }])
+    expect(told.at(-1)).toMatchObject({ type: 'finished', outcome: 'accepted', claimVerdict: 'different' })
+    expect(deps.lines).toContainEqual(expect.objectContaining({ level: 'warn', message: 'box is not as claimed' }))
   })
 
   test('a failing box loses its score at once, is tried again with new seeds, and can come back', async () => {
@@ -291,6 +308,19 @@ describe('runFleet', () => {
     await fleetUntil(deps, await testRules(), async () => away && (await quiet().catch(() => false)))
     expect((await store.history('a', all)).items.map(({ outcome }) => outcome)).toEqual(['accepted'])
     expect(deps.lines.map(({ message }) => message)).toContain('the store does not answer; trying again')
+  })
+
+  test('a round that another validator opens in the same moment is not followed by a second one', async () => {
+    const slow: Store = {
+      ...store,
+      roundDue: async (everyMs) => {
+        const due = await store.roundDue(everyMs)
+        if (due) await store.openRound({ number: 1, height: null, jobs: [] })
+        return due
+      },
+    }
+    await openRoundIfDue(testDeps(slow, honest), await testRules(), new AbortController().signal)
+    expect(await store.lastRound()).toMatchObject({ number: 1 })
   })
 
   test('two validators on one store share the work and never a box', async () => {

@@ -116,19 +116,21 @@ class Fleet {
   }
 
   #tell(job: LeasedJob, finish: Finish, resultId: number): void {
-    const { outcome, code, seconds } = finish.result
+    const { outcome, code, seconds, claimVerdict } = finish.result
     const { metrics, log, live } = this.#deps
     metrics.add('touchstone_jobs_total', { kind: job.kind, outcome })
     metrics.observe('touchstone_run_seconds', seconds, { kind: job.kind })
     if (outcome === 'rejected') metrics.add('touchstone_rejections_total', { code: code ?? 'none' })
     else if (outcome !== 'accepted') metrics.add('touchstone_faults_total', { code: code ?? 'none' })
     const fields = { box: job.boxId, round: job.round, kind: job.kind, attempt: job.attempt, outcome, code }
-    const told = { ...fields, score: finish.box.score, seconds }
-    if (outcome === 'accepted') log.info('box verified', told)
-    else log.warn('box not verified', told)
+    const told = { ...fields, claimVerdict, score: finish.box.score, seconds }
+    if (outcome !== 'accepted') log.warn('box not verified', told)
+    else if (claimVerdict === null || claimVerdict === 'matches') log.info('box verified', told)
+    else log.warn('box is not as claimed', told)
     for (const { what } of finish.result.marks) log.warn('box changed', { box: job.boxId, what })
     const { boxId, round, kind } = job
-    live.publish({ type: 'finished', boxId, round, kind, outcome, code, score: finish.box.score, resultId })
+    const { score } = finish.box
+    live.publish({ type: 'finished', boxId, round, kind, outcome, code, claimVerdict, score, resultId })
   }
 
   /** Null when we stopped it ourselves: the box is not to blame, and the job goes back to the queue. */
