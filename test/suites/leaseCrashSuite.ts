@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { type ChildEvents, gone, killHard, type LeasedBox } from '../support/leaseCrash.ts'
-import { isAlive } from './sshBoxSuite.ts'
+import { isAlive } from '../support/processes.ts'
 
 /** Long enough for a login on a busy machine, so that crashes hit every stage of a lease. */
 export const LEASE_SECONDS = 4

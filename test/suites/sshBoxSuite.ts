@@ -10,6 +10,7 @@ import { TouchstoneError } from '../../src/ports/errors.ts'
 import type { ProverProcess, RemoteBox } from '../../src/ports/remoteBox.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeRelease } from '../support/makeRelease.ts'
+import { firstLine, isAlive } from '../support/processes.ts'
 import type { TestSshServer } from '../support/sshServer.ts'
 
 export type SshServerMaker = (wanted: {
@@ -50,25 +51,6 @@ async function readBytes({ output }: ProverProcess, count: number): Promise<Buff
     if (held >= count) break
   }
   return Buffer.concat(chunks)
-}
-
-export async function firstLine(prover: ProverProcess): Promise<string> {
-  let text = ''
-  for await (const chunk of prover.output) {
-    text += Buffer.from(chunk).toString('utf8')
-    if (text.includes('\n')) break
-  }
-  return text.slice(0, text.indexOf('\n'))
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    // A zombie nobody has waited for is dead enough.
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return false
-  }
 }
 
 export async function faultOf(promise: Promise<unknown>): Promise<TouchstoneError> {

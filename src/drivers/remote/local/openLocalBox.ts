@@ -37,7 +37,11 @@ function startProver({ command, env, errors = 'ignore' }: LocalBoxOptions, signa
   // A group of its own: Ctrl-C in the terminal reaches us alone, and we end the child in order.
   const child = spawn(program!, args, { env, stdio: ['pipe', 'pipe', errors], detached: true })
   const ended = new Promise<{ code: number | null; lost: boolean }>((resolve) => {
-    child.once('exit', (code) => resolve({ code, lost: false }))
+    child.once('exit', (code) => {
+      // At once, while no other process can have got the group's number: what the prover started ends with it.
+      killGroup(child)
+      resolve({ code, lost: false })
+    })
     child.once('error', () => resolve({ code: null, lost: true }))
   })
   child.stdin!.on('error', () => {})
@@ -74,11 +78,12 @@ async function stopChild(child: ChildProcess, ended: Promise<unknown>): Promise<
   child.stdout!.destroy()
 }
 
-function killGroup(child: ChildProcess): void {
-  if (child.exitCode !== null || child.pid === undefined) return
+/** The prover and everything it started, unless that has left the group. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
   try {
-    process.kill(-child.pid, 'SIGKILL')
+    process.kill(-pid, 'SIGKILL')
   } catch {
-    child.kill('SIGKILL')
+    // Nobody is left in it.
   }
 }
