@@ -1,34 +1,57 @@
+import type { z } from 'zod'
+import { statusSchema } from '../apps/api/schemas.ts'
+import { TouchstoneError } from '../ports/errors.ts'
 import { apiUrl, notRunning } from './validatorApi.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
 
-interface Told {
-  readonly program: string
-  readonly time: string
-  readonly round: {
-    readonly number: number
-    readonly openedAt: string
-    readonly jobs: number
-    readonly done: number
-    readonly accepted: number
-    readonly rejected: number
-  } | null
-  readonly queue: { readonly waiting: number; readonly leased: number; readonly lagSeconds: number }
-  readonly boxes: number
-  readonly byStatus: Readonly<Record<string, number>>
-  readonly byClaimVerdict: Readonly<Record<string, number>>
-  readonly resultsLastHour: number
+type Told = z.infer<typeof statusSchema>
+
+const LIMIT_MS = 10_000
+/** A status takes under a kilobyte. */
+const MOST_BYTES = 64 * 1024
+
+/** What the running validator says of itself. Any program may hold the port: what it says is checked before it is shown. */
+export async function readStatus(config: ValidatorConfig): Promise<Told> {
+  const text = await answerOf(config)
+  try {
+    return statusSchema.parse(JSON.parse(text))
+  } catch (cause) {
+    throw notAValidator(config, cause)
+  }
 }
 
-/** What the running validator says of itself. */
-export async function readStatus(config: ValidatorConfig): Promise<Told> {
+async function answerOf(config: ValidatorConfig): Promise<string> {
   try {
-    const response = await fetch(`${apiUrl(config)}/v1/status`, { signal: AbortSignal.timeout(10_000) })
+    const response = await fetch(`${apiUrl(config)}/v1/status`, { signal: AbortSignal.timeout(LIMIT_MS) })
     if (!response.ok) throw new Error(`status ${response.status}`)
-    return (await response.json()) as Told
+    return await shortText(response)
   } catch (cause) {
     throw notRunning(config, cause)
   }
 }
+
+/** Empty when it is longer than any status: nobody waits for the rest. */
+async function shortText({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const bytes of body ?? []) {
+    text += decoder.decode(bytes as Uint8Array, { stream: true })
+    if (text.length > MOST_BYTES) return ''
+  }
+  return text
+}
+
+const notAValidator = (config: ValidatorConfig, cause: unknown) =>
+  new TouchstoneError(
+    { code: 'NOT_A_VALIDATOR' },
+    {
+      message: `what answers at ${apiUrl(config)} does not speak like a validator of this version`,
+      blame: 'user',
+      retry: false,
+      nextStep: 'Look which program has this port, or name the right file with --config.',
+      cause,
+    },
+  )
 
 export function showStatus({ program, round, queue, boxes, resultsLastHour, time, ...told }: Told): string {
   const states = countedOf(told.byStatus)
