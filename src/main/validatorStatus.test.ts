@@ -42,7 +42,7 @@ const told = {
 }
 
 test('what a validator says of itself is shown', async () => {
-  expect(showStatus(await read(JSON.stringify(told)))).toMatch(/boxes {7}3 \(3 new\)\n[^]*round {7}7, opened/)
+  expect(showStatus(await read(JSON.stringify(told)))).toMatch(/boxes {7}3 \(3 new\)\n(.*\n)*round {7}7, opened/)
   expect(showStatus(await read(JSON.stringify({ ...told, round: null })))).toContain('none yet')
 })
 
