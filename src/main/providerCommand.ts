@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type LeaseNews, LeaseService } from '../apps/provider/leaseService.ts'
 import { keepTime, servePeer } from '../apps/provider/serveLeases.ts'
+import { requireClaim } from '../apps/shared/requireClaim.ts'
 import { PRESETS, type Preset } from '../core/params/presets.ts'
 import { type Confinement, chooseAccess } from '../drivers/lease/chooseAccess.ts'
 import { type DialOutDeps, dialOut } from '../drivers/lease/dialOut.ts'
@@ -12,12 +13,14 @@ import { fileJournal } from '../drivers/lease/fileJournal.ts'
 import { tunnelledAccess } from '../drivers/lease/tunnel.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
+import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
 import { lockFolder } from '../drivers/system/lockFolder.ts'
 import { sealToKey } from '../drivers/system/sealToKey.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { listenWs, wsChannel } from '../drivers/system/wsChannel.ts'
 import { TouchstoneError } from '../ports/errors.ts'
+import { cataloguePath } from './cataloguePath.ts'
 import { EXIT } from './exitCodes.ts'
 import { DEVICES_HELP, readDevices, readPreset, readWhole } from './parseOptions.ts'
 import { openTerminal } from './render/terminal.ts'
@@ -38,6 +41,7 @@ interface ProviderFlags {
   readonly check: Preset | 'none'
   readonly devices: string
   readonly requirements?: string
+  readonly claim?: string
   readonly json?: boolean
 }
 
@@ -66,6 +70,7 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     )
     .option('--devices <list>', `what the check runs on: ${DEVICES_HELP}`, readDevices, 'auto')
     .option('--requirements <file>', 'what the network asks of a box at the least, as JSON')
+    .option('--claim <text>', 'what this box is sold as, for example "8x H100 SXM": the check must show it')
     .option('--json', 'print events as JSON, one per line')
     .addHelpText('after', AFTER_HELP)
     .action((flags: ProviderFlags) => context.run((signal) => provide(flags, context, signal)))
@@ -98,7 +103,9 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
   const home = homeFolder(env)
   const people = openTerminal(process.stdout, env)
   const say = (event: Record<string, unknown>): void => people.line(flags.json ? JSON.stringify(event) : spoken(event))
-  if (flags.check !== 'none') await selfCheck(checkOf(flags, flags.check, env), signal)
+  const catalogue = await loadCatalogue(cataloguePath())
+  if (flags.claim !== undefined) requireClaim({ text: flags.claim, catalogue })
+  if (flags.check !== 'none') await selfCheck({ ...checkOf(flags, flags.check, env), catalogue }, signal)
   const stateFolder = join(home, 'leases')
   const { access, confinement } = await chooseAccess({
     stateFolder,
@@ -148,10 +155,11 @@ const dialDeps = (service: LeaseService, onUp: () => void): DialOutDeps => ({
   onUp,
 })
 
-const checkOf = (flags: ProviderFlags, preset: Preset, env: NodeJS.ProcessEnv): SelfCheck => ({
+const checkOf = (flags: ProviderFlags, preset: Preset, env: NodeJS.ProcessEnv): Omit<SelfCheck, 'catalogue'> => ({
   preset,
   devices: flags.devices,
   ...(flags.requirements === undefined ? {} : { requirementsFile: flags.requirements }),
+  claim: flags.claim ?? null,
   env,
   terminal: openTerminal(process.stderr, env),
 })

@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { boxFacts } from '../apps/provider/boxFacts.ts'
 import { verifyBox } from '../apps/validator/verifyBox.ts'
+import type { Judgement } from '../core/certificate/judgeRun.ts'
+import type { Catalogue } from '../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../core/params/precision.ts'
 import type { Preset } from '../core/params/presets.ts'
 import { checkRequirements, type Requirements } from '../core/score/checkRequirements.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
-import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
 import { TouchstoneError } from '../ports/errors.ts'
-import { cataloguePath } from './cataloguePath.ts'
 import { openThisMachine } from './openBox.ts'
 import { showBox } from './render/showBox.ts'
 import { showSteps } from './render/showSteps.ts'
@@ -36,15 +36,17 @@ export interface SelfCheck {
   readonly preset: Preset
   readonly devices: string
   readonly requirementsFile?: string
+  /** What the box is sold as; null where nothing is said. */
+  readonly claim: string | null
+  readonly catalogue: Catalogue
   readonly env: NodeJS.ProcessEnv
   readonly terminal: Terminal
 }
 
 /** Before joining: the run a validator would make, shown as a validator sees it, and what the network would still miss. */
 export async function selfCheck(check: SelfCheck, signal: AbortSignal): Promise<void> {
-  const { preset, env, terminal } = check
+  const { preset, env, terminal, catalogue, claim } = check
   const requirements = check.requirementsFile === undefined ? {} : readRequirements(check.requirementsFile)
-  const catalogue = await loadCatalogue(cataloguePath())
   const checker = await openThreadedChecker()
   const options = {
     preset,
@@ -56,7 +58,7 @@ export async function selfCheck(check: SelfCheck, signal: AbortSignal): Promise<
     memory: true,
     bind: true,
     maxDevices: 32,
-    claim: null,
+    claim,
     program: programName,
   }
   const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
@@ -67,13 +69,18 @@ export async function selfCheck(check: SelfCheck, signal: AbortSignal): Promise<
     terminal.live('')
     showVerdict(shownReport(report, catalogue), terminal)
     showBox(report, terminal)
-    const missing = checkRequirements(boxFacts(report.judgement, report.inventory), requirements)
-    if (report.judgement.outcome === 'rejected') throw mayNotJoin([report.judgement.reason?.code ?? 'rejected'])
-    if (missing.length > 0) throw mayNotJoin(missing.map(({ sentence }) => sentence))
+    const { judgement, inventory } = report
+    if (judgement.outcome === 'rejected') throw mayNotJoin([judgement.reason?.code ?? 'rejected'])
+    const missing = checkRequirements(boxFacts(judgement, inventory), requirements).map(({ sentence }) => sentence)
+    const unmet = unmetClaim(judgement)
+    if (missing.length + unmet.length > 0) throw mayNotJoin([...missing, ...unmet])
   } finally {
     await checker.close()
   }
 }
+
+const unmetClaim = ({ claim }: Judgement): readonly string[] =>
+  claim === null || claim.verdict === 'matches' ? [] : [`claim: ${claim.verdict} (${claim.reasons.join('; ')})`]
 
 function readRequirements(path: string): Requirements {
   try {

@@ -3,11 +3,14 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { signRequest } from '../apps/shared/signedRequest.ts'
 import { toHex } from '../core/bytes/hex.ts'
+import type { Catalogue } from '../core/identify/catalogue.ts'
 import { openStore } from '../drivers/store/openStore.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
+import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { TouchstoneError } from '../ports/errors.ts'
+import { cataloguePath } from './cataloguePath.ts'
 import { EXIT } from './exitCodes.ts'
 import type { CommandContext } from './run.ts'
 import { apiUrl, notRunning } from './validatorApi.ts'
@@ -48,7 +51,8 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
       })
   validator.action((flags: Flags) =>
     context.run(async (signal) => {
-      await runValidator(configOf(flags), context.env, signal)
+      const catalogue = await loadCatalogue(cataloguePath())
+      await runValidator(configOf(flags, catalogue), { env: context.env, catalogue }, signal)
       return EXIT.genuine
     }),
   )
@@ -60,7 +64,9 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
   )
 }
 
-const configOf = ({ config = 'validator.yaml' }: Flags): ValidatorConfig => readValidatorConfig(config)
+/** Only who starts the validator needs claims that can be judged. */
+const configOf = ({ config = 'validator.yaml' }: Flags, catalogue: Catalogue | null = null): ValidatorConfig =>
+  readValidatorConfig(config, catalogue)
 
 /** Another program may hold the port: whatever it answers, it moves no cursor. */
 const print = (text: string): void => void process.stdout.write(`${text.replace(/[^\P{C}\n]/gu, '?')}\n`)

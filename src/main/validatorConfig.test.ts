@@ -2,6 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SHIPPED_CATALOGUE } from '../../test/sim/shippedCatalogue.ts'
+import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
 import { readValidatorConfig } from './validatorConfig.ts'
 
 let folder = ''
@@ -72,6 +74,25 @@ describe('readValidatorConfig', () => {
     ['- a\n', 'the file'],
   ])('%j is refused, naming field and line', (text, sentence) => {
     expect(() => read(text)).toThrow(sentence)
+  })
+
+  test('a claim that names no known card is refused with its line and what was probably meant', async () => {
+    const catalogue = await loadCatalogue(SHIPPED_CATALOGUE)
+    const path = join(folder, 'claims.yaml')
+    const boxes = (claim: string) =>
+      `${STORE}boxes:\n  - { id: a, address: local, provider: p }\n  - id: b\n    address: local\n    provider: p\n    claim: ${claim}\n`
+    writeFileSync(path, boxes('4090'))
+    expect(() => readValidatorConfig(path, catalogue)).toThrow('boxes.1.claim')
+    writeFileSync(path, boxes('2x 4090'))
+    expect(() => readValidatorConfig(path, catalogue)).toThrow(
+      expect.objectContaining({
+        message: `${path}, line 7: the claim "2x 4090" cannot be read: the catalogue has no card of that name`,
+        nextStep: expect.stringContaining('"RTX 4090"'),
+        detail: { code: 'BAD_CLAIM' },
+      }),
+    )
+    writeFileSync(path, boxes('2x RTX 4090'))
+    expect(readValidatorConfig(path, catalogue).boxes[1]).toMatchObject({ claim: '2x RTX 4090' })
   })
 
   test('a file that is not there is a usage error with a next step', () => {

@@ -3,7 +3,9 @@ import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { BOX_ADDRESS } from '../apps/api/schemas.ts'
+import { requireClaim } from '../apps/shared/requireClaim.ts'
 import { printable } from '../core/bytes/printable.ts'
+import type { Catalogue } from '../core/identify/catalogue.ts'
 import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
 import { parseStoreAddress } from '../drivers/store/openStore.ts'
 import { TouchstoneError } from '../ports/errors.ts'
@@ -107,16 +109,28 @@ export type ValidatorConfig = z.infer<typeof schema> & {
 
 const MOST_BYTES = 4 * 1024 * 1024
 
-/** Reads validator.yaml; whatever is wrong is one sentence with the field and, where it has one, the line. */
-export function readValidatorConfig(path: string): ValidatorConfig {
+/**
+ * Reads validator.yaml; whatever is wrong is one sentence with the field and, where it has one, the line. With a catalogue,
+ * claims must name a card of it.
+ */
+export function readValidatorConfig(path: string, catalogue: Catalogue | null = null): ValidatorConfig {
   const text = readText(path)
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false })
   const [broken] = document.errors
   if (broken) throw bad(path, lines.linePos(broken.pos[0]).line, printable(broken.message.split('\n')[0]!))
   const parsed = schema.safeParse(readValue(document, path) ?? {})
-  if (parsed.success) return { ...parsed.data, base: dirname(resolve(path)) }
-  const { issues } = parsed.error
+  if (!parsed.success) throw badField(path, parsed.error.issues, (at) => lineOf(document, lines, at))
+  for (const [i, { claim }] of parsed.data.boxes.entries()) {
+    const where = place(path, lineOf(document, lines, ['boxes', i, 'claim']))
+    if (claim !== null && catalogue !== null) requireClaim({ text: claim, catalogue, where })
+  }
+  return { ...parsed.data, base: dirname(resolve(path)) }
+}
+
+type Field = readonly (string | number)[]
+
+function badField(path: string, issues: readonly z.core.$ZodIssue[], line: (at: Field) => number | null) {
   // A misspelt name says more than the missing field it stands for.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys[0]! : null
@@ -125,7 +139,7 @@ export function readValidatorConfig(path: string): ValidatorConfig {
     ...(unknown ? [unknown] : []),
   ]
   const problem = unknown ? 'no such field' : issue.message
-  throw bad(path, lineOf(document, lines, at), `${printable(at.join('.')) || 'the file'}: ${problem}`)
+  return bad(path, line(at), `${printable(at.join('.')) || 'the file'}: ${problem}`)
 }
 
 /** Aliases can make a small file a huge value, and a file of settings needs none. */
@@ -160,7 +174,7 @@ function readText(path: string): string {
 type Document = ReturnType<typeof parseDocument>
 
 /** The line of the field, or of the innermost part of the path that is there. */
-function lineOf(document: Document, lines: LineCounter, path: readonly (string | number)[]): number | null {
+function lineOf(document: Document, lines: LineCounter, path: Field): number | null {
   for (let depth = path.length; depth > 0; depth--) {
     const parent = document.getIn(path.slice(0, depth - 1), true) as { items?: unknown[] } | undefined
     const name = path[depth - 1]
@@ -172,11 +186,13 @@ function lineOf(document: Document, lines: LineCounter, path: readonly (string |
   return null
 }
 
+const place = (path: string, line: number | null): string => `${path}${line === null ? '' : `, line ${line}`}`
+
 const bad = (path: string, line: number | null, problem: string) =>
   new TouchstoneError(
     { code: 'BAD_CONFIG', path, line: line ?? 0 },
     {
-      message: `${path}${line === null ? '' : `, line ${line}`}: ${problem}`,
+      message: `${place(path, line)}: ${problem}`,
       blame: 'user',
       retry: false,
       nextStep: 'Correct the field; examples/validator.yaml shows every one.',

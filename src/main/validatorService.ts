@@ -12,6 +12,7 @@ import type { FleetDeps, FleetRules } from '../apps/validator/fleet/fleet.ts'
 import { FLEET_METRICS } from '../apps/validator/fleet/fleetMetrics.ts'
 import { runFleet } from '../apps/validator/fleet/runFleet.ts'
 import { toHex } from '../core/bytes/hex.ts'
+import type { Catalogue } from '../core/identify/catalogue.ts'
 import { defaultScoreConfig } from '../core/score/defaultScoreConfig.ts'
 import type { ScoreConfig } from '../core/score/scoreConfig.ts'
 import { httpHeight } from '../drivers/chain/httpHeight.ts'
@@ -19,7 +20,6 @@ import { pinoLog } from '../drivers/log/pinoLog.ts'
 import { openStore } from '../drivers/store/openStore.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
-import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { textMetrics } from '../drivers/system/textMetrics.ts'
@@ -28,7 +28,6 @@ import { TouchstoneError } from '../ports/errors.ts'
 import type { Log } from '../ports/log.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { Store } from '../ports/store.ts'
-import { cataloguePath } from './cataloguePath.ts'
 import { backupStore } from './validatorBackup.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
 import { openValidatorHub } from './validatorHub.ts'
@@ -43,12 +42,11 @@ const PROCESS_METRICS = [
 /** The long-running validator: opens everything, runs until the signal, closes everything in turn. */
 export async function runValidator(
   config: ValidatorConfig,
-  env: NodeJS.ProcessEnv,
+  { env, catalogue }: { readonly env: NodeJS.ProcessEnv; readonly catalogue: Catalogue },
   signal: AbortSignal,
 ): Promise<void> {
   const log = pinoLog(config.log)
   const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
-  const catalogue = await loadCatalogue(cataloguePath())
   const score = defaultScoreConfig(catalogue)
   const closing: (() => Promise<void>)[] = []
   try {
@@ -62,7 +60,7 @@ export async function runValidator(
     const fleetBase = { store, clock: systemClock, randomness: systemRandomness, log, metrics, live }
     const self = toHex(signer.publicKey)
     const writers = [self, ...(config.api?.writers ?? [])]
-    door?.open(apiOf(config, { ...fleetBase, score, self, writers }))
+    door?.open(apiOf(config, { ...fleetBase, catalogue, score, self, writers }))
     const checker = await openThreadedChecker(config.work.threads)
     closing.unshift(() => checker.close())
     closing.unshift(watchProcess(metrics))
@@ -108,6 +106,7 @@ function rulesOf({ rounds, work, retention }: ValidatorConfig, score: ScoreConfi
 }
 
 type ApiNeeds = Pick<FleetDeps, 'store' | 'live' | 'metrics' | 'clock'> & {
+  readonly catalogue: Catalogue
   readonly score: ScoreConfig
   readonly self: string
   readonly writers: readonly string[]

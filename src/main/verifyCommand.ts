@@ -1,9 +1,7 @@
 import { type Command, Option } from 'commander'
+import { requireClaim } from '../apps/shared/requireClaim.ts'
 import { type BoxReport, type VerifyOptions, verifyBox } from '../apps/validator/verifyBox.ts'
 import { toHex } from '../core/bytes/hex.ts'
-import { printable } from '../core/bytes/printable.ts'
-import type { Catalogue } from '../core/identify/catalogue.ts'
-import { parseClaim } from '../core/identify/parseClaim.ts'
 import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
 import { PRESETS, type Preset } from '../core/params/presets.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
@@ -13,7 +11,6 @@ import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { ensureWritable, writeAside } from '../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
-import { TouchstoneError } from '../ports/errors.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
 import { cataloguePath } from './cataloguePath.ts'
 import { exitOf } from './exitCodes.ts'
@@ -98,7 +95,7 @@ async function verify(
   const people = openTerminal(process.stdout, env)
   const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
   const catalogue = await loadCatalogue(cataloguePath())
-  if (flags.claim !== undefined) refuseUnreadableClaim(flags.claim, catalogue)
+  if (flags.claim !== undefined) requireClaim({ text: flags.claim, catalogue })
   const checker = await openThreadedChecker()
   try {
     const options = readOptions(flags)
@@ -121,21 +118,6 @@ async function verify(
   } finally {
     await checker.close()
   }
-}
-
-/** Asked before the run: a slip of the pen must not cost minutes and leave a certificate that answers nothing. */
-function refuseUnreadableClaim(text: string, catalogue: Catalogue): void {
-  const parsed = parseClaim(text, catalogue)
-  if (parsed.ok) return
-  throw new TouchstoneError(
-    { code: 'BAD_CLAIM' },
-    {
-      message: `the claim "${printable(text, 80)}" cannot be read: ${parsed.problem}`,
-      blame: 'user',
-      retry: false,
-      nextStep: `${parsed.nextStep.charAt(0).toUpperCase()}${parsed.nextStep.slice(1)}.`,
-    },
-  )
 }
 
 type TargetInputs = Omit<SshTarget, 'address'> & Omit<LeaseTarget, 'address'>

@@ -23,11 +23,11 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-function provider(home: string): ChildProcess {
+function provider(home: string, ...more: string[]): ChildProcess {
   const flags = ['--json', '--check', 'none', '--allow', 'anyone', '--listen', '127.0.0.1:0', '--confinement', 'shared']
   const files = ['--host-key-file', hostKey, '--authorized-keys', join(root, 'authorized_keys')]
   const env = { ...process.env, TOUCHSTONE_HOME: join(root, home) }
-  const child = spawn(process.execPath, [program, 'provider', ...flags, ...files], { env, stdio: 'pipe' })
+  const child = spawn(process.execPath, [program, 'provider', ...flags, ...files, ...more], { env, stdio: 'pipe' })
   running.push(child)
   return child
 }
@@ -44,13 +44,16 @@ async function firstWord(child: ChildProcess): Promise<{ event?: string; code?: 
 }
 
 describe('touchstone provider', { timeout: 60_000 }, () => {
-  test('a second one in the same folder refuses; after kill -9 of the first the folder is free', async () => {
+  test('a second one in the same folder refuses, as does a claim without a card; after kill -9 of the first the folder is free', async () => {
     const first = provider('home')
     expect(await firstWord(first)).toMatchObject({ event: 'listening' })
     const second = await firstWord(provider('home'))
     expect(second).toMatchObject({ code: 2, err: expect.stringContaining('another provider already runs with') })
     expect(second.err).toContain('PROVIDER_RUNNING')
     expect(await firstWord(provider('another'))).toMatchObject({ event: 'listening' })
+    const typo = await firstWord(provider('third', '--claim', '8x H10'))
+    expect(typo).toMatchObject({ code: 2, err: expect.stringContaining('BAD_CLAIM') })
+    expect(typo.err).toContain('"H100"')
     first.kill('SIGKILL')
     await once(first, 'exit')
     expect(await firstWord(provider('home'))).toMatchObject({ event: 'listening' })

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Decay } from '../../core/score/scoreConfig.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LiveRuns } from '../../ports/liveRuns.ts'
@@ -11,6 +12,8 @@ export interface ApiDeps {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly decay: Decay
+  /** What a claim may name. */
+  readonly catalogue: Catalogue
   /** Hex key of this validator: a signed request names it. */
   readonly self: string
   /** Hex keys whose signed requests may write; none: the API is read-only. */

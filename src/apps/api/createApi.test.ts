@@ -3,11 +3,13 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SHIPPED_CATALOGUE } from '../../../test/sim/shippedCatalogue.ts'
 import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
 import { entry, finishOf, job, resultOf } from '../../../test/support/storeFixtures.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { openEmbedded } from '../../drivers/store/openEmbedded.ts'
+import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
 import type { Store } from '../../ports/store.ts'
@@ -31,6 +33,7 @@ beforeAll(async () => {
     live: createLiveRuns(),
     metrics: textMetrics([{ name: 'jobs_total', help: 'Jobs.', type: 'counter' }]),
     clock: systemClock,
+    catalogue: await loadCatalogue(SHIPPED_CATALOGUE),
     decay: { freshMs: 3_600_000, halfLifeMs: 3_600_000 },
     self: validator,
     writers: [toHex(writer.publicKey)],
@@ -232,6 +235,17 @@ describe('writing', () => {
     expect((await write('POST', '/v1/boxes/new/verify', undefined)).body).toEqual({ done: false })
     expect((await write('DELETE', '/v1/boxes/new', undefined)).status).toBe(200)
     expect((await write('DELETE', '/v1/boxes/new', undefined)).status).toBe(404)
+  })
+
+  test('a claim that names no known card is refused with what was probably meant, and nothing is kept', async () => {
+    const { status, body } = await write('PUT', '/v1/boxes/typo', { ...box, claim: '8x H10' })
+    expect([status, body.error]).toMatchObject([
+      400,
+      { code: 'BAD_CLAIM', nextStep: expect.stringContaining('"H100"') },
+    ])
+    expect(await store.box('typo')).toBeNull()
+    expect((await write('PUT', '/v1/boxes/typo', { ...box, claim: '8x H100' })).status).toBe(200)
+    await store.removeBox('typo')
   })
 
   test('the same request works once', async () => {

@@ -1,6 +1,9 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import { requireClaim } from '../shared/requireClaim.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { notFound, problemSchema } from './problem.ts'
+import { notFound, problem, problemSchema } from './problem.ts'
 import { allocationSchema, boxId, doneSchema, newBoxSchema } from './schemas.ts'
 
 const body = <T extends z.ZodType>(schema: T) => ({
@@ -37,17 +40,25 @@ function addBackup(app: OpenAPIHono, { backup }: ApiDeps): void {
   )
 }
 
-function addBoxWrites(app: OpenAPIHono, { store }: ApiDeps): void {
+function addBoxWrites(app: OpenAPIHono, { store, catalogue }: ApiDeps): void {
   app.openapi(
     createRoute({
       method: 'put',
       path: '/v1/boxes/{id}',
       security,
       request: { params, ...body(newBoxSchema) },
-      responses: answers,
+      responses: {
+        ...answers,
+        400: {
+          content: { 'application/json': { schema: problemSchema } },
+          description: 'Of another form, or a claim that names no known card.',
+        },
+      },
     }),
     async (c) => {
-      await store.putBox({ id: c.req.valid('param').id, ...c.req.valid('json') })
+      const box = c.req.valid('json')
+      if (box.claim !== null) refuseBadClaim(box.claim, catalogue)
+      await store.putBox({ id: c.req.valid('param').id, ...box })
       return c.json({ done: true }, 200)
     },
   )
@@ -91,4 +102,13 @@ function addBoxWrites(app: OpenAPIHono, { store }: ApiDeps): void {
       return c.json({ done }, 200)
     },
   )
+}
+
+function refuseBadClaim(text: string, catalogue: Catalogue): void {
+  try {
+    requireClaim({ text, catalogue })
+  } catch (error) {
+    if (!(error instanceof TouchstoneError)) throw error
+    throw problem(400, error.detail.code, error.message, error.nextStep)
+  }
 }

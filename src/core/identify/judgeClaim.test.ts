@@ -130,6 +130,34 @@ describe('parseClaim', () => {
     },
   )
 
+  test.each([
+    ['H10', ['H100', 'A10', 'H20']],
+    ['8x H1OO', ['H100']],
+    ['4090', ['RTX 4090']],
+    ['RTX4090 24GB', ['RTX 4090']],
+    ['RXT 4090', ['RTX 4090']],
+    ['3080ti', ['RTX 3080 Ti']],
+    ['A100 80G', ['A100 80GB']],
+    ['H200 SMX', ['H200 SXM']],
+    ['Titan', ['TITAN RTX']],
+    ['RTX 6000 Blackwell', ['RTX PRO 6000 Blackwell']],
+  ])('a slip of the pen: %s is answered with what was meant', (text, first) => {
+    const result = parsed(text)
+    const names = (result.ok ? '' : result.nextStep).match(/(?<=")[^",]+(?=")/g)?.filter((name) => name !== ' or ')
+    expect(names?.slice(0, first.length)).toEqual(first)
+    for (const name of names ?? []) expect(parsed(`2x ${name}`).ok, name).toBe(true)
+  })
+
+  test('what is near no name is answered with examples, each of them a claim', () => {
+    for (const text of ['8x Radeon', '8x', 'x'.repeat(80)]) {
+      const result = parsed(text)
+      const [, a, b, c] = /^write one of its names, for example "(.+)", "(.+)" and "(.+)"$/.exec(
+        result.ok ? '' : result.nextStep,
+      )!
+      for (const name of [a, b, c]) expect(parsed(name!).ok, name).toBe(true)
+    }
+  })
+
   test('every shipped name and alias is understood', () => {
     for (const model of catalogue.models)
       for (const name of [model.id, model.name, ...model.aliases]) {

@@ -1,5 +1,6 @@
 import { MAX_DEVICES } from '../params/constants.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
+import { closestNames, type Spelling } from './closestNames.ts'
 
 export interface Claim {
   readonly count: number
@@ -14,6 +15,7 @@ export type ParsedClaim =
   | { readonly ok: false; readonly problem: string; readonly nextStep: string }
 
 const LONGEST = 80
+const SUGGESTIONS = 3
 /** Words that sellers add or leave out without meaning another card. */
 const FILLER = /\b(nvidia|geforce|tesla|quadro|gpu|gpus|graphics)\b/g
 
@@ -27,8 +29,7 @@ export function parseClaim(text: string, catalogue: Catalogue): ParsedClaim {
   const wanted = normal(card)
   const models = catalogue.models.filter((model) => namesOf(model).includes(wanted))
   if (wanted !== '' && models.length > 0) return { ok: true, claim: { count, card, models } }
-  const close = closeNames(wanted, catalogue)
-  return refuse('the catalogue has no card of that name', `write one of its names, for example ${close.join(', ')}`)
+  return refuse('the catalogue has no card of that name', suggestion(wordsOf(card), catalogue))
 }
 
 function splitCount(text: string): { count: number; card: string } {
@@ -41,16 +42,35 @@ function splitCount(text: string): { count: number; card: string } {
 
 const namesOf = (model: GpuModel): readonly string[] => [model.id, model.name, ...model.aliases].map(normal)
 
-const normal = (text: string): string =>
+const wordsOf = (text: string): string =>
   text
     .toLowerCase()
     .replace(FILLER, ' ')
-    .replace(/[^a-z0-9]/g, '')
+    .replace(/[^a-z0-9]+/g, ' ')
+    .trim()
 
-function closeNames(wanted: string, catalogue: Catalogue): readonly string[] {
-  const digits = /\d+/.exec(wanted)?.[0]
-  const alike = catalogue.models.filter((model) => digits !== undefined && normal(model.name).includes(digits))
-  return (alike.length > 0 ? alike : catalogue.models).slice(0, 4).map((model) => `"${model.name}"`)
+const normal = (text: string): string => wordsOf(text).replaceAll(' ', '')
+
+function suggestion(wanted: string, catalogue: Catalogue): string {
+  const spellings = catalogue.models.flatMap(spellingsOf)
+  const names = [...new Map(spellings.map((one) => [one.words.replaceAll(' ', ''), one])).values()]
+  const close = closestNames(wanted, names, SUGGESTIONS)
+  if (close.length > 0) return `write what is meant: ${quoted(close, ' or ')}`
+  const step = Math.ceil(catalogue.models.length / SUGGESTIONS)
+  const some = catalogue.models.filter((_, i) => i % step === 0).map((model) => spellingsOf(model)[0]!.name)
+  return `write one of its names, for example ${quoted(some, ' and ')}`
 }
+
+/** How people write the model, without the words that mean nothing. */
+const spellingsOf = ({ name, aliases }: GpuModel): readonly Spelling[] =>
+  [...aliases, name.replace(/\(.*\)/, '')].map((text) => ({
+    name: text.replace(new RegExp(FILLER, 'gi'), '').trim(),
+    words: wordsOf(text),
+  }))
+
+const quoted = (names: readonly string[], last: string): string =>
+  names
+    .map((name) => `"${name}"`)
+    .reduceRight((rest, name, i) => `${name}${i === names.length - 2 ? last : ', '}${rest}`)
 
 const refuse = (problem: string, nextStep: string): ParsedClaim => ({ ok: false, problem, nextStep })

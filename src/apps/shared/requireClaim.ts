@@ -1,0 +1,27 @@
+import { printable } from '../../core/bytes/printable.ts'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { parseClaim } from '../../core/identify/parseClaim.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+
+export interface ClaimAtTheDoor {
+  readonly text: string
+  readonly catalogue: Catalogue
+  /** The file and line that holds it, where one does. */
+  readonly where?: string
+}
+
+/** Refuses a claim that names no card before anything rests on it: a slip of the pen must not cost a run and answer nothing. */
+export function requireClaim({ text, catalogue, where }: ClaimAtTheDoor): void {
+  const parsed = parseClaim(text, catalogue)
+  if (parsed.ok) return
+  const place = where === undefined ? '' : `${where}: `
+  throw new TouchstoneError(
+    { code: 'BAD_CLAIM' },
+    {
+      message: `${place}the claim "${printable(text, 80)}" cannot be read: ${parsed.problem}`,
+      blame: 'user',
+      retry: false,
+      nextStep: `${parsed.nextStep.charAt(0).toUpperCase()}${parsed.nextStep.slice(1)}.`,
+    },
+  )
+}
