@@ -3,6 +3,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import { networkOf } from '../../core/bytes/networkOf.ts'
 import type { ApiDeps } from './apiDeps.ts'
+import { addHealthRoutes } from './healthRoutes.ts'
 import { addLiveRoute } from './liveRoute.ts'
 import { problem } from './problem.ts'
 import { rateLimit } from './rateLimit.ts'
@@ -11,7 +12,6 @@ import { requireSignature } from './requireSignature.ts'
 import { addWriteRoutes } from './writeRoutes.ts'
 
 const MOST_BODY_BYTES = 64 * 1024
-const PING_MS = 2_000
 /** For pages outside /v1, in buckets of their own: a scraper asks a few times a minute, and no reader of /v1 can starve it. */
 const PLAIN_PER_MINUTE = 600
 
@@ -29,7 +29,7 @@ export function createApi(given: ApiDeps): OpenAPIHono {
   })
   const plain = rateLimit({ ...deps, requestsPerMinute: PLAIN_PER_MINUTE })
   for (const path of ['/health', '/metrics', '/openapi.json']) app.use(path, plain)
-  addHealth(app, deps)
+  addHealthRoutes(app, deps)
   app.use('/v1/*', rateLimit(deps))
   app.use('/v1/*', bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }))
   app.use('/v1/*', requireSignature(deps))
@@ -44,26 +44,6 @@ export function createApi(given: ApiDeps): OpenAPIHono {
       : problem(503, 'STORE_UNAVAILABLE', 'the store did not answer', 'Try again in a moment.').getResponse(),
   )
   return app
-}
-
-function addHealth(app: OpenAPIHono, { store, metrics, clock, program }: ApiDeps): void {
-  app.get('/health', async (c) => {
-    const timer = new AbortController()
-    const late = clock.sleep(PING_MS, timer.signal).then(
-      () => false,
-      () => false,
-    )
-    const ok = await Promise.race([
-      store.ping().then(
-        () => true,
-        () => false,
-      ),
-      late,
-    ])
-    timer.abort()
-    return c.json({ ok, program, store: ok ? 'answers' : 'does not answer' }, ok ? 200 : 503)
-  })
-  app.get('/metrics', (c) => c.text(metrics.text(), 200, { 'content-type': 'text/plain; version=0.0.4' }))
 }
 
 function addDocument(app: OpenAPIHono, { program }: ApiDeps): void {

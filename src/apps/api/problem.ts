@@ -20,3 +20,9 @@ export function problem(
 
 export const notFound = (what: string) =>
   problem(404, 'NOT_FOUND', `there is no such ${what}`, 'List what there is under /v1/boxes or /v1/rounds.')
+
+/** What the store has, or a 404. */
+export function found<T>(value: T | null, what: string): T {
+  if (value === null) throw notFound(what)
+  return value
+}

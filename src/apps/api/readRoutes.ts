@@ -4,7 +4,7 @@ import type { Decay } from '../../core/score/scoreConfig.ts'
 import type { BoxRecord, FleetOverview } from '../../ports/store.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { cached } from './cached.ts'
-import { notFound, problemSchema } from './problem.ts'
+import { found, problemSchema } from './problem.ts'
 import {
   boxesQuery,
   boxId,
@@ -40,6 +40,7 @@ function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void 
     createRoute({
       method: 'get',
       path: '/v1/boxes',
+      summary: 'Boxes of the fleet, by id, page by page',
       request: { query: boxesQuery },
       responses: { 200: json(paged(boxSchema), 'Boxes.') },
     }),
@@ -58,19 +59,17 @@ function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void 
     createRoute({
       method: 'get',
       path: '/v1/boxes/{id}',
+      summary: 'One box and what its proof is worth now',
       request: { params: z.object({ id: boxId }) },
       responses: { 200: json(boxSchema, 'The box.'), ...missing },
     }),
-    async (c) => {
-      const box = await store.box(c.req.valid('param').id)
-      if (!box) throw notFound('box')
-      return c.json(shown(box), 200)
-    },
+    async (c) => c.json(shown(found(await store.box(c.req.valid('param').id), 'box')), 200),
   )
   app.openapi(
     createRoute({
       method: 'get',
       path: '/v1/boxes/{id}/history',
+      summary: 'Results of one box, newest first',
       request: { params: z.object({ id: boxId }), query: numberedQuery },
       responses: { 200: json(paged(resultSchema), 'Results, newest first.') },
     }),
@@ -84,6 +83,7 @@ function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void 
     createRoute({
       method: 'get',
       path: '/v1/providers/{provider}/specs',
+      summary: 'What was last proven of each box of a provider',
       request: { params: z.object({ provider }) },
       responses: { 200: json(z.object({ items: z.array(specSchema) }), 'Latest proven facts of each box.') },
     }),
@@ -99,19 +99,17 @@ function addResultRoutes(app: OpenAPIHono, { store }: ApiDeps): void {
     createRoute({
       method: 'get',
       path: '/v1/results/{id}',
+      summary: 'One result',
       request: { params: z.object({ id: z.coerce.number().int().min(1) }) },
       responses: { 200: json(resultSchema, 'The result.'), ...missing },
     }),
-    async (c) => {
-      const result = await store.result(c.req.valid('param').id)
-      if (!result) throw notFound('result')
-      return c.json(mutable(result), 200)
-    },
+    async (c) => c.json(mutable(found(await store.result(c.req.valid('param').id), 'result')), 200),
   )
   app.openapi(
     createRoute({
       method: 'get',
       path: '/v1/certificates/{runId}',
+      summary: 'The signed certificate of a run, for anybody to check',
       request: { params: z.object({ runId: z.string().regex(/^[0-9a-f]{32}$/) }) },
       responses: {
         200: { content: { 'application/json': { schema: z.string() } }, description: 'The file, byte for byte.' },
@@ -120,8 +118,7 @@ function addResultRoutes(app: OpenAPIHono, { store }: ApiDeps): void {
     }),
     async (c) => {
       const { runId } = c.req.valid('param')
-      const text = await store.certificate(runId)
-      if (text === null) throw notFound('certificate')
+      const text = found(await store.certificate(runId), 'certificate')
       c.header('content-type', 'application/json')
       c.header('content-disposition', `attachment; filename="touchstone-${runId}.json"`)
       return c.body(text, 200) as never
@@ -136,6 +133,7 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
     createRoute({
       method: 'get',
       path: '/v1/rounds',
+      summary: 'Rounds, newest first',
       request: { query: numberedQuery },
       responses: { 200: json(paged(roundSchema), 'Rounds, newest first.') },
     }),
@@ -149,6 +147,7 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
     createRoute({
       method: 'get',
       path: '/v1/statistics',
+      summary: 'The whole fleet in figures',
       responses: { 200: json(statisticsSchema, 'The fleet, about a minute old at most.') },
     }),
     async (c) => {
@@ -160,6 +159,7 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
     createRoute({
       method: 'get',
       path: '/v1/status',
+      summary: 'How this validator is doing',
       responses: { 200: json(statusSchema, 'How the validator is doing.') },
     }),
     async (c) => {

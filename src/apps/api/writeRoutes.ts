@@ -3,7 +3,7 @@ import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { requireClaim } from '../shared/requireClaim.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { notFound, problem, problemSchema } from './problem.ts'
+import { found, notFound, problem, problemSchema } from './problem.ts'
 import { allocationSchema, boxId, doneSchema, newBoxSchema } from './schemas.ts'
 
 const body = <T extends z.ZodType>(schema: T) => ({
@@ -30,6 +30,7 @@ function addBackup(app: OpenAPIHono, { backup }: ApiDeps): void {
     createRoute({
       method: 'post',
       path: '/v1/backup',
+      summary: 'Copy the store into a file on the validator',
       security,
       responses: {
         200: { content: { 'application/json': { schema: made } }, description: 'Where it lies on the validator.' },
@@ -45,6 +46,7 @@ function addBoxWrites(app: OpenAPIHono, { store, catalogue }: ApiDeps): void {
     createRoute({
       method: 'put',
       path: '/v1/boxes/{id}',
+      summary: 'Add a box, or change it',
       security,
       request: { params, ...body(newBoxSchema) },
       responses: {
@@ -63,7 +65,14 @@ function addBoxWrites(app: OpenAPIHono, { store, catalogue }: ApiDeps): void {
     },
   )
   app.openapi(
-    createRoute({ method: 'delete', path: '/v1/boxes/{id}', security, request: { params }, responses: answers }),
+    createRoute({
+      method: 'delete',
+      path: '/v1/boxes/{id}',
+      summary: 'Take a box out of the fleet',
+      security,
+      request: { params },
+      responses: answers,
+    }),
     async (c) => {
       if (!(await store.removeBox(c.req.valid('param').id))) throw notFound('box')
       return c.json({ done: true }, 200)
@@ -73,6 +82,7 @@ function addBoxWrites(app: OpenAPIHono, { store, catalogue }: ApiDeps): void {
     createRoute({
       method: 'post',
       path: '/v1/boxes/{id}/allocation',
+      summary: 'Say whether a box is rented, so that it is only looked at lightly',
       security,
       request: { params, ...body(allocationSchema) },
       responses: answers,
@@ -87,14 +97,14 @@ function addBoxWrites(app: OpenAPIHono, { store, catalogue }: ApiDeps): void {
     createRoute({
       method: 'post',
       path: '/v1/boxes/{id}/verify',
+      summary: 'Ask for a run on a box, once a round',
       security,
       request: { params },
       responses: answers,
     }),
     async (c) => {
       const { id } = c.req.valid('param')
-      const box = await store.box(id)
-      if (!box) throw notFound('box')
+      const box = found(await store.box(id), 'box')
       const round = (await store.lastRound())?.number ?? 0
       const kind = box.allocated ? 'light' : 'full'
       // Once a round: a box must not be worn out by those who may ask.

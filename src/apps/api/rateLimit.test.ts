@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { systemClock } from '../../drivers/system/systemClock.ts'
+import { textMetrics } from '../../drivers/system/textMetrics.ts'
+import type { Store } from '../../ports/store.ts'
+import { createLiveRuns } from '../shared/createLiveRuns.ts'
+import type { ApiDeps } from './apiDeps.ts'
+import { createApi } from './createApi.ts'
+
+const stopped = { ...systemClock, monotonicUs: () => 0 }
+const store = { ping: async () => {}, boxes: async () => ({ items: [], next: null }) } as unknown as Store
+const apiWith = (more: Partial<ApiDeps>) =>
+  createApi({
+    store,
+    live: createLiveRuns(),
+    metrics: textMetrics([]),
+    clock: stopped,
+    decay: { freshMs: 1, halfLifeMs: 1 },
+    catalogue: { version: '', models: [] } as unknown as ApiDeps['catalogue'],
+    self: '',
+    writers: [],
+    requestsPerMinute: 8,
+    program: 'touchstone 0.1.0',
+    clientOf: () => 'test',
+    ...more,
+  })
+const codesOf = async (api: ReturnType<typeof createApi>, path: string, times: number) => {
+  const codes: number[] = []
+  for (let i = 0; i < times; i++) codes.push((await api.request(path)).status)
+  return codes
+}
+
+test('an asker that asks too much waits; others do not', async () => {
+  let who = 'x'
+  const api = apiWith({ clientOf: () => who })
+  expect(await codesOf(api, '/v1/boxes', 4)).toEqual([200, 200, 429, 429])
+  expect((await api.request('/v1/boxes')).headers.get('retry-after')).toBe('8')
+  who = 'y'
+  expect((await api.request('/v1/boxes')).status).toBe(200)
+})
+
+test('an asker that changes its address within its /64 is still one asker', async () => {
+  let last = 0
+  const api = apiWith({ clientOf: () => `2001:db8:0:7::${(++last).toString(16)}` })
+  expect(await codesOf(api, '/v1/boxes', 4)).toEqual([200, 200, 429, 429])
+})
+
+test.each(['/health', '/metrics', '/openapi.json'])(
+  '%s has a limit of its own, far above a scraper that asks every second',
+  async (path) => {
+    const api = apiWith({ requestsPerMinute: 4 })
+    expect(await codesOf(api, '/v1/boxes', 2)).toEqual([200, 429])
+    expect(new Set(await codesOf(api, path, 120))).toEqual(new Set([200]))
+    expect((await codesOf(api, path, 40)).at(-1)).toBe(429)
+  },
+)
