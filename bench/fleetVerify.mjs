@@ -143,6 +143,7 @@ const verify = async (job, { onStep }, signal) => {
       claim: null,
       inventory,
       telemetry: [],
+      faults: [],
       judgement,
     },
     signer,

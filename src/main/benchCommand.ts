@@ -12,7 +12,7 @@ import { openDevices } from './openDevices.ts'
 import { DEVICES_HELP, readDevices, readModel, readNumber, readPrecisions, readWhole } from './parseOptions.ts'
 import { bar } from './render/showSteps.ts'
 import { openTerminal, type Terminal } from './render/terminal.ts'
-import type { CommandContext } from './run.ts'
+import { type CommandContext, showFault } from './run.ts'
 
 interface BenchFlags {
   readonly precisions?: Precision[]
@@ -65,7 +65,8 @@ async function benchEither(
 
 async function bench(flags: BenchFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
   const terminal = openTerminal(process.stdout, env)
-  const devices = await openDevices(flags.devices)
+  const faults: unknown[] = []
+  const devices = await openDevices(flags.devices, (fault) => faults.push(fault))
   const rows: Row[] = []
   try {
     for (const device of devices) {
@@ -78,7 +79,8 @@ async function bench(flags: BenchFlags, { env }: CommandContext, signal: AbortSi
       }
     }
     if (flags.json) process.stdout.write(`${JSON.stringify(rows)}\n`)
-    return EXIT.genuine
+    for (const fault of faults) showFault(fault)
+    return faults.length === 0 ? EXIT.genuine : EXIT.fault
   } finally {
     await Promise.all(devices.map((device) => device.close()))
   }

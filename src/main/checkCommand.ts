@@ -161,7 +161,7 @@ function showOutcome(
     return
   }
   const { statement, preset, signerKey } = read!
-  const { inventory } = statement.predicate.claims
+  const { inventory, telemetry, faults = [] } = statement.predicate.claims
   line(`${colours.bold(colours.green('VALID'))} ${file}, issued ${statement.predicate.issuedAt}`)
   line(`  signed by ${toHex(signerKey)}`)
   line(`  ${openingsChecked} of ${openings} openings recomputed, all figures and signatures hold`)
@@ -171,8 +171,10 @@ function showOutcome(
       judgement: judgementOf(read!),
       preset: preset.name,
       devices: inventory.devices,
+      host: inventory.host,
       catalogue,
-      telemetry: statement.predicate.claims.telemetry,
+      telemetry,
+      faults,
     },
     terminal,
   )

@@ -3,20 +3,25 @@ import { openCudaDevices } from '../drivers/gpu/cuda/openCudaDevices.ts'
 import type { Device } from '../ports/device.ts'
 import { TouchstoneError } from '../ports/errors.ts'
 
-/** `auto` takes every card there is, and the CPU where there is none; a list such as `cpu,cpu` opens what it names. */
-export async function openDevices(list: string): Promise<Device[]> {
-  if (list === 'auto') return openWhatThereIs()
+type OnFailure = (fault: unknown) => void
+
+/**
+ * `auto` takes every card there is, and the CPU where there is none; a list such as `cpu,cpu` opens what it names. Of
+ * several cards one that cannot be opened is told and left out; a card that was named alone is a fault.
+ */
+export async function openDevices(list: string, onFailure: OnFailure): Promise<Device[]> {
+  if (list === 'auto') return openWhatThereIs(onFailure)
   const devices: Device[] = []
-  for (const name of list.split(',')) devices.push(...(await openNamed(name)))
+  for (const name of list.split(',')) devices.push(...(await openNamed(name, onFailure)))
   return devices
 }
 
 const ABSENT = ['NO_GPU_DRIVER', 'NO_GPU']
 
 /** A box without a card is no fault; a card that cannot be opened is. */
-async function openWhatThereIs(): Promise<Device[]> {
+async function openWhatThereIs(onFailure: OnFailure): Promise<Device[]> {
   try {
-    return await openCudaDevices()
+    return await openCudaDevices({ onFailure })
   } catch (error) {
     if (error instanceof TouchstoneError && ABSENT.includes(error.detail.code)) return [await openCpuDevice({})]
     throw error
@@ -24,9 +29,9 @@ async function openWhatThereIs(): Promise<Device[]> {
 }
 
 /** `cpu`, `cuda` (all cards) or `cuda:1` (one of them). */
-async function openNamed(name: string): Promise<Device[]> {
+async function openNamed(name: string, onFailure: OnFailure): Promise<Device[]> {
   if (name === 'cpu') return [await openCpuDevice({})]
-  if (name === 'cuda') return openCudaDevices()
+  if (name === 'cuda') return openCudaDevices({ onFailure })
   const ordinal = /^cuda:(\d{1,2})$/.exec(name)?.[1]
   if (ordinal !== undefined) return openCudaDevices({ ordinals: [Number(ordinal)] })
   throw unknownDevice(name)

@@ -1,37 +1,53 @@
 #!/usr/bin/env node
 import { once } from 'node:events'
+import { faultOf } from '../apps/prover/faultOf.ts'
 import { serveProver } from '../apps/prover/serveProver.ts'
+import { encodeFrame } from '../core/wire/frames.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
+import { failedCards } from './failedCards.ts'
 import { hostDetails } from './hostDetails.ts'
 import { openDevices } from './openDevices.ts'
 import { sampleTelemetry } from './sampleTelemetry.ts'
 import { programName } from './version.ts'
 
 /** The program that runs on a box: speaks the wire protocol on its standard streams, and ends when its input does. */
-const flag = process.argv.indexOf('--devices')
-const devices = await openDevices(flag > 0 ? (process.argv[flag + 1] ?? 'auto') : 'auto')
-const signer = loadSigner(homeFolder(process.env), 'prover', systemRandomness)
 const interrupted = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => interrupted.abort())
 process.stdout.on('error', () => interrupted.abort())
-
-const inventory = {
-  program: programName,
-  devices: devices.map(({ facts }) => ({ ...facts, precisions: [...facts.precisions], details: { ...facts.details } })),
-  host: await hostDetails(
-    devices.map(({ facts }) => facts),
-    process.argv.includes('--measure-host'),
-    interrupted.signal,
-  ),
-}
 
 async function write(bytes: Uint8Array): Promise<void> {
   if (!process.stdout.write(bytes)) await once(process.stdout, 'drain', { signal: interrupted.signal }).catch(() => {})
 }
 
-const sampled = devices.map((device, index) => sampleTelemetry(device, index, write))
-await serveProver({ devices: sampled, signer, inventory, input: process.stdin, write }, interrupted.signal)
-await Promise.all(devices.map((device) => device.close()))
+async function serve(): Promise<void> {
+  const flag = process.argv.indexOf('--devices')
+  const faults: unknown[] = []
+  const devices = await openDevices(flag > 0 ? (process.argv[flag + 1] ?? 'auto') : 'auto', (fault) =>
+    faults.push(fault),
+  )
+  try {
+    const signer = loadSigner(homeFolder(process.env), 'prover', systemRandomness)
+    const facts = devices.map((device) => device.facts)
+    const host = await hostDetails(facts, process.argv.includes('--measure-host'), interrupted.signal)
+    const inventory = {
+      program: programName,
+      devices: facts.map((fact) => ({ ...fact, precisions: [...fact.precisions], details: { ...fact.details } })),
+      host: { ...host, ...failedCards(faults) },
+    }
+    const served = [...devices]
+    const sampled = devices.map((device) => sampleTelemetry(device, () => served.indexOf(device), write))
+    const onLost = (index: number) => void served.splice(index, 1)
+    await serveProver({ devices: sampled, signer, inventory, input: process.stdin, write, onLost }, interrupted.signal)
+  } finally {
+    await Promise.all(devices.map((device) => device.close()))
+  }
+}
+
+/** What keeps it from serving at all is said too: a validator would only see it end. */
+await serve().catch((error: unknown) => {
+  if (process.env.TOUCHSTONE_DEBUG) console.error(error)
+  return write(encodeFrame(faultOf(error)))
+})
 process.exit()

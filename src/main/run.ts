@@ -31,7 +31,7 @@ async function runCommand(command: (signal: AbortSignal) => Promise<number>): Pr
 }
 
 /** One sentence, the code, the next step; never a stack trace. */
-function showFault(error: unknown): number {
+export function showFault(error: unknown): number {
   const { line, colours } = openTerminal(process.stderr, process.env)
   if (error instanceof TouchstoneError) {
     line(`${colours.red('error')}: ${plain(error.message)} [${plain(error.detail.code)}]`)

@@ -6,12 +6,16 @@ const EVERY_MS = 500
 /** A link part names its peer: drivers must meet the device they made, not the one wrapped around it. */
 const inner = new WeakMap<Device, Device>()
 
-/** The same device, telling its telemetry (§1: claims) about twice a second while it works. */
-export function sampleTelemetry(device: Device, index: number, write: (bytes: Uint8Array) => Promise<void>): Device {
+/** The same device, telling its telemetry (§1: claims) about twice a second while it works; its number may change. */
+export function sampleTelemetry(
+  device: Device,
+  index: () => number,
+  write: (bytes: Uint8Array) => Promise<void>,
+): Device {
   if (!device.telemetry) return device
   const sample = async () => {
     const text = JSON.stringify(await device.telemetry!())
-    await write(encodeFrame({ type: 'telemetry', device: index, sample: new TextEncoder().encode(text) }))
+    await write(encodeFrame({ type: 'telemetry', device: index(), sample: new TextEncoder().encode(text) }))
   }
   const during = async (work: Promise<void>): Promise<void> => {
     const timer = setInterval(() => void sample().catch(() => clearInterval(timer)), EVERY_MS)

@@ -13,14 +13,14 @@ import { ensureWritable, writeAside } from '../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
 import { cataloguePath } from './cataloguePath.ts'
-import { exitOf } from './exitCodes.ts'
+import { exitOfReport } from './exitCodes.ts'
 import { openThisMachine } from './openBox.ts'
 import type { LeaseTarget } from './openLeasedBox.ts'
 import { addSshOptions, openSshBox, type SshFlags, type SshTarget } from './openSshBox.ts'
 import { DEVICES_HELP, readDevices, readNumber, readPrecisions, readPreset, readWhole } from './parseOptions.ts'
 import { showBox } from './render/showBox.ts'
 import { showSteps } from './render/showSteps.ts'
-import { shownReport, showVerdict } from './render/showVerdict.ts'
+import { failedDevices, shownReport, showVerdict } from './render/showVerdict.ts'
 import { openTerminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
 import { programName } from './version.ts'
@@ -77,7 +77,7 @@ card is identified. The password of an account is read from
 TOUCHSTONE_SSH_PASSWORD, the passphrase of a key from TOUCHSTONE_SSH_PASSPHRASE.
 
 Ends with 0 (genuine, and as claimed), 1 (rejected, or not as claimed), 2 (usage)
-or 3 (fault).
+or 3 (fault; also where a card failed and the verdict is of the others).
 
 Examples:
   touchstone verify
@@ -105,16 +105,17 @@ async function verify(
     const report = await verifyBox(options, { ...deps, connect, onStep: showSteps(terminal) }, signal)
     terminal.live('')
     writeAside(out, report.certificate)
+    const shown = shownReport(report, catalogue)
     if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
     else {
-      showVerdict(shownReport(report, catalogue), people)
+      showVerdict(shown, people)
       showBox(report, people)
       people.line('')
       people.line(`  certificate    ${out}  (${report.seconds.toFixed(1)} s in all)`)
       people.line(`  signed by ${toHex(signer.publicKey)}`)
       people.line(`  next           npx touchstone check ${out}`)
     }
-    return exitOf(report.judgement)
+    return exitOfReport(report.judgement, failedDevices(shown).length)
   } finally {
     await checker.close()
   }

@@ -6,6 +6,7 @@ import { BOX_CHEATS } from './cheats.ts'
 import { CLAIM_CHEATS } from './claimCheats.ts'
 import { EVIDENCE_CHEATS } from './evidenceCheats.ts'
 import { LINE_CHEATS } from './lineCheats.ts'
+import { LOST_CHEATS } from './lostCheats.ts'
 import { WORK_CHEATS } from './workCheats.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -20,12 +21,13 @@ const rows = [...read('docs/attacks.md').matchAll(/^\| (\d+) \|.*\| ([^|]+) \|$/
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
 /** What the cheats of this folder answer for. */
-const OURS = [...range(1, 13), ...range(15, 17), 26, 27, ...range(29, 36), 38, ...range(39, 49), 55]
+const OURS = [...range(1, 13), ...range(15, 17), 26, 27, ...range(29, 36), 38, ...range(39, 49), 55, 57]
 
 /** Files that hold cheats as data; every other file says "row N" in the name of a test. */
 const TABLES: Readonly<Record<string, readonly { readonly row: number }[]>> = {
   'test/cheats/workCheats.ts': WORK_CHEATS,
   'test/cheats/lineCheats.ts': LINE_CHEATS,
+  'test/cheats/lostCheats.ts': LOST_CHEATS,
   'test/cheats/byteCheats.ts': BYTE_CHEATS,
   'test/cheats/claimCheats.ts': CLAIM_CHEATS,
   'test/cheats/evidenceCheats.ts': EVIDENCE_CHEATS,

@@ -13,6 +13,7 @@ import { nonceHash, partSeed } from '../../core/proof/seeds.ts'
 import { resultMessage } from '../../core/proof/signatures.ts'
 import type { Answer, Order } from '../../core/wire/messages.ts'
 import type { Device, OnRoot } from '../../ports/device.ts'
+import { blame, blaming } from './deviceFault.ts'
 import { wrongOrder } from './wrongOrder.ts'
 
 type DeviceWork = (device: Device, index: number, onRoot: OnRoot, signal: AbortSignal) => Promise<void>
@@ -88,7 +89,7 @@ export class ChallengeRun {
       const asked = Array.from({ length: part.openings }, (_, i) => drawOpening(query, device, i, rounds, tiles))
       const chained = part.kind === 'rounds' || part.kind === 'bind'
       const port = this.#devices[device]!
-      const paths = chained ? await port.openChain(asked, signal) : await port.openPasses(asked, signal)
+      const paths = await blaming(port, chained ? port.openChain(asked, signal) : port.openPasses(asked, signal))
       await this.#send({ type: 'opened', part: p, device, paths })
     }
     this.#queries.push(query)
@@ -105,7 +106,7 @@ export class ChallengeRun {
       (part, p) => p > answered && part.kind === 'link' && fillPartOf(this.#challenge, p) === fill,
     )
     if (parts[answered]!.kind === 'rounds' || parts[answered]!.kind === 'bind' || linked) return
-    await Promise.all(this.#devices.map((device) => device.release()))
+    await Promise.all(this.#devices.map((device) => blaming(device, device.release())))
   }
 
   #peerOf(device: number): Device {
@@ -125,9 +126,11 @@ export class ChallengeRun {
         sending.push(this.#send({ type: 'root', part, device: index, index: roots.length, root }))
         roots.push(root)
       }
-      return work(this.#devices[index]!, index, onRoot, signal).catch((error: unknown) => {
-        failed.abort(error)
-        throw error
+      const device = this.#devices[index]!
+      return work(device, index, onRoot, signal).catch((error: unknown) => {
+        const fault = blame(device, error)
+        failed.abort(fault)
+        throw fault
       })
     })
     const [first] = (await Promise.allSettled(jobs)).filter((job) => job.status === 'rejected')

@@ -1,5 +1,6 @@
 import { type Challenge, devicesOf } from '../../core/proof/challenge.ts'
 import type { ChainTask, Device } from '../../ports/device.ts'
+import { blaming } from './deviceFault.ts'
 
 /** Before "ready", and so before any clock: each device sets up the chains it will be asked for. */
 export async function prepareDevices(
@@ -14,7 +15,7 @@ export async function prepareDevices(
         if ((kind !== 'rounds' && kind !== 'bind') || !devicesOf(part).includes(index)) return []
         return [{ kind, precision, m, n, k, rounds }]
       })
-      return shapes.length > 0 ? device.prepare?.(shapes, signal) : undefined
+      return shapes.length > 0 ? blaming(device, device.prepare?.(shapes, signal)) : undefined
     }),
   )
 }

@@ -1,6 +1,5 @@
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
-import { printable } from '../../core/bytes/printable.ts'
 import { decodeChallenge } from '../../core/proof/challenge.ts'
 import { readyMessage } from '../../core/proof/signatures.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
@@ -9,6 +8,8 @@ import type { Answer, Order } from '../../core/wire/messages.ts'
 import type { Device } from '../../ports/device.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { ChallengeRun } from './challengeRun.ts'
+import { DeviceFault } from './deviceFault.ts'
+import { faultOf } from './faultOf.ts'
 import { prepareDevices } from './prepareDevices.ts'
 import { wrongOrder } from './wrongOrder.ts'
 
@@ -19,25 +20,51 @@ export interface ProverDeps {
   /** What the validator writes. Its end is the validator's goodbye. */
   readonly input: AsyncIterable<Uint8Array>
   write(bytes: Uint8Array): Promise<void>
+  /** The device of this number has failed and is served no more; those behind it move up. */
+  onLost?(index: number): void
 }
 
-/** The program on the box: answers orders one after the other until the validator goes; a fault is said, then it ends. */
+/**
+ * The program on the box: answers orders one after the other until the validator goes. A fault is said; then it ends,
+ * unless one of several devices is to blame: the others stay, and the validator may greet what is left (§4.3).
+ */
 export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promise<void> {
   const gone = new AbortController()
   const either = AbortSignal.any([signal, gone.signal])
   const send = (answer: Answer) => deps.write(encodeFrame(answer))
   let run: ChallengeRun | null = null
+  let served: Served = deps
   try {
     for await (const order of ordersOf(deps.input, gone)) {
-      run = await obey(order, run, deps, send, either)
+      try {
+        run = await obey(order, run, { ...deps, ...served }, send, either)
+      } catch (error) {
+        if (either.aborted || !(error instanceof DeviceFault) || served.devices.length === 1) throw error
+        await send(faultOf(error))
+        await releaseAll(served.devices)
+        served = without(served, error.device, deps.onLost)
+        run = null
+      }
       if (either.aborted) return
     }
   } catch (error) {
     if (!either.aborted) await send(faultOf(error))
   } finally {
-    await Promise.all(deps.devices.map((device) => device.release()))
+    await releaseAll(deps.devices)
   }
 }
+
+type Served = Pick<ProverDeps, 'devices' | 'inventory'>
+
+function without({ devices, inventory }: Served, lost: Device, onLost: ProverDeps['onLost']): Served {
+  const at = devices.indexOf(lost)
+  onLost?.(at)
+  const others = <T>(list: readonly T[]) => list.filter((_, index) => index !== at)
+  return { devices: others(devices), inventory: { ...inventory, devices: others(inventory.devices) } }
+}
+
+/** A card that is lost has nothing to give back, and must not keep the others from it. */
+const releaseAll = (devices: readonly Device[]) => Promise.allSettled(devices.map((device) => device.release()))
 
 async function obey(
   order: Order,
@@ -66,7 +93,7 @@ async function obey(
   if (!run) throw wrongOrder(`${order.type} before a challenge`)
   if (order.type === 'finish') {
     await send({ type: 'result', signature: deps.signer.sign(run.finish()) })
-    await Promise.all(deps.devices.map((device) => device.release()))
+    await releaseAll(deps.devices)
     return null
   }
   await run.obey(order, signal)
@@ -117,13 +144,3 @@ const notMyKey = () =>
       nextStep: 'Somebody may be relaying a challenge; connect to the box directly.',
     },
   )
-
-function faultOf(error: unknown): Answer {
-  if (error instanceof TouchstoneError)
-    return { type: 'fault', code: error.detail.code, text: printable(`${error.message}. ${error.nextStep}`, 400) }
-  return {
-    type: 'fault',
-    code: 'PROVER_FAULT',
-    text: printable(error instanceof Error ? error.message : 'unknown', 400),
-  }
-}

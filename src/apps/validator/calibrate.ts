@@ -11,6 +11,7 @@ import { explainReason } from '../../core/proof/reasons.ts'
 import { timingsOf } from '../../core/proof/timings.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { type ChallengeInputs, runChallenge } from './runChallenge.ts'
+import { proverFault } from './verifyFaults.ts'
 
 type Line = Omit<ChallengeInputs, 'plan' | 'onProgress'>
 
@@ -28,8 +29,9 @@ export async function calibrate(line: Line, inputs: PlanInputs, signal: AbortSig
 }
 
 async function timingsBy(line: Line, plan: readonly PlannedPart[], roundTripSeconds: number, signal: AbortSignal) {
-  const { challenge, parts, rejected } = await runChallenge({ ...line, plan }, signal)
+  const { challenge, parts, rejected, gaveUp } = await runChallenge({ ...line, plan }, signal)
   if (!rejected) return timingsOf(challenge, parts, roundTripSeconds)
+  if (gaveUp) throw proverFault(gaveUp)
   throw new TouchstoneError(
     { code: 'CALIBRATION_FAILED', reason: rejected.code },
     {

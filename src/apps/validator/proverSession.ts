@@ -42,6 +42,10 @@ export class ProverSession {
     return this.#telemetry
   }
 
+  forgetTelemetry(): void {
+    this.#telemetry.length = 0
+  }
+
   /** When the bytes were handed over; a prover that is gone shows in `next`, not here. */
   async send(order: Order): Promise<number> {
     const atUs = this.#clock.monotonicUs()

@@ -4,7 +4,8 @@ import type { PlannedPart } from '../../core/proof/planRun.ts'
 import { nonceHash } from '../../core/proof/seeds.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Randomness } from '../../ports/randomness.ts'
-import { type ConductedRun, conductRun, type Progress } from './conductRun.ts'
+import { type ConductedRun, conductRun } from './conductRun.ts'
+import type { Progress } from './partConductor.ts'
 import type { ProverSession } from './proverSession.ts'
 
 export interface ChallengeInputs {

@@ -2,25 +2,23 @@ import type { Signer } from '../../core/bytes/ed25519.ts'
 import { printable } from '../../core/bytes/printable.ts'
 import { issueCertificate } from '../../core/certificate/issueCertificate.ts'
 import { type Judgement, judgeRun } from '../../core/certificate/judgeRun.ts'
-import { lengthen, shortParts, timedParts } from '../../core/certificate/shortParts.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Precision } from '../../core/params/precision.ts'
 import type { Preset } from '../../core/params/presets.ts'
-import { openingRanges } from '../../core/proof/openingRanges.ts'
-import type { PlanInputs, PlannedPart } from '../../core/proof/planRun.ts'
+import type { PlannedPart } from '../../core/proof/planRun.ts'
 import type { Run } from '../../core/proof/verifyPart.ts'
 import type { Inventory } from '../../core/wire/inventory.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
-import { calibrate } from './calibrate.ts'
-import type { Progress } from './conductRun.ts'
-import { type Greeting, greetProver } from './greetProver.ts'
+import { greetProver } from './greetProver.ts'
+import type { Progress } from './partConductor.ts'
 import { ProverSession } from './proverSession.ts'
 import { readTelemetry } from './readTelemetry.ts'
-import { type ChallengeInputs, runChallenge } from './runChallenge.ts'
-import { noDevices, nothingToAsk } from './verifyFaults.ts'
+import type { ProverFault } from './rejection.ts'
+import { runOnDevices } from './runOnDevices.ts'
+import { verifyAll } from './verifyAll.ts'
 
 /** What the validator asks for. None of it comes from the box. */
 export interface VerifyOptions {
@@ -51,6 +49,7 @@ export interface VerifyDeps {
 /** Where a run stands, for people who watch. */
 export type Step =
   | { readonly step: 'connect' | 'install' | 'detect' | 'calibrate' | 'again' }
+  | { readonly step: 'lost'; readonly fault: ProverFault }
   | { readonly step: 'detected'; readonly inventory: Inventory; readonly roundTripSeconds: number }
   | { readonly step: 'compute'; readonly progress: Progress; readonly parts: readonly PlannedPart[] }
   | { readonly step: 'verify'; readonly done: number; readonly of: number }
@@ -67,6 +66,8 @@ export interface BoxReport {
   readonly roundTripSeconds: number
   /** Claims of the cards during the run. */
   readonly telemetry: readonly unknown[]
+  /** What the prover said of devices that failed in mid-run; the judgement is of the others. */
+  readonly faults: readonly ProverFault[]
   readonly judgement: Judgement
   /** The certificate file's text. */
   readonly certificate: string
@@ -82,12 +83,8 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
   return await withProver(deps, signal, async (box, session) => {
     const greeting = await greetProver(session, clock, randomness, signal) // detect
     deps.onStep?.({ step: 'detected', inventory: greeting.inventory, roundTripSeconds: greeting.roundTripSeconds })
-    const inputs = planInputs(options, greeting)
-    const { proverKey, inventory } = greeting
-    const line = { session, proverKey, deviceCount: inputs.devices.length, signer, clock, randomness }
-    deps.onStep?.({ step: 'calibrate' })
-    const plan = await calibrate(line, inputs, signal)
-    const conducted = await runLongEnough(line, plan, options.preset, deps, signal) // challenge, compute, commit, open
+    const conducted = await runOnDevices({ options, greeting, session }, deps, signal) // challenge, compute, commit, open
+    const { inventory, proverKey } = conducted.greeting
     const run: Run = { challenge: conducted.challenge, parts: conducted.parts }
     const rejected = conducted.rejected ?? (await verifyAll(run, deps, signal)) // verify
     const kinds = inventory.devices.map(({ kind }) => kind)
@@ -110,8 +107,9 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       proverKey,
       runId,
       inventory,
-      roundTripSeconds: greeting.roundTripSeconds,
+      roundTripSeconds: conducted.greeting.roundTripSeconds,
       telemetry,
+      faults: conducted.faults,
       judgement,
       certificate,
       startedAt,
@@ -143,67 +141,5 @@ async function withProver<T>(
   }
 }
 
-/** §4.0: a run with a part that was over too soon is done once more, longer, under a fresh challenge. */
-async function runLongEnough(
-  line: Omit<ChallengeInputs, 'plan' | 'onProgress'>,
-  plan: readonly PlannedPart[],
-  preset: Preset,
-  deps: VerifyDeps,
-  signal: AbortSignal,
-) {
-  const run = (parts: readonly PlannedPart[]) => {
-    const onProgress = (progress: Progress) => deps.onStep?.({ step: 'compute', progress, parts })
-    return runChallenge({ ...line, plan: parts, onProgress }, signal)
-  }
-  const first = await run(plan)
-  if (first.rejected || shortParts(preset, first).length === 0) return first
-  // A cheat that sees itself caught could end a later part early to have the run forgotten (attack 55).
-  const rejected = await verifyAll(first, deps, signal)
-  if (rejected) return { ...first, rejected }
-  deps.onStep?.({ step: 'again' })
-  return await run(lengthen(plan, timedParts(preset, first)))
-}
-
 /** As a certificate can hold it. */
 const plainClaim = (text: string): string => printable(text.replaceAll('×', 'x'), 117)
-
-/** §4.0: one k for all devices of a run, so it asks the first devices, as far as they are of one kind (attack 41). */
-function askedDevices({ devices }: Inventory, most: number): Inventory['devices'] {
-  const [first] = devices
-  if (!first) throw noDevices()
-  const other = devices.findIndex(({ kind }) => kind !== first.kind)
-  return devices.slice(0, Math.min(most, other < 0 ? devices.length : other))
-}
-
-function planInputs(options: VerifyOptions, { inventory, roundTripSeconds }: Greeting): PlanInputs {
-  const devices = askedDevices(inventory, options.maxDevices)
-  const { preset, memory, bind, openings, partSeconds, sustainedSeconds, maxSize } = options
-  // What a card cannot do is unsupported, not failed: only what every device claims is asked.
-  const precisions = options.precisions.filter((precision) =>
-    devices.every((device) => device.precisions.includes(precision)),
-  )
-  if (precisions.length === 0 && !memory && !bind) throw nothingToAsk()
-  return {
-    preset,
-    devices,
-    precisions,
-    memory,
-    bind,
-    openings,
-    partSeconds,
-    sustainedSeconds,
-    maxSize,
-    roundTripSeconds,
-  }
-}
-
-async function verifyAll(run: Run, { checker, onStep }: VerifyDeps, signal: AbortSignal) {
-  const ranges = openingRanges(run)
-  const of = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
-  let done = 0
-  const onDone = (openings: number) => {
-    done += openings
-    onStep?.({ step: 'verify', done, of })
-  }
-  return await checker.check(run, ranges, onDone, signal)
-}

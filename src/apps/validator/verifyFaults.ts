@@ -1,4 +1,17 @@
 import { TouchstoneError } from '../../ports/errors.ts'
+import type { ProverFault } from './rejection.ts'
+
+/** The prover's own account of why it cannot, before anything counts. */
+export const proverFault = ({ code, text }: ProverFault) =>
+  new TouchstoneError(
+    { code: 'PROVER_FAULT', prover: code, said: text },
+    {
+      message: `the prover cannot go on: ${text} [${code}]`,
+      blame: 'prover',
+      retry: true,
+      nextStep: 'Mend what it says on the box, then run again.',
+    },
+  )
 
 export const noDevices = () =>
   new TouchstoneError(

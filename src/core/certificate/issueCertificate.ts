@@ -22,6 +22,7 @@ export interface IssueInputs {
   readonly inventory: Inventory
   readonly claim: string | null
   readonly telemetry: readonly unknown[]
+  readonly faults: readonly { readonly code: string; readonly text: string }[]
   readonly judgement: Judgement
 }
 
@@ -51,6 +52,7 @@ export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
         inventory: inputs.inventory,
         text: inputs.claim,
         telemetry: inputs.telemetry as Statement['predicate']['claims']['telemetry'],
+        ...(inputs.faults.length > 0 ? { faults: inputs.faults.map(({ code, text }) => ({ code, text })) } : {}),
       },
       figures: figuresOf(run),
       judgement: inputs.judgement as unknown as Statement['predicate']['judgement'],

@@ -89,6 +89,15 @@ const judgement = z
   .refine(isPlain)
   .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))
 
+/** What the prover said when a device failed. */
+const fault = z.strictObject({
+  code: z.string().regex(/^[A-Z][A-Z0-9_]{0,39}$/),
+  text: z
+    .string()
+    .max(512)
+    .regex(/^[\x20-\x7e]*$/),
+})
+
 const predicate = z.strictObject({
   program: shortText,
   issuedAt: z.iso.datetime(),
@@ -101,6 +110,7 @@ const predicate = z.strictObject({
     inventory: inventorySchema,
     text: shortText.nullable(),
     telemetry: z.array(z.json().refine(isPlain)).max(512),
+    faults: z.array(fault).min(1).max(MAX_DEVICES).optional(),
   }),
   figures: z.array(figure),
   judgement,

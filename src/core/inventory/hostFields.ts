@@ -24,6 +24,7 @@ export const HOST_FIELDS: Readonly<Record<string, HostField>> = {
   gpuSources: { mark: 'claimed', unit: 'text', label: 'sources that list the cards' },
   gpuDisagreements: { mark: 'claimed', unit: 'text', label: 'what these sources disagree about' },
   gpuHidden: { mark: 'claimed', unit: 'count', label: 'cards that are not for us' },
+  gpuFaults: { mark: 'claimed', unit: 'text', label: 'cards that could not be opened' },
   cpuWhetstoneMips: { mark: 'measured', unit: 'count', label: 'Whetstone, million instructions a second, one core' },
   cpuWhetstoneMflops: {
     mark: 'measured',

@@ -15,6 +15,9 @@ export interface ShownVerdict {
   readonly catalogue: Catalogue
   /** Samples the cards gave of themselves: claims. */
   readonly telemetry: readonly unknown[]
+  /** What the prover said of devices that failed. */
+  readonly faults: readonly { readonly code: string; readonly text: string }[]
+  readonly host: Inventory['host']
 }
 
 /** The verdict for a person: what is proven, what is inferred, what is only claimed, and what none of it excludes. */
@@ -24,6 +27,7 @@ export function showVerdict(shown: ShownVerdict, { line, colours }: Terminal): v
   showHeadline(judgement, { line, colours })
   if (preset !== 'mainnet')
     line(`  ${colours.yellow(`preset ${preset} is insecure: good for trying out, and no card is identified`)}`)
+  for (const text of failedDevices(shown)) for (const row of labelled('failed', text)) line(colours.yellow(row))
   for (const device of judgement.devices)
     showDevice({ device, said: devices[device.device], catalogue, telemetry }, { line, colours })
   if (judgement.devices.length > 1)
@@ -37,6 +41,15 @@ export function showVerdict(shown: ShownVerdict, { line, colours }: Terminal): v
   }
   line('')
   for (const text of NOT_EXCLUDED) line(colours.dim(`  ${text}`))
+}
+
+/** Devices the verdict is not about, in the words of the prover. */
+export function failedDevices({ faults, host }: Pick<ShownVerdict, 'faults' | 'host'>): string[] {
+  const closed = typeof host.gpuFaults === 'string' && host.gpuFaults !== '' ? [host.gpuFaults] : []
+  return [
+    ...faults.map(({ code, text }) => `${text} [${code}]`),
+    ...closed.map((text) => `not opened: ${text}; --devices cuda:N says what to do about card N`),
+  ]
 }
 
 /** Lines of at most 80 columns. */
@@ -58,6 +71,6 @@ function showHeadline({ outcome, reason, claim }: Judgement, { line, colours }: 
 }
 
 export const shownReport = (report: BoxReport, catalogue: Catalogue): ShownVerdict => {
-  const { judgement, preset, inventory, telemetry } = report
-  return { judgement, preset, devices: inventory.devices, catalogue, telemetry }
+  const { judgement, preset, inventory, telemetry, faults } = report
+  return { judgement, preset, devices: inventory.devices, host: inventory.host, catalogue, telemetry, faults }
 }

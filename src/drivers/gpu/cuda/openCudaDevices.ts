@@ -19,6 +19,8 @@ export interface CudaDevicesOptions {
   /** A bundled release knows better where its files lie. */
   readonly kernelFolder?: string
   readonly workerScript?: URL
+  /** Told of each card that cannot be opened while another can; without it one such card fails the whole call. */
+  readonly onFailure?: (fault: unknown) => void
   /** Where telemetry comes from; this machine's NVML unless said otherwise. */
   readonly nvml?: Nvml | null
 }
@@ -28,7 +30,7 @@ const fills = new WeakMap<Device, () => FillPlace | null>()
 
 /**
  * Every NVIDIA card of this machine as a device, each driven from its own thread so that all run at once. A card that
- * cannot be opened is a fault that names it; the others opened so far are closed again.
+ * cannot be opened is a fault that names it; where nobody wants to go on without it, the others are closed again.
  */
 export async function openCudaDevices(options: CudaDevicesOptions = {}): Promise<Device[]> {
   const ordinals = options.ordinals ?? allCards()
@@ -40,11 +42,15 @@ export async function openCudaDevices(options: CudaDevicesOptions = {}): Promise
   const nvml = options.nvml === undefined ? loadNvml() : options.nvml
   const opening = threads.map(async (thread, i) => cudaDevice(thread, await opened[i]!, nvml))
   const settled = await Promise.allSettled(opening)
-  const failed = settled.find((one) => one.status === 'rejected')
+  const faults = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
   const devices = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-  if (!failed) return devices
+  if (faults.length === 0) return devices
+  if (devices.length > 0 && options.onFailure) {
+    for (const fault of faults) options.onFailure(fault)
+    return devices
+  }
   await Promise.all(devices.map((device) => device.close()))
-  throw failed.reason
+  throw faults[0]
 }
 
 function allCards(): number[] {

@@ -1,0 +1,129 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { checkCertificate } from '../../../test/support/checkCertificate.ts'
+import { honestProgram, type ProverProgram, tampered } from '../../../test/support/inProcessBox.ts'
+import { ReferenceDevice } from '../../../test/support/openReferenceDevice.ts'
+import { outcomeOf, verifyInProcess } from '../../../test/support/verifyInProcess.ts'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { referenceEngine } from '../../core/proof/referenceEngine.ts'
+import type { Answer } from '../../core/wire/messages.ts'
+import type { ChainTask, LeafPosition, OnRoot } from '../../ports/device.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { VerifyOptions } from './verifyBox.ts'
+
+type When = 'prepare' | 'first root' | 'second part' | 'opening' | 'never'
+
+const lost = (name: string) =>
+  new TouchstoneError(
+    { code: 'GPU_LOST' },
+    { message: `${name}: the card stopped working`, blame: 'prover', retry: false, nextStep: 'Reset the card.' },
+  )
+
+/** A card that fails at a given moment, and keeps count of what was asked of it. */
+class Failing extends ReferenceDevice {
+  readonly when: When
+  chains = 0
+  releases = 0
+
+  constructor(name: string, when: When) {
+    super({ facts: { name } })
+    this.when = when
+  }
+
+  async prepare(): Promise<void> {
+    if (this.when === 'prepare') throw lost(this.facts.name)
+  }
+
+  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    this.chains++
+    const failing = this.when === 'first root' || (this.when === 'second part' && this.chains === 2)
+    const heard = (root: Uint8Array) => {
+      onRoot(root)
+      if (failing) throw lost(this.facts.name)
+    }
+    await super.runChain(task, heard, signal)
+  }
+
+  override async openChain(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array> {
+    if (this.when === 'opening') throw lost(this.facts.name)
+    return await super.openChain(asked, signal)
+  }
+
+  override async release(): Promise<void> {
+    this.releases++
+    if (this.when !== 'never') throw lost(this.facts.name)
+    await super.release()
+  }
+}
+
+let catalogue: Catalogue
+beforeAll(async () => {
+  catalogue = await shippedCatalogue()
+})
+
+const cards = (...when: When[]) => when.map((moment, i) => new Failing(`card ${i} (Test)`, moment))
+const verify = (program: ProverProgram, options: Partial<VerifyOptions> = {}) =>
+  verifyInProcess({ program, catalogue, options: { precisions: ['int8', 'bf16'], ...options } })
+
+describe('a card that fails', () => {
+  test.each(['prepare', 'first root', 'second part'] as const)(
+    'at %s leaves the others a verdict of their own, which names it, and a certificate that holds',
+    async (when) => {
+      const devices = cards('never', when, 'never')
+      const { judgement, faults, inventory, certificate } = await verify(honestProgram({ devices }))
+      expect(judgement).toMatchObject({ outcome: 'accepted', count: { claimed: 2 } })
+      expect(inventory.devices.map(({ name }) => name)).toEqual(['card 0 (Test)', 'card 2 (Test)'])
+      expect(faults).toEqual([{ code: 'GPU_LOST', text: 'card 1 (Test): the card stopped working. Reset the card.' }])
+      expect(await checkCertificate(certificate, { engine: referenceEngine, catalogue })).toBe(null)
+      const { payload } = JSON.parse(certificate)
+      expect(JSON.parse(Buffer.from(payload, 'base64').toString()).predicate.claims.faults).toEqual(faults)
+      expect(devices.every(({ releases }) => releases > 0)).toBe(true)
+    },
+  )
+
+  test('the first of two is replaced in every number by the second', async () => {
+    const { judgement, inventory } = await verify(honestProgram({ devices: cards('first root', 'never') }))
+    expect(judgement).toMatchObject({ outcome: 'accepted', devices: [{ device: 0 }], scaling: null })
+    expect(inventory.devices.map(({ name }) => name)).toEqual(['card 1 (Test)'])
+  })
+
+  test('alone ends the run with its reason and its words', async () => {
+    const { judgement, faults } = await verify(honestProgram({ devices: cards('first root') }))
+    expect(judgement.reason).toEqual({ code: 'REFUSED', part: 0, expected: 'roots', got: 'GPU_LOST' })
+    expect(faults).toMatchObject([{ code: 'GPU_LOST' }])
+  })
+
+  test('alone before the clock is a fault in its own words', async () => {
+    await expect(verify(honestProgram({ devices: cards('prepare') }))).rejects.toMatchObject({
+      detail: { code: 'PROVER_FAULT', prover: 'GPU_LOST' },
+      message: expect.stringContaining('card 0 (Test): the card stopped working. Reset the card.'),
+    })
+  })
+
+  test('row 57: once its nonce is out the whole box is rejected, and nothing begins anew', async () => {
+    const devices = cards('never', 'opening')
+    const { judgement, faults } = await verify(honestProgram({ devices }))
+    expect(judgement.reason).toEqual({ code: 'REFUSED', part: 0, got: 'GPU_LOST' })
+    expect(faults).toEqual([])
+    expect(devices[0]!.chains).toBe(1)
+  })
+
+  test('again and again is not followed for ever', async () => {
+    const devices = cards('first root', 'first root', 'first root', 'first root', 'first root', 'never')
+    const running = verify(honestProgram({ devices }))
+    expect(await outcomeOf(running)).toBe('REFUSED')
+    expect((await running).faults).toHaveLength(4)
+  })
+
+  test('and is offered again is believed nothing', async () => {
+    const welcomes: Answer[] = []
+    const program = tampered(honestProgram({ devices: cards('never', 'first root') }), {
+      onAnswer: async (answer, line) => {
+        if (answer.type === 'welcome') welcomes.push(answer)
+        await line.answer(answer.type === 'welcome' ? welcomes[0]! : answer)
+      },
+    })
+    expect(await outcomeOf(verify(program))).toBe('REFUSED')
+    expect(welcomes).toHaveLength(2)
+  })
+})

@@ -1,0 +1,116 @@
+import { equalBytes } from '../../core/bytes/bytes.ts'
+import { lengthen, shortParts, timedParts } from '../../core/certificate/shortParts.ts'
+import type { Preset } from '../../core/params/presets.ts'
+import type { Challenge } from '../../core/proof/challenge.ts'
+import type { PlannedPart } from '../../core/proof/planRun.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import { calibrate } from './calibrate.ts'
+import type { ConductedRun } from './conductRun.ts'
+import { type Greeting, greetProver } from './greetProver.ts'
+import type { Progress } from './partConductor.ts'
+import { planInputs } from './planInputs.ts'
+import type { ProverSession } from './proverSession.ts'
+import type { ProverFault } from './rejection.ts'
+import { type ChallengeInputs, runChallenge } from './runChallenge.ts'
+import { verifyAll } from './verifyAll.ts'
+import type { VerifyDeps, VerifyOptions } from './verifyBox.ts'
+
+export interface DevicesRun {
+  readonly options: VerifyOptions
+  readonly greeting: Greeting
+  readonly session: ProverSession
+}
+
+type Done = ConductedRun & { readonly challenge: Challenge }
+type Line = Omit<ChallengeInputs, 'plan' | 'onProgress'>
+
+/** So often a run begins anew without a device that failed: a box must not draw its rates as often as it likes. */
+const MOST_FAILED = 3
+
+/**
+ * §4.3: a run on all devices. Where the prover says that a device failed before it could know what would be opened, the
+ * openings so far are verified and everything begins anew, under a fresh challenge, on the devices that are left.
+ */
+export async function runOnDevices(
+  { options, greeting, session }: DevicesRun,
+  deps: VerifyDeps,
+  signal: AbortSignal,
+): Promise<Done & { readonly greeting: Greeting; readonly faults: readonly ProverFault[] }> {
+  const faults: ProverFault[] = []
+  for (let now = greeting; ; ) {
+    const { done, fault } = await attempt({ options, greeting: now, session }, deps, signal)
+    if (fault) faults.push(fault)
+    const left = fault && faults.length <= MOST_FAILED ? await greetLeft(now, session, deps, signal) : null
+    if (left === null) return { ...(await done()), greeting: now, faults }
+    deps.onStep?.({ step: 'lost', fault: fault! })
+    now = left
+  }
+}
+
+/** How it ended, and why the prover gave up if it did; whether that is the last word is for the caller. */
+async function attempt(
+  { options, greeting, session }: DevicesRun,
+  deps: VerifyDeps,
+  signal: AbortSignal,
+): Promise<{ readonly done: () => Promise<Done>; readonly fault: ProverFault | null }> {
+  const { signer, clock, randomness } = deps
+  const inputs = planInputs(options, greeting)
+  const { proverKey } = greeting
+  const line = { session, proverKey, deviceCount: inputs.devices.length, signer, clock, randomness }
+  try {
+    deps.onStep?.({ step: 'calibrate' })
+    const plan = await calibrate(line, inputs, signal)
+    const done = await runLongEnough(line, plan, options.preset, deps, signal)
+    return { done: async () => done, fault: done.gaveUp }
+  } catch (error) {
+    if (!(error instanceof TouchstoneError) || error.detail.code !== 'PROVER_FAULT') throw error
+    const { prover, said } = error.detail
+    return { done: () => Promise.reject(error), fault: { code: String(prover), text: String(said) } }
+  }
+}
+
+/** What is left of the box, or null: the prover has gone, has become another, or has not become smaller. */
+async function greetLeft(
+  before: Greeting,
+  session: ProverSession,
+  { clock, randomness }: VerifyDeps,
+  signal: AbortSignal,
+): Promise<Greeting | null> {
+  try {
+    const left = await greetProver(session, clock, randomness, signal)
+    const fewer = left.inventory.devices.length < before.inventory.devices.length
+    if (!fewer || !equalBytes(left.proverKey, before.proverKey)) return null
+    session.forgetTelemetry() // the devices have other numbers now
+    return left
+  } catch (error) {
+    if (error instanceof TouchstoneError) return null
+    throw error
+  }
+}
+
+/** §4.0: a run with a part that was over too soon is done once more, longer, under a fresh challenge. */
+async function runLongEnough(
+  line: Line,
+  plan: readonly PlannedPart[],
+  preset: Preset,
+  deps: VerifyDeps,
+  signal: AbortSignal,
+): Promise<Done> {
+  const run = async (parts: readonly PlannedPart[]) => {
+    const onProgress = (progress: Progress) => deps.onStep?.({ step: 'compute', progress, parts })
+    return await checkedIfGivenUp(await runChallenge({ ...line, plan: parts, onProgress }, signal), deps, signal)
+  }
+  const first = await run(plan)
+  if (first.rejected || shortParts(preset, first).length === 0) return first
+  // A cheat that sees itself caught could end a later part early to have the run forgotten (attack 55).
+  const rejected = await verifyAll(first, deps, signal)
+  if (rejected) return { ...first, rejected }
+  deps.onStep?.({ step: 'again' })
+  return await run(lengthen(plan, timedParts(preset, first)))
+}
+
+/** Who gives up because an earlier nonce showed that it is caught is rejected for that (attack 57). */
+async function checkedIfGivenUp(done: Done, deps: VerifyDeps, signal: AbortSignal): Promise<Done> {
+  const rejected = done.gaveUp ? await verifyAll(done, deps, signal) : null
+  return rejected ? { ...done, rejected, gaveUp: null } : done
+}

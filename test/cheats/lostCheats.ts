@@ -1,0 +1,65 @@
+import type { ChainTask, LeafPosition, OnRoot } from '../../src/ports/device.ts'
+import { TouchstoneError } from '../../src/ports/errors.ts'
+import { honestProgram } from '../support/inProcessBox.ts'
+import type { Work } from '../support/openReferenceDevice.ts'
+import { type BoxCheat, CheatingDevice, randomBytes } from './cheat.ts'
+
+const saysLost = () =>
+  new TouchstoneError(
+    { code: 'GPU_LOST' },
+    { message: 'card 1: the card stopped working', blame: 'prover', retry: false, nextStep: 'Believe it.' },
+  )
+
+/** Commits to junk in its first chain and is honest ever after. */
+class FakesOnce extends CheatingDevice {
+  #chains = 0
+
+  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    this.#chains++
+    await super.runChain(task, onRoot, signal)
+  }
+
+  protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
+    return this.#chains === 1 ? tiles.map(() => randomBytes(this.chance)) : super.leaves(work, tiles)
+  }
+}
+
+/** Is said to be lost in its second chain, when the nonce of the first is out. */
+class LostInTheSecondPart extends CheatingDevice {
+  #chains = 0
+
+  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    if (++this.#chains === 2) throw saysLost()
+    await super.runChain(task, onRoot, signal)
+  }
+}
+
+class LostWhenAskedToOpen extends CheatingDevice {
+  override async openChain(_: readonly LeafPosition[]): Promise<Uint8Array> {
+    throw saysLost()
+  }
+}
+
+export const LOST_CHEATS: readonly BoxCheat[] = [
+  {
+    row: 57,
+    name: 'a card sacrificed in the next part',
+    how: 'the first card fakes a part; when its nonce is out the second says it is lost, to have all of it forgotten',
+    expected: 'OPENING_DOES_NOT_REACH_ROOT',
+    options: { precisions: ['int8', 'bf16'] },
+    program: (kit) =>
+      honestProgram({
+        devices: [new FakesOnce({ engine: kit.engine }, kit), new LostInTheSecondPart({ engine: kit.engine }, kit)],
+      }),
+  },
+  {
+    row: 57,
+    name: 'a card sacrificed when the nonce is out',
+    how: 'the first card fakes a part; the second says it is lost instead of opening',
+    expected: 'REFUSED',
+    program: (kit) =>
+      honestProgram({
+        devices: [new FakesOnce({ engine: kit.engine }, kit), new LostWhenAskedToOpen({ engine: kit.engine }, kit)],
+      }),
+  },
+]
