@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import { requireClaim } from '../apps/shared/requireClaim.ts'
-import { type BoxReport, type VerifyOptions, verifyBox } from '../apps/validator/verifyBox.ts'
+import { type BoxReport, verifyBox } from '../apps/validator/verifyBox.ts'
 import { toHex } from '../core/bytes/hex.ts'
-import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
-import { PRESETS, type Preset } from '../core/params/presets.ts'
+import { PRECISION_NAMES } from '../core/params/precision.ts'
+import { PRESETS } from '../core/params/presets.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
 import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
@@ -18,26 +18,16 @@ import { openThisMachine } from './openBox.ts'
 import type { LeaseTarget } from './openLeasedBox.ts'
 import { addSshOptions, openSshBox, type SshFlags, type SshTarget } from './openSshBox.ts'
 import { DEVICES_HELP, readDevices, readNumber, readPrecisions, readPreset, readWhole } from './parseOptions.ts'
+import { type AskFlags, readAsk } from './readAsk.ts'
 import { showBox } from './render/showBox.ts'
 import { showSteps } from './render/showSteps.ts'
 import { failedDevices, shownReport, showVerdict } from './render/showVerdict.ts'
 import { openTerminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
-import { programName } from './version.ts'
 
-interface VerifyFlags extends SshFlags {
-  readonly preset: Preset
-  readonly precisions?: Precision[]
-  readonly openings?: number
-  readonly partSeconds?: number
-  readonly duration?: number
-  readonly size?: number
+interface VerifyFlags extends SshFlags, AskFlags {
   readonly devices: string
-  readonly maxDevices: number
-  readonly claim?: string
   readonly out?: string
-  readonly memory: boolean
-  readonly bind: boolean
   readonly measureHost?: boolean
   readonly json?: boolean
 }
@@ -73,7 +63,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
 
 const AFTER_HELP = `
 Options that ask for less than mainnet make the run "custom": insecure, and no
-card is identified. The password of an account is read from
+card is identified. Less than tiny or devnet is refused. The password of an account is read from
 TOUCHSTONE_SSH_PASSWORD, the passphrase of a key from TOUCHSTONE_SSH_PASSPHRASE.
 
 Ends with 0 (genuine, and as claimed), 1 (rejected, or not as claimed), 2 (usage)
@@ -89,6 +79,7 @@ async function verify(
   { env }: CommandContext,
   signal: AbortSignal,
 ): Promise<number> {
+  const options = readAsk(flags)
   const out = flags.out ?? defaultName()
   ensureWritable(out)
   const terminal = openTerminal(process.stderr, env)
@@ -98,7 +89,6 @@ async function verify(
   if (flags.claim !== undefined) requireClaim({ text: flags.claim, catalogue })
   const checker = await openThreadedChecker()
   try {
-    const options = readOptions(flags)
     const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue }
     const proverArguments = ['--devices', flags.devices, ...(flags.measureHost ? ['--measure-host'] : [])]
     const connect = () => openTarget(target, { flags, proverArguments, env, signer, say: terminal.line }, signal)
@@ -131,29 +121,6 @@ async function openTarget(target: string | undefined, inputs: TargetInputs, sign
 }
 
 const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')}.json`
-
-/** Options that weaken mainnet make it `custom`, which is insecure and identifies nothing. */
-function readOptions(flags: VerifyFlags): VerifyOptions {
-  const { preset } = flags
-  const openings = flags.openings ?? preset.openings
-  const partSeconds = flags.partSeconds ?? preset.partSeconds
-  const sustainedSeconds = flags.duration ?? preset.sustainedSeconds
-  const weaker =
-    openings < preset.openings || partSeconds < preset.partSeconds || sustainedSeconds < preset.sustainedSeconds
-  return {
-    preset: preset.name === 'mainnet' && (weaker || flags.size !== undefined) ? PRESETS.custom : preset,
-    precisions: flags.precisions ?? PRECISION_NAMES,
-    openings,
-    partSeconds,
-    sustainedSeconds,
-    maxSize: flags.size ?? 32768,
-    memory: flags.memory,
-    bind: flags.bind,
-    maxDevices: flags.maxDevices,
-    claim: flags.claim ?? null,
-    program: programName,
-  }
-}
 
 function reportJson(report: BoxReport, file: string) {
   const { certificate: _, proverKey, runId, ...rest } = report

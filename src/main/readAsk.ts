@@ -1,0 +1,63 @@
+import type { VerifyOptions } from '../apps/validator/verifyBox.ts'
+import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
+import { PRESETS, type Preset } from '../core/params/presets.ts'
+import { TouchstoneError } from '../ports/errors.ts'
+import { programName } from './version.ts'
+
+/** What `verify` takes that decides what the box is asked. */
+export interface AskFlags {
+  readonly preset: Preset
+  readonly precisions?: Precision[]
+  readonly openings?: number
+  readonly partSeconds?: number
+  readonly duration?: number
+  readonly size?: number
+  readonly maxDevices: number
+  readonly claim?: string
+  readonly memory: boolean
+  readonly bind: boolean
+}
+
+/**
+ * Options that weaken mainnet make it `custom`, which is insecure and identifies nothing. A certificate names its preset
+ * and is judged by it wherever it is checked, so less than any other preset asks for cannot be had.
+ */
+export function readAsk(flags: AskFlags): VerifyOptions {
+  const { preset } = flags
+  const openings = flags.openings ?? preset.openings
+  const partSeconds = flags.partSeconds ?? preset.partSeconds
+  const sustainedSeconds = flags.duration ?? preset.sustainedSeconds
+  const weaker = [
+    { option: '--openings', asked: openings, least: preset.openings },
+    { option: '--part-seconds', asked: partSeconds, least: preset.partSeconds },
+    { option: '--duration', asked: sustainedSeconds, least: preset.sustainedSeconds },
+  ].find(({ asked, least }) => asked < least)
+  if (weaker && preset.name !== 'mainnet') throw tooWeak(preset, weaker)
+  return {
+    preset: preset.name === 'mainnet' && (weaker || flags.size !== undefined) ? PRESETS.custom : preset,
+    precisions: flags.precisions ?? PRECISION_NAMES,
+    openings,
+    partSeconds,
+    sustainedSeconds,
+    maxSize: flags.size ?? 32768,
+    memory: flags.memory,
+    bind: flags.bind,
+    maxDevices: flags.maxDevices,
+    claim: flags.claim ?? null,
+    program: programName,
+  }
+}
+
+const tooWeak = (
+  { name }: Preset,
+  { option, asked, least }: { readonly option: string; readonly asked: number; readonly least: number },
+) =>
+  new TouchstoneError(
+    { code: 'BELOW_PRESET', option, preset: name },
+    {
+      message: `${option} ${asked} asks for less than the preset ${name}, which has ${least}`,
+      blame: 'user',
+      retry: false,
+      nextStep: `Use ${option} ${least} or more, or the preset mainnet, which less than its own makes "custom".`,
+    },
+  )
