@@ -70,6 +70,12 @@ const ADVICE: Readonly<Record<number, Advice>> = {
   719: LOST,
   720: LOST,
   721: LOST,
+  801: {
+    ...OTHER,
+    code: 'GPU_DRIVER_TOO_OLD',
+    says: 'the driver does not know a call we need, or does not support it on this card',
+    nextStep: 'Install NVIDIA driver 470 or newer; if it is newer already, report the call above.',
+  },
   802: BUSY,
   803: {
     ...OTHER,

@@ -1,80 +1,9 @@
-import koffi, { type LibraryHandle } from 'koffi'
+import koffi from 'koffi'
 import { toHex } from '../../../core/bytes/hex.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
+import type { TouchstoneError } from '../../../ports/errors.ts'
 import type { CudaApi, Handle, HostMemory, KernelArgument, Launch } from './cudaApi.ts'
 import { cudaFault } from './cudaFault.ts'
-
-const NAMES =
-  process.platform === 'win32'
-    ? ['nvcuda.dll']
-    : ['libcuda.so.1', '/usr/lib/wsl/lib/libcuda.so.1', '/usr/local/nvidia/lib64/libcuda.so.1', 'libcuda.so']
-
-/** Arguments in C's words: p is a pointer to our memory, h a handle or device pointer, i int, u unsigned, z size_t. */
-const SIGNATURES = {
-  cuInit: 'u',
-  cuDriverGetVersion: 'p',
-  cuGetErrorName: 'ip',
-  cuDeviceGetCount: 'p',
-  cuDeviceGet: 'pi',
-  cuDeviceGetName: 'pii',
-  cuDeviceGetUuid: 'pi',
-  cuDeviceGetPCIBusId: 'pii',
-  cuDeviceTotalMem_v2: 'pi',
-  cuDeviceGetAttribute: 'pii',
-  cuDevicePrimaryCtxRetain: 'pi',
-  cuDevicePrimaryCtxRelease_v2: 'i',
-  cuCtxCreate_v2: 'pui',
-  cuCtxDestroy_v2: 'h',
-  cuCtxSetCurrent: 'h',
-  cuCtxEnablePeerAccess: 'hu',
-  cuMemGetInfo_v2: 'pp',
-  cuMemAlloc_v2: 'pz',
-  cuMemFree_v2: 'h',
-  cuMemHostAlloc: 'pzu',
-  cuMemHostGetDevicePointer_v2: 'phu',
-  cuMemFreeHost: 'h',
-  cuMemsetD8_v2: 'huz',
-  cuMemcpyHtoD_v2: 'hpz',
-  cuMemcpyDtoH_v2: 'phz',
-  cuMemcpyAsync: 'hhzh',
-  cuModuleLoadData: 'pp',
-  cuModuleGetFunction: 'phs',
-  cuFuncSetAttribute: 'hii',
-  cuLaunchKernel: 'huuuuuuuhpp',
-  cuStreamCreate: 'pu',
-  cuStreamDestroy_v2: 'h',
-  cuStreamSynchronize: 'h',
-  cuStreamQuery: 'h',
-  cuStreamBeginCapture_v2: 'hi',
-  cuStreamEndCapture: 'hp',
-  cuGraphInstantiateWithFlags: 'phz',
-  cuGraphLaunch: 'hh',
-  cuGraphDestroy: 'h',
-  cuGraphExecDestroy: 'h',
-  cuEventCreate: 'pu',
-  cuEventRecord: 'hh',
-  cuEventSynchronize: 'h',
-  cuEventElapsedTime: 'phh',
-  cuEventDestroy_v2: 'h',
-} as const
-
-const TYPES: Readonly<Record<string, string>> = {
-  p: 'void *',
-  h: 'uint64_t',
-  i: 'int',
-  u: 'uint',
-  z: 'size_t',
-  s: 'const char *',
-}
-/** Older drivers know some calls by another name. */
-const OLDER: Readonly<Record<string, string>> = {
-  cuGraphInstantiateWithFlags: 'cuGraphInstantiate',
-  cuDevicePrimaryCtxRelease_v2: 'cuDevicePrimaryCtxRelease',
-}
-
-type Argument = number | bigint | string | ArrayBufferView | null
-type Call = (...args: Argument[]) => number
-type Calls = { readonly [name in keyof typeof SIGNATURES]: Call }
+import { type LibcudaCalls, openLibcuda } from './libcudaCalls.ts'
 
 const NOT_READY = 600
 const HOST_MAPPED = 3 // portable and mapped: kernels write roots straight into it
@@ -82,54 +11,22 @@ const MAX_DYNAMIC_SHARED = 8
 const CAPTURE_THREAD_LOCAL = 1
 const NON_BLOCKING = 1
 
-function open(): LibraryHandle {
-  for (const name of NAMES) {
-    try {
-      return koffi.load(name)
-    } catch {}
-  }
-  throw new TouchstoneError(
-    { code: 'NO_GPU_DRIVER', tried: NAMES.join(' ') },
-    {
-      message: `no NVIDIA driver on this machine: none of ${NAMES.join(', ')} could be loaded`,
-      blame: 'prover',
-      retry: false,
-      nextStep: 'Install the NVIDIA driver (470 or newer), or use the CPU device.',
-    },
-  )
-}
-
-function bind(library: LibraryHandle): Calls {
-  const calls: Record<string, Call> = {}
-  for (const [name, letters] of Object.entries(SIGNATURES)) {
-    const types = [...letters].map((letter) => TYPES[letter]!)
-    try {
-      calls[name] = library.func(name, 'int', types) as unknown as Call
-    } catch {
-      const older = OLDER[name]
-      if (older) calls[name] = library.func(older, 'int', types) as unknown as Call
-      else calls[name] = () => 801
-    }
-  }
-  return calls as unknown as Calls
-}
-
 /** The driver of this process, initialised. Throws NO_GPU_DRIVER or NO_GPU. */
 export function loadLibcuda(): CudaApi {
-  const driver = new Libcuda(bind(open()))
+  const driver = new Libcuda(openLibcuda())
   driver.start()
   return driver
 }
 
 class Libcuda implements CudaApi {
-  readonly #calls: Calls
+  readonly #calls: LibcudaCalls
   readonly #out = new BigUint64Array(2)
   readonly #outInt = new Int32Array(1)
   /** Primary contexts are given back to the device, own ones destroyed. */
   readonly #contexts = new Map<Handle, { ordinal: number; kind: 'shared' | 'own' }>()
   #card = 'NVIDIA driver'
 
-  constructor(calls: Calls) {
+  constructor(calls: LibcudaCalls) {
     this.#calls = calls
   }
 
