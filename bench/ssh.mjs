@@ -1,47 +1,25 @@
 #!/usr/bin/env node
 // What SSH adds to a run: `node bench/ssh.mjs [pairs]` verifies this machine's CPU with the devnet preset, in turns as a
 // child process and over a real OpenSSH on loopback with the release already there, and compares medians. Needs sshd.
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import net from 'node:net'
-import { availableParallelism, cpus, loadavg, tmpdir, userInfo } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startLoopbackBox } from './support/sshLoopback.mjs'
 
-const SSHD = '/usr/sbin/sshd'
-if (!existsSync(SSHD)) throw new Error(`${SSHD} is not installed: scripts/ciOpenssh.sh installs it`)
 const root = fileURLToPath(new URL('..', import.meta.url))
 // None measures the connection alone: on a busy machine the runs vary by more than SSH adds to them.
 const pairs = Number(process.argv[2] ?? 3)
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-ssh-'))
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 
-const port = await new Promise((resolve) => {
-  const probe = net.createServer().listen(0, '127.0.0.1', () => {
-    const { port: free } = probe.address()
-    probe.close(() => resolve(free))
-  })
-})
-for (const name of ['host', 'id']) spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, name)])
-mkdirSync(join(folder, 'home'))
-if (process.getuid() === 0) mkdirSync('/run/sshd', { recursive: true })
-const config = [
-  `ListenAddress 127.0.0.1:${port}`,
-  `HostKey ${join(folder, 'host')}`,
-  `AuthorizedKeysFile ${join(folder, 'id.pub')}`,
-  'PidFile none',
-  'UsePAM no',
-  'StrictModes no',
-  'Subsystem sftp internal-sftp',
-  `SetEnv HOME=${join(folder, 'home')}`,
-]
-writeFileSync(join(folder, 'sshd_config'), `${config.join('\n')}\n`)
-const daemon = spawn(SSHD, ['-D', '-e', '-f', join(folder, 'sshd_config')], { stdio: ['ignore', 'ignore', 'pipe'] })
-await new Promise((resolve) => daemon.stderr.on('data', (chunk) => chunk.includes('listening') && resolve()))
+const box = await startLoopbackBox({ folder: join(folder, 'box'), hasNode: true })
+if (box.whyNotOpenSsh !== null) throw new Error(`${box.whyNotOpenSsh}: scripts/ciOpenssh.sh installs OpenSSH`)
 
 function verify(target, preset) {
   const out = join(folder, 'certificate.json')
-  const flags = ['--preset', preset, '--devices', 'cpu', '--json', '--out', out, '--identity', join(folder, 'id')]
+  const flags = ['--preset', preset, '--devices', 'cpu', '--json', '--out', out, '--identity', box.identity]
   const began = performance.now()
   const args = [join(root, 'dist/main/touchstone.js'), 'verify', ...target, ...flags]
   const env = { ...process.env, TOUCHSTONE_HOME: join(folder, 'state') }
@@ -62,7 +40,7 @@ async function connectionSeconds() {
   const { releaseFlavours } = await import('../dist/drivers/remote/releaseFlavours.js')
   const signal = new AbortController().signal
   const options = {
-    auth: { keyFiles: [{ path: join(folder, 'id') }] },
+    auth: { keyFiles: [{ path: box.identity }] },
     knownHostsFiles: [],
     ownKnownHostsFile: join(folder, 'state', 'known_hosts'),
     onFirstUse: () => false,
@@ -73,12 +51,12 @@ async function connectionSeconds() {
   const times = []
   for (let turn = 0; turn < 11; turn++) {
     const began = performance.now()
-    const box = await connectSsh(`ssh://${userInfo().username}@127.0.0.1:${port}`, options, signal)
-    const prover = await box.start(signal)
+    const held = await connectSsh(box.address, options, signal)
+    const prover = await held.start(signal)
     const started = performance.now()
     await prover.stop()
     const stopped = performance.now()
-    await box.close()
+    await held.close()
     times.push((started - began + (performance.now() - stopped)) / 1000)
   }
   return times
@@ -100,7 +78,7 @@ function compare(here, there) {
 }
 
 try {
-  const address = [`ssh://${userInfo().username}@127.0.0.1:${port}`]
+  const address = [box.address]
   const first = verify(address, 'tiny')
   const connecting = await connectionSeconds()
   const here = []
@@ -124,6 +102,6 @@ try {
   mkdirSync(join(root, 'bench/results'), { recursive: true })
   writeFileSync(join(root, 'bench/results/ssh.json'), `${JSON.stringify(result, null, 2)}\n`)
 } finally {
-  daemon.kill('SIGTERM')
+  await box.close()
   rmSync(folder, { recursive: true, force: true })
 }

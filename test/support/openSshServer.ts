@@ -6,7 +6,8 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { TestSshServer } from './sshServer.ts'
 
-const SSHD = '/usr/sbin/sshd'
+/** Another one may be named, on a machine where it lies elsewhere. */
+const SSHD = process.env.TOUCHSTONE_SSHD || '/usr/sbin/sshd'
 
 /** Why the tests against a real OpenSSH cannot run here, or null. Where it was installed for them, a skip is a failure. */
 export function whyNoOpenSsh(): string | null {
@@ -26,8 +27,8 @@ export interface OpenSshOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A real sshd on loopback, as the current user, with a configuration of its own. */
-export async function startOpenSsh(options: OpenSshOptions): Promise<TestSshServer> {
+/** A real sshd on loopback, as the current user, with a configuration of its own; its direct port cannot be cut. */
+export async function startOpenSsh(options: OpenSshOptions): Promise<TestSshServer & { readonly directPort: number }> {
   const { folder } = options
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true })
   mkdirSync(folder, { recursive: true })
@@ -68,6 +69,7 @@ export async function startOpenSsh(options: OpenSshOptions): Promise<TestSshServ
   return {
     user: userInfo().username,
     port: relay.port,
+    directPort: port,
     cut: relay.cut,
     close: async () => {
       relay.cut()
