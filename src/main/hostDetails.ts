@@ -42,5 +42,10 @@ const driverGpu = ({ name, memoryBytes, details }: DeviceFacts): DriverGpu => ({
   uuid: String(details.uuid ?? ''),
   name,
   memoryBytes,
-  deviceId: null,
+  nvmlBus: typeof details.nvmlPci === 'string' ? details.nvmlPci : null,
+  deviceId: idOf(details.pciDeviceId),
+  subsystemId: idOf(details.pciSubsystemId),
 })
+
+/** A board without an id of its own says 0. */
+const idOf = (text: unknown): number | null => Number(text ?? 0) || null

@@ -12,6 +12,8 @@ export function fakeNvml(failing: Partial<Record<NvmlCall, number>> = {}): FakeN
   const calls = new Map<NvmlCall, (...args: never[]) => number>([
     ['nvmlDeviceGetHandleByPciBusId_v2', (_: string, out: BigUint64Array) => given(out, 5n)],
     ['nvmlDeviceGetTemperature', (_: bigint, __: number, out: Uint32Array) => given(out, 40)],
+    ['nvmlSystemGetDriverVersion', (text: Uint8Array) => describe(text, 0, '580.1')],
+    ['nvmlDeviceGetPciInfo_v3', (_: bigint, info: Uint8Array) => describePci(info)],
     [
       'nvmlEventSetCreate',
       (out: BigUint64Array) => {
@@ -36,6 +38,19 @@ export function fakeNvml(failing: Partial<Record<NvmlCall, number>> = {}): FakeN
 
 function given<T extends BigUint64Array | Uint32Array>(out: T, value: T[0]): number {
   out[0] = value!
+  return 0
+}
+
+/** nvmlPciInfo_t of an H200 at 17:00.0. */
+function describePci(info: Uint8Array): number {
+  const view = new DataView(info.buffer)
+  view.setUint32(28, 0x233510de, true)
+  view.setUint32(32, 0x18be10de, true)
+  return describe(info, 36, '00000000:17:00.0')
+}
+
+function describe(bytes: Uint8Array, at: number, text: string): number {
+  bytes.set(new TextEncoder().encode(`${text}\0`), at)
   return 0
 }
 

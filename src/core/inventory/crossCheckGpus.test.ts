@@ -10,10 +10,12 @@ const driverOf = (i: number): DriverGpu => ({
   uuid: `GPU-${i}`,
   name: 'NVIDIA H200',
   memoryBytes: 141e9,
-  deviceId: 0x2335,
+  nvmlBus: busOf(i).toUpperCase(),
+  deviceId: 0x233510de,
+  subsystemId: 0x18be10de,
 })
 const kernelOf = (i: number): KernelGpu => ({ bus: busOf(i), uuid: `GPU-${i}`, name: 'NVIDIA H200' })
-const pciOf = (i: number): PciGpu => ({ bus: busOf(i), deviceId: 0x2335 })
+const pciOf = (i: number): PciGpu => ({ bus: busOf(i), deviceId: 0x233510de, subsystemId: 0x18be10de })
 const codes = (...args: Parameters<typeof crossCheckGpus>) =>
   crossCheckGpus(...args).disagreements.map(({ code }) => code)
 
@@ -49,7 +51,12 @@ describe('crossCheckGpus', () => {
     expect(crossCheckGpus([dressed], [kernelOf(1)], [pciOf(1)]).disagreements).toEqual([
       { code: 'NAME_DIFFERS', bus: busOf(1), got: 'NVIDIA H100', expected: 'NVIDIA H200' },
     ])
-    expect(codes([driverOf(1)], [kernelOf(1)], [{ ...pciOf(1), deviceId: 0x1eb8 }])).toEqual(['DEVICE_ID_DIFFERS'])
+    expect(codes([driverOf(1)], [kernelOf(1)], [{ ...pciOf(1), deviceId: 0x1eb810de }])).toEqual(['DEVICE_ID_DIFFERS'])
+    expect(crossCheckGpus([driverOf(1)], null, [{ ...pciOf(1), subsystemId: 0x1 }]).disagreements).toEqual([
+      { code: 'SUBSYSTEM_DIFFERS', bus: busOf(1), got: '0x18be10de', expected: '0x00000001' },
+    ])
+    expect(codes([{ ...driverOf(1), nvmlBus: busOf(2) }], [kernelOf(1)], [pciOf(1)])).toEqual(['NVML_BUS_DIFFERS'])
+    expect(codes([driverOf(1)], [kernelOf(1), kernelOf(2)], [pciOf(1)])).toEqual(['NOT_ON_PCI'])
     expect(codes([driverOf(1)], [{ ...kernelOf(1), uuid: 'GPU-9' }], null)).toEqual(['UUID_DIFFERS'])
     expect(codes([{ ...driverOf(1), bus: 'nowhere' }], [], [])).toEqual(['ODD_BUS'])
   })
@@ -57,7 +64,14 @@ describe('crossCheckGpus', () => {
   test('behavior: what a source does not know contradicts nothing', () => {
     const fresh = { ...kernelOf(1), uuid: 'GPU-????????-????-????-????-????????????' }
     expect(codes([driverOf(1)], [fresh], [pciOf(1)])).toEqual([])
-    expect(codes([{ ...driverOf(1), name: 'H200', deviceId: null }], [kernelOf(1)], [pciOf(1)])).toEqual([])
+    expect(
+      codes(
+        [{ ...driverOf(1), name: 'H200', nvmlBus: null, deviceId: null, subsystemId: null }],
+        [kernelOf(1)],
+        [pciOf(1)],
+      ),
+    ).toEqual([])
+    expect(codes([driverOf(1)], [kernelOf(1)], [{ ...pciOf(1), subsystemId: null }])).toEqual([])
     expect(crossCheckGpus([driverOf(1)], null, null)).toMatchObject({ sources: ['driver'], disagreements: [] })
     expect(crossCheckGpus([driverOf(1)], [kernelOf(1), kernelOf(2)], [pciOf(1), pciOf(2)])).toMatchObject({ hidden: 1 })
   })

@@ -1,11 +1,15 @@
-/** A card as the driver tells it, through CUDA or NVML. */
+/** A card as the driver tells it, through CUDA and NVML. */
 export interface DriverGpu {
   readonly bus: string
   readonly uuid: string
   readonly name: string
   readonly memoryBytes: number
-  /** PCI device id, for example 0x2335; null where it does not tell. */
+  /** Where NVML says that the card of this bus sits; null, as below, where it does not tell. */
+  readonly nvmlBus: string | null
+  /** Device and vendor of the chip, for example 0x233510de. */
   readonly deviceId: number | null
+  /** The same of the board. */
+  readonly subsystemId: number | null
 }
 
 /** A card as the kernel module tells it, under /proc/driver/nvidia/gpus. */
@@ -19,6 +23,8 @@ export interface KernelGpu {
 export interface PciGpu {
   readonly bus: string
   readonly deviceId: number
+  /** Null where the bus does not tell. */
+  readonly subsystemId: number | null
 }
 
 /** One way in which the sources contradict each other or themselves. */
@@ -30,7 +36,9 @@ export interface GpuDisagreement {
     | 'NOT_ON_PCI'
     | 'UUID_DIFFERS'
     | 'NAME_DIFFERS'
+    | 'NVML_BUS_DIFFERS'
     | 'DEVICE_ID_DIFFERS'
+    | 'SUBSYSTEM_DIFFERS'
     | 'ODD_BUS'
   readonly bus: string
   readonly got: string
@@ -66,8 +74,10 @@ export function crossCheckGpus(
   const disagreements = [
     ...odd(driver),
     ...twice(driver),
+    ...driver.flatMap(againstNvml),
     ...driver.flatMap((gpu) => (kernel === null ? [] : againstKernel(gpu, kernelByBus))),
     ...driver.flatMap((gpu) => (pci === null ? [] : againstPci(gpu, pciByBus))),
+    ...(pci === null ? [] : onNoBus(kernelByBus, pciByBus, byBus(driver))),
   ]
   const known = new Set([...kernelByBus.keys(), ...pciByBus.keys()])
   const usable = byBus(driver)
@@ -133,9 +143,31 @@ function againstPci(gpu: DriverGpu, pci: ReadonlyMap<string, PciGpu>): readonly 
   if (bus === null) return []
   const other = pci.get(bus)
   if (other === undefined) return says('NOT_ON_PCI', bus, 'missing', gpu.name)
-  if (gpu.deviceId === null || gpu.deviceId === other.deviceId) return []
-  return says('DEVICE_ID_DIFFERS', bus, hexId(gpu.deviceId), hexId(other.deviceId))
+  return [
+    ...differingId('DEVICE_ID_DIFFERS', bus, gpu.deviceId, other.deviceId),
+    ...differingId('SUBSYSTEM_DIFFERS', bus, gpu.subsystemId, other.subsystemId),
+  ]
 }
+
+const differingId = (code: GpuDisagreement['code'], bus: string, got: number | null, expected: number | null) =>
+  got === null || expected === null || got === expected ? [] : says(code, bus, hexId(got), hexId(expected))
+
+/** CUDA and NVML are two libraries of one driver: what one finds at a place the other must find there too. */
+function againstNvml({ bus, nvmlBus }: DriverGpu): readonly GpuDisagreement[] {
+  const place = normalBus(bus)
+  if (place === null || nvmlBus === null || normalBus(nvmlBus) === place) return []
+  return says('NVML_BUS_DIFFERS', place, nvmlBus, place)
+}
+
+/** A card that the kernel lists and nobody lets us use must be on the bus all the same. */
+const onNoBus = (
+  kernel: ReadonlyMap<string, KernelGpu>,
+  pci: ReadonlyMap<string, PciGpu>,
+  driver: ReadonlyMap<string, DriverGpu>,
+): readonly GpuDisagreement[] =>
+  [...kernel].flatMap(([bus, { name }]) =>
+    pci.has(bus) || driver.has(bus) ? [] : says('NOT_ON_PCI', bus, 'missing', name),
+  )
 
 const plainName = (name: string): string =>
   name
@@ -143,4 +175,4 @@ const plainName = (name: string): string =>
     .replace(/^nvidia\s+/, '')
     .replace(/\s+/g, ' ')
     .trim()
-const hexId = (id: number): string => `0x${id.toString(16).padStart(4, '0')}`
+const hexId = (id: number): string => `0x${id.toString(16).padStart(8, '0')}`

@@ -25,6 +25,11 @@ test('count, card and driver are noticed, each with what it was and is', () => {
   expect(changesOf(box(card('a')), box(card('a', '999')))).toEqual([{ what: 'driver', before: '580.1', after: '999' }])
 })
 
+test('without NVML the version that CUDA tells stands for the driver', () => {
+  const old = (driverCuda: string) => box({ ...card('a'), details: { uuid: 'a', driverCuda } })
+  expect(changesOf(old('12.9'), old('13.0'))).toEqual([{ what: 'driver', before: '12.9', after: '13.0' }])
+})
+
 test('card ids are those that a card gives', () => {
   expect(cardIds(box(card('a'), card(''), card('b')))).toEqual(['a', 'b'])
 })

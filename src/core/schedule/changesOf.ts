@@ -19,8 +19,10 @@ export const cardOf = (device: Device): string => {
 export const cardIds = (inventory: Inventory): string[] =>
   inventory.devices.flatMap(({ details: { uuid } }) => (typeof uuid === 'string' && uuid !== '' ? [uuid] : []))
 
-const driverOf = ({ devices, host }: Inventory): string =>
-  String(devices.find(({ details }) => details.driver !== undefined)?.details.driver ?? host.driver ?? '')
+const driverOf = ({ devices, host }: Inventory): string => {
+  const told = devices.map(({ details }) => details.driver ?? details.driverCuda).find((driver) => driver !== undefined)
+  return String(told ?? host.driver ?? '')
+}
 
 /** What differs between two inventories that must trigger a fresh run; null before is a first sight, not a change. */
 export function changesOf(before: Inventory | null, after: Inventory): Mark[] {

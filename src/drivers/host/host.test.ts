@@ -87,6 +87,8 @@ describe('sources of GPU facts', () => {
         ['vendor', vendor],
         ['class', kind],
         ['device', '0x2335'],
+        ['subsystem_device', bus === '0000:17:00.0' ? '0x18be' : ''],
+        ['subsystem_vendor', '0x10de'],
       ] as const)
         writeFileSync(join(at, name), `${value}\n`)
     }
@@ -94,9 +96,12 @@ describe('sources of GPU facts', () => {
     device('0000:18:00.0', '0x10de', '0x030000')
     device('0000:18:00.1', '0x10de', '0x040300')
     device('0000:00:01.0', '0x8086', '0x030000')
-    const cards = await readPciGpus(join(root, 'pci'))
-    expect(cards?.map(({ bus }) => bus).sort()).toEqual(['0000:17:00.0', '0000:18:00.0'])
-    expect(cards?.[0]?.deviceId).toBe(0x2335)
+    const cards = (await readPciGpus(join(root, 'pci')))?.toSorted((a, b) => (a.bus < b.bus ? -1 : 1))
+    expect(cards?.map(({ bus }) => bus)).toEqual(['0000:17:00.0', '0000:18:00.0'])
+    expect(cards?.map(({ deviceId, subsystemId }) => [deviceId, subsystemId])).toEqual([
+      [0x233510de, 0x18be10de],
+      [0x233510de, null],
+    ])
   })
 
   test('attack 12: escapes in the kernel file do not reach anybody raw, and a missing source is null', async () => {

@@ -34,5 +34,9 @@ async function readPciGpu(folder: string, bus: string): Promise<PciGpu | null> {
     Number(await readFile(join(folder, bus, name), 'utf8').catch(() => ''))
   if ((await number('vendor')) !== NVIDIA) return null
   if (!DISPLAY_CLASSES.includes((await number('class')) >> 8)) return null
-  return { bus, deviceId: await number('device') }
+  const [device, board, maker] = await Promise.all(['device', 'subsystem_device', 'subsystem_vendor'].map(number))
+  return { bus, deviceId: joined(device!, NVIDIA), subsystemId: board && maker ? joined(board, maker) : null }
 }
+
+/** As NVML writes them: device in the upper half, vendor in the lower. */
+const joined = (device: number, vendor: number): number => device * 0x10000 + vendor

@@ -5,7 +5,9 @@ const NAMES = process.platform === 'win32' ? ['nvml.dll'] : ['libnvidia-ml.so.1'
 /** Arguments in C's words: p is a pointer to our memory, h a handle or 64 bits, i int, s text. */
 const SIGNATURES = {
   nvmlInit_v2: '',
+  nvmlSystemGetDriverVersion: 'pi',
   nvmlDeviceGetHandleByPciBusId_v2: 'sp',
+  nvmlDeviceGetPciInfo_v3: 'hp',
   nvmlDeviceGetClockInfo: 'hip',
   nvmlDeviceGetMaxClockInfo: 'hip',
   nvmlDeviceGetTemperature: 'hip',

@@ -128,6 +128,7 @@ describe('openCudaDevices', () => {
     troubled({ cuGraphLaunch: 719 })
     const nvml = fakeNvml()
     const [device] = await openCudaDevices({ ordinals: [0], workerScript, kernelFolder, nvml })
+    expect(device!.facts.details).toMatchObject({ uuid: expect.any(String), pciDeviceId: '0x233510de' })
     nvml.pending.push(79)
     const work = device!.runChain(task, () => {}, never)
     await expect(work).rejects.toMatchObject({ detail: { code: 'GPU_LOST', xid: '79' }, blame: 'prover' })

@@ -7,6 +7,7 @@ import { loadLibcuda } from './libcuda.ts'
 import type { FillPlace } from './memoryPart.ts'
 import { nameXids } from './nameXids.ts'
 import { loadNvml, type Nvml } from './nvml.ts'
+import { nvmlFacts } from './nvmlFacts.ts'
 import { openTelemetry } from './telemetry.ts'
 
 export interface CudaDevicesOptions {
@@ -70,8 +71,10 @@ function allCards(): number[] {
 const never = new AbortController().signal
 const nothing = () => {}
 
-function cudaDevice(thread: CardThread, facts: DeviceFacts, nvml: Nvml | null): Device {
-  const telemetry = nvml && openTelemetry(nvml, String(facts.details.pci))
+function cudaDevice(thread: CardThread, told: DeviceFacts, nvml: Nvml | null): Device {
+  const pci = String(told.details.pci)
+  const telemetry = nvml && openTelemetry(nvml, pci)
+  const facts = nvml ? { ...told, details: { ...told.details, ...nvmlFacts(nvml, pci) } } : told
   let place: FillPlace | null = null
   const run = async (job: CardJob, onRoot: OnRoot, signal: AbortSignal) => {
     try {
