@@ -12,7 +12,7 @@ import { openDevices } from './openDevices.ts'
 import { DEVICES_HELP, readDevices, readModel, readNumber, readPrecisions, readWhole } from './parseOptions.ts'
 import { bar } from './render/showSteps.ts'
 import { openTerminal, type Terminal } from './render/terminal.ts'
-import { type CommandContext, showFault } from './run.ts'
+import { type CommandContext, tellFault } from './run.ts'
 
 interface BenchFlags {
   readonly precisions?: Precision[]
@@ -79,7 +79,7 @@ async function bench(flags: BenchFlags, { env }: CommandContext, signal: AbortSi
       }
     }
     if (flags.json) process.stdout.write(`${JSON.stringify(rows)}\n`)
-    for (const fault of faults) showFault(fault)
+    for (const fault of faults) tellFault(fault, flags.json)
     return faults.length === 0 ? EXIT.genuine : EXIT.fault
   } finally {
     await Promise.all(devices.map((device) => device.close()))

@@ -1,5 +1,6 @@
 import { TouchstoneError } from '../ports/errors.ts'
 import { EXIT } from './exitCodes.ts'
+import { type Fault, faultOf, INTERRUPTED, usageFault } from './fault.ts'
 import { openTerminal } from './render/terminal.ts'
 
 export interface CommandContext {
@@ -11,11 +12,11 @@ export interface CommandContext {
 /** Shells expect 128 + the signal's number. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
-export function commandContext(): CommandContext {
-  return { env: process.env, run: runCommand }
+export function commandContext(json: boolean): CommandContext {
+  return { env: process.env, run: (command) => runCommand(command, json) }
 }
 
-async function runCommand(command: (signal: AbortSignal) => Promise<number>): Promise<void> {
+async function runCommand(command: (signal: AbortSignal) => Promise<number>, json: boolean): Promise<void> {
   const interrupted = new AbortController()
   for (const name of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[])
     process.once(name, () => {
@@ -25,26 +26,28 @@ async function runCommand(command: (signal: AbortSignal) => Promise<number>): Pr
   try {
     process.exitCode = await command(interrupted.signal)
   } catch (error) {
-    if (interrupted.signal.aborted) console.error('interrupted; nothing was left behind')
-    else process.exitCode = showFault(error)
+    if (interrupted.signal.aborted) return tell(INTERRUPTED, json)
+    process.exitCode = error instanceof TouchstoneError && error.blame === 'user' ? EXIT.usage : EXIT.fault
+    tellFault(error, json)
   }
 }
 
-/** One sentence, the code, the next step; never a stack trace. */
-export function showFault(error: unknown): number {
+/** A fault that the command goes on after, or ends with. */
+export function tellFault(error: unknown, json = false): void {
+  tell(faultOf(error), json)
+  if (process.env.TOUCHSTONE_DEBUG && !(error instanceof TouchstoneError) && error instanceof Error)
+    console.error(error.stack ?? '')
+}
+
+/** One sentence, the code, the next step; never a stack trace. With --json one object on standard output. */
+function tell(fault: Fault, json: boolean): void {
+  if (json) return void process.stdout.write(`${JSON.stringify({ error: fault })}\n`)
   const { line, colours } = openTerminal(process.stderr, process.env)
-  if (error instanceof TouchstoneError) {
-    line(`${colours.red('error')}: ${plain(error.message)} [${plain(error.detail.code)}]`)
-    line(`${colours.dim('next')}: ${plain(error.nextStep)}`)
-    return error.blame === 'user' ? EXIT.usage : EXIT.fault
-  }
-  line(
-    `${colours.red('error')}: ${error instanceof Error ? plain(error.message) : 'something unknown went wrong'} [UNEXPECTED]`,
-  )
-  line(`${colours.dim('next')}: run again with TOUCHSTONE_DEBUG=1 and report what it prints.`)
-  if (process.env.TOUCHSTONE_DEBUG && error instanceof Error) line(error.stack ?? '')
-  return EXIT.fault
+  // Whoever pressed Ctrl-C knows what comes next.
+  if (fault === INTERRUPTED) return void line(fault.message)
+  line(`${colours.red('error')}: ${fault.message} [${fault.code}]`)
+  line(`${colours.dim('next')}: ${fault.nextStep}`)
 }
 
-/** A sentence may name a file, a host or a field that somebody else chose: whatever it holds, it moves no cursor. */
-const plain = (text: string): string => text.replace(/\s+/g, ' ').replace(/\p{C}/gu, '?')
+/** What commander refuses is printed by itself, but not as JSON. */
+export const tellUsage = (message: string, help: string): void => tell(usageFault(message, help), true)

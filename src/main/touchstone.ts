@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { EXIT } from './exitCodes.ts'
-import { type CommandContext, commandContext } from './run.ts'
+import { wantsJson } from './fault.ts'
+import { type CommandContext, commandContext, tellUsage } from './run.ts'
 import { version } from './version.ts'
 
 type AddCommand = (program: Command, context: CommandContext) => void
@@ -23,9 +24,12 @@ const program = new Command('touchstone')
   .version(version)
   .exitOverride()
   .showHelpAfterError('(run "touchstone --help" for what there is)')
+const json = wantsJson(process.argv.slice(2))
+// What commander would print is in its exception too, which is told as JSON below.
+if (json) program.configureOutput({ writeErr: () => {} })
 const named = process.argv[2] ?? ''
 const wanted = Object.hasOwn(COMMANDS, named) ? [named] : Object.keys(COMMANDS)
-for (const name of wanted) (await COMMANDS[name]!())(program, commandContext())
+for (const name of wanted) (await COMMANDS[name]!())(program, commandContext(json))
 for (const command of program.commands)
   command.showHelpAfterError(`(run "touchstone ${command.name()} --help" for what it takes)`)
 
@@ -34,4 +38,6 @@ try {
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error
   process.exitCode = error.exitCode === 0 ? EXIT.genuine : EXIT.usage
+  const help = `touchstone ${Object.hasOwn(COMMANDS, named) ? `${named} ` : ''}--help`
+  if (json && error.exitCode !== 0) tellUsage(error.message, help)
 }

@@ -57,7 +57,9 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
     }),
   )
   add('status', 'how the running validator is doing', status)
-  add('backup <file>', 'copy the whole store into a file', (config, args) => backup(config, args[0]!, context))
+  add('backup <file>', 'copy the whole store into a file', (config, args, flags) =>
+    backup(config, args[0]!, flags, context),
+  )
   add('restore <file>', 'fill an empty store from a backup', restore)
   add('call <method> <path> [body]', 'a signed request to the running validator', (config, args) =>
     call(config, args, context),
@@ -78,29 +80,35 @@ async function status(config: ValidatorConfig, _: readonly string[], { json }: F
 }
 
 /** A running validator with an embedded store makes the copy itself: the folder is its alone. */
-async function backup(config: ValidatorConfig, file: string, context: CommandContext): Promise<number> {
+async function backup(
+  config: ValidatorConfig,
+  file: string,
+  { json }: Flags,
+  context: CommandContext,
+): Promise<number> {
   let store: Awaited<ReturnType<typeof openStore>>
   try {
     store = await openStore(config.store, config.base)
   } catch (error) {
     if (!(error instanceof TouchstoneError) || error.detail.code !== 'STORE_IN_USE') throw error
-    print('the validator runs and makes the copy itself, under "backups:"')
+    if (!json) print('the validator runs and makes the copy itself, under "backups:"')
     return await call(config, ['POST', '/v1/backup'], context)
   }
   try {
     const made = await writeBackup(store, resolve(file))
-    print(`${made.rows} rows in ${made.file}`)
+    print(json ? JSON.stringify(made) : `${made.rows} rows in ${made.file}`)
     return EXIT.genuine
   } finally {
     await store.close()
   }
 }
 
-async function restore(config: ValidatorConfig, [file]: readonly string[]): Promise<number> {
+async function restore(config: ValidatorConfig, [file]: readonly string[], { json }: Flags): Promise<number> {
   if (!existsSync(file!)) throw noFile(file!)
   const store = await openStore(config.store, config.base)
   try {
-    print(`${await readBackup(store, file!)} rows restored`)
+    const rows = await readBackup(store, file!)
+    print(json ? JSON.stringify({ rows }) : `${rows} rows restored`)
     return EXIT.genuine
   } finally {
     await store.close()

@@ -98,8 +98,8 @@ api: { port: ${port} }
       await touchstone('call', 'PUT', '/v1/boxes/more', '{"address":"local","provider":"bob"}', '--config', config),
     ).toMatchObject({ code: 0, out: '{"done":true}\n' })
     // The folder is the running validator's alone, so it makes the copy itself.
-    const made = (await touchstone('backup', 'unused.gz', '--config', config)).out.split('\n')[1]!
-    const { file: backup } = JSON.parse(made) as { file: string }
+    const made = await touchstone('backup', 'unused.gz', '--json', '--config', config)
+    const { file: backup } = JSON.parse(made.out) as { file: string }
     child.kill('SIGTERM')
     expect((await once(child, 'exit'))[0]).toBe(0)
 

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+
+const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-faults-'))
+const env = { ...process.env, TOUCHSTONE_HOME: join(folder, 'home'), NO_COLOR: '1' }
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const touchstone = (...args: string[]) =>
+  spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8', timeout: 15_000, killSignal: 'SIGKILL' })
+const inFolder = (name: string) => join(folder, name)
+const config = inFolder('validator.yaml')
+writeFileSync(config, `store: embedded:${inFolder('data')}\napi: { port: 1 }\n`)
+
+test.each([
+  ['verify', ['verify', '--json', '--out', '/proc/nowhere/x.json'], 2, 'NOT_WRITABLE'],
+  ['check', ['check', inFolder('\u001b[31m\u009b2J.json'), '--json'], 2, 'NOT_READABLE'],
+  ['validator', ['validator', '--json', '--config', inFolder('none.yaml')], 2, 'CONFIG_UNREADABLE'],
+  ['validator status', ['validator', 'status', '--json', '--config', config], 2, 'VALIDATOR_NOT_RUNNING'],
+  ['validator restore', ['validator', 'restore', 'none', '--json', '--config', config], 2, 'NO_SUCH_FILE'],
+  ['provider', ['provider', '--json', '--allow', 'anyone', '--check', 'none'], 2, 'SSH_HOST_MISSING'],
+  ['an unknown option', ['verify', '--json', '--presets', 'tiny'], 2, 'USAGE'],
+  ['an option of another form', ['bench', '--devices', 'amd', '--json'], 2, 'USAGE'],
+  ['a missing option', ['provider', '--json'], 2, 'USAGE'],
+  ['an unknown command', ['nonsense', '--json'], 2, 'USAGE'],
+] as const)('with --json a fault of %s is one object on standard output', (_, args, status, code) => {
+  const said = touchstone(...args)
+  expect({ stderr: said.stderr, status: said.status }).toEqual({ stderr: '', status })
+  expect(said.stdout).toMatch(/^[^\n]*\n$/)
+  expect(said.stdout).not.toMatch(/[^\P{C}\n]/u)
+  expect(JSON.parse(said.stdout)).toEqual({
+    error: {
+      code,
+      message: expect.stringMatching(/\S/),
+      blame: expect.stringMatching(/^(user|prover|validator|network)$/),
+      retry: expect.any(Boolean),
+      nextStep: expect.stringMatching(/\S.*\.$/),
+    },
+  })
+})
+
+test('without --json a fault is for people, on standard error', () => {
+  const { stdout, stderr, status } = touchstone('check', inFolder('missing.json'))
+  expect([stdout, status]).toEqual(['', 2])
+  expect(stderr).toMatch(/^error: .* \[NOT_READABLE\]\nnext: .*\n$/)
+})
+
+test('help and version are no faults', () => {
+  expect(touchstone('verify', '--help', '--json')).toMatchObject({
+    status: 0,
+    stderr: '',
+    stdout: expect.stringContaining('Usage'),
+  })
+  expect(touchstone('--version', '--json')).toMatchObject({ status: 0, stderr: '' })
+})
