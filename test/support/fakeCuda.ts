@@ -18,13 +18,24 @@ import { cudaFault } from '../../src/drivers/gpu/cuda/cudaFault.ts'
 
 /** What a test may make go wrong, by the driver's name of the call. */
 export interface FakeTrouble {
+  /** Only on this card; on all of them unless said. */
+  readonly card?: number
   readonly failing?: Readonly<Record<string, number>>
+  /** How often a failing call works before it fails. */
+  readonly after?: Readonly<Record<string, number>>
+  /** Rounds never end, and waiting for them neither. */
+  readonly hung?: boolean
   /** One bit of every product is wrong. */
   readonly inexact?: boolean
 }
 
 const MEMORY_BYTES = 64 * 2 ** 20
 const HOST_BASE = 1n << 40n
+const NEXT = 0
+const CONTEXTS = 1
+
+/** How many contexts are open on all cards of an arena. */
+export const openContexts = (arena: SharedArrayBuffer): number => Atomics.load(new Int32Array(arena, 0, 2), CONTEXTS)
 
 /**
  * A driver without a card: kernels are done by name with the plain definitions of core, on a memory shared by all threads
@@ -33,9 +44,11 @@ const HOST_BASE = 1n << 40n
 export class FakeCuda implements CudaApi {
   readonly driverVersion = 13_000
   readonly #arena: Uint8Array
-  readonly #next: Int32Array
+  readonly #shared: Int32Array
   readonly #engine: TileEngine
-  readonly #trouble: FakeTrouble
+  #trouble: FakeTrouble
+  readonly #called = new Map<string, number>()
+  #card = 'NVIDIA driver'
   readonly #sizes = new Map<Handle, number>()
   readonly #host = new Map<Handle, Uint8Array>()
   readonly #kernels: string[] = []
@@ -46,7 +59,7 @@ export class FakeCuda implements CudaApi {
   /** `arena` has its first 64 bytes for bookkeeping. */
   constructor(arena: SharedArrayBuffer, engine: TileEngine, trouble: FakeTrouble = {}) {
     this.#arena = new Uint8Array(arena)
-    this.#next = new Int32Array(arena, 0, 1)
+    this.#shared = new Int32Array(arena, 0, 2)
     this.#engine = engine
     this.#trouble = trouble
   }
@@ -66,12 +79,17 @@ export class FakeCuda implements CudaApi {
   devicePci = () => '0000:00:00.0'
   deviceMemory = () => MEMORY_BYTES
   deviceAttribute = (_: number, attribute: number) => (attribute === 75 ? 9 : attribute === 76 ? 0 : 1)
-  openContext(): Handle {
+  openContext(ordinal: number): Handle {
+    this.#card = `card ${ordinal} (NVIDIA Fake)`
+    if (ordinal !== (this.#trouble.card ?? ordinal)) this.#trouble = {}
     this.#check('cuDevicePrimaryCtxRetain')
+    Atomics.add(this.#shared, CONTEXTS, 1)
     return 7n
   }
   useContext = () => {}
-  closeContext = () => {}
+  closeContext(): void {
+    Atomics.sub(this.#shared, CONTEXTS, 1)
+  }
   enablePeer = () => {}
   freeMemory = () => ({ freeBytes: MEMORY_BYTES - this.heldBytes, totalBytes: MEMORY_BYTES })
 
@@ -83,16 +101,17 @@ export class FakeCuda implements CudaApi {
         call: 'cuMemAlloc',
         status: 2,
         statusName: 'CUDA_ERROR_OUT_OF_MEMORY',
-        card: 'card 0 (NVIDIA Fake)',
+        card: this.#card,
         askedBytes: bytes,
         freeBytes,
       })
     const units = Math.ceil(bytes / 256) + 1
-    const pointer = 256 * (1 + Atomics.add(this.#next, 0, units))
+    const pointer = 256 * (1 + Atomics.add(this.#shared, NEXT, units))
     this.#sizes.set(BigInt(pointer), bytes)
     return BigInt(pointer)
   }
   free(pointer: Handle): void {
+    this.#check('cuMemFree')
     if (!this.#sizes.delete(pointer)) throw new Error(`free of ${pointer}, which is not held`)
   }
   allocateHost(bytes: number): HostMemory {
@@ -130,10 +149,14 @@ export class FakeCuda implements CudaApi {
     if (this.#capturing) this.#capturing.push(launch)
     else this.#run(launch)
   }
-  createStream = () => this.#handles++
+  createStream(): Handle {
+    this.#check('cuStreamCreate')
+    return this.#handles++
+  }
   destroyStream = () => {}
   synchronize(): void {
     this.#check('cuStreamSynchronize')
+    if (this.#trouble.hung) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   }
   idle(): boolean {
     this.#check('cuStreamQuery')
@@ -150,6 +173,7 @@ export class FakeCuda implements CudaApi {
   }
   launchGraph(graph: Handle): void {
     this.#check('cuGraphLaunch')
+    if (this.#trouble.hung) return
     for (const launch of this.#graphs.get(graph)!) this.#run(launch)
   }
   destroyGraph(graph: Handle): void {
@@ -162,7 +186,11 @@ export class FakeCuda implements CudaApi {
 
   #check(call: string): void {
     const status = this.#trouble.failing?.[call]
-    if (status !== undefined) throw cudaFault({ call, status, statusName: 'FAKE', card: 'card 0 (NVIDIA Fake)' })
+    if (status === undefined) return
+    const before = this.#called.get(call) ?? 0
+    this.#called.set(call, before + 1)
+    if (before >= (this.#trouble.after?.[call] ?? 0))
+      throw cudaFault({ call, status, statusName: 'FAKE', card: this.#card })
   }
 
   #at(pointer: Handle, bytes: number): Uint8Array {

@@ -114,10 +114,14 @@ export class Card {
   }
 
   close(): void {
-    this.release()
-    this.tools.cublasLt?.close()
-    this.tools.api.destroyStream(this.tools.stream)
-    this.tools.api.closeContext(this.tools.context)
+    try {
+      this.release()
+      this.tools.cublasLt?.close()
+      this.tools.api.destroyStream(this.tools.stream)
+    } finally {
+      // A card that is lost takes none of the above; the driver frees what is left with the context.
+      this.tools.api.closeContext(this.tools.context)
+    }
   }
 
   /** The product alone over the operands of the first seed, `rounds` times; microseconds. */

@@ -13,7 +13,7 @@ interface Running {
 }
 
 /** A card that does not even stop within this is given up; its thread is ended. */
-const STOP_MS = 15_000
+export const STOP_MS = 15_000
 
 const wrongUse = (code: string, message: string): TouchstoneError =>
   new TouchstoneError(
@@ -37,13 +37,15 @@ const lost = (ordinal: number, what: string, cause?: unknown): TouchstoneError =
 export class CardThread {
   readonly ordinal: number
   readonly #worker: Worker
+  readonly #stopMs: number
   readonly #stop = new Stop()
   #running: Running | null = null
   #broken: TouchstoneError | null = null
   #opened: { resolve(facts: DeviceFacts): void; reject(reason: unknown): void } | null = null
 
-  constructor(script: URL, start: Omit<CardStart, 'stop'>) {
+  constructor(script: URL, start: Omit<CardStart, 'stop'>, stopMs: number) {
     this.ordinal = start.ordinal
+    this.#stopMs = stopMs
     const shared = this.#stop.flag.buffer as SharedArrayBuffer
     this.#worker = new Worker(script, { workerData: { ...start, stop: shared } satisfies CardStart })
     this.#worker.on('message', (answer: CardAnswer) => this.#hear(answer))
@@ -77,7 +79,7 @@ export class CardThread {
     signal.addEventListener('abort', onAbort)
     const timer = { id: undefined as ReturnType<typeof setTimeout> | undefined }
     giveUp.signal.addEventListener('abort', () => {
-      timer.id = setTimeout(() => void this.#abandon(), STOP_MS)
+      timer.id = setTimeout(() => void this.#abandon(), this.#stopMs)
     })
     try {
       return await new Promise<Result>((resolve, reject) => {
@@ -100,13 +102,13 @@ export class CardThread {
     const gone = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()))
     this.#worker.ref()
     this.#worker.postMessage({ do: 'close' } satisfies CardJob)
-    const timer = setTimeout(() => void this.#worker.terminate(), STOP_MS)
+    const timer = setTimeout(() => void this.#worker.terminate(), this.#stopMs)
     await gone
     clearTimeout(timer)
   }
 
   async #abandon(): Promise<void> {
-    this.#fail(lost(this.ordinal, `did not stop within ${STOP_MS / 1000} s`))
+    this.#fail(lost(this.ordinal, `did not stop within ${this.#stopMs / 1000} s`))
     await this.#worker.terminate()
   }
 

@@ -29,15 +29,20 @@ export function openCardTools(api: CudaApi, openLibrary: () => CublasLt | null, 
   const { ordinal } = options
   const context = api.openContext(ordinal, options.context)
   const buffers = new Buffers(api)
-  return {
-    api,
-    ordinal,
-    context,
-    buffers,
-    kernels: new Kernels(api, options.files),
-    cublasLt: openLibrary(),
-    capability: 10 * api.deviceAttribute(ordinal, MAJOR) + api.deviceAttribute(ordinal, MINOR),
-    stream: api.createStream(),
-    workspace: () => ({ pointer: buffers.take('workspace', WORKSPACE_BYTES), bytes: WORKSPACE_BYTES }),
+  try {
+    return {
+      api,
+      ordinal,
+      context,
+      buffers,
+      kernels: new Kernels(api, options.files),
+      cublasLt: openLibrary(),
+      capability: 10 * api.deviceAttribute(ordinal, MAJOR) + api.deviceAttribute(ordinal, MINOR),
+      stream: api.createStream(),
+      workspace: () => ({ pointer: buffers.take('workspace', WORKSPACE_BYTES), bytes: WORKSPACE_BYTES }),
+    }
+  } catch (error) {
+    api.closeContext(context)
+    throw error
   }
 }

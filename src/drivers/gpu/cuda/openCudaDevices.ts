@@ -2,7 +2,7 @@ import type { Device, DeviceFacts, OnRoot } from '../../../ports/device.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { scriptUrl } from '../../system/scriptUrl.ts'
 import type { CardJob } from './cardMessages.ts'
-import { CardThread } from './cardThread.ts'
+import { CardThread, STOP_MS } from './cardThread.ts'
 import { loadLibcuda } from './libcuda.ts'
 import type { FillPlace } from './memoryPart.ts'
 import { nameXids } from './nameXids.ts'
@@ -20,6 +20,8 @@ export interface CudaDevicesOptions {
   /** A bundled release knows better where its files lie. */
   readonly kernelFolder?: string
   readonly workerScript?: URL
+  /** A card that does not even stop within this is given up and its thread ended. */
+  readonly stopMs?: number
   /** Told of each card that cannot be opened while another can; without it one such card fails the whole call. */
   readonly onFailure?: (fault: unknown) => void
   /** Where telemetry comes from; this machine's NVML unless said otherwise. */
@@ -36,8 +38,10 @@ const fills = new WeakMap<Device, () => FillPlace | null>()
 export async function openCudaDevices(options: CudaDevicesOptions = {}): Promise<Device[]> {
   const ordinals = options.ordinals ?? allCards()
   const script = options.workerScript ?? scriptUrl('./cardWorker.ts', import.meta.url)
-  const { context = 'shared', kernelFolder = null, keepBytes = null } = options
-  const threads = ordinals.map((ordinal) => new CardThread(script, { ordinal, context, kernelFolder, keepBytes }))
+  const { context = 'shared', kernelFolder = null, keepBytes = null, stopMs = STOP_MS } = options
+  const threads = ordinals.map(
+    (ordinal) => new CardThread(script, { ordinal, context, kernelFolder, keepBytes }, stopMs),
+  )
   const opened = threads.map((thread) => thread.opened())
   // While the cards open on their threads: starting NVML takes a moment.
   const nvml = options.nvml === undefined ? loadNvml() : options.nvml
