@@ -1,16 +1,23 @@
 #!/usr/bin/env node
-// What SSH adds to a run: `node bench/ssh.mjs [pairs]` verifies this machine's CPU with the devnet preset, in turns as a
-// child process and over a real OpenSSH on loopback with the release already there, and compares medians. Needs sshd.
+// What SSH adds to a run: `node bench/ssh.mjs [pairs] [cycles] [seconds]`, with a real OpenSSH on loopback that has the
+// release already. Needs sshd. Three things:
+//   the connection alone, eleven times;
+//   whole runs of the devnet preset, in turns as a child process and over SSH, by the wall clock (`pairs` of them);
+//   rates: parts of devnet's sizes with one plan for both sides, in turns (`cycles` of four turns each, parts of `seconds`).
+// Whole runs do not compare rates: each calibrates anew, and a machine with other work gives them other sizes.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startLoopbackBox } from './support/sshLoopback.mjs'
+import { compareRates } from './support/sshRates.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 // None measures the connection alone: on a busy machine the runs vary by more than SSH adds to them.
-const pairs = Number(process.argv[2] ?? 3)
+const pairs = Number(process.argv[2] ?? 2)
+const cycles = Number(process.argv[3] ?? 8)
+const partSeconds = Number(process.argv[4] ?? 1)
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-ssh-'))
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 
@@ -29,16 +36,13 @@ function verify(target, preset) {
   return {
     wallSeconds: (performance.now() - began) / 1000,
     runSeconds: report.seconds,
-    rates: report.judgement.devices[0].rates,
     uploadedBytes: report.access.uploadedBytes,
   }
 }
 
-/** Connecting, finding the release there unchanged, starting the prover and saying goodbye: all that SSH adds to a run. */
-async function connectionSeconds() {
+async function connect() {
   const { connectSsh } = await import('../dist/drivers/remote/ssh/connectSsh.js')
   const { releaseFlavours } = await import('../dist/drivers/remote/releaseFlavours.js')
-  const signal = new AbortController().signal
   const options = {
     auth: { keyFiles: [{ path: box.identity }] },
     knownHostsFiles: [],
@@ -48,10 +52,16 @@ async function connectionSeconds() {
     keep: true,
     proverArguments: ['--devices', 'cpu'],
   }
+  return await connectSsh(box.address, options, new AbortController().signal)
+}
+
+/** Connecting, finding the release there unchanged, starting the prover and saying goodbye: all that SSH adds to a run. */
+async function connectionSeconds() {
+  const signal = new AbortController().signal
   const times = []
   for (let turn = 0; turn < 11; turn++) {
     const began = performance.now()
-    const held = await connectSsh(box.address, options, signal)
+    const held = await connect()
     const prover = await held.start(signal)
     const started = performance.now()
     await prover.stop()
@@ -64,15 +74,18 @@ async function connectionSeconds() {
 
 const medianOf = (runs, of) => median(runs.map(of))
 
+async function rateRatios() {
+  const { precisions, ...more } = await compareRates({ connectThere: connect, folder, cycles, partSeconds })
+  const figure = Object.fromEntries(Object.entries(precisions).map(([name, { ratio }]) => [name, ratio]))
+  const met = Object.values(figure).every((value) => Math.abs(value - 1) <= 0.03)
+  return { rateRatios: { figure, target: { within: 0.03 }, met, load: loadavg(), precisions, ...more } }
+}
+
 function compare(here, there) {
   if (there.some(({ uploadedBytes }) => uploadedBytes !== '0')) throw new Error('the release was not kept')
   const more = medianOf(there, (run) => run.wallSeconds) - medianOf(here, (run) => run.wallSeconds)
-  const ratio = (name) => medianOf(there, (run) => run.rates[name]) / medianOf(here, (run) => run.rates[name])
-  const ratios = Object.fromEntries(Object.keys(here[0].rates).map((name) => [name, ratio(name)]))
-  const within = Object.values(ratios).every((value) => Math.abs(value - 1) <= 0.03)
   return {
     moreSeconds: { figure: more, target: { atMost: 1.5 }, met: more <= 1.5 },
-    rateRatios: { figure: ratios, target: { within: 0.03 }, met: within },
     wallSeconds: { here: here.map((run) => run.wallSeconds), there: there.map((run) => run.wallSeconds) },
   }
 }
@@ -81,6 +94,7 @@ try {
   const address = [box.address]
   const first = verify(address, 'tiny')
   const connecting = await connectionSeconds()
+  const ratios = cycles === 0 ? {} : await rateRatios()
   const here = []
   const there = []
   for (let turn = 0; turn < pairs; turn++) {
@@ -89,7 +103,7 @@ try {
   }
   const seconds = median(connecting)
   const result = {
-    command: `node bench/ssh.mjs ${pairs}`,
+    command: `node bench/ssh.mjs ${pairs} ${cycles} ${partSeconds}`,
     date: new Date().toISOString(),
     cpu: cpus()[0].model,
     cores: availableParallelism(),
@@ -97,6 +111,7 @@ try {
     connectionSeconds: { figure: seconds, target: { atMost: 1.5 }, met: seconds <= 1.5, all: connecting },
     firstUploadBytes: Number(first.uploadedBytes),
     ...(pairs === 0 ? {} : compare(here, there)),
+    ...ratios,
   }
   console.log(JSON.stringify(result, null, 2))
   mkdirSync(join(root, 'bench/results'), { recursive: true })
