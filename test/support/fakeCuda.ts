@@ -295,7 +295,9 @@ export class FakeCuda implements CudaApi {
     const n = TILE * columns
     const all = this.#words(c, count * TILE * TILE)
     const start = TILE * Math.floor(tile / columns) * n + TILE * (tile % columns)
-    return Uint32Array.from({ length: TILE * TILE }, (_, i) => all[start + Math.floor(i / TILE) * n + (i % TILE)]!)
+    const found = new Uint32Array(TILE * TILE)
+    for (let row = 0; row < TILE; row++) found.set(all.subarray(start + row * n, start + row * n + TILE), TILE * row)
+    return found
   }
 
   #keepPrints(to: Handle, prints: readonly Fingerprint[]): void {

@@ -50,9 +50,11 @@ export function expectedPasses(
   const perRound = (task.m / TILE) * (task.n / TILE)
   const roots: Uint8Array[] = []
   const made: { readonly leaves: readonly Uint8Array[]; readonly keptRoots: readonly Uint8Array[] }[] = []
+  const own = fill.tiles.flat()
+  const others = peer === fill ? own : peer.tiles.flat()
   let z = start
   for (let pass = 0; pass < passes; pass++) {
-    const leaves = passLeaves(z, fill.tiles.flat(), peer.tiles.flat())
+    const leaves = passLeaves(z, own, others)
     const keptRoots = Array.from({ length: task.kept }, (_, g) =>
       rootOf(leaves.slice(g * perRound, (g + 1) * perRound)),
     )

@@ -19,8 +19,7 @@ export function bindPartner(tile: number, seed: Uint8Array, tiles: number): numb
 
 /** §7. The low 16 bits of every entry, even column in the low half: uniform bits, so nothing shorter holds them. */
 export function keptWords(tile: Uint32Array): Uint32Array {
-  return Uint32Array.from(
-    { length: KEPT_TILE_WORDS },
-    (_, i) => ((tile[2 * i]! & 0xffff) | (tile[2 * i + 1]! << 16)) >>> 0,
-  )
+  const words = new Uint32Array(KEPT_TILE_WORDS)
+  for (let i = 0; i < words.length; i++) words[i] = (tile[2 * i]! & 0xffff) | (tile[2 * i + 1]! << 16)
+  return words
 }
