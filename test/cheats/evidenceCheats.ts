@@ -29,6 +29,13 @@ export function cardLike(catalogue: Catalogue, id: string, share = 1): Synthetic
   return { rates, heldBytes: 0.94 * share * model.memoryBytes, bandwidth: copyBandwidth(model, catalogue.rules)! }
 }
 
+/** In the order of the H200's precisions; an RTX 3060 has no fp8. */
+const mixedBox = (catalogue: Catalogue): SyntheticCard[] => {
+  const [fast, slow] = [cardLike(catalogue, 'h200-sxm'), cardLike(catalogue, 'rtx-3060-12gb')]
+  const both = Object.entries(fast.rates).filter(([precision]) => precision in slow.rates)
+  return [{ ...fast, rates: Object.fromEntries(both) }, slow]
+}
+
 /** The class each precision of a model must run. */
 export const classesOf = (catalogue: Catalogue, id: string) => (precision: Precision) =>
   requiredClass(modelOf(catalogue, id), precision, catalogue.rules) ?? 8192
@@ -111,6 +118,22 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       codeOf(
         judgeSynthetic(catalogue, { cards: [cardLike(catalogue, 'h200-sxm')], size: classesOf(catalogue, 'h200-sxm') }),
       ),
+  },
+  {
+    row: 27,
+    name: 'an honest mixed box, for comparison',
+    how: 'an H200 beside an RTX 3060: one size serves both, and it is the class of the smaller card',
+    expected: 'ACCEPTED',
+    outcome: async ({ catalogue }) =>
+      codeOf(judgeSynthetic(catalogue, { cards: mixedBox(catalogue), size: classesOf(catalogue, 'rtx-3060-12gb') })),
+  },
+  {
+    row: 27,
+    name: 'a sandbagged calibration in a mixed box',
+    how: 'an H200 beside an RTX 3060, both in the smallest size class',
+    expected: 'UNDERSIZED_RUN',
+    outcome: async ({ catalogue }) =>
+      codeOf(judgeSynthetic(catalogue, { cards: mixedBox(catalogue), size: () => 1024 })),
   },
   {
     row: 13,

@@ -39,8 +39,9 @@ export function syntheticRun({ cards, size, memoryMasks }: SyntheticRun): Run {
   const parts: Part[] = precisions.map((precision) => {
     const m = size(precision)
     const k = precision === 'fp32' ? 8192 : 32768
-    const slowest = Math.min(...cards.map(({ rates }) => rates[precision]!))
-    const rounds = Math.max(1, Math.ceil((SECONDS * slowest) / (2 * m * m * k)))
+    // As in a real plan, the fastest card is at work for as long as was wanted.
+    const fastest = Math.max(...cards.map(({ rates }) => rates[precision]!))
+    const rounds = Math.max(1, Math.ceil((SECONDS * fastest) / (2 * m * m * k)))
     return { ...base(cards.length), kind: 'rounds', precision, m, n: m, k, rounds }
   })
   if (cards.some(({ heldBytes }) => heldBytes !== undefined))

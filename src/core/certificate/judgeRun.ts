@@ -179,9 +179,13 @@ function judgeMemory(
 /** §4.0, attack 27: a card the rates point to must have run the class of that card. */
 function undersized(devices: readonly DeviceJudgement[], preset: Preset, catalogue: Catalogue): RejectReason | null {
   if (!preset.secure) return null
-  for (const { device, identity, classes } of devices) {
-    const model = catalogue.models.find(({ id }) => id === identity.model)
-    const found = model ? undersizedParts(model, classes, catalogue.rules)[0] : undefined
+  const classed = devices.map(({ identity, classes, rates, memory }) => ({
+    model: catalogue.models.find(({ id }) => id === identity.model) ?? null,
+    measured: { classes, rates, ...(memory ? { memoryBytes: memory.heldBytes } : {}) },
+  }))
+  for (const [i, { device }] of devices.entries()) {
+    const beside = classed.filter((_, other) => other !== i)
+    const found = undersizedParts(classed[i]!, beside, catalogue.rules)[0]
     if (found)
       return {
         code: 'UNDERSIZED_RUN',

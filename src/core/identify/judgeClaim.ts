@@ -35,9 +35,11 @@ export const CLAIM_ANSWERS: readonly ClaimAnswer[] = [...GRAVITY, 'unproven', 'u
 export function judgeClaim({ claim, catalogue, ...given }: ClaimQuestion): ClaimJudgement {
   const devices = given.devices.map(cleanMeasured)
   const identities = devices.map((device) => identifyGpu(device, catalogue))
-  const reasons = devices.flatMap((device, i) =>
-    judgeDevice({ device: i, measured: device, identity: identities[i]!, claimed: claim.models, catalogue }),
-  )
+  const classed = devices.map((measured, i) => ({ measured, model: identities[i]!.model }))
+  const reasons = devices.flatMap((measured, device) => {
+    const beside = classed.filter((_, i) => i !== device)
+    return judgeDevice({ device, measured, identity: identities[device]!, claimed: claim.models, catalogue, beside })
+  })
   reasons.push(...judgeCount(claim.count, devices.length, claim.models))
   const verdict = GRAVITY.find((grave) => reasons.some((reason) => reason.verdict === grave)) ?? 'different'
   return { verdict, reasons, identities, count: countCards(devices, catalogue) }

@@ -5,7 +5,7 @@ import { deviationsOf, fitModel, type ModelFit } from './fitModel.ts'
 import { fitsWithin } from './fits.ts'
 import type { GpuIdentity } from './identifyGpu.ts'
 import type { MeasuredGpu } from './measured.ts'
-import { undersizedParts } from './sizeClass.ts'
+import { type ClassedDevice, undersizedParts } from './sizeClass.ts'
 
 export type ClaimVerdict =
   | 'matches'
@@ -35,6 +35,8 @@ export interface DeviceQuestion {
   readonly identity: GpuIdentity
   readonly claimed: readonly GpuModel[]
   readonly catalogue: Catalogue
+  /** The other devices of the run. */
+  readonly beside: readonly ClassedDevice[]
 }
 
 /** Together a device keeps at least this share of its speed alone, or somebody else uses it too. */
@@ -80,14 +82,14 @@ function isPossible(best: ModelFit, { identity, claimed, measured, catalogue }: 
 
 /** §4.0 and attack 27: a card identified from the catalogue must have run the class of that card. */
 function judgeSize(question: DeviceQuestion): readonly ClaimReason[] {
-  const { measured, identity, catalogue } = question
-  if (identity.model === null || measured.classes === undefined) return []
-  return undersizedParts(identity.model, measured.classes, catalogue.rules).map(({ precision, ran, required }) =>
+  const { measured, identity, beside, catalogue } = question
+  const { model } = identity
+  return undersizedParts({ model, measured }, beside, catalogue.rules).map(({ precision, ran, required }) =>
     reason(
       question,
       'UNDERSIZED_RUN',
       'undersized run',
-      `${precision} ran with m = n = ${ran}; a ${identity.model!.name} runs ${required}`,
+      `${precision} ran with m = n = ${ran}; a ${model!.name} runs ${required}${beside.length > 0 ? ' here' : ''}`,
       ran,
       required,
     ),

@@ -36,7 +36,10 @@ describe('size classes (§4.0)', () => {
         const seconds = (2 * part.m * part.n * part.k) / (expected.centre / 1.5)
         const timings = new Map([[partKey(part), { fastest: seconds, slowest: seconds }]])
         const ran = chooseSize(inputs, part.precision, sizing, timings)
-        expect(undersizedParts(model, { [part.precision]: ran }, catalogue.rules), `${model.id} ${ran}`).toEqual([])
+        expect(
+          undersizedParts({ model, measured: { classes: { [part.precision]: ran } } }, [], catalogue.rules),
+          `${model.id} ${ran}`,
+        ).toEqual([])
       }
     }
   })
@@ -49,8 +52,42 @@ describe('size classes (§4.0)', () => {
 
   test('an H200 that ran a smaller class is named (attack 27)', () => {
     const h200 = modelOf(catalogue, 'h200-sxm')
-    expect(undersizedParts(h200, { bf16: 2 ** 13, int8: 2 ** 15 }, catalogue.rules)).toEqual([
+    const measured = { classes: { bf16: 2 ** 13, int8: 2 ** 15 } }
+    expect(undersizedParts({ model: h200, measured }, [], catalogue.rules)).toEqual([
       { precision: 'bf16', ran: 2 ** 13, required: 2 ** 14 },
     ])
+  })
+
+  test('beside a slower card a fast one is asked for what that one reaches, and for no less', () => {
+    const h200 = { model: modelOf(catalogue, 'h200-sxm'), measured: { classes: { bf16: 2 ** 12 } } }
+    const small = { model: modelOf(catalogue, 'rtx-3060-12gb'), measured: {} }
+    const lesser = { ...h200, measured: { classes: { bf16: 2 ** 11 } } }
+    expect(undersizedParts(h200, [small], catalogue.rules)).toEqual([])
+    expect(undersizedParts(lesser, [small], catalogue.rules)).toEqual([
+      { precision: 'bf16', ran: 2 ** 11, required: 2 ** 12 },
+    ])
+    // A card nobody knows counts by what it showed; one that showed nothing lowers nothing.
+    const rate = 2 * 2 ** 12 * 2 ** 12 * 2 ** 15 * 10
+    const unknown = (memoryBytes?: number) => ({
+      model: null,
+      measured: { rates: { bf16: rate }, ...(memoryBytes ? { memoryBytes } : {}) },
+    })
+    expect(undersizedParts(h200, [unknown()], catalogue.rules)).toEqual([])
+    expect(undersizedParts(lesser, [unknown()], catalogue.rules)).toHaveLength(1)
+    expect(undersizedParts(lesser, [unknown(2 ** 29)], catalogue.rules)).toEqual([])
+    expect(undersizedParts(h200, [{ model: null, measured: {} }], catalogue.rules)).toHaveLength(1)
+    expect(undersizedParts({ ...h200, model: null }, [small], catalogue.rules)).toEqual([])
+  })
+
+  test('no honest card is undersized in any pair of cards', () => {
+    const { rules } = catalogue
+    for (const fast of catalogue.models)
+      for (const slow of catalogue.models)
+        for (const precision of PRECISION_NAMES) {
+          const [one, two] = [requiredClass(fast, precision, rules), requiredClass(slow, precision, rules)]
+          if (one === null || two === null) continue
+          const measured = { classes: { [precision]: Math.min(one, two) } }
+          expect(undersizedParts({ model: fast, measured }, [{ model: slow, measured }], rules)).toEqual([])
+        }
   })
 })

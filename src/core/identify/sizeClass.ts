@@ -3,6 +3,7 @@ import { PRESETS } from '../params/presets.ts'
 import { classK, largestSize } from '../proof/sizeClass.ts'
 import type { CatalogueRules, GpuModel } from './catalogue.ts'
 import { expectedRate } from './expected.ts'
+import type { MeasuredGpu } from './measured.ts'
 
 /** §4.0: a round stays under 200 ms. */
 const LONGEST_ROUND_S = 0.2
@@ -20,12 +21,29 @@ const SMALLEST = 1024
  */
 export function requiredClass(model: GpuModel, precision: Precision, rules: CatalogueRules): number | null {
   const expected = expectedRate(model, precision, rules)
-  if (expected === null) return null
+  return expected === null ? null : classAt(precision, expected.low, model.memoryBytes)
+}
+
+/** With the margin taken off both. */
+function classAt(precision: Precision, rate: number, memoryBytes: number): number {
   const k = classK(PRESETS.mainnet, 'cuda', 'rounds', precision)
-  const most = expected.low * MARGIN * LONGEST_ROUND_S
-  let size = largestSize(PRESETS.mainnet, 'cuda', precision, k, model.memoryBytes * MARGIN)
-  while (size > SMALLEST && 2 * size * size * k > most) size /= 2
+  let size = largestSize(PRESETS.mainnet, 'cuda', precision, k, memoryBytes * MARGIN)
+  while (size > SMALLEST && 2 * size * size * k > rate * MARGIN * LONGEST_ROUND_S) size /= 2
   return size
+}
+
+/** A device of a run: what it showed, and which card that is, if any. */
+export interface ClassedDevice {
+  readonly model: GpuModel | null
+  readonly measured: Pick<MeasuredGpu, 'classes' | 'rates' | 'memoryBytes'>
+}
+
+/** The class a device could have been asked for: its card's, or where no card is known, what it showed. */
+function reachedClass({ model, measured }: ClassedDevice, precision: Precision, rules: CatalogueRules): number | null {
+  const required = model && requiredClass(model, precision, rules)
+  const rate = measured.rates?.[precision]
+  if (required !== null || rate === undefined) return required
+  return classAt(precision, rate, measured.memoryBytes ?? Number.POSITIVE_INFINITY)
 }
 
 export interface Undersized {
@@ -34,14 +52,21 @@ export interface Undersized {
   readonly required: number
 }
 
-/** Attack 27: the parts that ran a smaller class than the identified card's. */
+/**
+ * Attack 27: the parts in which a card that is known ran a smaller class than its own. One size serves all devices of a
+ * run, so beside a slower card no more can be asked of a fast one than that card reaches.
+ */
 export function undersizedParts(
-  model: GpuModel,
-  classes: Readonly<Partial<Record<Precision, number>>>,
+  device: ClassedDevice,
+  beside: readonly ClassedDevice[],
   rules: CatalogueRules,
 ): readonly Undersized[] {
-  return (Object.entries(classes) as [Precision, number][]).flatMap(([precision, ran]) => {
-    const required = requiredClass(model, precision, rules)
-    return required !== null && ran < required ? [{ precision, ran, required }] : []
+  const { model, measured } = device
+  if (model === null) return []
+  return (Object.entries(measured.classes ?? {}) as [Precision, number][]).flatMap(([precision, ran]) => {
+    const own = requiredClass(model, precision, rules)
+    if (own === null) return []
+    const required = Math.min(own, ...beside.map((other) => reachedClass(other, precision, rules) ?? own))
+    return ran < required ? [{ precision, ran, required }] : []
   })
 }
