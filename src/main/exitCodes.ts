@@ -11,7 +11,7 @@ export const exitOf = ({ outcome, claim }: Pick<Judgement, 'outcome' | 'claim'>)
  * How "verify" ends: as its verdict, but a device that failed is a fault unless the verdict is worse. A prover that gave
  * up before it could know what would be opened is a fault too; afterwards it is a rejection (attack 34).
  */
-export function exitOfReport(judgement: Judgement, failed: number): number {
+export function exitOfReport(judgement: Pick<Judgement, 'outcome' | 'reason' | 'claim'>, failed: number): number {
   const exit = exitOf(judgement)
   const { reason } = judgement
   if (reason !== null) return reason.code === 'REFUSED' && reason.expected === 'roots' ? EXIT.fault : exit

@@ -28,4 +28,22 @@ describe('cudaFault', () => {
   test('keeps a status nobody foresaw apart from those with advice of their own', () => {
     expect(cudaFault({ ...failed, status: 12345 }).detail.code).toBe('GPU_CALL_FAILED')
   })
+
+  test.each([
+    [2, 'OUT_OF_MEMORY', 'nvidia-smi'],
+    [46, 'GPU_BUSY', 'other process'],
+    [100, 'NO_GPU', 'nvidia-smi -L'],
+    [101, 'NO_SUCH_GPU', 'nvidia-smi -L'],
+    [221, 'GPU_KERNEL_REFUSED', 'libnvidia-ptxjitcompiler'],
+    [222, 'GPU_KERNEL_REFUSED', 'driver 470'],
+    [702, 'GPU_LOST', 'without a display'],
+    [801, 'GPU_DRIVER_TOO_OLD', 'driver 470'],
+    [802, 'GPU_NOT_READY', 'nvidia-fabricmanager'],
+    [803, 'GPU_DRIVER_MISMATCH', 'Reboot'],
+    [804, 'GPU_DRIVER_MISMATCH', 'cuda-compat'],
+  ])('status %i is %s, and what to do about it is its own', (status, code, step) => {
+    const fault = cudaFault({ ...failed, status })
+    expect(fault.detail.code).toBe(code)
+    expect(fault.nextStep).toContain(step)
+  })
 })

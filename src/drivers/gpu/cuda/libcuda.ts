@@ -70,6 +70,7 @@ class Libcuda implements CudaApi {
   }
 
   openContext(ordinal: number, kind: 'shared' | 'own'): Handle {
+    this.#card = `card ${ordinal}`
     this.#card = `card ${ordinal} (${this.deviceName(ordinal)})`
     const device = this.#device(ordinal)
     const context =

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { exitOfReport } from './exitCodes.ts'
+
+const claim = (verdict: string) => ({ text: '2x H200', verdict, reasons: [] }) as never
+const judged = (reason: object | null, claimed = null as never) => ({
+  outcome: reason === null ? ('accepted' as const) : ('rejected' as const),
+  reason: reason as never,
+  claim: claimed,
+})
+
+test.each([
+  ['genuine', judged(null), 0, 0],
+  ['genuine, but a card failed', judged(null), 1, 3],
+  ['as claimed, but a card failed', judged(null, claim('matches')), 1, 3],
+  ['not as claimed, and a card failed', judged(null, claim('weaker')), 1, 1],
+  ['rejected', judged({ code: 'LATE_ROOT' }), 0, 1],
+  ['given up before the nonce was out', judged({ code: 'REFUSED', expected: 'roots', got: 'GPU_LOST' }), 1, 3],
+  ['given up when the nonce was out', judged({ code: 'REFUSED', got: 'GPU_LOST' }), 0, 1],
+  ['rejected, and a card failed', judged({ code: 'OPENING_DOES_NOT_REACH_ROOT' }), 1, 1],
+])('%s', (_, judgement, failed, exit) => {
+  expect(exitOfReport(judgement, failed)).toBe(exit)
+})

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { failedDevices } from './showVerdict.ts'
+
+test('devices the verdict is not about are named in the words of the prover', () => {
+  const faults = [{ code: 'GPU_LOST', text: 'card 1 (NVIDIA X): the card stopped working. Reset it.' }]
+  const host = { gpuFaults: 'card 2 (NVIDIA X): GPU_BUSY' }
+  expect(failedDevices({ faults, host })).toEqual([
+    'card 1 (NVIDIA X): the card stopped working. Reset it. [GPU_LOST]',
+    'not opened: card 2 (NVIDIA X): GPU_BUSY; --devices cuda:N says what to do about card N',
+  ])
+})
+
+test('a box without a fault has none to name', () => {
+  expect(failedDevices({ faults: [], host: { cores: 4 } })).toEqual([])
+})
