@@ -5,6 +5,7 @@ from refused import require
 from shape import check_shape
 
 LEAST_US = {"tiny": (0, 0, 0), "custom": (0, 0, 0), "devnet": (1_500_000,) * 2 + (0,), "mainnet": (1_500_000, 10_000_000, 2_000_000)}
+MOST_COUNT = 2**53 - 1
 HOST_BYTES_PER_SECOND = 64_000_000_000
 C2C_BYTES_PER_SECOND = 450_000_000_000
 
@@ -28,7 +29,7 @@ def figure(part, device):
     elapsed = max(1, last - (part.given["zSentUs"] or 0))
     total = asked["rounds"] * work_per_round(part, device)
     return {"part": part.index, "kind": part.kind, "precision": asked["precision"], "device": device,
-            "elapsedUs": elapsed, "perSecond": total * 10**6 // elapsed,
+            "elapsedUs": elapsed, "perSecond": min(MOST_COUNT, total * 10**6 // elapsed),
             "heldBytes": 2048 * fill_tiles(part, device) if part.kind == "memory" else 0}
 
 

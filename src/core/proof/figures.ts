@@ -34,6 +34,9 @@ function figureOf(challenge: Challenge, p: number, evidence: PartEvidence, devic
   return { ...place, perSecond: perSecond(challenge, place, part.rounds, elapsedUs), heldBytes }
 }
 
+/** C3: the largest count of a certificate. A faster device is told as this, which is the least it showed. */
+const MOST_PER_SECOND = BigInt(Number.MAX_SAFE_INTEGER)
+
 /** What so many rounds or passes of a device come to in a second, rounded down. */
 function perSecond(
   challenge: Challenge,
@@ -42,7 +45,8 @@ function perSecond(
   elapsedUs: number,
 ): number {
   const total = workOfRound(challenge, p, device).reduce((product, factor) => product * BigInt(factor), BigInt(rounds))
-  return Number((total * 1_000_000n) / BigInt(elapsedUs))
+  const exact = (total * 1_000_000n) / BigInt(elapsedUs)
+  return Number(exact > MOST_PER_SECOND ? MOST_PER_SECOND : exact)
 }
 
 function workOfRound(challenge: Challenge, p: number, device: number): readonly number[] {

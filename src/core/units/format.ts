@@ -9,7 +9,9 @@ export function withPrefix(value: number): string {
   return `${scaled.toFixed(digits)} ${PREFIXES[step]}`
 }
 
-export const formatOps = (perSecond: number): string => `${withPrefix(perSecond)}op/s`
+/** A figure of a certificate ends at 2^53 - 1: there the device showed that or more. */
+export const formatOps = (perSecond: number): string =>
+  `${perSecond === Number.MAX_SAFE_INTEGER ? 'at least ' : ''}${withPrefix(perSecond)}op/s`
 export const formatBytesPerSecond = (perSecond: number): string => `${withPrefix(perSecond)}B/s`
 
 /** Memory is spoken of in binary units. */
