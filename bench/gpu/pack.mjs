@@ -21,6 +21,10 @@ for (const entry of [...scripts, ...workers.map((worker) => join(root, worker))]
     format: 'esm',
     target: 'node20',
     external: ['koffi'],
+    // A package in CommonJS asks for Node's modules with require.
+    banner: {
+      js: "import { createRequire as packRequire } from 'node:module'\nconst require = packRequire(import.meta.url)",
+    },
     alias: { vitest: join(root, 'bench/gpu/smallTestRunner.ts') },
     logLevel: 'error',
   })
