@@ -60,7 +60,7 @@ function boxOf(device) {
       const write = async (bytes) => void output.write(bytes)
       const ended = serveProver({ devices: [device], signer, inventory, input, write }, signal).then(() => {
         output.end()
-        return { code: 0, lost: false }
+        return { code: 0, lost: false, said: '' }
       })
       return {
         write: async (bytes) => void input.write(bytes),

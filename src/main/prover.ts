@@ -6,6 +6,7 @@ import { encodeFrame } from '../core/wire/frames.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
+import { EXIT } from './exitCodes.ts'
 import { failedCards } from './failedCards.ts'
 import { hostDetails } from './hostDetails.ts'
 import { openDevices } from './openDevices.ts'
@@ -45,9 +46,13 @@ async function serve(): Promise<void> {
   }
 }
 
-/** What keeps it from serving at all is said too: a validator would only see it end. */
-await serve().catch((error: unknown) => {
+/** What keeps it from serving is said too, wherever it was thrown: a validator would only see it end. */
+async function giveUp(error: unknown): Promise<never> {
   if (process.env.TOUCHSTONE_DEBUG) console.error(error)
-  return write(encodeFrame(faultOf(error)))
-})
+  await write(encodeFrame(faultOf(error)))
+  process.exit(EXIT.fault)
+}
+process.once('uncaughtException', (error) => void giveUp(error))
+
+await serve().catch(giveUp)
 process.exit()

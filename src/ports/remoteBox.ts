@@ -1,11 +1,21 @@
+/** How a prover ended. All but `lost` is the box's word. */
+export interface ProverEnd {
+  /** 128 and more for a signal, as shells have it; null where nobody told. */
+  readonly code: number | null
+  /** The connection went first. */
+  readonly lost: boolean
+  /** Its last words on standard error, plain and short: for the text of a fault, never for a verdict (attack 16). */
+  readonly said: string
+}
+
 /** Our program on a box, reached through its standard streams. What it writes is hostile until core/wire has decoded it. */
 export interface ProverProcess {
   /** Resolves when the bytes are handed to the transport; rejects when the process is gone. */
   write(bytes: Uint8Array): Promise<void>
   /** Standard output in the order it arrives. Ends when the process ends or the connection is lost. */
   readonly output: AsyncIterable<Uint8Array>
-  /** Settles when the process has ended; never rejects. `lost` says the connection went first. */
-  readonly ended: Promise<{ readonly code: number | null; readonly lost: boolean }>
+  /** Settles when the process has ended; never rejects. */
+  readonly ended: Promise<ProverEnd>
   /** Ends the process and everything it started, politely and then by force. Safe to call twice. */
   stop(): Promise<void>
 }

@@ -82,6 +82,26 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     expect(readdirSync(root)).not.toContain('never.json')
   })
 
+  test('a prover that dies before its welcome is a fault that tells why, in its own words or its last ones', async () => {
+    const common = { home, user: 'renter', hostKey: host.private, authorizedKey: user.public }
+    const broken = { NODE_OPTIONS: '--require /nowhere/native.cjs' }
+    servers.push(await startSshServer(common), await startSshServer({ ...common, env: broken }))
+    const out = ['--no-keep', '--out', join(root, 'never.json')]
+    const noCard = fast.map((word) => (word === 'cpu' ? 'cuda:63' : word))
+    const [told, crashed] = await Promise.all([
+      touchstone(['verify', at(servers[0]!), ...noCard, ...out]),
+      touchstone(['verify', at(servers[1]!), ...fast, ...out]),
+    ])
+    expect([told.code, told.out]).toEqual([3, ''])
+    // Whichever of these it is on the machine that runs this: no driver, no card, or not so many.
+    expect(told.err).toMatch(/cannot go on: .* \[(NO_GPU_DRIVER|NO_GPU|GPU_CALL_FAILED)\] \[PROVER_FAULT\]\nnext: Mend/)
+    expect([crashed.code, crashed.out]).toEqual([3, ''])
+    expect(crashed.err).toMatch(
+      /ended with exit code 1 .*Cannot find module '\/nowhere.*\[PROVER_NOT_READY\]\nnext: Mend/,
+    )
+    expect(readdirSync(home)).toEqual([])
+  })
+
   test('several devices are several in the report, and the exit code tells verdict, usage and fault apart', async () => {
     const server = await startSshServer({ home, user: 'renter', hostKey: host.private, authorizedKey: user.public })
     servers.push(server)

@@ -30,6 +30,7 @@ export const SCRIPTS = {
   /** Ends with the code it is told, after noise on standard error. */
   chatty:
     'i=0; while [ $i -lt 2000 ]; do echo "\\033]0;evil\\007 noise $i" >&2; i=$((i+1)); done; echo result; exit 7\n',
+  dying: 'echo result; echo no such card >&2; exit 7\n',
   /** Ignores the end of its input and polite signals, and has a child that does the same. */
   hang: 'trap "" TERM HUP; (trap "" TERM HUP; while :; do sleep 1; done) & echo "$$ $!"; while :; do sleep 1; done\n',
   flood: 'exec cat /dev/zero\n',
@@ -164,7 +165,16 @@ export function sshBoxSuite(name: string, makeServer: SshServerMaker): void {
       const { connect } = await setUp('chatty')
       const prover = await (await connect()).start(never)
       expect((await readAll(prover.output)).toString()).toBe('result\n')
-      expect(await prover.ended).toEqual({ code: 7, lost: false })
+      const { said, ...end } = await prover.ended
+      expect(end).toEqual({ code: 7, lost: false })
+      expect(said).toMatch(/^[\x20-\x7e]{100,300}$/)
+    })
+
+    test('a prover that dies at once leaves its output, its code and its last words', async () => {
+      const { connect } = await setUp('dying')
+      const prover = await (await connect()).start(never)
+      expect((await readAll(prover.output)).toString()).toBe('result\n')
+      expect(await prover.ended).toEqual({ code: 7, lost: false, said: 'no such card' })
     })
 
     test('attack 14: the first key is shown and kept, another one afterwards is refused', async () => {
@@ -227,7 +237,7 @@ export function sshBoxSuite(name: string, makeServer: SshServerMaker): void {
       const prover = await box.start(never)
       const pids = (await firstLine(prover)).split(' ').map(Number)
       server.cut()
-      expect(await prover.ended).toEqual({ code: null, lost: true })
+      expect(await prover.ended).toMatchObject({ code: null, lost: true })
       expect(await readAll(prover.output)).toHaveLength(0)
       expect((await faultOf(box.start(never))).detail.code).toBe('BOX_CONNECTION_LOST')
       await eventually(() => !pids.some(isAlive))

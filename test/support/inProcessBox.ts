@@ -125,7 +125,7 @@ function start(program: ProverProgram, chunkBytes: number, outer: AbortSignal): 
   const ended = Promise.race([program({ input, write }, signal).catch(() => {}), killed]).then(() => {
     input.end()
     output.end()
-    return { code: 0, lost: false }
+    return { code: 0, lost: false, said: '' }
   })
   return {
     write: (bytes) => input.write(bytes),

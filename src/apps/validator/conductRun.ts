@@ -6,11 +6,10 @@ import { readyMessage, resultMessage } from '../../core/proof/signatures.ts'
 import { partQuery, verifyRoots } from '../../core/proof/verifyPart.ts'
 import type { Answer } from '../../core/wire/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import { type ConductInputs, PartConductor } from './partConductor.ts'
-import type { Event, ProverSession } from './proverSession.ts'
+import type { ProverSession } from './proverSession.ts'
 import { answerOrReject, type ProverFault, Rejection } from './rejection.ts'
-import { proverFault } from './verifyFaults.ts'
+import { endedEarly, notReady, proverFault } from './verifyFaults.ts'
 
 /** Everything a run left behind; rejected as soon as one rule of §4 is broken. */
 export interface ConductedRun {
@@ -81,24 +80,13 @@ export async function expectBeforeStart<T extends Answer['type']>(
 ): Promise<Extract<Answer, { type: T }>> {
   const event = await session.next(clock.monotonicUs() + HANDSHAKE_US, signal)
   if (event.kind === 'answer' && event.answer.type === type) return event.answer as Extract<Answer, { type: T }>
-  throw notReady(event, type)
+  if (event.kind === 'answer' && event.answer.type === 'fault') throw proverFault(event.answer)
+  if (event.kind === 'ended') throw endedEarly(await session.end(), type)
+  throw notReady(SAID[event.kind], type)
 }
 
-function notReady(event: Event, expected: string): TouchstoneError {
-  if (event.kind === 'answer' && event.answer.type === 'fault') return proverFault(event.answer)
-  const what = {
-    answer: 'sent another message',
-    malformed: 'sent bytes that are not a message',
-    ended: 'ended',
-    timeout: 'said nothing for 60 s',
-  }[event.kind]
-  return new TouchstoneError(
-    { code: 'PROVER_NOT_READY', expected },
-    {
-      message: `the prover ${what} where "${expected}" was expected`,
-      blame: 'prover',
-      retry: true,
-      nextStep: 'Check that the box runs this release and is not overloaded, then run again.',
-    },
-  )
-}
+const SAID = {
+  answer: 'sent another message',
+  malformed: 'sent bytes that are not a message',
+  timeout: 'said nothing for 60 s',
+} as const

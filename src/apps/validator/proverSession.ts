@@ -2,7 +2,7 @@ import { DecodeError } from '../../core/bytes/reader.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import type { Answer, Order } from '../../core/wire/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ProverProcess } from '../../ports/remoteBox.ts'
+import type { ProverEnd, ProverProcess } from '../../ports/remoteBox.ts'
 
 /** What happened next on the line, with the validator's own time of it. */
 export type Event =
@@ -16,6 +16,9 @@ const MAX_WAITING = 256
 
 /** Our orders are a few kilobytes: a line that cannot take one in this time is as good as silent. */
 const LONGEST_WRITE_MS = 30_000
+
+/** From the end of its output to the end of a prover. */
+const LONGEST_END_MS = 2_000
 
 /**
  * One prover on the line. Bytes are stamped when they arrive, not when they are read, and nothing of what a prover
@@ -87,6 +90,15 @@ export class ProverSession {
     } finally {
       timer.abort()
     }
+  }
+
+  /** How the prover ended, or null where it closed its output and goes on. */
+  async end(): Promise<ProverEnd | null> {
+    const timer = new AbortController()
+    const waited = this.#clock.sleep(LONGEST_END_MS, timer.signal).catch(() => {})
+    const end = await Promise.race([this.#process.ended, waited])
+    timer.abort()
+    return end ?? null
   }
 
   stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import { TouchstoneError } from '../../ports/errors.ts'
+import type { ProverEnd } from '../../ports/remoteBox.ts'
 import type { ProverFault } from './rejection.ts'
 
 /** The prover's own account of why it cannot, before anything counts. */
@@ -10,6 +11,43 @@ export const proverFault = ({ code, text }: ProverFault) =>
       blame: 'prover',
       retry: true,
       nextStep: 'Mend what it says on the box, then run again.',
+    },
+  )
+
+export const notReady = (what: string, expected: string, said = '') =>
+  new TouchstoneError(
+    { code: 'PROVER_NOT_READY', expected, said },
+    {
+      message: `the prover ${what} where "${expected}" was expected${said === '' ? '' : `; its last words: ${said}`}`,
+      blame: 'prover',
+      retry: true,
+      nextStep:
+        said === ''
+          ? 'Check that the box runs this release and is not overloaded, then run again.'
+          : 'Mend what it says on the box, then run again.',
+    },
+  )
+
+/** A prover that could not even say why: what is left is its exit code and its last words, both the box's. */
+export function endedEarly(end: ProverEnd | null, expected: string): TouchstoneError {
+  if (end?.lost) return lineLost(expected)
+  return notReady(`ended${end === null ? '' : howItEnded(end)}`, expected, end?.said)
+}
+
+const howItEnded = ({ code }: ProverEnd): string => {
+  if (code === null) return ''
+  return code > 128 ? ` by signal ${code - 128}` : ` with exit code ${code}`
+}
+
+/** Nobody can tell a box that cut the line from a network that did. */
+const lineLost = (expected: string) =>
+  new TouchstoneError(
+    { code: 'BOX_CONNECTION_LOST', expected },
+    {
+      message: `the connection to the box was lost where "${expected}" was expected`,
+      blame: 'network',
+      retry: true,
+      nextStep: 'The box may be rebooting or the network may be down: try again in a minute.',
     },
   )
 

@@ -28,11 +28,31 @@ test('a grandchild that holds on to the output does not keep it open', async () 
   const prover = await box('sleep 1000 & read line').start(never)
   await prover.write(Uint8Array.of(10))
   for await (const _ of prover.output) expect.unreachable()
-  expect(await prover.ended).toEqual({ code: 0, lost: false })
+  expect(await prover.ended).toEqual({ code: 0, lost: false, said: '' })
 })
 
-test('a program that is not there is told as lost', async () => {
+test.each([
+  ['exit 7', 7],
+  ['kill -SEGV $$', 139],
+])('a prover that dies by "%s" is told with its code and its last words, plain and short', async (death, code) => {
+  const noise = 'i=0; while [ $i -lt 3000 ]; do printf "\\033]0;evil\\007 noise $i\\n" >&2; i=$((i+1)); done;'
+  const prover = await box(`${noise} echo "no such card" >&2; ${death}`).start(never)
+  for await (const _ of prover.output) expect.unreachable()
+  const { said, ...end } = await prover.ended
+  expect(end).toEqual({ code, lost: false })
+  expect(said).toMatch(/^[\x20-\x7e]{100,300} no such card$/)
+})
+
+test('a grandchild that left the group and holds on to standard error does not keep the end from us', async () => {
+  const prover = await box('setsid sleep 1000 >/dev/null & echo $!; read line; exit 3').start(never)
+  const holder = Number(await firstLine(prover))
+  await prover.write(Uint8Array.of(10))
+  expect(await prover.ended).toMatchObject({ code: 3, lost: false })
+  process.kill(holder, 'SIGKILL')
+})
+
+test('a program that is not there is told as such', async () => {
   const prover = await openLocalBox({ command: ['/nowhere/prover'], env: {} }).start(never)
-  expect(await prover.ended).toEqual({ code: null, lost: true })
+  expect(await prover.ended).toEqual({ code: null, lost: false, said: 'spawn /nowhere/prover ENOENT' })
   await prover.stop()
 })

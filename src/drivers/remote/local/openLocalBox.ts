@@ -1,14 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { ProverProcess, RemoteBox } from '../../../ports/remoteBox.ts'
+import { constants } from 'node:os'
+import { lastWords } from '../../../core/bytes/lastWords.ts'
+import type { ProverEnd, ProverProcess, RemoteBox } from '../../../ports/remoteBox.ts'
+import { keepLastWords } from '../keepLastWords.ts'
 
 export interface LocalBoxOptions {
   /** Program and arguments of the prover. */
   readonly command: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  /** Where the prover's standard error goes: nowhere, or to our own for debugging. Never into a verdict (attack 16). */
-  readonly errors?: 'ignore' | 'inherit'
+  /** Where the prover's standard error goes: its end is kept, or all of it goes to our own for debugging. */
+  readonly errors?: 'keep' | 'inherit'
 }
+
+/** How long the rest of its standard error may take after its end. */
+const LAST_WORDS_MS = 250
 
 /** How long a prover gets to end by itself when its input closes. */
 const GRACE_MS = 3000
@@ -32,18 +38,15 @@ export function openLocalBox(options: LocalBoxOptions): RemoteBox {
   }
 }
 
-function startProver({ command, env, errors = 'ignore' }: LocalBoxOptions, signal: AbortSignal): ProverProcess {
+function startProver({ command, env, errors = 'keep' }: LocalBoxOptions, signal: AbortSignal): ProverProcess {
   const [program, ...args] = command
   // A group of its own: Ctrl-C in the terminal reaches us alone, and we end the child in order.
-  const child = spawn(program!, args, { env, stdio: ['pipe', 'pipe', errors], detached: true })
-  const ended = new Promise<{ code: number | null; lost: boolean }>((resolve) => {
-    child.once('exit', (code) => {
-      // At once, while no other process can have got the group's number: what the prover started ends with it.
-      killGroup(child)
-      resolve({ code, lost: false })
-    })
-    child.once('error', () => resolve({ code: null, lost: true }))
+  const child = spawn(program!, args, {
+    env,
+    stdio: ['pipe', 'pipe', errors === 'keep' ? 'pipe' : errors],
+    detached: true,
   })
+  const ended = endOf(child)
   child.stdin!.on('error', () => {})
   const stop = () => stopChild(child, ended)
   const onAbort = () => void stop()
@@ -55,6 +58,25 @@ function startProver({ command, env, errors = 'ignore' }: LocalBoxOptions, signa
     process.removeListener('exit', killNow)
   })
   return { write: (bytes) => write(child, bytes), output: outputOf(child), ended, stop }
+}
+
+function endOf(child: ChildProcess): Promise<ProverEnd> {
+  const said = child.stderr ? keepLastWords(child.stderr) : () => ''
+  const heard = new Promise((resolve) => (child.stderr ? child.stderr.once('close', resolve) : resolve(null)))
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      // At once, while no other process can have got the group's number: what the prover started ends with it.
+      killGroup(child)
+      const finish = () => resolve({ code: code ?? 128 + constants.signals[signal!], lost: false, said: said() })
+      // Somebody who has left the group may hold its standard error open for ever.
+      const timer = setTimeout(finish, LAST_WORDS_MS)
+      void heard.then(() => {
+        clearTimeout(timer)
+        finish()
+      })
+    })
+    child.once('error', (error) => resolve({ code: null, lost: false, said: lastWords(error.message) }))
+  })
 }
 
 async function* outputOf(child: ChildProcess): AsyncGenerator<Uint8Array> {
@@ -76,6 +98,7 @@ async function stopChild(child: ChildProcess, ended: Promise<unknown>): Promise<
   await ended
   clearTimeout(timer)
   child.stdout!.destroy()
+  child.stderr?.destroy()
 }
 
 /** The prover and everything it started, unless that has left the group. */

@@ -160,7 +160,7 @@ describe('connectSsh', () => {
       {},
       async (connect) => {
         const prover = await (await connect()).start(never)
-        expect(await prover.ended).toEqual({ code: null, lost: true })
+        expect(await prover.ended).toMatchObject({ code: null, lost: true })
         expect((await readAll(prover.output)).length).toBeLessThan(16 * 1024 * 1024)
       },
       'flood',

@@ -1,5 +1,4 @@
-import type { ClientChannel } from 'ssh2'
-import { printable } from '../../../core/bytes/printable.ts'
+import { keepLastWords } from '../keepLastWords.ts'
 import * as faults from './sshFaults.ts'
 import type { SshSession } from './sshSession.ts'
 
@@ -26,7 +25,7 @@ export async function runOnBox(
   const channel = await within(session, session.exec(argv, during), during, limitMs, signal)
   if (input === undefined) channel.end()
   else channel.end(input)
-  const said = keepTail(channel)
+  const said = keepLastWords(channel.stderr)
   const chunks: Buffer[] = []
   let held = 0
   const finished = new Promise<number | null>((resolve, reject) => {
@@ -47,15 +46,6 @@ export async function runOnBox(
   } finally {
     channel.close()
   }
-}
-
-/** Standard error is drained, whatever comes, and only its last words are kept for a fault's text (attack 16). */
-export function keepTail(channel: ClientChannel, bytes = 400): () => string {
-  let tail = Buffer.alloc(0)
-  channel.stderr.on('data', (chunk: Buffer) => {
-    tail = Buffer.concat([tail, chunk.subarray(-bytes)]).subarray(-bytes)
-  })
-  return () => printable(tail.toString('utf8').trim(), bytes)
 }
 
 /** The promise, or the fault that came first: connection gone, time up, caller gone. */

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientChannel } from 'ssh2'
-import type { ProverProcess } from '../../../ports/remoteBox.ts'
+import type { ProverEnd, ProverProcess } from '../../../ports/remoteBox.ts'
+import { keepLastWords } from '../keepLastWords.ts'
 import { START_PROVER } from './boxScripts.ts'
 import { ByteQueue } from './byteQueue.ts'
 import { readUntilMarker } from './readUntilMarker.ts'
-import { COMMAND_LIMIT_MS, keepTail, within } from './runOnBox.ts'
+import { COMMAND_LIMIT_MS, within } from './runOnBox.ts'
 import * as faults from './sshFaults.ts'
 import type { SshSession } from './sshSession.ts'
 import type { Workspace } from './workspace.ts'
@@ -37,7 +38,8 @@ export async function startProver(start: ProverStart, signal: AbortSignal): Prom
   const argv = ['sh', '-c', START_PROVER, 'sh', marker, ...place, ...start.command]
   const channel = await within(session, session.exec(argv, DURING), DURING, COMMAND_LIMIT_MS, signal)
   guardWindow(channel, session)
-  const said = keepTail(channel)
+  const said = keepLastWords(channel.stderr)
+  const exitCode = noteExit(channel)
   try {
     const read = readUntilMarker(channel, marker, CHATTER_LIMIT_BYTES)
     if ((await within(session, read, DURING, COMMAND_LIMIT_MS, signal)) === null)
@@ -46,7 +48,23 @@ export async function startProver(start: ProverStart, signal: AbortSignal): Prom
     channel.close()
     throw error
   }
-  return proverOf(channel, start, signal)
+  return proverOf({ channel, said, exitCode }, start, signal)
+}
+
+interface Started {
+  readonly channel: ClientChannel
+  readonly said: () => string
+  /** Undefined until the box has told. */
+  readonly exitCode: () => number | null | undefined
+}
+
+/** From the start: a prover that dies at once has told its code before anybody talks to it. */
+function noteExit(channel: ClientChannel): Started['exitCode'] {
+  let code: number | null | undefined
+  channel.once('exit', (exitCode: number | null) => {
+    code = exitCode
+  })
+  return () => code
 }
 
 /** The library trusts a server to respect the window; one that does not must not fill our memory (attack 12). */
@@ -62,23 +80,20 @@ function guardWindow(channel: ClientChannel, session: SshSession): void {
 }
 
 function proverOf(
-  channel: ClientChannel,
+  { channel, said, exitCode }: Started,
   { session, workspace, graceMs = GRACE_MS }: ProverStart,
   signal: AbortSignal,
 ): ProverProcess {
   const queue = new ByteQueue(HELD_BYTES, { pause: () => channel.pause(), resume: () => channel.resume() })
-  let code: number | null | undefined
   let finished = false
-  const ended = new Promise<{ readonly code: number | null; readonly lost: boolean }>((resolve) => {
+  const ended = new Promise<ProverEnd>((resolve) => {
     const finish = (): void => {
       finished = true
       queue.end()
-      resolve({ code: code ?? null, lost: code === undefined && session.isLost() })
+      const code = exitCode()
+      resolve({ code: code ?? null, lost: code === undefined && session.isLost(), said: said() })
     }
     channel.on('data', (chunk: Buffer) => queue.push(chunk))
-    channel.once('exit', (exitCode: number | null) => {
-      code = exitCode
-    })
     channel.once('close', finish)
     void session.gone.then(() => setImmediate(finish))
   })

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientChannel } from 'ssh2'
+import { keepLastWords } from '../keepLastWords.ts'
 import { HOLD_WORKSPACE } from './boxScripts.ts'
 import { readUntilMarker } from './readUntilMarker.ts'
-import { COMMAND_LIMIT_MS, keepTail, within } from './runOnBox.ts'
+import { COMMAND_LIMIT_MS, within } from './runOnBox.ts'
 import * as faults from './sshFaults.ts'
 import type { SshSession } from './sshSession.ts'
 
@@ -30,7 +31,7 @@ export async function openWorkspace(session: SshSession, keep: boolean, signal: 
   const name = `.touchstone-run-${randomBytes(8).toString('hex')}`
   const argv = ['sh', '-c', HOLD_WORKSPACE, 'sh', marker, name, keep ? 'keep' : 'remove']
   const channel = await within(session, session.exec(argv, DURING), DURING, COMMAND_LIMIT_MS, signal)
-  const said = keepTail(channel)
+  const said = keepLastWords(channel.stderr)
   try {
     const read = (async () => {
       if ((await readUntilMarker(channel, marker, LIMIT_BYTES)) === null) return null
