@@ -109,6 +109,18 @@ const silentAt = (type: Answer['type']) =>
 const NEUTRAL_POINT = Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? 1 : 0))
 const NEUTRAL_SIGNATURE = concatBytes(NEUTRAL_POINT, new Uint8Array(32))
 
+/** Shows this key, and signs its readiness with a signature that every message has under the neutral point. */
+const posesAs =
+  (key: Uint8Array) =>
+  (kit: CheatKit): ProverProgram =>
+    tampered(honestProgram({ devices: honestDevices(kit) }), {
+      onOrder: async (order, line) =>
+        order.type === 'challenge'
+          ? await line.answer({ type: 'ready', signature: NEUTRAL_SIGNATURE })
+          : await line.order(order),
+      onAnswer: (answer, line) => line.answer(answer.type === 'welcome' ? { ...answer, key } : answer),
+    })
+
 const two = { precisions: ['int8', 'bf16'] as const }
 const memory = { memory: true, precisions: [] as const }
 
@@ -377,28 +389,13 @@ export const LINE_CHEATS: readonly BoxCheat[] = [
     name: 'a key of small order',
     how: 'under which every message seems to be signed',
     expected: 'BAD_READY_SIGNATURE',
-    program: (kit) =>
-      tampered(honestProgram({ devices: honestDevices(kit) }), {
-        onOrder: async (order, line) =>
-          order.type === 'challenge'
-            ? await line.answer({ type: 'ready', signature: NEUTRAL_SIGNATURE })
-            : await line.order(order),
-        onAnswer: (answer, line) => line.answer(answer.type === 'welcome' ? { ...answer, key: NEUTRAL_POINT } : answer),
-      }),
+    program: posesAs(NEUTRAL_POINT),
   },
   {
     row: 47,
     name: 'a key that is no point',
     how: '32 bytes of 0xff',
     expected: 'BAD_READY_SIGNATURE',
-    program: (kit) =>
-      tampered(honestProgram({ devices: honestDevices(kit) }), {
-        onOrder: async (order, line) =>
-          order.type === 'challenge'
-            ? await line.answer({ type: 'ready', signature: NEUTRAL_SIGNATURE })
-            : await line.order(order),
-        onAnswer: (answer, line) =>
-          line.answer(answer.type === 'welcome' ? { ...answer, key: new Uint8Array(32).fill(255) } : answer),
-      }),
+    program: posesAs(new Uint8Array(32).fill(255)),
   },
 ]

@@ -1,10 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Lease } from '../../core/lease/leaseBook.ts'
+import type { AccessDetails } from '../../core/lease/leaseMessages.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
+import type { BoxAccess } from '../../ports/leases.ts'
 import { WATCHDOG } from './leaseScripts.ts'
 
 const run = promisify(execFile)
@@ -14,7 +16,7 @@ const COMMAND_LIMIT_MS = 60_000
 const SAFE_PATH = /^\/[A-Za-z0-9._/-]+$/
 
 export const tagOf = (id: string): string => `touchstone-lease-${id}`
-export const folderOf = (stateFolder: string, id: string): string => join(stateFolder, 'open', id)
+const folderOf = (stateFolder: string, id: string): string => join(stateFolder, 'open', id)
 
 export function ensureSafePath(path: string): string {
   if (SAFE_PATH.test(path)) return path
@@ -59,7 +61,7 @@ export async function runHere(argv: readonly string[], during: string): Promise<
 }
 
 /** Made before access opens: while it exists the lease lasts, and when it goes the watchdog goes too. */
-export async function makeLeaseFolder(stateFolder: string, id: string): Promise<string> {
+async function makeLeaseFolder(stateFolder: string, id: string): Promise<string> {
   const folder = ensureSafePath(folderOf(stateFolder, ensureLeaseId(id)))
   await mkdir(folder, { recursive: true, mode: 0o700 })
   return folder
@@ -69,7 +71,7 @@ export async function makeLeaseFolder(stateFolder: string, id: string): Promise<
  * Last step of opening: if the watchdog has ended the lease meanwhile, what was opened after it must be closed by us. Every
  * close renames the folder before it looks for anything to close, so nothing falls between the two.
  */
-export async function ensureStillOpen(folder: string, close: () => Promise<void>): Promise<void> {
+async function ensureStillOpen(folder: string, close: () => Promise<void>): Promise<void> {
   if (existsSync(folder)) return
   await close()
   throw new TouchstoneError(
@@ -87,7 +89,7 @@ export async function ensureStillOpen(folder: string, close: () => Promise<void>
 const EARLY_SECONDS = 1
 
 /** Starts the process that ends this lease on time even if the provider is killed; it is nobody's child. */
-export function startWatchdog(folder: string, lease: Lease, nowMs: number, closeArgv: readonly string[]): void {
+function startWatchdog(folder: string, lease: Lease, nowMs: number, closeArgv: readonly string[]): void {
   const seconds = Math.ceil((lease.expiresAtMs - nowMs) / 1000)
   const end = Math.floor(lease.expiresAtMs / 1000) - EARLY_SECONDS
   const args = ['-c', WATCHDOG, 'sh', folder, String(seconds), String(end), ...closeArgv]
@@ -102,8 +104,15 @@ export function expiryOption(expiresAtMs: number): string {
   return `expiry-time="${day}${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}"`
 }
 
+/** One line of authorized_keys that ends with the lease and, where there is a command, runs nothing else. */
+export function keyLine({ id, expiresAtMs, sshKey }: Lease, command?: string): string {
+  const forced = command === undefined ? '' : `,command="${command}"`
+  return `restrict,${expiryOption(expiresAtMs)}${forced} ${sshKey} ${tagOf(id)}`
+}
+
 /** Adds one line to authorized_keys: the old file or the new one, never half of it, with the old one's owner and mode. */
 export async function addKeyLine(path: string, line: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const before = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return ''
     throw error
@@ -117,4 +126,34 @@ export async function addKeyLine(path: string, line: string): Promise<void> {
     await chown(aside, old.uid, old.gid)
   }
   await rename(aside, path)
+}
+
+/** How one kind of confinement lets a key in and takes it away again. */
+export interface Confining {
+  readonly stateFolder: string
+  /** What closing is called where it fails. */
+  readonly closing: string
+  /** Takes everything away; it renames the folder first, and is safe to run twice. */
+  closeArgv(id: string, folder: string): readonly string[]
+  /** Lets the lease's key in. The watchdog runs by then. */
+  letIn(lease: Lease, folder: string): Promise<AccessDetails>
+}
+
+/** The order that every confinement keeps: the folder, the watchdog, the way in, and a last look whether it is over already. */
+export function confinedAccess({ stateFolder, closing, closeArgv, letIn }: Confining): BoxAccess {
+  const argvOf = (id: string): readonly string[] =>
+    closeArgv(id, ensureSafePath(folderOf(stateFolder, ensureLeaseId(id))))
+  const close = async (id: string): Promise<void> => {
+    await runHere(argvOf(id), closing)
+  }
+  return {
+    open: async (lease) => {
+      const folder = await makeLeaseFolder(stateFolder, lease.id)
+      startWatchdog(folder, lease, Date.now(), argvOf(lease.id))
+      const details = await letIn(lease, folder)
+      await ensureStillOpen(folder, () => close(lease.id))
+      return details
+    },
+    close,
+  }
 }

@@ -1,17 +1,7 @@
 import { chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BoxAccess } from '../../ports/leases.ts'
-import {
-  ensureLeaseId,
-  ensureSafePath,
-  ensureStillOpen,
-  expiryOption,
-  folderOf,
-  makeLeaseFolder,
-  runHere,
-  startWatchdog,
-  tagOf,
-} from './accessFolder.ts'
+import { confinedAccess, ensureLeaseId, ensureSafePath, keyLine, runHere } from './accessFolder.ts'
 import { CLOSE_ACCOUNT } from './leaseScripts.ts'
 import type { AccessOptions } from './sharedAccount.ts'
 
@@ -19,34 +9,24 @@ import type { AccessOptions } from './sharedAccount.ts'
 export const accountOf = (id: string): string => `ts-${ensureLeaseId(id).slice(0, 20)}`
 
 /** Access into an unprivileged account made for this lease and removed with it, processes and files included. Needs root. */
-export function ownAccount(options: AccessOptions): BoxAccess {
-  const closeArgv = (id: string): readonly string[] => {
-    const folder = ensureSafePath(folderOf(options.stateFolder, ensureLeaseId(id)))
-    return ['/bin/sh', '-c', CLOSE_ACCOUNT, 'sh', accountOf(id), folder]
-  }
-  const close = async (id: string): Promise<void> => {
-    await runHere(closeArgv(id), 'removing an account')
-  }
-  return {
-    open: async (lease) => {
-      const folder = await makeLeaseFolder(options.stateFolder, lease.id)
+export function ownAccount({ stateFolder, host, port, hostKey }: AccessOptions): BoxAccess {
+  return confinedAccess({
+    stateFolder,
+    closing: 'removing an account',
+    closeArgv: (id, folder) => ['/bin/sh', '-c', CLOSE_ACCOUNT, 'sh', accountOf(id), folder],
+    letIn: async (lease) => {
       const user = accountOf(lease.id)
-      startWatchdog(folder, lease, Date.now(), closeArgv(lease.id))
       // A password of "*" matches nothing, yet does not count as locked, which sshd would refuse.
       const flags = ['--create-home', '--user-group', '--shell', '/bin/sh', '--password', '*', '--comment', 'lease']
       await runHere(['useradd', ...flags, user], 'making an account')
       const [home, uid, gid] = await whereIs(user)
       const ssh = join(home, '.ssh')
-      const line = `restrict,${expiryOption(lease.expiresAtMs)} ${lease.sshKey} ${tagOf(lease.id)}\n`
       await mkdir(ssh, { mode: 0o700 })
-      await writeFile(join(ssh, 'authorized_keys'), line, { mode: 0o600 })
+      await writeFile(join(ssh, 'authorized_keys'), `${keyLine(lease)}\n`, { mode: 0o600 })
       for (const path of [ssh, join(ssh, 'authorized_keys')]) await chown(path, uid, gid)
-      await ensureStillOpen(folder, () => close(lease.id))
-      const { host, port, hostKey } = options
       return { user, host, port, hostKey, confinement: 'own account', tunnel: '' }
     },
-    close,
-  }
+  })
 }
 
 async function whereIs(user: string): Promise<readonly [home: string, uid: number, gid: number]> {

@@ -1,18 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { BoxAccess } from '../../ports/leases.ts'
-import {
-  addKeyLine,
-  ensureLeaseId,
-  ensureSafePath,
-  ensureStillOpen,
-  expiryOption,
-  folderOf,
-  makeLeaseFolder,
-  runHere,
-  startWatchdog,
-  tagOf,
-} from './accessFolder.ts'
+import { addKeyLine, confinedAccess, ensureSafePath, keyLine, tagOf } from './accessFolder.ts'
 import { CLOSE_SHARED, LEASE_SHELL } from './leaseScripts.ts'
 
 export interface AccessOptions {
@@ -35,28 +24,18 @@ export interface SharedAccountOptions extends AccessOptions {
  * (no terminal, no forwarding), but it is not kept from this account's files, and a process that leaves its group
  * outlives the lease. The answer says so: "shared account".
  */
-export function sharedAccount(options: SharedAccountOptions): BoxAccess {
-  const keys = ensureSafePath(options.authorizedKeysFile)
-  const shell = ensureSafePath(join(options.stateFolder, 'lease-shell.sh'))
-  const closeArgv = (id: string): readonly string[] => {
-    const folder = ensureSafePath(folderOf(options.stateFolder, ensureLeaseId(id)))
-    return ['/bin/sh', '-c', CLOSE_SHARED, 'sh', keys, tagOf(id), folder]
-  }
-  const close = async (id: string): Promise<void> => {
-    await runHere(closeArgv(id), 'closing a lease')
-  }
-  return {
-    open: async (lease) => {
-      await mkdir(dirname(keys), { recursive: true, mode: 0o700 })
-      const folder = await makeLeaseFolder(options.stateFolder, lease.id)
+export function sharedAccount({ stateFolder, authorizedKeysFile, ...options }: SharedAccountOptions): BoxAccess {
+  const keys = ensureSafePath(authorizedKeysFile)
+  const shell = ensureSafePath(join(stateFolder, 'lease-shell.sh'))
+  return confinedAccess({
+    stateFolder,
+    closing: 'closing a lease',
+    closeArgv: (id, folder) => ['/bin/sh', '-c', CLOSE_SHARED, 'sh', keys, tagOf(id), folder],
+    letIn: async (lease, folder) => {
       await writeFile(shell, LEASE_SHELL, { mode: 0o600 })
-      startWatchdog(folder, lease, Date.now(), closeArgv(lease.id))
-      const limits = `restrict,${expiryOption(lease.expiresAtMs)},command="/bin/sh ${shell} ${folder}"`
-      await addKeyLine(keys, `${limits} ${lease.sshKey} ${tagOf(lease.id)}`)
-      await ensureStillOpen(folder, () => close(lease.id))
+      await addKeyLine(keys, keyLine(lease, `/bin/sh ${shell} ${folder}`))
       const { user, host, port, hostKey } = options
       return { user, host, port, hostKey, confinement: 'shared account', tunnel: '' }
     },
-    close,
-  }
+  })
 }
