@@ -109,13 +109,16 @@ describe('a card that fails in mid-run', () => {
     expect(cards.contexts()).toBe(0)
   })
 
-  test('is told with the driver error NVML heard of it', async () => {
-    cards.trouble({ failing: { cuGraphLaunch: 719 } })
+  test.each([
+    [719, 'GPU_LOST'],
+    [999, 'GPU_CALL_FAILED'],
+  ])('with status %i is told with the driver error NVML heard of it', async (status, code) => {
+    cards.trouble({ failing: { cuGraphLaunch: status } })
     const nvml = fakeNvml()
     const device = await cards.openOne({ nvml })
     nvml.pending.push(79)
     const fault = await faultOf(rootsOf(device))
-    expectFault(fault, 'GPU_LOST', 0)
+    expectFault(fault, code, 0)
     expect(fault.detail).toMatchObject({ xid: '79' })
     expect(fault.message).toMatch(/; the driver reported Xid 79 \(the card fell off the bus\)$/)
     expect(await device.telemetry!()).toMatchObject({ xid: '79' })
