@@ -26,10 +26,10 @@ export function transferRow({ tools }: Card): Row {
   return { what: 'host to card, GB/s', target: 'shown', value: round(up / 1e9, 1), met: null, details }
 }
 
-/** §7 on this card: a fill of 95 % of it, then passes for more than two seconds. */
+/** §7 on this card: a fill of 95 % of it, then passes for more than two seconds, with the copy before and after them. */
 export function memoryRows(card: Card): Row[] {
   const { api } = card.tools
-  const copy = copyRate(card)
+  const copyBefore = copyRate(card)
   const { totalBytes, freeBytes } = api.freeMemory()
   const kept = Math.floor((0.95 * totalBytes) / (TILES * (2048 + 16)))
   const passes = 34
@@ -55,6 +55,8 @@ export function memoryRows(card: Card): Row[] {
   card.openPasses(asked)
   const openMs = performance.now() - began
   card.release()
+  const copyAfter = copyRate(card)
+  const copy = (copyBefore + copyAfter) / 2
   const details = {
     totalBytes,
     freeBytes,
@@ -79,7 +81,11 @@ export function memoryRows(card: Card): Row[] {
       target: '>= 0.95',
       value: round(rate / copy),
       met: rate / copy >= 0.95,
-      details: { passBytesPerSec: Math.round(rate), copyBytesPerSec: Math.round(copy) },
+      details: {
+        passBytesPerSec: Math.round(rate),
+        copyBeforeBytesPerSec: Math.round(copyBefore),
+        copyAfterBytesPerSec: Math.round(copyAfter),
+      },
     },
   ]
 }

@@ -15,8 +15,9 @@ export interface Row {
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
 /**
- * Proven over bare on the same operands, batches of half a second in the order bare, proven, proven, bare …: the card runs
- * at its power limit and its clocks drift, so only neighbours compare, and only once it is warm. Ratio of the sums.
+ * Proven over bare on the same operands, batches of a second and a half in the order bare, proven, proven, bare …: the
+ * card runs at its power limit and its clocks drift, so only neighbours compare, only once it is warm, and each way long
+ * enough to settle at clocks of its own. Ratio of the sums.
  */
 export function provenRatio(card: Card, precision: Precision, side: number, target: number): Row {
   const { api, stream } = card.tools
@@ -28,11 +29,11 @@ export function provenRatio(card: Card, precision: Precision, side: number, targ
   }
   const bareBatch = (times: number) => timed(card, times, () => plan.steps.product(stream), 0)
   const once = provenBatch(3)
-  const times = Math.min(1000, Math.max(3, Math.round(500 / once)))
-  for (let i = 0; i < 4; i++) provenBatch(times)
+  const times = Math.min(1000, Math.max(3, Math.round(1500 / once)))
+  provenBatch(times)
   const bare: number[] = []
   const proven: number[] = []
-  for (let i = 0; i < (side > 16384 ? 10 : 6); i++) {
+  for (let i = 0; i < 4; i++) {
     if (i % 2 === 0) bare.push(bareBatch(times))
     proven.push(provenBatch(times))
     if (i % 2 === 1) bare.push(bareBatch(times))

@@ -18,7 +18,7 @@ typedef unsigned long long ts_u64;
 #define TS_INLINE __device__ __forceinline__
 /* For large functions: inlined where registers are plenty, called where code is small and fetched over a network. */
 #define TS_OUTLINE __device__ __forceinline__
-#define TS_CONSTANT __device__ __constant__ const
+#define TS_CONSTANT __device__ __constant__ constexpr
 #define TS_UNROLL _Pragma("unroll")
 #define TS_ROLLED _Pragma("unroll 1")
 #define TS_BSWAP32(x) __byte_perm((x), 0, 0x0123)

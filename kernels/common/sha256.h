@@ -27,49 +27,53 @@ static TS_INLINE void ts_sha256_start(ts_u32 state[8]) {
 #ifdef __CUDACC__
 
 /*
- * A driver compiles the kernels at start: rolled up, a block is a quarter of the code and the start a second shorter.
- * TS_ADD keeps additions off the integer pipe, which the rotations fill.
+ * The rounds themselves, sixteen at a time, after which a to h are back in their places. `wk` holds W + K. Additions of
+ * many warps run beside the rotations when `one` is ts_one(); a warp alone is quicker with plain ones, of three words each.
  */
+static TS_INLINE void ts_sha256_sixteen(ts_u32 v[8], const ts_u32 wk[16], ts_u32 one) {
+  TS_UNROLL
+  for (int i = 0; i < 16; i++) {
+    const ts_u32 a = v[-i & 7], b = v[(1 - i) & 7], c = v[(2 - i) & 7];
+    const ts_u32 e = v[(4 - i) & 7], f = v[(5 - i) & 7], g = v[(6 - i) & 7];
+    ts_u32 *d = v + ((3 - i) & 7), *h = v + ((7 - i) & 7);
+    const ts_u32 big1 = TS_ROTR32(e, 6) ^ TS_ROTR32(e, 11) ^ TS_ROTR32(e, 25);
+    const ts_u32 early = ts_add(g ^ (e & (f ^ g)), ts_add(*h, wk[i], one), one), t1 = ts_add(big1, early, one);
+    const ts_u32 big0 = TS_ROTR32(a, 2) ^ TS_ROTR32(a, 13) ^ TS_ROTR32(a, 22);
+    *d = __builtin_constant_p(one) ? *d + early + big1 : ts_add(*d, t1, one);
+    *h = ts_add(t1, ts_add(big0, (a & b) | (c & (a | b)), one), one);
+  }
+}
+
+/* W of the next sixteen rounds. */
+static TS_INLINE void ts_sha256_schedule(ts_u32 w[16], ts_u32 one) {
+  TS_UNROLL
+  for (int i = 0; i < 16; i++) {
+    const ts_u32 w15 = w[(i + 1) & 15], w2 = w[(i + 14) & 15];
+    const ts_u32 s0 = TS_ROTR32(w15, 7) ^ TS_ROTR32(w15, 18) ^ (w15 >> 3);
+    const ts_u32 s1 = TS_ROTR32(w2, 17) ^ TS_ROTR32(w2, 19) ^ (w2 >> 10);
+    w[i] = ts_add(s1, ts_add(s0, ts_add(w[i], w[(i + 9) & 15], one), one), one);
+  }
+}
+
+static TS_INLINE void ts_sha256_add_k(const ts_u32 w[16], int first, ts_u32 wk[16], ts_u32 one) {
+  TS_UNROLL
+  for (int i = 0; i < 16; i++) wk[i] = ts_add(w[i], TS_SHA256_K[first + i], one);
+}
+
+/* A driver compiles the kernels at start: rolled up, a block is a quarter of the code and the start a second shorter. */
 static TS_INLINE void ts_sha256_block(ts_u32 state[8], ts_u32 w[16]) {
   const ts_u32 one = ts_one();
-  ts_u32 a = state[0], b = state[1], c = state[2], d = state[3];
-  ts_u32 e = state[4], f = state[5], g = state[6], h = state[7];
-  _Pragma("unroll 1")
+  ts_u32 v[8], wk[16];
+  TS_UNROLL
+  for (int i = 0; i < 8; i++) v[i] = state[i];
+  TS_ROLLED
   for (int first = 0; first < 64; first += 16) {
-    if (first) {
-      TS_UNROLL
-      for (int i = 0; i < 16; i++) {
-        const ts_u32 w15 = w[(i + 1) & 15], w2 = w[(i + 14) & 15];
-        const ts_u32 s0 = TS_ROTR32(w15, 7) ^ TS_ROTR32(w15, 18) ^ (w15 >> 3);
-        const ts_u32 s1 = TS_ROTR32(w2, 17) ^ TS_ROTR32(w2, 19) ^ (w2 >> 10);
-        w[i] = TS_ADD(s1, TS_ADD(s0, TS_ADD(w[i], w[(i + 9) & 15])));
-      }
-    }
-    TS_UNROLL
-    for (int i = 0; i < 16; i++) {
-      const ts_u32 big1 = TS_ROTR32(e, 6) ^ TS_ROTR32(e, 11) ^ TS_ROTR32(e, 25);
-      const ts_u32 early = TS_ADD(h, TS_ADD(w[i], TS_SHA256_K[first + i]));
-      const ts_u32 t1 = TS_ADD(big1, TS_ADD(g ^ (e & (f ^ g)), early));
-      const ts_u32 big0 = TS_ROTR32(a, 2) ^ TS_ROTR32(a, 13) ^ TS_ROTR32(a, 22);
-      const ts_u32 t2 = TS_ADD(big0, (a & b) | (c & (a | b)));
-      h = g;
-      g = f;
-      f = e;
-      e = TS_ADD(d, t1);
-      d = c;
-      c = b;
-      b = a;
-      a = TS_ADD(t1, t2);
-    }
+    if (first) ts_sha256_schedule(w, one);
+    ts_sha256_add_k(w, first, wk, one);
+    ts_sha256_sixteen(v, wk, one);
   }
-  state[0] += a;
-  state[1] += b;
-  state[2] += c;
-  state[3] += d;
-  state[4] += e;
-  state[5] += f;
-  state[6] += g;
-  state[7] += h;
+  TS_UNROLL
+  for (int i = 0; i < 8; i++) state[i] += v[i];
 }
 
 #else
@@ -142,47 +146,28 @@ static TS_OUTLINE void ts_leaf_hash(ts_u64 tile, ts_u64 f0, ts_u64 f1, ts_u32 ou
   ts_sha256_finish(state, out);
 }
 
-#ifdef __CUDACC__
-
-/* §5: SHA-256(0x01 || left || right), 65 bytes, two blocks in one loop. */
-static TS_INLINE void ts_node_hash(const ts_u32 left[8], const ts_u32 right[8], ts_u32 out[8]) {
-  ts_u32 state[8], w[16], before = 1u;
+/* The first of the two blocks of 0x01 || left || right; the last byte is left over. */
+static TS_INLINE void ts_node_words(const ts_u32 left[8], const ts_u32 right[8], ts_u32 w[16]) {
+  ts_u32 before = 1u;
   TS_UNROLL
   for (int i = 0; i < 16; i++) {
     const ts_u32 word = TS_BSWAP32(i < 8 ? left[i & 7] : right[i & 7]);
     w[i] = (before << 24) | (word >> 8);
     before = word;
   }
-  ts_sha256_start(state);
-  _Pragma("unroll 1")
-  for (int block = 0; block < 2; block++) {
-    if (block) {
-      w[0] = (before << 24) | 0x00800000u;
-      TS_UNROLL
-      for (int i = 1; i < 15; i++) w[i] = 0;
-      w[15] = 65 * 8;
-    }
-    ts_sha256_block(state, w);
-  }
-  ts_sha256_finish(state, out);
 }
 
-#else
+#ifndef __CUDACC__
 
 /* §5: SHA-256(0x01 || left || right), 65 bytes, two blocks. */
 static TS_OUTLINE void ts_node_hash(const ts_u32 left[8], const ts_u32 right[8], ts_u32 out[8]) {
-  ts_u32 state[8], w[16], before = 1u;
-  TS_UNROLL
-  for (int i = 0; i < 16; i++) {
-    const ts_u32 word = TS_BSWAP32(i < 8 ? left[i & 7] : right[i & 7]);
-    w[i] = (before << 24) | (word >> 8);
-    before = word;
-  }
+  ts_u32 state[8], w[16];
+  ts_node_words(left, right, w);
   ts_sha256_start(state);
   TS_ROLLED
   for (int block = 0; block < 2; block++) {
     if (block > 0) {
-      w[0] = (before << 24) | 0x00800000u;
+      w[0] = (right[7] & 0xff000000u) | 0x00800000u;
       TS_UNROLL
       for (int i = 1; i < 15; i++) w[i] = 0;
       w[15] = 65 * 8;
@@ -194,39 +179,46 @@ static TS_OUTLINE void ts_node_hash(const ts_u32 left[8], const ts_u32 right[8],
 
 #endif
 
-/* SHA-256(nine ASCII letters || a || b), 73 bytes: the shape of "tsp1/next" and "tsp1/pass". */
-static TS_OUTLINE void ts_chain_hash(
-    ts_u32 letters0, ts_u32 letters4, ts_u32 letter8, const ts_u32 a[8], const ts_u32 b[8], ts_u32 out[8]) {
-  ts_u32 state[8], w[16], before = letter8;
-  w[0] = letters0;
-  w[1] = letters4;
+/* The two blocks of "tsp1/" || four ASCII letters || a || b, 73 bytes: the shape of "tsp1/next" and "tsp1/pass". */
+static TS_INLINE void ts_chain_words(ts_u32 letters, const ts_u32 a[8], const ts_u32 b[8], ts_u32 w[16]) {
+  ts_u32 before = letters;
+  w[0] = 0x74737031u;
+  w[1] = 0x2f000000u | (letters >> 8);
   TS_UNROLL
   for (int i = 0; i < 14; i++) {
     const ts_u32 word = TS_BSWAP32(i < 8 ? a[i & 7] : b[i & 7]);
     w[i + 2] = (before << 24) | (word >> 8);
     before = word;
   }
-  ts_sha256_start(state);
-  ts_sha256_block(state, w);
-  const ts_u32 b6 = TS_BSWAP32(b[6]), b7 = TS_BSWAP32(b[7]);
-  w[0] = (before << 24) | (b6 >> 8);
+}
+static TS_INLINE void ts_chain_tail(const ts_u32 b[8], ts_u32 w[16]) {
+  const ts_u32 b5 = TS_BSWAP32(b[5]), b6 = TS_BSWAP32(b[6]), b7 = TS_BSWAP32(b[7]);
+  w[0] = (b5 << 24) | (b6 >> 8);
   w[1] = (b6 << 24) | (b7 >> 8);
   w[2] = (b7 << 24) | 0x00800000u;
   TS_UNROLL
   for (int i = 3; i < 15; i++) w[i] = 0;
   w[15] = 73 * 8;
+}
+static TS_OUTLINE void ts_chain_hash(ts_u32 letters, const ts_u32 a[8], const ts_u32 b[8], ts_u32 out[8]) {
+  ts_u32 state[8], w[16];
+  ts_sha256_start(state);
+  ts_chain_words(letters, a, b, w);
+  ts_sha256_block(state, w);
+  ts_chain_tail(b, w);
   ts_sha256_block(state, w);
   ts_sha256_finish(state, out);
 }
 
 /* §4.2: the next round's seed, SHA-256("tsp1/next" || seed || root). */
+#define TS_LETTERS_NEXT 0x6e657874u
 static TS_INLINE void ts_next_seed(const ts_u32 seed[8], const ts_u32 root[8], ts_u32 out[8]) {
-  ts_chain_hash(0x74737031u, 0x2f6e6578u, 0x74u, seed, root, out);
+  ts_chain_hash(TS_LETTERS_NEXT, seed, root, out);
 }
 
 /* §7: the next pass's words, SHA-256("tsp1/pass" || z || q). */
 static TS_INLINE void ts_next_pass(const ts_u32 z[8], const ts_u32 q[8], ts_u32 out[8]) {
-  ts_chain_hash(0x74737031u, 0x2f706173u, 0x73u, z, q, out);
+  ts_chain_hash(0x70617373u, z, q, out);
 }
 
 /* §7: Q_j, SHA-256("tsp1/mem" || u32 pass || root over the kept rounds' roots), 44 bytes, one block. */

@@ -1,8 +1,7 @@
 /* Merkle work inside one block of threads: hashes lie in shared memory word by word, so that neighbours do not collide. */
 #ifndef TS_CUDA_HASHING_H
 #define TS_CUDA_HASHING_H
-#include "prelude.h"
-#include "../common/sha256.h"
+#include "nodeHash.h"
 
 static TS_INLINE void ts_put(ts_u32 *shared, ts_u32 stride, ts_u32 index, const ts_u32 hash[8]) {
   TS_UNROLL

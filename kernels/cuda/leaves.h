@@ -1,7 +1,7 @@
 /*
- * §5, §7, §8: from the product in device memory to one hash per unit of up to 256 neighbouring tiles. One warp reads a
- * tile after the other (four rows to a load, 128 bytes each); each lane ends up with the fingerprint of one of the warp's
- * tiles, hashes that leaf, and the block folds its leaves into one node while other blocks keep the memory busy.
+ * §5, §7, §8: from the product in device memory to one hash per unit of up to 256 neighbouring tiles. One warp reads
+ * sixteen tiles side by side, row by row (2 KiB in one piece, which memory likes), eight lanes to a tile; each lane ends up
+ * with the fingerprint of one of the warp's tiles, hashes that leaf, and the block folds its leaves while others read.
  */
 #ifndef TS_CUDA_LEAVES_H
 #define TS_CUDA_LEAVES_H
@@ -13,62 +13,57 @@
 /* Leaves under one node that leaves the block: below 8 every warp that hashes is full. */
 #define TS_GROUP 8u
 
-typedef struct {
-  ts_vec4 value[8];
-} ts_lane_words;
-
-/* Element (row, column) of word 4 j + q held by a lane: row 4 j + lane / 8, column 4 (lane % 8) + q. */
-static TS_INLINE ts_u32 ts_lane_element(ts_u32 lane, int j, int q) {
-  return 32u * (4u * (ts_u32)j + (lane >> 3)) + 4u * (lane & 7u) + (ts_u32)q;
-}
-
 static TS_INLINE ts_u32 ts_from_float(ts_u32 bits) {
   ts_i32 v;
   asm("cvt.rni.s32.f32 %0, %1;" : "=r"(v) : "f"(__uint_as_float(bits)));
   return (ts_u32)v;
 }
 
-static TS_INLINE ts_lane_words ts_read_tile(const ts_u32 *c, ts_u32 tile, ts_u32 columns_log2, ts_u32 lane) {
-  ts_lane_words w;
-  const ts_u64 row = (ts_u64)(tile >> columns_log2) * 32u + (lane >> 3);
-  const ts_u64 stride = 32ull << columns_log2;
-  const ts_u32 column = (tile & ((1u << columns_log2) - 1u)) * 32u + 4u * (lane & 7u);
-  const ts_u32 *from = c + row * stride + column;
-  TS_UNROLL
-  for (int j = 0; j < 8; j++) w.value[j] = ts_load_stream(from + 4ull * j * stride);
-  return w;
-}
-
-/* mix32 after its first step: x ^ x >> 16 is linear over XOR, so masks go through it once, ahead. */
-static TS_INLINE ts_u32 ts_mix_on(ts_u32 x) {
-  x *= 0x7feb352du;
-  x ^= x >> 15;
-  x *= 0x846ca68bu;
-  return x ^ (x >> 16);
+/* Where in C a lane begins to read tile `tile`: four columns of its first row. */
+static TS_INLINE ts_u32 ts_tile_place(ts_u32 tile, ts_u32 columns_log2, ts_u32 lane) {
+  const ts_u32 row = tile >> columns_log2, column = tile & ((1u << columns_log2) - 1u);
+  return (row << (columns_log2 + 10u)) + 32u * column + 4u * (lane & 7u);
 }
 
 /*
- * Sums over the lanes of two tiles at once: lanes 0 to 15 end with the first tile's, lanes 16 to 31 with the second's.
+ * A fingerprint in the making: f1, and f0 in two words that are cheap to add to. `low` is f0 mod 2^32, `high` the sum of
+ * the upper halves of the terms; of a tile's 1024 terms neither half can sum up to 2^32, so the two give f0 itself.
  */
-static TS_INLINE ts_fingerprint ts_sum_pair(ts_fingerprint first, ts_fingerprint second, ts_u32 lane) {
-  const int upper = lane >= 16u;
+typedef struct {
+  ts_u32 low, high;
+  ts_u64 f1;
+} ts_sums;
+
+static TS_INLINE ts_fingerprint ts_close_sums(ts_sums s) {
   ts_fingerprint f;
-  f.f0 = (upper ? second.f0 : first.f0) + ts_shuffle_xor(upper ? first.f0 : second.f0, 16);
-  f.f1 = (upper ? second.f1 : first.f1) + ts_shuffle_xor(upper ? first.f1 : second.f1, 16);
-  TS_UNROLL
-  for (ts_u32 step = 8; step > 0; step >>= 1) {
-    f.f0 += ts_shuffle_xor(f.f0, step);
-    f.f1 += ts_shuffle_xor(f.f1, step);
-  }
+  f.f0 = ((ts_u64)s.high << 16) + (s.low - (s.high << 16));
+  f.f1 = s.f1;
   return f;
 }
 
-/*
- * Pair i of a warp: the eight warps of a block read neighbouring tiles at about the same time, so that pages of the memory
- * are opened once. Sums of pair i end in lanes i and 16 + i.
- */
-static TS_INLINE ts_u32 ts_pair_of(ts_u32 warp, ts_u32 i) { return 16u * i + 2u * warp; }
+/* The rest of mix32 after its first xor-shift, and into the sums: x's upper half is that of y, found on the way. */
+static TS_INLINE ts_u32 ts_add_mixed(ts_sums *s, ts_u32 x, ts_u32 one) {
+  x *= 0x7feb352du;
+  x ^= x >> 15;
+  const ts_u32 y = x * 0x846ca68bu, high = y >> 16, mixed = y ^ high;
+  s->low = ts_add(mixed, s->low, one);
+  s->f1 += (ts_u64)mixed * mixed;
+  return high;
+}
 
+static TS_INLINE ts_sums ts_add_sums(ts_sums a, ts_sums b) {
+  ts_sums s = {a.low + b.low, a.high + b.high, a.f1 + b.f1};
+  return s;
+}
+static TS_INLINE ts_sums ts_sums_of_lane(ts_sums s, ts_u32 lane_mask) {
+  ts_sums other = {ts_shuffle_word(s.low, lane_mask), ts_shuffle_word(s.high, lane_mask), ts_shuffle_xor(s.f1, lane_mask)};
+  return other;
+}
+
+/* Tiles a lane works on at once, four tiles apart, and rows it reads at once. */
+#define TS_ABREAST 4
+#define TS_ROWS_AT_ONCE 2
+#define TS_STRIP 16u
 /*
  * Leaves of the block's unit to its nodes, one for every `group` leaves. The thread has tile `own` of the unit; `first` +
  * own is hashed into the leaf. All threads of the block call it.
@@ -88,11 +83,10 @@ static TS_INLINE void ts_finish_unit(ts_u32 *shared, ts_fingerprint f, ts_u64 fi
   }
 }
 
-/* A fingerprint for the openings, or nowhere when `prints` is null. */
-static TS_INLINE void ts_keep_print(ts_wide2 *prints, ts_u64 at, ts_fingerprint f) {
+static TS_INLINE ts_wide2 ts_as_pair(ts_fingerprint f) {
   ts_wide2 pair;
   pair.x = f.f0, pair.y = f.f1;
-  if (prints) prints[at] = pair;
+  return pair;
 }
 
 #define TS_PLAIN 0
@@ -104,23 +98,29 @@ typedef struct {
   const ts_u32 *c;
   ts_u32 columns_log2, lane, tiles, one;
   const ts_u32 *seed;
-  /* Shared by the block: vector 32 j + lane belongs to word 4 j of a lane. */
+  /* Shared by the block, from the lane's column on: vector 8 r belongs to row r. */
   const ts_vec4 *masks;
 } ts_leaves_job;
 
-/* Four neighbouring elements into the sums. */
-static TS_INLINE void ts_add_four(ts_fingerprint *f, ts_vec4 v, ts_vec4 mask) {
-  const ts_u32 x = ts_mix_on(v.x ^ (v.x >> 16) ^ mask.x), y = ts_mix_on(v.y ^ (v.y >> 16) ^ mask.y);
-  const ts_u32 z = ts_mix_on(v.z ^ (v.z >> 16) ^ mask.z), w = ts_mix_on(v.w ^ (v.w >> 16) ^ mask.w);
-  ts_fingerprint_add(f, x), ts_fingerprint_add(f, y), ts_fingerprint_add(f, z), ts_fingerprint_add(f, w);
+/* Four terms after the first xor-shift of mix32; two upper halves to an addition of three words. */
+static TS_INLINE void ts_add_four_shifted(ts_sums *s, ts_vec4 v, ts_u32 one) {
+  const ts_u32 x = ts_add_mixed(s, v.x, one), y = ts_add_mixed(s, v.y, one);
+  s->high += x + y;
+  const ts_u32 z = ts_add_mixed(s, v.z, one), w = ts_add_mixed(s, v.w, one);
+  s->high += z + w;
 }
 
-/* (v ^ mask) + other of four neighbours into the sums (§7, §8). */
-static TS_INLINE void ts_add_four_pairs(ts_fingerprint *f, ts_vec4 v, ts_vec4 mask, ts_vec4 other, ts_u32 one) {
-  const ts_u32 x = ts_add(v.x ^ mask.x, other.x, one), y = ts_add(v.y ^ mask.y, other.y, one);
-  const ts_u32 z = ts_add(v.z ^ mask.z, other.z, one), w = ts_add(v.w ^ mask.w, other.w, one);
-  ts_fingerprint_add(f, ts_mix32(x)), ts_fingerprint_add(f, ts_mix32(y));
-  ts_fingerprint_add(f, ts_mix32(z)), ts_fingerprint_add(f, ts_mix32(w));
+/* Four neighbouring elements; x ^ x >> 16 is linear over XOR, so masks have gone through it already. */
+static TS_INLINE void ts_add_four(ts_sums *s, ts_vec4 v, ts_vec4 mask, ts_u32 one) {
+  ts_add_four_shifted(s, v ^ (v >> 16) ^ mask, one);
+}
+
+/* (v ^ mask) + other of four neighbours (§7, §8). */
+static TS_INLINE void ts_add_four_pairs(ts_sums *s, ts_vec4 v, ts_vec4 mask, ts_vec4 other, ts_u32 one) {
+  ts_vec4 x;
+  x.x = ts_add(v.x ^ mask.x, other.x, one), x.y = ts_add(v.y ^ mask.y, other.y, one);
+  x.z = ts_add(v.z ^ mask.z, other.z, one), x.w = ts_add(v.w ^ mask.w, other.w, one);
+  ts_add_four_shifted(s, x ^ (x >> 16), one);
 }
 
 /* §7: low halves of four neighbours, even column low. */
@@ -138,23 +138,63 @@ static TS_INLINE ts_vec4 ts_integers(ts_vec4 v, int floats) {
   return out;
 }
 
-/* One tile's share of this lane. */
-static TS_INLINE ts_fingerprint ts_print_tile(const ts_leaves_job *job, ts_u32 tile, ts_u32 *kept, int kind,
-                                              int floats) {
-  ts_fingerprint f = {0, 0};
-  const ts_lane_words all = ts_read_tile(job->c, tile, job->columns_log2, job->lane);
-  ts_lane_words others;
-  if (kind == TS_BIND)
-    others = ts_read_tile(job->c, ts_bind_partner(tile, job->seed, job->tiles), job->columns_log2, job->lane);
+/* Where a lane reads: its tiles, for a bound round also their partners, and where it keeps what it has read. */
+typedef struct {
+  ts_u32 own[TS_ABREAST], other[TS_ABREAST], kept[TS_ABREAST];
+} ts_places;
+
+static TS_INLINE ts_places ts_find_places(const ts_leaves_job *job, ts_u32 first, ts_u32 last, int kind) {
+  ts_places at;
   TS_UNROLL
-  for (int j = 0; j < 8; j++) {
-    const ts_vec4 v = ts_integers(all.value[j], floats);
-    if (kind == TS_FILL)
-      ts_keep_four(kept + (ts_u64)tile * TS_KEPT_WORDS + ts_lane_element(job->lane, j, 0) / 2u, v);
-    if (kind == TS_BIND) ts_add_four_pairs(&f, v, job->masks[32 * j], others.value[j], job->one);
-    else ts_add_four(&f, v, job->masks[32 * j]);
+  for (ts_u32 q = 0; q < TS_ABREAST; q++) {
+    const ts_u32 wanted = first + 4u * q + (job->lane >> 3), tile = wanted < last ? wanted : last;
+    at.own[q] = ts_tile_place(tile, job->columns_log2, job->lane);
+    if (kind == TS_BIND)
+      at.other[q] = ts_tile_place(ts_bind_partner(tile, job->seed, job->tiles), job->columns_log2, job->lane);
+    at.kept[q] = tile * TS_KEPT_WORDS + 2u * (job->lane & 7u);
   }
-  return f;
+  return at;
+}
+
+/* Two rows of the lane's tiles into their sums; `row` elements down. */
+static TS_INLINE void ts_print_rows(const ts_leaves_job *job, ts_sums s[TS_ABREAST], const ts_places *at, ts_u32 row,
+                                    ts_u32 *kept, int kind, int floats) {
+  ts_vec4 own[TS_ROWS_AT_ONCE][TS_ABREAST], other[TS_ROWS_AT_ONCE][TS_ABREAST];
+  TS_UNROLL
+  for (ts_u32 j = 0; j < TS_ROWS_AT_ONCE; j++)
+    TS_UNROLL
+    for (int q = 0; q < TS_ABREAST; q++) {
+      const ts_u32 down = (row + j) << (job->columns_log2 + 5u);
+      own[j][q] = ts_load_stream(job->c + (at->own[q] + down));
+      if (kind == TS_BIND) other[j][q] = ts_load_stream(job->c + (at->other[q] + down));
+    }
+  TS_UNROLL
+  for (ts_u32 j = 0; j < TS_ROWS_AT_ONCE; j++) {
+    const ts_vec4 mask = job->masks[8u * (row + j)];
+    TS_UNROLL
+    for (int q = 0; q < TS_ABREAST; q++) {
+      const ts_vec4 v = ts_integers(own[j][q], floats);
+      if (kind == TS_FILL) ts_keep_four(kept + at->kept[q] + 16u * (row + j), v);
+      if (kind == TS_BIND) ts_add_four_pairs(s + q, v, mask, other[j][q], job->one);
+      else ts_add_four(s + q, v, mask, job->one);
+    }
+  }
+}
+
+/* Sixteen tiles from `first` on, none after `last`; lanes 0 to 3 of each eight end with one fingerprint each. */
+static TS_INLINE ts_fingerprint ts_print_strip(const ts_leaves_job *job, ts_u32 first, ts_u32 last, ts_u32 *kept, int kind,
+                                               int floats) {
+  const ts_places at = ts_find_places(job, first, last, kind);
+  ts_sums s[TS_ABREAST] = {}, mine = {0, 0, 0};
+  TS_ROLLED
+  for (ts_u32 row = 0; row < 32u; row += TS_ROWS_AT_ONCE) ts_print_rows(job, s, &at, row, kept, kind, floats);
+  TS_UNROLL
+  for (ts_u32 q = 0; q < TS_ABREAST; q++) {
+    TS_UNROLL
+    for (ts_u32 mask = 4; mask > 0; mask >>= 1) s[q] = ts_add_sums(s[q], ts_sums_of_lane(s[q], mask));
+    if ((job->lane & 3u) == q) mine = s[q];
+  }
+  return ts_close_sums(mine);
 }
 
 /* Masks of four neighbours; `ahead` takes them through the first step of mix32. */
@@ -170,31 +210,29 @@ static TS_INLINE void ts_leaves(const ts_u32 *c, const ts_chain_state *state, ts
                                 ts_u32 keep, ts_wide2 *prints, ts_u32 *nodes, ts_u32 *kept, int kind,
                                 int floats) {
   __shared__ ts_u32 shared[8 * TS_UNIT];
-  const ts_u32 lane = TS_THREAD & 31u, unit = tiles < TS_UNIT ? tiles : TS_UNIT;
+  __shared__ ts_vec4 masks[256];
+  __shared__ ts_wide2 found[TS_UNIT];
+  const ts_u32 thread = TS_THREAD, lane = thread & 31u, unit = tiles < TS_UNIT ? tiles : TS_UNIT;
   /* Backwards: what the product wrote last is still in the cache. */
-  const ts_u32 block = TS_BLOCKS - 1u - TS_BLOCK;
-  const ts_u32 warp = TS_THREAD >> 5, first = block * TS_UNIT;
+  const ts_u32 block = TS_BLOCKS - 1u - TS_BLOCK, first = block * unit;
   /* With `keep` every round has its own place; without, the first is used again and asked rounds are computed again. */
   const ts_u64 slot = keep ? state->round : 0u, round_start = slot * tiles;
-  ts_leaves_job job = {c, columns_log2, lane, tiles, ts_one(), state->seed, 0};
-  __shared__ ts_vec4 masks[256];
-  masks[TS_THREAD] = ts_four_masks(4u * TS_THREAD, state->seed[3], kind != TS_BIND);
+  const ts_leaves_job job = {c, columns_log2, lane, tiles, ts_one(), state->seed, masks + (lane & 7u)};
+  masks[thread] = ts_four_masks(4u * thread, state->seed[3], kind != TS_BIND);
   TS_BARRIER();
-  job.masks = masks + lane;
   kept += round_start * TS_KEPT_WORDS;
-  ts_fingerprint mine = {0, 0};
-  for (ts_u32 i = 0; i < 16u && ts_pair_of(warp, i) < unit; i++) {
-    const ts_u32 tile = first + ts_pair_of(warp, i);
-    const ts_fingerprint even = ts_print_tile(&job, tile, kept, kind, floats);
-    const ts_fingerprint odd = ts_print_tile(&job, tile + 1u, kept, kind, floats);
-    const ts_fingerprint f = ts_sum_pair(even, odd, lane);
-    if ((lane & 15u) == i) mine = f;
+  /* The warps of a block read neighbours at about the same time. */
+  for (ts_u32 strip = TS_STRIP * (thread >> 5); strip < unit; strip += 8u * TS_STRIP) {
+    const ts_fingerprint f = ts_print_strip(&job, first + strip, first + unit - 1u, kept, kind, floats);
+    if ((lane & 7u) < TS_ABREAST) found[strip + 4u * (lane & 3u) + (lane >> 3)] = ts_as_pair(f);
   }
-  const ts_u32 own = ts_pair_of(warp, lane & 15u) + (lane >> 4);
-  if (own < unit) ts_keep_print(prints, round_start + first + own, mine);
+  TS_BARRIER();
+  const ts_wide2 mine = found[thread];
+  const ts_fingerprint f = {mine.x, mine.y};
+  if (prints && thread < unit) prints[round_start + first + thread] = mine;
   /* Bound and kept rounds are many and small: they keep one node a block. */
   const ts_u32 group = kind == TS_PLAIN ? TS_GROUP : TS_UNIT;
-  ts_finish_unit(shared, mine, first, own, unit, group, nodes, slot * TS_BLOCKS + block);
+  ts_finish_unit(shared, f, first, thread, unit, group, nodes, slot * TS_BLOCKS + block);
 }
 
 #endif

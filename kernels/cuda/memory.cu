@@ -38,15 +38,32 @@ typedef struct {
   ts_vec4 masks[4];
 } ts_pass_job;
 
-static TS_INLINE ts_fingerprint ts_print_pair(const ts_pass_job *job, ts_u32 u, ts_u32 partner) {
+static TS_INLINE ts_sums ts_print_pair(const ts_pass_job *job, ts_u32 u, ts_u32 partner) {
   const ts_kept_lane own = ts_read_kept(job->fill, u, job->lane);
   const ts_kept_lane other = ts_read_kept(job->partners, partner, job->lane);
-  ts_fingerprint f = {0, 0};
+  ts_sums s = {0, 0, 0};
   TS_UNROLL
   for (int j = 0; j < 4; j++)
-    ts_add_four_pairs(&f, own.value[j], job->masks[j], other.value[j], job->one);
-  return f;
+    ts_add_four_pairs(&s, own.value[j], job->masks[j], other.value[j], job->one);
+  return s;
 }
+
+/*
+ * Sums over the lanes of two tiles at once: lanes 0 to 15 end with the first tile's, lanes 16 to 31 with the second's.
+ */
+static TS_INLINE ts_fingerprint ts_sum_pair(ts_sums first, ts_sums second, ts_u32 lane) {
+  const int upper = lane >= 16u;
+  ts_sums s = ts_add_sums(upper ? second : first, ts_sums_of_lane(upper ? first : second, 16));
+  TS_UNROLL
+  for (ts_u32 mask = 8; mask > 0; mask >>= 1) s = ts_add_sums(s, ts_sums_of_lane(s, mask));
+  return ts_close_sums(s);
+}
+
+/*
+ * Pair i of a warp: the eight warps of a block read neighbouring tiles at about the same time, so that pages of the memory
+ * are opened once. Sums of pair i end in lanes i and 16 + i.
+ */
+static TS_INLINE ts_u32 ts_pair_of(ts_u32 warp, ts_u32 i) { return 16u * i + 2u * warp; }
 
 static TS_INLINE void ts_pass_unit(const ts_u32 *fill, const ts_u32 *partners, ts_u32 partner_count, const ts_u32 *words,
                                    ts_u32 unit, ts_u32 unit_index, ts_u32 group, ts_u32 *nodes, ts_u64 node_unit,
@@ -66,12 +83,12 @@ static TS_INLINE void ts_pass_unit(const ts_u32 *fill, const ts_u32 *partners, t
   const ts_u32 partner = ts_memory_partner(first + own, words, partner_count);
   for (ts_u32 i = 0; i < 16u && ts_pair_of(warp, i) < unit; i++) {
     const ts_u32 u = first + ts_pair_of(warp, i);
-    const ts_fingerprint even = ts_print_pair(&job, u, ts_from_lane(partner, i));
-    const ts_fingerprint odd = ts_print_pair(&job, u + 1u, ts_from_lane(partner, i + 16u));
+    const ts_sums even = ts_print_pair(&job, u, ts_from_lane(partner, i));
+    const ts_sums odd = ts_print_pair(&job, u + 1u, ts_from_lane(partner, i + 16u));
     const ts_fingerprint f = ts_sum_pair(even, odd, lane);
     if ((lane & 15u) == i) mine = f;
   }
-  if (own < unit) ts_keep_print(prints, own, mine);
+  if (prints && own < unit) prints[own] = ts_as_pair(mine);
   ts_finish_unit(shared, mine, first, own, unit, group, nodes, node_unit);
 }
 

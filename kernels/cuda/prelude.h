@@ -51,10 +51,19 @@ static TS_INLINE ts_vec4 ts_load_stream(const void *address) {
   return v;
 }
 
+/* Never written while a kernel runs. */
+static TS_INLINE ts_vec4 ts_load_fixed(const void *address) {
+  ts_vec4 v;
+  asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(address));
+  return v;
+}
+
+static TS_INLINE ts_u32 ts_shuffle_word(ts_u32 value, ts_u32 lane_mask) {
+  asm volatile("shfl.sync.bfly.b32 %0, %0, %1, 31, 0xffffffff;" : "+r"(value) : "r"(lane_mask));
+  return value;
+}
 static TS_INLINE ts_u64 ts_shuffle_xor(ts_u64 value, ts_u32 lane_mask) {
-  ts_u32 low = (ts_u32)value, high = (ts_u32)(value >> 32);
-  asm volatile("shfl.sync.bfly.b32 %0, %0, %1, 31, 0xffffffff;" : "+r"(low) : "r"(lane_mask));
-  asm volatile("shfl.sync.bfly.b32 %0, %0, %1, 31, 0xffffffff;" : "+r"(high) : "r"(lane_mask));
+  const ts_u32 low = ts_shuffle_word((ts_u32)value, lane_mask), high = ts_shuffle_word((ts_u32)(value >> 32), lane_mask);
   return ((ts_u64)high << 32) | low;
 }
 
@@ -74,13 +83,11 @@ static TS_INLINE ts_u32 ts_one() {
   return one;
 }
 static TS_INLINE ts_u32 ts_add(ts_u32 a, ts_u32 b, ts_u32 one) {
+  if (__builtin_constant_p(one)) return a + b;
   ts_u32 out;
   asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(out) : "r"(a), "r"(one), "r"(b));
   return out;
 }
-#ifndef TS_ADD
-#define TS_ADD(a, b) ts_add(a, b, one)
-#endif
 
 /*
  * What a chain carries from round to round in device memory, so that the same captured graph can be replayed: the seed

@@ -7,7 +7,7 @@ import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './chainState.ts'
 import type { Handle } from './cudaApi.ts'
 import { type PathRequest, readPaths } from './paths.ts'
 import { type OnRoots, replayGraph } from './replay.ts'
-import { foldWidths, tilesOf, UNIT, unitOf, unitsOf } from './shape.ts'
+import { FOLD_THREADS, foldWidths, tilesOf, UNIT, unitOf, unitsOf } from './shape.ts'
 import type { Stop } from './stop.ts'
 
 /** A fill as a neighbour sees it: where it lies and how many tiles it holds. */
@@ -148,7 +148,13 @@ function foldRounds(
   for (const [step, width] of widths.entries()) {
     count /= width
     const to = step === widths.length - 1 ? roots : scratch
-    api.launch({ kernel: fold, blocks: [count, 1], threads: 64, stream, arguments: [from, to, round, perRound, width] })
+    api.launch({
+      kernel: fold,
+      blocks: [count, 1],
+      threads: FOLD_THREADS,
+      stream,
+      arguments: [from, to, round, perRound, width],
+    })
     from = to
     round = 0n
     perRound = 0
@@ -163,7 +169,7 @@ function foldAll({ api, kernels, stream }: Launcher, hashes: Handle, count: numb
   let left = count
   for (const width of foldWidths(count)) {
     left /= width
-    api.launch({ kernel: fold, blocks: [left, 1], threads: 64, stream, arguments: [from, to, 0n, 0, width] })
+    api.launch({ kernel: fold, blocks: [left, 1], threads: FOLD_THREADS, stream, arguments: [from, to, 0n, 0, width] })
     from = to
     to += BigInt(32 * left)
   }

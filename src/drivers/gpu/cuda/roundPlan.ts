@@ -5,7 +5,7 @@ import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './chainState.ts'
 import { chooseAlgorithm } from './chooseAlgorithm.ts'
 import type { Handle, KernelArgument } from './cudaApi.ts'
 import { createProduct, type Product, type ProductMaker } from './product.ts'
-import { type ChainShape, entryBytes, FOLD, LAST, nodesOf, operandBytes, tilesOf, unitsOf } from './shape.ts'
+import { type ChainShape, entryBytes, FOLD, FOLD_THREADS, nodesOf, operandBytes, tilesOf, unitsOf } from './shape.ts'
 
 /** Where a plan leaves what the openings need; `slots` is 1 when rounds are computed again instead of kept. */
 export interface RoundPlan {
@@ -141,7 +141,12 @@ function leavesLaunch({ kernels }: CardTools, shape: ChainShape, memory: Memory)
         ? kernels.get('memory', 'ts_leaves_bind')
         : kernels.get('base', floats ? 'ts_leaves_float' : 'ts_leaves_int')
   const kept = shape.kind === 'fill' ? [memory.kept] : []
-  return { kernel, blocks: [unitsOf(tiles), 1] as const, threads: 256, arguments: [...common, memory.nodes, ...kept] }
+  return {
+    kernel,
+    blocks: [unitsOf(tiles), 1] as const,
+    threads: 256,
+    arguments: [...common, memory.nodes, ...kept],
+  }
 }
 
 /** Nodes of the round to its root, which goes to the host, and the next seed into the state. */
@@ -150,12 +155,12 @@ function launchTree({ api, kernels }: CardTools, shape: ChainShape, memory: Memo
   let from = memory.nodes
   let to = memory.folded
   let perRound = memory.slots > 1 ? count : 0
-  for (; count > LAST; count /= FOLD) {
+  for (; count > FOLD; count /= FOLD) {
     const round = memory.state + ROUND_OFFSET
     api.launch({
       kernel: kernels.get('base', 'ts_fold'),
       blocks: [count / FOLD, 1],
-      threads: 64,
+      threads: FOLD_THREADS,
       stream,
       arguments: [from, to, round, perRound, FOLD],
     })
@@ -166,7 +171,7 @@ function launchTree({ api, kernels }: CardTools, shape: ChainShape, memory: Memo
   api.launch({
     kernel: kernels.get('base', 'ts_finish_round'),
     blocks: [1, 1],
-    threads: Math.max(64, count / 2), // the second warp tells the host
+    threads: FOLD_THREADS,
     stream,
     arguments: [from, memory.state, perRound, count],
   })

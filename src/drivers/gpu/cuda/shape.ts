@@ -6,9 +6,9 @@ import { TouchstoneError } from '../../../ports/errors.ts'
 /** Leaves one block of threads makes, and leaves under a node of a plain round; leaves.h knows the same numbers. */
 export const UNIT = 256
 const GROUP = 8
-/** Nodes one block folds into one, and nodes the last block of a round takes; trees.h. */
-export const FOLD = 128
-export const LAST = 1024
+/** Nodes one block folds into one at most, and its threads; treeTop.h. */
+export const FOLD = 256
+export const FOLD_THREADS = 128
 
 export type ChainShape = Omit<ChainTask, 'seed' | 'kind'> & { readonly kind: ChainTask['kind'] | 'fill' }
 
@@ -66,7 +66,7 @@ const sizeRefused = (what: string, got: number, expected: string): TouchstoneErr
     },
   )
 
-/** Widths whose product is `count`, each at most 128: how many neighbours each launch folds into one. */
+/** Widths whose product is `count`, each at most FOLD: how many neighbours each launch folds into one. */
 export function foldWidths(count: number): number[] {
   const widths: number[] = []
   for (let left = count; left > 1; left /= widths.at(-1)!) widths.push(Math.min(FOLD, left))
