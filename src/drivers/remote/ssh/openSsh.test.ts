@@ -3,10 +3,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { faultOf, keyPair, sshBoxSuite } from '../../../../test/suites/sshBoxSuite.ts'
+import { faultOf, sshBoxSuite } from '../../../../test/suites/sshBoxSuite.ts'
+import { keyPair } from '../../../../test/support/keyPair.ts'
 import { makeRelease } from '../../../../test/support/makeRelease.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../../../../test/support/openSshServer.ts'
 import { connectSsh } from './connectSsh.ts'
+import { runOnBox } from './runOnBox.ts'
+import { openSession } from './sshSession.ts'
 
 const missing = whyNoOpenSsh()
 
@@ -24,6 +27,33 @@ function mountSmallDisk(folder: string): boolean {
   mkdirSync(folder, { recursive: true })
   return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'none', folder]).status === 0
 }
+
+describe.skipIf(missing !== null)('OpenSSH and a validator that has no time', () => {
+  test('an exit code that arrives together with the answer to the command is not lost', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'touchstone-busy-'))
+    const [host, user] = [keyPair(), keyPair()]
+    const wanted = { folder: join(root, 'server'), home: root, hostKey: host.private, authorizedKeys: user.public }
+    const server = await startOpenSsh(wanted)
+    const options = {
+      auth: { privateKey: user.private },
+      knownHostsFiles: [],
+      ownKnownHostsFile: join(root, 'known_hosts'),
+      onFirstUse: () => true,
+    }
+    const session = await openSession({ user: server.user, host: '127.0.0.1', port: server.directPort }, options, never)
+    // Between two looks at the network everything that a short command has to say arrives.
+    const busy = setInterval(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150), 1)
+    try {
+      const { code } = await runOnBox(session, { argv: ['sh', '-c', 'exit 7'], during: 'a test' }, never)
+      expect(code).toBe(7)
+    } finally {
+      clearInterval(busy)
+      session.close()
+      await server.close()
+      rmSync(root, { recursive: true, force: true })
+    }
+  })
+})
 
 describe.skipIf(missing !== null)('OpenSSH with a disk that is full', () => {
   test('says so, and leaves nothing', async (context) => {

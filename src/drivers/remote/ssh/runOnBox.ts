@@ -29,16 +29,13 @@ export async function runOnBox(
   const chunks: Buffer[] = []
   let held = 0
   const finished = new Promise<number | null>((resolve, reject) => {
-    let code: number | null = null
     channel.on('data', (chunk: Buffer) => {
       held += chunk.length
       chunks.push(chunk)
       if (held > limitBytes) reject(faults.floods(session.address, during, limitBytes))
     })
-    channel.once('exit', (exitCode: number | null) => {
-      code = exitCode
-    })
-    channel.once('close', () => resolve(code))
+    // It repeats the exit code, whose own event may have come while nobody listened yet.
+    channel.once('close', (code?: number | null) => resolve(code ?? null))
   })
   try {
     const code = await within(session, finished, during, limitMs, signal)

@@ -39,7 +39,6 @@ export async function startProver(start: ProverStart, signal: AbortSignal): Prom
   const channel = await within(session, session.exec(argv, DURING), DURING, COMMAND_LIMIT_MS, signal)
   guardWindow(channel, session)
   const said = keepLastWords(channel.stderr)
-  const exitCode = noteExit(channel)
   try {
     const read = readUntilMarker(channel, marker, CHATTER_LIMIT_BYTES)
     if ((await within(session, read, DURING, COMMAND_LIMIT_MS, signal)) === null)
@@ -48,23 +47,12 @@ export async function startProver(start: ProverStart, signal: AbortSignal): Prom
     channel.close()
     throw error
   }
-  return proverOf({ channel, said, exitCode }, start, signal)
+  return proverOf({ channel, said }, start, signal)
 }
 
 interface Started {
   readonly channel: ClientChannel
   readonly said: () => string
-  /** Undefined until the box has told. */
-  readonly exitCode: () => number | null | undefined
-}
-
-/** From the start: a prover that dies at once has told its code before anybody talks to it. */
-function noteExit(channel: ClientChannel): Started['exitCode'] {
-  let code: number | null | undefined
-  channel.once('exit', (exitCode: number | null) => {
-    code = exitCode
-  })
-  return () => code
 }
 
 /** The library trusts a server to respect the window; one that does not must not fill our memory (attack 12). */
@@ -80,20 +68,20 @@ function guardWindow(channel: ClientChannel, session: SshSession): void {
 }
 
 function proverOf(
-  { channel, said, exitCode }: Started,
+  { channel, said }: Started,
   { session, workspace, graceMs = GRACE_MS }: ProverStart,
   signal: AbortSignal,
 ): ProverProcess {
   const queue = new ByteQueue(HELD_BYTES, { pause: () => channel.pause(), resume: () => channel.resume() })
   let finished = false
   const ended = new Promise<ProverEnd>((resolve) => {
-    const finish = (): void => {
+    const finish = (code?: number | null): void => {
       finished = true
       queue.end()
-      const code = exitCode()
       resolve({ code: code ?? null, lost: code === undefined && session.isLost(), said: said() })
     }
     channel.on('data', (chunk: Buffer) => queue.push(chunk))
+    // It repeats the exit code: a prover that dies at once may have told it before anybody listened.
     channel.once('close', finish)
     void session.gone.then(() => setImmediate(finish))
   })
