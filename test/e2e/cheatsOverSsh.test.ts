@@ -16,12 +16,12 @@ import type { ChainTask, OnRoot } from '../../src/ports/device.ts'
 import { CheatingDevice, honestDevices, withDevices } from '../cheats/cheat.ts'
 import { BOX_CHEATS } from '../cheats/cheats.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
-import { keyPair } from '../suites/sshBoxSuite.ts'
 import { bridgeTo, makeBridgeRelease } from '../support/bridgedProgram.ts'
 import { embeddedFolder } from '../support/embeddedFolder.ts'
 import { testDeps, testRules } from '../support/fleetKit.ts'
 import { inlineChecker } from '../support/inlineChecker.ts'
 import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
+import { keyPair } from '../support/keyPair.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
 import { startSshServer, type TestSshServer } from '../support/sshServer.ts'
 import { entry } from '../support/storeFixtures.ts'
@@ -169,7 +169,7 @@ describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
     expect(asked).toEqual([64, 64, 64, 64])
   })
 
-  test('row 18, a box that ends quietly or says busy does not keep its good score', async () => {
+  test.concurrent('row 18, a box that ends quietly or says busy does not keep its good score', async () => {
     const { folder, end } = await embeddedFolder()
     const store = await openEmbedded({ folder })
     const honest = () => honestProgram({ devices: honestDevices(kit(), 1, { facts: { kind: 'cuda', name: 'Card' } }) })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { keyPair } from '../suites/sshBoxSuite.ts'
+import { keyPair } from '../support/keyPair.ts'
 
 const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'touchstone-provider-'))

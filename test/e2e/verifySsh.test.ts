@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { fingerprintOfPair, keyPair } from '../suites/sshBoxSuite.ts'
+import { fingerprintOfPair } from '../suites/sshBoxSuite.ts'
 import { eventually } from '../support/eventually.ts'
+import { keyPair } from '../support/keyPair.ts'
 import { LeasedBox } from '../support/leaseCrash.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
 import { startSshServer, type TestSshServer } from '../support/sshServer.ts'
@@ -110,13 +111,13 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     const wrongKey = join(root, 'wrong')
     writeFileSync(wrongKey, keyPair().private, { mode: 0o600 })
     const stranger = fast.map((word) => (word === identity ? wrongKey : word))
-    const [both, other, password, refused, closed] = [
-      await touchstone(['verify', at(server), ...two, ...out('two.json')]),
-      await touchstone(['verify', at(server), ...fast, '--claim', 'H100 SXM', ...out('claim.json')]),
-      await touchstone(['verify', 'ssh://renter:secret@127.0.0.1', ...fast, ...out('password.json')]),
-      await touchstone(['verify', at(server), ...stranger, ...out('stranger.json')]),
-      await touchstone(['verify', 'ssh://renter@127.0.0.1:1', ...fast, ...out('closed.json')]),
-    ]
+    const [both, other, password, refused, closed] = await Promise.all([
+      touchstone(['verify', at(server), ...two, ...out('two.json')]),
+      touchstone(['verify', at(server), ...fast, '--claim', 'H100 SXM', ...out('claim.json')]),
+      touchstone(['verify', 'ssh://renter:secret@127.0.0.1', ...fast, ...out('password.json')]),
+      touchstone(['verify', at(server), ...stranger, ...out('stranger.json')]),
+      touchstone(['verify', 'ssh://renter@127.0.0.1:1', ...fast, ...out('closed.json')]),
+    ])
     expect([both.code, JSON.parse(both.out).judgement.devices.length]).toEqual([0, 2])
     expect([other.code, JSON.parse(other.out).judgement.outcome]).toEqual([1, 'accepted'])
     const told = ({ code, out }: { code: number | null; out: string }) => [code, JSON.parse(out).error.code]

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import ssh2 from 'ssh2'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { connectSsh, type SshBoxOptions } from '../../src/drivers/remote/ssh/connectSsh.ts'
 import { fingerprintOf } from '../../src/drivers/remote/ssh/knownHosts.ts'
 import { TouchstoneError } from '../../src/ports/errors.ts'
 import type { ProverProcess, RemoteBox } from '../../src/ports/remoteBox.ts'
 import { eventually } from '../support/eventually.ts'
+import { keyPair } from '../support/keyPair.ts'
 import { makeRelease } from '../support/makeRelease.ts'
 import { firstLine, isAlive } from '../support/processes.ts'
 import type { TestSshServer } from '../support/sshServer.ts'
@@ -21,7 +21,6 @@ export type SshServerMaker = (wanted: {
   readonly env?: Readonly<Record<string, string>>
 }) => Promise<TestSshServer>
 
-export const keyPair = (): { private: string; public: string } => ssh2.utils.generateKeyPairSync('ed25519')
 export const fingerprintOfPair = (pair: { public: string }): string =>
   fingerprintOf(Buffer.from(pair.public.split(' ')[1]!, 'base64'))
 
@@ -115,13 +114,14 @@ export function sshBoxSuite(name: string, makeServer: SshServerMaker): void {
     return { folder, home, server, hostPair, userPair, release, seen, address, options, connect, wanted }
   }
 
-  afterEach(async () => {
-    await Promise.all(boxes.splice(0).map((box) => box.close()))
-    await Promise.all(servers.splice(0).map((server) => server.close()))
+  afterAll(async () => {
+    await Promise.all(boxes.map((box) => box.close()))
+    await Promise.all(servers.map((server) => server.close()))
+    rmSync(root, { recursive: true, force: true })
   })
-  afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-  describe(`a box behind ${name}`, () => {
+  // Each test has a server of its own and mostly waits for it.
+  describe.concurrent(`a box behind ${name}`, () => {
     test('carries bytes both ways unchanged and leaves nothing behind', async () => {
       const { home, connect, address } = await setUp()
       const box = await connect()

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import ssh2 from 'ssh2'
 import { eventually } from './eventually.ts'
+import { keyPair } from './keyPair.ts'
 import { makeRelease } from './makeRelease.ts'
 import { startOpenSsh } from './openSshServer.ts'
 import type { TestSshServer } from './sshServer.ts'
@@ -55,7 +55,7 @@ export class LeasedBox {
   }
 
   async open(more: readonly string[] = []): Promise<void> {
-    const host = ssh2.utils.generateKeyPairSync('ed25519')
+    const host = keyPair()
     writeFileSync(join(this.folder, 'host.pub'), host.public)
     const wanted = { folder: join(this.folder, 'server'), home: this.home, hostKey: host.private, authorizedKeys: '' }
     this.#server = await startOpenSsh(wanted)

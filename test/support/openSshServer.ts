@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import type { AddressInfo, Socket } from 'node:net'
 import net from 'node:net'
@@ -40,31 +40,25 @@ export async function startOpenSsh(options: OpenSshOptions): Promise<TestSshServ
   const env = Object.entries({ ...(options.home === null ? {} : { HOME: options.home }), ...options.env }).map(
     ([name, value]) => `"${name}=${value}"`,
   )
-  const port = await freePort()
-  const config = file(
-    'sshd_config',
-    [
-      `ListenAddress 127.0.0.1:${port}`,
-      `HostKey ${file('host_key', options.hostKey)}`,
-      `AuthorizedKeysFile ${options.keysPattern ?? file('authorized_keys', options.authorizedKeys)}`,
-      `PidFile none`,
-      'UsePAM no',
-      'StrictModes no',
-      'PasswordAuthentication no',
-      'KbdInteractiveAuthentication no',
-      'PermitRootLogin prohibit-password',
-      'Subsystem sftp internal-sftp',
-      env.length === 0 ? '' : `SetEnv ${env.join(' ')}`,
-      '',
-    ].join('\n'),
-  )
-  const checked = spawnSync(SSHD, ['-t', '-f', config], { encoding: 'utf8' })
-  if (checked.status !== 0) throw new Error(`sshd refuses its configuration: ${checked.stderr}`)
-  const daemon = spawn(SSHD, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'pipe'] })
-  await new Promise<void>((resolve, reject) => {
-    daemon.once('exit', (code) => reject(new Error(`sshd ended at once with ${code}`)))
-    daemon.stderr.on('data', (chunk: Buffer) => chunk.includes('Server listening') && resolve())
-  })
+  const settings = (port: number): string =>
+    file(
+      'sshd_config',
+      [
+        `ListenAddress 127.0.0.1:${port}`,
+        `HostKey ${file('host_key', options.hostKey)}`,
+        `AuthorizedKeysFile ${options.keysPattern ?? file('authorized_keys', options.authorizedKeys)}`,
+        `PidFile none`,
+        'UsePAM no',
+        'StrictModes no',
+        'PasswordAuthentication no',
+        'KbdInteractiveAuthentication no',
+        'PermitRootLogin prohibit-password',
+        'Subsystem sftp internal-sftp',
+        env.length === 0 ? '' : `SetEnv ${env.join(' ')}`,
+        '',
+      ].join('\n'),
+    )
+  const { port, daemon } = await startDaemon(settings)
   const relay = await startRelay(port)
   return {
     user: userInfo().username,
@@ -78,6 +72,24 @@ export async function startOpenSsh(options: OpenSshOptions): Promise<TestSshServ
       daemon.kill('SIGTERM')
       await ended
     },
+  }
+}
+
+/** A port that was free a moment ago may be somebody else's by now: then another one. */
+async function startDaemon(settings: (port: number) => string) {
+  for (let left = 3; ; left--) {
+    const port = await freePort()
+    const daemon = spawn(SSHD, ['-D', '-e', '-f', settings(port)], { stdio: ['ignore', 'ignore', 'pipe'] })
+    let said = ''
+    const isListening = await new Promise<boolean>((resolve) => {
+      daemon.once('close', () => resolve(false))
+      daemon.stderr.on('data', (chunk: Buffer) => {
+        said += said.length < 1000 ? chunk : ''
+        if (chunk.includes('Server listening')) resolve(true)
+      })
+    })
+    if (isListening) return { port, daemon }
+    if (left === 0) throw new Error(`sshd does not listen: ${said}`)
   }
 }
 

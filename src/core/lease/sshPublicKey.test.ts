@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
-import ssh2 from 'ssh2'
 import { describe, expect, test } from 'vitest'
+import { keyPair } from '../../../test/support/keyPair.ts'
 import { parseSshPublicKey } from './sshPublicKey.ts'
 
 const field = (bytes: Uint8Array): Buffer => {
@@ -16,7 +16,7 @@ const bare = (text: string): string => text.split(' ').slice(0, 2).join(' ')
 
 describe('parseSshPublicKey', () => {
   test('default: the keys that people make', () => {
-    const ed = bare(ssh2.utils.generateKeyPairSync('ed25519').public)
+    const ed = bare(keyPair().public)
     expect(parseSshPublicKey(ed)).toMatchObject({ kind: 'ed25519', line: ed })
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const { n, e } = publicKey.export({ format: 'jwk' })

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import ssh2 from 'ssh2'
 import { afterAll, describe, expect, test } from 'vitest'
 import { faultOf, readAll } from '../../../test/suites/sshBoxSuite.ts'
+import { keyPair } from '../../../test/support/keyPair.ts'
 import { makeRelease } from '../../../test/support/makeRelease.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../../../test/support/openSshServer.ts'
 import type { TestSshServer } from '../../../test/support/sshServer.ts'
@@ -42,7 +42,7 @@ const [giverKey, takerKey] = [toHex(giver.publicKey), toHex(taker.publicKey)]
 
 async function boxAt(folder: string) {
   mkdirSync(join(folder, 'home'), { recursive: true })
-  const host = ssh2.utils.generateKeyPairSync('ed25519')
+  const host = keyPair()
   const server = await startOpenSsh({
     folder: join(folder, 'server'),
     home: join(folder, 'home'),

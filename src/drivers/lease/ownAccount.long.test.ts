@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import ssh2 from 'ssh2'
 import { afterAll, describe, expect, test } from 'vitest'
 import { SCRIPTS } from '../../../test/suites/sshBoxSuite.ts'
 import { eventually } from '../../../test/support/eventually.ts'
+import { keyPair } from '../../../test/support/keyPair.ts'
 import { makeRelease } from '../../../test/support/makeRelease.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../../../test/support/openSshServer.ts'
 import { firstLine, isAlive } from '../../../test/support/processes.ts'
@@ -31,7 +31,7 @@ describe.skipIf(missing !== null)('access into an account of its own', () => {
     async (way) => {
       const folder = join(root, way.replaceAll(' ', '-'))
       mkdirSync(folder)
-      const host = ssh2.utils.generateKeyPairSync('ed25519')
+      const host = keyPair()
       const server = await startOpenSsh({
         folder: join(folder, 'server'),
         home: null,

@@ -5,7 +5,7 @@ import type { ProverProcess } from '../../../ports/remoteBox.ts'
 import { openLocalBox } from './openLocalBox.ts'
 
 const never = new AbortController().signal
-const box = (script: string) => openLocalBox({ command: ['/bin/sh', '-c', script], env: process.env })
+const box = (script: string) => openLocalBox({ command: ['/bin/sh', '-c', script], env: process.env, graceMs: 200 })
 
 const START = 'sleep 1000 & echo $!;'
 

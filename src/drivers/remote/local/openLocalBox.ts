@@ -11,6 +11,7 @@ export interface LocalBoxOptions {
   readonly env: NodeJS.ProcessEnv
   /** Where the prover's standard error goes: its end is kept, or all of it goes to our own for debugging. */
   readonly errors?: 'keep' | 'inherit'
+  readonly graceMs?: number
 }
 
 /** How long the rest of its standard error may take after its end. */
@@ -38,7 +39,10 @@ export function openLocalBox(options: LocalBoxOptions): RemoteBox {
   }
 }
 
-function startProver({ command, env, errors = 'keep' }: LocalBoxOptions, signal: AbortSignal): ProverProcess {
+function startProver(
+  { command, env, errors = 'keep', graceMs = GRACE_MS }: LocalBoxOptions,
+  signal: AbortSignal,
+): ProverProcess {
   const [program, ...args] = command
   // A group of its own: Ctrl-C in the terminal reaches us alone, and we end the child in order.
   const child = spawn(program!, args, {
@@ -48,7 +52,7 @@ function startProver({ command, env, errors = 'keep' }: LocalBoxOptions, signal:
   })
   const ended = endOf(child)
   child.stdin!.on('error', () => {})
-  const stop = () => stopChild(child, ended)
+  const stop = () => stopChild(child, ended, graceMs)
   const onAbort = () => void stop()
   const killNow = () => killGroup(child)
   signal.addEventListener('abort', onAbort, { once: true })
@@ -92,9 +96,9 @@ async function write(child: ChildProcess, bytes: Uint8Array): Promise<void> {
   if (!child.stdin!.write(bytes)) await Promise.race([once(child.stdin!, 'drain'), once(child, 'exit')])
 }
 
-async function stopChild(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+async function stopChild(child: ChildProcess, ended: Promise<unknown>, graceMs: number): Promise<void> {
   child.stdin!.end()
-  const timer = setTimeout(() => killGroup(child), GRACE_MS)
+  const timer = setTimeout(() => killGroup(child), graceMs)
   await ended
   clearTimeout(timer)
   child.stdout!.destroy()

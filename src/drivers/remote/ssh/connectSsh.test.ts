@@ -5,15 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ssh2 from 'ssh2'
 import { afterAll, describe, expect, test } from 'vitest'
-import {
-  faultOf,
-  fingerprintOfPair,
-  keyPair,
-  readAll,
-  SCRIPTS,
-  sshBoxSuite,
-} from '../../../../test/suites/sshBoxSuite.ts'
+import { faultOf, fingerprintOfPair, readAll, SCRIPTS, sshBoxSuite } from '../../../../test/suites/sshBoxSuite.ts'
 import { eventually } from '../../../../test/support/eventually.ts'
+import { keyPair } from '../../../../test/support/keyPair.ts'
 import { makeRelease } from '../../../../test/support/makeRelease.ts'
 import { type SshServerOptions, startSshServer } from '../../../../test/support/sshServer.ts'
 import { connectSsh, isNodeRecent, type SshBoxOptions } from './connectSsh.ts'
@@ -76,7 +70,7 @@ async function withBox(
   }
 }
 
-describe('connectSsh', () => {
+describe.concurrent('connectSsh', () => {
   test('a password is enough, and a wrong one is a refusal that does not repeat it', async () => {
     await withBox({}, {}, async (connect) => {
       const box = await connect()
@@ -240,7 +234,8 @@ describe('connectSsh', () => {
     })
   })
 
-  test('a closed port, a silent port and a port that talks nonsense are three different faults of the network', async () => {
+  // Its limit is short: nothing else may hold the thread meanwhile.
+  test.sequential('a closed port, a silent port and a port that talks nonsense are three different faults of the network', async () => {
     const listener = net.createServer((socket) => socket.on('error', () => {}))
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
     const talker = net.createServer((socket) => {
