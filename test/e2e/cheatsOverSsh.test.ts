@@ -187,24 +187,30 @@ describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
       await together()
       return reportOverSsh(turns[boxId]![round - 1]!(), {}, signal)
     }
-    const stateAfter = async (round: number, id: string) => {
-      if (round > 1) await store.addJob({ boxId: id, round, kind: 'full', reason: 'asked', cohort: -1, delayMs: 0 })
+    const rules = await testRules({ box: { busyLimit: 1 } })
+    const statesAfter = async (round: number, ids: readonly string[]) => {
+      for (const boxId of round > 1 ? ids : [])
+        await store.addJob({ boxId, round, kind: 'full', reason: 'asked', cohort: -1, delayMs: 0 })
       const stop = new AbortController()
-      const running = runFleet(testDeps(store, verify), await testRules({ box: { busyLimit: 1 } }), stop.signal)
-      const done = async () => (await store.history(id, { after: null, limit: 9 })).items.length >= round
+      const running = runFleet(testDeps(store, verify), rules, stop.signal)
+      const results = (id: string) => store.history(id, { after: null, limit: 9 })
+      const done = async () => (await Promise.all(ids.map(results))).every(({ items }) => items.length >= round)
       await vi.waitUntil(done, { timeout: 50_000, interval: 50 }).finally(() => stop.abort())
       await running
-      return (await store.box(id))!
+      return (await Promise.all(ids.map((id) => store.box(id)))).map((box) => box!)
     }
     try {
-      for (const id of ['quiet', 'busy']) await store.putBox(entry(id))
-      const good = await stateAfter(1, 'quiet')
-      expect(good).toMatchObject({ status: 'verified' })
-      expect(good.score).toBeGreaterThan(0)
-      expect(await stateAfter(2, 'quiet')).toMatchObject({ status: 'failed', score: 0 })
-      const held = await stateAfter(1, 'busy')
-      expect(await stateAfter(2, 'busy')).toMatchObject({ status: 'busy', score: held.score, scoredAt: held.scoredAt })
-      expect(await stateAfter(3, 'busy')).toMatchObject({ status: 'failed', score: 0 })
+      const ids = ['quiet', 'busy']
+      for (const id of ids) await store.putBox(entry(id))
+      const good = await statesAfter(1, ids)
+      expect(good.map(({ status }) => status)).toEqual(['verified', 'verified'])
+      for (const { score } of good) expect(score).toBeGreaterThan(0)
+      const { score, scoredAt } = good[1]!
+      expect(await statesAfter(2, ids)).toMatchObject([
+        { status: 'failed', score: 0 },
+        { status: 'busy', score, scoredAt },
+      ])
+      expect(await statesAfter(3, ['busy'])).toMatchObject([{ status: 'failed', score: 0 }])
     } finally {
       await store.close()
       end()

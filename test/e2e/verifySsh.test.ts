@@ -142,6 +142,8 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
         'cpu',
         '--precisions',
         'int8',
+        '--no-memory',
+        '--no-bind',
         '--identity',
         identity,
         '--no-keep',

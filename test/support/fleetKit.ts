@@ -1,6 +1,7 @@
 import { createLiveRuns } from '../../src/apps/shared/createLiveRuns.ts'
 import type { FleetDeps, FleetRules, VerifyJob } from '../../src/apps/validator/fleet/fleet.ts'
 import { FLEET_METRICS } from '../../src/apps/validator/fleet/fleetMetrics.ts'
+import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { defaultScoreConfig } from '../../src/core/score/defaultScoreConfig.ts'
 import { loadCatalogue } from '../../src/drivers/system/loadCatalogue.ts'
 import { systemClock } from '../../src/drivers/system/systemClock.ts'
@@ -25,9 +26,11 @@ export function recordingLog(): Log & { readonly lines: LogLine[] } {
   return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
+let catalogue: Promise<Catalogue> | null = null
+
 /** Rules for tests: one round for ever, no delays, quick polls. */
 export async function testRules(more: Partial<FleetRules> = {}): Promise<FleetRules> {
-  const catalogue = await loadCatalogue(SHIPPED_CATALOGUE)
+  catalogue ??= loadCatalogue(SHIPPED_CATALOGUE)
   return {
     owner: 'test',
     roundEveryMs: 3_600_000,
@@ -42,7 +45,7 @@ export async function testRules(more: Partial<FleetRules> = {}): Promise<FleetRu
     pollMs: 20,
     retries: { limit: 0, intervalMs: 0 },
     box: { busyLimit: 2 },
-    score: defaultScoreConfig(catalogue),
+    score: defaultScoreConfig(await catalogue),
     retention: { resultDays: 90, certificateDays: 7 },
     ...more,
   }
