@@ -13,7 +13,6 @@ import { fileJournal } from '../drivers/lease/fileJournal.ts'
 import { tunnelledAccess } from '../drivers/lease/tunnel.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
-import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
 import { lockFolder } from '../drivers/system/lockFolder.ts'
 import { sealToKey } from '../drivers/system/sealToKey.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
@@ -25,7 +24,7 @@ import { EXIT } from './exitCodes.ts'
 import { DEVICES_HELP, readDevices, readPreset, readWhole } from './parseOptions.ts'
 import { openTerminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
-import { type SelfCheck, selfCheck } from './selfCheck.ts'
+import type { SelfCheck } from './selfCheck.ts'
 
 interface ProviderFlags {
   readonly listen: { readonly host: string; readonly port: number }
@@ -103,9 +102,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
   const home = homeFolder(env)
   const people = openTerminal(process.stdout, env)
   const say = (event: Record<string, unknown>): void => people.line(flags.json ? JSON.stringify(event) : spoken(event))
-  const catalogue = await loadCatalogue(cataloguePath())
-  if (flags.claim !== undefined) requireClaim({ text: flags.claim, catalogue })
-  if (flags.check !== 'none') await selfCheck({ ...checkOf(flags, flags.check, env), catalogue }, signal)
+  if (flags.claim !== undefined || flags.check !== 'none') await checkBefore(flags, env, signal)
   const stateFolder = join(home, 'leases')
   const { access, confinement } = await chooseAccess({
     stateFolder,
@@ -154,6 +151,16 @@ const dialDeps = (service: LeaseService, onUp: () => void): DialOutDeps => ({
   serve: (channel, signal) => servePeer(service, channel, signal),
   onUp,
 })
+
+/** Loads what verifying needs only when there is something to verify. */
+async function checkBefore(flags: ProviderFlags, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
+  const { loadCatalogue } = await import('../drivers/system/loadCatalogue.ts')
+  const catalogue = await loadCatalogue(cataloguePath())
+  if (flags.claim !== undefined) requireClaim({ text: flags.claim, catalogue })
+  if (flags.check === 'none') return
+  const { selfCheck } = await import('./selfCheck.ts')
+  await selfCheck({ ...checkOf(flags, flags.check, env), catalogue }, signal)
+}
 
 const checkOf = (flags: ProviderFlags, preset: Preset, env: NodeJS.ProcessEnv): Omit<SelfCheck, 'catalogue'> => ({
   preset,

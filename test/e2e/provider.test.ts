@@ -32,8 +32,13 @@ function provider(home: string, ...more: string[]): ChildProcess {
   return child
 }
 
+interface Word {
+  readonly event?: string
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
 /** Its first event, or why it ended. */
-async function firstWord(child: ChildProcess): Promise<{ event?: string; code?: number; err?: string }> {
+async function firstWord(child: ChildProcess): Promise<Word> {
   let err = ''
   child.stderr!.on('data', (chunk: Buffer) => {
     err += chunk.toString()
@@ -44,6 +49,15 @@ async function firstWord(child: ChildProcess): Promise<{ event?: string; code?: 
 }
 
 describe('touchstone provider', { timeout: 60_000 }, () => {
+  test('a box that is not what it is sold as, or lacks what the network asks for, does not join, and is told why', async () => {
+    const requirements = join(root, 'requirements.json')
+    writeFileSync(requirements, JSON.stringify({ ramBytes: 1e15 }))
+    const asked = ['--check', 'tiny', '--devices', 'cpu', '--claim', 'H100 SXM', '--requirements', requirements]
+    const { error } = await firstWord(provider('sold', ...asked))
+    expect(error).toMatchObject({ code: 'MAY_NOT_JOIN', message: expect.stringContaining('claim: different') })
+    expect(error?.message).toMatch(/RAM: has .*, needs 1.00 PB/)
+  })
+
   test('a second one in the same folder refuses, as does a claim without a card; after kill -9 of the first the folder is free', async () => {
     const first = provider('home')
     expect(await firstWord(first)).toMatchObject({ event: 'listening' })
