@@ -1,7 +1,9 @@
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storeSuite } from '../../../test/suites/storeSuite.ts'
 import { startPostgres, type TestPostgres } from '../../../test/support/postgresServer.ts'
 import { entry } from '../../../test/support/storeFixtures.ts'
+import { MIGRATIONS } from './migrations.ts'
 import { openPostgres } from './openPostgres.ts'
 
 let server: TestPostgres
@@ -26,6 +28,37 @@ describe('openPostgres', () => {
     await stores[0]!.putBox(entry('one'))
     expect(await stores[3]!.box('one')).not.toBeNull()
     await Promise.all(stores.map((store) => store.close()))
+  })
+
+  test('a store from before a claim’s verdict had a column says of every box what its last run said', async () => {
+    await server.createDatabase('older')
+    const older = postgres(server.url('older'), { onnotice: () => {} })
+    for (const statement of MIGRATIONS[0]!) await older.unsafe(statement)
+    await older.unsafe('create table touchstone_schema (version int4 primary key, at timestamptz default now())')
+    await older.unsafe('insert into touchstone_schema (version) values (1)')
+    const judged = [
+      ['met', 'L4', 'L4', 'matches'],
+      ['unmet', 'L4', 'L4', 'weaker'],
+      ['changed', 'H100 SXM', 'L4', 'matches'],
+      ['unsaid', null, null, null],
+    ] as const
+    for (const [i, [id, claim, text, verdict]] of judged.entries()) {
+      const judgement = JSON.stringify({ claim: text === null ? null : { text, verdict } })
+      await older`insert into results (id, job_id, attempt, round, box_id, provider, kind, reason, outcome, started_at, seconds,
+        score, judgement) values (${i}, ${i}, 1, 1, ${id}, 'p', 'full', 'round', 'accepted', now(), 1, 5, ${judgement}::text::jsonb)`
+      await older`insert into boxes (id, address, provider, claim, status, score, last_result, last_accepted)
+        values (${id}, 'local', 'p', ${claim}, 'verified', 5, ${i}, ${i})`
+    }
+    await older.end()
+    const store = await openPostgres({ url: server.url('older') })
+    const states = await Promise.all(judged.map(([id]) => store.box(id)))
+    expect(states.map((box) => [box?.status, box?.claimVerdict])).toEqual([
+      ['verified', 'matches'],
+      ['claim-unmet', 'weaker'],
+      ['new', null],
+      ['verified', null],
+    ])
+    await store.close()
   })
 
   test('a wrong password or database is one sentence without the URL', async () => {
