@@ -112,7 +112,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
     user: userInfo().username,
     authorizedKeysFile: flags.authorizedKeys,
     isRoot: process.getuid?.() === 0,
-    searchPath: env.PATH ?? '',
+    env,
     wanted: flags.confinement,
     ...(flags.image === undefined ? {} : { image: flags.image }),
     ...(flags.gpuFlags === undefined ? {} : { gpuFlags: flags.gpuFlags.split(' ') }),

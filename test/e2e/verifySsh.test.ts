@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { keyPair } from '../support/keyPair.ts'
 import { LeasedBox } from '../support/leaseCrash.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
+import { runNode } from '../support/processes.ts'
 import { startSshServer, type TestSshServer } from '../support/sshServer.ts'
 
 const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
@@ -22,24 +22,9 @@ const servers: TestSshServer[] = []
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-interface Ended {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-
-function touchstone(args: readonly string[], whileRunning?: (err: () => string) => Promise<void>): Promise<Ended> {
+function touchstone(args: readonly string[], whileRunning?: (err: () => string) => Promise<void>) {
   const env = { ...process.env, TOUCHSTONE_HOME: join(root, 'state'), SSH_AUTH_SOCK: '' }
-  const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => {
-    out += chunk.toString()
-  })
-  child.stderr.on('data', (chunk: Buffer) => {
-    err += chunk.toString()
-  })
-  void whileRunning?.(() => err)
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })))
+  return runNode([program, ...args], env, whileRunning)
 }
 
 const fast = [

@@ -30,6 +30,8 @@ export const SCRIPTS = {
   chatty:
     'i=0; while [ $i -lt 2000 ]; do echo "\\033]0;evil\\007 noise $i" >&2; i=$((i+1)); done; echo result; exit 7\n',
   dying: 'echo result; echo no such card >&2; exit 7\n',
+  /** Ends when its input does, and leaves somebody behind who does not listen. */
+  leaving: '(trap "" TERM HUP; while :; do sleep 1; done) & echo $!; cat >/dev/null; exit 7\n',
   /** Ignores the end of its input and polite signals, and has a child that does the same. */
   hang: 'trap "" TERM HUP; (trap "" TERM HUP; while :; do sleep 1; done) & echo "$$ $!"; while :; do sleep 1; done\n',
   flood: 'exec cat /dev/zero\n',
@@ -175,6 +177,16 @@ export function sshBoxSuite(name: string, makeServer: SshServerMaker): void {
       const prover = await (await connect()).start(never)
       expect((await readAll(prover.output)).toString()).toBe('result\n')
       expect(await prover.ended).toEqual({ code: 7, lost: false, said: 'no such card' })
+    })
+
+    test('what a prover left running is ended when it ends by itself, and its code is told all the same', async () => {
+      const { connect } = await setUp('leaving')
+      const prover = await (await connect({ graceMs: 5_000 })).start(never)
+      const left = Number(await firstLine(prover))
+      expect(isAlive(left)).toBe(true)
+      await prover.stop()
+      expect(await prover.ended).toMatchObject({ code: 7, lost: false })
+      expect(isAlive(left)).toBe(false)
     })
 
     test('attack 14: the first key is shown and kept, another one afterwards is refused', async () => {

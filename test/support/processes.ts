@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { ProverProcess } from '../../src/ports/remoteBox.ts'
 
@@ -18,4 +19,28 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** A program of Node to its end, with what it said. */
+export function runNode(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  whileRunning?: (err: () => string) => Promise<void>,
+): Promise<Ended> {
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString()
+  })
+  void whileRunning?.(() => err)
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })))
 }

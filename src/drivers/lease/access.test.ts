@@ -94,18 +94,19 @@ describe('access into a shared account', () => {
 })
 
 describe('access into a container', () => {
-  /** Stands in for docker: notes what it is asked, and keeps containers as files. */
+  /** Stands in for docker: notes what it is asked, keeps containers as files, and answers nothing while it is down. */
   function fakeEngine(folder: string): string {
     const path = join(folder, 'docker')
     writeFileSync(
       path,
       `#!/bin/sh
 printf '%s\\n' "$*" >> '${folder}/asked'
-case $1 in
-  run) for word; do [ "$last" = --name ] && touch '${folder}/'"$word"; last=$word; done ;;
-  rm) rm -f '${folder}/'"$3" ;;
-  inspect) [ -e '${folder}/'"$2" ] ;;
-  image) [ "$3" = lease-image ] ;;
+if [ -e '${folder}/down' ]; then echo 'no daemon' >&2; exit 1; fi
+case "$1 $*" in
+  'run '*other-image*) echo 'no such image' >&2; exit 125 ;;
+  'run '*) for word; do [ "$last" = --name ] && touch '${folder}/'"$word"; last=$word; done ;;
+  'rm '*) rm -f '${folder}/'"$3" ;;
+  'ps '*) [ ! -e '${folder}/'"\${5#name=}" ] || echo 0123 ;;
 esac
 `,
       { mode: 0o755 },
@@ -116,22 +117,48 @@ esac
   test('starts one container per lease without network or privileges, and removes it with the key', async () => {
     const { folder, options, keys } = place()
     const engine = fakeEngine(folder)
-    const access = containerAccess({ ...options, engine, image: 'lease-image', gpuFlags: ['--gpus', 'all'] })
+    const env = { DOCKER_HOST: 'unix:///run/user/1000/docker.sock', HOME: '/root' }
+    const access = containerAccess({ ...options, engine, image: 'lease-image', gpuFlags: ['--gpus', 'all'], env })
     const lease = leaseFor(60)
     expect(await access.open(lease, never)).toMatchObject({ confinement: 'container' })
     const asked = readFileSync(join(folder, 'asked'), 'utf8')
     expect(asked).toContain('--network none --cap-drop ALL --security-opt no-new-privileges --pull never')
-    expect(asked).toContain('--gpus all --entrypoint sleep lease-image infinity')
+    expect(asked).toContain('--gpus all --entrypoint sh lease-image -c ')
     expect(keys()).toContain(`container-shell.sh ${engine} ${containerOf(lease.id)}"`)
+    const shell = readFileSync(join(options.stateFolder, 'container-shell.sh'), 'utf8')
+    expect(shell.match(/^export .*$/gm)).toEqual(['export DOCKER_HOST=unix:///run/user/1000/docker.sock'])
     await access.close(lease.id)
     expect(keys()).toBe('')
     expect(existsSync(join(folder, containerOf(lease.id)))).toBe(false)
   })
 
+  test('an engine that does not answer has closed nothing: the key goes, and closing is tried again', async () => {
+    const { folder, options, keys } = place()
+    const engine = fakeEngine(folder)
+    const access = containerAccess({ ...options, engine, image: 'lease-image', gpuFlags: [], env: {} })
+    const lease = leaseFor(60)
+    await access.open(lease, never)
+    writeFileSync(join(folder, 'down'), '')
+    await expect(access.close(lease.id)).rejects.toMatchObject({ detail: { code: 'ACCESS_COMMAND_FAILED' } })
+    expect(keys()).toBe('')
+    rmSync(join(folder, 'down'))
+    await access.close(lease.id)
+    expect(existsSync(join(folder, containerOf(lease.id)))).toBe(false)
+  })
+
+  test('attack 12: a setting that a shell would read in its own way is refused', () => {
+    const { options } = place()
+    const access = (DOCKER_HOST: string) =>
+      containerAccess({ ...options, engine: '/bin/docker', image: 'i', gpuFlags: [], env: { DOCKER_HOST } })
+    for (const odd of ['$(id)', 'a b', 'a;b', "a'b", 'a\nb'])
+      expect(() => access(odd)).toThrow(/DOCKER_HOST holds letters/)
+  })
+
   test('the best confinement at hand is chosen, and what is insisted on is had or refused', async () => {
     const { folder, options } = place()
     fakeEngine(folder)
-    const choice = { ...options, isRoot: false, searchPath: folder, wanted: 'auto' as const }
+    const env = { PATH: folder }
+    const choice = { ...options, isRoot: false, env, wanted: 'auto' as const }
     const chosen = async (over: object): Promise<string> => (await chooseAccess({ ...choice, ...over })).confinement
     expect(await chosen({ image: 'lease-image' })).toBe('container')
     expect(await chosen({ image: 'other-image' })).toBe('shared account')
@@ -140,6 +167,9 @@ esac
     expect(await chosen({ isRoot: true })).toBe('own account')
     expect(await chosen({ isRoot: true, wanted: 'shared account' })).toBe('shared account')
     await expect(chosen({ wanted: 'container' })).rejects.toMatchObject({ detail: { code: 'NO_SUCH_CONFINEMENT' } })
+    await expect(chosen({ wanted: 'container', image: 'other-image' })).rejects.toThrow(
+      'into a container; docker cannot run one: no such image',
+    )
   })
 })
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { lastWords } from '../../core/bytes/lastWords.ts'
 import type { Lease } from '../../core/lease/leaseBook.ts'
 import type { AccessDetails } from '../../core/lease/leaseMessages.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
@@ -50,7 +51,7 @@ export async function runHere(argv: readonly string[], during: string): Promise<
     throw new TouchstoneError(
       { code: 'ACCESS_COMMAND_FAILED', during, program },
       {
-        message: `${program} failed while ${during}`,
+        message: `${program} failed while ${during}${lastWordsOf(cause)}`,
         blame: 'user',
         retry: true,
         nextStep: `Run it by hand as the account of the provider, and mend what it says.`,
@@ -58,6 +59,13 @@ export async function runHere(argv: readonly string[], during: string): Promise<
       },
     )
   }
+}
+
+/** What a program wrote before it failed, as the end of a sentence. */
+export function lastWordsOf(cause: unknown): string {
+  const { stderr } = cause as { stderr?: unknown }
+  const words = typeof stderr === 'string' ? lastWords(stderr) : ''
+  return words === '' ? '' : `: ${words}`
 }
 
 /** Made before access opens: while it exists the lease lasts, and when it goes the watchdog goes too. */

@@ -4,19 +4,21 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { BoxAccess } from '../../ports/leases.ts'
-import { containerAccess } from './containerAccess.ts'
+import { lastWordsOf } from './accessFolder.ts'
+import { confinedRun, containerAccess } from './containerAccess.ts'
 import { ownAccount } from './ownAccount.ts'
 import { type SharedAccountOptions, sharedAccount } from './sharedAccount.ts'
 
 const run = promisify(execFile)
-const PROBE_LIMIT_MS = 5_000
+/** Cards may have to wake up. */
+const TRIAL_LIMIT_MS = 30_000
 
 export interface ChoiceOptions extends SharedAccountOptions {
   /** Image for leases, if the provider has prepared one; without it no container is used. */
   readonly image?: string
   readonly gpuFlags?: readonly string[]
   readonly isRoot: boolean
-  readonly searchPath: string
+  readonly env: NodeJS.ProcessEnv
   /** `auto`, or what the provider insists on. */
   readonly wanted: Confinement | 'auto'
 }
@@ -30,12 +32,18 @@ export interface ChosenAccess {
 
 /** The best confinement this box has: a container, else an account per lease, else our own account with a forced command. */
 export async function chooseAccess(options: ChoiceOptions): Promise<ChosenAccess> {
-  const { image, searchPath, wanted } = options
+  const { image, env, wanted, gpuFlags = [] } = options
+  const searchPath = env.PATH ?? ''
   const may = (confinement: Confinement): boolean => wanted === 'auto' || wanted === confinement
-  const engine = image === undefined || !may('container') ? null : await findEngine(searchPath, image)
-  if (engine !== null && image !== undefined) {
-    const access = containerAccess({ ...options, engine, image, gpuFlags: options.gpuFlags ?? [] })
-    return { access, confinement: 'container' }
+  let why = ''
+  if (image !== undefined && may('container')) {
+    const found = await findEngine(searchPath, { image, gpuFlags })
+    if (found.engine !== null)
+      return {
+        access: containerAccess({ ...options, engine: found.engine, image, gpuFlags }),
+        confinement: 'container',
+      }
+    why = found.why
   }
   if (may('own account') && options.isRoot && findProgram('useradd', searchPath) !== null)
     return { access: ownAccount(options), confinement: 'own account' }
@@ -43,7 +51,7 @@ export async function chooseAccess(options: ChoiceOptions): Promise<ChosenAccess
   throw new TouchstoneError(
     { code: 'NO_SUCH_CONFINEMENT', wanted },
     {
-      message: `this box cannot give leases into a ${wanted}`,
+      message: `this box cannot give leases into a ${wanted}${why}`,
       blame: 'user',
       retry: false,
       nextStep: 'A container needs docker or podman running and --image; an account of its own needs root and useradd.',
@@ -51,21 +59,25 @@ export async function chooseAccess(options: ChoiceOptions): Promise<ChosenAccess
   )
 }
 
-/** An engine counts if it answers and holds the image. */
-async function findEngine(searchPath: string, image: string): Promise<string | null> {
+type Trial = { readonly engine: string; readonly why?: never } | { readonly engine: null; readonly why: string }
+
+/** An engine counts if a container of the image, confined as for a lease and with the cards, runs to its end. */
+async function findEngine(
+  searchPath: string,
+  wanted: { readonly image: string; readonly gpuFlags: readonly string[] },
+): Promise<Trial> {
+  let why = ''
   for (const name of ['docker', 'podman']) {
-    const program = findProgram(name, searchPath)
-    if (program === null) continue
-    const answers = run(program, ['image', 'inspect', image], { timeout: PROBE_LIMIT_MS, maxBuffer: 4 * 1024 * 1024 })
-    if (
-      await answers.then(
-        () => true,
-        () => false,
-      )
-    )
-      return program
+    const engine = findProgram(name, searchPath)
+    if (engine === null) continue
+    try {
+      await run(engine, confinedRun(wanted, [], 'exit 0'), { timeout: TRIAL_LIMIT_MS })
+      return { engine }
+    } catch (error) {
+      why += `; ${name} cannot run one${lastWordsOf(error)}`
+    }
   }
-  return null
+  return { engine: null, why }
 }
 
 const findProgram = (name: string, searchPath: string): string | null =>

@@ -1,25 +1,16 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { faultOf, readAll } from '../../../test/suites/sshBoxSuite.ts'
-import { keyPair } from '../../../test/support/keyPair.ts'
-import { makeRelease } from '../../../test/support/makeRelease.ts'
-import { startOpenSsh, whyNoOpenSsh } from '../../../test/support/openSshServer.ts'
+import { giverKey, leasableBox, listening, serviceOf, takerKey } from '../../../test/support/leasableBox.ts'
+import { whyNoOpenSsh } from '../../../test/support/openSshServer.ts'
 import type { TestSshServer } from '../../../test/support/sshServer.ts'
-import { LeaseService } from '../../apps/provider/leaseService.ts'
 import { servePeer } from '../../apps/provider/serveLeases.ts'
-import { signerFrom } from '../../core/bytes/ed25519.ts'
-import { toHex } from '../../core/bytes/hex.ts'
-import type { LeaseBook } from '../../core/lease/leaseBook.ts'
 import { askLiveness } from '../remote/leased/askLiveness.ts'
-import { connectLeased, type LeasedOptions } from '../remote/leased/connectLeased.ts'
+import { connectLeased } from '../remote/leased/connectLeased.ts'
 import { openLeaseHub } from '../remote/leased/leaseHub.ts'
-import { fingerprintOf } from '../remote/ssh/knownHosts.ts'
-import { sealToKey } from '../system/sealToKey.ts'
-import { systemClock } from '../system/systemClock.ts'
 import { systemRandomness } from '../system/systemRandomness.ts'
-import { dialWs, listenWs, MESSAGES, wsChannel } from '../system/wsChannel.ts'
 import { containerAccess } from './containerAccess.ts'
 import { dialOut } from './dialOut.ts'
 import { sharedAccount } from './sharedAccount.ts'
@@ -37,68 +28,18 @@ afterAll(async () => {
 })
 const stop = new AbortController()
 const signal = stop.signal
-const [giver, taker] = [signerFrom(new Uint8Array(32).fill(1)), signerFrom(new Uint8Array(32).fill(2))]
-const [giverKey, takerKey] = [toHex(giver.publicKey), toHex(taker.publicKey)]
 
 async function boxAt(folder: string) {
-  mkdirSync(join(folder, 'home'), { recursive: true })
-  const host = keyPair()
-  const server = await startOpenSsh({
-    folder: join(folder, 'server'),
-    home: join(folder, 'home'),
-    hostKey: host.private,
-    authorizedKeys: '',
-  })
-  servers.push(server)
-  const shared = {
-    stateFolder: join(folder, 'leases'),
-    host: '127.0.0.1',
-    port: server.port,
-    hostKey: fingerprintOf(Buffer.from(host.public.split(' ')[1]!, 'base64')),
-    user: server.user,
-    authorizedKeysFile: join(folder, 'server', 'authorized_keys'),
-  }
-  const access = sharedAccount(shared)
-  const release = makeRelease(join(folder, 'release'), { files: { 'p.sh': 'exec cat\n' }, command: ['sh', 'p.sh'] })
-  const options: LeasedOptions = {
-    purpose: 'verify',
-    seconds: 60,
-    signer: taker,
-    clock: systemClock,
-    randomness: systemRandomness,
-    ssh: {
-      knownHostsFiles: [],
-      ownKnownHostsFile: join(folder, 'known_hosts'),
-      onFirstUse: () => false,
-      flavours: [{ directory: release, machine: 'any', carriesNode: false }],
-      keep: false,
-    },
-  }
-  return { server, access, shared, options }
-}
-
-function serviceOf(access: ReturnType<typeof sharedAccount>): LeaseService {
-  let book: LeaseBook = { leases: [] }
-  const journal = {
-    read: async () => book,
-    write: async (next: LeaseBook) => {
-      book = next
-    },
-  }
-  const deps = { signer: giver, clock: systemClock, journal, access, seal: sealToKey, tell: () => {} }
-  return new LeaseService({ ...deps, isAllowed: () => true })
+  const box = await leasableBox(folder)
+  servers.push(box.server)
+  return { ...box, access: sharedAccount(box.shared) }
 }
 
 describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
   test('lets its key in, says how it is confined, answers busy meanwhile, and is over when given back', async () => {
     const { access, options } = await boxAt(join(root, 'direct'))
-    const service = serviceOf(access)
-    const listener = await listenWs({ host: '127.0.0.1', port: 0 }, (socket) => {
-      void servePeer(service, wsChannel(socket), signal)
-    })
-    const url = `ws://127.0.0.1:${listener.port}`
-    const peer = { channel: wsChannel(await dialWs(url, MESSAGES, signal)), key: giverKey }
-    const other = { channel: wsChannel(await dialWs(url, MESSAGES, signal)), key: giverKey }
+    const provider = await listening(access, signal)
+    const [peer, other] = [await provider.dial(), await provider.dial()]
     const box = await connectLeased(peer, options, signal)
     expect(box.access).toMatchObject({ confinement: 'shared account', hostKeyTrust: 'pinned', way: 'ssh' })
     const prover = await box.start(signal)
@@ -110,7 +51,7 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     await box.close()
     expect((await got).toString()).toBe('work')
     expect(await askLiveness(other, options, signal)).toMatchObject({ state: 'free' })
-    await listener.close()
+    await provider.close()
   })
 
   test('attack 14: somebody else in the place of the box is refused, and the lease is given back', async () => {
@@ -123,20 +64,14 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
         port: impostor.server.port,
       }),
     }
-    const service = serviceOf(lying)
-    const listener = await listenWs({ host: '127.0.0.1', port: 0 }, (socket) => {
-      void servePeer(service, wsChannel(socket), signal)
-    })
-    const peer = {
-      channel: wsChannel(await dialWs(`ws://127.0.0.1:${listener.port}`, MESSAGES, signal)),
-      key: giverKey,
-    }
+    const provider = await listening(lying, signal)
+    const peer = await provider.dial()
     expect((await faultOf(connectLeased(peer, options, signal))).detail.code).toBe('HOST_KEY_CHANGED')
     expect(await askLiveness(peer, options, signal)).toMatchObject({ state: 'free' })
     // Attack 33: a provider that is not the one we mean does not answer in its place.
     const another = { ...peer, key: takerKey }
     expect((await faultOf(askLiveness(another, options, signal))).detail.code).toBe('PROVIDER_GONE')
-    await listener.close()
+    await provider.close()
   })
 
   test('in a container every command goes through the engine, and the release comes in without SFTP', async () => {
@@ -145,16 +80,10 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     const engine = join(folder, 'docker')
     // Stands in for an engine: notes each command and runs it here.
     const lines = ['#!/bin/sh', `printf '%s\\n' "$1" >> '${folder}/asked'`, 'case $1 in', 'exec) shift 3; exec "$@" ;;']
-    writeFileSync(engine, [...lines, 'inspect) exit 1 ;;', 'esac', ''].join('\n'), { mode: 0o755 })
-    const access = containerAccess({ ...shared, engine, image: 'any', gpuFlags: [] })
-    const service = serviceOf(access)
-    const listener = await listenWs({ host: '127.0.0.1', port: 0 }, (socket) => {
-      void servePeer(service, wsChannel(socket), signal)
-    })
-    const peer = {
-      channel: wsChannel(await dialWs(`ws://127.0.0.1:${listener.port}`, MESSAGES, signal)),
-      key: giverKey,
-    }
+    writeFileSync(engine, [...lines, 'esac', ''].join('\n'), { mode: 0o755 })
+    const access = containerAccess({ ...shared, engine, image: 'any', gpuFlags: [], env: {} })
+    const provider = await listening(access, signal)
+    const peer = await provider.dial()
     const box = await connectLeased(peer, options, signal)
     expect(box.access).toMatchObject({ confinement: 'container' })
     const prover = await box.start(signal)
@@ -166,7 +95,7 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     expect(asked[0]).toBe('run')
     expect(asked.filter((word) => word === 'exec').length).toBeGreaterThanOrEqual(4)
     expect(asked).toContain('rm')
-    await listener.close()
+    await provider.close()
   })
 
   test('a provider behind NAT dials out and serves the same, SSH included', async () => {

@@ -82,6 +82,8 @@ mkdir -p "\${1%/*}" && cat > "$1" && chmod "$2" "$1"
  * Starts the prover and leaves its process group where the holder of the workspace finds it.
  * Arguments: marker, workspace, number, release folder, "keep" or "remove", command. The marker tells our output from what
  * a login shell prints. Where nothing is to be left, the prover keeps its state in the workspace, which goes with us.
+ * What a prover leaves in its group when it ends by itself is killed here: the holder would not find the group any more.
+ * This shell and those above it stay, to tell the exit code.
  */
 export const START_PROVER = `
 marker=$1 file=$2/group-$3
@@ -93,6 +95,24 @@ printf '%s\\n' "$group" > "$file" || exit 68
 printf '\\n%s\\n' "$marker"
 "$@"
 code=$?
+keep=" " at=$$
+while read -r line < "/proc/$at/stat"; do
+  keep="$keep$at "
+  set -- \${line##*) }
+  at=$2
+done 2>/dev/null
+round=0 alive=1
+while [ "$alive" = 1 ] && [ "$round" -lt 20 ]; do
+  round=$((round + 1)) alive=0
+  for stat in /proc/[0-9]*/stat; do
+    read -r line < "$stat" || continue
+    set -- \${line##*) }
+    [ "$3" = "$group" ] && [ "$1" != Z ] || continue
+    pid=\${stat#/proc/} pid=\${pid%/stat}
+    case $keep in *" $pid "*) continue ;; esac
+    kill -KILL "$pid" && alive=1
+  done 2>/dev/null
+done
 rm -f "$file"
 exit "$code"
 `
