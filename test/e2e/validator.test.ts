@@ -25,7 +25,10 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'touchstone-validator-'))
   stores = [await embeddedFolder(), await embeddedFolder(), await embeddedFolder()]
 })
+const started: ChildProcess[] = []
 afterAll(() => {
+  // A test that failed on the way has left its validator.
+  for (const child of started) child.kill('SIGKILL')
   for (const store of stores) store.end()
   rmSync(folder, { recursive: true, force: true })
 })
@@ -56,6 +59,7 @@ interface Line {
 /** Log lines of a running validator. */
 function start(config: string): { child: ChildProcess; until(message: string): Promise<Line> } {
   const child = spawn(process.execPath, [program, 'validator', '--config', config], { env: env(), stdio: 'pipe' })
+  started.push(child)
   const lines: Line[] = []
   let rest = ''
   let wake = () => {}
