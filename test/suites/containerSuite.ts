@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'vitest'
 import type { Lease } from '../../src/core/lease/leaseBook.ts'
@@ -85,6 +85,15 @@ export function containerSuite(engine: ContainerEngine, root: string): void {
       server.cut()
       // A head line, the first process, and what that one waits for.
       await eventually(() => processes().split('\n').length <= 3)
+    })
+
+    test('ends with its lease although its watchdog has gone', async (context) => {
+      const { shared, access, isThere } = await openBox(engine, root, context)
+      const lease = { ...LEASE, id: 'b'.repeat(32), expiresAtMs: Date.now() + 3_000 }
+      await access.open(lease, never)
+      context.expect(isThere(lease.id)).toBe(true)
+      rmSync(join(shared.stateFolder, 'open', lease.id), { recursive: true })
+      await eventually(() => !isThere(lease.id))
     })
 
     test('ends by itself when nobody closes it, and does not wait for the grace of the engine', async (context) => {

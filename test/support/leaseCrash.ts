@@ -47,6 +47,7 @@ export class LeasedBox {
   readonly stateFolder = join(this.folder, 'state', 'leases')
   readonly #release: string
   #server: TestSshServer | null = null
+  #more: readonly string[] = []
   provider: ChildEvents | null = null
 
   constructor(release: string = HANG) {
@@ -54,15 +55,17 @@ export class LeasedBox {
     this.#release = makeRelease(join(this.folder, 'release'), { files: { 'p.sh': release }, command: ['sh', 'p.sh'] })
   }
 
+  /** Whatever is added to the provider's flags holds for every start of it. */
   async open(more: readonly string[] = []): Promise<void> {
+    this.#more = more
     const host = keyPair()
     writeFileSync(join(this.folder, 'host.pub'), host.public)
     const wanted = { folder: join(this.folder, 'server'), home: this.home, hostKey: host.private, authorizedKeys: '' }
     this.#server = await startOpenSsh(wanted)
-    await this.startProvider(more)
+    await this.startProvider()
   }
 
-  async startProvider(more: readonly string[] = []): Promise<void> {
+  async startProvider(): Promise<void> {
     const flags = [
       '--json',
       '--check',
@@ -77,7 +80,7 @@ export class LeasedBox {
     const ssh = ['--ssh-port', String(this.#server!.port), '--authorized-keys', this.keysFile]
     const key = ['--host-key-file', join(this.folder, 'host.pub')]
     const env = { ...process.env, TOUCHSTONE_HOME: join(this.folder, 'state') }
-    const provider = startNode(['dist/main/touchstone.js', 'provider', ...flags, ...ssh, ...key, ...more], env)
+    const provider = startNode(['dist/main/touchstone.js', 'provider', ...flags, ...ssh, ...key, ...this.#more], env)
     this.provider = provider
     await eventually(
       () => provider.find('listening') !== undefined || provider.find('dialled') !== undefined || gone(provider),

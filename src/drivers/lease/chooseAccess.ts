@@ -71,7 +71,7 @@ async function findEngine(
     const engine = findProgram(name, searchPath)
     if (engine === null) continue
     try {
-      await run(engine, confinedRun(wanted, [], 'exit 0'), { timeout: TRIAL_LIMIT_MS })
+      await run(engine, confinedRun(wanted, [], ['exit 0']), { timeout: TRIAL_LIMIT_MS })
       return { engine }
     } catch (error) {
       why += `; ${name} cannot run one${lastWordsOf(error)}`

@@ -35,8 +35,8 @@ const LIMITS = [
 export const confinedRun = (
   { image, gpuFlags }: Pick<ContainerOptions, 'image' | 'gpuFlags'>,
   flags: readonly string[],
-  script: string,
-): readonly string[] => ['run', ...LIMITS, ...flags, ...gpuFlags, '--entrypoint', 'sh', image, '-c', script]
+  script: readonly string[],
+): readonly string[] => ['run', ...LIMITS, ...flags, ...gpuFlags, '--entrypoint', 'sh', image, '-c', ...script]
 
 /** Podman would otherwise wait ten seconds for the container to end by itself, and the lease would be over by then. */
 const AT_ONCE = ['--stop-signal', 'KILL']
@@ -91,7 +91,9 @@ export function containerAccess(options: ContainerOptions): BoxAccess {
       await writeFile(shell, settings + CONTAINER_SHELL, { mode: 0o600 })
       const name = containerOf(lease.id)
       const flags = ['--detach', ...AT_ONCE, '--name', name]
-      await runHere([engine, ...confinedRun(options, flags, CONTAINER_INIT)], 'starting a container')
+      const seconds = Math.max(1, Math.ceil((lease.expiresAtMs - Date.now()) / 1000))
+      const first = [CONTAINER_INIT, 'sh', String(seconds)]
+      await runHere([engine, ...confinedRun(options, flags, first)], 'starting a container')
       await addKeyLine(keys, keyLine(lease, `/bin/sh ${shell} ${engine} ${name}`))
       return { user, host, port, hostKey, confinement: 'container', tunnel: '' }
     },

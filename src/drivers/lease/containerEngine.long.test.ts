@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { containerSuite } from '../../../test/suites/containerSuite.ts'
 import { runningEngines } from '../../../test/support/containerEngines.ts'
 import { eventually } from '../../../test/support/eventually.ts'
-import { LeasedBox } from '../../../test/support/leaseCrash.ts'
+import { gone, killHard, LeasedBox } from '../../../test/support/leaseCrash.ts'
 import { runNode } from '../../../test/support/processes.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-engines-'))
@@ -46,4 +46,29 @@ describe.each(engines)('touchstone provider --image with $name', ({ name, image,
       await box.close()
     }
   })
+
+  // By a stage of the lease or by milliseconds after it was asked for: some of them while the engine starts the container.
+  const MOMENTS = ['asking', 100, 200, 400, 800, 'connected', 'held'] as const
+  test.each(MOMENTS.flatMap((when) => [true, false].map((restart) => [when, restart] as const)))(
+    'a provider killed at "%s" (started again: %s) leaves no key and no container',
+    async (when, restart) => {
+      const box = new LeasedBox()
+      try {
+        await box.open(['--confinement', 'container', '--image', image])
+        const holder = box.startHolder(5)
+        const stage = typeof when === 'number' ? 'asking' : when
+        await eventually(() => holder.find(stage) !== undefined || gone(holder))
+        if (typeof when === 'number') await new Promise((resolve) => setTimeout(resolve, when))
+        await killHard(box.provider!)
+        if (restart) await box.startProvider()
+        await killHard(holder)
+        // Whatever is under way has begun by now, and its time is over.
+        await new Promise((resolve) => setTimeout(resolve, 6_000))
+        await eventually(() => ask('ps', '--all', '--format', '{{.Names}}') === '')
+        await eventually(() => box.leasedKeys().length === 0 && box.openFolders().length === 0)
+      } finally {
+        await box.close()
+      }
+    },
+  )
 })

@@ -112,9 +112,10 @@ done
 `
 
 /**
- * First process of a lease's container. It takes in what others leave behind when they end, so that no zombie stays.
+ * First process of a lease's container. It ends with the lease whoever else has died, and takes in what others leave behind
+ * when they end, so that no zombie stays. Arguments: seconds.
  */
-export const CONTAINER_INIT = 'while :; do sleep 3600 & wait; done'
+export const CONTAINER_INIT = 'sleep "$1" & wait "$!"'
 
 /**
  * Forced command of a lease in a container: whatever was asked for runs inside, never here. Arguments: engine, container.
