@@ -104,7 +104,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
   const say = (event: Record<string, unknown>): void => people.line(flags.json ? JSON.stringify(event) : spoken(event))
   if (flags.claim !== undefined || flags.check !== 'none') await checkBefore(flags, env, signal)
   const stateFolder = join(home, 'leases')
-  const { access, confinement } = await chooseAccess({
+  const { access, confinement, noContainer } = await chooseAccess({
     stateFolder,
     host: sshHostOf(flags),
     port: flags.sshPort,
@@ -117,6 +117,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
     ...(flags.image === undefined ? {} : { image: flags.image }),
     ...(flags.gpuFlags === undefined ? {} : { gpuFlags: flags.gpuFlags.split(' ') }),
   })
+  if (noContainer !== '') say({ event: 'no container', why: noContainer })
   const { dialOut: far } = flags
   const service = new LeaseService({
     signer: loadSigner(home, 'provider', systemRandomness),

@@ -162,13 +162,17 @@ esac
     const chosen = async (over: object): Promise<string> => (await chooseAccess({ ...choice, ...over })).confinement
     expect(await chosen({ image: 'lease-image' })).toBe('container')
     expect(await chosen({ image: 'other-image' })).toBe('shared account')
+    expect((await chooseAccess({ ...choice, image: 'other-image' })).noContainer).toBe(
+      'docker cannot run one: no such image',
+    )
+    expect((await chooseAccess(choice)).noContainer).toBe('')
     expect(await chosen({})).toBe('shared account')
     writeFileSync(join(folder, 'useradd'), '')
     expect(await chosen({ isRoot: true })).toBe('own account')
     expect(await chosen({ isRoot: true, wanted: 'shared account' })).toBe('shared account')
     await expect(chosen({ wanted: 'container' })).rejects.toMatchObject({ detail: { code: 'NO_SUCH_CONFINEMENT' } })
     await expect(chosen({ wanted: 'container', image: 'other-image' })).rejects.toThrow(
-      'into a container; docker cannot run one: no such image',
+      'into a container: docker cannot run one: no such image',
     )
   })
 })

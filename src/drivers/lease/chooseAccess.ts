@@ -28,6 +28,8 @@ export type Confinement = 'container' | 'own account' | 'shared account'
 export interface ChosenAccess {
   readonly access: BoxAccess
   readonly confinement: Confinement
+  /** Why it is no container although an image was named; empty otherwise. */
+  readonly noContainer: string
 }
 
 /** The best confinement this box has: a container, else an account per lease, else our own account with a forced command. */
@@ -42,16 +44,17 @@ export async function chooseAccess(options: ChoiceOptions): Promise<ChosenAccess
       return {
         access: containerAccess({ ...options, engine: found.engine, image, gpuFlags }),
         confinement: 'container',
+        noContainer: '',
       }
     why = found.why
   }
   if (may('own account') && options.isRoot && findProgram('useradd', searchPath) !== null)
-    return { access: ownAccount(options), confinement: 'own account' }
-  if (may('shared account')) return { access: sharedAccount(options), confinement: 'shared account' }
+    return { access: ownAccount(options), confinement: 'own account', noContainer: why }
+  if (may('shared account')) return { access: sharedAccount(options), confinement: 'shared account', noContainer: why }
   throw new TouchstoneError(
     { code: 'NO_SUCH_CONFINEMENT', wanted },
     {
-      message: `this box cannot give leases into a ${wanted}${why}`,
+      message: `this box cannot give leases into a ${wanted}${why === '' ? '' : `: ${why}`}`,
       blame: 'user',
       retry: false,
       nextStep: 'A container needs docker or podman running and --image; an account of its own needs root and useradd.',
@@ -66,7 +69,7 @@ async function findEngine(
   searchPath: string,
   wanted: { readonly image: string; readonly gpuFlags: readonly string[] },
 ): Promise<Trial> {
-  let why = ''
+  const why: string[] = []
   for (const name of ['docker', 'podman']) {
     const engine = findProgram(name, searchPath)
     if (engine === null) continue
@@ -74,10 +77,10 @@ async function findEngine(
       await run(engine, confinedRun(wanted, [], ['exit 0']), { timeout: TRIAL_LIMIT_MS })
       return { engine }
     } catch (error) {
-      why += `; ${name} cannot run one${lastWordsOf(error)}`
+      why.push(`${name} cannot run one${lastWordsOf(error)}`)
     }
   }
-  return { engine: null, why }
+  return { engine: null, why: why.length > 0 ? why.join('; ') : 'neither docker nor podman is installed' }
 }
 
 const findProgram = (name: string, searchPath: string): string | null =>
