@@ -6,7 +6,7 @@ import tsp1
 from envelope import decode_base64
 from refused import Refused, require
 
-PRESETS = {"tiny": (64, 8), "devnet": (2048, 32), "mainnet": (None, 128), "custom": (None, 1)}
+PRESETS = {"tiny": (64, 8), "devnet": (8192, 32), "mainnet": (None, 128), "custom": (None, 1)}
 PART_FIELDS = ("m", "n", "k", "rounds", "openings", "mask", "limitMs", "openLimitMs")
 
 
@@ -67,7 +67,7 @@ def _check_preset(challenge, preset, kind):
     for part in challenge["parts"]:
         require(part["openings"] >= openings, "BAD_PRESET", "fewer openings than the preset's")
         if size is not None:
-            require(max(part["m"], part["k"]) <= size, "BAD_PRESET", "larger than the preset")
+            require(part["m"] <= size and part["k"] <= (min(size, 2048) if kind == "cpu" else size), "BAD_PRESET", "larger than the preset")
         else:
             wanted = 8192 if part["precision"] == "fp32" else 2048 if part["kind"] == "bind" else 32768
             require(part["k"] == (2048 if kind == "cpu" else wanted), "BAD_PRESET", "another k than the preset's")

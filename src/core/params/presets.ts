@@ -44,7 +44,7 @@ const devnet: Preset = {
   passSeconds: 0,
   fixedRounds: 0,
   fixedPasses: 8,
-  size: 2048,
+  size: 8192,
   fillBytes: 64 * 2 ** 20,
 }
 

@@ -5,6 +5,7 @@ import { lengthen } from '../certificate/shortParts.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import { PRESETS } from '../params/presets.ts'
 import { type Challenge, decodeChallenge, encodeChallenge, rootCount } from './challenge.ts'
+import type { PartEvidence } from './evidence.ts'
 import {
   chooseSize,
   type PlanInputs,
@@ -14,6 +15,7 @@ import {
   planTiming,
   type Timings,
 } from './planRun.ts'
+import { timingsOf } from './timings.ts'
 
 const memory = fc.oneof(
   fc.nat(Number.MAX_SAFE_INTEGER),
@@ -108,4 +110,38 @@ describe('whatever a box claims and however it calibrates', () => {
       }),
     )
   })
+})
+
+test('property: the passes of a fast card last their two seconds, though its roots come late and together', () => {
+  const card = { kind: 'cuda' as const, memoryBytes: 150e9, freeBytes: 149e9 }
+  const inputs: PlanInputs = {
+    preset: PRESETS.mainnet,
+    devices: [card],
+    precisions: [],
+    memory: true,
+    bind: false,
+    openings: 128,
+    partSeconds: 3,
+    sustainedSeconds: 0,
+    maxSize: 32768,
+    roundTripSeconds: 0.002,
+  }
+  const [timed] = planTiming(inputs, () => 32768)
+  const passSeconds = (kept: number) => (2 * kept * timed!.m * timed!.n * 2) / 4.2e12 + 1e-4
+  const lateUs = fc.array(fc.nat(5000), { minLength: timed!.rounds, maxLength: timed!.rounds })
+  fc.assert(
+    fc.property(lateUs, (late) => {
+      const fill = Array.from({ length: timed!.kept[0]! }, (_, i) => 13_000 * (i + 1))
+      let lastUs = 0
+      const passes = late.map((us, i) => {
+        lastUs = Math.max(lastUs, 1e6 * passSeconds(timed!.kept[0]!) * (i + 1) + us)
+        return fill.at(-1)! + lastUs
+      })
+      const devices = [{ device: 0, arrivalsUs: [...fill, ...passes] }]
+      const evidence = [{ devices, zSentUs: fill.at(-1)! }] as unknown as PartEvidence[]
+      const challenge = { parts: [timed], deviceCount: 1 } as unknown as Challenge
+      const [memory] = planRun(inputs, () => 32768, timingsOf(challenge, evidence, inputs.roundTripSeconds))
+      expect(memory!.rounds * passSeconds(memory!.kept[0]!)).toBeGreaterThan(2)
+    }),
+  )
 })

@@ -76,7 +76,11 @@ export function chooseSize(
 const TIMED_ROUNDS = 4
 
 /** A pass over a few megabytes measures the threads of a CPU waking up, not its memory; rounds of a card are large. */
-const timedFill = ({ kind }: SizedDevice): number => (kind === 'cpu' ? 48 : 4)
+const timedFill = ({ kind }: SizedDevice): number => (kind === 'cpu' ? 48 : 16)
+
+/** A card reads so small a fill in milliseconds, and roots come together over a network: a few of its passes say nothing. */
+const timedPasses = ({ devices }: PlanInputs): number =>
+  devices.some(({ kind }) => kind === 'cuda') ? 24 : TIMED_ROUNDS
 
 /** Second calibration, at the chosen sizes: how many rounds and passes fill the wanted time. Discarded too. */
 export function planTiming(inputs: PlanInputs, size: (precision: Precision) => number): PlannedPart[] {
@@ -84,9 +88,15 @@ export function planTiming(inputs: PlanInputs, size: (precision: Precision) => n
     ...blank(inputs, 'rounds', precision, size(precision)),
     rounds: TIMED_ROUNDS,
   }))
-  if (inputs.memory) parts.push({ ...memoryPart(inputs), kept: inputs.devices.map(timedFill), rounds: TIMED_ROUNDS })
+  if (inputs.memory) parts.push(timedMemory(inputs))
   if (inputs.bind) parts.push({ ...blank(inputs, 'bind', 'int8', bindSize(inputs, size)), rounds: TIMED_ROUNDS })
   return parts
+}
+
+function timedMemory(inputs: PlanInputs): PlannedPart {
+  const part = memoryPart(inputs)
+  const kept = inputs.devices.map((device, d) => Math.min(part.kept[d]!, timedFill(device)))
+  return { ...part, kept, rounds: timedPasses(inputs) }
 }
 
 const bindSize = (inputs: PlanInputs, size: (precision: Precision) => number): number =>

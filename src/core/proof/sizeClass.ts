@@ -12,10 +12,13 @@ export interface SizedDevice {
 
 const ENTRY_BYTES: Readonly<Record<Precision, number>> = { int8: 1, fp8: 1, bf16: 2, fp16: 2, fp32: 4 }
 
+/** k of a CPU, and of bound rounds, which are about C alone. */
+const SHALLOW_K = 2048
+
 /** §4.0. k is never lowered: it is what makes storing cheaper than recomputing. A CPU has one k for everything. */
 export function classK(preset: Preset, device: SizedDevice['kind'], kind: PartKind, precision: Precision): number {
-  if (preset.size > 0) return preset.size
-  if (device === 'cpu' || kind === 'bind') return 2048
+  if (preset.size > 0) return device === 'cpu' ? Math.min(preset.size, SHALLOW_K) : preset.size
+  if (device === 'cpu' || kind === 'bind') return SHALLOW_K
   return precision === 'fp32' ? 8192 : 32768
 }
 
