@@ -1,3 +1,4 @@
+import { closeAll } from './closeAll.ts'
 import type { CudaApi, Handle } from './cudaApi.ts'
 
 export type BufferName =
@@ -41,13 +42,15 @@ export class Buffers {
   }
 
   drop(...names: readonly BufferName[]): void {
-    for (const name of names) {
-      const held = this.#held.get(name)
-      if (!held) continue
-      this.#held.delete(name)
-      this.generation++
-      this.#api.free(held.pointer)
-    }
+    closeAll(names.map((name) => () => this.#drop(name)))
+  }
+
+  #drop(name: BufferName): void {
+    const held = this.#held.get(name)
+    if (!held) return
+    this.#held.delete(name)
+    this.generation++
+    this.#api.free(held.pointer)
   }
 
   dropAll(): void {

@@ -4,6 +4,7 @@ import type { ChainTask, DeviceFacts, FillTask, LeafPosition } from '../../../po
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { type CardOptions, type CardTools, openCardTools } from './cardTools.ts'
 import { type DoneChain, openChain, runChain } from './chain.ts'
+import { closeAll } from './closeAll.ts'
 import type { CublasLt } from './cublasLt.ts'
 import type { CudaApi } from './cudaApi.ts'
 import { checkKnownTile } from './knownTile.ts'
@@ -108,20 +109,20 @@ export class Card {
   release(): void {
     this.#forget()
     this.#fill = null
-    for (const plan of this.#plans.values()) plan.close()
+    const plans = [...this.#plans.values()]
     this.#plans.clear()
-    this.tools.buffers.dropAll()
+    closeAll([...plans.map((plan) => () => plan.close()), () => this.tools.buffers.dropAll()])
   }
 
   close(): void {
-    try {
-      this.release()
-      this.tools.cublasLt?.close()
-      this.tools.api.destroyStream(this.tools.stream)
-    } finally {
-      // A card that is lost takes none of the above; the driver frees what is left with the context.
-      this.tools.api.closeContext(this.tools.context)
-    }
+    const { api, cublasLt, stream, context } = this.tools
+    // A card that is lost may refuse all of it; the driver frees what is left with the context.
+    closeAll([
+      () => this.release(),
+      () => cublasLt?.close(),
+      () => api.destroyStream(stream),
+      () => api.closeContext(context),
+    ])
   }
 
   /** The product alone over the operands of the first seed, `rounds` times; microseconds. */
@@ -147,8 +148,8 @@ export class Card {
     const key = JSON.stringify([shape, choices])
     const known = this.#plans.get(key)
     if (known && known.generation === this.tools.buffers.generation) return known
-    known?.close()
     this.#plans.delete(key)
+    known?.close()
     const { kind, precision, m, n, k } = shape
     const ran = JSON.stringify([kind, precision, m, n, k, choices])
     const warm = !this.#ran.has(ran)

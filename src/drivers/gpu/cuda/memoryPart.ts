@@ -4,6 +4,7 @@ import type { LeafPosition } from '../../../ports/device.ts'
 import type { CardTools } from './cardTools.ts'
 import { type DoneChain, roundRequest } from './chain.ts'
 import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './chainState.ts'
+import { thenClose } from './closeAll.ts'
 import type { Handle } from './cudaApi.ts'
 import { type PathRequest, readPaths } from './paths.ts'
 import { type OnRoots, replayGraph } from './replay.ts'
@@ -61,27 +62,20 @@ export function runPasses(
   api.zero(roots, paddedRounds(fill.rounds) * 32)
   const window = new RootWindow(api, task.passes)
   const q: Uint8Array[] = []
-  try {
+  const keep = (more: Uint8Array) => {
+    for (let at = 0; at < more.length; at += 32) q.push(more.slice(at, at + 32))
+    onRoots(more)
+  }
+  let graph: Handle | null = null
+  const run = () => {
     window.start(state, task.start)
-    const memory = { fill, partners, state, nodes, groups, roots }
     tools.kernels.get('memory', 'ts_finish_pass')
     api.beginCapture(stream)
-    launchPass(tools, memory)
-    const graph = api.endCapture(stream)
-    const replay = { graph, window, times: task.passes, ahead: 2 }
-    replayGraph(
-      tools,
-      replay,
-      (more) => {
-        for (let at = 0; at < more.length; at += 32) q.push(more.slice(at, at + 32))
-        onRoots(more)
-      },
-      stop,
-    )
-    api.destroyGraph(graph)
-  } finally {
-    window.close()
+    launchPass(tools, { fill, partners, state, nodes, groups, roots })
+    graph = api.endCapture(stream)
+    replayGraph(tools, { graph, window, times: task.passes, ahead: 2 }, keep, stop)
   }
+  thenClose(run, () => [() => graph !== null && api.destroyGraph(graph), () => window.close()])
   return { fill, partners, nodes, words: passWords(task.start, q) }
 }
 

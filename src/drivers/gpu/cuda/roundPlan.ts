@@ -3,6 +3,7 @@ import type { Precision } from '../../../core/params/precision.ts'
 import type { CardTools } from './cardTools.ts'
 import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './chainState.ts'
 import { chooseAlgorithm } from './chooseAlgorithm.ts'
+import { closeAll } from './closeAll.ts'
 import type { Handle, KernelArgument } from './cudaApi.ts'
 import { createProduct, type Product, type ProductMaker } from './product.ts'
 import { type ChainShape, entryBytes, FOLD, FOLD_THREADS, nodesOf, operandBytes, tilesOf, unitsOf } from './shape.ts'
@@ -97,11 +98,7 @@ export function planRounds(tools: CardTools, shape: ChainShape, choices: PlanCho
     steps,
     ...memory,
     generation: tools.buffers.generation,
-    close() {
-      api.destroyGraph(graph)
-      product.close()
-      window.close()
-    },
+    close: () => closeAll([() => api.destroyGraph(graph), () => product.close(), () => window.close()]),
   }
 }
 
