@@ -7,7 +7,7 @@ import { connectLeased } from '../../src/drivers/remote/leased/connectLeased.ts'
 import type { ContainerEngine } from '../support/containerEngines.ts'
 import { eventually } from '../support/eventually.ts'
 import { leasableBox, listening } from '../support/leasableBox.ts'
-import { firstLine } from '../support/processes.ts'
+import { firstLine, isInUse } from '../support/processes.ts'
 import { readAll } from './sshBoxSuite.ts'
 
 /** Says where it is, starts somebody who will not go away, and then gives back what it is sent. */
@@ -92,7 +92,9 @@ export function containerSuite(engine: ContainerEngine, root: string): void {
       const lease = { ...LEASE, id: 'b'.repeat(32), expiresAtMs: Date.now() + 3_000 }
       await access.open(lease, never)
       context.expect(isThere(lease.id)).toBe(true)
-      rmSync(join(shared.stateFolder, 'open', lease.id), { recursive: true })
+      const folder = join(shared.stateFolder, 'open', lease.id)
+      rmSync(folder, { recursive: true })
+      await eventually(() => !isInUse(folder))
       await eventually(() => !isThere(lease.id))
     })
 
@@ -107,7 +109,10 @@ export function containerSuite(engine: ContainerEngine, root: string): void {
       await eventually(() => !isThere(lease.id))
       // Ten seconds is what podman gives a container that does not end when told to.
       expect(Date.now() - keyGone).toBeLessThan(8_000)
-      await eventually(() => !existsSync(join(shared.stateFolder, 'open', lease.id)))
+      const folder = join(shared.stateFolder, 'open', lease.id)
+      await eventually(() => !existsSync(folder))
+      // It looks once more a little later, and needs the engine and its storage for that.
+      await eventually(() => !isInUse(folder))
     })
   })
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { ProverProcess } from '../../src/ports/remoteBox.ts'
 
 export async function firstLine(prover: ProverProcess): Promise<string> {
@@ -20,6 +20,16 @@ export function isAlive(pid: number): boolean {
     return false
   }
 }
+
+/** Whether some process was started with this among its arguments. */
+export const isInUse = (argument: string): boolean =>
+  readdirSync('/proc').some((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument)
+    } catch {
+      return false
+    }
+  })
 
 export interface Ended {
   readonly code: number | null

@@ -7,7 +7,7 @@ import { containerSuite } from '../../../test/suites/containerSuite.ts'
 import { runningEngines } from '../../../test/support/containerEngines.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { gone, killHard, LeasedBox } from '../../../test/support/leaseCrash.ts'
-import { runNode } from '../../../test/support/processes.ts'
+import { isInUse, runNode } from '../../../test/support/processes.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-engines-'))
 const engines = [...runningEngines(root, ['node'])]
@@ -68,6 +68,8 @@ describe.each(engines)('touchstone provider --image with $name', ({ name, image,
         await eventually(() => box.leasedKeys().length === 0 && box.openFolders().length === 0)
       } finally {
         await box.close()
+        // The watchdog looks once more, and needs the engine for that.
+        await eventually(() => !isInUse(box.keysFile))
       }
     },
   )
