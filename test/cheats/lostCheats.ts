@@ -1,8 +1,9 @@
+import { PRESETS } from '../../src/core/params/presets.ts'
 import type { ChainTask, LeafPosition, OnRoot } from '../../src/ports/device.ts'
 import { TouchstoneError } from '../../src/ports/errors.ts'
-import { honestProgram } from '../support/inProcessBox.ts'
+import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
 import type { Work } from '../support/openReferenceDevice.ts'
-import { type BoxCheat, CheatingDevice, randomBytes } from './cheat.ts'
+import { type BoxCheat, CheatingDevice, honestDevices, randomBytes } from './cheat.ts'
 
 const saysLost = () =>
   new TouchstoneError(
@@ -40,6 +41,33 @@ class LostWhenAskedToOpen extends CheatingDevice {
   }
 }
 
+/** Slow while it is calibrated, so that the run itself is over too soon. */
+class SlowAtFirst extends CheatingDevice {
+  #chains = 0
+
+  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    this.#chains++
+    await super.runChain(task, onRoot, signal)
+  }
+
+  protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
+    if (this.#chains < 3) this.kit.clock.spend(500_000)
+    return super.leaves(work, tiles)
+  }
+}
+
+/** Says that somebody else has the box when asked for the n-th time. */
+function leasedAt(asked: number, program: ProverProgram): ProverProgram {
+  let challenges = 0
+  return tampered(program, {
+    onOrder: async (order, line) => {
+      const taken = order.type === 'challenge' && ++challenges === asked
+      if (taken) await line.answer({ type: 'fault', code: 'LEASED', text: 'somebody else has the box' })
+      else await line.order(order)
+    },
+  })
+}
+
 export const LOST_CHEATS: readonly BoxCheat[] = [
   {
     row: 57,
@@ -61,5 +89,25 @@ export const LOST_CHEATS: readonly BoxCheat[] = [
       honestProgram({
         devices: [new FakesOnce({ engine: kit.engine }, kit), new LostWhenAskedToOpen({ engine: kit.engine }, kit)],
       }),
+  },
+  {
+    row: 61,
+    name: 'busy after a lost card',
+    how: 'sees its rates, says that a card is lost, and when greeted again that the box is leased, to keep an old score',
+    expected: 'REFUSED',
+    options: { precisions: ['int8', 'bf16'] },
+    program: (kit) =>
+      leasedAt(
+        2,
+        honestProgram({ devices: [...honestDevices(kit), new LostInTheSecondPart({ engine: kit.engine }, kit)] }),
+      ),
+  },
+  {
+    row: 61,
+    name: 'busy after a run too short',
+    how: 'is slow in the calibration, sees its rates in a run that is too short, and says that the box is leased when asked again',
+    expected: 'TOO_SHORT',
+    options: { preset: PRESETS.devnet, openings: 32, partSeconds: 3, maxSize: 64 },
+    program: (kit) => leasedAt(4, honestProgram({ devices: [new SlowAtFirst({ engine: kit.engine }, kit)] })),
   },
 ]

@@ -6,6 +6,7 @@ import { ReferenceDevice } from '../../../test/support/openReferenceDevice.ts'
 import { outcomeOf, verifyInProcess } from '../../../test/support/verifyInProcess.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { referenceEngine } from '../../core/proof/referenceEngine.ts'
+import { decodeInventory, encodeInventory } from '../../core/wire/inventory.ts'
 import type { Answer } from '../../core/wire/messages.ts'
 import type { ChainTask, LeafPosition, OnRoot } from '../../ports/device.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
@@ -126,4 +127,42 @@ describe('a card that fails', () => {
     expect(await outcomeOf(verify(program))).toBe('REFUSED')
     expect(welcomes).toHaveLength(2)
   })
+
+  test.each(['LEASED', 'NO_MEMORY'])(
+    'row 61: and then says %s is rejected for giving up after the clock had begun to run',
+    async (code) => {
+      let challenges = 0
+      const program = tampered(honestProgram({ devices: cards('never', 'second part', 'never') }), {
+        onOrder: async (order, line) => {
+          if (order.type === 'challenge' && ++challenges === 2)
+            await line.answer({ type: 'fault', code, text: 'later' })
+          else await line.order(order)
+        },
+      })
+      const { judgement, faults, certificate } = await verify(program)
+      expect(judgement).toMatchObject({ outcome: 'rejected', reason: { code: 'REFUSED', part: 1, got: 'GPU_LOST' } })
+      expect(faults.map((fault) => fault.code)).toEqual(['GPU_LOST', code])
+      expect(certificate).not.toBe('')
+    },
+  )
+
+  test('row 61: and then goes without a word, or offers nothing, is rejected likewise', async () => {
+    for (const second of ['silence', 'no precision']) {
+      let welcomes = 0
+      const program = tampered(honestProgram({ devices: cards('never', 'second part', 'never') }), {
+        onAnswer: async (answer, line) => {
+          if (answer.type === 'welcome' && ++welcomes === 2 && second === 'no precision')
+            await line.answer({ ...answer, inventory: withoutPrecisions(answer.inventory) })
+          else if (answer.type === 'ready' && welcomes === 2) line.hangUp()
+          else await line.answer(answer)
+        },
+      })
+      expect(await outcomeOf(verify(program)), second).toBe('REFUSED')
+    }
+  })
 })
+
+function withoutPrecisions(bytes: Uint8Array): Uint8Array {
+  const inventory = decodeInventory(bytes)
+  return encodeInventory({ ...inventory, devices: inventory.devices.map((one) => ({ ...one, precisions: [] })) })
+}

@@ -21,8 +21,14 @@ export interface DevicesRun {
   readonly session: ProverSession
 }
 
-type Done = ConductedRun & { readonly challenge: Challenge }
+type Done = ConductedRun & { readonly challenge: Challenge; readonly greeting: Greeting }
 type Line = Omit<ChallengeInputs, 'plan' | 'onProgress'>
+
+/** What has happened so far: the faults a prover told, and the last run whose clock has run. */
+interface Past {
+  readonly faults: ProverFault[]
+  begun: Done | null
+}
 
 /** So often a run begins anew without a device that failed: a box must not draw its rates as often as it likes. */
 const MOST_FAILED = 3
@@ -35,13 +41,14 @@ export async function runOnDevices(
   { options, greeting, session }: DevicesRun,
   deps: VerifyDeps,
   signal: AbortSignal,
-): Promise<Done & { readonly greeting: Greeting; readonly faults: readonly ProverFault[] }> {
-  const faults: ProverFault[] = []
+): Promise<Done & { readonly faults: readonly ProverFault[] }> {
+  const past: Past = { faults: [], begun: null }
+  const { faults } = past
   for (let now = greeting; ; ) {
-    const { done, fault } = await attempt({ options, greeting: now, session }, deps, signal)
+    const { done, fault } = await attempt({ options, greeting: now, session }, past, deps, signal)
     if (fault) faults.push(fault)
     const left = fault && faults.length <= MOST_FAILED ? await greetLeft(now, session, deps, signal) : null
-    if (left === null) return { ...(await done()), greeting: now, faults }
+    if (left === null) return { ...(await done()), faults }
     deps.onStep?.({ step: 'lost', fault: fault! })
     now = left
   }
@@ -50,23 +57,37 @@ export async function runOnDevices(
 /** How it ended, and why the prover gave up if it did; whether that is the last word is for the caller. */
 async function attempt(
   { options, greeting, session }: DevicesRun,
+  past: Past,
   deps: VerifyDeps,
   signal: AbortSignal,
 ): Promise<{ readonly done: () => Promise<Done>; readonly fault: ProverFault | null }> {
   const { signer, clock, randomness } = deps
-  const inputs = planInputs(options, greeting)
-  const { proverKey } = greeting
-  const line = { session, proverKey, deviceCount: inputs.devices.length, signer, clock, randomness }
   try {
+    const inputs = planInputs(options, greeting)
+    const { proverKey } = greeting
+    const line = { session, proverKey, deviceCount: inputs.devices.length, signer, clock, randomness }
     deps.onStep?.({ step: 'calibrate' })
     const plan = await calibrate(line, inputs, signal)
-    const done = await runLongEnough(line, plan, options.preset, deps, signal)
+    const begun = (run: Omit<Done, 'greeting'>): Done => {
+      past.begun = { ...run, greeting }
+      return past.begun
+    }
+    const done = await runLongEnough({ line, plan, preset: options.preset, begun }, deps, signal)
     return { done: async () => done, fault: done.gaveUp }
   } catch (error) {
-    if (!(error instanceof TouchstoneError) || error.detail.code !== 'PROVER_FAULT') throw error
-    const { prover, said } = error.detail
-    return { done: () => Promise.reject(error), fault: { code: String(prover), text: String(said) } }
+    if (!(error instanceof TouchstoneError) || signal.aborted) throw error
+    return { done: () => withdrawn(error, past), fault: saidBy(error) }
   }
+}
+
+/** Before any clock has run it is a fault; after that a box cannot take back what it showed, not as busy either (attack 61). */
+async function withdrawn(error: TouchstoneError, { begun }: Past): Promise<Done> {
+  if (begun === null || (error.blame !== 'prover' && error.blame !== 'network')) throw error
+  return begun
+}
+
+function saidBy({ detail: { code, prover, said } }: TouchstoneError): ProverFault | null {
+  return code === 'PROVER_FAULT' ? { code: String(prover), text: String(said) } : null
 }
 
 /** What is left of the box, or null: the prover has gone, has become another, or has not become smaller. */
@@ -91,16 +112,11 @@ async function greetLeft(
 }
 
 /** §4.0: a run with a part that was over too soon is done once more, longer, under a fresh challenge. */
-async function runLongEnough(
-  line: Line,
-  plan: readonly PlannedPart[],
-  preset: Preset,
-  deps: VerifyDeps,
-  signal: AbortSignal,
-): Promise<Done> {
-  const run = async (parts: readonly PlannedPart[]) => {
+async function runLongEnough({ line, plan, preset, begun }: Lengthened, deps: VerifyDeps, signal: AbortSignal) {
+  const run = async (parts: readonly PlannedPart[]): Promise<Done> => {
     const onProgress = (progress: Progress) => deps.onStep?.({ step: 'compute', progress, parts })
-    return await checkedIfGivenUp(await runChallenge({ ...line, plan: parts, onProgress }, signal), deps, signal)
+    const done = begun(await runChallenge({ ...line, plan: parts, onProgress }, signal))
+    return begun(await checkedIfGivenUp(done, deps, signal))
   }
   const first = await run(plan)
   if (first.rejected || shortParts(preset, first).length === 0) return first
@@ -109,6 +125,14 @@ async function runLongEnough(
   if (rejected) return { ...first, rejected }
   deps.onStep?.({ step: 'again' })
   return await run(lengthen(plan, timedParts(preset, first)))
+}
+
+interface Lengthened {
+  readonly line: Line
+  readonly plan: readonly PlannedPart[]
+  readonly preset: Preset
+  /** Told of every run from the moment its clock has run. */
+  begun(run: Omit<Done, 'greeting'>): Done
 }
 
 /** Who gives up because an earlier nonce showed that it is caught is rejected for that (attack 57). */
