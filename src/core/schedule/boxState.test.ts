@@ -8,12 +8,14 @@ import { retryDelay } from './retryDelay.ts'
 const start: BoxState = { status: 'new', score: 0, failuresInRow: 0, busyInRow: 0 }
 const rules = { busyLimit: 2 }
 const full = (score: number, claimVerdict: ClaimAnswer | null = null) =>
-  ({ kind: 'full', score, claimVerdict }) as const
+  ({ kind: 'full', score, claimVerdict, allocated: false }) as const
+const light = (allocated: boolean) => ({ kind: 'light', score: 0, claimVerdict: null, allocated }) as const
 const event = fc.record({
   outcome: fc.constantFrom<Outcome>(...OUTCOMES),
   kind: fc.constantFrom('full' as const, 'light' as const),
   score: fc.nat(1_000_000),
   claimVerdict: fc.constantFrom(null, ...CLAIM_ANSWERS),
+  allocated: fc.boolean(),
 })
 
 describe('nextBoxState', () => {
@@ -40,6 +42,21 @@ describe('nextBoxState', () => {
     expect(nextBoxState(state, 'busy', full(0), rules)).toMatchObject({ status: 'failed', score: 0, failed: true })
   })
 
+  test('row 62: a light look between two full proofs does not make busy count from the start again', () => {
+    let state: BoxState = nextBoxState(start, 'accepted', full(900), rules)
+    for (let i = 0; i < 2; i++) {
+      state = nextBoxState(state, 'busy', full(0), rules)
+      state = nextBoxState(state, 'accepted', light(false), rules)
+    }
+    expect(state).toMatchObject({ score: 900, busyInRow: 2 })
+    expect(nextBoxState(state, 'busy', full(0), rules)).toMatchObject({ status: 'failed', score: 0, failed: true })
+  })
+
+  test('a box at work is only looked at lightly, and such a look shows that it is not busy', () => {
+    const busy = nextBoxState(start, 'busy', light(true), rules)
+    expect(nextBoxState(busy, 'accepted', light(true), rules)).toMatchObject({ busyInRow: 0, scored: false })
+  })
+
   test('trouble of our own changes nothing but lets the score age', () => {
     const good = nextBoxState(start, 'accepted', full(900), rules)
     expect(nextBoxState(good, 'fault', full(0), rules)).toMatchObject({ status: 'verified', score: 900, scored: false })
@@ -58,8 +75,9 @@ describe('nextBoxState', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), (events) => {
         let state: BoxState = start
-        for (const { outcome, kind, score, claimVerdict } of events) {
-          const next = nextBoxState(state, outcome, { kind, score, claimVerdict }, rules)
+        for (const { outcome, ...earned } of events) {
+          const { kind, claimVerdict } = earned
+          const next = nextBoxState(state, outcome, earned, rules)
           if (next.score > state.score) expect([outcome, kind]).toEqual(['accepted', 'full'])
           const unmet = claimVerdict !== null && claimVerdict !== 'matches'
           if (outcome === 'accepted' && kind === 'full') expect(next.status).toBe(unmet ? 'claim-unmet' : 'verified')

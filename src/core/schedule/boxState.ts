@@ -33,6 +33,8 @@ export interface Earned {
   readonly score: number
   /** Null where nothing was claimed. */
   readonly claimVerdict: ClaimAnswer | null
+  /** Rented: nothing but light looks is asked of it. */
+  readonly allocated: boolean
 }
 
 export interface NextBoxState extends BoxState {
@@ -51,7 +53,9 @@ export function nextBoxState(state: BoxState, outcome: Outcome, earned: Earned, 
     return { ...state, status: 'busy', busyInRow, scored: false, failed: false }
   }
   // A light proof shows a living box, not a fast one: it neither earns points nor wipes out a failure.
-  if (earned.kind === 'light') return { ...state, busyInRow: 0, scored: false, failed: false }
+  // Nor does it make busy count anew, or a box would be busy for every full one and keep an old score (attack 62).
+  if (earned.kind === 'light')
+    return { ...state, busyInRow: earned.allocated ? 0 : state.busyInRow, scored: false, failed: false }
   const status = earned.claimVerdict === null || earned.claimVerdict === 'matches' ? 'verified' : 'claim-unmet'
   return { status, score: earned.score, failuresInRow: 0, busyInRow: 0, scored: true, failed: false }
 }

@@ -21,7 +21,12 @@ export async function finishOf(
   const earned = report && job.kind === 'full' ? scoreOf(job, report, rules) : NOTHING
   const { kind, box } = job
   const { outcome, claimVerdict } = told
-  const next = nextBoxState(box, outcome, { kind, score: earned.score, claimVerdict }, rules.box)
+  const next = nextBoxState(
+    box,
+    outcome,
+    { kind, score: earned.score, claimVerdict, allocated: box.allocated },
+    rules.box,
+  )
   const { status, score, failuresInRow, busyInRow, scored, failed } = next
   return {
     job,
