@@ -5,8 +5,11 @@ import { ONE_MEMORY_SHARE } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { formatBytes, formatBytesPerSecond, formatOps } from '../../core/units/format.ts'
 import type { Inventory } from '../../core/wire/inventory.ts'
+import { efficiencyText } from './efficiency.ts'
 import { labelled } from './labelled.ts'
+import { shownModel } from './shownModel.ts'
 import { bar } from './showSteps.ts'
+import { dipMarks, sparkline } from './sparkline.ts'
 import { summariseTelemetry } from './summariseTelemetry.ts'
 import type { Terminal } from './terminal.ts'
 import { transferLines } from './transferLines.ts'
@@ -18,17 +21,20 @@ export interface ShownDevice {
   /** What the box said of it. */
   readonly said: Inventory['devices'][number] | undefined
   readonly catalogue: Catalogue
+  readonly claim: string | null
   readonly telemetry: readonly unknown[]
 }
 
 /** One device of a verdict: rates against what its model should show, the sustained curve, memory, claims. */
-export function showDevice({ device, said, catalogue, telemetry }: ShownDevice, lines: Lines): void {
+export function showDevice({ device, said, catalogue, claim, telemetry }: ShownDevice, lines: Lines): void {
   const { line, colours } = lines
-  const model = catalogue.models.find(({ id }) => id === device.identity.model)
+  const model = shownModel(device, claim, catalogue)
   line('')
   line(`  ${colours.bold(`device ${device.device}`)}  ${said?.name ?? ''} ${colours.dim('(claimed)')}`)
   for (const row of labelled('inferred', identityText(device, catalogue))) line(row)
   showRates(device, model, catalogue, lines)
+  const efficiency = efficiencyText(device, model)
+  if (efficiency !== null) for (const row of labelled('efficiency', efficiency)) line(colours.dim(row))
   showSustained(device, lines)
   showMemory(device, lines)
   for (const row of transferLines(said?.details ?? {})) line(row)
@@ -59,6 +65,8 @@ function showSustained({ sustained }: DeviceJudgement, { line, colours }: Lines)
   const cooled = `, last third at ${sustained.lastShare / 10} % of the first`
   line(`  sustained      ${formatOps(sustained.perSecond)} ${sustained.precision}${dips}${colours.dim(cooled)}`)
   line(`                 ${sparkline(sustained.points)}`)
+  const marks = dipMarks(sustained.points, sustained.medianPerSecond)
+  if (marks !== null) line(colours.yellow(`                 ${marks}`))
   const spread = `median ${formatOps(sustained.medianPerSecond)}, 5 % below ${formatOps(sustained.lowPerSecond)}, least ${formatOps(sustained.leastPerSecond)}`
   line(`                 ${colours.dim(spread)}`)
 }
@@ -94,11 +102,4 @@ function bindText(share: number, isCpu: boolean): string {
   return share >= ONE_MEMORY_SHARE
     ? `${rate}: one card or one NVLink group`
     : `${rate}: below ${ONE_MEMORY_SHARE / 10} %, as two cards joined by PCIe would show`
-}
-
-const BLOCKS = '▁▂▃▄▅▆▇█'
-
-function sparkline(points: readonly number[]): string {
-  const highest = Math.max(...points, 1)
-  return points.map((point) => BLOCKS[Math.min(7, Math.floor((point / highest) * 7.999))]).join('')
 }

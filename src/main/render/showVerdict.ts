@@ -28,8 +28,9 @@ export function showVerdict(shown: ShownVerdict, { line, colours }: Terminal): v
   if (preset !== 'mainnet')
     line(`  ${colours.yellow(`preset ${preset} is insecure: good for trying out, and no card is identified`)}`)
   for (const text of failedDevices(shown)) for (const row of labelled('failed', text)) line(colours.yellow(row))
+  const claim = judgement.claim?.text ?? null
   for (const device of judgement.devices)
-    showDevice({ device, said: devices[device.device], catalogue, telemetry }, { line, colours })
+    showDevice({ device, said: devices[device.device], catalogue, claim, telemetry }, { line, colours })
   if (judgement.devices.length > 1)
     line(`  together       ${(judgement.scaling ?? 0) / 10} % of the rates alone; ${judgement.count.sentence}`)
   if (judgement.claim) {
