@@ -64,7 +64,7 @@ export function showStatus({ program, round, queue, boxes, resultsLastHour, time
       ? `round       ${round.number}, opened ${round.openedAt}: ${round.done} of ${round.jobs} jobs done, ${round.accepted} accepted, ${round.rejected} rejected`
       : 'round       none yet',
     `queue       ${queue.waiting} waiting, ${queue.leased} under way, ${queue.lagSeconds.toFixed(0)} s behind`,
-    `last hour   ${resultsLastHour} results`,
+    `last hour   ${resultsLastHour} ${resultsLastHour === 1 ? 'result' : 'results'}`,
   ].join('\n')
 }
 

@@ -128,7 +128,11 @@ function addResultRoutes(app: OpenAPIHono, { store }: ApiDeps): void {
 
 function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): void {
   const statistics = cached(() => store.statistics(), STATISTICS_MS, clock)
-  const state = cached(() => Promise.all([store.lastRound(), store.queue(), store.overview()]), STATUS_MS, clock)
+  const state = cached(
+    async () => ({ ...(await stateOf(store)), time: clock.wallTime().toISOString() }),
+    STATUS_MS,
+    clock,
+  )
   app.openapi(
     createRoute({
       method: 'get',
@@ -148,7 +152,7 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
       method: 'get',
       path: '/v1/statistics',
       summary: 'The whole fleet in figures',
-      responses: { 200: json(statisticsSchema, 'The fleet, about a minute old at most.') },
+      responses: { 200: json(statisticsSchema, 'The fleet, at most two minutes old.') },
     }),
     async (c) => {
       const { figures, ...rest } = await statistics()
@@ -160,15 +164,19 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
       method: 'get',
       path: '/v1/status',
       summary: 'How this validator is doing',
-      responses: { 200: json(statusSchema, 'How the validator is doing.') },
+      responses: { 200: json(statusSchema, 'How the validator was doing at `time`, at most four seconds ago.') },
     }),
     async (c) => {
-      const [round, queue, overview] = await state()
-      const time = clock.wallTime().toISOString()
+      const { round, queue, overview, time } = await state()
       const { boxes, resultsLastHour } = overview
       return c.json({ program, time, round, queue, boxes, ...countsOf(overview), resultsLastHour }, 200)
     },
   )
+}
+
+async function stateOf(store: ApiDeps['store']) {
+  const [round, queue, overview] = await Promise.all([store.lastRound(), store.queue(), store.overview()])
+  return { round, queue, overview }
 }
 
 const countsOf = ({ byStatus, byClaimVerdict }: FleetOverview) => ({
