@@ -1,4 +1,5 @@
 import { toHex } from '../../../core/bytes/hex.ts'
+import { DecodeError } from '../../../core/bytes/reader.ts'
 import type { Outcome } from '../../../core/schedule/boxState.ts'
 import { namedFigures } from '../../../core/schedule/namedFigures.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
@@ -55,10 +56,13 @@ export function resultOfFault(error: unknown, startedAt: string, seconds: number
 }
 
 export function judgeFault(error: unknown): { readonly outcome: Outcome; readonly code: string } {
+  // Only what others send is decoded: bytes that nobody caught on the way are still theirs (attack 63).
+  if (error instanceof DecodeError) return { outcome: 'unreachable', code: 'UNREADABLE' }
   if (!(error instanceof TouchstoneError)) return { outcome: 'fault', code: 'UNEXPECTED' }
   const { code, prover } = error.detail
   if (code === 'PROVER_FAULT' && BUSY.includes(String(prover))) return { outcome: 'busy', code: String(prover) }
   if (BUSY.includes(code)) return { outcome: 'busy', code }
-  if (error.blame === 'validator' || OURS.includes(code)) return { outcome: 'fault', code }
+  const isOurs = OURS.includes(code) && error.blame !== 'prover'
+  if (error.blame === 'validator' || isOurs) return { outcome: 'fault', code }
   return { outcome: 'unreachable', code }
 }

@@ -58,10 +58,16 @@ export async function connectLeased(
 
 function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array): AccessDetails {
   if (answer.kind === 'busy') throw busy(answer.purpose, answer.untilMs)
-  if (answer.kind === 'refused') throw providerFault(answer.code, `the provider refuses: ${answer.why}`, false)
+  // Its code is the provider's word: as our own it could pass for a fault of ours, which costs a box nothing (attack 63).
+  if (answer.kind === 'refused')
+    throw providerFault('LEASE_REFUSED', `the provider refuses: ${answer.why} [${answer.code}]`, false)
   if (answer.kind !== 'granted') throw providerFault('PROVIDER_NONSENSE', 'the provider answered out of turn', false)
   const plain = openSealed({ kind: 'ed25519', seed }, Buffer.from(answer.sealed, 'base64'))
-  return decodeJson(plain, accessDetailsSchema, 'connection details')
+  try {
+    return decodeJson(plain, accessDetailsSchema, 'connection details')
+  } catch {
+    throw providerFault('PROVIDER_NONSENSE', 'the connection details of the provider cannot be read', false)
+  }
 }
 
 function sshOptions(options: LeasedOptions, details: AccessDetails, privateKey: string): SshBoxOptions {
