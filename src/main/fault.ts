@@ -33,7 +33,7 @@ export const usageFault = (message: string, help: string): Fault => ({
 
 export const INTERRUPTED: Fault = {
   code: 'INTERRUPTED',
-  message: 'interrupted; nothing was left behind',
+  message: 'interrupted; nothing of it keeps running',
   blame: 'user',
   retry: true,
   nextStep: 'Run it again.',

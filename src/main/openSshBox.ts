@@ -36,7 +36,7 @@ export async function openSshBox(target: SshTarget, signal: AbortSignal): Promis
     knownHostsFiles: [join(homedir(), '.ssh', 'known_hosts'), '/etc/ssh/ssh_known_hosts'],
     ownKnownHostsFile: join(homeFolder(env), 'known_hosts'),
     onFirstUse: (seen: { address: string; fingerprint: string }) => {
-      say(`first time at ${seen.address}: its host key is ${seen.fingerprint}, remembered from now on`)
+      say(`first time at ${seen.address}: its host key is ${seen.fingerprint}, remembered once the login succeeds`)
       return true
     },
     flavours: await releaseFlavours(),

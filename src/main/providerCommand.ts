@@ -48,7 +48,11 @@ export function addProviderCommand(program: Command, context: CommandContext): v
   program
     .command('provider')
     .description('offer this box: give validators and buyers leases on it, and end them on time')
-    .requiredOption('--allow <keys>', 'who may ask for leases: keys separated by commas, or "anyone"', readKeys)
+    .requiredOption(
+      '--allow <keys>',
+      'who may ask for leases: keys separated by commas, or "anyone"; a key is what "verify" shows as "signed by"',
+      readKeys,
+    )
     .addOption(
       new Option('--listen <host:port>', 'where to wait for them')
         .argParser(readListen)
@@ -102,8 +106,8 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
   const home = homeFolder(env)
   const people = openTerminal(process.stdout, env)
   const say = (event: Record<string, unknown>): void => people.line(flags.json ? JSON.stringify(event) : spoken(event))
-  if (flags.claim !== undefined || flags.check !== 'none') await checkBefore(flags, env, signal)
   const stateFolder = join(home, 'leases')
+  // Before the check, which takes a minute: what is wrong in the command is told at once.
   const { access, confinement, noContainer } = await chooseAccess({
     stateFolder,
     host: sshHostOf(flags),
@@ -118,6 +122,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
     ...(flags.gpuFlags === undefined ? {} : { gpuFlags: flags.gpuFlags.split(' ') }),
   })
   if (noContainer !== '') say({ event: 'no container', why: noContainer })
+  if (flags.claim !== undefined || flags.check !== 'none') await checkBefore(flags, env, signal)
   const { dialOut: far } = flags
   const service = new LeaseService({
     signer: loadSigner(home, 'provider', systemRandomness),

@@ -63,11 +63,13 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
 
 const AFTER_HELP = `
 Options that ask for less than mainnet make the run "custom": insecure, and no
-card is identified. Less than tiny or devnet is refused. The password of an account is read from
-TOUCHSTONE_SSH_PASSWORD, the passphrase of a key from TOUCHSTONE_SSH_PASSPHRASE.
+card is identified. Less than tiny or devnet is refused. The password of an
+account is read from TOUCHSTONE_SSH_PASSWORD, the passphrase of a key from
+TOUCHSTONE_SSH_PASSPHRASE.
 
-Ends with 0 (genuine, and as claimed), 1 (rejected, or not as claimed), 2 (usage)
-or 3 (fault; also where a card failed and the verdict is of the others).
+Ends with 0 (genuine, and as claimed), 1 (rejected, or not as claimed), 2
+(usage) or 3 (fault; also where a card failed and the verdict is of the others);
+130 after Ctrl-C.
 
 Examples:
   touchstone verify

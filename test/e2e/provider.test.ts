@@ -65,7 +65,7 @@ describe('touchstone provider', { timeout: 60_000 }, () => {
     expect(second).toMatchObject({ error: { code: 'PROVIDER_RUNNING' } })
     expect(await firstWord(provider('another'))).toMatchObject({ event: 'listening' })
     const typo = await firstWord(provider('third', '--claim', '8x H10'))
-    expect(typo).toMatchObject({ error: { code: 'BAD_CLAIM', nextStep: expect.stringContaining('"H100"') } })
+    expect(typo).toMatchObject({ error: { code: 'BAD_CLAIM', nextStep: expect.stringContaining('"8x H100"') } })
     first.kill('SIGKILL')
     await once(first, 'exit')
     expect(await firstWord(provider('home'))).toMatchObject({ event: 'listening' })

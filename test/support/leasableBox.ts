@@ -64,8 +64,8 @@ export async function leasableBox(folder: string, prover = 'exec cat\n'): Promis
   return { server, shared, options }
 }
 
-/** A provider with a journal in memory that lets everybody in. */
-export function serviceOf(access: BoxAccess): LeaseService {
+/** A provider with a journal in memory; it lets everybody in unless told otherwise. */
+export function serviceOf(access: BoxAccess, isAllowed = () => true): LeaseService {
   let book: LeaseBook = { leases: [] }
   const journal = {
     read: async () => book,
@@ -74,12 +74,12 @@ export function serviceOf(access: BoxAccess): LeaseService {
     },
   }
   const deps = { signer: giver, clock: systemClock, journal, access, seal: sealToKey, tell: () => {} }
-  return new LeaseService({ ...deps, isAllowed: () => true })
+  return new LeaseService({ ...deps, isAllowed })
 }
 
 /** That provider behind a WebSocket, and as many validators at its door as are asked for. */
-export async function listening(access: BoxAccess, signal: AbortSignal) {
-  const service = serviceOf(access)
+export async function listening(access: BoxAccess, signal: AbortSignal, isAllowed = () => true) {
+  const service = serviceOf(access, isAllowed)
   const listener = await listenWs({ host: '127.0.0.1', port: 0 }, (socket) => {
     void servePeer(service, wsChannel(socket), signal)
   })

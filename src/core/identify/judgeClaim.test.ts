@@ -132,7 +132,7 @@ describe('parseClaim', () => {
 
   test.each([
     ['H10', ['H100', 'A10', 'H20']],
-    ['8x H1OO', ['H100']],
+    ['8x H1OO', ['8x H100']],
     ['4090', ['RTX 4090']],
     ['RTX4090 24GB', ['RTX 4090']],
     ['RXT 4090', ['RTX 4090']],
@@ -145,7 +145,7 @@ describe('parseClaim', () => {
     const result = parsed(text)
     const names = (result.ok ? '' : result.nextStep).match(/(?<=")[^",]+(?=")/g)?.filter((name) => name !== ' or ')
     expect(names?.slice(0, first.length)).toEqual(first)
-    for (const name of names ?? []) expect(parsed(`2x ${name}`).ok, name).toBe(true)
+    for (const name of names ?? []) expect(parsed(name).ok, name).toBe(true)
   })
 
   test('what is near no name is answered with examples, each of them a claim', () => {

@@ -21,6 +21,7 @@ const FILLER = /\b(nvidia|geforce|tesla|quadro|gpu|gpus|graphics)\b/g
 
 /** Reads "8x H100 SXM", "H100 SXM x 8" or "RTX 4090"; a claim sets what is asked, never what is accepted (§4.0). */
 export function parseClaim(text: string, catalogue: Catalogue): ParsedClaim {
+  if (text.trim() === '') return refuse('it is empty', 'write it like "8x H100 SXM"')
   if (text.length > LONGEST || !/^[\x20-\x7e×]+$/.test(text))
     return refuse(`a claim is at most ${LONGEST} printable characters`, 'write it like "8x H100 SXM"')
   const { count, card } = splitCount(text.trim())
@@ -29,7 +30,7 @@ export function parseClaim(text: string, catalogue: Catalogue): ParsedClaim {
   const wanted = normal(card)
   const models = catalogue.models.filter((model) => namesOf(model).includes(wanted))
   if (wanted !== '' && models.length > 0) return { ok: true, claim: { count, card, models } }
-  return refuse('the catalogue has no card of that name', suggestion(wordsOf(card), catalogue))
+  return refuse('the catalogue has no card of that name', suggestion(wordsOf(card), count, catalogue))
 }
 
 function splitCount(text: string): { count: number; card: string } {
@@ -51,10 +52,11 @@ const wordsOf = (text: string): string =>
 
 const normal = (text: string): string => wordsOf(text).replaceAll(' ', '')
 
-function suggestion(wanted: string, catalogue: Catalogue): string {
+function suggestion(wanted: string, count: number, catalogue: Catalogue): string {
   const spellings = catalogue.models.flatMap(spellingsOf)
   const names = [...new Map(spellings.map((one) => [one.words.replaceAll(' ', ''), one])).values()]
-  const close = closestNames(wanted, names, SUGGESTIONS)
+  const counted = count > 1 ? `${count}x ` : ''
+  const close = closestNames(wanted, names, SUGGESTIONS).map((name) => `${counted}${name}`)
   if (close.length > 0) return `write what is meant: ${quoted(close, ' or ')}`
   const step = Math.ceil(catalogue.models.length / SUGGESTIONS)
   const some = catalogue.models.filter((_, i) => i % step === 0).map((model) => spellingsOf(model)[0]!.name)

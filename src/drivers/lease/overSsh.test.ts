@@ -70,7 +70,21 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     expect(await askLiveness(peer, options, signal)).toMatchObject({ state: 'free' })
     // Attack 33: a provider that is not the one we mean does not answer in its place.
     const another = { ...peer, key: takerKey }
-    expect((await faultOf(askLiveness(another, options, signal))).detail.code).toBe('PROVIDER_GONE')
+    expect(await faultOf(askLiveness(another, options, signal))).toMatchObject({
+      detail: { code: 'PROVIDER_GONE' },
+      nextStep: expect.stringContaining('Compare the key'),
+    })
+    await provider.close()
+  })
+
+  test('whoever is not let in is told the key that the provider would have to allow', async () => {
+    const { access, options } = await boxAt(join(root, 'closed'))
+    const provider = await listening(access, signal, () => false)
+    expect(await faultOf(connectLeased(await provider.dial(), options, signal))).toMatchObject({
+      detail: { code: 'LEASE_REFUSED' },
+      message: expect.stringContaining('NOT_ALLOWED'),
+      nextStep: expect.stringContaining(`--allow ${takerKey}`),
+    })
     await provider.close()
   })
 

@@ -31,7 +31,7 @@ export async function askProvider(
       channel.close()
       throw error
     })
-    if (next.done) throw providerFault('PROVIDER_GONE', 'the provider closed the channel without an answer', true)
+    if (next.done) throw gone()
     const answer = readAnswer(next.value, key, signer)
     if (answer.kind !== 'hello' && belongsTo(answer, message)) return answer
   }
@@ -72,8 +72,20 @@ async function raceAbort<T>(promise: Promise<T>, limit: AbortSignal, caller: Abo
   }
 }
 
-export const providerFault = (code: string, message: string, retry: boolean): TouchstoneError =>
-  new TouchstoneError(
-    { code },
-    { message, blame: 'prover', retry, nextStep: 'Ask the provider what its log says, or choose another box.' },
+const ASK_ITS_LOG = 'Ask the provider what its log says, or choose another box.'
+
+export const providerFault = (
+  code: string,
+  message: string,
+  retry: boolean,
+  nextStep: string = ASK_ITS_LOG,
+): TouchstoneError => new TouchstoneError({ code }, { message, blame: 'prover', retry, nextStep })
+
+/** A provider does not answer what is meant for another key. */
+const gone = (): TouchstoneError =>
+  providerFault(
+    'PROVIDER_GONE',
+    'the provider closed the channel without an answer',
+    true,
+    `Compare the key in the address with the one the provider shows. ${ASK_ITS_LOG}`,
   )

@@ -47,7 +47,7 @@ export async function connectLeased(
     await askProvider(peer, message, signer, AbortSignal.timeout(RELEASE_MS), RELEASE_MS).catch(() => {})
   }
   try {
-    const details = readGrant(await askProvider(peer, request, signer, signal), key.seed)
+    const details = readGrant(await askProvider(peer, request, signer, signal), key.seed, signer)
     const box = await connectSsh(formatSshAddress(details), sshOptions(options, details, key.privateKey), signal)
     return leasedBox(box, details, release)
   } catch (error) {
@@ -56,11 +56,9 @@ export async function connectLeased(
   }
 }
 
-function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array): AccessDetails {
+function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, signer: Signer): AccessDetails {
   if (answer.kind === 'busy') throw busy(answer.purpose, answer.untilMs)
-  // Its code is the provider's word: as our own it could pass for a fault of ours, which costs a box nothing (attack 63).
-  if (answer.kind === 'refused')
-    throw providerFault('LEASE_REFUSED', `the provider refuses: ${answer.why} [${answer.code}]`, false)
+  if (answer.kind === 'refused') throw refusedBy(answer, signer)
   if (answer.kind !== 'granted') throw providerFault('PROVIDER_NONSENSE', 'the provider answered out of turn', false)
   const plain = openSealed({ kind: 'ed25519', seed }, Buffer.from(answer.sealed, 'base64'))
   try {
@@ -68,6 +66,17 @@ function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array): AccessDetails 
   } catch {
     throw providerFault('PROVIDER_NONSENSE', 'the connection details of the provider cannot be read', false)
   }
+}
+
+/**
+ * Its code is the provider's word: as our own it could pass for a fault of ours, which costs a box nothing (attack 63).
+ * Whoever is not let in must tell the provider a key of which no command has spoken yet.
+ */
+function refusedBy({ code, why }: Extract<LeaseAnswerMessage, { kind: 'refused' }>, { publicKey }: Signer) {
+  const message = `the provider refuses: ${why} [${code}]`
+  if (code !== 'NOT_ALLOWED') return providerFault('LEASE_REFUSED', message, false)
+  const nextStep = `Ask the provider to let your key in: --allow ${toHex(publicKey)}.`
+  return providerFault('LEASE_REFUSED', message, false, nextStep)
 }
 
 function sshOptions(options: LeasedOptions, details: AccessDetails, privateKey: string): SshBoxOptions {

@@ -35,7 +35,7 @@ export const authFailed = (address: string, tried: readonly string[], cause?: un
       blame: 'user',
       retry: false,
       nextStep:
-        'Name the right user, and a key file or password that this account accepts (--identity FILE, or an agent).',
+        'Name the right user, and a key or password that this account accepts: --identity FILE, an agent, or TOUCHSTONE_SSH_PASSWORD.',
       cause,
     },
   )
@@ -47,7 +47,8 @@ export const keyUnreadable = (path: string, why: string): TouchstoneError =>
       message: `the key file ${path} cannot be used: ${why}`,
       blame: 'user',
       retry: false,
-      nextStep: 'Give the path of a private key in OpenSSH or PEM form, and its passphrase if it has one.',
+      nextStep:
+        'Give the path of a private key in OpenSSH or PEM form, and its passphrase, if it has one, in TOUCHSTONE_SSH_PASSPHRASE.',
     },
   )
 
