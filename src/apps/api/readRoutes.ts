@@ -1,4 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Mark } from '../../core/schedule/changesOf.ts'
 import { shareAtAge } from '../../core/score/decay.ts'
 import type { Decay } from '../../core/score/scoreConfig.ts'
 import type { BoxRecord, FleetOverview } from '../../ports/store.ts'
@@ -194,9 +195,5 @@ function withScoreNow(box: BoxRecord, now: Date, decay: Decay) {
 const mutable = <T extends { figures: readonly unknown[]; marks: readonly unknown[] }>(result: T) => ({
   ...result,
   figures: [...result.figures] as { device: number; name: string; value: number }[],
-  marks: [...result.marks] as {
-    what: 'count' | 'card' | 'driver' | 'shared card'
-    before: string
-    after: string
-  }[],
+  marks: [...result.marks] as Mark[],
 })

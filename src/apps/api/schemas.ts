@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { CLAIM_ANSWERS } from '../../core/identify/judgeClaim.ts'
 import type { ClaimAnswer } from '../../core/identify/judgeDevice.ts'
 import { type BoxStatus, STATUSES } from '../../core/schedule/boxState.ts'
+import { MARKS } from '../../core/schedule/changesOf.ts'
 
 const time = z.iso.datetime().openapi({ example: '2026-01-01T00:00:00.000Z' })
 const outcome = z.enum(['accepted', 'rejected', 'unreachable', 'busy', 'fault'])
@@ -24,7 +25,7 @@ export const provider = z.string().regex(/^[\x21-\x7e]{1,64}$/)
 const term = z.object({ name: z.string(), points: z.number(), got: z.number(), full: z.number() })
 const figure = z.object({ device: z.int(), name: z.string(), value: z.number() })
 const mark = z.object({
-  what: z.enum(['count', 'card', 'driver', 'shared card']),
+  what: z.enum(MARKS),
   before: z.string(),
   after: z.string(),
 })

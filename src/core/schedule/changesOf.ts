@@ -1,8 +1,10 @@
 import type { Inventory } from '../wire/inventory.ts'
 
-/** Something worth a line in a box's history: a changed claim, or a card that another box claims too. */
+export const MARKS = ['count', 'card', 'driver', 'shared card', 'lost device'] as const
+
+/** Something worth a line in a box's history: a changed claim, a card that another box claims too, or one that failed. */
 export interface Mark {
-  readonly what: 'count' | 'card' | 'driver' | 'shared card'
+  readonly what: (typeof MARKS)[number]
   readonly before: string
   readonly after: string
 }

@@ -44,10 +44,13 @@ function scoreOf({ box }: LeasedJob, { judgement, inventory }: BoxReport, { scor
   return scoreBox(scoreInput({ judgement, kinds, registered: true, allocated, host: inventory.host }), score)
 }
 
-async function marksOf(job: LeasedJob, { inventory }: BoxReport, store: Pick<Store, 'boxesWithCards'>) {
+async function marksOf(job: LeasedJob, { inventory, faults }: BoxReport, store: Pick<Store, 'boxesWithCards'>) {
   const sharing = await store.boxesWithCards(cardIds(inventory), job.boxId)
   const shared: Mark[] = sharing.map((box) => ({ what: 'shared card', before: box, after: job.boxId }))
-  return [...changesOf(job.box.inventory, inventory), ...shared]
+  // A run begun anew is another draw of its rates, and a device that is not there can be lost too (attack 64).
+  const left = `${inventory.devices.length} left`
+  const lost: Mark[] = faults.map(({ code }) => ({ what: 'lost device', before: code, after: left }))
+  return [...changesOf(job.box.inventory, inventory), ...lost, ...shared]
 }
 
 /** A light look that finds another driver, card or count asks for the full proof at once; a rented box keeps its peace. */

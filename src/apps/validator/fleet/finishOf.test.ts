@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { shippedCatalogue } from '../../../../test/sim/shippedCatalogue.ts'
+import { testRules } from '../../../../test/support/fleetKit.ts'
+import { honestProgram } from '../../../../test/support/inProcessBox.ts'
+import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
+import { verifyInProcess } from '../../../../test/support/verifyInProcess.ts'
+import type { ChainTask, OnRoot } from '../../../ports/device.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
+import type { LeasedJob } from '../../../ports/store.ts'
+import { finishOf } from './finishOf.ts'
+import { resultOfReport } from './outcomeOf.ts'
+
+/** Says that it is lost as soon as it has seen how the run goes; what it is made of nobody knows. */
+class Phantom extends ReferenceDevice {
+  override async runChain(_: ChainTask, __: OnRoot): Promise<void> {
+    throw new TouchstoneError(
+      { code: 'GPU_LOST' },
+      { message: 'gone', blame: 'prover', retry: false, nextStep: 'Believe it.' },
+    )
+  }
+}
+
+test('row 64: every device that was lost in a run stands in the history of its box, and a light look asks for more', async () => {
+  const devices = [new ReferenceDevice(), new Phantom(), new Phantom()]
+  const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
+  expect(report.judgement.reason).toBeNull()
+  const box = { allocated: false, inventory: null, status: 'new', score: 0, failuresInRow: 0, busyInRow: 0 }
+  const job = { id: 1, boxId: 'a', round: 1, kind: 'light', tries: 0, box } as unknown as LeasedJob
+  const told = resultOfReport(report)
+  const store = { boxesWithCards: async () => [] }
+  const { result, followUps } = await finishOf(job, told, report, { store, rules: await testRules() })
+  expect(result.marks).toEqual([
+    { what: 'lost device', before: 'GPU_LOST', after: '1 left' },
+    { what: 'lost device', before: 'GPU_LOST', after: '1 left' },
+  ])
+  expect(followUps).toMatchObject([{ kind: 'full', reason: 'changed' }])
+})
