@@ -247,6 +247,24 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of [a, b]) await store.removeBox(id)
     })
 
+    test('row 65: what one machine proved is not what stands at another address', async () => {
+      await store.putBox(entry(a, { claim: 'L4' }))
+      const finish = async (round: number, between = async () => {}) => {
+        await store.addJob(job(a, { round }))
+        const running = await only(a)
+        await between()
+        await store.finishJob(finishOf(running, owner, { result: resultOf({ claimVerdict: 'matches' }) }))
+        return await store.box(a)
+      }
+      expect(await finish(n)).toMatchObject({ status: 'verified', claimVerdict: 'matches' })
+      await store.putBox(entry(a, { claim: 'L4', address: 'ssh://root@elsewhere:22' }))
+      expect(await store.box(a)).toMatchObject({ status: 'new', claimVerdict: null })
+      const moved = () => store.putBox(entry(a, { claim: 'L4', address: 'ssh://root@far-away:22' }))
+      expect(await finish(n + 1000, moved)).toMatchObject({ status: 'new', claimVerdict: null })
+      expect(await finish(n + 2000)).toMatchObject({ status: 'verified', claimVerdict: 'matches' })
+      await store.removeBox(a)
+    })
+
     test('many claimers at once never share a job', async () => {
       const ids = Array.from({ length: 40 }, (_, i) => `many-${n}-${i}`)
       for (const id of ids) await store.putBox(entry(id))

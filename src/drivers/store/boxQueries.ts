@@ -33,9 +33,10 @@ export function boxQueries(db: Database): BoxPart {
         values (${id}::text, ${address}::text, ${provider}::text, ${claim}::text, ${allocated}::boolean)
         on conflict (id) do update set address = excluded.address, provider = excluded.provider,
           claim = excluded.claim, allocated = excluded.allocated, removed_at = null,
-          claim_verdict = case when boxes.claim is not distinct from excluded.claim then boxes.claim_verdict end,
-          status = case when boxes.claim is distinct from excluded.claim and boxes.status in ('verified', 'claim-unmet')
-            then 'new' else boxes.status end`)
+          claim_verdict = case when (boxes.claim, boxes.address) is not distinct from (excluded.claim, excluded.address)
+            then boxes.claim_verdict end,
+          status = case when (boxes.claim, boxes.address) is distinct from (excluded.claim, excluded.address)
+            and boxes.status in ('verified', 'claim-unmet') then 'new' else boxes.status end`)
     },
     async removeBox(id) {
       const rows = await db.query(sql`

@@ -11,7 +11,7 @@ const compress = promisify(gzip)
  */
 export async function finishJob({ job, owner, result, box, retryInMs, followUps }: Finish): Promise<Statement> {
   const { certificate, claimVerdict } = result
-  const { claim } = job.box
+  const { claim, address } = job.box
   const judged = box.status === 'verified' || box.status === 'claim-unmet'
   // Level 1: hashes in base64 shrink to three quarters at any level, and not further at a higher one.
   const gzipped = certificate === null ? null : new Uint8Array(await compress(certificate, { level: 1 }))
@@ -53,10 +53,10 @@ export async function finishJob({ job, owner, result, box, retryInMs, followUps 
       on conflict do nothing
     ), known as (
       update boxes set
-        status = case when ${judged}::boolean and claim is distinct from ${claim}::text then 'new'
-          else ${box.status}::text end,
+        status = case when ${judged}::boolean and (claim, address) is distinct from (${claim}::text, ${address}::text)
+          then 'new' else ${box.status}::text end,
         claim_verdict = case when not ${box.scored}::boolean then claim_verdict
-          when claim is not distinct from ${claim}::text then ${claimVerdict}::text end,
+          when (claim, address) is not distinct from (${claim}::text, ${address}::text) then ${claimVerdict}::text end,
         score = ${box.score}::int8,
         terms = case when ${box.scored}::boolean then ${json(box.terms)}::text::jsonb else terms end,
         scored_at = case when ${box.scored}::boolean then clock_timestamp() else scored_at end,
