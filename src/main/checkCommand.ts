@@ -121,7 +121,7 @@ async function checkRun(
     let done = 0
     const onDone = (more: number) => {
       done += more
-      terminal.live(`  openings ${bar(done / openingsChecked, 30)} ${done}/${openingsChecked}`)
+      terminal.live(`  openings ${bar(done / openingsChecked, terminal.barWidth)} ${done}/${openingsChecked}`)
     }
     const found = await checker.check(read.run, ranges, onDone, signal)
     terminal.live('')

@@ -28,13 +28,13 @@ export function showSteps(terminal: Terminal): (step: Step) => void {
     } else if (step.step === 'compute') {
       const { part, phase: what, done, of } = step.progress
       start(partName(step.parts, part))
-      terminal.live(`    ${what} ${bar(done / of, 30)} ${done}/${of}`)
+      terminal.live(`    ${what} ${bar(done / of, terminal.barWidth)} ${done}/${of}`)
     } else if (step.step === 'lost') {
       terminal.line(`  ${terminal.colours.yellow('!')} ${step.fault.text} [${step.fault.code}]`)
       start('going on with the devices that are left')
     } else if (step.step === 'verify') {
       start('verifying the openings on this machine')
-      terminal.live(`    ${bar(step.done / step.of, 30)} ${step.done}/${step.of}`)
+      terminal.live(`    ${bar(step.done / step.of, terminal.barWidth)} ${step.done}/${step.of}`)
     } else start(SAID[step.step] ?? step.step)
   }
 }

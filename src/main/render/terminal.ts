@@ -4,11 +4,15 @@ import pc from 'picocolors'
 export interface Terminal {
   readonly colours: ReturnType<typeof pc.createColors>
   readonly isLive: boolean
-  readonly columns: number
+  /** How wide a live bar may be, with room for words and counts beside it. */
+  readonly barWidth: number
   line(text: string): void
-  /** Replaces the last live line; on a pipe nothing is shown. */
+  /** Replaces the last live line; on a pipe nothing is shown. What is wider than the terminal is cut: two rows could not be replaced. */
   live(text: string): void
 }
+
+/** Read each time: a window can be made smaller. Some terminals say 0 and mean that they do not know. */
+const columnsOf = (stream: NodeJS.WriteStream): number => stream.columns || 80
 
 export function openTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Terminal {
   const isLive = stream.isTTY === true && env.TERM !== 'dumb'
@@ -20,7 +24,9 @@ export function openTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv)
   return {
     colours: pc.createColors(isLive && !env.NO_COLOR),
     isLive,
-    columns: stream.columns ?? 80,
+    get barWidth() {
+      return Math.min(30, Math.max(4, columnsOf(stream) - 28))
+    },
     line(text) {
       clear()
       stream.write(`${text}\n`)
@@ -28,7 +34,7 @@ export function openTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv)
     live(text) {
       if (!isLive) return
       clear()
-      stream.write(text)
+      stream.write([...text].slice(0, columnsOf(stream) - 1).join(''))
       shown = true
     },
   }
