@@ -31,10 +31,12 @@ interface Case {
 const python = (program: string, ...args: string[]) =>
   spawnSync('python3', ['-B', join(here, program), ...args], { encoding: 'utf8', maxBuffer: 1 << 26 })
 
+const readCatalogue = () => parseCatalogue(parse(readFileSync(join(root, 'catalogue/gpus.yaml'), 'utf8')))
+
 /** The whole check inside this process, by public names alone; `touchstone check` is tried once. */
 async function ourCheck(keyHex: string) {
   const engine = await createEngine(readFileSync(join(root, 'kernels/built/engine.wasm')))
-  const catalogue = parseCatalogue(parse(readFileSync(join(root, 'catalogue/gpus.yaml'), 'utf8')))
+  const catalogue = readCatalogue()
   return (file: string): string => {
     const found = readCertificate(readFileSync(file, 'latin1'), (key) => Buffer.from(key).toString('hex') === keyHex)
     if ('code' in found) return found.code
@@ -65,6 +67,16 @@ describe.skipIf(!hasPython)('two verifiers, written apart', () => {
     const cli = spawnSync(process.execPath, touchstone('check', certificate, '--json'), { env, encoding: 'utf8' })
     expect(cli.status).toBe(0)
   }, 120_000)
+
+  it('both judge the certificate of a real card alike; no opening of its size is checked here', async () => {
+    const file = join(root, 'bench/fixtures/h200-mainnet.json')
+    const key = JSON.parse(readFileSync(file, 'utf8')).signatures[0].keyid
+    const judged = python('check_certificate.py', file, '--trust', key, '--without-openings')
+    expect(judged.stdout).toMatch(/^holds: run [0-9a-f]{32}, preset mainnet, \d+ parts, 0 openings\n$/)
+    const found = readCertificate(readFileSync(file, 'latin1'), () => true)
+    if ('code' in found) throw new Error(found.code)
+    expect(judgementProblem(found, readCatalogue(), null)).toEqual({ problem: null, recomputed: true })
+  }, 60_000)
 
   it('both refuse it from a signer they were not told to trust', async () => {
     const judged = python('check_certificate.py', certificate)

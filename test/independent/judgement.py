@@ -2,12 +2,11 @@
 import math
 
 from refused import require
-from shape import check_shape
+from shape import check_shape, is_whole
 
 LEAST_US = {"tiny": (0, 0, 0), "custom": (0, 0, 0), "devnet": (1_500_000,) * 2 + (0,), "mainnet": (1_500_000, 10_000_000, 2_000_000)}
 MOST_COUNT = 2**53 - 1
 HOST_BYTES_PER_SECOND = 64_000_000_000
-C2C_BYTES_PER_SECOND = 450_000_000_000
 
 
 def work_of(part):
@@ -93,7 +92,7 @@ def sustained_curve(part, device):
             "points": [rate(len(share), sum(share)) for share in shares]}
 
 
-def memory_facts(facts, device, host=HOST_BYTES_PER_SECOND):
+def memory_facts(facts, device):
     part = facts.by_kind.get("memory")
     if part is None:
         return None
@@ -101,7 +100,7 @@ def memory_facts(facts, device, host=HOST_BYTES_PER_SECOND):
     int8 = facts.first.get("int8")
     floor = None
     if int8 is not None:
-        supplied = (host + facts.shown(int8, device) / part.asked["k"]) * entry["elapsedUs"] / 1e6
+        supplied = (HOST_BYTES_PER_SECOND + facts.shown(int8, device) / part.asked["k"]) * entry["elapsedUs"] / 1e6
         floor = max(0, math.floor(entry["heldBytes"] - supplied / part.asked["rounds"]))
     return {"heldBytes": entry["heldBytes"], "perSecond": facts.rate(part, device), "floorBytes": floor}
 
@@ -164,11 +163,17 @@ def _kinds(value):
 
 
 def _memory_as_shown(facts, device, shown):
-    """The memory entry that follows, with what only the catalogue decides taken from the one shown."""
-    identified, memory = shown["identity"]["status"] == "identified", shown["memory"] or {}
-    linked = memory_facts(facts, device, C2C_BYTES_PER_SECOND)
-    follows = linked if identified and memory.get("floorBytes") == linked["floorBytes"] else memory_facts(facts, device)
-    return {**follows, "status": "proven" if identified and memory.get("status") == "proven" else "held"}
+    """The memory entry that follows, with what only the catalogue decides taken from the one shown.
+
+    The catalogue may know a faster int8 peak or a faster link than was shown, which lowers the floor and never raises it.
+    """
+    status, memory = shown["identity"]["status"], shown["memory"] or {}
+    follows = memory_facts(facts, device)
+    most, floor = follows["floorBytes"], memory.get("floorBytes")
+    if status in ("identified", "unknown") and most is not None and is_whole(floor, 0, most):
+        follows["floorBytes"] = floor
+    proven = status == "identified" and memory.get("status") == "proven"
+    return {**follows, "status": "proven" if proven else "held"}
 
 
 def uncounted(devices):
