@@ -11,7 +11,7 @@ const judged = (rates: Record<string, number>, perSecond?: number) =>
 
 test('efficiency is the proven rate over what the vendor prints', () => {
   expect(efficiencyText(judged({ int8: 1266e12, bf16: 692.3e12 }, 4320e9), h200)).toBe(
-    'of the datasheet of the NVIDIA H200 SXM: int8 64%, bf16 70%, memory 90%',
+    'of the datasheet of the NVIDIA H200 SXM: int8 64 %, bf16 70 %, bandwidth 90 %',
   )
 })
 

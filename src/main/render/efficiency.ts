@@ -7,7 +7,7 @@ export function efficiencyText({ rates, memory }: DeviceJudgement, model: GpuMod
   if (!model) return null
   const shares = [
     ...PRECISION_NAMES.map((precision) => share(precision, rates[precision], model.rates[precision])),
-    share('memory', memory?.perSecond, model.bandwidth),
+    share('bandwidth', memory?.perSecond, model.bandwidth),
   ].flat()
   return shares.length === 0 ? null : `of the datasheet of the ${model.name}: ${shares.join(', ')}`
 }
@@ -15,5 +15,5 @@ export function efficiencyText({ rates, memory }: DeviceJudgement, model: GpuMod
 function share(what: string, proven: number | undefined, figures: readonly Figure[] | undefined): string[] {
   const printed = (figures ?? []).filter(({ basis }) => basis === 'datasheet').map(({ value }) => value)
   if (proven === undefined || printed.length === 0) return []
-  return [`${what} ${Math.round((100 * proven) / Math.max(...printed))}%`]
+  return [`${what} ${Math.round((100 * proven) / Math.max(...printed))} %`]
 }

@@ -61,14 +61,14 @@ function showRates(
 
 function showSustained({ sustained }: DeviceJudgement, { line, colours }: Lines): void {
   if (!sustained) return
-  const dips = sustained.dips > 0 ? colours.yellow(`, ${sustained.dips} dips`) : ''
+  const dips = sustained.dips > 0 ? colours.yellow(`, ${sustained.dips} ${sustained.dips === 1 ? 'dip' : 'dips'}`) : ''
   const cooled = `, last third at ${sustained.lastShare / 10} % of the first`
   line(`  sustained      ${formatOps(sustained.perSecond)} ${sustained.precision}${dips}${colours.dim(cooled)}`)
   line(`                 ${sparkline(sustained.points)}`)
   const marks = dipMarks(sustained.points, sustained.medianPerSecond)
   if (marks !== null) line(colours.yellow(`                 ${marks}`))
   const spread = `median ${formatOps(sustained.medianPerSecond)}, 5 % below ${formatOps(sustained.lowPerSecond)}, least ${formatOps(sustained.leastPerSecond)}`
-  line(`                 ${colours.dim(spread)}`)
+  for (const row of labelled('  its rounds', spread)) line(colours.dim(row))
 }
 
 function showMemory(device: DeviceJudgement, { line }: Lines): void {
@@ -85,15 +85,18 @@ function showMemory(device: DeviceJudgement, { line }: Lines): void {
     line(`  link           ${formatBytesPerSecond(device.linkPerSecond)} from the device before it`)
 }
 
-function identityText({ identity }: DeviceJudgement, catalogue: Catalogue): string {
+export function identityText({ identity }: Pick<DeviceJudgement, 'identity'>, catalogue: Catalogue): string {
   if (identity.status === 'cpu') return 'a CPU; it is never identified as a GPU'
   if (identity.status === 'insecure') return 'nothing: the preset identifies no card'
   const nameOf = (id: string) => catalogue.models.find((model) => model.id === id)?.name ?? id
   const closest = identity.closest.map(({ model, confidencePercent }) => `${model} ${confidencePercent} %`).join(', ')
   if (identity.status === 'unknown' || identity.model === null) return `unknown card (closest: ${closest || 'none'})`
   const names = [identity.model, ...identity.twins].map(nameOf)
-  const alike = names.length > 1 ? `one of ${names.join(', ')}: they measure alike` : names[0]
-  return `${alike}; ${identity.confidencePercent} % sure (closest: ${closest})`
+  // A rounded 100 is no certainty.
+  const sure = `${identity.confidencePercent > 99 ? 'over 99' : identity.confidencePercent} % sure`
+  return names.length > 1
+    ? `one of ${names.join(', ')}, ${sure}; they measure alike, so not which (closest: ${closest})`
+    : `${names[0]}, ${sure} (closest: ${closest})`
 }
 
 function bindText(share: number, isCpu: boolean): string {

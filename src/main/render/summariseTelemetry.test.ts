@@ -10,7 +10,7 @@ const samples = [
 
 test('one line of ranges, limits and reasons for slowing down, of this device alone', () => {
   expect(summariseTelemetry(samples, 0, 700e12)).toBe(
-    '1500 to 1980 MHz, 60 to 66 C, 650 to 700 W, limit 700 W, throttled by powerLimit in 33 %, 1.00 Top/s per watt at the highest power',
+    '1500 to 1980 MHz, 60 to 66 C, 650 to 700 W, limit 700 W, throttled by powerLimit in 33 % of the samples, 1.00 Top/s per watt at the highest power',
   )
   expect(summariseTelemetry(samples, 1, null)).toBe('300 MHz')
 })

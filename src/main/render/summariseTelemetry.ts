@@ -45,7 +45,7 @@ function throttling(samples: readonly Record<string, unknown>[]): string[] {
     for (const reason of typeof throttle === 'string' ? throttle.split(' ') : [])
       if (reason !== '' && reason !== 'idle') counts.set(reason, (counts.get(reason) ?? 0) + 1)
   return [...counts].map(
-    ([reason, count]) => `throttled by ${reason} in ${Math.round((100 * count) / samples.length)} %`,
+    ([reason, count]) => `throttled by ${reason} in ${Math.round((100 * count) / samples.length)} % of the samples`,
   )
 }
 
