@@ -57,10 +57,11 @@ function sustainedOf(run: Run, figure: Figure | undefined): ProvenDevice['sustai
   return { precision: figure.precision, perSecond: figure.perSecond, ...sustainedCurve(arrivalsUs, 2 * m * n * k) }
 }
 
-/** §8: rates together over rates alone, in thousandths; null with one device. */
+/** §8: rates together over rates alone, in thousandths; null unless each of several devices has run alone. */
 export function scalingOf(devices: readonly ProvenDevice[]): number | null {
-  const alone = devices.reduce((sum, { alonePerSecond }) => sum + (alonePerSecond ?? 0), 0)
-  if (devices.length < 2 || alone === 0) return null
+  if (devices.length < 2 || devices.some(({ alonePerSecond }) => alonePerSecond === null)) return null
+  const alone = devices.reduce((sum, { alonePerSecond }) => sum + alonePerSecond!, 0)
+  if (alone === 0) return null
   const together = devices.reduce((sum, { rates }) => sum + (Object.values(rates)[0] ?? 0), 0)
   return Math.min(1000, Math.floor((1000 * together) / alone))
 }
