@@ -38,8 +38,17 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
     .option('--sample <count>', 'check only so many openings, drawn at random', readWhole(1, 1_000_000))
     .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', AFTER_HELP)
     .action((file: string, flags: CheckFlags) => context.run((signal) => check(file, flags, context, signal)))
 }
+
+const AFTER_HELP = `
+Your own key is trusted anyway. Take any other from its owner, not from the
+file. docs/verdict.md explains every line. Ends with 0 (valid, genuine and as
+claimed), 1 (refused, or not as claimed), 2 (usage) or 3 (fault).
+
+Example:
+  touchstone check touchstone-certificate.json --trust KEY`
 
 function addKey(text: string, before: readonly Uint8Array[] = []): Uint8Array[] {
   const key = fromHex(text.toLowerCase(), 32)

@@ -24,7 +24,16 @@ interface Flags {
   readonly json?: boolean
 }
 
-const CONFIG = ['--config <file>', 'the validator’s one file of settings (validator.yaml)'] as const
+const CONFIG = ['--config <file>', 'its settings (default: validator.yaml)'] as const
+
+const AFTER_HELP = `
+Runs until Ctrl-C. Start from examples/validator.yaml, which shows every
+setting; docs/runbook.md says how to look, change, back up and upgrade.
+
+Example:
+  touchstone validator --config validator.yaml
+then, beside it:
+  touchstone validator status --config validator.yaml`
 
 /** `touchstone validator`: the long-running validator, and what an operator does around it. */
 export function addValidatorCommand(program: Command, context: CommandContext): void {
@@ -33,6 +42,7 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
     .description('keep a fleet of boxes verified around the clock and serve the results')
     .option(...CONFIG)
     .option('--json', 'print JSON (its log always is)')
+    .addHelpText('after', AFTER_HELP)
   const add = (
     usage: string,
     description: string,
@@ -61,9 +71,7 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
     backup(config, args[0]!, flags, context),
   )
   add('restore <file>', 'fill an empty store from a backup', restore)
-  add('call <method> <path> [body]', 'a signed request to the running validator', (config, args) =>
-    call(config, args, context),
-  )
+  add('call <method> <path> [body]', 'send it a signed request', (config, args) => call(config, args, context))
 }
 
 /** Only who starts the validator needs claims that can be judged. */

@@ -57,3 +57,9 @@ test('help and version are no faults', () => {
   })
   expect(touchstone('--version', '--json')).toMatchObject({ status: 0, stderr: '' })
 })
+
+test.each(['verify', 'check', 'bench', 'provider', 'validator'])('the help of %s reads in 80 columns', (command) => {
+  const lines = touchstone(command, '--help').stdout.split('\n')
+  expect(lines.length).toBeGreaterThan(5)
+  expect(lines.filter((line) => line.length > 80)).toEqual([])
+})
