@@ -6,7 +6,7 @@ import { ReferenceDevice } from '../../../test/support/openReferenceDevice.ts'
 import { outcomeOf, verifyInProcess } from '../../../test/support/verifyInProcess.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { referenceEngine } from '../../core/proof/referenceEngine.ts'
-import { decodeInventory, encodeInventory } from '../../core/wire/inventory.ts'
+import { decodeInventory, encodeInventory, type Inventory } from '../../core/wire/inventory.ts'
 import type { Answer } from '../../core/wire/messages.ts'
 import type { ChainTask, LeafPosition, OnRoot } from '../../ports/device.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
@@ -128,6 +128,19 @@ describe('a card that fails', () => {
     expect(welcomes).toHaveLength(2)
   })
 
+  test('row 66: and leaves others that say less of themselves than before is believed nothing', async () => {
+    for (const change of [{ precisions: ['int8' as const] }, { freeBytes: 1 }, { name: 'another card' }]) {
+      let welcomes = 0
+      const program = tampered(honestProgram({ devices: cards('never', 'first root', 'never') }), {
+        onAnswer: async (answer, line) => {
+          if (answer.type !== 'welcome' || ++welcomes === 1) return await line.answer(answer)
+          await line.answer({ ...answer, inventory: withEach(answer.inventory, change) })
+        },
+      })
+      expect(await outcomeOf(verify(program)), JSON.stringify(change)).toBe('REFUSED')
+    }
+  })
+
   test.each(['LEASED', 'NO_MEMORY'])(
     'row 61: and then says %s is rejected for giving up after the clock had begun to run',
     async (code) => {
@@ -152,7 +165,7 @@ describe('a card that fails', () => {
       const program = tampered(honestProgram({ devices: cards('never', 'second part', 'never') }), {
         onAnswer: async (answer, line) => {
           if (answer.type === 'welcome' && ++welcomes === 2 && second === 'no precision')
-            await line.answer({ ...answer, inventory: withoutPrecisions(answer.inventory) })
+            await line.answer({ ...answer, inventory: withEach(answer.inventory, { precisions: [] }) })
           else if (answer.type === 'ready' && welcomes === 2) line.hangUp()
           else await line.answer(answer)
         },
@@ -162,7 +175,7 @@ describe('a card that fails', () => {
   })
 })
 
-function withoutPrecisions(bytes: Uint8Array): Uint8Array {
+function withEach(bytes: Uint8Array, change: Partial<Inventory['devices'][number]>): Uint8Array {
   const inventory = decodeInventory(bytes)
-  return encodeInventory({ ...inventory, devices: inventory.devices.map((one) => ({ ...one, precisions: [] })) })
+  return encodeInventory({ ...inventory, devices: inventory.devices.map((device) => ({ ...device, ...change })) })
 }

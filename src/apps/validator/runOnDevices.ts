@@ -1,8 +1,10 @@
 import { equalBytes } from '../../core/bytes/bytes.ts'
+import { canonicalJson } from '../../core/bytes/canonicalJson.ts'
 import { lengthen, shortParts, timedParts } from '../../core/certificate/shortParts.ts'
 import type { Preset } from '../../core/params/presets.ts'
 import type { Challenge } from '../../core/proof/challenge.ts'
 import type { PlannedPart } from '../../core/proof/planRun.ts'
+import type { Inventory } from '../../core/wire/inventory.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { calibrate } from './calibrate.ts'
 import type { ConductedRun } from './conductRun.ts'
@@ -101,14 +103,20 @@ async function greetLeft(
   if (before.inventory.devices.length < 2) return null
   try {
     const left = await greetProver(session, clock, randomness, signal)
-    const fewer = left.inventory.devices.length < before.inventory.devices.length
-    if (!fewer || !equalBytes(left.proverKey, before.proverKey)) return null
+    const same = isLeftOf(left.inventory, before.inventory) && equalBytes(left.proverKey, before.proverKey)
+    if (!same) return null
     session.forgetTelemetry() // the devices have other numbers now
     return left
   } catch (error) {
     if (error instanceof TouchstoneError) return null
     throw error
   }
+}
+
+/** Some of the devices, each as it was: who has seen the question must not say that it can do less (attack 66). */
+function isLeftOf(left: Inventory, before: Inventory): boolean {
+  const known = new Set(before.devices.map((device) => canonicalJson(device)))
+  return left.devices.length < before.devices.length && left.devices.every((device) => known.has(canonicalJson(device)))
 }
 
 /** §4.0: a run with a part that was over too soon is done once more, longer, under a fresh challenge. */
