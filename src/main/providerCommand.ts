@@ -81,9 +81,10 @@ export function addProviderCommand(program: Command, context: CommandContext): v
 
 const AFTER_HELP = `
 Confinement of a lease: a container (docker or podman, with --image), an account
-made for it (needs root and useradd), or the account this runs in, shared; auto
-takes the first of these that this box has. docs/spec/leases.md says how access
-ends. Runs until Ctrl-C; what is open then is closed on time all the same.
+made for it (needs root and useradd), or the account this runs in, shared and
+without any isolation from it; auto takes the first of these that this box has.
+docs/spec/leases.md says how access ends. Runs until Ctrl-C; what is open then
+is closed on time all the same.
 
 Example:
   touchstone provider --allow KEY --ssh-host gpu-1.example.org

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { failedDevices } from './showVerdict.ts'
+import { failedDevices, insecureLines } from './showVerdict.ts'
 
 test('devices the verdict is not about are named in the words of the prover', () => {
   const faults = [{ code: 'GPU_LOST', text: 'card 1 (NVIDIA X): the card stopped working. Reset it.' }]
@@ -12,4 +12,12 @@ test('devices the verdict is not about are named in the words of the prover', ()
 
 test('a box without a fault has none to name', () => {
   expect(failedDevices({ faults: [], host: { cores: 4 } })).toEqual([])
+})
+
+test('a preset that is too small to judge a claim by says so, and only where there is one', () => {
+  expect(insecureLines('tiny', false)).toEqual([expect.stringContaining('tiny is insecure')])
+  expect(insecureLines('devnet', true)).toEqual([
+    expect.stringContaining('devnet is insecure'),
+    expect.stringContaining('claim is nothing to buy by'),
+  ])
 })

@@ -26,7 +26,7 @@ export function showVerdict(shown: ShownVerdict, { line, colours }: Terminal): v
   line('')
   showHeadline(judgement, { line, colours })
   if (preset !== 'mainnet')
-    line(`  ${colours.yellow(`preset ${preset} is insecure: good for trying out, and no card is identified`)}`)
+    for (const text of insecureLines(preset, judgement.claim !== null)) line(colours.yellow(`  ${text}`))
   for (const text of failedDevices(shown)) for (const row of labelled('failed', text)) line(colours.yellow(row))
   const claim = judgement.claim?.text ?? null
   for (const device of judgement.devices)
@@ -52,6 +52,12 @@ export function failedDevices({ faults, host }: Pick<ShownVerdict, 'faults' | 'h
     ...closed.map((text) => `not opened: ${text}; --devices cuda:N says what to do about card N`),
   ]
 }
+
+/** Its sizes suit no card: an honest one may miss its claim, and a cheat may meet it. */
+export const insecureLines = (preset: PresetName, isClaimed: boolean): readonly string[] => [
+  `preset ${preset} is insecure: good for trying out, and no card is identified`,
+  ...(isClaimed ? ['what it says for or against a claim is nothing to buy by: use mainnet'] : []),
+]
 
 /** Lines of at most 80 columns. */
 const NOT_EXCLUDED = [
