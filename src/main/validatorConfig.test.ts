@@ -87,7 +87,7 @@ describe('readValidatorConfig', () => {
     expect(() => readValidatorConfig(path, catalogue)).toThrow(
       expect.objectContaining({
         message: `${path}, line 7: the claim "2x 4090" cannot be read: the catalogue has no card of that name`,
-        nextStep: expect.stringContaining('"RTX 4090"'),
+        nextStep: expect.stringContaining('"2x RTX 4090"'),
         detail: { code: 'BAD_CLAIM' },
       }),
     )
