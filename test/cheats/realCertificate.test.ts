@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromBase64, toBase64 } from '../../src/core/bytes/base64.ts'
 import { judgementProblem } from '../../src/core/certificate/judgementProblem.ts'
+import { judgeRun } from '../../src/core/certificate/judgeRun.ts'
 import { type ReadCertificate, readCertificate } from '../../src/core/certificate/readCertificate.ts'
+import type { Catalogue } from '../../src/core/identify/catalogue.ts'
+import { PRESETS } from '../../src/core/params/presets.ts'
 import { openingRanges, sampleRanges } from '../../src/core/proof/openingRanges.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { type OpeningRange, type Run, verifyOpenings } from '../../src/core/proof/verifyPart.ts'
@@ -46,6 +49,22 @@ describe('the certificate of a real card', () => {
     device!.rates.int8 += 1
     const lying = { ...read, statement: { ...read.statement, predicate: faster } }
     expect(judgementProblem(lying, catalogue, null).problem?.code).toBe('WRONG_JUDGEMENT')
+  })
+
+  test('holds under every preset for a reader with another catalogue, though what rests on the catalogue differs', async () => {
+    const catalogue = await shippedCatalogue()
+    const other = { ...catalogue, models: catalogue.models.filter(({ id }) => !/^(gh200|h[12]00)/.test(id)) }
+    for (const preset of [PRESETS.mainnet, PRESETS.custom]) {
+      const judged = (by: Catalogue) =>
+        judgeRun({ run: read.run, preset, kinds: ['cuda'], catalogue: by, claim: null, rejected: null })
+      const [stated, ours] = [judged(catalogue), judged(other)]
+      expect(stated.devices[0]!.memory!.floorBytes).toBeLessThan(ours.devices[0]!.memory!.floorBytes!)
+      const predicate = structuredClone(read.statement.predicate)
+      predicate.claims.text = null
+      const issued = { ...predicate, judgement: stated as unknown as typeof predicate.judgement }
+      const certificate = { ...read, preset, statement: { ...read.statement, predicate: issued } }
+      expect(judgementProblem(certificate, other, null)).toEqual({ problem: null, recomputed: false })
+    }
   })
 
   test('row 10: openings of one part do not serve another', () => {

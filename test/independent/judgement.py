@@ -170,7 +170,7 @@ def _memory_as_shown(facts, device, shown):
     status, memory = shown["identity"]["status"], shown["memory"] or {}
     follows = memory_facts(facts, device)
     most, floor = follows["floorBytes"], memory.get("floorBytes")
-    if status in ("identified", "unknown") and most is not None and is_whole(floor, 0, most):
+    if status != "cpu" and most is not None and is_whole(floor, 0, most):
         follows["floorBytes"] = floor
     proven = status == "identified" and memory.get("status") == "proven"
     return {**follows, "status": "proven" if proven else "held"}

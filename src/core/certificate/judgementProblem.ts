@@ -40,13 +40,10 @@ function withStatedInferences(judged: Judgement, stated: Judgement): Judgement {
   )
   const devices = judged.devices.map((device, i) => {
     const { identity, memory } = stated.devices[i] ?? device
-    const isInferred = device.identity.status === 'identified' || device.identity.status === 'unknown'
-    if (!isInferred) return device
-    const known =
-      device.memory && memory
-        ? { ...device.memory, floorBytes: memory.floorBytes, status: memory.status }
-        : device.memory
-    return { ...device, identity, memory: known }
+    if (device.identity.status === 'cpu') return device
+    const known = device.memory && memory ? { ...device.memory, floorBytes: memory.floorBytes } : device.memory
+    if (device.identity.status === 'insecure') return { ...device, memory: known }
+    return { ...device, identity, memory: known && memory ? { ...known, status: memory.status } : known }
   })
   const undersized = judged.reason?.code === 'UNDERSIZED_RUN' ? { outcome: stated.outcome, reason: stated.reason } : {}
   const claimed = judged.claim && claim ? { ...claim, text: judged.claim.text } : judged.claim
