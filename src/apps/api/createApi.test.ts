@@ -211,7 +211,7 @@ describe('writing', () => {
     const { status, body } = await write('PUT', '/v1/boxes/typo', { ...box, claim: '8x H10' })
     expect([status, body.error]).toMatchObject([
       400,
-      { code: 'BAD_CLAIM', nextStep: expect.stringContaining('"H100"') },
+      { code: 'BAD_CLAIM', nextStep: expect.stringContaining('"8x H100"') },
     ])
     expect(await store.box('typo')).toBeNull()
     expect((await write('PUT', '/v1/boxes/typo', { ...box, claim: '8x H100' })).status).toBe(200)
