@@ -151,7 +151,7 @@ const verify = async (job, { onStep }, signal) => {
   certificateBytes = certificate.length
   const { proverKey } = run.challenge
   const runId = systemRandomness.bytes(16)
-  const told = { address: job.box.address, access: {}, preset: 'devnet', proverKey, runId, inventory }
+  const told = { address: job.box.address, access: {}, preset: 'devnet', proverKey, runId, inventory, faults: [] }
   return { ...told, judgement, certificate, startedAt: issuedAt, seconds: 0 }
 }
 

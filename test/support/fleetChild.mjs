@@ -41,6 +41,7 @@ const verify = async (job, _hooks, signal) => {
     proverKey: new Uint8Array(32),
     runId: systemRandomness.bytes(16),
     inventory: { program: 'sim', devices: [], host: {} },
+    faults: [],
     judgement,
     certificate: '{}',
     startedAt: new Date().toISOString(),
