@@ -66,7 +66,8 @@ function showSustained({ sustained }: DeviceJudgement, { line, colours }: Lines)
   line(`  sustained      ${formatOps(sustained.perSecond)} ${sustained.precision}${dips}${colours.dim(cooled)}`)
   line(`                 ${sparkline(sustained.points)}`)
   const marks = dipMarks(sustained.points, sustained.medianPerSecond)
-  if (marks !== null) line(colours.yellow(`                 ${marks}`))
+  if (marks !== null)
+    for (const row of [marks, '^ below 90 % of the median']) line(colours.yellow(`${' '.repeat(17)}${row}`))
   const spread = `median ${formatOps(sustained.medianPerSecond)}, 5 % below ${formatOps(sustained.lowPerSecond)}, least ${formatOps(sustained.leastPerSecond)}`
   for (const row of labelled('  its rounds', spread)) line(colours.dim(row))
 }

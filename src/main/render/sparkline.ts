@@ -11,5 +11,5 @@ const DIP = 0.9
 /** Marks to stand under a sparkline where it falls below nine tenths of the median; null where it never does. */
 export function dipMarks(points: readonly number[], median: number): string | null {
   const marks = points.map((point) => (point < DIP * median ? '^' : ' ')).join('')
-  return marks.trim() === '' ? null : `${marks.trimEnd()}  below 90 % of the median`
+  return marks.trim() === '' ? null : marks.trimEnd()
 }
