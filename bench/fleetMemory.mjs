@@ -22,6 +22,7 @@ import { systemClock } from '../dist/drivers/system/systemClock.js'
 import { systemRandomness } from '../dist/drivers/system/systemRandomness.js'
 import { textMetrics } from '../dist/drivers/system/textMetrics.js'
 import { openThreadedChecker } from '../dist/drivers/verifier/openThreadedChecker.js'
+import { fleetRules } from '../test/support/fleetRules.mjs'
 
 const total = Number(process.argv[2] ?? 5000)
 const BOXES = 250
@@ -96,22 +97,14 @@ const sample = () => {
 const log = { debug() {}, info() {}, warn: (m, f) => console.error(m, f), error: (m, f) => console.error(m, f) }
 const deps = { store, clock: systemClock, randomness: systemRandomness, log, metrics: textMetrics(FLEET_METRICS), live }
 const rules = {
+  ...fleetRules(defaultScoreConfig(catalogue)),
   owner: 'bench',
   // Every round is due at once: the next opens as soon as the one before is done.
   roundEveryMs: 1e12,
   blocksPerRound: 1,
-  maxDelayMs: 0,
-  probes: false,
-  cohortSize: 1,
   concurrency: SLOTS,
-  leaseMs: 60_000,
   jobLimitMs: 600_000,
-  graceMs: 0,
   pollMs: 100,
-  retries: { limit: 0, intervalMs: 0 },
-  box: { busyLimit: 2 },
-  score: defaultScoreConfig(catalogue),
-  retention: { resultDays: 90, certificateDays: 7 },
 }
 const stop = new AbortController()
 const chain = { height: async () => 1 + Math.floor(finished / BOXES) }

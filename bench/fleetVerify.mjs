@@ -34,6 +34,7 @@ import { systemClock } from '../dist/drivers/system/systemClock.js'
 import { systemRandomness } from '../dist/drivers/system/systemRandomness.js'
 import { textMetrics } from '../dist/drivers/system/textMetrics.js'
 import { openThreadedChecker } from '../dist/drivers/verifier/openThreadedChecker.js'
+import { fleetRules } from '../test/support/fleetRules.mjs'
 
 const boxes = Number(process.argv[2] ?? 20)
 const SIDE = 512
@@ -164,21 +165,11 @@ const log = {
   error: (m, f) => say(`${m} ${JSON.stringify(f)}`),
 }
 const rules = {
+  ...fleetRules(defaultScoreConfig(catalogue)),
   owner: 'bench',
   roundEveryMs: 1e9,
-  blocksPerRound: 360,
-  maxDelayMs: 0,
-  probes: false,
-  cohortSize: 1,
-  concurrency: 4,
-  leaseMs: 60_000,
   jobLimitMs: 600_000,
-  graceMs: 0,
   pollMs: 1000,
-  retries: { limit: 0, intervalMs: 0 },
-  box: { busyLimit: 2 },
-  score: defaultScoreConfig(catalogue),
-  retention: { resultDays: 90, certificateDays: 7 },
 }
 const stop = new AbortController()
 const live = createLiveRuns()

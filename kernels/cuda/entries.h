@@ -52,6 +52,17 @@ static TS_INLINE ts_u32 ts_floor_lane(const ts_u32 out[4], int i, ts_u32 bound, 
   return __float_as_uint(x);
 }
 
+/* Eight entries of 16 bits from one block, two to a word. */
+#define TS_MAKE_16(name, pair)                                                                           \
+  static TS_INLINE ts_vec4 name(ts_u32 vector, const ts_philox_keys *keys, ts_u32 bound) {               \
+    ts_u32 out[4];                                                                                       \
+    ts_philox_block(vector, keys, out);                                                                  \
+    ts_vec4 v;                                                                                           \
+    v.x = pair(out, 0, bound), v.y = pair(out, 1, bound);                                                \
+    v.z = pair(out, 2, bound), v.w = pair(out, 3, bound);                                                \
+    return v;                                                                                            \
+  }
+
 /* Vectors of A lie in grid row 0, of B in grid row 1; each thread makes several, a grid apart. */
 #define TS_ENTRIES_LOOP(to, count, matrix, precision, make)                                              \
   {                                                                                                      \

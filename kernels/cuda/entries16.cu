@@ -53,27 +53,8 @@ static TS_INLINE ts_u32 ts_pack_fp8(const ts_u32 out[4], int first, ts_u32 bound
   return __byte_perm(ts_codes_fp8(out, first, bound), ts_codes_fp8(out, first + 1, bound), 0x7531);
 }
 
-static TS_INLINE ts_vec4 ts_make_bf16(ts_u32 vector, const ts_philox_keys *keys, ts_u32 bound) {
-  ts_u32 out[4];
-  ts_philox_block(vector, keys, out);
-  ts_vec4 v;
-  v.x = ts_pair_bf16(out, 0, bound);
-  v.y = ts_pair_bf16(out, 1, bound);
-  v.z = ts_pair_bf16(out, 2, bound);
-  v.w = ts_pair_bf16(out, 3, bound);
-  return v;
-}
-
-static TS_INLINE ts_vec4 ts_make_fp16(ts_u32 vector, const ts_philox_keys *keys, ts_u32 bound) {
-  ts_u32 out[4];
-  ts_philox_block(vector, keys, out);
-  ts_vec4 v;
-  v.x = ts_pair_fp16(out, 0, bound);
-  v.y = ts_pair_fp16(out, 1, bound);
-  v.z = ts_pair_fp16(out, 2, bound);
-  v.w = ts_pair_fp16(out, 3, bound);
-  return v;
-}
+TS_MAKE_16(ts_make_bf16, ts_pair_bf16)
+TS_MAKE_16(ts_make_fp16, ts_pair_fp16)
 
 static TS_INLINE ts_vec4 ts_make_fp8(ts_u32 vector, const ts_philox_keys *keys, ts_u32 bound) {
   ts_u32 even[4], odd[4];

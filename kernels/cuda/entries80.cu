@@ -11,14 +11,5 @@ static TS_INLINE ts_u32 ts_pair_fp16(const ts_u32 out[4], int pair, ts_u32 bound
       : "f"(ts_fp16_value(out, 2 * pair + 1, bound)), "f"(ts_fp16_value(out, 2 * pair, bound)));
   return halves;
 }
-static TS_INLINE ts_vec4 ts_make_fp16(ts_u32 vector, const ts_philox_keys *keys, ts_u32 bound) {
-  ts_u32 out[4];
-  ts_philox_block(vector, keys, out);
-  ts_vec4 v;
-  v.x = ts_pair_fp16(out, 0, bound);
-  v.y = ts_pair_fp16(out, 1, bound);
-  v.z = ts_pair_fp16(out, 2, bound);
-  v.w = ts_pair_fp16(out, 3, bound);
-  return v;
-}
+TS_MAKE_16(ts_make_fp16, ts_pair_fp16)
 TS_ENTRIES_KERNEL(ts_entries_fp16, TS_FP16, ts_make_fp16)

@@ -13,24 +13,15 @@ const saysLost = () =>
 
 /** Commits to junk in its first chain and is honest ever after. */
 class FakesOnce extends CheatingDevice {
-  #chains = 0
-
-  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
-    this.#chains++
-    await super.runChain(task, onRoot, signal)
-  }
-
   protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
-    return this.#chains === 1 ? tiles.map(() => randomBytes(this.chance)) : super.leaves(work, tiles)
+    return this.chains === 1 ? tiles.map(() => randomBytes(this.chance)) : super.leaves(work, tiles)
   }
 }
 
 /** Is said to be lost in its second chain, when the nonce of the first is out. */
 class LostInTheSecondPart extends CheatingDevice {
-  #chains = 0
-
   override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
-    if (++this.#chains === 2) throw saysLost()
+    if (this.chains === 1) throw saysLost()
     await super.runChain(task, onRoot, signal)
   }
 }
@@ -43,15 +34,8 @@ class LostWhenAskedToOpen extends CheatingDevice {
 
 /** Slow while it is calibrated, so that the run itself is over too soon. */
 class SlowAtFirst extends CheatingDevice {
-  #chains = 0
-
-  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
-    this.#chains++
-    await super.runChain(task, onRoot, signal)
-  }
-
   protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
-    if (this.#chains < 3) this.kit.clock.spend(500_000)
+    if (this.chains < 3) this.kit.clock.spend(500_000)
     return super.leaves(work, tiles)
   }
 }

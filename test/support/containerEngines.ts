@@ -17,6 +17,9 @@ export interface ContainerEngine {
 /** What our scripts need on a box. */
 const PROGRAMS = ['sh', 'sleep', 'mkdir', 'mv', 'cat', 'rm', 'chmod', 'id', 'uname', 'head', 'df', 'find', 'sha256sum']
 
+export const NO_ENGINE =
+  'neither podman nor docker runs a container here (the log says why); access.test.ts covers the logic with a stand-in'
+
 /**
  * The engines that tests can lease with, behind a real SSH server, looked for one by one as they are asked for: podman on a
  * storage of its own inside the folder, and docker on whatever daemon answers. Each counts only if a container of an image

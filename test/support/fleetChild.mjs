@@ -11,6 +11,7 @@ import { loadCatalogue } from '../../dist/drivers/system/loadCatalogue.js'
 import { systemClock } from '../../dist/drivers/system/systemClock.js'
 import { systemRandomness } from '../../dist/drivers/system/systemRandomness.js'
 import { textMetrics } from '../../dist/drivers/system/textMetrics.js'
+import { fleetRules } from './fleetRules.mjs'
 
 const [address, owner, runMs, concurrency, boxes = '0'] = process.argv.slice(2)
 const store = await openStore(address, process.cwd())
@@ -49,21 +50,11 @@ const verify = async (job, _hooks, signal) => {
   }
 }
 const rules = {
+  ...fleetRules(defaultScoreConfig(catalogue)),
   owner: `${owner}/${process.pid}`,
-  roundEveryMs: 3_600_000,
-  blocksPerRound: 360,
-  maxDelayMs: 0,
-  probes: false,
-  cohortSize: 1,
   concurrency: Number(concurrency),
   leaseMs: 600,
-  jobLimitMs: 60_000,
-  graceMs: 0,
   pollMs: 50,
-  retries: { limit: 0, intervalMs: 0 },
-  box: { busyLimit: 2 },
-  score: defaultScoreConfig(catalogue),
-  retention: { resultDays: 90, certificateDays: 7 },
 }
 const deps = { store, clock: systemClock, randomness: systemRandomness, log, metrics: textMetrics(FLEET_METRICS) }
 if ((await store.fleet()).length === 0)

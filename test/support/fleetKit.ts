@@ -10,6 +10,7 @@ import { textMetrics } from '../../src/drivers/system/textMetrics.ts'
 import type { Log, LogValue } from '../../src/ports/log.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { SHIPPED_CATALOGUE } from '../sim/shippedCatalogue.ts'
+import { fleetRules } from './fleetRules.mjs'
 
 export interface LogLine {
   readonly level: string
@@ -31,24 +32,7 @@ let catalogue: Promise<Catalogue> | null = null
 /** Rules for tests: one round for ever, no delays, quick polls. */
 export async function testRules(more: Partial<FleetRules> = {}): Promise<FleetRules> {
   catalogue ??= loadCatalogue(SHIPPED_CATALOGUE)
-  return {
-    owner: 'test',
-    roundEveryMs: 3_600_000,
-    blocksPerRound: 360,
-    maxDelayMs: 0,
-    probes: false,
-    cohortSize: 1,
-    concurrency: 4,
-    leaseMs: 60_000,
-    jobLimitMs: 60_000,
-    graceMs: 0,
-    pollMs: 20,
-    retries: { limit: 0, intervalMs: 0 },
-    box: { busyLimit: 2 },
-    score: defaultScoreConfig(await catalogue),
-    retention: { resultDays: 90, certificateDays: 7 },
-    ...more,
-  }
+  return { ...fleetRules(defaultScoreConfig(await catalogue)), ...more }
 }
 
 export function testDeps(store: Store, verify: VerifyJob, more: Partial<FleetDeps> = {}) {

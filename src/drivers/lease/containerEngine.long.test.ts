@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { containerSuite } from '../../../test/suites/containerSuite.ts'
-import { runningEngines } from '../../../test/support/containerEngines.ts'
+import { NO_ENGINE, runningEngines } from '../../../test/support/containerEngines.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { gone, killHard, LeasedBox } from '../../../test/support/leaseCrash.ts'
 import { isInUse, runNode } from '../../../test/support/processes.ts'
+import { skipWith } from '../../../test/support/skipWith.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-engines-'))
 const engines = [...runningEngines(root, ['node'])]
@@ -17,7 +18,7 @@ afterAll(() => {
 })
 
 for (const engine of engines) containerSuite(engine, root)
-if (engines.length === 0) test.skip('a lease in a container of docker or podman')
+if (engines.length === 0) skipWith('a lease in a container of docker or podman', NO_ENGINE)
 
 const program = fileURLToPath(new URL('../../../dist/main/touchstone.js', import.meta.url))
 const FAST = ['--preset', 'tiny', '--devices', 'cpu', '--precisions', 'int8', '--no-memory', '--no-bind', '--json']

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, test } from 'vitest'
+import { afterAll } from 'vitest'
 import { containerSuite } from '../../../test/suites/containerSuite.ts'
-import { runningEngines } from '../../../test/support/containerEngines.ts'
+import { NO_ENGINE, runningEngines } from '../../../test/support/containerEngines.ts'
+import { skipWith } from '../../../test/support/skipWith.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-engine-'))
 /** One is enough here; the long tests take every engine there is. */
@@ -14,4 +15,4 @@ afterAll(() => {
 })
 
 if (engine) containerSuite(engine, root)
-else test.skip('a lease in a container of docker or podman')
+else skipWith('a lease in a container of docker or podman', NO_ENGINE)

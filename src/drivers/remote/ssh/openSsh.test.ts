@@ -7,6 +7,7 @@ import { faultOf, sshBoxSuite } from '../../../../test/suites/sshBoxSuite.ts'
 import { keyPair } from '../../../../test/support/keyPair.ts'
 import { makeRelease } from '../../../../test/support/makeRelease.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../../../../test/support/openSshServer.ts'
+import { skipWith } from '../../../../test/support/skipWith.ts'
 import { connectSsh } from './connectSsh.ts'
 import { runOnBox } from './runOnBox.ts'
 import { openSession } from './sshSession.ts'
@@ -15,10 +16,8 @@ const missing = whyNoOpenSsh()
 
 if (missing === null)
   sshBoxSuite('OpenSSH', ({ authorizedKey, ...wanted }) => startOpenSsh({ ...wanted, authorizedKeys: authorizedKey }))
-else {
-  console.log(`tests against OpenSSH skipped: ${missing}`)
-  test.skip('a box behind OpenSSH (no sshd here)', () => {})
-}
+else
+  skipWith('a box behind OpenSSH', `${missing}; connectSsh.test.ts runs the same suite against a server of npm install`)
 
 const never = new AbortController().signal
 
