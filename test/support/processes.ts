@@ -41,7 +41,7 @@ export interface Ended {
 export function runNode(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  whileRunning?: (err: () => string) => Promise<void>,
+  whileRunning?: (err: () => string, kill: (signal: NodeJS.Signals) => void) => Promise<void>,
 ): Promise<Ended> {
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let [out, err] = ['', '']
@@ -51,6 +51,9 @@ export function runNode(
   child.stderr.on('data', (chunk: Buffer) => {
     err += chunk.toString()
   })
-  void whileRunning?.(() => err)
+  void whileRunning?.(
+    () => err,
+    (signal) => child.kill(signal),
+  )
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })))
 }

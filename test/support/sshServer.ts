@@ -28,6 +28,10 @@ export interface SshServerOptions {
   readonly noSftp?: boolean
   /** A server that breaks the flow control of the protocol. */
   readonly ignoreWindow?: boolean
+  /** Lets everybody in who may, and hangs up at once. */
+  readonly dropAfterLogin?: boolean
+  /** Answers no question after the login. */
+  readonly silent?: boolean
   /** Told how many bytes of commands' output have been handed to the connection. */
   readonly onOutput?: (totalBytes: number) => void
 }
@@ -64,7 +68,9 @@ export async function startSshServer(options: SshServerOptions): Promise<TestSsh
 function serveClient(client: Connection, options: SshServerOptions, children: Set<ChildProcess>): void {
   client.on('error', () => {})
   client.on('authentication', (context) => (isAllowed(context, options) ? context.accept() : context.reject()))
-  client.on('session', (accept) => serveSession(accept(), options, children))
+  if (options.dropAfterLogin) client.on('ready', () => client.end())
+  if (options.silent) client.on('session', () => {})
+  else client.on('session', (accept) => serveSession(accept(), options, children))
 }
 
 function isAllowed(context: AuthContext, options: SshServerOptions): boolean {

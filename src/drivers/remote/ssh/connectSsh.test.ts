@@ -71,6 +71,14 @@ async function withBox(
 }
 
 describe.concurrent('connectSsh', () => {
+  test('attack 95: a server that hangs up right after the login is a fault, and leaving it takes no time', async () => {
+    await withBox({ dropAfterLogin: true }, {}, async (connect) => {
+      const box = await connect()
+      expect((await faultOf(box.install(never))).detail.code).toBe('BOX_CONNECTION_LOST')
+      await box.close()
+    })
+  })
+
   test('a password is enough, and a wrong one is a refusal that does not repeat it', async () => {
     await withBox({}, {}, async (connect) => {
       const box = await connect()

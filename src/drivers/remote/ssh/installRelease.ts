@@ -13,6 +13,7 @@ import type { Workspace } from './workspace.ts'
 
 const HASH_LIMIT_MS = 120_000
 const UPLOAD_LIMIT_MS = 600_000
+const MOVE_LIMIT_MS = 30_000
 /** Folders, inodes and rounding up, over the bytes of the files. */
 const DISK_SLACK_BYTES = 1024 * 1024
 
@@ -39,7 +40,8 @@ export async function installRelease(
     const wrong = await firstDifference(session, folder, files, signal, sftp)
     if (wrong !== null) throw faults.hashMismatch(session.address, wrong.path, wrong.got, wrong.expected)
     if (!keep || sftp === null) return { folder, uploadedBytes }
-    await moveIntoCache(sftp, folder, cached, `${workspace.folder}/replaced`)
+    const moving = moveIntoCache(sftp, folder, cached, `${workspace.folder}/replaced`)
+    await within(session, moving, 'keeping the prover', MOVE_LIMIT_MS, signal)
     return { folder: cached, uploadedBytes }
   } finally {
     sftp?.end()

@@ -92,11 +92,45 @@ async function attempt(
   const trust: Trust = { judgement: null, accepted: false, blob: null }
   const client = new ssh2.Client()
   const address = formatSshAddress(to)
+  // Before anything is waited for: a server may hang up at any moment, and 'close' comes once.
+  const line = watchLine(client)
   const sock = await options.dial?.(signal)
   const config = { ...configOf({ to, options, known, types, plan, trust }), ...(sock === undefined ? {} : { sock }) }
-  await connected({ client, config, trust, plan, address, options }, signal)
-  await rememberFirstKey(to, options, trust)
-  return sessionOf(client, address, trust)
+  try {
+    await connected({ client, config, trust, plan, address, options }, signal)
+    await rememberFirstKey(to, options, trust)
+    signal.throwIfAborted()
+  } catch (error) {
+    client.destroy()
+    sock?.destroy()
+    throw error
+  }
+  return sessionOf(client, line, address, trust)
+}
+
+/** Whether the connection still stands, told from its first moment on. */
+interface Line {
+  readonly gone: Promise<void>
+  readonly isLost: () => boolean
+  /** Drops it: nobody waits for the other side to agree. */
+  readonly drop: () => void
+}
+
+function watchLine(client: ssh2.Client): Line {
+  let lost = false
+  let end = (): void => {}
+  const gone = new Promise<void>((resolve) => {
+    end = () => {
+      lost = true
+      resolve()
+    }
+  })
+  client.once('close', end)
+  const drop = (): void => {
+    client.destroy()
+    end()
+  }
+  return { gone, isLost: () => lost, drop }
 }
 
 /** Types we hold a key of come first, so that the server shows one that can be compared. */
@@ -210,22 +244,15 @@ async function rememberFirstKey(to: SshAddress, options: SessionOptions, trust: 
   await rememberHostKey(options.ownKnownHostsFile, line)
 }
 
-function sessionOf(client: ssh2.Client, address: string, trust: Trust): SshSession {
-  let lost = false
-  const gone = new Promise<void>((resolve) => {
-    client.once('close', () => {
-      lost = true
-      resolve()
-    })
-  })
-  // Whatever breaks after the login ends in 'close', which is what we act on.
-  client.on('error', () => client.destroy())
+function sessionOf(client: ssh2.Client, { gone, isLost, drop }: Line, address: string, trust: Trust): SshSession {
+  // Whatever breaks after the login ends the connection, which is what we act on.
+  client.on('error', drop)
   const asked = <T>(during: string, ask: (done: (error: Error | undefined, got: T) => void) => void): Promise<T> =>
     new Promise((resolve, reject) => {
-      if (lost) return reject(faults.connectionLost(address, during))
+      if (isLost()) return reject(faults.connectionLost(address, during))
       void gone.then(() => reject(faults.connectionLost(address, during)))
       const fail = (error: Error): void =>
-        reject(lost ? faults.connectionLost(address, during, error) : faults.refused(address, during, error))
+        reject(isLost() ? faults.connectionLost(address, during, error) : faults.refused(address, during, error))
       try {
         ask((error, got) => (error ? fail(error) : resolve(got)))
       } catch (error) {
@@ -241,9 +268,9 @@ function sessionOf(client: ssh2.Client, address: string, trust: Trust): SshSessi
     },
     exec: (argv, during) => asked<ClientChannel>(during, (done) => client.exec(quoteForShell(argv), done)),
     sftp: (during) => asked<SFTPWrapper>(during, (done) => client.sftp(done)),
-    isLost: () => lost,
+    isLost,
     gone,
     close: () => client.end(),
-    abort: () => client.destroy(),
+    abort: drop,
   }
 }
