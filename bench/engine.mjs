@@ -64,6 +64,7 @@ async function provenRun(precision, k, openings) {
     openLimitMs: 1,
   }
   const challenge = {
+    version: 2,
     runId: new Uint8Array(16),
     validatorKey: new Uint8Array(32),
     proverKey: new Uint8Array(32),

@@ -59,6 +59,7 @@ const mainnetBytes = ({ kind }) => OPENINGS * 32 * (kind === 'memory' ? 14 + 12 
 async function provenRun() {
   const nonces = SHAPES.map(() => systemRandomness.bytes(32))
   const challenge = {
+    version: 2,
     runId: systemRandomness.bytes(16),
     validatorKey: systemRandomness.bytes(32),
     proverKey: systemRandomness.bytes(32),
@@ -109,7 +110,7 @@ const signer = nativeSigner(systemRandomness.bytes(32))
 const checker = await openThreadedChecker()
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-'))
 const store = await openEmbedded({ folder: join(folder, 'data') })
-const facts = { kind: 'cuda', name: 'Card', memoryBytes: 2 ** 36, freeBytes: 2 ** 36 }
+const facts = { class: 'gpu', backEnd: 'cuda', name: 'Card', memoryBytes: 2 ** 36, freeBytes: 2 ** 36 }
 const inventory = {
   program: 'bench',
   devices: [{ ...facts, precisions: ['int8', 'fp8', 'bf16', 'fp16', 'fp32'], details: {} }],
@@ -130,7 +131,7 @@ const verify = async (job, { onStep }, signal) => {
     signal,
   )
   if (rejected) throw new Error(`honest evidence was refused: ${JSON.stringify(rejected)}`)
-  const judged = { run, preset: PRESETS.devnet, kinds: ['cuda'], catalogue, claim: null, rejected }
+  const judged = { run, preset: PRESETS.devnet, deviceClasses: ['gpu'], catalogue, claim: null, rejected }
   const judgement = judgeRun(judged)
   const issuedAt = systemClock.wallTime().toISOString()
   const signatures = { readySignature: new Uint8Array(64), resultSignature: new Uint8Array(64) }

@@ -1,13 +1,17 @@
 #!/usr/bin/env node
-// Writes docs/spec/certificate.schema.json from the schema the program itself decodes with; --check only compares.
+// Writes docs/spec/certificate*.schema.json from the schemas the program itself decodes with; --check only compares.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
-import { statementSchema } from '../dist/core/certificate/statement.js'
+import { statementSchema, statementVersion1 } from '../dist/core/certificate/statement.js'
 
-const path = new URL('../docs/spec/certificate.schema.json', import.meta.url)
-const text = `${JSON.stringify({ title: 'Touchstone certificate: the in-toto statement inside the envelope', ...z.toJSONSchema(statementSchema) }, null, 2)}\n`
-if (!process.argv.includes('--check')) writeFileSync(path, text)
-else if (readFileSync(path, 'utf8') !== text) {
-  console.error('docs/spec/certificate.schema.json is stale: run "npm run schema"')
-  process.exit(1)
+const schemas = { 'certificate.schema.json': statementSchema, 'certificate-1.schema.json': statementVersion1 }
+const title = 'Touchstone certificate: the in-toto statement inside the envelope'
+for (const [name, schema] of Object.entries(schemas)) {
+  const path = new URL(`../docs/spec/${name}`, import.meta.url)
+  const text = `${JSON.stringify({ title, ...z.toJSONSchema(schema) }, null, 2)}\n`
+  if (!process.argv.includes('--check')) writeFileSync(path, text)
+  else if (readFileSync(path, 'utf8') !== text) {
+    console.error(`docs/spec/${name} is stale: run "npm run schema"`)
+    process.exit(1)
+  }
 }

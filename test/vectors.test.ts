@@ -115,6 +115,7 @@ describe('the reference equals the vectors of an independent implementation', ()
     const { challenges, nonces } = read('challenge')
     for (const { challenge, canonical, x } of challenges) {
       const ours: Challenge = {
+        version: 1,
         runId: bytes(challenge.runId),
         validatorKey: bytes(challenge.validatorKey),
         proverKey: bytes(challenge.proverKey),

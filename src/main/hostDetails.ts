@@ -26,7 +26,7 @@ export async function hostDetails(
 }
 
 async function gpuDetails(devices: readonly DeviceFacts[]): Promise<HostDetails> {
-  const cards = devices.filter(({ kind }) => kind === 'cuda').map(driverGpu)
+  const cards = devices.filter(({ backEnd }) => backEnd === 'cuda').map(driverGpu)
   if (cards.length === 0) return {}
   const { sources, hidden, disagreements } = crossCheckGpus(cards, await readKernelGpus(), await readPciGpus())
   const differences = disagreements.map(({ code, bus }) => `${code} at ${bus}`).join('; ')

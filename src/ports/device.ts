@@ -1,8 +1,11 @@
 import type { Precision } from '../core/params/precision.ts'
+import type { DeviceClass } from '../core/proof/sizeClass.ts'
 
 /** What a device says of itself. Claims: shown as such, used to size the question, never to accept an answer. */
 export interface DeviceFacts {
-  readonly kind: 'cpu' | 'cuda'
+  readonly class: DeviceClass
+  /** Which driver serves it, such as `cuda`: shown, never judged by. */
+  readonly backEnd: string
   readonly name: string
   readonly memoryBytes: number
   readonly freeBytes: number

@@ -40,7 +40,7 @@ const inventoryOf =
     })
 
 const device = (more: string, name = 'x'): string =>
-  `{"program":"p","devices":[{"kind":"cpu","name":${JSON.stringify(name)},"memoryBytes":1,"freeBytes":1,"precisions":["int8"],"details":{}${more}}],"host":{}}`
+  `{"program":"p","devices":[{"class":"cpu","backEnd":"cpu","name":${JSON.stringify(name)},"memoryBytes":1,"freeBytes":1,"precisions":["int8"],"details":{}${more}}],"host":{}}`
 
 const frame = (id: number, length: number, body: Uint8Array): Uint8Array =>
   concatBytes(u32le(length), Uint8Array.of(id), body)
@@ -111,7 +111,7 @@ export const BYTE_CHEATS: readonly BoxCheat[] = [
   ...[
     ['a line of text', text('Welcome to Ubuntu\n')],
     ['half a welcome and silence', half(welcome)],
-    ['a welcome of another version', frame(65, welcome.length - 4, concatBytes(Uint8Array.of(2), welcome.subarray(6)))],
+    ['a welcome of another version', frame(65, welcome.length - 4, concatBytes(Uint8Array.of(1), welcome.subarray(6)))],
     ['a frame of 4 GB', frame(65, 0xffffffff, new Uint8Array(0))],
     ['a result', encodeFrame({ type: 'result', signature: new Uint8Array(64) })],
   ].map(

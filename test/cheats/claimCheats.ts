@@ -19,7 +19,8 @@ function expectRateOfTheClock({ judgement }: BoxReport): void {
 }
 
 const fastTalk = {
-  kind: 'cuda',
+  class: 'gpu',
+  backEnd: 'cuda',
   name: 'NVIDIA B300 288GB',
   memoryBytes: 288e9,
   details: { int8Tops: 9999, elapsedMs: 0.001, uuid: 'GPU-00000000', proven: true },
@@ -229,7 +230,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     options: { preset: PRESETS.tiny },
     program: (kit) =>
       honestProgram({
-        devices: (['cpu', 'cuda'] as const).map((kind) => honestDevices(kit, 1, { facts: { kind } })[0]!),
+        devices: (['cpu', 'gpu'] as const).map((name) => honestDevices(kit, 1, { facts: { class: name } })[0]!),
       }),
     check: ({ judgement }) => expect(judgement.devices.map(({ identity }) => identity.status)).toEqual(['cpu']),
   },

@@ -44,7 +44,7 @@ export const judgeSynthetic = (catalogue: Catalogue, given: SyntheticRun): Judge
   judgeRun({
     run: syntheticRun(given),
     preset: PRESETS.mainnet,
-    kinds: given.cards.map(() => 'cuda' as const),
+    deviceClasses: given.cards.map(() => 'gpu' as const),
     catalogue,
     claim: null,
     rejected: null,

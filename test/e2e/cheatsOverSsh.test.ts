@@ -164,7 +164,7 @@ describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
       override readonly costs = { round: (signal: AbortSignal) => this.kit.clock.sleep(this.#wait, signal) }
     }
     const small = { ...PRESETS.devnet, size: 64 }
-    const program = withDevices(Sandbags, 1, { facts: { kind: 'cuda', name: 'NVIDIA H200' } })(kit())
+    const program = withDevices(Sandbags, 1, { facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })(kit())
     expect(await verifyOverSsh(program, { preset: small, partSeconds: small.partSeconds })).toBe('TOO_SHORT')
     expect(asked).toEqual([64, 64, 64, 64])
   })
@@ -172,7 +172,8 @@ describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
   test.concurrent('row 18, a box that ends quietly or says busy does not keep its good score', async () => {
     const { folder, end } = await embeddedFolder()
     const store = await openEmbedded({ folder })
-    const honest = () => honestProgram({ devices: honestDevices(kit(), 1, { facts: { kind: 'cuda', name: 'Card' } }) })
+    const honest = () =>
+      honestProgram({ devices: honestDevices(kit(), 1, { facts: { class: 'gpu', backEnd: 'cuda', name: 'Card' } }) })
     const busy = () =>
       tampered(honest(), {
         onAnswer: (answer, line) =>

@@ -7,6 +7,7 @@ from envelope import decode_base64
 from refused import Refused, require
 
 PRESETS = {"tiny": (64, 8), "devnet": (8192, 32), "mainnet": (None, 128), "custom": (None, 1)}
+PREDICATE = "urn:touchstone:proof-of-gpu:%d"
 PART_FIELDS = ("m", "n", "k", "rounds", "openings", "mask", "limitMs", "openLimitMs")
 
 
@@ -14,7 +15,7 @@ def read_challenge(data):
     """The fields of section 4.1 from their canonical bytes."""
     try:
         version, run_id, validator, prover, devices, count = struct.unpack_from("<B16s32s32sII", data, 0)
-        require(version == 1, "VERSION", "challenge of version %d" % version)
+        require(version in (1, 2), "VERSION", "challenge of version %d" % version)
         require(1 <= devices <= 32 and 1 <= count <= 64, "BAD_CHALLENGE", "%d devices, %d parts" % (devices, count))
         parts, offset = [], 89
         for _ in range(count):
@@ -23,7 +24,7 @@ def read_challenge(data):
     except struct.error:
         raise Refused("BAD_CHALLENGE", "the challenge is cut short") from None
     require(offset == len(data), "BAD_CHALLENGE", "bytes behind the challenge")
-    return {"version": 1, "runId": run_id, "validatorKey": validator, "proverKey": prover, "devices": devices, "parts": parts}
+    return {"version": version, "runId": run_id, "validatorKey": validator, "proverKey": prover, "devices": devices, "parts": parts}
 
 
 def _read_part(data, offset, devices):
@@ -62,21 +63,27 @@ def _check_bounds(challenge):
             need(fills and fills["mask"] == everyone and all(fills[x] == part[x] for x in "mnk"), "no fill to link")
 
 
-def _check_preset(challenge, preset, kind):
+def class_of(device):
+    """C5: `cpu` or `gpu`; version 1 said `kind`, which was class and back end in one."""
+    return device["class"] if "class" in device else "cpu" if device["kind"] == "cpu" else "gpu"
+
+
+def _check_preset(challenge, preset, device_class):
     size, openings = PRESETS[preset]
     for part in challenge["parts"]:
         require(part["openings"] >= openings, "BAD_PRESET", "fewer openings than the preset's")
         if size is not None:
-            require(part["m"] <= size and part["k"] <= (min(size, 2048) if kind == "cpu" else size), "BAD_PRESET", "larger than the preset")
+            require(part["m"] <= size and part["k"] <= (min(size, 2048) if device_class == "cpu" else size), "BAD_PRESET", "larger than the preset")
         else:
             wanted = 8192 if part["precision"] == "fp32" else 2048 if part["kind"] == "bind" else 32768
-            require(part["k"] == (2048 if kind == "cpu" else wanted), "BAD_PRESET", "another k than the preset's")
+            require(part["k"] == (2048 if device_class == "cpu" else wanted), "BAD_PRESET", "another k than the preset's")
 
 
 def check_challenge(statement, predicate, signer):
     """(challenge, X), bound to the subject, the signer and the preset."""
     data = decode_base64(predicate["challenge"], "challenge")
     challenge, x = read_challenge(data), tsp1.challenge_hash(data)
+    require(statement["predicateType"] == PREDICATE % challenge["version"], "VERSION", "a challenge of another version")
     _check_bounds(challenge)
     run, prover = statement["subject"]
     require(run["name"] == "run " + challenge["runId"].hex(), "WRONG_SUBJECT", "another run id")
@@ -84,9 +91,9 @@ def check_challenge(statement, predicate, signer):
     require(prover["digest"]["ed25519"] == challenge["proverKey"].hex(), "WRONG_SUBJECT", "another prover")
     require(challenge["validatorKey"] == signer, "WRONG_SIGNER", "the challenge names another validator")
     listed = predicate["claims"]["inventory"]["devices"]
-    kinds = {device["kind"] for device in listed[:challenge["devices"]]}
-    require(len(listed) >= challenge["devices"] and len(kinds) == 1, "BAD_CLAIMS", "devices of the inventory")
-    _check_preset(challenge, predicate["preset"], kinds.pop())
+    classes = {class_of(device) for device in listed[:challenge["devices"]]}
+    require(len(listed) >= challenge["devices"] and len(classes) == 1, "BAD_CLAIMS", "devices of the inventory")
+    _check_preset(challenge, predicate["preset"], classes.pop())
     return challenge, x
 
 

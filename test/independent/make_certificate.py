@@ -40,7 +40,7 @@ def tiny_challenge(devices):
             "openLimitMs": 60_000, "kept": [2 if kind == "memory" else 0] * devices,
             "nonceHash": tsp1.nonce_hash(secret("nonce %d" % index)),
         })
-    return {"version": 1, "runId": secret("run")[:16], "validatorKey": ed25519.public_key(secret("validator")),
+    return {"version": 2, "runId": secret("run")[:16], "validatorKey": ed25519.public_key(secret("validator")),
             "proverKey": ed25519.public_key(secret("prover")), "devices": devices, "parts": parts}
 
 
@@ -124,7 +124,7 @@ def certificate_part(prover, index):
 
 
 def claims(devices):
-    device = {"kind": "cpu", "name": "second implementation", "memoryBytes": 2**30, "freeBytes": 2**29,
+    device = {"class": "cpu", "backEnd": "cpu", "name": "second implementation", "memoryBytes": 2**30, "freeBytes": 2**29,
               "precisions": list(tsp1.PRECISIONS), "details": {}}
     return {"inventory": {"program": "test", "devices": [device] * devices, "host": {}}, "text": None, "telemetry": []}
 
@@ -163,7 +163,7 @@ def statement(challenge, x, predicate):
     return {"_type": "https://in-toto.io/Statement/v1",
             "subject": [{"name": "run " + challenge["runId"].hex(), "digest": {"sha256": x.hex()}},
                         {"name": "prover", "digest": {"ed25519": challenge["proverKey"].hex()}}],
-            "predicateType": "urn:touchstone:proof-of-gpu:1", "predicate": predicate}
+            "predicateType": "urn:touchstone:proof-of-gpu:2", "predicate": predicate}
 
 
 def seal(payload, key):

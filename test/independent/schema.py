@@ -5,7 +5,7 @@ import re
 
 from refused import require
 
-PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "spec", "certificate.schema.json")
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "spec")
 SILENT = {"$schema", "$defs", "title", "description", "format", "default"}
 
 
@@ -20,8 +20,9 @@ def _is(value, name):
 
 
 class Schema:
-    def __init__(self, path=PATH):
-        with open(path, encoding="utf-8") as file:
+    def __init__(self, version):
+        name = "certificate.schema.json" if version == 2 else "certificate-1.schema.json"
+        with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
             self.root = json.load(file)
 
     def check(self, value):

@@ -1,4 +1,5 @@
 """C7: which fields a judgement has, and what may stand in them where the catalogue decides."""
+from evidence import class_of
 from refused import require
 
 FIELDS = {
@@ -47,7 +48,7 @@ def check_shape(judgement, predicate, devices):
 def _check_identity(identity, predicate):
     fields(identity, "identity")
     rest = {name: value for name, value in identity.items() if name != "status"}
-    if predicate["claims"]["inventory"]["devices"][0]["kind"] == "cpu":
+    if class_of(predicate["claims"]["inventory"]["devices"][0]) == "cpu":
         need(identity["status"] == "cpu" and _same(rest, NO_CARD), "a CPU is no card")
         return
     if predicate["preset"] != "mainnet":

@@ -50,7 +50,7 @@ const verify: VerifyJob = ({ boxId }, _hooks, signal) => {
   const cheat = cheatOf(boxId)
   const clock = new VirtualClock()
   const kit = { engine, clock, chance: uniformFrom(seededRandomness(7)) }
-  const device = () => openReferenceDevice({ engine, facts: { kind: 'cuda', name: 'Card' } })
+  const device = () => openReferenceDevice({ engine, facts: { class: 'gpu', backEnd: 'cuda', name: 'Card' } })
   const program = cheat ? cheat.program(kit) : honestProgram({ devices: [device()] })
   const randomness = cheat ? seededRandomness(Number(boxId.slice(4))) : systemRandomness
   const options = cheat?.options ? { options: cheat.options } : {}

@@ -12,7 +12,8 @@ const inventory = {
   program: 'touchstone 0.1.0',
   devices: [
     {
-      kind: 'cuda' as const,
+      class: 'gpu' as const,
+      backEnd: 'cuda',
       name: 'Card',
       memoryBytes: 2 ** 34,
       freeBytes: 2 ** 33,

@@ -62,7 +62,15 @@ export class ReferenceDevice implements Device {
     this.engine = engine
     this.costs = costs
     const memory = { memoryBytes: 2 ** 30, freeBytes: 2 ** 30 }
-    this.facts = { kind: 'cpu', name: 'reference', ...memory, precisions: PRECISION_NAMES, details: {}, ...facts }
+    this.facts = {
+      class: 'cpu',
+      backEnd: 'cpu',
+      name: 'reference',
+      ...memory,
+      precisions: PRECISION_NAMES,
+      details: {},
+      ...facts,
+    }
   }
 
   /** All tiles of one product. */

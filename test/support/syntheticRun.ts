@@ -47,6 +47,7 @@ export function syntheticRun({ cards, size, memoryMasks }: SyntheticRun): Run {
   if (cards.some(({ heldBytes }) => heldBytes !== undefined))
     for (const mask of memoryMasks ?? [2 ** cards.length - 1]) parts.push(memoryPart(cards, mask))
   const challenge: Challenge = {
+    version: 2,
     runId: new Uint8Array(16),
     validatorKey: hash(),
     proverKey: hash(),

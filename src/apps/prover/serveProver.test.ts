@@ -15,6 +15,7 @@ const signer = testSigner(7)
 const nonce = (p: number) => new Uint8Array(32).fill(10 + p)
 
 const challengeFor = (proverKey: Uint8Array, deviceCount = 1): Challenge => ({
+  version: 2,
   runId: new Uint8Array(16),
   validatorKey: testSigner(1).publicKey,
   proverKey,

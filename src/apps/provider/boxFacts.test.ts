@@ -13,10 +13,11 @@ const card = (device: number) => ({
 })
 const judgement = (outcome: 'accepted' | 'rejected') =>
   ({ outcome, devices: [card(0), card(1)], scaling: 1000 }) as unknown as Judgement
-const inventory = (kind: 'cpu' | 'cuda', host: Inventory['host'] = {}): Inventory => ({
+const inventory = (deviceClass: 'cpu' | 'gpu', host: Inventory['host'] = {}): Inventory => ({
   program: 'x',
   devices: Array.from({ length: 2 }, () => ({
-    kind,
+    class: deviceClass,
+    backEnd: deviceClass === 'cpu' ? 'cpu' : 'cuda',
     name: 'x',
     memoryBytes: 1,
     freeBytes: 1,
@@ -35,7 +36,7 @@ describe('boxFacts', () => {
       diskFreeBytes: 7,
       diskWriteBytesPerSec: 6,
     }
-    expect(boxFacts(judgement('accepted'), inventory('cuda', host))).toEqual({
+    expect(boxFacts(judgement('accepted'), inventory('gpu', host))).toEqual({
       gpuCount: 2,
       gpuMemoryBytes: 260e9,
       bf16OpsPerSec: 1200e12,
@@ -49,7 +50,7 @@ describe('boxFacts', () => {
 
   test('a rejected run, a CPU and an unmeasured box have nothing to show, and every lack is named', () => {
     for (const facts of [
-      boxFacts(judgement('rejected'), inventory('cuda')),
+      boxFacts(judgement('rejected'), inventory('gpu')),
       boxFacts(judgement('accepted'), inventory('cpu', { diskFreeBytes: 'much' })),
     ]) {
       expect(facts).toMatchObject({ gpuCount: 0, bf16OpsPerSec: 0, diskBytes: 0, model: null })

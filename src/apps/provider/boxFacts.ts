@@ -5,8 +5,8 @@ import type { Inventory } from '../../core/wire/inventory.ts'
 
 /** What a run on our own box says about what a network may ask for. A rejected run has no cards to show. */
 export function boxFacts(judgement: Judgement, { devices, host }: Inventory): BoxFacts {
-  const kinds = devices.map(({ kind }) => kind)
-  const { gpu } = scoreInput({ judgement, kinds, registered: false, allocated: false })
+  const deviceClasses = devices.map((device) => device.class)
+  const { gpu } = scoreInput({ judgement, deviceClasses, registered: false, allocated: false })
   const cards = judgement.outcome === 'accepted' ? gpu : null
   const number = (name: string): number => (typeof host[name] === 'number' ? host[name] : 0)
   return {

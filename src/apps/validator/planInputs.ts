@@ -4,11 +4,11 @@ import type { Greeting } from './greetProver.ts'
 import type { VerifyOptions } from './verifyBox.ts'
 import { noDevices, nothingToAsk } from './verifyFaults.ts'
 
-/** §4.0: one k for all devices of a run, so it asks the first devices, as far as they are of one kind (attack 41). */
+/** §4.0: one k for all devices of a run, so it asks the first devices, as far as they are of one class (attack 41). */
 function askedDevices({ devices }: Inventory, most: number): Inventory['devices'] {
   const [first] = devices
   if (!first) throw noDevices()
-  const other = devices.findIndex(({ kind }) => kind !== first.kind)
+  const other = devices.findIndex((device) => device.class !== first.class)
   return devices.slice(0, Math.min(most, other < 0 ? devices.length : other))
 }
 

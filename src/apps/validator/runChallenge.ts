@@ -1,4 +1,5 @@
 import type { Signer } from '../../core/bytes/ed25519.ts'
+import { PROTOCOL_VERSION } from '../../core/params/constants.ts'
 import type { Challenge } from '../../core/proof/challenge.ts'
 import type { PlannedPart } from '../../core/proof/planRun.ts'
 import { nonceHash } from '../../core/proof/seeds.ts'
@@ -27,6 +28,7 @@ export async function runChallenge(
   const { plan, randomness, signer, proverKey, deviceCount, ...rest } = inputs
   const nonces = plan.map(() => randomness.bytes(32))
   const challenge: Challenge = {
+    version: PROTOCOL_VERSION,
     runId: randomness.bytes(16),
     validatorKey: signer.publicKey,
     proverKey,

@@ -87,10 +87,10 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
     const { inventory, proverKey } = conducted.greeting
     const run: Run = { challenge: conducted.challenge, parts: conducted.parts }
     const rejected = conducted.rejected ?? (await verifyAll(run, deps, signal)) // verify
-    const kinds = inventory.devices.map(({ kind }) => kind)
+    const deviceClasses = inventory.devices.map((device) => device.class)
     const { preset, program } = options
     const claim = options.claim === null ? null : plainClaim(options.claim)
-    const judgement = judgeRun({ run, preset, kinds, catalogue, claim, rejected }) // identify
+    const judgement = judgeRun({ run, preset, deviceClasses, catalogue, claim, rejected }) // identify
     const issuedAt = clock.wallTime().toISOString()
     const telemetry = readTelemetry(session.telemetry)
     const certificate = issueCertificate(

@@ -1,20 +1,20 @@
 import type { Preset } from '../params/presets.ts'
 import type { Challenge } from '../proof/challenge.ts'
-import { classK } from '../proof/sizeClass.ts'
+import { classK, type DeviceClass } from '../proof/sizeClass.ts'
 
 /** Null when the challenge is one of the preset; otherwise the field that is not. */
 export function challengeDiffers(
   preset: Preset,
   challenge: Challenge,
-  kinds: readonly ('cpu' | 'cuda')[],
+  deviceClasses: readonly DeviceClass[],
 ): string | null {
   for (const [p, part] of challenge.parts.entries()) {
-    const k = classK(preset, kinds[0] ?? 'cuda', part.kind, part.precision)
+    const k = classK(preset, deviceClasses[0] ?? 'gpu', part.kind, part.precision)
     if (preset.size === 0 ? part.k !== k : part.k > k) return `part ${p} k`
     if (part.openings < preset.openings) return `part ${p} openings`
     if (part.m !== part.n) return `part ${p} m and n`
     if (preset.size > 0 && part.m > preset.size) return `part ${p} m`
   }
-  // §4.0: one k for every device of a run, so kinds cannot be mixed in one.
-  return new Set(kinds).size > 1 ? 'kinds of devices' : null
+  // §4.0: one k for every device of a run, so classes cannot be mixed in one.
+  return new Set(deviceClasses).size > 1 ? 'classes of devices' : null
 }

@@ -9,7 +9,7 @@ import { partQuery, type Run } from '../proof/verifyPart.ts'
 import type { Inventory } from '../wire/inventory.ts'
 import { sealEnvelope } from './envelope.ts'
 import type { Judgement } from './judgeRun.ts'
-import { PREDICATE_TYPE, STATEMENT_TYPE, type Statement, statePart } from './statement.ts'
+import { PREDICATE_TYPES, STATEMENT_TYPE, type Statement, statePart } from './statement.ts'
 
 export interface IssueInputs {
   readonly program: string
@@ -39,7 +39,7 @@ export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
       { name: `run ${toHex(run.challenge.runId)}`, digest: { sha256: toHex(challengeHash(canonical)) } },
       { name: 'prover', digest: { ed25519: toHex(run.challenge.proverKey) } },
     ],
-    predicateType: PREDICATE_TYPE,
+    predicateType: PREDICATE_TYPES[2],
     predicate: {
       program: inputs.program,
       issuedAt: inputs.issuedAt,

@@ -8,9 +8,15 @@ import { judgeClaim } from '../identify/judgeClaim.ts'
 import type { ClaimAnswer } from '../identify/judgeDevice.ts'
 import { parseClaim } from '../identify/parseClaim.ts'
 import { undersizedParts } from '../identify/sizeClass.ts'
-import { C2C_LINK_BYTES_PER_SEC, HOST_LINK_BYTES_PER_SEC, MEMORY_BANDWIDTH_SHARE } from '../params/constants.ts'
+import {
+  C2C_LINK_BYTES_PER_SEC,
+  HOST_LINK_BYTES_PER_SEC,
+  MEMORY_BANDWIDTH_SHARE,
+  type ProtocolVersion,
+} from '../params/constants.ts'
 import type { Preset } from '../params/presets.ts'
 import type { RejectReason } from '../proof/reasons.ts'
+import type { DeviceClass } from '../proof/sizeClass.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { measuredOf, type ProvenDevice, provenDevices, scalingOf } from './measuredDevices.ts'
 import { shortParts } from './shortParts.ts'
@@ -61,15 +67,17 @@ export interface Judgement {
 export interface JudgeInputs {
   readonly run: Run
   readonly preset: Preset
-  readonly kinds: readonly ('cpu' | 'cuda')[]
+  readonly deviceClasses: readonly DeviceClass[]
   readonly catalogue: Catalogue
   readonly claim: string | null
+  /** The rules to judge by; those the run was conducted under where left out. */
+  readonly rules?: ProtocolVersion
   /** What the conduct of the run or its openings already rejected. */
   readonly rejected: RejectReason | null
 }
 
 export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }: JudgeInputs): Judgement {
-  const kinds = inputs.kinds.slice(0, run.challenge.deviceCount)
+  const deviceClasses = inputs.deviceClasses.slice(0, run.challenge.deviceCount)
   const complete = run.parts.length === run.challenge.parts.length
   const proven = complete ? provenDevices(run) : []
   const scaling = scalingOf(proven)
@@ -77,11 +85,18 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
   const models = sold?.ok ? sold.claim.models : []
   const devices = inOneWindow(
     proven.map((device) =>
-      judgeDevice(device, { run, preset, kind: kinds[device.device] ?? 'cuda', catalogue, scaling, claimed: models }),
+      judgeDevice(device, {
+        run,
+        preset,
+        deviceClass: deviceClasses[device.device] ?? 'gpu',
+        catalogue,
+        scaling,
+        claimed: models,
+      }),
     ),
   )
   const reason = rejected ?? (complete ? (tooShort(preset, run) ?? undersized(devices, preset, catalogue)) : null)
-  const isGpu = preset.secure && kinds.every((kind) => kind === 'cuda')
+  const isGpu = preset.secure && deviceClasses.every((deviceClass) => deviceClass === 'gpu')
   const counted = isGpu ? countCards(proven.map(totalsOf), catalogue) : claimedOnly(run.challenge.deviceCount)
   const { claimed, least, established, sentence } = counted
   return {
@@ -91,7 +106,7 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
     devices,
     count: { claimed, least, established, sentence },
     scaling,
-    claim: claim === null || !complete ? null : judgeClaimText(claim, proven, kinds, scaling, catalogue),
+    claim: claim === null || !complete ? null : judgeClaimText(claim, proven, deviceClasses, scaling, catalogue),
   }
 }
 
@@ -106,7 +121,7 @@ function inOneWindow(devices: readonly DeviceJudgement[]): DeviceJudgement[] {
 interface DeviceContext {
   readonly run: Run
   readonly preset: Preset
-  readonly kind: 'cpu' | 'cuda'
+  readonly deviceClass: DeviceClass
   readonly catalogue: Catalogue
   readonly scaling: number | null
   readonly claimed: readonly GpuModel[]
@@ -124,12 +139,15 @@ function judgeDevice(device: ProvenDevice, context: DeviceContext): DeviceJudgem
 }
 
 /** Presets below mainnet identify nothing; a CPU is never identified as a GPU (§4.0). */
-function judgeIdentity(device: ProvenDevice, { preset, kind, catalogue, scaling }: DeviceContext): IdentityJudgement {
+function judgeIdentity(
+  device: ProvenDevice,
+  { preset, deviceClass, catalogue, scaling }: DeviceContext,
+): IdentityJudgement {
   const none = { model: null, confidencePercent: 0, twins: [], closest: [] }
-  if (kind === 'cpu') return { status: 'cpu', ...none }
+  if (deviceClass === 'cpu') return { status: 'cpu', ...none }
   if (!preset.secure) return { status: 'insecure', ...none }
   if (!isMeasured(device)) return { status: 'unknown', ...none }
-  const identity = identifyGpu(measuredOf(device, kind, scaling), catalogue)
+  const identity = identifyGpu(measuredOf(device, deviceClass, scaling), catalogue)
   return {
     status: identity.status,
     model: identity.model?.id ?? null,
@@ -150,12 +168,12 @@ function judgeMemory(
   memory: NonNullable<ProvenDevice['memory']>,
   context: DeviceContext,
 ): MemoryJudgement {
-  const { run, preset, kind, catalogue } = context
+  const { run, preset, deviceClass, catalogue } = context
   // An H100 and an H200 compute alike: the claim may say by which of the fitting cards the memory is judged.
   const claimed = context.claimed.filter(({ memoryBytes }) => memoryBytes >= memory.heldBytes).map(({ id }) => id)
   const question = {
     rates: device.rates,
-    kind: kind === 'cpu' ? ('cpu' as const) : ('gpu' as const),
+    kind: deviceClass,
     catalogue,
     claimed,
   }
@@ -216,14 +234,14 @@ const claimedOnly = (claimed: number): Judgement['count'] => ({
 function judgeClaimText(
   text: string,
   proven: readonly ProvenDevice[],
-  kinds: readonly ('cpu' | 'cuda')[],
+  deviceClasses: readonly DeviceClass[],
   scaling: number | null,
   catalogue: Catalogue,
 ): ClaimOutcome {
   const parsed = parseClaim(text, catalogue)
   if (!parsed.ok) return { text, verdict: 'unreadable', reasons: [parsed.problem] }
   if (!proven.every(isMeasured)) return { text, verdict: 'unproven', reasons: ['nothing was measured to compare with'] }
-  const devices = proven.map((device) => measuredOf(device, kinds[device.device] ?? 'cuda', scaling))
+  const devices = proven.map((device) => measuredOf(device, deviceClasses[device.device] ?? 'gpu', scaling))
   const { verdict, reasons } = judgeClaim({ claim: parsed.claim, devices, catalogue })
   return { text, verdict, reasons: reasons.map(({ sentence }) => sentence) }
 }

@@ -24,8 +24,8 @@ export function judgementProblem(
   if (stated.outcome === 'rejected')
     return { problem: { code: 'RUN_REJECTED', reason: stated.reason as unknown as RejectReason }, recomputed: false }
   const { inventory, text } = statement.predicate.claims
-  const kinds = inventory.devices.map(({ kind }) => kind)
-  const judged = judgeRun({ run, preset, kinds, catalogue, claim: text, rejected: null })
+  const deviceClasses = inventory.devices.map((device) => device.class)
+  const judged = judgeRun({ run, preset, deviceClasses, catalogue, claim: text, rejected: null })
   const recomputed = stated.catalogue === catalogueHash(catalogue)
   const expected = recomputed ? judged : withStatedInferences(judged, stated as unknown as Judgement)
   const same = canonicalJson(expected) === canonicalJson(stated)

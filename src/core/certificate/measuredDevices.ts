@@ -1,6 +1,7 @@
 import type { MeasuredGpu } from '../identify/measured.ts'
 import type { Precision } from '../params/precision.ts'
 import { countedPerSecond, type Figure, figuresOf } from '../proof/figures.ts'
+import type { DeviceClass } from '../proof/sizeClass.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { type PartRole, partRole } from './partRole.ts'
 import { type Curve, sustainedCurve } from './sustainedCurve.ts'
@@ -67,10 +68,10 @@ export function scalingOf(devices: readonly ProvenDevice[]): number | null {
 }
 
 /** The device as identity sees it: proven values only. */
-export function measuredOf(device: ProvenDevice, kind: 'cpu' | 'cuda', scaling: number | null): MeasuredGpu {
+export function measuredOf(device: ProvenDevice, deviceClass: DeviceClass, scaling: number | null): MeasuredGpu {
   const { rates, classes, memory, sustained } = device
   return {
-    kind: kind === 'cpu' ? 'cpu' : 'gpu',
+    kind: deviceClass,
     rates,
     classes,
     ...(memory ? { memoryBytes: memory.heldBytes, bandwidth: memory.perSecond } : {}),

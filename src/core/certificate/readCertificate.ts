@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { fromBase64 } from '../bytes/base64.ts'
 import { equalBytes } from '../bytes/bytes.ts'
 import { checkSignature } from '../bytes/ed25519.ts'
@@ -5,6 +6,7 @@ import { toHex } from '../bytes/hex.ts'
 import { printable } from '../bytes/printable.ts'
 import { DecodeError } from '../bytes/reader.ts'
 import { parseStrictJson } from '../bytes/strictJson.ts'
+import type { ProtocolVersion } from '../params/constants.ts'
 import { PRESETS, type Preset } from '../params/presets.ts'
 import { type Challenge, challengeHash, decodeChallenge, encodeChallenge } from '../proof/challenge.ts'
 import type { PartEvidence } from '../proof/evidence.ts'
@@ -16,7 +18,14 @@ import { challengeDiffers } from './challengeDiffers.ts'
 import { ensureDepth } from './ensureDepth.ts'
 import { openEnvelope } from './envelope.ts'
 import type { CertificateProblem } from './problems.ts'
-import { PREDICATE_TYPE, readPart, type Statement, statementSchema } from './statement.ts'
+import {
+  PREDICATE_TYPES,
+  readPart,
+  type Statement,
+  statementOfVersion1,
+  statementSchema,
+  statementVersion1,
+} from './statement.ts'
 
 /** A certificate whose signatures, bindings and figures hold. Its openings and its judgement are not yet checked. */
 export interface ReadCertificate {
@@ -37,14 +46,16 @@ export function readCertificate(text: string, trusts: TrustRule): ReadCertificat
   const { payload, signerKey } = envelope
   // An unknown signer may have signed anything: nothing of it is parsed.
   if (!trusts(signerKey)) return { code: 'UNKNOWN_SIGNER', got: toHex(signerKey) }
-  const statement = readStatement(payload)
-  if (isProblem(statement)) return statement
-  const challenge = readChallenge(statement, signerKey)
+  const stated = readStatement(payload)
+  if (isProblem(stated)) return stated
+  const { statement } = stated
+  const challenge = readChallenge(stated, signerKey)
   if (isProblem(challenge)) return challenge
   const preset = PRESETS[statement.predicate.preset]
-  const kinds = statement.predicate.claims.inventory.devices.slice(0, challenge.deviceCount).map(({ kind }) => kind)
-  if (kinds.length < challenge.deviceCount) return { code: 'WRONG_SUBJECT', where: 'devices' }
-  const differs = challengeDiffers(preset, challenge, kinds)
+  const devices = statement.predicate.claims.inventory.devices.slice(0, challenge.deviceCount)
+  const deviceClasses = devices.map((device) => device.class)
+  if (devices.length < challenge.deviceCount) return { code: 'WRONG_SUBJECT', where: 'devices' }
+  const differs = challengeDiffers(preset, challenge, deviceClasses)
   if (differs) return { code: 'WRONG_PRESET', where: differs }
   const parts = readParts(statement, challenge)
   if (isProblem(parts)) return parts
@@ -52,7 +63,21 @@ export function readCertificate(text: string, trusts: TrustRule): ReadCertificat
   return signaturesProblem(statement, run) ?? figuresProblem(statement, run) ?? { signerKey, statement, run, preset }
 }
 
-function readStatement(payload: Uint8Array): Statement | CertificateProblem {
+interface Versioned {
+  readonly version: ProtocolVersion
+  readonly statement: Statement
+}
+
+function versioned<T>(
+  version: ProtocolVersion,
+  parsed: z.ZodSafeParseResult<T>,
+  asToday: (statement: T) => Statement,
+): Versioned | CertificateProblem {
+  if (parsed.success) return { version, statement: asToday(parsed.data) }
+  return { code: 'MALFORMED', where: printable(parsed.error.issues[0]?.path.map(String).join('.') ?? '', 80) }
+}
+
+function readStatement(payload: Uint8Array): Versioned | CertificateProblem {
   try {
     ensureDepth(payload, 16)
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload)
@@ -60,16 +85,16 @@ function readStatement(payload: Uint8Array): Statement | CertificateProblem {
     // C2: one spelling, so that no two readers see two statements in the same bytes.
     if (JSON.stringify(value) !== text) return { code: 'NOT_CANONICAL', where: 'payload' }
     const type = (value as { predicateType?: unknown } | null)?.predicateType
-    if (typeof type === 'string' && type !== PREDICATE_TYPE) return { code: 'OTHER_VERSION', expected: PREDICATE_TYPE }
-    const parsed = statementSchema.safeParse(value)
-    if (parsed.success) return parsed.data
-    return { code: 'MALFORMED', where: printable(parsed.error.issues[0]?.path.map(String).join('.') ?? '', 80) }
+    if (type === PREDICATE_TYPES[1]) return versioned(1, statementVersion1.safeParse(value), statementOfVersion1)
+    if (typeof type === 'string' && type !== PREDICATE_TYPES[2])
+      return { code: 'OTHER_VERSION', expected: PREDICATE_TYPES[2] }
+    return versioned(2, statementSchema.safeParse(value), (statement) => statement)
   } catch {
     return { code: 'MALFORMED', where: 'payload' }
   }
 }
 
-function readChallenge(statement: Statement, signerKey: Uint8Array): Challenge | CertificateProblem {
+function readChallenge({ version, statement }: Versioned, signerKey: Uint8Array): Challenge | CertificateProblem {
   const bytes = fromBase64(statement.predicate.challenge)
   if (!bytes) return { code: 'MALFORMED', where: 'predicate.challenge' }
   let challenge: Challenge
@@ -79,6 +104,7 @@ function readChallenge(statement: Statement, signerKey: Uint8Array): Challenge |
     if (error instanceof DecodeError) return { code: 'BAD_CHALLENGE', where: error.message }
     throw error
   }
+  if (challenge.version !== version) return { code: 'BAD_CHALLENGE', where: 'version' }
   const [run, prover] = statement.subject
   if (run.name !== `run ${toHex(challenge.runId)}`) return { code: 'WRONG_SUBJECT', where: 'run id' }
   if (run.digest.sha256 !== toHex(challengeHash(encodeChallenge(challenge))))

@@ -2,16 +2,20 @@ import { z } from 'zod'
 import { fromBase64, toBase64 } from '../bytes/base64.ts'
 import { concatBytes } from '../bytes/bytes.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
-import { MAX_DEVICES, MAX_PARTS } from '../params/constants.ts'
+import { MAX_DEVICES, MAX_PARTS, type ProtocolVersion } from '../params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import type { PresetName } from '../params/presets.ts'
 import { PART_KINDS } from '../proof/challenge.ts'
 import type { PartEvidence } from '../proof/evidence.ts'
 import { REASONS, type RejectCode } from '../proof/reasons.ts'
-import { inventorySchema, shortText } from '../wire/inventory.ts'
+import { inventoryOfVersion1, inventorySchema, inventoryVersion1, shortText } from '../wire/inventory.ts'
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
-export const PREDICATE_TYPE = 'urn:touchstone:proof-of-gpu:1'
+/** Evidence is known by its predicate type; the number is the version of the challenge inside. */
+export const PREDICATE_TYPES = {
+  1: 'urn:touchstone:proof-of-gpu:1',
+  2: 'urn:touchstone:proof-of-gpu:2',
+} as const satisfies Record<ProtocolVersion, string>
 
 const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`))
 const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/)
@@ -98,33 +102,48 @@ const fault = z.strictObject({
     .regex(/^[\x20-\x7e]*$/),
 })
 
-const predicate = z.strictObject({
-  program: shortText,
-  issuedAt: z.iso.datetime(),
-  preset: z.enum(['tiny', 'devnet', 'mainnet', 'custom'] satisfies [PresetName, ...PresetName[]]),
-  challenge: base64,
-  ready: base64,
-  parts: z.array(part).max(MAX_PARTS),
-  result: z.strictObject({ prover: base64, validator: base64 }).nullable(),
-  claims: z.strictObject({
-    inventory: inventorySchema,
-    text: shortText.nullable(),
-    telemetry: z.array(z.json().refine(isPlain)).max(512),
-    faults: z.array(fault).min(1).max(MAX_DEVICES).optional(),
-  }),
-  figures: z.array(figure),
-  judgement,
-})
+const predicateWith = <I extends z.ZodType>(inventory: I) =>
+  z.strictObject({
+    program: shortText,
+    issuedAt: z.iso.datetime(),
+    preset: z.enum(['tiny', 'devnet', 'mainnet', 'custom'] satisfies [PresetName, ...PresetName[]]),
+    challenge: base64,
+    ready: base64,
+    parts: z.array(part).max(MAX_PARTS),
+    result: z.strictObject({ prover: base64, validator: base64 }).nullable(),
+    claims: z.strictObject({
+      inventory,
+      text: shortText.nullable(),
+      telemetry: z.array(z.json().refine(isPlain)).max(512),
+      faults: z.array(fault).min(1).max(MAX_DEVICES).optional(),
+    }),
+    figures: z.array(figure),
+    judgement,
+  })
+
+const statementWith = <T extends string, P extends z.ZodType>(type: T, predicate: P) =>
+  z.strictObject({
+    _type: z.literal(STATEMENT_TYPE),
+    subject: z.tuple([
+      z.strictObject({ name: z.string().regex(/^run [0-9a-f]{32}$/), digest: z.strictObject({ sha256: hex(32) }) }),
+      z.strictObject({ name: z.literal('prover'), digest: z.strictObject({ ed25519: hex(32) }) }),
+    ]),
+    predicateType: z.literal(type),
+    predicate,
+  })
 
 /** The in-toto statement inside a certificate; docs/spec/certificate.md describes every field. */
-export const statementSchema = z.strictObject({
-  _type: z.literal(STATEMENT_TYPE),
-  subject: z.tuple([
-    z.strictObject({ name: z.string().regex(/^run [0-9a-f]{32}$/), digest: z.strictObject({ sha256: hex(32) }) }),
-    z.strictObject({ name: z.literal('prover'), digest: z.strictObject({ ed25519: hex(32) }) }),
-  ]),
-  predicateType: z.literal(PREDICATE_TYPE),
-  predicate,
+export const statementSchema = statementWith(PREDICATE_TYPES[2], predicateWith(inventorySchema))
+export const statementVersion1 = statementWith(PREDICATE_TYPES[1], predicateWith(inventoryVersion1))
+
+/** A statement of version 1 as its reader sees it: the fields it has, in the names of today. */
+export const statementOfVersion1 = ({ predicate, ...rest }: z.infer<typeof statementVersion1>): Statement => ({
+  ...rest,
+  predicateType: PREDICATE_TYPES[2],
+  predicate: {
+    ...predicate,
+    claims: { ...predicate.claims, inventory: inventoryOfVersion1(predicate.claims.inventory) },
+  },
 })
 
 export type Statement = z.infer<typeof statementSchema>

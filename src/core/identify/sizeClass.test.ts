@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const planFor = (model: GpuModel, freeShare: number): PlanInputs => ({
   preset: PRESETS.mainnet,
-  devices: [{ kind: 'cuda', memoryBytes: model.memoryBytes, freeBytes: freeShare * model.memoryBytes }],
+  devices: [{ class: 'gpu', memoryBytes: model.memoryBytes, freeBytes: freeShare * model.memoryBytes }],
   precisions: PRECISION_NAMES,
   memory: false,
   bind: false,

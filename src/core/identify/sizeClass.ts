@@ -26,8 +26,8 @@ export function requiredClass(model: GpuModel, precision: Precision, rules: Cata
 
 /** With the margin taken off both. */
 function classAt(precision: Precision, rate: number, memoryBytes: number): number {
-  const k = classK(PRESETS.mainnet, 'cuda', 'rounds', precision)
-  let size = largestSize(PRESETS.mainnet, 'cuda', precision, k, memoryBytes * MARGIN)
+  const k = classK(PRESETS.mainnet, 'gpu', 'rounds', precision)
+  let size = largestSize(PRESETS.mainnet, 'gpu', precision, k, memoryBytes * MARGIN)
   while (size > SMALLEST && 2 * size * size * k > rate * MARGIN * LONGEST_ROUND_S) size /= 2
   return size
 }

@@ -39,4 +39,6 @@ export const ONE_MEMORY_SHARE = 250
 /** §4.0. A timed part must last at least half of what the preset asks. */
 export const SHORTEST_SHARE = 0.5
 
-export const PROTOCOL_VERSION = 1
+/** The rules a run is conducted and judged under; 1 is still checked, every new run is under 2. */
+export type ProtocolVersion = 1 | 2
+export const PROTOCOL_VERSION: ProtocolVersion = 2

@@ -42,6 +42,7 @@ const part = (deviceCount: number): fc.Arbitrary<Part> =>
 const challenge: fc.Arbitrary<Challenge> = fc.integer({ min: 1, max: 32 }).chain((deviceCount) =>
   fc
     .record({
+      version: fc.constantFrom(1 as const, 2 as const),
       runId: bytes(16),
       validatorKey: bytes(32),
       proverKey: bytes(32),
@@ -119,6 +120,7 @@ describe('challenge', () => {
   })
 
   const sample = (): Challenge => ({
+    version: 2,
     runId: new Uint8Array(16),
     validatorKey: new Uint8Array(32),
     proverKey: new Uint8Array(32),

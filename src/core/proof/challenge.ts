@@ -9,7 +9,7 @@ import {
   MAX_OPENINGS,
   MAX_PARTS,
   MAX_SIZE,
-  PROTOCOL_VERSION,
+  type ProtocolVersion,
   TILE,
 } from '../params/constants.ts'
 import { PRECISION_NAMES, PRECISIONS, type Precision } from '../params/precision.ts'
@@ -37,6 +37,7 @@ export interface Part {
 }
 
 export interface Challenge {
+  readonly version: ProtocolVersion
   readonly runId: Uint8Array
   readonly validatorKey: Uint8Array
   readonly proverKey: Uint8Array
@@ -46,7 +47,7 @@ export interface Challenge {
 
 export function encodeChallenge(challenge: Challenge): Uint8Array {
   return concatBytes(
-    Uint8Array.of(PROTOCOL_VERSION),
+    Uint8Array.of(challenge.version),
     challenge.runId,
     challenge.validatorKey,
     challenge.proverKey,
@@ -73,7 +74,7 @@ export const challengeHash = (canonical: Uint8Array): Uint8Array => taggedHash('
 export function decodeChallenge(bytes: Uint8Array): Challenge {
   const reader = new ByteReader(bytes)
   const version = reader.u8('version')
-  if (version !== PROTOCOL_VERSION) throw new DecodeError(`version: ${PROTOCOL_VERSION} expected, got ${version}`)
+  if (version !== 1 && version !== 2) throw new DecodeError(`version: 1 or 2 expected, got ${version}`)
   const runId = reader.bytes(16, 'run id')
   const validatorKey = reader.bytes(32, 'validator key')
   const proverKey = reader.bytes(32, 'prover key')
@@ -82,7 +83,7 @@ export function decodeChallenge(bytes: Uint8Array): Challenge {
   const parts: Part[] = []
   for (let p = 0; p < partCount; p++) parts.push(decodePart(reader, deviceCount, p, parts))
   reader.end('challenge')
-  return { runId, validatorKey, proverKey, deviceCount, parts }
+  return { version, runId, validatorKey, proverKey, deviceCount, parts }
 }
 
 function decodePart(reader: ByteReader, deviceCount: number, p: number, before: readonly Part[]): Part {

@@ -25,7 +25,7 @@ const memory = fc.oneof(
 const inputs: fc.Arbitrary<PlanInputs> = fc
   .record({
     preset: fc.constantFrom(...Object.values(PRESETS)),
-    kind: fc.constantFrom('cpu' as const, 'cuda' as const),
+    deviceClass: fc.constantFrom('cpu' as const, 'gpu' as const),
     memories: fc.oneof(
       { weight: 9, arbitrary: fc.array(fc.tuple(memory, memory), { minLength: 1, maxLength: 3 }) },
       { weight: 1, arbitrary: fc.array(fc.tuple(memory, memory), { minLength: 32, maxLength: 32 }) },
@@ -39,9 +39,9 @@ const inputs: fc.Arbitrary<PlanInputs> = fc
     sustained: fc.constantFrom(0, 20, 86_400),
     roundTripSeconds: fc.double({ min: 0, max: 10, noNaN: true }),
   })
-  .map(({ kind, memories, seconds, sustained, moreOpenings, ...rest }) => ({
+  .map(({ deviceClass, memories, seconds, sustained, moreOpenings, ...rest }) => ({
     ...rest,
-    devices: memories.map(([memoryBytes, freeBytes]) => ({ kind, memoryBytes, freeBytes })),
+    devices: memories.map(([memoryBytes, freeBytes]) => ({ class: deviceClass, memoryBytes, freeBytes })),
     openings: rest.preset.openings + moreOpenings,
     partSeconds: seconds,
     sustainedSeconds: sustained,
@@ -61,6 +61,7 @@ const timings: fc.Arbitrary<Timings> = fc.array(gap, { minLength: 8, maxLength: 
 })
 
 const asChallenge = (parts: readonly PlannedPart[], deviceCount: number): Challenge => ({
+  version: 2,
   runId: new Uint8Array(16),
   validatorKey: new Uint8Array(32),
   proverKey: new Uint8Array(32),
@@ -90,8 +91,8 @@ describe('whatever a box claims and however it calibrates', () => {
         expectSound(given, planTiming(given, size))
         const plan = planRun(given, size, shown)
         expectSound(given, plan)
-        const kinds = given.devices.map(({ kind }) => kind)
-        expect(challengeDiffers(given.preset, asChallenge(plan, given.devices.length), kinds)).toBeNull()
+        const classes = given.devices.map((device) => device.class)
+        expect(challengeDiffers(given.preset, asChallenge(plan, given.devices.length), classes)).toBeNull()
         const short = plan.map((_, part) => ({ part, device: 0, leastUs: 10_000_000, elapsedUs: 1 }))
         expectSound(given, lengthen(plan, short))
       }),
@@ -113,7 +114,7 @@ describe('whatever a box claims and however it calibrates', () => {
 })
 
 test('property: the passes of a fast card last their two seconds, though its roots come late and together', () => {
-  const card = { kind: 'cuda' as const, memoryBytes: 150e9, freeBytes: 149e9 }
+  const card = { class: 'gpu' as const, memoryBytes: 150e9, freeBytes: 149e9 }
   const inputs: PlanInputs = {
     preset: PRESETS.mainnet,
     devices: [card],

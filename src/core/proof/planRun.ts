@@ -35,11 +35,11 @@ const powerOfTwoBelow = (size: number): number => 2 ** Math.floor(Math.log2(size
 const fits = (inputs: PlanInputs, precision: Precision, k: number): number =>
   Math.min(
     powerOfTwoBelow(inputs.maxSize),
-    ...inputs.devices.map(({ kind, freeBytes }) => largestSize(inputs.preset, kind, precision, k, 0.9 * freeBytes)),
+    ...inputs.devices.map((device) => largestSize(inputs.preset, device.class, precision, k, 0.9 * device.freeBytes)),
   )
 
 function blank(inputs: PlanInputs, kind: Part['kind'], precision: Precision, size: number): PlannedPart {
-  const k = classK(inputs.preset, inputs.devices[0]!.kind, kind, precision)
+  const k = classK(inputs.preset, inputs.devices[0]!.class, kind, precision)
   const kept = inputs.devices.map(() => 0)
   const limits = { limitMs: 120_000, openLimitMs: 120_000 }
   return { kind, precision, m: size, n: size, k, rounds: 2, openings: 1, mask: all(inputs.devices), kept, ...limits }
@@ -47,7 +47,7 @@ function blank(inputs: PlanInputs, kind: Part['kind'], precision: Precision, siz
 
 /** First calibration: small products, only to choose the size class. Its results are discarded. */
 export function planSizing(inputs: PlanInputs): PlannedPart[] {
-  const smallest = inputs.devices.some(({ kind }) => kind === 'cpu') ? 128 : 8192
+  const smallest = inputs.devices.some((device) => device.class === 'cpu') ? 128 : 8192
   return inputs.precisions.map((precision) => {
     const part = blank(inputs, 'rounds', precision, smallest)
     return {
@@ -76,11 +76,11 @@ export function chooseSize(
 const TIMED_ROUNDS = 4
 
 /** A pass over a few megabytes measures the threads of a CPU waking up, not its memory; rounds of a card are large. */
-const timedFill = ({ kind }: SizedDevice): number => (kind === 'cpu' ? 48 : 16)
+const timedFill = (device: SizedDevice): number => (device.class === 'cpu' ? 48 : 16)
 
 /** A card reads so small a fill in milliseconds, and roots come together over a network: a few of its passes say nothing. */
 const timedPasses = ({ devices }: PlanInputs): number =>
-  devices.some(({ kind }) => kind === 'cuda') ? 24 : TIMED_ROUNDS
+  devices.some((device) => device.class === 'gpu') ? 24 : TIMED_ROUNDS
 
 /** Second calibration, at the chosen sizes: how many rounds and passes fill the wanted time. Discarded too. */
 export function planTiming(inputs: PlanInputs, size: (precision: Precision) => number): PlannedPart[] {
@@ -103,7 +103,7 @@ const bindSize = (inputs: PlanInputs, size: (precision: Precision) => number): n
   inputs.precisions.includes('int8') ? size('int8') : fits(inputs, 'int8', 2048)
 
 function memoryPart(inputs: PlanInputs): PlannedPart {
-  const k = classK(inputs.preset, inputs.devices[0]!.kind, 'memory', 'int8')
+  const k = classK(inputs.preset, inputs.devices[0]!.class, 'memory', 'int8')
   const size = Math.min(...inputs.devices.map((device) => memorySize(inputs.preset, device, k)))
   const kept = inputs.devices.map((device) => keptRounds(inputs.preset, device, size, k))
   return { ...blank(inputs, 'memory', 'int8', size), kept }
@@ -141,7 +141,7 @@ function memoryParts(inputs: PlanInputs, timings: Timings): PlannedPart[] {
   const pass = timings.get('pass byte')
   const bytes = Math.max(...part.kept) * part.m * part.n * 2
   // A CPU's caches make a short calibration of its memory uncertain; the passes must not be over too soon.
-  const certain = inputs.devices.some(({ kind }) => kind === 'cpu') ? 2 : 1
+  const certain = inputs.devices.some((device) => device.class === 'cpu') ? 2 : 1
   const wanted = Math.max(certain * inputs.preset.passSeconds, inputs.preset.secure ? 55 * inputs.roundTripSeconds : 0)
   const passes = boundedRounds(
     pass && wanted > 0 ? Math.max(2, Math.ceil(wanted / (pass.fastest * bytes))) : inputs.preset.fixedPasses || 8,
@@ -168,7 +168,7 @@ function memoryParts(inputs: PlanInputs, timings: Timings): PlannedPart[] {
 const CPU_FILL_SECONDS = 4
 
 const affordable = (inputs: PlanInputs, device: number, kept: number, secondsPerRound: number | undefined): number =>
-  inputs.devices[device]!.kind === 'cpu' && secondsPerRound !== undefined
+  inputs.devices[device]!.class === 'cpu' && secondsPerRound !== undefined
     ? Math.max(2, Math.min(kept, Math.floor(CPU_FILL_SECONDS / secondsPerRound)))
     : kept
 

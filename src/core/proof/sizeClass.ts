@@ -3,9 +3,12 @@ import type { Precision } from '../params/precision.ts'
 import type { Preset } from '../params/presets.ts'
 import type { PartKind } from './challenge.ts'
 
+/** What a device is, whoever made it: the class decides k and sizes, the back end is only a name. */
+export type DeviceClass = 'cpu' | 'gpu'
+
 /** What sizing needs to know of a device. Claims: they decide what is asked, never what is accepted. */
 export interface SizedDevice {
-  readonly kind: 'cpu' | 'cuda'
+  readonly class: DeviceClass
   readonly memoryBytes: number
   readonly freeBytes: number
 }
@@ -16,7 +19,7 @@ const ENTRY_BYTES: Readonly<Record<Precision, number>> = { int8: 1, fp8: 1, bf16
 const SHALLOW_K = 2048
 
 /** §4.0. k is never lowered: it is what makes storing cheaper than recomputing. A CPU has one k for everything. */
-export function classK(preset: Preset, device: SizedDevice['kind'], kind: PartKind, precision: Precision): number {
+export function classK(preset: Preset, device: DeviceClass, kind: PartKind, precision: Precision): number {
   if (preset.size > 0) return device === 'cpu' ? Math.min(preset.size, SHALLOW_K) : preset.size
   if (device === 'cpu' || kind === 'bind') return SHALLOW_K
   return precision === 'fp32' ? 8192 : 32768
@@ -31,10 +34,10 @@ export function productBytes(size: number, k: number, precision: Precision): num
 const CPU_SIZES = [2048, 1024, 512, 256, 128, 64]
 const CARD_SIZES = [32768, 16384, 8192, 4096, 2048, 1024]
 
-/** §4.0. The largest m = n of the device's kind that fits `bytes`, or the smallest there is. */
+/** §4.0. The largest m = n of the device's class that fits `bytes`, or the smallest there is. */
 export function largestSize(
   preset: Preset,
-  device: SizedDevice['kind'],
+  device: DeviceClass,
   precision: Precision,
   k: number,
   bytes: number,
@@ -47,8 +50,8 @@ export function largestSize(
 /** §4.0, §7. Memory runs in the largest class whose operands and product take at most 3 % of the card. */
 export function memorySize(preset: Preset, device: SizedDevice, k: number): number {
   if (preset.name === 'tiny') return preset.size
-  if (device.kind === 'cpu') return 512
-  return largestSize(preset, device.kind, 'int8', k, 0.03 * device.memoryBytes)
+  if (device.class === 'cpu') return 512
+  return largestSize(preset, device.class, 'int8', k, 0.03 * device.memoryBytes)
 }
 
 /** Host memory a CPU proves: filling costs k products an entry, so more would only take longer. */
@@ -62,7 +65,7 @@ export function keptRounds(preset: Preset, device: SizedDevice, size: number, k:
   if (preset.name === 'tiny') return 2
   const roundBytes = (size / TILE) ** 2 * (2048 + 32)
   const room = device.freeBytes - productBytes(size, k, 'int8') - CARD_RESERVE_BYTES
-  const whole = device.kind === 'cpu' ? CPU_FILL_BYTES : Math.min(0.96 * device.memoryBytes, room)
+  const whole = device.class === 'cpu' ? CPU_FILL_BYTES : Math.min(0.96 * device.memoryBytes, room)
   const wanted = preset.fillBytes > 0 ? Math.min(preset.fillBytes, whole) : whole
   // What a box claims of its memory must not make a challenge that breaks the bounds of §4.
   const most = Math.min(MAX_KEPT, Math.floor((2 ** 32 - 1) / (size / TILE) ** 2))

@@ -12,7 +12,7 @@ const part = (kind: Part['kind'], rounds: number, kept: number): Part => ({
 function timings(asked: Part, arrivalsUs: readonly number[], zSentUs: number | null, roundTripSeconds = 0) {
   const key = new Uint8Array(32)
   const runId = new Uint8Array(16)
-  const challenge: Challenge = { runId, validatorKey: key, proverKey: key, deviceCount: 1, parts: [asked] }
+  const challenge: Challenge = { version: 2, runId, validatorKey: key, proverKey: key, deviceCount: 1, parts: [asked] }
   const device = { device: 0, roots: arrivalsUs.map(() => key), arrivalsUs, openings: new Uint8Array(0) }
   const evidence: PartEvidence = { s: key, z: zSentUs === null ? null : key, zSentUs, nonce: key, devices: [device] }
   return timingsOf(challenge, [evidence], roundTripSeconds)

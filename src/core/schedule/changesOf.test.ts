@@ -3,7 +3,8 @@ import type { Inventory } from '../wire/inventory.ts'
 import { cardIds, changesOf } from './changesOf.ts'
 
 const card = (uuid: string, driver = '580.1', name = 'H100'): Inventory['devices'][number] => ({
-  kind: 'cuda',
+  class: 'gpu',
+  backEnd: 'cuda',
   name,
   memoryBytes: 1,
   freeBytes: 1,

@@ -1,12 +1,13 @@
 import type { Judgement } from '../certificate/judgeRun.ts'
 import { hostScoreFacts } from '../inventory/hostScoreFacts.ts'
 import type { Precision } from '../params/precision.ts'
+import type { DeviceClass } from '../proof/sizeClass.ts'
 import type { BoxScoreInput, GpuScoreInput } from '../score/scoreBox.ts'
 import type { Inventory } from '../wire/inventory.ts'
 
 export interface ScoreSource {
   readonly judgement: Judgement
-  readonly kinds: readonly ('cpu' | 'cuda')[]
+  readonly deviceClasses: readonly DeviceClass[]
   readonly registered: boolean
   readonly allocated: boolean
   /** What our program measured around the cards, where it was asked to. */
@@ -14,14 +15,14 @@ export interface ScoreSource {
 }
 
 /** Proven totals over the cards of a box, and what was measured around them. Nothing here is a claim; a CPU is no card. */
-export function scoreInput({ judgement, kinds, registered, allocated, host = {} }: ScoreSource): BoxScoreInput {
+export function scoreInput({ judgement, deviceClasses, registered, allocated, host = {} }: ScoreSource): BoxScoreInput {
   const outcome = judgement.outcome === 'accepted' ? 'passed' : 'failed'
-  const gpu = gpuTotals(judgement, kinds)
+  const gpu = gpuTotals(judgement, deviceClasses)
   return { outcome, gpu, ...hostScoreFacts(host), registered, allocated, ageMs: 0 }
 }
 
-function gpuTotals({ devices, scaling }: Judgement, kinds: ScoreSource['kinds']): GpuScoreInput | null {
-  const cards = devices.filter(({ device }) => kinds[device] === 'cuda')
+function gpuTotals({ devices, scaling }: Judgement, deviceClasses: ScoreSource['deviceClasses']): GpuScoreInput | null {
+  const cards = devices.filter(({ device }) => deviceClasses[device] === 'gpu')
   if (cards.length === 0) return null
   const models = new Set(cards.map(({ identity }) => identity.model))
   const [model] = models

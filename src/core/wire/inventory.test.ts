@@ -18,7 +18,8 @@ const inventory: fc.Arbitrary<Inventory> = fc.record({
   program: text,
   devices: fc.array(
     fc.record({
-      kind: fc.constantFrom('cpu' as const, 'cuda' as const),
+      class: fc.constantFrom('cpu' as const, 'gpu' as const),
+      backEnd: fc.constantFrom('cpu', 'cuda', 'rocm'),
       name: text,
       memoryBytes: count,
       freeBytes: count,

@@ -23,20 +23,38 @@ export const details = z
   .record(detailName, detailValue)
   .refine((record) => Object.keys(record).length <= 64, 'at most 64 details')
 
-export const deviceFacts = z.strictObject({
-  kind: z.enum(['cpu', 'cuda']),
+/** Whose driver serves a device: a name to show, so a back end we do not know is no reason to refuse a box. */
+const backEnd = z.string().regex(/^[a-z][a-z0-9]{0,19}$/)
+
+const commonFacts = {
   name: shortText,
   memoryBytes: byteCount,
   freeBytes: byteCount,
   precisions: z.array(z.enum(PRECISION_NAMES as [Precision, ...Precision[]])).max(PRECISION_NAMES.length),
   details,
-})
+}
+
+export const deviceFacts = z.strictObject({ class: z.enum(['cpu', 'gpu']), backEnd, ...commonFacts })
 
 /** §1. What the box says of itself: claims, shown as claims, used to size the question and never to accept an answer. */
 export const inventorySchema = z.strictObject({
   program: shortText,
   devices: z.array(deviceFacts).min(1).max(MAX_DEVICES),
   host: details,
+})
+
+/** As certificates of version 1 carry it: `kind` was class and back end in one. */
+export const inventoryVersion1 = z.strictObject({
+  ...inventorySchema.shape,
+  devices: z
+    .array(z.strictObject({ kind: z.enum(['cpu', 'cuda']), ...commonFacts }))
+    .min(1)
+    .max(MAX_DEVICES),
+})
+
+export const inventoryOfVersion1 = ({ devices, ...rest }: z.infer<typeof inventoryVersion1>): Inventory => ({
+  ...rest,
+  devices: devices.map(({ kind, ...facts }) => ({ class: kind === 'cpu' ? 'cpu' : 'gpu', backEnd: kind, ...facts })),
 })
 
 export type Inventory = z.infer<typeof inventorySchema>

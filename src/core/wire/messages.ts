@@ -4,7 +4,7 @@ import { printable } from '../bytes/printable.ts'
 import { type ByteReader, DecodeError } from '../bytes/reader.ts'
 
 /** Changes whenever a byte on this wire changes. */
-export const WIRE_VERSION = 1
+export const WIRE_VERSION = 2
 
 /** From validator to prover. */
 export type Order =

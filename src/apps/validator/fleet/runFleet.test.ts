@@ -49,7 +49,10 @@ const another = async () => {
 }
 
 const card = (more: Partial<DeviceFacts> = {}) =>
-  openReferenceDevice({ engine, facts: { kind: 'cuda', name: 'Card', details: { uuid: 'U1', driver: '1' }, ...more } })
+  openReferenceDevice({
+    engine,
+    facts: { class: 'gpu', backEnd: 'cuda', name: 'Card', details: { uuid: 'U1', driver: '1' }, ...more },
+  })
 
 /** The real verifyBox against a program in this process. */
 const verifying =
@@ -121,7 +124,7 @@ describe('runFleet', () => {
     await store.putBox(entry('sold', { claim: 'H100 SXM' }))
     const deps = testDeps(
       store,
-      verifying(() => honestProgram({ devices: [card({ kind: 'cpu' })] })),
+      verifying(() => honestProgram({ devices: [card({ class: 'cpu' })] })),
     )
     const told: LiveEvent[] = []
     deps.live.subscribe((event) => told.push(event))

@@ -6,7 +6,8 @@ import type { DeviceFacts } from '../../../ports/device.ts'
 export function cpuFacts(threads: number): DeviceFacts {
   const all = cpus()
   return {
-    kind: 'cpu',
+    class: 'cpu',
+    backEnd: 'cpu',
     name: printable(all[0]?.model.trim() || `${process.arch} processor`, 80),
     memoryBytes: totalmem(),
     freeBytes: freemem(),

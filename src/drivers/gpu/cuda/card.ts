@@ -189,7 +189,8 @@ export class Card {
 function factsOf({ api, ordinal, capability, cublasLt, stream }: CardTools): DeviceFacts {
   const { freeBytes, totalBytes } = api.freeMemory()
   return {
-    kind: 'cuda',
+    class: 'gpu',
+    backEnd: 'cuda',
     name: api.deviceName(ordinal),
     memoryBytes: totalBytes,
     freeBytes,
