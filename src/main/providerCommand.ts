@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type LeaseNews, LeaseService } from '../apps/provider/leaseService.ts'
 import { keepTime, servePeer } from '../apps/provider/serveLeases.ts'
 import { requireClaim } from '../apps/shared/requireClaim.ts'
+import { isPermitted } from '../core/lease/leasePermissions.ts'
 import { PRESETS, type Preset } from '../core/params/presets.ts'
 import { type Confinement, chooseAccess } from '../drivers/lease/chooseAccess.ts'
 import { type DialOutDeps, dialOut } from '../drivers/lease/dialOut.ts'
@@ -30,6 +31,7 @@ interface ProviderFlags {
   readonly listen: { readonly host: string; readonly port: number }
   readonly dialOut?: { readonly url: string; readonly key: string }
   readonly allow: readonly string[]
+  readonly allowRent: readonly string[]
   readonly sshHost?: string
   readonly sshPort: number
   readonly hostKeyFile: string
@@ -50,9 +52,10 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .description('offer this box: give validators and buyers leases on it, and end them on time')
     .requiredOption(
       '--allow <keys>',
-      'who may ask for leases: keys separated by commas, or "anyone"; a key is what "verify" shows as "signed by"',
-      readKeys,
+      'who may have this box to verify it: keys separated by commas, or "anyone"; a key is what "verify" shows as "signed by"',
+      readKeysOrAnyone,
     )
+    .option('--allow-rent <keys>', 'who may rent it, for up to 31 days: keys separated by commas', readKeys, [])
     .addOption(
       new Option('--listen <host:port>', 'where to wait for them')
         .argParser(readListen)
@@ -131,7 +134,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
     journal: fileJournal(join(stateFolder, 'journal.json')),
     access: far === undefined ? access : tunnelledAccess(access, { url: far.url, sshPort: flags.sshPort }),
     seal: sealToKey,
-    isAllowed: (holder) => flags.allow.includes('anyone') || flags.allow.includes(holder),
+    isAllowed: (holder, purpose) => isPermitted({ verify: flags.allow, rent: flags.allowRent }, holder, purpose),
     tell: (news) => say(describe(news)),
   })
   await service.recover()
@@ -255,9 +258,11 @@ function hostKeyOf(path: string): string {
 
 function readKeys(text: string): readonly string[] {
   const keys = text.split(',')
-  if (keys.every((key) => key === 'anyone' || /^[0-9a-f]{64}$/.test(key))) return keys
-  throw new InvalidArgumentError('Use keys of 64 hex digits separated by commas, or "anyone".')
+  if (keys.every((key) => /^[0-9a-f]{64}$/.test(key))) return keys
+  throw new InvalidArgumentError('Use keys of 64 hex digits separated by commas.')
 }
+
+const readKeysOrAnyone = (text: string): readonly string[] => (text === 'anyone' ? [text] : readKeys(text))
 
 function readListen(text: string): { host: string; port: number } {
   const match = /^\[?([A-Za-z0-9.:-]+?)\]?:([0-9]{1,5})$/.exec(text)

@@ -6,13 +6,21 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import type { Signer } from '../../src/core/bytes/ed25519.ts'
+import { toHex } from '../../src/core/bytes/hex.ts'
+import { askProvider } from '../../src/drivers/remote/leased/askProvider.ts'
+import { openSshKey } from '../../src/drivers/remote/leased/openSshKey.ts'
+import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
+import { dialWs, MESSAGES, wsChannel } from '../../src/drivers/system/wsChannel.ts'
 import { keyPair } from '../support/keyPair.ts'
+import { testSigner } from '../support/testSigner.ts'
 
 const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'touchstone-provider-'))
 const hostKey = join(root, 'host.pub')
 writeFileSync(hostKey, keyPair().public)
 
+const never = new AbortController().signal
 const running: ChildProcess[] = []
 afterEach(async () => {
   for (const child of running.splice(0))
@@ -34,6 +42,8 @@ function provider(home: string, ...more: string[]): ChildProcess {
 
 interface Word {
   readonly event?: string
+  readonly port?: number
+  readonly key?: string
   readonly error?: { readonly code: string; readonly message: string }
 }
 
@@ -48,6 +58,18 @@ async function firstWord(child: ChildProcess): Promise<Word> {
   return await Promise.race([spoke, ended])
 }
 
+/** What the provider says to a request for a lease of this kind. */
+async function askFor(purpose: 'verify' | 'rent', { port, key }: Word, signer: Signer) {
+  const channel = wsChannel(await dialWs(`ws://127.0.0.1:${port}`, MESSAGES, never))
+  const sshKey = openSshKey(systemRandomness.bytes(32)).publicLine
+  const id = toHex(systemRandomness.bytes(16))
+  const request = { kind: 'request', to: key!, id, purpose, seconds: 60, sshKey, askedAtMs: Date.now() } as const
+  const answer = await askProvider({ channel, key: key! }, request, signer, never)
+  await askProvider({ channel, key: key! }, { kind: 'release', to: key!, id, askedAtMs: Date.now() }, signer, never)
+  channel.close()
+  return answer
+}
+
 describe('touchstone provider', { timeout: 60_000 }, () => {
   test('a box that is not what it is sold as, or lacks what the network asks for, does not join, and is told why', async () => {
     const requirements = join(root, 'requirements.json')
@@ -56,6 +78,20 @@ describe('touchstone provider', { timeout: 60_000 }, () => {
     const { error } = await firstWord(provider('sold', ...asked))
     expect(error).toMatchObject({ code: 'MAY_NOT_JOIN', message: expect.stringContaining('claim: different') })
     expect(error?.message).toMatch(/RAM: has .*, needs 1.00 PB/)
+  })
+
+  test('row 87: a key that may verify may not rent, and the other way round', async () => {
+    const [validator, buyer, stranger] = [1, 2, 3].map((seed) => testSigner(seed))
+    const keys = ['--allow', toHex(validator!.publicKey), '--allow-rent', toHex(buyer!.publicKey)]
+    const word = await firstWord(provider('renting', ...keys))
+    const refused = { kind: 'refused', code: 'NOT_ALLOWED' }
+    expect(await askFor('verify', word, validator!)).toMatchObject({ kind: 'granted' })
+    expect(await askFor('rent', word, validator!)).toMatchObject(refused)
+    expect(await askFor('rent', word, buyer!)).toMatchObject({ kind: 'granted' })
+    expect(await askFor('verify', word, buyer!)).toMatchObject(refused)
+    const open = await firstWord(provider('open'))
+    expect(await askFor('verify', open, stranger!)).toMatchObject({ kind: 'granted' })
+    expect(await askFor('rent', open, stranger!)).toMatchObject(refused)
   })
 
   test('a second one in the same folder refuses, as does a claim without a card; after kill -9 of the first the folder is free', async () => {

@@ -47,7 +47,7 @@ export async function connectLeased(
     await askProvider(peer, message, signer, AbortSignal.timeout(RELEASE_MS), RELEASE_MS).catch(() => {})
   }
   try {
-    const details = readGrant(await askProvider(peer, request, signer, signal), key.seed, signer)
+    const details = readGrant(await askProvider(peer, request, signer, signal), key.seed, options)
     const box = await connectSsh(formatSshAddress(details), sshOptions(options, details, key.privateKey), signal)
     return leasedBox(box, details, release)
   } catch (error) {
@@ -56,9 +56,9 @@ export async function connectLeased(
   }
 }
 
-function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, signer: Signer): AccessDetails {
+function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, asked: LeasedOptions): AccessDetails {
   if (answer.kind === 'busy') throw busy(answer.purpose, answer.untilMs)
-  if (answer.kind === 'refused') throw refusedBy(answer, signer)
+  if (answer.kind === 'refused') throw refusedBy(answer, asked)
   if (answer.kind !== 'granted') throw providerFault('PROVIDER_NONSENSE', 'the provider answered out of turn', false)
   const plain = openSealed({ kind: 'ed25519', seed }, Buffer.from(answer.sealed, 'base64'))
   try {
@@ -72,10 +72,14 @@ function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, signer: Signer)
  * Its code is the provider's word: as our own it could pass for a fault of ours, which costs a box nothing (attack 63).
  * Whoever is not let in must tell the provider a key of which no command has spoken yet.
  */
-function refusedBy({ code, why }: Extract<LeaseAnswerMessage, { kind: 'refused' }>, { publicKey }: Signer) {
+function refusedBy(
+  { code, why }: Extract<LeaseAnswerMessage, { kind: 'refused' }>,
+  { purpose, signer }: LeasedOptions,
+) {
   const message = `the provider refuses: ${why} [${code}]`
   if (code !== 'NOT_ALLOWED') return providerFault('LEASE_REFUSED', message, false)
-  const nextStep = `Ask the provider to let your key in: --allow ${toHex(publicKey)}.`
+  const flag = purpose === 'rent' ? '--allow-rent' : '--allow'
+  const nextStep = `Ask the provider to let your key in: ${flag} ${toHex(signer.publicKey)}.`
   return providerFault('LEASE_REFUSED', message, false, nextStep)
 }
 
