@@ -1,5 +1,7 @@
 """C6 and C7: every figure that follows from the evidence and the document."""
+import bisect
 import math
+from fractions import Fraction
 
 from refused import require
 from shape import check_shape, is_whole
@@ -43,6 +45,7 @@ class Facts:
 
     def __init__(self, challenge, parts, figures):
         self.everyone = (1 << challenge["devices"]) - 1
+        self.version = challenge["version"]
         self.parts = parts
         self.figures = {(entry["part"], entry["device"]): entry for entry in figures}
         together = [part for part in parts if part.asked["mask"] == self.everyone]
@@ -60,11 +63,17 @@ class Facts:
     def shown(self, part, device):
         return self.figures[part.index, device]["perSecond"]
 
+    def peak(self, part, device):
+        """C7: the most that is known of a rate, for what a device could have recomputed."""
+        return max(self.shown(part, device), self.rate(part, device))
+
     def rate(self, part, device):
         """C7: the counted rate."""
         start = part.given["zSentUs"] or 0
         skip = part.kept if part.kind == "memory" else lambda _: 0
         timed = {name: [a - start for a in entry["arrivalsUs"][skip(name):]] for name, entry in part.entries.items()}
+        if self.version > 1:
+            return bound_rate(part, timed, device)
         first_done = max(1, min(arrivals[-1] for arrivals in timed.values()))
         rounds = min(part.asked["rounds"], 1 + sum(1 for arrival in timed[device] if arrival <= first_done))
         return min(self.shown(part, device), rounds * work_per_round(part, device) * 10**6 // first_done)
@@ -72,6 +81,20 @@ class Facts:
     def alone(self, device):
         found = [p for p in self.parts if p.kind == "rounds" and p.asked["mask"] == 1 << device != self.everyone]
         return self.rate(found[0], device) if found else None
+
+
+def bound_rate(part, timed, device):
+    """C7, version 2: this device's share of the largest sum of work arrived over time."""
+    half = min(arrivals[-1] for arrivals in timed.values()) / 2
+    instants = sorted({max(1, at) for arrivals in timed.values() for at in arrivals if max(1, at) >= half})
+    work = {name: work_per_round(part, name) for name in timed}
+
+    def done(name, instant):
+        return work[name] * bisect.bisect_right(timed[name], instant)
+
+    # max takes the first of equals: the earliest instant.
+    best = max(instants, key=lambda instant: Fraction(sum(done(name, instant) for name in timed), instant))
+    return min(MOST_COUNT, done(device, best) * 10**6 // best)
 
 
 def sustained_curve(part, device):
@@ -100,7 +123,7 @@ def memory_facts(facts, device):
     int8 = facts.first.get("int8")
     floor = None
     if int8 is not None:
-        supplied = (HOST_BYTES_PER_SECOND + facts.shown(int8, device) / part.asked["k"]) * entry["elapsedUs"] / 1e6
+        supplied = (HOST_BYTES_PER_SECOND + facts.peak(int8, device) / part.asked["k"]) * entry["elapsedUs"] / 1e6
         floor = max(0, math.floor(entry["heldBytes"] - supplied / part.asked["rounds"]))
     return {"heldBytes": entry["heldBytes"], "perSecond": facts.rate(part, device), "floorBytes": floor}
 
@@ -108,7 +131,8 @@ def memory_facts(facts, device):
 def device_facts(facts, device):
     bind, link, int8 = facts.by_kind.get("bind"), facts.by_kind.get("link"), facts.first.get("int8")
     bind_rate = facts.rate(bind, device) if bind else None
-    share = 1000 * bind_rate // facts.rate(int8, device) if bind and int8 else None
+    int8_rate = facts.rate(int8, device) if int8 else 0
+    share = 1000 * bind_rate // int8_rate if bind and int8_rate else None
     curve = None
     if facts.sustained:
         curve = {**sustained_curve(facts.sustained, device), "perSecond": facts.rate(facts.sustained, device)}

@@ -79,7 +79,8 @@ export interface JudgeInputs {
 export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }: JudgeInputs): Judgement {
   const deviceClasses = inputs.deviceClasses.slice(0, run.challenge.deviceCount)
   const complete = run.parts.length === run.challenge.parts.length
-  const proven = complete ? provenDevices(run) : []
+  const rules = inputs.rules ?? run.challenge.version
+  const proven = complete ? provenDevices(run, rules) : []
   const scaling = scalingOf(proven)
   const sold = claim === null ? null : parseClaim(claim, catalogue)
   const models = sold?.ok ? sold.claim.models : []

@@ -1,4 +1,5 @@
 import type { MeasuredGpu } from '../identify/measured.ts'
+import type { ProtocolVersion } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
 import { countedPerSecond, type Figure, figuresOf } from '../proof/figures.ts'
 import type { DeviceClass } from '../proof/sizeClass.ts'
@@ -26,28 +27,32 @@ export interface ProvenDevice {
   readonly linkPerSecond: number | null
 }
 
-export function provenDevices(run: Run): ProvenDevice[] {
-  const figures = figuresOf(run)
+export function provenDevices(run: Run, rules: ProtocolVersion): ProvenDevice[] {
+  const counted = countedPerSecond(run, rules)
+  const figures = figuresOf(run).map((figure, i) => ({
+    ...figure,
+    perSecond: counted[i]!,
+    shownPerSecond: figure.perSecond,
+  }))
   return Array.from({ length: run.challenge.deviceCount }, (_, device) => {
-    const own = figures
-      .filter((figure) => figure.device === device)
-      .map((figure) => ({ ...figure, perSecond: countedPerSecond(run, figure), shownPerSecond: figure.perSecond }))
+    const own = figures.filter((figure) => figure.device === device)
     const of = (role: PartRole) => own.filter(({ part }) => partRole(run.challenge, part) === role)
     const memory = of('memory')[0]
+    const int8 = of('peak').find(({ precision }) => precision === 'int8')
     return {
       device,
       rates: Object.fromEntries(of('peak').map(({ precision, perSecond }) => [precision, perSecond])),
       classes: Object.fromEntries(of('peak').map(({ precision, part }) => [precision, run.challenge.parts[part]!.m])),
       sustained: sustainedOf(run, of('sustained')[0]),
-      memory: memory ? { ...memoryOf(memory), int8PerSecond: of('peak').find(isInt8)?.shownPerSecond ?? null } : null,
+      memory: memory
+        ? { ...memoryOf(memory), int8PerSecond: int8 ? Math.max(int8.perSecond, int8.shownPerSecond) : null }
+        : null,
       bindPerSecond: of('bind')[0]?.perSecond ?? null,
       alonePerSecond: of('alone')[0]?.perSecond ?? null,
       linkPerSecond: of('link')[0]?.perSecond ?? null,
     }
   })
 }
-
-const isInt8 = ({ precision }: Figure): boolean => precision === 'int8'
 
 const memoryOf = ({ part, heldBytes, perSecond, elapsedUs }: Figure) => ({ part, heldBytes, perSecond, elapsedUs })
 

@@ -1,61 +1,69 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { cardsShown, oneCardSchedule, runOf, worstOf } from '../../../test/support/oneCard.ts'
 import { countedPerSecond, figuresOf } from './figures.ts'
-import type { Run } from './verifyPart.ts'
-
-/** A rounds part with these arrivals, one list per device. */
-function runOf(arrivals: readonly (readonly number[])[]): Run {
-  const rounds = arrivals[0]!.length
-  const part = { kind: 'rounds', precision: 'int8', m: 64, n: 64, k: 64, rounds, mask: 0, kept: [] }
-  const devices = arrivals.map((arrivalsUs, device) => ({ device, arrivalsUs, roots: [], openings: new Uint8Array(0) }))
-  return { challenge: { parts: [part] }, parts: [{ zSentUs: null, devices }] } as unknown as Run
-}
-
-const counted = (run: Run): number[] => figuresOf(run).map((figure) => countedPerSecond(run, figure))
-const shown = (run: Run): number[] => figuresOf(run).map(({ perSecond }) => perSecond)
 
 const speed = fc.double({ min: 0.05, max: 1, noNaN: true })
 const ROUNDS = 50
-const WORK = 2 * 64 ** 3
+
+/** Devices that do a round in 1 s over their speed each, without a pause. */
+const steady = (speeds: readonly number[]) =>
+  runOf(speeds.map((rate) => Array.from({ length: ROUNDS }, (_, i) => Math.ceil((1e6 * (i + 1)) / rate))))
+
+const served = (devices: number, rounds: number, arrival: (device: number, round: number) => number) =>
+  runOf(Array.from({ length: devices }, (_, d) => Array.from({ length: rounds }, (_, i) => arrival(d, i))))
 
 describe('what counts of rates shown together', () => {
-  test('property: steady devices of any speeds lose nothing', () => {
+  test('property: of steady devices of any speeds none loses more than the round under way', () => {
     fc.assert(
       fc.property(fc.array(speed, { minLength: 1, maxLength: 8 }), (speeds) => {
-        const run = runOf(
-          speeds.map((rate) => Array.from({ length: ROUNDS }, (_, i) => Math.ceil((1e6 * (i + 1)) / rate))),
-        )
-        expect(counted(run)).toEqual(shown(run))
+        const run = steady(speeds)
+        const shown = figuresOf(run).map(({ perSecond }) => perSecond)
+        expect(countedPerSecond(run, 1)).toEqual(shown)
+        const fastest = Math.max(...speeds)
+        countedPerSecond(run, 2).forEach((counted, d) => {
+          const underWay = fastest / speeds[d]! / ROUNDS
+          expect(counted).toBeGreaterThan((1 - 2 * underWay - 1e-6) * shown[d]!)
+          expect(counted).toBeLessThan((1 + 1e-5) * shown[d]!)
+        })
       }),
     )
   })
 
-  test('property: attack 48, one card that serves many chains in any order adds up to one card and a round each', () => {
-    const order = fc.tuple(fc.integer({ min: 2, max: 8 }), fc.array(fc.nat(7), { minLength: 400, maxLength: 400 }))
-    fc.assert(
-      fc.property(order, ([devices, picks]) => {
-        const arrivals = Array.from({ length: devices }, () => [] as number[])
-        let turn = 0
-        for (let done = 1; arrivals.some((list) => list.length < ROUNDS); done++) {
-          let next = picks[turn++ % picks.length]! % devices
-          while (arrivals[next]!.length === ROUNDS) next = (next + 1) % devices
-          arrivals[next]!.push(1000 * done)
-        }
-        const run = runOf(arrivals)
-        const card = WORK / 1e-3
-        const firstDone = Math.min(...arrivals.map((list) => list.at(-1)!)) / 1e6
-        const total = counted(run).reduce((sum, rate) => sum + rate, 0)
-        expect(total).toBeLessThanOrEqual(card + ((devices - 1) * WORK) / firstDone)
-      }),
-    )
+  test('the fastest of steady devices loses nothing, however slow the others are', () => {
+    const run = steady([1, 0.1, 0.3])
+    expect(countedPerSecond(run, 2)[0]).toBe(figuresOf(run)[0]!.perSecond)
+  })
+
+  test('a last root that is held up costs nothing under version 2, a burst at the start wins nothing', () => {
+    const heldUp = runOf([[...Array.from({ length: 9 }, (_, i) => 1000 * (i + 1)), 18_000]])
+    const burst = runOf([Array.from({ length: 10 }, (_, i) => (i < 4 ? i + 1 : 1000 * (i + 1)))])
+    expect(cardsShown(heldUp, 1, 1000)).toBeCloseTo(10 / 18, 6)
+    expect(cardsShown(heldUp, 2, 1000)).toBe(1)
+    expect(cardsShown(burst, 2, 1000)).toBe(1)
+  })
+
+  test('property: attacks 48 and 71, one card that serves up to 32 chains in any way never counts as more than itself', () => {
+    const { ratio } = worstOf(oneCardSchedule(), 2, 400)
+    expect(ratio).toBeLessThanOrEqual(1)
+    expect(ratio).toBeGreaterThan(0.99)
+  })
+
+  test('the rule of version 1 does not have that property', () => {
+    expect(worstOf(oneCardSchedule(), 1, 400).ratio).toBeGreaterThan(1.5)
+  })
+
+  test('attack 71: served one after the other, sixteen devices of eight rounds counted as 2.5 cards, and as one now', () => {
+    const run = served(16, 8, (d, i) => 1000 * (8 * d + i + 1))
+    expect(cardsShown(run, 1, 1000)).toBeGreaterThan(2.5)
+    expect(cardsShown(run, 2, 1000)).toBe(1)
   })
 
   test('attack 48: served one after the other, eight devices show 2.7 cards and count as little more than one', () => {
-    const run = runOf(
-      Array.from({ length: 8 }, (_, d) => Array.from({ length: ROUNDS }, (_, i) => 1000 * (d * ROUNDS + i + 1))),
-    )
-    const cards = (rates: number[]) => rates.reduce((sum, rate) => sum + rate, 0) / (WORK / 1e-3)
-    expect(cards(shown(run))).toBeGreaterThan(2.7)
-    expect(cards(counted(run))).toBeLessThan(1.15)
+    const run = served(8, ROUNDS, (d, i) => 1000 * (d * ROUNDS + i + 1))
+    const shown = figuresOf(run).reduce((sum, { perSecond }) => sum + perSecond, 0) / (2 * 64 ** 3 * 1000)
+    expect(shown).toBeGreaterThan(2.7)
+    expect(cardsShown(run, 1, 1000)).toBeLessThan(1.15)
+    expect(cardsShown(run, 2, 1000)).toBe(1)
   })
 })

@@ -1,7 +1,7 @@
-import { KEPT_TILE_BYTES } from '../params/constants.ts'
+import { KEPT_TILE_BYTES, type ProtocolVersion } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
 import { type Challenge, fillBytes, fillPartOf, fillTiles, type PartKind } from './challenge.ts'
-import type { DeviceEvidence, PartEvidence } from './evidence.ts'
+import type { PartEvidence } from './evidence.ts'
 import type { Run } from './verifyPart.ts'
 
 /** What one device showed in one part, in whole numbers, so that every verifier gets the same digits. */
@@ -34,41 +34,88 @@ function figureOf(challenge: Challenge, p: number, evidence: PartEvidence, devic
   return { ...place, perSecond: perSecond(challenge, place, part.rounds, elapsedUs), heldBytes }
 }
 
+type Place = Pick<Figure, 'part' | 'device'>
+
 /** C3: the largest count of a certificate. A faster device is told as this, which is the least it showed. */
 const MOST_PER_SECOND = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** What so many rounds or passes of a device come to in a second, rounded down. */
-function perSecond(
-  challenge: Challenge,
-  { part: p, device }: Pick<Figure, 'part' | 'device'>,
-  rounds: number,
-  elapsedUs: number,
-): number {
-  const total = workOfRound(challenge, p, device).reduce((product, factor) => product * BigInt(factor), BigInt(rounds))
-  const exact = (total * 1_000_000n) / BigInt(elapsedUs)
+function perSecond(challenge: Challenge, place: Place, rounds: number, elapsedUs: number): number {
+  const exact = (workOf(challenge, place, rounds) * 1_000_000n) / BigInt(elapsedUs)
   return Number(exact > MOST_PER_SECOND ? MOST_PER_SECOND : exact)
 }
 
-function workOfRound(challenge: Challenge, p: number, device: number): readonly number[] {
+/** Operations of so many rounds, or bytes of so many passes. */
+function workOf(challenge: Challenge, { part: p, device }: Place, rounds: number): bigint {
   const part = challenge.parts[p]!
-  if (part.kind === 'rounds' || part.kind === 'bind') return [2, part.m, part.n, part.k]
+  const product = (...factors: number[]) => factors.reduce((sofar, factor) => sofar * BigInt(factor), BigInt(rounds))
+  if (part.kind === 'rounds' || part.kind === 'bind') return product(2, part.m, part.n, part.k)
   const tiles = fillTiles(challenge.parts[fillPartOf(challenge, p)]!, device)
   // §7 counts both tiles of a pair, §8 only the one that crosses the link.
-  return [part.kind === 'memory' ? 2 * KEPT_TILE_BYTES : KEPT_TILE_BYTES, tiles]
+  return product(part.kind === 'memory' ? 2 * KEPT_TILE_BYTES : KEPT_TILE_BYTES, tiles)
+}
+
+/** §4.3: what counts of each figure of a run where several devices took part, in the order of `figuresOf`. */
+export function countedPerSecond(run: Run, rules: ProtocolVersion): number[] {
+  const counted = rules === 1 ? countedByVersion1 : countedByVersion2
+  return run.parts.flatMap((_, part) => counted(run, part))
+}
+
+/** Arrivals of the roots that are timed, in microseconds since S_p, or since Z_0 in a memory part. */
+interface TimedDevice {
+  readonly device: number
+  readonly arrivalsUs: readonly number[]
+}
+
+function timedDevices({ challenge, parts }: Run, p: number): TimedDevice[] {
+  const part = challenge.parts[p]!
+  const { devices, zSentUs } = parts[p]!
+  return devices.map(({ device, arrivalsUs }) => ({
+    device,
+    arrivalsUs: arrivalsUs
+      .slice(part.kind === 'memory' ? part.kept[device]! : 0)
+      .map((arrival) => arrival - (zSentUs ?? 0)),
+  }))
+}
+
+/** No device counts for more than it had shown when the first was done, the round under way included (attack 48). */
+function countedByVersion1(run: Run, p: number): number[] {
+  const { challenge } = run
+  const devices = timedDevices(run, p)
+  const firstDoneUs = Math.max(1, Math.min(...devices.map(({ arrivalsUs }) => arrivalsUs.at(-1)!)))
+  const { rounds } = challenge.parts[p]!
+  return devices.map(({ device, arrivalsUs }) => {
+    const place = { part: p, device }
+    const shown = Math.min(rounds, arrivalsUs.filter((arrival) => arrival <= firstDoneUs).length + 1)
+    const whole = perSecond(challenge, place, rounds, Math.max(1, arrivalsUs.at(-1)!))
+    return Math.min(whole, perSecond(challenge, place, shown, firstDoneUs))
+  })
 }
 
 /**
- * §4.3, attack 48: what counts of a rate where several devices took part. One card could serve their chains one after
- * the other and be counted once for the first, half for the second and so on. So no device counts for more than it had
- * shown, the round under way included, when the first of them was done; a steady device loses nothing by that.
+ * Attacks 48 and 71: whatever serves the chains has done all the work that has arrived, so at any instant their sum over
+ * the time so far is at most what it can do. The instant with the largest sum counts, for all devices the same. It is one
+ * from half the time of the device that was done first: before that a burst would do, and a slower device that is still
+ * at work when the others are done must not cost them anything.
  */
-export function countedPerSecond({ challenge, parts }: Run, figure: Figure): number {
-  const part = challenge.parts[figure.part]!
-  const { devices, zSentUs } = parts[figure.part]!
-  const timedOf = ({ device, arrivalsUs }: DeviceEvidence) =>
-    arrivalsUs.slice(part.kind === 'memory' ? part.kept[device]! : 0).map((arrival) => arrival - (zSentUs ?? 0))
-  const firstDoneUs = Math.max(1, Math.min(...devices.map((device) => timedOf(device).at(-1)!)))
-  const own = timedOf(devices.find(({ device }) => device === figure.device)!)
-  const shown = Math.min(part.rounds, own.filter((arrival) => arrival <= firstDoneUs).length + 1)
-  return Math.min(figure.perSecond, perSecond(challenge, figure, shown, firstDoneUs))
+function countedByVersion2(run: Run, p: number): number[] {
+  const { challenge } = run
+  const devices = timedDevices(run, p)
+  const firstDoneUs = Math.min(...devices.map(({ arrivalsUs }) => arrivalsUs.at(-1)!))
+  const works = devices.map(({ device }) => workOf(challenge, { part: p, device }, 1))
+  const arrivals = devices
+    .flatMap(({ arrivalsUs }, place) => arrivalsUs.map((atUs) => ({ atUs: Math.max(1, atUs), place })))
+    .sort((a, b) => a.atUs - b.atUs)
+  let arrived = 0n
+  let best = { work: 0n, atUs: 1 }
+  for (const [i, { atUs, place }] of arrivals.entries()) {
+    arrived += works[place]!
+    // Roots of one instant count together; of two instants that show the same the earlier one is taken.
+    if (arrivals[i + 1]?.atUs === atUs || 2 * atUs < firstDoneUs) continue
+    if (arrived * BigInt(best.atUs) > best.work * BigInt(atUs)) best = { work: arrived, atUs }
+  }
+  return devices.map(({ device, arrivalsUs }) => {
+    const rounds = arrivalsUs.filter((arrival) => arrival <= best.atUs).length
+    return perSecond(challenge, { part: p, device }, rounds, best.atUs)
+  })
 }
