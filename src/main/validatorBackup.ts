@@ -21,7 +21,7 @@ export const backupStore = (store: Store, folder: string): Promise<Backup> => {
 
 /** JSON lines, compressed. The file appears under its name only when it is whole. */
 export async function writeBackup(store: Store, file: string): Promise<Backup> {
-  mkdirSync(dirname(file), { recursive: true })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const aside = `${file}.part`
   const lines = new PassThrough()
   const written = pipeline(lines, createGzip({ level: 1 }), createWriteStream(aside, { mode: 0o600 }))

@@ -1,9 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { storeSuite } from '../../../test/suites/storeSuite.ts'
 import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
+import { tightenFolder } from '../system/tightenFolder.ts'
 import { openEmbedded } from './openEmbedded.ts'
 
 storeSuite('embedded', async () => {
@@ -20,7 +30,58 @@ storeSuite('embedded', async () => {
   }
 })
 
+/** Modes of a folder and everything in it, each once. */
+function modesIn(folder: string): Set<string> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
+  return new Set(
+    [folder, ...names].map((path) => {
+      const found = lstatSync(path)
+      return `${found.isDirectory() ? 'folder' : 'file'} ${(found.mode & 0o7777).toString(8)}`
+    }),
+  )
+}
+
 describe('openEmbedded', () => {
+  test('attack 90: a store is closed to other accounts, also one that was open to all, while it runs and after', async () => {
+    const { folder, end } = await embeddedFolder()
+    for (const name of ['', 'base', 'PG_VERSION']) chmodSync(join(folder, name), 0o777)
+    const store = await openEmbedded({ folder })
+    await store.putBox({ id: 'a', address: 'local', provider: 'p', claim: null, allocated: false })
+    // Two caches of the engine have a mode of its own while it runs; nobody else gets as far as them.
+    expect([...modesIn(folder)].filter((mode) => mode.startsWith('folder'))).toEqual(['folder 700'])
+    await store.close()
+    expect(modesIn(folder)).toEqual(new Set(['folder 700', 'file 600']))
+    end()
+  })
+
+  test('attack 90: a new store is closed from its first moment', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'touchstone-store-'))
+    const folder = join(parent, 'deep', 'data')
+    const seen = new Set<number>()
+    const looking = setInterval(() => {
+      for (const name of existsSync(join(parent, 'deep')) ? readdirSync(join(parent, 'deep')) : [])
+        if (name.includes('.creating-')) seen.add(lstatSync(join(parent, 'deep', name)).mode & 0o777)
+    }, 5)
+    const store = await openEmbedded({ folder })
+    clearInterval(looking)
+    await store.close()
+    expect(seen).toEqual(new Set([0o700]))
+    expect(lstatSync(join(parent, 'deep')).mode & 0o777).toBe(0o700)
+    expect(modesIn(folder)).toEqual(new Set(['folder 700', 'file 600']))
+    rmSync(parent, { recursive: true })
+  })
+
+  test('attack 90: a store that holds what another account put there, or a link, is refused with a next step', async () => {
+    const { folder, end } = await embeddedFolder()
+    symlinkSync('/etc/passwd', join(folder, 'base', 'planted'))
+    const refused = { detail: { code: 'FOLDER_NOT_OURS', path: join(folder, 'base', 'planted') } }
+    await expect(openEmbedded({ folder })).rejects.toMatchObject(refused)
+    rmSync(join(folder, 'base', 'planted'))
+    expect(() => tightenFolder(folder, process.getuid!() + 1)).toThrow(/belongs to another account/)
+    await (await openEmbedded({ folder })).close()
+    end()
+  })
+
   test('a folder has one user at a time', async () => {
     const { folder, end } = await embeddedFolder()
     const store = await openEmbedded({ folder })

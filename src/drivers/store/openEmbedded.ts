@@ -7,6 +7,7 @@ import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
 import { lockFolder } from '../system/lockFolder.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
+import { tightenFolder } from '../system/tightenFolder.ts'
 import { type EngineThread, openThread } from './engineThread.ts'
 import type { Database, Queries, Row, Statement } from './sql.ts'
 import { storeFrom } from './storeFrom.ts'
@@ -18,6 +19,7 @@ export async function openEmbedded({ folder }: { readonly folder: string }): Pro
   try {
     if (isFree(path)) await create(path)
     else if (!existsSync(join(path, 'PG_VERSION'))) throw unusable(path, new Error('it holds something else'))
+    tightenFolder(path)
     const store = await storeFrom(await openDatabase(path, unlock))
     // Whoever held these leases is gone: the folder is ours alone.
     await store.releaseLeases(null)
@@ -33,7 +35,7 @@ const isFree = (path: string): boolean =>
   !existsSync(path) || (statSync(path).isDirectory() && readdirSync(path).length === 0)
 
 async function create(folder: string): Promise<void> {
-  mkdirSync(dirname(folder), { recursive: true })
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 })
   const script = fileURLToPath(scriptUrl('./pgliteCreate.ts', import.meta.url))
   const child = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
@@ -75,6 +77,8 @@ async function openDatabase(folder: string, unlock: () => Promise<void>): Promis
     close: () => {
       closing ??= alone(async () => {
         await thread.close()
+        // The engine writes its caches with modes of its own, which only the closed folders around them make up for.
+        tightenFolder(folder)
         await unlock()
       })
       return closing

@@ -13,7 +13,7 @@ import type { TouchstoneError } from '../../ports/errors.ts'
  */
 export async function lockFolder(folder: string, inUse: () => TouchstoneError): Promise<() => Promise<void>> {
   const path = socketPath(resolve(folder))
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   for (let tries = 0; tries < 5; tries++) {
     const server = await listen(path)
     if (server) {
