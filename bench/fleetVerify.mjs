@@ -131,7 +131,15 @@ const verify = async (job, { onStep }, signal) => {
     signal,
   )
   if (rejected) throw new Error(`honest evidence was refused: ${JSON.stringify(rejected)}`)
-  const judged = { run, preset: PRESETS.devnet, deviceClasses: ['gpu'], catalogue, claim: null, rejected }
+  const judged = {
+    run,
+    preset: PRESETS.devnet,
+    deviceClasses: ['gpu'],
+    catalogue,
+    claim: null,
+    roundTripUs: 0,
+    rejected,
+  }
   const judgement = judgeRun(judged)
   const issuedAt = systemClock.wallTime().toISOString()
   const signatures = { readySignature: new Uint8Array(64), resultSignature: new Uint8Array(64) }
@@ -142,6 +150,7 @@ const verify = async (job, { onStep }, signal) => {
       program: 'bench',
       issuedAt,
       preset: 'devnet',
+      roundTripUs: 0,
       claim: null,
       inventory,
       telemetry: [],

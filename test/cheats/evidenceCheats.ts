@@ -47,6 +47,7 @@ export const judgeSynthetic = (catalogue: Catalogue, given: SyntheticRun): Judge
     deviceClasses: given.cards.map(() => 'gpu' as const),
     catalogue,
     claim: null,
+    roundTripUs: 0,
     rejected: null,
   })
 

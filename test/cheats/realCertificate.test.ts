@@ -56,7 +56,15 @@ describe('the certificate of a real card', () => {
     const other = { ...catalogue, models: catalogue.models.filter(({ id }) => !/^(gh200|h[12]00)/.test(id)) }
     for (const preset of [PRESETS.mainnet, PRESETS.custom]) {
       const judged = (by: Catalogue) =>
-        judgeRun({ run: read.run, preset, deviceClasses: ['gpu'], catalogue: by, claim: null, rejected: null })
+        judgeRun({
+          run: read.run,
+          preset,
+          deviceClasses: ['gpu'],
+          catalogue: by,
+          claim: null,
+          roundTripUs: 0,
+          rejected: null,
+        })
       const [stated, ours] = [judged(catalogue), judged(other)]
       expect(stated.devices[0]!.memory!.floorBytes).toBeLessThan(ours.devices[0]!.memory!.floorBytes!)
       const predicate = structuredClone(read.statement.predicate)

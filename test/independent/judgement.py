@@ -135,7 +135,11 @@ def device_facts(facts, device):
     share = 1000 * bind_rate // int8_rate if bind and int8_rate else None
     curve = None
     if facts.sustained:
-        curve = {**sustained_curve(facts.sustained, device), "perSecond": facts.rate(facts.sustained, device)}
+        mean = facts.shown(facts.sustained, device)
+        curve = {**sustained_curve(facts.sustained, device), "perSecond": min(mean, facts.rate(facts.sustained, device))}
+        if facts.version > 1:
+            peak = facts.rate(facts.first[facts.sustained.asked["precision"]], device)
+            curve["peakShare"] = 1000 * mean // peak if peak else 0
     return {"device": device, "rates": {name: facts.rate(part, device) for name, part in facts.first.items()},
             "classes": {name: part.asked["m"] for name, part in facts.first.items()}, "sustained": curve,
             "memory": memory_facts(facts, device), "bindPerSecond": bind_rate, "bindShare": share,
@@ -150,8 +154,11 @@ def scaling(facts, devices):
     return min(1000, 1000 * sum(facts.rate(together, device) for device in range(devices)) // sum(alone))
 
 
-def too_short(facts, preset):
+def too_short(facts, preset, round_trip):
+    if facts.version > 1 and any(part.asked["rounds"] < (2 if preset == "tiny" else 8) for part in facts.parts):
+        return True
     rounds, sustained, passes = LEAST_US[preset]
+    passes = max(passes, 50 * round_trip) if preset == "mainnet" else passes
     for (index, _), entry in facts.figures.items():
         part = facts.parts[index]
         if part.asked["mask"] == facts.everyone and part.kind != "link":
@@ -166,7 +173,7 @@ def check_judgement(challenge, predicate, parts, figures):
     given, facts = predicate["judgement"], Facts(challenge, parts, figures)
     require(given["outcome"] == "accepted", "REJECTED", "the validator rejected this run")
     require(given["reason"] is None, "WRONG_JUDGEMENT", "accepted with a reason")
-    require(not too_short(facts, predicate["preset"]), "TOO_SHORT", "a timed part was too short")
+    require(not too_short(facts, predicate["preset"], predicate.get("roundTripUs", 0)), "TOO_SHORT", "a timed part was too short")
     check_shape(given, predicate, challenge["devices"])
     require(given["scaling"] == scaling(facts, challenge["devices"]), "WRONG_JUDGEMENT", "scaling")
     for device, shown in enumerate(given["devices"]):

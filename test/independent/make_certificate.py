@@ -156,7 +156,7 @@ def judged(challenge, x, predicate):
     found = {"outcome": "accepted", "reason": None, "catalogue": "00" * 32, "devices": devices,
              "count": {"claimed": len(devices), "least": 1, "established": False, "sentence": judgement.uncounted(len(devices))},
              "scaling": judgement.scaling(facts, challenge["devices"]), "claim": None}
-    return {**predicate, "figures": figures, "judgement": found}
+    return {**predicate, "figures": figures, "judgement": found, "roundTripUs": 120}
 
 
 def statement(challenge, x, predicate):

@@ -10,9 +10,12 @@ export interface Greeting {
   readonly proverKey: Uint8Array
   /** Claims. */
   readonly inventory: Inventory
-  /** Shortest of a few round trips, for sizing alone: nothing is ever subtracted from a time (attack 32). */
+  /** Shortest of a few round trips, which say how long passes must be (§7): nothing is ever subtracted from a time (attack 32). */
   readonly roundTripSeconds: number
 }
+
+/** The round trip as a certificate tells it. */
+export const roundTripUs = ({ roundTripSeconds }: Greeting): number => Math.round(1e6 * roundTripSeconds)
 
 /** Says hello, hears the prover's key and inventory, and measures the round trip. */
 export async function greetProver(

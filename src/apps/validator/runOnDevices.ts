@@ -8,7 +8,7 @@ import type { Inventory } from '../../core/wire/inventory.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { calibrate } from './calibrate.ts'
 import type { ConductedRun } from './conductRun.ts'
-import { type Greeting, greetProver } from './greetProver.ts'
+import { type Greeting, greetProver, roundTripUs } from './greetProver.ts'
 import type { Progress } from './partConductor.ts'
 import { planInputs } from './planInputs.ts'
 import type { ProverSession } from './proverSession.ts'
@@ -127,12 +127,13 @@ async function runLongEnough({ line, plan, preset, begun }: Lengthened, deps: Ve
     return begun(await checkedIfGivenUp(done, deps, signal))
   }
   const first = await run(plan)
-  if (first.rejected || shortParts(preset, first).length === 0) return first
+  const timed = { run: first, preset, roundTripUs: roundTripUs(first.greeting) }
+  if (first.rejected || shortParts(timed).length === 0) return first
   // A cheat that sees itself caught could end a later part early to have the run forgotten (attack 55).
   const rejected = await verifyAll(first, deps, signal)
   if (rejected) return { ...first, rejected }
   deps.onStep?.({ step: 'again' })
-  return await run(lengthen(plan, timedParts(preset, first)))
+  return await run(lengthen(plan, timedParts(timed)))
 }
 
 interface Lengthened {

@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
-import { greetProver } from './greetProver.ts'
+import { greetProver, roundTripUs as roundTripUsOf } from './greetProver.ts'
 import type { Progress } from './partConductor.ts'
 import { ProverSession } from './proverSession.ts'
 import { readTelemetry } from './readTelemetry.ts'
@@ -89,12 +89,24 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
     const rejected = conducted.rejected ?? (await verifyAll(run, deps, signal)) // verify
     const deviceClasses = inventory.devices.map((device) => device.class)
     const { preset, program } = options
+    const roundTripUs = roundTripUsOf(conducted.greeting)
     const claim = options.claim === null ? null : plainClaim(options.claim)
-    const judgement = judgeRun({ run, preset, deviceClasses, catalogue, claim, rejected }) // identify
+    const judgement = judgeRun({ run, preset, deviceClasses, catalogue, claim, roundTripUs, rejected }) // identify
     const issuedAt = clock.wallTime().toISOString()
     const telemetry = readTelemetry(session.telemetry)
     const certificate = issueCertificate(
-      { ...conducted, run, program, issuedAt, preset: preset.name, claim, inventory, telemetry, judgement },
+      {
+        ...conducted,
+        run,
+        program,
+        issuedAt,
+        preset: preset.name,
+        claim,
+        inventory,
+        telemetry,
+        judgement,
+        roundTripUs,
+      },
       signer,
     )
     const { address, access } = box

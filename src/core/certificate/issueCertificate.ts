@@ -24,6 +24,8 @@ export interface IssueInputs {
   readonly telemetry: readonly unknown[]
   readonly faults: readonly { readonly code: string; readonly text: string }[]
   readonly judgement: Judgement
+  /** The shortest round trip measured before the run. */
+  readonly roundTripUs: number
 }
 
 /** §10. The evidence of one run as a signed file that anyone re-checks offline. */
@@ -56,6 +58,7 @@ export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
       },
       figures: figuresOf(run),
       judgement: inputs.judgement as unknown as Statement['predicate']['judgement'],
+      roundTripUs: inputs.roundTripUs,
     },
   }
   return sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer)

@@ -19,7 +19,7 @@ import type { RejectReason } from '../proof/reasons.ts'
 import type { DeviceClass } from '../proof/sizeClass.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { measuredOf, type ProvenDevice, provenDevices, scalingOf } from './measuredDevices.ts'
-import { shortParts } from './shortParts.ts'
+import { fewRounds, shortParts, type Timed } from './shortParts.ts'
 
 /** §7: capacity counts as the card's own only when it is read nearly as fast as the card copies. */
 export interface MemoryJudgement {
@@ -72,6 +72,8 @@ export interface JudgeInputs {
   readonly claim: string | null
   /** The rules to judge by; those the run was conducted under where left out. */
   readonly rules?: ProtocolVersion
+  /** The shortest round trip the validator measured, by which passes must be long enough (§7). */
+  readonly roundTripUs: number
   /** What the conduct of the run or its openings already rejected. */
   readonly rejected: RejectReason | null
 }
@@ -96,7 +98,11 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
       }),
     ),
   )
-  const reason = rejected ?? (complete ? (tooShort(preset, run) ?? undersized(devices, preset, catalogue)) : null)
+  const reason =
+    rejected ??
+    (complete
+      ? (tooShort({ run, preset, rules, roundTripUs: inputs.roundTripUs }) ?? undersized(devices, preset, catalogue))
+      : null)
   const isGpu = preset.secure && deviceClasses.every((deviceClass) => deviceClass === 'gpu')
   const counted = isGpu ? countCards(proven.map(totalsOf), catalogue) : claimedOnly(run.challenge.deviceCount)
   const { claimed, least, established, sentence } = counted
@@ -216,8 +222,10 @@ function undersized(devices: readonly DeviceJudgement[], preset: Preset, catalog
   return null
 }
 
-function tooShort(preset: Preset, run: Run): RejectReason | null {
-  const [short] = shortParts(preset, run)
+function tooShort(given: Timed & { readonly rules: ProtocolVersion }): RejectReason | null {
+  const few = given.rules === 1 ? undefined : fewRounds(given.preset, given.run)[0]
+  if (few) return { code: 'TOO_SHORT', ...few }
+  const [short] = shortParts(given)
   if (!short) return null
   const { part, device, leastUs, elapsedUs } = short
   return { code: 'TOO_SHORT', part, device, expected: `${leastUs} us`, got: `${elapsedUs} us` }

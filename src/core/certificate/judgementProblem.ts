@@ -23,9 +23,10 @@ export function judgementProblem(
     return { problem: { code: 'EVIDENCE_REJECTED', reason: found }, recomputed: true }
   if (stated.outcome === 'rejected')
     return { problem: { code: 'RUN_REJECTED', reason: stated.reason as unknown as RejectReason }, recomputed: false }
-  const { inventory, text } = statement.predicate.claims
+  const { claims, roundTripUs } = statement.predicate
+  const { inventory, text } = claims
   const deviceClasses = inventory.devices.map((device) => device.class)
-  const judged = judgeRun({ run, preset, deviceClasses, catalogue, claim: text, rejected: null })
+  const judged = judgeRun({ run, preset, deviceClasses, catalogue, claim: text, roundTripUs, rejected: null })
   const recomputed = stated.catalogue === catalogueHash(catalogue)
   const expected = recomputed ? judged : withStatedInferences(judged, stated as unknown as Judgement)
   const same = canonicalJson(expected) === canonicalJson(stated)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type ProvenDevice, scalingOf } from './measuredDevices.ts'
+import type { Run } from '../proof/verifyPart.ts'
+import { measuredOf, type ProvenDevice, provenDevices, scalingOf } from './measuredDevices.ts'
 
 const device = (together: number, alonePerSecond: number | null): ProvenDevice => ({
   device: 0,
@@ -17,4 +18,50 @@ test('C7: devices that share one card show it, and nothing is said where one of 
   expect(scalingOf([device(50, 100), device(50, null)])).toBeNull()
   expect(scalingOf([device(50, 100)])).toBeNull()
   expect(scalingOf([device(50, 0), device(50, 0)])).toBeNull()
+})
+
+/** bf16 for 30 rounds, then for 200, with these arrivals. */
+function sustainedRun(sent: (round: number) => number): Run {
+  const part = { kind: 'rounds', precision: 'bf16', m: 64, n: 64, k: 64, mask: 1, kept: [0] }
+  const shown = (arrivalsUs: readonly number[]) => ({
+    zSentUs: null,
+    devices: [{ device: 0, arrivalsUs, roots: [], openings: new Uint8Array(0) }],
+  })
+  const rounds = (count: number, arrival: (round: number) => number) =>
+    Array.from({ length: count }, (_, i) => Math.round(arrival(i + 1)))
+  return {
+    challenge: {
+      deviceCount: 1,
+      parts: [
+        { ...part, rounds: 30 },
+        { ...part, rounds: 200 },
+      ],
+    },
+    parts: [shown(rounds(30, (round) => round * ROUND_US)), shown(rounds(200, sent))],
+  } as unknown as Run
+}
+
+const ROUND_US = 100_000
+
+/** Full speed for a quarter of the rounds, then 0.6 of it: what the card has done, and when. */
+const fading = (round: number) => ROUND_US * (round <= 50 ? round : 50 + (round - 50) / 0.6)
+
+const sustainedShare = (run: Run, rules: 1 | 2): number =>
+  measuredOf(provenDevices(run, rules)[0]!, 'gpu', null).sustainedShare!
+
+test('row 94: a fade shows, also where its roots are held back and sent at an even pace', () => {
+  const evenly = (round: number) => (round * fading(200)) / 200
+  for (let round = 1; round <= 200; round++) expect(evenly(round)).toBeGreaterThanOrEqual(fading(round))
+  expect(sustainedShare(sustainedRun(fading), 1)).toBeLessThan(0.85)
+  expect(sustainedShare(sustainedRun(evenly), 1)).toBe(1)
+  expect(sustainedShare(sustainedRun(fading), 2)).toBeLessThan(0.7)
+  expect(sustainedShare(sustainedRun(evenly), 2)).toBeCloseTo(2 / 3, 2)
+})
+
+test('row 94: a steady card keeps its share, and what held to the end is the sustained rate', () => {
+  const steady = sustainedRun((round) => round * ROUND_US)
+  expect(sustainedShare(steady, 2)).toBe(1)
+  const late = (round: number) => ROUND_US * (round < 101 ? round : 100 + 2 * (round - 100))
+  const [device] = provenDevices(sustainedRun(late), 2)
+  expect(device!.sustained!.perSecond / device!.rates.bf16!).toBeCloseTo(2 / 3, 3)
 })

@@ -7,12 +7,20 @@ import type { Run } from '../proof/verifyPart.ts'
 import { type PartRole, partRole } from './partRole.ts'
 import { type Curve, sustainedCurve } from './sustainedCurve.ts'
 
+/** A precision that was asked for a second time, for longer. */
+export interface SustainedRate extends Curve {
+  readonly precision: Precision
+  readonly perSecond: number
+  /** Mean of the whole part against the first, short one, in thousandths; absent under the rules of version 1. */
+  readonly peakShare?: number
+}
+
 /** Everything proven of one device, before anything is inferred from it. Whole numbers throughout. */
 export interface ProvenDevice {
   readonly device: number
   readonly rates: Readonly<Partial<Record<Precision, number>>>
   readonly classes: Readonly<Partial<Record<Precision, number>>>
-  readonly sustained: (Curve & { readonly precision: Precision; readonly perSecond: number }) | null
+  readonly sustained: SustainedRate | null
   /** From the first memory part of all devices; `part` says which. */
   readonly memory: {
     readonly part: number
@@ -43,7 +51,7 @@ export function provenDevices(run: Run, rules: ProtocolVersion): ProvenDevice[] 
       device,
       rates: Object.fromEntries(of('peak').map(({ precision, perSecond }) => [precision, perSecond])),
       classes: Object.fromEntries(of('peak').map(({ precision, part }) => [precision, run.challenge.parts[part]!.m])),
-      sustained: sustainedOf(run, of('sustained')[0]),
+      sustained: sustainedOf(run, of('sustained')[0], rules === 1 ? null : of('peak')),
       memory: memory
         ? { ...memoryOf(memory), int8PerSecond: int8 ? Math.max(int8.perSecond, int8.shownPerSecond) : null }
         : null,
@@ -54,14 +62,40 @@ export function provenDevices(run: Run, rules: ProtocolVersion): ProvenDevice[] 
   })
 }
 
+/** A figure with the rate that counts, and the one of C6. */
+interface CountedFigure extends Figure {
+  readonly shownPerSecond: number
+}
+
 const memoryOf = ({ part, heldBytes, perSecond, elapsedUs }: Figure) => ({ part, heldBytes, perSecond, elapsedUs })
 
-function sustainedOf(run: Run, figure: Figure | undefined): ProvenDevice['sustained'] {
+function sustainedOf(
+  run: Run,
+  figure: CountedFigure | undefined,
+  peaks: readonly CountedFigure[] | null,
+): ProvenDevice['sustained'] {
   if (!figure) return null
+  const { precision, shownPerSecond } = figure
   const { m, n, k } = run.challenge.parts[figure.part]!
   const { arrivalsUs } = run.parts[figure.part]!.devices.find(({ device }) => device === figure.device)!
-  return { precision: figure.precision, perSecond: figure.perSecond, ...sustainedCurve(arrivalsUs, 2 * m * n * k) }
+  const peak = peaks?.find((candidate) => candidate.precision === precision)?.perSecond
+  return {
+    precision,
+    // What held to the end: the best of the second half is not sustained.
+    perSecond: Math.min(figure.perSecond, shownPerSecond),
+    ...sustainedCurve(arrivalsUs, 2 * m * n * k),
+    ...(peak === undefined ? {} : { peakShare: thousandths(shownPerSecond, peak) }),
+  }
 }
+
+const thousandths = (part: number, whole: number): number =>
+  whole === 0 ? 0 : Number((1000n * BigInt(part)) / BigInt(whole))
+
+/**
+ * What is left of its speed while a device works. Roots that wait and are sent at an even pace make the last third look
+ * like the first; they cannot make the whole part shorter, so its mean against the short part counts too (attack 94).
+ */
+const shareOf = ({ lastShare, peakShare }: SustainedRate): number => Math.min(lastShare, peakShare ?? lastShare) / 1000
 
 /** §8: rates together over rates alone, in thousandths; null unless each of several devices has run alone. */
 export function scalingOf(devices: readonly ProvenDevice[]): number | null {
@@ -80,7 +114,7 @@ export function measuredOf(device: ProvenDevice, deviceClass: DeviceClass, scali
     rates,
     classes,
     ...(memory ? { memoryBytes: memory.heldBytes, bandwidth: memory.perSecond } : {}),
-    ...(sustained ? { sustainedShare: sustained.lastShare / 1000 } : {}),
+    ...(sustained ? { sustainedShare: shareOf(sustained) } : {}),
     ...(scaling === null ? {} : { scaling: scaling / 1000 }),
   }
 }

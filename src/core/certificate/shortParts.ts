@@ -1,13 +1,21 @@
 import { SHORTEST_SHARE } from '../params/constants.ts'
 import type { Preset } from '../params/presets.ts'
-import { type Challenge, devicesOf } from '../proof/challenge.ts'
+import { devicesOf } from '../proof/challenge.ts'
 import { figuresOf } from '../proof/figures.ts'
 import { boundedRounds, type PlannedPart } from '../proof/planRun.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { partRole } from './partRole.ts'
 
-/** §7: the timed passes of a secure preset last at least this long. */
+/** §7: the timed passes of a secure preset last at least this long, so that the way of the last root is little of it. */
 const LEAST_PASS_SECONDS = 2
+const LEAST_PASS_ROUND_TRIPS = 50
+
+/** A run, the preset it is judged by and the shortest round trip measured before it. */
+export interface Timed {
+  readonly run: Run
+  readonly preset: Preset
+  readonly roundTripUs: number
+}
 
 export interface TimedPart {
   readonly part: number
@@ -17,21 +25,28 @@ export interface TimedPart {
 }
 
 /** §4.0, §7: every part that must last a while, with how long it did. */
-export function timedParts(preset: Preset, run: Run): TimedPart[] {
-  return figuresOf(run).flatMap(({ part, device, elapsedUs }) => {
-    const leastUs = leastMicroseconds(preset, run.challenge, part)
+export function timedParts(timed: Timed): TimedPart[] {
+  return figuresOf(timed.run).flatMap(({ part, device, elapsedUs }) => {
+    const leastUs = leastMicroseconds(timed, part)
     return leastUs > 0 ? [{ part, device, leastUs, elapsedUs }] : []
   })
 }
 
 /** Parts that were over too soon; a burst says nothing about a sustained rate. */
-export const shortParts = (preset: Preset, run: Run): TimedPart[] =>
-  timedParts(preset, run).filter(({ leastUs, elapsedUs }) => elapsedUs < leastUs)
+export const shortParts = (timed: Timed): TimedPart[] =>
+  timedParts(timed).filter(({ leastUs, elapsedUs }) => elapsedUs < leastUs)
 
-function leastMicroseconds(preset: Preset, challenge: Challenge, p: number): number {
+/** §4.3: parts of too few rounds or passes, of which one root more or less would be much of the rate. */
+export const fewRounds = ({ leastRounds }: Preset, { challenge }: Run) =>
+  challenge.parts.flatMap(({ rounds }, part) =>
+    rounds < leastRounds ? [{ part, expected: `${leastRounds} rounds`, got: rounds }] : [],
+  )
+
+function leastMicroseconds({ preset, run: { challenge }, roundTripUs }: Timed, p: number): number {
   const role = partRole(challenge, p)
   if (devicesOf(challenge.parts[p]!).length < challenge.deviceCount || role === 'link') return 0
-  if (role === 'memory') return preset.passSeconds > 0 ? LEAST_PASS_SECONDS * 1e6 : 0
+  if (role === 'memory')
+    return preset.passSeconds > 0 ? Math.max(LEAST_PASS_SECONDS * 1e6, LEAST_PASS_ROUND_TRIPS * roundTripUs) : 0
   return SHORTEST_SHARE * 1e6 * (role === 'sustained' ? preset.sustainedSeconds : preset.partSeconds)
 }
 

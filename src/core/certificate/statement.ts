@@ -102,7 +102,7 @@ const fault = z.strictObject({
     .regex(/^[\x20-\x7e]*$/),
 })
 
-const predicateWith = <I extends z.ZodType>(inventory: I) =>
+const predicateWith = <I extends z.ZodType, M extends z.ZodRawShape>(inventory: I, more: M) =>
   z.strictObject({
     program: shortText,
     issuedAt: z.iso.datetime(),
@@ -119,7 +119,11 @@ const predicateWith = <I extends z.ZodType>(inventory: I) =>
     }),
     figures: z.array(figure),
     judgement,
+    ...more,
   })
+
+/** The shortest round trip the signer measured before the run; its word, as the times are. */
+const ofVersion2 = { roundTripUs: count }
 
 const statementWith = <T extends string, P extends z.ZodType>(type: T, predicate: P) =>
   z.strictObject({
@@ -133,8 +137,8 @@ const statementWith = <T extends string, P extends z.ZodType>(type: T, predicate
   })
 
 /** The in-toto statement inside a certificate; docs/spec/certificate.md describes every field. */
-export const statementSchema = statementWith(PREDICATE_TYPES[2], predicateWith(inventorySchema))
-export const statementVersion1 = statementWith(PREDICATE_TYPES[1], predicateWith(inventoryVersion1))
+export const statementSchema = statementWith(PREDICATE_TYPES[2], predicateWith(inventorySchema, ofVersion2))
+export const statementVersion1 = statementWith(PREDICATE_TYPES[1], predicateWith(inventoryVersion1, {}))
 
 /** A statement of version 1 as its reader sees it: the fields it has, in the names of today. */
 export const statementOfVersion1 = ({ predicate, ...rest }: z.infer<typeof statementVersion1>): Statement => ({
@@ -143,6 +147,8 @@ export const statementOfVersion1 = ({ predicate, ...rest }: z.infer<typeof state
   predicate: {
     ...predicate,
     claims: { ...predicate.claims, inventory: inventoryOfVersion1(predicate.claims.inventory) },
+    // It did not say, and nothing was asked by it.
+    roundTripUs: 0,
   },
 })
 

@@ -14,6 +14,8 @@ export interface Preset {
   readonly passSeconds: number
   readonly fixedRounds: number
   readonly fixedPasses: number
+  /** Fewest rounds or passes of any part. */
+  readonly leastRounds: number
   /** Largest m = n and k of every part, for presets that do not follow the classes of §4.0; 0 follows them. */
   readonly size: number
   /** Bytes of the memory fill for presets that do not fill the card; 0 fills it. */
@@ -30,6 +32,7 @@ const tiny: Preset = {
   passSeconds: 0,
   fixedRounds: 4,
   fixedPasses: 3,
+  leastRounds: 2,
   size: 64,
   fillBytes: 0,
 }
@@ -44,6 +47,7 @@ const devnet: Preset = {
   passSeconds: 0,
   fixedRounds: 0,
   fixedPasses: 8,
+  leastRounds: 8,
   size: 8192,
   fillBytes: 64 * 2 ** 20,
 }
@@ -57,6 +61,7 @@ const mainnet: Preset = {
   passSeconds: 2.5,
   fixedRounds: 0,
   fixedPasses: 0,
+  leastRounds: 8,
   size: 0,
   fillBytes: 0,
 }

@@ -69,10 +69,11 @@ const asChallenge = (parts: readonly PlannedPart[], deviceCount: number): Challe
   parts: parts.map((part) => ({ ...part, nonceHash: new Uint8Array(32) })),
 })
 
-function expectSound(given: PlanInputs, plan: readonly PlannedPart[]): void {
+function expectSound(given: PlanInputs, plan: readonly PlannedPart[], least = 2): void {
   const challenge = asChallenge(plan, given.devices.length)
   expect(decodeChallenge(encodeChallenge(challenge))).toEqual(challenge)
   for (const part of challenge.parts) {
+    expect(part.rounds).toBeGreaterThanOrEqual(least)
     const roots = given.devices.reduce((sum, _, device) => sum + rootCount(part, device), 0)
     expect(roots).toBeLessThanOrEqual(2 ** 15 + 32 * 4096)
     expect(part.limitMs).toBeLessThanOrEqual(
@@ -90,11 +91,11 @@ describe('whatever a box claims and however it calibrates', () => {
         const size = (precision: PlanInputs['precisions'][number]) => chooseSize(given, precision, sizing, shown)
         expectSound(given, planTiming(given, size))
         const plan = planRun(given, size, shown)
-        expectSound(given, plan)
+        expectSound(given, plan, given.preset.leastRounds)
         const classes = given.devices.map((device) => device.class)
         expect(challengeDiffers(given.preset, asChallenge(plan, given.devices.length), classes)).toBeNull()
         const short = plan.map((_, part) => ({ part, device: 0, leastUs: 10_000_000, elapsedUs: 1 }))
-        expectSound(given, lengthen(plan, short))
+        expectSound(given, lengthen(plan, short), given.preset.leastRounds)
       }),
       { numRuns: 80 },
     )

@@ -78,7 +78,8 @@ export const REASONS: Readonly<Record<RejectCode, { readonly meaning: string; re
     nextStep: 'Use one prover key per box.',
   },
   TOO_SHORT: {
-    meaning: 'a timed part lasted under half of what the preset asks, twice',
+    meaning:
+      'a timed part had too few rounds, or was over too soon twice: half of what the preset asks, 50 round trips',
     nextStep: 'The box ran much faster than in its calibration; run again on an idle box.',
   },
   UNDERSIZED_RUN: {

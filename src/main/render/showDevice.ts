@@ -62,7 +62,8 @@ function showRates(
 function showSustained({ sustained }: DeviceJudgement, { line, colours }: Lines): void {
   if (!sustained) return
   const dips = sustained.dips > 0 ? colours.yellow(`, ${sustained.dips} ${sustained.dips === 1 ? 'dip' : 'dips'}`) : ''
-  const cooled = `, last third at ${sustained.lastShare / 10} % of the first`
+  const mean = sustained.peakShare === undefined ? '' : `, ${sustained.peakShare / 10} % of the short part`
+  const cooled = `, last third at ${sustained.lastShare / 10} % of the first${mean}`
   line(`  sustained      ${formatOps(sustained.perSecond)} ${sustained.precision}${dips}${colours.dim(cooled)}`)
   line(`                 ${sparkline(sustained.points)}`)
   const marks = dipMarks(sustained.points, sustained.medianPerSecond)
