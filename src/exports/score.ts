@@ -2,7 +2,14 @@
 export { type BoxFacts, checkRequirements, type Missing, type Requirements } from '../core/score/checkRequirements.ts'
 export { shareAtAge } from '../core/score/decay.ts'
 export { defaultScoreConfig } from '../core/score/defaultScoreConfig.ts'
+export { type Claimed, claimed, type Fact, type Measured, measured, type Proven, proven } from '../core/score/fact.ts'
 export { gpuTotals, type ScoredDevice } from '../core/score/gpuTotals.ts'
 export { readScoreConfig, ScoreConfigError } from '../core/score/readScoreConfig.ts'
-export { type BoxScore, type BoxScoreInput, type ScoreTerm, scoreBox } from '../core/score/scoreBox.ts'
+export {
+  type BoxScore,
+  type BoxScoreInput,
+  type HostScoreInput,
+  type ScoreTerm,
+  scoreBox,
+} from '../core/score/scoreBox.ts'
 export { FULL_SCORE, type ScoreConfig } from '../core/score/scoreConfig.ts'

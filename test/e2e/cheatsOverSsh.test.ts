@@ -188,7 +188,11 @@ describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
       await together()
       return reportOverSsh(turns[boxId]![round - 1]!(), {}, signal)
     }
-    const rules = await testRules({ box: { busyLimit: 1 } })
+    const { score: usual } = await testRules()
+    // Full marks for one operation a second: a stand-in computes too slowly to earn a point of the usual score.
+    const rates = { int8: 1, fp8: 1, bf16: 1, fp16: 1, fp32: 1 }
+    const score = { ...usual, reference: { ...usual.reference, rates } }
+    const rules = await testRules({ box: { busyLimit: 1 }, score })
     const statesAfter = async (round: number, ids: readonly string[]) => {
       for (const boxId of round > 1 ? ids : [])
         await store.addJob({ boxId, round, kind: 'full', reason: 'asked', cohort: -1, delayMs: 0 })

@@ -22,7 +22,13 @@ export const boxId = z
   .openapi({ example: 'box-1' })
 export const provider = z.string().regex(/^[\x21-\x7e]{1,64}$/)
 
-const term = z.object({ name: z.string(), points: z.number(), got: z.number(), full: z.number() })
+const term = z.object({
+  name: z.string(),
+  points: z.number(),
+  got: z.number(),
+  full: z.number(),
+  source: z.enum(['proven', 'measured', 'claimed']).optional(),
+})
 const figure = z.object({ device: z.int(), name: z.string(), value: z.number() })
 const mark = z.object({
   what: z.enum(MARKS),

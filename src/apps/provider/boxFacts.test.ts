@@ -1,32 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import { checkRequirements } from '../../core/score/checkRequirements.ts'
-import type { Inventory } from '../../core/wire/inventory.ts'
 import { boxFacts } from './boxFacts.ts'
 
-const card = (device: number) => ({
+const card = (device: number, status: string) => ({
   device,
   rates: { bf16: 600e12 },
   sustained: null,
   memory: { heldBytes: 130e9, perSecond: 4e12, floorBytes: 120e9, status: 'proven' },
-  identity: { status: 'identified', model: 'h200-sxm', confidencePercent: 99, twins: [], closest: [] },
+  identity: { status, model: status === 'cpu' ? null : 'h200-sxm', confidencePercent: 99, twins: [], closest: [] },
 })
-const judgement = (outcome: 'accepted' | 'rejected') =>
-  ({ outcome, devices: [card(0), card(1)], scaling: 1000 }) as unknown as Judgement
-const inventory = (deviceClass: 'cpu' | 'gpu', host: Inventory['host'] = {}): Inventory => ({
-  program: 'x',
-  devices: Array.from({ length: 2 }, () => ({
-    class: deviceClass,
-    backEnd: deviceClass === 'cpu' ? 'cpu' : 'cuda',
-    name: 'x',
-    memoryBytes: 1,
-    freeBytes: 1,
-    precisions: [],
-    details: {},
-  })),
-  host,
-})
-
+const judgement = (outcome: 'accepted' | 'rejected', status = 'identified') =>
+  ({ outcome, devices: [card(0, status), card(1, status)], scaling: 1000 }) as unknown as Judgement
 describe('boxFacts', () => {
   test('cards count with what was proven, the rest with what was measured', () => {
     const host = {
@@ -36,7 +21,7 @@ describe('boxFacts', () => {
       diskFreeBytes: 7,
       diskWriteBytesPerSec: 6,
     }
-    expect(boxFacts(judgement('accepted'), inventory('gpu', host))).toEqual({
+    expect(boxFacts(judgement('accepted'), { host })).toEqual({
       gpuCount: 2,
       gpuMemoryBytes: 260e9,
       bf16OpsPerSec: 1200e12,
@@ -50,8 +35,8 @@ describe('boxFacts', () => {
 
   test('a rejected run, a CPU and an unmeasured box have nothing to show, and every lack is named', () => {
     for (const facts of [
-      boxFacts(judgement('rejected'), inventory('gpu')),
-      boxFacts(judgement('accepted'), inventory('cpu', { diskFreeBytes: 'much' })),
+      boxFacts(judgement('rejected'), { host: {} }),
+      boxFacts(judgement('accepted', 'cpu'), { host: { diskFreeBytes: 'much' } }),
     ]) {
       expect(facts).toMatchObject({ gpuCount: 0, bf16OpsPerSec: 0, diskBytes: 0, model: null })
       const missing = checkRequirements(facts, { gpuCount: 1, ramBytes: 1, models: ['h200-sxm'] })

@@ -1,13 +1,11 @@
 import type { Judgement } from '../../core/certificate/judgeRun.ts'
-import { scoreInput } from '../../core/schedule/scoreInput.ts'
 import type { BoxFacts } from '../../core/score/checkRequirements.ts'
+import { gpuTotals } from '../../core/score/gpuTotals.ts'
 import type { Inventory } from '../../core/wire/inventory.ts'
 
 /** What a run on our own box says about what a network may ask for. A rejected run has no cards to show. */
-export function boxFacts(judgement: Judgement, { devices, host }: Inventory): BoxFacts {
-  const deviceClasses = devices.map((device) => device.class)
-  const { gpu } = scoreInput({ judgement, deviceClasses, registered: false, allocated: false })
-  const cards = judgement.outcome === 'accepted' ? gpu : null
+export function boxFacts(judgement: Judgement, { host }: Pick<Inventory, 'host'>): BoxFacts {
+  const cards = judgement.outcome === 'accepted' ? gpuTotals(judgement.devices, judgement.scaling)?.value : null
   const number = (name: string): number => (typeof host[name] === 'number' ? host[name] : 0)
   return {
     gpuCount: cards?.count ?? 0,

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { crossCheckGpus, type DriverGpu, type KernelGpu, normalBus, type PciGpu } from './crossCheckGpus.ts'
 import { HOST_FIELDS, markOf } from './hostFields.ts'
-import { hostScoreFacts } from './hostScoreFacts.ts'
 
 const busOf = (i: number): string => `0000:${i.toString(16).padStart(2, '0')}:00.0`
 const driverOf = (i: number): DriverGpu => ({
@@ -84,30 +83,6 @@ describe('crossCheckGpus', () => {
 })
 
 test('every field of the box says what it is worth, and an unknown one is a claim', () => {
-  expect(new Set(Object.values(HOST_FIELDS).map(({ mark }) => mark))).toEqual(new Set(['claimed', 'measured']))
-  expect([markOf('cpuWhetstoneMips'), markOf('cores'), markOf('toString'), markOf('made up')]).toEqual([
-    'measured',
-    'claimed',
-    'claimed',
-    'claimed',
-  ])
-})
-
-test('property: a score takes numbers of the box as they were measured, and nothing else', () => {
-  const measured = {
-    cpuWhetstoneMips: 1,
-    memoryLimitBytes: 2,
-    ramBytesPerSec: 3,
-    diskFreeBytes: 4,
-    diskWriteBytesPerSec: 5,
-  }
-  const facts = { cpuWhetstoneMips: 1, ramBytes: 2, ramBandwidth: 3, diskBytes: 4, diskBandwidth: 5 }
-  expect(hostScoreFacts(measured)).toEqual(facts)
-  const odd = fc.oneof(fc.string(), fc.boolean(), fc.constantFrom(0, -1, Number.NaN, Number.POSITIVE_INFINITY))
-  fc.assert(
-    fc.property(fc.constantFrom(...Object.keys(measured)), odd, (name, value) => {
-      const got = Object.values(hostScoreFacts({ ...measured, [name]: value }))
-      expect(got).toEqual(Object.values(facts).filter((fact) => fact !== measured[name as keyof typeof measured]))
-    }),
-  )
+  expect(new Set(Object.values(HOST_FIELDS).map(({ mark }) => mark))).toEqual(new Set(['claimed']))
+  for (const name of ['cpuWhetstoneMips', 'cores', 'toString', 'made up']) expect(markOf(name)).toBe('claimed')
 })

@@ -1,6 +1,7 @@
 /**
  * What a field of a report is worth. Proven: checked by the validator itself. Inferred: concluded from what was proven.
- * Measured: by our program on the box, which whoever owns the box could have changed. Claimed: said by the box.
+ * Measured: timed by the validator's clock and checked by it, but something else on the box could have stood in.
+ * Claimed: said by the box, or by our program there, which whoever owns the box could have changed.
  */
 export type Mark = 'proven' | 'inferred' | 'measured' | 'claimed'
 
@@ -8,6 +9,8 @@ export interface HostField {
   readonly mark: Mark
   readonly unit: 'bytes' | 'bytes/s' | 'op/s' | 'microseconds' | 'count' | 'text'
   readonly label: string
+  /** A figure that our program made there, rather than a fact it read. */
+  readonly figure?: true
 }
 
 /** Everything the rest of a box is described by; a field not listed here is shown as claimed text. */
@@ -25,18 +28,39 @@ export const HOST_FIELDS: Readonly<Record<string, HostField>> = {
   gpuDisagreements: { mark: 'claimed', unit: 'text', label: 'what these sources disagree about' },
   gpuHidden: { mark: 'claimed', unit: 'count', label: 'cards that are not for us' },
   gpuFaults: { mark: 'claimed', unit: 'text', label: 'cards that could not be opened' },
-  cpuWhetstoneMips: { mark: 'measured', unit: 'count', label: 'Whetstone, million instructions a second, one core' },
+  cpuWhetstoneMips: {
+    mark: 'claimed',
+    figure: true,
+    unit: 'count',
+    label: 'Whetstone, million instructions a second, one core',
+  },
   cpuWhetstoneMflops: {
-    mark: 'measured',
+    mark: 'claimed',
+    figure: true,
     unit: 'count',
     label: 'Whetstone, million floating operations a second, one core',
   },
-  cpuVectorFlops: { mark: 'measured', unit: 'op/s', label: 'vector additions and products, one core' },
-  ramBytesPerSec: { mark: 'measured', unit: 'bytes/s', label: 'memory, copying, one core' },
-  diskWriteBytesPerSec: { mark: 'measured', unit: 'bytes/s', label: 'disk, sequential writing, synced' },
-  diskReadBytesPerSec: { mark: 'measured', unit: 'bytes/s', label: 'disk, sequential reading, past the cache' },
-  diskWriteOpsPerSec: { mark: 'measured', unit: 'count', label: 'disk, random 4 KiB writes a second, each synced' },
-  diskReadOpsPerSec: { mark: 'measured', unit: 'count', label: 'disk, random 4 KiB reads a second, past the cache' },
+  cpuVectorFlops: { mark: 'claimed', figure: true, unit: 'op/s', label: 'vector additions and products, one core' },
+  ramBytesPerSec: { mark: 'claimed', figure: true, unit: 'bytes/s', label: 'memory, copying, one core' },
+  diskWriteBytesPerSec: { mark: 'claimed', figure: true, unit: 'bytes/s', label: 'disk, sequential writing, synced' },
+  diskReadBytesPerSec: {
+    mark: 'claimed',
+    figure: true,
+    unit: 'bytes/s',
+    label: 'disk, sequential reading, past the cache',
+  },
+  diskWriteOpsPerSec: {
+    mark: 'claimed',
+    figure: true,
+    unit: 'count',
+    label: 'disk, random 4 KiB writes a second, each synced',
+  },
+  diskReadOpsPerSec: {
+    mark: 'claimed',
+    figure: true,
+    unit: 'count',
+    label: 'disk, random 4 KiB reads a second, past the cache',
+  },
 }
 
 export const markOf = (name: string): Mark => (Object.hasOwn(HOST_FIELDS, name) ? HOST_FIELDS[name]!.mark : 'claimed')

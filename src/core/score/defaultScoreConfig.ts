@@ -16,7 +16,7 @@ const PRECISION_WEIGHTS: Readonly<Record<Precision, number>> = {
   fp32: 0.15,
 }
 
-/** The weights of the issue (GPU 55 %), and eight of the best catalogued card as full marks. */
+/** GPU 55 %, CPU 20 %, memory 15 %, disk 10 %, and eight of the best catalogued card as full marks. */
 export function defaultScoreConfig(catalogue: Catalogue): ScoreConfig {
   return {
     mode: 'proven',
@@ -25,6 +25,7 @@ export function defaultScoreConfig(catalogue: Catalogue): ScoreConfig {
     precisions: PRECISION_WEIGHTS,
     reference: bestReference(catalogue),
     limits: {
+      cpuHashing: 64e9,
       cpuWhetstoneMips: 500_000,
       ramBytes: 1024 * 2 ** 30,
       ramBandwidth: 300e9,

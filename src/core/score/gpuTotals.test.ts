@@ -4,13 +4,13 @@ import { gpuTotals, type ScoredDevice } from './gpuTotals.ts'
 const device = (more: Partial<ScoredDevice> = {}): ScoredDevice => ({
   rates: { bf16: 700, int8: 1000 },
   sustained: { precision: 'bf16', perSecond: 650 },
-  memory: { heldBytes: 80, perSecond: 3000, floorBytes: 70, status: 'proven' },
+  memory: { heldBytes: 80, perSecond: 3000, status: 'proven' },
   identity: { status: 'identified', model: 'h100-sxm' },
   ...more,
 })
 
 test('adds up what the devices proved', () => {
-  expect(gpuTotals([device(), device({ rates: { bf16: 1 } })], 900)).toEqual({
+  expect(gpuTotals([device(), device({ rates: { bf16: 1 } })], 900)?.value).toEqual({
     count: 2,
     model: 'h100-sxm',
     rates: { bf16: 701, int8: 1000 },
@@ -21,18 +21,21 @@ test('adds up what the devices proved', () => {
   })
 })
 
-test('memory that is only held counts with its floor', () => {
-  const held = { heldBytes: 80, perSecond: 1, floorBytes: 12, status: 'held' } as const
-  expect(gpuTotals([device({ memory: held })], null)?.memoryBytes).toBe(12)
-  expect(gpuTotals([device({ memory: { ...held, floorBytes: null } })], null)?.memoryBytes).toBe(0)
-  expect(gpuTotals([device({ memory: null })], null)).toMatchObject({ memoryBytes: 0, bandwidth: 0, scaling: 1 })
+test('row 74: memory that is held but not proven counts for nothing, and neither does its speed', () => {
+  const held = { heldBytes: 80e9, perSecond: 3e12, floorBytes: 70e9, status: 'held' } as const
+  const nothing = { memoryBytes: 0, bandwidth: 0 }
+  expect(gpuTotals([device({ memory: held })], null)?.value).toMatchObject(nothing)
+  expect(gpuTotals([device({ memory: null })], null)?.value).toMatchObject({ ...nothing, scaling: 1 })
+  expect(gpuTotals([device(), device({ memory: held })], null)?.value).toMatchObject({
+    memoryBytes: 80,
+    bandwidth: 3000,
+  })
 })
 
 test('cards of several models, or unknown ones, have no base score', () => {
-  expect(gpuTotals([device(), device({ identity: { status: 'identified', model: 't4' } })], null)).not.toHaveProperty(
-    'model',
-  )
-  expect(gpuTotals([device({ identity: { status: 'unknown', model: null } })], null)).not.toHaveProperty('model')
+  const mixed = [device(), device({ identity: { status: 'identified', model: 't4' } })]
+  expect(gpuTotals(mixed, null)?.value).not.toHaveProperty('model')
+  expect(gpuTotals([device({ identity: { status: 'unknown', model: null } })], null)?.value).not.toHaveProperty('model')
 })
 
 test('a CPU, or nothing, is no GPU', () => {

@@ -1,4 +1,5 @@
 import type { Precision } from '../params/precision.ts'
+import { type Proven, proven } from './fact.ts'
 import type { GpuScoreInput } from './scoreBox.ts'
 
 /** What a judged device brings to the score; the devices of a judgement have these fields and more. */
@@ -8,35 +9,35 @@ export interface ScoredDevice {
   readonly memory: {
     readonly heldBytes: number
     readonly perSecond: number
-    readonly floorBytes: number | null
     readonly status: 'proven' | 'held'
   } | null
   readonly identity: { readonly status: string; readonly model: string | null }
 }
 
 /**
- * Totals over the devices of a run, or null where a device is a CPU: it is no GPU to be paid for. Memory that is not
- * proven as the card's own counts with its floor (§7): what neither host memory nor recomputation could have supplied.
+ * Totals over the devices of a run, or null where a device is a CPU: it is no GPU to be paid for. Memory that is held
+ * but not proven as the card's own (§7) counts for nothing, and so does its speed.
  */
-export function gpuTotals(devices: readonly ScoredDevice[], scalingThousandths: number | null): GpuScoreInput | null {
+export function gpuTotals(
+  devices: readonly ScoredDevice[],
+  scalingThousandths: number | null,
+): Proven<GpuScoreInput> | null {
   if (devices.length === 0 || devices.some((device) => device.identity.status === 'cpu')) return null
   const models = new Set(devices.map((device) => device.identity.model))
   const [model] = models
-  return {
+  const memories = devices.flatMap(({ memory }) => (memory?.status === 'proven' ? [memory] : []))
+  return proven({
     count: devices.length,
     rates: sumRates(devices.map((device) => device.rates)),
     sustained: sumRates(
       devices.flatMap(({ sustained }) => (sustained ? [{ [sustained.precision]: sustained.perSecond }] : [])),
     ),
-    memoryBytes: devices.reduce((sum, { memory }) => sum + (memory === null ? 0 : ownBytes(memory)), 0),
-    bandwidth: devices.reduce((sum, { memory }) => sum + (memory?.perSecond ?? 0), 0),
+    memoryBytes: memories.reduce((sum, { heldBytes }) => sum + heldBytes, 0),
+    bandwidth: memories.reduce((sum, { perSecond }) => sum + perSecond, 0),
     scaling: scalingThousandths === null ? 1 : scalingThousandths / 1000,
     ...(models.size === 1 && typeof model === 'string' ? { model } : {}),
-  }
+  })
 }
-
-const ownBytes = ({ status, heldBytes, floorBytes }: NonNullable<ScoredDevice['memory']>): number =>
-  status === 'proven' ? heldBytes : (floorBytes ?? 0)
 
 function sumRates(all: readonly Readonly<Partial<Record<Precision, number>>>[]): Partial<Record<Precision, number>> {
   const totals: Partial<Record<Precision, number>> = {}

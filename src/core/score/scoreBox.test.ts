@@ -4,7 +4,8 @@ import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import { shareAtAge } from './decay.ts'
 import { defaultScoreConfig } from './defaultScoreConfig.ts'
-import { type BoxScoreInput, type GpuScoreInput, scoreBox } from './scoreBox.ts'
+import { claimed, measured, proven } from './fact.ts'
+import { type BoxScoreInput, type GpuScoreInput, type HostScoreInput, scoreBox } from './scoreBox.ts'
 import { FULL_SCORE, type ScoreConfig } from './scoreConfig.ts'
 
 let config: ScoreConfig
@@ -27,15 +28,25 @@ const gpus: fc.Arbitrary<GpuScoreInput> = fc.record(
   },
   { requiredKeys: ['count'] },
 )
-const boxes: fc.Arbitrary<BoxScoreInput & { gpu: GpuScoreInput }> = fc.record(
+const LARGEST = {
+  cpuHashing: 1e12,
+  cpuWhetstoneMips: 1e6,
+  ramBytes: 1e13,
+  ramBandwidth: 1e12,
+  diskBytes: 1e14,
+  diskBandwidth: 1e11,
+}
+const hostsOf = (...sources: (typeof proven | typeof measured | typeof claimed)[]): fc.Arbitrary<HostScoreInput> => {
+  const fact = (max: number) => fc.tuple(fc.constantFrom(...sources), amount(max)).map(([of, value]) => of(value))
+  const fields = Object.entries(LARGEST).map(([name, max]) => [name, fact(max)])
+  return fc.record(Object.fromEntries(fields), { requiredKeys: [] })
+}
+const unproven = hostsOf(measured, claimed)
+const boxes: fc.Arbitrary<BoxScoreInput & { gpu: { value: GpuScoreInput } }> = fc.record(
   {
     outcome: fc.constant('passed' as const),
-    gpu: gpus,
-    cpuWhetstoneMips: amount(1e6),
-    ramBytes: amount(1e13),
-    ramBandwidth: amount(1e12),
-    diskBytes: amount(1e14),
-    diskBandwidth: amount(1e11),
+    gpu: gpus.map((totals) => proven(totals)),
+    host: hostsOf(proven, measured, claimed),
     registered: fc.boolean(),
     allocated: fc.boolean(),
     ageMs: amount(1e9),
@@ -70,15 +81,34 @@ describe('scoreBox', () => {
           const settings = { ...config, mode }
           const before = scoreBox(box, settings).score
           const raise = (gpu: Partial<GpuScoreInput>) =>
-            scoreBox({ ...box, gpu: { ...box.gpu, ...gpu } }, settings).score
-          const old = box.gpu.rates?.[name]
+            scoreBox({ ...box, gpu: proven({ ...box.gpu.value, ...gpu }) }, settings).score
+          const old = box.gpu.value.rates?.[name]
           if (old !== undefined)
-            expect(raise({ rates: { ...box.gpu.rates, [name]: old * factor } })).toBeGreaterThanOrEqual(before)
-          const held = box.gpu.sustained?.[name]
+            expect(raise({ rates: { ...box.gpu.value.rates, [name]: old * factor } })).toBeGreaterThanOrEqual(before)
+          const held = box.gpu.value.sustained?.[name]
           if (held !== undefined)
-            expect(raise({ sustained: { ...box.gpu.sustained, [name]: held * factor } })).toBeGreaterThanOrEqual(before)
-          const value = box.gpu[field]
+            expect(raise({ sustained: { ...box.gpu.value.sustained, [name]: held * factor } })).toBeGreaterThanOrEqual(
+              before,
+            )
+          const value = box.gpu.value[field]
           if (value !== undefined) expect(raise({ [field]: value * factor })).toBeGreaterThanOrEqual(before)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  test('it never falls when a proven fact of the host rises', () => {
+    const names = fc.constantFrom(...(Object.keys(LARGEST) as (keyof HostScoreInput)[]))
+    fc.assert(
+      fc.property(
+        boxes,
+        names,
+        amount(1e12),
+        fc.double({ min: 1, max: 10, noNaN: true }),
+        (box, name, value, factor) => {
+          const at = (fact: number) => scoreBox({ ...box, host: { ...box.host, [name]: proven(fact) } }, config).score
+          expect(at(value * factor)).toBeGreaterThanOrEqual(at(value))
         },
       ),
       { numRuns: 300 },
@@ -95,29 +125,23 @@ describe('scoreBox', () => {
           zeroBecause: 'failed',
         })
         expect(scoreBox({ ...box, gpu: null }, settings)).toEqual({ score: 0, terms: [], zeroBecause: 'no gpu' })
-        expect(scoreBox({ ...box, gpu: { count: 8, memoryBytes: 1e12 } }, settings).score).toBe(0)
+        expect(scoreBox({ ...box, gpu: proven({ count: 8, memoryBytes: 1e12 }) }, settings).score).toBe(0)
       }),
       { numRuns: 50 },
     )
   })
 
-  const best = (): BoxScoreInput => ({
-    outcome: 'passed',
-    gpu: {
-      count: 8,
-      model: 'gb200',
-      sustained: config.reference.rates,
-      memoryBytes: config.reference.memoryBytes,
-      bandwidth: config.reference.bandwidth,
-      scaling: 1,
-    },
-    cpuWhetstoneMips: 1e9,
-    ramBytes: 1e15,
-    ramBandwidth: 1e15,
-    diskBytes: 1e16,
-    diskBandwidth: 1e15,
-    ageMs: 0,
+  const bestGpu = () => ({
+    count: 8,
+    model: 'gb200',
+    sustained: config.reference.rates,
+    memoryBytes: config.reference.memoryBytes,
+    bandwidth: config.reference.bandwidth,
+    scaling: 1,
   })
+  const hugeHost = (of: typeof proven | typeof measured | typeof claimed): HostScoreInput =>
+    Object.fromEntries(Object.keys(LARGEST).map((name) => [name, of(1e16)]))
+  const best = (): BoxScoreInput => ({ outcome: 'passed', gpu: proven(bestGpu()), host: hugeHost(proven), ageMs: 0 })
 
   test('the reference configuration gets full marks, of which the GPU has 55 %', () => {
     const { score, terms } = scoreBox(best(), config)
@@ -127,21 +151,79 @@ describe('scoreBox', () => {
     expect(gpu / FULL_SCORE).toBeCloseTo(0.55, 4)
   })
 
+  test('row 73: a box whose cards show next to nothing scores next to nothing, whatever it says and is', () => {
+    // What two large CPUs could show under the name of a GPU, in every problem at once.
+    const cpuPosing = { int8: 4e14, fp8: 1e13, bf16: 2e14, fp16: 1e13, fp32: 1e13 }
+    fc.assert(
+      fc.property(unproven, fc.double({ min: 0, max: 1, noNaN: true }), (host, share) => {
+        const shown = Object.fromEntries(Object.entries(cpuPosing).map(([name, value]) => [name, value * share]))
+        const gpu = proven({ count: 32, rates: shown, sustained: shown })
+        const box = { outcome: 'passed', gpu, host, registered: true, allocated: true, ageMs: 0 } as const
+        expect(scoreBox(box, config).score).toBeLessThan(FULL_SCORE / 100)
+      }),
+      { numRuns: 300 },
+    )
+    const idle = { ...best(), gpu: proven({ count: 1, rates: { int8: 84e6 } }), registered: true, allocated: true }
+    expect(scoreBox(idle, config).score).toBeLessThan(10)
+  })
+
+  test('row 73: what is not proven of the host moves a score by at most a twentieth of it', () => {
+    fc.assert(
+      fc.property(
+        boxes,
+        unproven,
+        unproven,
+        modes,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (box, a, b, mode, w) => {
+          const weights = { gpu: w, cpu: (1 - w) / 2, ram: (1 - w) / 4, disk: (1 - w) / 4 }
+          for (const settings of [config, { ...config, weights }]) {
+            const [one, two] = [a, b].map((host) => scoreBox({ ...box, host }, { ...settings, mode }).score)
+            const most = Math.min(FULL_SCORE, Math.min(one!, two!)) / 20
+            // Two roundings: of the aged sum, and of the twentieth.
+            expect(Math.abs(one! - two!)).toBeLessThanOrEqual(Math.max(most, 0) + 2)
+          }
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  test('row 73: a fact counts the more the better it is known, at most a tenth of its weight where it is not proven', () => {
+    const host = (of: typeof proven | typeof measured | typeof claimed) =>
+      scoreBox({ ...best(), host: hugeHost(of) }, config).terms.filter(({ name }) => /^(cpu|ram|disk)/.test(name))
+    const [full, timed, said] = [proven, measured, claimed].map(host)
+    for (const [i, { points, source }] of full!.entries()) {
+      expect(source).toBe('proven')
+      expect(timed![i]!.points).toBeLessThanOrEqual(points / 10)
+      expect(said![i]!.points).toBeLessThan(timed![i]!.points)
+      expect(said![i]!.points).toBeGreaterThan(0)
+    }
+  })
+
+  test('row 74: a claimed value does not compile where only a proven one may stand', () => {
+    // @ts-expect-error: a box's word for its cards
+    const said: BoxScoreInput = { ...best(), gpu: claimed(bestGpu()) }
+    // @ts-expect-error: a number that does not say where it comes from
+    const bare: BoxScoreInput = { ...best(), host: { ramBytes: 1e12 } }
+    expect([said, bare]).toHaveLength(2)
+  })
+
   test('a rate that was held counts more than one that was only shown', () => {
-    const { sustained, ...gpu } = best().gpu!
-    expect(scoreBox({ ...best(), gpu: { ...gpu, rates: sustained! } }, config).score).toBeLessThan(
+    const { sustained, ...gpu } = bestGpu()
+    expect(scoreBox({ ...best(), gpu: proven({ ...gpu, rates: sustained }) }, config).score).toBeLessThan(
       scoreBox(best(), config).score,
     )
-    const faded = { bf16: sustained!.bf16! / 2 }
-    const peak = { bf16: sustained!.bf16! }
-    const fades = scoreBox({ ...best(), gpu: { ...gpu, rates: peak, sustained: faded } }, config).score
-    expect(fades).toBeLessThan(scoreBox({ ...best(), gpu: { ...gpu, rates: peak } }, config).score)
+    const faded = { bf16: sustained.bf16 / 2 }
+    const peak = { bf16: sustained.bf16 }
+    const fades = scoreBox({ ...best(), gpu: proven({ ...gpu, rates: peak, sustained: faded }) }, config).score
+    expect(fades).toBeLessThan(scoreBox({ ...best(), gpu: proven({ ...gpu, rates: peak }) }, config).score)
   })
 
   test('normalize: base score times count, and an unknown card is scored by its rates', () => {
     const settings: ScoreConfig = { ...config, mode: 'normalize', normalize: { scores: { a: 2, b: 4 }, count: 8 } }
     const base = (model: string, count: number) =>
-      scoreBox({ outcome: 'passed', gpu: { count, model, rates: { bf16: 1 } }, ageMs: 0 }, settings).terms[0]
+      scoreBox({ outcome: 'passed', gpu: proven({ count, model, rates: { bf16: 1 } }), ageMs: 0 }, settings).terms[0]
     expect(base('b', 8)).toMatchObject({ name: 'gpu.base', points: FULL_SCORE * 0.55 * 0.7, got: 32, full: 32 })
     expect(base('a', 8)!.points).toBe(base('b', 4)!.points)
     expect(base('b', 32)!.points).toBe(base('b', 8)!.points)
@@ -160,8 +242,10 @@ describe('scoreBox', () => {
 
   test('nonsense is a fault of the caller', () => {
     expect(() => scoreBox({ ...best(), ageMs: -1 }, config)).toThrow(RangeError)
-    expect(() => scoreBox({ ...best(), ramBytes: Number.NaN }, config)).toThrow(RangeError)
-    expect(() => scoreBox({ ...best(), gpu: { count: 1, rates: { bf16: Infinity } } }, config)).toThrow(RangeError)
+    expect(() => scoreBox({ ...best(), host: { ramBytes: claimed(Number.NaN) } }, config)).toThrow(RangeError)
+    expect(() => scoreBox({ ...best(), gpu: proven({ count: 1, rates: { bf16: Infinity } }) }, config)).toThrow(
+      RangeError,
+    )
   })
 })
 

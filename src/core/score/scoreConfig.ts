@@ -27,6 +27,7 @@ export interface GpuReference {
 
 /** Where CPU, RAM and disk reach full marks; more gives no more. */
 export interface BoxLimits {
+  readonly cpuHashing: number
   readonly cpuWhetstoneMips: number
   readonly ramBytes: number
   readonly ramBandwidth: number

@@ -4,7 +4,7 @@ import { formatBytes, formatBytesPerSecond, formatOps, formatSeconds } from '../
 import { labelled } from './labelled.ts'
 import type { Terminal } from './terminal.ts'
 
-/** How we got in, and what our program measured around the devices. */
+/** How we got in, and what our program says of the box around the devices. */
 export function showBox(
   { address, access, inventory, roundTripSeconds }: BoxReport,
   { line, colours }: Terminal,
@@ -16,11 +16,11 @@ export function showBox(
     if (access.confinement !== undefined) line(`  lease          into a ${access.confinement}`)
     line(`  round trip     ${formatSeconds(roundTripSeconds)}`)
   }
-  const measured = Object.entries(inventory.host).filter(([name]) => HOST_FIELDS[name]?.mark === 'measured')
-  if (measured.length === 0) return
+  const figures = Object.entries(inventory.host).filter(([name]) => HOST_FIELDS[name]?.figure)
+  if (figures.length === 0) return
   line('')
-  line(colours.dim('  measured by our program on the box, which its owner could have changed:'))
-  for (const [name, value] of measured) line(`  ${HOST_FIELDS[name]!.label}: ${format(HOST_FIELDS[name]!, value)}`)
+  line(colours.dim('  claimed: figures of our program on the box, which its owner could have changed:'))
+  for (const [name, value] of figures) line(`  ${HOST_FIELDS[name]!.label}: ${format(HOST_FIELDS[name]!, value)}`)
 }
 
 function format({ unit }: HostField, value: string | number | boolean): string {

@@ -4,6 +4,7 @@ import { testRules } from '../../../../test/support/fleetKit.ts'
 import { honestProgram } from '../../../../test/support/inProcessBox.ts'
 import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import { verifyInProcess } from '../../../../test/support/verifyInProcess.ts'
+import { FULL_SCORE } from '../../../core/score/scoreConfig.ts'
 import type { ChainTask, OnRoot } from '../../../ports/device.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import type { LeasedJob } from '../../../ports/store.ts'
@@ -34,4 +35,25 @@ test('row 64: every device that was lost in a run stands in the history of its b
     { what: 'lost device', before: 'GPU_LOST', after: '1 left' },
   ])
   expect(followUps).toMatchObject([{ kind: 'full', reason: 'changed' }])
+})
+
+test('row 73: a box with no GPU that says everything of its host scores next to nothing', async () => {
+  const host = {
+    cpuWhetstoneMips: 1e9,
+    memoryLimitBytes: 1e15,
+    ramBytesPerSec: 1e15,
+    diskFreeBytes: 1e16,
+    diskWriteBytesPerSec: 1e15,
+    registered: true,
+    allocated: true,
+  }
+  const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
+  const program = honestProgram({ devices, inventory: { host } })
+  const report = await verifyInProcess({ program, catalogue: await shippedCatalogue() })
+  const box = { allocated: true, inventory: null, status: 'new', score: 0, failuresInRow: 0, busyInRow: 0 }
+  const job = { id: 1, boxId: 'a', round: 1, kind: 'full', tries: 0, box } as unknown as LeasedJob
+  const store = { boxesWithCards: async () => [] }
+  const finish = await finishOf(job, resultOfReport(report), report, { store, rules: await testRules() })
+  expect(finish.box).toMatchObject({ status: 'verified', scored: true })
+  expect(finish.box.score).toBeLessThan(FULL_SCORE / 100)
 })

@@ -39,9 +39,8 @@ export async function finishOf(
 }
 
 function scoreOf({ box }: LeasedJob, { judgement, inventory }: BoxReport, { score }: FleetRules): BoxScore {
-  const deviceClasses = inventory.devices.map((device) => device.class)
   const { allocated } = box
-  return scoreBox(scoreInput({ judgement, deviceClasses, registered: true, allocated, host: inventory.host }), score)
+  return scoreBox(scoreInput({ judgement, registered: true, allocated, host: inventory.host }), score)
 }
 
 async function marksOf(job: LeasedJob, { inventory, faults }: BoxReport, store: Pick<Store, 'boxesWithCards'>) {
