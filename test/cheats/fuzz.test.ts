@@ -114,7 +114,7 @@ function put(value: Json, [key, ...rest]: readonly (string | number)[], change: 
 }
 
 /** What only the signer vouches for (docs/spec/certificate.md): his own words, the claims, and the times. */
-const VOUCHED = /^predicate\.(program|issuedAt|claims\..*|parts\.\d+\.devices\.\d+\.arrivalsUs\.\d+)$/
+const VOUCHED = /^predicate\.(program|issuedAt|roundTripUs|claims\..*|parts\.\d+\.devices\.\d+\.arrivalsUs\.\d+)$/
 
 test('row 49, property: a validator that changes any one field is found out, and never crashes a reader', async () => {
   const { certificate } = await verifyInProcess({ program: honest(), catalogue, engine, options: { memory: true } })

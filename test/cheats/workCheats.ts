@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { concatBytes, words32 } from '../../src/core/bytes/bytes.ts'
 import type { Precision } from '../../src/core/params/precision.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
@@ -169,6 +170,26 @@ class WantsAnotherTry extends CheatingDevice {
     return super.leaves(work, tiles)
   }
 }
+
+/** Computes nothing of a calibration, or only a share of it, and everything of the run. */
+const fakesCalibration = (share: number) =>
+  class FakesCalibration extends CheatingDevice {
+    protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
+      const leaves = super.leaves(work, tiles)
+      this.kit.clock.spend(100_000)
+      return leaves.map((leaf) => (this.chains <= 2 && this.chance() < share ? randomBytes(this.chance) : leaf))
+    }
+  }
+
+/** The same, but the card is said to be lost as soon as the first nonce shows that it is caught. */
+class FakesAndGoes extends fakesCalibration(1) {
+  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    if (this.chains === 1) throw new Error('lost')
+    await super.runChain(task, onRoot, signal)
+  }
+}
+
+const calibrated = { preset: PRESETS.devnet, openings: 32, partSeconds: 3, maxSize: 64 }
 
 /** Keeps the fill in fewer bits than it has. */
 const keepBits = (bits: number) =>
@@ -392,8 +413,41 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     name: 'a run too short to count',
     how: 'fakes the first run in no time, to have it forgotten and done again',
     expected: WRONG,
-    options: { preset: PRESETS.devnet, openings: 32, partSeconds: 3, maxSize: 64 },
+    options: calibrated,
     program: withDevices(WantsAnotherTry),
+  },
+  {
+    row: 72,
+    name: 'a calibration that was never computed',
+    how: 'random roots for it, honest work in the run',
+    expected: WRONG,
+    options: calibrated,
+    program: withDevices(fakesCalibration(1)),
+    check: ({ judgement }) => expect(judgement.devices).toEqual([]),
+  },
+  {
+    row: 72,
+    name: 'a calibration that was half computed',
+    how: 'leaves out half of its tiles',
+    expected: WRONG,
+    options: calibrated,
+    program: withDevices(fakesCalibration(0.5)),
+  },
+  {
+    row: 72,
+    name: 'a faked calibration that is given up',
+    how: 'says that the card is lost once the first nonce is out',
+    expected: WRONG,
+    options: { ...calibrated, precisions: ['int8', 'bf16'] },
+    program: withDevices(FakesAndGoes),
+  },
+  {
+    row: 72,
+    name: 'a calibration that was computed, for comparison',
+    how: 'the same prover, honest',
+    expected: 'ACCEPTED',
+    options: calibrated,
+    program: withDevices(fakesCalibration(0)),
   },
   {
     row: 36,

@@ -93,7 +93,8 @@ def check_challenge(statement, predicate, signer):
     listed = predicate["claims"]["inventory"]["devices"]
     classes = {class_of(device) for device in listed[:challenge["devices"]]}
     require(len(listed) >= challenge["devices"] and len(classes) == 1, "BAD_CLAIMS", "devices of the inventory")
-    _check_preset(challenge, predicate["preset"], classes.pop())
+    if predicate["judgement"]["outcome"] != "rejected":
+        _check_preset(challenge, predicate["preset"], classes.pop())
     return challenge, x
 
 

@@ -6,36 +6,58 @@ import {
   planRun,
   planSizing,
   planTiming,
+  type Timings,
 } from '../../core/proof/planRun.ts'
-import { explainReason } from '../../core/proof/reasons.ts'
+import { explainReason, type RejectReason } from '../../core/proof/reasons.ts'
 import { timingsOf } from '../../core/proof/timings.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
+import type { ProverFault } from './rejection.ts'
 import { type ChallengeInputs, runChallenge } from './runChallenge.ts'
+import { verifyAll } from './verifyAll.ts'
+import type { VerifyDeps } from './verifyBox.ts'
 import { proverFault } from './verifyFaults.ts'
 
 type Line = Omit<ChallengeInputs, 'plan' | 'onProgress'>
+type Conducted = Awaited<ReturnType<typeof runChallenge>>
+
+/** What is asked next, or the calibration that was caught: rejected, and nothing of it kept but its challenge. */
+export type Calibrated = { readonly plan: readonly PlannedPart[] } | { readonly caught: Conducted }
 
 /**
  * §4.0. Two short runs with challenges of their own decide the sizes, T and P; their results are discarded. A prover
- * that is slow on purpose here only gets asked for less, and is then judged by what it was asked.
+ * that is slow on purpose here only gets asked for less, and is then judged by what it was asked. One that did not
+ * compute what it sent is caught by their openings before the run begins (attack 72).
  */
-export async function calibrate(line: Line, inputs: PlanInputs, signal: AbortSignal): Promise<PlannedPart[]> {
-  if (inputs.preset.name === 'tiny') return planRun(inputs, () => inputs.preset.size, new Map())
+export async function calibrate(
+  line: Line,
+  inputs: PlanInputs,
+  { checker }: Pick<VerifyDeps, 'checker'>,
+  signal: AbortSignal,
+): Promise<Calibrated> {
+  if (inputs.preset.name === 'tiny') return { plan: planRun(inputs, () => inputs.preset.size, new Map()) }
+  const asked = async (plan: readonly PlannedPart[]): Promise<Conducted> => {
+    const conducted = await runChallenge({ ...line, plan }, signal)
+    const forged = await verifyAll(conducted, { checker }, signal)
+    if (forged) return { ...conducted, parts: [], rejected: { ...forged, got: 'a calibration that was not computed' } }
+    if (conducted.rejected) throw unfinished(conducted.rejected, conducted.gaveUp)
+    return conducted
+  }
   const sizing = planSizing(inputs)
-  const sizes = sizing.length > 0 ? await timingsBy(line, sizing, inputs.roundTripSeconds, signal) : new Map()
+  const sized = sizing.length > 0 ? await asked(sizing) : null
+  if (sized?.rejected) return { caught: sized }
+  const timings = ({ challenge, parts }: Conducted) => timingsOf(challenge, parts, inputs.roundTripSeconds)
+  const sizes: Timings = sized ? timings(sized) : new Map()
   const size = (precision: Precision) => chooseSize(inputs, precision, sizing, sizes)
-  const timing = planTiming(inputs, size)
-  return planRun(inputs, size, await timingsBy(line, timing, inputs.roundTripSeconds, signal))
+  const timed = await asked(planTiming(inputs, size))
+  return timed.rejected ? { caught: timed } : { plan: planRun(inputs, size, timings(timed)) }
 }
 
-async function timingsBy(line: Line, plan: readonly PlannedPart[], roundTripSeconds: number, signal: AbortSignal) {
-  const { challenge, parts, rejected, gaveUp } = await runChallenge({ ...line, plan }, signal)
-  if (!rejected) return timingsOf(challenge, parts, roundTripSeconds)
-  if (gaveUp) throw proverFault(gaveUp)
-  throw new TouchstoneError(
-    { code: 'CALIBRATION_FAILED', reason: rejected.code },
+function unfinished(reason: RejectReason, gaveUp: ProverFault | null): TouchstoneError {
+  if (gaveUp) return proverFault(gaveUp)
+  return new TouchstoneError(
+    { code: 'CALIBRATION_FAILED', reason: reason.code },
     {
-      message: `the calibration run did not finish: ${explainReason(rejected)}`,
+      message: `the calibration run did not finish: ${explainReason(reason)}`,
       blame: 'prover',
       retry: true,
       nextStep: 'Free the box from other work and run again.',

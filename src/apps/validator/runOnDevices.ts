@@ -69,7 +69,9 @@ async function attempt(
     const { proverKey } = greeting
     const line = { session, proverKey, deviceCount: inputs.devices.length, signer, clock, randomness }
     deps.onStep?.({ step: 'calibrate' })
-    const plan = await calibrate(line, inputs, signal)
+    const calibrated = await calibrate(line, inputs, deps, signal)
+    if ('caught' in calibrated) return { done: async () => ({ ...calibrated.caught, greeting }), fault: null }
+    const { plan } = calibrated
     const begun = (run: Omit<Done, 'greeting'>): Done => {
       past.begun = { ...run, greeting }
       return past.begun
