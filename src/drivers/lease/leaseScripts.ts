@@ -45,29 +45,76 @@ exit 0
 `
 
 /**
- * Removes an account made for one lease with all its processes and files. Arguments: account, folder of the lease.
+ * Ends every process of a user id at once. A loop over process ids never ends a process that forks and exits in turn, but
+ * one kill(-1) reaches all of them: a fork that is under way fails by it. It is sent by a process that only root can end:
+ * its saved user id stays 0, its real one is nobody's, and with an effective one other than root it has no power over
+ * anybody else. Without perl the killer is of that account altogether, and may have to come back.
+ * Whoever could not become that user must not send it: as root it would reach the whole machine.
+ */
+const KILL_AS_USER = `
+perl -e '($<, $>) = ($ARGV[1], $ARGV[0]); $< == $ARGV[1] && $> == $ARGV[0] or exit 1; kill "KILL", -1; exit 0' \\
+      "$uid" "$nobody" 2>/dev/null ||
+      setpriv --reuid "$uid" --clear-groups sh -c 'kill -KILL -1; exit 0' 2>/dev/null`.trim()
+
+/**
+ * Removes an account made for one lease with all its processes and whatever it left. Arguments: account, folder of the
+ * lease, an id that nobody has, where control groups are. First nothing new can start (logins, cron, at, lingering), then
+ * everything ends, then its traces go, and at the end once more whatever was on its way in. The user id is kept in the
+ * folder: it must be known for as long as anything may be left, with or without an account.
  */
 export const CLOSE_ACCOUNT = `
 mv "$2" "$2.closed" 2>/dev/null
-uid=$(id -u "$1" 2>/dev/null)
-if [ -n "$uid" ]; then
-  [ "$uid" -ge 100 ] || exit 1
-  usermod --lock --expiredate 1 --shell /bin/false "$1" 2>/dev/null
-  home=$(getent passwd "$1" | cut -d: -f6)
-  [ -n "$home" ] && rm -f "$home/.ssh/authorized_keys"
+user=$1 nobody=$3 groups=$4
+uid=$(id -u "$user" 2>/dev/null)
+[ -n "$uid" ] || uid=$(cat "$2.closed/uid" 2>/dev/null)
+case $uid in '' ) rm -rf "$2.closed"; exit 0 ;; *[!0-9]*) exit 1 ;; esac
+[ "$uid" -ge 100 ] || exit 1
+
+left() {
+  cat /proc/[0-9]*/status 2>/dev/null | awk -v uid="$uid" '
+    /^State:/ { dead = $2 == "Z" || $2 == "X" }
+    /^Uid:/ && !dead { for (i = 2; i <= 5; i++) if ($i == uid) found = 1 }
+    END { exit !found }'
+}
+# Processes that live for less than a look at them are never seen: only a kill that was sent says that none is left.
+end_all() {
   round=0
-  while [ "$round" -lt 20 ]; do
+  while [ "$round" -lt 100 ]; do
     round=$((round + 1))
-    alive=0
-    for process in /proc/[0-9]*; do
-      [ "$(stat -c %u "$process" 2>/dev/null)" = "$uid" ] || continue
-      kill -KILL "\${process#/proc/}" 2>/dev/null && alive=1
-    done
-    [ "$alive" = 0 ] && break
+    slice=$groups/user.slice/user-$uid.slice/cgroup.kill
+    [ ! -w "$slice" ] || echo 1 > "$slice"
+    ${KILL_AS_USER} || continue
+    left || return 0
   done
-  userdel --force --remove "$1" >/dev/null 2>&1
-  id -u "$1" >/dev/null 2>&1 && exit 1
-fi
+  return 1
+}
+sweep() {
+  for place in "$@"; do
+    [ ! -d "$place" ] || find "$place" -xdev -mindepth 1 -uid "$uid" -delete 2>/dev/null
+  done
+}
+forget_shared() {
+  for kind in shm:m msg:q sem:s; do
+    awk -v uid="$uid" '
+      NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "uid") own = i; if ($i == "cuid") made = i } next }
+      $own == uid || $made == uid { print $2 }' "/proc/sysvipc/\${kind%:*}" 2>/dev/null |
+      while read -r id; do ipcrm "-\${kind#*:}" "$id" 2>/dev/null; done
+  done
+}
+
+usermod --lock --expiredate 1 --shell /bin/false "$user" 2>/dev/null
+home=$(getent passwd "$user" | cut -d: -f6)
+[ -z "$home" ] || rm -f "$home/.ssh/authorized_keys"
+rm -f "/var/spool/cron/crontabs/$user" "/var/spool/cron/$user" "/var/spool/cron/tabs/$user" \
+  "/var/lib/systemd/linger/$user"
+sweep /var/spool/cron /var/spool/at /var/spool/atjobs
+end_all || exit 1
+sweep /tmp /var/tmp /dev/shm /dev/mqueue /run/lock /var/lock /var/crash
+forget_shared
+userdel --force --remove "$user" >/dev/null 2>&1
+groupdel "$user" >/dev/null 2>&1
+id -u "$user" >/dev/null 2>&1 && exit 1
+end_all || exit 1
 rm -rf "$2.closed"
 exit 0
 `

@@ -41,6 +41,7 @@ describe.skipIf(missing !== null)('access into an account of its own', () => {
       })
       const access = ownAccount({
         stateFolder: join(folder, 'leases'),
+        uidFile: join(root, 'lease-uid'),
         host: '127.0.0.1',
         port: server.port,
         hostKey: fingerprintOf(Buffer.from(host.public.split(' ')[1]!, 'base64')),

@@ -1,0 +1,160 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Lease } from '../../core/lease/leaseBook.ts'
+import { systemRandomness } from '../system/systemRandomness.ts'
+import { FIRST_UID, nextUid, PAST_UIDS } from './nextUid.ts'
+import { accountOf, ownAccount } from './ownAccount.ts'
+
+const has = (program: string): boolean => spawnSync('which', [program]).status === 0
+const missing =
+  process.getuid?.() !== 0 ? 'only root can make accounts' : ['perl', 'useradd'].find((program) => !has(program))
+if (missing !== undefined) console.log(`tests of accounts skipped: ${missing}`)
+
+const root = mkdtempSync(join(tmpdir(), 'touchstone-own-account-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+const never = new AbortController().signal
+
+const lease = (): Lease => ({
+  id: Buffer.from(systemRandomness.bytes(16)).toString('hex'),
+  holder: 'f'.repeat(64),
+  purpose: 'verify',
+  sshKey: 'ssh-ed25519 AAAA',
+  askedAtMs: Date.now(),
+  expiresAtMs: Date.now() + 600_000,
+  state: 'requested',
+})
+
+const uidOf = (user: string): number => Number(spawnSync('id', ['-u', user], { encoding: 'utf8' }).stdout)
+
+/** Ends whatever a failed test has left of an account. The real id is nobody's, so that it reaches no process of root. */
+function endAll(uid: number): void {
+  const [real, become] = [2_100_000_002, `($<, $>) = (2100000002, ${uid})`]
+  if (uid > 1000) spawnSync('perl', ['-e', `${become}; $< == ${real} && $> == ${uid} or die; kill "KILL", -1`])
+}
+
+/** Starts a program in an account. `ended` settles when nobody is left who got its output, seen in /proc or not. */
+async function startAs(uid: number, script: string): Promise<{ readonly ended: Promise<unknown> }> {
+  const options = { uid, gid: uid, detached: true, cwd: '/' }
+  const { stdout } = spawn('perl', ['-e', `$| = 1; print "up"; ${script}`], {
+    ...options,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const ended = once(stdout, 'close')
+  await once(stdout, 'data')
+  stdout.resume()
+  return { ended }
+}
+
+/** Every process lives for a moment: it starts the next one and ends. */
+const CHAIN = 'while (1) { defined(my $p = fork) or next; exit if $p }'
+/** The same, and each shoots at the process ids that come next, where whoever wants to end it must start. */
+const SHOOTING_CHAIN = 'while (1) { kill "KILL", ($$ + 1) .. ($$ + 40); defined(my $p = fork) or next; exit if $p }'
+
+describe.skipIf(missing !== undefined)('an account of its own', () => {
+  const options = (name: string) => ({
+    stateFolder: join(root, name),
+    uidFile: join(root, 'lease-uid'),
+    host: 'h',
+    port: 22,
+    hostKey: 'SHA256:x',
+  })
+
+  test.each([
+    ['forks and exits in turn', CHAIN],
+    ['does so and shoots at whoever comes to end it', SHOOTING_CHAIN],
+  ])('attack 86: a process that %s does not outlive the lease', async (_, script) => {
+    const access = ownAccount(options('chain'))
+    const held = lease()
+    await access.open(held, never)
+    const uid = uidOf(accountOf(held.id))
+    try {
+      const chain = await startAs(uid, script)
+      await access.close(held.id)
+      await chain.ended
+      expect(uidOf(accountOf(held.id))).toBe(0)
+    } finally {
+      endAll(uid)
+    }
+  })
+
+  test('attack 86: what it left in memory, among temporary files and for later is swept', async () => {
+    const access = ownAccount(options('swept'))
+    const held = lease()
+    await access.open(held, never)
+    const user = accountOf(held.id)
+    const uid = uidOf(user)
+    const places = ['/tmp', '/var/tmp', '/dev/shm'].map((folder) => join(folder, `left-${held.id}`))
+    const script = `mkdir "$0" && echo secret > "$0/file"`
+    const spools = ['/var/spool/cron/crontabs', '/var/spool/cron/atjobs']
+    const spooled = [join(spools[0]!, user), join(spools[1]!, `a${held.id}`)]
+    const made = spools.filter((spool) => !existsSync(spool))
+    try {
+      for (const place of places) expect(spawnSync('sh', ['-c', script, place], { uid, gid: uid }).status).toBe(0)
+      const shared = `shmget(0x5eed${held.id.slice(0, 4)}, 4096, 01600) // die; msgget(0x5eed${held.id.slice(0, 4)}, 01600) // die`
+      const semaphores = `semget(0x5eed${held.id.slice(0, 4)}, 1, 01600) // die`
+      expect(spawnSync('perl', ['-e', `${shared}; ${semaphores}`], { uid, gid: uid }).status).toBe(0)
+      for (const spool of spools) mkdirSync(spool, { recursive: true })
+      for (const path of spooled) writeFileSync(path, '* * * * * true\n')
+      spawnSync('chown', [String(uid), ...spooled])
+      expect(ipcOf(uid)).toEqual(['msg', 'sem', 'shm'])
+      await access.close(held.id)
+      expect(places.filter((place) => existsSync(place))).toEqual([])
+      expect(spooled.filter((path) => existsSync(path))).toEqual([])
+      expect(ipcOf(uid)).toEqual([])
+    } finally {
+      endAll(uid)
+      for (const spool of made) rmSync(spool, { recursive: true, force: true })
+    }
+  })
+
+  test('attack 86: the next lease has another user id, and a control group of the account is killed too', async () => {
+    const controlGroups = join(root, 'groups')
+    const access = ownAccount({ ...options('ids'), controlGroups })
+    const seen: number[] = []
+    for (let turn = 0; turn < 2; turn++) {
+      const held = lease()
+      await access.open(held, never)
+      const uid = uidOf(accountOf(held.id))
+      seen.push(uid)
+      const slice = join(controlGroups, 'user.slice', `user-${uid}.slice`)
+      mkdirSync(slice, { recursive: true })
+      writeFileSync(join(slice, 'cgroup.kill'), '')
+      const sleeper = await startAs(uid, 'sleep 600')
+      await access.close(held.id)
+      expect(readFileSync(join(slice, 'cgroup.kill'), 'utf8')).toBe('1\n')
+      await sleeper.ended
+    }
+    expect(seen[1]).toBeGreaterThan(seen[0]!)
+  })
+})
+
+describe('user ids of leases', () => {
+  const file = join(root, 'counter', 'lease-uid')
+  const year = Date.UTC(2026, 0, 1)
+
+  test('attack 86: go up, are on disk before they are used, and go on from the time if the file is lost', async () => {
+    expect(await nextUid(file, year)).toBe(FIRST_UID)
+    expect(readFileSync(file, 'utf8')).toBe(`${FIRST_UID + 1}\n`)
+    expect(await nextUid(file, year)).toBe(FIRST_UID + 1)
+    // A clock that was set back changes nothing.
+    expect(await nextUid(file, 0)).toBe(FIRST_UID + 2)
+    for (const lost of ['', 'nonsense', '-1\n', '99999999999\n']) {
+      writeFileSync(file, lost)
+      expect(await nextUid(file, year + 3_600_000)).toBe(FIRST_UID + 60)
+    }
+    writeFileSync(file, `${PAST_UIDS}\n`)
+    await expect(nextUid(file, year)).rejects.toMatchObject({ detail: { code: 'USER_IDS_USED_UP' } })
+  })
+})
+
+/** Kinds of System V objects of an account. */
+const ipcOf = (uid: number): readonly string[] =>
+  ['msg', 'sem', 'shm'].filter((kind) =>
+    readFileSync(`/proc/sysvipc/${kind}`, 'utf8')
+      .split('\n')
+      .some((line) => line.split(/\s+/).includes(String(uid))),
+  )
