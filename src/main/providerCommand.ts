@@ -135,6 +135,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
     access: far === undefined ? access : tunnelledAccess(access, { url: far.url, sshPort: flags.sshPort }),
     seal: sealToKey,
     isAllowed: (holder, purpose) => isPermitted({ verify: flags.allow, rent: flags.allowRent }, holder, purpose),
+    isNamed: (key) => flags.allow.includes(key) || flags.allowRent.includes(key),
     tell: (news) => say(describe(news)),
   })
   await service.recover()
@@ -194,8 +195,8 @@ async function listen(
   { confinement, say }: Voice,
   signal: AbortSignal,
 ): Promise<void> {
-  const listener = await listenWs(flags.listen, (socket) => {
-    void servePeer(service, wsChannel(socket), signal).catch(() => {})
+  const listener = await listenWs(flags.listen, (socket, _, seat) => {
+    void servePeer(service, wsChannel(socket), signal, seat).catch(() => {})
   })
   const address = `lease://${flags.sshHost ?? flags.listen.host}:${listener.port}#${service.key}`
   say({ event: 'listening', port: listener.port, key: service.key, confinement, address })

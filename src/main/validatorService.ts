@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -19,6 +19,7 @@ import { httpHeight } from '../drivers/chain/httpHeight.ts'
 import { pinoLog } from '../drivers/log/pinoLog.ts'
 import { openStore } from '../drivers/store/openStore.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
+import { keepDoor } from '../drivers/system/keepDoor.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
@@ -124,6 +125,11 @@ const apiOf = (config: ValidatorConfig, { score, ...deps }: ApiNeeds): Api =>
     backup: () => backupStore(deps.store, resolve(config.base, config.backups)),
   })
 
+/** People who look, at once; watchers of live runs among them. */
+const API_PLACES = 1024
+/** How often Node looks for requests that never end. */
+const CHECK_MS = 5_000
+
 interface Door {
   open(api: Api): void
   close(): Promise<void>
@@ -136,7 +142,10 @@ async function listen({ host, port }: NonNullable<ValidatorConfig['api']>, log: 
     fetch: (request, env) => api?.fetch(request, env) ?? starting(),
     hostname: host,
     port,
+    serverOptions: { connectionsCheckingInterval: CHECK_MS },
   }) as Server
+  const seatOf = keepDoor(server, { places: API_PLACES, idleMs: null })
+  server.on('request', ({ socket }: IncomingMessage) => seatOf(socket).heard())
   try {
     await once(server, 'listening')
   } catch (cause) {

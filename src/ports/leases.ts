@@ -27,3 +27,11 @@ export interface MessageChannel {
   readonly messages: AsyncIterable<Uint8Array>
   close(): void
 }
+
+/** The place of a peer at a door that strangers crowd. */
+export interface Seat {
+  /** It has said something to the purpose. */
+  heard(): void
+  /** That was signed by a key we know: from now on no stranger can push it out. */
+  known(key: string): void
+}

@@ -74,7 +74,7 @@ export function serviceOf(access: BoxAccess, isAllowed = () => true): LeaseServi
     },
   }
   const deps = { signer: giver, clock: systemClock, journal, access, seal: sealToKey, tell: () => {} }
-  return new LeaseService({ ...deps, isAllowed })
+  return new LeaseService({ ...deps, isAllowed, isNamed: () => true })
 }
 
 /** That provider behind a WebSocket, and as many validators at its door as are asked for. */

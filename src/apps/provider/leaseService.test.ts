@@ -53,6 +53,7 @@ function world(crashAt = Number.POSITIVE_INFINITY) {
     },
     seal: (_, plain) => plain,
     isAllowed: (_, purpose) => purpose === 'verify' || purpose === 'rent',
+    isNamed: () => false,
     tell: () => {},
   })
   return { state, deps }

@@ -21,7 +21,7 @@ import {
 import { parseSshPublicKey, type SshPublicKey } from '../../core/lease/sshPublicKey.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
-import type { BoxAccess, LeaseJournal, SealToKey } from '../../ports/leases.ts'
+import type { BoxAccess, LeaseJournal, SealToKey, Seat } from '../../ports/leases.ts'
 
 export interface LeaseDeps {
   readonly signer: Signer
@@ -31,6 +31,8 @@ export interface LeaseDeps {
   readonly seal: SealToKey
   /** Who may have the box, and what for. */
   readonly isAllowed: (holder: string, purpose: LeasePurpose) => boolean
+  /** Whether the provider named this key, for whatever purpose: it has a place at the door. */
+  readonly isNamed: (key: string) => boolean
   /** For the person who runs the provider: what validators see. */
   readonly tell: (news: LeaseNews) => void
 }
@@ -103,7 +105,7 @@ export class LeaseService {
   }
 
   /** One hostile message to one signed answer, or to null where it does not even deserve one. */
-  async handle(bytes: Uint8Array, signal: AbortSignal): Promise<Uint8Array | null> {
+  async handle(bytes: Uint8Array, signal: AbortSignal, seat?: Seat): Promise<Uint8Array | null> {
     let ask: Signed<LeaseAsk>
     try {
       ask = decodeAsk(bytes, this.#self)
@@ -112,9 +114,17 @@ export class LeaseService {
       return null
     }
     const answer = await this.#inTurn(() => this.#answer(ask, signal))
+    if (this.#knows(ask)) seat?.known(ask.from)
+    else seat?.heard()
     const why = answer.kind === 'refused' ? answer.code : ''
     this.#deps.tell({ kind: 'answered', to: ask.from, answer: answer.kind, why })
     return encodeAnswer(answer, this.#deps.signer)
+  }
+
+  /** Whoever holds the box or is named by the provider; a message of another time may be anybody's. */
+  #knows({ from, message }: Signed<LeaseAsk>): boolean {
+    if (!isFresh(message.askedAtMs, this.#now())) return false
+    return holderOf(this.#book)?.holder === from || this.#deps.isNamed(from)
   }
 
   hello(to: string): Uint8Array {

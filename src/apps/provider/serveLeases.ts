@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { MessageChannel } from '../../ports/leases.ts'
+import type { MessageChannel, Seat } from '../../ports/leases.ts'
 import type { LeaseService } from './leaseService.ts'
 
 /** How often expiry is looked at when nothing else happens; the watchdog on disk is the second line. */
@@ -16,12 +16,17 @@ export async function keepTime(service: LeaseService, clock: Clock, signal: Abor
 }
 
 /** Answers one peer, one message at a time, for as long as the channel lives; who dialled whom makes no difference. */
-export async function servePeer(service: LeaseService, channel: MessageChannel, signal: AbortSignal): Promise<void> {
+export async function servePeer(
+  service: LeaseService,
+  channel: MessageChannel,
+  signal: AbortSignal,
+  seat?: Seat,
+): Promise<void> {
   const stop = (): void => channel.close()
   signal.addEventListener('abort', stop, { once: true })
   try {
     for await (const message of channel.messages) {
-      const answer = await service.handle(message, signal)
+      const answer = await service.handle(message, signal, seat)
       // Somebody who cannot sign a message has no business here.
       if (answer === null) return
       await channel.send(answer)

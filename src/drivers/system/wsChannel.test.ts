@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import type { Seat } from '../../ports/leases.ts'
+import { keepDoor } from './keepDoor.ts'
 import { dialWs, listenWs, MESSAGES, wsChannel } from './wsChannel.ts'
 
 const servers: net.Server[] = []
@@ -28,22 +32,92 @@ async function serverThatSends(more: Uint8Array): Promise<string> {
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('one address cannot take every place of a listener', async () => {
-  const never = new AbortController().signal
-  const listener = await listenWs({ host: '127.0.0.1', port: 0 }, () => {}, 8)
+/** Dials from one of the many addresses that loopback has. */
+async function dialFrom(last: number, port: number): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}`, { localAddress: `127.0.0.${last}` })
+  socket.on('error', () => {})
+  await once(socket, 'open')
+  return socket
+}
+
+async function answers(socket: WebSocket): Promise<void> {
+  socket.ping()
+  await once(socket, 'pong')
+}
+
+test('attack 88: 256 silent sockets from four addresses lock nobody out', async () => {
+  const listener = await listenWs({ host: '127.0.0.1', port: 0 }, () => {})
   try {
-    const sockets = []
-    for (let i = 0; i < 3; i++) sockets.push(await dialWs(`ws://127.0.0.1:${listener.port}`, MESSAGES, never))
-    await once(sockets[2]!, 'close')
-    expect(sockets.map(({ readyState }) => readyState)).toEqual([1, 1, 3])
-    sockets[0]!.close()
-    await once(sockets[0]!, 'close')
-    const next = await dialWs(`ws://127.0.0.1:${listener.port}`, MESSAGES, never)
-    next.ping()
-    await once(next, 'pong')
+    const silent = Array.from({ length: 256 }, (_, i) => dialFrom(2 + (i % 4), listener.port))
+    const sockets = await Promise.all(silent)
+    for (let i = 0; i < 8; i++) await answers(await dialFrom(10 + i, listener.port))
+    expect(sockets.filter(({ readyState }) => readyState === WebSocket.OPEN).length).toBeGreaterThanOrEqual(240)
   } finally {
     await listener.close()
   }
+})
+
+test('attack 88: whoever says nothing goes, also before the handshake; whoever has spoken may be silent for a while', async () => {
+  const rules = { firstWordMs: 50, idleMs: 100_000 }
+  const listener = await listenWs(
+    { host: '127.0.0.1', port: 0 },
+    (_, path, seat) => path === '/' && seat.heard(),
+    rules,
+  )
+  try {
+    const spoke = await dialFrom(2, listener.port)
+    const silent = net.connect(listener.port, '127.0.0.1')
+    await once(silent, 'close')
+    const shaken = new WebSocket(`ws://127.0.0.1:${listener.port}/silent`)
+    await once(shaken, 'close')
+    await answers(spoke)
+  } finally {
+    await listener.close()
+  }
+})
+
+test('attack 88: strangers push out strangers, never a known key, and a key has its newest four', async () => {
+  const seated = (socket: WebSocket, _: string, seat: Seat) => socket.on('message', (data) => seat.known(String(data)))
+  const listener = await listenWs({ host: '127.0.0.1', port: 0 }, seated, { places: 8 })
+  try {
+    const known: WebSocket[] = []
+    for (let i = 0; i < 5; i++) {
+      const socket = await dialFrom(2, listener.port)
+      socket.send('key')
+      await answers(socket)
+      known.push(socket)
+    }
+    await expect.poll(() => known[0]!.readyState).toBe(WebSocket.CLOSED)
+    const strangers: WebSocket[] = []
+    for (let i = 0; i < 20; i++) strangers.push(await dialFrom(3 + i, listener.port))
+    for (const socket of known.slice(1)) await answers(socket)
+    await expect.poll(() => strangers.filter((one) => one.readyState === WebSocket.OPEN).length).toBe(8)
+  } finally {
+    await listener.close()
+  }
+})
+
+const MUCH = Buffer.alloc(32 * 1024 * 1024)
+
+test('attack 88: a server of pages drops who says nothing or does not read, and keeps who waits for an answer', async () => {
+  const server = createServer(async (request, response) => {
+    if (request.url === '/much') response.end(MUCH)
+    else setTimeout(() => response.end('at last'), 300)
+  })
+  const seatOf = keepDoor(server, { places: 40, idleMs: null, firstWordMs: 1000, stalledMs: 100 })
+  server.on('request', ({ socket }) => seatOf(socket).heard())
+  server.listen(0, '127.0.0.1')
+  servers.push(server)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const silent = net.connect(port, '127.0.0.1')
+  const deaf = net.connect(port, '127.0.0.1').on('error', () => {})
+  deaf.write('GET /much HTTP/1.1\r\nhost: x\r\n\r\n')
+  deaf.pause()
+  expect(await (await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })).text()).toBe('at last')
+  await once(silent, 'close')
+  await expect.poll(() => new Promise((resolve) => server.getConnections((_, count) => resolve(count)))).toBe(0)
+  deaf.destroy()
 })
 
 /** The process would end on an error event that nobody listens for, and this test run with it. */

@@ -1,16 +1,17 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocket, WebSocketServer } from 'ws'
-import { networkOf } from '../../core/bytes/networkOf.ts'
 import { MAX_LEASE_MESSAGE_BYTES } from '../../core/lease/leaseMessages.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
-import type { MessageChannel } from '../../ports/leases.ts'
+import type { MessageChannel, Seat } from '../../ports/leases.ts'
+import { type DoorRules, keepDoor } from './keepDoor.ts'
 
 /** More messages than this wait for nobody: a peer that floods is cut off. */
 const MAX_WAITING = 64
-const MAX_PEERS = 256
-/** Of all places, what one address, or one IPv6 /64, may hold. */
-const ONE_ADDRESS_SHARE = 1 / 4
+/** A stranger who has spoken may say more within this; a known key is kept for as long as it answers pings. */
+const IDLE_MS = 60_000
+const MAX_STRANGERS = 256
 const HANDSHAKE_MS = 10_000
 const PING_MS = 20_000
 
@@ -99,30 +100,24 @@ export interface WsListener {
 
 export async function listenWs(
   where: { readonly host: string; readonly port: number },
-  onSocket: (socket: WebSocket, path: string) => void,
-  maxPeers = MAX_PEERS,
+  onSocket: (socket: WebSocket, path: string, seat: Seat) => void,
+  rules: Partial<DoorRules> = {},
 ): Promise<WsListener> {
-  const server = new WebSocketServer({ ...where, ...TUNNEL })
-  const places = new Map<string, number>()
+  const http = createServer((_, response) => response.writeHead(426, { connection: 'close' }).end())
+  const seatOf = keepDoor(http, { places: MAX_STRANGERS, idleMs: IDLE_MS, ...rules })
+  const server = new WebSocketServer({ server: http, ...TUNNEL })
   server.on('connection', (socket, request) => {
     socket.on('error', () => socket.terminate())
-    const from = networkOf(request.socket.remoteAddress ?? '')
-    const held = (places.get(from) ?? 0) + 1
-    if (server.clients.size > maxPeers || held > maxPeers * ONE_ADDRESS_SHARE) return socket.terminate()
-    places.set(from, held)
-    socket.once('close', () => {
-      const left = places.get(from)! - 1
-      if (left > 0) places.set(from, left)
-      else places.delete(from)
-    })
-    onSocket(socket, request.url ?? '/')
+    onSocket(socket, request.url ?? '/', seatOf(request.socket))
   })
-  await once(server, 'listening')
+  http.listen(where)
+  await once(http, 'listening')
   return {
-    port: (server.address() as AddressInfo).port,
+    port: (http.address() as AddressInfo).port,
     close: async () => {
       for (const socket of server.clients) socket.terminate()
-      await new Promise((resolve) => server.close(resolve))
+      http.closeAllConnections()
+      await new Promise((resolve) => http.close(resolve))
     },
   }
 }

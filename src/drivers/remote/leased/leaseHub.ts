@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream'
 import { createWebSocketStream, type WebSocket } from 'ws'
 import { decodeAnswer, isFresh } from '../../../core/lease/leaseMessages.ts'
+import type { Seat } from '../../../ports/leases.ts'
+import type { DoorRules } from '../../system/keepDoor.ts'
 import { listenWs, wsChannel } from '../../system/wsChannel.ts'
 import type { ProviderPeer } from './askProvider.ts'
 
@@ -30,9 +32,8 @@ class Meeting<T> {
     first?.(value)
   }
 
-  /** Whether it was still on offer. */
-  withdraw(name: string, value: T): boolean {
-    return this.#offers.get(name) === value && this.#offers.delete(name)
+  withdraw(name: string, value: T): void {
+    if (this.#offers.get(name) === value) this.#offers.delete(name)
   }
 
   take(name: string, signal: AbortSignal): Promise<T> {
@@ -59,16 +60,20 @@ class Meeting<T> {
   }
 }
 
-const FIRST_WORD_MS = 10_000
-/** Of a tunnel nobody asks for; an honest provider dials the next one at once. */
-const UNUSED_TUNNEL_MS = 60_000
-const MAX_CONNECTIONS = 4096
+const MAX_STRANGERS = 4096
+
+/** Somebody who dialled in, and the place it has. */
+interface Caller {
+  readonly socket: WebSocket
+  readonly seat: Seat
+}
 
 export interface HubDoor {
   /** Hex key of the validator: greetings to anybody else are refused. */
   readonly self: string
   /** Providers that may stay; a stranger with a key of its own would fill the hub otherwise. */
   readonly accepts: (key: string) => Promise<boolean>
+  readonly rules?: Partial<DoorRules>
 }
 
 export async function openLeaseHub(
@@ -76,23 +81,22 @@ export async function openLeaseHub(
   door: HubDoor,
 ): Promise<LeaseHub> {
   const peers = new Meeting<ProviderPeer>(true)
-  const tunnels = new Meeting<WebSocket>(false)
+  const tunnels = new Meeting<Caller>(false)
   const isNew = newGreetings()
   const listener = await listenWs(
     where,
-    (socket, path) => {
-      const silent = setTimeout(() => socket.terminate(), FIRST_WORD_MS)
-      socket.once('close', () => clearTimeout(silent))
-      if (path === '/tunnel') acceptTunnel(socket, tunnels, () => clearTimeout(silent))
-      else void acceptPeer(socket, peers, { ...door, isNew }, () => clearTimeout(silent))
+    (socket, path, seat) => {
+      if (path === '/tunnel') acceptTunnel({ socket, seat }, tunnels)
+      else void acceptPeer({ socket, seat }, peers, { ...door, isNew })
     },
-    MAX_CONNECTIONS,
+    { places: MAX_STRANGERS, ...door.rules },
   )
   return {
     port: listener.port,
     peer: (key, signal) => peers.take(key, signal),
     tunnel: async (token, signal) => {
-      const socket = await tunnels.take(token, signal)
+      const { socket, seat } = await tunnels.take(token, signal)
+      seat.known(token)
       const stream = createWebSocketStream(socket)
       stream.on('error', () => socket.terminate())
       return stream
@@ -103,19 +107,19 @@ export async function openLeaseHub(
 
 /** The first message must be a greeting to us, signed by the provider. */
 async function acceptPeer(
-  socket: WebSocket,
+  { socket, seat }: Caller,
   peers: Meeting<ProviderPeer>,
   { self, accepts, isNew }: HubDoor & { readonly isNew: (key: string, sentAtMs: number) => boolean },
-  heard: () => void,
 ): Promise<void> {
   const channel = wsChannel(socket)
   const first = await channel.messages[Symbol.asyncIterator]().next()
-  heard()
+  seat.heard()
   try {
     const { from, message } = decodeAnswer(first.value as Uint8Array, self)
     if (message.kind !== 'hello' || !(await accepts(from))) return socket.terminate()
     if (!isNew(from, message.sentAtMs)) return socket.terminate()
     if (socket.readyState !== socket.OPEN) return
+    seat.known(from)
     const peer = { channel, key: from }
     peers.offer(from, peer)
     socket.once('close', () => peers.withdraw(from, peer))
@@ -134,19 +138,14 @@ function newGreetings(): (key: string, sentAtMs: number) => boolean {
   }
 }
 
-function acceptTunnel(socket: WebSocket, tunnels: Meeting<WebSocket>, heard: () => void): void {
+/** One that nobody asks for is idle, and goes as such; an honest provider dials the next one at once. */
+function acceptTunnel(tunnel: Caller, tunnels: Meeting<Caller>): void {
+  const { socket, seat } = tunnel
   socket.once('message', (data) => {
-    heard()
+    seat.heard()
     const token = (data as Buffer).toString('hex')
     if (token.length !== 64) return socket.terminate()
-    tunnels.offer(token, socket)
-    const unused = setTimeout(() => {
-      if (tunnels.withdraw(token, socket)) socket.terminate()
-    }, UNUSED_TUNNEL_MS)
-    unused.unref()
-    socket.once('close', () => {
-      clearTimeout(unused)
-      tunnels.withdraw(token, socket)
-    })
+    tunnels.offer(token, tunnel)
+    socket.once('close', () => tunnels.withdraw(token, tunnel))
   })
 }

@@ -1,0 +1,146 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { networkOf } from '../../core/bytes/networkOf.ts'
+import type { Seat } from '../../ports/leases.ts'
+
+export interface DoorRules {
+  /** For strangers. Known keys have places besides, so that strangers can never take them. */
+  readonly places: number
+  /** Silence after the first word; null where somebody else looks after it. */
+  readonly idleMs: number | null
+  readonly firstWordMs?: number
+  readonly stalledMs?: number
+}
+
+/** From the first byte of a connection to a message or a request that is whole. */
+const FIRST_WORD_MS = 10_000
+/** Of all places, what one address, or one IPv6 /64, may hold. */
+const ONE_NETWORK_SHARE = 1 / 4
+/** Connections of one known key: the newest count. */
+const PER_KEY = 4
+/** A reader that takes nothing for so long is let go, and so is a request that takes as long to arrive. */
+const STALLED_MS = 30_000
+const NEXT_REQUEST_MS = 5_000
+
+interface Guest {
+  readonly network: string
+  readonly socket: Socket
+  spoke: boolean
+  key: string | null
+}
+
+/**
+ * Keeps the door of a server: everybody has a place from the first moment, and must say something to the purpose soon.
+ * Where places run out, the network that holds most of them gives one up, the silent first; so whoever wants to lock others
+ * out needs as many networks as there are places. One door for whatever listens: provider, hub and API.
+ */
+export function keepDoor(server: Server, rules: DoorRules): (socket: Socket) => Seat {
+  const door = new Door(rules)
+  const seats = new WeakMap<Socket, Seat>()
+  server.timeout = rules.stalledMs ?? STALLED_MS
+  // Whoever waits for us may wait; whoever does not take what we have sent may not.
+  server.on('timeout', (socket: Socket) => {
+    if (socket.writableLength > 0) socket.destroy()
+  })
+  server.requestTimeout = STALLED_MS
+  server.keepAliveTimeout = NEXT_REQUEST_MS
+  server.on('connection', (socket: Socket) => {
+    const seat = door.enter(socket)
+    if (seat === null) socket.destroy()
+    else seats.set(socket, seat)
+  })
+  return (socket) => seats.get(socket) ?? NO_SEAT
+}
+
+/** Of somebody who was turned away. */
+const NO_SEAT: Seat = { heard: () => {}, known: () => {} }
+
+class Door {
+  readonly #rules: DoorRules
+  readonly #strangers = new Set<Guest>()
+  readonly #held = new Map<string, number>()
+  readonly #known = new Map<string, Guest[]>()
+
+  constructor(rules: DoorRules) {
+    this.#rules = rules
+  }
+
+  enter(socket: Socket): Seat | null {
+    const network = networkOf(socket.remoteAddress ?? '')
+    const { places, idleMs, firstWordMs = FIRST_WORD_MS } = this.#rules
+    if (this.#holds(network) >= places * ONE_NETWORK_SHARE && !this.#pushOut(network, true)) return null
+    if (this.#strangers.size >= places) {
+      const biggest = this.#biggest()
+      if (!this.#pushOut(biggest, this.#holds(biggest) <= this.#holds(network))) return null
+    }
+    const guest: Guest = { network, socket, spoke: false, key: null }
+    this.#add(guest)
+    let timer = setTimeout(() => socket.destroy(), firstWordMs).unref()
+    const restart = (ms: number | null): void => {
+      clearTimeout(timer)
+      if (ms !== null) timer = setTimeout(() => socket.destroy(), ms).unref()
+    }
+    socket.once('close', () => {
+      clearTimeout(timer)
+      this.#remove(guest)
+    })
+    return {
+      heard: () => {
+        guest.spoke = true
+        if (guest.key === null) restart(idleMs)
+      },
+      known: (key) => {
+        guest.spoke = true
+        restart(null)
+        this.#welcome(guest, key)
+      },
+    }
+  }
+
+  #holds(network: string): number {
+    return this.#held.get(network) ?? 0
+  }
+
+  #biggest(): string {
+    let [name, most] = ['', 0]
+    for (const [network, held] of this.#held) if (held > most) [name, most] = [network, held]
+    return name
+  }
+
+  /** The longest silent of a network or, unless only those may go, its oldest. */
+  #pushOut(network: string, silentOnly: boolean): boolean {
+    const guests = [...this.#strangers].filter((guest) => guest.network === network)
+    const leaving = guests.find(({ spoke }) => !spoke) ?? (silentOnly ? undefined : guests[0])
+    if (leaving === undefined) return false
+    this.#remove(leaving)
+    leaving.socket.destroy()
+    return true
+  }
+
+  #add(guest: Guest): void {
+    this.#strangers.add(guest)
+    this.#held.set(guest.network, this.#holds(guest.network) + 1)
+  }
+
+  /** Gives back whichever place it has; safe to call twice. */
+  #remove(guest: Guest): void {
+    if (this.#strangers.delete(guest)) {
+      const left = this.#holds(guest.network) - 1
+      if (left > 0) this.#held.set(guest.network, left)
+      else this.#held.delete(guest.network)
+    }
+    if (guest.key === null) return
+    const others = (this.#known.get(guest.key) ?? []).filter((other) => other !== guest)
+    if (others.length > 0) this.#known.set(guest.key, others)
+    else this.#known.delete(guest.key)
+  }
+
+  #welcome(guest: Guest, key: string): void {
+    if (guest.key === key || guest.socket.destroyed) return
+    this.#remove(guest)
+    guest.key = key
+    const own = [...(this.#known.get(key) ?? []), guest]
+    this.#known.set(key, own)
+    if (own.length > PER_KEY) own[0]!.socket.destroy()
+  }
+}
