@@ -24,7 +24,9 @@ test('the public names change only on purpose', () => {
         "createEngine",
       ],
       "identify": [
+        "CLAIM_CODES",
         "countCards",
+        "explainClaim",
         "identifyGpu",
         "judgeClaim",
         "parseCatalogue",

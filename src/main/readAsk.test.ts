@@ -21,12 +21,17 @@ describe('readAsk', () => {
       })
   })
 
-  test.each([{ openings: 127 }, { partSeconds: 2.9 }, { duration: 19 }, { size: 1024 }])(
-    'mainnet with %j is custom',
-    (less) => {
-      expect(readAsk(flags(less)).preset.name).toBe('custom')
-    },
-  )
+  test.each([
+    { openings: 127 },
+    { partSeconds: 2.9 },
+    { duration: 19 },
+    { size: 1024 },
+    { precisions: ['int8', 'fp8', 'bf16', 'fp16'] as const },
+    { memory: false },
+    { bind: false },
+  ])('row 68: mainnet with %j is custom', (less) => {
+    expect(readAsk(flags(less as Partial<AskFlags>)).preset.name).toBe('custom')
+  })
 
   test('more than a preset asks for is asked for under its name', () => {
     expect(readAsk(flags({ openings: 256, partSeconds: 5, duration: 60 })).preset.name).toBe('mainnet')

@@ -1,6 +1,6 @@
 import type { VerifyOptions } from '../apps/validator/verifyBox.ts'
 import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
-import { PRESETS, type Preset } from '../core/params/presets.ts'
+import { type Preset, presetAsked } from '../core/params/presets.ts'
 import { TouchstoneError } from '../ports/errors.ts'
 import { programName } from './version.ts'
 
@@ -19,7 +19,7 @@ export interface AskFlags {
 }
 
 /**
- * Options that weaken mainnet make it `custom`, which is insecure and identifies nothing. A certificate names its preset
+ * Options that weaken mainnet, or leave a part out, make it `custom`, which is insecure and identifies nothing. A certificate names its preset
  * and is judged by it wherever it is checked, so less than any other preset asks for cannot be had.
  */
 export function readAsk(flags: AskFlags): VerifyOptions {
@@ -33,15 +33,12 @@ export function readAsk(flags: AskFlags): VerifyOptions {
     { option: '--duration', asked: sustainedSeconds, least: preset.sustainedSeconds },
   ].find(({ asked, least }) => asked < least)
   if (weaker && preset.name !== 'mainnet') throw tooWeak(preset, weaker)
+  const { memory, bind, size, precisions = PRECISION_NAMES } = flags
+  const asked = { precisions, memory, bind, openings, partSeconds, sustainedSeconds }
   return {
-    preset: preset.name === 'mainnet' && (weaker || flags.size !== undefined) ? PRESETS.custom : preset,
-    precisions: flags.precisions ?? PRECISION_NAMES,
-    openings,
-    partSeconds,
-    sustainedSeconds,
-    maxSize: flags.size ?? 32768,
-    memory: flags.memory,
-    bind: flags.bind,
+    ...asked,
+    preset: presetAsked(preset, { ...asked, size }),
+    maxSize: size ?? 32768,
     maxDevices: flags.maxDevices,
     claim: flags.claim ?? null,
     program: programName,

@@ -4,6 +4,7 @@ import { boxFacts } from '../apps/provider/boxFacts.ts'
 import { verifyBox } from '../apps/validator/verifyBox.ts'
 import type { Judgement } from '../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../core/identify/catalogue.ts'
+import { explainReasons } from '../core/identify/claimReasons.ts'
 import { PRECISION_NAMES } from '../core/params/precision.ts'
 import type { Preset } from '../core/params/presets.ts'
 import { checkRequirements, type Requirements } from '../core/score/checkRequirements.ts'
@@ -80,7 +81,9 @@ export async function selfCheck(check: SelfCheck, signal: AbortSignal): Promise<
 }
 
 const unmetClaim = ({ claim }: Judgement): readonly string[] =>
-  claim === null || claim.verdict === 'matches' ? [] : [`claim: ${claim.verdict} (${claim.reasons.join('; ')})`]
+  claim === null || claim.verdict === 'matches'
+    ? []
+    : [`claim: ${claim.verdict} (${explainReasons(claim.reasons).join('; ')})`]
 
 function readRequirements(path: string): Requirements {
   try {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { VerifyJob } from '../apps/validator/fleet/fleet.ts'
 import { type VerifyDeps, type VerifyOptions, verifyBox } from '../apps/validator/verifyBox.ts'
-import { PRESETS } from '../core/params/presets.ts'
+import { PRESETS, presetAsked } from '../core/params/presets.ts'
 import type { LeaseHub } from '../drivers/remote/leased/leaseHub.ts'
 import type { Log } from '../ports/log.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
@@ -59,15 +59,12 @@ function startingTogether(box: RemoteBox, together: () => Promise<void>): Remote
 function optionsFor(config: ValidatorConfig, { kind, box }: LeasedJob): VerifyOptions {
   const preset = kind === 'light' ? PRESETS.tiny : PRESETS[config.preset]
   const { openings, partSeconds, sustainedSeconds } = preset
+  const [memory, bind] = [kind === 'full' && config.memory, kind === 'full' && config.bind]
+  const asked = { precisions: config.precisions, memory, bind, openings, partSeconds, sustainedSeconds }
   return {
-    preset,
-    precisions: config.precisions,
-    openings,
-    partSeconds,
-    sustainedSeconds,
+    ...asked,
+    preset: presetAsked(preset, asked),
     maxSize: 32768,
-    memory: kind === 'full' && config.memory,
-    bind: kind === 'full' && config.bind,
     maxDevices: 32,
     // The small sizes of a light look say nothing of what was sold.
     claim: kind === 'full' ? box.claim : null,

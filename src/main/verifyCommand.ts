@@ -62,10 +62,10 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
 }
 
 const AFTER_HELP = `
-Options that ask for less than mainnet make the run "custom": insecure, and no
-card is identified. Less than tiny or devnet is refused. The password of an
-account is read from TOUCHSTONE_SSH_PASSWORD, the passphrase of a key from
-TOUCHSTONE_SSH_PASSPHRASE.
+Options that ask for less than mainnet, or leave a part of it out, make the run
+"custom": insecure, no card is identified, and a claim stays unproven. Less than
+tiny or devnet is refused. The password of an account is read from
+TOUCHSTONE_SSH_PASSWORD, the passphrase of a key from TOUCHSTONE_SSH_PASSPHRASE.
 
 Ends with 0 (genuine, and as claimed), 1 (rejected, or not as claimed), 2
 (usage) or 3 (fault; also where a card failed and the verdict is of the others);

@@ -1,4 +1,4 @@
-import type { ClaimAnswer } from '../core/identify/judgeDevice.ts'
+import type { ClaimAnswer } from '../core/identify/claimReasons.ts'
 import type { JobKind, Outcome } from '../core/schedule/boxState.ts'
 
 /** What those who watch are told: our own words and numbers only. */

@@ -1,4 +1,4 @@
-import type { ClaimAnswer } from '../core/identify/judgeDevice.ts'
+import type { ClaimAnswer } from '../core/identify/claimReasons.ts'
 import type { BoxStatus, JobKind, JobReason, Outcome } from '../core/schedule/boxState.ts'
 import type { Mark } from '../core/schedule/changesOf.ts'
 import type { PlannedJob } from '../core/schedule/planRound.ts'

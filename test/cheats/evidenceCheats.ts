@@ -6,7 +6,7 @@ import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { copyBandwidth, expectedRate } from '../../src/core/identify/expected.ts'
 import { requiredClass } from '../../src/core/identify/sizeClass.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
-import { PRESETS } from '../../src/core/params/presets.ts'
+import { PRESETS, type Preset } from '../../src/core/params/presets.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { modelOf } from '../sim/shippedCatalogue.ts'
 import { checkCertificate } from '../support/checkCertificate.ts'
@@ -40,13 +40,18 @@ const mixedBox = (catalogue: Catalogue): SyntheticCard[] => {
 export const classesOf = (catalogue: Catalogue, id: string) => (precision: Precision) =>
   requiredClass(modelOf(catalogue, id), precision, catalogue.rules) ?? 8192
 
-export const judgeSynthetic = (catalogue: Catalogue, given: SyntheticRun): Judgement =>
+export const judgeSynthetic = (
+  catalogue: Catalogue,
+  given: SyntheticRun,
+  { claim = null, preset = PRESETS.mainnet }: { readonly claim?: string | null; readonly preset?: Preset } = {},
+): Judgement =>
   judgeRun({
     run: syntheticRun(given),
-    preset: PRESETS.mainnet,
+    preset,
     deviceClasses: given.cards.map(() => 'gpu' as const),
+    offered: given.cards.map(({ rates }) => Object.keys(rates) as Precision[]),
     catalogue,
-    claim: null,
+    claim,
     roundTripUs: 0,
     rejected: null,
   })
@@ -54,6 +59,17 @@ export const judgeSynthetic = (catalogue: Catalogue, given: SyntheticRun): Judge
 const codeOf = ({ reason }: Judgement): string => reason?.code ?? 'ACCEPTED'
 
 const memoryOf = ({ devices }: Judgement): string => devices.map(({ memory }) => memory?.status ?? 'none').join(' and ')
+
+const claimOf = ({ claim }: Judgement): string =>
+  [claim?.verdict, ...(claim?.reasons ?? []).map((reason) => (typeof reason === 'string' ? reason : reason.code))].join(
+    ' ',
+  )
+
+/** A card as it is, with a bind part; sold under another name. */
+function soldAs(catalogue: Catalogue, id: string, claim: string, change: (card: SyntheticCard) => SyntheticCard) {
+  const card = change({ ...cardLike(catalogue, id), bindRate: 1e13 })
+  return judgeSynthetic(catalogue, { cards: [card], size: classesOf(catalogue, id) }, { claim })
+}
 
 const countOf = ({ count }: Judgement): string => (count.established ? 'count established' : 'count claimed')
 
@@ -218,6 +234,61 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
         }),
       )
     },
+  },
+  {
+    row: 67,
+    name: 'an H20 that offers no precision, as an H100',
+    how: 'only memory and bind are asked; its memory is as fast',
+    expected: 'unproven NOT_SHOWN NOT_SHOWN NOT_SHOWN NOT_SHOWN NOT_SHOWN',
+    outcome: async ({ catalogue }) =>
+      claimOf(
+        soldAs(catalogue, 'h20', 'H100 SXM', (card) => ({
+          ...card,
+          rates: {},
+          heldBytes: 0.94 * modelOf(catalogue, 'h100-sxm').memoryBytes,
+          bandwidth: copyBandwidth(modelOf(catalogue, 'h100-sxm'), catalogue.rules)!,
+        })),
+      ),
+  },
+  {
+    row: 67,
+    name: 'a card that shows all of itself, for comparison',
+    how: 'an H100 as an H100',
+    expected: 'matches FITS_CLAIM',
+    outcome: async ({ catalogue }) => claimOf(soldAs(catalogue, 'h100-sxm', 'H100 SXM', (card) => card)),
+  },
+  {
+    row: 68,
+    name: 'a claim in a run of fewer openings',
+    how: 'an H100 as an H100, under the preset custom',
+    expected: 'unproven INSECURE_PRESET',
+    outcome: async ({ catalogue }) => {
+      const given = { cards: [cardLike(catalogue, 'h100-sxm')], size: classesOf(catalogue, 'h100-sxm') }
+      return claimOf(judgeSynthetic(catalogue, given, { claim: 'H100 SXM', preset: PRESETS.custom }))
+    },
+  },
+  {
+    row: 69,
+    name: 'a GH200 of 96 GB as an H200',
+    how: 'keeps 30 GB of its fill in its host, behind C2C',
+    expected: 'unproven MEMORY_MAY_BE_LENT, floor within the card',
+    outcome: async ({ catalogue }) => {
+      const [own, posed] = [modelOf(catalogue, 'gh200-96gb'), modelOf(catalogue, 'h200-sxm')]
+      const judged = soldAs(catalogue, 'h200-sxm', 'H200', (card) => ({
+        ...card,
+        heldBytes: 0.88 * posed.memoryBytes,
+        bandwidth: 4.2e12,
+      }))
+      const floor = judged.devices[0]!.memory!.floorBytes!
+      return `${claimOf(judged)}, floor ${floor <= own.memoryBytes ? 'within' : 'above'} the card`
+    },
+  },
+  {
+    row: 70,
+    name: 'an RTX 5070 Ti as an RTX 5080',
+    how: 'the claimed card fits as well, but is less likely',
+    expected: 'unproven NOT_SHOWN NOT_SHOWN NOT_SHOWN NOT_SHOWN NOT_SHOWN LIKELIER_CARD',
+    outcome: async ({ catalogue }) => claimOf(soldAs(catalogue, 'rtx-5070-ti', 'RTX 5080', (card) => card)),
   },
   forged(1, 'a device left out', 'MISSING_ROOT', ({ predicate }) => {
     predicate.parts[0]!.devices.pop()

@@ -8,6 +8,8 @@ export interface SyntheticCard {
   readonly rates: Readonly<Partial<Record<Precision, number>>>
   readonly heldBytes?: number
   readonly bandwidth?: number
+  /** Operations a second of a bind part; none when left out. */
+  readonly bindRate?: number
 }
 
 export interface SyntheticRun {
@@ -46,6 +48,12 @@ export function syntheticRun({ cards, size, memoryMasks }: SyntheticRun): Run {
   })
   if (cards.some(({ heldBytes }) => heldBytes !== undefined))
     for (const mask of memoryMasks ?? [2 ** cards.length - 1]) parts.push(memoryPart(cards, mask))
+  const bound = cards.map(({ bindRate }) => bindRate ?? 0)
+  if (Math.max(...bound) > 0) {
+    const m = size('int8')
+    const rounds = Math.ceil((SECONDS * Math.max(...bound)) / (2 * m * m * 2048))
+    parts.push({ ...base(cards.length), kind: 'bind', precision: 'int8', m, n: m, k: 2048, rounds })
+  }
   const challenge: Challenge = {
     version: 2,
     runId: new Uint8Array(16),
@@ -77,7 +85,8 @@ function evidenceOf(part: Part, cards: readonly SyntheticCard[]): PartEvidence {
     const card = cards[device]!
     const seconds = isMemory
       ? (2 * KEPT_ROUND_BYTES * part.kept[device]! * part.rounds) / card.bandwidth!
-      : (part.rounds * 2 * part.m * part.n * part.k) / card.rates[part.precision]!
+      : (part.rounds * 2 * part.m * part.n * part.k) /
+        (part.kind === 'bind' ? card.bindRate! : card.rates[part.precision]!)
     const count = rootCount(part, device)
     const kept = part.kept[device]!
     const arrivalsUs = Array.from({ length: count }, (_, i) =>

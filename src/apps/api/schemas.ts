@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
+import type { ClaimAnswer } from '../../core/identify/claimReasons.ts'
 import { CLAIM_ANSWERS } from '../../core/identify/judgeClaim.ts'
-import type { ClaimAnswer } from '../../core/identify/judgeDevice.ts'
 import { type BoxStatus, STATUSES } from '../../core/schedule/boxState.ts'
 import { MARKS } from '../../core/schedule/changesOf.ts'
 

@@ -91,7 +91,9 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
     const { preset, program } = options
     const roundTripUs = roundTripUsOf(conducted.greeting)
     const claim = options.claim === null ? null : plainClaim(options.claim)
-    const judgement = judgeRun({ run, preset, deviceClasses, catalogue, claim, roundTripUs, rejected }) // identify
+    const offered = inventory.devices.map(({ precisions }) => precisions)
+    const judged = { run, preset, deviceClasses, offered, catalogue, claim, roundTripUs, rejected }
+    const judgement = judgeRun(judged) // identify
     const issuedAt = clock.wallTime().toISOString()
     const telemetry = readTelemetry(session.telemetry)
     const certificate = issueCertificate(

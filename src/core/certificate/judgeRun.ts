@@ -1,19 +1,15 @@
 import type { Catalogue, GpuModel } from '../identify/catalogue.ts'
 import { catalogueHash } from '../identify/catalogueHash.ts'
+import { type ClaimAnswer, type ClaimReason, claimReason, explainClaim } from '../identify/claimReasons.ts'
 import { type CardCount, countCards } from '../identify/countCards.ts'
-import { rateCeiling } from '../identify/expected.ts'
 import { identifyByRates } from '../identify/identifyByRates.ts'
 import { type GpuIdentity, identifyGpu } from '../identify/identifyGpu.ts'
 import { judgeClaim } from '../identify/judgeClaim.ts'
-import type { ClaimAnswer } from '../identify/judgeDevice.ts'
 import { parseClaim } from '../identify/parseClaim.ts'
 import { undersizedParts } from '../identify/sizeClass.ts'
-import {
-  C2C_LINK_BYTES_PER_SEC,
-  HOST_LINK_BYTES_PER_SEC,
-  MEMORY_BANDWIDTH_SHARE,
-  type ProtocolVersion,
-} from '../params/constants.ts'
+import { suppliedPerSecond, suppliers } from '../identify/supplied.ts'
+import { MEMORY_BANDWIDTH_SHARE, type ProtocolVersion } from '../params/constants.ts'
+import type { Precision } from '../params/precision.ts'
 import type { Preset } from '../params/presets.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 import type { DeviceClass } from '../proof/sizeClass.ts'
@@ -49,7 +45,8 @@ export interface DeviceJudgement extends Omit<ProvenDevice, 'memory'> {
 export interface ClaimOutcome {
   readonly text: string
   readonly verdict: ClaimAnswer
-  readonly reasons: readonly string[]
+  /** Data; in version 1 the sentences they are told in. */
+  readonly reasons: readonly (ClaimReason | string)[]
 }
 
 /** Everything that follows from the evidence. Anyone recomputes it; what is inferred says so. */
@@ -68,6 +65,8 @@ export interface JudgeInputs {
   readonly run: Run
   readonly preset: Preset
   readonly deviceClasses: readonly DeviceClass[]
+  /** The precisions each device offered; from version 2 on any other counts as declined. */
+  readonly offered?: readonly (readonly Precision[])[]
   readonly catalogue: Catalogue
   readonly claim: string | null
   /** The rules to judge by; those the run was conducted under where left out. */
@@ -83,6 +82,7 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
   const complete = run.parts.length === run.challenge.parts.length
   const rules = inputs.rules ?? run.challenge.version
   const proven = complete ? provenDevices(run, rules) : []
+  const offered = rules === 1 ? undefined : inputs.offered
   const scaling = scalingOf(proven)
   const sold = claim === null ? null : parseClaim(claim, catalogue)
   const models = sold?.ok ? sold.claim.models : []
@@ -92,9 +92,11 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
         run,
         preset,
         deviceClass: deviceClasses[device.device] ?? 'gpu',
+        offered: offered?.[device.device],
         catalogue,
         scaling,
         claimed: models,
+        rules,
       }),
     ),
   )
@@ -113,7 +115,10 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
     devices,
     count: { claimed, least, established, sentence },
     scaling,
-    claim: claim === null || !complete ? null : judgeClaimText(claim, proven, deviceClasses, scaling, catalogue),
+    claim:
+      claim === null || !complete
+        ? null
+        : judgeClaimText(claim, proven, { preset, deviceClasses, offered, scaling, catalogue, rules }),
   }
 }
 
@@ -131,7 +136,9 @@ interface DeviceContext {
   readonly deviceClass: DeviceClass
   readonly catalogue: Catalogue
   readonly scaling: number | null
+  readonly offered: readonly Precision[] | undefined
   readonly claimed: readonly GpuModel[]
+  readonly rules: ProtocolVersion
 }
 
 function judgeDevice(device: ProvenDevice, context: DeviceContext): DeviceJudgement {
@@ -148,13 +155,13 @@ function judgeDevice(device: ProvenDevice, context: DeviceContext): DeviceJudgem
 /** Presets below mainnet identify nothing; a CPU is never identified as a GPU (§4.0). */
 function judgeIdentity(
   device: ProvenDevice,
-  { preset, deviceClass, catalogue, scaling }: DeviceContext,
+  { preset, deviceClass, offered, catalogue, scaling }: DeviceContext,
 ): IdentityJudgement {
   const none = { model: null, confidencePercent: 0, twins: [], closest: [] }
   if (deviceClass === 'cpu') return { status: 'cpu', ...none }
   if (!preset.secure) return { status: 'insecure', ...none }
   if (!isMeasured(device)) return { status: 'unknown', ...none }
-  const identity = identifyGpu(measuredOf(device, deviceClass, scaling), catalogue)
+  const identity = identifyGpu(measuredOf(device, { deviceClass, scaling, offered }), catalogue)
   return {
     status: identity.status,
     model: identity.model?.id ?? null,
@@ -175,7 +182,7 @@ function judgeMemory(
   memory: NonNullable<ProvenDevice['memory']>,
   context: DeviceContext,
 ): MemoryJudgement {
-  const { run, preset, deviceClass, catalogue } = context
+  const { run, preset, deviceClass, catalogue, rules } = context
   // An H100 and an H200 compute alike: the claim may say by which of the fitting cards the memory is judged.
   const claimed = context.claimed.filter(({ memoryBytes }) => memoryBytes >= memory.heldBytes).map(({ id }) => id)
   const question = {
@@ -184,14 +191,13 @@ function judgeMemory(
     catalogue,
     claimed,
   }
-  const { counted, copyBandwidth } = identifyByRates(question)
+  const byRates = identifyByRates(question)
+  const { copyBandwidth } = byRates
   const part = run.challenge.parts[memory.part]!
-  const link = counted?.hostLink === 'c2c' ? C2C_LINK_BYTES_PER_SEC : HOST_LINK_BYTES_PER_SEC
   const secondsPerPass = memory.elapsedUs / 1e6 / part.rounds
-  // A slow int8 part must not raise the floor: a known card recomputes as fast as that card can.
-  const known = counted ? (rateCeiling(counted, 'int8', catalogue.rules) ?? 0) : 0
-  const peak = Math.max(memory.int8PerSecond ?? 0, known)
-  const supplied = memory.int8PerSecond === null ? null : (link + peak / part.k) * secondsPerPass
+  const cards = suppliers({ rates: device.rates, heldBytes: memory.heldBytes, byRates, catalogue, rules })
+  const int8 = memory.int8PerSecond
+  const supplied = int8 === null ? null : suppliedPerSecond(cards, part.k, catalogue.rules, int8) * secondsPerPass
   const fast = copyBandwidth !== null && memory.perSecond >= MEMORY_BANDWIDTH_SHARE * copyBandwidth
   return {
     heldBytes: memory.heldBytes,
@@ -240,17 +246,31 @@ const claimedOnly = (claimed: number): Judgement['count'] => ({
   sentence: claimed === 1 ? 'one device' : `count claimed: ${claimed} devices answered in one window`,
 })
 
-function judgeClaimText(
-  text: string,
-  proven: readonly ProvenDevice[],
-  deviceClasses: readonly DeviceClass[],
-  scaling: number | null,
-  catalogue: Catalogue,
-): ClaimOutcome {
+type ClaimContext = Pick<JudgeInputs, 'preset' | 'deviceClasses' | 'catalogue'> & {
+  readonly offered: JudgeInputs['offered'] | undefined
+  readonly scaling: number | null
+  readonly rules: ProtocolVersion
+}
+
+function judgeClaimText(text: string, proven: readonly ProvenDevice[], context: ClaimContext): ClaimOutcome {
+  const { preset, deviceClasses, offered, scaling, catalogue, rules } = context
   const parsed = parseClaim(text, catalogue)
-  if (!parsed.ok) return { text, verdict: 'unreadable', reasons: [parsed.problem] }
-  if (!proven.every(isMeasured)) return { text, verdict: 'unproven', reasons: ['nothing was measured to compare with'] }
-  const devices = proven.map((device) => measuredOf(device, deviceClasses[device.device] ?? 'gpu', scaling))
-  const { verdict, reasons } = judgeClaim({ claim: parsed.claim, devices, catalogue })
-  return { text, verdict, reasons: reasons.map(({ sentence }) => sentence) }
+  const of = (verdict: ClaimAnswer, reasons: readonly ClaimReason[]): ClaimOutcome => ({
+    text,
+    verdict,
+    reasons: rules === 1 ? reasons.map(explainClaim) : reasons,
+  })
+  const alone = (...given: Parameters<typeof claimReason>) => of(claimReason(...given).verdict, [claimReason(...given)])
+  const box = { device: null }
+  if (!parsed.ok) return alone('UNREADABLE_CLAIM', { ...box, got: parsed.code, expected: 'READABLE' })
+  const isGpu = deviceClasses.every((deviceClass) => deviceClass === 'gpu')
+  if (rules > 1 && isGpu && !preset.secure)
+    return alone('INSECURE_PRESET', { ...box, got: preset.name, expected: 'mainnet' })
+  if (!proven.every(isMeasured)) return alone('NOTHING_MEASURED', { ...box, got: 0, expected: 1 })
+  const devices = proven.map((device) => {
+    const deviceClass = deviceClasses[device.device] ?? 'gpu'
+    return measuredOf(device, { deviceClass, scaling, offered: offered?.[device.device] })
+  })
+  const { verdict, reasons } = judgeClaim({ claim: parsed.claim, devices, catalogue, rules })
+  return of(verdict, reasons)
 }

@@ -26,7 +26,9 @@ export function judgementProblem(
   const { claims, roundTripUs } = statement.predicate
   const { inventory, text } = claims
   const deviceClasses = inventory.devices.map((device) => device.class)
-  const judged = judgeRun({ run, preset, deviceClasses, catalogue, claim: text, roundTripUs, rejected: null })
+  const offered = inventory.devices.map(({ precisions }) => precisions)
+  const inputs = { run, preset, deviceClasses, offered, catalogue, claim: text, roundTripUs, rejected: null }
+  const judged = judgeRun(inputs)
   const recomputed = stated.catalogue === catalogueHash(catalogue)
   const expected = recomputed ? judged : withStatedInferences(judged, stated as unknown as Judgement)
   const same = canonicalJson(expected) === canonicalJson(stated)

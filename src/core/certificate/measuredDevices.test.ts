@@ -47,7 +47,7 @@ const ROUND_US = 100_000
 const fading = (round: number) => ROUND_US * (round <= 50 ? round : 50 + (round - 50) / 0.6)
 
 const sustainedShare = (run: Run, rules: 1 | 2): number =>
-  measuredOf(provenDevices(run, rules)[0]!, 'gpu', null).sustainedShare!
+  measuredOf(provenDevices(run, rules)[0]!, { deviceClass: 'gpu', scaling: null }).sustainedShare!
 
 test('row 94: a fade shows, also where its roots are held back and sent at an even pace', () => {
   const evenly = (round: number) => (round * fading(200)) / 200
@@ -64,4 +64,11 @@ test('row 94: a steady card keeps its share, and what held to the end is the sus
   const late = (round: number) => ROUND_US * (round < 101 ? round : 100 + 2 * (round - 100))
   const [device] = provenDevices(sustainedRun(late), 2)
   expect(device!.sustained!.perSecond / device!.rates.bf16!).toBeCloseTo(2 / 3, 3)
+})
+
+test('a precision that was neither offered nor shown counts as declined', () => {
+  const [device] = provenDevices(sustainedRun(fading), 2)
+  const { declined } = measuredOf(device!, { deviceClass: 'gpu', scaling: null, offered: ['bf16', 'fp32'] })
+  expect(declined).toEqual(['int8', 'fp8', 'fp16'])
+  expect(measuredOf(device!, { deviceClass: 'gpu', scaling: null })).not.toHaveProperty('declined')
 })

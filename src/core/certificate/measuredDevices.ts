@@ -1,6 +1,6 @@
 import type { MeasuredGpu } from '../identify/measured.ts'
 import type { ProtocolVersion } from '../params/constants.ts'
-import type { Precision } from '../params/precision.ts'
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import { countedPerSecond, type Figure, figuresOf } from '../proof/figures.ts'
 import type { DeviceClass } from '../proof/sizeClass.ts'
 import type { Run } from '../proof/verifyPart.ts'
@@ -106,14 +106,24 @@ export function scalingOf(devices: readonly ProvenDevice[]): number | null {
   return Math.min(1000, Math.floor((1000 * together) / alone))
 }
 
-/** The device as identity sees it: proven values only. */
-export function measuredOf(device: ProvenDevice, deviceClass: DeviceClass, scaling: number | null): MeasuredGpu {
-  const { rates, classes, memory, sustained } = device
+export interface MeasuredContext {
+  readonly deviceClass: DeviceClass
+  readonly scaling: number | null
+  /** The precisions the device said it has; any other that it did not show was declined. */
+  readonly offered?: readonly Precision[] | undefined
+}
+
+/** The device as identity sees it: proven values, and what it declined. */
+export function measuredOf(device: ProvenDevice, { deviceClass, scaling, offered }: MeasuredContext): MeasuredGpu {
+  const { rates, classes, memory, sustained, bindPerSecond } = device
+  const declined = PRECISION_NAMES.filter((name) => !offered?.includes(name) && rates[name] === undefined)
   return {
     kind: deviceClass,
     rates,
     classes,
+    ...(offered ? { declined } : {}),
     ...(memory ? { memoryBytes: memory.heldBytes, bandwidth: memory.perSecond } : {}),
+    ...(bindPerSecond === null ? {} : { bindRate: bindPerSecond }),
     ...(sustained ? { sustainedShare: shareOf(sustained) } : {}),
     ...(scaling === null ? {} : { scaling: scaling / 1000 }),
   }

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { fromBase64, toBase64 } from '../bytes/base64.ts'
 import { concatBytes } from '../bytes/bytes.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
+import { CLAIM_CODES, type ClaimAnswer, type ClaimCode } from '../identify/claimReasons.ts'
+import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'
 import { MAX_DEVICES, MAX_PARTS, type ProtocolVersion } from '../params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import type { PresetName } from '../params/presets.ts'
@@ -79,19 +81,32 @@ const cardCount = z.strictObject({
   established: z.boolean(),
   sentence: z.string(),
 })
-const claim = z.strictObject({ text: z.string(), verdict: z.string(), reasons: z.array(z.string()) })
+const claimFinding = z.strictObject({
+  code: z.enum(Object.keys(CLAIM_CODES) as [ClaimCode, ...ClaimCode[]]),
+  verdict: z.enum(CLAIM_ANSWERS as [ClaimAnswer, ...ClaimAnswer[]]),
+  device: count.nullable(),
+  got: fact,
+  expected: fact,
+  precision: z.enum(PRECISION_NAMES as [Precision, ...Precision[]]).optional(),
+  model: z.string().optional(),
+  beside: count.optional(),
+  restsOn: z.array(z.string()).optional(),
+  ruledOut: z.string().optional(),
+})
 
-const judgement = z
-  .looseObject({
-    outcome: z.enum(['accepted', 'rejected']),
-    reason: reason.nullable(),
-    catalogue: hex(32),
-    devices: z.array(z.looseObject({ device: count, identity, memory: memory.nullable() })),
-    count: cardCount,
-    claim: claim.nullable(),
-  })
-  .refine(isPlain)
-  .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))
+/** Version 1 has sentences where there are findings now. */
+const judgementWith = <F extends z.ZodType>(finding: F) =>
+  z
+    .looseObject({
+      outcome: z.enum(['accepted', 'rejected']),
+      reason: reason.nullable(),
+      catalogue: hex(32),
+      devices: z.array(z.looseObject({ device: count, identity, memory: memory.nullable() })),
+      count: cardCount,
+      claim: z.strictObject({ text: z.string(), verdict: z.string(), reasons: z.array(finding) }).nullable(),
+    })
+    .refine(isPlain)
+    .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))
 
 /** What the prover said when a device failed. */
 const fault = z.strictObject({
@@ -118,12 +133,12 @@ const predicateWith = <I extends z.ZodType, M extends z.ZodRawShape>(inventory: 
       faults: z.array(fault).min(1).max(MAX_DEVICES).optional(),
     }),
     figures: z.array(figure),
-    judgement,
     ...more,
   })
 
+const ofVersion1 = { judgement: judgementWith(z.string()) }
 /** The shortest round trip the signer measured before the run; its word, as the times are. */
-const ofVersion2 = { roundTripUs: count }
+const ofVersion2 = { judgement: judgementWith(claimFinding), roundTripUs: count }
 
 const statementWith = <T extends string, P extends z.ZodType>(type: T, predicate: P) =>
   z.strictObject({
@@ -138,7 +153,7 @@ const statementWith = <T extends string, P extends z.ZodType>(type: T, predicate
 
 /** The in-toto statement inside a certificate; docs/spec/certificate.md describes every field. */
 export const statementSchema = statementWith(PREDICATE_TYPES[2], predicateWith(inventorySchema, ofVersion2))
-export const statementVersion1 = statementWith(PREDICATE_TYPES[1], predicateWith(inventoryVersion1, {}))
+export const statementVersion1 = statementWith(PREDICATE_TYPES[1], predicateWith(inventoryVersion1, ofVersion1))
 
 /** A statement of version 1 as its reader sees it: the fields it has, in the names of today. */
 export const statementOfVersion1 = ({ predicate, ...rest }: z.infer<typeof statementVersion1>): Statement => ({
@@ -147,6 +162,8 @@ export const statementOfVersion1 = ({ predicate, ...rest }: z.infer<typeof state
   predicate: {
     ...predicate,
     claims: { ...predicate.claims, inventory: inventoryOfVersion1(predicate.claims.inventory) },
+    // The sentences of a claim stay sentences: they are compared with sentences, and shown as they are.
+    judgement: predicate.judgement as unknown as Statement['predicate']['judgement'],
     // It did not say, and nothing was asked by it.
     roundTripUs: 0,
   },

@@ -3,7 +3,7 @@ import type { CatalogueRules, GpuModel } from './catalogue.ts'
 import { type Expected, expectedRate, TOLERATED_EXCESS } from './expected.ts'
 import type { MeasuredGpu } from './measured.ts'
 import { type PreparedModel, prepareModel } from './prepareModel.ts'
-import { ruleOut } from './ruleOut.ts'
+import { type RuledOut, ruleOut } from './ruleOut.ts'
 
 export interface ModelFit {
   readonly model: GpuModel
@@ -13,7 +13,7 @@ export interface ModelFit {
   readonly degrees: number
   readonly terms: readonly FitTerm[]
   /** Why this model is impossible, or null. */
-  readonly ruledOut: string | null
+  readonly ruledOut: RuledOut | null
 }
 
 /** One value against its expectation. */

@@ -2,6 +2,7 @@ import type { Catalogue, GpuModel } from './catalogue.ts'
 import { deviationsOf, type ModelFit } from './fitModel.ts'
 import { CLOSEST, fitsWithin, rankModels } from './fits.ts'
 import { cleanMeasured, type MeasuredGpu, measuredNames } from './measured.ts'
+import type { RuledOut } from './ruleOut.ts'
 
 export interface Candidate {
   readonly id: string
@@ -9,7 +10,7 @@ export interface Candidate {
   /** Share of the likelihood among all models and "none of them". */
   readonly confidence: number
   readonly fits: boolean
-  readonly ruledOut: string | null
+  readonly ruledOut: RuledOut | null
   readonly deviations: Readonly<Record<string, number>>
 }
 
@@ -25,6 +26,8 @@ export interface GpuIdentity {
   readonly closest: readonly Candidate[]
   /** Which values the answer rests on. */
   readonly restsOn: readonly string[]
+  /** Share of the likelihood of every possible model, by id. */
+  readonly shares: ReadonlyMap<string, number>
 }
 
 /** "None of the catalogue": every value anywhere within three orders of magnitude is equally likely. */
@@ -37,28 +40,35 @@ export function identifyGpu(given: MeasuredGpu, catalogue: Catalogue): GpuIdenti
   if (restsOn.length === 0) return nobody('unknown', [], [])
   const ranked = rankModels(measured, catalogue)
   const shares = confidences(ranked)
-  const closest = ranked.slice(0, CLOSEST).map((fit, i) => candidate(fit, shares[i]!))
+  const closest = ranked.slice(0, CLOSEST).map((fit) => candidate(fit, shares.get(fit.model.id)!))
   const best = ranked[0]
-  if (best === undefined || !fitsWithin(best)) return nobody('unknown', closest, restsOn)
-  const twins = new Set(best.model.twins)
-  const group = ranked.reduce((sum, fit, i) => (i === 0 || twins.has(fit.model.id) ? sum + shares[i]! : sum), 0)
+  if (best === undefined || !fitsWithin(best)) return { ...nobody('unknown', closest, restsOn), shares }
   return {
     status: 'identified',
     model: best.model,
-    confidence: shares[0]!,
-    groupConfidence: Math.min(1, group),
+    confidence: shares.get(best.model.id)!,
+    groupConfidence: shareOf([best.model.id, ...best.model.twins], shares),
     twins: best.model.twins,
     closest,
     restsOn,
+    shares,
   }
 }
 
-function confidences(ranked: readonly ModelFit[]): readonly number[] {
+/** The likelihood that some models have together. */
+export function shareOf(ids: readonly string[], shares: GpuIdentity['shares']): number {
+  let sum = 0
+  for (const [id, share] of shares) if (ids.includes(id)) sum += share
+  return Math.min(1, sum)
+}
+
+function confidences(ranked: readonly ModelFit[]): ReadonlyMap<string, number> {
   const possible = ranked.filter((fit) => fit.ruledOut === null)
   const nothing = -(ranked[0]?.degrees ?? 0) * LN_RANGE
   const top = Math.max(nothing, ...possible.map((fit) => fit.logLikelihood))
   const total = possible.reduce((sum, fit) => sum + Math.exp(fit.logLikelihood - top), Math.exp(nothing - top))
-  return ranked.map((fit) => (fit.ruledOut === null ? Math.exp(fit.logLikelihood - top) / total : 0))
+  const share = (fit: ModelFit) => (fit.ruledOut === null ? Math.exp(fit.logLikelihood - top) / total : 0)
+  return new Map(ranked.map((fit) => [fit.model.id, share(fit)]))
 }
 
 function candidate(fit: ModelFit, confidence: number): Candidate {
@@ -67,5 +77,14 @@ function candidate(fit: ModelFit, confidence: number): Candidate {
 }
 
 function nobody(status: 'unknown' | 'cpu', closest: readonly Candidate[], rests: readonly string[]): GpuIdentity {
-  return { status, model: null, confidence: 0, groupConfidence: 0, twins: [], closest, restsOn: rests }
+  return {
+    status,
+    model: null,
+    confidence: 0,
+    groupConfidence: 0,
+    twins: [],
+    closest,
+    restsOn: rests,
+    shares: new Map(),
+  }
 }

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import type { Catalogue } from './catalogue.ts'
+import { CLAIM_CODES, type ClaimCode, claimReason, explainClaim } from './claimReasons.ts'
 import { expectedBandwidth, expectedRate } from './expected.ts'
 import { judgeClaim } from './judgeClaim.ts'
 import type { MeasuredGpu } from './measured.ts'
@@ -24,13 +25,13 @@ function honest(id: string, { compute = 1, bandwidth = 1 } = {}): MeasuredGpu {
     classes[name] = requiredClass(model, name, catalogue.rules)!
   }
   const copy = expectedBandwidth(model, catalogue.rules)!.centre
-  return { rates, classes, memoryBytes: 0.93 * model.memoryBytes, bandwidth: copy * bandwidth }
+  return { rates, classes, memoryBytes: 0.95 * model.memoryBytes, bandwidth: copy * bandwidth, bindRate: 1e12 }
 }
 
 function judge(text: string, devices: readonly MeasuredGpu[]) {
   const parsed = parseClaim(text, catalogue)
   if (!parsed.ok) throw new Error(parsed.problem)
-  return judgeClaim({ claim: parsed.claim, devices, catalogue })
+  return judgeClaim({ claim: parsed.claim, devices, catalogue, rules: 2 })
 }
 const verdict = (text: string, ...devices: readonly MeasuredGpu[]) => judge(text, devices).verdict
 
@@ -41,8 +42,11 @@ describe('judgeClaim', () => {
     expect(verdict('2x RTX 4090', honest('rtx-4090'), honest('rtx-4090'))).toBe('matches')
   })
 
-  test('matches: a twin counts as the card it cannot be told from', () => {
-    expect(verdict('A100 SXM4 80GB', honest('a100-pcie-80gb'))).toBe('matches')
+  test('matches: a twin counts as the card it cannot be told from, at the speed of that card', () => {
+    expect(verdict('H200 SXM', honest('gh200-144gb'))).toBe('matches')
+    expect(judge('A100 SXM4 80GB', [honest('a100-pcie-80gb')]).reasons).toMatchObject([
+      { code: 'NOT_SHOWN', precision: 'bf16' },
+    ])
   })
 
   test('weaker: a lesser card, less memory, or fewer cards than sold', () => {
@@ -60,12 +64,66 @@ describe('judgeClaim', () => {
     expect(verdict('H100 SXM', { ...honest('h100-sxm'), kind: 'cpu' })).toBe('different')
   })
 
-  test('weaker: a device that showed nothing', () => {
+  test('unproven: a device that showed nothing; weaker: no device at all', () => {
     expect(judge('H100 SXM', [{ rates: { bf16: 0 } }])).toMatchObject({
-      verdict: 'weaker',
-      reasons: [{ code: 'NOTHING_SHOWN' }],
+      verdict: 'unproven',
+      reasons: [{ code: 'NOTHING_MEASURED' }],
     })
     expect(verdict('H100 SXM')).toBe('weaker')
+  })
+
+  test('unproven: what was left out is named, and a contradiction outranks it (attack 67)', () => {
+    const { rates, bindRate: _, ...rest } = honest('h200-sxm')
+    const { fp8: __, int8: ___, ...fewer } = rates!
+    const judged = judge('H200', [{ ...rest, rates: fewer }])
+    expect(judged.verdict).toBe('unproven')
+    expect(judged.reasons.map(({ code, precision }) => [code, precision ?? null])).toEqual([
+      ['NOT_SHOWN', 'int8'],
+      ['NOT_SHOWN', 'fp8'],
+      ['BIND_NOT_RUN', null],
+    ])
+    const { memoryBytes: ____, bandwidth: _____, ...noMemory } = honest('h200-sxm')
+    expect(judge('H200', [noMemory]).reasons).toContainEqual(expect.objectContaining({ code: 'MEMORY_NOT_RUN' }))
+    expect(verdict('H200', { ...rest, rates: fewer, sustainedShare: 0.5 })).toBe('throttled')
+    const half = { ...honest('rtx-4090'), memoryBytes: 0.84 * modelOf(catalogue, 'rtx-4090').memoryBytes }
+    expect(judge('RTX 4090', [half]).reasons).toMatchObject([{ code: 'MEMORY_NOT_SHOWN', verdict: 'unproven' }])
+  })
+
+  test('unproven: one rate of the claimed card that was shown too slowly', () => {
+    const device = honest('rtx-4090')
+    const judged = judge('RTX 4090', [{ ...device, rates: { ...device.rates, fp16: 0.84 * device.rates!.fp16! } }])
+    expect(judged.reasons).toMatchObject([{ code: 'NOT_SHOWN', precision: 'fp16', model: 'NVIDIA GeForce RTX 4090' }])
+  })
+
+  test('unproven: an RTX 5070 Ti is not sold as the RTX 5080 that fits it too (attack 70)', () => {
+    const judged = judge('RTX 5080', [honest('rtx-5070-ti')])
+    expect(judged.verdict).toBe('unproven')
+    expect(judged.reasons).toContainEqual(
+      expect.objectContaining({ code: 'LIKELIER_CARD', got: 'NVIDIA GeForce RTX 5070 Ti' }),
+    )
+    expect(verdict('RTX 5070 Ti', honest('rtx-5070-ti'))).toBe('matches')
+    expect(verdict('RTX 5080', honest('rtx-5080'))).toBe('matches')
+  })
+
+  test('unproven: an H200 that a GH200 of 96 GB could stand in for, with memory of its host (attack 69)', () => {
+    const held = 0.88 * modelOf(catalogue, 'h200-sxm').memoryBytes
+    const judged = judge('H200', [{ ...honest('h200-sxm'), memoryBytes: held }])
+    expect(judged.reasons).toMatchObject([{ code: 'MEMORY_MAY_BE_LENT', got: 'NVIDIA GH200 96GB' }])
+    expect(verdict('H200', { ...honest('h200-sxm'), memoryBytes: 141.4e9, bandwidth: 4.31e12 })).toBe('matches')
+  })
+
+  test('every finding has words of its own, and version 1 keeps its verdicts', () => {
+    const { bindRate: _, ...unbound } = honest('h100-sxm')
+    const parsed = parseClaim('H100 SXM', catalogue)
+    const claim = parsed.ok ? parsed.claim : null
+    const old = judgeClaim({ claim: claim!, devices: [unbound], catalogue, rules: 1 })
+    expect(old.reasons.map(explainClaim)).toEqual([
+      'what it did fits a NVIDIA H100 SXM5 80GB; rests on int8, fp8, bf16, fp16, fp32, memory, bandwidth',
+    ])
+    for (const code of Object.keys(CLAIM_CODES) as ClaimCode[]) {
+      const facts = { device: 0, got: 1e12, expected: 2e12, model: 'CARD', precision: 'int8' } as const
+      expect(explainClaim(claimReason(code, facts))).toMatch(/^[\x20-\x7e]{10,}$/)
+    }
   })
 
   test('shared: slow together, or every part slowed alike', () => {
@@ -102,7 +160,6 @@ describe('judgeClaim', () => {
     const judged = judge('2x H100 SXM', [honest('h100-sxm'), { ...honest('h100-sxm'), sustainedShare: 0.5 }])
     expect(judged.verdict).toBe('throttled')
     expect(judged.reasons.map((reason) => reason.device)).toEqual([0, 1])
-    expect(judged.count.claimed).toBe(2)
   })
 })
 

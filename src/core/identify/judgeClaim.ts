@@ -1,7 +1,8 @@
+import type { ProtocolVersion } from '../params/constants.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
-import { type CardCount, countCards } from './countCards.ts'
+import { type ClaimAnswer, type ClaimReason, type ClaimVerdict, claimReason } from './claimReasons.ts'
 import { type GpuIdentity, identifyGpu } from './identifyGpu.ts'
-import { type ClaimAnswer, type ClaimReason, type ClaimVerdict, judgeDevice } from './judgeDevice.ts'
+import { judgeDevice } from './judgeDevice.ts'
 import { cleanMeasured, type MeasuredGpu } from './measured.ts'
 import type { Claim } from './parseClaim.ts'
 
@@ -9,16 +10,21 @@ export interface ClaimJudgement {
   readonly verdict: ClaimVerdict
   readonly reasons: readonly ClaimReason[]
   readonly identities: readonly GpuIdentity[]
-  readonly count: CardCount
 }
 
 export interface ClaimQuestion {
   readonly claim: Claim
   readonly devices: readonly MeasuredGpu[]
   readonly catalogue: Catalogue
+  /** 1 for what a certificate of version 1 says, 2 for everything else. */
+  readonly rules: ProtocolVersion
 }
 
-/** The gravest finding names the verdict; the reasons keep all of them. */
+/**
+ * The gravest finding names the verdict; the reasons keep all of them. `unproven` stands below everything that was found
+ * out: a card that shows it is weaker is weaker, whatever else it kept to itself. It stands above `matches`: a box is what
+ * was sold only if nothing of it is left open.
+ */
 const GRAVITY: readonly ClaimVerdict[] = [
   'undersized run',
   'different',
@@ -26,36 +32,41 @@ const GRAVITY: readonly ClaimVerdict[] = [
   'shared',
   'throttled',
   'power-capped',
+  'unproven',
   'matches',
 ]
 
-export const CLAIM_ANSWERS: readonly ClaimAnswer[] = [...GRAVITY, 'unproven', 'unreadable']
+export const CLAIM_ANSWERS: readonly ClaimAnswer[] = [...GRAVITY, 'unreadable']
 
 /** Whether the box is what was sold. Inferred from proven work (§1); the claim itself is never evidence. */
-export function judgeClaim({ claim, catalogue, ...given }: ClaimQuestion): ClaimJudgement {
+export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion): ClaimJudgement {
   const devices = given.devices.map(cleanMeasured)
   const identities = devices.map((device) => identifyGpu(device, catalogue))
-  const classed = devices.map((measured, i) => ({ measured, model: identities[i]!.model }))
-  const reasons = devices.flatMap((measured, device) => {
+  // What was declined makes a card less likely; it contradicts nothing, so only what was shown may speak against a claim.
+  const shown = devices.map(({ declined: _, ...rest }) => rest)
+  const seen = shown.map((device, i) => (devices[i]!.declined ? identifyGpu(device, catalogue) : identities[i]!))
+  const classed = shown.map((measured, i) => ({ measured, model: seen[i]!.model }))
+  const reasons = shown.flatMap((measured, device) => {
     const beside = classed.filter((_, i) => i !== device)
-    return judgeDevice({ device, measured, identity: identities[device]!, claimed: claim.models, catalogue, beside })
+    const { shares } = identities[device]!
+    return judgeDevice({
+      device,
+      measured,
+      identity: seen[device]!,
+      shares,
+      claimed: claim.models,
+      catalogue,
+      beside,
+      rules,
+    })
   })
   reasons.push(...judgeCount(claim.count, devices.length, claim.models))
   const verdict = GRAVITY.find((grave) => reasons.some((reason) => reason.verdict === grave)) ?? 'different'
-  return { verdict, reasons, identities, count: countCards(devices, catalogue) }
+  return { verdict, reasons, identities }
 }
 
 function judgeCount(claimed: number, answered: number, models: readonly GpuModel[]): readonly ClaimReason[] {
   if (answered >= claimed) return []
-  const name = models[0]?.name ?? 'card'
-  return [
-    {
-      code: 'FEWER_DEVICES',
-      verdict: 'weaker',
-      device: null,
-      sentence: `${claimed} devices were claimed (${name}), ${answered} answered`,
-      got: answered,
-      expected: claimed,
-    },
-  ]
+  const facts = { device: null, got: answered, expected: claimed, model: models[0]?.name ?? 'card' }
+  return [claimReason('FEWER_DEVICES', facts)]
 }

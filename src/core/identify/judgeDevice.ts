@@ -1,42 +1,26 @@
+import type { ProtocolVersion } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
+import { type ClaimCode, type ClaimReason, claimReason } from './claimReasons.ts'
 import { expectedRate } from './expected.ts'
 import { deviationsOf, fitModel, type ModelFit } from './fitModel.ts'
 import { fitsWithin } from './fits.ts'
 import type { GpuIdentity } from './identifyGpu.ts'
 import type { MeasuredGpu } from './measured.ts'
 import { type ClassedDevice, undersizedParts } from './sizeClass.ts'
-
-export type ClaimVerdict =
-  | 'matches'
-  | 'weaker'
-  | 'different'
-  | 'shared'
-  | 'throttled'
-  | 'power-capped'
-  | 'undersized run'
-
-/** What a run can say of a claim: a verdict, or that it could not be read or nothing was measured to judge it by. */
-export type ClaimAnswer = ClaimVerdict | 'unreadable' | 'unproven'
-
-export interface ClaimReason {
-  readonly code: string
-  readonly verdict: ClaimVerdict
-  /** Index of the device, or null when it concerns the box. */
-  readonly device: number | null
-  readonly sentence: string
-  readonly got: number | string
-  readonly expected: number | string
-}
+import { unshownOf } from './unshown.ts'
 
 export interface DeviceQuestion {
   readonly device: number
   readonly measured: MeasuredGpu
   readonly identity: GpuIdentity
+  /** Likelihood of every model, with what was declined. */
+  readonly shares: GpuIdentity['shares']
   readonly claimed: readonly GpuModel[]
   readonly catalogue: Catalogue
   /** The other devices of the run. */
   readonly beside: readonly ClassedDevice[]
+  readonly rules: ProtocolVersion
 }
 
 /** Together a device keeps at least this share of its speed alone, or somebody else uses it too. */
@@ -54,11 +38,12 @@ const CLEAR_LOSS = -0.2
 
 /** Everything there is to say of one device against its claim: at least one reason. */
 export function judgeDevice(question: DeviceQuestion): readonly ClaimReason[] {
-  const { measured, identity, claimed, catalogue } = question
-  if (identity.status === 'cpu')
-    return [reason(question, 'NOT_A_GPU', 'different', 'the device was challenged as a CPU', 'CPU', names(claimed))]
-  if (identity.restsOn.length === 0)
-    return [reason(question, 'NOTHING_SHOWN', 'weaker', 'the device showed no work', 0, names(claimed))]
+  const { measured, identity, claimed, catalogue, rules } = question
+  if (identity.status === 'cpu') return [reason(question, 'NOT_A_GPU', { got: 'CPU', expected: names(claimed) })]
+  if (identity.restsOn.length === 0) {
+    const code = rules === 1 ? 'NOTHING_SHOWN' : 'NOTHING_MEASURED'
+    return [reason(question, code, { got: 0, expected: names(claimed) })]
+  }
   const undersized = judgeSize(question)
   if (undersized.length > 0) return undersized
   const fits = claimed.map((model) => fitModel(model, measured, catalogue.rules)).sort(byLikelihood)
@@ -66,7 +51,15 @@ export function judgeDevice(question: DeviceQuestion): readonly ClaimReason[] {
   if (!isPossible(best, question)) return [judgeMismatch(question, best)]
   const losses = judgeLosses(question)
   if (losses.length > 0) return losses
-  return [isSlow(best, question) ? judgeSlowDown(question, best) : matches(question, best)]
+  if (isSlow(best, question)) return [judgeSlowDown(question, best)]
+  return rules === 1 ? [matches(question, best)] : judgeShown(question, fits.filter(fitsWithin))
+}
+
+/** Version 2: nothing speaks against the claim, but it matches only where everything that speaks for it was shown. */
+function judgeShown(question: DeviceQuestion, fits: readonly ModelFit[]): readonly ClaimReason[] {
+  const found = fits.map((fit) => ({ fit, unshown: unshownOf(fit.model, question) }))
+  const nearest = found.reduce((a, b) => (b.unshown.length < a.unshown.length ? b : a))
+  return nearest.unshown.length > 0 ? nearest.unshown : [matches(question, nearest.fit)]
 }
 
 const byLikelihood = (a: ModelFit, b: ModelFit): number =>
@@ -84,38 +77,22 @@ function isPossible(best: ModelFit, { identity, claimed, measured, catalogue }: 
 function judgeSize(question: DeviceQuestion): readonly ClaimReason[] {
   const { measured, identity, beside, catalogue } = question
   const { model } = identity
+  const others = beside.length > 0 ? { beside: beside.length } : {}
   return undersizedParts({ model, measured }, beside, catalogue.rules).map(({ precision, ran, required }) =>
-    reason(
-      question,
-      'UNDERSIZED_RUN',
-      'undersized run',
-      `${precision} ran with m = n = ${ran}; a ${model!.name} runs ${required}${beside.length > 0 ? ' here' : ''}`,
-      ran,
-      required,
-    ),
+    reason(question, 'UNDERSIZED_RUN', { got: ran, expected: required, precision, model: model!.name, ...others }),
   )
 }
 
 function judgeLosses(question: DeviceQuestion): readonly ClaimReason[] {
   const { scaling, sustainedShare } = question.measured
-  const found: ClaimReason[] = []
-  if (scaling !== undefined && scaling < LEAST_SCALING)
-    found.push(
-      reason(
-        question,
-        'SLOWER_TOGETHER',
-        'shared',
-        'with all devices at work it keeps too little of its speed',
-        scaling,
-        LEAST_SCALING,
-      ),
-    )
-  if (sustainedShare !== undefined && sustainedShare < LEAST_SUSTAINED)
-    found.push(
-      reason(question, 'SPEED_FADES', 'throttled', 'its speed fades while it works', sustainedShare, LEAST_SUSTAINED),
-    )
-  return found
+  const lost = (code: ClaimCode, share: number | undefined, least: number) =>
+    share !== undefined && share < least
+      ? [reason(question, code, { got: thousandths(share), expected: thousandths(least) })]
+      : []
+  return [...lost('SLOWER_TOGETHER', scaling, LEAST_SCALING), ...lost('SPEED_FADES', sustainedShare, LEAST_SUSTAINED)]
 }
+
+const thousandths = (share: number): number => Math.round(1000 * share)
 
 /** The card that was sold, but most of its rates lie below what the catalogue expects of it at the least. */
 function isSlow(best: ModelFit, { measured, catalogue }: DeviceQuestion): boolean {
@@ -137,18 +114,11 @@ function judgeMismatch(question: DeviceQuestion, best: ModelFit): ClaimReason {
 }
 
 /** The measurement fits a card that was not claimed. */
-function judgeOther(question: DeviceQuestion, found: GpuModel, claimed: GpuModel): ClaimReason {
-  const weaker = isWeaker(found, claimed, question.catalogue)
-  const sentence = `what it did fits a ${found.name}, not a ${claimed.name}`
-  return reason(
-    question,
-    weaker ? 'WEAKER_CARD' : 'OTHER_CARD',
-    weaker ? 'weaker' : 'different',
-    sentence,
-    found.name,
-    claimed.name,
-  )
-}
+const judgeOther = (question: DeviceQuestion, found: GpuModel, claimed: GpuModel): ClaimReason =>
+  reason(question, isWeaker(found, claimed, question.catalogue) ? 'WEAKER_CARD' : 'OTHER_CARD', {
+    got: found.name,
+    expected: claimed.name,
+  })
 
 function isWeaker(found: GpuModel, claimed: GpuModel, catalogue: Catalogue): boolean {
   const gaps = PRECISION_NAMES.flatMap((name) => {
@@ -178,51 +148,31 @@ function meanRateDeviation(fit: ModelFit): number {
 function judgeSlowDown(question: DeviceQuestion, best: ModelFit): ClaimReason {
   const compute = meanRateDeviation(best)
   const bandwidth = deviationsOf(best).bandwidth
-  const share = Math.exp(compute)
-  const name = best.model.name
-  if (bandwidth !== undefined && bandwidth >= FULL_BANDWIDTH)
-    return reason(
-      question,
-      'COMPUTE_CAPPED',
-      'power-capped',
-      `a ${name} with full memory speed and lower rates: a power or clock limit, or a slower library`,
-      share,
-      1,
-    )
+  const facts = { got: thousandths(Math.exp(compute)), expected: 1000, model: best.model.name }
+  if (bandwidth !== undefined && bandwidth >= FULL_BANDWIDTH) return reason(question, 'COMPUTE_CAPPED', facts)
   if (bandwidth !== undefined && compute < CLEAR_LOSS && Math.abs(bandwidth - compute) <= SAME_LOSS)
-    return reason(question, 'ALL_PARTS_SLOWED', 'shared', `a ${name} with rates and memory speed lower alike`, share, 1)
-  return reason(question, 'TOO_SLOW', 'weaker', `slower than a ${name} in every part`, share, 1)
+    return reason(question, 'ALL_PARTS_SLOWED', facts)
+  return reason(question, 'TOO_SLOW', facts)
 }
 
 function judgeStranger(question: DeviceQuestion, best: ModelFit): ClaimReason {
   const values = Object.values(deviationsOf(best))
   const lower = values.length > 0 && values.every((deviation) => deviation <= 0)
-  const sentence = `what it did fits no card of the catalogue; closest claimed: ${best.model.name}${best.ruledOut === null ? '' : ` (${best.ruledOut})`}`
-  return reason(
-    question,
-    lower ? 'TOO_SLOW' : 'NO_KNOWN_CARD',
-    lower ? 'weaker' : 'different',
-    sentence,
-    'unknown',
-    best.model.name,
-  )
+  const { ruledOut } = best
+  const facts = { got: 'unknown', expected: best.model.name, ...(ruledOut === null ? {} : { ruledOut }) }
+  return reason(question, lower ? 'SLOWER_THAN_KNOWN' : 'NO_KNOWN_CARD', facts)
 }
 
 function matches(question: DeviceQuestion, best: ModelFit): ClaimReason {
-  const { identity } = question
-  const sentence = `what it did fits a ${best.model.name}; rests on ${identity.restsOn.join(', ')}`
-  return reason(question, 'FITS_CLAIM', 'matches', sentence, identity.model?.name ?? best.model.name, best.model.name)
+  const { model, restsOn } = question.identity
+  const expected = best.model.name
+  return reason(question, 'FITS_CLAIM', { got: model?.name ?? expected, expected, restsOn })
 }
 
 const names = (models: readonly GpuModel[]): string => models.map((model) => model.name).join(' or ')
 
-function reason(
+const reason = (
   { device }: DeviceQuestion,
-  code: string,
-  verdict: ClaimVerdict,
-  sentence: string,
-  got: number | string,
-  expected: number | string,
-): ClaimReason {
-  return { code, verdict, device, sentence, got, expected }
-}
+  code: ClaimCode,
+  facts: Omit<ClaimReason, 'code' | 'verdict' | 'device'>,
+): ClaimReason => claimReason(code, { device, ...facts })

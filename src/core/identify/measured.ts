@@ -20,6 +20,8 @@ export interface MeasuredGpu {
   readonly memoryBytes?: number
   /** Bytes a second of the timed passes (§7). */
   readonly bandwidth?: number
+  /** §8: operations a second of the bind part. */
+  readonly bindRate?: number
   /** m = n of the rounds that gave each rate (§4.0). */
   readonly classes?: Readonly<Partial<Record<Precision, number>>>
   /** Last stretch of the sustained part against its first, 1 = no loss. */
@@ -33,7 +35,7 @@ export interface MeasuredGpu {
  * no measurement at all (negative, infinite, not a number), which is a fault of the caller.
  */
 export function cleanMeasured(measured: MeasuredGpu): MeasuredGpu {
-  const { rates, ratios, memoryBytes, bandwidth, ...rest } = measured
+  const { rates, ratios, memoryBytes, bandwidth, bindRate, ...rest } = measured
   const shown = Object.entries(rates ?? {}).filter(([, rate]) => isShown(rate))
   const related = (ratios ?? []).filter((ratio) => isShown(ratio.value))
   return {
@@ -42,6 +44,7 @@ export function cleanMeasured(measured: MeasuredGpu): MeasuredGpu {
     ...(related.length > 0 ? { ratios: related } : {}),
     ...(isShown(memoryBytes) ? { memoryBytes } : {}),
     ...(isShown(bandwidth) ? { bandwidth } : {}),
+    ...(isShown(bindRate) ? { bindRate } : {}),
   }
 }
 

@@ -12,25 +12,33 @@ export interface Claim {
 
 export type ParsedClaim =
   | { readonly ok: true; readonly claim: Claim }
-  | { readonly ok: false; readonly problem: string; readonly nextStep: string }
+  | { readonly ok: false; readonly code: ClaimProblem; readonly problem: string; readonly nextStep: string }
 
 const LONGEST = 80
+
+/** Why a claim cannot be read. */
+export const CLAIM_PROBLEMS = {
+  EMPTY: 'it is empty',
+  NOT_PLAIN: `a claim is at most ${LONGEST} printable characters`,
+  BAD_COUNT: `a box has 1 to ${MAX_DEVICES} cards`,
+  NO_SUCH_CARD: 'the catalogue has no card of that name',
+} as const
+type ClaimProblem = keyof typeof CLAIM_PROBLEMS
+
 const SUGGESTIONS = 3
 /** Words that sellers add or leave out without meaning another card. */
 const FILLER = /\b(nvidia|geforce|tesla|quadro|gpu|gpus|graphics)\b/g
 
 /** Reads "8x H100 SXM", "H100 SXM x 8" or "RTX 4090"; a claim sets what is asked, never what is accepted (§4.0). */
 export function parseClaim(text: string, catalogue: Catalogue): ParsedClaim {
-  if (text.trim() === '') return refuse('it is empty', 'write it like "8x H100 SXM"')
-  if (text.length > LONGEST || !/^[\x20-\x7e×]+$/.test(text))
-    return refuse(`a claim is at most ${LONGEST} printable characters`, 'write it like "8x H100 SXM"')
+  if (text.trim() === '') return refuse('EMPTY', 'write it like "8x H100 SXM"')
+  if (text.length > LONGEST || !/^[\x20-\x7e×]+$/.test(text)) return refuse('NOT_PLAIN', 'write it like "8x H100 SXM"')
   const { count, card } = splitCount(text.trim())
-  if (!(count >= 1 && count <= MAX_DEVICES))
-    return refuse(`a box has 1 to ${MAX_DEVICES} cards`, `write a count from 1 to ${MAX_DEVICES}`)
+  if (!(count >= 1 && count <= MAX_DEVICES)) return refuse('BAD_COUNT', `write a count from 1 to ${MAX_DEVICES}`)
   const wanted = normal(card)
   const models = catalogue.models.filter((model) => namesOf(model).includes(wanted))
   if (wanted !== '' && models.length > 0) return { ok: true, claim: { count, card, models } }
-  return refuse('the catalogue has no card of that name', suggestion(wordsOf(card), count, catalogue))
+  return refuse('NO_SUCH_CARD', suggestion(wordsOf(card), count, catalogue))
 }
 
 function splitCount(text: string): { count: number; card: string } {
@@ -75,4 +83,9 @@ const quoted = (names: readonly string[], last: string): string =>
     .map((name) => `"${name}"`)
     .reduceRight((rest, name, i) => `${name}${i === names.length - 2 ? last : ', '}${rest}`)
 
-const refuse = (problem: string, nextStep: string): ParsedClaim => ({ ok: false, problem, nextStep })
+const refuse = (code: ClaimProblem, nextStep: string): ParsedClaim => ({
+  ok: false,
+  code,
+  problem: CLAIM_PROBLEMS[code],
+  nextStep,
+})

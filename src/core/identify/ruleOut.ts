@@ -1,4 +1,4 @@
-import { PRECISION_NAMES } from '../params/precision.ts'
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import type { CatalogueRules, GpuModel } from './catalogue.ts'
 import { TOLERATED_EXCESS } from './expected.ts'
 import type { MeasuredGpu } from './measured.ts'
@@ -7,19 +7,38 @@ import { prepareModel } from './prepareModel.ts'
 /** Below half of its memory a card is not recognised by it: another card explains it better. */
 const LEAST_HELD_SHARE = 0.5
 
+/** Why a measurement cannot come from a model. */
+export type RuledOut = 'MORE_MEMORY' | 'LESS_MEMORY' | 'FASTER_MEMORY' | `FASTER_${Uppercase<Precision>}`
+
 /** Why the measurement cannot come from this model, or null. */
-export function ruleOut(model: GpuModel, measured: MeasuredGpu, rules: CatalogueRules): string | null {
+export function ruleOut(model: GpuModel, measured: MeasuredGpu, rules: CatalogueRules): RuledOut | null {
   const held = measured.memoryBytes
-  if (held !== undefined && held > model.memoryBytes) return 'holds more memory than the card has'
-  if (held !== undefined && held < LEAST_HELD_SHARE * model.memoryBytes) return 'holds less than half of the memory'
-  const { ceilings, bandwidth } = prepareModel(model, rules)
-  for (const name of PRECISION_NAMES) {
-    const rate = measured.rates?.[name]
-    const ceiling = ceilings[name]
-    if (rate !== undefined && ceiling !== null && rate > ceiling * TOLERATED_EXCESS)
-      return `${name} work is more than 25 % faster than the card can be`
-  }
+  if (held !== undefined && held > model.memoryBytes) return 'MORE_MEMORY'
+  if (held !== undefined && held < LEAST_HELD_SHARE * model.memoryBytes) return 'LESS_MEMORY'
+  const faster = unreachedRate(model, measured.rates ?? {}, rules)
+  if (faster !== undefined) return `FASTER_${faster.toUpperCase() as Uppercase<Precision>}`
+  const { bandwidth } = prepareModel(model, rules)
   if (measured.bandwidth !== undefined && bandwidth !== null && measured.bandwidth > bandwidth.high * TOLERATED_EXCESS)
-    return 'memory is more than 25 % faster than the card can be'
+    return 'FASTER_MEMORY'
   return null
+}
+
+/** The first rate that the card cannot reach by any known way; undefined when it reaches all of them. */
+export function unreachedRate(
+  model: GpuModel,
+  rates: NonNullable<MeasuredGpu['rates']>,
+  rules: CatalogueRules,
+): Precision | undefined {
+  const { ceilings } = prepareModel(model, rules)
+  return PRECISION_NAMES.find((name) => {
+    const [rate, ceiling] = [rates[name], ceilings[name]]
+    return rate !== undefined && ceiling !== null && rate > ceiling * TOLERATED_EXCESS
+  })
+}
+
+export function explainRuledOut(why: RuledOut): string {
+  if (why === 'MORE_MEMORY') return 'holds more memory than the card has'
+  if (why === 'LESS_MEMORY') return 'holds less than half of the memory'
+  const what = why === 'FASTER_MEMORY' ? 'memory' : `${why.slice('FASTER_'.length).toLowerCase()} work`
+  return `${what} is more than 25 % faster than the card can be`
 }

@@ -1,4 +1,4 @@
-import type { ClaimAnswer } from '../identify/judgeDevice.ts'
+import type { ClaimAnswer } from '../identify/claimReasons.ts'
 
 /** `full` proves everything the preset asks; `light` is a small proof of life that leaves a rented box its cards. */
 export type JobKind = 'full' | 'light'

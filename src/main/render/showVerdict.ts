@@ -1,6 +1,7 @@
 import type { BoxReport } from '../../apps/validator/verifyBox.ts'
 import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { explainReasons } from '../../core/identify/claimReasons.ts'
 import type { PresetName } from '../../core/params/presets.ts'
 import { explainReason, REASONS } from '../../core/proof/reasons.ts'
 import type { Inventory } from '../../core/wire/inventory.ts'
@@ -38,7 +39,7 @@ export function showVerdict(shown: ShownVerdict, { line, colours }: Terminal): v
     line(
       `  claim          ${judgement.claim.text}: ${fits ? colours.green(judgement.claim.verdict) : colours.red(judgement.claim.verdict)}`,
     )
-    for (const reason of judgement.claim.reasons) for (const row of labelled('', reason)) line(row)
+    for (const text of explainReasons(judgement.claim.reasons)) for (const row of labelled('', text)) line(row)
   }
   line('')
   for (const text of NOT_EXCLUDED) line(colours.dim(`  ${text}`))

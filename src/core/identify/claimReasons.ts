@@ -1,0 +1,117 @@
+import type { Precision } from '../params/precision.ts'
+import { CLAIM_PROBLEMS } from './parseClaim.ts'
+import { explainRuledOut, type RuledOut } from './ruleOut.ts'
+
+export type ClaimVerdict =
+  | 'undersized run'
+  | 'different'
+  | 'weaker'
+  | 'shared'
+  | 'throttled'
+  | 'power-capped'
+  | 'unproven'
+  | 'matches'
+
+/** What a run can say of a claim: a verdict, or that the claim could not be read. */
+export type ClaimAnswer = ClaimVerdict | 'unreadable'
+
+/** Every code there is, with the verdict it stands for. */
+export const CLAIM_CODES = {
+  UNDERSIZED_RUN: 'undersized run',
+  OTHER_CARD: 'different',
+  NO_KNOWN_CARD: 'different',
+  NOT_A_GPU: 'different',
+  WEAKER_CARD: 'weaker',
+  TOO_SLOW: 'weaker',
+  SLOWER_THAN_KNOWN: 'weaker',
+  NOTHING_SHOWN: 'weaker',
+  FEWER_DEVICES: 'weaker',
+  SLOWER_TOGETHER: 'shared',
+  ALL_PARTS_SLOWED: 'shared',
+  SPEED_FADES: 'throttled',
+  COMPUTE_CAPPED: 'power-capped',
+  NOTHING_MEASURED: 'unproven',
+  NOT_SHOWN: 'unproven',
+  MEMORY_NOT_RUN: 'unproven',
+  MEMORY_NOT_SHOWN: 'unproven',
+  MEMORY_MAY_BE_LENT: 'unproven',
+  BIND_NOT_RUN: 'unproven',
+  LIKELIER_CARD: 'unproven',
+  INSECURE_PRESET: 'unproven',
+  UNREADABLE_CLAIM: 'unreadable',
+  FITS_CLAIM: 'matches',
+} as const satisfies Readonly<Record<string, ClaimAnswer>>
+
+export type ClaimCode = keyof typeof CLAIM_CODES
+
+/** One finding as data: the code and what it is about. Whole numbers and plain text, so that every reader gets the same. */
+export interface ClaimReason {
+  readonly code: ClaimCode
+  readonly verdict: ClaimAnswer
+  /** Index of the device, or null when it concerns the box. */
+  readonly device: number | null
+  /** Rates in operations a second, memory in bytes, shares in thousandths, cards by name. */
+  readonly got: number | string
+  readonly expected: number | string
+  readonly precision?: Precision
+  /** The claimed card it was held against, by name. */
+  readonly model?: string
+  /** How many other devices took part. */
+  readonly beside?: number
+  readonly restsOn?: readonly string[]
+  /** Why the closest claimed card is impossible. */
+  readonly ruledOut?: RuledOut
+}
+
+export function claimReason(code: ClaimCode, facts: Omit<ClaimReason, 'code' | 'verdict'>): ClaimReason {
+  return { code, verdict: CLAIM_CODES[code], ...facts }
+}
+
+/** A finding in words, for people: never compared. Certificates of version 1 hold these sentences instead of the data. */
+export const explainClaim = (reason: ClaimReason): string => SENTENCES[reason.code](reason)
+
+const SENTENCES: Readonly<Record<ClaimCode, (reason: ClaimReason) => string>> = {
+  UNDERSIZED_RUN: ({ precision, got, model, expected, beside = 0 }) =>
+    `${precision} ran with m = n = ${got}; a ${model} runs ${expected}${beside > 0 ? ' here' : ''}`,
+  OTHER_CARD: fitsOther,
+  WEAKER_CARD: fitsOther,
+  NO_KNOWN_CARD: fitsNone,
+  SLOWER_THAN_KNOWN: fitsNone,
+  NOT_A_GPU: () => 'the device was challenged as a CPU',
+  TOO_SLOW: ({ model }) => `slower than a ${model} in every part`,
+  NOTHING_SHOWN: () => 'the device showed no work',
+  FEWER_DEVICES: ({ got, expected, model }) => `${expected} devices were claimed (${model}), ${got} answered`,
+  SLOWER_TOGETHER: () => 'with all devices at work it keeps too little of its speed',
+  ALL_PARTS_SLOWED: ({ model }) => `a ${model} with rates and memory speed lower alike`,
+  SPEED_FADES: () => 'its speed fades while it works',
+  COMPUTE_CAPPED: ({ model }) =>
+    `a ${model} with full memory speed and lower rates: a power or clock limit, or a slower library`,
+  NOTHING_MEASURED: () => 'nothing was measured to compare with',
+  NOT_SHOWN: ({ precision, got, expected, model }) =>
+    `${precision} was not shown at the speed of a ${model}: ${tera(got)} T/s of at least ${tera(expected)}`,
+  MEMORY_NOT_RUN: () => 'the memory part was not run',
+  MEMORY_NOT_SHOWN: ({ got, expected, model }) =>
+    `the memory of a ${model} was not shown: ${giga(got)} GB held of at least ${giga(expected)}; free it and verify again`,
+  MEMORY_MAY_BE_LENT: ({ got, expected }) =>
+    `a ${got} could have held as much with memory of its host, so it need not be a ${expected}`,
+  BIND_NOT_RUN: () => 'the bind part was not run, so it may be several cards',
+  LIKELIER_CARD: ({ got, expected }) => `what it did is more like a ${got} than a ${expected}`,
+  INSECURE_PRESET: ({ got, expected }) => `a run in the preset ${got} says nothing of a claim; use ${expected}`,
+  UNREADABLE_CLAIM: ({ got }) => CLAIM_PROBLEMS[got as keyof typeof CLAIM_PROBLEMS] ?? 'it cannot be read',
+  FITS_CLAIM: ({ expected, restsOn = [] }) => `what it did fits a ${expected}; rests on ${restsOn.join(', ')}`,
+}
+
+function fitsOther({ got, expected }: ClaimReason): string {
+  return `what it did fits a ${got}, not a ${expected}`
+}
+
+function fitsNone({ expected, ruledOut }: ClaimReason): string {
+  return `what it did fits no card of the catalogue; closest claimed: ${expected}${ruledOut === undefined ? '' : ` (${explainRuledOut(ruledOut)})`}`
+}
+
+const tera = (value: number | string): string => (Number(value) / 1e12).toFixed(1)
+const giga = (value: number | string): string => (Number(value) / 1e9).toFixed(1)
+
+/** The findings of a claim in words, whatever version of a certificate they come from. */
+export const explainReasons = (reasons: readonly (ClaimReason | string)[]): readonly string[] =>
+  reasons.map((reason) => (typeof reason === 'string' ? reason : explainClaim(reason)))

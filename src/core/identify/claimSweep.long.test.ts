@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { seededUniform, simulateCard, within10Percent } from '../../../test/sim/gpuMeasurements.ts'
+import { allPairs, isMuchLess, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
+import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { judgeClaim } from './judgeClaim.ts'
+
+test('attack 67: every pair of the catalogue, every mode, every attempt', async () => {
+  const catalogue = await shippedCatalogue()
+  const pairs = allPairs(catalogue)
+  const less = pairs.filter((pair) => isMuchLess(pair, catalogue))
+  console.log(`${pairs.length} pairs, ${less.length} of them much less than claimed`)
+  for (const mode of POSING_MODES) {
+    const passing = ([1, 2] as const).map(
+      (rules) => less.filter((pair) => poseAs(pair, { mode, effort: 'thorough', catalogue, rules }) !== null).length,
+    )
+    console.log(`${mode}: ${passing[0]} match under version 1, ${passing[1]} under version 2`)
+    expect(passing[1], mode).toBe(0)
+  }
+})
+
+test.each([
+  ['an idle card', () => 0, 0.99],
+  ['up to a tenth of the memory in use', (uniform: () => number) => 0.095 * uniform(), 0],
+] as const)('how often an honest card matches itself, %s', async (name, inUse, least) => {
+  const catalogue = await shippedCatalogue()
+  const uniform = seededUniform(6)
+  const RUNS = 4000
+  const shares = catalogue.models.map((model) => {
+    const claim = { count: 1, card: model.name, models: [model] }
+    let passed = 0
+    for (let i = 0; i < RUNS; i++) {
+      const shown = simulateCard(model, catalogue.rules, uniform, within10Percent)
+      const memoryBytes = model.memoryBytes * (0.94 + 0.02 * uniform()) * (1 - inUse(uniform))
+      const devices = [{ ...shown, memoryBytes, bindRate: 1e12 }]
+      if (judgeClaim({ claim, devices, catalogue, rules: 2 }).verdict === 'matches') passed++
+    }
+    return { id: model.id, share: passed / RUNS }
+  })
+  const worst = shares.sort((a, b) => a.share - b.share).slice(0, 5)
+  const mean = shares.reduce((sum, { share }) => sum + share, 0) / shares.length
+  console.log(`${name}: mean ${mean}; worst ${worst.map(({ id, share }) => `${id} ${share}`).join(', ')}`)
+  expect(worst[0]!.share).toBeGreaterThanOrEqual(least)
+})

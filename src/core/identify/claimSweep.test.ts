@@ -1,0 +1,47 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { seededUniform, simulateCard, within10Percent } from '../../../test/sim/gpuMeasurements.ts'
+import { allPairs, isMuchLess, type Pair, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
+import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import type { Catalogue, GpuModel } from './catalogue.ts'
+import { judgeClaim } from './judgeClaim.ts'
+
+let catalogue: Catalogue
+let less: readonly Pair[]
+beforeAll(async () => {
+  catalogue = await shippedCatalogue()
+  less = allPairs(catalogue).filter((pair) => isMuchLess(pair, catalogue))
+})
+
+const named = ({ box, claimed }: Pair) => `${box.id} as ${claimed.id}`
+
+/** One honest run of an idle card: every value within a tenth of what is expected, the memory filled as §7 says. */
+function matchesItself(model: GpuModel, uniform: () => number): boolean {
+  const shown = simulateCard(model, catalogue.rules, uniform, within10Percent)
+  const device = { ...shown, memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()), bindRate: 1e12 }
+  const claim = { count: 1, card: model.name, models: [model] }
+  return judgeClaim({ claim, devices: [device], catalogue, rules: 2 }).verdict === 'matches'
+}
+
+describe('attack 67: no card passes for one that is much more', () => {
+  test.each(POSING_MODES)('a box that %s', (mode) => {
+    expect(less.length).toBeGreaterThan(2500)
+    const posing = { mode, effort: 'quick', catalogue, rules: 2 } as const
+    expect(less.filter((pair) => poseAs(pair, posing) !== null).map(named)).toEqual([])
+  })
+
+  test('the same boxes passed under the rules of version 1, so the attempts are no straw men', () => {
+    const known = less.filter((pair) => /^(h20 as h100-sxm|rtx-3090 as rtx-4090)$/.test(named(pair)))
+    expect(known).toHaveLength(2)
+    const posing = { mode: 'and reads in order', effort: 'thorough', catalogue, rules: 1 } as const
+    for (const pair of known) expect(poseAs(pair, posing), named(pair)).not.toBeNull()
+  })
+
+  test('an honest card, every value off by up to a tenth, still matches itself', () => {
+    const uniform = seededUniform(5)
+    // An RTX 3070 and an RTX 3060 Ti differ least; how often each model matches is in the long test.
+    for (const model of catalogue.models) {
+      const passed = Array.from({ length: 20 }, () => matchesItself(model, uniform)).filter(Boolean).length
+      expect(passed, model.id).toBeGreaterThanOrEqual(19)
+    }
+  })
+})

@@ -1,0 +1,96 @@
+import { MAX_K } from '../params/constants.ts'
+import { PRECISION_NAMES } from '../params/precision.ts'
+import type { Catalogue, GpuModel } from './catalogue.ts'
+import { type ClaimReason, claimReason } from './claimReasons.ts'
+import { type GpuIdentity, shareOf } from './identifyGpu.ts'
+import type { MeasuredGpu } from './measured.ts'
+import { prepareModel } from './prepareModel.ts'
+import { unreachedRate } from './ruleOut.ts'
+import { suppliedPerSecond } from './supplied.ts'
+
+/**
+ * A problem was shown at the speed of a model from this share of its expected rate on. Honest runs differ by a tenth, so
+ * they stay above it; what a lesser card reaches stays below (docs/spec/identity.md, "Shown at its speed").
+ */
+const SPEED_SHARE = 0.85
+/** Nine tenths of the 95 % of the card that §7 fills. */
+const HELD_SHARE = 0.855
+/** Two shares of the likelihood this near are a tie, and a tie is the claim's: they are known no better. */
+const TIE = 1.05
+
+export interface UnshownQuestion {
+  readonly device: number
+  readonly measured: MeasuredGpu
+  readonly shares: GpuIdentity['shares']
+  readonly claimed: readonly GpuModel[]
+  readonly catalogue: Catalogue
+}
+
+/** Version 2: what is missing before the device counts as this claimed model, though nothing speaks against it. */
+export function unshownOf(model: GpuModel, question: UnshownQuestion): readonly ClaimReason[] {
+  return [
+    ...slowOrMissing(model, question),
+    ...memoryOf(model, question),
+    ...bindOf(question),
+    ...likelier(model, question),
+  ]
+}
+
+/** Every problem that the model has a unit for. */
+function slowOrMissing(model: GpuModel, { device, measured, catalogue }: UnshownQuestion): readonly ClaimReason[] {
+  const { own, ways } = prepareModel(model, catalogue.rules)
+  return PRECISION_NAMES.flatMap((precision) => {
+    if (!own.has(precision)) return []
+    const least = SPEED_SHARE * ways[precision][0]!.expected.centre
+    const rate = measured.rates?.[precision] ?? 0
+    if (rate >= least) return []
+    const facts = { device, precision, got: Math.floor(rate), expected: Math.ceil(least), model: model.name }
+    return [claimReason('NOT_SHOWN', facts)]
+  })
+}
+
+function memoryOf(model: GpuModel, question: UnshownQuestion): readonly ClaimReason[] {
+  const { device, measured } = question
+  const { memoryBytes: held, bandwidth } = measured
+  const least = HELD_SHARE * model.memoryBytes
+  const facts = { device, got: Math.floor(held ?? 0), expected: Math.ceil(least), model: model.name }
+  if (held === undefined || bandwidth === undefined) return [claimReason('MEMORY_NOT_RUN', { ...facts, got: 0 })]
+  if (held < least) return [claimReason('MEMORY_NOT_SHOWN', facts)]
+  const lender = lenderOf(held, bandwidth, question)
+  return lender ? [claimReason('MEMORY_MAY_BE_LENT', { device, got: lender.name, expected: model.name })] : []
+}
+
+/** Models that count as the claimed ones. */
+export const groupOf = (claimed: readonly GpuModel[]): readonly string[] =>
+  claimed.flatMap(({ id, twins }) => [id, ...twins])
+
+/**
+ * §7, attack 69: a card that shares C2C with its host reads there nearly as fast as on board. One with less memory than
+ * was held, fast enough for the rates, could have held the rest in its host or computed it again. Slowing down is free, so
+ * it need not fit the rates, only reach them.
+ */
+function lenderOf(held: number, bandwidth: number, question: UnshownQuestion): GpuModel | undefined {
+  const { measured, claimed, catalogue } = question
+  const group = groupOf(claimed)
+  const secondsPerPass = (2 * held) / bandwidth
+  return catalogue.models.find((model) => {
+    if (model.hostLink !== 'c2c' || group.includes(model.id) || model.memoryBytes >= held) return false
+    if (unreachedRate(model, measured.rates ?? {}, catalogue.rules) !== undefined) return false
+    return model.memoryBytes + suppliedPerSecond([model], MAX_K, catalogue.rules) * secondsPerPass >= held
+  })
+}
+
+const bindOf = ({ device, measured }: UnshownQuestion): readonly ClaimReason[] =>
+  measured.bindRate === undefined ? [claimReason('BIND_NOT_RUN', { device, got: 0, expected: 1 })] : []
+
+/** Attack 70: a neighbour that is likelier must not be sold under the claimed name, though the claimed one fits too. */
+function likelier(model: GpuModel, { device, shares, claimed, catalogue }: UnshownQuestion): readonly ClaimReason[] {
+  const group = groupOf(claimed)
+  const most = TIE * shareOf(group, shares)
+  const ranked = [...shares.keys()].map((id) => catalogue.models.find((other) => other.id === id)!)
+  const rival = ranked.find(({ id, twins }) => {
+    const others = [id, ...twins].filter((other) => !group.includes(other))
+    return others.includes(id) && shareOf(others, shares) > most
+  })
+  return rival ? [claimReason('LIKELIER_CARD', { device, got: rival.name, expected: model.name })] : []
+}

@@ -1,0 +1,149 @@
+import type { Catalogue, GpuModel } from '../../src/core/identify/catalogue.ts'
+import { TOLERATED_EXCESS } from '../../src/core/identify/expected.ts'
+import { judgeClaim } from '../../src/core/identify/judgeClaim.ts'
+import type { MeasuredGpu } from '../../src/core/identify/measured.ts'
+import { prepareModel } from '../../src/core/identify/prepareModel.ts'
+import { C2C_LINK_BYTES_PER_SEC, MAX_K, type ProtocolVersion } from '../../src/core/params/constants.ts'
+import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
+
+/** §7: a pass that walks from partner to readers reads 1.08 tiles of the two that are counted. */
+const READ_ORDER = 2 / 1.08
+const FORGEABLE: readonly Precision[] = ['bf16', 'fp8']
+const HONEST_FILL = 0.95
+
+/** How a box lies about what it is. Each mode may do all that the one before may. */
+export const POSING_MODES = ['withholds', 'withholds and slows down', 'and reads in order', 'shows all'] as const
+export type PosingMode = (typeof POSING_MODES)[number]
+
+export interface Pair {
+  readonly box: GpuModel
+  readonly claimed: GpuModel
+}
+
+/** The expected rate of a unit of its own, or 0. */
+export function ownRate(model: GpuModel, name: Precision, { rules }: Catalogue): number {
+  const { own, ways } = prepareModel(model, rules)
+  return own.has(name) ? ways[name][0]!.expected.centre : 0
+}
+
+const bestRate = (model: GpuModel, catalogue: Catalogue): number =>
+  Math.max(...PRECISION_NAMES.map((name) => ownRate(model, name, catalogue)))
+
+/** Whether the box is so much less than what it claims that no lie may make it pass. */
+export const isMuchLess = ({ box, claimed }: Pair, catalogue: Catalogue): boolean =>
+  bestRate(box, catalogue) <= 0.8 * bestRate(claimed, catalogue) || box.memoryBytes <= 0.9 * claimed.memoryBytes
+
+export const allPairs = ({ models }: Catalogue): readonly Pair[] =>
+  models.flatMap((box) => models.filter((claimed) => claimed !== box).map((claimed) => ({ box, claimed })))
+
+/** The most the box reaches in a problem: on its own unit or another, and with Strassen where there is room for it. */
+function reach(box: GpuModel, name: Precision, { rules }: Catalogue): number {
+  const best = Math.max(0, ...prepareModel(box, rules).ways[name].map(({ expected }) => expected.centre))
+  return FORGEABLE.includes(name) ? best * TOLERATED_EXCESS : best
+}
+
+const bandwidthOf = (model: GpuModel, { rules }: Catalogue): number => prepareModel(model, rules).bandwidth!.centre
+
+interface Attempt {
+  /** Every value is aimed at this share of what the claimed card shows. */
+  readonly aim: number
+  readonly bandwidthAim: number
+  readonly shown: readonly Precision[]
+}
+
+/** The values a lying box sends: each aimed at the claimed card, as far as the box reaches. */
+function measurement({ box, claimed }: Pair, mode: PosingMode, attempt: Attempt, catalogue: Catalogue): MeasuredGpu {
+  const slows = mode !== 'withholds'
+  const target = (name: Precision) => ownRate(claimed, name, catalogue) || ownRate(box, name, catalogue)
+  const most = (name: Precision) => (mode === 'shows all' ? reach(box, name, catalogue) : ownRate(box, name, catalogue))
+  const rates: Partial<Record<Precision, number>> = {}
+  for (const name of attempt.shown) {
+    const rate = slows ? Math.min(most(name), attempt.aim * target(name)) : most(name)
+    if (rate > 0) rates[name] = rate
+  }
+  const fastest =
+    bandwidthOf(box, catalogue) * (mode === 'withholds' || mode === 'withholds and slows down' ? 1 : READ_ORDER)
+  const bandwidth = slows ? Math.min(fastest, attempt.bandwidthAim * bandwidthOf(claimed, catalogue)) : fastest
+  return {
+    rates,
+    declined: PRECISION_NAMES.filter((name) => rates[name] === undefined),
+    memoryBytes: heldBytes({ box, claimed }, { mode, bandwidth, catalogue }),
+    bandwidth,
+    bindRate: 1e12,
+  }
+}
+
+interface Passes {
+  readonly mode: PosingMode
+  readonly bandwidth: number
+  readonly catalogue: Catalogue
+}
+
+/** A lying box fills all of its memory; one that shares C2C with its host holds more, as long as the passes stay fast. */
+function heldBytes({ box, claimed }: Pair, { mode, bandwidth, catalogue }: Passes): number {
+  if (mode === 'withholds') return HONEST_FILL * box.memoryBytes
+  const wanted = HONEST_FILL * claimed.memoryBytes
+  const perSecond = C2C_LINK_BYTES_PER_SEC + (prepareModel(box, catalogue.rules).ceilings.int8 ?? 0) / MAX_K
+  const own = box.memoryBytes / (box.hostLink === 'c2c' ? Math.max(0.01, 1 - (2 * perSecond) / bandwidth) : 1)
+  return Math.min(wanted, own)
+}
+
+/**
+ * Whether the box could show every problem of the claimed card, and its memory, at four fifths. Where it cannot, no choice
+ * of values makes it pass, and one attempt a mode is enough to see that the judge thinks so too.
+ */
+function comesNear(pair: Pair, catalogue: Catalogue): boolean {
+  const { box, claimed } = pair
+  const near = (got: number, wanted: number) => got >= 0.8 * wanted
+  return (
+    PRECISION_NAMES.every((name) => near(reach(box, name, catalogue), ownRate(claimed, name, catalogue))) &&
+    near(box.hostLink === 'c2c' ? claimed.memoryBytes : box.memoryBytes, claimed.memoryBytes)
+  )
+}
+
+/** What a box tries: which problems it shows, and how near to the claimed card it aims. */
+function attemptsOf(pair: Pair, mode: PosingMode, catalogue: Catalogue, effort: Effort): readonly Attempt[] {
+  const own = PRECISION_NAMES.filter((name) => ownRate(pair.box, name, catalogue) > 0)
+  const asked = PRECISION_NAMES.filter((name) => ownRate(pair.claimed, name, catalogue) > 0)
+  const shows = mode === 'shows all' ? asked : own.filter((name) => asked.includes(name))
+  const first = { aim: 1, bandwidthAim: 1, shown: shows }
+  if (effort === 'quick' && !comesNear(pair, catalogue)) return [first]
+  if (mode === 'withholds') return subsetsOf(own).map((shown) => ({ ...first, shown }))
+  const aims = AIMS.flatMap((aim) => [1, 0.9].map((bandwidthAim) => ({ aim, bandwidthAim })))
+  const reached = own.filter(
+    (name) => ownRate(pair.box, name, catalogue) >= 0.8 * ownRate(pair.claimed, name, catalogue),
+  )
+  const choices = mode === 'shows all' ? [asked, PRECISION_NAMES] : [shows, reached, own, []]
+  return aims.flatMap((aim) => choices.map((shown) => ({ ...aim, shown })))
+}
+
+const AIMS = [1, 0.95, 0.9, 0.86, 0.8, 1.1]
+
+const subsetsOf = (names: readonly Precision[]): readonly (readonly Precision[])[] =>
+  Array.from({ length: 2 ** names.length }, (_, bits) => names.filter((_, i) => (bits >> i) & 1))
+
+/** A thorough box tries everything on every pair, a quick one only where it comes near. */
+type Effort = 'quick' | 'thorough'
+
+export interface Posing {
+  readonly mode: PosingMode
+  readonly effort: Effort
+  readonly catalogue: Catalogue
+  readonly rules: ProtocolVersion
+}
+
+/** The first set of values by which the box passes for the claimed card, or null when none of its attempts does. */
+export function poseAs(pair: Pair, { mode, effort, catalogue, rules }: Posing): MeasuredGpu | null {
+  const claim = { count: 1, card: pair.claimed.name, models: [pair.claimed] }
+  const tried = new Set<string>()
+  for (const attempt of attemptsOf(pair, mode, catalogue, effort)) {
+    const { declined, ...rest } = measurement(pair, mode, attempt, catalogue)
+    // Version 1 never heard of what was declined.
+    const measured = rules === 1 || declined === undefined ? rest : { ...rest, declined }
+    const key = JSON.stringify(measured)
+    if (tried.has(key)) continue
+    tried.add(key)
+    if (judgeClaim({ claim, devices: [measured], catalogue, rules }).verdict === 'matches') return measured
+  }
+  return null
+}
