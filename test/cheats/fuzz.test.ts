@@ -154,7 +154,10 @@ test('row 49: what a signer infers with another catalogue has the form of a judg
     const text = sealEnvelope(new TextEncoder().encode(JSON.stringify(value)), VALIDATOR)
     return (await checkCertificate(text, { engine, catalogue }))?.code ?? null
   }
-  expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: ['so'] }))).toBeNull()
+  const finding = { code: 'FITS_CLAIM', verdict: 'matches', device: 0, got: 'A', expected: 'A' }
+  expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: [finding] }))).toBeNull()
+  for (const strange of ['so', { ...finding, code: 'SO' }, { ...finding, more: 1 }])
+    expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: [strange] }))).toBe('MALFORMED')
   expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: 5 }))).toBe('MALFORMED')
   expect(await problemOf(withClaim({ text: 'x', verdict: { a: 1 }, reasons: [] }))).toBe('MALFORMED')
   expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: [null] }))).toBe('MALFORMED')
