@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { BytePipe } from '../../../test/support/bytePipe.ts'
 import { VirtualClock } from '../../../test/support/virtualClock.ts'
 import { encodeFrame } from '../../core/wire/frames.ts'
@@ -102,6 +102,9 @@ describe('a session', () => {
     const held = session.telemetry.reduce((sum, { sample: kept }) => sum + kept.length, 0)
     expect(held).toBeGreaterThan(2 ** 20)
     expect(held).toBeLessThanOrEqual(2 ** 21)
+    session.forgetTelemetry()
+    await output.write(encodeFrame({ type: 'telemetry', device: 0, sample }))
+    await vi.waitUntil(() => session.telemetry.length === 1)
     await session.stop()
   })
 

@@ -47,6 +47,7 @@ export class ProverSession {
 
   forgetTelemetry(): void {
     this.#telemetry.length = 0
+    this.#telemetryBytes = 0
   }
 
   /** When the bytes were handed over; a prover that is gone shows in `next`, not here. */
