@@ -41,6 +41,8 @@ const work = z.strictObject({
   cohortSize: whole(1, 256).default(8),
   threads: whole(1, 256).optional(),
   leaseSeconds: z.number().min(1).max(3600).default(60),
+  startLimitSeconds: z.number().min(1).max(3600).default(300),
+  stallSeconds: z.number().min(1).max(3600).default(120),
   runLimitSeconds: z.number().min(1).max(7200).default(900),
   graceSeconds: z.number().min(0).max(3600).default(20),
   retryLimit: whole(0, 20).default(2),

@@ -96,6 +96,8 @@ function rulesOf({ rounds, work, retention }: ValidatorConfig, score: ScoreConfi
     cohortSize: work.cohortSize,
     concurrency: work.concurrency,
     leaseMs: work.leaseSeconds * 1000,
+    startLimitMs: work.startLimitSeconds * 1000,
+    stallMs: work.stallSeconds * 1000,
     jobLimitMs: work.runLimitSeconds * 1000,
     graceMs: work.graceSeconds * 1000,
     pollMs: 1000,

@@ -15,7 +15,7 @@ import { programName } from './version.ts'
 /** Carries out a job of the fleet: its box over SSH, or this machine; full, or light for a box that is at work. */
 export function verifyJobs(
   config: ValidatorConfig,
-  deps: Omit<VerifyDeps, 'connect' | 'onStep'>,
+  deps: Omit<VerifyDeps, 'connect' | 'onStep' | 'beforeStart'>,
   { env, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
 ): VerifyJob {
   const identity = config.identity === undefined ? {} : { identity: resolve(config.base, config.identity) }
@@ -28,32 +28,8 @@ export function verifyJobs(
     const say = (): void => log.info('host key learnt')
     return openSshBox({ address, flags: { keep: true, ...identity }, proverArguments, env, say }, signal)
   }
-  return (job, { onStep, together }, signal) =>
-    verifyBox(
-      optionsFor(config, job),
-      {
-        ...deps,
-        onStep,
-        connect: async (inner) => startingTogether(await open(job, inner), together),
-      },
-      signal,
-    )
-}
-
-/** The prover starts when the whole cohort is ready to. */
-function startingTogether(box: RemoteBox, together: () => Promise<void>): RemoteBox {
-  return {
-    address: box.address,
-    get access() {
-      return box.access
-    },
-    install: (signal) => box.install(signal),
-    start: async (signal) => {
-      await together()
-      return await box.start(signal)
-    },
-    close: () => box.close(),
-  }
+  return (job, hooks, signal) =>
+    verifyBox(optionsFor(config, job), { ...deps, ...hooks, connect: (inner) => open(job, inner) }, signal)
 }
 
 function optionsFor(config: ValidatorConfig, { kind, box }: LeasedJob): VerifyOptions {

@@ -1,7 +1,7 @@
 import type { ClaimAnswer } from '../core/identify/claimReasons.ts'
 import type { BoxStatus, JobKind, JobReason, Outcome } from '../core/schedule/boxState.ts'
 import type { Mark } from '../core/schedule/changesOf.ts'
-import type { PlannedJob } from '../core/schedule/planRound.ts'
+import type { FleetBox, PlannedJob } from '../core/schedule/planRound.ts'
 import type { ScoreTerm } from '../core/score/scoreBox.ts'
 import type { Inventory } from '../core/wire/inventory.ts'
 
@@ -28,6 +28,14 @@ export interface BoxRecord extends BoxEntry {
   readonly failuresTotal: number
   readonly busyInRow: number
   readonly verifiedTotal: number
+  /** How often address or claim were changed. */
+  readonly moves: number
+  /** Boxes it was to run together with, and did not: the next round puts them into its cohort. */
+  readonly owes: readonly string[]
+  /** Windows missed since it last owed nothing. */
+  readonly missed: number
+  /** How often in a row it has kept us waiting for nothing. */
+  readonly stalls: number
   readonly lastResult: number | null
   readonly inventory: Inventory | null
 }
@@ -85,6 +93,10 @@ export interface ClaimRequest {
   readonly owner: string
   readonly leaseMs: number
   readonly limit: number
+  /** A cohort of more than this is not waited for; `limit` where it is left out. */
+  readonly places?: number
+  /** Only boxes that have kept us waiting, or only others; both where it is left out. */
+  readonly stalled?: boolean
 }
 
 /** One proven or inferred number of one device; device -1 is the whole box. */
@@ -121,17 +133,24 @@ export interface BoxUpdate {
   readonly scored: boolean
   readonly failuresInRow: number
   readonly busyInRow: number
+  readonly owes: readonly string[]
+  readonly missed: number
+  readonly stalls: number
+  /** So long nothing but what an operator asks for is begun with the box. */
+  readonly restMs: number | null
   readonly failed: boolean
 }
 
 /** How a job ends: with its result, what becomes of the box, and whether it is tried again. */
 export interface Finish {
-  /** With the box as it was taken: a verdict on a claim that was changed since is not the box's. */
+  /** With the box as it was taken: what an address or claim that was changed since has earned is not the box's. */
   readonly job: Pick<LeasedJob, 'id' | 'attempt' | 'box'>
   readonly owner: string
   readonly result: NewResult
   readonly box: BoxUpdate
   readonly retryInMs: number | null
+  /** False: with the next full cohort of the round, or not again in it. */
+  readonly retryAlone: boolean
   /** Fresh runs this result asks for, e.g. after a changed card. */
   readonly followUps: readonly PlannedJob[]
 }
@@ -211,7 +230,7 @@ export interface Retention {
 
 /** Everything a validator remembers. Its clock is the database's, so that several validators share one. */
 export interface Store {
-  /** A box with another claim than before is `new` until a full run has judged it. */
+  /** A box with another claim or address than before is `new`, without a score, until a full run has judged it. */
   putBox(box: BoxEntry): Promise<void>
   /** Takes a box out of the fleet; its history stays. False when there is none. */
   removeBox(id: string): Promise<boolean>
@@ -219,7 +238,7 @@ export interface Store {
   box(id: string): Promise<BoxRecord | null>
   boxes(filter: BoxFilter, page: Page): Promise<Paged<BoxRecord>>
   /** Boxes of the fleet with what planning a round needs. */
-  fleet(): Promise<readonly { readonly id: string; readonly allocated: boolean }[]>
+  fleet(): Promise<readonly FleetBox[]>
 
   /** True when no round was opened for `everyMs` (or its time lies in the future: the clock was set back). */
   roundDue(everyMs: number): Promise<boolean>

@@ -184,10 +184,8 @@ describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
       quiet: [honest, quiet],
       busy: [honest, busy, busy],
     }
-    const verify: VerifyJob = async ({ boxId, round }, { together }, signal) => {
-      await together()
-      return reportOverSsh(turns[boxId]![round - 1]!(), {}, signal)
-    }
+    const verify: VerifyJob = ({ boxId, round }, _hooks, signal) =>
+      reportOverSsh(turns[boxId]![round - 1]!(), {}, signal)
     const { score: usual } = await testRules()
     // Full marks for one operation a second: a stand-in computes too slowly to earn a point of the usual score.
     const rates = { int8: 1, fp8: 1, bf16: 1, fp16: 1, fp32: 1 }

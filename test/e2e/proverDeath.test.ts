@@ -45,7 +45,7 @@ test('what nobody catches in the prover is said too', async () => {
 
 test('a prover that does not even start is told by its exit code and the message of its crash', async () => {
   const { fault } = await greeted([process.execPath, prover], '--require /nowhere/native.cjs')
-  expect(fault).toMatchObject({ detail: { code: 'PROVER_NOT_READY', expected: 'welcome' }, blame: 'prover' })
+  expect(fault).toMatchObject({ detail: { code: 'PROVER_DID_NOT_START', expected: 'welcome' }, blame: 'prover' })
   expect(fault.message).toContain('the prover ended with exit code 1 where "welcome" was expected; its last words: ')
   expect(fault.message).toContain("Error: Cannot find module '/nowhere/native.cjs'")
   expect(fault.message).not.toContain('loadPreloadModules')
@@ -57,7 +57,7 @@ test.each([
   ['printf "\\033[2J\\033]0;evil\\007" >&2; exit 127', 'ended with exit code 127', '?[2J?]0;evil?'],
 ])('a prover that dies by "%s" is told so in plain letters', async (script, how, said) => {
   const { fault } = await greeted(shell(script))
-  expect(fault.detail).toEqual({ code: 'PROVER_NOT_READY', expected: 'welcome', said })
+  expect(fault.detail).toEqual({ code: 'PROVER_DID_NOT_START', expected: 'welcome', said })
   expect(fault.message).toContain(`the prover ${how} where`)
   expect(fault.message).toMatch(/^[\x20-\x7e]{1,400}$/)
 })

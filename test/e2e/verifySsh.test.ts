@@ -100,7 +100,7 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     expect(told.err).toMatch(/cannot go on: .* \[(NO_GPU_DRIVER|NO_GPU|GPU_CALL_FAILED)\] \[PROVER_FAULT\]\nnext: Mend/)
     expect([crashed.code, crashed.out]).toEqual([3, ''])
     expect(crashed.err).toMatch(
-      /ended with exit code 1 .*Cannot find module '\/nowhere.*\[PROVER_NOT_READY\]\nnext: Mend/,
+      /ended with exit code 1 .*Cannot find module '\/nowhere.*\[PROVER_DID_NOT_START\]\nnext: Mend/,
     )
     expect(readdirSync(home)).toEqual([])
   })

@@ -266,6 +266,93 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.removeBox(a)
     })
 
+    test('row 78: score, terms and history of acceptance end with the address and the claim they were earned under', async () => {
+      const claimed = entry(a, { claim: 'L4' })
+      const terms = [{ name: 'gpu', points: 100, got: 1, full: 1 }]
+      const earned = { ...finishOf({} as LeasedJob, owner).box, terms }
+      const none = { score: 0, terms: [], scoredAt: null, verifiedTotal: 0, claimVerdict: null, inventory: null }
+      const finish = async (round: number, more: Partial<Finish>, between = async () => {}) => {
+        await store.addJob(job(a, { round }))
+        const running = await only(a)
+        await between()
+        await store.finishJob(finishOf(running, owner, more))
+        return await store.box(a)
+      }
+      const accepted = { result: resultOf({ claimVerdict: 'matches', inventory }), box: earned }
+      const unscored = { result: resultOf({ outcome: 'fault' }), box: { ...earned, scored: false } }
+      const rejected = { result: resultOf({ outcome: 'rejected', code: 'LATE_ROOT' }), box: failedBox }
+      const ways = [
+        { ...claimed, claim: 'H200 SXM' },
+        { ...claimed, address: 'ssh://root@elsewhere:22' },
+      ]
+      await store.putBox(claimed)
+      for (const [i, other] of ways.entries()) {
+        const round = n + 10_000 * (i + 1)
+        expect(await finish(round, accepted)).toMatchObject({ score: 100, terms, status: 'verified', inventory })
+        await store.putBox(other)
+        expect(await store.box(a)).toMatchObject({ status: 'new', ...none })
+        // In mid-run: earned, kept, lost, and even where all is as it was before.
+        const back = () => store.putBox(claimed)
+        expect(await finish(round + 1, accepted, back)).toMatchObject({ status: 'new', ...none })
+        await finish(round + 2, accepted)
+        const away = () => store.putBox(other)
+        expect(await finish(round + 3, unscored, away)).toMatchObject({ status: 'new', ...none })
+        expect(await finish(round + 4, rejected, back)).toMatchObject({ status: 'new', failuresTotal: 0, ...none })
+        await finish(round + 5, accepted)
+        const thereAndBack = () => away().then(back)
+        expect(await finish(round + 6, unscored, thereAndBack)).toMatchObject({ status: 'new', ...none })
+        expect((await store.history(a, all)).items[0]).toMatchObject({ outcome: 'fault', round: round + 6 })
+      }
+      await store.removeBox(a)
+    })
+
+    test('row 77: a retry runs in the next cohort of its round or not at all, and a cohort is taken whole', async () => {
+      const ids = Array.from({ length: 4 }, (_, i) => `cohort-${n}-${i}`)
+      for (const id of ids) await store.putBox(entry(id))
+      const number = 3_000_000 + n
+      const jobs = ids.map((id, i) => job(id, { round: number, cohort: i < 2 ? 0 : 1 }))
+      await store.openRound({ number, height: null, jobs })
+      expect(await store.claimJobs({ ...claim, limit: 1, places: 2 })).toEqual([])
+      const [first, second, ...more] = await store.claimJobs({ ...claim, limit: 3, places: 4 })
+      expect([first!.boxId, second!.boxId, more]).toEqual([ids[0], ids[1], []])
+      await store.finishJob(finishOf(first!, owner, { box: failedBox, retryInMs: 300_000, retryAlone: false }))
+      expect(await store.claimJobs({ ...claim, limit: 2, places: 4 })).toEqual([])
+      const together = await store.claimJobs({ ...claim, limit: 3, places: 4 })
+      expect(together.map(({ boxId, cohort, tries }) => [boxId, cohort, tries])).toEqual([
+        [first!.boxId, 1, 1],
+        [ids[2], 1, 0],
+        [ids[3], 1, 0],
+      ])
+      await store.finishJob(finishOf(second!, owner, { box: failedBox, retryInMs: 0, retryAlone: false }))
+      for (const one of together) await store.finishJob(finishOf(one, owner))
+      expect(await store.queue()).toMatchObject({ waiting: 0, leased: 0 })
+      for (const id of ids) await store.removeBox(id)
+    })
+
+    test('row 77, 79: what a box owes, missed and kept waiting is remembered; it rests, and has a lane of its own', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const state = { owes: [b, 'gone'], missed: 1, stalls: 2, restMs: 3_600_000 }
+      await store.addJob(job(b, { round: n }))
+      await store.finishJob(finishOf(await only(b), owner))
+      await store.addJob(job(a, { round: n }))
+      await store.finishJob(finishOf(await only(a), owner, { box: { ...failedBox, ...state } }))
+      expect(await store.box(a)).toMatchObject({ owes: [b, 'gone'], missed: 1, stalls: 2 })
+      const planned = (await store.fleet()).find(({ id }) => id === a)
+      expect(planned).toEqual({ id: a, allocated: false, owes: [b, 'gone'], stalls: 2, rests: true })
+      await store.addJob(job(a, { round: n + 1 }))
+      expect(await store.claimJobs(claim)).toEqual([])
+      await store.addJob(job(a, { round: n + 2, reason: 'asked' }))
+      expect(await store.claimJobs({ ...claim, stalled: false })).toEqual([])
+      const [asked] = await store.claimJobs({ ...claim, stalled: true })
+      expect(asked).toMatchObject({ reason: 'asked', box: { owes: [b], missed: 1, stalls: 2 } })
+      await store.finishJob(finishOf(asked!, owner))
+      expect(await store.claimJobs({ ...claim, stalled: true })).toEqual([])
+      const [rested] = await store.claimJobs({ ...claim, stalled: false })
+      expect(rested).toMatchObject({ boxId: a, round: n + 1 })
+      await store.finishJob(finishOf(rested!, owner))
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
     test('many claimers at once never share a job', async () => {
       const ids = Array.from({ length: 40 }, (_, i) => `many-${n}-${i}`)
       for (const id of ids) await store.putBox(entry(id))

@@ -8,6 +8,8 @@ export const fleetRules = (score) => ({
   cohortSize: 1,
   concurrency: 4,
   leaseMs: 60_000,
+  startLimitMs: 60_000,
+  stallMs: 60_000,
   jobLimitMs: 60_000,
   graceMs: 0,
   pollMs: 20,

@@ -38,12 +38,25 @@ export const resultOf = (more: Partial<NewResult> = {}): NewResult => ({
   ...more,
 })
 
+/** Of a box that has missed nothing and kept nobody waiting. */
+export const PRESENT = { owes: [], missed: 0, stalls: 0, restMs: null } as const
+
 export const finishOf = (leased: LeasedJob, owner: string, more: Partial<Finish> = {}): Finish => ({
   job: leased,
   owner,
   result: resultOf(),
-  box: { status: 'verified', score: 100, terms: [], scored: true, failuresInRow: 0, busyInRow: 0, failed: false },
+  box: {
+    status: 'verified',
+    score: 100,
+    terms: [],
+    scored: true,
+    failuresInRow: 0,
+    busyInRow: 0,
+    ...PRESENT,
+    failed: false,
+  },
   retryInMs: null,
+  retryAlone: true,
   followUps: [],
   ...more,
 })
@@ -55,5 +68,6 @@ export const failedBox = {
   scored: true,
   failuresInRow: 1,
   busyInRow: 0,
+  ...PRESENT,
   failed: true,
 } as const

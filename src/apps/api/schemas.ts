@@ -5,7 +5,7 @@ import { type BoxStatus, STATUSES } from '../../core/schedule/boxState.ts'
 import { MARKS } from '../../core/schedule/changesOf.ts'
 
 const time = z.iso.datetime().openapi({ example: '2026-01-01T00:00:00.000Z' })
-const outcome = z.enum(['accepted', 'rejected', 'unreachable', 'busy', 'fault'])
+const outcome = z.enum(['accepted', 'rejected', 'unreachable', 'busy', 'void', 'fault'])
 const kind = z.enum(['full', 'light'])
 const status = z.enum(STATUSES as [BoxStatus, ...BoxStatus[]]).openapi({
   description:

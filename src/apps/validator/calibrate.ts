@@ -17,7 +17,7 @@ import { verifyAll } from './verifyAll.ts'
 import type { VerifyDeps } from './verifyBox.ts'
 import { proverFault } from './verifyFaults.ts'
 
-type Line = Omit<ChallengeInputs, 'plan' | 'onProgress'>
+type Line = Omit<ChallengeInputs, 'plan' | 'onProgress' | 'beforeStart'>
 type Conducted = Awaited<ReturnType<typeof runChallenge>>
 
 /** What is asked next, or the calibration that was caught: rejected, and nothing of it kept but its challenge. */

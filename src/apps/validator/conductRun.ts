@@ -19,6 +19,8 @@ export interface ConductedRun {
   readonly rejected: RejectReason | null
   /** Why the prover gave up, where it did so before the nonce of the part under way was out. */
   readonly gaveUp: ProverFault | null
+  /** T0 of every part in `parts`, by our clock. */
+  readonly startedUs: readonly number[]
 }
 
 /** How long a prover may take over things that are not timed. */
@@ -28,22 +30,25 @@ const HANDSHAKE_US = 60_000_000
 export async function conductRun(inputs: ConductInputs, signal: AbortSignal): Promise<ConductedRun> {
   const { session, challenge, clock } = inputs
   const parts: PartEvidence[] = []
+  const startedUs: number[] = []
   let readySignature: Uint8Array = new Uint8Array(0)
   try {
     readySignature = await askReady(session, challenge, clock, signal)
     for (let p = 0; p < challenge.parts.length; p++) {
-      const part = await new PartConductor(inputs, p, signal).conduct()
+      const conductor = new PartConductor(inputs, p, signal)
+      const part = await conductor.conduct()
       const reason = verifyRoots({ challenge, parts: [...parts, part] }, p)
       // What broke the rules is named by the reason; only evidence that keeps them goes into a certificate.
       if (reason) throw new Rejection(reason)
       parts.push(part)
+      startedUs.push(conductor.startedUs)
     }
     const resultSignature = await askResult(inputs, parts, signal)
-    return { parts, readySignature, resultSignature, rejected: null, gaveUp: null }
+    return { parts, readySignature, resultSignature, rejected: null, gaveUp: null, startedUs }
   } catch (error) {
     if (!(error instanceof Rejection)) throw error
     const { reason: rejected, gaveUp } = error
-    return { parts, readySignature, resultSignature: new Uint8Array(0), rejected, gaveUp }
+    return { parts, readySignature, resultSignature: new Uint8Array(0), rejected, gaveUp, startedUs }
   }
 }
 

@@ -14,6 +14,8 @@ export interface ConductInputs {
   readonly clock: Clock
   readonly randomness: Randomness
   readonly onProgress?: (progress: Progress) => void
+  /** Awaited right before a part's clock starts: boxes of one cohort go on together (§8). */
+  readonly beforeStart?: (part: number, challenge: Challenge) => Promise<void>
 }
 
 export interface Progress {
@@ -48,9 +50,14 @@ export class PartConductor {
     }
   }
 
+  get startedUs(): number {
+    return this.#t0Us
+  }
+
   async conduct(): Promise<PartEvidence> {
-    const { session, randomness, nonces } = this.#inputs
+    const { session, randomness, nonces, challenge } = this.#inputs
     const part = this.#p
+    await this.#inputs.beforeStart?.(part, challenge)
     const s = randomness.bytes(32)
     // §4.3 T0 is read before the first byte of S is written.
     this.#t0Us = await session.send({ type: 'start', part, s })

@@ -6,7 +6,7 @@ import { nonceHash } from '../../core/proof/seeds.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import { type ConductedRun, conductRun } from './conductRun.ts'
-import type { Progress } from './partConductor.ts'
+import type { ConductInputs, Progress } from './partConductor.ts'
 import type { ProverSession } from './proverSession.ts'
 
 export interface ChallengeInputs {
@@ -18,6 +18,7 @@ export interface ChallengeInputs {
   readonly clock: Clock
   readonly randomness: Randomness
   readonly onProgress?: (progress: Progress) => void
+  readonly beforeStart?: NonNullable<ConductInputs['beforeStart']>
 }
 
 /** Draws the nonces, issues the challenge for this prover's key and conducts it. */

@@ -24,7 +24,7 @@ export interface DevicesRun {
 }
 
 type Done = ConductedRun & { readonly challenge: Challenge; readonly greeting: Greeting }
-type Line = Omit<ChallengeInputs, 'plan' | 'onProgress'>
+type Line = Omit<ChallengeInputs, 'plan' | 'onProgress' | 'beforeStart'>
 
 /** What has happened so far: the faults a prover told, and the last run whose clock has run. */
 interface Past {
@@ -123,9 +123,10 @@ function isLeftOf(left: Inventory, before: Inventory): boolean {
 
 /** §4.0: a run with a part that was over too soon is done once more, longer, under a fresh challenge. */
 async function runLongEnough({ line, plan, preset, begun }: Lengthened, deps: VerifyDeps, signal: AbortSignal) {
+  const gate = deps.beforeStart ? { beforeStart: deps.beforeStart } : {}
   const run = async (parts: readonly PlannedPart[]): Promise<Done> => {
     const onProgress = (progress: Progress) => deps.onStep?.({ step: 'compute', progress, parts })
-    const done = begun(await runChallenge({ ...line, plan: parts, onProgress }, signal))
+    const done = begun(await runChallenge({ ...line, plan: parts, onProgress, ...gate }, signal))
     return begun(await checkedIfGivenUp(done, deps, signal))
   }
   const first = await run(plan)

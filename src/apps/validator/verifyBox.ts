@@ -5,8 +5,10 @@ import { type Judgement, judgeRun } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Precision } from '../../core/params/precision.ts'
 import type { Preset } from '../../core/params/presets.ts'
+import type { Challenge } from '../../core/proof/challenge.ts'
 import type { PlannedPart } from '../../core/proof/planRun.ts'
 import type { Run } from '../../core/proof/verifyPart.ts'
+import { type RunWindow, windowOf } from '../../core/schedule/runWindow.ts'
 import type { Inventory } from '../../core/wire/inventory.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
@@ -44,6 +46,8 @@ export interface VerifyDeps {
   readonly catalogue: Catalogue
   connect(signal: AbortSignal): Promise<RemoteBox>
   onStep?(step: Step): void
+  /** Awaited right before every part of the run itself; calibrations do not ask. */
+  beforeStart?(part: number, challenge: Challenge): Promise<void>
 }
 
 /** Where a run stands, for people who watch. */
@@ -69,6 +73,8 @@ export interface BoxReport {
   /** What the prover said of devices that failed in mid-run; the judgement is of the others. */
   readonly faults: readonly ProverFault[]
   readonly judgement: Judgement
+  /** When the judged run took place, by our clock; null where no part of it was finished. */
+  readonly window: RunWindow | null
   /** The certificate file's text. */
   readonly certificate: string
   readonly startedAt: string
@@ -125,6 +131,7 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       telemetry,
       faults: conducted.faults,
       judgement,
+      window: windowOf(run.challenge, run.parts, conducted.startedUs),
       certificate,
       startedAt,
       seconds,

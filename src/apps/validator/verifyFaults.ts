@@ -14,9 +14,14 @@ export const proverFault = ({ code, text }: ProverFault) =>
     },
   )
 
-export const notReady = (what: string, expected: string, said = '') =>
+export const notReady = (
+  what: string,
+  expected: string,
+  said = '',
+  code: 'PROVER_NOT_READY' | 'PROVER_DID_NOT_START' = 'PROVER_NOT_READY',
+) =>
   new TouchstoneError(
-    { code: 'PROVER_NOT_READY', expected, said },
+    { code, expected, said },
     {
       message: `the prover ${what} where "${expected}" was expected${said === '' ? '' : `; its last words: ${said}`}`,
       blame: 'prover',
@@ -31,7 +36,9 @@ export const notReady = (what: string, expected: string, said = '') =>
 /** A prover that could not even say why: what is left is its exit code and its last words, both the box's. */
 export function endedEarly(end: ProverEnd | null, expected: string): TouchstoneError {
   if (end?.lost) return lineLost(expected)
-  return notReady(`ended${end === null ? '' : howItEnded(end)}`, expected, end?.said)
+  const ended = `ended${end === null ? '' : howItEnded(end)}`
+  // Before its first word it is the release that does not run, there or nowhere.
+  return notReady(ended, expected, end?.said, expected === 'welcome' ? 'PROVER_DID_NOT_START' : 'PROVER_NOT_READY')
 }
 
 const howItEnded = ({ code }: ProverEnd): string => {

@@ -5,17 +5,20 @@ import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'
 import { type BoxState, nextBoxState, OUTCOMES, type Outcome } from './boxState.ts'
 import { retryDelay } from './retryDelay.ts'
 
-const start: BoxState = { status: 'new', score: 0, failuresInRow: 0, busyInRow: 0 }
+const start: BoxState = { status: 'new', score: 0, failuresInRow: 0, busyInRow: 0, owes: [], missed: 0 }
 const rules = { busyLimit: 2 }
+const ALONE = { mates: [], together: [] } as const
 const full = (score: number, claimVerdict: ClaimAnswer | null = null) =>
-  ({ kind: 'full', score, claimVerdict, allocated: false }) as const
-const light = (allocated: boolean) => ({ kind: 'light', score: 0, claimVerdict: null, allocated }) as const
+  ({ kind: 'full', score, claimVerdict, allocated: false, ...ALONE }) as const
+const light = (allocated: boolean) => ({ kind: 'light', score: 0, claimVerdict: null, allocated, ...ALONE }) as const
 const event = fc.record({
   outcome: fc.constantFrom<Outcome>(...OUTCOMES),
   kind: fc.constantFrom('full' as const, 'light' as const),
   score: fc.nat(1_000_000),
   claimVerdict: fc.constantFrom(null, ...CLAIM_ANSWERS),
   allocated: fc.boolean(),
+  mates: fc.uniqueArray(fc.constantFrom('p', 'q', 'r')),
+  together: fc.uniqueArray(fc.constantFrom('p', 'q', 'r')),
 })
 
 describe('nextBoxState', () => {
@@ -52,6 +55,50 @@ describe('nextBoxState', () => {
     expect(nextBoxState(state, 'busy', full(0), rules)).toMatchObject({ status: 'failed', score: 0, failed: true })
   })
 
+  test('row 77: two voids in a row are a failure, one only lets the score age', () => {
+    const good = nextBoxState(start, 'accepted', full(900), rules)
+    const missed = nextBoxState(good, 'void', { ...full(0), mates: ['a'] }, rules)
+    expect(missed).toMatchObject({
+      status: 'verified',
+      score: 900,
+      scored: false,
+      failed: false,
+      owes: ['a'],
+      missed: 1,
+    })
+    expect(nextBoxState(missed, 'void', { ...full(0), mates: ['a'] }, rules)).toMatchObject({ score: 0, failed: true })
+    const back = nextBoxState(missed, 'accepted', { ...full(800), mates: ['a'], together: ['a'] }, rules)
+    expect(back).toMatchObject({ score: 800, owes: [], missed: 0 })
+    expect(nextBoxState(back, 'void', full(0), rules)).toMatchObject({ score: 800, failed: false })
+  })
+
+  test('row 77: two boxes that never run together hold, of all they could hold, no more than one of them alone', () => {
+    const dodge = fc.constantFrom<Outcome>('busy', 'void', 'unreachable', 'rejected')
+    const turn = fc.record({ who: fc.nat(1), how: dodge, between: fc.boolean(), after: fc.boolean() })
+    fc.assert(
+      fc.property(fc.array(turn, { minLength: 20, maxLength: 60 }), (turns) => {
+        let pair: [BoxState, BoxState] = [start, start]
+        let held = 0
+        for (const [round, { who, how, between, after }] of turns.entries()) {
+          // They are in one cohort from the first miss on: one of them misses, the other is there.
+          const miss = { ...full(0), mates: [`box${1 - who}`] }
+          const there = { ...full(1), mates: [`box${who}`] }
+          const next: [BoxState, BoxState] = [pair[0], pair[1]]
+          next[who] = nextBoxState(pair[who]!, how, miss, rules)
+          next[1 - who] = nextBoxState(pair[1 - who]!, 'accepted', { ...there, together: ['other'] }, rules)
+          // Afterwards the one that missed may be proven alone, and among others if it is retried.
+          if (between) next[who] = nextBoxState(next[who]!, 'accepted', full(1), rules)
+          const retried = retryDelay(how, 0, next[who]!, { limit: 2, intervalMs: 1 }) !== null
+          if (after && retried)
+            next[who] = nextBoxState(next[who]!, 'accepted', { ...full(1), together: ['else'] }, rules)
+          pair = next
+          if (round >= 8) held += pair[0].score + pair[1].score
+        }
+        expect(held).toBeLessThanOrEqual(turns.length - 8)
+      }),
+    )
+  })
+
   test('a box at work is only looked at lightly, and such a look shows that it is not busy', () => {
     const busy = nextBoxState(start, 'busy', light(true), rules)
     expect(nextBoxState(busy, 'accepted', light(true), rules)).toMatchObject({ busyInRow: 0, scored: false })
@@ -80,9 +127,10 @@ describe('nextBoxState', () => {
           const next = nextBoxState(state, outcome, earned, rules)
           if (next.score > state.score) expect([outcome, kind]).toEqual(['accepted', 'full'])
           const unmet = claimVerdict !== null && claimVerdict !== 'matches'
-          if (outcome === 'accepted' && kind === 'full') expect(next.status).toBe(unmet ? 'claim-unmet' : 'verified')
+          if (outcome === 'accepted' && next.scored) expect(next.status).toBe(unmet ? 'claim-unmet' : 'verified')
           if (next.failed) expect(next.score).toBe(0)
-          if (next.status === 'failed' && outcome === 'accepted') expect(kind).toBe('light')
+          if (next.status === 'failed' && outcome === 'accepted')
+            expect([kind, next.scored]).not.toEqual(['full', true])
           if (outcome === 'rejected' || outcome === 'unreachable') expect(next.failed).toBe(true)
           expect(next.busyInRow).toBeLessThanOrEqual(state.busyInRow + 1)
           state = next
@@ -94,7 +142,7 @@ describe('nextBoxState', () => {
 
 test('retryDelay: an interval until the limit, then the job is over', () => {
   const retries = { limit: 2, intervalMs: 300 }
-  expect([0, 1, 2, 3].map((tries) => retryDelay('rejected', tries, retries))).toEqual([300, 300, null, null])
-  expect(retryDelay('accepted', 0, retries)).toBeNull()
-  expect(retryDelay('busy', 0, retries)).toBe(300)
+  expect([0, 1, 2, 3].map((tries) => retryDelay('rejected', tries, start, retries))).toEqual([300, 300, null, null])
+  expect(retryDelay('accepted', 0, start, retries)).toBeNull()
+  expect(retryDelay('busy', 0, start, retries)).toBe(300)
 })

@@ -6,13 +6,16 @@ export type JobKind = 'full' | 'light'
 /** Why a job exists. One box has at most one job per round, kind and reason. */
 export type JobReason = 'round' | 'probe' | 'changed' | 'asked'
 
-/** `fault` is the validator's own trouble and says nothing about the box; `unreachable` and `rejected` do. */
-export type Outcome = 'accepted' | 'rejected' | 'unreachable' | 'busy' | 'fault'
+/**
+ * `fault` is the validator's own trouble and says nothing about the box; `unreachable` and `rejected` do. `void`: genuine
+ * or not, it was not in the window of its cohort.
+ */
+export type Outcome = 'accepted' | 'rejected' | 'unreachable' | 'busy' | 'void' | 'fault'
 
 /** `claim-unmet`: the work was genuine, but does not show what the box is sold as. */
 export type BoxStatus = 'new' | 'verified' | 'claim-unmet' | 'failed' | 'busy'
 
-export const OUTCOMES: readonly Outcome[] = ['accepted', 'rejected', 'unreachable', 'busy', 'fault']
+export const OUTCOMES: readonly Outcome[] = ['accepted', 'rejected', 'unreachable', 'busy', 'void', 'fault']
 export const STATUSES: readonly BoxStatus[] = ['new', 'verified', 'claim-unmet', 'failed', 'busy']
 
 export interface BoxState {
@@ -20,6 +23,10 @@ export interface BoxState {
   readonly score: number
   readonly failuresInRow: number
   readonly busyInRow: number
+  /** Boxes it was to run together with, and did not. */
+  readonly owes: readonly string[]
+  /** Windows missed since it last owed nothing. */
+  readonly missed: number
 }
 
 export interface BoxRules {
@@ -35,6 +42,9 @@ export interface Earned {
   readonly claimVerdict: ClaimAnswer | null
   /** Rented: nothing but light looks is asked of it. */
   readonly allocated: boolean
+  /** The other boxes of its cohort, and those of them that were in the same window. */
+  readonly mates: readonly string[]
+  readonly together: readonly string[]
 }
 
 export interface NextBoxState extends BoxState {
@@ -43,28 +53,58 @@ export interface NextBoxState extends BoxState {
   readonly failed: boolean
 }
 
+/** So many windows a box may miss, and still earn before it has run with those it missed. */
+const MAY_MISS = 1
+
+/** Most that is remembered of whom a box owes a common window. */
+const MOST_OWED = 64
+
 /** What one outcome makes of a box. Only a full proof earns points; any failure takes them at once. */
 export function nextBoxState(state: BoxState, outcome: Outcome, earned: Earned, rules: BoxRules): NextBoxState {
-  if (outcome === 'rejected' || outcome === 'unreachable') return failure(state, 0)
-  if (outcome === 'fault') return { ...state, scored: false, failed: false }
-  if (outcome === 'busy') {
-    const busyInRow = state.busyInRow + 1
-    if (busyInRow > rules.busyLimit) return failure(state, busyInRow)
-    return { ...state, status: 'busy', busyInRow, scored: false, failed: false }
-  }
-  // A light proof shows a living box, not a fast one: it neither earns points nor wipes out a failure.
-  // Nor does it make busy count anew, or a box would be busy for every full one and keep an old score (attack 62).
-  if (earned.kind === 'light')
-    return { ...state, busyInRow: earned.allocated ? 0 : state.busyInRow, scored: false, failed: false }
-  const status = earned.claimVerdict === null || earned.claimVerdict === 'matches' ? 'verified' : 'claim-unmet'
-  return { status, score: earned.score, failuresInRow: 0, busyInRow: 0, scored: true, failed: false }
+  if (outcome === 'fault') return unscored(state)
+  if (outcome === 'accepted') return earned.kind === 'light' ? lookedAt(state, earned) : proven(state, earned)
+  const missing = earned.kind === 'full' ? miss(state, earned) : state
+  if (outcome === 'void' && earned.kind === 'full')
+    return state.missed >= MAY_MISS ? failure(missing) : unscored(missing)
+  if (outcome !== 'busy') return failure({ ...missing, busyInRow: 0 })
+  const busyInRow = state.busyInRow + 1
+  if (busyInRow > rules.busyLimit) return failure({ ...missing, busyInRow })
+  return unscored({ ...missing, status: 'busy', busyInRow })
 }
 
-const failure = (state: BoxState, busyInRow: number): NextBoxState => ({
+/**
+ * A light proof shows a living box, not a fast one: it neither earns points nor wipes out a failure. Nor does it make busy
+ * count anew, or a box would be busy for every full one and keep an old score (attack 62).
+ */
+const lookedAt = (state: BoxState, { allocated }: Earned): NextBoxState =>
+  unscored({ ...state, busyInRow: allocated ? 0 : state.busyInRow })
+
+/**
+ * Who missed a window owes one to those who were to be in it. Until then what was missed is not forgotten, nothing is
+ * earned alone, and after a second miss nothing at all: or two boxes with one card would miss in turn (attack 77).
+ */
+function proven(state: BoxState, { together, score, claimVerdict }: Earned): NextBoxState {
+  const owes = state.owes.filter((id) => !together.includes(id))
+  const still = owes.length > 0
+  if (still && (state.missed > MAY_MISS || together.length === 0)) return unscored({ ...state, owes })
+  const status = claimVerdict === null || claimVerdict === 'matches' ? 'verified' : 'claim-unmet'
+  const kept = still ? { owes, missed: state.missed, busyInRow: state.busyInRow } : { owes, missed: 0, busyInRow: 0 }
+  return { status, score, failuresInRow: 0, ...kept, scored: true, failed: false }
+}
+
+const miss = (state: BoxState, { mates }: Earned): BoxState => ({
+  ...state,
+  owes: [...new Set([...state.owes, ...mates])].slice(-MOST_OWED),
+  missed: state.missed + 1,
+})
+
+const unscored = (state: BoxState): NextBoxState => ({ ...state, scored: false, failed: false })
+
+const failure = (state: BoxState): NextBoxState => ({
+  ...state,
   status: 'failed',
   score: 0,
   failuresInRow: state.failuresInRow + 1,
-  busyInRow,
   scored: true,
   failed: true,
 })

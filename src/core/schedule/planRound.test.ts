@@ -5,20 +5,27 @@ import { drawBelow, randomWords, shuffled } from './randomWords.ts'
 import { roundOfHeight } from './roundOfHeight.ts'
 
 const seed = fc.uint8Array({ minLength: 32, maxLength: 32 })
-const boxes = fc.uniqueArray(fc.record({ id: fc.string({ minLength: 1 }), allocated: fc.boolean() }), {
-  selector: ({ id }) => id,
-  maxLength: 60,
+const name = fc.nat(80).map((n) => `b${n}`)
+const record = fc.record({
+  id: name,
+  allocated: fc.boolean(),
+  owes: fc.uniqueArray(name, { maxLength: 8 }),
+  stalls: fc.constantFrom(0, 0, 0, 1, 3),
+  rests: fc.constantFrom(false, false, true),
 })
+const boxes = fc.uniqueArray(record, { selector: ({ id }) => id, maxLength: 60 })
+const calm = { owes: [], stalls: 0, rests: false } as const
 
 describe('planRound', () => {
   const inputs = fc.record({ boxes, seed, maxDelayMs: fc.nat(1_200_000), cohortSize: fc.integer({ min: 1, max: 16 }) })
 
-  test('every box has exactly one job, full or light as it is free or allocated', () => {
+  test('every box that does not rest has exactly one job, full or light as it is free or allocated', () => {
     fc.assert(
       fc.property(inputs, ({ seed: bytes, ...rest }) => {
         const jobs = planRound({ round: 3, probeUntilMs: 0, words: randomWords(bytes), ...rest })
-        expect(jobs.map(({ boxId }) => boxId).sort()).toEqual(rest.boxes.map(({ id }) => id).sort())
-        for (const { id, allocated } of rest.boxes)
+        const awake = rest.boxes.filter(({ rests }) => !rests)
+        expect(jobs.map(({ boxId }) => boxId).sort()).toEqual(awake.map(({ id }) => id).sort())
+        for (const { id, allocated } of awake)
           expect(jobs.find(({ boxId }) => boxId === id)).toMatchObject({ round: 3, kind: allocated ? 'light' : 'full' })
       }),
     )
@@ -40,8 +47,47 @@ describe('planRound', () => {
     )
   })
 
+  test('row 77: nobody is alone where others are, and who missed a window stands beside the boxes it missed', () => {
+    const cohortsOf = (inputs: Omit<Parameters<typeof planRound>[0], 'round' | 'probeUntilMs'>) => {
+      const of = new Map<string, number>()
+      for (const { boxId, kind, cohort } of planRound({ round: 1, probeUntilMs: 0, ...inputs }))
+        if (kind === 'full') of.set(boxId, cohort)
+      return of
+    }
+    fc.assert(
+      fc.property(inputs, ({ seed: bytes, ...rest }) => {
+        fc.pre(rest.cohortSize > 2)
+        const boxesOf = rest.boxes.map((box) => ({ ...box, stalls: 0, rests: false, allocated: false }))
+        const of = cohortsOf({ ...rest, boxes: boxesOf, words: randomWords(bytes) })
+        const sizes = new Map<number, number>()
+        for (const cohort of of.values()) sizes.set(cohort, (sizes.get(cohort) ?? 0) + 1)
+        if (boxesOf.length > 1) expect(Math.min(...sizes.values())).toBeGreaterThan(1)
+        const [first] = boxesOf
+        if (!first) return
+        // One box that owes, and nobody else: it stands with as many as its cohort holds.
+        const owes = first.owes.filter((id) => id !== first.id && of.has(id))
+        const only = boxesOf.map((box) => ({ ...box, owes: box === first ? owes : [] }))
+        const placed = cohortsOf({ ...rest, boxes: only, words: randomWords(bytes) })
+        const beside = owes.filter((id) => placed.get(id) === placed.get(first.id))
+        expect(beside.length).toBeGreaterThanOrEqual(Math.min(owes.length, rest.cohortSize - 2))
+      }),
+    )
+  })
+
+  test('row 79: boxes that keep others waiting stand with their like', () => {
+    fc.assert(
+      fc.property(inputs, ({ seed: bytes, ...rest }) => {
+        const stalls = new Map(rest.boxes.map((box) => [box.id, box.stalls > 0]))
+        const kinds = new Map<number, Set<boolean>>()
+        for (const { boxId, cohort } of planRound({ round: 1, probeUntilMs: 0, words: randomWords(bytes), ...rest }))
+          kinds.set(cohort, new Set([...(kinds.get(cohort) ?? []), stalls.get(boxId)!]))
+        for (const kind of kinds.values()) expect(kind.size).toBe(1)
+      }),
+    )
+  })
+
   test('probes come after the full proofs and before the round is over', () => {
-    const fleet = Array.from({ length: 50 }, (_, i) => ({ id: `b${i}`, allocated: i % 7 === 0 }))
+    const fleet = Array.from({ length: 50 }, (_, i) => ({ ...calm, id: `b${i}`, allocated: i % 7 === 0 }))
     const words = randomWords(new Uint8Array(32))
     const jobs = planRound({ round: 1, boxes: fleet, maxDelayMs: 1000, cohortSize: 8, probeUntilMs: 5000, words })
     const probes = jobs.filter(({ reason }) => reason === 'probe')
@@ -53,7 +99,7 @@ describe('planRound', () => {
   })
 
   test('who stands with whom changes from round to round', () => {
-    const fleet = Array.from({ length: 40 }, (_, i) => ({ id: `b${i}`, allocated: false }))
+    const fleet = Array.from({ length: 40 }, (_, i) => ({ ...calm, id: `b${i}`, allocated: false }))
     const plan = (fill: number) =>
       planRound({
         round: 1,

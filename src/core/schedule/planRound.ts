@@ -1,6 +1,18 @@
 import type { JobKind, JobReason } from './boxState.ts'
 import { drawBelow, type RandomWords, shuffled } from './randomWords.ts'
 
+/** What planning a round needs to know of a box. */
+export interface FleetBox {
+  readonly id: string
+  readonly allocated: boolean
+  /** Boxes it was to run together with, and did not. */
+  readonly owes: readonly string[]
+  /** How often in a row it has kept us waiting for nothing. */
+  readonly stalls: number
+  /** It has done so lately, and is left alone for a while. */
+  readonly rests: boolean
+}
+
 export interface PlannedJob {
   readonly boxId: string
   readonly round: number
@@ -13,7 +25,7 @@ export interface PlannedJob {
 
 export interface RoundInputs {
   readonly round: number
-  readonly boxes: readonly { readonly id: string; readonly allocated: boolean }[]
+  readonly boxes: readonly FleetBox[]
   /** Every box starts within this span; which moment is random, so that nobody can be ready for it. */
   readonly maxDelayMs: number
   readonly cohortSize: number
@@ -24,25 +36,55 @@ export interface RoundInputs {
 
 /** Full proofs in random cohorts with one random start each; allocated boxes get a light one each, alone. */
 export function planRound({ round, boxes, maxDelayMs, cohortSize, probeUntilMs, words }: RoundInputs): PlannedJob[] {
-  const full = shuffled(
-    boxes.filter(({ allocated }) => !allocated),
+  const awake = boxes.filter(({ rests }) => !rests)
+  const free = shuffled(
+    awake.filter(({ allocated }) => !allocated),
     words,
   )
-  const cohorts = Math.ceil(full.length / cohortSize)
-  const delays = Array.from({ length: cohorts }, () => drawBelow(maxDelayMs + 1, words))
-  const heavy = full.map(({ id }, i) => {
-    const cohort = Math.floor(i / cohortSize)
-    return { boxId: id, round, kind: 'full', reason: 'round', cohort, delayMs: delays[cohort]! } as const
+  // Who keeps others waiting waits with its like (attack 79).
+  const prompt = cohortsOf(
+    free.filter(({ stalls }) => stalls === 0),
+    cohortSize,
+  )
+  const slow = cohortsOf(
+    free.filter(({ stalls }) => stalls > 0),
+    cohortSize,
+  )
+  const cohorts = [...prompt, ...slow]
+  const heavy = cohorts.flatMap((members, cohort) => {
+    const delayMs = drawBelow(maxDelayMs + 1, words)
+    return members.map((boxId) => ({ boxId, round, kind: 'full', reason: 'round', cohort, delayMs }) as const)
   })
-  const light = boxes.filter(({ allocated }) => allocated)
+  const light = awake.filter(({ allocated }) => allocated)
   const alone = light.map(({ id }, i) => {
     const delayMs = drawBelow(maxDelayMs + 1, words)
-    return { boxId: id, round, kind: 'light', reason: 'round', cohort: cohorts + i, delayMs } as const
+    return { boxId: id, round, kind: 'light', reason: 'round', cohort: cohorts.length + i, delayMs } as const
   })
   const between = probeUntilMs - maxDelayMs
-  const probes = (between > 0 ? boxes : []).map(({ id }, i) => {
+  const probes = (between > 0 ? awake : []).map(({ id }, i) => {
     const delayMs = maxDelayMs + drawBelow(between, words)
-    return { boxId: id, round, kind: 'light', reason: 'probe', cohort: cohorts + light.length + i, delayMs } as const
+    const cohort = cohorts.length + light.length + i
+    return { boxId: id, round, kind: 'light', reason: 'probe', cohort, delayMs } as const
   })
   return [...heavy, ...alone, ...probes]
+}
+
+/**
+ * As few cohorts as the size allows, filled evenly, so that nobody is alone where others are. Who missed its window is put
+ * with the boxes it missed first: it cannot choose whom to be measured beside by missing until they are others (attack 77).
+ */
+function cohortsOf(boxes: readonly FleetBox[], cohortSize: number): string[][] {
+  const left = new Set(boxes.map(({ id }) => id))
+  const cohorts: string[][] = []
+  for (const { id, owes } of boxes) {
+    const mates = left.has(id) ? owes.filter((mate) => mate !== id && left.has(mate)) : []
+    if (mates.length === 0) continue
+    // One place less than there are: or a single box could be left over for a cohort of its own.
+    const members = [id, ...mates].slice(0, cohortSize > 2 ? cohortSize - 1 : cohortSize)
+    for (const member of members) left.delete(member)
+    cohorts.push(members)
+  }
+  while (cohorts.length < Math.ceil(boxes.length / cohortSize)) cohorts.push([])
+  for (const id of left) cohorts.reduce((least, other) => (other.length < least.length ? other : least)).push(id)
+  return cohorts
 }

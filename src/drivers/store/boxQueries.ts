@@ -21,6 +21,10 @@ export function boxOf(row: Row): BoxRecord {
     busyInRow: row.busy_in_row as number,
     verifiedTotal: row.verified_total as number,
     lastResult: row.last_result === null ? null : Number(row.last_result),
+    moves: (row.moves as number | null) ?? 0,
+    owes: ((row.still_owes ?? row.owes) as string[] | null) ?? [],
+    missed: (row.missed as number | null) ?? 0,
+    stalls: (row.stalls as number | null) ?? 0,
     inventory: row.inventory as BoxRecord['inventory'],
   }
 }
@@ -28,15 +32,19 @@ export function boxOf(row: Row): BoxRecord {
 export function boxQueries(db: Database): BoxPart {
   return {
     async putBox({ id, address, provider, claim, allocated }) {
-      await db.query(sql`
-        insert into boxes (id, address, provider, claim, allocated)
-        values (${id}::text, ${address}::text, ${provider}::text, ${claim}::text, ${allocated}::boolean)
-        on conflict (id) do update set address = excluded.address, provider = excluded.provider,
-          claim = excluded.claim, allocated = excluded.allocated, removed_at = null,
-          claim_verdict = case when (boxes.claim, boxes.address) is not distinct from (excluded.claim, excluded.address)
-            then boxes.claim_verdict end,
-          status = case when (boxes.claim, boxes.address) is distinct from (excluded.claim, excluded.address)
-            and boxes.status in ('verified', 'claim-unmet') then 'new' else boxes.status end`)
+      await db.transaction(async (inside) => {
+        // Score and acceptance end with the address and the claim they were earned under; what was missed stays (attack 78).
+        await inside.query(sql`
+          update boxes set claim_verdict = null, score = 0, terms = '[]', scored_at = null, verified_total = 0,
+            last_accepted = null, inventory = null, moves = coalesce(moves, 0) + 1,
+            status = case when status = 'failed' then status else 'new' end
+          where id = ${id}::text and (claim, address) is distinct from (${claim}::text, ${address}::text)`)
+        await inside.query(sql`
+          insert into boxes (id, address, provider, claim, allocated)
+          values (${id}::text, ${address}::text, ${provider}::text, ${claim}::text, ${allocated}::boolean)
+          on conflict (id) do update set address = excluded.address, provider = excluded.provider,
+            claim = excluded.claim, allocated = excluded.allocated, removed_at = null`)
+      })
     },
     async removeBox(id) {
       const rows = await db.query(sql`
@@ -68,9 +76,16 @@ export function boxQueries(db: Database): BoxPart {
       return { items, next: rows.length > limit ? items.at(-1)!.id : null }
     },
     async fleet() {
-      return await db.query<{ id: string; allocated: boolean }>(
-        sql`select id, allocated from boxes where removed_at is null order by id`,
-      )
+      const rows = await db.query(sql`
+        select id, allocated, owes, stalls, coalesce(rest_until > clock_timestamp(), false) as rests
+        from boxes where removed_at is null order by id`)
+      return rows.map((row) => ({
+        id: row.id as string,
+        allocated: row.allocated as boolean,
+        owes: (row.owes as string[] | null) ?? [],
+        stalls: (row.stalls as number | null) ?? 0,
+        rests: row.rests as boolean,
+      }))
     },
     async boxesWithCards(cards, notBox) {
       if (cards.length === 0) return []

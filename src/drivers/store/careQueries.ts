@@ -1,6 +1,6 @@
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
-import { CLAIMS_OF_OLD, TABLES, TABLES_WITH_NUMBERS } from './migrations.ts'
+import { CLAIMS_OF_OLD, SCORES_OF_OLD, TABLES, TABLES_WITH_NUMBERS } from './migrations.ts'
 import { type Database, json, type Queries, sql } from './sql.ts'
 
 type CarePart = Pick<Store, 'useNonce' | 'retain' | 'dump' | 'load' | 'ping'>
@@ -79,7 +79,7 @@ async function load(db: Database, lines: AsyncIterable<string>): Promise<number>
       loaded++
     }
     await insertRows(inside, waiting)
-    for (const text of CLAIMS_OF_OLD) await inside.query({ text, values: [] })
+    for (const text of [...CLAIMS_OF_OLD, ...SCORES_OF_OLD]) await inside.query({ text, values: [] })
     for (const table of TABLES_WITH_NUMBERS)
       await inside.query({
         text: `select setval(pg_get_serial_sequence('${table}', 'id'), coalesce((select max(id) from ${table}), 0) + 1, false)`,

@@ -1,26 +1,38 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Finish } from '../../ports/store.ts'
+import { SCORE_RULES } from './migrations.ts'
 import { json, type Statement, sql } from './sql.ts'
 
 const compress = promisify(gzip)
 
 /**
  * One statement, so that either everything of a result is there or nothing: the job must still be held by this owner at
- * this attempt, otherwise no row is written at all.
+ * this attempt, otherwise no row is written at all. A box whose address or claim was changed in the meantime keeps the
+ * result in its history, and nothing else of it (attack 78). A retry that may not be alone joins the next full cohort of
+ * its round; where none is left the job is over (attack 77).
  */
-export async function finishJob({ job, owner, result, box, retryInMs, followUps }: Finish): Promise<Statement> {
+export async function finishJob(finish: Finish): Promise<Statement> {
+  const { job, owner, result, box, retryInMs, retryAlone, followUps } = finish
   const { certificate, claimVerdict } = result
-  const { claim, address } = job.box
-  const judged = box.status === 'verified' || box.status === 'claim-unmet'
   // Level 1: hashes in base64 shrink to three quarters at any level, and not further at a higher one.
   const gzipped = certificate === null ? null : new Uint8Array(await compress(certificate, { level: 1 }))
   return sql`
-    with ended as (
-      update jobs set state = case when ${retryInMs}::float8 is null then 'done' else 'waiting' end,
+    with later as (
+      select w.cohort, w.due_at from jobs j join jobs w on w.round = j.round and w.box_id <> j.box_id
+      where j.id = ${job.id}::int8 and w.kind = 'full' and w.state = 'waiting' and w.cohort >= 0
+        and ${retryInMs}::float8 is not null
+      order by w.due_at < clock_timestamp() + ${retryInMs}::float8 * interval '1 millisecond', w.due_at limit 1
+    ), again as (
+      select cohort, due_at from later where not ${retryAlone}::boolean
+      union all
+      select cohort, clock_timestamp() + ${retryInMs}::float8 * interval '1 millisecond' from jobs
+      where id = ${job.id}::int8 and ${retryAlone}::boolean and ${retryInMs}::float8 is not null
+    ), ended as (
+      update jobs set state = case when exists (select 1 from again) then 'waiting' else 'done' end,
         outcome = ${result.outcome}::text, tries = tries + 1, finished_at = clock_timestamp(), lease_owner = null,
-        created_at = clock_timestamp(),
-        due_at = clock_timestamp() + coalesce(${retryInMs}::float8, 0) * interval '1 millisecond'
+        created_at = clock_timestamp(), cohort = coalesce((select cohort from again), cohort),
+        due_at = coalesce((select due_at from again), clock_timestamp())
       where id = ${job.id}::int8 and attempt = ${job.attempt}::int4 and state = 'leased' and lease_owner = ${owner}::text
       returning id, attempt, round, box_id, kind, reason
     ), stored as (
@@ -39,35 +51,37 @@ export async function finishJob({ job, owner, result, box, retryInMs, followUps 
     ), certified as (
       insert into certificates (run_id, result_id, box_id, gzip)
       select ${result.runId}::text, id, box_id, ${gzipped}::bytea from stored where ${gzipped !== null}::boolean
-    ), failed as (
-      insert into failures (box_id, provider, result_id, outcome, code)
-      select box_id, provider, id, ${result.outcome}::text, ${result.code}::text from stored where ${box.failed}::boolean
-    ), scored as (
-      insert into scores (box_id, result_id, score, terms)
-      select box_id, id, ${box.score}::int8, ${json(box.terms)}::text::jsonb from stored where ${box.scored}::boolean
-    ), more as (
-      insert into jobs (round, box_id, kind, reason, cohort, due_at)
-      select j.round, box_id, j.kind, j.reason, j.cohort, clock_timestamp() + j."delayMs" * interval '1 millisecond'
-      from stored, jsonb_to_recordset(${json(followUps)}::text::jsonb)
-        as j(round int8, kind text, reason text, cohort int4, "delayMs" float8)
-      on conflict do nothing
     ), known as (
-      update boxes set
-        status = case when ${judged}::boolean and (claim, address) is distinct from (${claim}::text, ${address}::text)
-          then 'new' else ${box.status}::text end,
-        claim_verdict = case when not ${box.scored}::boolean then claim_verdict
-          when (claim, address) is not distinct from (${claim}::text, ${address}::text) then ${claimVerdict}::text end,
-        score = ${box.score}::int8,
+      update boxes set status = ${box.status}::text,
+        claim_verdict = case when ${box.scored}::boolean then ${claimVerdict}::text else claim_verdict end,
+        score = case when ${box.scored}::boolean then ${box.score}::int8 else score end,
+        score_rules = case when ${box.scored}::boolean then ${SCORE_RULES}::int4 else score_rules end,
         terms = case when ${box.scored}::boolean then ${json(box.terms)}::text::jsonb else terms end,
         scored_at = case when ${box.scored}::boolean then clock_timestamp() else scored_at end,
         failures_in_row = ${box.failuresInRow}::int4, busy_in_row = ${box.busyInRow}::int4,
+        owes = ${json(box.owes)}::text::jsonb, missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
+        rest_until = clock_timestamp() + ${box.restMs}::float8 * interval '1 millisecond',
         failures_total = failures_total + ${box.failed}::boolean::int4,
         verified_total = verified_total + ${result.outcome === 'accepted'}::boolean::int4,
         last_result = stored.id,
         last_accepted = case when ${box.scored && result.outcome === 'accepted'}::boolean then stored.id
           else last_accepted end,
         inventory = coalesce(${result.inventory === null ? null : json(result.inventory)}::text::jsonb, inventory)
-      from stored where boxes.id = stored.box_id
+      from stored where boxes.id = stored.box_id and coalesce(moves, 0) = ${job.box.moves}::int4
+      returning stored.id, box_id, boxes.provider
+    ), failed as (
+      insert into failures (box_id, provider, result_id, outcome, code)
+      select box_id, provider, id, ${result.outcome}::text, ${result.code}::text from known where ${box.failed}::boolean
+    ), scored as (
+      insert into scores (box_id, result_id, score, terms, score_rules)
+      select box_id, id, ${box.score}::int8, ${json(box.terms)}::text::jsonb, ${SCORE_RULES}::int4
+      from known where ${box.scored}::boolean
+    ), more as (
+      insert into jobs (round, box_id, kind, reason, cohort, due_at)
+      select j.round, box_id, j.kind, j.reason, j.cohort, clock_timestamp() + j."delayMs" * interval '1 millisecond'
+      from known, jsonb_to_recordset(${json(followUps)}::text::jsonb)
+        as j(round int8, kind text, reason text, cohort int4, "delayMs" float8)
+      on conflict do nothing
     )
     select id::float8 as id from stored`
 }

@@ -12,6 +12,16 @@ export const CLAIMS_OF_OLD: readonly string[] = [
     where status = 'verified' and claim is not null and claim_verdict is distinct from 'matches'`,
 ]
 
+/** The rules that scores are earned by now; what has none, or an older one, was earned by others. */
+export const SCORE_RULES = 2
+
+/** Scores of older rules end: the box earns its score again. For a migration, and for an older backup; harmless twice. */
+export const SCORES_OF_OLD: readonly string[] = [
+  `update boxes set status = case when status = 'failed' then status else 'new' end, claim_verdict = null, score = 0,
+    terms = '[]', scored_at = null, last_accepted = null
+    where scored_at is not null and score_rules is distinct from ${SCORE_RULES}`,
+]
+
 /**
  * Applied in order, each once, all in one transaction. Never edit one that was released: add another.
  * Columns hold plain facts; everything hostile (inventory, judgement) is stored as decoded JSON, never as raw text.
@@ -136,6 +146,18 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'alter table boxes add column claim_verdict text',
     'alter table results add column claim_verdict text',
     ...CLAIMS_OF_OLD,
+  ],
+  [
+    // All may be null, so that a backup from before them can be loaded. A score without rules is an old one.
+    'alter table boxes add column score_rules int4',
+    'alter table scores add column score_rules int4',
+    // How often address or claim were changed: what was begun before is not about the box as it is now.
+    'alter table boxes add column moves int4',
+    'alter table boxes add column owes jsonb',
+    'alter table boxes add column missed int4',
+    'alter table boxes add column stalls int4',
+    'alter table boxes add column rest_until timestamptz',
+    ...SCORES_OF_OLD,
   ],
 ]
 

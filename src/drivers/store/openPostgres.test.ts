@@ -30,7 +30,7 @@ describe('openPostgres', () => {
     await Promise.all(stores.map((store) => store.close()))
   })
 
-  test('a store from before a claim’s verdict had a column says of every box what its last run said', async () => {
+  test('a store from before a claim’s verdict had a column says what its runs said, and its scores are earned again', async () => {
     await server.createDatabase('older')
     const older = postgres(server.url('older'), { onnotice: () => {} })
     for (const statement of MIGRATIONS[0]!) await older.unsafe(statement)
@@ -46,18 +46,17 @@ describe('openPostgres', () => {
       const judgement = JSON.stringify({ claim: text === null ? null : { text, verdict } })
       await older`insert into results (id, job_id, attempt, round, box_id, provider, kind, reason, outcome, started_at, seconds,
         score, judgement) values (${i}, ${i}, 1, 1, ${id}, 'p', 'full', 'round', 'accepted', now(), 1, 5, ${judgement}::text::jsonb)`
-      await older`insert into boxes (id, address, provider, claim, status, score, last_result, last_accepted)
-        values (${id}, 'local', 'p', ${claim}, 'verified', 5, ${i}, ${i})`
+      await older`insert into boxes (id, address, provider, claim, status, score, last_result, last_accepted, scored_at)
+        values (${id}, 'local', 'p', ${claim}, 'verified', 5, ${i}, ${i}, now())`
     }
     await older.end()
     const store = await openPostgres({ url: server.url('older') })
     const states = await Promise.all(judged.map(([id]) => store.box(id)))
-    expect(states.map((box) => [box?.status, box?.claimVerdict])).toEqual([
-      ['verified', 'matches'],
-      ['claim-unmet', 'weaker'],
-      ['new', null],
-      ['verified', null],
-    ])
+    const results = await Promise.all(judged.map(async (_, i) => (await store.result(i))?.claimVerdict))
+    expect(results).toEqual(['matches', 'weaker', 'matches', null])
+    expect(states.map((box) => [box?.status, box?.claimVerdict, box?.score])).toEqual(
+      judged.map(() => ['new', null, 0]),
+    )
     await store.close()
   })
 

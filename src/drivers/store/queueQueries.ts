@@ -1,4 +1,4 @@
-import type { LeasedJob, RoundRecord, Store } from '../../ports/store.ts'
+import type { ClaimRequest, LeasedJob, RoundRecord, Store } from '../../ports/store.ts'
 import { boxOf } from './boxQueries.ts'
 import { type Database, iso, json, type Row, type Statement, sql } from './sql.ts'
 
@@ -74,8 +74,8 @@ function leasePart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'la
         on conflict do nothing returning id`)
       return rows.length > 0
     },
-    async claimJobs({ owner, leaseMs, limit }) {
-      const rows = await db.query(claim(owner, leaseMs, limit)).catch(emptyWhenBoxTaken)
+    async claimJobs(request) {
+      const rows = await db.query(claim(request)).catch(emptyWhenBoxTaken)
       return rows.map(leasedOf)
     },
     async extendLeases({ owner, leaseMs, jobs }) {
@@ -111,16 +111,20 @@ function leasePart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'la
  * The first due job of each box that is not being measured; dead leases are taken over, our own never. The open jobs are
  * walked in the order of their index, so that a long queue costs no more than a short one.
  */
-const claim = (owner: string, leaseMs: number, limit: number): Statement => sql`
-  with clock as materialized (select clock_timestamp() as t), due as (
-    select j.id from jobs j
-    where j.state <> 'done' and ((
+const claim = ({ owner, leaseMs, limit, places = limit, ...lane }: ClaimRequest): Statement => sql`
+  with clock as materialized (select clock_timestamp() as t), lane as not materialized (
+    select id, coalesce(rest_until between (select t from clock) and (select t from clock) + interval '2 days', false)
+      as rests
+    from boxes where ${lane.stalled ?? null}::boolean is null or (coalesce(stalls, 0) > 0) = ${lane.stalled ?? null}::boolean
+  ), due as (
+    select j.id, j.round, j.cohort, j.kind, j.box_id from jobs j join lane on lane.id = j.box_id
+    where j.state <> 'done' and (not rests or j.reason = 'asked') and ((
       j.state = 'waiting'
       and (j.due_at <= (select t from clock) or j.created_at > (select t from clock) + interval '1 minute')
       and not exists (select 1 from jobs o where o.box_id = j.box_id and o.state = 'leased')
       and not exists (
         select 1 from jobs e where e.box_id = j.box_id and e.state = 'waiting' and e.due_at <= (select t from clock)
-          and (e.due_at, e.id) < (j.due_at, j.id)
+          and (e.due_at, e.id) < (j.due_at, j.id) and (not rests or e.reason = 'asked')
       )
     ) or (
       j.state = 'leased' and j.lease_owner <> ${owner}::text
@@ -128,14 +132,28 @@ const claim = (owner: string, leaseMs: number, limit: number): Statement => sql`
     ))
     order by j.due_at, j.id limit ${limit}::int4
     for update of j skip locked
+  ), whole as (
+    -- A cohort is taken whole, unless it is larger than all our places (attack 77).
+    select due.id from due where kind <> 'full' or cohort < 0 or not exists (
+      select 1 from jobs o join lane on lane.id = o.box_id
+      where o.round = due.round and o.cohort = due.cohort and o.kind = 'full' and o.state = 'waiting' and not rests
+        and o.due_at <= (select t from clock) + interval '1 second'
+        and o.box_id <> due.box_id and o.id not in (select id from due)
+        and (select count(*) from jobs c where c.round = due.round and c.cohort = due.cohort and c.kind = 'full'
+          and c.state = 'waiting') <= ${places}::int4
+    )
   ), taken as (
     update jobs set state = 'leased', attempt = attempt + 1, lease_owner = ${owner}::text, leased_at = t,
       lease_until = t + ${leaseMs}::float8 * interval '1 millisecond'
-    from due, clock where jobs.id = due.id
+    from whole, clock where jobs.id = whole.id
     returning jobs.id, round, box_id, kind, reason, cohort, attempt, tries
   )
   select taken.id::float8 as job_id, taken.round::float8 as job_round, taken.kind, taken.reason, taken.cohort,
-    taken.attempt, taken.tries, boxes.* from taken join boxes on boxes.id = taken.box_id order by taken.id`
+    taken.attempt, taken.tries, boxes.*,
+    -- Who has lost its score since, or has gone, earns nothing beside us: nothing is owed to it.
+    (select coalesce(jsonb_agg(o.id), '[]') from boxes o where o.removed_at is null and o.score > 0
+      and o.id in (select jsonb_array_elements_text(boxes.owes))) as still_owes
+    from taken join boxes on boxes.id = taken.box_id order by taken.id`
 
 /** Two validators reached for two jobs of one box in the same instant: the index lets one through, the other asks again. */
 function emptyWhenBoxTaken(error: unknown): Row[] {

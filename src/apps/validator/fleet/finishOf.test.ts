@@ -25,11 +25,25 @@ test('row 64: every device that was lost in a run stands in the history of its b
   const devices = [new ReferenceDevice(), new Phantom(), new Phantom()]
   const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
   expect(report.judgement.reason).toBeNull()
-  const box = { allocated: false, inventory: null, status: 'new', score: 0, failuresInRow: 0, busyInRow: 0 }
+  const box = {
+    allocated: false,
+    inventory: null,
+    status: 'new',
+    score: 0,
+    failuresInRow: 0,
+    busyInRow: 0,
+    owes: [],
+    missed: 0,
+    stalls: 0,
+  }
   const job = { id: 1, boxId: 'a', round: 1, kind: 'light', tries: 0, box } as unknown as LeasedJob
   const told = resultOfReport(report)
   const store = { boxesWithCards: async () => [] }
-  const { result, followUps } = await finishOf(job, told, report, { store, rules: await testRules() })
+  const { result, followUps } = await finishOf(job, told, report, {
+    store,
+    rules: await testRules(),
+    cohort: { mates: [], together: [] },
+  })
   expect(result.marks).toEqual([
     { what: 'lost device', before: 'GPU_LOST', after: '1 left' },
     { what: 'lost device', before: 'GPU_LOST', after: '1 left' },
@@ -50,10 +64,24 @@ test('row 73: a box with no GPU that says everything of its host scores next to 
   const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
   const program = honestProgram({ devices, inventory: { host } })
   const report = await verifyInProcess({ program, catalogue: await shippedCatalogue() })
-  const box = { allocated: true, inventory: null, status: 'new', score: 0, failuresInRow: 0, busyInRow: 0 }
+  const box = {
+    allocated: true,
+    inventory: null,
+    status: 'new',
+    score: 0,
+    failuresInRow: 0,
+    busyInRow: 0,
+    owes: [],
+    missed: 0,
+    stalls: 0,
+  }
   const job = { id: 1, boxId: 'a', round: 1, kind: 'full', tries: 0, box } as unknown as LeasedJob
   const store = { boxesWithCards: async () => [] }
-  const finish = await finishOf(job, resultOfReport(report), report, { store, rules: await testRules() })
+  const finish = await finishOf(job, resultOfReport(report), report, {
+    store,
+    rules: await testRules(),
+    cohort: { mates: [], together: [] },
+  })
   expect(finish.box).toMatchObject({ status: 'verified', scored: true })
   expect(finish.box.score).toBeLessThan(FULL_SCORE / 100)
 })

@@ -1,12 +1,30 @@
 import { nextBoxState } from '../../../core/schedule/boxState.ts'
 import { cardIds, changesOf, type Mark } from '../../../core/schedule/changesOf.ts'
 import type { PlannedJob } from '../../../core/schedule/planRound.ts'
-import { retryDelay } from '../../../core/schedule/retryDelay.ts'
+import { restAfter, retryDelay } from '../../../core/schedule/retryDelay.ts'
 import { scoreInput } from '../../../core/schedule/scoreInput.ts'
 import { type BoxScore, scoreBox } from '../../../core/score/scoreBox.ts'
 import type { Finish, LeasedJob, NewResult, Store } from '../../../ports/store.ts'
 import type { BoxReport } from '../verifyBox.ts'
 import type { FleetRules } from './fleet.ts'
+
+/** Codes of boxes that kept us waiting for nothing. */
+const STALLED: readonly string[] = [
+  'WINDOW_MISSED',
+  'JOB_TIMEOUT',
+  'BOX_STALLED',
+  'BOX_TIMEOUT',
+  'PROVER_NOT_READY',
+  'PROVIDER_NOT_DIALLED_IN',
+  'TUNNEL_MISSING',
+]
+
+interface FinishContext {
+  readonly store: Pick<Store, 'boxesWithCards'>
+  readonly rules: FleetRules
+  /** The other boxes of its cohort, and those that were in the same window. */
+  readonly cohort: { readonly mates: readonly string[]; readonly together: readonly string[] }
+}
 
 const NOTHING: BoxScore = { score: 0, terms: [], zeroBecause: 'failed' }
 
@@ -15,7 +33,7 @@ export async function finishOf(
   job: LeasedJob,
   told: Omit<NewResult, 'marks'>,
   report: BoxReport | null,
-  { store, rules }: { readonly store: Pick<Store, 'boxesWithCards'>; readonly rules: FleetRules },
+  { store, rules, cohort }: FinishContext,
 ): Promise<Finish> {
   const marks = report ? await marksOf(job, report, store) : []
   const earned = report && job.kind === 'full' ? scoreOf(job, report, rules) : NOTHING
@@ -24,16 +42,21 @@ export async function finishOf(
   const next = nextBoxState(
     box,
     outcome,
-    { kind, score: earned.score, claimVerdict, allocated: box.allocated },
+    { kind, score: earned.score, claimVerdict, allocated: box.allocated, ...cohort },
     rules.box,
   )
-  const { status, score, failuresInRow, busyInRow, scored, failed } = next
+  const stalled = kind === 'full' && report === null && STALLED.includes(told.code ?? '')
+  const stalls = outcome === 'accepted' ? 0 : box.stalls + Number(stalled)
+  const restMs = stalls > box.stalls ? restAfter(stalls) : null
+  const { status, score, scored, failed, failuresInRow, busyInRow, owes, missed } = next
+  const state = { status, score, scored, failed, failuresInRow, busyInRow, owes, missed }
   return {
     job,
     owner: rules.owner,
     result: { ...told, marks },
-    box: { status, score, terms: failed ? [] : earned.terms, scored, failuresInRow, busyInRow, failed },
-    retryInMs: retryDelay(outcome, job.tries, rules.retries),
+    box: { ...state, terms: failed ? [] : earned.terms, stalls, restMs },
+    retryInMs: retryDelay(outcome, job.tries, next, rules.retries),
+    retryAlone: kind === 'light' || cohort.mates.length === 0,
     followUps: followUps(job, marks),
   }
 }

@@ -1,3 +1,4 @@
+import type { Challenge } from '../../../core/proof/challenge.ts'
 import type { BoxRules } from '../../../core/schedule/boxState.ts'
 import type { RetryRules } from '../../../core/schedule/retryDelay.ts'
 import type { ScoreConfig } from '../../../core/score/scoreConfig.ts'
@@ -15,8 +16,8 @@ export type VerifyJob = (
   job: LeasedJob,
   hooks: {
     onStep(step: Step): void
-    /** Called when the box is ready to start: those of one cohort go on together. */
-    together(): Promise<void>
+    /** Awaited right before the clock of a part starts: those of one cohort go on together. */
+    beforeStart(part: number, challenge: Challenge): Promise<void>
   },
   signal: AbortSignal,
 ) => Promise<BoxReport>
@@ -42,9 +43,13 @@ export interface FleetRules {
   readonly maxDelayMs: number
   readonly probes: boolean
   readonly cohortSize: number
-  /** Boxes under way at once; at least the cohort. */
+  /** Boxes at work at once; at least the cohort. A quarter as many that keep us waiting have places of their own. */
   readonly concurrency: number
   readonly leaseMs: number
+  /** Longest from taking a job to the start of its clock; who takes longer misses the window of its cohort. */
+  readonly startLimitMs: number
+  /** A box that shows no step for so long gives up its place among those at work. */
+  readonly stallMs: number
   /** Whatever a box does, it holds a place no longer than this. */
   readonly jobLimitMs: number
   /** How long runs under way may go on after a stop was asked. */

@@ -6,21 +6,40 @@ import { TouchstoneError } from '../../../ports/errors.ts'
 import type { NewResult } from '../../../ports/store.ts'
 import type { BoxReport } from '../verifyBox.ts'
 
-/** Faults that only this validator's set-up can cause. A box that causes any other has failed, or it would hide behind it. */
-const OURS: readonly string[] = ['SSH_KEY_UNREADABLE', 'HOST_KEY_UNKNOWN', 'KERNEL_FILE_MISSING', 'RELEASE_UNREADABLE']
-
-/** What a prover may say before the clock runs when somebody else holds its cards. */
-const BUSY: readonly string[] = ['DEVICE_BUSY', 'BOX_BUSY', 'LEASED']
+/**
+ * What a fault means for its box, where it is not a failure of the box: every code that is not here is one, or a box
+ * would hide behind it. `busy` holds for the word of a prover too; `ours` never does, and neither does `release`.
+ */
+export const FAULTS: Readonly<Record<string, 'busy' | 'void' | 'ours' | 'release'>> = {
+  // Somebody else holds the cards: what the lease service, the CUDA driver and our device threads say.
+  BOX_BUSY: 'busy',
+  GPU_BUSY: 'busy',
+  DEVICE_BUSY: 'busy',
+  // It was not ready when its cohort started.
+  WINDOW_MISSED: 'void',
+  // Only the set-up of this validator can cause these.
+  SSH_KEY_UNREADABLE: 'ours',
+  HOST_KEY_UNKNOWN: 'ours',
+  KERNEL_FILE_MISSING: 'ours',
+  BAD_RELEASE: 'ours',
+  // A broken release of ours, or a box that breaks it: ours until another box has shown that it runs.
+  PROVER_DID_NOT_START: 'release',
+  PROVER_HASH_MISMATCH: 'release',
+}
 
 type Told = Omit<NewResult, 'marks'>
 
-/** A finished run as a result: everything in it was decoded and judged by us. */
-export function resultOfReport(report: BoxReport): Told {
+/**
+ * A finished run as a result: everything in it was decoded and judged by us. `inWindow`: whether it ran together with its
+ * cohort; what did not is neither accepted nor refused.
+ */
+export function resultOfReport(report: BoxReport, inWindow = true): Told {
   const { judgement, preset, runId, proverKey, startedAt, seconds, inventory, certificate } = report
-  const { outcome, reason } = judgement
+  const { reason } = judgement
+  const outcome = judgement.outcome === 'accepted' && !inWindow ? 'void' : judgement.outcome
   return {
     outcome,
-    code: reason?.code ?? null,
+    code: outcome === 'void' ? 'WINDOW_MISSED' : (reason?.code ?? null),
     detail: reason === null ? null : { ...reason },
     preset,
     runId: toHex(runId),
@@ -36,8 +55,11 @@ export function resultOfReport(report: BoxReport): Told {
 }
 
 /** A run that ended in a fault. Only codes are kept: the words of a fault may be the box's. */
-export function resultOfFault(error: unknown, startedAt: string, seconds: number): Told {
-  const { outcome, code } = judgeFault(error)
+export function resultOfFault(
+  { outcome, code }: ReturnType<typeof judgeFault>,
+  startedAt: string,
+  seconds: number,
+): Told {
   return {
     outcome,
     code,
@@ -55,14 +77,20 @@ export function resultOfFault(error: unknown, startedAt: string, seconds: number
   }
 }
 
-export function judgeFault(error: unknown): { readonly outcome: Outcome; readonly code: string } {
+/** Whether the fault may be that of our own release. */
+export const isOfRelease = (error: unknown): boolean =>
+  error instanceof TouchstoneError && FAULTS[error.detail.code] === 'release'
+
+/** `releaseRuns`: whether a box has started our prover in this round. */
+export function judgeFault(error: unknown, releaseRuns = true): { readonly outcome: Outcome; readonly code: string } {
   // Only what others send is decoded: bytes that nobody caught on the way are still theirs (attack 63).
   if (error instanceof DecodeError) return { outcome: 'unreachable', code: 'UNREADABLE' }
   if (!(error instanceof TouchstoneError)) return { outcome: 'fault', code: 'UNEXPECTED' }
-  const { code, prover } = error.detail
-  if (code === 'PROVER_FAULT' && BUSY.includes(String(prover))) return { outcome: 'busy', code: String(prover) }
-  if (BUSY.includes(code)) return { outcome: 'busy', code }
-  const isOurs = OURS.includes(code) && error.blame !== 'prover'
-  if (error.blame === 'validator' || isOurs) return { outcome: 'fault', code }
+  const said = error.detail.code === 'PROVER_FAULT' ? String(error.detail.prover) : null
+  const code = said !== null && FAULTS[said] === 'busy' ? said : error.detail.code
+  const means = Object.hasOwn(FAULTS, code) ? FAULTS[code] : null
+  if (means === 'busy' || means === 'void') return { outcome: means, code }
+  const isOurs = means === 'ours' && error.blame !== 'prover'
+  if (error.blame === 'validator' || isOurs || (means === 'release' && !releaseRuns)) return { outcome: 'fault', code }
   return { outcome: 'unreachable', code }
 }

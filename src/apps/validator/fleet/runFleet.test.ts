@@ -57,7 +57,7 @@ const card = (more: Partial<DeviceFacts> = {}) =>
 /** The real verifyBox against a program in this process. */
 const verifying =
   (program: (job: LeasedJob) => ProverProgram): VerifyJob =>
-  (job, { onStep, together }, signal) =>
+  (job, hooks, signal) =>
     verifyBox(
       { ...TINY, claim: job.box.claim },
       {
@@ -66,15 +66,8 @@ const verifying =
         signer: testSigner(1),
         checker: inlineChecker(engine),
         catalogue,
-        onStep,
-        connect: async () => {
-          const box = openInProcessBox(program(job))
-          const start: typeof box.start = async (inner) => {
-            await together()
-            return box.start(inner)
-          }
-          return { ...box, start }
-        },
+        ...hooks,
+        connect: async () => openInProcessBox(program(job)),
       },
       signal,
     )
@@ -206,14 +199,16 @@ describe('runFleet', () => {
     for (const id of ['a', 'b', 'c']) await store.putBox(entry(id))
     const order: string[] = []
     const verify: VerifyJob = async (job, hooks, signal) => {
-      order.push('ready')
       if (job.boxId === 'b') throw fault('BOX_UNREACHABLE', 'network')
-      await hooks.together()
-      order.push('start')
-      return honest(job, { ...hooks, together: async () => {} }, signal)
+      const beforeStart: typeof hooks.beforeStart = async (...part) => {
+        order.push('ready')
+        await hooks.beforeStart(...part)
+        order.push('start')
+      }
+      return honest(job, { ...hooks, beforeStart }, signal)
     }
     await fleetUntil(testDeps(store, verify), await testRules({ cohortSize: 3 }), quiet)
-    expect(order).toEqual(['ready', 'ready', 'ready', 'start', 'start'])
+    expect(order).toEqual(['ready', 'ready', 'start', 'start'])
   })
 
   test('a stop gives unfinished jobs back uncounted, and the next start does them', async () => {

@@ -1,18 +1,28 @@
+import { isInWindow } from '../../../core/schedule/runWindow.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
-import type { Finish, LeasedJob } from '../../../ports/store.ts'
-import type { Step } from '../verifyBox.ts'
-import { Cohort } from './cohort.ts'
+import type { ClaimRequest, Finish, LeasedJob } from '../../../ports/store.ts'
+import type { BoxReport, Step } from '../verifyBox.ts'
+import { Cohort, windowMissed } from './cohort.ts'
 import { finishOf } from './finishOf.ts'
-import type { FleetDeps, FleetRules } from './fleet.ts'
+import type { FleetDeps, FleetRules, VerifyJob } from './fleet.ts'
 import { openRoundIfDue } from './openRound.ts'
-import { judgeFault, resultOfFault, resultOfReport } from './outcomeOf.ts'
+import { isOfRelease, judgeFault, resultOfFault, resultOfReport } from './outcomeOf.ts'
 
 const DAY_MS = 86_400_000
+
+/** How long a box where our prover did not start waits for another to show that it can. */
+const RELEASE_WAIT_MS = 60_000
 
 interface Running {
   readonly job: LeasedJob
   readonly cohort: Cohort
   readonly stop: AbortController
+  /** When it last showed a step, or null while it is not its turn: it waits for its cohort, or we verify. */
+  stepUs: number | null
+  /** Has kept us waiting, now or in its last run: it has no place among those at work. */
+  stalled: boolean
+  /** Nothing more is expected of it but its result. */
+  ended: boolean
   done: Promise<void>
 }
 
@@ -28,6 +38,9 @@ class Fleet {
   /** Fires when a result must no longer wait for the store. */
   readonly #ending = new AbortController()
   readonly #running = new Map<number, Running>()
+  /** The last round in which a box has started our prover, and the boxes where it did not start since. */
+  #startedRound = -1
+  readonly #notStarted = new Set<string>()
   #wake = () => {}
   #storeDown = false
   #nextRetentionUs = 0
@@ -54,29 +67,72 @@ class Fleet {
 
   async #tick(): Promise<void> {
     await openRoundIfDue(this.#deps, this.#rules, this.#signal)
+    this.#setStalledApart()
     await this.#takeJobs()
     await this.#care()
   }
 
   /** A cohort is taken whole or not yet: free places wait until it fits. */
   async #takeJobs(): Promise<void> {
-    const { store, clock } = this.#deps
-    const { owner, leaseMs, concurrency, cohortSize } = this.#rules
-    const free = concurrency - this.#running.size
-    if (free < Math.min(cohortSize, concurrency)) return
-    const jobs = await store.claimJobs({ owner, leaseMs, limit: free })
-    const cohorts = new Map<string, Cohort>()
-    const groupOf = ({ id, round, cohort, tries }: LeasedJob) => (tries > 0 ? `${id}` : `${round}/${cohort}`)
-    for (const job of jobs) {
-      const group = groupOf(job)
-      const members = jobs.filter((other) => groupOf(other) === group).map(({ id }) => id)
-      if (!cohorts.has(group)) cohorts.set(group, new Cohort(members, clock))
-    }
-    for (const job of jobs) this.#start(job, cohorts.get(groupOf(job))!)
+    const { concurrency, cohortSize } = this.#rules
+    const stalled = this.#stalledOnes().length
+    const free = concurrency - (this.#running.size - stalled)
+    const slow = this.#stalledPlaces()
+    if (free >= Math.min(cohortSize, concurrency))
+      await this.#take({ limit: free, places: concurrency, stalled: false })
+    if (stalled < slow) await this.#take({ limit: slow - stalled, places: slow, stalled: true })
   }
 
-  #start(job: LeasedJob, cohort: Cohort): void {
-    const running: Running = { job, cohort, stop: new AbortController(), done: Promise.resolve() }
+  async #take(wanted: Pick<ClaimRequest, 'limit' | 'places' | 'stalled'>): Promise<void> {
+    const { owner, leaseMs, startLimitMs } = this.#rules
+    const jobs = await this.#deps.store.claimJobs({ owner, leaseMs, ...wanted })
+    const groups = new Map<string, LeasedJob[]>()
+    for (const job of jobs) {
+      // Light looks and what was asked for outside a round are cohorts of one.
+      const group = job.kind === 'full' && job.cohort >= 0 ? `${job.round}/${job.cohort}` : `${job.id}`
+      groups.set(group, [...(groups.get(group) ?? []), job])
+    }
+    for (const group of groups.values()) {
+      const members = new Map(group.map(({ id, boxId }) => [id, boxId] as const))
+      const cohort = new Cohort(members, startLimitMs, this.#deps.clock)
+      const started = group.map((job) => this.#start(job, cohort))
+      // Whoever is not there when the clock of the others starts holds no place any longer.
+      void cohort.started.then(() => {
+        for (const { job, stop } of started) if (!cohort.isReady(job.id)) stop.abort(windowMissed())
+      })
+    }
+  }
+
+  #stalledOnes = (): Running[] => [...this.#running.values()].filter(({ stalled }) => stalled)
+
+  #stalledPlaces = (): number => Math.max(1, Math.floor(this.#rules.concurrency / 4))
+
+  /** However many boxes hang: they leave their places to others, keep a few of their own, and beyond those are given up. */
+  #setStalledApart(): void {
+    const beforeUs = this.#deps.clock.monotonicUs() - this.#rules.stallMs * 1000
+    const silent = ({ stepUs }: Running) => stepUs !== null && stepUs < beforeUs
+    for (const running of this.#running.values())
+      if (!running.stalled && silent(running)) {
+        running.stalled = true
+        running.cohort.leave(running.job.id)
+      }
+    const stalled = this.#stalledOnes().filter(silent)
+    for (const { stop } of stalled.slice(0, Math.max(0, this.#stalledOnes().length - this.#stalledPlaces())))
+      stop.abort(boxStalled())
+  }
+
+  #start(job: LeasedJob, cohort: Cohort): Running {
+    const stepUs = this.#deps.clock.monotonicUs()
+    const stalled = job.box.stalls > 0
+    const running: Running = {
+      job,
+      cohort,
+      stop: new AbortController(),
+      stepUs,
+      stalled,
+      ended: false,
+      done: Promise.resolve(),
+    }
     this.#running.set(job.id, running)
     this.#deps.metrics.set('touchstone_jobs_running', this.#running.size)
     const { boxId, round, kind } = job
@@ -85,7 +141,7 @@ class Fleet {
       // A stop interrupts the storing of a result; its job goes back to the queue with the others.
       if (this.#ending.signal.aborted) return
       this.#deps.log.error('a job was given up', { box: boxId, error: nameOf(error) })
-      await this.#giveUp(job, error)
+      await this.#giveUp(running, error)
     }
     running.done = this.#carryOut(running)
       .catch(given)
@@ -95,6 +151,7 @@ class Fleet {
         this.#deps.metrics.set('touchstone_jobs_running', this.#running.size)
         this.#wake()
       })
+    return running
   }
 
   async #carryOut(running: Running): Promise<void> {
@@ -106,11 +163,13 @@ class Fleet {
   }
 
   /** A result that cannot be stored becomes a fault of ours, so that its job ends. */
-  async #giveUp(job: LeasedJob, error: unknown): Promise<void> {
-    const told = resultOfFault(error, this.#deps.clock.wallTime().toISOString(), 0)
-    const finish = await finishOf(job, { ...told, outcome: 'fault' }, null, {
+  async #giveUp({ job, cohort }: Running, error: unknown): Promise<void> {
+    const fault = { outcome: 'fault', code: judgeFault(error).code } as const
+    const told = resultOfFault(fault, this.#deps.clock.wallTime().toISOString(), 0)
+    const finish = await finishOf(job, told, null, {
       store: this.#deps.store,
       rules: this.#rules,
+      cohort: cohort.mates(job.id),
     })
     await this.#surely(() => this.#deps.store.finishJob(finish)).catch(() => {})
   }
@@ -134,7 +193,8 @@ class Fleet {
   }
 
   /** Null when we stopped it ourselves: the box is not to blame, and the job goes back to the queue. */
-  async #verify({ job, cohort, stop }: Running): Promise<Finish | null> {
+  async #verify(running: Running): Promise<Finish | null> {
+    const { job, cohort, stop } = running
     const { clock, verify, store } = this.#deps
     const { signal } = stop
     const startedAt = clock.wallTime().toISOString()
@@ -144,37 +204,72 @@ class Fleet {
       () => stop.abort(tooLong()),
       () => {},
     )
-    const hooks = { onStep: this.#telling(job), together: () => cohort.arrive(job.id, signal) }
-    const context = { store, rules: this.#rules }
+    const hooks: Parameters<VerifyJob>[1] = {
+      onStep: this.#telling(running),
+      beforeStart: async (part, challenge) => {
+        running.stepUs = null
+        await cohort.beforeStart(job.id, part, challenge, signal)
+        running.stepUs = clock.monotonicUs()
+      },
+    }
+    const context = () => ({ store, rules: this.#rules, cohort: cohort.mates(job.id) })
     try {
       // Whatever hangs on to the signal or not: its place in the fleet is free when the signal fires.
       const report = await orAborted(verify(job, hooks, signal), signal)
-      return await this.#surely(() => finishOf(job, resultOfReport(report), report, context))
+      return await this.#surely(() =>
+        finishOf(job, resultOfReport(report, isTogether(running, report)), report, context()),
+      )
     } catch (error) {
       if (signal.aborted && !(signal.reason instanceof TouchstoneError)) return null
       const cause = signal.aborted ? signal.reason : error
-      if (judgeFault(cause).code === 'UNEXPECTED')
+      cohort.leave(job.id)
+      const judged = judgeFault(cause, !isOfRelease(cause) || (await this.#releaseRuns(running)))
+      if (judged.code === 'UNEXPECTED')
         this.#deps.log.error('a run failed for a reason of our own', { box: job.boxId, error: nameOf(error) })
       const seconds = (clock.monotonicUs() - startedUs) / 1e6
-      return await finishOf(job, resultOfFault(cause, startedAt, seconds), null, context)
+      return await finishOf(job, resultOfFault(judged, startedAt, seconds), null, context())
     } finally {
       timer.abort()
     }
   }
 
+  #proverStarted(round: number): void {
+    this.#startedRound = Math.max(this.#startedRound, round)
+    this.#notStarted.clear()
+  }
+
   /** A few lines a second per run are enough for those who watch. */
-  #telling(job: LeasedJob): (step: Step) => void {
+  #telling(running: Running): (step: Step) => void {
     const { live, clock } = this.#deps
+    const { job } = running
     let last = ''
     let toldUs = 0
     return (step) => {
       const nowUs = clock.monotonicUs()
+      running.stepUs = step.step === 'verify' ? null : nowUs
+      if (step.step === 'detected') this.#proverStarted(job.round)
       if (step.step === last && nowUs - toldUs < 250_000) return
       last = step.step
       toldUs = nowUs
       const at = step.step === 'verify' ? step : step.step === 'compute' ? step.progress : null
       live.publish({ type: 'step', boxId: job.boxId, step: step.step, done: at?.done ?? null, of: at?.of ?? null })
     }
+  }
+
+  /**
+   * Whether our prover starts anywhere in this round; those under way are waited for. One box alone cannot say that it is
+   * broken, or that box would never fail.
+   */
+  async #releaseRuns(running: Running): Promise<boolean> {
+    const { boxId, round } = running.job
+    const { clock } = this.#deps
+    this.#notStarted.add(boxId)
+    running.stepUs = null
+    running.ended = true
+    const untilUs = clock.monotonicUs() + RELEASE_WAIT_MS * 1000
+    const isOpen = () => this.#startedRound < round && [...this.#running.values()].some(({ ended }) => !ended)
+    while (isOpen() && clock.monotonicUs() < untilUs) await clock.sleep(250, this.#ending.signal)
+    return this.#startedRound >= round || this.#notStarted.size < 2
   }
 
   /** A result is worth minutes of a box's time: it waits here as long as the store is away. */
@@ -282,6 +377,24 @@ function nameOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   return String(code ?? name ?? 'unknown')
 }
+
+/** A box alone in its cohort has no window to miss. */
+function isTogether({ job, cohort }: Running, { window }: BoxReport): boolean {
+  const { openings } = cohort
+  if (job.kind === 'light' || cohort.mates(job.id).mates.length === 0 || window === null) return true
+  return openings !== null && isInWindow(window, openings)
+}
+
+const boxStalled = () =>
+  new TouchstoneError(
+    { code: 'BOX_STALLED' },
+    {
+      message: 'the box shows no sign of going on, and its place was needed',
+      blame: 'prover',
+      retry: true,
+      nextStep: 'Look at the box: it keeps the connection and does not get done.',
+    },
+  )
 
 const tooLong = () =>
   new TouchstoneError(

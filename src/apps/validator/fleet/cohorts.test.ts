@@ -1,0 +1,343 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { SHIPPED_CATALOGUE } from '../../../../test/sim/shippedCatalogue.ts'
+import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
+import { inlineChecker } from '../../../../test/support/inlineChecker.ts'
+import {
+  honestProgram,
+  openInProcessBox,
+  type ProverProgram,
+  type Tampering,
+  tampered,
+} from '../../../../test/support/inProcessBox.ts'
+import { MemoryStore } from '../../../../test/support/memoryStore.ts'
+import { openReferenceDevice, ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
+import { seededRandomness } from '../../../../test/support/seededRandomness.ts'
+import { entry } from '../../../../test/support/storeFixtures.ts'
+import { testEngine } from '../../../../test/support/testEngine.ts'
+import { testSigner } from '../../../../test/support/testSigner.ts'
+import { TINY } from '../../../../test/support/verifyInProcess.ts'
+import { VirtualClock } from '../../../../test/support/virtualClock.ts'
+import type { Catalogue } from '../../../core/identify/catalogue.ts'
+import { PRESETS } from '../../../core/params/presets.ts'
+import type { TileEngine } from '../../../core/proof/tileEngine.ts'
+import { loadCatalogue } from '../../../drivers/system/loadCatalogue.ts'
+import { systemRandomness } from '../../../drivers/system/systemRandomness.ts'
+import type { ChainTask, OnRoot } from '../../../ports/device.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
+import type { Finish } from '../../../ports/store.ts'
+import { verifyBox } from '../verifyBox.ts'
+import type { FleetRules, VerifyJob } from './fleet.ts'
+import { runFleet } from './runFleet.ts'
+
+let engine: TileEngine
+let catalogue: Catalogue
+beforeAll(async () => {
+  engine = await testEngine()
+  catalogue = await loadCatalogue(SHIPPED_CATALOGUE)
+})
+
+const ROUND_MS = 1000
+const HOUR_MS = 3_600_000
+
+/** One card: whoever uses it makes the others wait. */
+class Card {
+  readonly #clock: VirtualClock
+  #turn: Promise<void> = Promise.resolve()
+  users = 0
+  constructor(clock: VirtualClock) {
+    this.#clock = clock
+  }
+
+  async round(): Promise<void> {
+    const before = this.#turn
+    let done = () => {}
+    this.#turn = new Promise((resolve) => {
+      done = resolve
+    })
+    this.users++
+    await before
+    await this.#clock.sleep(ROUND_MS)
+    this.users--
+    done()
+  }
+
+  /** Until nobody has used it for longer than the gap between two rounds. */
+  async idle(signal: AbortSignal): Promise<void> {
+    for (let quiet = 0; quiet < 3 && !signal.aborted; quiet = this.users === 0 ? quiet + 1 : 0)
+      await this.#clock.sleep(ROUND_MS)
+  }
+}
+
+interface Scene {
+  readonly clock: VirtualClock
+  readonly store: MemoryStore
+  readonly results: (boxId: string) => readonly Finish[]
+}
+
+/** A fleet in virtual time for so many hours, a round each; every box is a program, or null: it never lets us in. */
+async function play(
+  ids: readonly string[],
+  programOf: (boxId: string, clock: VirtualClock) => ProverProgram | null,
+  { hours, ...more }: Partial<FleetRules> & { hours: number },
+): Promise<Scene> {
+  const clock = new VirtualClock()
+  const store = new MemoryStore(
+    ids.map((id) => entry(id)),
+    clock,
+  )
+  const verify: VerifyJob = (job, hooks, signal) =>
+    verifyBox(
+      { ...TINY, preset: { ...PRESETS.tiny, fixedRounds: 8 }, sustainedSeconds: 1 },
+      {
+        clock,
+        randomness: systemRandomness,
+        signer: testSigner(1),
+        checker: inlineChecker(engine),
+        catalogue,
+        connect: async (inner) => {
+          const program = programOf(job.boxId, clock)
+          return program === null ? await forever(inner) : openInProcessBox(program)
+        },
+        ...hooks,
+      },
+      signal,
+    )
+  const { score: usual } = await testRules()
+  // Full marks for one operation a second: a stand-in computes too slowly to earn a point of the usual score.
+  const rates = { int8: 1, fp8: 1, bf16: 1, fp16: 1, fp32: 1 }
+  const rules = await testRules({
+    score: { ...usual, reference: { ...usual.reference, rates } },
+    cohortSize: 8,
+    concurrency: 8,
+    roundEveryMs: HOUR_MS,
+    pollMs: 20_000,
+    startLimitMs: 300_000,
+    stallMs: 120_000,
+    jobLimitMs: 900_000,
+    retries: { limit: 2, intervalMs: 300_000 },
+    ...more,
+  })
+  const stop = new AbortController()
+  const running = runFleet(
+    testDeps(store.asStore, verify, { clock, randomness: seededRandomness(1) }),
+    rules,
+    stop.signal,
+  )
+  await clock.sleep(hours * HOUR_MS - 1000)
+  stop.abort()
+  await running
+  const results = (boxId: string) => store.results.filter(({ job }) => job.box.id === boxId)
+  return { clock, store, results }
+}
+
+const forever = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+
+const cardOn = (card: Card) =>
+  openReferenceDevice({
+    engine,
+    facts: { class: 'gpu', backEnd: 'cuda', name: 'Card' },
+    costs: { round: () => card.round() },
+  })
+
+const outcomes = (results: readonly Finish[]) => results.map(({ result: { outcome, code } }) => code ?? outcome)
+
+/** Two boxes that run at once on one card: the first round of one and the last of the other are theirs alone. */
+const AT_ONCE = 1.05
+
+/** The sustained rate of a result, as a share of what the card shows alone (one tiny round a second). */
+const shareOf = ({ result }: Finish): number => {
+  const alone = (64 * 64 * 64 * 2) / (ROUND_MS / 1000)
+  const rate = result.figures.find(({ name }) => name === 'sustained.int8.per_second')?.value ?? 0
+  return rate / alone
+}
+
+const BUSY = { type: 'fault', code: 'GPU_BUSY', text: 'the card is taken' } as const
+
+describe('row 77: two boxes share one card', () => {
+  /** Of all that both could show of the card after the first rounds, how much they hold while they hold it. */
+  async function held(dodge: (card: Card, clock: VirtualClock, signal: AbortSignal) => Tampering): Promise<number> {
+    let card: Card | null = null
+    const own = new Map<string, Card>()
+    const sharing = ['a', 'b']
+    const stop = new AbortController()
+    const { store } = await play(
+      [...sharing, 'c', 'd'],
+      (boxId, clock) => {
+        card ??= new Card(clock)
+        if (!own.has(boxId)) own.set(boxId, sharing.includes(boxId) ? card : new Card(clock))
+        const honest = honestProgram({ devices: [cardOn(own.get(boxId)!)] })
+        return boxId === 'b' ? tampered(honest, dodge(card, clock, stop.signal)) : honest
+      },
+      { hours: 6 },
+    )
+    stop.abort()
+    const latest = new Map<string, { share: number; fromUs: number }>()
+    let total = 0
+    const [from, until] = [2, 6].map((hour) => hour * HOUR_MS * 1000)
+    const account = (boxId: string, untilUs: number) => {
+      const last = latest.get(boxId)
+      if (last) total += last.share * Math.max(0, Math.min(untilUs, until!) - Math.max(last.fromUs, from!))
+    }
+    for (const finish of store.results) {
+      const { id } = finish.job.box
+      if (!sharing.includes(id) || !finish.box.scored) continue
+      account(id, finish.atUs)
+      latest.set(id, { share: shareOf(finish), fromUs: finish.atUs })
+    }
+    for (const id of sharing) account(id, until!)
+    for (const id of ['c', 'd'])
+      expect(store.results.filter(({ job, box }) => job.box.id === id && box.failed)).toEqual([])
+    return total / (until! - from!)
+  }
+
+  test('both at once show half each', async () => {
+    const share = await held(() => ({}))
+    expect(share).toBeGreaterThan(0.9)
+    expect(share).toBeLessThan(AT_ONCE)
+  })
+
+  test('waiting until the other is done gains nothing', async () => {
+    const share = await held((card, _clock, signal) => ({
+      onAnswer: async (answer, line) => {
+        if (answer.type === 'ready') await card.idle(signal)
+        await line.answer(answer)
+      },
+    }))
+    expect(share).toBeLessThan(AT_ONCE)
+  })
+
+  test('waiting until the other must be done gains nothing', async () => {
+    const share = await held((_card, clock) => ({
+      onAnswer: async (answer, line) => {
+        if (answer.type === 'ready') await clock.sleep(330_000)
+        await line.answer(answer)
+      },
+    }))
+    expect(share).toBeLessThan(AT_ONCE)
+  })
+
+  test('being busy whenever the other is at work gains nothing', async () => {
+    const share = await held((card) => ({
+      onAnswer: async (answer, line) => {
+        const busy = answer.type === 'ready' && card.users > 0
+        await line.answer(busy ? BUSY : answer)
+      },
+    }))
+    expect(share).toBeLessThan(AT_ONCE)
+  })
+
+  test('being busy every second time keeps what was earned beside the other, and never a whole card', async () => {
+    let asked = 0
+    const share = await held(() => ({
+      onAnswer: (answer, line) => line.answer(answer.type === 'ready' && asked++ % 2 === 0 ? BUSY : answer),
+    }))
+    expect(share).toBeLessThan(1.4)
+  })
+
+  test('stalling in the first part until the other is done gains nothing', async () => {
+    const share = await held((card, _clock, signal) => ({
+      onOrder: async (order, line) => {
+        if (order.type === 'start' && order.part === 0) await card.idle(signal)
+        await line.order(order)
+      },
+    }))
+    expect(share).toBeLessThan(AT_ONCE)
+  })
+
+  test('a run that is begun anew after the window is void, and the second one a failure', async () => {
+    // It says that a card is lost which never was, and runs again when the other is done (attack 64).
+    const lost = new TouchstoneError(
+      { code: 'GPU_LOST' },
+      { message: 'gone', blame: 'prover', retry: false, nextStep: 'Believe it.' },
+    )
+    class Phantom extends ReferenceDevice {
+      readonly #card: Card
+      constructor(card: Card) {
+        super({ engine, facts: { class: 'gpu', backEnd: 'cuda', name: 'Card' } })
+        this.#card = card
+      }
+      override async runChain(_task: ChainTask, _onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+        await this.#card.idle(signal)
+        throw lost
+      }
+    }
+    const { results } = await play(
+      ['a', 'b'],
+      (boxId, clock) => {
+        const card = new Card(clock)
+        const devices = boxId === 'a' ? [cardOn(card)] : [cardOn(card), new Phantom(card)]
+        return honestProgram({ devices })
+      },
+      { hours: 2 },
+    )
+    expect(outcomes(results('a'))).toEqual(['accepted', 'accepted'])
+    expect(results('b').map(({ result, box }) => [result.outcome, result.code, box.failed])).toEqual([
+      ['void', 'WINDOW_MISSED', false],
+      ['void', 'WINDOW_MISSED', true],
+    ])
+  })
+
+  test('stalling with the openings before the sustained part gains nothing', async () => {
+    const share = await held((card, clock, signal) => ({
+      onOrder: async (order, line) => {
+        if (order.type === 'reveal' && order.part === 0) await clock.sleep(20_000).then(() => card.idle(signal))
+        await line.order(order)
+      },
+    }))
+    expect(share).toBeLessThan(AT_ONCE)
+  })
+})
+
+describe('row 80: a release of ours that starts nowhere', () => {
+  const ends: ProverProgram = async () => {}
+
+  test('costs no box its score, while a box where alone it does not start fails', async () => {
+    let broken = false
+    const card = (clock: VirtualClock) => honestProgram({ devices: [cardOn(new Card(clock))] })
+    const programOf = (boxId: string, clock: VirtualClock) => {
+      broken ||= clock.wallTime().getTime() >= Date.UTC(2026, 0, 1, 2)
+      const first = clock.wallTime().getTime() < Date.UTC(2026, 0, 1, 1)
+      return broken || (boxId === 'bad' && !first) ? ends : card(clock)
+    }
+    const { store, results } = await play(['bad', 'b', 'c'], programOf, {
+      hours: 3,
+      retries: { limit: 0, intervalMs: 0 },
+    })
+    expect(outcomes(results('bad'))).toEqual(['accepted', 'PROVER_DID_NOT_START', 'PROVER_DID_NOT_START'])
+    expect(results('bad').map(({ result }) => result.outcome)).toEqual(['accepted', 'unreachable', 'fault'])
+    for (const id of ['b', 'c']) {
+      expect(results(id).map(({ result }) => result.outcome)).toEqual(['accepted', 'accepted', 'fault'])
+      expect(store.boxes.get(id)).toMatchObject({ status: 'verified', failuresTotal: 0 })
+      expect(store.boxes.get(id)!.score).toBeGreaterThan(0)
+    }
+  })
+})
+
+describe('row 79: boxes that hang', () => {
+  test('25 hanging boxes do not hold up 15 others, and are asked less and less', async () => {
+    const ids = Array.from({ length: 40 }, (_, i) => `box${i}`)
+    const hangs = (boxId: string) => Number(boxId.slice(3)) < 25
+    const silent: ProverProgram = (_io, signal) => forever(signal)
+    const { store } = await play(
+      ids,
+      (boxId, clock) =>
+        hangs(boxId)
+          ? Number(boxId.slice(3)) % 2
+            ? silent
+            : null
+          : honestProgram({ devices: [cardOn(new Card(clock))] }),
+      { hours: 4, concurrency: 8, cohortSize: 4 },
+    )
+    const others = store.results.filter(({ job }) => !hangs(job.box.id))
+    expect(outcomes(others)).toEqual(Array.from({ length: 4 * 15 }, () => 'accepted'))
+    // The first round has to find out who hangs; from then on nobody waits for them.
+    const minutes = others.map(({ atUs }) => (atUs / 60e6) % 60)
+    expect(Math.max(...minutes.slice(0, 15))).toBeLessThan(15)
+    expect(Math.max(...minutes.slice(15))).toBeLessThan(3)
+    for (const id of ids.filter(hangs)) {
+      expect(store.boxes.get(id)).toMatchObject({ score: 0, status: 'failed' })
+      expect(store.results.filter(({ job }) => job.box.id === id).length).toBeLessThanOrEqual(5)
+    }
+  })
+})

@@ -1,0 +1,162 @@
+import type { PlannedJob } from '../../src/core/schedule/planRound.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { BoxEntry, BoxRecord, Finish, LeasedJob, Store } from '../../src/ports/store.ts'
+
+interface Job extends PlannedJob {
+  readonly id: number
+  state: 'waiting' | 'leased' | 'done'
+  cohort: number
+  attempt: number
+  tries: number
+  dueUs: number
+}
+
+type Queue = Pick<
+  Store,
+  | 'fleet'
+  | 'roundDue'
+  | 'openRound'
+  | 'lastRound'
+  | 'claimJobs'
+  | 'extendLeases'
+  | 'releaseLeases'
+  | 'finishJob'
+  | 'queue'
+  | 'boxesWithCards'
+  | 'retain'
+>
+
+/** The queue of a fleet in virtual time, by the same rules as the real stores: those have clocks of their own. */
+export class MemoryStore implements Queue {
+  readonly #clock: Clock
+  readonly #jobs: Job[] = []
+  readonly #rest = new Map<string, number>()
+  readonly boxes = new Map<string, BoxRecord>()
+  readonly results: (Finish & { readonly atUs: number })[] = []
+  #round = 0
+  #openedUs = Number.NEGATIVE_INFINITY
+
+  constructor(entries: readonly BoxEntry[], clock: Clock) {
+    this.#clock = clock
+    for (const entry of entries) this.boxes.set(entry.id, { ...NEW, ...entry })
+  }
+
+  /** For a fleet, which asks nothing else of a store. */
+  get asStore(): Store {
+    return this as unknown as Store
+  }
+
+  rests = (id: string): boolean => (this.#rest.get(id) ?? 0) > this.#clock.monotonicUs()
+
+  async fleet() {
+    return [...this.boxes.values()].map(({ id, allocated, owes, stalls }) => {
+      return { id, allocated, owes, stalls, rests: this.rests(id) }
+    })
+  }
+
+  async roundDue(everyMs: number) {
+    return this.#clock.monotonicUs() - this.#openedUs >= everyMs * 1000
+  }
+
+  async lastRound() {
+    return this.#round === 0 ? null : ({ number: this.#round } as never)
+  }
+
+  async openRound({ number, jobs }: Parameters<Store['openRound']>[0]) {
+    this.#round = number
+    this.#openedUs = this.#clock.monotonicUs()
+    for (const job of this.#jobs) if (job.state === 'waiting') job.state = 'done'
+    for (const job of jobs) this.#add(job)
+    return true
+  }
+
+  #add(job: PlannedJob): void {
+    const dueUs = this.#clock.monotonicUs() + job.delayMs * 1000
+    this.#jobs.push({ ...job, id: this.#jobs.length, state: 'waiting', attempt: 0, tries: 0, dueUs })
+  }
+
+  async claimJobs({ limit, places = limit, stalled }: Parameters<Store['claimJobs']>[0]): Promise<LeasedJob[]> {
+    const nowUs = this.#clock.monotonicUs()
+    const mayRun = ({ boxId, state }: Job) =>
+      state === 'waiting' &&
+      !this.rests(boxId) &&
+      (stalled === undefined || this.boxes.get(boxId)!.stalls > 0 === stalled)
+    const taken = new Set(this.#jobs.filter(({ state }) => state === 'leased').map(({ boxId }) => boxId))
+    const ready = this.#jobs.filter((job) => mayRun(job) && job.dueUs <= nowUs).sort((x, y) => x.dueUs - y.dueUs)
+    const due = ready.filter(({ boxId }) => !taken.has(boxId) && taken.add(boxId)).slice(0, limit)
+    const mates = ({ round, cohort }: Job) =>
+      this.#jobs.filter((job) => mayRun(job) && job.kind === 'full' && job.round === round && job.cohort === cohort)
+    const whole = due.filter((job) => {
+      const cohort = job.kind === 'full' && job.cohort >= 0 ? mates(job) : []
+      return cohort.length > places || cohort.every((mate) => due.includes(mate) || mate.boxId === job.boxId)
+    })
+    return whole.map((job) => {
+      job.state = 'leased'
+      job.attempt++
+      const box = this.boxes.get(job.boxId)!
+      const owes = box.owes.filter((id) => (this.boxes.get(id)?.score ?? 0) > 0)
+      return { ...job, box: { ...box, owes } }
+    })
+  }
+
+  async extendLeases({ jobs }: Parameters<Store['extendLeases']>[0]) {
+    return jobs.map(({ id }) => id)
+  }
+
+  async releaseLeases() {
+    return 0
+  }
+
+  async finishJob(finish: Finish) {
+    const { job, retryInMs, retryAlone, followUps } = finish
+    const { terms, score, restMs, scored, failed, ...state } = finish.box
+    const mine = this.#jobs[job.id]!
+    const box = this.boxes.get(mine.boxId)!
+    mine.tries++
+    const nowUs = this.#clock.monotonicUs()
+    const later = this.#jobs
+      .filter((other) => other.state === 'waiting' && other.kind === 'full' && other.boxId !== mine.boxId)
+      .sort((x, y) => x.dueUs - y.dueUs)[0]
+    mine.state = retryInMs !== null && (retryAlone || later) ? 'waiting' : 'done'
+    mine.dueUs = retryAlone || !later ? nowUs + (retryInMs ?? 0) * 1000 : later.dueUs
+    if (!retryAlone && later) mine.cohort = later.cohort
+    const failuresTotal = box.failuresTotal + Number(failed)
+    this.boxes.set(box.id, { ...box, ...state, ...(scored ? { score, terms } : {}), failuresTotal })
+    if (restMs !== null) this.#rest.set(box.id, nowUs + restMs * 1000)
+    for (const job of followUps) this.#add(job)
+    this.results.push({ ...finish, atUs: nowUs })
+    return this.results.length
+  }
+
+  async queue() {
+    const count = (state: Job['state']) => this.#jobs.filter((job) => job.state === state).length
+    return { waiting: count('waiting'), leased: count('leased'), done: count('done'), lagSeconds: 0 }
+  }
+
+  async boxesWithCards() {
+    return []
+  }
+
+  async retain() {
+    return { results: 0, certificates: 0 }
+  }
+}
+
+const NEW = {
+  addedAt: '2026-01-01T00:00:00.000Z',
+  status: 'new',
+  claimVerdict: null,
+  score: 0,
+  terms: [],
+  scoredAt: null,
+  failuresInRow: 0,
+  failuresTotal: 0,
+  busyInRow: 0,
+  verifiedTotal: 0,
+  moves: 0,
+  owes: [],
+  missed: 0,
+  stalls: 0,
+  lastResult: null,
+  inventory: null,
+} as const
