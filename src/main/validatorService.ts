@@ -4,7 +4,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { serve } from '@hono/node-server'
+import { type HttpBindings, serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { createApi } from '../apps/api/createApi.ts'
 import { createLiveRuns } from '../apps/shared/createLiveRuns.ts'
@@ -123,6 +123,7 @@ const apiOf = (config: ValidatorConfig, { score, ...deps }: ApiNeeds): Api =>
     decay: score.decay,
     requestsPerMinute: config.api?.requestsPerMinute ?? 0,
     program: programName,
+    whenSent: ({ env }, done) => (env as HttpBindings).outgoing.once('close', done),
     clientOf: (c) => getConnInfo(c).remote.address ?? 'unknown',
     backup: () => backupStore(deps.store, resolve(config.base, config.backups)),
   })

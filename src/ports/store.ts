@@ -40,6 +40,9 @@ export interface BoxRecord extends BoxEntry {
   readonly inventory: Inventory | null
 }
 
+/** A box in a list: an inventory is as fat as its box likes, so it comes with the box alone. */
+export type BoxSummary = Omit<BoxRecord, 'inventory'>
+
 export interface Page {
   /** Opaque to the caller: the `next` of the page before. */
   readonly after: string | null
@@ -179,6 +182,9 @@ export interface ResultRecord {
   readonly at: string
 }
 
+/** A result in a list: judgement and inventory come with the result alone. */
+export type ResultSummary = Omit<ResultRecord, 'judgement' | 'inventory'>
+
 /** Latest proven facts of one box, for those who look up what a provider has. */
 export interface ProviderSpec {
   readonly boxId: string
@@ -188,8 +194,9 @@ export interface ProviderSpec {
   readonly score: number
   readonly at: string | null
   readonly runId: string | null
+  /** The result they are from, which has the judgement. */
+  readonly result: number | null
   readonly figures: readonly StoredFigure[]
-  readonly judgement: unknown
 }
 
 /** What is cheap to count. */
@@ -236,7 +243,7 @@ export interface Store {
   removeBox(id: string): Promise<boolean>
   setAllocated(id: string, allocated: boolean): Promise<boolean>
   box(id: string): Promise<BoxRecord | null>
-  boxes(filter: BoxFilter, page: Page): Promise<Paged<BoxRecord>>
+  boxes(filter: BoxFilter, page: Page): Promise<Paged<BoxSummary>>
   /** Boxes of the fleet with what planning a round needs. */
   fleet(): Promise<readonly FleetBox[]>
 
@@ -263,9 +270,9 @@ export interface Store {
   queue(): Promise<QueueState>
 
   result(id: number): Promise<ResultRecord | null>
-  history(boxId: string, page: Page): Promise<Paged<ResultRecord>>
+  history(boxId: string, page: Page): Promise<Paged<ResultSummary>>
   certificate(runId: string): Promise<string | null>
-  specs(provider: string): Promise<readonly ProviderSpec[]>
+  specs(provider: string, page: Page): Promise<Paged<ProviderSpec>>
   overview(): Promise<FleetOverview>
   statistics(): Promise<FleetStatistics>
   /** Boxes, other than this one, whose latest inventory claims one of these card ids. */

@@ -186,7 +186,17 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       expect(await store.certificate('00')).toBeNull()
       expect(await store.result(id)).toMatchObject({ id, boxId: a, runId, figures, marks, seconds: 1.5, inventory })
       expect(await store.result(0)).toBeNull()
-      expect(await store.specs(`p${n}`)).toMatchObject([{ boxId: a, runId, score: 100, figures }])
+      expect(await store.specs(`p${n}`, all)).toMatchObject({
+        items: [{ boxId: a, runId, score: 100, figures, result: id }],
+      })
+      // Attack 89: what a box may make as fat as it likes is in no list.
+      const lists = [
+        await store.history(a, all),
+        await store.boxes({ provider: `p${n}` }, all),
+        await store.specs(`p${n}`, all),
+      ]
+      for (const { items } of lists)
+        for (const fat of ['inventory', 'judgement']) expect(items[0]).not.toHaveProperty(fat)
       expect((await store.statistics()).figures.find(({ name }) => name === 'scaling')).toMatchObject({ median: 0.97 })
       expect(await store.boxesWithCards(['GPU-1'], 'other')).toContain(a)
       expect(await store.boxesWithCards(['GPU-1'], a)).not.toContain(a)
@@ -224,10 +234,12 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       expect(await found({ status: 'verified', claimVerdict: 'matches' })).toEqual([b])
       expect(await found({ status: 'verified', claimVerdict: 'different' })).toEqual([])
       expect((await store.overview()).byClaimVerdict).toMatchObject({ different: 1, matches: 1 })
-      expect(await store.specs(provider)).toMatchObject([
-        { boxId: a, claim: 'H100 SXM', claimVerdict: 'different' },
-        { boxId: b, claim: 'H100 SXM', claimVerdict: 'matches' },
-      ])
+      const first = await store.specs(provider, { after: null, limit: 1 })
+      expect(first).toMatchObject({ items: [{ boxId: a, claim: 'H100 SXM', claimVerdict: 'different' }], next: a })
+      expect(await store.specs(provider, { after: first.next, limit: 1 })).toMatchObject({
+        items: [{ boxId: b, claim: 'H100 SXM', claimVerdict: 'matches' }],
+        next: null,
+      })
       // What is not scored says nothing of the claim; a failure takes the verdict with the score.
       const busy = { ...box, status: 'busy', scored: false } as const
       await finish(a, n + 1000, { result: resultOf({ outcome: 'busy' }), box: busy })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { serve } from '@hono/node-server'
+import { type HttpBindings, serve } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SHIPPED_CATALOGUE } from '../../../test/sim/shippedCatalogue.ts'
 import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
@@ -110,7 +110,7 @@ describe('reading', () => {
     const { components } = (await get('/openapi.json')).body as unknown as {
       components: { schemas: Record<string, object> }
     }
-    for (const name of ['Box', 'Result', 'ProviderSpec'])
+    for (const name of ['Box', 'BoxSummary', 'Result', 'ResultSummary', 'ProviderSpec'])
       expect(components.schemas[name]).toMatchObject({
         properties: { claimVerdict: { description: expect.any(String) } },
       })
@@ -194,6 +194,73 @@ describe('reading', () => {
   })
 })
 
+describe('attack 89: fat inventories and pages that nobody reads', () => {
+  test('no list has a judgement or an inventory; the result and the box themselves do', async () => {
+    const fat = { claims: 'x'.repeat(200_000) }
+    await store.putBox(entry('fat', { provider: 'fatty' }))
+    await store.addJob(job('fat', { round: 8 }))
+    const [leased] = await store.claimJobs({ owner: 'o', leaseMs: 60_000, limit: 1 })
+    const result = resultOf({ inventory: fat as never, judgement: fat })
+    const id = await store.finishJob(finishOf(leased!, 'o', { result }))
+    for (const path of ['/v1/boxes', '/v1/boxes/fat/history', '/v1/providers/fatty/specs']) {
+      const text = await (await createApi(deps).request(path)).text()
+      expect(text.length).toBeLessThan(4000)
+      expect(text).not.toMatch(/"(inventory|judgement)"/)
+    }
+    expect((await get('/v1/providers/fatty/specs')).body).toMatchObject({ items: [{ boxId: 'fat', result: id }] })
+    expect((await get(`/v1/results/${id}`)).body).toMatchObject({ inventory: fat, judgement: fat })
+    expect((await get('/v1/boxes/fat')).body).toMatchObject({ inventory: fat })
+    await store.removeBox('fat')
+  })
+
+  test('a page has at most 1 MiB, and the pages together have everything', async () => {
+    const [one] = (await store.history('a', { after: null, limit: 1 })).items
+    const items = Array.from({ length: 100 }, (_, i) => ({ ...one!, id: 100 - i, detail: { got: 'é'.repeat(25_000) } }))
+    const history: Store['history'] = async (_, { after, limit }) => {
+      const left = items.filter(({ id }) => after === null || id < Number(after))
+      return { items: left.slice(0, limit), next: left.length > limit ? String(left[limit - 1]!.id) : null }
+    }
+    const many = new Proxy(store, { get: (target, name) => (name === 'history' ? history : Reflect.get(target, name)) })
+    const seen: number[] = []
+    let after: string | null = ''
+    while (after !== null) {
+      const more = after === '' ? '' : `&after=${after}`
+      const text = await (
+        await createApi({ ...deps, store: many }).request(`/v1/boxes/a/history?limit=200${more}`)
+      ).text()
+      expect(new TextEncoder().encode(text).length).toBeLessThan(1.1 * 1024 * 1024)
+      const page = JSON.parse(text) as { items: { id: number }[]; next: string | null }
+      seen.push(...page.items.map(({ id }) => id))
+      after = page.next
+    }
+    expect(seen).toEqual(items.map(({ id }) => id))
+  })
+
+  test('answers that nobody takes hold their places: eight of one asker, 32 in all, then 429 and 503 with a time', async () => {
+    let who = 'x'
+    const untaken: (() => void)[] = []
+    const api = createApi({ ...deps, clientOf: () => who, whenSent: (_, done) => untaken.push(done) })
+    const read = async (path = '/v1/boxes') => {
+      const response = await api.request(path)
+      const { error } = (await response.json()) as { error?: { code: string } }
+      return [response.status, error?.code, response.headers.get('retry-after')]
+    }
+    for (let i = 0; i < 8; i++) expect(await read()).toEqual([200, undefined, null])
+    expect(await read()).toEqual([429, 'TOO_MANY_AT_ONCE', '1'])
+    for (const client of ['y', 'z', 'w'])
+      for (let i = 0; i < 8; i++) {
+        who = client
+        expect((await read())[0]).toBe(200)
+      }
+    who = 'late'
+    expect(await read()).toEqual([503, 'TOO_BUSY', '1'])
+    for (const path of ['/health', '/v1/status', '/v1/statistics']) expect((await read(path))[0]).toBe(200)
+    for (const done of untaken) done()
+    untaken[0]!()
+    expect((await read())[0]).toBe(200)
+  })
+})
+
 describe('writing', () => {
   const box = { address: 'ssh://root@host:22', provider: 'bob' }
 
@@ -255,6 +322,20 @@ describe('writing', () => {
       expect((await write('PUT', '/v1/boxes/x', bad)).body.error?.code).toBe('BAD_REQUEST')
     expect((await write('PUT', '/v1/boxes/x', { ...box, claim: 'x'.repeat(70_000) })).status).toBe(413)
   })
+})
+
+test('an answer that was taken over a real socket gives its place back', async () => {
+  const whenSent: ApiDeps['whenSent'] = ({ env }, done) => (env as HttpBindings).outgoing.once('close', done)
+  const server = serve({ fetch: createApi({ ...deps, whenSent }).fetch, hostname: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  for (let i = 0; i < 20; i++) {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/boxes`)
+    expect(response.status).toBe(200)
+    await response.text()
+  }
+  ;(server as Server).closeAllConnections()
+  await new Promise((done) => server.close(done))
 })
 
 test('live runs arrive over a real socket, and a watcher that leaves is let go', async () => {

@@ -4,6 +4,7 @@ import { HTTPException } from 'hono/http-exception'
 import { networkOf } from '../../core/bytes/networkOf.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { addHealthRoutes } from './healthRoutes.ts'
+import { limitReads } from './limitReads.ts'
 import { addLiveRoute } from './liveRoute.ts'
 import { problem } from './problem.ts'
 import { rateLimit } from './rateLimit.ts'
@@ -31,6 +32,7 @@ export function createApi(given: ApiDeps): OpenAPIHono {
   for (const path of ['/health', '/metrics', '/openapi.json']) app.use(path, plain)
   addHealthRoutes(app, deps)
   app.use('/v1/*', rateLimit(deps))
+  app.use('/v1/*', limitReads(deps))
   app.use('/v1/*', bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }))
   app.use('/v1/*', requireSignature(deps))
   addReadRoutes(app, deps)

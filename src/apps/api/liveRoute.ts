@@ -2,6 +2,7 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { streamSSE } from 'hono/streaming'
 import type { LiveEvent } from '../../ports/liveRuns.ts'
 import type { ApiDeps } from './apiDeps.ts'
+import { places } from './places.ts'
 import { problem, problemSchema } from './problem.ts'
 
 const MOST_WATCHERS = 200
@@ -27,11 +28,15 @@ const route = createRoute({
 
 /** Server-sent events: every run as it goes. A watcher that does not read costs a bounded queue and nothing else. */
 export function addLiveRoute(app: OpenAPIHono, { live, clock, clientOf }: ApiDeps): void {
-  const places = watcherPlaces()
+  const enter = places({ most: MOST_WATCHERS, each: MOST_EACH })
   app.openapi(route, (c) => {
     // Nobody would ever read the stream of a HEAD, nor end it.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
-    const leave = places.enter(clientOf(c))
+    const leave = enter(clientOf(c))
+    if (typeof leave === 'string')
+      throw problem(503, 'TOO_MANY_WATCHERS', 'too many people watch already', 'Try again later.', {
+        'retry-after': '60',
+      })
     return streamSSE(c, async (stream) => {
       const waiting: LiveEvent[] = []
       const ended = new AbortController()
@@ -76,25 +81,4 @@ export function addLiveRoute(app: OpenAPIHono, { live, clock, clientOf }: ApiDep
       }
     })
   })
-}
-
-function watcherPlaces() {
-  const held = new Map<string, number>()
-  let all = 0
-  return {
-    /** Returns what gives the place back. */
-    enter(client: string): () => void {
-      const own = held.get(client) ?? 0
-      if (all >= MOST_WATCHERS || own >= MOST_EACH)
-        throw problem(503, 'TOO_MANY_WATCHERS', 'too many people watch already', 'Try again later.')
-      all++
-      held.set(client, own + 1)
-      return () => {
-        all--
-        const left = held.get(client)! - 1
-        if (left > 0) held.set(client, left)
-        else held.delete(client)
-      }
-    },
-  }
 }

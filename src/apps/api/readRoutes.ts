@@ -2,18 +2,22 @@ import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Mark } from '../../core/schedule/changesOf.ts'
 import { shareAtAge } from '../../core/score/decay.ts'
 import type { Decay } from '../../core/score/scoreConfig.ts'
-import type { BoxRecord, FleetOverview } from '../../ports/store.ts'
+import type { BoxSummary, FleetOverview } from '../../ports/store.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { cached } from './cached.ts'
+import { pageWithin } from './pageWithin.ts'
 import { found, problemSchema } from './problem.ts'
 import {
   boxesQuery,
   boxId,
   boxSchema,
+  boxSummarySchema,
   numberedQuery,
   paged,
+  pageQuery,
   provider,
   resultSchema,
+  resultSummarySchema,
   roundSchema,
   specSchema,
   statisticsSchema,
@@ -28,7 +32,12 @@ const json = <T extends z.ZodType>(schema: T, description: string) => ({
   content: { 'application/json': { schema } },
   description,
 })
-const missing = { 404: json(problemSchema, 'There is none.') }
+const crowded = {
+  429: json(problemSchema, 'This asker has too many requests, or too many pages that it has not read.'),
+  503: json(problemSchema, 'Too many people read at once, or the store does not answer.'),
+}
+const missing = { 404: json(problemSchema, 'There is none.'), ...crowded }
+
 export function addReadRoutes(app: OpenAPIHono, deps: ApiDeps): void {
   addBoxRoutes(app, deps)
   addResultRoutes(app, deps)
@@ -36,14 +45,14 @@ export function addReadRoutes(app: OpenAPIHono, deps: ApiDeps): void {
 }
 
 function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void {
-  const shown = (box: BoxRecord) => withScoreNow(box, clock.wallTime(), decay)
+  const shown = <T extends BoxSummary>(box: T) => withScoreNow(box, clock.wallTime(), decay)
   app.openapi(
     createRoute({
       method: 'get',
       path: '/v1/boxes',
       summary: 'Boxes of the fleet, by id, page by page',
       request: { query: boxesQuery },
-      responses: { 200: json(paged(boxSchema), 'Boxes.') },
+      responses: { 200: json(paged(boxSummarySchema), 'Boxes.'), ...crowded },
     }),
     async (c) => {
       const { after = null, limit, provider: of, status, claimVerdict } = c.req.valid('query')
@@ -53,7 +62,10 @@ function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void 
         ...(claimVerdict ? { claimVerdict } : {}),
       }
       const { items, next } = await store.boxes(filter, { after, limit })
-      return c.json({ items: items.map(shown), next }, 200)
+      return c.json(
+        pageWithin({ items: items.map(shown), next }, ({ id }) => id),
+        200,
+      )
     },
   )
   app.openapi(
@@ -72,12 +84,15 @@ function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void 
       path: '/v1/boxes/{id}/history',
       summary: 'Results of one box, newest first',
       request: { params: z.object({ id: boxId }), query: numberedQuery },
-      responses: { 200: json(paged(resultSchema), 'Results, newest first.') },
+      responses: { 200: json(paged(resultSummarySchema), 'Results, newest first.'), ...crowded },
     }),
     async (c) => {
       const { after = null, limit } = c.req.valid('query')
       const { items, next } = await store.history(c.req.valid('param').id, { after, limit })
-      return c.json({ items: [...items.map(mutable)], next }, 200)
+      return c.json(
+        pageWithin({ items: items.map(mutable), next }, ({ id }) => String(id)),
+        200,
+      )
     },
   )
   app.openapi(
@@ -85,12 +100,17 @@ function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void 
       method: 'get',
       path: '/v1/providers/{provider}/specs',
       summary: 'What was last proven of each box of a provider',
-      request: { params: z.object({ provider }) },
-      responses: { 200: json(z.object({ items: z.array(specSchema) }), 'Latest proven facts of each box.') },
+      request: { params: z.object({ provider }), query: pageQuery },
+      responses: { 200: json(paged(specSchema), 'Latest proven facts of each box, by its id.'), ...crowded },
     }),
     async (c) => {
-      const items = await store.specs(c.req.valid('param').provider)
-      return c.json({ items: items.map((spec) => ({ ...spec, figures: [...spec.figures] })) }, 200)
+      const { after = null, limit } = c.req.valid('query')
+      const { items, next } = await store.specs(c.req.valid('param').provider, { after, limit })
+      const shown = items.map((spec) => ({ ...spec, figures: [...spec.figures] }))
+      return c.json(
+        pageWithin({ items: shown, next }, ({ boxId }) => boxId),
+        200,
+      )
     },
   )
 }
@@ -185,7 +205,7 @@ const countsOf = ({ byStatus, byClaimVerdict }: FleetOverview) => ({
   byClaimVerdict: { ...byClaimVerdict } as Record<string, number>,
 })
 
-function withScoreNow(box: BoxRecord, now: Date, decay: Decay) {
+function withScoreNow<T extends BoxSummary>(box: T, now: Date, decay: Decay) {
   const ageMs = box.scoredAt === null ? 0 : Math.max(0, now.getTime() - Date.parse(box.scoredAt))
   // How to log in to a box is nobody else's business.
   const { address: _, ...shown } = box

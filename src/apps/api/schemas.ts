@@ -36,53 +36,54 @@ const mark = z.object({
   after: z.string(),
 })
 
-export const boxSchema = z
-  .object({
-    id: boxId,
-    provider: z.string(),
-    claim: z.string().nullable(),
-    allocated: z.boolean(),
-    addedAt: time,
-    status,
-    claimVerdict,
-    score: z.int().openapi({ description: 'Points when they were earned.' }),
-    scoreNow: z.int().openapi({ description: 'What they are worth at this moment: a proof ages.' }),
-    terms: z.array(term),
-    scoredAt: time.nullable(),
-    failuresInRow: z.int(),
-    failuresTotal: z.int(),
-    busyInRow: z.int(),
-    verifiedTotal: z.int(),
-    lastResult: z.int().nullable(),
+const boxFields = z.object({
+  id: boxId,
+  provider: z.string(),
+  claim: z.string().nullable(),
+  allocated: z.boolean(),
+  addedAt: time,
+  status,
+  claimVerdict,
+  score: z.int().openapi({ description: 'Points when they were earned.' }),
+  scoreNow: z.int().openapi({ description: 'What they are worth at this moment: a proof ages.' }),
+  terms: z.array(term),
+  scoredAt: time.nullable(),
+  failuresInRow: z.int(),
+  failuresTotal: z.int(),
+  busyInRow: z.int(),
+  verifiedTotal: z.int(),
+  lastResult: z.int().nullable(),
+})
+export const boxSummarySchema = boxFields.openapi('BoxSummary')
+export const boxSchema = boxFields
+  .extend({
     inventory: z.unknown().openapi({ description: 'Claims of the box about itself. Nothing here is proven.' }),
   })
   .openapi('Box')
 
-export const resultSchema = z
-  .object({
-    id: z.int(),
-    round: z.int(),
-    boxId: z.string(),
-    provider: z.string(),
-    kind,
-    reason: z.enum(['round', 'probe', 'changed', 'asked']),
-    outcome,
-    code: z.string().nullable(),
-    detail: z.unknown(),
-    preset: z.string().nullable(),
-    runId: z.string().nullable(),
-    proverKey: z.string().nullable(),
-    startedAt: time,
-    seconds: z.number(),
-    score: z.int(),
-    figures: z.array(figure),
-    marks: z.array(mark),
-    claimVerdict,
-    judgement: z.unknown(),
-    inventory: z.unknown(),
-    at: time,
-  })
-  .openapi('Result')
+const resultFields = z.object({
+  id: z.int(),
+  round: z.int(),
+  boxId: z.string(),
+  provider: z.string(),
+  kind,
+  reason: z.enum(['round', 'probe', 'changed', 'asked']),
+  outcome,
+  code: z.string().nullable(),
+  detail: z.unknown(),
+  preset: z.string().nullable(),
+  runId: z.string().nullable(),
+  proverKey: z.string().nullable(),
+  startedAt: time,
+  seconds: z.number(),
+  score: z.int(),
+  figures: z.array(figure),
+  marks: z.array(mark),
+  claimVerdict,
+  at: time,
+})
+export const resultSummarySchema = resultFields.openapi('ResultSummary')
+export const resultSchema = resultFields.extend({ judgement: z.unknown(), inventory: z.unknown() }).openapi('Result')
 
 export const roundSchema = z
   .object({
@@ -105,8 +106,8 @@ export const specSchema = z
     score: z.int(),
     at: time.nullable(),
     runId: z.string().nullable(),
+    result: z.int().nullable().openapi({ description: 'The result they are from; it has the judgement.' }),
     figures: z.array(figure),
-    judgement: z.unknown(),
   })
   .openapi('ProviderSpec')
 

@@ -1,9 +1,14 @@
-import type { BoxRecord, Store } from '../../ports/store.ts'
+import type { BoxRecord, BoxSummary, Store } from '../../ports/store.ts'
 import { type Database, iso, isoOrNull, json, type Row, sql } from './sql.ts'
 
 type BoxPart = Pick<Store, 'putBox' | 'removeBox' | 'setAllocated' | 'box' | 'boxes' | 'fleet' | 'boxesWithCards'>
 
-export function boxOf(row: Row): BoxRecord {
+export const boxOf = (row: Row): BoxRecord => ({
+  ...summaryOf(row),
+  inventory: row.inventory as BoxRecord['inventory'],
+})
+
+function summaryOf(row: Row): BoxSummary {
   return {
     id: row.id as string,
     address: row.address as string,
@@ -25,7 +30,6 @@ export function boxOf(row: Row): BoxRecord {
     owes: ((row.still_owes ?? row.owes) as string[] | null) ?? [],
     missed: (row.missed as number | null) ?? 0,
     stalls: (row.stalls as number | null) ?? 0,
-    inventory: row.inventory as BoxRecord['inventory'],
   }
 }
 
@@ -67,12 +71,14 @@ export function boxQueries(db: Database): BoxPart {
     },
     async boxes({ provider = null, status = null, claimVerdict = null }, { after, limit }) {
       const rows = await db.query(sql`
-        select * from boxes where removed_at is null and id > ${after ?? ''}::text
+        select id, address, provider, claim, allocated, added_at, status, claim_verdict, score, terms, scored_at,
+          failures_in_row, failures_total, busy_in_row, verified_total, last_result, moves, owes, missed, stalls
+        from boxes where removed_at is null and id > ${after ?? ''}::text
           and (${provider}::text is null or provider = ${provider}::text)
           and (${status}::text is null or status = ${status}::text)
           and (${claimVerdict}::text is null or claim_verdict = ${claimVerdict}::text)
         order by id limit ${limit + 1}::int4`)
-      const items = rows.slice(0, limit).map(boxOf)
+      const items = rows.slice(0, limit).map(summaryOf)
       return { items, next: rows.length > limit ? items.at(-1)!.id : null }
     },
     async fleet() {

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { TouchstoneError } from '../../ports/errors.ts'
-import type { ProviderSpec, ResultRecord, Store } from '../../ports/store.ts'
+import type { ProviderSpec, ResultRecord, ResultSummary, Store } from '../../ports/store.ts'
 import { finishJob } from './finishJob.ts'
-import { type Database, iso, isoOrNull, type Row, type Statement, sql } from './sql.ts'
+import { type Database, iso, isoOrNull, type Row, sql } from './sql.ts'
 
 type ResultPart = Pick<Store, 'finishJob' | 'result' | 'history' | 'certificate' | 'specs'>
 
@@ -16,13 +16,22 @@ export function resultQueries(db: Database): ResultPart {
       return row?.id ?? null
     },
     async result(id) {
-      const [row] = await db.query(resultRows({ id, boxId: null, below: null, limit: 1 }))
+      const [row] = await db.query(sql`
+        select r.*, (select coalesce(jsonb_agg(jsonb_build_object('device', f.device, 'name', f.name, 'value', f.value)
+          order by f.device, f.name), '[]') from figures f where f.result_id = r.id) as figures
+        from results r where r.id = ${id}::int8`)
       return row ? resultOf(row) : null
     },
     async history(boxId, { after, limit }) {
       const below = after === null ? null : Number(after)
-      const rows = await db.query(resultRows({ id: null, boxId, below, limit: limit + 1 }))
-      const items = rows.slice(0, limit).map(resultOf)
+      const rows = await db.query(sql`
+        select id, round, box_id, provider, kind, reason, outcome, code, detail, preset, run_id, prover_key, started_at,
+          seconds, score, marks, claim_verdict, at,
+          (select coalesce(jsonb_agg(jsonb_build_object('device', f.device, 'name', f.name, 'value', f.value)
+            order by f.device, f.name), '[]') from figures f where f.result_id = r.id) as figures
+        from results r where box_id = ${boxId}::text and (${below}::int8 is null or id < ${below}::int8)
+        order by id desc limit ${limit + 1}::int4`)
+      const items = rows.slice(0, limit).map(summaryOf)
       return { items, next: rows.length > limit ? String(items.at(-1)!.id) : null }
     },
     async certificate(runId) {
@@ -31,14 +40,17 @@ export function resultQueries(db: Database): ResultPart {
       )
       return row ? (await decompress(row.gzip)).toString('utf8') : null
     },
-    async specs(provider) {
+    async specs(provider, { after, limit }) {
       const rows = await db.query(sql`
-        select b.id as box_id, b.status, b.claim, b.claim_verdict, b.score::float8 as score, r.at, r.run_id, r.judgement,
+        select b.id as box_id, b.status, b.claim, b.claim_verdict, b.score::float8 as score, r.at, r.run_id,
+          r.id as result,
           (select coalesce(jsonb_agg(jsonb_build_object('device', f.device, 'name', f.name, 'value', f.value)
             order by f.device, f.name), '[]') from figures f where f.result_id = r.id) as figures
         from boxes b left join results r on r.id = b.last_accepted
-        where b.provider = ${provider}::text and b.removed_at is null order by b.id limit 1000`)
-      return rows.map(specOf)
+        where b.provider = ${provider}::text and b.removed_at is null and b.id > ${after ?? ''}::text
+        order by b.id limit ${limit + 1}::int4`)
+      const items = rows.slice(0, limit).map(specOf)
+      return { items, next: rows.length > limit ? items.at(-1)!.boxId : null }
     },
   }
 }
@@ -59,25 +71,7 @@ function refuseForGood(cause: unknown): never {
   )
 }
 
-interface ResultQuery {
-  readonly id: number | null
-  readonly boxId: string | null
-  readonly below: number | null
-  readonly limit: number
-}
-
-/** The identity of a box is asked by its index, that of a result by its own: each has its branch of the union. */
-const resultRows = ({ id, boxId, below, limit }: ResultQuery): Statement => sql`
-  select r.*, (select coalesce(jsonb_agg(jsonb_build_object('device', f.device, 'name', f.name, 'value', f.value)
-      order by f.device, f.name), '[]') from figures f where f.result_id = r.id) as figures
-  from (
-    (select * from results where ${boxId}::text is null and id = ${id}::int8)
-    union all
-    (select * from results where box_id = ${boxId}::text and (${below}::int8 is null or id < ${below}::int8)
-      order by id desc limit ${limit}::int4)
-  ) r order by r.id desc`
-
-const resultOf = (row: Row): ResultRecord => ({
+const summaryOf = (row: Row): ResultSummary => ({
   id: Number(row.id),
   round: Number(row.round),
   boxId: row.box_id as string,
@@ -96,9 +90,13 @@ const resultOf = (row: Row): ResultRecord => ({
   figures: row.figures as ResultRecord['figures'],
   marks: row.marks as ResultRecord['marks'],
   claimVerdict: row.claim_verdict as ResultRecord['claimVerdict'],
+  at: iso(row.at),
+})
+
+const resultOf = (row: Row): ResultRecord => ({
+  ...summaryOf(row),
   judgement: row.judgement,
   inventory: row.inventory as ResultRecord['inventory'],
-  at: iso(row.at),
 })
 
 const specOf = (row: Row): ProviderSpec => ({
@@ -109,6 +107,6 @@ const specOf = (row: Row): ProviderSpec => ({
   score: row.score as number,
   at: isoOrNull(row.at),
   runId: row.run_id as string | null,
+  result: row.result === null ? null : Number(row.result),
   figures: row.figures as ProviderSpec['figures'],
-  judgement: row.judgement,
 })
