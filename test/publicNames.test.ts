@@ -15,8 +15,10 @@ test('the public names change only on purpose', () => {
   expect(names).toMatchInlineSnapshot(`
     {
       "certificate": [
+        "DOUBTS",
         "MAX_CERTIFICATE_BYTES",
         "PROBLEMS",
+        "checkEvidence",
         "judgementProblem",
         "readCertificate",
       ],

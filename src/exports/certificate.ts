@@ -1,6 +1,14 @@
 /** Certificates: read, check and judge the evidence of a run. */
+export {
+  type CheckedCertificate,
+  type CheckedEvidence,
+  checkEvidence,
+  type ReaderRules,
+} from '../core/certificate/checkEvidence.ts'
+export { DOUBTS, type Doubt, type DoubtCode } from '../core/certificate/doubts.ts'
 export { MAX_CERTIFICATE_BYTES } from '../core/certificate/envelope.ts'
 export { judgementProblem } from '../core/certificate/judgementProblem.ts'
 export type { DeviceJudgement, Judgement } from '../core/certificate/judgeRun.ts'
 export { type CertificateProblem, PROBLEMS, type ProblemCode } from '../core/certificate/problems.ts'
-export { type ReadCertificate, readCertificate } from '../core/certificate/readCertificate.ts'
+export type { ReadCertificate } from '../core/certificate/readCertificate.ts'
+export { readCertificate } from '../core/certificate/readEvidence.ts'

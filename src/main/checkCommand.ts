@@ -1,31 +1,34 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
-import { equalBytes } from '../core/bytes/bytes.ts'
-import { fromHex, toHex } from '../core/bytes/hex.ts'
+import { fromHex } from '../core/bytes/hex.ts'
+import { type CheckedEvidence, checkEvidence, type ReaderRules } from '../core/certificate/checkEvidence.ts'
 import { MAX_CERTIFICATE_BYTES } from '../core/certificate/envelope.ts'
-import { judgementProblem } from '../core/certificate/judgementProblem.ts'
-import type { Judgement } from '../core/certificate/judgeRun.ts'
-import { type CertificateProblem, PROBLEMS } from '../core/certificate/problems.ts'
-import { type ReadCertificate, readCertificate } from '../core/certificate/readCertificate.ts'
-import type { Catalogue } from '../core/identify/catalogue.ts'
 import { openingRanges, sampleRanges } from '../core/proof/openingRanges.ts'
-import { explainReason } from '../core/proof/reasons.ts'
+import type { Run } from '../core/proof/verifyPart.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
 import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
+import { loadRevocations } from '../drivers/system/loadRevocations.ts'
+import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
 import { TouchstoneError } from '../ports/errors.ts'
 import { cataloguePath } from './cataloguePath.ts'
-import { EXIT, exitOf } from './exitCodes.ts'
-import { readWhole } from './parseOptions.ts'
+import { exitOfCheck } from './exitCodes.ts'
+import { readDuration, readWhole } from './parseOptions.ts'
+import { checkJson, type OpeningCount, showCheck } from './render/showCheck.ts'
 import { bar } from './render/showSteps.ts'
-import { showVerdict } from './render/showVerdict.ts'
 import { openTerminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
 
 interface CheckFlags {
   readonly trust?: readonly Uint8Array[]
+  readonly signer?: readonly Uint8Array[]
+  readonly signers: number
+  readonly prover?: Uint8Array
+  readonly maxAge?: number
+  readonly revoked?: string
+  readonly catalogue?: string
   readonly sample?: number
   readonly json?: boolean
 }
@@ -36,6 +39,12 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .description('re-verify a certificate offline: signatures, challenge, every opening, every figure')
     .argument('<file>', 'a certificate written by "touchstone verify"')
     .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
+    .option('--signer <key>', 'trust this key, and refuse what it has not signed; may be repeated', addKey)
+    .option('--signers <count>', 'how many trusted keys must have signed', readWhole(1, 8), 1)
+    .option('--prover <key>', 'refuse the certificate of any other box', readKey)
+    .option('--max-age <duration>', 'refuse what is older, for example 90m, 24h or 7d', readDuration)
+    .option('--revoked <file>', 'signers that were revoked or replaced (default: revoked.json beside your keys)')
+    .option('--catalogue <file>', 'judge by this catalogue of cards instead of the one that came along')
     .option('--sample <count>', 'check only so many openings, drawn at random', readWhole(1, 1_000_000))
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', AFTER_HELP)
@@ -45,56 +54,59 @@ export function addCheckCommand(program: Command, context: CommandContext): void
 const AFTER_HELP = `
 Your own key is trusted anyway. Take any other from its owner, not from the
 file. docs/verdict.md explains every line. Ends with 0 (valid, genuine and as
-claimed), 1 (refused, or not as claimed), 2 (usage) or 3 (fault).
+claimed), 1 (refused, or not as claimed), 2 (usage), 3 (fault) or 4 (not
+established: expired, judged otherwise by your catalogue or by the rules of
+today, or the claim is neither shown nor refuted).
 
 Example:
-  touchstone check touchstone-certificate.json --trust KEY`
+  touchstone check touchstone-certificate.json --signer KEY --max-age 7d`
 
-function addKey(text: string, before: readonly Uint8Array[] = []): Uint8Array[] {
+function readKey(text: string): Uint8Array {
   const key = fromHex(text.toLowerCase(), 32)
   if (!key) throw new InvalidArgumentError('A key is 64 hex digits.')
-  return [...before, key]
+  return key
 }
 
-interface Outcome {
-  readonly problem: CertificateProblem | null
-  readonly read: ReadCertificate | null
-  readonly openings: number
-  readonly openingsChecked: number
-  readonly identityRecomputed: boolean
-}
+const addKey = (text: string, before: readonly Uint8Array[] = []): Uint8Array[] => [...before, readKey(text)]
 
 async function check(file: string, flags: CheckFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
-  const own = loadSigner(homeFolder(env), 'validator', systemRandomness).publicKey
+  const rules = await readerRules(flags, homeFolder(env))
+  const openings = { all: 0, checked: 0 }
   const text = readText(file)
-  const trusts = (key: Uint8Array) => [own, ...(flags.trust ?? [])].some((trusted) => equalBytes(trusted, key))
-  const read = typeof text === 'string' ? readCertificate(text, trusts) : text
-  const catalogue = await loadCatalogue(cataloguePath())
-  const outcome = 'code' in read ? refused(read) : await checkRun(read, catalogue, flags, env, signal)
-  if (flags.json) process.stdout.write(`${JSON.stringify(outcomeJson(file, outcome))}\n`)
-  else showOutcome(file, outcome, catalogue, env)
-  return outcome.problem === null ? exitOf(judgementOf(outcome.read!)) : EXIT.rejected
+  const checked: CheckedEvidence =
+    typeof text === 'string'
+      ? await withChecker(flags, openings, env, signal, (checkRun) => checkEvidence(text, rules, checkRun))
+      : { kind: 'refused', problem: text, doubts: [] }
+  const shown = { file, checked, openings, catalogue: rules.catalogue, nowMs: rules.nowMs }
+  if (flags.json) process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
+  else showCheck(shown, openTerminal(process.stdout, env))
+  return exitOfCheck(checked)
 }
 
-const judgementOf = ({ statement }: ReadCertificate): Judgement => statement.predicate.judgement as unknown as Judgement
-
-const refused = (problem: CertificateProblem): Outcome => ({
-  problem,
-  read: null,
-  openings: 0,
-  openingsChecked: 0,
-  identityRecomputed: false,
-})
+async function readerRules(flags: CheckFlags, home: string): Promise<ReaderRules> {
+  const own = loadSigner(home, 'validator', systemRandomness).publicKey
+  const required = flags.signer ?? []
+  return {
+    nowMs: systemClock.wallTime().getTime(),
+    catalogue: await loadCatalogue(flags.catalogue ?? cataloguePath()),
+    trusted: [own, ...(flags.trust ?? []), ...required],
+    revocations: loadRevocations(flags.revoked, home),
+    threshold: flags.signers,
+    required,
+    prover: flags.prover ?? null,
+    maxAgeSeconds: flags.maxAge ?? null,
+  }
+}
 
 /** Looks at the size first: what is too large is never read. */
-function readText(file: string): string | CertificateProblem {
+function readText(file: string) {
   let descriptor: number | null = null
   try {
     descriptor = openSync(file, 'r')
     const stats = fstatSync(descriptor)
     if (!stats.isFile()) throw new Error('EISDIR')
     if (stats.size > MAX_CERTIFICATE_BYTES)
-      return { code: 'TOO_LARGE', got: stats.size, expected: MAX_CERTIFICATE_BYTES }
+      return { code: 'TOO_LARGE', got: stats.size, expected: MAX_CERTIFICATE_BYTES } as const
     return readFileSync(descriptor, 'latin1')
   } catch (cause) {
     throw new TouchstoneError(
@@ -112,30 +124,33 @@ function readText(file: string): string | CertificateProblem {
   }
 }
 
-async function checkRun(
-  read: ReadCertificate,
-  catalogue: Catalogue,
+type CheckRun = Parameters<typeof checkEvidence>[2]
+
+async function withChecker<T>(
   flags: CheckFlags,
+  openings: OpeningCount,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-): Promise<Outcome> {
+  work: (checkRun: CheckRun) => Promise<T>,
+): Promise<T> {
   const terminal = openTerminal(process.stderr, env)
-  const all = openingRanges(read.run)
-  const ranges = flags.sample === undefined ? all : sampleRanges(all, flags.sample, drawBelow)
-  const count = (list: typeof all) => list.reduce((sum, { from, to }) => sum + to - from, 0)
-  const openings = count(all)
-  const openingsChecked = count(ranges)
   const checker = await openThreadedChecker()
-  try {
+  const checkRun = async (run: Run) => {
+    const all = openingRanges(run)
+    const ranges = flags.sample === undefined ? all : sampleRanges(all, flags.sample, drawBelow)
+    const count = (list: typeof all) => list.reduce((sum, { from, to }) => sum + to - from, 0)
+    Object.assign(openings, { all: count(all), checked: count(ranges) })
     let done = 0
     const onDone = (more: number) => {
       done += more
-      terminal.live(`  openings ${bar(done / openingsChecked, terminal.barWidth)} ${done}/${openingsChecked}`)
+      terminal.live(`  openings ${bar(done / openings.checked, terminal.barWidth)} ${done}/${openings.checked}`)
     }
-    const found = await checker.check(read.run, ranges, onDone, signal)
+    const found = await checker.check(run, ranges, onDone, signal)
     terminal.live('')
-    const { problem, recomputed } = judgementProblem(read, catalogue, found)
-    return { problem, read, openings, openingsChecked, identityRecomputed: recomputed }
+    return found
+  }
+  try {
+    return await work(checkRun)
   } finally {
     await checker.close()
   }
@@ -146,58 +161,4 @@ const drawBelow = (below: number): number => {
   const [a, b, c, d, e, f] = systemRandomness.bytes(6) as unknown as number[]
   const value = ((((a! * 256 + b!) * 256 + c!) * 256 + d!) * 256 + e!) * 256 + f!
   return Math.floor((value / 2 ** 48) * below)
-}
-
-function showOutcome(
-  file: string,
-  { problem, read, openings, openingsChecked, identityRecomputed }: Outcome,
-  catalogue: Catalogue,
-  env: NodeJS.ProcessEnv,
-): void {
-  const terminal = openTerminal(process.stdout, env)
-  const { line, colours } = terminal
-  if (problem) {
-    const facts = [
-      problem.where,
-      problem.reason ? explainReason(problem.reason) : undefined,
-      problem.got === undefined ? undefined : `got ${problem.got}`,
-    ]
-    const detail = facts.filter((fact) => fact !== undefined && fact !== '').join('; ')
-    line(
-      `${colours.bold(colours.red('REFUSED'))} ${file}: ${PROBLEMS[problem.code].meaning}${detail ? ` (${detail})` : ''} [${problem.reason?.code ?? problem.code}]`,
-    )
-    line(`${colours.dim('next:')} ${PROBLEMS[problem.code].nextStep}`)
-    return
-  }
-  const { statement, preset, signerKey } = read!
-  const { inventory, telemetry, faults = [] } = statement.predicate.claims
-  line(`${colours.bold(colours.green('VALID'))} ${file}, issued ${statement.predicate.issuedAt}`)
-  line(`  signed by ${toHex(signerKey)}`)
-  line(`  ${openingsChecked} of ${openings} openings recomputed, all figures and signatures hold`)
-  if (!identityRecomputed) line(colours.yellow("  judged with another catalogue: the identity is the signer's word"))
-  showVerdict(
-    {
-      judgement: judgementOf(read!),
-      preset: preset.name,
-      devices: inventory.devices,
-      host: inventory.host,
-      catalogue,
-      telemetry,
-      faults,
-    },
-    terminal,
-  )
-  line(colours.dim('  The signer vouches for the times, for the freshness of seeds and nonces, and'))
-  line(colours.dim('  for the claims.'))
-}
-
-function outcomeJson(file: string, { problem, read, ...counts }: Outcome) {
-  const base = { file, valid: problem === null, ...counts }
-  if (problem) return { ...base, problem: { ...problem, ...PROBLEMS[problem.code] } }
-  return {
-    ...base,
-    signer: toHex(read!.signerKey),
-    preset: read!.preset.name,
-    judgement: read!.statement.predicate.judgement,
-  }
 }

@@ -1,11 +1,23 @@
+import type { CheckedEvidence } from '../core/certificate/checkEvidence.ts'
 import type { Judgement } from '../core/certificate/judgeRun.ts'
 
 /** What scripts can trust: every command ends with one of these. */
-export const EXIT = { genuine: 0, rejected: 1, usage: 2, fault: 3 } as const
+export const EXIT = { genuine: 0, rejected: 1, usage: 2, fault: 3, notEstablished: 4 } as const
 
 /** Genuine work on another box than was sold is no success: who asks with a claim is told by the exit code too. */
-export const exitOf = ({ outcome, claim }: Pick<Judgement, 'outcome' | 'claim'>): number =>
-  outcome === 'accepted' && (claim === null || claim.verdict === 'matches') ? EXIT.genuine : EXIT.rejected
+export function exitOf({ outcome, claim }: Pick<Judgement, 'outcome' | 'claim'>): number {
+  if (outcome === 'rejected') return EXIT.rejected
+  if (claim === null || claim.verdict === 'matches') return EXIT.genuine
+  return claim.verdict === 'unproven' ? EXIT.notEstablished : EXIT.rejected
+}
+
+/** How "check" ends. Where signer and reader agree that it is not as claimed, no doubt makes it better. */
+export function exitOfCheck(checked: CheckedEvidence): number {
+  if (checked.kind === 'refused' || checked.problem) return EXIT.rejected
+  const differ = checked.doubts.some(({ code }) => code === 'CATALOGUES_DIFFER' || code === 'RULES_DIFFER')
+  if (!differ && exitOf(checked.ours) === EXIT.rejected) return EXIT.rejected
+  return checked.doubts.length > 0 ? EXIT.notEstablished : EXIT.genuine
+}
 
 /**
  * How "verify" ends: as its verdict, but a device that failed is a fault unless the verdict is worse. A prover that gave
@@ -15,5 +27,5 @@ export function exitOfReport(judgement: Pick<Judgement, 'outcome' | 'reason' | '
   const exit = exitOf(judgement)
   const { reason } = judgement
   if (reason !== null) return reason.code === 'REFUSED' && reason.expected === 'roots' ? EXIT.fault : exit
-  return exit === EXIT.genuine && failed > 0 ? EXIT.fault : exit
+  return exit !== EXIT.rejected && failed > 0 ? EXIT.fault : exit
 }

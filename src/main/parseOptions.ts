@@ -38,6 +38,15 @@ export const readNumber =
     return value
   }
 
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** 90s, 15m, 24h or 7d, in seconds. */
+export function readDuration(text: string): number {
+  const [, digits, unit] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? []
+  if (unit === undefined) throw new InvalidArgumentError('Use a whole number with s, m, h or d, for example 24h.')
+  return Number(digits) * UNITS[unit]!
+}
+
 export const readWhole =
   (low: number, high: number) =>
   (text: string): number => {

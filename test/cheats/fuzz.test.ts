@@ -114,13 +114,15 @@ function put(value: Json, [key, ...rest]: readonly (string | number)[], change: 
 }
 
 /** What only the signer vouches for (docs/spec/certificate.md): his own words, the claims, and the times. */
-const VOUCHED = /^predicate\.(program|issuedAt|roundTripUs|claims\..*|parts\.\d+\.devices\.\d+\.arrivalsUs\.\d+)$/
+const VOUCHED =
+  /^predicate\.(program|startedAt|issuedAt|notAfter|roundTripUs|claims\..*|parts\.\d+\.devices\.\d+\.arrivalsUs\.\d+)$/
 
 test('row 49, property: a validator that changes any one field is found out, and never crashes a reader', async () => {
   const { certificate } = await verifyInProcess({ program: honest(), catalogue, engine, options: { memory: true } })
   const payload = JSON.parse(certificate).payload as string
   const statement = JSON.parse(new TextDecoder().decode(fromBase64(payload)!)) as Json
-  const places = placesOf(statement)
+  // Of the catalogue a few places: it is most of the statement, and one hash covers it.
+  const places = placesOf(statement).filter((way, i) => way[1] !== 'catalogue' || i % 100 === 0)
   const change = fc.oneof(
     fc.jsonValue({ maxDepth: 2 }).map((json) => () => json as Json),
     fc.constantFrom<(old: Json) => Json>(
@@ -143,7 +145,7 @@ test('row 49, property: a validator that changes any one field is found out, and
   )
 }, 120_000)
 
-test('row 49: what a signer infers with another catalogue has the form of a judgement all the same', async () => {
+test('row 49: what a signer infers has the form of a judgement, and the catalogue it says', async () => {
   const { certificate } = await verifyInProcess({ program: honest(), catalogue, engine })
   const payload = JSON.parse(certificate).payload as string
   const statement = JSON.parse(new TextDecoder().decode(fromBase64(payload)!)) as Json
@@ -155,12 +157,11 @@ test('row 49: what a signer infers with another catalogue has the form of a judg
     return (await checkCertificate(text, { engine, catalogue }))?.code ?? null
   }
   const finding = { code: 'FITS_CLAIM', verdict: 'matches', device: 0, got: 'A', expected: 'A' }
-  expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: [finding] }))).toBeNull()
+  expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: [finding] }))).toBe('WRONG_CATALOGUE')
   for (const strange of ['so', { ...finding, code: 'SO' }, { ...finding, more: 1 }])
     expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: [strange] }))).toBe('MALFORMED')
   expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: 5 }))).toBe('MALFORMED')
   expect(await problemOf(withClaim({ text: 'x', verdict: { a: 1 }, reasons: [] }))).toBe('MALFORMED')
-  expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: [null] }))).toBe('MALFORMED')
   const device = ['predicate', 'judgement', 'devices', 0]
   expect(await problemOf(put(other, [...device, 'identity', 'closest'], () => 5))).toBe('MALFORMED')
   expect(await problemOf(put(other, [...device, 'memory'], () => ({ status: 7 })))).toBe('MALFORMED')

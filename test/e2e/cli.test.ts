@@ -227,7 +227,7 @@ describe('touchstone check', () => {
       writeFileSync(inFolder(name), sealEnvelope(new TextEncoder().encode(payload), signer))
       expectRefusal(touchstone('check', inFolder(name), '--trust', toHex(signer.publicKey)), 1, code)
     }
-    check('version.json', JSON.stringify({ predicateType: 'urn:touchstone:proof-of-gpu:2' }), 'OTHER_VERSION')
+    check('version.json', JSON.stringify({ predicateType: 'urn:touchstone:proof-of-gpu:3' }), 'OTHER_VERSION')
     check('deep.json', `${'{"a":'.repeat(1e6)}1${'}'.repeat(1e6)}`, 'MALFORMED')
     check('proto.json', '{"__proto__":{"predicateType":"urn:touchstone:proof-of-gpu:1"}}', 'MALFORMED')
   })

@@ -14,18 +14,21 @@ from evidence import check_challenge, check_parts, check_signatures
 from judgement import check_figures, check_judgement
 from refused import Refused
 from schema import Schema
+from version2 import check_version2
 
 
 def check(data, trusted, with_openings=True):
     """Raises Refused, or returns one line that says what was checked. The steps are those of C8."""
-    payload, signer = open_envelope(data, trusted)
+    payload, signers = open_envelope(data, trusted)
     statement = read_json(payload)
     Schema(1 if isinstance(statement, dict) and statement.get("predicateType") == "urn:touchstone:proof-of-gpu:1" else 2).check(statement)
     predicate = statement["predicate"]
-    challenge, x = check_challenge(statement, predicate, signer)
+    challenge, x = check_challenge(statement, predicate, signers)
     if predicate["judgement"]["outcome"] == "rejected":
         raise Refused("REJECTED", "the validator rejected this run: %s" % (predicate["judgement"]["reason"] or {}).get("code"))
     parts = check_parts(challenge, x, predicate)
+    if challenge["version"] > 1:
+        check_version2(predicate)
     check_signatures(challenge, x, predicate, parts)
     figures = check_figures(predicate, parts)
     for part in parts if with_openings else []:

@@ -12,8 +12,9 @@ DEPTH = 16
 PAYLOAD_TYPE = b"application/vnd.in-toto+json"
 SPELLING = re.compile(
     rb'\{"payloadType":"application/vnd\.in-toto\+json","payload":"([A-Za-z0-9+/]+={0,2})",'
-    rb'"signatures":\[\{"keyid":"([0-9a-f]{64})","sig":"([A-Za-z0-9+/]+={0,2})"\}\]\}\n'
+    rb'"signatures":\[(\{"keyid":"[0-9a-f]{64}","sig":"[A-Za-z0-9+/]{86}=="\}(?:,\{"keyid":"[0-9a-f]{64}","sig":"[A-Za-z0-9+/]{86}=="\}){0,7})\]\}\n'
 )
+SIGNATURE = re.compile(rb'"keyid":"([0-9a-f]{64})","sig":"([A-Za-z0-9+/=]+)"')
 
 
 def decode_base64(text, what):
@@ -35,16 +36,19 @@ def read_file(path):
 
 
 def open_envelope(data, trusted):
-    """(the statement's bytes, the signer's key) of a file signed by a trusted key."""
+    """(the statement's bytes, the signers' keys) of a file signed by a trusted key."""
     match = SPELLING.fullmatch(data)
     require(match, "MALFORMED", "not an envelope in its one spelling (C1)")
-    payload, key = decode_base64(match.group(1), "payload"), bytes.fromhex(match.group(2).decode())
-    signature = decode_base64(match.group(3), "sig")
-    require(len(signature) == 64, "MALFORMED", "sig is not 64 bytes")
+    payload = decode_base64(match.group(1), "payload")
+    found = [(bytes.fromhex(key.decode()), decode_base64(text, "sig")) for key, text in SIGNATURE.findall(match.group(2))]
+    keys = [key for key, _ in found]
+    require(all(a < b for a, b in zip(keys, keys[1:])), "MALFORMED", "signatures out of order")
     signed = b"DSSEv1 %d %s %d " % (len(PAYLOAD_TYPE), PAYLOAD_TYPE, len(payload)) + payload
-    require(ed25519.verify(key, signed, signature), "BAD_SIGNATURE", "the signature does not fit the statement")
-    require(key in trusted, "UNKNOWN_SIGNER", "signed by %s; name it with --trust to accept it" % key.hex())
-    return payload, key
+    for key, signature in found:
+        require(ed25519.verify(key, signed, signature), "BAD_SIGNATURE", "a signature does not fit the statement")
+    named = ", ".join(key.hex() for key in keys)
+    require(trusted & set(keys), "UNKNOWN_SIGNER", "signed by %s; name it with --trust to accept it" % named)
+    return payload, keys
 
 
 def _depth_within(text, limit):
@@ -102,12 +106,13 @@ def write_number(value):
     return sign + digits[0] + ("." + digits[1:] if len(digits) > 1 else "") + power
 
 
-def write_json(value):
-    """The one spelling of C2: no spaces, keys as they came, only the escapes that JSON demands."""
+def write_json(value, ordered=False):
+    """The one spelling of C2: no spaces, keys as they came (or sorted), only the escapes that JSON demands."""
     if isinstance(value, dict):
-        return "{%s}" % ",".join("%s:%s" % (write_json(name), write_json(inner)) for name, inner in value.items())
+        pairs = sorted(value.items()) if ordered else value.items()
+        return "{%s}" % ",".join("%s:%s" % (write_json(name), write_json(inner, ordered)) for name, inner in pairs)
     if isinstance(value, list):
-        return "[%s]" % ",".join(map(write_json, value))
+        return "[%s]" % ",".join(write_json(inner, ordered) for inner in value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return write_number(value)
     return json.dumps(value, ensure_ascii=False)

@@ -5,6 +5,7 @@ import ed25519
 import tsp1
 from envelope import decode_base64
 from refused import Refused, require
+from whole import check_whole
 
 PRESETS = {"tiny": (64, 8), "devnet": (8192, 32), "mainnet": (None, 128), "custom": (None, 1)}
 PREDICATE = "urn:touchstone:proof-of-gpu:%d"
@@ -79,8 +80,8 @@ def _check_preset(challenge, preset, device_class):
             require(part["k"] == (2048 if device_class == "cpu" else wanted), "BAD_PRESET", "another k than the preset's")
 
 
-def check_challenge(statement, predicate, signer):
-    """(challenge, X), bound to the subject, the signer and the preset."""
+def check_challenge(statement, predicate, signers):
+    """(challenge, X), bound to the subject, the signers and the preset."""
     data = decode_base64(predicate["challenge"], "challenge")
     challenge, x = read_challenge(data), tsp1.challenge_hash(data)
     require(statement["predicateType"] == PREDICATE % challenge["version"], "VERSION", "a challenge of another version")
@@ -89,12 +90,15 @@ def check_challenge(statement, predicate, signer):
     require(run["name"] == "run " + challenge["runId"].hex(), "WRONG_SUBJECT", "another run id")
     require(run["digest"]["sha256"] == x.hex(), "WRONG_SUBJECT", "another challenge")
     require(prover["digest"]["ed25519"] == challenge["proverKey"].hex(), "WRONG_SUBJECT", "another prover")
-    require(challenge["validatorKey"] == signer, "WRONG_SIGNER", "the challenge names another validator")
+    require(challenge["validatorKey"] in signers, "WRONG_SIGNER", "the challenge names another validator")
+    require(challenge["version"] > 1 or len(signers) == 1, "MALFORMED", "version 1 has one signature")
     listed = predicate["claims"]["inventory"]["devices"]
     classes = {class_of(device) for device in listed[:challenge["devices"]]}
     require(len(listed) >= challenge["devices"] and len(classes) == 1, "BAD_CLAIMS", "devices of the inventory")
     if predicate["judgement"]["outcome"] != "rejected":
         _check_preset(challenge, predicate["preset"], classes.pop())
+        if challenge["version"] > 1 and predicate["preset"] == "mainnet":
+            check_whole(challenge, listed[:challenge["devices"]])
     return challenge, x
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A whole run of preset tiny by this folder's own prover and validator, as a certificate. For tests: the keys are public.
 
-make_certificate.py FILE [DEVICES]      DEVICES is 1 or 2; with 2 there are parts of one device and a link part
+make_certificate.py FILE [DEVICES]      DEVICES is 1 or 2; with 2 there are parts of one device, a link part and two signers
 """
 import base64
 import hashlib
@@ -14,12 +14,25 @@ import evidence
 import judgement
 import shape
 import tsp1
+import version2
 
 SIZE = chains.SIZE
 
 
 def secret(label):
     return hashlib.sha256(b"touchstone certificate " + label.encode()).digest()
+
+
+SHARE = {"low": 0.5, "high": 1}
+CATALOGUE = {
+    "version": 1,
+    "rules": {"rate": dict.fromkeys(("datasheetConsumer", "datasheetProfessional", "measured"), SHARE),
+              "fp32": dict.fromkeys(("datasheet", "measured"), SHARE), "bandwidth": dict.fromkeys(("datasheet", "measured"), SHARE)},
+    "sources": {"own": {"title": "a card that nobody has", "year": 2026}},
+    "models": [{"id": "one", "name": "One", "vendor": "Nobody", "chip": "one", "line": "professional", "aliases": [],
+                "hostLink": "pcie", "nvlink": False, "memoryBytes": 2**34, "memorySource": "own", "bandwidth": [],
+                "rates": {"int8": [{"value": 10**14, "basis": "measured", "source": "own"}]}, "twins": []}],
+}
 
 
 def text64(data):
@@ -153,10 +166,11 @@ def judged(challenge, x, predicate):
     devices = [{**judgement.device_facts(facts, device), "identity": nobody} for device in range(challenge["devices"])]
     for device in devices:
         device["memory"]["status"] = "held"
-    found = {"outcome": "accepted", "reason": None, "catalogue": "00" * 32, "devices": devices,
+    found = {"outcome": "accepted", "reason": None, "catalogue": version2.catalogue_hash(CATALOGUE), "devices": devices,
              "count": {"claimed": len(devices), "least": 1, "established": False, "sentence": judgement.uncounted(len(devices))},
              "scaling": judgement.scaling(facts, challenge["devices"]), "claim": None}
-    return {**predicate, "figures": figures, "judgement": found, "roundTripUs": 120}
+    return {**predicate, "figures": figures, "judgement": found, "roundTripUs": 120, "startedAt": "2025-12-31T23:59:00.000Z",
+            "notAfter": "2026-12-31T00:00:00.000Z", "catalogue": CATALOGUE, "extensions": {"x-note": ["may be passed over"]}}
 
 
 def statement(challenge, x, predicate):
@@ -166,17 +180,18 @@ def statement(challenge, x, predicate):
             "predicateType": "urn:touchstone:proof-of-gpu:2", "predicate": predicate}
 
 
-def seal(payload, key):
+def seal(payload, *keys):
     """The envelope of C1 around the statement's bytes."""
     signed = b"DSSEv1 28 application/vnd.in-toto+json %d " % len(payload) + payload
-    return ('{"payloadType":"application/vnd.in-toto+json","payload":"%s","signatures":[{"keyid":"%s","sig":"%s"}]}\n' % (
-        text64(payload), ed25519.public_key(key).hex(), text64(ed25519.sign(key, signed)))).encode()
+    pairs = sorted((ed25519.public_key(key).hex(), text64(ed25519.sign(key, signed))) for key in keys)
+    listed = ",".join('{"keyid":"%s","sig":"%s"}' % pair for pair in pairs)
+    return ('{"payloadType":"application/vnd.in-toto+json","payload":"%s","signatures":[%s]}\n' % (text64(payload), listed)).encode()
 
 
 def main(path, devices):
     payload = json.dumps(statement(*make(devices)), separators=(",", ":")).encode()
     with open(path, "wb") as file:
-        file.write(seal(payload, secret("validator")))
+        file.write(seal(payload, secret("validator"), *[secret("watcher")] * (devices - 1)))
     print(ed25519.public_key(secret("validator")).hex())
 
 

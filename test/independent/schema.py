@@ -69,6 +69,9 @@ class Schema:
     def _minimum(self, _schema, wanted, value, where):
         return "%s is too small" % where if _is(value, "number") and value < wanted else None
 
+    def _exclusiveMinimum(self, _schema, wanted, value, where):
+        return "%s is too small" % where if _is(value, "number") and value <= wanted else None
+
     def _maximum(self, _schema, wanted, value, where):
         return "%s is too large" % where if _is(value, "number") and value > wanted else None
 

@@ -213,6 +213,35 @@ def coherent_cases(forger):
     forger.resigned("challenge longer", put(lambda t: text64(base64.b64decode(t) + b"\0"), "challenge"))
 
 
+def version2_cases(forger):
+    """What version 2 added: times, catalogue, anchor, extensions, several signatures."""
+    first, blocks = ("catalogue", "models", 0), len(forger.statement["predicate"]["parts"])
+    anchor = {"chain": "none", "parts": [{"height": 1, "block": "00" * 32, "random": "11" * 32}] * blocks}
+    for name, change in (
+        ("started after the issue", put("2999-01-01T00:00:00.000Z", "startedAt")), ("started long before", put("2000-01-01T00:00:00.000Z", "startedAt")),
+        ("no time for the parts", put(forger.statement["predicate"]["issuedAt"], "startedAt")),
+        ("over before it was issued", put("2000-01-01T00:00:00.000Z", "notAfter")), ("valid for ever", put("9999-01-01T00:00:00.000Z", "notAfter")),
+        ("a day that no month has", put("2026-02-30T00:00:00.000Z", "startedAt")), ("time spelled otherwise", put("2026-01-01T00:00:00Z", "startedAt")),
+        ("an extension that must be known", put({"must-know": 1}, "extensions")), ("an extension of another name", put({"know": 1}, "extensions")),
+        ("seventeen extensions", put({"x-%d" % i: i for i in range(17)}, "extensions")), ("an extension with an escape", put({"x-a": "\x1b"}, "extensions")),
+        ("another catalogue", put(lambda h: h[::-1], "judgement", "catalogue")), ("no catalogue", put(None, "catalogue")),
+        ("a card renamed", put("NVIDIA Other", *first, "name")), ("a figure raised", put(lambda n: n + 1, *first, "memoryBytes")),
+        ("a card with a field more", put(1, *first, "more")), ("a card left out", put(lambda m: m[1:], "catalogue", "models")),
+        ("seeds of no block", put(anchor, "anchor")), ("an attestation of no form", put({"format": "x"}, "attestation")),
+    ):
+        forger.resigned("version 2: " + name, change)
+    payload, other = open_envelope(forger.data, forger.trusted)[0], bytes([9]) * 32
+    both = seal(payload, forger.validator, other)
+    head, tail = both[:both.index(b"[") + 1], b"]}\n"
+    pair = both[len(head):-len(tail)].split(b"},{")
+    one, two = pair[0] + b"}", b"{" + pair[1]
+    for name, listed in (("out of order", two + b"," + one), ("twice the same", one + b"," + one), ("none", b""),
+                         ("nine", b",".join(sorted([one] + [two] * 8))),
+                         ("exchanged", one.replace(one[-91:], two[-91:]) + b"," + two)):
+        forger.add("signatures: " + name, head + listed + tail)
+    forger.add("signatures: not the validator's", seal(payload, other))
+
+
 def spelling_cases(forger):
     """The same statement spelled in another way, signed by the validator (C2)."""
     text = write_json(forger.statement).encode()
@@ -232,7 +261,7 @@ def main(certificate, validator, prover, folder):
 
     with open(certificate, "rb") as file:
         forger = Forger(file.read(), key(validator), key(prover))
-    for group in (raw_cases, field_cases, judgement_cases, opening_cases, coherent_cases, spelling_cases):
+    for group in (raw_cases, field_cases, judgement_cases, opening_cases, coherent_cases, version2_cases, spelling_cases):
         group(forger)
     listed = []
     for number, (name, data, found) in enumerate(forger.cases):

@@ -98,28 +98,15 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
     const roundTripUs = roundTripUsOf(conducted.greeting)
     const claim = options.claim === null ? null : plainClaim(options.claim)
     const offered = inventory.devices.map(({ precisions }) => precisions)
-    const judged = { run, preset, deviceClasses, offered, catalogue, claim, roundTripUs, rejected }
-    const judgement = judgeRun(judged) // identify
-    const issuedAt = clock.wallTime().toISOString()
+    const asked = { run, preset, deviceClasses, offered, catalogue, claim, roundTripUs, rejected }
+    const judgement = judgeRun(asked) // identify
+    const seconds = (clock.monotonicUs() - startedUs) / 1e6
+    const issuedMs = clock.wallTime().getTime()
     const telemetry = readTelemetry(session.telemetry)
-    const certificate = issueCertificate(
-      {
-        ...conducted,
-        run,
-        program,
-        issuedAt,
-        preset: preset.name,
-        claim,
-        inventory,
-        telemetry,
-        judgement,
-        roundTripUs,
-      },
-      signer,
-    )
+    const judged = { preset: preset.name, claim, inventory, telemetry, judgement, catalogue, roundTripUs }
+    const certificate = issueCertificate({ ...conducted, run, program, issuedMs, seconds, ...judged }, signer)
     const { address, access } = box
     const { runId } = run.challenge
-    const seconds = (clock.monotonicUs() - startedUs) / 1e6
     return {
       address,
       access,

@@ -1,19 +1,25 @@
+import type { z } from 'zod'
 import { toBase64 } from '../bytes/base64.ts'
 import type { Signer } from '../bytes/ed25519.ts'
 import { toHex } from '../bytes/hex.ts'
+import type { Catalogue } from '../identify/catalogue.ts'
 import type { PresetName } from '../params/presets.ts'
 import { challengeHash, encodeChallenge } from '../proof/challenge.ts'
 import { figuresOf } from '../proof/figures.ts'
 import { resultMessage } from '../proof/signatures.ts'
 import { partQuery, type Run } from '../proof/verifyPart.ts'
+import { toInstant } from '../units/instants.ts'
 import type { Inventory } from '../wire/inventory.ts'
 import { sealEnvelope } from './envelope.ts'
 import type { Judgement } from './judgeRun.ts'
-import { PREDICATE_TYPES, STATEMENT_TYPE, type Statement, statePart } from './statement.ts'
+import { PREDICATE_TYPES, STATEMENT_TYPE, type Statement, type statementSchema, statePart } from './statement.ts'
 
 export interface IssueInputs {
   readonly program: string
-  readonly issuedAt: string
+  /** Milliseconds since 1970. */
+  readonly issuedMs: number
+  /** How long it took by the clock that nobody sets. */
+  readonly seconds: number
   readonly preset: PresetName
   readonly run: Run
   readonly readySignature: Uint8Array
@@ -26,7 +32,12 @@ export interface IssueInputs {
   readonly judgement: Judgement
   /** The shortest round trip measured before the run. */
   readonly roundTripUs: number
+  /** By which the judgement was made; it travels with it. */
+  readonly catalogue: Catalogue
 }
+
+/** C3: afterwards a certificate is evidence of the past, and no longer says what a box is. */
+const VALID_MS = 30 * 24 * 3600 * 1000
 
 /** §10. The evidence of one run as a signed file that anyone re-checks offline. */
 export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
@@ -35,7 +46,7 @@ export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
   const complete = run.parts.length === run.challenge.parts.length && inputs.resultSignature.length > 0
   const queries = complete ? run.challenge.parts.map((_, p) => partQuery(run, p)) : []
   const validator = complete ? toBase64(signer.sign(resultMessage(run.challenge, queries))) : ''
-  const statement: Statement = {
+  const statement: z.infer<typeof statementSchema> = {
     _type: STATEMENT_TYPE,
     subject: [
       { name: `run ${toHex(run.challenge.runId)}`, digest: { sha256: toHex(challengeHash(canonical)) } },
@@ -44,7 +55,7 @@ export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
     predicateType: PREDICATE_TYPES[2],
     predicate: {
       program: inputs.program,
-      issuedAt: inputs.issuedAt,
+      issuedAt: toInstant(inputs.issuedMs),
       preset: inputs.preset,
       challenge: toBase64(canonical),
       ready: toBase64(inputs.readySignature),
@@ -59,6 +70,9 @@ export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
       figures: figuresOf(run),
       judgement: inputs.judgement as unknown as Statement['predicate']['judgement'],
       roundTripUs: inputs.roundTripUs,
+      startedAt: toInstant(inputs.issuedMs - Math.ceil(1000 * inputs.seconds)),
+      notAfter: toInstant(inputs.issuedMs + VALID_MS),
+      catalogue: inputs.catalogue as unknown as NonNullable<Statement['predicate']['catalogue']>,
     },
   }
   return sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer)

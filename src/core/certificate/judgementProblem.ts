@@ -1,6 +1,7 @@
 import { canonicalJson } from '../bytes/canonicalJson.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
 import { catalogueHash } from '../identify/catalogueHash.ts'
+import type { ProtocolVersion } from '../params/constants.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 import { type Judgement, judgeRun } from './judgeRun.ts'
 import type { CertificateProblem } from './problems.ts'
@@ -12,30 +13,40 @@ export interface JudgementCheck {
   readonly recomputed: boolean
 }
 
-/** The judgement must follow from the evidence; a rejection by the conduct of the run is the signer's word. */
-export function judgementProblem(
+/** What follows from the evidence of a certificate, by these rules and this catalogue. */
+export function judgeCertificate(
   { statement, run, preset }: ReadCertificate,
   catalogue: Catalogue,
+  rules: ProtocolVersion,
+): Judgement {
+  const { claims, roundTripUs } = statement.predicate
+  const deviceClasses = claims.inventory.devices.map((device) => device.class)
+  const offered = claims.inventory.devices.map(({ precisions }) => precisions)
+  const claim = claims.text
+  return judgeRun({ run, preset, deviceClasses, offered, catalogue, claim, roundTripUs, rejected: null, rules })
+}
+
+/** The judgement must follow from the evidence; a rejection by the conduct of the run is the signer's word. */
+export function judgementProblem(
+  read: ReadCertificate,
+  readersCatalogue: Catalogue,
   found: RejectReason | null,
 ): JudgementCheck {
-  const stated = statement.predicate.judgement
+  const stated = read.statement.predicate.judgement
   if (found !== null && stated.outcome === 'accepted')
     return { problem: { code: 'EVIDENCE_REJECTED', reason: found }, recomputed: true }
   if (stated.outcome === 'rejected')
     return { problem: { code: 'RUN_REJECTED', reason: stated.reason as unknown as RejectReason }, recomputed: false }
-  const { claims, roundTripUs } = statement.predicate
-  const { inventory, text } = claims
-  const deviceClasses = inventory.devices.map((device) => device.class)
-  const offered = inventory.devices.map(({ precisions }) => precisions)
-  const inputs = { run, preset, deviceClasses, offered, catalogue, claim: text, roundTripUs, rejected: null }
-  const judged = judgeRun(inputs)
+  // Since version 2 the catalogue travels with the judgement; before, it was recomputed by whoever had the same one.
+  const catalogue = read.catalogue ?? readersCatalogue
+  const judged = judgeCertificate(read, catalogue, read.version)
   const recomputed = stated.catalogue === catalogueHash(catalogue)
   const expected = recomputed ? judged : withStatedInferences(judged, stated as unknown as Judgement)
   const same = canonicalJson(expected) === canonicalJson(stated)
   return { problem: same ? null : { code: 'WRONG_JUDGEMENT' }, recomputed }
 }
 
-/** C7: what only the other catalogue could tell is taken as stated; everything else must follow all the same. */
+/** C7, version 1: what only the other catalogue could tell is taken as stated; everything else must follow all the same. */
 function withStatedInferences(judged: Judgement, stated: Judgement): Judgement {
   const { catalogue, claim } = stated
   const inferred = judged.devices.some(

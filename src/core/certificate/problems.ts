@@ -22,6 +22,16 @@ export type ProblemCode =
   | 'WRONG_JUDGEMENT'
   | 'RUN_REJECTED'
   | 'EVIDENCE_REJECTED'
+  | 'UNKNOWN_EXTENSION'
+  | 'WRONG_CATALOGUE'
+  | 'WRONG_ANCHOR'
+  | 'WRONG_TIMES'
+  | 'FROM_THE_FUTURE'
+  | 'TOO_OLD'
+  | 'WRONG_PROVER'
+  | 'WRONG_SIGNER'
+  | 'TOO_FEW_SIGNERS'
+  | 'SIGNER_REVOKED'
 
 export interface CertificateProblem {
   readonly code: ProblemCode
@@ -31,6 +41,8 @@ export interface CertificateProblem {
   /** The rule of the protocol that the evidence breaks. */
   readonly reason?: RejectReason
 }
+
+export const isProblem = (value: object): value is CertificateProblem => 'code' in value
 
 const ASK_AGAIN = 'Ask the signer for the file again; do not rely on this one.'
 
@@ -82,4 +94,38 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly meaning: string; 
     nextStep: 'The box did not prove what it was asked.',
   },
   EVIDENCE_REJECTED: { meaning: 'the evidence breaks a rule of the protocol', nextStep: 'Do not rely on this signer.' },
+  UNKNOWN_EXTENSION: {
+    meaning: 'it says something that this version does not know and must not pass over',
+    nextStep: 'Check it with a newer version of the program.',
+  },
+  WRONG_CATALOGUE: {
+    meaning: 'the catalogue inside is not one, or not the one it was judged by',
+    nextStep: 'Do not rely on this signer.',
+  },
+  WRONG_ANCHOR: {
+    meaning: 'the seeds do not follow from the blocks it names',
+    nextStep: 'Do not rely on this signer.',
+  },
+  FROM_THE_FUTURE: {
+    meaning: 'it was issued later than now',
+    nextStep: 'Set the clock of this machine; if it is right, do not rely on this signer.',
+  },
+  TOO_OLD: { meaning: 'it is older than --max-age allows', nextStep: 'Have the box verified again.' },
+  WRONG_PROVER: {
+    meaning: 'it is about another box than --prover names',
+    nextStep: 'Ask for the certificate of the box you mean.',
+  },
+  WRONG_SIGNER: {
+    meaning: 'the key that --signer names has not signed it',
+    nextStep: 'Ask that validator to sign it, or to verify the box.',
+  },
+  TOO_FEW_SIGNERS: {
+    meaning: 'fewer keys that you trust have signed it than --signers asks for',
+    nextStep: 'Name the keys you trust with --trust, or ask another validator to sign it.',
+  },
+  SIGNER_REVOKED: {
+    meaning: 'it was signed after its signer was revoked or replaced',
+    nextStep: 'Ask for a run by a signer in good standing.',
+  },
+  WRONG_TIMES: { meaning: 'its times contradict each other', nextStep: 'Do not rely on this signer.' },
 }

@@ -14,7 +14,7 @@ import type { TileEngine } from '../proof/tileEngine.ts'
 import { ensureDepth } from './ensureDepth.ts'
 import { MAX_CERTIFICATE_BYTES, openEnvelope, sealEnvelope } from './envelope.ts'
 import { PROBLEMS } from './problems.ts'
-import { readCertificate } from './readCertificate.ts'
+import { readCertificate } from './readEvidence.ts'
 
 let certificate: string
 let kit: { engine: TileEngine; catalogue: Catalogue }
@@ -101,7 +101,7 @@ describe('a certificate', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (payload) => {
         const text = sealEnvelope(payload, VALIDATOR)
-        expect(openEnvelope(text)).toEqual({ payload, signerKey: VALIDATOR.publicKey })
+        expect(openEnvelope(text)).toEqual({ payload, signerKeys: [VALIDATOR.publicKey] })
         const other = text.replace(
           /"keyid":"[0-9a-f]{64}"/,
           `"keyid":"${Buffer.from(testSigner(4).publicKey).toString('hex')}"`,

@@ -1,11 +1,10 @@
-import type { z } from 'zod'
 import { fromBase64 } from '../bytes/base64.ts'
 import { equalBytes } from '../bytes/bytes.ts'
 import { checkSignature } from '../bytes/ed25519.ts'
-import { toHex } from '../bytes/hex.ts'
-import { printable } from '../bytes/printable.ts'
+import { fromHex, toHex } from '../bytes/hex.ts'
 import { DecodeError } from '../bytes/reader.ts'
-import { parseStrictJson } from '../bytes/strictJson.ts'
+import { taggedHash } from '../bytes/sha256.ts'
+import type { Catalogue } from '../identify/catalogue.ts'
 import type { ProtocolVersion } from '../params/constants.ts'
 import { PRESETS, type Preset } from '../params/presets.ts'
 import { type Challenge, challengeHash, decodeChallenge, encodeChallenge } from '../proof/challenge.ts'
@@ -14,88 +13,65 @@ import { figuresOf } from '../proof/figures.ts'
 import { nonceHash } from '../proof/seeds.ts'
 import { readyMessage, resultMessage } from '../proof/signatures.ts'
 import { partQuery, type Run, verifyRoots } from '../proof/verifyPart.ts'
+import { readCarried } from './carriedCatalogue.ts'
 import { challengeDiffers } from './challengeDiffers.ts'
-import { ensureDepth } from './ensureDepth.ts'
-import { openEnvelope } from './envelope.ts'
-import type { CertificateProblem } from './problems.ts'
-import {
-  PREDICATE_TYPES,
-  readPart,
-  type Statement,
-  statementOfVersion1,
-  statementSchema,
-  statementVersion1,
-} from './statement.ts'
+import { type CertificateProblem, isProblem } from './problems.ts'
+import { readPart, type Statement } from './statement.ts'
+import { timesProblem } from './times.ts'
+import { wholeRunDiffers } from './wholeRunDiffers.ts'
 
 /** A certificate whose signatures, bindings and figures hold. Its openings and its judgement are not yet checked. */
 export interface ReadCertificate {
-  readonly signerKey: Uint8Array
+  readonly kind: 'certificate'
+  readonly version: ProtocolVersion
+  readonly signerKeys: readonly Uint8Array[]
   readonly statement: Statement
   readonly run: Run
   readonly preset: Preset
+  /** The one the signer judged by; version 1 did not carry it. */
+  readonly catalogue: Catalogue | null
 }
 
-export type TrustRule = (signerKey: Uint8Array) => boolean
-
-const isProblem = (value: object): value is CertificateProblem => 'code' in value
-
-/** Everything that can be checked without recomputing a tile, in the order of docs/spec/certificate.md §4. */
-export function readCertificate(text: string, trusts: TrustRule): ReadCertificate | CertificateProblem {
-  const envelope = openEnvelope(text)
-  if (isProblem(envelope)) return envelope
-  const { payload, signerKey } = envelope
-  // An unknown signer may have signed anything: nothing of it is parsed.
-  if (!trusts(signerKey)) return { code: 'UNKNOWN_SIGNER', got: toHex(signerKey) }
-  const stated = readStatement(payload)
-  if (isProblem(stated)) return stated
-  const { statement } = stated
-  const challenge = readChallenge(stated, signerKey)
+/** Everything that can be checked without recomputing a tile, in the order of docs/spec/certificate.md C8. */
+export function certificateOf(
+  version: ProtocolVersion,
+  statement: Statement,
+  signerKeys: readonly Uint8Array[],
+): ReadCertificate | CertificateProblem {
+  // One who counter-signs is new in version 2; before, a second signature was another spelling.
+  if (version === 1 && signerKeys.length > 1) return { code: 'NOT_CANONICAL', where: 'signatures' }
+  const unknown = Object.keys(statement.predicate.extensions ?? {}).find((name) => name.startsWith('must-'))
+  if (unknown !== undefined) return { code: 'UNKNOWN_EXTENSION', where: unknown }
+  const challenge = readChallenge(version, statement, signerKeys)
   if (isProblem(challenge)) return challenge
   const preset = PRESETS[statement.predicate.preset]
   const devices = statement.predicate.claims.inventory.devices.slice(0, challenge.deviceCount)
-  const deviceClasses = devices.map((device) => device.class)
   if (devices.length < challenge.deviceCount) return { code: 'WRONG_SUBJECT', where: 'devices' }
-  const differs = challengeDiffers(preset, challenge, deviceClasses)
+  const deviceClasses = devices.map((device) => device.class)
+  const differs =
+    challengeDiffers(preset, challenge, deviceClasses) ??
+    (version > 1 && preset.secure ? wholeRunDiffers(challenge, devices) : null)
   // A rejected run may have ended in its calibration, which has fewer openings than the preset.
   if (differs && statement.predicate.judgement.outcome === 'accepted') return { code: 'WRONG_PRESET', where: differs }
   const parts = readParts(statement, challenge)
   if (isProblem(parts)) return parts
   const run = { challenge, parts: parts.evidence }
-  return signaturesProblem(statement, run) ?? figuresProblem(statement, run) ?? { signerKey, statement, run, preset }
+  const { catalogue: carried, judgement } = statement.predicate
+  const catalogue = carried && readCarried(carried, judgement.catalogue)
+  if (carried && !catalogue) return { code: 'WRONG_CATALOGUE' }
+  const problem =
+    timesProblem(statement.predicate, run) ??
+    anchorProblem(statement.predicate, run) ??
+    signaturesProblem(statement, run) ??
+    figuresProblem(statement, run)
+  return problem ?? { kind: 'certificate', version, signerKeys, statement, run, preset, catalogue }
 }
 
-interface Versioned {
-  readonly version: ProtocolVersion
-  readonly statement: Statement
-}
-
-function versioned<T>(
+function readChallenge(
   version: ProtocolVersion,
-  parsed: z.ZodSafeParseResult<T>,
-  asToday: (statement: T) => Statement,
-): Versioned | CertificateProblem {
-  if (parsed.success) return { version, statement: asToday(parsed.data) }
-  return { code: 'MALFORMED', where: printable(parsed.error.issues[0]?.path.map(String).join('.') ?? '', 80) }
-}
-
-function readStatement(payload: Uint8Array): Versioned | CertificateProblem {
-  try {
-    ensureDepth(payload, 16)
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload)
-    const value = parseStrictJson(text)
-    // C2: one spelling, so that no two readers see two statements in the same bytes.
-    if (JSON.stringify(value) !== text) return { code: 'NOT_CANONICAL', where: 'payload' }
-    const type = (value as { predicateType?: unknown } | null)?.predicateType
-    if (type === PREDICATE_TYPES[1]) return versioned(1, statementVersion1.safeParse(value), statementOfVersion1)
-    if (typeof type === 'string' && type !== PREDICATE_TYPES[2])
-      return { code: 'OTHER_VERSION', expected: PREDICATE_TYPES[2] }
-    return versioned(2, statementSchema.safeParse(value), (statement) => statement)
-  } catch {
-    return { code: 'MALFORMED', where: 'payload' }
-  }
-}
-
-function readChallenge({ version, statement }: Versioned, signerKey: Uint8Array): Challenge | CertificateProblem {
+  statement: Statement,
+  signerKeys: readonly Uint8Array[],
+): Challenge | CertificateProblem {
   const bytes = fromBase64(statement.predicate.challenge)
   if (!bytes) return { code: 'MALFORMED', where: 'predicate.challenge' }
   let challenge: Challenge
@@ -111,7 +87,8 @@ function readChallenge({ version, statement }: Versioned, signerKey: Uint8Array)
   if (run.digest.sha256 !== toHex(challengeHash(encodeChallenge(challenge))))
     return { code: 'WRONG_SUBJECT', where: 'X' }
   if (prover.digest.ed25519 !== toHex(challenge.proverKey)) return { code: 'WRONG_SUBJECT', where: 'prover key' }
-  if (!equalBytes(challenge.validatorKey, signerKey)) return { code: 'WRONG_SUBJECT', where: 'validator key' }
+  if (!signerKeys.some((key) => equalBytes(key, challenge.validatorKey)))
+    return { code: 'WRONG_SUBJECT', where: 'validator key' }
   return challenge
 }
 
@@ -133,6 +110,16 @@ function readParts({ predicate }: Statement, challenge: Challenge): { evidence: 
     if (reason) return { code: 'EVIDENCE_REJECTED', reason }
   }
   return { evidence }
+}
+
+/** §10: where a chain is named, every S_p follows from one of its blocks. That the block is one of it is for the reader to look up. */
+function anchorProblem({ anchor }: Statement['predicate'], { parts }: Run): CertificateProblem | null {
+  if (!anchor) return null
+  const follows = parts.every(({ s }, p) => {
+    const { block, random } = anchor.parts[p] ?? { block: '', random: '' }
+    return toHex(taggedHash('tsp1/s', fromHex(`${block}${random}`, 64) ?? new Uint8Array(0))) === toHex(s)
+  })
+  return follows ? null : { code: 'WRONG_ANCHOR' }
 }
 
 function signaturesProblem({ predicate }: Statement, run: Run): CertificateProblem | null {

@@ -53,11 +53,16 @@ function leastMicroseconds({ preset, run: { challenge }, roundTripUs }: Timed, p
 /** A box that was busy in the first run and is idle in the second may be twice as fast, and is honest all the same. */
 const LENGTHENED = 3
 
-/** The plan with more rounds in every timed part, aiming well past the least: the parts that were long enough may not be again. */
+/**
+ * The plan with more rounds in every timed part, aiming well past the least: the parts that were long enough may not be
+ * again. A part that another is compared with, alone or over the link, grows with that one.
+ */
 export function lengthen(plan: readonly PlannedPart[], timed: readonly TimedPart[]): PlannedPart[] {
   return plan.map((part, p) => {
+    const like = part.kind === 'link' ? plan.findIndex(({ kind }) => kind === 'memory') : p
+    const compared = part.mask === plan[0]!.mask ? like : 0
     const factors = timed
-      .filter((entry) => entry.part === p)
+      .filter((entry) => entry.part === compared)
       .map(({ leastUs, elapsedUs }) => (LENGTHENED * leastUs) / elapsedUs)
     return { ...part, rounds: boundedRounds(Math.ceil(part.rounds * Math.max(1, ...factors)), part.kept.length) }
   })

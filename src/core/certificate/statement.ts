@@ -2,15 +2,14 @@ import { z } from 'zod'
 import { fromBase64, toBase64 } from '../bytes/base64.ts'
 import { concatBytes } from '../bytes/bytes.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
-import { CLAIM_CODES, type ClaimAnswer, type ClaimCode } from '../identify/claimReasons.ts'
-import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'
 import { MAX_DEVICES, MAX_PARTS, type ProtocolVersion } from '../params/constants.ts'
-import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import type { PresetName } from '../params/presets.ts'
 import { PART_KINDS } from '../proof/challenge.ts'
 import type { PartEvidence } from '../proof/evidence.ts'
-import { REASONS, type RejectCode } from '../proof/reasons.ts'
 import { inventoryOfVersion1, inventorySchema, inventoryVersion1, shortText } from '../wire/inventory.ts'
+import { catalogueSchema } from './carriedCatalogue.ts'
+import { base64, count, hex, instant, precision } from './fields.ts'
+import { judgementSchema, reason } from './judgementSchema.ts'
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 /** Evidence is known by its predicate type; the number is the version of the challenge inside. */
@@ -18,10 +17,6 @@ export const PREDICATE_TYPES = {
   1: 'urn:touchstone:proof-of-gpu:1',
   2: 'urn:touchstone:proof-of-gpu:2',
 } as const satisfies Record<ProtocolVersion, string>
-
-const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`))
-const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/)
-const count = z.int().min(0)
 
 const device = z.strictObject({
   device: count.max(MAX_DEVICES - 1),
@@ -41,7 +36,7 @@ const part = z.strictObject({
 const figure = z.strictObject({
   part: count,
   kind: z.enum(PART_KINDS),
-  precision: z.enum(PRECISION_NAMES as [Precision, ...Precision[]]),
+  precision,
   device: count,
   elapsedUs: count,
   perSecond: count,
@@ -55,18 +50,7 @@ const isPlain = (value: unknown): boolean => {
   return Object.entries(value).every(([key, inner]) => isPlain(key) && isPlain(inner))
 }
 
-const fact = z.union([z.number(), z.string().max(200)])
-
-const reason = z.strictObject({
-  code: z.enum(Object.keys(REASONS) as [RejectCode, ...RejectCode[]]),
-  part: count.optional(),
-  device: count.optional(),
-  opening: count.optional(),
-  expected: fact.optional(),
-  got: fact.optional(),
-})
-
-/** What is taken as stated where another catalogue judged (C7) has its form at least: a reader relies on it. */
+/** Version 1: what is taken as stated where another catalogue judged (C7) has its form at least: a reader relies on it. */
 const identity = z.strictObject({
   status: z.string(),
   model: z.string().nullable(),
@@ -81,32 +65,19 @@ const cardCount = z.strictObject({
   established: z.boolean(),
   sentence: z.string(),
 })
-const claimFinding = z.strictObject({
-  code: z.enum(Object.keys(CLAIM_CODES) as [ClaimCode, ...ClaimCode[]]),
-  verdict: z.enum(CLAIM_ANSWERS as [ClaimAnswer, ...ClaimAnswer[]]),
-  device: count.nullable(),
-  got: fact,
-  expected: fact,
-  precision: z.enum(PRECISION_NAMES as [Precision, ...Precision[]]).optional(),
-  model: z.string().optional(),
-  beside: count.optional(),
-  restsOn: z.array(z.string()).optional(),
-  ruledOut: z.string().optional(),
-})
+const claim = z.strictObject({ text: z.string(), verdict: z.string(), reasons: z.array(z.string()) })
 
-/** Version 1 has sentences where there are findings now. */
-const judgementWith = <F extends z.ZodType>(finding: F) =>
-  z
-    .looseObject({
-      outcome: z.enum(['accepted', 'rejected']),
-      reason: reason.nullable(),
-      catalogue: hex(32),
-      devices: z.array(z.looseObject({ device: count, identity, memory: memory.nullable() })),
-      count: cardCount,
-      claim: z.strictObject({ text: z.string(), verdict: z.string(), reasons: z.array(finding) }).nullable(),
-    })
-    .refine(isPlain)
-    .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))
+const judgementVersion1 = z
+  .looseObject({
+    outcome: z.enum(['accepted', 'rejected']),
+    reason: reason.nullable(),
+    catalogue: hex(32),
+    devices: z.array(z.looseObject({ device: count, identity, memory: memory.nullable() })),
+    count: cardCount,
+    claim: claim.nullable(),
+  })
+  .refine(isPlain)
+  .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))
 
 /** What the prover said when a device failed. */
 const fault = z.strictObject({
@@ -136,9 +107,44 @@ const predicateWith = <I extends z.ZodType, M extends z.ZodRawShape>(inventory: 
     ...more,
   })
 
-const ofVersion1 = { judgement: judgementWith(z.string()) }
-/** The shortest round trip the signer measured before the run; its word, as the times are. */
-const ofVersion2 = { judgement: judgementWith(claimFinding), roundTripUs: count }
+/** §10: where a chain was at hand, S_p = SHA-256("tsp1/s" || block || random), one entry per part. */
+const anchor = z.strictObject({
+  chain: shortText,
+  parts: z
+    .array(z.strictObject({ height: count, block: hex(32), random: hex(32) }))
+    .min(1)
+    .max(MAX_PARTS),
+})
+
+/** §9: what the devices' own vendor signed, before and after the run, in the order of the devices. */
+const attestation = z.strictObject({
+  format: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/),
+  open: z.array(base64).min(1).max(MAX_DEVICES),
+  close: z.array(base64).min(1).max(MAX_DEVICES),
+})
+
+/**
+ * C3, the rule of minor versions: a later program adds fields here alone. A name with `x-` may be ignored by whoever does
+ * not know it, since it changes the meaning of nothing else; one with `must-` may not, and is refused (UNKNOWN_EXTENSION).
+ */
+const extensions = z
+  .record(z.string().regex(/^(x|must)-[a-z0-9-]{1,40}$/), z.json().refine(isPlain))
+  .refine((given) => Object.keys(given).length <= 16)
+  .meta({ maxProperties: 16 })
+
+/** What certificates carry since version 2. Evidence of other kinds that belongs to the run has its place here too. */
+const ofVersion2 = {
+  judgement: judgementSchema,
+  /** The shortest round trip the signer measured before the run; its word, as the times are. */
+  roundTripUs: count,
+  issuedAt: instant,
+  startedAt: instant,
+  notAfter: instant,
+  catalogue: catalogueSchema,
+  anchor: anchor.optional(),
+  attestation: attestation.optional(),
+  extensions: extensions.optional(),
+}
 
 const statementWith = <T extends string, P extends z.ZodType>(type: T, predicate: P) =>
   z.strictObject({
@@ -153,9 +159,22 @@ const statementWith = <T extends string, P extends z.ZodType>(type: T, predicate
 
 /** The in-toto statement inside a certificate; docs/spec/certificate.md describes every field. */
 export const statementSchema = statementWith(PREDICATE_TYPES[2], predicateWith(inventorySchema, ofVersion2))
-export const statementVersion1 = statementWith(PREDICATE_TYPES[1], predicateWith(inventoryVersion1, ofVersion1))
+export const statementVersion1 = statementWith(
+  PREDICATE_TYPES[1],
+  predicateWith(inventoryVersion1, { judgement: judgementVersion1 }),
+)
 
-/** A statement of version 1 as its reader sees it: the fields it has, in the names of today. */
+type Issued = z.infer<typeof statementSchema>
+type NotInVersion1 = 'startedAt' | 'notAfter' | 'catalogue'
+
+/** A statement as its reader sees it: null is what version 1 did not say. */
+export type Statement = Omit<Issued, 'predicate'> & {
+  readonly predicate: Omit<Issued['predicate'], NotInVersion1> & {
+    readonly [K in NotInVersion1]: Issued['predicate'][K] | null
+  }
+}
+
+/** The fields that a statement of version 1 has, in the names of today. */
 export const statementOfVersion1 = ({ predicate, ...rest }: z.infer<typeof statementVersion1>): Statement => ({
   ...rest,
   predicateType: PREDICATE_TYPES[2],
@@ -166,10 +185,12 @@ export const statementOfVersion1 = ({ predicate, ...rest }: z.infer<typeof state
     judgement: predicate.judgement as unknown as Statement['predicate']['judgement'],
     // It did not say, and nothing was asked by it.
     roundTripUs: 0,
+    startedAt: null,
+    notAfter: null,
+    catalogue: null,
   },
 })
 
-export type Statement = z.infer<typeof statementSchema>
 type StatedPart = z.infer<typeof part>
 
 export function statePart(evidence: PartEvidence): StatedPart {

@@ -21,6 +21,17 @@ export function formatBytes(bytes: number): string {
   return bytes >= 2 ** 20 ? `${(bytes / 2 ** 20).toFixed(0)} MiB` : `${(bytes / 2 ** 10).toFixed(0)} KiB`
 }
 
+/** In the largest unit of which there are two: ages need no more. */
+export function formatAge(seconds: number): string {
+  const units = [
+    { name: 'days', seconds: 86_400 },
+    { name: 'hours', seconds: 3600 },
+    { name: 'minutes', seconds: 60 },
+  ]
+  const unit = units.find((candidate) => seconds >= 2 * candidate.seconds) ?? { name: 'seconds', seconds: 1 }
+  return `${Math.max(0, Math.floor(seconds / unit.seconds))} ${unit.name}`
+}
+
 export function formatSeconds(seconds: number): string {
   if (seconds < 0.1) return `${(seconds * 1000).toFixed(seconds < 0.01 ? 1 : 0)} ms`
   if (seconds < 120) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`

@@ -1,0 +1,31 @@
+import type { DeviceJudgement, Judgement } from './judgeRun.ts'
+
+/**
+ * Where two judgements of one run come to another conclusion: what a buyer would act on. Shares, expected ranges and
+ * reasons may differ, and of cards that measure alike either may be named first.
+ */
+export function conclusionsDiffer(stated: Judgement, ours: Judgement): string[] {
+  const differs = [
+    { what: 'outcome', differ: stated.outcome !== ours.outcome },
+    { what: 'claim', differ: stated.claim?.verdict !== ours.claim?.verdict },
+    { what: 'count', differ: stated.count.established && !ours.count.established },
+    ...stated.devices.flatMap((device, i) => {
+      const other = ours.devices[i]
+      if (!other) return [{ what: `device ${i}`, differ: true }]
+      return [
+        { what: `device ${i} identity`, differ: !sameCard(device.identity, other.identity) },
+        { what: `device ${i} memory`, differ: device.memory?.status === 'proven' && other.memory?.status !== 'proven' },
+      ]
+    }),
+  ]
+  return differs.filter(({ differ }) => differ).map(({ what }) => what)
+}
+
+type Identity = DeviceJudgement['identity']
+
+function sameCard(stated: Identity, ours: Identity): boolean {
+  if (stated.status !== ours.status) return false
+  if (stated.model === null || ours.model === null) return stated.model === ours.model
+  const group = [stated.model, ...stated.twins]
+  return [ours.model, ...ours.twins].some((id) => group.includes(id))
+}

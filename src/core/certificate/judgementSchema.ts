@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { CLAIM_CODES, type ClaimAnswer, type ClaimCode } from '../identify/claimReasons.ts'
+import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'
+import { MAX_DEVICES } from '../params/constants.ts'
+import { REASONS, type RejectCode } from '../proof/reasons.ts'
+import { count, hex, plain, precision } from './fields.ts'
+
+const fact = z.union([
+  z.number(),
+  z
+    .string()
+    .max(200)
+    .regex(/^[\x20-\x7e]*$/),
+])
+
+export const reason = z.strictObject({
+  code: z.enum(Object.keys(REASONS) as [RejectCode, ...RejectCode[]]),
+  part: count.optional(),
+  device: count.optional(),
+  opening: count.optional(),
+  expected: fact.optional(),
+  got: fact.optional(),
+})
+
+/** Rates between two arrivals are for drawing, and a microsecond makes them larger than a count can be. */
+const drawn = z.number().min(0)
+const percent = z.int().min(0).max(100)
+const perPrecision = z.partialRecord(precision, count)
+
+const sustained = z.strictObject({
+  precision,
+  perSecond: count,
+  medianPerSecond: drawn,
+  lowPerSecond: drawn,
+  leastPerSecond: drawn,
+  lastShare: drawn,
+  peakShare: drawn,
+  dips: count,
+  points: z.array(drawn).min(1).max(60),
+})
+
+const memory = z.strictObject({
+  heldBytes: count,
+  perSecond: count,
+  floorBytes: count.nullable(),
+  status: z.enum(['proven', 'held']),
+})
+
+const identity = z.strictObject({
+  status: z.enum(['identified', 'unknown', 'cpu', 'insecure']),
+  model: plain.nullable(),
+  confidencePercent: percent,
+  twins: z.array(plain).max(8),
+  closest: z.array(z.strictObject({ model: plain, confidencePercent: percent })).max(8),
+})
+
+const device = z.strictObject({
+  device: count.max(MAX_DEVICES - 1),
+  rates: perPrecision,
+  classes: perPrecision,
+  sustained: sustained.nullable(),
+  memory: memory.nullable(),
+  bindPerSecond: count.nullable(),
+  bindShare: count.nullable(),
+  alonePerSecond: count.nullable(),
+  linkPerSecond: count.nullable(),
+  identity,
+})
+
+const answer = z.enum(CLAIM_ANSWERS as [ClaimAnswer, ...ClaimAnswer[]])
+
+const finding = z.strictObject({
+  code: z.enum(Object.keys(CLAIM_CODES) as [ClaimCode, ...ClaimCode[]]),
+  verdict: answer,
+  device: count.nullable(),
+  got: fact,
+  expected: fact,
+  precision: precision.optional(),
+  model: plain.optional(),
+  beside: count.optional(),
+  restsOn: z.array(plain).max(16).optional(),
+  ruledOut: plain.optional(),
+})
+
+/** C7, version 2: every field there is and nothing else, as strict as the program that recomputes it. */
+export const judgementSchema = z
+  .strictObject({
+    outcome: z.enum(['accepted', 'rejected']),
+    reason: reason.nullable(),
+    catalogue: hex(32),
+    devices: z.array(device).max(MAX_DEVICES),
+    count: z.strictObject({
+      claimed: count.max(MAX_DEVICES),
+      least: count,
+      established: z.boolean(),
+      sentence: plain,
+    }),
+    scaling: count.max(1000).nullable(),
+    claim: z.strictObject({ text: plain, verdict: answer, reasons: z.array(finding).max(512) }).nullable(),
+  })
+  .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))

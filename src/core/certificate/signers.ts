@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { equalBytes } from '../bytes/bytes.ts'
+import { fromHex, toHex } from '../bytes/hex.ts'
+import { toMillis } from '../units/instants.ts'
+import { hex, instant } from './fields.ts'
+
+/**
+ * Keys that no longer sign, as their reader was told. `revoked`: others may have the secret. `rotated`: it was given up in
+ * good order, and who trusts it trusts its successor.
+ */
+export const revocationSchema = z.strictObject({
+  version: z.literal(1),
+  keys: z
+    .array(
+      z.union([
+        z.strictObject({ key: hex(32), status: z.literal('revoked'), since: instant }),
+        z.strictObject({ key: hex(32), status: z.literal('rotated'), since: instant, successor: hex(32) }),
+      ]),
+    )
+    .max(10_000),
+})
+
+export type Revocations = z.infer<typeof revocationSchema>['keys']
+
+/** The keys a reader trusts, and those that took over from them. */
+export function withSuccessors(trusted: readonly Uint8Array[], revocations: Revocations): Uint8Array[] {
+  const known = new Set(trusted.map(toHex))
+  // A set may grow while it is walked: successors of successors are found too, and a circle ends.
+  for (const key of known)
+    for (const entry of revocations) if (entry.key === key && entry.status === 'rotated') known.add(entry.successor)
+  return [...known].map((key) => fromHex(key, 32)!)
+}
+
+export type Standing = 'good' | 'doubtful' | 'bad'
+
+/**
+ * What a signature of this key is worth in a file that says it was issued then. The date is the signer's own, so of a key
+ * that others may have it proves nothing, not even before it was revoked.
+ */
+export function standingOf(key: Uint8Array, issuedAt: string, revocations: Revocations): Standing {
+  const ended = revocations.filter((entry) => equalBytes(fromHex(entry.key, 32)!, key))
+  if (ended.some(({ since }) => toMillis(since) <= toMillis(issuedAt))) return 'bad'
+  return ended.some(({ status }) => status === 'revoked') ? 'doubtful' : 'good'
+}

@@ -1,0 +1,66 @@
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import { PRESETS } from '../params/presets.ts'
+import type { Challenge, Part } from '../proof/challenge.ts'
+import { chooseSize, type PlanInputs, type PlannedPart, partKey, planRun, planSizing } from '../proof/planRun.ts'
+import type { SizedDevice } from '../proof/sizeClass.ts'
+
+/** A device as a plan sees it. */
+export interface OfferedDevice extends SizedDevice {
+  readonly precisions: readonly Precision[]
+}
+
+/**
+ * C8: `mainnet` says that nothing was left out. Null when the challenge is a whole run on these devices, otherwise what is
+ * not. The plan itself is made again from what the devices offered, so that the two cannot drift apart.
+ */
+export function wholeRunDiffers({ parts }: Challenge, devices: readonly OfferedDevice[]): string | null {
+  const inputs = wholeRun(devices)
+  const ran = (precision: Precision) => parts.find((part) => part.kind === 'rounds' && part.precision === precision)
+  const missing = inputs.precisions.find((precision) => !ran(precision))
+  if (missing) return `no part in ${missing}`
+  const badSize = inputs.precisions.find((precision) => !isClass(inputs, precision, ran(precision)!.m))
+  if (badSize) return `m of ${badSize}`
+  const plan = planRun(inputs, (precision) => ran(precision)!.m, new Map())
+  const wrong = plan.findIndex((planned, p) => !parts[p] || !isPlanned(parts[p], planned))
+  if (wrong >= 0) return `part ${wrong}, ${partKey(plan[wrong]!)} of devices ${plan[wrong]!.mask.toString(2)}`
+  if (parts.length > plan.length) return `part ${plan.length}, which mainnet has not`
+  return shortenedPart(parts, devices.length)
+}
+
+function wholeRun(devices: readonly OfferedDevice[]): PlanInputs {
+  const preset = PRESETS.mainnet
+  const { openings, partSeconds, sustainedSeconds } = preset
+  const precisions = PRECISION_NAMES.filter((name) => devices.every((device) => device.precisions.includes(name)))
+  const whole = { preset, devices, precisions, memory: true, bind: true, openings, partSeconds, sustainedSeconds }
+  return { ...whole, maxSize: 32768, roundTripSeconds: 0 }
+}
+
+/** From the size of the calibration to the largest that fits; between them the speed decides (UNDERSIZED_RUN). */
+function isClass(inputs: PlanInputs, precision: Precision, size: number): boolean {
+  const sizing = planSizing(inputs)
+  const smallest = sizing.find((part) => part.precision === precision)!
+  const atOnce = new Map([[partKey(smallest), { fastest: 0, slowest: 0 }]])
+  return size >= smallest.m && size <= chooseSize(inputs, precision, sizing, atOnce)
+}
+
+/** A CPU fills as much as it can in a few seconds, so its kept rounds may be fewer. */
+function isPlanned(part: Part, planned: PlannedPart): boolean {
+  const same = (['kind', 'precision', 'm', 'n', 'k', 'mask'] as const).every((field) => part[field] === planned[field])
+  const fills = part.kept.every(
+    (kept, device) => kept === planned.kept[device] || isShallow(part, kept, planned.kept[device]!),
+  )
+  return same && fills
+}
+
+const isShallow = ({ k }: Part, kept: number, planned: number): boolean => k === 2048 && kept >= 2 && kept <= planned
+
+/** Parts of one device last a third, links a quarter of what they are compared with. */
+function shortenedPart(parts: readonly Part[], devices: number): string | null {
+  const [first] = parts
+  const passes = parts.find(({ kind }) => kind === 'memory')?.rounds ?? 0
+  const wrong = parts.findIndex(({ kind, mask, rounds }) => {
+    if (kind === 'link') return 4 * rounds < passes
+    return kind === 'rounds' && mask !== 2 ** devices - 1 && 3 * rounds < first!.rounds
+  })
+  return wrong < 0 ? null : `part ${wrong} rounds`
+}

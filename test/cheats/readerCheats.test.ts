@@ -1,0 +1,265 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { toHex } from '../../src/core/bytes/hex.ts'
+import { type CheckedEvidence, checkEvidence, type ReaderRules } from '../../src/core/certificate/checkEvidence.ts'
+import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
+import type { Catalogue } from '../../src/core/identify/catalogue.ts'
+import { catalogueHash } from '../../src/core/identify/catalogueHash.ts'
+import type { PlannedPart } from '../../src/core/proof/planRun.ts'
+import { exitOfCheck } from '../../src/main/exitCodes.ts'
+import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
+import { readerRules } from '../support/checkCertificate.ts'
+import { asVersion1, PROVER, resigned, type Synthetic, syntheticCertificate } from '../support/syntheticCertificate.ts'
+import { testSigner } from '../support/testSigner.ts'
+import { VALIDATOR } from '../support/verifyInProcess.ts'
+
+let catalogue: Catalogue
+let honest: string
+beforeAll(async () => {
+  catalogue = await shippedCatalogue()
+  honest = made({})
+})
+
+const made = (given: Partial<Synthetic>) =>
+  syntheticCertificate({ catalogue, id: 'h200-sxm', claim: 'H200 SXM', ...given })
+
+/** The openings are somebody else's test; here they hold. */
+const check = (text: string, rules: Partial<ReaderRules> = {}) =>
+  checkEvidence(text, { ...readerRules(catalogue), ...rules }, async () => null)
+
+const endOf = (checked: CheckedEvidence): string =>
+  [exitOfCheck(checked), checked.problem?.code, ...checked.doubts.map(({ code }) => code)].filter(Boolean).join(' ')
+const end = async (text: string, rules: Partial<ReaderRules> = {}) => endOf(await check(text, rules)) || '0'
+
+/** The catalogue with other models. */
+const edited = (change: (models: Catalogue['models']) => Catalogue['models']): Catalogue => ({
+  ...catalogue,
+  models: change(catalogue.models),
+})
+
+const DAY = 24 * 3600 * 1000
+const ISSUED = Date.UTC(2026, 0, 1)
+
+test('an honest certificate of a card that is as claimed ends with 0', async () => {
+  expect(await end(honest)).toBe('0')
+})
+
+describe("row 81: an old certificate, or another box's", () => {
+  test.each<[string, Partial<ReaderRules>, string]>([
+    ['older than was asked', { maxAgeSeconds: 3600 }, '1 TOO_OLD'],
+    ['as young as was asked', { maxAgeSeconds: 2 * 86_400 }, '0'],
+    ["another box's", { prover: testSigner(8).publicKey }, '1 WRONG_PROVER'],
+    ["the box's own", { prover: PROVER.publicKey }, '0'],
+    ['not signed by the key that was asked for', { required: [testSigner(9).publicKey] }, '1 WRONG_SIGNER'],
+    ['signed by it', { required: [VALIDATOR.publicKey] }, '0'],
+    ['issued tomorrow', { nowMs: ISSUED - DAY }, '1 FROM_THE_FUTURE'],
+    ['issued by a clock a minute ahead', { nowMs: ISSUED - 60_000 }, '0'],
+  ])('%s', async (_, rules, expected) => expect(await end(honest, rules)).toBe(expected))
+})
+
+describe('row 82: a foreign catalogue', () => {
+  const weak = (models: Catalogue['models']) => {
+    const { rates, bandwidth } = models.find(({ id }) => id === 'rtx-3060-12gb')!
+    return models.map((model) => (model.id === 'h200-sxm' ? { ...model, rates, bandwidth, twins: [] } : model))
+  }
+  const without = (...ids: string[]) => edited((models) => models.filter(({ id }) => !ids.includes(id)))
+
+  test('made up so that a weak card passes for an H200: judged by it as stated, and not established', async () => {
+    const foreign = edited((models) => weak(models).filter(({ id }) => id === 'h200-sxm'))
+    const text = made({ catalogue: foreign })
+    const checked = await check(text)
+    expect(checked).toMatchObject({ problem: null, recomputed: true })
+    expect(checked.kind === 'certificate' && checked.read.statement.predicate.judgement.claim?.verdict).toBe('matches')
+    expect(endOf(checked)).toBe('4 CATALOGUES_DIFFER')
+    expect(await end(text, { catalogue: foreign })).toBe('0')
+  })
+
+  test('by a made-up hash: not the one that travels', async () => {
+    const text = resigned(honest, ({ judgement }) => Object.assign(judgement, { catalogue: '00'.repeat(32) }))
+    expect(await end(text)).toBe('1 WRONG_CATALOGUE')
+  })
+
+  test('by a made-up hash in version 1, where nothing travels: not established', async () => {
+    const slow = asVersion1(made({ version: 1, id: 'rtx-3060-12gb' }))
+    const lie = { status: 'identified', model: 'h200-sxm', confidencePercent: 100, twins: [], closest: [] }
+    const text = resigned(slow, ({ judgement }) => {
+      Object.assign(judgement, {
+        catalogue: '00'.repeat(32),
+        claim: { text: 'H200 SXM', verdict: 'matches', reasons: [] },
+      })
+      Object.assign(judgement.devices[0], { identity: lie })
+    })
+    expect(await end(text)).toBe('4 CATALOGUES_DIFFER')
+  })
+
+  test('no edit of our catalogue demotes an honest certificate', async () => {
+    const older = without('rtx-5090', 'l4')
+    expect(catalogueHash(older)).not.toBe(catalogueHash(catalogue))
+    expect(await end(made({ catalogue: older }))).toBe('0')
+    const fewer = edited((models) =>
+      models
+        .filter(({ id }) => id !== 'h200-nvl')
+        .map((model) => ({ ...model, twins: model.twins.filter((twin) => twin !== 'h200-nvl') })),
+    )
+    expect(await end(honest, { catalogue: fewer })).toBe('0')
+  })
+
+  test('one that no longer knows the card leaves it not established, and refuses nothing', async () => {
+    const none = without('h200-sxm', 'h200-nvl', 'gh200-144gb')
+    expect(await end(honest, { catalogue: none })).toBe('4 CATALOGUES_DIFFER')
+  })
+
+  test('is no catalogue at all, or one with a card nobody measured', async () => {
+    const gone = resigned(honest, (predicate) => Object.assign(predicate.catalogue, { models: [] }))
+    expect(await end(gone)).toBe('1 MALFORMED')
+    const text = resigned(honest, ({ catalogue }) =>
+      Object.assign(catalogue.models[0], { bandwidth: [], rates: { int8: [] } }),
+    )
+    expect(await end(text)).toBe('1 WRONG_CATALOGUE')
+  })
+})
+
+describe('row 83: a hollow mainnet', () => {
+  const leaving = (keep: (part: PlannedPart) => boolean) => (plan: readonly PlannedPart[]) => plan.filter(keep)
+  test.each<[string, Partial<Synthetic>]>([
+    ['no memory part', { replan: leaving(({ kind }) => kind !== 'memory') }],
+    ['no bind part', { replan: leaving(({ kind }) => kind !== 'bind') }],
+    ['no fp8', { replan: leaving(({ precision }) => precision !== 'fp8') }],
+    [
+      'nothing sustained',
+      {
+        replan: (plan) =>
+          plan.filter(
+            (part, p) => plan.findIndex((one) => one.precision === part.precision && one.kind === part.kind) === p,
+          ),
+      },
+    ],
+    [
+      'two devices, one idle in bf16',
+      { devices: 2, replan: (plan) => plan.map((part) => (part.precision === 'bf16' ? { ...part, mask: 1 } : part)) },
+    ],
+    ['two devices, none alone', { devices: 2, replan: leaving(({ mask }) => mask === 3) }],
+    [
+      'a small bind part',
+      {
+        replan: (plan) =>
+          plan.map((part) =>
+            part.kind === 'bind' ? { ...part, m: part.m / 2, n: part.n / 2, rounds: 4 * part.rounds } : part,
+          ),
+      },
+    ],
+    [
+      'half of the fill',
+      {
+        replan: (plan) =>
+          plan.map((part) => ({
+            ...part,
+            rounds: 2 * part.rounds,
+            kept: part.kept.map((kept) => Math.ceil(kept / 2)),
+          })),
+      },
+    ],
+  ])('%s', async (_, given) => expect(await end(made(given))).toBe('1 WRONG_PRESET'))
+
+  test('a part of an instant is no part', async () => {
+    const text = made({ replan: (plan) => plan.map((part, p) => (p === 0 ? { ...part, rounds: 8 } : part)) })
+    expect(await end(text)).toBe('1 RUN_REJECTED')
+  })
+
+  test('two devices with every part, for comparison', async () => {
+    expect(await end(made({ devices: 2, claim: '2x H200 SXM' }))).toBe('0')
+  })
+})
+
+describe('row 84: an expired, revoked or lone signer, times out of reason', () => {
+  const key = toHex(VALIDATOR.publicKey)
+  const since = (ms: number) => new Date(ms).toISOString()
+  const revoked = (ms: number) => [{ key, status: 'revoked' as const, since: since(ms) }]
+  const rotated = (ms: number, successor = toHex(testSigner(9).publicKey)) => [
+    { key, status: 'rotated' as const, since: since(ms), successor },
+  ]
+
+  test.each<[string, Partial<ReaderRules>, string]>([
+    ['past its validity', { nowMs: ISSUED + 31 * DAY }, '4 EXPIRED'],
+    ['past its validity, and older than was asked', { nowMs: ISSUED + 31 * DAY, maxAgeSeconds: 86_400 }, '1 TOO_OLD'],
+    ['revoked before the issue', { revocations: revoked(ISSUED - DAY) }, '1 SIGNER_REVOKED'],
+    [
+      'revoked after the issue, which may be backdated',
+      { revocations: revoked(ISSUED + DAY) },
+      '4 SIGNER_REVOKED_SINCE',
+    ],
+    ['replaced before the issue', { revocations: rotated(ISSUED - DAY) }, '1 SIGNER_REVOKED'],
+    ['replaced after the issue', { revocations: rotated(ISSUED + DAY) }, '0'],
+    ['one signer where two are asked for', { threshold: 2 }, '1 TOO_FEW_SIGNERS'],
+  ])('%s', async (_, rules, expected) => expect(await end(honest, rules)).toBe(expected))
+
+  const watched = () => resigned(honest, () => {}, VALIDATOR, testSigner(9))
+  test.each<[string, Partial<ReaderRules>, string]>([
+    ['two signers, one trusted', { threshold: 2 }, '1 TOO_FEW_SIGNERS'],
+    [
+      'two signers, both trusted',
+      { threshold: 2, trusted: [VALIDATOR, testSigner(9)].map((one) => one.publicKey) },
+      '0',
+    ],
+    ['two signers, the watcher trusted alone', { trusted: [testSigner(9).publicKey] }, '0'],
+    [
+      'two signers, the second one the successor of the first',
+      { threshold: 2, revocations: rotated(ISSUED + DAY) },
+      '0',
+    ],
+    ['two signers, the trusted one revoked', { revocations: revoked(ISSUED - DAY) }, '1 SIGNER_REVOKED'],
+  ])('%s', async (_, rules, expected) => expect(await end(watched(), rules)).toBe(expected))
+
+  test('a second signature is refused in version 1, and one without the validator in any', async () => {
+    const text = made({ version: 1 })
+    expect(await end(asVersion1(text))).toBe('0')
+    expect(await end(resigned(asVersion1(text), () => {}, VALIDATOR, testSigner(9)))).toBe('1 NOT_CANONICAL')
+    const rules = { trusted: [testSigner(9).publicKey] }
+    expect(
+      await end(
+        resigned(honest, () => {}, testSigner(9)),
+        rules,
+      ),
+    ).toBe('1 WRONG_SUBJECT')
+  })
+
+  test.each<[string, Record<string, string>]>([
+    ['started after it was issued', { startedAt: '2026-01-01T00:00:01.000Z' }],
+    ['started a month before', { startedAt: '2025-12-01T00:00:00.000Z' }],
+    ['shorter than its own parts', { startedAt: '2025-12-31T23:59:59.000Z' }],
+    ['over before it was issued', { notAfter: '2025-12-31T00:00:00.000Z' }],
+    ['valid for ten years', { notAfter: '2036-01-01T00:00:00.000Z' }],
+  ])('%s', async (_, times) => {
+    expect(await end(resigned(honest, (predicate) => Object.assign(predicate, times)))).toBe('1 WRONG_TIMES')
+  })
+})
+
+describe('what an older reader may pass over', () => {
+  test.each<[object, string]>([
+    [{ 'x-site': { name: 'north' } }, '0'],
+    [{ 'must-hold': 1 }, '1 UNKNOWN_EXTENSION'],
+    [{ site: 1 }, '1 MALFORMED'],
+    [{ 'x-site': '\u001b[2J' }, '1 MALFORMED'],
+    [Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`x-${i}`, i])), '1 MALFORMED'],
+  ])('extensions %j: %s', async (extensions, expected) => {
+    expect(await end(resigned(honest, (predicate) => Object.assign(predicate, { extensions })))).toBe(expected)
+  })
+
+  test('a field anywhere else is refused', async () => {
+    expect(await end(resigned(honest, (predicate) => Object.assign(predicate, { 'x-site': 1 })))).toBe('1 MALFORMED')
+    expect(await end(sealEnvelope(new TextEncoder().encode('{"predicateType":"urn:other:1"}'), VALIDATOR))).toBe(
+      '1 OTHER_VERSION',
+    )
+  })
+
+  test('an anchor whose blocks do not make the seeds is refused', async () => {
+    const anchor = (predicate: { [key: string]: unknown }) => {
+      const parts = (predicate.parts as unknown[]).map(() => ({
+        height: 1,
+        block: '00'.repeat(32),
+        random: '11'.repeat(32),
+      }))
+      Object.assign(predicate, { anchor: { chain: 'test', parts } })
+    }
+    expect(await end(resigned(honest, anchor))).toBe('1 WRONG_ANCHOR')
+  })
+})
