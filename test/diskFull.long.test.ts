@@ -54,6 +54,7 @@ test.skipIf(disk === null)('a full disk stops nothing for good: with room again 
       telemetry: [],
       faults: [],
       window: null,
+      host: [],
       certificate: Buffer.from(systemRandomness.bytes(60_000)).toString('base64'),
       startedAt: new Date().toISOString(),
       seconds: 1,

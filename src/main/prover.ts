@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
 import { faultOf } from '../apps/prover/faultOf.ts'
 import { serveProver } from '../apps/prover/serveProver.ts'
 import { encodeFrame } from '../core/wire/frames.ts'
+import { openHostLanes } from '../drivers/host/openHostLanes.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
@@ -31,7 +33,8 @@ async function serve(): Promise<void> {
   try {
     const signer = loadSigner(homeFolder(process.env), 'prover', systemRandomness)
     const facts = devices.map((device) => device.facts)
-    const host = await hostDetails(facts, process.argv.includes('--measure-host'), interrupted.signal)
+    const measure = process.argv.includes('--measure-host')
+    const host = await hostDetails(facts, measure, interrupted.signal)
     const inventory = {
       program: programName,
       devices: facts.map((fact) => ({ ...fact, precisions: [...fact.precisions], details: { ...fact.details } })),
@@ -40,7 +43,9 @@ async function serve(): Promise<void> {
     const served = [...devices]
     const sampled = devices.map((device) => sampleTelemetry(device, () => served.indexOf(device), write))
     const onLost = (index: number) => void served.splice(index, 1)
-    await serveProver({ devices: sampled, signer, inventory, input: process.stdin, write, onLost }, interrupted.signal)
+    const deps = { devices: sampled, signer, inventory, input: process.stdin, write, onLost }
+    const lanes = measure ? { host: openHostLanes(tmpdir()) } : {}
+    await serveProver({ ...deps, ...lanes }, interrupted.signal)
   } finally {
     await Promise.all(devices.map((device) => device.close()))
   }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { VerifyJob } from '../apps/validator/fleet/fleet.ts'
 import { type VerifyDeps, type VerifyOptions, verifyBox } from '../apps/validator/verifyBox.ts'
 import { PRESETS, presetAsked } from '../core/params/presets.ts'
+import { walkChecker } from '../drivers/host/hostWalk.ts'
 import type { LeaseHub } from '../drivers/remote/leased/leaseHub.ts'
 import type { Log } from '../ports/log.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
@@ -28,8 +29,14 @@ export function verifyJobs(
     const say = (): void => log.info('host key learnt')
     return openSshBox({ address, flags: { keep: true, ...identity }, proverArguments, env, say }, signal)
   }
-  return (job, hooks, signal) =>
-    verifyBox(optionsFor(config, job), { ...deps, ...hooks, connect: (inner) => open(job, inner) }, signal)
+  return (job, hooks, signal) => {
+    const host = job.kind === 'full' ? { walkChecker } : {}
+    return verifyBox(
+      optionsFor(config, job),
+      { ...deps, ...host, ...hooks, connect: (inner) => open(job, inner) },
+      signal,
+    )
+  }
 }
 
 function optionsFor(config: ValidatorConfig, { kind, box }: LeasedJob): VerifyOptions {

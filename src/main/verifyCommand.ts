@@ -4,6 +4,7 @@ import { type BoxReport, verifyBox } from '../apps/validator/verifyBox.ts'
 import { toHex } from '../core/bytes/hex.ts'
 import { PRECISION_NAMES } from '../core/params/precision.ts'
 import { PRESETS } from '../core/params/presets.ts'
+import { walkChecker } from '../drivers/host/hostWalk.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
 import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
@@ -52,7 +53,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--claim <text>', 'what was sold, for example "8x H100 SXM"; anything else ends with 1')
     .option('--no-memory', 'leave the memory part out')
     .option('--no-bind', 'leave the bind part out')
-    .option('--measure-host', 'measure processor, memory and disk of the box too (3 s)')
+    .option('--measure-host', 'measure processor, memory and disk of the box too')
     .option('--out <file>', 'where the certificate goes')
     .option('--json', 'print the report as JSON')
   addSshOptions(verifying).addHelpText('after', AFTER_HELP)
@@ -91,7 +92,8 @@ async function verify(
   if (flags.claim !== undefined) requireClaim({ text: flags.claim, catalogue })
   const checker = await openThreadedChecker()
   try {
-    const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue }
+    const host = flags.measureHost ? { walkChecker } : {}
+    const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue, ...host }
     const proverArguments = ['--devices', flags.devices, ...(flags.measureHost ? ['--measure-host'] : [])]
     const connect = () => openTarget(target, { flags, proverArguments, env, signer, say: terminal.line }, signal)
     const report = await verifyBox(options, { ...deps, connect, onStep: showSteps(terminal) }, signal)

@@ -2,8 +2,9 @@ import { serveProver } from '../../src/apps/prover/serveProver.ts'
 import type { Signer } from '../../src/core/bytes/ed25519.ts'
 import { encodeFrame, FrameDecoder } from '../../src/core/wire/frames.ts'
 import type { Inventory } from '../../src/core/wire/inventory.ts'
-import type { Answer, Order } from '../../src/core/wire/messages.ts'
+import { ANSWERS, type Answer, ORDERS, type Order } from '../../src/core/wire/messages.ts'
 import type { Device } from '../../src/ports/device.ts'
+import type { HostLanes } from '../../src/ports/hostLanes.ts'
 import type { ProverProcess, RemoteBox } from '../../src/ports/remoteBox.ts'
 import { BytePipe } from './bytePipe.ts'
 import { testSigner } from './testSigner.ts'
@@ -21,6 +22,7 @@ export interface HonestOptions {
   readonly devices: readonly Device[]
   readonly signer?: Signer
   readonly inventory?: Partial<Inventory>
+  readonly host?: HostLanes
 }
 
 const inventoryOf = (devices: readonly Device[]): Inventory => ({
@@ -30,9 +32,10 @@ const inventoryOf = (devices: readonly Device[]): Inventory => ({
 })
 
 /** Our own prover with the given devices; with cheating devices it is the cheater's only change. */
-export function honestProgram({ devices, signer = testSigner(7), inventory = {} }: HonestOptions): ProverProgram {
+export function honestProgram({ devices, signer = testSigner(7), inventory = {}, host }: HonestOptions): ProverProgram {
   const full = { ...inventoryOf(devices), ...inventory }
-  return ({ input, write }, signal) => serveProver({ devices, signer, inventory: full, input, write }, signal)
+  const deps = { devices, signer, inventory: full, ...(host ? { host } : {}) }
+  return ({ input, write }, signal) => serveProver({ ...deps, input, write }, signal)
 }
 
 /** What a hook on the line can do with a message: pass it on, change it, send others, raw bytes, or nothing. */
@@ -48,9 +51,6 @@ export interface Tampering {
   onAnswer?(answer: Answer, line: Line): Promise<void>
   onOrder?(order: Order, line: Line): Promise<void>
 }
-
-const ANSWERS = ['welcome', 'pong', 'ready', 'root', 'opened', 'result', 'telemetry', 'fault'] as const
-const ORDERS = ['hello', 'ping', 'challenge', 'start', 'passes', 'reveal', 'finish'] as const
 
 /** A program between the validator and another program, with a hand on every message both ways. */
 export function tampered(program: ProverProgram, tampering: Tampering): ProverProgram {

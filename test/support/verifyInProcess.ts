@@ -6,6 +6,7 @@ import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import { TouchstoneError } from '../../src/ports/errors.ts'
 import type { Randomness } from '../../src/ports/randomness.ts'
+import type { WalkChecker } from '../../src/ports/walkChecker.ts'
 import { inlineChecker } from './inlineChecker.ts'
 import { openInProcessBox, type ProverProgram } from './inProcessBox.ts'
 import { seededRandomness } from './seededRandomness.ts'
@@ -37,6 +38,7 @@ export interface InProcess {
   readonly clock?: Clock
   readonly randomness?: Randomness
   readonly chunkBytes?: number
+  readonly walkChecker?: WalkChecker
 }
 
 /** The real verifyBox against a program in this process, in virtual time. */
@@ -51,6 +53,7 @@ export function verifyInProcess(given: InProcess, signal = new AbortController()
       signer: VALIDATOR,
       checker: inlineChecker(engine),
       catalogue: given.catalogue,
+      ...(given.walkChecker ? { walkChecker: given.walkChecker } : {}),
       connect: async () => box,
     },
     signal,

@@ -4,12 +4,14 @@ import { decodeChallenge } from '../../core/proof/challenge.ts'
 import { readyMessage } from '../../core/proof/signatures.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { encodeInventory, type Inventory } from '../../core/wire/inventory.ts'
-import type { Answer, Order } from '../../core/wire/messages.ts'
+import { type Answer, type HostOrder, ORDERS, type Order } from '../../core/wire/messages.ts'
 import type { Device } from '../../ports/device.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
+import type { HostLanes } from '../../ports/hostLanes.ts'
 import { ChallengeRun } from './challengeRun.ts'
 import { DeviceFault } from './deviceFault.ts'
 import { faultOf } from './faultOf.ts'
+import { HostOrders } from './hostOrders.ts'
 import { prepareDevices } from './prepareDevices.ts'
 import { wrongOrder } from './wrongOrder.ts'
 
@@ -17,6 +19,8 @@ export interface ProverDeps {
   readonly devices: readonly Device[]
   readonly signer: Signer
   readonly inventory: Inventory
+  /** Left out where nothing but the devices is to be measured. */
+  readonly host?: HostLanes
   /** What the validator writes. Its end is the validator's goodbye. */
   readonly input: AsyncIterable<Uint8Array>
   write(bytes: Uint8Array): Promise<void>
@@ -33,9 +37,10 @@ export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promis
   const either = AbortSignal.any([signal, gone.signal])
   const send = (answer: Answer) => deps.write(encodeFrame(answer))
   let run: ChallengeRun | null = null
+  const host = new HostOrders(deps.host ?? null, send, either)
   let served: Served = deps
   try {
-    for await (const order of ordersOf(deps.input, gone)) {
+    for await (const order of ordersOf(deps.input, (order) => host.obey(order), gone)) {
       try {
         run = await obey(order, run, { ...deps, ...served }, send, either)
       } catch (error) {
@@ -51,6 +56,7 @@ export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promis
     if (!either.aborted) await send(faultOf(error))
   } finally {
     await releaseAll(deps.devices)
+    await deps.host?.close()
   }
 }
 
@@ -66,8 +72,11 @@ function without({ devices, inventory }: Served, lost: Device, onLost: ProverDep
 /** A card that is lost has nothing to give back, and must not keep the others from it. */
 const releaseAll = (devices: readonly Device[]) => Promise.allSettled(devices.map((device) => device.release()))
 
+/** What is answered in turn; host orders go their own way. */
+type TurnOrder = Exclude<Order, HostOrder>
+
 async function obey(
-  order: Order,
+  order: TurnOrder,
   run: ChallengeRun | null,
   deps: ProverDeps,
   send: (answer: Answer) => Promise<void>,
@@ -101,16 +110,22 @@ async function obey(
 }
 
 /** Reads ahead while an order is being carried out, so that a validator that goes away ends the work at once. */
-async function* ordersOf(input: AsyncIterable<Uint8Array>, gone: AbortController): AsyncGenerator<Order> {
-  const queue: Order[] = []
+async function* ordersOf(
+  input: AsyncIterable<Uint8Array>,
+  onHost: (order: HostOrder) => void,
+  gone: AbortController,
+): AsyncGenerator<TurnOrder> {
+  const queue: TurnOrder[] = []
   let wake = () => {}
   let ended = false
   let failure: unknown = null
-  const decoder = new FrameDecoder(['hello', 'ping', 'challenge', 'start', 'passes', 'reveal', 'finish'])
+  const decoder = new FrameDecoder(ORDERS)
   const pump = async () => {
     try {
       for await (const chunk of input) {
-        for (const message of decoder.push(chunk)) queue.push(message as Order)
+        for (const message of decoder.push(chunk) as Iterable<Order>)
+          if (message.type === 'store' || message.type === 'walk' || message.type === 'halt') onHost(message)
+          else queue.push(message)
         if (queue.length > MAX_WAITING) throw wrongOrder('too many orders at once')
         wake()
       }

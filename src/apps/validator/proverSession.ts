@@ -1,6 +1,6 @@
 import { DecodeError } from '../../core/bytes/reader.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
-import type { Answer, Order } from '../../core/wire/messages.ts'
+import { ANSWERS, type Answer, type HostAnswer, type HostOrder, type Order } from '../../core/wire/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ProverEnd, ProverProcess } from '../../ports/remoteBox.ts'
 
@@ -10,6 +10,12 @@ export type Event =
   | { readonly kind: 'malformed'; readonly what: string; readonly atUs: number }
   | { readonly kind: 'ended'; readonly atUs: number }
   | { readonly kind: 'timeout'; readonly atUs: number }
+
+/** An answer of a host part (§12), which comes beside those of the cards. */
+export interface Answered {
+  readonly answer: HostAnswer
+  readonly atUs: number
+}
 
 /** Decoded messages waiting for us; past this the transport is left to push back, so memory stays flat. */
 const MAX_WAITING = 256
@@ -30,9 +36,11 @@ export class ProverSession {
   readonly #queue: Event[] = []
   readonly #telemetry: { device: number; sample: Uint8Array }[] = []
   #telemetryBytes = 0
+  #onHost: ((answer: Answered | null) => void) | null = null
   #wakeReader = () => {}
   #wakePump = () => {}
   #ended = false
+  #closed = false
 
   constructor(process: ProverProcess, clock: Clock) {
     this.#process = process
@@ -59,6 +67,27 @@ export class ProverSession {
     await Promise.race([this.#process.write(encodeFrame(order)).catch(() => {}), waited])
     timer.abort()
     return atUs
+  }
+
+  /** One host order and its answer; null where none came in time. Whatever else a box sends of this kind is dropped. */
+  async askHost(order: HostOrder, withinMs: number, signal: AbortSignal): Promise<Answered | null> {
+    const timer = new AbortController()
+    const answered = new Promise<Answered | null>((resolve) => {
+      this.#onHost = resolve
+    })
+    try {
+      await this.send(order)
+      const waited = this.#clock.sleep(withinMs, AbortSignal.any([signal, timer.signal])).then(
+        () => null,
+        () => null,
+      )
+      const answer = this.#closed ? null : await Promise.race([answered, waited])
+      signal.throwIfAborted()
+      return answer
+    } finally {
+      this.#onHost = null
+      timer.abort()
+    }
   }
 
   /** The next thing that happens, or `timeout` at the deadline. */
@@ -109,7 +138,7 @@ export class ProverSession {
   }
 
   async #pump(): Promise<void> {
-    const decoder = new FrameDecoder(['welcome', 'pong', 'ready', 'root', 'opened', 'result', 'telemetry', 'fault'])
+    const decoder = new FrameDecoder(ANSWERS)
     try {
       for await (const chunk of this.#process.output) {
         const atUs = this.#clock.monotonicUs()
@@ -131,7 +160,9 @@ export class ProverSession {
   }
 
   #arrive(answer: Answer, atUs: number): void {
-    if (answer.type !== 'telemetry') this.#queue.push({ kind: 'answer', answer, atUs })
+    if (answer.type === 'stored' || answer.type === 'walked' || answer.type === 'unable')
+      this.#onHost?.({ answer, atUs })
+    else if (answer.type !== 'telemetry') this.#queue.push({ kind: 'answer', answer, atUs })
     else if (this.#telemetryBytes + answer.sample.length < MAX_TELEMETRY_BYTES) {
       this.#telemetryBytes += answer.sample.length + TELEMETRY_OVERHEAD_BYTES
       this.#telemetry.push({ device: answer.device, sample: answer.sample })
@@ -139,6 +170,8 @@ export class ProverSession {
   }
 
   #close(event: Event): void {
+    this.#onHost?.(null)
+    this.#closed = true
     this.#queue.push(event)
     this.#wakeReader()
   }

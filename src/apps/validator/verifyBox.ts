@@ -3,6 +3,7 @@ import { printable } from '../../core/bytes/printable.ts'
 import { issueCertificate } from '../../core/certificate/issueCertificate.ts'
 import { type Judgement, judgeRun } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
+import type { HostPart } from '../../core/inventory/hostReport.ts'
 import type { Precision } from '../../core/params/precision.ts'
 import type { Preset } from '../../core/params/presets.ts'
 import type { Challenge } from '../../core/proof/challenge.ts'
@@ -14,7 +15,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
+import type { WalkChecker } from '../../ports/walkChecker.ts'
 import { greetProver, roundTripUs as roundTripUsOf } from './greetProver.ts'
+import { HostParts } from './hostParts.ts'
 import type { Progress } from './partConductor.ts'
 import { ProverSession } from './proverSession.ts'
 import { readTelemetry } from './readTelemetry.ts'
@@ -44,6 +47,8 @@ export interface VerifyDeps {
   readonly signer: Signer
   readonly checker: OpeningChecker
   readonly catalogue: Catalogue
+  /** Where the rest of the box is to be measured too (§12). */
+  readonly walkChecker?: WalkChecker
   connect(signal: AbortSignal): Promise<RemoteBox>
   onStep?(step: Step): void
   /** Awaited right before every part of the run itself; calibrations do not ask. */
@@ -52,7 +57,7 @@ export interface VerifyDeps {
 
 /** Where a run stands, for people who watch. */
 export type Step =
-  | { readonly step: 'connect' | 'install' | 'detect' | 'calibrate' | 'again' }
+  | { readonly step: 'connect' | 'install' | 'detect' | 'calibrate' | 'again' | 'host' }
   | { readonly step: 'lost'; readonly fault: ProverFault }
   | { readonly step: 'detected'; readonly inventory: Inventory; readonly roundTripSeconds: number }
   | { readonly step: 'compute'; readonly progress: Progress; readonly parts: readonly PlannedPart[] }
@@ -75,6 +80,8 @@ export interface BoxReport {
   readonly judgement: Judgement
   /** When the judged run took place, by our clock; null where no part of it was finished. */
   readonly window: RunWindow | null
+  /** What the box around the devices showed; empty where nobody asked. */
+  readonly host: readonly HostPart[]
   /** The certificate file's text. */
   readonly certificate: string
   readonly startedAt: string
@@ -89,9 +96,11 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
   return await withProver(deps, signal, async (box, session) => {
     const greeting = await greetProver(session, clock, randomness, signal) // detect
     deps.onStep?.({ step: 'detected', inventory: greeting.inventory, roundTripSeconds: greeting.roundTripSeconds })
-    const conducted = await runOnDevices({ options, greeting, session }, deps, signal) // challenge, compute, commit, open
+    const host = hostParts(session, greeting.inventory, deps, signal)
+    const conducted = await runOnDevices({ options, greeting, session }, host.watching, signal) // challenge, compute, commit, open
     const { inventory, proverKey } = conducted.greeting
     const run: Run = { challenge: conducted.challenge, parts: conducted.parts }
+    const shown = conducted.rejected ? [] : await host.finish()
     const rejected = conducted.rejected ?? (await verifyAll(run, deps, signal)) // verify
     const deviceClasses = inventory.devices.map((device) => device.class)
     const { preset, program } = options
@@ -119,11 +128,31 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       faults: conducted.faults,
       judgement,
       window: windowOf(run.challenge, run.parts, conducted.startedUs),
+      host: shown,
       certificate,
       startedAt,
       seconds,
     }
   })
+}
+
+/** §12: the box around the devices, where it is to be measured. `watching` is what the run is told to report to. */
+function hostParts(session: ProverSession, { host }: Inventory, deps: VerifyDeps, signal: AbortSignal) {
+  const { walkChecker: checker, clock, randomness, onStep } = deps
+  if (!checker) return { watching: deps, finish: async () => [] }
+  const parts = new HostParts({ session, checker, clock, randomness, host }, signal)
+  const watching: VerifyDeps = {
+    ...deps,
+    onStep: (step) => {
+      parts.watch(step)
+      onStep?.(step)
+    },
+  }
+  const finish = () => {
+    onStep?.({ step: 'host' })
+    return parts.finish()
+  }
+  return { watching, finish }
 }
 
 /** Connect, install, start; whatever happens, the prover is stopped and the box given back. */

@@ -10,7 +10,7 @@ beforeAll(async () => {
   catalogue = await shippedCatalogue()
 })
 
-/** §11, measured: n = k = 16384, proven rates of an H200, and the pass of §7. */
+/** §12, measured: n = k = 16384, proven rates of an H200, and the pass of §7. */
 const H200 = {
   rates: { int8: 1102e12, fp8: 1203e12, fp16: 682e12, bf16: 703e12 },
   memoryBytes: 141.4e9,

@@ -8,7 +8,7 @@ beforeAll(async () => {
   catalogue = await shippedCatalogue()
 })
 
-/** What a proof keeps of the bare library, about (§11). */
+/** What a proof keeps of the bare library, about (§12). */
 const PROVEN_SHARE = 0.92
 
 /**

@@ -82,7 +82,7 @@ describe('the shipped catalogue', () => {
     for (const [a, b] of pairs) expect(modelOf(catalogue, a).twins, a).not.toContain(b)
   })
 
-  test('the H200 figures agree with what the protocol was measured on (§11)', () => {
+  test('the H200 figures agree with what the protocol was measured on (§12)', () => {
     expect(copyBandwidth(modelOf(catalogue, 'h200-sxm'), catalogue.rules)! / 4.3e12).toBeCloseTo(1, 1)
   })
 })

@@ -1,6 +1,8 @@
 import type { Judgement } from '../certificate/judgeRun.ts'
+import type { HostPart } from '../inventory/hostReport.ts'
 import { gpuTotals } from '../score/gpuTotals.ts'
 import { hostClaims } from '../score/hostClaims.ts'
+import { hostShown } from '../score/hostShown.ts'
 import type { BoxScoreInput } from '../score/scoreBox.ts'
 import type { Inventory } from '../wire/inventory.ts'
 
@@ -9,12 +11,14 @@ export interface ScoreSource {
   readonly registered: boolean
   readonly allocated: boolean
   /** What the box says of itself. */
-  readonly host?: Inventory['host']
+  readonly claims?: Inventory['host']
+  /** What its host parts showed. */
+  readonly host?: readonly HostPart[]
 }
 
 /** What a judged run earns: proven totals over its cards, and what else is known of the box, each with its source. */
-export function scoreInput({ judgement, registered, allocated, host = {} }: ScoreSource): BoxScoreInput {
+export function scoreInput({ judgement, registered, allocated, claims = {}, host = [] }: ScoreSource): BoxScoreInput {
   const outcome = judgement.outcome === 'accepted' ? 'passed' : 'failed'
   const gpu = gpuTotals(judgement.devices, judgement.scaling)
-  return { outcome, gpu, host: hostClaims(host), registered, allocated, ageMs: 0 }
+  return { outcome, gpu, host: { ...hostClaims(claims), ...hostShown(host) }, registered, allocated, ageMs: 0 }
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { concatBytes, u32le } from '../bytes/bytes.ts'
 import { DecodeError } from '../bytes/reader.ts'
+import { HOST_TARGETS, MARK_BYTES } from '../params/hostParts.ts'
 import { encodeFrame, FrameDecoder } from './frames.ts'
 import { CODECS, type Message, type MessageType } from './messages.ts'
 
@@ -21,6 +22,24 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
   passes: fc.record({ type: fc.constant('passes'), part: u32, z: bytes(32) }),
   reveal: fc.record({ type: fc.constant('reveal'), part: u32, nonce: bytes(32) }),
   finish: fc.constant({ type: 'finish' }),
+  store: fc.record({
+    type: fc.constant('store'),
+    target: fc.constantFrom(...HOST_TARGETS),
+    seed: bytes(32),
+    blocks: u32,
+    lanes: u32,
+  }),
+  walk: fc.record({ type: fc.constant('walk'), nonce: bytes(32), lanes: u32, stride: u32 }),
+  halt: fc.constant({ type: 'halt' }),
+  stored: fc.record({ type: fc.constant('stored'), pastCache: fc.boolean() }),
+  walked: fc.record({
+    type: fc.constant('walked'),
+    lanes: fc.array(
+      fc.nat(3).chain((marks) => bytes(marks * MARK_BYTES)),
+      { minLength: 1, maxLength: 5 },
+    ),
+  }),
+  unable: fc.record({ type: fc.constant('unable'), code, text: plain }),
   welcome: fc.record({ type: fc.constant('welcome'), key: bytes(32), inventory: upTo(300) }),
   pong: fc.record({ type: fc.constant('pong'), token: bytes(8) }),
   ready: fc.record({ type: fc.constant('ready'), signature: bytes(64) }),

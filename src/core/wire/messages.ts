@@ -2,6 +2,7 @@ import { ascii, concatBytes, u32le } from '../bytes/bytes.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../bytes/ed25519.ts'
 import { printable } from '../bytes/printable.ts'
 import { type ByteReader, DecodeError } from '../bytes/reader.ts'
+import { HOST_TARGETS, type HostTarget, MARK_BYTES, MAX_LANES, MAX_MARKS } from '../params/hostParts.ts'
 
 /** Changes whenever a byte on this wire changes. */
 export const WIRE_VERSION = 2
@@ -15,6 +16,19 @@ export type Order =
   | { readonly type: 'passes'; readonly part: number; readonly z: Uint8Array }
   | { readonly type: 'reveal'; readonly part: number; readonly nonce: Uint8Array }
   | { readonly type: 'finish' }
+  | HostOrder
+
+/** Host parts (§12), beside whatever else is under way. */
+export type HostOrder =
+  | {
+      readonly type: 'store'
+      readonly target: HostTarget
+      readonly seed: Uint8Array
+      readonly blocks: number
+      readonly lanes: number
+    }
+  | { readonly type: 'walk'; readonly nonce: Uint8Array; readonly lanes: number; readonly stride: number }
+  | { readonly type: 'halt' }
 
 /** From prover to validator. Hostile until decoded, and then still only a claim. */
 export type Answer =
@@ -32,6 +46,15 @@ export type Answer =
   | { readonly type: 'result'; readonly signature: Uint8Array }
   | { readonly type: 'telemetry'; readonly device: number; readonly sample: Uint8Array }
   | { readonly type: 'fault'; readonly code: string; readonly text: string }
+  | HostAnswer
+
+export type HostAnswer =
+  /** `pastCache`: whether the box says that reads go past the cache of its system. */
+  | { readonly type: 'stored'; readonly pastCache: boolean }
+  /** The marks of each lane in order, MARK_BYTES each. */
+  | { readonly type: 'walked'; readonly lanes: readonly Uint8Array[] }
+  /** A fault of a host part: the cards' run goes on. */
+  | { readonly type: 'unable'; readonly code: string; readonly text: string }
 
 export type Message = Order | Answer
 export type MessageType = Message['type']
@@ -73,6 +96,35 @@ const readFault = (reader: ByteReader) => {
 
 const FAULT_BYTES = 512
 
+const faultCodec = (id: number) => ({
+  id,
+  limit: FAULT_BYTES,
+  encode: ({ code, text }: { code: string; text: string }) =>
+    ascii(printable(text === '' ? code : `${code} ${text}`, FAULT_BYTES - 3)),
+  decode: readFault,
+})
+
+function readLanes(reader: ByteReader): { lanes: Uint8Array[] } {
+  const count = reader.u8('lanes') + 1
+  const lanes = Array.from({ length: count }, () => {
+    const marks = reader.u8('marks')
+    if (marks > MAX_MARKS) throw new DecodeError(`marks: at most ${MAX_MARKS}, got ${marks}`)
+    return reader.bytes(marks * MARK_BYTES, 'marks')
+  })
+  return { lanes }
+}
+
+const encodeLanes = ({ lanes }: { lanes: readonly Uint8Array[] }): Uint8Array =>
+  concatBytes(
+    Uint8Array.of(lanes.length - 1),
+    ...lanes.flatMap((marks) => [Uint8Array.of(marks.length / MARK_BYTES), marks]),
+  )
+
+const oneOf = <T>(all: readonly T[], index: number, what: string): T => {
+  if (index >= all.length) throw new DecodeError(`${what}: ${index} is not known`)
+  return all[index]!
+}
+
 /** One frame is u32 length of what follows, u8 id, body. All limits are fixed here. */
 export const CODECS: Codecs = {
   hello: {
@@ -111,6 +163,29 @@ export const CODECS: Codecs = {
     decode: (reader) => ({ part: reader.u32('part'), nonce: reader.bytes(32, 'nonce') }),
   },
   finish: { id: 7, ...empty },
+  store: {
+    id: 8,
+    limit: 1 + 32 + 8,
+    encode: ({ target, seed, blocks, lanes }) =>
+      concatBytes(Uint8Array.of(HOST_TARGETS.indexOf(target)), seed, u32le(blocks), u32le(lanes)),
+    decode: (reader) => ({
+      target: oneOf(HOST_TARGETS, reader.u8('target'), 'target'),
+      seed: reader.bytes(32, 'seed'),
+      blocks: reader.u32('blocks'),
+      lanes: reader.u32('lanes'),
+    }),
+  },
+  walk: {
+    id: 9,
+    limit: 32 + 8,
+    encode: ({ nonce, lanes, stride }) => concatBytes(nonce, u32le(lanes), u32le(stride)),
+    decode: (reader) => ({
+      nonce: reader.bytes(32, 'nonce'),
+      lanes: reader.u32('lanes'),
+      stride: reader.u32('stride'),
+    }),
+  },
+  halt: { id: 10, ...empty },
   welcome: {
     id: 65,
     limit: 1 + KEY_BYTES + 65_536,
@@ -148,10 +223,40 @@ export const CODECS: Codecs = {
     encode: ({ device, sample }) => concatBytes(u32le(device), sample),
     decode: (reader) => ({ device: reader.u32('device'), sample: reader.rest('sample') }),
   },
-  fault: {
-    id: 72,
-    limit: FAULT_BYTES,
-    encode: ({ code, text }) => ascii(printable(text === '' ? code : `${code} ${text}`, FAULT_BYTES - 3)),
-    decode: readFault,
+  fault: faultCodec(72),
+  stored: {
+    id: 73,
+    limit: 1,
+    encode: ({ pastCache }) => Uint8Array.of(pastCache ? 1 : 0),
+    decode: (reader) => ({ pastCache: oneOf([false, true], reader.u8('past cache'), 'past cache') }),
   },
+  walked: { id: 74, limit: 1 + MAX_LANES * (1 + MAX_MARKS * MARK_BYTES), encode: encodeLanes, decode: readLanes },
+  unable: faultCodec(75),
 }
+
+/** What each side may say: anything else is refused by its decoder. */
+export const ORDERS = [
+  'hello',
+  'ping',
+  'challenge',
+  'start',
+  'passes',
+  'reveal',
+  'finish',
+  'store',
+  'walk',
+  'halt',
+] as const satisfies readonly Order['type'][]
+export const ANSWERS = [
+  'welcome',
+  'pong',
+  'ready',
+  'root',
+  'opened',
+  'result',
+  'telemetry',
+  'fault',
+  'stored',
+  'walked',
+  'unable',
+] as const satisfies readonly Answer['type'][]

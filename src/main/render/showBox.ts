@@ -1,12 +1,13 @@
 import type { BoxReport } from '../../apps/validator/verifyBox.ts'
 import { HOST_FIELDS, type HostField } from '../../core/inventory/hostFields.ts'
 import { formatBytes, formatBytesPerSecond, formatOps, formatSeconds } from '../../core/units/format.ts'
+import { hostLines } from './hostLines.ts'
 import { labelled } from './labelled.ts'
 import type { Terminal } from './terminal.ts'
 
 /** How we got in, and what our program says of the box around the devices. */
 export function showBox(
-  { address, access, inventory, roundTripSeconds }: BoxReport,
+  { address, access, inventory, roundTripSeconds, host }: BoxReport,
   { line, colours }: Terminal,
 ): void {
   if (access.hostKey !== undefined) {
@@ -16,6 +17,8 @@ export function showBox(
     if (access.confinement !== undefined) line(`  lease          into a ${access.confinement}`)
     line(`  round trip     ${formatSeconds(roundTripSeconds)}`)
   }
+  if (host.length > 0) line('')
+  for (const row of host.flatMap(hostLines)) line(row)
   const figures = Object.entries(inventory.host).filter(([name]) => HOST_FIELDS[name]?.figure)
   if (figures.length === 0) return
   line('')

@@ -8,6 +8,7 @@ const SAID: Partial<Record<Step['step'], string>> = {
   install: 'installing the prover',
   detect: 'asking what the box has',
   calibrate: 'calibrating (discarded: it only sizes the question)',
+  host: 'measuring the processor, memory and disk of the box',
   again: 'a part was over too soon to count: once more, longer',
 }
 

@@ -61,9 +61,9 @@ export async function finishOf(
   }
 }
 
-function scoreOf({ box }: LeasedJob, { judgement, inventory }: BoxReport, { score }: FleetRules): BoxScore {
+function scoreOf({ box }: LeasedJob, { judgement, inventory, host }: BoxReport, { score }: FleetRules): BoxScore {
   const { allocated } = box
-  return scoreBox(scoreInput({ judgement, registered: true, allocated, host: inventory.host }), score)
+  return scoreBox(scoreInput({ judgement, registered: true, allocated, claims: inventory.host, host }), score)
 }
 
 async function marksOf(job: LeasedJob, { inventory, faults }: BoxReport, store: Pick<Store, 'boxesWithCards'>) {

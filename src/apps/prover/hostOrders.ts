@@ -1,0 +1,56 @@
+import { printable } from '../../core/bytes/printable.ts'
+import type { Answer, HostOrder } from '../../core/wire/messages.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { HostLanes } from '../../ports/hostLanes.ts'
+
+/** §12: host orders are carried out one after the other, beside the cards' work. What fails here is said and ends nothing. */
+export class HostOrders {
+  readonly #host: HostLanes | null
+  readonly #send: (answer: Answer) => Promise<void>
+  readonly #signal: AbortSignal
+  #turn: Promise<void> = Promise.resolve()
+  #waiting = 0
+
+  constructor(host: HostLanes | null, send: (answer: Answer) => Promise<void>, signal: AbortSignal) {
+    this.#host = host
+    this.#send = send
+    this.#signal = signal
+  }
+
+  obey(order: HostOrder): void {
+    if (this.#waiting >= MAX_WAITING) return
+    this.#waiting++
+    this.#turn = this.#turn
+      .then(() => this.#carryOut(order))
+      .catch((error: unknown) => (this.#signal.aborted ? undefined : this.#send(unable(error))))
+      .catch(() => {})
+      .finally(() => void this.#waiting--)
+  }
+
+  async #carryOut(order: HostOrder): Promise<void> {
+    if (this.#host === null) throw notOffered()
+    if (order.type === 'store') await this.#send({ type: 'stored', ...(await this.#host.store(order, this.#signal)) })
+    else if (order.type === 'walk') await this.#host.walk(order)
+    else await this.#send({ type: 'walked', lanes: await this.#host.halt() })
+  }
+}
+
+/** A validator waits for each answer, so it never has more under way. */
+const MAX_WAITING = 4
+
+function unable(error: unknown): Answer {
+  const message = error instanceof Error ? error.message : 'unknown'
+  if (!(error instanceof TouchstoneError)) return { type: 'unable', code: 'HOST_FAULT', text: printable(message, 400) }
+  return { type: 'unable', code: error.detail.code, text: printable(`${message}. ${error.nextStep}`, 400) }
+}
+
+const notOffered = () =>
+  new TouchstoneError(
+    { code: 'HOST_NOT_OFFERED' },
+    {
+      message: 'this prover was started without host parts',
+      blame: 'validator',
+      retry: false,
+      nextStep: 'Start it with --measure-host.',
+    },
+  )

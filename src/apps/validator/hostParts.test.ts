@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { honestProgram } from '../../../test/support/inProcessBox.ts'
+import { ReferenceDevice } from '../../../test/support/openReferenceDevice.ts'
+import { seededRandomness } from '../../../test/support/seededRandomness.ts'
+import { verifyInProcess } from '../../../test/support/verifyInProcess.ts'
+import { VirtualClock } from '../../../test/support/virtualClock.ts'
+import { VirtualLanes } from '../../../test/support/virtualLanes.ts'
+import { concatBytes } from '../../core/bytes/bytes.ts'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
+import type { HostPart } from '../../core/inventory/hostReport.ts'
+import { MARK_BYTES } from '../../core/params/hostParts.ts'
+import { hostShown } from '../../core/score/hostShown.ts'
+import { walkChecker } from '../../drivers/host/hostWalk.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { StoreTask } from '../../ports/hostLanes.ts'
+
+let catalogue: Catalogue
+beforeAll(async () => {
+  catalogue = await shippedCatalogue()
+})
+
+/** What is not judged by its speed is slow here: few steps, so that the test is short. */
+const SLOW = 2e6
+const CORE = 320e6
+const fastCores = ({ blocks }: StoreTask): number => (blocks === 1 ? CORE : SLOW)
+const slow = () => SLOW
+
+interface Box {
+  readonly lanes: (clock: VirtualClock) => VirtualLanes
+  readonly cores?: number
+  /** How long one round of the cards takes. */
+  readonly roundMs?: number
+  readonly sustainedSeconds?: number
+}
+
+async function hostOf({ lanes, cores = 1, roundMs = 1000, sustainedSeconds = 20 }: Box) {
+  const clock = new VirtualClock()
+  const round = (signal: AbortSignal) => clock.sleep(roundMs, signal)
+  const devices = [new ReferenceDevice({ costs: { round } }), new ReferenceDevice({ costs: { round } })]
+  const inventory = { host: { cores, memoryBytes: 2 ** 24, diskFreeBytes: 2 ** 28 } }
+  const program = honestProgram({ devices, inventory, host: lanes(clock) })
+  const report = await verifyInProcess({ program, catalogue, clock, walkChecker, options: { sustainedSeconds } })
+  expect(report.judgement.reason).toBeNull()
+  const [cpu, memory, disk] = report.host
+  return { cpu: cpu!, memory: memory!, disk: disk! }
+}
+
+const nothing = { source: null, bytesPerSec: 0, lanes: 0 }
+
+describe('host parts', () => {
+  test('rows 75 and 76: cores are proven while every card is at work; memory and disk, for which others could stand in, are measured', async () => {
+    const { cpu, memory, disk } = await hostOf({ lanes: (clock) => new VirtualLanes(clock, fastCores), cores: 2 })
+    expect(cpu).toMatchObject({ part: 'cpu', source: 'proven', lanes: 2, of: 2, inWindow: true, problem: null })
+    expect(cpu.bytesPerSec / (2 * CORE)).toBeGreaterThan(0.9)
+    expect(cpu.bytesPerSec / (2 * CORE)).toBeLessThanOrEqual(1)
+    for (const part of [memory, disk]) {
+      expect(part).toMatchObject({ source: 'measured', problem: null, pastCache: true })
+      expect(part.bytesPerSec / part.lanes / SLOW).toBeGreaterThan(0.8)
+      expect(part.bytesPerSec / part.lanes / SLOW).toBeLessThanOrEqual(1)
+    }
+    expect(hostShown([cpu, memory, disk])).toMatchObject({
+      cpuHashing: { source: 'proven' },
+      ramBandwidth: { source: 'measured' },
+      diskBandwidth: { source: 'measured' },
+    })
+  })
+
+  test('row 75: a card that walks the lanes is too slow in each, and is not called a CPU', async () => {
+    const card = ({ blocks }: StoreTask) => (blocks === 1 ? 45e6 : SLOW)
+    const { cpu } = await hostOf({ lanes: (clock) => new VirtualLanes(clock, card), cores: 4 })
+    expect(cpu).toMatchObject({ source: 'measured', inWindow: true })
+    expect(hostShown([cpu]).cpuHashing?.source).toBe('measured')
+  })
+
+  test('row 75: a lane cut into stretches that a card walks side by side has false marks', async () => {
+    class Cut extends VirtualLanes {
+      protected override lane(lane: number, marks: number): Uint8Array {
+        // Two honest halves, the second from a place of its own.
+        const [first, second] = [super.lane(lane, marks >> 1), super.lane(lane + 100, marks - (marks >> 1))]
+        return concatBytes(first, second)
+      }
+    }
+    const { cpu } = await hostOf({ lanes: (clock) => new Cut(clock, slow) })
+    expect(cpu).toMatchObject({ ...nothing, problem: { code: 'HOST_WRONG_MARK' } })
+    expect(hostShown([cpu])).toEqual({ cpuHashing: { source: 'measured', value: 0 } })
+  })
+
+  test('row 75: outside the window in which every card is at work a CPU is measured, not proven', async () => {
+    const lanes = (clock: VirtualClock) => new VirtualLanes(clock, fastCores)
+    for (const box of [{ roundMs: 10 }, { sustainedSeconds: 0 }])
+      expect((await hostOf({ lanes, ...box })).cpu).toMatchObject({ source: 'measured', inWindow: false })
+  })
+
+  test('row 76: a disk that is not there cannot say what is on it, and its claims do not step in', async () => {
+    class NoDisk extends VirtualLanes {
+      protected override lane(lane: number, marks: number): Uint8Array {
+        if (this.stored!.target !== 'disk') return super.lane(lane, marks)
+        return seededRandomness(lane).bytes(marks * MARK_BYTES)
+      }
+    }
+    const { memory, disk } = await hostOf({ lanes: (clock) => new NoDisk(clock, slow) })
+    expect(disk).toMatchObject({ ...nothing, problem: { code: 'HOST_WRONG_MARK' } })
+    expect(memory.source).toBe('measured')
+    expect(hostShown([disk])).toEqual({ diskBandwidth: { source: 'measured', value: 0 } })
+  })
+
+  test('a box that refuses, is silent or answers something else has no host to show, and its cards have their verdict', async () => {
+    const full = new TouchstoneError(
+      { code: 'HOST_NO_ROOM' },
+      { message: 'no room', blame: 'prover', retry: true, nextStep: 'Free some.' },
+    )
+    class Refuses extends VirtualLanes {
+      override async store(): Promise<{ readonly pastCache: boolean }> {
+        throw full
+      }
+    }
+    class Silent extends VirtualLanes {
+      override halt(): Promise<readonly Uint8Array[]> {
+        return new Promise(() => {})
+      }
+    }
+    class Fewer extends VirtualLanes {
+      override async halt(): Promise<readonly Uint8Array[]> {
+        return [...(await super.halt()), new Uint8Array(0)]
+      }
+    }
+    const codes = async (Lanes: typeof VirtualLanes) => {
+      const parts = await hostOf({ lanes: (clock) => new Lanes(clock, slow) })
+      return Object.values(parts).map(({ problem }: HostPart) => problem?.code)
+    }
+    expect(await codes(Refuses)).toEqual(['HOST_NO_ROOM', 'HOST_NO_ROOM', 'HOST_NO_ROOM'])
+    expect(new Set(await codes(Silent))).toEqual(new Set(['HOST_SILENT']))
+    expect(new Set(await codes(Fewer))).toEqual(new Set(['HOST_WRONG_ANSWER']))
+  })
+})

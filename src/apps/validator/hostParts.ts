@@ -1,0 +1,272 @@
+import { type HostPart, type HostProblem, WRONG_MARK } from '../../core/inventory/hostReport.ts'
+import { cpuLanes, totalRate, type Walk } from '../../core/inventory/judgeWalk.ts'
+import {
+  HOST_BLOCK_BYTES,
+  type HostTarget,
+  MARK_BYTES,
+  MAX_HOST_BLOCKS,
+  MAX_LANES,
+} from '../../core/params/hostParts.ts'
+import { devicesOf } from '../../core/proof/challenge.ts'
+import type { Inventory } from '../../core/wire/inventory.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Randomness } from '../../ports/randomness.ts'
+import type { WalkChecker } from '../../ports/walkChecker.ts'
+import type { ProverSession } from './proverSession.ts'
+import type { Step } from './verifyBox.ts'
+
+export interface HostDeps {
+  readonly session: Pick<ProverSession, 'send' | 'askHost'>
+  readonly checker: WalkChecker
+  readonly clock: Clock
+  readonly randomness: Randomness
+  /** Claims: they size the question. */
+  readonly host: Inventory['host']
+}
+
+/** How long a box may take to store, and to hand over its marks. */
+const STORE_MS = 60_000
+const HALT_MS = 20_000
+
+/** A walk that sizes the next, and one that counts. */
+const TRIAL_MS = 100
+const WALK_MS = 800
+const TRIAL_STRIDE = 4
+
+/** Marks a lane makes in a walk that counts. */
+const MARKS = 16
+
+/**
+ * Stretches that are walked again: for a CPU four times the marks of a lane, so that lanes with one cut each escape in
+ * 1.8 % of cases at most, however many marks they made.
+ */
+const checksOf = (part: HostPart['part'], { marks }: Walk): number => (part === 'cpu' ? 4 * Math.max(...marks) : 8)
+
+/** Disks want several reads at once. */
+const DISK_LANES = 16
+
+/** Half of the lanes are enough where they show nearly as much: two threads of a core share its units. */
+const HALF_IS_ENOUGH = 0.8
+
+const GIB = 2 ** 30
+
+interface Stored {
+  readonly seed: Uint8Array
+  readonly blocks: number
+  readonly pastCache: boolean
+}
+
+interface Walked extends Walk {
+  readonly nonce: Uint8Array
+  readonly lanes: readonly Uint8Array[]
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+interface CpuWalk {
+  readonly stored: Stored
+  readonly walked: Walked
+  /** Begun while every device was at work. */
+  readonly watched: boolean
+}
+
+/** Ends a part; the report says why. */
+class Unable extends Error {
+  readonly problem: HostProblem
+  constructor(code: string, text: string, nextStep: string) {
+    super(code)
+    this.problem = { code, text, nextStep }
+  }
+}
+
+/**
+ * §12: the box around the cards. The CPU walks while the sustained part keeps every device busy; memory and disk follow
+ * when the cards are done. Nothing here touches the verdict on the cards.
+ */
+export class HostParts {
+  readonly #deps: HostDeps
+  readonly #signal: AbortSignal
+  #cpu: Promise<CpuWalk> | null = null
+  #allBusyUntilUs = Number.POSITIVE_INFINITY
+  #lanes = 1
+
+  constructor(deps: HostDeps, signal: AbortSignal) {
+    this.#deps = deps
+    this.#signal = signal
+  }
+
+  /** Watches the run: the first root of the sustained part is the sign, the first device that is done ends the window. */
+  watch(step: Step): void {
+    if (step.step !== 'compute' || !isSustained(step)) return
+    const { phase, done, of } = step.progress
+    if (phase !== 'rounds' || done >= of) {
+      this.#allBusyUntilUs = Math.min(this.#allBusyUntilUs, this.#deps.clock.monotonicUs())
+      return
+    }
+    this.#cpu ??= this.#walkCpu(true)
+    // Whoever waits for it hears of it.
+    this.#cpu.catch(() => {})
+  }
+
+  /** After the run: everything that was shown. */
+  async finish(): Promise<readonly HostPart[]> {
+    const cpu = await this.#measureCpu()
+    const memory = await this.#measure(
+      'memory',
+      this.#bytes(4 * GIB, 256, ['memoryLimitBytes', 'memoryBytes'], 8),
+      this.#lanes,
+    )
+    const disk = await this.#measure('disk', this.#bytes(GIB, 128, ['diskFreeBytes'], 100), DISK_LANES)
+    return [cpu, memory, disk]
+  }
+
+  /** At most `most`, so many MiB a core, and a share of what the box says it has. */
+  #bytes(most: number, perCoreMib: number, claims: readonly string[], part: number): number {
+    const claim = claims.map((name) => this.#deps.host[name]).find((value) => typeof value === 'number' && value > 0)
+    return Math.min(most, this.#cores * perCoreMib * 2 ** 20, typeof claim === 'number' ? claim / part : most)
+  }
+
+  get #cores(): number {
+    const { cores } = this.#deps.host
+    return typeof cores === 'number' && cores >= 1 ? Math.min(MAX_LANES, Math.floor(cores)) : 1
+  }
+
+  async #walkCpu(watched: boolean): Promise<CpuWalk> {
+    // One block: it stays in the cache of a core, so that hashing is all there is to it.
+    const stored = await this.#store('memory', 1, this.#cores)
+    const all = await this.#walk(this.#cores, TRIAL_STRIDE, TRIAL_MS)
+    const half = await this.#walk(Math.ceil(this.#cores / 2), TRIAL_STRIDE, TRIAL_MS)
+    const trial = rateOf(half) >= HALF_IS_ENOUGH * rateOf(all) ? half : all
+    this.#lanes = trial.marks.length
+    return { stored, watched, walked: await this.#walk(this.#lanes, strideAfter(trial), WALK_MS) }
+  }
+
+  /** Checked when the cards are done: their roots must not wait for it. */
+  #measureCpu(): Promise<HostPart> {
+    return this.#told('cpu', this.#cores, HOST_BLOCK_BYTES, async () => {
+      const { stored, walked, watched } = await (this.#cpu ?? this.#walkCpu(false))
+      const inWindow = watched && walked.toUs <= this.#allBusyUntilUs
+      const fast = inWindow ? cpuLanes(walked) : []
+      const [source, lanes] = fast.length > 0 ? (['proven', fast] as const) : (['measured', allOf(walked)] as const)
+      await this.#check('cpu', stored, walked, lanes)
+      const bytesPerSec = Math.floor(totalRate(walked, lanes))
+      return { source, bytesPerSec, lanes: lanes.length, of: this.#lanes, inWindow }
+    })
+  }
+
+  #measure(part: 'memory' | 'disk', bytes: number, lanes: number): Promise<HostPart> {
+    const blocks = Math.min(MAX_HOST_BLOCKS, Math.max(1, Math.floor(bytes / HOST_BLOCK_BYTES)))
+    return this.#told(part, lanes, blocks * HOST_BLOCK_BYTES, async () => {
+      const stored = await this.#store(part, blocks, lanes)
+      const trial = await this.#walk(lanes, TRIAL_STRIDE, TRIAL_MS)
+      const walked = await this.#walk(lanes, strideAfter(trial), WALK_MS)
+      const counted = allOf(walked)
+      await this.#check(part, stored, walked, counted)
+      const bytesPerSec = Math.floor(totalRate(walked, counted))
+      return { source: 'measured', bytesPerSec, lanes, of: lanes, pastCache: stored.pastCache }
+    })
+  }
+
+  /** A part with what came of it, or with why nothing did. */
+  async #told(
+    part: HostPart['part'],
+    of: number,
+    storedBytes: number,
+    work: () => Promise<Partial<HostPart>>,
+  ): Promise<HostPart> {
+    const nothing = { source: null, bytesPerSec: 0, lanes: 0, of, pastCache: false, inWindow: false, problem: null }
+    try {
+      return { part, ...nothing, storedBytes, ...(await work()) }
+    } catch (error) {
+      if (!(error instanceof Unable)) throw error
+      return { part, ...nothing, storedBytes, problem: error.problem }
+    }
+  }
+
+  async #store(target: HostTarget, blocks: number, lanes: number): Promise<Stored> {
+    const seed = this.#deps.randomness.bytes(32)
+    const { answer } = await this.#ask({ type: 'store', target, seed, blocks, lanes }, STORE_MS)
+    if (answer.type !== 'stored') throw unexpected(answer.type)
+    return { seed, blocks, pastCache: answer.pastCache }
+  }
+
+  /** The clock runs from the nonce to the marks; nothing is subtracted for the way there and back. */
+  async #walk(lanes: number, stride: number, ms: number): Promise<Walked> {
+    const { session, clock, randomness } = this.#deps
+    const nonce = randomness.bytes(32)
+    const fromUs = await session.send({ type: 'walk', nonce, lanes, stride })
+    await clock.sleep(ms, this.#signal)
+    const { answer, atUs } = await this.#ask({ type: 'halt' }, HALT_MS)
+    if (answer.type !== 'walked' || answer.lanes.length !== lanes) throw unexpected(answer.type)
+    const marks = answer.lanes.map((lane) => lane.length / MARK_BYTES)
+    return { nonce, lanes: answer.lanes, marks, stride, fromUs, toUs: atUs, elapsedUs: Math.max(1, atUs - fromUs) }
+  }
+
+  async #ask(order: Parameters<ProverSession['askHost']>[0], withinMs: number) {
+    const answered = await this.#deps.session.askHost(order, withinMs, this.#signal)
+    if (answered === null)
+      throw new Unable(
+        'HOST_SILENT',
+        `the box did not answer "${order.type}" in ${withinMs / 1000} s`,
+        'Free the box from other work, then run again.',
+      )
+    const { answer } = answered
+    if (answer.type === 'unable')
+      throw new Unable(answer.code, answer.text, 'Mend what it says on the box, then run again.')
+    return answered
+  }
+
+  /** Walks random stretches of the lanes again, each from mark to mark. */
+  async #check(
+    part: HostPart['part'],
+    { seed, blocks }: Stored,
+    walked: Walked,
+    lanes: readonly number[],
+  ): Promise<void> {
+    const { checker, randomness } = this.#deps
+    const places = lanes.flatMap((lane) => Array.from({ length: walked.marks[lane]! }, (_, mark) => ({ lane, mark })))
+    for (const { lane, mark } of drawn(places, checksOf(part, walked), randomness)) {
+      const marks = walked.lanes[lane]!
+      const markAt = (index: number) => marks.subarray(index * MARK_BYTES, (index + 1) * MARK_BYTES)
+      const from = mark === 0 ? checker.start(walked.nonce, lane) : markAt(mark - 1)
+      const stretch = { seed, blocks, from, to: markAt(mark), steps: walked.stride }
+      if (!(await checker.check(stretch, this.#signal)))
+        throw new Unable(
+          WRONG_MARK,
+          `mark ${mark} of lane ${lane} is not where the walk leads`,
+          'Check the memory or the disk of the box, or do not trust it.',
+        )
+    }
+  }
+}
+
+/** All devices at once, in a precision that was asked before: the part that lasts. */
+function isSustained({ progress, parts }: Extract<Step, { step: 'compute' }>): boolean {
+  const part = parts[progress.part]!
+  const whole = Math.max(...parts.map((other) => devicesOf(other).length))
+  const first = parts.findIndex(
+    ({ kind, precision, mask }) => kind === 'rounds' && precision === part.precision && mask === part.mask,
+  )
+  return part.kind === 'rounds' && devicesOf(part).length === whole && first < progress.part
+}
+
+const allOf = ({ marks }: Walk): number[] => marks.map((_, lane) => lane)
+const rateOf = (walk: Walk): number => totalRate(walk, allOf(walk))
+
+/** So that the fastest lane makes MARKS of them in the walk that counts. */
+const strideAfter = (trial: Walk): number => {
+  const stepsPerMs = (1000 * Math.max(...trial.marks) * trial.stride) / trial.elapsedUs
+  return Math.max(1, Math.floor((stepsPerMs * WALK_MS) / MARKS))
+}
+
+/** `count` of them, none twice. */
+function drawn<T>(all: readonly T[], count: number, randomness: Randomness): T[] {
+  const left = [...all]
+  return Array.from({ length: Math.min(count, all.length) }, () => {
+    const word = new DataView(randomness.bytes(4).buffer).getUint32(0, true)
+    return left.splice(word % left.length, 1)[0]!
+  })
+}
+
+const unexpected = (got: string) =>
+  new Unable('HOST_WRONG_ANSWER', `"${got}" is not what was asked for`, 'Use one release on both sides.')

@@ -1,0 +1,18 @@
+import { type HostPart, WRONG_MARK } from '../inventory/hostReport.ts'
+import { type Fact, measured, proven } from './fact.ts'
+import type { HostScoreInput } from './scoreBox.ts'
+
+const FACTS = { cpu: 'cpuHashing', memory: 'ramBandwidth', disk: 'diskBandwidth' } as const satisfies Record<
+  HostPart['part'],
+  keyof HostScoreInput
+>
+
+/** What the host parts of a run are worth. A part with a wrong mark counts as 0, so that no claim steps in for it. */
+export function hostShown(parts: readonly HostPart[]): Partial<Record<(typeof FACTS)[HostPart['part']], Fact>> {
+  const facts = parts.flatMap(({ part, source, bytesPerSec, problem }): [string, Fact][] => {
+    if (problem?.code === WRONG_MARK) return [[FACTS[part], measured(0)]]
+    if (source === null) return []
+    return [[FACTS[part], source === 'proven' ? proven(bytesPerSec) : measured(bytesPerSec)]]
+  })
+  return Object.fromEntries(facts)
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { ascii, concatBytes, equalBytes, u32le } from '../../core/bytes/bytes.ts'
+import { HOST_BLOCK_BYTES, HOST_BLOCK_TAG, HOST_LANE_TAG } from '../../core/params/hostParts.ts'
+import type { WalkChecker } from '../../ports/walkChecker.ts'
+
+/** §12. Any block alone, at about the speed of a disk: SHAKE128 has to be squeezed from its beginning. */
+export const hostBlock = (seed: Uint8Array, index: number): Uint8Array =>
+  createHash('shake128', { outputLength: HOST_BLOCK_BYTES })
+    .update(concatBytes(ascii(HOST_BLOCK_TAG), seed, u32le(index)))
+    .digest()
+
+/** §12. Where a lane begins: not known before the nonce is. */
+export const laneStart = (nonce: Uint8Array, lane: number): Uint8Array =>
+  createHash('sha512')
+    .update(concatBytes(ascii(HOST_LANE_TAG), nonce, u32le(lane)))
+    .digest()
+
+/** §12. Which block a lane reads where it stands. */
+export const nextBlock = (at: Uint8Array, blocks: number): number =>
+  new DataView(at.buffer, at.byteOffset).getUint32(0, true) % blocks
+
+/** §12. One step: what comes first in the hash is where the lane stands, so nothing of a block can be hashed beforehand. */
+export const hostStep = (at: Uint8Array, block: Uint8Array): Uint8Array =>
+  createHash('sha512').update(at).update(block).digest()
+
+/** Steps between two breaths of the thread that checks: about 10 ms. */
+const STEPS_A_BREATH = 16
+
+export const walkChecker: WalkChecker = {
+  start: laneStart,
+  async check({ seed, blocks, from, to, steps }, signal) {
+    const only = blocks === 1 ? hostBlock(seed, 0) : null
+    let at = from
+    for (let step = 0; step < steps; step++) {
+      if (step % STEPS_A_BREATH === 0) {
+        signal.throwIfAborted()
+        await breathe()
+      }
+      at = hostStep(at, only ?? hostBlock(seed, nextBlock(at, blocks)))
+    }
+    return equalBytes(at, to)
+  },
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sha512 } from '@noble/hashes/sha2.js'
+import { shake128 } from '@noble/hashes/sha3.js'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { seededRandomness } from '../../../test/support/seededRandomness.ts'
+import { ascii, concatBytes, u32le } from '../../core/bytes/bytes.ts'
+import { HOST_BLOCK_BYTES, MARK_BYTES } from '../../core/params/hostParts.ts'
+import type { HostLanes } from '../../ports/hostLanes.ts'
+import { walkChecker } from './hostWalk.ts'
+import { openHostLanes } from './openHostLanes.ts'
+
+const random = seededRandomness(11)
+const [seed, nonce] = [random.bytes(32), random.bytes(32)]
+const signal = new AbortController().signal
+
+let folder: string
+let lanes: HostLanes
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'touchstone-lanes-'))
+  lanes = openHostLanes(folder)
+})
+afterEach(async () => {
+  await lanes.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Until every lane has a mark: how long that takes is the machine's affair. */
+async function someMarks(stride: number, count: number): Promise<readonly Uint8Array[]> {
+  for (let waitMs = 20; ; waitMs *= 2) {
+    await lanes.walk({ nonce, lanes: count, stride })
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+    const marks = await lanes.halt()
+    if (marks.every((lane) => lane.length > 0)) return marks
+  }
+}
+
+/** §12 once more, from other hands. */
+function stepsFrom(lane: number, steps: number, blocks: number): Uint8Array {
+  let at: Uint8Array = sha512(concatBytes(ascii('tsp2/host-lane'), nonce, u32le(lane)))
+  for (let i = 0; i < steps; i++) {
+    const index = new DataView(at.buffer, at.byteOffset).getUint32(0, true) % blocks
+    const block = shake128(concatBytes(ascii('tsp2/host-block'), seed, u32le(index)), { dkLen: HOST_BLOCK_BYTES })
+    at = sha512(concatBytes(at, block))
+  }
+  return at
+}
+
+describe('host lanes', () => {
+  test.each(['memory', 'disk'] as const)('walk over blocks in %s as the specification says', async (target) => {
+    const blocks = 5
+    await lanes.store({ target, seed, blocks, lanes: 2 }, signal)
+    const marks = await someMarks(2, 2)
+    expect(marks).toHaveLength(2)
+    for (const [lane, bytes] of marks.entries()) {
+      expect(bytes.length % MARK_BYTES).toBe(0)
+      const first = bytes.subarray(0, MARK_BYTES)
+      expect(Buffer.from(first)).toEqual(Buffer.from(stepsFrom(lane, 2, blocks)))
+      const stretch = { seed, blocks, from: walkChecker.start(nonce, lane), to: first, steps: 2 }
+      expect(await walkChecker.check(stretch, signal)).toBe(true)
+      expect(await walkChecker.check({ ...stretch, steps: 3 }, signal)).toBe(false)
+    }
+  })
+
+  test('row 76: the file has no name while it is read, so that nothing is left of it however we end', async () => {
+    await lanes.store({ target: 'disk', seed, blocks: 2, lanes: 1 }, signal)
+    expect(readdirSync(folder)).toEqual([])
+    await someMarks(1, 1)
+    await lanes.close()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('what is too large or out of turn is refused with a code, and the next order is carried out', async () => {
+    const task = { target: 'memory', seed, blocks: 1, lanes: 1 } as const
+    const code = (value: unknown) => (value as { detail?: { code: string } }).detail?.code
+    const refusals = [
+      lanes.halt(),
+      lanes.walk({ nonce, lanes: 1, stride: 1 }),
+      lanes.store({ ...task, blocks: 0 }, signal),
+      lanes.store({ ...task, blocks: 2 ** 20 }, signal),
+      lanes.store({ ...task, lanes: 1000 }, signal),
+    ]
+    for (const refused of await Promise.allSettled(refusals))
+      expect(refused.status === 'rejected' && code(refused.reason)).toBe('HOST_ORDER_REFUSED')
+    await lanes.store(task, signal)
+    await expect(lanes.walk({ nonce, lanes: 2, stride: 1 })).rejects.toThrow('more lanes')
+    expect((await someMarks(1, 1))[0]!.length).toBeGreaterThan(0)
+  })
+})

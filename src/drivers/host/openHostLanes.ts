@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto'
+import { constants, type FileHandle, open, statfs, unlink } from 'node:fs/promises'
+import { freemem } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { HOST_BLOCK_BYTES, MAX_HOST_BLOCKS, MAX_LANES, MAX_STRIDE } from '../../core/params/hostParts.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { HostLanes, StoreTask, WalkTask } from '../../ports/hostLanes.ts'
+import { scriptUrl } from '../system/scriptUrl.ts'
+import { laneStart } from './hostWalk.ts'
+import type { Blocks, LaneAnswer, LaneJob, LaneMessage } from './laneJobs.ts'
+
+const BUFFER_BYTES = 2 ** 30
+
+interface Stored {
+  readonly blocks: Blocks
+  readonly count: number
+  readonly files: readonly FileHandle[]
+}
+
+/** Lanes of hashes on this machine; a disk is one that holds `folder`. */
+export const openHostLanes = (folder: string): HostLanes => new Lanes(folder)
+
+class Lanes implements HostLanes {
+  readonly #folder: string
+  readonly #stop = new SharedArrayBuffer(4)
+  #workers: Worker[] = []
+  #stored: Stored | null = null
+  #walking: Promise<readonly (Uint8Array | null)[]> | null = null
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  async store(task: StoreTask, signal: AbortSignal): Promise<{ readonly pastCache: boolean }> {
+    const { target, seed, blocks: count, lanes } = task
+    if (this.#walking || !within(count, MAX_HOST_BLOCKS) || !within(lanes, MAX_LANES))
+      throw refused('a store like this')
+    await this.#forget()
+    await this.#spawn(lanes)
+    this.#stored = target === 'memory' ? inMemory(count) : await onDisk(this.#folder, count)
+    const { blocks, files } = this.#stored
+    const stop = () => this.#halt(1)
+    signal.addEventListener('abort', stop, { once: true })
+    this.#halt(0)
+    await this.#onLanes(lanes, (from) => ({ kind: 'fill', blocks, seed, from }))
+    signal.removeEventListener('abort', stop)
+    await files[0]?.sync()
+    return { pastCache: files.length === 2 }
+  }
+
+  async walk({ nonce, lanes, stride }: WalkTask): Promise<void> {
+    if (this.#walking || !this.#stored || !within(stride, MAX_STRIDE)) throw refused('a walk out of turn')
+    if (!within(lanes, this.#workers.length)) throw refused('more lanes than it had announced')
+    const { blocks } = this.#stored
+    this.#halt(0)
+    this.#walking = this.#onLanes(lanes, (lane) => ({ kind: 'walk', blocks, start: laneStart(nonce, lane), stride }))
+    // Who halts hears of it.
+    this.#walking.catch(() => {})
+  }
+
+  async halt(): Promise<readonly Uint8Array[]> {
+    if (!this.#walking) throw refused('a halt without a walk')
+    this.#halt(1)
+    const walked = await this.#walking.finally(() => {
+      this.#walking = null
+    })
+    return walked.map((marks) => marks ?? new Uint8Array(0))
+  }
+
+  async close(): Promise<void> {
+    this.#halt(1)
+    await Promise.all(this.#workers.map((worker) => worker.terminate()))
+    this.#workers = []
+    await this.#forget()
+  }
+
+  #halt(value: 0 | 1): void {
+    Atomics.store(new Int32Array(this.#stop), 0, value)
+  }
+
+  async #forget(): Promise<void> {
+    const files = this.#stored?.files ?? []
+    this.#stored = null
+    await Promise.all(files.map((file) => file.close()))
+  }
+
+  async #spawn(lanes: number): Promise<void> {
+    const missing = Math.max(0, lanes - this.#workers.length)
+    const script = scriptUrl('./laneWorker.ts', import.meta.url)
+    const spawned = Array.from({ length: missing }, () => new Worker(script))
+    this.#workers.push(...spawned)
+    await Promise.all(spawned.map(answerOf))
+    for (const worker of spawned) worker.unref()
+  }
+
+  async #onLanes(lanes: number, job: (lane: number) => LaneJob): Promise<readonly (Uint8Array | null)[]> {
+    const count = this.#stored!.count
+    const answers = this.#workers.slice(0, lanes).map((worker, lane) => {
+      const answer = answerOf(worker)
+      const message: LaneMessage = { job: job(lane), count, lanes, stop: this.#stop }
+      worker.postMessage(message)
+      return answer
+    })
+    return await Promise.all(answers)
+  }
+}
+
+const within = (value: number, most: number): boolean => Number.isInteger(value) && value >= 1 && value <= most
+
+function answerOf(worker: Worker): Promise<Uint8Array | null> {
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      worker.off('message', onMessage)
+      worker.off('error', onError)
+      worker.off('exit', onExit)
+    }
+    const onMessage = ({ marks, error }: LaneAnswer) => {
+      settle()
+      if (error === null) resolve(marks)
+      else reject(failed(error))
+    }
+    const onError = (error: Error) => {
+      settle()
+      reject(failed(error.message))
+    }
+    const onExit = () => onError(new Error('the thread of a lane ended'))
+    worker.on('message', onMessage)
+    worker.on('error', onError)
+    worker.on('exit', onExit)
+  })
+}
+
+function inMemory(count: number): Stored {
+  const bytes = count * HOST_BLOCK_BYTES
+  if (bytes > freemem() / 2) throw noRoom(`${bytes} bytes of memory; ${freemem()} are free`)
+  const perBuffer = BUFFER_BYTES / HOST_BLOCK_BYTES
+  const buffers = Array.from(
+    { length: Math.ceil(count / perBuffer) },
+    (_, i) => new SharedArrayBuffer(Math.min(perBuffer, count - i * perBuffer) * HOST_BLOCK_BYTES),
+  )
+  return { blocks: { buffers, perBuffer }, count, files: [] }
+}
+
+/** A file that has no name from its first moment: the system takes its space back however we end. */
+async function onDisk(folder: string, count: number): Promise<Stored> {
+  const { bsize, bavail } = await statfs(folder)
+  const bytes = count * HOST_BLOCK_BYTES
+  if (bytes > (bsize * bavail) / 10) throw noRoom(`${bytes} bytes of disk; ${bsize * bavail} are free`)
+  const path = join(folder, `.touchstone-disk-${randomBytes(8).toString('hex')}`)
+  const file = await open(path, 'wx+', 0o600)
+  const direct = await open(path, constants.O_RDONLY | constants.O_DIRECT).catch(() => null)
+  await unlink(path)
+  const files = direct === null ? [file] : [file, direct]
+  return { blocks: { writeFd: file.fd, readFd: (direct ?? file).fd }, count, files }
+}
+
+const refused = (what: string) =>
+  new TouchstoneError(
+    { code: 'HOST_ORDER_REFUSED' },
+    {
+      message: `the validator asked for ${what}`,
+      blame: 'validator',
+      retry: false,
+      nextStep: 'Use one release on both sides.',
+    },
+  )
+
+const noRoom = (what: string) =>
+  new TouchstoneError(
+    { code: 'HOST_NO_ROOM' },
+    {
+      message: `the validator asked for ${what}`,
+      blame: 'prover',
+      retry: true,
+      nextStep: 'Free some, then run again.',
+    },
+  )
+
+const failed = (what: string) =>
+  new TouchstoneError(
+    { code: 'HOST_LANE_FAILED' },
+    {
+      message: `a lane failed: ${what}`,
+      blame: 'prover',
+      retry: true,
+      nextStep: 'Check the disk of the box, then run again.',
+    },
+  )

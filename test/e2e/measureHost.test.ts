@@ -1,0 +1,37 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { walkChecker } from '../../src/drivers/host/hostWalk.ts'
+import { openHostLanes } from '../../src/drivers/host/openHostLanes.ts'
+import { systemClock } from '../../src/drivers/system/systemClock.ts'
+import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
+import { honestProgram } from '../support/inProcessBox.ts'
+import { ReferenceDevice } from '../support/openReferenceDevice.ts'
+import { verifyInProcess } from '../support/verifyInProcess.ts'
+
+/** Real lanes in threads, a real file, real time; sizes are small because the box says that it has little. */
+test('rows 75 and 76: processor, memory and disk of this machine are measured beside an honest run', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-host-'))
+  const inventory = { host: { cores: 1, memoryBytes: 2 ** 26, diskFreeBytes: 2 ** 30 } }
+  const program = (host = {}) => honestProgram({ devices: [new ReferenceDevice()], inventory, ...host })
+  const run = { catalogue: await shippedCatalogue(), clock: systemClock }
+  try {
+    const host = openHostLanes(folder)
+    const report = await verifyInProcess({ ...run, program: program({ host }), walkChecker })
+    expect(report.judgement.reason).toBeNull()
+    expect(report.host.map(({ part, source, problem }) => [part, source, problem])).toEqual([
+      ['cpu', 'measured', null],
+      ['memory', 'measured', null],
+      ['disk', 'measured', null],
+    ])
+    for (const { bytesPerSec } of report.host) expect(bytesPerSec).toBeGreaterThan(1e6)
+    expect(readdirSync(folder)).toEqual([])
+    // Who does not ask does not wait, and who was not started for it says so.
+    expect((await verifyInProcess({ ...run, program: program() })).host).toEqual([])
+    const without = await verifyInProcess({ ...run, program: program(), walkChecker })
+    expect(without.host.map(({ problem }) => problem?.code)).toEqual(Array(3).fill('HOST_NOT_OFFERED'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
