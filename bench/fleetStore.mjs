@@ -11,12 +11,22 @@ import { startPostgres } from './support/postgres.mjs'
 const results = Number(process.argv[2] ?? 2000)
 const certificate = JSON.stringify({ payload: Buffer.alloc(3000, 7).toString('base64') })
 const figures = Array.from({ length: 12 }, (_, i) => ({ device: 0, name: `figure.${i}`, value: i * 1.5 }))
-const box = { status: 'verified', score: 5, terms: [], scored: true, failuresInRow: 0, busyInRow: 0, failed: false }
+const present = { owes: [], missed: 0, stalls: 0, restMs: null }
+const box = {
+  status: 'verified',
+  score: 5,
+  terms: [],
+  scored: true,
+  failuresInRow: 0,
+  busyInRow: 0,
+  failed: false,
+  ...present,
+}
 
 async function rate(store) {
   const ids = Array.from({ length: results }, (_, i) => `box-${i}`)
   for (const id of ids) await store.putBox({ id, address: 'local', provider: 'p', claim: null, allocated: false })
-  const jobs = ids.map((boxId) => ({ boxId, round: 1, kind: 'full', reason: 'round', cohort: 0, delayMs: 0 }))
+  const jobs = ids.map((boxId, i) => ({ boxId, round: 1, kind: 'full', reason: 'round', cohort: i, delayMs: 0 }))
   await store.openRound({ number: 1, height: null, jobs })
   const began = performance.now()
   let done = 0
@@ -40,7 +50,7 @@ async function rate(store) {
         certificate,
         marks: [],
       }
-      await store.finishJob({ job, owner: `w${worker}`, result, box, retryInMs: null, followUps: [] })
+      await store.finishJob({ job, owner: `w${worker}`, result, box, retryInMs: null, retryAlone: true, followUps: [] })
       done++
     }
   }

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import type { Signer } from '../core/bytes/ed25519.ts'
+import { askLiveness, type SignOfLife } from '../drivers/remote/leased/askLiveness.ts'
+import type { ProviderPeer } from '../drivers/remote/leased/askProvider.ts'
 import { connectLeased, type LeasedOptions } from '../drivers/remote/leased/connectLeased.ts'
 import type { LeaseHub } from '../drivers/remote/leased/leaseHub.ts'
 import { releaseFlavours } from '../drivers/remote/releaseFlavours.ts'
@@ -32,16 +34,30 @@ const TUNNEL_MS = 30_000
 export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
   const dialledIn = HUB_FORM.exec(target.address)
   if (dialledIn !== null) return openThroughHub(dialledIn[1]!, target, signal)
-  const match = FORM.exec(target.address)
-  if (match === null || !URL.canParse(`ws://${match[1]}`)) throw badTarget(target.address)
-  const channel = wsChannel(await dialWs(`ws://${match[1]}`, MESSAGES, signal))
+  const peer = await dialProvider(target.address, signal)
   try {
-    const options = await optionsOf(target)
-    return closing(await connectLeased({ channel, key: match[2]! }, options, signal), () => channel.close())
+    return closing(await connectLeased(peer, await optionsOf(target), signal), () => peer.channel.close())
   } catch (error) {
-    channel.close()
+    peer.channel.close()
     throw error
   }
+}
+
+/** Asks a provider that can be dialled for a sign of life: a fresh number signed by its key, and what it is doing. */
+export async function askProviderAlive(address: string, signer: Signer, signal: AbortSignal): Promise<SignOfLife> {
+  if (HUB_FORM.test(address)) throw noHub()
+  const peer = await dialProvider(address, signal)
+  try {
+    return await askLiveness(peer, { signer, clock: systemClock, randomness: systemRandomness }, signal)
+  } finally {
+    peer.channel.close()
+  }
+}
+
+async function dialProvider(address: string, signal: AbortSignal): Promise<ProviderPeer> {
+  const match = FORM.exec(address)
+  if (match === null || !URL.canParse(`ws://${match[1]}`)) throw badTarget(address)
+  return { channel: wsChannel(await dialWs(`ws://${match[1]}`, MESSAGES, signal)), key: match[2]! }
 }
 
 /** The channel stays open afterwards: it is the provider's, and serves the next lease too. */

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { expect, test, vi } from 'vitest'
+import { giverKey, listening } from '../../test/support/leasableBox.ts'
+import type { BoxAccess } from '../ports/leases.ts'
 import { addValidatorCommand } from './validatorCommand.ts'
 
 test('whatever answers on the port of the validator, no escape sequence of it is printed', async () => {
@@ -29,4 +31,34 @@ test('whatever answers on the port of the validator, no escape sequence of it is
     await new Promise((done) => server.close(done))
     rmSync(folder, { recursive: true })
   }
+})
+
+test('a provider gives a sign of life; the advice to ask for one names this command', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-alive-'))
+  const stop = new AbortController()
+  const provider = await listening({} as BoxAccess, stop.signal)
+  const said = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  try {
+    const program = new Command().exitOverride()
+    const run = async (work: (signal: AbortSignal) => Promise<number>) => {
+      expect(await work(stop.signal)).toBe(0)
+    }
+    addValidatorCommand(program, { env: { TOUCHSTONE_HOME: folder }, run })
+    const address = `lease://127.0.0.1:${provider.port}#${giverKey}`
+    await program.parseAsync(['validator', 'alive', address], { from: 'user' })
+    await program.parseAsync(['validator', 'alive', address, '--json'], { from: 'user' })
+    const [people, machine] = said.mock.calls.map(([text]) => String(text))
+    expect(people).toMatch(/^alive: free \(\d+ ms\)\n$/)
+    expect(JSON.parse(machine!)).toMatchObject({ state: 'free', roundTripUs: expect.any(Number) })
+    const hub = program.parseAsync(['validator', 'alive', `lease://hub#${giverKey}`], { from: 'user' })
+    await expect(hub).rejects.toMatchObject({ detail: { code: 'NO_LEASE_HUB' } })
+  } finally {
+    said.mockRestore()
+    stop.abort()
+    await provider.close()
+    rmSync(folder, { recursive: true })
+  }
+  expect(readFileSync(new URL('../drivers/remote/leased/connectLeased.ts', import.meta.url), 'utf8')).toContain(
+    'touchstone validator alive ADDRESS',
+  )
 })

@@ -66,6 +66,13 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
       return EXIT.genuine
     }),
   )
+  validator
+    .command('alive <address>')
+    .description('ask a provider for a signed sign of life: lease://host:port#key')
+    .option('--json', 'print JSON')
+    .action((address: string, _: Flags, command: Command) =>
+      context.run((signal) => alive(address, command.optsWithGlobals<Flags>(), context, signal)),
+    )
   add('status', 'how the running validator is doing', status)
   add('backup <file>', 'copy the whole store into a file', (config, args, flags) =>
     backup(config, args[0]!, flags, context),
@@ -86,6 +93,19 @@ async function status(config: ValidatorConfig, _: readonly string[], { json }: F
   print(json ? JSON.stringify(told) : showStatus(told))
   return EXIT.genuine
 }
+
+/** It shows that the provider is up and what it is doing, not that its cards work. */
+async function alive(address: string, { json }: Flags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
+  const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
+  const { askProviderAlive } = await import('./openLeasedBox.ts')
+  const { state, roundTripUs } = await askProviderAlive(address, signer, signal)
+  print(
+    json ? JSON.stringify({ state, roundTripUs }) : `alive: ${DOING[state]} (${(roundTripUs / 1000).toFixed(0)} ms)`,
+  )
+  return EXIT.genuine
+}
+
+const DOING = { free: 'free', verifying: 'being verified', leased: 'leased to a buyer' } as const
 
 /** A running validator with an embedded store makes the copy itself: the folder is its alone. */
 async function backup(

@@ -127,6 +127,6 @@ async function openTarget(target: string | undefined, inputs: TargetInputs, sign
 const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')}.json`
 
 function reportJson(report: BoxReport, file: string) {
-  const { certificate: _, proverKey, runId, ...rest } = report
+  const { certificate: _, window: __, proverKey, runId, ...rest } = report
   return { ...rest, proverKey: toHex(proverKey), runId: toHex(runId), certificate: file }
 }

@@ -88,5 +88,5 @@ export async function listening(access: BoxAccess, signal: AbortSignal, isAllowe
     channel: wsChannel(await dialWs(url, MESSAGES, signal)),
     key: giverKey,
   })
-  return { service, dial, close: () => listener.close() }
+  return { service, port: listener.port, dial, close: () => listener.close() }
 }

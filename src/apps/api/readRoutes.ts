@@ -207,8 +207,8 @@ const countsOf = ({ byStatus, byClaimVerdict }: FleetOverview) => ({
 
 function withScoreNow<T extends BoxSummary>(box: T, now: Date, decay: Decay) {
   const ageMs = box.scoredAt === null ? 0 : Math.max(0, now.getTime() - Date.parse(box.scoredAt))
-  // How to log in to a box is nobody else's business.
-  const { address: _, ...shown } = box
+  // How to log in to a box is nobody else's business, nor whom it will be measured beside.
+  const { address: _, owes: __, moves: ___, ...shown } = box
   return { ...shown, terms: [...box.terms], scoreNow: Math.floor(box.score * shareAtAge(ageMs, decay)) }
 }
 

@@ -51,6 +51,8 @@ const boxFields = z.object({
   failuresInRow: z.int(),
   failuresTotal: z.int(),
   busyInRow: z.int(),
+  missed: z.int().openapi({ description: 'Windows of its cohort missed since it last ran with all of those boxes.' }),
+  stalls: z.int().openapi({ description: 'How often in a row it has kept the validator waiting for nothing.' }),
   verifiedTotal: z.int(),
   lastResult: z.int().nullable(),
 })

@@ -1,11 +1,14 @@
 import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
 import { describe, expect, test } from 'vitest'
 import { storeSuite } from '../../../test/suites/storeSuite.ts'
 import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
 import { tightenFolder } from '../system/tightenFolder.ts'
+import { MIGRATIONS } from './migrations.ts'
 import { openEmbedded } from './openEmbedded.ts'
+import { PGLITE_START } from './pgliteSettings.ts'
 
 storeSuite('embedded', async () => {
   const folders: { end(): void }[] = []
@@ -33,6 +36,27 @@ function modesIn(folder: string): Set<string> {
 }
 
 describe('openEmbedded', () => {
+  test('row 78: a store of the version before opens, and its scores are earned again', async () => {
+    const { folder, end } = await embeddedFolder()
+    const older = await PGlite.create(folder, { startParams: [...PGLITE_START] })
+    await older.exec('drop schema public cascade; create schema public')
+    for (const text of MIGRATIONS.slice(0, 2).flat()) await older.query(text)
+    await older.exec(`
+      create table touchstone_schema (version int4 primary key, at timestamptz default now());
+      insert into touchstone_schema (version) values (1), (2);
+      insert into boxes (id, address, provider, status, score, terms, scored_at, verified_total)
+        values ('earned', 'local', 'p', 'verified', 470008, '[{"name":"ram"}]', now(), 3),
+          ('lost', 'local', 'p', 'failed', 0, '[]', now(), 3), ('unseen', 'local', 'p', 'new', 0, '[]', null, 0)`)
+    await older.close()
+    const store = await openEmbedded({ folder })
+    const fresh = { score: 0, terms: [], scoredAt: null, moves: 0, owes: [], missed: 0, stalls: 0 }
+    expect(await store.box('earned')).toMatchObject({ ...fresh, status: 'new' })
+    expect(await store.box('lost')).toMatchObject({ ...fresh, status: 'failed' })
+    expect(await store.box('unseen')).toMatchObject({ ...fresh, status: 'new' })
+    await store.close()
+    end()
+  })
+
   test('attack 90: a store is closed to other accounts, also one that was open to all, while it runs and after', async () => {
     const { folder, end } = await embeddedFolder()
     for (const name of ['', 'base', 'PG_VERSION']) chmodSync(join(folder, name), 0o777)

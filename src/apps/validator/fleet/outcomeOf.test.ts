@@ -33,7 +33,8 @@ test('busy is what the box says before the clock runs, and nothing else', () => 
 
 const source = new URL('../../../', import.meta.url)
 const sources = readdirSync(source, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /(?<!\.test|outcomeOf)\.ts$/.test(path))
+  // What the API answers its readers is no fault of a run.
+  .filter((path) => /(?<!\.test|outcomeOf)\.ts$/.test(path) && !path.startsWith('apps/api'))
   .map((path) => readFileSync(new URL(path, source), 'utf8'))
 const emitted = (code: string) => sources.some((text) => text.includes(`'${code}'`))
 

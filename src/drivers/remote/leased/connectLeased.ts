@@ -112,6 +112,7 @@ const busy = (purpose: LeasePurpose, untilMs: number): TouchstoneError =>
       message: `the box is ${purpose === 'rent' ? 'leased to a buyer' : 'being verified by somebody else'}`,
       blame: 'prover',
       retry: true,
-      nextStep: 'Try again when the lease has ended; until then ask for a sign of life.',
+      nextStep:
+        'Try again when the lease has ended; until then "touchstone validator alive ADDRESS" shows that it is up.',
     },
   )
