@@ -16,6 +16,7 @@ import type { Catalogue } from '../core/identify/catalogue.ts'
 import { defaultScoreConfig } from '../core/score/defaultScoreConfig.ts'
 import type { ScoreConfig } from '../core/score/scoreConfig.ts'
 import { httpHeight } from '../drivers/chain/httpHeight.ts'
+import { openWalkChecker } from '../drivers/host/openWalkChecker.ts'
 import { pinoLog } from '../drivers/log/pinoLog.ts'
 import { openStore } from '../drivers/store/openStore.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
@@ -64,9 +65,11 @@ export async function runValidator(
     door?.open(apiOf(config, { ...fleetBase, catalogue, score, self, writers }))
     const checker = await openThreadedChecker(config.work.threads)
     closing.unshift(() => checker.close())
+    const walkChecker = openWalkChecker(config.work.threads)
+    closing.unshift(() => walkChecker.close())
     closing.unshift(watchProcess(metrics))
     await putBoxes(store, config)
-    const verifyDeps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue }
+    const verifyDeps = { clock: systemClock, randomness: systemRandomness, signer, checker, walkChecker, catalogue }
     const hub = config.leaseHub ? await openValidatorHub(config.leaseHub, { self, store, log }) : null
     if (hub) closing.unshift(() => hub.close())
     const verify = verifyJobs(config, verifyDeps, { env, log, hub })

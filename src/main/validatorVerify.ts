@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import type { VerifyJob } from '../apps/validator/fleet/fleet.ts'
 import { type VerifyDeps, type VerifyOptions, verifyBox } from '../apps/validator/verifyBox.ts'
 import { PRESETS, presetAsked } from '../core/params/presets.ts'
-import { walkChecker } from '../drivers/host/hostWalk.ts'
 import type { LeaseHub } from '../drivers/remote/leased/leaseHub.ts'
 import type { Log } from '../ports/log.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
@@ -16,7 +15,7 @@ import { programName } from './version.ts'
 /** Carries out a job of the fleet: its box over SSH, or this machine; full, or light for a box that is at work. */
 export function verifyJobs(
   config: ValidatorConfig,
-  deps: Omit<VerifyDeps, 'connect' | 'onStep' | 'beforeStart'>,
+  { walkChecker, ...deps }: Omit<Required<VerifyDeps>, 'connect' | 'onStep' | 'beforeStart'>,
   { env, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
 ): VerifyJob {
   const identity = config.identity === undefined ? {} : { identity: resolve(config.base, config.identity) }

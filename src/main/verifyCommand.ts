@@ -4,7 +4,7 @@ import { type BoxReport, verifyBox } from '../apps/validator/verifyBox.ts'
 import { toHex } from '../core/bytes/hex.ts'
 import { PRECISION_NAMES } from '../core/params/precision.ts'
 import { PRESETS } from '../core/params/presets.ts'
-import { walkChecker } from '../drivers/host/hostWalk.ts'
+import { openWalkChecker } from '../drivers/host/openWalkChecker.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
 import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
@@ -91,6 +91,7 @@ async function verify(
   const catalogue = await loadCatalogue(cataloguePath())
   if (flags.claim !== undefined) requireClaim({ text: flags.claim, catalogue })
   const checker = await openThreadedChecker()
+  const walkChecker = openWalkChecker()
   try {
     const host = flags.measureHost ? { walkChecker } : {}
     const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue, ...host }
@@ -111,7 +112,7 @@ async function verify(
     }
     return exitOfReport(report.judgement, failedDevices(shown).length)
   } finally {
-    await checker.close()
+    await Promise.all([checker.close(), walkChecker.close()])
   }
 }
 

@@ -1,4 +1,4 @@
-export interface CheckedStretch {
+export interface Stretch {
   readonly seed: Uint8Array
   readonly blocks: number
   /** Where the lane stood before, and after `steps` steps. */
@@ -7,9 +7,10 @@ export interface CheckedStretch {
   readonly steps: number
 }
 
-/** §12, on our side: walks a stretch of a lane again. */
+/** §12, on our side: walks stretches of lanes again. */
 export interface WalkChecker {
   /** Where lane `lane` of a walk begins. */
   start(nonce: Uint8Array, lane: number): Uint8Array
-  check(stretch: CheckedStretch, signal: AbortSignal): Promise<boolean>
+  /** A stretch that does not lead where it says, by its index; null when all do. */
+  check(stretches: readonly Stretch[], signal: AbortSignal): Promise<number | null>
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { walkChecker } from '../../src/drivers/host/hostWalk.ts'
 import { openHostLanes } from '../../src/drivers/host/openHostLanes.ts'
+import { openWalkChecker } from '../../src/drivers/host/openWalkChecker.ts'
 import { systemClock } from '../../src/drivers/system/systemClock.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
 import { honestProgram } from '../support/inProcessBox.ts'
@@ -13,6 +13,7 @@ import { verifyInProcess } from '../support/verifyInProcess.ts'
 /** Real lanes in threads, a real file, real time; sizes are small because the box says that it has little. */
 test('rows 75 and 76: processor, memory and disk of this machine are measured beside an honest run', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-host-'))
+  const walkChecker = openWalkChecker(2)
   const inventory = { host: { cores: 1, memoryBytes: 2 ** 26, diskFreeBytes: 2 ** 30 } }
   const program = (host = {}) => honestProgram({ devices: [new ReferenceDevice()], inventory, ...host })
   const run = { catalogue: await shippedCatalogue(), clock: systemClock }
@@ -32,6 +33,7 @@ test('rows 75 and 76: processor, memory and disk of this machine are measured be
     const without = await verifyInProcess({ ...run, program: program(), walkChecker })
     expect(without.host.map(({ problem }) => problem?.code)).toEqual(Array(3).fill('HOST_NOT_OFFERED'))
   } finally {
+    await walkChecker.close()
     rmSync(folder, { recursive: true, force: true })
   }
 })

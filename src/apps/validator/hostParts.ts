@@ -225,18 +225,21 @@ export class HostParts {
   ): Promise<void> {
     const { checker, randomness } = this.#deps
     const places = lanes.flatMap((lane) => Array.from({ length: walked.marks[lane]! }, (_, mark) => ({ lane, mark })))
-    for (const { lane, mark } of drawn(places, checksOf(part, walked), randomness)) {
+    const asked = drawn(places, checksOf(part, walked), randomness)
+    const stretches = asked.map(({ lane, mark }) => {
       const marks = walked.lanes[lane]!
       const markAt = (index: number) => marks.subarray(index * MARK_BYTES, (index + 1) * MARK_BYTES)
       const from = mark === 0 ? checker.start(walked.nonce, lane) : markAt(mark - 1)
-      const stretch = { seed, blocks, from, to: markAt(mark), steps: walked.stride }
-      if (!(await checker.check(stretch, this.#signal)))
-        throw new Unable(
-          WRONG_MARK,
-          `mark ${mark} of lane ${lane} is not where the walk leads`,
-          'Check the memory or the disk of the box, or do not trust it.',
-        )
-    }
+      return { seed, blocks, from, to: markAt(mark), steps: walked.stride }
+    })
+    const wrong = await checker.check(stretches, this.#signal)
+    if (wrong === null) return
+    const { lane, mark } = asked[wrong]!
+    throw new Unable(
+      WRONG_MARK,
+      `mark ${mark} of lane ${lane} is not where the walk leads`,
+      'Check the memory or the disk of the box, or do not trust it.',
+    )
   }
 }
 

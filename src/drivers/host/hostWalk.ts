@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { setImmediate as breathe } from 'node:timers/promises'
 import { ascii, concatBytes, equalBytes, u32le } from '../../core/bytes/bytes.ts'
 import { HOST_BLOCK_BYTES, HOST_BLOCK_TAG, HOST_LANE_TAG } from '../../core/params/hostParts.ts'
-import type { WalkChecker } from '../../ports/walkChecker.ts'
+import type { Stretch } from '../../ports/walkChecker.ts'
 
 /** §12. Any block alone, at about the speed of a disk: SHAKE128 has to be squeezed from its beginning. */
 export const hostBlock = (seed: Uint8Array, index: number): Uint8Array =>
@@ -24,21 +23,10 @@ export const nextBlock = (at: Uint8Array, blocks: number): number =>
 export const hostStep = (at: Uint8Array, block: Uint8Array): Uint8Array =>
   createHash('sha512').update(at).update(block).digest()
 
-/** Steps between two breaths of the thread that checks: about 10 ms. */
-const STEPS_A_BREATH = 16
-
-export const walkChecker: WalkChecker = {
-  start: laneStart,
-  async check({ seed, blocks, from, to, steps }, signal) {
-    const only = blocks === 1 ? hostBlock(seed, 0) : null
-    let at = from
-    for (let step = 0; step < steps; step++) {
-      if (step % STEPS_A_BREATH === 0) {
-        signal.throwIfAborted()
-        await breathe()
-      }
-      at = hostStep(at, only ?? hostBlock(seed, nextBlock(at, blocks)))
-    }
-    return equalBytes(at, to)
-  },
+/** Whether a stretch leads where it says. */
+export function holds({ seed, blocks, from, to, steps }: Stretch): boolean {
+  const only = blocks === 1 ? hostBlock(seed, 0) : null
+  let at = from
+  for (let step = 0; step < steps; step++) at = hostStep(at, only ?? hostBlock(seed, nextBlock(at, blocks)))
+  return equalBytes(at, to)
 }

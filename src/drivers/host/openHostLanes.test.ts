@@ -8,8 +8,9 @@ import { seededRandomness } from '../../../test/support/seededRandomness.ts'
 import { ascii, concatBytes, u32le } from '../../core/bytes/bytes.ts'
 import { HOST_BLOCK_BYTES, MARK_BYTES } from '../../core/params/hostParts.ts'
 import type { HostLanes } from '../../ports/hostLanes.ts'
-import { walkChecker } from './hostWalk.ts'
+import { holds, laneStart } from './hostWalk.ts'
 import { openHostLanes } from './openHostLanes.ts'
+import { openWalkChecker } from './openWalkChecker.ts'
 
 const random = seededRandomness(11)
 const [seed, nonce] = [random.bytes(32), random.bytes(32)]
@@ -57,9 +58,9 @@ describe('host lanes', () => {
       expect(bytes.length % MARK_BYTES).toBe(0)
       const first = bytes.subarray(0, MARK_BYTES)
       expect(Buffer.from(first)).toEqual(Buffer.from(stepsFrom(lane, 2, blocks)))
-      const stretch = { seed, blocks, from: walkChecker.start(nonce, lane), to: first, steps: 2 }
-      expect(await walkChecker.check(stretch, signal)).toBe(true)
-      expect(await walkChecker.check({ ...stretch, steps: 3 }, signal)).toBe(false)
+      const stretch = { seed, blocks, from: laneStart(nonce, lane), to: first, steps: 2 }
+      expect(holds(stretch)).toBe(true)
+      expect(holds({ ...stretch, steps: 3 })).toBe(false)
     }
   })
 
@@ -87,4 +88,18 @@ describe('host lanes', () => {
     await expect(lanes.walk({ nonce, lanes: 2, stride: 1 })).rejects.toThrow('more lanes')
     expect((await someMarks(1, 1))[0]!.length).toBeGreaterThan(0)
   })
+})
+
+test('the checker names a stretch that does not lead where it says, and can be used by several at once', async () => {
+  const checker = openWalkChecker(2)
+  const stretch = (lane: number, steps: number) => {
+    const from = checker.start(nonce, lane)
+    return { seed, blocks: 3, from, to: stepsFrom(lane, 1, 3), steps }
+  }
+  try {
+    const asked = [[stretch(0, 1), stretch(1, 1)], [stretch(0, 1), stretch(1, 2)], []]
+    expect(await Promise.all(asked.map((stretches) => checker.check(stretches, signal)))).toEqual([null, 1, null])
+  } finally {
+    await checker.close()
+  }
 })

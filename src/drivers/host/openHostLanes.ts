@@ -38,23 +38,35 @@ class Lanes implements HostLanes {
       throw refused('a store like this')
     await this.#forget()
     await this.#spawn(lanes)
-    this.#stored = target === 'memory' ? inMemory(count) : await onDisk(this.#folder, count)
-    const { blocks, files } = this.#stored
+    const stored = target === 'memory' ? inMemory(count) : await onDisk(this.#folder, count)
     const stop = () => this.#halt(1)
     signal.addEventListener('abort', stop, { once: true })
-    this.#halt(0)
-    await this.#onLanes(lanes, (from) => ({ kind: 'fill', blocks, seed, from }))
-    signal.removeEventListener('abort', stop)
-    await files[0]?.sync()
-    return { pastCache: files.length === 2 }
+    try {
+      this.#halt(0)
+      const { blocks } = stored
+      await this.#onLanes(lanes, count, (from) => ({ kind: 'fill', blocks, seed, from }))
+      await stored.files[0]?.sync()
+    } catch (error) {
+      await closeAll(stored)
+      throw error
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+    this.#stored = stored
+    return { pastCache: stored.files.length === 2 }
   }
 
   async walk({ nonce, lanes, stride }: WalkTask): Promise<void> {
     if (this.#walking || !this.#stored || !within(stride, MAX_STRIDE)) throw refused('a walk out of turn')
     if (!within(lanes, this.#workers.length)) throw refused('more lanes than it had announced')
-    const { blocks } = this.#stored
+    const { blocks, count } = this.#stored
     this.#halt(0)
-    this.#walking = this.#onLanes(lanes, (lane) => ({ kind: 'walk', blocks, start: laneStart(nonce, lane), stride }))
+    this.#walking = this.#onLanes(lanes, count, (lane) => ({
+      kind: 'walk',
+      blocks,
+      start: laneStart(nonce, lane),
+      stride,
+    }))
     // Who halts hears of it.
     this.#walking.catch(() => {})
   }
@@ -80,9 +92,9 @@ class Lanes implements HostLanes {
   }
 
   async #forget(): Promise<void> {
-    const files = this.#stored?.files ?? []
+    const stored = this.#stored
     this.#stored = null
-    await Promise.all(files.map((file) => file.close()))
+    if (stored) await closeAll(stored)
   }
 
   async #spawn(lanes: number): Promise<void> {
@@ -94,8 +106,11 @@ class Lanes implements HostLanes {
     for (const worker of spawned) worker.unref()
   }
 
-  async #onLanes(lanes: number, job: (lane: number) => LaneJob): Promise<readonly (Uint8Array | null)[]> {
-    const count = this.#stored!.count
+  async #onLanes(
+    lanes: number,
+    count: number,
+    job: (lane: number) => LaneJob,
+  ): Promise<readonly (Uint8Array | null)[]> {
     const answers = this.#workers.slice(0, lanes).map((worker, lane) => {
       const answer = answerOf(worker)
       const message: LaneMessage = { job: job(lane), count, lanes, stop: this.#stop }
@@ -105,6 +120,8 @@ class Lanes implements HostLanes {
     return await Promise.all(answers)
   }
 }
+
+const closeAll = ({ files }: Stored) => Promise.all(files.map((file) => file.close()))
 
 const within = (value: number, most: number): boolean => Number.isInteger(value) && value >= 1 && value <= most
 
@@ -133,7 +150,8 @@ function answerOf(worker: Worker): Promise<Uint8Array | null> {
 
 function inMemory(count: number): Stored {
   const bytes = count * HOST_BLOCK_BYTES
-  if (bytes > freemem() / 2) throw noRoom(`${bytes} bytes of memory; ${freemem()} are free`)
+  const free = Math.min(freemem(), process.availableMemory())
+  if (bytes > free / 2) throw noRoom(`${bytes} bytes of memory; ${free} are free`)
   const perBuffer = BUFFER_BYTES / HOST_BLOCK_BYTES
   const buffers = Array.from(
     { length: Math.ceil(count / perBuffer) },
