@@ -60,6 +60,10 @@ class Facts:
         for part in together:
             self.by_kind.setdefault(part.kind, part)
 
+    def repeats(self, part):
+        """Whether an earlier part of all devices had its precision."""
+        return part.kind == "rounds" and self.first[part.asked["precision"]] is not part
+
     def shown(self, part, device):
         return self.figures[part.index, device]["perSecond"]
 
@@ -162,7 +166,7 @@ def too_short(facts, preset, round_trip):
     for (index, _), entry in facts.figures.items():
         part = facts.parts[index]
         if part.asked["mask"] == facts.everyone and part.kind != "link":
-            least = passes if part.kind == "memory" else sustained if part is facts.sustained else rounds
+            least = passes if part.kind == "memory" else sustained if facts.repeats(part) else rounds
             if entry["elapsedUs"] < least:
                 return True
     return False

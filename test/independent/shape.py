@@ -1,4 +1,5 @@
 """C7: which fields a judgement has, and what may stand in them where the catalogue decides."""
+from claims import VERDICT_OF
 from evidence import class_of
 from refused import require
 
@@ -11,6 +12,8 @@ FIELDS = {
     "count": ("claimed", "least", "established", "sentence"),
     "claim": ("text", "verdict", "reasons"),
 }
+FINDING = {"code", "verdict", "device", "got", "expected"}
+MORE = {"precision", "model", "beside", "restsOn", "ruledOut"}
 NO_CARD = {"model": None, "confidencePercent": 0, "twins": [], "closest": []}
 
 
@@ -42,7 +45,7 @@ def check_shape(judgement, predicate, devices):
         fields(device, "device")
         _check_identity(device["identity"], predicate)
     _check_count(judgement["count"], devices)
-    _check_claim(judgement["claim"], predicate["claims"]["text"])
+    _check_claim(judgement["claim"], predicate)
 
 
 def _check_identity(identity, predicate):
@@ -74,9 +77,29 @@ def _check_count(count, devices):
     need(isinstance(count["established"], bool) and is_text(count["sentence"]), "count")
 
 
-def _check_claim(claim, text):
+def _check_claim(claim, predicate):
+    text = predicate["claims"]["text"]
     if text is None:
         need(claim is None, "a claim that nobody made")
         return
     fields(claim, "claim")
-    need(claim["text"] == text and is_text(claim["verdict"]) and is_texts(claim["reasons"]), "claim")
+    words = class_field(predicate) == "kind"
+    need(claim["text"] == text and is_text(claim["verdict"]), "claim")
+    need(is_texts(claim["reasons"]) if words else _are_findings(claim["reasons"]), "reasons of the claim")
+
+
+def class_field(predicate):
+    """`kind` in version 1, `class` since."""
+    return "kind" if "kind" in predicate["claims"]["inventory"]["devices"][0] else "class"
+
+
+def _are_findings(reasons):
+    """docs/spec/identity.md, "Reasons"."""
+    if not isinstance(reasons, list):
+        return False
+    for one in reasons:
+        need(isinstance(one, dict) and FINDING <= set(one) <= FINDING | MORE, "fields of a reason")
+        need(is_text(one["code"]) and is_text(one["verdict"]) and one["verdict"] == VERDICT_OF.get(one["code"], "unproven"), "a reason")
+        need(one["device"] is None or is_whole(one["device"], 0, 31), "device of a reason")
+        need(all(is_text(one[name]) or is_whole(one[name], 0) for name in ("got", "expected")), "facts of a reason")
+    return True

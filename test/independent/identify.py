@@ -1,0 +1,28 @@
+"""Reads {catalogue, cases} on standard input and prints what docs/spec/identity.md says of each case."""
+import json
+import sys
+
+from claims import Device, judge_claim
+from identity import Catalogue, Measured, candidates_by, catalogue_hash, floor_bytes, memory_card, suppliers
+
+
+def answer(case, catalogue):
+    claimed = [catalogue.by_id[name] for name in case["claimed"]]
+    devices = [Device(number, Measured(given), claimed, catalogue) for number, given in enumerate(case["devices"])]
+    verdict, reasons = judge_claim(case["count"], claimed, devices)
+    first = devices[0].shown
+    candidates = candidates_by(first.rates, catalogue)
+    card = memory_card(candidates, first.held or 0, claimed)
+    cards = suppliers(first.rates, first.held or 0, candidates, catalogue)
+    floors = [floor_bytes(first.rates, first.held, case["passes"], some) for some in (cards, [card] if card else [])]
+    return {"identities": [device.stated.stated() for device in devices], "verdict": verdict, "reasons": reasons,
+            "memoryCard": card.id if card else None, "floorBytes": floors[0], "floorBytesVersion1": floors[1]}
+
+
+def main():
+    given = json.load(sys.stdin)
+    catalogue = Catalogue(given["catalogue"])
+    json.dump({"hash": catalogue_hash(given["catalogue"]), "answers": [answer(case, catalogue) for case in given["cases"]]}, sys.stdout)
+
+
+main()
