@@ -27,7 +27,9 @@ test('a host part says what it is worth and what could have stood in', () => {
   )
   expect(text({ ...cpu, source: 'measured', inWindow: false })).toContain('not while every device was at work')
   const read = { ...cpu, source: 'measured', storedBytes: 2 ** 30, lanes: 1, of: 1 } as const
-  expect(text({ ...read, part: 'memory' })).toContain('from 1.0 GiB, hashed in 1 lane; a card could have stood in for it')
+  expect(text({ ...read, part: 'memory' })).toContain(
+    'from 1.0 GiB, hashed in 1 lane; a card could have stood in for it',
+  )
   expect(text({ ...read, part: 'disk' })).toContain(
     'through the cache as the box says; memory could have stood in for it',
   )
