@@ -81,6 +81,7 @@ const api = createApi({
   writers: [],
   requestsPerMinute: 1e6,
   program: 'touchstone bench',
+  ensureForeign: async () => {},
   clientOf: () => 'bench',
 })
 const http = serve({ fetch: api.fetch, hostname: '127.0.0.1', port: 0 })

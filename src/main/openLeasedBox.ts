@@ -8,7 +8,7 @@ import { releaseFlavours } from '../drivers/remote/releaseFlavours.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
-import { dialWs, MESSAGES, wsChannel } from '../drivers/system/wsChannel.ts'
+import { dialWs, MESSAGES, reachedAt, wsChannel } from '../drivers/system/wsChannel.ts'
 import { TouchstoneError } from '../ports/errors.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
 
@@ -18,6 +18,10 @@ export interface LeaseTarget {
   readonly signer: Signer
   readonly proverArguments: readonly string[]
   readonly env: NodeJS.ProcessEnv
+  /** The numeric address of the provider, where it was looked up and judged before. */
+  readonly at?: string
+  /** Networks where a lease may lead besides the provider's own address. */
+  readonly networks?: readonly string[]
   /** Where providers behind NAT dial in, if this validator has such a place. */
   readonly hub?: LeaseHub
 }
@@ -34,7 +38,7 @@ const TUNNEL_MS = 30_000
 export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
   const dialledIn = HUB_FORM.exec(target.address)
   if (dialledIn !== null) return openThroughHub(dialledIn[1]!, target, signal)
-  const peer = await dialProvider(target.address, signal)
+  const peer = await dialProvider(target.address, target.at, signal)
   try {
     return closing(await connectLeased(peer, await optionsOf(target), signal), () => peer.channel.close())
   } catch (error) {
@@ -46,7 +50,7 @@ export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): P
 /** Asks a provider that can be dialled for a sign of life: a fresh number signed by its key, and what it is doing. */
 export async function askProviderAlive(address: string, signer: Signer, signal: AbortSignal): Promise<SignOfLife> {
   if (HUB_FORM.test(address)) throw noHub()
-  const peer = await dialProvider(address, signal)
+  const peer = await dialProvider(address, undefined, signal)
   try {
     return await askLiveness(peer, { signer, clock: systemClock, randomness: systemRandomness }, signal)
   } finally {
@@ -54,10 +58,18 @@ export async function askProviderAlive(address: string, signer: Signer, signal: 
   }
 }
 
-async function dialProvider(address: string, signal: AbortSignal): Promise<ProviderPeer> {
+async function dialProvider(address: string, at: string | undefined, signal: AbortSignal): Promise<ProviderPeer> {
   const match = FORM.exec(address)
   if (match === null || !URL.canParse(`ws://${match[1]}`)) throw badTarget(address)
-  return { channel: wsChannel(await dialWs(`ws://${match[1]}`, MESSAGES, signal)), key: match[2]! }
+  const socket = await dialWs(urlOf(match[1]!, at), MESSAGES, signal)
+  return { channel: wsChannel(socket), key: match[2]!, reached: reachedAt(socket) }
+}
+
+/** By name, or at the address that the name was found to have. */
+function urlOf(hostAndPort: string, at: string | undefined): string {
+  const port = hostAndPort.slice(hostAndPort.lastIndexOf(':') + 1)
+  if (at === undefined) return `ws://${hostAndPort}`
+  return `ws://${at.includes(':') ? `[${at}]` : at}:${port}`
 }
 
 /** The channel stays open afterwards: it is the provider's, and serves the next lease too. */
@@ -101,6 +113,7 @@ async function optionsOf(target: LeaseTarget): Promise<LeasedOptions> {
     signer: target.signer,
     clock: systemClock,
     randomness: systemRandomness,
+    ...(target.networks === undefined ? {} : { networks: target.networks }),
     ssh: {
       knownHostsFiles: [],
       ownKnownHostsFile: join(homeFolder(target.env), 'known_hosts'),

@@ -24,6 +24,8 @@ export interface SshTarget {
   readonly flags: SshFlags
   readonly proverArguments: readonly string[]
   readonly env: NodeJS.ProcessEnv
+  /** The numeric address of the box, where it was looked up and judged before. */
+  readonly at?: string
   /** Shows a host key that was never seen before. */
   readonly say: (line: string) => void
 }
@@ -44,6 +46,7 @@ export async function openSshBox(target: SshTarget, signal: AbortSignal): Promis
     defaultUser: userInfo().username,
     proverArguments,
     ...(flags.hostKey === undefined ? {} : { hostKey: flags.hostKey }),
+    ...(target.at === undefined ? {} : { at: target.at }),
   }
   const { connectSsh } = await import('../drivers/remote/ssh/connectSsh.ts')
   return connectSsh(address, options, signal)

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { isPrecision, PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
 import { PRESETS, type Preset, type PresetName } from '../core/params/presets.ts'
 import { MODEL_SHAPES, type ModelName } from '../core/workload/modelShape.ts'
+import { networkList } from '../drivers/system/hostAddresses.ts'
 
 /** Readers of option values: each refuses with a sentence, and commander makes it exit code 2. */
 export function readPrecisions(text: string): Precision[] {
@@ -27,6 +28,21 @@ export const DEVICES_HELP = 'auto, cpu, cuda (every card), cuda:1 (one card), or
 export function readDevices(text: string): string {
   if (text === 'auto' || text.split(',').every((name) => /^(cpu|cuda|cuda:\d{1,2})$/.test(name))) return text
   throw new InvalidArgumentError('Use auto, cpu, cuda, or cuda:0 for one card; several separated by commas.')
+}
+
+export function readNetworks(text: string): readonly string[] {
+  const networks = text.split(',')
+  if (networks.every(isNetwork)) return networks
+  throw new InvalidArgumentError('Use networks as 10.0.0.0/8 or 2001:db8::/32, separated by commas.')
+}
+
+export function isNetwork(text: string): boolean {
+  try {
+    networkList([text])
+    return true
+  } catch {
+    return false
+  }
 }
 
 export const readNumber =

@@ -9,6 +9,7 @@ import type { Catalogue } from '../core/identify/catalogue.ts'
 import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
 import { parseStoreAddress } from '../drivers/store/openStore.ts'
 import { TouchstoneError } from '../ports/errors.ts'
+import { isNetwork } from './parseOptions.ts'
 
 const ascii = (most: number) =>
   z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${most}}$`), 'must be plain text without blanks')
@@ -55,6 +56,7 @@ const api = z.strictObject({
   port: whole(0, 65_535).default(8787),
   writers: z.array(z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits')).default([]),
   requestsPerMinute: whole(1, 1_000_000).default(600),
+  ownMachine: z.boolean().default(false),
 })
 
 /** Addresses of boxes that dial in. */
@@ -85,6 +87,7 @@ const schema = z
     work: work.prefault({}),
     api: api.nullable().prefault({}),
     leaseHub: leaseHub.optional(),
+    leaseNetworks: z.array(z.string().refine(isNetwork, 'must be a network such as 10.0.0.0/8')).default([]),
     retention: z
       .strictObject({ resultDays: z.number().min(1).default(90), certificateDays: z.number().min(0).default(7) })
       .prefault({}),

@@ -30,10 +30,11 @@ import { TouchstoneError } from '../ports/errors.ts'
 import type { Log } from '../ports/log.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { Store } from '../ports/store.ts'
+import { ensureForeign, mayBeHere } from './foreignBox.ts'
 import { backupStore } from './validatorBackup.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
 import { openValidatorHub } from './validatorHub.ts'
-import { verifyJobs } from './validatorVerify.ts'
+import { refuseFleetPassword, verifyJobs } from './validatorVerify.ts'
 import { programName } from './version.ts'
 
 const PROCESS_METRICS = [
@@ -47,6 +48,7 @@ export async function runValidator(
   { env, catalogue }: { readonly env: NodeJS.ProcessEnv; readonly catalogue: Catalogue },
   signal: AbortSignal,
 ): Promise<void> {
+  refuseFleetPassword(env)
   const log = pinoLog(config.log)
   const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
   const score = defaultScoreConfig(catalogue)
@@ -126,6 +128,7 @@ const apiOf = (config: ValidatorConfig, { score, ...deps }: ApiNeeds): Api =>
     decay: score.decay,
     requestsPerMinute: config.api?.requestsPerMinute ?? 0,
     program: programName,
+    ensureForeign: async (box) => void (mayBeHere(config, box) || (await ensureForeign(box.address))),
     whenSent: ({ env }, done) => (env as HttpBindings).outgoing.once('close', done),
     clientOf: (c) => getConnInfo(c).remote.address ?? 'unknown',
     backup: () => backupStore(deps.store, resolve(config.base, config.backups)),

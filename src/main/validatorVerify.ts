@@ -3,9 +3,11 @@ import type { VerifyJob } from '../apps/validator/fleet/fleet.ts'
 import { type VerifyDeps, type VerifyOptions, verifyBox } from '../apps/validator/verifyBox.ts'
 import { PRESETS, presetAsked } from '../core/params/presets.ts'
 import type { LeaseHub } from '../drivers/remote/leased/leaseHub.ts'
+import { TouchstoneError } from '../ports/errors.ts'
 import type { Log } from '../ports/log.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
 import type { LeasedJob } from '../ports/store.ts'
+import { foreignAddress, mayBeHere } from './foreignBox.ts'
 import { openThisMachine } from './openBox.ts'
 import { openLeasedBox } from './openLeasedBox.ts'
 import { openSshBox } from './openSshBox.ts'
@@ -16,17 +18,24 @@ import { programName } from './version.ts'
 export function verifyJobs(
   config: ValidatorConfig,
   { walkChecker, ...deps }: Omit<Required<VerifyDeps>, 'connect' | 'onStep' | 'beforeStart'>,
-  { env, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
+  { env: given, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
 ): VerifyJob {
+  const { leaseNetworks: networks } = config
+  const env = withoutPassword(given)
   const identity = config.identity === undefined ? {} : { identity: resolve(config.base, config.identity) }
-  const open = async ({ kind, box: { address } }: LeasedJob, signal: AbortSignal): Promise<RemoteBox> => {
+  const open = async ({ kind, box }: LeasedJob, signal: AbortSignal): Promise<RemoteBox> => {
+    const { address } = box
+    const where = mayBeHere(config, box) ? {} : await foreignAddress(address)
     // The rest of the box counts in a score, and a box at work is left alone.
     const proverArguments = ['--devices', config.devices, ...(kind === 'full' ? ['--measure-host'] : [])]
     if (address === 'local') return openThisMachine(env, proverArguments)
     if (address.startsWith('lease:'))
-      return openLeasedBox({ address, signer: deps.signer, proverArguments, env, ...(hub && { hub }) }, signal)
+      return openLeasedBox(
+        { address, ...where, networks, signer: deps.signer, proverArguments, env, ...(hub && { hub }) },
+        signal,
+      )
     const say = (): void => log.info('host key learnt')
-    return openSshBox({ address, flags: { keep: true, ...identity }, proverArguments, env, say }, signal)
+    return openSshBox({ address, ...where, flags: { keep: true, ...identity }, proverArguments, env, say }, signal)
   }
   return (job, hooks, signal) => {
     const host = job.kind === 'full' ? { walkChecker } : {}
@@ -36,6 +45,24 @@ export function verifyJobs(
       signal,
     )
   }
+}
+
+/** One password would be shown to every box of the fleet, and each of them could log in to the others with it. */
+export function refuseFleetPassword(env: NodeJS.ProcessEnv): void {
+  if (!env.TOUCHSTONE_SSH_PASSWORD) return
+  throw new TouchstoneError(
+    { code: 'FLEET_PASSWORD' },
+    {
+      message: 'TOUCHSTONE_SSH_PASSWORD would be offered to every box of the fleet',
+      blame: 'user',
+      retry: false,
+      nextStep: 'Unset it, and log in with a key: identity in validator.yaml, an agent, or the keys in ~/.ssh.',
+    },
+  )
+}
+
+function withoutPassword({ TOUCHSTONE_SSH_PASSWORD: _, ...env }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return env
 }
 
 function optionsFor(config: ValidatorConfig, { kind, box }: LeasedJob): VerifyOptions {

@@ -18,7 +18,15 @@ import { exitOfReport } from './exitCodes.ts'
 import { openThisMachine } from './openBox.ts'
 import type { LeaseTarget } from './openLeasedBox.ts'
 import { addSshOptions, openSshBox, type SshFlags, type SshTarget } from './openSshBox.ts'
-import { DEVICES_HELP, readDevices, readNumber, readPrecisions, readPreset, readWhole } from './parseOptions.ts'
+import {
+  DEVICES_HELP,
+  readDevices,
+  readNetworks,
+  readNumber,
+  readPrecisions,
+  readPreset,
+  readWhole,
+} from './parseOptions.ts'
 import { type AskFlags, readAsk } from './readAsk.ts'
 import { showBox } from './render/showBox.ts'
 import { showSteps } from './render/showSteps.ts'
@@ -30,6 +38,7 @@ interface VerifyFlags extends SshFlags, AskFlags {
   readonly devices: string
   readonly out?: string
   readonly measureHost?: boolean
+  readonly leaseNetworks?: readonly string[]
   readonly json?: boolean
 }
 
@@ -54,6 +63,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--no-memory', 'leave the memory part out')
     .option('--no-bind', 'leave the bind part out')
     .option('--measure-host', 'measure processor, memory and disk of the box too')
+    .option('--lease-networks <list>', 'where a lease may lead besides the provider itself: 10.0.0.0/8,…', readNetworks)
     .option('--out <file>', 'where the certificate goes')
     .option('--json', 'print the report as JSON')
   addSshOptions(verifying).addHelpText('after', AFTER_HELP)
@@ -96,7 +106,8 @@ async function verify(
     const host = flags.measureHost ? { walkChecker } : {}
     const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue, ...host }
     const proverArguments = ['--devices', flags.devices, ...(flags.measureHost ? ['--measure-host'] : [])]
-    const connect = () => openTarget(target, { flags, proverArguments, env, signer, say: terminal.line }, signal)
+    const connect = () =>
+      openTarget(target, { flags, proverArguments, env, signer, say: terminal.line, ...networksOf(flags) }, signal)
     const report = await verifyBox(options, { ...deps, connect, onStep: showSteps(terminal) }, signal)
     terminal.live('')
     writeAside(out, report.certificate)
@@ -115,6 +126,8 @@ async function verify(
     await Promise.all([checker.close(), walkChecker.close()])
   }
 }
+
+const networksOf = ({ leaseNetworks: networks }: VerifyFlags) => (networks === undefined ? {} : { networks })
 
 type TargetInputs = Omit<SshTarget, 'address'> & Omit<LeaseTarget, 'address'>
 

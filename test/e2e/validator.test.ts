@@ -86,12 +86,12 @@ describe('touchstone validator', () => {
     timeout: 60_000,
   }, async () => {
     const port = await freePort()
-    const settings = (store: string) => `store: embedded:${store}
+    const settings = (store: string, ownMachine = true) => `store: embedded:${store}
 preset: tiny
 devices: cpu
 boxes: [{ id: me, address: local, provider: alice, claim: H100 SXM }]
 rounds: { maxDelaySeconds: 0, probes: false }
-api: { port: ${port} }
+api: { port: ${port}, ownMachine: ${ownMachine} }
 `
     const config = write('first.yaml', settings(stores[0]!.folder))
     const { child, until } = start(config)

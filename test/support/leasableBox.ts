@@ -87,6 +87,7 @@ export async function listening(access: BoxAccess, signal: AbortSignal, isAllowe
   const dial = async (): Promise<ProviderPeer> => ({
     channel: wsChannel(await dialWs(url, MESSAGES, signal)),
     key: giverKey,
+    reached: '127.0.0.1',
   })
   return { service, port: listener.port, dial, close: () => listener.close() }
 }

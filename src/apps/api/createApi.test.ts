@@ -12,12 +12,14 @@ import { openEmbedded } from '../../drivers/store/openEmbedded.ts'
 import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
 import { createLiveRuns } from '../shared/createLiveRuns.ts'
 import { signRequest } from '../shared/signedRequest.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { createApi } from './createApi.ts'
 
+const FAULT = { blame: 'prover', retry: false, nextStep: 'Do not.' } as const
 const writer = testSigner(3)
 const validator = toHex(testSigner(5).publicKey)
 const runId = 'ab'.repeat(16)
@@ -39,6 +41,7 @@ beforeAll(async () => {
     writers: [toHex(writer.publicKey)],
     requestsPerMinute: 100_000,
     program: 'touchstone 0.1.0',
+    ensureForeign: async () => {},
     clientOf: () => 'test',
   }
   for (const id of ['a', 'b', 'c']) await store.putBox(entry(id, { claim: id === 'a' ? 'H100 SXM' : null }))
@@ -283,6 +286,18 @@ describe('writing', () => {
     expect(await store.box('typo')).toBeNull()
     expect((await write('PUT', '/v1/boxes/typo', { ...box, claim: '8x H100' })).status).toBe(200)
     await store.removeBox('typo')
+  })
+
+  test('attack 93: the machine of the validator itself is refused, and nothing is kept', async () => {
+    const ensureForeign = async ({ address }: { readonly address: string }) => {
+      if (address === 'local') throw new TouchstoneError({ code: 'OWN_MACHINE' }, { ...FAULT, message: 'it is us' })
+    }
+    const api = createApi({ ...deps, ensureForeign })
+    const { status, body } = await write('PUT', '/v1/boxes/us', { ...box, address: 'local' }, {}, api)
+    expect([status, body.error]).toMatchObject([400, { code: 'OWN_MACHINE', nextStep: 'Do not.' }])
+    expect(await store.box('us')).toBeNull()
+    expect((await write('PUT', '/v1/boxes/them', box, {}, api)).status).toBe(200)
+    await store.removeBox('them')
   })
 
   test('the same request works once', async () => {

@@ -20,6 +20,7 @@ const apiWith = (more: Partial<ApiDeps>) =>
     writers: [],
     requestsPerMinute: 8,
     program: 'touchstone 0.1.0',
+    ensureForeign: async () => {},
     clientOf: () => 'test',
     ...more,
   })

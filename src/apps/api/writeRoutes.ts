@@ -19,6 +19,7 @@ const params = z.object({ id: boxId })
 
 /** Every one of these has passed requireSignature. */
 export function addWriteRoutes(app: OpenAPIHono, deps: ApiDeps): void {
+  addPutBox(app, deps)
   addBoxWrites(app, deps)
   addBackup(app, deps)
 }
@@ -41,7 +42,7 @@ function addBackup(app: OpenAPIHono, { backup }: ApiDeps): void {
   )
 }
 
-function addBoxWrites(app: OpenAPIHono, { store, catalogue }: ApiDeps): void {
+function addPutBox(app: OpenAPIHono, { store, catalogue, ensureForeign }: ApiDeps): void {
   app.openapi(
     createRoute({
       method: 'put',
@@ -53,17 +54,22 @@ function addBoxWrites(app: OpenAPIHono, { store, catalogue }: ApiDeps): void {
         ...answers,
         400: {
           content: { 'application/json': { schema: problemSchema } },
-          description: 'Of another form, or a claim that names no known card.',
+          description: 'Of another form, a claim that names no known card, or the machine of the validator itself.',
         },
       },
     }),
     async (c) => {
       const box = c.req.valid('json')
+      const { id } = c.req.valid('param')
       if (box.claim !== null) refuseBadClaim(box.claim, catalogue)
-      await store.putBox({ id: c.req.valid('param').id, ...box })
+      await ensureForeign({ id, address: box.address }).catch(refuse)
+      await store.putBox({ id, ...box })
       return c.json({ done: true }, 200)
     },
   )
+}
+
+function addBoxWrites(app: OpenAPIHono, { store }: ApiDeps): void {
   app.openapi(
     createRoute({
       method: 'delete',
@@ -118,7 +124,12 @@ function refuseBadClaim(text: string, catalogue: Catalogue): void {
   try {
     requireClaim({ text, catalogue })
   } catch (error) {
-    if (!(error instanceof TouchstoneError)) throw error
-    throw problem(400, error.detail.code, error.message, error.nextStep)
+    refuse(error)
   }
+}
+
+/** What is wrong with a box, as an answer to whoever wrote it. */
+function refuse(error: unknown): never {
+  if (!(error instanceof TouchstoneError)) throw error
+  throw problem(400, error.detail.code, error.message, error.nextStep)
 }

@@ -5,6 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { MAX_LEASE_MESSAGE_BYTES } from '../../core/lease/leaseMessages.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { MessageChannel, Seat } from '../../ports/leases.ts'
+import { plainAddress } from './hostAddresses.ts'
 import { type DoorRules, keepDoor } from './keepDoor.ts'
 
 /** More messages than this wait for nobody: a peer that floods is cut off. */
@@ -70,6 +71,11 @@ function keepAlive(socket: WebSocket): void {
   socket.once('close', () => clearInterval(timer))
 }
 
+const reached = new WeakMap<WebSocket, string>()
+
+/** The numeric address at the other end of a connection that we dialled. */
+export const reachedAt = (socket: WebSocket): string => reached.get(socket) ?? ''
+
 export async function dialWs(
   url: string,
   limits: typeof MESSAGES | typeof TUNNEL,
@@ -80,6 +86,7 @@ export async function dialWs(
   const abort = (): void => socket.terminate()
   // From the first moment: a broken frame may come with the handshake, before whoever dialled can listen for it.
   socket.on('error', abort)
+  socket.once('upgrade', (answer) => reached.set(socket, plainAddress(answer.socket.remoteAddress ?? '')))
   signal.addEventListener('abort', abort, { once: true })
   try {
     await once(socket, 'open')

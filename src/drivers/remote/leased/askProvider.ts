@@ -9,6 +9,8 @@ export interface ProviderPeer {
   readonly channel: MessageChannel
   /** Hex of its Ed25519 key; answers of anybody else are refused. */
   readonly key: string
+  /** The numeric address where it was reached; nothing where it dialled in to us. */
+  readonly reached?: string
 }
 
 const ANSWER_MS = 60_000

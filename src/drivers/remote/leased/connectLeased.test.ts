@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import net, { type AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { faultOf } from '../../../../test/suites/sshBoxSuite.ts'
 import { testSigner } from '../../../../test/support/testSigner.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
@@ -43,6 +45,57 @@ function lying(answer: (ask: Request) => LeaseAnswerMessage): ProviderPeer {
     },
   }
 }
+
+/** The lease that leads where the provider likes, of a provider that was reached at `reached`. */
+async function led(details: object, reached: string | undefined, more: Partial<LeasedOptions> = {}) {
+  const peer = lying(({ id, sshKey }) => {
+    const where = { user: 'u', hostKey: `SHA256:${'A'.repeat(43)}`, confinement: 'own account', tunnel: '', ...details }
+    const sealed = sealToKey(parseSshPublicKey(sshKey), new TextEncoder().encode(JSON.stringify(where)))
+    return { kind: 'granted', to: self, id, expiresAtMs: 0, sealed: Buffer.from(sealed).toString('base64') }
+  })
+  const from = reached === undefined ? {} : { reached }
+  return await faultOf(connectLeased({ ...peer, ...from }, { ...options, ...more }, new AbortController().signal))
+}
+
+describe('attack 92: sealed details that lead elsewhere', () => {
+  let visits = 0
+  const server = net.createServer((socket) => {
+    visits++
+    socket.destroy()
+  })
+  let port = 0
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    port = (server.address() as AddressInfo).port
+  })
+  afterAll(() => server.close())
+
+  test.each([
+    ['this machine', '127.0.0.1', '203.0.113.7'],
+    ['this machine by name', 'localhost', '203.0.113.7'],
+    ['this machine in another spelling', '127.1', '203.0.113.7'],
+    ['the metadata of a cloud', '169.254.169.254', '203.0.113.7'],
+    ['somebody else', '198.51.100.1', '203.0.113.7'],
+    ['another machine of the same loopback', '127.0.0.2', '127.0.0.1'],
+    ['anything, after dialling in without a tunnel', '127.0.0.1', undefined],
+  ])('are refused: %s', async (_, host, reached) => {
+    const { detail, blame } = await led({ host, port }, reached)
+    expect([detail.code, blame, visits]).toEqual(['LEASE_LEADS_ELSEWHERE', 'prover', 0])
+  })
+
+  test('a port of another service is refused, also at the address of the provider', async () => {
+    for (const service of [21, 25, 80, 443, 1023])
+      expect((await led({ host: '127.0.0.1', port: service }, '127.0.0.1')).detail.code).toBe('LEASE_LEADS_ELSEWHERE')
+  })
+
+  test('the address of the provider, and a network that was allowed, are dialled', async () => {
+    expect((await led({ host: '127.0.0.1', port }, '127.0.0.1')).detail.code).toBe('BOX_UNREACHABLE')
+    const networks = ['127.0.0.0/8']
+    expect((await led({ host: '127.0.0.1', port }, '203.0.113.7', { networks })).detail.code).toBe('BOX_UNREACHABLE')
+    expect(visits).toBeGreaterThanOrEqual(2)
+  })
+})
 
 const asked = async (answer: (ask: Request) => LeaseAnswerMessage) =>
   await faultOf(connectLeased(lying(answer), options, new AbortController().signal))

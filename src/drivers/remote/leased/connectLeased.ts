@@ -8,6 +8,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import type { Randomness } from '../../../ports/randomness.ts'
 import type { RemoteBox } from '../../../ports/remoteBox.ts'
+import { addressesOf, isIn, networkList } from '../../system/hostAddresses.ts'
 import { openSealed } from '../../system/sealToKey.ts'
 import { connectSsh, type SshBoxOptions } from '../ssh/connectSsh.ts'
 import { formatSshAddress } from '../ssh/sshAddress.ts'
@@ -24,6 +25,8 @@ export interface LeasedOptions extends LeaseWish {
   readonly clock: Clock
   readonly randomness: Randomness
   readonly ssh: Omit<SshBoxOptions, 'auth' | 'hostKey' | 'dial'>
+  /** Networks, as 10.0.0.0/8, where a lease may lead besides the provider's own address. */
+  readonly networks?: readonly string[]
   /** Where a provider behind NAT has dialled in: its tunnel by token. */
   readonly tunnel?: (token: string, signal: AbortSignal) => Promise<Duplex>
 }
@@ -48,7 +51,9 @@ export async function connectLeased(
   }
   try {
     const details = readGrant(await askProvider(peer, request, signer, signal), key.seed, options)
-    const box = await connectSsh(formatSshAddress(details), sshOptions(options, details, key.privateKey), signal)
+    const ssh = sshOptions(options, details, key.privateKey)
+    const at = ssh.dial === undefined ? { at: await whereItLeads(details, peer, options) } : {}
+    const box = await connectSsh(formatSshAddress(details), { ...ssh, ...at }, signal)
     return leasedBox(box, details, release)
   } catch (error) {
     await release()
@@ -88,6 +93,35 @@ function sshOptions(options: LeasedOptions, details: AccessDetails, privateKey: 
   const dial = details.tunnel === '' || tunnel === undefined ? null : (s: AbortSignal) => tunnel(details.tunnel, s)
   return { ...options.ssh, auth: { privateKey }, hostKey: details.hostKey, ...(dial === null ? {} : { dial }) }
 }
+
+/** 22, or one that no service of the system has. */
+const isSshPort = (port: number): boolean => port === 22 || port >= 1024
+
+/**
+ * A provider says where its SSH server is, and might name anything that this machine can reach: its own services, a cloud's
+ * metadata, somebody else's port. So the server is where the provider itself was reached, or in a network that was allowed.
+ */
+async function whereItLeads(
+  { host, port }: AccessDetails,
+  peer: ProviderPeer,
+  options: LeasedOptions,
+): Promise<string> {
+  if (peer.reached === undefined || options.tunnel !== undefined) throw elsewhere('it dialled in and named no tunnel')
+  if (!isSshPort(port)) throw elsewhere(`port ${port} is neither 22 nor 1024 or above`)
+  const allowed = networkList(options.networks ?? [])
+  const found = await addressesOf(host)
+  const at = found.find((address) => address === peer.reached) ?? found.find((address) => isIn(allowed, address))
+  if (at === undefined) throw elsewhere('its SSH server is not at the address where the provider was reached')
+  return at
+}
+
+const elsewhere = (why: string): TouchstoneError =>
+  providerFault(
+    'LEASE_LEADS_ELSEWHERE',
+    `the lease leads elsewhere: ${why}`,
+    false,
+    'Ask the provider to name the address it is reached at, with --ssh-host; or allow the network of its SSH server: leaseNetworks in validator.yaml, verify --lease-networks.',
+  )
 
 function leasedBox(box: RemoteBox, details: AccessDetails, release: () => Promise<void>): RemoteBox {
   return {

@@ -20,6 +20,8 @@ export interface SessionOptions {
   readonly ownKnownHostsFile: string
   /** Shows a fingerprint never seen before; false refuses it. */
   readonly onFirstUse: (seen: { readonly address: string; readonly fingerprint: string }) => boolean | Promise<boolean>
+  /** The numeric address to dial, where the name was looked up and judged before: it may lead elsewhere the next time. */
+  readonly at?: string
   readonly connectLimitMs?: number
   /** A silent connection is called lost after three of these. */
   readonly keepAliveMs?: number
@@ -151,7 +153,7 @@ interface ConfigInputs {
 
 function configOf({ to, options, known, types, plan, trust }: ConfigInputs): ConnectConfig {
   return {
-    host: to.host,
+    host: options.at ?? to.host,
     port: to.port,
     username: to.user,
     readyTimeout: options.connectLimitMs ?? CONNECT_LIMIT_MS,

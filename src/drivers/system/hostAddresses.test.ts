@@ -1,0 +1,33 @@
+import { networkInterfaces } from 'node:os'
+import { expect, test } from 'vitest'
+import { addressesOf, isIn, isNoBox, networkList, plainAddress } from './hostAddresses.ts'
+
+test('attack 93: this machine is known by every spelling and by all of its addresses', async () => {
+  for (const host of [
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f.0.0.1',
+    'localhost',
+    '0',
+    '::1',
+    '::',
+    '::ffff:127.0.0.1',
+  ]) {
+    const found = await addressesOf(host)
+    expect([host, found.length > 0 && found.every(isNoBox)]).toEqual([host, true])
+  }
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
+  for (const { address } of own) expect(isNoBox(plainAddress(address))).toBe(true)
+  for (const address of ['169.254.169.254', 'fe80::1', '224.0.0.1', '255.255.255.255', 'ff02::1', '64:ff9b::7f00:1'])
+    expect([address, isNoBox(address)]).toEqual([address, true])
+  for (const address of ['203.0.113.7', '10.99.98.97', '2001:db8::1']) expect(isNoBox(address)).toBe(false)
+})
+
+test('a name that leads nowhere has no address, and a network is written with its length', async () => {
+  expect(await addressesOf('x'.repeat(300))).toEqual([])
+  expect(isIn(networkList(['10.0.0.0/8', '2001:db8::/32']), '10.1.2.3')).toBe(true)
+  expect(isIn(networkList(['10.0.0.0/8', '2001:db8::/32']), '2001:db8::5')).toBe(true)
+  expect(isIn(networkList(['10.0.0.0/8']), '11.1.2.3')).toBe(false)
+  for (const bad of ['10.0.0.0', '10.0.0.0/33', 'x/8', '']) expect(() => networkList([bad])).toThrow()
+})

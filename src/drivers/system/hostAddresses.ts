@@ -1,0 +1,47 @@
+import { lookup } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
+
+const LOOKUP_MS = 10_000
+
+/** One spelling: an IPv4 address that came as IPv6 is written as IPv4, and a zone is left out. */
+export const plainAddress = (address: string): string =>
+  address.replace(/%.*$/, '').replace(/^::ffff:(?=[0-9.]+$)/i, '')
+
+/** Every numeric address of a host, or none where its name leads nowhere in time. */
+export async function addressesOf(host: string): Promise<readonly string[]> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never[]>((resolve) => {
+    timer = setTimeout(() => resolve([]), LOOKUP_MS)
+  })
+  const found = lookup(host, { all: true }).catch(() => [])
+  const all = await Promise.race([found, late]).finally(() => clearTimeout(timer))
+  return [...new Set(all.map(({ address }) => plainAddress(address)))]
+}
+
+/** Networks as `10.0.0.0/8`. A bad one throws. */
+export function networkList(networks: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', bits = ''] = network.split('/')
+    if (!/^[0-9]{1,3}$/.test(bits)) throw new RangeError(`${network} is no network`)
+    list.addSubnet(address, Number(bits), familyOf(address))
+  }
+  return list
+}
+
+export const isIn = (list: BlockList, address: string): boolean => list.check(address, familyOf(address))
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+/** Where this machine answers itself. */
+const LOOPBACK = networkList(['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'])
+/** Nobody's box: this link alone, where clouds tell a machine its secrets, and many at once. */
+const NO_BOX = networkList(['169.254.0.0/16', 'fe80::/10', '224.0.0.0/3', 'ff00::/8', '64:ff9b::/96'])
+
+/** Whether the address is this machine's own, or no machine's. */
+export function isNoBox(address: string): boolean {
+  if (isIn(LOOPBACK, address) || isIn(NO_BOX, address)) return true
+  const own = Object.values(networkInterfaces()).flatMap((found) => found ?? [])
+  return own.some((one) => plainAddress(one.address) === address)
+}

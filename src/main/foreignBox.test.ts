@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { keyPair } from '../../test/support/keyPair.ts'
+import { startSshServer } from '../../test/support/sshServer.ts'
+import { testSigner } from '../../test/support/testSigner.ts'
+import { ensureForeign, foreignAddress, mayBeHere } from './foreignBox.ts'
+import { readValidatorConfig } from './validatorConfig.ts'
+import { refuseFleetPassword, verifyJobs } from './validatorVerify.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-foreign-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const key = '0'.repeat(64)
+
+function configWith(text: string) {
+  const path = join(folder, 'validator.yaml')
+  writeFileSync(path, `store: embedded:./data\n${text}`)
+  return readValidatorConfig(path)
+}
+
+describe("attack 93: the validator's own machine as a box", () => {
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
+  const hosts = ['localhost', '127.0.0.1', '127.1', '0.0.0.0', '[::1]', '169.254.169.254']
+  const interfaces = own.filter(({ family }) => family === 'IPv4').map(({ address }) => address)
+  const addresses = [...hosts, ...interfaces].flatMap((host) => [
+    `ssh://root@${host}:22`,
+    `lease://${host}:7878#${key}`,
+  ])
+
+  test.each(['local', ...addresses])('%s is refused', async (address) => {
+    await expect(ensureForeign(address)).rejects.toMatchObject({ detail: { code: 'OWN_MACHINE' } })
+  })
+
+  test('another machine is dialled where it was found, one that dials in is not dialled, a lost name is no box', async () => {
+    expect(await foreignAddress('ssh://root@203.0.113.7:22')).toEqual({ at: '203.0.113.7' })
+    expect(await foreignAddress(`lease://[2001:db8::1]:7878#${key}`)).toEqual({ at: '2001:db8::1' })
+    expect(await foreignAddress(`lease://hub#${key}`)).toEqual({})
+    const nowhere = `ssh://root@${'x'.repeat(70)}:22`
+    expect(await ensureForeign(nowhere)).toEqual([])
+    await expect(foreignAddress(nowhere)).rejects.toMatchObject({ detail: { code: 'BOX_UNREACHABLE' } })
+  })
+
+  test('its operator may name it, or let writers do so', () => {
+    const box = { id: 'me', address: 'local' }
+    expect(mayBeHere(configWith(''), box)).toBe(false)
+    expect(mayBeHere(configWith('api: { ownMachine: true }\n'), box)).toBe(true)
+    const named = configWith('boxes: [{ id: me, address: local, provider: a }]\n')
+    expect(mayBeHere(named, box)).toBe(true)
+    expect(mayBeHere(named, { ...box, id: 'other' })).toBe(false)
+    expect(mayBeHere(named, { ...box, address: 'ssh://root@127.0.0.1:22' })).toBe(false)
+  })
+})
+
+test('attack 91: a password is offered to no box of a fleet, and a fleet does not start with one', async () => {
+  const home = join(folder, 'home')
+  const server = await startSshServer({ home, user: 'renter', password: 'secret', hostKey: keyPair().private })
+  const address = `ssh://renter@127.0.0.1:${server.port}`
+  const env = { TOUCHSTONE_SSH_PASSWORD: 'secret', TOUCHSTONE_HOME: home }
+  expect(() => refuseFleetPassword(env)).toThrow(/every box of the fleet/)
+  expect(() => refuseFleetPassword({})).not.toThrow()
+  try {
+    const config = configWith(`boxes: [{ id: a, address: '${address}', provider: p }]\n`)
+    const log = { info: () => {} } as never
+    const verify = verifyJobs(config, { signer: testSigner(1) } as never, { env, log, hub: null })
+    const job = { kind: 'light', box: { id: 'a', address, claim: null } } as never
+    const deps = { clock: { wallTime: () => new Date(), monotonicUs: () => 0 } }
+    await expect(verify(job, deps as never, new AbortController().signal)).rejects.toMatchObject({
+      detail: { code: 'SSH_AUTH_FAILED' },
+    })
+  } finally {
+    await server.close()
+  }
+})
