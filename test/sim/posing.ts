@@ -89,17 +89,25 @@ function heldBytes({ box, claimed }: Pair, { mode, bandwidth, catalogue }: Passe
 }
 
 /**
- * Whether the box could show every problem of the claimed card, and its memory, at four fifths. Where it cannot, no choice
- * of values makes it pass, and one attempt a mode is enough to see that the judge thinks so too.
+ * The most of the claimed card that the box can show, whatever it does: the least share over every problem, and the share
+ * of its memory (all of it behind C2C, where memory can be lent).
  */
-function comesNear(pair: Pair, catalogue: Catalogue): boolean {
-  const { box, claimed } = pair
-  const near = (got: number, wanted: number) => got >= 0.8 * wanted
-  return (
-    PRECISION_NAMES.every((name) => near(reach(box, name, catalogue), ownRate(claimed, name, catalogue))) &&
-    near(box.hostLink === 'c2c' ? claimed.memoryBytes : box.memoryBytes, claimed.memoryBytes)
-  )
+export function nearness(
+  { box, claimed }: Pair,
+  catalogue: Catalogue,
+): { readonly rates: number; readonly memory: number } {
+  const asked = PRECISION_NAMES.filter((name) => ownRate(claimed, name, catalogue) > 0)
+  const shares = asked.map((name) => reach(box, name, catalogue) / ownRate(claimed, name, catalogue))
+  return { rates: Math.min(...shares), memory: box.hostLink === 'c2c' ? 1 : box.memoryBytes / claimed.memoryBytes }
 }
+
+function comesNear(pair: Pair, catalogue: Catalogue): boolean {
+  const { rates, memory } = nearness(pair, catalogue)
+  return rates >= NEAR && memory >= NEAR
+}
+
+/** Farther away than this no choice of values makes a box pass: one attempt a mode shows that the judge thinks so too. */
+const NEAR = 0.8
 
 /** What a box tries: which problems it shows, and how near to the claimed card it aims. */
 function attemptsOf(pair: Pair, mode: PosingMode, catalogue: Catalogue, effort: Effort): readonly Attempt[] {

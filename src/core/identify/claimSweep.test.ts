@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { seededUniform, simulateCard, within10Percent } from '../../../test/sim/gpuMeasurements.ts'
-import { allPairs, isMuchLess, type Pair, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
+import { allPairs, isMuchLess, nearness, type Pair, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { judgeClaim } from './judgeClaim.ts'
@@ -27,6 +27,19 @@ describe('attack 67: no card passes for one that is much more', () => {
     expect(less.length).toBeGreaterThan(2500)
     const posing = { mode, effort: 'quick', catalogue, rules: 2 } as const
     expect(less.filter((pair) => poseAs(pair, posing) !== null).map(named)).toEqual([])
+  })
+
+  test('no box that is much less can show all of the claimed card at its speed, but for those behind C2C', () => {
+    const wide = less.filter((pair) => nearness(pair, catalogue).memory >= 0.855)
+    const near = wide.filter((pair) => nearness(pair, catalogue).rates >= 0.85)
+    expect(near.map(named)).toEqual([
+      'gh200-96gb as h200-sxm',
+      'gh200-96gb as h200-nvl',
+      'gh200-96gb as gh200-144gb',
+      'gb200 as b300',
+    ])
+    const rest = wide.filter((pair) => !near.includes(pair)).map((pair) => nearness(pair, catalogue).rates)
+    expect(Math.max(...rest)).toBeCloseTo(0.844, 3)
   })
 
   test('the same boxes passed under the rules of version 1, so the attempts are no straw men', () => {
