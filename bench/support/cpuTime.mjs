@@ -8,6 +8,12 @@ export function cpuTime() {
   return { spent, machine: machineBusy() }
 }
 
+/** Seconds of processor time that the prover below us has had, each time it is asked. */
+export function proverClock() {
+  const { pid } = descendants().find(({ role }) => role === 'proverHere')
+  return () => threadsOf(pid) / 1e9
+}
+
 /** Whether both provers run under the same conditions: what differs would make one of them slower. */
 export function sameConditions() {
   const family = descendants()

@@ -10,6 +10,7 @@ import { figuresOf } from '../../dist/core/proof/figures.js'
 import { loadSigner } from '../../dist/drivers/system/keyFile.js'
 import { systemClock } from '../../dist/drivers/system/systemClock.js'
 import { systemRandomness } from '../../dist/drivers/system/systemRandomness.js'
+import { openThreadedChecker } from '../../dist/drivers/verifier/openThreadedChecker.js'
 import { openThisMachine } from '../../dist/main/openBox.js'
 import { cpuTime, sameConditions } from './cpuTime.mjs'
 
@@ -28,10 +29,11 @@ const median = (values) => {
 export async function compareRates({ connectThere, folder, cycles, partSeconds }) {
   const signer = loadSigner(join(folder, 'state'), 'validator', systemRandomness)
   const env = { ...process.env, TOUCHSTONE_HOME: join(folder, 'state') }
+  const checker = await openThreadedChecker()
   const here = await openSide(openThisMachine(env, ['--devices', 'cpu']), signer)
   const there = await openSide(await connectThere(), signer)
   try {
-    const plan = await calibrate(here.line, planInputs(devnet(partSeconds), here.greeting), never)
+    const { plan } = await calibrate(here.line, planInputs(devnet(partSeconds), here.greeting), { checker }, never)
     for (const side of [here, there]) for (const part of plan) await turn(side, part) // warm caches and compiled code
     const conditions = sameConditions()
     const results = plan.map(() => [])
@@ -40,6 +42,7 @@ export async function compareRates({ connectThere, folder, cycles, partSeconds }
     return { ...summary(plan, results, here, there), sameConditions: conditions }
   } finally {
     for (const side of [here, there]) await side.close()
+    await checker.close()
   }
 }
 
