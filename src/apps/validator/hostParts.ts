@@ -89,6 +89,7 @@ export class HostParts {
   #cpu: Promise<CpuWalk> | null = null
   #allBusyUntilUs = Number.POSITIVE_INFINITY
   #lanes = 1
+  #silent = false
 
   constructor(deps: HostDeps, signal: AbortSignal) {
     this.#deps = deps
@@ -203,13 +204,12 @@ export class HostParts {
   }
 
   async #ask(order: Parameters<ProverSession['askHost']>[0], withinMs: number) {
-    const answered = await this.#deps.session.askHost(order, withinMs, this.#signal)
-    if (answered === null)
-      throw new Unable(
-        'HOST_SILENT',
-        `the box did not answer "${order.type}" in ${withinMs / 1000} s`,
-        'Free the box from other work, then run again.',
-      )
+    // Who was silent once is not waited for again.
+    const answered = this.#silent ? null : await this.#deps.session.askHost(order, withinMs, this.#signal)
+    if (answered === null) {
+      this.#silent = true
+      throw new Unable('HOST_SILENT', 'the box did not answer in time', 'Free the box from other work, then run again.')
+    }
     const { answer } = answered
     if (answer.type === 'unable')
       throw new Unable(answer.code, answer.text, 'Mend what it says on the box, then run again.')
