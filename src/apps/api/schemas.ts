@@ -9,7 +9,7 @@ const outcome = z.enum(['accepted', 'rejected', 'unreachable', 'busy', 'void', '
 const kind = z.enum(['full', 'light'])
 const status = z.enum(STATUSES as [BoxStatus, ...BoxStatus[]]).openapi({
   description:
-    '`verified`: genuine work, and as claimed where something is. `claim-unmet`: genuine work of another box.',
+    '`verified`: genuine work, and as claimed where something is. `claim-unmet`: genuine work that does not show the claim.',
 })
 const claimAnswer = z.enum(CLAIM_ANSWERS as [ClaimAnswer, ...ClaimAnswer[]])
 const claimVerdict = claimAnswer.nullable().openapi({
