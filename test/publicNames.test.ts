@@ -17,10 +17,14 @@ test('the public names change only on purpose', () => {
       "certificate": [
         "DOUBTS",
         "MAX_CERTIFICATE_BYTES",
+        "MAX_SUMMARY_BYTES",
         "PROBLEMS",
         "checkEvidence",
+        "checkSummary",
+        "issueSummary",
         "judgementProblem",
         "readCertificate",
+        "readEvidence",
       ],
       "engine": [
         "createEngine",

@@ -2,7 +2,9 @@
 export {
   type CheckedCertificate,
   type CheckedEvidence,
+  type CheckedSummary,
   checkEvidence,
+  checkSummary,
   type ReaderRules,
 } from '../core/certificate/checkEvidence.ts'
 export { DOUBTS, type Doubt, type DoubtCode } from '../core/certificate/doubts.ts'
@@ -11,4 +13,5 @@ export { judgementProblem } from '../core/certificate/judgementProblem.ts'
 export type { DeviceJudgement, Judgement } from '../core/certificate/judgeRun.ts'
 export { type CertificateProblem, PROBLEMS, type ProblemCode } from '../core/certificate/problems.ts'
 export type { ReadCertificate } from '../core/certificate/readCertificate.ts'
-export { readCertificate } from '../core/certificate/readEvidence.ts'
+export { type Evidence, readCertificate, readEvidence } from '../core/certificate/readEvidence.ts'
+export { issueSummary, MAX_SUMMARY_BYTES } from '../core/certificate/summary.ts'

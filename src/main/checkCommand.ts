@@ -1,8 +1,16 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
+import { equalBytes } from '../core/bytes/bytes.ts'
 import { fromHex } from '../core/bytes/hex.ts'
-import { type CheckedEvidence, checkEvidence, type ReaderRules } from '../core/certificate/checkEvidence.ts'
-import { MAX_CERTIFICATE_BYTES } from '../core/certificate/envelope.ts'
+import {
+  type CheckedEvidence,
+  checkEvidence,
+  checkSummary,
+  type ReaderRules,
+} from '../core/certificate/checkEvidence.ts'
+import { counterSign, MAX_CERTIFICATE_BYTES } from '../core/certificate/envelope.ts'
+import type { CertificateProblem } from '../core/certificate/problems.ts'
+import { issueSummary } from '../core/certificate/summary.ts'
 import { openingRanges, sampleRanges } from '../core/proof/openingRanges.ts'
 import type { Run } from '../core/proof/verifyPart.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
@@ -11,10 +19,12 @@ import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
 import { loadRevocations } from '../drivers/system/loadRevocations.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
+import { writeAside } from '../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
 import { TouchstoneError } from '../ports/errors.ts'
+import type { OpeningChecker } from '../ports/openingChecker.ts'
 import { cataloguePath } from './cataloguePath.ts'
-import { exitOfCheck } from './exitCodes.ts'
+import { EXIT, exitOfCheck } from './exitCodes.ts'
 import { readDuration, readWhole } from './parseOptions.ts'
 import { checkJson, type OpeningCount, showCheck } from './render/showCheck.ts'
 import { bar } from './render/showSteps.ts'
@@ -30,6 +40,9 @@ interface CheckFlags {
   readonly revoked?: string
   readonly catalogue?: string
   readonly sample?: number
+  readonly full?: string
+  readonly summary?: string
+  readonly countersign?: string
   readonly json?: boolean
 }
 
@@ -37,7 +50,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
   program
     .command('check')
     .description('re-verify a certificate offline: signatures, challenge, every opening, every figure')
-    .argument('<file>', 'a certificate written by "touchstone verify"')
+    .argument('<file>', 'a certificate written by "touchstone verify", or a summary of one')
     .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
     .option('--signer <key>', 'trust this key, and refuse what it has not signed; may be repeated', addKey)
     .option('--signers <count>', 'how many trusted keys must have signed', readWhole(1, 8), 1)
@@ -45,6 +58,9 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option('--max-age <duration>', 'refuse what is older, for example 90m, 24h or 7d', readDuration)
     .option('--revoked <file>', 'signers that were revoked or replaced (default: revoked.json beside your keys)')
     .option('--catalogue <file>', 'judge by this catalogue of cards instead of the one that came along')
+    .option('--full <file>', 'the certificate of the summary that is checked')
+    .option('--summary <file>', 'write a summary of a certificate that you signed')
+    .option('--countersign <file>', 'write the certificate with your signature too, if all of it holds')
     .option('--sample <count>', 'check only so many openings, drawn at random', readWhole(1, 1_000_000))
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', AFTER_HELP)
@@ -58,8 +74,12 @@ claimed), 1 (refused, or not as claimed), 2 (usage), 3 (fault) or 4 (not
 established: expired, judged otherwise by your catalogue or by the rules of
 today, or the claim is neither shown nor refuted).
 
-Example:
-  touchstone check touchstone-certificate.json --signer KEY --max-age 7d`
+A summary by itself is its signer's word and ends with 4; with --full everything
+is checked. Countersign only what you watched yourself.
+
+Examples:
+  touchstone check touchstone-certificate.json --signer KEY --max-age 7d
+  touchstone check summary.json --full touchstone-certificate.json --trust KEY`
 
 function readKey(text: string): Uint8Array {
   const key = fromHex(text.toLowerCase(), 32)
@@ -73,15 +93,54 @@ async function check(file: string, flags: CheckFlags, { env }: CommandContext, s
   const rules = await readerRules(flags, homeFolder(env))
   const openings = { all: 0, checked: 0 }
   const text = readText(file)
-  const checked: CheckedEvidence =
-    typeof text === 'string'
-      ? await withChecker(flags, openings, env, signal, (checkRun) => checkEvidence(text, rules, checkRun))
-      : { kind: 'refused', problem: text, doubts: [] }
+  const full = flags.full === undefined ? null : readText(flags.full)
+  const tooLarge = [text, full].find((read) => typeof read === 'object' && read !== null)
+  const checked: CheckedEvidence = tooLarge
+    ? { kind: 'refused', problem: tooLarge as CertificateProblem, doubts: [] }
+    : await withChecker(flags, openings, env, signal, (checkRun) =>
+        full === null
+          ? checkEvidence(text as string, rules, checkRun)
+          : checkSummary(text as string, full as string, rules, checkRun),
+      )
+  writeSigned(text as string, checked, flags, homeFolder(env))
   const shown = { file, checked, openings, catalogue: rules.catalogue, nowMs: rules.nowMs }
   if (flags.json) process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
   else showCheck(shown, openTerminal(process.stdout, env))
   return exitOfCheck(checked)
 }
+
+/** What the owner of a key adds to a file that holds: a summary, or a signature. */
+function writeSigned(text: string, checked: CheckedEvidence, { summary, countersign }: CheckFlags, home: string): void {
+  if (summary === undefined && countersign === undefined) return
+  const signer = loadSigner(home, 'validator', systemRandomness)
+  if (checked.kind !== 'certificate' || checked.problem) return
+  if (summary !== undefined) {
+    const isOurs = checked.read.signerKeys.some((key) => equalBytes(key, signer.publicKey))
+    const written = isOurs ? issueSummary(checked.read, text, signer) : null
+    if (written === null) throw notOurs(isOurs)
+    writeAside(summary, written)
+  }
+  if (countersign !== undefined && exitOfCheck(checked) === EXIT.genuine) {
+    const written = checked.read.version > 1 ? counterSign(text, signer) : null
+    if (written === null) throw notOurs(true)
+    writeAside(countersign, written)
+  }
+}
+
+const notOurs = (isOurs: boolean) =>
+  new TouchstoneError(
+    { code: isOurs ? 'OTHER_VERSION' : 'NOT_YOUR_SIGNATURE' },
+    {
+      message: isOurs
+        ? 'a certificate of version 1 has neither summary nor second signature, and one of version 2 at most eight'
+        : 'only a signer of the certificate writes its summary',
+      blame: 'user',
+      retry: false,
+      nextStep: isOurs
+        ? 'Verify the box again.'
+        : 'Ask its signer for a summary, or countersign the certificate first.',
+    },
+  )
 
 async function readerRules(flags: CheckFlags, home: string): Promise<ReaderRules> {
   const own = loadSigner(home, 'validator', systemRandomness).publicKey
@@ -134,8 +193,10 @@ async function withChecker<T>(
   work: (checkRun: CheckRun) => Promise<T>,
 ): Promise<T> {
   const terminal = openTerminal(process.stderr, env)
-  const checker = await openThreadedChecker()
+  // What is refused before that needs no threads.
+  let checker: OpeningChecker | null = null
   const checkRun = async (run: Run) => {
+    checker ??= await openThreadedChecker()
     const all = openingRanges(run)
     const ranges = flags.sample === undefined ? all : sampleRanges(all, flags.sample, drawBelow)
     const count = (list: typeof all) => list.reduce((sum, { from, to }) => sum + to - from, 0)
@@ -152,7 +213,7 @@ async function withChecker<T>(
   try {
     return await work(checkRun)
   } finally {
-    await checker.close()
+    await (checker as OpeningChecker | null)?.close()
   }
 }
 

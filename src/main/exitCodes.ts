@@ -13,7 +13,8 @@ export function exitOf({ outcome, claim }: Pick<Judgement, 'outcome' | 'claim'>)
 
 /** How "check" ends. Where signer and reader agree that it is not as claimed, no doubt makes it better. */
 export function exitOfCheck(checked: CheckedEvidence): number {
-  if (checked.kind === 'refused' || checked.problem) return EXIT.rejected
+  if (checked.problem) return EXIT.rejected
+  if (checked.kind === 'summary') return EXIT.notEstablished
   const differ = checked.doubts.some(({ code }) => code === 'CATALOGUES_DIFFER' || code === 'RULES_DIFFER')
   if (!differ && exitOf(checked.ours) === EXIT.rejected) return EXIT.rejected
   return checked.doubts.length > 0 ? EXIT.notEstablished : EXIT.genuine

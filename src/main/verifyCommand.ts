@@ -1,7 +1,13 @@
 import { type Command, Option } from 'commander'
 import { requireClaim } from '../apps/shared/requireClaim.ts'
 import { type BoxReport, verifyBox } from '../apps/validator/verifyBox.ts'
+import type { Signer } from '../core/bytes/ed25519.ts'
 import { toHex } from '../core/bytes/hex.ts'
+import { isProblem } from '../core/certificate/problems.ts'
+import { readCertificate } from '../core/certificate/readEvidence.ts'
+import { issueSummary } from '../core/certificate/summary.ts'
+import { buyerName } from '../core/identify/buyerName.ts'
+import type { Catalogue } from '../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../core/params/precision.ts'
 import { PRESETS } from '../core/params/presets.ts'
 import { openWalkChecker } from '../drivers/host/openWalkChecker.ts'
@@ -37,6 +43,7 @@ import type { CommandContext } from './run.ts'
 interface VerifyFlags extends SshFlags, AskFlags {
   readonly devices: string
   readonly out?: string
+  readonly summary?: string
   readonly measureHost?: boolean
   readonly leaseNetworks?: readonly string[]
   readonly json?: boolean
@@ -65,6 +72,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--measure-host', 'measure processor, memory and disk of the box too')
     .option('--lease-networks <list>', 'where a lease may lead besides the provider itself: 10.0.0.0/8,…', readNetworks)
     .option('--out <file>', 'where the certificate goes')
+    .option('--summary <file>', 'write a summary of at most 4 KB too, for listings')
     .option('--json', 'print the report as JSON')
   addSshOptions(verifying).addHelpText('after', AFTER_HELP)
   verifying.action((target: string | undefined, flags: VerifyFlags) =>
@@ -79,8 +87,8 @@ tiny or devnet is refused. The password of an account is read from
 TOUCHSTONE_SSH_PASSWORD, the passphrase of a key from TOUCHSTONE_SSH_PASSPHRASE.
 
 Ends with 0 (genuine, and as claimed), 1 (rejected, or not as claimed), 2
-(usage) or 3 (fault; also where a card failed and the verdict is of the others);
-130 after Ctrl-C.
+(usage), 3 (fault; also where a card failed and the verdict is of the others) or
+4 (not established: the claim is neither shown nor refuted); 130 after Ctrl-C.
 
 Examples:
   touchstone verify
@@ -95,6 +103,7 @@ async function verify(
   const options = readAsk(flags)
   const out = flags.out ?? defaultName()
   ensureWritable(out)
+  if (flags.summary !== undefined) ensureWritable(flags.summary)
   const terminal = openTerminal(process.stderr, env)
   const people = openTerminal(process.stdout, env)
   const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
@@ -111,8 +120,9 @@ async function verify(
     const report = await verifyBox(options, { ...deps, connect, onStep: showSteps(terminal) }, signal)
     terminal.live('')
     writeAside(out, report.certificate)
+    if (flags.summary !== undefined) writeAside(flags.summary, summaryOf(report.certificate, signer))
     const shown = shownReport(report, catalogue)
-    if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
+    if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out, catalogue))}\n`)
     else {
       showVerdict(shown, people)
       showBox(report, people)
@@ -129,6 +139,14 @@ async function verify(
 
 const networksOf = ({ leaseNetworks: networks }: VerifyFlags) => (networks === undefined ? {} : { networks })
 
+/** Of what was just signed, so it is there and it is ours. */
+function summaryOf(certificate: string, signer: Signer): string {
+  const read = readCertificate(certificate, () => true)
+  const summary = isProblem(read) ? null : issueSummary(read, certificate, signer)
+  if (summary === null) throw new Error('a certificate that its own program cannot read')
+  return summary
+}
+
 type TargetInputs = Omit<SshTarget, 'address'> & Omit<LeaseTarget, 'address'>
 
 async function openTarget(target: string | undefined, inputs: TargetInputs, signal: AbortSignal): Promise<RemoteBox> {
@@ -140,7 +158,8 @@ async function openTarget(target: string | undefined, inputs: TargetInputs, sign
 
 const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')}.json`
 
-function reportJson(report: BoxReport, file: string) {
+function reportJson(report: BoxReport, file: string, catalogue: Catalogue) {
   const { certificate: _, window: __, proverKey, runId, ...rest } = report
-  return { ...rest, proverKey: toHex(proverKey), runId: toHex(runId), certificate: file }
+  const models = report.judgement.devices.map(({ identity }) => buyerName(identity, catalogue))
+  return { ...rest, models, proverKey: toHex(proverKey), runId: toHex(runId), certificate: file }
 }

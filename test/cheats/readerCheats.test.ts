@@ -1,9 +1,19 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { fromBase64 } from '../../src/core/bytes/base64.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
-import { type CheckedEvidence, checkEvidence, type ReaderRules } from '../../src/core/certificate/checkEvidence.ts'
+import {
+  type CheckedEvidence,
+  checkEvidence,
+  checkSummary,
+  type ReaderRules,
+} from '../../src/core/certificate/checkEvidence.ts'
 import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
+import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
+import { readCertificate } from '../../src/core/certificate/readEvidence.ts'
+import { issueSummary, MAX_SUMMARY_BYTES } from '../../src/core/certificate/summary.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { catalogueHash } from '../../src/core/identify/catalogueHash.ts'
+import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
 import type { PlannedPart } from '../../src/core/proof/planRun.ts'
 import { exitOfCheck } from '../../src/main/exitCodes.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
@@ -230,6 +240,81 @@ describe('row 84: an expired, revoked or lone signer, times out of reason', () =
     ['valid for ten years', { notAfter: '2036-01-01T00:00:00.000Z' }],
   ])('%s', async (_, times) => {
     expect(await end(resigned(honest, (predicate) => Object.assign(predicate, times)))).toBe('1 WRONG_TIMES')
+  })
+})
+
+describe('row 85: a summary that does not belong to its file', () => {
+  const summaryOf = (text: string, signer = VALIDATOR) =>
+    issueSummary(readCertificate(text, () => true) as ReadCertificate, text, signer)!
+  const withFull = async (summary: string, full = honest, rules: Partial<ReaderRules> = {}) =>
+    endOf(await checkSummary(summary, full, { ...readerRules(catalogue), ...rules }, async () => null)) || '0'
+
+  test('alone it is the word of its signer, with its certificate it is checked', async () => {
+    const summary = summaryOf(honest)
+    expect(summary.length).toBeLessThanOrEqual(MAX_SUMMARY_BYTES)
+    expect(await end(summary)).toBe('4 SUMMARY_ALONE')
+    expect(await end(summary, { nowMs: ISSUED + 31 * DAY })).toBe('4 EXPIRED SUMMARY_ALONE')
+    expect(await end(summary, { prover: testSigner(8).publicKey })).toBe('1 WRONG_PROVER')
+    expect(await withFull(summary)).toBe('0')
+    expect(await withFull(summary, honest, { threshold: 2 })).toBe('1 TOO_FEW_SIGNERS')
+  })
+
+  test('says what a buyer knows', async () => {
+    const { predicate } = JSON.parse(new TextDecoder().decode(fromBase64(JSON.parse(summaryOf(honest)).payload)!))
+    expect(predicate).toMatchObject({
+      outcome: 'accepted',
+      claim: { text: 'H200 SXM', verdict: 'matches' },
+      models: [{ name: 'H200 SXM', count: 1 }],
+      count: { claimed: 1 },
+      memory: { status: 'proven' },
+      signer: toHex(VALIDATOR.publicKey),
+    })
+  })
+
+  test.each<[string, (predicate: { [key: string]: unknown }) => void]>([
+    ['another model', (predicate) => Object.assign(predicate, { models: [{ name: 'B200', count: 1 }] })],
+    ['more cards', (predicate) => Object.assign(predicate.count as object, { claimed: 8 })],
+    ['a higher rate', ({ rates }) => Object.assign(rates as object, { int8: 9e15 })],
+    ['more memory', ({ memory }) => Object.assign(memory as object, { heldBytes: 2 ** 40 })],
+    ['another verdict', ({ claim }) => Object.assign(claim as object, { verdict: 'weaker' })],
+    ['a longer validity', (predicate) => Object.assign(predicate, { notAfter: '2026-12-31T00:00:00.000Z' })],
+    ['a later issue', (predicate) => Object.assign(predicate, { issuedAt: '2026-01-01T12:00:00.000Z' })],
+    ['another run', (predicate) => Object.assign(predicate, { runId: '00'.repeat(16) })],
+  ])('%s', async (_, change) => {
+    expect(await withFull(resigned(summaryOf(honest), change))).toBe('1 SUMMARY_DIFFERS')
+  })
+
+  test('of another file, of a file that does not hold, or the files exchanged', async () => {
+    const other = made({ issuedMs: ISSUED + 1 })
+    expect(await withFull(summaryOf(honest), other)).toBe('1 OTHER_FILE')
+    expect(await withFull(honest, summaryOf(honest))).toBe('1 NOT_A_SUMMARY')
+    const broken = resigned(honest, ({ figures }) => Object.assign(figures[0], { perSecond: 1 }))
+    expect(await withFull(summaryOf(honest), broken)).toBe('1 WRONG_FIGURES')
+  })
+
+  test('signed by somebody who only listed it', async () => {
+    const both = { trusted: [VALIDATOR, testSigner(9)].map(({ publicKey }) => publicKey) }
+    const listed = resigned(summaryOf(honest), () => {}, testSigner(9))
+    expect(await end(listed, both)).toBe('1 WRONG_SUBJECT')
+    expect(await withFull(summaryOf(honest, testSigner(9)), honest, both)).toBe('1 SUMMARY_DIFFERS')
+  })
+
+  test('the largest there can be has room in 4 KB, and nothing larger is read', async () => {
+    const filled = resigned(summaryOf(honest), (predicate) => {
+      const text = 'x'.repeat(120)
+      const rates = Object.fromEntries(PRECISION_NAMES.map((name) => [name, Number.MAX_SAFE_INTEGER]))
+      const models = Array.from({ length: 9 }, () => ({ name: text, count: 32 }))
+      Object.assign(predicate, {
+        program: text,
+        models,
+        rates,
+        score: 1_000_000,
+        claim: { text, verdict: 'undersized run' },
+      })
+    })
+    expect(filled.length).toBeLessThanOrEqual(MAX_SUMMARY_BYTES)
+    expect(await end(filled)).toBe('4 SUMMARY_ALONE')
+    expect(await end(resigned(filled, () => {}, VALIDATOR, ...[2, 3, 4, 5, 6].map(testSigner)))).toBe('1 TOO_LARGE')
   })
 })
 

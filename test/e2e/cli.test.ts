@@ -190,6 +190,46 @@ describe('touchstone check', () => {
     })
   })
 
+  test('says whose it is and how old, and refuses what was not asked for', () => {
+    const shown = JSON.parse(touchstone('check', certificate, '--json', '--max-age', '1h', '--sample', '1').stdout)
+    const key = /^[0-9a-f]{64}$/
+    expect(shown).toMatchObject({ kind: 'certificate', version: 2, established: true, doubts: [], models: [null] })
+    expect(shown.runId).toMatch(/^[0-9a-f]{32}$/)
+    expect([shown.prover, shown.signer, ...shown.signers].every((text) => key.test(text))).toBe(true)
+    expect(shown.ageSeconds).toBeLessThan(3600)
+    expect(shown.catalogues.signer).toBe(shown.catalogues.reader)
+    const other = '11'.repeat(32)
+    expectRefusal(touchstone('check', certificate, '--prover', other), 1, 'WRONG_PROVER')
+    expectRefusal(touchstone('check', certificate, '--signer', other), 1, 'WRONG_SIGNER')
+    const since = new Date(0).toISOString()
+    const revoked = { version: 1, keys: [{ key: shown.signer, status: 'revoked', since }] }
+    writeFileSync(inFolder('revoked.json'), JSON.stringify(revoked))
+    expectRefusal(touchstone('check', certificate, '--revoked', inFolder('revoked.json')), 1, 'SIGNER_REVOKED')
+    writeFileSync(inFolder('bad.json'), '{}')
+    expectRefusal(touchstone('check', certificate, '--revoked', inFolder('bad.json')), 2, 'REVOCATIONS_UNREADABLE')
+  })
+
+  test('a summary is not established alone, and checked with its certificate', () => {
+    const summary = inFolder('summary.json')
+    expect(touchstone('check', certificate, '--sample', '1', '--summary', summary).status).toBe(0)
+    expect(statSync(summary).size).toBeLessThanOrEqual(4096)
+    expectRefusal(touchstone('check', summary), 4, 'SUMMARY_ALONE')
+    expect(touchstone('check', summary, '--full', certificate, '--sample', '1').status).toBe(0)
+  })
+
+  test('another validator countersigns, and both signatures can be asked for', () => {
+    const other = { ...env, TOUCHSTONE_HOME: join(folder, 'watcher-home') }
+    const [both, signer] = [
+      inFolder('both.json'),
+      /"keyid":"([0-9a-f]{64})"/.exec(readFileSync(certificate, 'utf8'))![1]!,
+    ]
+    const watcher = (...args: string[]) =>
+      spawnSync(process.execPath, [program, 'check', ...args, '--trust', signer], { env: other, encoding: 'utf8' })
+    expect(watcher(certificate, '--countersign', both).status).toBe(0)
+    expect(watcher(both, '--signers', '2', '--sample', '1').status).toBe(0)
+    expectRefusal(touchstone('check', both, '--signers', '2'), 1, 'TOO_FEW_SIGNERS')
+  })
+
   test('refuses an unknown signer unless told to trust it', () => {
     const other = { ...env, TOUCHSTONE_HOME: join(folder, 'other-home') }
     const run = (...args: string[]) =>

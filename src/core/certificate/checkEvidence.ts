@@ -12,8 +12,9 @@ import { judgeCertificate, judgementProblem } from './judgementProblem.ts'
 import type { Judgement } from './judgeRun.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import type { ReadCertificate } from './readCertificate.ts'
-import { readEvidence } from './readEvidence.ts'
-import { type Revocations, standingOf, withSuccessors } from './signers.ts'
+import { type Evidence, readEvidence } from './readEvidence.ts'
+import { type Revocations, type Standing, standingOf, withSuccessors } from './signers.ts'
+import { type ReadSummary, summaryProblem } from './summary.ts'
 
 /** What whoever reads a certificate brings along: none of it comes from the file. */
 export interface ReaderRules {
@@ -42,14 +43,25 @@ export interface CheckedCertificate {
   readonly recomputed: boolean
 }
 
+/** A summary by itself; nothing in it can be recomputed. */
+export interface CheckedSummary {
+  readonly kind: 'summary'
+  readonly problem: null
+  readonly doubts: readonly Doubt[]
+  readonly read: ReadSummary
+}
+
 export type CheckedEvidence =
   | CheckedCertificate
+  | CheckedSummary
   | { readonly kind: 'refused'; readonly problem: CertificateProblem; readonly doubts: readonly [] }
 
 /** Clocks of honest machines differ. */
 const CLOCK_SKEW_MS = 5 * 60 * 1000
 
 const refused = (problem: CertificateProblem): CheckedEvidence => ({ kind: 'refused', problem, doubts: [] })
+
+type CheckOpenings = (run: Run) => Promise<RejectReason | null>
 
 /**
  * The whole check of a signed file: what it says must follow from its evidence under the rules and the catalogue it was
@@ -58,7 +70,7 @@ const refused = (problem: CertificateProblem): CheckedEvidence => ({ kind: 'refu
 export async function checkEvidence(
   text: string,
   rules: ReaderRules,
-  checkOpenings: (run: Run) => Promise<RejectReason | null>,
+  checkOpenings: CheckOpenings,
 ): Promise<CheckedEvidence> {
   const trusted = withSuccessors(rules.trusted, rules.revocations)
   const trusts = (key: Uint8Array) => trusted.some((other) => equalBytes(other, key))
@@ -67,59 +79,81 @@ export async function checkEvidence(
   const signed = signersOf(read, trusts, rules)
   const asked = signed.problem ?? requirementProblem(read, rules)
   if (asked) return refused(asked)
+  const sofar = [...signed.doubts, ...validityDoubts(read, rules)]
+  if (read.kind === 'summary')
+    return { kind: 'summary', problem: null, doubts: [...sofar, { code: 'SUMMARY_ALONE' }], read }
   const found = await checkOpenings(read.run)
   const { problem, recomputed } = judgementProblem(read, rules.catalogue, found)
   const ours = judgeCertificate(read, rules.catalogue, PROTOCOL_VERSION)
-  const doubts = problem ? [] : [...signed.doubts, ...doubtsOf(read, ours, rules)]
+  const doubts = problem ? [] : [...sofar, ...judgementDoubts(read, ours, rules)]
   return { kind: 'certificate', problem, doubts, read, ours, recomputed }
+}
+
+/** C10: a summary with its certificate. Everything is checked, and the summary must follow from it. */
+export async function checkSummary(
+  text: string,
+  full: string,
+  rules: ReaderRules,
+  checkOpenings: CheckOpenings,
+): Promise<CheckedEvidence> {
+  // How many must have signed is asked of the certificate.
+  const summary = await checkEvidence(text, { ...rules, threshold: 1 }, checkOpenings)
+  if (summary.kind === 'refused') return summary
+  if (summary.kind !== 'summary') return refused({ code: 'NOT_A_SUMMARY' })
+  const checked = await checkEvidence(full, rules, checkOpenings)
+  if (checked.kind === 'summary') return refused({ code: 'NOT_A_SUMMARY' })
+  if (checked.kind === 'refused') return checked
+  const problem = checked.problem ?? summaryProblem(summary.read, checked.read, full)
+  return problem ? { ...checked, problem, doubts: [] } : checked
 }
 
 /** Whether enough trusted keys vouch for it, and those that were asked for. */
 function signersOf(
-  { signerKeys, statement }: ReadCertificate,
+  { signerKeys, statement }: Evidence,
   trusts: (key: Uint8Array) => boolean,
   { threshold, required, revocations }: ReaderRules,
 ): { readonly problem: CertificateProblem | null; readonly doubts: readonly Doubt[] } {
-  const standing = (key: Uint8Array) => standingOf(key, statement.predicate.issuedAt, revocations)
+  const refusing = (problem: CertificateProblem) => ({ problem, doubts: [] })
+  const are = (keys: readonly Uint8Array[], standing: Standing) =>
+    keys.filter((key) => standingOf(key, statement.predicate.issuedAt, revocations) === standing)
   const missing = required.find((key) => !signerKeys.some((signer) => equalBytes(signer, key)))
-  if (missing) return { problem: { code: 'WRONG_SIGNER', expected: toHex(missing) }, doubts: [] }
+  if (missing) return refusing({ code: 'WRONG_SIGNER', expected: toHex(missing) })
   const counted = signerKeys.filter(trusts)
-  const bad = [...counted, ...required].find((key) => standing(key) === 'bad')
-  const usable = counted.filter((key) => standing(key) !== 'bad')
-  const needed = { expected: threshold, got: usable.length }
-  if (usable.length < threshold || (bad && required.includes(bad)))
-    return {
-      problem: bad ? { code: 'SIGNER_REVOKED', where: toHex(bad) } : { code: 'TOO_FEW_SIGNERS', ...needed },
-      doubts: [],
-    }
-  const good = counted.filter((key) => standing(key) === 'good')
-  return { problem: null, doubts: good.length < threshold ? [{ code: 'SIGNER_REVOKED_SINCE' }] : [] }
+  const [ended] = are([...required, ...counted], 'bad')
+  const usable = counted.length - are(counted, 'bad').length
+  if (are(required, 'bad').length > 0 || (ended && usable < threshold))
+    return refusing({ code: 'SIGNER_REVOKED', where: toHex(ended!) })
+  if (usable < threshold) return refusing({ code: 'TOO_FEW_SIGNERS', expected: threshold, got: usable })
+  const doubtful = are(counted, 'good').length < threshold || are(required, 'doubtful').length > 0
+  return { problem: null, doubts: doubtful ? [{ code: 'SIGNER_REVOKED_SINCE' }] : [] }
 }
 
 /** What the reader asked of age and identity. */
 function requirementProblem(
-  { statement, run }: ReadCertificate,
+  { statement }: Evidence,
   { nowMs, prover, maxAgeSeconds }: ReaderRules,
 ): CertificateProblem | null {
   const { issuedAt } = statement.predicate
+  const proverKey = statement.subject[1].digest.ed25519
   const ageMs = nowMs - toMillis(issuedAt)
   if (ageMs < -CLOCK_SKEW_MS) return { code: 'FROM_THE_FUTURE', got: issuedAt, expected: toInstant(nowMs) }
   if (maxAgeSeconds !== null && ageMs > 1000 * maxAgeSeconds)
     return { code: 'TOO_OLD', got: issuedAt, expected: `${maxAgeSeconds} s` }
-  if (prover && !equalBytes(prover, run.challenge.proverKey))
-    return { code: 'WRONG_PROVER', got: toHex(run.challenge.proverKey), expected: toHex(prover) }
+  if (prover && toHex(prover) !== proverKey) return { code: 'WRONG_PROVER', got: proverKey, expected: toHex(prover) }
   return null
 }
 
-function doubtsOf({ statement }: ReadCertificate, ours: Judgement, { nowMs, catalogue }: ReaderRules): Doubt[] {
-  const { notAfter, judgement } = statement.predicate
-  const stated = judgement as unknown as Judgement
-  const doubts: Doubt[] = []
-  if (notAfter !== null && nowMs > toMillis(notAfter)) doubts.push({ code: 'EXPIRED', where: notAfter })
+function validityDoubts({ statement: { predicate } }: Evidence, { nowMs }: ReaderRules): Doubt[] {
+  const { notAfter } = predicate
+  return notAfter !== null && nowMs > toMillis(notAfter) ? [{ code: 'EXPIRED', where: notAfter }] : []
+}
+
+function judgementDoubts({ statement }: ReadCertificate, ours: Judgement, { catalogue }: ReaderRules): Doubt[] {
+  const stated = statement.predicate.judgement as unknown as Judgement
   const differ = conclusionsDiffer(stated, ours)
   if (differ.length > 0) {
     const sameCatalogue = stated.catalogue === catalogueHash(catalogue)
-    doubts.push({ code: sameCatalogue ? 'RULES_DIFFER' : 'CATALOGUES_DIFFER', where: differ.join(', ') })
-  } else if (stated.claim?.verdict === 'unproven') doubts.push({ code: 'CLAIM_UNPROVEN' })
-  return doubts
+    return [{ code: sameCatalogue ? 'RULES_DIFFER' : 'CATALOGUES_DIFFER', where: differ.join(', ') }]
+  }
+  return stated.claim?.verdict === 'unproven' ? [{ code: 'CLAIM_UNPROVEN' }] : []
 }

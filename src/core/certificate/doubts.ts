@@ -1,5 +1,11 @@
 /** Why a file that holds still establishes nothing: neither a success nor a refusal. */
-export type DoubtCode = 'EXPIRED' | 'CATALOGUES_DIFFER' | 'RULES_DIFFER' | 'CLAIM_UNPROVEN' | 'SIGNER_REVOKED_SINCE'
+export type DoubtCode =
+  | 'EXPIRED'
+  | 'CATALOGUES_DIFFER'
+  | 'RULES_DIFFER'
+  | 'CLAIM_UNPROVEN'
+  | 'SIGNER_REVOKED_SINCE'
+  | 'SUMMARY_ALONE'
 
 export interface Doubt {
   readonly code: DoubtCode
@@ -22,6 +28,10 @@ export const DOUBTS: Readonly<Record<DoubtCode, { readonly meaning: string; read
   CLAIM_UNPROVEN: {
     meaning: 'the run neither shows what was sold nor speaks against it',
     nextStep: 'Have the box verified again, whole: preset mainnet and every part.',
+  },
+  SUMMARY_ALONE: {
+    meaning: "a summary is its signer's word: nothing was recomputed",
+    nextStep: 'Check it with its certificate: touchstone check SUMMARY --full FILE.',
   },
   SIGNER_REVOKED_SINCE: {
     meaning: 'its signer was revoked later, and who has the key can write any date',

@@ -32,6 +32,9 @@ export type ProblemCode =
   | 'WRONG_SIGNER'
   | 'TOO_FEW_SIGNERS'
   | 'SIGNER_REVOKED'
+  | 'OTHER_FILE'
+  | 'SUMMARY_DIFFERS'
+  | 'NOT_A_SUMMARY'
 
 export interface CertificateProblem {
   readonly code: ProblemCode
@@ -126,6 +129,18 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly meaning: string; 
   SIGNER_REVOKED: {
     meaning: 'it was signed after its signer was revoked or replaced',
     nextStep: 'Ask for a run by a signer in good standing.',
+  },
+  OTHER_FILE: {
+    meaning: 'the summary belongs to another certificate than the file --full names',
+    nextStep: 'Ask for the certificate with the hash that the summary names.',
+  },
+  SUMMARY_DIFFERS: {
+    meaning: 'the summary says something that does not follow from its certificate',
+    nextStep: 'Do not rely on this signer.',
+  },
+  NOT_A_SUMMARY: {
+    meaning: 'with --full the first file is a summary and the second its certificate',
+    nextStep: 'Name the summary first, or check the certificate by itself.',
   },
   WRONG_TIMES: { meaning: 'its times contradict each other', nextStep: 'Do not rely on this signer.' },
 }

@@ -7,11 +7,12 @@ import { openEnvelope } from './envelope.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import { certificateOf, type ReadCertificate } from './readCertificate.ts'
 import { PREDICATE_TYPES, statementOfVersion1, statementSchema, statementVersion1 } from './statement.ts'
+import { MAX_SUMMARY_BYTES, type ReadSummary, readSummary, SUMMARY_TYPE, summarySchema } from './summary.ts'
 
 export type TrustRule = (signerKey: Uint8Array) => boolean
 
 /** What a signed file of ours can be. */
-export type Evidence = ReadCertificate
+export type Evidence = ReadCertificate | ReadSummary
 
 type Reader = (statement: unknown, signerKeys: readonly Uint8Array[]) => Evidence | CertificateProblem
 
@@ -21,6 +22,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     certificateOf(1, statementOfVersion1(statement), keys),
   ),
   [PREDICATE_TYPES[2]]: reading(statementSchema, (statement, keys) => certificateOf(2, statement, keys)),
+  [SUMMARY_TYPE]: reading(summarySchema, readSummary),
 }
 
 function reading<S extends z.ZodType>(
@@ -46,6 +48,8 @@ export function readEvidence(text: string, trusts: TrustRule): Evidence | Certif
   const type = (statement.value as { predicateType?: unknown } | null)?.predicateType
   if (typeof type !== 'string') return { code: 'MALFORMED', where: 'predicateType' }
   if (!Object.hasOwn(READERS, type)) return { code: 'OTHER_VERSION', expected: PREDICATE_TYPES[2] }
+  if (type === SUMMARY_TYPE && text.length > MAX_SUMMARY_BYTES)
+    return { code: 'TOO_LARGE', got: text.length, expected: MAX_SUMMARY_BYTES }
   return READERS[type]!(statement.value, signerKeys)
 }
 
@@ -63,5 +67,6 @@ function parseStatement(payload: Uint8Array): { readonly value: unknown } | Cert
 
 /** As `readEvidence`, for those who want a certificate and nothing else. */
 export function readCertificate(text: string, trusts: TrustRule): ReadCertificate | CertificateProblem {
-  return readEvidence(text, trusts)
+  const read = readEvidence(text, trusts)
+  return isProblem(read) || read.kind === 'certificate' ? read : { code: 'NOT_A_CERTIFICATE' }
 }

@@ -1,13 +1,14 @@
 import { toHex } from '../../core/bytes/hex.ts'
-import type { CheckedCertificate, CheckedEvidence } from '../../core/certificate/checkEvidence.ts'
+import type { CheckedCertificate, CheckedEvidence, CheckedSummary } from '../../core/certificate/checkEvidence.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import { type CertificateProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
+import { buyerName } from '../../core/identify/buyerName.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { catalogueHash } from '../../core/identify/catalogueHash.ts'
 import { explainReason } from '../../core/proof/reasons.ts'
-import { formatAge } from '../../core/units/format.ts'
+import { formatAge, formatBytes, formatOps } from '../../core/units/format.ts'
 import { toMillis } from '../../core/units/instants.ts'
 import { showVerdict } from './showVerdict.ts'
 import type { Terminal } from './terminal.ts'
@@ -31,6 +32,7 @@ export interface ShownCheck {
 export function showCheck(shown: ShownCheck, terminal: Terminal): void {
   const { checked, file } = shown
   if (checked.kind === 'refused' || checked.problem) showProblem(file, checked.problem!, terminal)
+  else if (checked.kind === 'summary') showSummary(shown, checked, terminal)
   else showCertificate(shown, checked, terminal)
 }
 
@@ -54,6 +56,28 @@ function showCertificate(
   showVerdict({ judgement: checked.ours, ...shown }, terminal)
   line(colours.dim('  The signer vouches for the times, for the freshness of seeds and nonces, and'))
   line(colours.dim('  for the claims.'))
+}
+
+/** What the signer says, in a few lines. */
+function showSummary({ file, nowMs }: ShownCheck, { read, doubts }: CheckedSummary, terminal: Terminal): void {
+  const { line, colours } = terminal
+  const { subject, predicate } = read.statement
+  line(`${colours.bold('SUMMARY')} ${file}`)
+  line(`  issued ${predicate.issuedAt}, ${formatAge((nowMs - toMillis(predicate.issuedAt)) / 1000)} ago`)
+  line(`  valid until ${predicate.notAfter}`)
+  line(`  run ${predicate.runId}`)
+  line(`  prover ${subject[1].digest.ed25519}`)
+  for (const key of read.signerKeys) line(`  signed by ${toHex(key)}`)
+  line(`  certificate ${subject[0].digest.sha256}`)
+  for (const doubt of doubts) showDoubt(doubt, terminal)
+  line('')
+  const models = predicate.models.map(({ name, count }) => `${count}x ${name ?? 'unknown'}`).join(', ')
+  const { claim, memory } = predicate
+  line(`  said           ${predicate.outcome}, ${models || 'no card'} (${predicate.preset})`)
+  if (claim) line(`  claim          ${claim.text}: ${claim.verdict}`)
+  for (const [name, rate] of Object.entries(predicate.rates)) line(`  ${name.padEnd(14)} ${formatOps(rate)} together`)
+  if (memory) line(`  memory ${memory.status.padEnd(7)} ${formatBytes(memory.heldBytes)} together`)
+  if (predicate.score !== undefined) line(`  score          ${predicate.score}`)
 }
 
 function showWho({ run, signerKeys, statement }: ReadCertificate, { line }: Terminal): void {
@@ -104,26 +128,36 @@ export function checkJson({ file, checked, openings, catalogue, nowMs }: ShownCh
   const base = { file, valid: checked.problem === null, openings: openings.all, openingsChecked: openings.checked }
   const problem = checked.problem && { ...checked.problem, ...PROBLEMS[checked.problem.code] }
   if (checked.kind === 'refused') return { ...base, problem }
-  const { read, ours, doubts, recomputed } = checked
-  const { issuedAt, startedAt, notAfter, judgement } = read.statement.predicate
-  return {
+  const { read, doubts } = checked
+  const { issuedAt, startedAt, notAfter } = read.statement.predicate
+  const common = {
     ...base,
     ...(problem ? { problem } : {}),
+    kind: checked.kind,
     established: problem === null && doubts.length === 0,
     doubts: doubts.map((doubt) => ({ ...doubt, ...DOUBTS[doubt.code] })),
-    version: read.version,
     issuedAt,
     startedAt,
     notAfter,
     ageSeconds: Math.floor((nowMs - toMillis(issuedAt)) / 1000),
-    runId: toHex(read.run.challenge.runId),
-    prover: toHex(read.run.challenge.proverKey),
-    signer: toHex(read.run.challenge.validatorKey),
+    prover: read.statement.subject[1].digest.ed25519,
     signers: read.signerKeys.map(toHex),
+  }
+  if (checked.kind === 'summary') return { ...common, summary: read.statement }
+  return { ...common, ...certificateJson(checked, catalogue) }
+}
+
+function certificateJson({ read, ours, recomputed }: CheckedCertificate, catalogue: Catalogue) {
+  const judgement = read.statement.predicate.judgement as unknown as Judgement
+  return {
+    version: read.version,
+    runId: toHex(read.run.challenge.runId),
+    signer: toHex(read.run.challenge.validatorKey),
     preset: read.preset.name,
     catalogues: { signer: judgement.catalogue, reader: catalogueHash(catalogue) },
     identityRecomputed: recomputed,
-    judgement: judgement as unknown as Judgement,
+    models: ours.devices.map(({ identity }) => buyerName(identity, catalogue)),
+    judgement,
     readerJudgement: ours,
   }
 }

@@ -10,11 +10,11 @@ const identified = (confidencePercent: number, twins: string[]) =>
 
 test('of models that measure alike it is said that one of them is meant, and that nobody knows which', () => {
   expect(identified(98, ['h200-nvl'])).toBe(
-    'one of NVIDIA H200 SXM, NVIDIA H200 NVL, 98 % sure; they measure alike, so not which (closest: h200-sxm 60 %)',
+    'H200 SXM or H200 NVL, 98 % sure; they measure alike, so not which (closest: h200-sxm 60 %)',
   )
 })
 
 test('a confidence that only rounds to a hundred is not called certain', () => {
-  expect(identified(100, [])).toBe('NVIDIA H200 SXM, over 99 % sure (closest: h200-sxm 60 %)')
+  expect(identified(100, [])).toBe('H200 SXM, over 99 % sure (closest: h200-sxm 60 %)')
   expect(identified(99, [])).toContain(', 99 % sure')
 })

@@ -1,4 +1,5 @@
 import type { DeviceJudgement } from '../../core/certificate/judgeRun.ts'
+import { buyerName } from '../../core/identify/buyerName.ts'
 import type { Catalogue, GpuModel } from '../../core/identify/catalogue.ts'
 import { expectedRate } from '../../core/identify/expected.ts'
 import { ONE_MEMORY_SHARE } from '../../core/params/constants.ts'
@@ -90,15 +91,13 @@ function showMemory(device: DeviceJudgement, { line }: Lines): void {
 export function identityText({ identity }: Pick<DeviceJudgement, 'identity'>, catalogue: Catalogue): string {
   if (identity.status === 'cpu') return 'a CPU; it is never identified as a GPU'
   if (identity.status === 'insecure') return 'nothing: the preset identifies no card'
-  const nameOf = (id: string) => catalogue.models.find((model) => model.id === id)?.name ?? id
   const closest = identity.closest.map(({ model, confidencePercent }) => `${model} ${confidencePercent} %`).join(', ')
   if (identity.status === 'unknown' || identity.model === null) return `unknown card (closest: ${closest || 'none'})`
-  const names = [identity.model, ...identity.twins].map(nameOf)
+  const name = buyerName(identity, catalogue)
   // A rounded 100 is no certainty.
   const sure = `${identity.confidencePercent > 99 ? 'over 99' : identity.confidencePercent} % sure`
-  return names.length > 1
-    ? `one of ${names.join(', ')}, ${sure}; they measure alike, so not which (closest: ${closest})`
-    : `${names[0]}, ${sure} (closest: ${closest})`
+  const alike = identity.twins.length > 0 ? '; they measure alike, so not which' : ''
+  return `${name}, ${sure}${alike} (closest: ${closest})`
 }
 
 function bindText(share: number, isCpu: boolean): string {

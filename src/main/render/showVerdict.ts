@@ -73,7 +73,11 @@ function showHeadline({ outcome, reason, claim }: Judgement, { line, colours }: 
   if (outcome === 'rejected') {
     line(`  ${colours.bold(colours.red('REJECTED'))}  ${explainReason(reason!)} [${reason!.code}]`)
     line(`  ${colours.dim('next:')} ${REASONS[reason!.code].nextStep}`)
-  } else if (claim !== null && claim.verdict !== 'matches')
+  } else if (claim?.verdict === 'unproven')
+    line(
+      `  ${colours.bold(colours.yellow('NOT ESTABLISHED'))}  the work is genuine; it does not show what was sold, nor refute it`,
+    )
+  else if (claim !== null && claim.verdict !== 'matches')
     line(`  ${colours.bold(colours.red('NOT AS CLAIMED'))}  the work is genuine, but it does not show what was sold`)
   else line(`  ${colours.bold(colours.green('GENUINE'))}  the box did the work it was asked, in the time shown`)
 }
