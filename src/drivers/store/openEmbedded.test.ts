@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { describe, expect, test } from 'vitest'
 import { storeSuite } from '../../../test/suites/storeSuite.ts'
 import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
+import { modesIn } from '../../../test/support/modesIn.ts'
 import { tightenFolder } from '../system/tightenFolder.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { openEmbedded } from './openEmbedded.ts'
@@ -23,17 +24,6 @@ storeSuite('embedded', async () => {
     },
   }
 })
-
-/** Modes of a folder and everything in it, each once. */
-function modesIn(folder: string): Set<string> {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
-  return new Set(
-    [folder, ...names].map((path) => {
-      const found = lstatSync(path)
-      return `${found.isDirectory() ? 'folder' : 'file'} ${(found.mode & 0o7777).toString(8)}`
-    }),
-  )
-}
 
 describe('openEmbedded', () => {
   test('row 78: a store of the version before opens, and its scores are earned again', async () => {
@@ -67,23 +57,6 @@ describe('openEmbedded', () => {
     await store.close()
     expect(modesIn(folder)).toEqual(new Set(['folder 700', 'file 600']))
     end()
-  })
-
-  test('attack 90: a new store is closed from its first moment', async () => {
-    const parent = mkdtempSync(join(tmpdir(), 'touchstone-store-'))
-    const folder = join(parent, 'deep', 'data')
-    const seen = new Set<number>()
-    const looking = setInterval(() => {
-      for (const name of existsSync(join(parent, 'deep')) ? readdirSync(join(parent, 'deep')) : [])
-        if (name.includes('.creating-')) seen.add(lstatSync(join(parent, 'deep', name)).mode & 0o777)
-    }, 5)
-    const store = await openEmbedded({ folder })
-    clearInterval(looking)
-    await store.close()
-    expect(seen).toEqual(new Set([0o700]))
-    expect(lstatSync(join(parent, 'deep')).mode & 0o777).toBe(0o700)
-    expect(modesIn(folder)).toEqual(new Set(['folder 700', 'file 600']))
-    rmSync(parent, { recursive: true })
   })
 
   test('attack 90: a store that holds what another account put there, or a link, is refused with a next step', async () => {

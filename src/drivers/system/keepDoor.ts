@@ -68,10 +68,12 @@ class Door {
   enter(socket: Socket): Seat | null {
     const network = networkOf(socket.remoteAddress ?? '')
     const { places, idleMs, firstWordMs = FIRST_WORD_MS } = this.#rules
-    if (this.#holds(network) >= places * ONE_NETWORK_SHARE && !this.#pushOut(network, true)) return null
+    // Whoever asked for a page is served to the end; a stranger who spoke and was let stay is worth no more than the next one.
+    const keepsSpeakers = idleMs === null
+    if (this.#holds(network) >= places * ONE_NETWORK_SHARE && !this.#pushOut(network, keepsSpeakers)) return null
     if (this.#strangers.size >= places) {
       const biggest = this.#biggest()
-      if (!this.#pushOut(biggest, this.#holds(biggest) <= this.#holds(network))) return null
+      if (!this.#pushOut(biggest, keepsSpeakers && this.#holds(biggest) <= this.#holds(network))) return null
     }
     const guest: Guest = { network, socket, spoke: false, key: null }
     this.#add(guest)

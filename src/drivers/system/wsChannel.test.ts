@@ -98,6 +98,19 @@ test('attack 88: strangers push out strangers, never a known key, and a key has 
 
 const MUCH = Buffer.alloc(32 * 1024 * 1024)
 
+test('attack 88: strangers who talk to keep their places give way all the same, also within one network', async () => {
+  const talking = (_: WebSocket, __: string, seat: Seat) => seat.heard()
+  const listener = await listenWs({ host: '127.0.0.1', port: 0 }, talking, { places: 8 })
+  try {
+    const sockets: WebSocket[] = []
+    for (let i = 0; i < 3; i++) sockets.push(await dialFrom(2, listener.port))
+    await expect.poll(() => sockets.map(({ readyState }) => readyState)).toEqual([3, 1, 1])
+    await answers(sockets[2]!)
+  } finally {
+    await listener.close()
+  }
+})
+
 test('attack 88: a server of pages drops who says nothing or does not read, and keeps who waits for an answer', async () => {
   const server = createServer(async (request, response) => {
     if (request.url === '/much') response.end(MUCH)
