@@ -1,5 +1,5 @@
 // How fast one card walks chains of SHA-512, one thread per chain, which is what it would take to pose as the cores of a CPU
-// (docs/adr/0009). It has every advantage: the message schedule is known beforehand and
+// (docs/adr/0011). It has every advantage: the message schedule is known beforehand and
 // read from memory, nothing is checked, and the chains differ only in where they start.
 //   nvcc -O3 -arch=sm_90 -cudart static -o hashLane bench/gpu/hashLane.cu && ./hashLane
 #include <cstdint>
