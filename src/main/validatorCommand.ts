@@ -68,7 +68,7 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
   )
   validator
     .command('alive <address>')
-    .description('ask a provider for a signed sign of life: lease://host:port#key')
+    .description('ask a provider for a sign of life')
     .option('--json', 'print JSON')
     .action((address: string, _: Flags, command: Command) =>
       context.run((signal) => alive(address, command.optsWithGlobals<Flags>(), context, signal)),

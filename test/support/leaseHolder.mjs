@@ -5,12 +5,13 @@ import { signerFrom } from '../../dist/core/bytes/ed25519.js'
 import { connectLeased } from '../../dist/drivers/remote/leased/connectLeased.js'
 import { systemClock } from '../../dist/drivers/system/systemClock.js'
 import { systemRandomness } from '../../dist/drivers/system/systemRandomness.js'
-import { dialWs, MESSAGES, wsChannel } from '../../dist/drivers/system/wsChannel.js'
+import { dialWs, MESSAGES, reachedAt, wsChannel } from '../../dist/drivers/system/wsChannel.js'
 
 const [url, key, seconds, release, knownHosts, mode] = process.argv.slice(2)
 const say = (event) => process.stdout.write(`${JSON.stringify(event)}\n`)
 const never = new AbortController().signal
-const channel = wsChannel(await dialWs(url, MESSAGES, never))
+const socket = await dialWs(url, MESSAGES, never)
+const channel = wsChannel(socket)
 say({ event: 'asking', atMs: Date.now() })
 const options = {
   purpose: 'verify',
@@ -26,7 +27,7 @@ const options = {
     keep: false,
   },
 }
-const box = await connectLeased({ channel, key }, options, never)
+const box = await connectLeased({ channel, key, reached: reachedAt(socket) }, options, never)
 say({ event: 'connected', access: box.access })
 const prover = await box.start(never)
 let text = ''

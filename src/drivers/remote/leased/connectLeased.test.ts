@@ -1,7 +1,12 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { faultOf } from '../../../../test/suites/sshBoxSuite.ts'
+import { faultOf, fingerprintOfPair } from '../../../../test/suites/sshBoxSuite.ts'
+import { keyPair } from '../../../../test/support/keyPair.ts'
+import { startSshServer } from '../../../../test/support/sshServer.ts'
 import { testSigner } from '../../../../test/support/testSigner.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
 import { decodeAsk, encodeAnswer, type LeaseAnswerMessage, type LeaseAsk } from '../../../core/lease/leaseMessages.ts'
@@ -87,6 +92,26 @@ describe('attack 92: sealed details that lead elsewhere', () => {
   test('a port of another service is refused, also at the address of the provider', async () => {
     for (const service of [21, 25, 80, 443, 1023])
       expect((await led({ host: '127.0.0.1', port: service }, '127.0.0.1')).detail.code).toBe('LEASE_LEADS_ELSEWHERE')
+  })
+
+  test('a lease that leads to where the provider was reached opens, by the address and not by the name', async () => {
+    const host = keyPair()
+    const home = mkdtempSync(join(tmpdir(), 'touchstone-leased-'))
+    const made = { home, user: 'u', hostKey: host.private, authorizedKey: '' }
+    const ssh = await startSshServer(made)
+    const peer = lying(({ id, sshKey }) => {
+      made.authorizedKey = sshKey
+      const where = { user: 'u', host: 'localhost', port: ssh.port, hostKey: fingerprintOfPair(host) }
+      const details = JSON.stringify({ ...where, confinement: 'own account', tunnel: '' })
+      const sealed = sealToKey(parseSshPublicKey(sshKey), new TextEncoder().encode(details))
+      return { kind: 'granted', to: self, id, expiresAtMs: 0, sealed: Buffer.from(sealed).toString('base64') }
+    })
+    const own = { ...options, ssh: { ...options.ssh, ownKnownHostsFile: join(home, 'known_hosts') } }
+    const box = await connectLeased({ ...peer, reached: '127.0.0.1' }, own, new AbortController().signal)
+    expect(box.access).toMatchObject({ account: 'u', hostKeyTrust: 'pinned', confinement: 'own account' })
+    await box.close()
+    await ssh.close()
+    rmSync(home, { recursive: true })
   })
 
   test('the address of the provider, and a network that was allowed, are dialled', async () => {
