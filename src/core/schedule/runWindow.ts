@@ -1,50 +1,58 @@
-import { partRole } from '../certificate/partRole.ts'
 import type { Challenge } from '../proof/challenge.ts'
 import type { PartEvidence } from '../proof/evidence.ts'
 
-/** From T0 to the last root, in the validator's monotonic time. */
-export interface Span {
+/** When the run that was judged took place, in the validator's monotonic time: from its first T0 to its last root. */
+export interface RunWindow {
   readonly fromUs: number
   readonly untilUs: number
+  /** T0 of every part. */
+  readonly startedUs: readonly number[]
+  /** In some part the roots came late, and then fast: the card did something else before. */
+  readonly heldBack: boolean
 }
 
-/** When the run that was judged took place: all of it, and its sustained part where it has one. */
-export interface RunWindow extends Span {
-  readonly sustained: Span | null
-}
-
-/** When a cohort was let go: into the first part, and into the sustained one. */
-export interface CohortOpenings {
-  readonly firstUs: number
-  /** Null while nobody has come so far. */
-  readonly sustainedUs: number | null
-}
-
-/** Between the opening of a window and T0 lies nothing but our own work: more than this is another window (§8). */
+/** Between the moment a cohort is let go into a part and T0 lies nothing but our own work: more is another window (§8). */
 export const WINDOW_SLACK_US = 2_000_000
 
-/** Null where no part was finished. `startedUs` are the T0 of the parts. */
+/** Null where no part was finished. */
 export function windowOf(
   challenge: Challenge,
   parts: readonly PartEvidence[],
   startedUs: readonly number[],
 ): RunWindow | null {
-  const spans = parts.map((part, p) => spanOf(part, startedUs[p]!))
-  const sustained = spans.findIndex((_, p) => partRole(challenge, p) === 'sustained')
-  if (spans.length === 0) return null
-  return { fromUs: spans[0]!.fromUs, untilUs: spans.at(-1)!.untilUs, sustained: spans[sustained] ?? null }
+  const last = parts.at(-1)
+  if (!last) return null
+  const rootsUs = last.devices.map(({ arrivalsUs }) => arrivalsUs.at(-1) ?? 0)
+  const untilUs = startedUs[parts.length - 1]! + Math.max(0, ...rootsUs)
+  const heldBack = parts.some(({ devices }, p) => {
+    const { kind } = challenge.parts[p]!
+    return (kind === 'rounds' || kind === 'bind') && devices.some(({ arrivalsUs }) => isHeldBack(arrivalsUs))
+  })
+  return { fromUs: startedUs[0]!, untilUs, startedUs, heldBack }
 }
 
-function spanOf({ devices }: PartEvidence, fromUs: number): Span {
-  return { fromUs, untilUs: fromUs + Math.max(0, ...devices.map(({ arrivalsUs }) => arrivalsUs.at(-1) ?? 0)) }
+/** So much later than at an even pace, as a share of the part's time, the roots of an honest box may come on average. */
+const LATER = 0.08
+
+/** What is over sooner says nothing about a pace. */
+const SHORTEST_PACE_US = 1_000_000
+
+/** A card that serves one box first and another afterwards shows all of its speed to one, and half of it to the other. */
+export function isHeldBack(arrivalsUs: readonly number[]): boolean {
+  const lastUs = arrivalsUs.at(-1) ?? 0
+  const rounds = arrivalsUs.length
+  const meanUs = arrivalsUs.reduce((sum, atUs) => sum + atUs, 0) / rounds
+  return lastUs >= SHORTEST_PACE_US && meanUs > lastUs * ((rounds + 1) / (2 * rounds) + LATER)
 }
 
 /**
- * §8: whether a run counts for its cohort. Its first part and its sustained part began when the cohort was let go into
- * them; a run begun anew did not. So the sustained parts of two runs that count overlap in all of the shorter but the slack.
+ * §8: whether a run counts for its cohort: each of its parts began when the cohort was let go into it. A run begun anew did
+ * not. So a part that two runs have in common was under way in both at once, for all of the shorter but the slack.
  */
-export function isInWindow(run: RunWindow, { firstUs, sustainedUs }: CohortOpenings): boolean {
-  const began = ({ fromUs }: Span, openedUs: number | null) =>
-    openedUs !== null && fromUs >= openedUs && fromUs - openedUs <= WINDOW_SLACK_US
-  return began(run, firstUs) && (run.sustained === null || began(run.sustained, sustainedUs))
+export function isInWindow({ startedUs, heldBack }: RunWindow, openedUs: readonly (number | null)[]): boolean {
+  if (heldBack) return false
+  return startedUs.every((atUs, part) => {
+    const opened = openedUs[part] ?? null
+    return opened !== null && atUs >= opened && atUs - opened <= WINDOW_SLACK_US
+  })
 }

@@ -159,6 +159,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'alter table boxes add column rest_until timestamptz',
     ...SCORES_OF_OLD,
   ],
+  // A cohort is taken whole: its jobs are looked up together.
+  ["create index jobs_by_cohort on jobs (round, cohort) where state <> 'done'"],
 ]
 
 /** Order of a dump: whatever is referred to comes first. */

@@ -1,11 +1,9 @@
-import { partRole } from '../../../core/certificate/partRole.ts'
 import type { Challenge } from '../../../core/proof/challenge.ts'
-import type { CohortOpenings } from '../../../core/schedule/runWindow.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 
-/** Longest from the first part of a cohort to its sustained one: who is first there waits no longer for the others. */
-export const SUSTAINED_LIMIT_MS = 120_000
+/** Longest that the first box at a part waits for the others; for the first part the limit is that of the start. */
+export const PART_WAIT_MS = 60_000
 
 /** Opens once, for those who have arrived: when all have, or at its time. Who comes later does not pass. */
 class Gate {
@@ -58,68 +56,79 @@ class Gate {
 }
 
 /**
- * Boxes that are measured in one window (§8): the clock of all of them starts at the same moment, for their first part and
- * again for their sustained one, so that a card lent to two of them cannot serve one after the other.
+ * Boxes that are measured in one window (§8): the clock of every part starts for all of them at the same moment, so that a
+ * card lent to two of them cannot serve one after the other.
  */
 export class Cohort {
-  readonly #members: ReadonlyMap<number, string>
-  readonly #first: Gate
-  #sustained: Gate | null = null
+  readonly #boxes: ReadonlyMap<number, string>
+  readonly #clock: Clock
+  readonly #gates: Gate[]
+  /** By job, the number of its parts once that is known. */
+  readonly #parts = new Map<number, number>()
+  readonly #left = new Set<number>()
 
   /** By job, the box. `limitMs` is the time from taking the jobs to T0. */
-  constructor(members: ReadonlyMap<number, string>, limitMs: number, clock: Clock) {
-    this.#members = members
-    this.#first = new Gate(members.keys(), limitMs, clock)
-    void this.#first.opened.then(() => {
-      this.#sustained = new Gate(this.#first.passed, SUSTAINED_LIMIT_MS, clock)
-    })
+  constructor(boxes: ReadonlyMap<number, string>, limitMs: number, clock: Clock) {
+    this.#boxes = boxes
+    this.#clock = clock
+    this.#gates = [new Gate(boxes.keys(), limitMs, clock)]
   }
 
   /** Fulfilled when the first part may begin; only then is it known who is late. */
   get started(): Promise<void> {
-    return this.#first.opened
+    return this.#gates[0]!.opened
   }
 
   /** Whether it stands at the first gate or has gone through it. */
   isReady(job: number): boolean {
-    return this.#first.passed.has(job)
+    return this.#gates[0]!.passed.has(job)
   }
 
-  /** Before a part of a run. Who comes to the first gate too late is told so; at the second the window says it. */
+  /** Before a part of a run. Who comes to the first too late is told so; later the window says it. */
   async beforeStart(job: number, part: number, challenge: Challenge, signal: AbortSignal): Promise<void> {
-    if (part === 0) {
-      if (!this.#first.arrive(job)) throw windowMissed()
-      await this.#through(this.#first, signal)
-      if (!challenge.parts.some((_, p) => partRole(challenge, p) === 'sustained')) this.#sustained?.leave(job)
-    } else if (partRole(challenge, part) === 'sustained' && this.#sustained?.arrive(job))
-      await this.#through(this.#sustained, signal)
+    this.#parts.set(job, challenge.parts.length)
+    const gate = this.#gateOf(part)
+    if (gate.arrive(job)) await through(gate, signal)
+    else if (part === 0) throw windowMissed()
   }
 
   leave(job: number): void {
-    this.#first.leave(job)
-    this.#sustained?.leave(job)
+    this.#left.add(job)
+    for (const gate of this.#gates) gate.leave(job)
   }
 
-  /** Null while the first part has not begun. */
-  get openings(): CohortOpenings | null {
-    const firstUs = this.#first.openedUs
-    return firstUs === null ? null : { firstUs, sustainedUs: this.#sustained?.openedUs ?? null }
+  /** When each part was begun by all; null where nobody has come so far. */
+  get openedUs(): readonly (number | null)[] {
+    return this.#gates.map(({ openedUs }) => openedUs)
   }
 
-  /** The other boxes of the cohort, and those of them that went through the same last gate. */
+  /** The other boxes of the cohort, and those of them that began the last part they have in common together with this one. */
   mates(job: number): { readonly mates: readonly string[]; readonly together: readonly string[] } {
-    const others = [...this.#members.keys()].filter((other) => other !== job)
-    const gate = this.#sustained?.passed.has(job) ? this.#sustained : this.#first
-    const together = gate.passed.has(job) ? others.filter((other) => gate.passed.has(other)) : []
-    const named = (jobs: readonly number[]) => jobs.map((other) => this.#members.get(other)!)
-    return { mates: named(others), together: named(together) }
+    const others = [...this.#boxes.keys()].filter((other) => other !== job)
+    const isTogether = (other: number) => {
+      const last = Math.min(this.#parts.get(job) ?? 0, this.#parts.get(other) ?? 0) - 1
+      return [job, other].every((each) => this.#gates[last]?.passed.has(each))
+    }
+    const named = (jobs: readonly number[]) => jobs.map((other) => this.#boxes.get(other)!)
+    return { mates: named(others), together: named(others.filter(isTogether)) }
   }
 
-  async #through({ opened }: Gate, signal: AbortSignal): Promise<void> {
-    const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-    await Promise.race([opened, ended])
-    signal.throwIfAborted()
+  /** A later part is waited for by those who began the one before, go on and have such a part. */
+  #gateOf(part: number): Gate {
+    const known = this.#gates[part]
+    if (known) return known
+    const before = [...(this.#gates[part - 1]?.passed ?? [])]
+    const expected = before.filter((job) => !this.#left.has(job) && this.#parts.get(job)! > part)
+    const gate = new Gate(expected, PART_WAIT_MS, this.#clock)
+    this.#gates[part] = gate
+    return gate
   }
+}
+
+async function through({ opened }: Gate, signal: AbortSignal): Promise<void> {
+  const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  await Promise.race([opened, ended])
+  signal.throwIfAborted()
 }
 
 export const windowMissed = () =>

@@ -87,7 +87,7 @@ async function play(
   )
   const verify: VerifyJob = (job, hooks, signal) =>
     verifyBox(
-      { ...TINY, preset: { ...PRESETS.tiny, fixedRounds: 8 }, sustainedSeconds: 1 },
+      { ...TINY, precisions: ['int8', 'fp16'], preset: { ...PRESETS.tiny, fixedRounds: 8 }, sustainedSeconds: 1 },
       {
         clock,
         randomness: systemRandomness,
@@ -143,13 +143,13 @@ const cardOn = (card: Card) =>
 const outcomes = (results: readonly Finish[]) => results.map(({ result: { outcome, code } }) => code ?? outcome)
 
 /** Two boxes that run at once on one card: the first round of one and the last of the other are theirs alone. */
-const AT_ONCE = 1.05
+const AT_ONCE = 1.1
 
-/** The sustained rate of a result, as a share of what the card shows alone (one tiny round a second). */
+/** The best rate of a result in any part, as a share of what the card shows alone (one tiny round a second). */
 const shareOf = ({ result }: Finish): number => {
   const alone = (64 * 64 * 64 * 2) / (ROUND_MS / 1000)
-  const rate = result.figures.find(({ name }) => name === 'sustained.int8.per_second')?.value ?? 0
-  return rate / alone
+  const rates = result.figures.filter(({ name }) => /^(rate|sustained)\./.test(name)).map(({ value }) => value)
+  return Math.max(0, ...rates) / alone
 }
 
 const BUSY = { type: 'fault', code: 'GPU_BUSY', text: 'the card is taken' } as const
@@ -235,10 +235,13 @@ describe('row 77: two boxes share one card', () => {
     expect(share).toBeLessThan(1.4)
   })
 
-  test('stalling in the first part until the other is done gains nothing', async () => {
+  test.each([
+    ['the first part', (part: number) => part === 0],
+    ['every part', () => true],
+  ])('stalling in %s until the other is done with it gains nothing', async (_, stalls) => {
     const share = await held((card, _clock, signal) => ({
       onOrder: async (order, line) => {
-        if (order.type === 'start' && order.part === 0) await card.idle(signal)
+        if (order.type === 'start' && stalls(order.part)) await card.idle(signal)
         await line.order(order)
       },
     }))
@@ -278,10 +281,13 @@ describe('row 77: two boxes share one card', () => {
     ])
   })
 
-  test('stalling with the openings before the sustained part gains nothing', async () => {
+  test.each([
+    ['for as long as the other waits', 20_000],
+    ['for longer than the other waits', 70_000],
+  ])('stalling with the openings between two parts %s gains nothing', async (_, milliseconds) => {
     const share = await held((card, clock, signal) => ({
       onOrder: async (order, line) => {
-        if (order.type === 'reveal' && order.part === 0) await clock.sleep(20_000).then(() => card.idle(signal))
+        if (order.type === 'reveal' && order.part === 0) await clock.sleep(milliseconds).then(() => card.idle(signal))
         await line.order(order)
       },
     }))

@@ -1,6 +1,6 @@
 import { toHex } from '../../../core/bytes/hex.ts'
 import { DecodeError } from '../../../core/bytes/reader.ts'
-import type { Outcome } from '../../../core/schedule/boxState.ts'
+import type { JobKind, Outcome } from '../../../core/schedule/boxState.ts'
 import { namedFigures } from '../../../core/schedule/namedFigures.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import type { NewResult } from '../../../ports/store.ts'
@@ -81,15 +81,19 @@ export function resultOfFault(
 export const isOfRelease = (error: unknown): boolean =>
   error instanceof TouchstoneError && FAULTS[error.detail.code] === 'release'
 
-/** `releaseRuns`: whether a box has started our prover in this round. */
-export function judgeFault(error: unknown, releaseRuns = true): { readonly outcome: Outcome; readonly code: string } {
+/** `releaseRuns`: whether a box has started our prover in this round. A light look has no window to miss. */
+export function judgeFault(
+  error: unknown,
+  releaseRuns = true,
+  kind: JobKind = 'full',
+): { readonly outcome: Outcome; readonly code: string } {
   // Only what others send is decoded: bytes that nobody caught on the way are still theirs (attack 63).
   if (error instanceof DecodeError) return { outcome: 'unreachable', code: 'UNREADABLE' }
   if (!(error instanceof TouchstoneError)) return { outcome: 'fault', code: 'UNEXPECTED' }
   const said = error.detail.code === 'PROVER_FAULT' ? String(error.detail.prover) : null
   const code = said !== null && FAULTS[said] === 'busy' ? said : error.detail.code
   const means = Object.hasOwn(FAULTS, code) ? FAULTS[code] : null
-  if (means === 'busy' || means === 'void') return { outcome: means, code }
+  if (means === 'busy' || (means === 'void' && kind === 'full')) return { outcome: means, code }
   const isOurs = means === 'ours' && error.blame !== 'prover'
   if (error.blame === 'validator' || isOurs || (means === 'release' && !releaseRuns)) return { outcome: 'fault', code }
   return { outcome: 'unreachable', code }

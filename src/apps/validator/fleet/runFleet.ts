@@ -117,8 +117,12 @@ class Fleet {
         running.cohort.leave(running.job.id)
       }
     const stalled = this.#stalledOnes().filter(silent)
-    for (const { stop } of stalled.slice(0, Math.max(0, this.#stalledOnes().length - this.#stalledPlaces())))
-      stop.abort(boxStalled())
+    // Before its clock has run it has missed its window; afterwards it must not come off so lightly.
+    for (const { stop, cohort, job } of stalled.slice(
+      0,
+      Math.max(0, this.#stalledOnes().length - this.#stalledPlaces()),
+    ))
+      stop.abort(cohort.isReady(job.id) ? boxStalled() : windowMissed())
   }
 
   #start(job: LeasedJob, cohort: Cohort): Running {
@@ -223,7 +227,7 @@ class Fleet {
       if (signal.aborted && !(signal.reason instanceof TouchstoneError)) return null
       const cause = signal.aborted ? signal.reason : error
       cohort.leave(job.id)
-      const judged = judgeFault(cause, !isOfRelease(cause) || (await this.#releaseRuns(running)))
+      const judged = judgeFault(cause, !isOfRelease(cause) || (await this.#releaseRuns(running)), job.kind)
       if (judged.code === 'UNEXPECTED')
         this.#deps.log.error('a run failed for a reason of our own', { box: job.boxId, error: nameOf(error) })
       const seconds = (clock.monotonicUs() - startedUs) / 1e6
@@ -380,9 +384,8 @@ function nameOf(error: unknown): string {
 
 /** A box alone in its cohort has no window to miss. */
 function isTogether({ job, cohort }: Running, { window }: BoxReport): boolean {
-  const { openings } = cohort
   if (job.kind === 'light' || cohort.mates(job.id).mates.length === 0 || window === null) return true
-  return openings !== null && isInWindow(window, openings)
+  return isInWindow(window, cohort.openedUs)
 }
 
 const boxStalled = () =>
