@@ -63,11 +63,14 @@ describe('touchstone verify', () => {
       inFolder('j.json'),
       '--precisions',
       'int8,fp32',
+      '--summary',
+      inFolder('j-summary.json'),
     )
     const report = JSON.parse(stdout)
     expect(status).toBe(0)
     expect(report).toMatchObject({ preset: 'tiny', judgement: { outcome: 'accepted' } })
     expect(Object.keys(report.judgement.devices[0].rates)).toEqual(['int8', 'fp32'])
+    expect(statSync(inFolder('j-summary.json')).size).toBeLessThanOrEqual(4096)
   })
 
   test('several devices run together, alone and linked', () => {

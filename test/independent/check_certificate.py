@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A second verifier of certificates, written from docs/spec/certificate.md and docs/spec/proof-of-gpu.md alone.
+"""A second verifier of certificates, written from docs/spec alone.
 
 check_certificate.py FILE [--trust KEY]... [--without-openings]
 
 Exit 0: every signature, root, opening and derived figure holds. Exit 1: it does not, and one line says why.
 Openings of the size of mainnet are a long wait in plain Python; without them the line says 0 openings.
-Not judged here, because the catalogue of cards is needed: identity, memory status, count, claim, UNDERSIZED_RUN.
+Not judged: the count of cards; in version 1, which carries no catalogue, also identity, memory status, claim, UNDERSIZED_RUN.
 """
 import sys
 

@@ -1,14 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { toHex } from '../../src/core/bytes/hex.ts'
 import { judgementProblem, readCertificate } from '../../src/exports/certificate.ts'
 import { createEngine } from '../../src/exports/engine.ts'
 import { parseCatalogue } from '../../src/exports/identify.ts'
 import { openingRanges, verifyOpenings } from '../../src/exports/proof.ts'
+import { resigned, type Synthetic, syntheticCertificate } from '../support/syntheticCertificate.ts'
+import { VALIDATOR } from '../support/verifyInProcess.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -77,6 +80,41 @@ describe.skipIf(!hasPython)('two verifiers, written apart', () => {
     if ('code' in found) throw new Error(found.code)
     expect(judgementProblem(found, readCatalogue(), null)).toEqual({ problem: null, recomputed: true })
   }, 60_000)
+
+  it('both judge whole mainnet runs of cards alike, and refuse hollow and invented ones', async () => {
+    const catalogue = readCatalogue()
+    const made = (given: Partial<Synthetic>) =>
+      syntheticCertificate({ catalogue, id: 'h200-sxm', claim: 'H200 SXM', ...given })
+    const honest = made({})
+    const device = (change: object) =>
+      resigned(honest, ({ judgement }) => Object.assign(judgement.devices[0].identity, change))
+    const cases = {
+      'an H200': honest,
+      'two RTX 4090 sold as three': made({ id: 'rtx-4090', devices: 2, claim: '3x RTX 4090' }),
+      'an A100 sold as an H100': made({ id: 'a100-sxm4-80gb', claim: 'H100' }),
+      'no bind part': made({ replan: (plan) => plan.filter(({ kind }) => kind !== 'bind') }),
+      'one of two idle': made({
+        devices: 2,
+        replan: (plan) => plan.map((part, p) => (p === 1 ? { ...part, mask: 2 } : part)),
+      }),
+      'another card': device({ model: 'b200' }),
+      'surer than it is': device({ confidencePercent: 100, closest: [] }),
+      'memory from nowhere': resigned(honest, ({ judgement }) =>
+        Object.assign(judgement.devices[0].memory, { floorBytes: 1 }),
+      ),
+    }
+    const key = toHex(VALIDATOR.publicKey)
+    const found = Object.entries(cases).map(([name, text], i) => {
+      const file = join(folder, `card-${i}.json`)
+      writeFileSync(file, text)
+      const second = python('check_certificate.py', file, '--trust', key, '--without-openings')
+      expect(second.stderr).toBe('')
+      const read = readCertificate(text, () => true)
+      const ours = 'code' in read ? read.code : (judgementProblem(read, catalogue, null).problem?.code ?? 'holds')
+      return [name, ours === 'holds', second.status === 0]
+    })
+    expect(found).toEqual(Object.keys(cases).map((name, i) => [name, i < 3, i < 3]))
+  }, 120_000)
 
   it('both refuse it from a signer they were not told to trust', async () => {
     const judged = python('check_certificate.py', certificate)

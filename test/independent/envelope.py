@@ -106,6 +106,9 @@ def write_number(value):
     return sign + digits[0] + ("." + digits[1:] if len(digits) > 1 else "") + power
 
 
+_spell = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def write_json(value, ordered=False):
     """The one spelling of C2: no spaces, keys as they came (or sorted), only the escapes that JSON demands."""
     if isinstance(value, dict):
@@ -115,7 +118,7 @@ def write_json(value, ordered=False):
         return "[%s]" % ",".join(write_json(inner, ordered) for inner in value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return write_number(value)
-    return json.dumps(value, ensure_ascii=False)
+    return _spell(value)
 
 
 def _constant(name):

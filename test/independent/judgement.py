@@ -3,6 +3,8 @@ import bisect
 import math
 from fractions import Fraction
 
+from evidence import class_of
+from inferred import check_inferred
 from refused import require
 from shape import check_shape, is_whole
 
@@ -173,13 +175,16 @@ def too_short(facts, preset, round_trip):
 
 
 def check_judgement(challenge, predicate, parts, figures):
-    """Everything C7 derives without the catalogue."""
+    """Everything C7 derives; from version 2 on also what follows from the catalogue inside, but for the count."""
     given, facts = predicate["judgement"], Facts(challenge, parts, figures)
     require(given["outcome"] == "accepted", "REJECTED", "the validator rejected this run")
     require(given["reason"] is None, "WRONG_JUDGEMENT", "accepted with a reason")
     require(not too_short(facts, predicate["preset"], predicate.get("roundTripUs", 0)), "TOO_SHORT", "a timed part was too short")
     check_shape(given, predicate, challenge["devices"])
     require(given["scaling"] == scaling(facts, challenge["devices"]), "WRONG_JUDGEMENT", "scaling")
+    is_gpu = class_of(predicate["claims"]["inventory"]["devices"][0]) == "gpu"
+    if challenge["version"] > 1 and is_gpu and predicate["preset"] == "mainnet":
+        check_inferred(predicate, facts, [device_facts(facts, device) for device in range(challenge["devices"])])
     for device, shown in enumerate(given["devices"]):
         expected = device_facts(facts, device)
         if expected["memory"] is not None:

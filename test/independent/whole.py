@@ -1,5 +1,11 @@
-"""C8.3: what makes a run of preset mainnet whole, from the challenge and what the devices offered."""
-from refused import require
+"""C8.3: what makes a run of preset mainnet whole, from the challenge and what the devices offered.
+
+whole.py < CASES     a JSON list of {parts, devices}; prints a list of true (whole) and false
+"""
+import json
+import sys
+
+from refused import Refused, require
 
 PRECISIONS = ("int8", "fp8", "bf16", "fp16", "fp32")
 ENTRY_BYTES = {"int8": 1, "fp8": 1, "bf16": 2, "fp16": 2, "fp32": 4}
@@ -65,3 +71,15 @@ def check_whole(challenge, devices):
             need(kept == most or device_class == "cpu" and 2 <= kept <= most, "kept rounds")
         need(part["kind"] != "link" or 4 * part["rounds"] >= passes, "a link that is too short")
         need(part["mask"] == everyone or 3 * part["rounds"] >= parts[0]["rounds"], "a part of one device that is too short")
+
+
+def is_whole_run(case):
+    try:
+        check_whole({"parts": case["parts"]}, case["devices"])
+    except Refused:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    json.dump([is_whole_run(case) for case in json.load(sys.stdin)], sys.stdout)

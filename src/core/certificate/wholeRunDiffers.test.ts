@@ -1,44 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { MAINNET, planned } from '../../../test/support/plannedBoxes.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
-import { PRESETS } from '../params/presets.ts'
-import { chooseSize, type PlanInputs, type PlannedPart, planRun, planSizing, type Timings } from '../proof/planRun.ts'
+import { type PlannedPart, planRun } from '../proof/planRun.ts'
 import { lengthen } from './shortParts.ts'
 import { wholeRunDiffers } from './wholeRunDiffers.ts'
-
-const { openings, partSeconds, sustainedSeconds } = PRESETS.mainnet
-const asked = { preset: PRESETS.mainnet, memory: true, bind: true, openings, partSeconds, sustainedSeconds }
-
-const bytes = fc.integer({ min: 2 ** 31, max: 2 ** 38 })
-const device = (deviceClass: 'cpu' | 'gpu') =>
-  fc.record({
-    class: fc.constant(deviceClass),
-    memoryBytes: bytes,
-    freeBytes: bytes,
-    precisions: fc.subarray([...PRECISION_NAMES]),
-  })
-const box = fc
-  .constantFrom('cpu' as const, 'gpu' as const)
-  .chain((deviceClass) => fc.array(device(deviceClass), { minLength: 1, maxLength: 4 }))
-
-const seconds = fc.double({ min: 1e-4, max: 2, noNaN: true }).map((gap) => ({ fastest: gap, slowest: 1.5 * gap }))
-const timings: fc.Arbitrary<Timings> = fc.array(seconds, { minLength: 8, maxLength: 8 }).map((gaps) => {
-  const keys = [...PRECISION_NAMES.map((name) => `rounds ${name}`), 'fill', 'bind int8', 'pass byte']
-  return new Map(keys.map((key, i) => [key, key === 'pass byte' ? scaled(gaps[i]!) : gaps[i]!]))
-})
-const scaled = ({ fastest, slowest }: { readonly fastest: number; readonly slowest: number }) => ({
-  fastest: fastest / 1e11,
-  slowest: slowest / 1e11,
-})
-
-/** The plan that a calibration with these times makes of a box. */
-const planned = fc.tuple(box, timings).map(([devices, times]) => {
-  const precisions = PRECISION_NAMES.filter((name) => devices.every((one) => one.precisions.includes(name)))
-  const inputs: PlanInputs = { ...asked, devices, precisions, maxSize: 32768, roundTripSeconds: 0.02 }
-  const sizing = planSizing(inputs)
-  const plan = planRun(inputs, (precision) => chooseSize(inputs, precision, sizing, times), times)
-  return { devices, plan }
-})
 
 const differs = (parts: readonly PlannedPart[], devices: Parameters<typeof wholeRunDiffers>[1]) =>
   wholeRunDiffers({ parts, deviceCount: devices.length } as never, devices)
@@ -90,7 +56,7 @@ describe('row 83: a mainnet run is whole', () => {
       freeBytes: 79 * 2 ** 30,
       precisions: PRECISION_NAMES,
     }))
-    const inputs = { ...asked, devices: cards, precisions: PRECISION_NAMES, maxSize: 32768, roundTripSeconds: 0 }
+    const inputs = { ...MAINNET, devices: cards, precisions: PRECISION_NAMES, maxSize: 32768, roundTripSeconds: 0 }
     const gap = { fastest: 0.05, slowest: 0.05 }
     const times = new Map(['int8', 'fp8', 'bf16', 'fp16', 'fp32'].map((name) => [`rounds ${name}`, gap]))
     times.set('pass byte', { fastest: 2e-13, slowest: 2e-13 }).set('bind int8', gap)
