@@ -24,7 +24,8 @@ export interface HostDeps {
   readonly host: Inventory['host']
 }
 
-/** How long a box may take to store, and to hand over its marks. */
+/** How long a box may take to start its lanes (others of its cohort may wait), to store, and to hand over its marks. */
+const START_MS = 20_000
 const STORE_MS = 60_000
 const HALT_MS = 20_000
 
@@ -86,6 +87,7 @@ class Unable extends Error {
 export class HostParts {
   readonly #deps: HostDeps
   readonly #signal: AbortSignal
+  #cpuStored: Promise<Stored> | null = null
   #cpu: Promise<CpuWalk> | null = null
   #allBusyUntilUs = Number.POSITIVE_INFINITY
   #lanes = 1
@@ -94,6 +96,13 @@ export class HostParts {
   constructor(deps: HostDeps, signal: AbortSignal) {
     this.#deps = deps
     this.#signal = signal
+  }
+
+  /** Before the run: the threads of the lanes are started while no card is at work. */
+  async prepare(): Promise<void> {
+    // One block: it stays in the cache of a core, so that hashing is all there is to it.
+    this.#cpuStored = this.#store('memory', 1, this.#cores, START_MS)
+    await this.#cpuStored.catch(() => {})
   }
 
   /** Watches the run: the first root of the sustained part is the sign, the first device that is done ends the window. */
@@ -133,8 +142,7 @@ export class HostParts {
   }
 
   async #walkCpu(watched: boolean): Promise<CpuWalk> {
-    // One block: it stays in the cache of a core, so that hashing is all there is to it.
-    const stored = await this.#store('memory', 1, this.#cores)
+    const stored = await this.#cpuStored!
     const all = await this.#walk(this.#cores, TRIAL_STRIDE, TRIAL_MS)
     const half = await this.#walk(Math.ceil(this.#cores / 2), TRIAL_STRIDE, TRIAL_MS)
     const trial = rateOf(half) >= HALF_IS_ENOUGH * rateOf(all) ? half : all
@@ -184,9 +192,9 @@ export class HostParts {
     }
   }
 
-  async #store(target: HostTarget, blocks: number, lanes: number): Promise<Stored> {
+  async #store(target: HostTarget, blocks: number, lanes: number, withinMs = STORE_MS): Promise<Stored> {
     const seed = this.#deps.randomness.bytes(32)
-    const { answer } = await this.#ask({ type: 'store', target, seed, blocks, lanes }, STORE_MS)
+    const { answer } = await this.#ask({ type: 'store', target, seed, blocks, lanes }, withinMs)
     if (answer.type !== 'stored') throw unexpected(answer.type)
     return { seed, blocks, pastCache: answer.pastCache }
   }

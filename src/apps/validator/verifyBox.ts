@@ -96,7 +96,7 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
   return await withProver(deps, signal, async (box, session) => {
     const greeting = await greetProver(session, clock, randomness, signal) // detect
     deps.onStep?.({ step: 'detected', inventory: greeting.inventory, roundTripSeconds: greeting.roundTripSeconds })
-    const host = hostParts(session, greeting.inventory, deps, signal)
+    const host = await hostParts(session, greeting.inventory, deps, signal)
     const conducted = await runOnDevices({ options, greeting, session }, host.watching, signal) // challenge, compute, commit, open
     const { inventory, proverKey } = conducted.greeting
     const run: Run = { challenge: conducted.challenge, parts: conducted.parts }
@@ -137,10 +137,11 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
 }
 
 /** §12: the box around the devices, where it is to be measured. `watching` is what the run is told to report to. */
-function hostParts(session: ProverSession, { host }: Inventory, deps: VerifyDeps, signal: AbortSignal) {
+async function hostParts(session: ProverSession, { host }: Inventory, deps: VerifyDeps, signal: AbortSignal) {
   const { walkChecker: checker, clock, randomness, onStep } = deps
   if (!checker) return { watching: deps, finish: async () => [] }
   const parts = new HostParts({ session, checker, clock, randomness, host }, signal)
+  await parts.prepare()
   const watching: VerifyDeps = {
     ...deps,
     onStep: (step) => {
