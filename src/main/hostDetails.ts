@@ -1,8 +1,8 @@
 import { arch, cpus, platform, release, tmpdir, totalmem } from 'node:os'
 import { printable } from '../core/bytes/printable.ts'
-import { crossCheckGpus, type DriverGpu } from '../core/inventory/crossCheckGpus.ts'
+import { crossCheckGpus, type DriverGpu } from '../drivers/gpu/cuda/crossCheckGpus.ts'
+import { readKernelGpus, readPciGpus } from '../drivers/gpu/cuda/readGpuSources.ts'
 import { HOST_BUDGET, measureHost } from '../drivers/host/measureHost.ts'
-import { readKernelGpus, readPciGpus } from '../drivers/host/readGpuSources.ts'
 import type { DeviceFacts } from '../ports/device.ts'
 
 export type HostDetails = Record<string, string | number | boolean>

@@ -11,9 +11,9 @@ type AddCommand = (program: Command, context: CommandContext) => void
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   verify: async () => (await import('./verifyCommand.ts')).addVerifyCommand,
   check: async () => (await import('./checkCommand.ts')).addCheckCommand,
-  bench: async () => (await import('./benchCommand.ts')).addBenchCommand,
-  validator: async () => (await import('./validatorCommand.ts')).addValidatorCommand,
-  provider: async () => (await import('./providerCommand.ts')).addProviderCommand,
+  bench: async () => (await import('./bench/benchCommand.ts')).addBenchCommand,
+  validator: async () => (await import('./validator/validatorCommand.ts')).addValidatorCommand,
+  provider: async () => (await import('./provider/providerCommand.ts')).addProviderCommand,
 }
 
 // A reader that has seen enough (`| head`) is no fault of ours.

@@ -19,11 +19,11 @@ import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { ensureWritable, writeAside } from '../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
 import type { RemoteBox } from '../ports/remoteBox.ts'
+import { openThisMachine } from './boxes/openBox.ts'
+import type { LeaseTarget } from './boxes/openLeasedBox.ts'
+import { addSshOptions, openSshBox, type SshFlags, type SshTarget } from './boxes/openSshBox.ts'
 import { cataloguePath } from './cataloguePath.ts'
 import { exitOfReport } from './exitCodes.ts'
-import { openThisMachine } from './openBox.ts'
-import type { LeaseTarget } from './openLeasedBox.ts'
-import { addSshOptions, openSshBox, type SshFlags, type SshTarget } from './openSshBox.ts'
 import {
   DEVICES_HELP,
   readDevices,
@@ -152,7 +152,7 @@ type TargetInputs = Omit<SshTarget, 'address'> & Omit<LeaseTarget, 'address'>
 async function openTarget(target: string | undefined, inputs: TargetInputs, signal: AbortSignal): Promise<RemoteBox> {
   if (target === undefined) return openThisMachine(inputs.env, inputs.proverArguments)
   if (target.startsWith('lease:'))
-    return (await import('./openLeasedBox.ts')).openLeasedBox({ ...inputs, address: target }, signal)
+    return (await import('./boxes/openLeasedBox.ts')).openLeasedBox({ ...inputs, address: target }, signal)
   return openSshBox({ ...inputs, address: target }, signal)
 }
 

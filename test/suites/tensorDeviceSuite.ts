@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openCpuTensors } from '../../src/drivers/gpu/workload/cpu/openCpuTensors.ts'
+import { openCpuTensors } from '../../src/drivers/gpu/cpu/workload/openCpuTensors.ts'
 import type { TensorDevice } from '../../src/ports/tensorDevice.ts'
 import { TENSOR_TRIALS, worstDifference } from '../support/tensorTrials.ts'
 

@@ -1,7 +1,7 @@
-import { parseSshAddress } from '../drivers/remote/ssh/sshAddress.ts'
-import { unreachable } from '../drivers/remote/ssh/sshFaults.ts'
-import { addressesOf, isNoBox } from '../drivers/system/hostAddresses.ts'
-import { TouchstoneError } from '../ports/errors.ts'
+import { parseSshAddress } from '../../drivers/remote/ssh/sshAddress.ts'
+import { unreachable } from '../../drivers/remote/ssh/sshFaults.ts'
+import { addressesOf, isNoBox } from '../../drivers/system/hostAddresses.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
 import { HUB, type ValidatorConfig } from './validatorConfig.ts'
 
 /**

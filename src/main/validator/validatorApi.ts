@@ -1,4 +1,4 @@
-import { TouchstoneError } from '../ports/errors.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
 
 /** Where the running validator answers. */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { printable } from '../../core/bytes/printable.ts'
-import type { KernelGpu, PciGpu } from '../../core/inventory/crossCheckGpus.ts'
+import { printable } from '../../../core/bytes/printable.ts'
+import type { KernelGpu, PciGpu } from './crossCheckGpus.ts'
 
 const NVIDIA = 0x10de
 /** VGA controllers and 3D controllers; the audio and USB functions of a card are not cards. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { HOST_FIELDS, markOf } from '../../../core/inventory/hostFields.ts'
 import { crossCheckGpus, type DriverGpu, type KernelGpu, normalBus, type PciGpu } from './crossCheckGpus.ts'
-import { HOST_FIELDS, markOf } from './hostFields.ts'
 
 const busOf = (i: number): string => `0000:${i.toString(16).padStart(2, '0')}:00.0`
 const driverOf = (i: number): DriverGpu => ({

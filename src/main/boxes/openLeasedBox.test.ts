@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testSigner } from '../../test/support/testSigner.ts'
+import { testSigner } from '../../../test/support/testSigner.ts'
 import { openLeasedBox } from './openLeasedBox.ts'
 
 const key = '0'.repeat(64)

@@ -1,8 +1,8 @@
-import { type LeaseHub, openLeaseHub } from '../drivers/remote/leased/leaseHub.ts'
-import { systemClock } from '../drivers/system/systemClock.ts'
-import { TouchstoneError } from '../ports/errors.ts'
-import type { Log } from '../ports/log.ts'
-import type { Store } from '../ports/store.ts'
+import { type LeaseHub, openLeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
+import { systemClock } from '../../drivers/system/systemClock.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Store } from '../../ports/store.ts'
 import { HUB, type ValidatorConfig } from './validatorConfig.ts'
 
 /** Where providers behind NAT dial in: those of boxes we know, and nobody else. */

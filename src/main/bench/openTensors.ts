@@ -1,6 +1,6 @@
-import { openCpuTensors } from '../drivers/gpu/workload/cpu/openCpuTensors.ts'
-import { TouchstoneError } from '../ports/errors.ts'
-import type { TensorDevice } from '../ports/tensorDevice.ts'
+import { openCpuTensors } from '../../drivers/gpu/cpu/workload/openCpuTensors.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { TensorDevice } from '../../ports/tensorDevice.ts'
 
 /** What `auto` passes over: a machine without a card is no fault. */
 const NO_CARD = new Set(['NO_GPU_DRIVER', 'NO_GPU'])
@@ -11,7 +11,7 @@ export async function openTensors(kind: string): Promise<readonly TensorDevice[]
   if (kind === 'cpu') return [openCpuTensors()]
   try {
     // Loaded only here: a machine without a card needs no native part.
-    const { openCudaTensors } = await import('../drivers/gpu/workload/cuda/openCudaTensors.ts')
+    const { openCudaTensors } = await import('../../drivers/gpu/cuda/workload/openCudaTensors.ts')
     return openCudaTensors()
   } catch (error) {
     if (kind === 'auto' && error instanceof TouchstoneError && NO_CARD.has(error.detail.code)) return [openCpuTensors()]

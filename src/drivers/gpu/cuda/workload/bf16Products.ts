@@ -1,7 +1,7 @@
 import { TouchstoneError } from '../../../../ports/errors.ts'
 import type { ProductTask } from '../../../../ports/tensorDevice.ts'
-import type { CublasLt, Matmul } from '../../cuda/cublasLt.ts'
-import type { CudaApi, Handle } from '../../cuda/cudaApi.ts'
+import type { CublasLt, Matmul } from '../cublasLt.ts'
+import type { CudaApi, Handle } from '../cudaApi.ts'
 import { type CudaTensor, cudaTensor } from './cudaTensor.ts'
 import type { WorkloadKernels } from './workloadKernels.ts'
 

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { signRequest } from '../apps/shared/signedRequest.ts'
-import { toHex } from '../core/bytes/hex.ts'
-import type { Catalogue } from '../core/identify/catalogue.ts'
-import { openStore } from '../drivers/store/openStore.ts'
-import { homeFolder } from '../drivers/system/homeFolder.ts'
-import { loadSigner } from '../drivers/system/keyFile.ts'
-import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
-import { systemRandomness } from '../drivers/system/systemRandomness.ts'
-import { TouchstoneError } from '../ports/errors.ts'
-import { cataloguePath } from './cataloguePath.ts'
-import { EXIT } from './exitCodes.ts'
-import type { CommandContext } from './run.ts'
+import { signRequest } from '../../apps/shared/signedRequest.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { openStore } from '../../drivers/store/openStore.ts'
+import { homeFolder } from '../../drivers/system/homeFolder.ts'
+import { loadSigner } from '../../drivers/system/keyFile.ts'
+import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
+import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import { cataloguePath } from '../cataloguePath.ts'
+import { EXIT } from '../exitCodes.ts'
+import type { CommandContext } from '../run.ts'
 import { apiUrl, notRunning } from './validatorApi.ts'
 import { readBackup, writeBackup } from './validatorBackup.ts'
 import { readValidatorConfig, type ValidatorConfig } from './validatorConfig.ts'
@@ -97,7 +97,7 @@ async function status(config: ValidatorConfig, _: readonly string[], { json }: F
 /** It shows that the provider is up and what it is doing, not that its cards work. */
 async function alive(address: string, { json }: Flags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
   const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
-  const { askProviderAlive } = await import('./openLeasedBox.ts')
+  const { askProviderAlive } = await import('../boxes/openLeasedBox.ts')
   const { state, roundTripUs } = await askProviderAlive(address, signer, signal)
   print(
     json ? JSON.stringify({ state, roundTripUs }) : `alive: ${DOING[state]} (${(roundTripUs / 1000).toFixed(0)} ms)`,

@@ -12,8 +12,8 @@ import type {
   Tensor,
   TensorDevice,
 } from '../../../../ports/tensorDevice.ts'
-import type { CublasLt } from '../../cuda/cublasLt.ts'
-import type { CudaApi, Handle } from '../../cuda/cudaApi.ts'
+import type { CublasLt } from '../cublasLt.ts'
+import type { CudaApi, Handle } from '../cudaApi.ts'
 import { Bf16Products } from './bf16Products.ts'
 import { type CudaTensor, cudaTensor } from './cudaTensor.ts'
 import { floatBits, WorkloadKernels } from './workloadKernels.ts'

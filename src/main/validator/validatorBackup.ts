@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { TouchstoneError } from '../ports/errors.ts'
-import type { Store } from '../ports/store.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import type { Store } from '../../ports/store.ts'
 
 export interface Backup {
   readonly file: string

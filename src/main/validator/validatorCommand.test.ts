@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { expect, test, vi } from 'vitest'
-import { giverKey, listening } from '../../test/support/leasableBox.ts'
-import type { BoxAccess } from '../ports/leases.ts'
+import { giverKey, listening } from '../../../test/support/leasableBox.ts'
+import type { BoxAccess } from '../../ports/leases.ts'
 import { addValidatorCommand } from './validatorCommand.ts'
 
 test('whatever answers on the port of the validator, no escape sequence of it is printed', async () => {
@@ -58,7 +58,7 @@ test('a provider gives a sign of life; the advice to ask for one names this comm
     await provider.close()
     rmSync(folder, { recursive: true })
   }
-  expect(readFileSync(new URL('../drivers/remote/leased/connectLeased.ts', import.meta.url), 'utf8')).toContain(
+  expect(readFileSync(new URL('../../drivers/remote/leased/connectLeased.ts', import.meta.url), 'utf8')).toContain(
     'touchstone validator alive ADDRESS',
   )
 })

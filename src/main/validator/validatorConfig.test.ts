@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SHIPPED_CATALOGUE } from '../../test/sim/shippedCatalogue.ts'
-import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
+import { SHIPPED_CATALOGUE } from '../../../test/sim/shippedCatalogue.ts'
+import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
 import { readValidatorConfig } from './validatorConfig.ts'
 
 let folder = ''
@@ -33,7 +33,7 @@ describe('readValidatorConfig', () => {
   })
 
   test('the example shows every setting at its default', () => {
-    const example = read(readFileSync(new URL('../../examples/validator.yaml', import.meta.url), 'utf8'))
+    const example = read(readFileSync(new URL('../../../examples/validator.yaml', import.meta.url), 'utf8'))
     const { boxes, ...rest } = example
     const { boxes: _, ...defaults } = read(STORE)
     expect(rest).toEqual(defaults)

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { releaseFlavours } from '../drivers/remote/releaseFlavours.ts'
-import type { SshAuth } from '../drivers/remote/ssh/sshAuth.ts'
-import { homeFolder } from '../drivers/system/homeFolder.ts'
-import type { RemoteBox } from '../ports/remoteBox.ts'
+import { releaseFlavours } from '../../drivers/remote/releaseFlavours.ts'
+import type { SshAuth } from '../../drivers/remote/ssh/sshAuth.ts'
+import { homeFolder } from '../../drivers/system/homeFolder.ts'
+import type { RemoteBox } from '../../ports/remoteBox.ts'
 
 export interface SshFlags {
   readonly identity?: string
@@ -48,7 +48,7 @@ export async function openSshBox(target: SshTarget, signal: AbortSignal): Promis
     ...(flags.hostKey === undefined ? {} : { hostKey: flags.hostKey }),
     ...(target.at === undefined ? {} : { at: target.at }),
   }
-  const { connectSsh } = await import('../drivers/remote/ssh/connectSsh.ts')
+  const { connectSsh } = await import('../../drivers/remote/ssh/connectSsh.ts')
   return connectSsh(address, options, signal)
 }
 

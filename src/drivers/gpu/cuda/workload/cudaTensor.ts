@@ -1,5 +1,5 @@
 import type { Tensor } from '../../../../ports/tensorDevice.ts'
-import type { Handle } from '../../cuda/cudaApi.ts'
+import type { Handle } from '../cudaApi.ts'
 
 /** One piece of device memory. `version` grows with every write, so that copies know when they are stale. */
 export interface Memory {

@@ -2,17 +2,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { writeFreshCheckpoint } from '../apps/workload/checkpoint.ts'
-import { runWorkload, type WorkloadOptions, type WorkloadReport } from '../apps/workload/runWorkload.ts'
-import { formatOps, withPrefix } from '../core/units/format.ts'
-import { MODEL_SHAPES, type ModelName } from '../core/workload/modelShape.ts'
-import { createWritable, openReadable } from '../drivers/system/fileAccess.ts'
-import { systemClock } from '../drivers/system/systemClock.ts'
-import type { TensorDevice } from '../ports/tensorDevice.ts'
-import { EXIT } from './exitCodes.ts'
+import { writeFreshCheckpoint } from '../../apps/workload/checkpoint.ts'
+import { runWorkload, type WorkloadOptions, type WorkloadReport } from '../../apps/workload/runWorkload.ts'
+import { formatOps, withPrefix } from '../../core/units/format.ts'
+import { MODEL_SHAPES, type ModelName } from '../../core/workload/modelShape.ts'
+import { createWritable, openReadable } from '../../drivers/system/fileAccess.ts'
+import { systemClock } from '../../drivers/system/systemClock.ts'
+import type { TensorDevice } from '../../ports/tensorDevice.ts'
+import { EXIT } from '../exitCodes.ts'
+import { openTerminal, type Terminal } from '../render/terminal.ts'
+import type { CommandContext } from '../run.ts'
 import { openTensors } from './openTensors.ts'
-import { openTerminal, type Terminal } from './render/terminal.ts'
-import type { CommandContext } from './run.ts'
 
 export interface WorkloadFlags {
   /** `true` lets the device choose. */
@@ -27,7 +27,7 @@ export interface WorkloadFlags {
 }
 
 /** A text that is always there to learn from. */
-const OWN_TEXT = fileURLToPath(new URL('../../docs/spec/proof-of-gpu.md', import.meta.url))
+const OWN_TEXT = fileURLToPath(new URL('../../../docs/spec/proof-of-gpu.md', import.meta.url))
 
 /** A model trained and run on this machine. Shown as what it is: measured, not proven. */
 export async function benchWorkload(

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { TouchstoneError } from '../../../../ports/errors.ts'
 import type { TensorDevice } from '../../../../ports/tensorDevice.ts'
 import { type KernelFilesOptions, kernelPath } from '../../../system/kernelFiles.ts'
-import { openCublasLt } from '../../cuda/cublasLt.ts'
-import { loadLibcuda } from '../../cuda/libcuda.ts'
+import { openCublasLt } from '../cublasLt.ts'
+import { loadLibcuda } from '../libcuda.ts'
 import { CudaTensorDevice } from './cudaTensorDevice.ts'
 
 export interface CudaTensorsOptions extends KernelFilesOptions {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { statusSchema } from '../apps/api/schemas.ts'
-import { TouchstoneError } from '../ports/errors.ts'
+import { statusSchema } from '../../apps/api/schemas.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
 import { apiUrl, notRunning } from './validatorApi.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
 
