@@ -13,6 +13,8 @@ test.each([
   ['genuine, but a card failed', judged(null), 1, 3],
   ['as claimed, but a card failed', judged(null, claim('matches')), 1, 3],
   ['not as claimed, and a card failed', judged(null, claim('weaker')), 1, 1],
+  ['a claim neither shown nor refuted', judged(null, claim('unproven')), 0, 4],
+  ['a claim neither shown nor refuted, and a card failed', judged(null, claim('unproven')), 1, 3],
   ['rejected', judged({ code: 'LATE_ROOT' }), 0, 1],
   ['given up before the nonce was out', judged({ code: 'REFUSED', expected: 'roots', got: 'GPU_LOST' }), 1, 3],
   ['given up when the nonce was out', judged({ code: 'REFUSED', got: 'GPU_LOST' }), 0, 1],

@@ -56,6 +56,13 @@ export const readNumber =
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
+/** At most a year and a day, as long as a certificate can be valid. */
+export function readValidity(text: string): number {
+  const seconds = readDuration(text)
+  if (seconds > 366 * UNITS.d!) throw new InvalidArgumentError('Use at most 366d.')
+  return seconds
+}
+
 /** 90s, 15m, 24h or 7d, in seconds. */
 export function readDuration(text: string): number {
   const [, digits, unit] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? []

@@ -16,6 +16,7 @@ export interface AskFlags {
   readonly claim?: string
   readonly memory: boolean
   readonly bind: boolean
+  readonly validFor?: number
 }
 
 /**
@@ -42,6 +43,7 @@ export function readAsk(flags: AskFlags): VerifyOptions {
     maxDevices: flags.maxDevices,
     claim: flags.claim ?? null,
     program: programName,
+    ...(flags.validFor === undefined ? {} : { validSeconds: flags.validFor }),
   }
 }
 

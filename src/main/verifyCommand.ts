@@ -31,6 +31,7 @@ import {
   readNumber,
   readPrecisions,
   readPreset,
+  readValidity,
   readWhole,
 } from './parseOptions.ts'
 import { type AskFlags, readAsk } from './readAsk.ts'
@@ -72,6 +73,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--measure-host', 'measure processor, memory and disk of the box too')
     .option('--lease-networks <list>', 'where a lease may lead besides the provider itself: 10.0.0.0/8,…', readNetworks)
     .option('--out <file>', 'where the certificate goes')
+    .option('--valid-for <duration>', 'how long the certificate is valid, for example 24h (default: 30d)', readValidity)
     .option('--summary <file>', 'write a summary of at most 4 KB too, for listings')
     .option('--json', 'print the report as JSON')
   addSshOptions(verifying).addHelpText('after', AFTER_HELP)

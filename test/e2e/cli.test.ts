@@ -65,12 +65,16 @@ describe('touchstone verify', () => {
       'int8,fp32',
       '--summary',
       inFolder('j-summary.json'),
+      '--valid-for',
+      '1s',
     )
     const report = JSON.parse(stdout)
     expect(status).toBe(0)
     expect(report).toMatchObject({ preset: 'tiny', judgement: { outcome: 'accepted' } })
     expect(Object.keys(report.judgement.devices[0].rates)).toEqual(['int8', 'fp32'])
     expect(statSync(inFolder('j-summary.json')).size).toBeLessThanOrEqual(4096)
+    const { notAfter } = JSON.parse(touchstone('check', inFolder('j.json'), '--json', '--sample', '1').stdout)
+    expect(Date.parse(notAfter) - Date.now()).toBeLessThan(1000)
   })
 
   test('several devices run together, alone and linked', () => {

@@ -39,6 +39,8 @@ export interface VerifyOptions {
   readonly maxDevices: number
   readonly claim: string | null
   readonly program: string
+  /** How long the certificate says what the box is; 30 days where left out. */
+  readonly validSeconds?: number
 }
 
 export interface VerifyDeps {
@@ -103,7 +105,7 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
     const shown = conducted.rejected ? [] : await host.finish()
     const rejected = conducted.rejected ?? (await verifyAll(run, deps, signal)) // verify
     const deviceClasses = inventory.devices.map((device) => device.class)
-    const { preset, program } = options
+    const { preset, program, validSeconds } = options
     const roundTripUs = roundTripUsOf(conducted.greeting)
     const claim = options.claim === null ? null : plainClaim(options.claim)
     const offered = inventory.devices.map(({ precisions }) => precisions)
@@ -113,7 +115,10 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
     const issuedMs = clock.wallTime().getTime()
     const telemetry = readTelemetry(session.telemetry)
     const judged = { preset: preset.name, claim, inventory, telemetry, judgement, catalogue, roundTripUs }
-    const certificate = issueCertificate({ ...conducted, run, program, issuedMs, seconds, ...judged }, signer)
+    const certificate = issueCertificate(
+      { ...conducted, run, program, issuedMs, validSeconds, seconds, ...judged },
+      signer,
+    )
     const { address, access } = box
     const { runId } = run.challenge
     return {

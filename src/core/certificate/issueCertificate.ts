@@ -18,6 +18,7 @@ export interface IssueInputs {
   readonly program: string
   /** Milliseconds since 1970. */
   readonly issuedMs: number
+  readonly validSeconds?: number | undefined
   /** How long it took by the clock that nobody sets. */
   readonly seconds: number
   readonly preset: PresetName
@@ -37,7 +38,7 @@ export interface IssueInputs {
 }
 
 /** C3: afterwards a certificate is evidence of the past, and no longer says what a box is. */
-const VALID_MS = 30 * 24 * 3600 * 1000
+const VALID_SECONDS = 30 * 24 * 3600
 
 /** §10. The evidence of one run as a signed file that anyone re-checks offline. */
 export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
@@ -71,7 +72,7 @@ export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
       judgement: inputs.judgement as unknown as Statement['predicate']['judgement'],
       roundTripUs: inputs.roundTripUs,
       startedAt: toInstant(inputs.issuedMs - Math.ceil(1000 * inputs.seconds)),
-      notAfter: toInstant(inputs.issuedMs + VALID_MS),
+      notAfter: toInstant(inputs.issuedMs + 1000 * (inputs.validSeconds ?? VALID_SECONDS)),
       catalogue: inputs.catalogue as unknown as NonNullable<Statement['predicate']['catalogue']>,
     },
   }
