@@ -1,9 +1,9 @@
 import type { ClaimAnswer } from '../core/identify/claimReasons.ts'
+import type { Inventory } from '../core/inventory/inventory.ts'
 import type { BoxStatus, JobKind, JobReason, Outcome } from '../core/schedule/boxState.ts'
 import type { Mark } from '../core/schedule/changesOf.ts'
 import type { FleetBox, PlannedJob } from '../core/schedule/planRound.ts'
 import type { ScoreTerm } from '../core/score/scoreBox.ts'
-import type { Inventory } from '../core/wire/inventory.ts'
 
 /** A machine the operator wants verified. `allocated` is the operator's or the market's word, never the box's. */
 export interface BoxEntry {

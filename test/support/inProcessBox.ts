@@ -1,7 +1,7 @@
 import { serveProver } from '../../src/apps/prover/serveProver.ts'
 import type { Signer } from '../../src/core/bytes/ed25519.ts'
+import type { Inventory } from '../../src/core/inventory/inventory.ts'
 import { encodeFrame, FrameDecoder } from '../../src/core/wire/frames.ts'
-import type { Inventory } from '../../src/core/wire/inventory.ts'
 import { ANSWERS, type Answer, ORDERS, type Order } from '../../src/core/wire/messages.ts'
 import type { Device } from '../../src/ports/device.ts'
 import type { HostLanes } from '../../src/ports/hostLanes.ts'

@@ -1,5 +1,5 @@
 import { equalBytes } from '../../core/bytes/bytes.ts'
-import { decodeInventory, type Inventory } from '../../core/wire/inventory.ts'
+import { decodeInventory, type Inventory } from '../../core/inventory/inventory.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Randomness } from '../../ports/randomness.ts'

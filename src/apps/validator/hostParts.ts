@@ -1,4 +1,5 @@
 import { type HostPart, type HostProblem, WRONG_MARK } from '../../core/inventory/hostReport.ts'
+import type { Inventory } from '../../core/inventory/inventory.ts'
 import { cpuLanes, totalRate, type Walk } from '../../core/inventory/judgeWalk.ts'
 import {
   HOST_BLOCK_BYTES,
@@ -8,7 +9,6 @@ import {
   MAX_LANES,
 } from '../../core/params/hostParts.ts'
 import { devicesOf } from '../../core/proof/challenge.ts'
-import type { Inventory } from '../../core/wire/inventory.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import type { WalkChecker } from '../../ports/walkChecker.ts'

@@ -1,4 +1,5 @@
-import { decodeJson, details } from '../../core/wire/inventory.ts'
+import { decodeJson } from '../../core/bytes/decodeJson.ts'
+import { details } from '../../core/inventory/inventory.ts'
 
 /** Claims of the cards about themselves during the run; what is not well formed is left out, it proves nothing anyway. */
 export function readTelemetry(samples: readonly { readonly device: number; readonly sample: Uint8Array }[]): unknown[] {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { ascii, concatBytes } from '../bytes/bytes.ts'
+import { decodeJson, shortText } from '../bytes/decodeJson.ts'
 import { checkSignature, KEY_BYTES, SIGNATURE_BYTES, type Signer } from '../bytes/ed25519.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { ByteReader, DecodeError } from '../bytes/reader.ts'
-import { decodeJson, shortText } from '../wire/inventory.ts'
 
 /** Nothing in this protocol is longer; the sealed details are the longest part. */
 export const MAX_LEASE_MESSAGE_BYTES = 16 * 1024

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Inventory } from '../wire/inventory.ts'
+import type { Inventory } from '../inventory/inventory.ts'
 import { cardIds, changesOf } from './changesOf.ts'
 
 const card = (uuid: string, driver = '580.1', name = 'H100'): Inventory['devices'][number] => ({
@@ -24,11 +24,6 @@ test('count, card and driver are noticed, each with what it was and is', () => {
   expect(what(box(card('a')), box(card('c')))).toEqual(['card'])
   expect(what(box(card('a')), box(card('a', '581', 'A100')))).toEqual(['card', 'driver'])
   expect(changesOf(box(card('a')), box(card('a', '999')))).toEqual([{ what: 'driver', before: '580.1', after: '999' }])
-})
-
-test('without NVML the version that CUDA tells stands for the driver', () => {
-  const old = (driverCuda: string) => box({ ...card('a'), details: { uuid: 'a', driverCuda } })
-  expect(changesOf(old('12.9'), old('13.0'))).toEqual([{ what: 'driver', before: '12.9', after: '13.0' }])
 })
 
 test('card ids are those that a card gives', () => {

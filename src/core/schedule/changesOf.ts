@@ -1,4 +1,4 @@
-import type { Inventory } from '../wire/inventory.ts'
+import type { Inventory } from '../inventory/inventory.ts'
 
 export const MARKS = ['count', 'card', 'driver', 'shared card', 'lost device'] as const
 
@@ -22,7 +22,7 @@ export const cardIds = (inventory: Inventory): string[] =>
   inventory.devices.flatMap(({ details: { uuid } }) => (typeof uuid === 'string' && uuid !== '' ? [uuid] : []))
 
 const driverOf = ({ devices, host }: Inventory): string => {
-  const told = devices.map(({ details }) => details.driver ?? details.driverCuda).find((driver) => driver !== undefined)
+  const told = devices.map(({ details }) => details.driver).find((driver) => driver !== undefined)
   return String(told ?? host.driver ?? '')
 }
 

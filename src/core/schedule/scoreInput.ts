@@ -1,10 +1,10 @@
 import type { Judgement } from '../certificate/judgeRun.ts'
 import type { HostPart } from '../inventory/hostReport.ts'
+import type { Inventory } from '../inventory/inventory.ts'
 import { gpuTotals } from '../score/gpuTotals.ts'
 import { hostClaims } from '../score/hostClaims.ts'
 import { hostShown } from '../score/hostShown.ts'
 import type { BoxScoreInput } from '../score/scoreBox.ts'
-import type { Inventory } from '../wire/inventory.ts'
 
 export interface ScoreSource {
   readonly judgement: Judgement

@@ -1,4 +1,4 @@
-import type { Inventory } from '../wire/inventory.ts'
+import type { Inventory } from '../inventory/inventory.ts'
 import { type Claimed, claimed } from './fact.ts'
 import type { HostScoreInput } from './scoreBox.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { decodeJson } from '../../core/bytes/decodeJson.ts'
 import { type Revocations, revocationSchema } from '../../core/certificate/signers.ts'
-import { decodeJson } from '../../core/wire/inventory.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 
 const MOST_BYTES = 4 * 1024 * 1024

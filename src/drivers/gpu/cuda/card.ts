@@ -188,6 +188,7 @@ export class Card {
 
 function factsOf({ api, ordinal, capability, cublasLt, stream }: CardTools): DeviceFacts {
   const { freeBytes, totalBytes } = api.freeMemory()
+  const driverCuda = `${Math.floor(api.driverVersion / 1000)}.${Math.floor((api.driverVersion % 1000) / 10)}`
   return {
     class: 'gpu',
     backEnd: 'cuda',
@@ -203,7 +204,9 @@ function factsOf({ api, ordinal, capability, cublasLt, stream }: CardTools): Dev
       multiprocessors: api.deviceAttribute(ordinal, MULTIPROCESSORS),
       clockMhz: Math.round(api.deviceAttribute(ordinal, CLOCK_KHZ) / 1000),
       l2Bytes: api.deviceAttribute(ordinal, L2_BYTES),
-      driverCuda: `${Math.floor(api.driverVersion / 1000)}.${Math.floor((api.driverVersion % 1000) / 10)}`,
+      driverCuda,
+      // Where NVML tells the version of the driver itself, that takes its place.
+      driver: `CUDA ${driverCuda}`,
       productLibrary: cublasLt ? `cuBLASLt ${cublasLt.version}` : 'own kernels',
       ...measureTransfers(api, stream),
     },

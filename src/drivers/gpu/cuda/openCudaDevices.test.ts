@@ -71,6 +71,12 @@ describe('openCudaDevices', () => {
     await device.close()
   })
 
+  test('without NVML the version that CUDA tells stands for the driver', async () => {
+    const device = await cards.openOne({ nvml: null })
+    expect(device.facts.details).toMatchObject({ driver: 'CUDA 13.0', driverCuda: '13.0' })
+    await device.close()
+  })
+
   test('a card says how fast host memory reaches it; one that cannot say still works', async () => {
     const able = await cards.openOne()
     expect(able.facts.details).toMatchObject({ hostToCardBytesPerSec: 1000 * 2 ** 20 })

@@ -1,14 +1,7 @@
 import { z } from 'zod'
-import { DecodeError } from '../bytes/reader.ts'
-import { parseStrictJson } from '../bytes/strictJson.ts'
+import { decodeJson, shortText } from '../bytes/decodeJson.ts'
 import { MAX_DEVICES } from '../params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
-
-/** Foreign text that may be shown: printable ASCII, short. Anything else in a message is a refusal, not a repair. */
-export const shortText = z
-  .string()
-  .max(120)
-  .regex(/^[\x20-\x7e]*$/)
 
 const byteCount = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 
@@ -64,19 +57,4 @@ export const encodeInventory = (inventory: Inventory): Uint8Array => new TextEnc
 /** Strict: UTF-8, JSON, exactly the known fields, printable and short. */
 export function decodeInventory(bytes: Uint8Array): Inventory {
   return decodeJson(bytes, inventorySchema, 'inventory')
-}
-
-/** Hostile JSON to a value of a schema, or a DecodeError that names the field and repeats nothing of the content. */
-export function decodeJson<T>(bytes: Uint8Array, schema: z.ZodType<T>, what: string): T {
-  let value: unknown
-  try {
-    value = parseStrictJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
-  } catch {
-    throw new DecodeError(`${what}: not JSON`)
-  }
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  const path = issue?.path.filter((step) => typeof step === 'number' || /^[a-zA-Z]{1,30}$/.test(String(step))).join('.')
-  throw new DecodeError(`${what}${path ? ` at ${path}` : ''}: ${issue?.code ?? 'invalid'}`)
 }

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { DecodeError } from './reader.ts'
+import { parseStrictJson } from './strictJson.ts'
+
+/** Foreign text that may be shown: printable ASCII, short. Anything else in a message is a refusal, not a repair. */
+export const shortText = z
+  .string()
+  .max(120)
+  .regex(/^[\x20-\x7e]*$/)
+
+/** Hostile JSON to a value of a schema, or a DecodeError that names the field and repeats nothing of the content. */
+export function decodeJson<T>(bytes: Uint8Array, schema: z.ZodType<T>, what: string): T {
+  let value: unknown
+  try {
+    value = parseStrictJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  } catch {
+    throw new DecodeError(`${what}: not JSON`)
+  }
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  const path = issue?.path.filter((step) => typeof step === 'number' || /^[a-zA-Z]{1,30}$/.test(String(step))).join('.')
+  throw new DecodeError(`${what}${path ? ` at ${path}` : ''}: ${issue?.code ?? 'invalid'}`)
+}
