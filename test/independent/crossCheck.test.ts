@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { toHex } from '../../src/core/bytes/hex.ts'
-import { judgementProblem, readCertificate } from '../../src/exports/certificate.ts'
+import { issueSummary, judgementProblem, type ReadCertificate, readCertificate } from '../../src/exports/certificate.ts'
 import { createEngine } from '../../src/exports/engine.ts'
 import { parseCatalogue } from '../../src/exports/identify.ts'
 import { openingRanges, verifyOpenings } from '../../src/exports/proof.ts'
@@ -114,6 +114,29 @@ describe.skipIf(!hasPython)('two verifiers, written apart', () => {
       return [name, ours === 'holds', second.status === 0]
     })
     expect(found).toEqual(Object.keys(cases).map((name, i) => [name, i < 3, i < 3]))
+  }, 120_000)
+
+  it('both know which summary follows from which certificate', () => {
+    const [one, two] = [1, 2].map((devices) =>
+      syntheticCertificate({ catalogue: readCatalogue(), id: 'h200-sxm', claim: 'H200', devices }),
+    ) as [string, string]
+    const summaryOf = (text: string) =>
+      issueSummary(readCertificate(text, () => true) as ReadCertificate, text, VALIDATOR)!
+    const better = resigned(summaryOf(one), (predicate) => Object.assign(predicate.count, { claimed: 8 }))
+    const pairs = [
+      [summaryOf(one), one, 'holds'],
+      [summaryOf(two), two, 'holds'],
+      [summaryOf(one), two, 'refused: OTHER_FILE'],
+      [better, one, 'refused: SUMMARY_DIFFERS'],
+    ] as const
+    const [summary, full] = ['summary.json', 'full.json'].map((name) => join(folder, name)) as [string, string]
+    for (const [short, long, expected] of pairs) {
+      writeFileSync(summary, short)
+      writeFileSync(full, long)
+      const { stdout, stderr } = python('summary.py', summary, full, toHex(VALIDATOR.publicKey))
+      expect(stderr).toBe('')
+      expect(stdout.startsWith(expected)).toBe(true)
+    }
   }, 120_000)
 
   it('both refuse it from a signer they were not told to trust', async () => {

@@ -20,8 +20,9 @@ def _is(value, name):
 
 
 class Schema:
-    def __init__(self, version):
-        name = "certificate.schema.json" if version == 2 else "certificate-1.schema.json"
+    def __init__(self, kind):
+        """1 or 2, the version of a certificate, or "summary"."""
+        name = {1: "certificate-1.schema.json", 2: "certificate.schema.json"}.get(kind, "summary.schema.json")
         with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
             self.root = json.load(file)
 

@@ -13,7 +13,7 @@ import type { Judgement } from './judgeRun.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import type { ReadCertificate } from './readCertificate.ts'
 import { type Evidence, readEvidence } from './readEvidence.ts'
-import { type Revocations, type Standing, standingOf, withSuccessors } from './signers.ts'
+import { countSigners, type Revocations, type Standing, standingOf, withSuccessors } from './signers.ts'
 import { type ReadSummary, summaryProblem } from './summary.ts'
 
 /** What whoever reads a certificate brings along: none of it comes from the file. */
@@ -120,11 +120,12 @@ function signersOf(
   if (missing) return refusing({ code: 'WRONG_SIGNER', expected: toHex(missing) })
   const counted = signerKeys.filter(trusts)
   const [ended] = are([...required, ...counted], 'bad')
-  const usable = counted.length - are(counted, 'bad').length
+  const good = are(counted, 'good')
+  const usable = countSigners([...good, ...are(counted, 'doubtful')], revocations)
   if (are(required, 'bad').length > 0 || (ended && usable < threshold))
     return refusing({ code: 'SIGNER_REVOKED', where: toHex(ended!) })
   if (usable < threshold) return refusing({ code: 'TOO_FEW_SIGNERS', expected: threshold, got: usable })
-  const doubtful = are(counted, 'good').length < threshold || are(required, 'doubtful').length > 0
+  const doubtful = countSigners(good, revocations) < threshold || are(required, 'doubtful').length > 0
   return { problem: null, doubts: doubtful ? [{ code: 'SIGNER_REVOKED_SINCE' }] : [] }
 }
 

@@ -31,6 +31,15 @@ export function withSuccessors(trusted: readonly Uint8Array[], revocations: Revo
   return [...known].map((key) => fromHex(key, 32)!)
 }
 
+/** How many signers these keys are: a key and the one that took over from it are the same. */
+export function countSigners(keys: readonly Uint8Array[], revocations: Revocations): number {
+  const follows = (key: Uint8Array, other: Uint8Array) =>
+    withSuccessors([other], revocations).some((successor) => equalBytes(successor, key))
+  const isKnown = (key: Uint8Array, i: number) =>
+    keys.slice(0, i).some((other) => follows(key, other) || follows(other, key))
+  return keys.filter((key, i) => !isKnown(key, i)).length
+}
+
 export type Standing = 'good' | 'doubtful' | 'bad'
 
 /**
