@@ -20,8 +20,9 @@ import { sha256 } from '../dist/core/bytes/sha256.js'
 import { issueCertificate } from '../dist/core/certificate/issueCertificate.js'
 import { judgeRun } from '../dist/core/certificate/judgeRun.js'
 import { PRESETS } from '../dist/core/params/presets.js'
-import { challengeHash, drawSpace, encodeChallenge } from '../dist/core/proof/challenge.js'
+import { challengeHash, encodeChallenge } from '../dist/core/proof/challenge.js'
 import { openingRanges } from '../dist/core/proof/openingRanges.js'
+import { kindOf } from '../dist/core/proof/partKinds.js'
 import { drawOpening } from '../dist/core/proof/query.js'
 import { nonceHash, partSeed } from '../dist/core/proof/seeds.js'
 import { partQuery } from '../dist/core/proof/verifyPart.js'
@@ -85,8 +86,8 @@ async function provenRun() {
     const arrivalsUs = roots.map((_, i) => (z && i < part.kept[0] ? 500_000 : 5_000_000) + i * 1000)
     const evidence = { device: 0, roots, arrivalsUs, openings: new Uint8Array(0) }
     const run = { challenge, parts: [...parts, { s, z, zSentUs, nonce: nonces[p], devices: [evidence] }] }
-    const { rounds: drawn, tiles } = drawSpace(challenge, p, 0)
-    const asked = Array.from({ length: OPENINGS }, (_, i) => drawOpening(partQuery(run, p), 0, i, drawn, tiles))
+    const tiles = kindOf(part).tiles(challenge.parts, p, 0)
+    const asked = Array.from({ length: OPENINGS }, (_, i) => drawOpening(partQuery(run, p), 0, i, rounds, tiles))
     const openings = await (z ? device.openPasses(asked, never) : device.openChain(asked, never))
     parts.push({ s, z, zSentUs, nonce: nonces[p], devices: [{ ...evidence, openings }] })
   }

@@ -1,10 +1,11 @@
 /** Proof of GPU: the protocol's data and its verification. Pure; runs in Node and in a browser. */
 export { PRECISIONS, type Precision } from '../core/params/precision.ts'
 export { PRESETS, type Preset, type PresetName } from '../core/params/presets.ts'
-export { type Challenge, challengeHash, decodeChallenge, encodeChallenge, type Part } from '../core/proof/challenge.ts'
+export { type Challenge, challengeHash, decodeChallenge, encodeChallenge } from '../core/proof/challenge.ts'
 export type { DeviceEvidence, PartEvidence } from '../core/proof/evidence.ts'
 export { type Figure, figuresOf } from '../core/proof/figures.ts'
 export { openingRanges, sampleRanges } from '../core/proof/openingRanges.ts'
+export type { Part } from '../core/proof/partKinds.ts'
 export { explainReason, REASONS, type RejectCode, type RejectReason } from '../core/proof/reasons.ts'
 export { referenceEngine } from '../core/proof/referenceEngine.ts'
 export type { TileEngine, TileRequest } from '../core/proof/tileEngine.ts'

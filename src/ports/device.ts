@@ -1,5 +1,8 @@
 import type { Precision } from '../core/params/precision.ts'
+import type { ChainTask, FillTask } from '../core/proof/part.ts'
 import type { DeviceClass } from '../core/proof/sizeClass.ts'
+
+export type { ChainTask, FillTask }
 
 /** What a device says of itself. Claims: shown as such, used to size the question, never to accept an answer. */
 export interface DeviceFacts {
@@ -13,26 +16,6 @@ export interface DeviceFacts {
   readonly precisions: readonly Precision[]
   /** Further claims (uuid, pci, driver, clocks, product library …), short printable values. */
   readonly details: Readonly<Record<string, string | number | boolean>>
-}
-
-/** A chain of rounds from a seed (§4.2); `bind` fingerprints each tile together with its partner (§8). */
-export interface ChainTask {
-  readonly kind: 'rounds' | 'bind'
-  readonly precision: Precision
-  readonly m: number
-  readonly n: number
-  readonly k: number
-  readonly rounds: number
-  readonly seed: Uint8Array
-}
-
-/** §7: a chain of `kept` int8 rounds whose low 16 bits per entry stay in the device's memory. */
-export interface FillTask {
-  readonly m: number
-  readonly n: number
-  readonly k: number
-  readonly kept: number
-  readonly seed: Uint8Array
 }
 
 /** §7 and §8: passes over the fill. With `peer`, partners come from that device's fill (link part). */

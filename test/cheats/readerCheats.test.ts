@@ -14,7 +14,7 @@ import { issueSummary, MAX_SUMMARY_BYTES } from '../../src/core/certificate/summ
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { catalogueHash } from '../../src/core/identify/catalogueHash.ts'
 import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
-import type { PlannedPart } from '../../src/core/proof/planRun.ts'
+import type { PlannedPart } from '../../src/core/proof/partKinds.ts'
 import { exitOfCheck } from '../../src/main/exitCodes.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
 import { readerRules } from '../support/checkCertificate.ts'

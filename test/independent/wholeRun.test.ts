@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { wholeRunDiffers } from '../../src/core/certificate/wholeRunDiffers.ts'
-import type { PlannedPart } from '../../src/core/proof/planRun.ts'
+import type { PlannedPart } from '../../src/core/proof/partKinds.ts'
 import { planned } from '../support/plannedBoxes.ts'
 import { skipWith } from '../support/skipWith.ts'
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
-import { chooseSize, type PlanInputs, planRun, planSizing, type Timings } from '../../src/core/proof/planRun.ts'
+import type { PlanInputs, Timings } from '../../src/core/proof/planPart.ts'
+import { chooseSize, planRun, planSizing } from '../../src/core/proof/planRun.ts'
 
 const { openings, partSeconds, sustainedSeconds } = PRESETS.mainnet
 /** What mainnet asks for. */

@@ -10,16 +10,12 @@ import type { Inventory } from '../../src/core/inventory/inventory.ts'
 import type { ProtocolVersion } from '../../src/core/params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
-import {
-  type Challenge,
-  devicesOf,
-  fillBytes,
-  fillPartOf,
-  type Part,
-  rootCount,
-} from '../../src/core/proof/challenge.ts'
+import type { Challenge } from '../../src/core/proof/challenge.ts'
 import type { PartEvidence } from '../../src/core/proof/evidence.ts'
-import { type PlannedPart, planRun } from '../../src/core/proof/planRun.ts'
+import { devicesOf, fillBytes } from '../../src/core/proof/part.ts'
+import type { PlannedPart } from '../../src/core/proof/partKinds.ts'
+import { kindOf, type Part, rootCount } from '../../src/core/proof/partKinds.ts'
+import { planRun } from '../../src/core/proof/planRun.ts'
 import { nonceHash } from '../../src/core/proof/seeds.ts'
 import { readyMessage, resultMessage } from '../../src/core/proof/signatures.ts'
 import { partQuery, type Run } from '../../src/core/proof/verifyPart.ts'
@@ -127,7 +123,7 @@ function secondsOf(
 ): number {
   if (part.kind === 'rounds' || part.kind === 'bind')
     return (part.rounds * 2 * part.m * part.n * part.k) / (card.rate(part.precision) * (part.kind === 'bind' ? 0.5 : 1))
-  const bytes = fillBytes(challenge.parts[fillPartOf(challenge, p)]!, device)
+  const bytes = fillBytes(challenge.parts[kindOf(part).fill(challenge.parts, p)!]!, device)
   return (part.rounds * 2 * bytes) / card.bandwidth
 }
 

@@ -1,13 +1,7 @@
 import { equalBytes } from '../../core/bytes/bytes.ts'
-import {
-  type Challenge,
-  challengeHash,
-  devicesOf,
-  drawSpace,
-  encodeChallenge,
-  fillPartOf,
-  type Part,
-} from '../../core/proof/challenge.ts'
+import { type Challenge, challengeHash, encodeChallenge } from '../../core/proof/challenge.ts'
+import { devicesOf, type Phase } from '../../core/proof/part.ts'
+import { kindOf, type Part } from '../../core/proof/partKinds.ts'
 import { drawOpening, queryHash } from '../../core/proof/query.ts'
 import { nonceHash, partSeed } from '../../core/proof/seeds.ts'
 import { resultMessage } from '../../core/proof/signatures.ts'
@@ -59,59 +53,50 @@ export class ChallengeRun {
     if (this.#s) throw wrongOrder('start twice')
     this.#s = s
     this.#roots = devicesOf(this.#part).map(() => [])
-    const part = this.#part
-    await this.#onEach(signal, (device, index, onRoot, signal) => {
-      const seed = partSeed(this.#x, s, this.#queries.length, index)
-      const { m, n, k, rounds, precision, kind, kept } = part
-      if (kind === 'memory') return device.fill({ m, n, k, seed, kept: kept[index]! }, onRoot, signal)
-      if (kind === 'link')
-        return device.runPasses({ passes: rounds, start: s, peer: this.#peerOf(index) }, onRoot, signal)
-      return device.runChain({ kind, precision, m, n, k, rounds, seed }, onRoot, signal)
-    })
+    await this.#run(kindOf(this.#part).phases[0], s, signal)
   }
 
   async #passes(z: Uint8Array, signal: AbortSignal): Promise<void> {
-    if (!this.#s || this.#z || this.#part.kind !== 'memory') throw wrongOrder('passes out of turn')
+    const [, second] = kindOf(this.#part).phases
+    if (!this.#s || this.#z || !second) throw wrongOrder('passes out of turn')
     this.#z = z
-    const passes = this.#part.rounds
-    await this.#onEach(signal, (device, _, onRoot, signal) => device.runPasses({ passes, start: z }, onRoot, signal))
+    await this.#run(second, z, signal)
+  }
+
+  #run(phase: Phase, word: Uint8Array, signal: AbortSignal): Promise<void> {
+    return this.#onEach(signal, (device, index, onRoot, signal) => {
+      const seed = partSeed(this.#x, word, this.#queries.length, index)
+      const task = phase.task(this.#part, { device: index, word, seed })
+      if ('chain' in task) return device.runChain(task.chain, onRoot, signal)
+      if ('fill' in task) return device.fill(task.fill, onRoot, signal)
+      const peer = task.peer === index ? {} : { peer: this.#devices[task.peer]! }
+      return device.runPasses({ ...task.passes, ...peer }, onRoot, signal)
+    })
   }
 
   async #open(nonce: Uint8Array, signal: AbortSignal): Promise<void> {
     const part = this.#part
-    if (!this.#s || (part.kind === 'memory') !== (this.#z !== null)) throw wrongOrder('reveal before the roots')
+    const kind = kindOf(part)
+    if (!this.#s || kind.phases.length > 1 !== (this.#z !== null)) throw wrongOrder('reveal before the roots')
     if (!equalBytes(nonceHash(nonce), part.nonceHash)) throw wrongOrder('a nonce that is not the committed one')
     const z = this.#z
     const query = queryHash({ x: this.#x, s: this.#s, nonce, ...(z ? { z } : {}), roots: this.#roots })
     const p = this.#queries.length
+    const { parts } = this.#challenge
+    const fill = kind.fill(parts, p)
     for (const device of devicesOf(part)) {
-      const { rounds, tiles } = drawSpace(this.#challenge, p, device)
-      const asked = Array.from({ length: part.openings }, (_, i) => drawOpening(query, device, i, rounds, tiles))
-      const chained = part.kind === 'rounds' || part.kind === 'bind'
+      const tiles = kind.tiles(parts, p, device)
+      const asked = Array.from({ length: part.openings }, (_, i) => drawOpening(query, device, i, part.rounds, tiles))
       const port = this.#devices[device]!
-      const paths = await blaming(port, chained ? port.openChain(asked, signal) : port.openPasses(asked, signal))
+      const paths = await blaming(port, fill === null ? port.openChain(asked, signal) : port.openPasses(asked, signal))
       await this.#send({ type: 'opened', part: p, device, paths })
     }
     this.#queries.push(query)
     this.#s = null
     this.#z = null
-    await this.#releaseUnneeded(p)
-  }
-
-  /** §7: a fill is held until its openings, and those of a link part that reads it, are answered. */
-  async #releaseUnneeded(answered: number): Promise<void> {
-    const { parts } = this.#challenge
-    const fill = fillPartOf(this.#challenge, answered)
-    const linked = parts.some(
-      (part, p) => p > answered && part.kind === 'link' && fillPartOf(this.#challenge, p) === fill,
-    )
-    if (parts[answered]!.kind === 'rounds' || parts[answered]!.kind === 'bind' || linked) return
-    await Promise.all(this.#devices.map((device) => blaming(device, device.release())))
-  }
-
-  #peerOf(device: number): Device {
-    const { deviceCount } = this.#challenge
-    return this.#devices[(device + deviceCount - 1) % deviceCount]!
+    // §7: a fill is held until its openings, and those of a later part that reads it, are answered.
+    const readLater = parts.some((later, q) => q > p && kindOf(later).fill(parts, q) === fill)
+    if (fill !== null && !readLater) await Promise.all(this.#devices.map((device) => blaming(device, device.release())))
   }
 
   /** All devices of the part at once; every root goes out as it is made, in order per device. One fault stops all. */

@@ -1,13 +1,7 @@
 import type { Precision } from '../../core/params/precision.ts'
-import {
-  chooseSize,
-  type PlanInputs,
-  type PlannedPart,
-  planRun,
-  planSizing,
-  planTiming,
-  type Timings,
-} from '../../core/proof/planRun.ts'
+import type { PlannedPart } from '../../core/proof/partKinds.ts'
+import type { PlanInputs, Timings } from '../../core/proof/planPart.ts'
+import { chooseSize, planRun, planSizing, planTiming } from '../../core/proof/planRun.ts'
 import { explainReason, type RejectReason } from '../../core/proof/reasons.ts'
 import { timingsOf } from '../../core/proof/timings.ts'
 import { TouchstoneError } from '../../ports/errors.ts'

@@ -8,7 +8,7 @@ import {
   MAX_HOST_BLOCKS,
   MAX_LANES,
 } from '../../core/params/hostParts.ts'
-import { devicesOf } from '../../core/proof/challenge.ts'
+import { partRole } from '../../core/proof/partKinds.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import type { WalkChecker } from '../../ports/walkChecker.ts'
@@ -107,7 +107,7 @@ export class HostParts {
 
   /** Watches the run: the first root of the sustained part is the sign, the first device that is done ends the window. */
   watch(step: Step): void {
-    if (step.step !== 'compute' || !isSustained(step)) return
+    if (step.step !== 'compute' || partRole(step.parts, step.progress.part) !== 'sustained') return
     const { phase, done, of } = step.progress
     if (phase !== 'rounds' || done >= of) {
       this.#allBusyUntilUs = Math.min(this.#allBusyUntilUs, this.#deps.clock.monotonicUs())
@@ -249,16 +249,6 @@ export class HostParts {
       'Check the memory or the disk of the box, or do not trust it.',
     )
   }
-}
-
-/** All devices at once, in a precision that was asked before: the part that lasts. */
-function isSustained({ progress, parts }: Extract<Step, { step: 'compute' }>): boolean {
-  const part = parts[progress.part]!
-  const whole = Math.max(...parts.map((other) => devicesOf(other).length))
-  const first = parts.findIndex(
-    ({ kind, precision, mask }) => kind === 'rounds' && precision === part.precision && mask === part.mask,
-  )
-  return part.kind === 'rounds' && devicesOf(part).length === whole && first < progress.part
 }
 
 const allOf = ({ marks }: Walk): number[] => marks.map((_, lane) => lane)

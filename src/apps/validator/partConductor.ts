@@ -1,5 +1,7 @@
-import { type Challenge, devicesOf, openingBytes, type Part, rootCount } from '../../core/proof/challenge.ts'
+import type { Challenge } from '../../core/proof/challenge.ts'
 import type { PartEvidence } from '../../core/proof/evidence.ts'
+import { devicesOf, type Phase } from '../../core/proof/part.ts'
+import { kindOf, type Part, rootCount } from '../../core/proof/partKinds.ts'
 import type { Answer } from '../../core/wire/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Randomness } from '../../ports/randomness.ts'
@@ -20,7 +22,7 @@ export interface ConductInputs {
 
 export interface Progress {
   readonly part: number
-  readonly phase: 'rounds' | 'passes' | 'openings'
+  readonly phase: Phase['name'] | 'openings'
   readonly device: number
   readonly done: number
   readonly of: number
@@ -62,16 +64,15 @@ export class PartConductor {
     // §4.3 T0 is read before the first byte of S is written.
     this.#t0Us = await session.send({ type: 'start', part, s })
     const limitUs = this.#part.limitMs * 1000
+    const [first, second] = kindOf(this.#part).phases
+    await this.#collectRoots(first.name, (device) => first.roots(this.#part, device), this.#t0Us + limitUs)
     let z: Uint8Array | null = null
     let zSentUs: number | null = null
-    if (this.#part.kind === 'memory') {
-      await this.#collectRoots('rounds', (device) => this.#part.kept[device]!, this.#t0Us + limitUs)
+    if (second) {
       z = randomness.bytes(32)
       const sentUs = await session.send({ type: 'passes', part, z })
       zSentUs = sentUs - this.#t0Us
-      await this.#collectRoots('passes', (device) => rootCount(this.#part, device), sentUs + limitUs)
-    } else {
-      await this.#collectRoots('rounds', (device) => rootCount(this.#part, device), this.#t0Us + limitUs)
+      await this.#collectRoots(second.name, (device) => rootCount(this.#part, device), sentUs + limitUs)
     }
     await this.#collectOpenings(nonces[part]!)
     return { s, z, zSentUs, nonce: nonces[part]!, devices: this.#evidence() }
@@ -86,11 +87,7 @@ export class PartConductor {
     }))
   }
 
-  async #collectRoots(
-    phase: 'rounds' | 'passes',
-    target: (device: number) => number,
-    deadlineUs: number,
-  ): Promise<void> {
+  async #collectRoots(phase: Phase['name'], target: (device: number) => number, deadlineUs: number): Promise<void> {
     const missing = () => this.#devices.find((device) => this.#roots.get(device)!.length < target(device))
     for (let device = missing(); device !== undefined; device = missing()) {
       const event = await this.#inputs.session.next(deadlineUs, this.#signal)
@@ -170,7 +167,8 @@ export class PartConductor {
 
   /** The length is ours: megabytes nobody asked for are not even kept (attack 43). */
   #takeOpenings({ device, paths }: Extract<Answer, { type: 'opened' }>): void {
-    const expected = this.#part.openings * openingBytes(this.#inputs.challenge, this.#p, device)
+    const { parts } = this.#inputs.challenge
+    const expected = this.#part.openings * kindOf(this.#part).openingBytes(parts, this.#p, device)
     if (paths.length !== expected)
       throw new Rejection({ code: 'WRONG_OPENING_SIZE', part: this.#p, device, expected, got: paths.length })
     this.#openings.set(device, paths)

@@ -1,5 +1,5 @@
 import type { Inventory } from '../../core/inventory/inventory.ts'
-import type { PlanInputs } from '../../core/proof/planRun.ts'
+import type { PlanInputs } from '../../core/proof/planPart.ts'
 import type { Greeting } from './greetProver.ts'
 import type { VerifyOptions } from './verifyBox.ts'
 import { noDevices, nothingToAsk } from './verifyFaults.ts'

@@ -1,7 +1,7 @@
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { PROTOCOL_VERSION } from '../../core/params/constants.ts'
 import type { Challenge } from '../../core/proof/challenge.ts'
-import type { PlannedPart } from '../../core/proof/planRun.ts'
+import type { PlannedPart } from '../../core/proof/partKinds.ts'
 import { nonceHash } from '../../core/proof/seeds.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Randomness } from '../../ports/randomness.ts'

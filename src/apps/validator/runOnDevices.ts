@@ -4,7 +4,7 @@ import { lengthen, shortParts, timedParts } from '../../core/certificate/shortPa
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { Preset } from '../../core/params/presets.ts'
 import type { Challenge } from '../../core/proof/challenge.ts'
-import type { PlannedPart } from '../../core/proof/planRun.ts'
+import type { PlannedPart } from '../../core/proof/partKinds.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { calibrate } from './calibrate.ts'
 import type { ConductedRun } from './conductRun.ts'

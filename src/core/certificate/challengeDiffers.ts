@@ -1,6 +1,7 @@
 import type { Preset } from '../params/presets.ts'
 import type { Challenge } from '../proof/challenge.ts'
-import { classK, type DeviceClass } from '../proof/sizeClass.ts'
+import { kindOf } from '../proof/partKinds.ts'
+import type { DeviceClass } from '../proof/sizeClass.ts'
 
 /** Null when the challenge is one of the preset; otherwise the field that is not. */
 export function challengeDiffers(
@@ -9,7 +10,7 @@ export function challengeDiffers(
   deviceClasses: readonly DeviceClass[],
 ): string | null {
   for (const [p, part] of challenge.parts.entries()) {
-    const k = classK(preset, deviceClasses[0] ?? 'gpu', part.kind, part.precision)
+    const k = kindOf(part).k(preset, deviceClasses[0] ?? 'gpu', part.precision)
     if (preset.size === 0 ? part.k !== k : part.k > k) return `part ${p} k`
     if (part.openings < preset.openings) return `part ${p} openings`
     if (part.m !== part.n) return `part ${p} m and n`

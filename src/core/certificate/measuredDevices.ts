@@ -2,9 +2,10 @@ import type { MeasuredGpu } from '../identify/measured.ts'
 import type { ProtocolVersion } from '../params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import { countedPerSecond, type Figure, figuresOf } from '../proof/figures.ts'
+import type { PartRole } from '../proof/part.ts'
+import { partRole } from '../proof/partKinds.ts'
 import type { DeviceClass } from '../proof/sizeClass.ts'
 import type { Run } from '../proof/verifyPart.ts'
-import { type PartRole, partRole } from './partRole.ts'
 import { type Curve, sustainedCurve } from './sustainedCurve.ts'
 
 /** A precision that was asked for a second time, for longer. */
@@ -44,7 +45,7 @@ export function provenDevices(run: Run, rules: ProtocolVersion): ProvenDevice[] 
   }))
   return Array.from({ length: run.challenge.deviceCount }, (_, device) => {
     const own = figures.filter((figure) => figure.device === device)
-    const of = (role: PartRole) => own.filter(({ part }) => partRole(run.challenge, part) === role)
+    const of = (role: PartRole) => own.filter(({ part }) => partRole(run.challenge.parts, part) === role)
     const memory = of('memory')[0]
     const int8 = of('peak').find(({ precision }) => precision === 'int8')
     return {

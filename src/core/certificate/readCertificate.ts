@@ -10,6 +10,7 @@ import { PRESETS, type Preset } from '../params/presets.ts'
 import { type Challenge, challengeHash, decodeChallenge, encodeChallenge } from '../proof/challenge.ts'
 import type { PartEvidence } from '../proof/evidence.ts'
 import { figuresOf } from '../proof/figures.ts'
+import { kindOf } from '../proof/partKinds.ts'
 import { nonceHash } from '../proof/seeds.ts'
 import { readyMessage, resultMessage } from '../proof/signatures.ts'
 import { partQuery, type Run, verifyRoots } from '../proof/verifyPart.ts'
@@ -100,8 +101,8 @@ function readParts({ predicate }: Statement, challenge: Challenge): { evidence: 
   const evidence: PartEvidence[] = []
   for (const [p, stated] of predicate.parts.entries()) {
     const part = readPart(stated)
-    const isMemory = challenge.parts[p]!.kind === 'memory'
-    if (!part || (part.z !== null) !== isMemory || (part.zSentUs !== null) !== isMemory)
+    const twoPhases = kindOf(challenge.parts[p]!).phases.length > 1
+    if (!part || (part.z !== null) !== twoPhases || (part.zSentUs !== null) !== twoPhases)
       return { code: 'MALFORMED', where: `predicate.parts.${p}` }
     if (!equalBytes(nonceHash(part.nonce), challenge.parts[p]!.nonceHash))
       return { code: 'WRONG_NONCE', where: `part ${p}` }

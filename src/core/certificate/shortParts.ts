@@ -1,14 +1,9 @@
-import { SHORTEST_SHARE } from '../params/constants.ts'
 import type { Preset } from '../params/presets.ts'
-import { devicesOf } from '../proof/challenge.ts'
 import { figuresOf } from '../proof/figures.ts'
-import { boundedRounds, type PlannedPart } from '../proof/planRun.ts'
+import { isWhole } from '../proof/part.ts'
+import { comparedWith, kindOf, type PlannedPart, partRole } from '../proof/partKinds.ts'
+import { boundedRounds } from '../proof/planPart.ts'
 import type { Run } from '../proof/verifyPart.ts'
-import { partRole } from './partRole.ts'
-
-/** §7: the timed passes of a secure preset last at least this long, so that the way of the last root is little of it. */
-const LEAST_PASS_SECONDS = 2
-const LEAST_PASS_ROUND_TRIPS = 50
 
 /** A run, the preset it is judged by and the shortest round trip measured before it. */
 export interface Timed {
@@ -43,11 +38,8 @@ export const fewRounds = ({ leastRounds }: Preset, { challenge }: Run) =>
   )
 
 function leastMicroseconds({ preset, run: { challenge }, roundTripUs }: Timed, p: number): number {
-  const role = partRole(challenge, p)
-  if (devicesOf(challenge.parts[p]!).length < challenge.deviceCount || role === 'link') return 0
-  if (role === 'memory')
-    return preset.passSeconds > 0 ? Math.max(LEAST_PASS_SECONDS * 1e6, LEAST_PASS_ROUND_TRIPS * roundTripUs) : 0
-  return SHORTEST_SHARE * 1e6 * (role === 'sustained' ? preset.sustainedSeconds : preset.partSeconds)
+  const part = challenge.parts[p]!
+  return isWhole(part) ? kindOf(part).leastUs(partRole(challenge.parts, p), preset, roundTripUs) : 0
 }
 
 /** A box that was busy in the first run and is idle in the second may be twice as fast, and is honest all the same. */
@@ -59,10 +51,9 @@ const LENGTHENED = 3
  */
 export function lengthen(plan: readonly PlannedPart[], timed: readonly TimedPart[]): PlannedPart[] {
   return plan.map((part, p) => {
-    const like = part.kind === 'link' ? plan.findIndex(({ kind }) => kind === 'memory') : p
-    const compared = part.mask === plan[0]!.mask ? like : 0
+    const compared = comparedWith(plan, p)
     const factors = timed
-      .filter((entry) => entry.part === compared)
+      .filter((entry) => entry.part === compared.part)
       .map(({ leastUs, elapsedUs }) => (LENGTHENED * leastUs) / elapsedUs)
     return { ...part, rounds: boundedRounds(Math.ceil(part.rounds * Math.max(1, ...factors)), part.kept.length) }
   })

@@ -6,8 +6,8 @@ import { fromHex, toHex } from '../bytes/hex.ts'
 import { inventoryOfVersion1, inventorySchema, inventoryVersion1 } from '../inventory/inventory.ts'
 import { MAX_DEVICES, MAX_PARTS, type ProtocolVersion } from '../params/constants.ts'
 import type { PresetName } from '../params/presets.ts'
-import { PART_KINDS } from '../proof/challenge.ts'
 import type { PartEvidence } from '../proof/evidence.ts'
+import { PART_KINDS } from '../proof/partKinds.ts'
 import { catalogueSchema } from './carriedCatalogue.ts'
 import { base64, count, hex, instant, precision } from './fields.ts'
 import { judgementSchema, reason } from './judgementSchema.ts'
@@ -36,7 +36,7 @@ const part = z.strictObject({
 
 const figure = z.strictObject({
   part: count,
-  kind: z.enum(PART_KINDS),
+  kind: z.enum(PART_KINDS.map(({ name }) => name)),
   precision,
   device: count,
   elapsedUs: count,

@@ -1,7 +1,9 @@
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import { PRESETS } from '../params/presets.ts'
-import type { Challenge, Part } from '../proof/challenge.ts'
-import { chooseSize, type PlanInputs, type PlannedPart, partKey, planRun, planSizing } from '../proof/planRun.ts'
+import type { Challenge } from '../proof/challenge.ts'
+import { comparedWith, type Part, type PlannedPart } from '../proof/partKinds.ts'
+import { type PlanInputs, partKey } from '../proof/planPart.ts'
+import { chooseSize, planRun, planSizing } from '../proof/planRun.ts'
 import type { SizedDevice } from '../proof/sizeClass.ts'
 
 /** A device as a plan sees it. */
@@ -15,16 +17,18 @@ export interface OfferedDevice extends SizedDevice {
  */
 export function wholeRunDiffers({ parts }: Challenge, devices: readonly OfferedDevice[]): string | null {
   const inputs = wholeRun(devices)
-  const ran = (precision: Precision) => parts.find((part) => part.kind === 'rounds' && part.precision === precision)
+  const sizing = planSizing(inputs)
+  const keyOf = (precision: Precision) => partKey(sizing.find((part) => part.precision === precision)!)
+  const ran = (precision: Precision) => parts.find((part) => partKey(part) === keyOf(precision))
   const missing = inputs.precisions.find((precision) => !ran(precision))
   if (missing) return `no part in ${missing}`
-  const badSize = inputs.precisions.find((precision) => !isClass(inputs, precision, ran(precision)!.m))
+  const badSize = inputs.precisions.find((precision) => !isClass(inputs, sizing, precision, ran(precision)!.m))
   if (badSize) return `m of ${badSize}`
   const plan = planRun(inputs, (precision) => ran(precision)!.m, new Map())
   const wrong = plan.findIndex((planned, p) => !parts[p] || !isPlanned(parts[p], planned))
   if (wrong >= 0) return `part ${wrong}, ${partKey(plan[wrong]!)} of devices ${plan[wrong]!.mask.toString(2)}`
   if (parts.length > plan.length) return `part ${plan.length}, which mainnet has not`
-  return shortenedPart(parts, devices.length)
+  return shortenedPart(parts)
 }
 
 function wholeRun(devices: readonly OfferedDevice[]): PlanInputs {
@@ -36,8 +40,7 @@ function wholeRun(devices: readonly OfferedDevice[]): PlanInputs {
 }
 
 /** From the size of the calibration to the largest that fits; between them the speed decides (UNDERSIZED_RUN). */
-function isClass(inputs: PlanInputs, precision: Precision, size: number): boolean {
-  const sizing = planSizing(inputs)
+function isClass(inputs: PlanInputs, sizing: readonly PlannedPart[], precision: Precision, size: number): boolean {
   const smallest = sizing.find((part) => part.precision === precision)!
   const atOnce = new Map([[partKey(smallest), { fastest: 0, slowest: 0 }]])
   return size >= smallest.m && size <= chooseSize(inputs, precision, sizing, atOnce)
@@ -54,13 +57,11 @@ function isPlanned(part: Part, planned: PlannedPart): boolean {
 
 const isShallow = ({ k }: Part, kept: number, planned: number): boolean => k === 2048 && kept >= 2 && kept <= planned
 
-/** Parts of one device last a third, links a quarter of what they are compared with. */
-function shortenedPart(parts: readonly Part[], devices: number): string | null {
-  const [first] = parts
-  const passes = parts.find(({ kind }) => kind === 'memory')?.rounds ?? 0
-  const wrong = parts.findIndex(({ kind, mask, rounds }) => {
-    if (kind === 'link') return 4 * rounds < passes
-    return kind === 'rounds' && mask !== 2 ** devices - 1 && 3 * rounds < first!.rounds
+/** The first part that is too short for what it is compared with. */
+function shortenedPart(parts: readonly Part[]): string | null {
+  const wrong = parts.findIndex(({ rounds }, p) => {
+    const { part, share } = comparedWith(parts, p)
+    return share * rounds < parts[part]!.rounds
   })
   return wrong < 0 ? null : `part ${wrong} rounds`
 }

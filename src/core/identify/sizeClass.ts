@@ -26,7 +26,7 @@ export function requiredClass(model: GpuModel, precision: Precision, rules: Cata
 
 /** With the margin taken off both. */
 function classAt(precision: Precision, rate: number, memoryBytes: number): number {
-  const k = classK(PRESETS.mainnet, 'gpu', 'rounds', precision)
+  const k = classK(PRESETS.mainnet, 'gpu', precision)
   let size = largestSize(PRESETS.mainnet, 'gpu', precision, k, memoryBytes * MARGIN)
   while (size > SMALLEST && 2 * size * size * k > rate * MARGIN * LONGEST_ROUND_S) size /= 2
   return size

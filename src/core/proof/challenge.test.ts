@@ -3,16 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { concatBytes } from '../bytes/bytes.ts'
 import { DecodeError } from '../bytes/reader.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
-import {
-  type Challenge,
-  decodeChallenge,
-  devicesOf,
-  drawSpace,
-  encodeChallenge,
-  openingBytes,
-  type Part,
-  rootCount,
-} from './challenge.ts'
+import { type Challenge, decodeChallenge, encodeChallenge } from './challenge.ts'
+import { devicesOf, type PartShape } from './part.ts'
+import { kindOf, type Part, rootCount } from './partKinds.ts'
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 const power = (low: number, high: number) => fc.integer({ min: low, max: high }).map((exponent) => 2 ** exponent)
@@ -38,6 +31,7 @@ const part = (deviceCount: number): fc.Arbitrary<Part> =>
       precision: one.kind === 'rounds' ? one.precision : 'int8',
       kept: one.kept.map((kept, d) => (one.kind === 'memory' && Math.floor(one.mask / 2 ** d) % 2 === 1 ? kept : 0)),
     }))
+    .map((one) => one as Part)
 
 const challenge: fc.Arbitrary<Challenge> = fc.integer({ min: 1, max: 32 }).chain((deviceCount) =>
   fc
@@ -54,7 +48,8 @@ const challenge: fc.Arbitrary<Challenge> = fc.integer({ min: 1, max: 32 }).chain
       const all = 2 ** deviceCount - 1
       const fill = one.parts.findLast(({ kind }) => kind === 'memory')
       if (!fill || fill.mask !== all || deviceCount < 2) return one
-      return { ...one, parts: [...one.parts, { ...fill, kind: 'link' as const, kept: fill.kept.map(() => 0) }] }
+      const link = { ...fill, kind: 'link', precision: 'int8', kept: fill.kept.map(() => 0) } as const
+      return { ...one, parts: [...one.parts, link] }
     }),
 )
 
@@ -109,11 +104,11 @@ describe('challenge', () => {
         for (const [p, asked] of one.parts.entries())
           for (const device of devicesOf(asked)) {
             expect(rootCount(asked, device)).toBeGreaterThanOrEqual(asked.rounds)
-            const { rounds, tiles } = drawSpace(one, p, device)
-            expect(rounds).toBe(asked.rounds)
+            const tiles = kindOf(asked).tiles(one.parts, p, device)
+            const openingBytes = kindOf(asked).openingBytes(one.parts, p, device)
             expect(tiles).toBeGreaterThanOrEqual(1)
-            expect(openingBytes(one, p, device) % 32).toBe(0)
-            expect(32 * Math.ceil(Math.log2(tiles))).toBeLessThanOrEqual(openingBytes(one, p, device))
+            expect(openingBytes % 32).toBe(0)
+            expect(32 * Math.ceil(Math.log2(tiles))).toBeLessThanOrEqual(openingBytes)
           }
       }),
     )
@@ -143,7 +138,7 @@ describe('challenge', () => {
     ],
   })
 
-  test.each<[string, Partial<Part>]>([
+  test.each<[string, Partial<PartShape>]>([
     ['an empty mask', { mask: 0 }],
     ['a device that is not there', { mask: 4 }],
     ['no rounds', { rounds: 0 }],
@@ -164,7 +159,15 @@ describe('challenge', () => {
   ])('refuses %s', (_, change) => {
     const one = sample()
     expect(decodes(encodeChallenge(one))).not.toBeNull()
-    expect(decodes(encodeChallenge({ ...one, parts: [{ ...one.parts[0]!, ...change }] }))).toBeNull()
+    expect(decodes(encodeChallenge({ ...one, parts: [{ ...one.parts[0]!, ...change } as Part] }))).toBeNull()
+  })
+
+  test('refuses a link part that says it fills memory too', () => {
+    const one = sample()
+    const fill = { ...one.parts[0]!, kind: 'memory', precision: 'int8', kept: [2, 2] } as const
+    const linked = (kept: number[]) => encodeChallenge({ ...one, parts: [fill, { ...fill, kind: 'link', kept }] })
+    expect(decodes(linked([0, 0]))).not.toBeNull()
+    expect(decodes(linked([2, 2]))).toBeNull()
   })
 
   test('refuses no part, and one too many', () => {

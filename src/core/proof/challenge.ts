@@ -2,7 +2,6 @@ import { concatBytes, u32le } from '../bytes/bytes.ts'
 import { ByteReader, DecodeError } from '../bytes/reader.ts'
 import { taggedHash } from '../bytes/sha256.ts'
 import {
-  KEPT_TILE_BYTES,
   MAX_DEVICES,
   MAX_K,
   MAX_KEPT,
@@ -12,29 +11,9 @@ import {
   type ProtocolVersion,
   TILE,
 } from '../params/constants.ts'
-import { PRECISION_NAMES, PRECISIONS, type Precision } from '../params/precision.ts'
-
-export const PART_KINDS = ['rounds', 'memory', 'bind', 'link'] as const
-export type PartKind = (typeof PART_KINDS)[number]
-
-/** One question of a challenge (§4.1). Every number in it is the validator's. */
-export interface Part {
-  readonly kind: PartKind
-  readonly precision: Precision
-  readonly m: number
-  readonly n: number
-  readonly k: number
-  /** T, or the number of passes P in memory and link parts. */
-  readonly rounds: number
-  readonly openings: number
-  /** Bit d is set when device d takes part. */
-  readonly mask: number
-  readonly limitMs: number
-  readonly openLimitMs: number
-  /** G_d, one per device of the challenge; 0 except in memory parts. */
-  readonly kept: readonly number[]
-  readonly nonceHash: Uint8Array
-}
+import { PRECISION_NAMES, PRECISIONS } from '../params/precision.ts'
+import { inMask, type PartShape, tilesOf } from './part.ts'
+import { kindOf, PART_KINDS, type Part } from './partKinds.ts'
 
 export interface Challenge {
   readonly version: ProtocolVersion
@@ -60,7 +39,10 @@ export function encodeChallenge(challenge: Challenge): Uint8Array {
 function encodePart(part: Part): Uint8Array {
   const numbers = [part.m, part.n, part.k, part.rounds, part.openings, part.mask, part.limitMs, part.openLimitMs]
   return concatBytes(
-    Uint8Array.of(PART_KINDS.indexOf(part.kind), PRECISIONS[part.precision].code),
+    Uint8Array.of(
+      PART_KINDS.findIndex(({ name }) => name === part.kind),
+      PRECISIONS[part.precision].code,
+    ),
     ...numbers.map(u32le),
     ...part.kept.map(u32le),
     part.nonceHash,
@@ -102,32 +84,27 @@ function decodePart(reader: ByteReader, deviceCount: number, p: number, before: 
   const limitMs = u32('limit', 1, 2 ** 31)
   const openLimitMs = u32('opening limit', 1, 2 ** 31)
   const kept = Array.from({ length: deviceCount }, () => reader.u32(name('kept')))
-  const part = { kind, precision, m, n, k, rounds, openings, mask, limitMs, openLimitMs, kept }
-  ensureMemoryShape(part, name, before)
-  return { ...part, nonceHash: reader.bytes(32, name('nonce hash')) }
+  const part = { kind: kind.name, precision, m, n, k, rounds, openings, mask, limitMs, openLimitMs, kept }
+  ensureShape([...before, part], p, name)
+  // What tells the kinds apart has just been checked.
+  return { ...part, nonceHash: reader.bytes(32, name('nonce hash')) } as Part
 }
 
-/** §7, §8: memory, bind and link parts are int8; only memory keeps rounds; a link part needs a memory part of all devices. */
-function ensureMemoryShape(
-  part: Omit<Part, 'nonceHash'>,
-  name: (field: string) => string,
-  before: readonly Part[],
-): void {
-  if (part.kind !== 'rounds' && part.precision !== 'int8') throw new DecodeError(`${name('precision')}: int8 expected`)
+/** §7, §8: the precisions of the kind, kept rounds of those who fill and of nobody else, and what the kind asks itself. */
+function ensureShape(parts: readonly PartShape[], p: number, name: (field: string) => string): void {
+  const part = parts[p]!
+  const kind = kindOf(part)
+  if (!kind.precisions.includes(part.precision))
+    throw new DecodeError(`${name('precision')}: ${kind.precisions.join(' or ')} expected`)
   part.kept.forEach((kept, device) => {
     if (kept > MAX_KEPT) throw new DecodeError(`${name('kept')}: at most ${MAX_KEPT} expected, got ${kept}`)
-    const asked = part.kind === 'memory' && inMask(part.mask, device)
+    const asked = kind.fill(parts, p) === p && inMask(part.mask, device)
     if (asked !== kept > 0) throw new DecodeError(`${name('kept')}: wrong for device ${device}`)
     if (kept * tilesOf(part) >= 2 ** 32) throw new DecodeError(`${name('kept')}: 2^32 tiles or more`)
   })
-  const all = 2 ** part.kept.length - 1
-  const fill = before.findLast((earlier) => earlier.kind === 'memory')
-  if (part.kind === 'link' && (part.mask !== all || part.kept.length < 2 || !fill || !sameProduct(fill, part)))
-    throw new DecodeError(`${name('link')}: needs a memory part of all of several devices before it`)
+  const refused = kind.refuse?.(parts, p)
+  if (refused) throw new DecodeError(`${name(kind.name)}: ${refused}`)
 }
-
-const sameProduct = (a: Omit<Part, 'nonceHash'>, b: Omit<Part, 'nonceHash'>): boolean =>
-  a.mask === b.mask && a.m === b.m && a.n === b.n && a.k === b.k
 
 function bounded(value: number, low: number, high: number, what: string): number {
   if (value < low || value > high) throw new DecodeError(`${what}: ${low} to ${high} expected, got ${value}`)
@@ -137,49 +114,4 @@ function bounded(value: number, low: number, high: number, what: string): number
 function powerOfTwo(value: number, what: string): number {
   if ((value & (value - 1)) !== 0) throw new DecodeError(`${what}: power of two expected, got ${value}`)
   return value
-}
-
-export const inMask = (mask: number, device: number): boolean => Math.floor(mask / 2 ** device) % 2 === 1
-
-/** The devices of a part, ascending. */
-export const devicesOf = (part: Pick<Part, 'mask' | 'kept'>): number[] =>
-  part.kept.flatMap((_, device) => (inMask(part.mask, device) ? [device] : []))
-
-/** Tiles of one product. */
-export const tilesOf = (part: Pick<Part, 'm' | 'n'>): number => (part.m / TILE) * (part.n / TILE)
-
-/** The memory part whose fill part p reads: itself, or the last one before a link part. */
-export function fillPartOf(challenge: Pick<Challenge, 'parts'>, p: number): number {
-  if (challenge.parts[p]!.kind === 'memory') return p
-  return challenge.parts.findLastIndex((part, index) => index < p && part.kind === 'memory')
-}
-
-/** W of device d: tiles over the whole fill (§7). */
-export const fillTiles = (fill: Part, device: number): number => fill.kept[device]! * tilesOf(fill)
-
-export const fillBytes = (fill: Part, device: number): number => fillTiles(fill, device) * KEPT_TILE_BYTES
-
-/** How many roots device d owes in part p. */
-export function rootCount(part: Part, device: number): number {
-  return (part.kind === 'memory' ? part.kept[device]! : 0) + part.rounds
-}
-
-/** What the draws of §4.4 choose from: rounds and tiles, or passes and tiles of the fill. */
-export function drawSpace(
-  challenge: Pick<Challenge, 'parts'>,
-  p: number,
-  device: number,
-): { rounds: number; tiles: number } {
-  const part = challenge.parts[p]!
-  if (part.kind === 'rounds' || part.kind === 'bind') return { rounds: part.rounds, tiles: tilesOf(part) }
-  return { rounds: part.rounds, tiles: fillTiles(challenge.parts[fillPartOf(challenge, p)]!, device) }
-}
-
-/** Bytes of one opening: its siblings, and in memory and link parts those of the fill too (§7). */
-export function openingBytes(challenge: Pick<Challenge, 'parts'>, p: number, device: number): number {
-  const part = challenge.parts[p]!
-  if (part.kind === 'rounds' || part.kind === 'bind') return 32 * Math.log2(tilesOf(part))
-  const fill = challenge.parts[fillPartOf(challenge, p)]!
-  const inRound = Math.log2(tilesOf(fill))
-  return 32 * (inRound + Math.ceil(Math.log2(fill.kept[device]!)) + inRound)
 }

@@ -1,20 +1,22 @@
-import { KEPT_TILE_BYTES, type ProtocolVersion } from '../params/constants.ts'
+import type { ProtocolVersion } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
-import { type Challenge, fillBytes, fillPartOf, fillTiles, type PartKind } from './challenge.ts'
+import type { Challenge } from './challenge.ts'
 import type { PartEvidence } from './evidence.ts'
+import { fillBytes } from './part.ts'
+import { kindOf, type Part, untimedRoots } from './partKinds.ts'
 import type { Run } from './verifyPart.ts'
 
 /** What one device showed in one part, in whole numbers, so that every verifier gets the same digits. */
 export interface Figure {
   readonly part: number
-  readonly kind: PartKind
+  readonly kind: Part['kind']
   readonly precision: Precision
   readonly device: number
   /** §4.3, §7: from before S (or Z_0) was written until the last root was read. Nothing is subtracted. */
   readonly elapsedUs: number
-  /** Operations a second in rounds and bind parts, bytes a second in memory and link parts; rounded down. */
+  /** Operations a second, or bytes a second where a fill is read; rounded down. */
   readonly perSecond: number
-  /** Bytes held through the passes of a memory part, otherwise 0. */
+  /** Bytes of the part's own fill, otherwise 0. */
   readonly heldBytes: number
 }
 
@@ -30,7 +32,7 @@ function figureOf(challenge: Challenge, p: number, evidence: PartEvidence, devic
   const arrivals = evidence.devices.find((candidate) => candidate.device === device)!.arrivalsUs
   const elapsedUs = Math.max(1, arrivals.at(-1)! - (evidence.zSentUs ?? 0))
   const place = { part: p, kind: part.kind, precision: part.precision, device, elapsedUs }
-  const heldBytes = part.kind === 'memory' ? fillBytes(part, device) : 0
+  const heldBytes = kindOf(part).fill(challenge.parts, p) === p ? fillBytes(part, device) : 0
   return { ...place, perSecond: perSecond(challenge, place, part.rounds, elapsedUs), heldBytes }
 }
 
@@ -47,12 +49,7 @@ function perSecond(challenge: Challenge, place: Place, rounds: number, elapsedUs
 
 /** Operations of so many rounds, or bytes of so many passes. */
 function workOf(challenge: Challenge, { part: p, device }: Place, rounds: number): bigint {
-  const part = challenge.parts[p]!
-  const product = (...factors: number[]) => factors.reduce((sofar, factor) => sofar * BigInt(factor), BigInt(rounds))
-  if (part.kind === 'rounds' || part.kind === 'bind') return product(2, part.m, part.n, part.k)
-  const tiles = fillTiles(challenge.parts[fillPartOf(challenge, p)]!, device)
-  // §7 counts both tiles of a pair, §8 only the one that crosses the link.
-  return product(part.kind === 'memory' ? 2 * KEPT_TILE_BYTES : KEPT_TILE_BYTES, tiles)
+  return BigInt(rounds) * BigInt(kindOf(challenge.parts[p]!).work(challenge.parts, p, device))
 }
 
 /** §4.3: what counts of each figure of a run where several devices took part, in the order of `figuresOf`. */
@@ -61,7 +58,7 @@ export function countedPerSecond(run: Run, rules: ProtocolVersion): number[] {
   return run.parts.flatMap((_, part) => counted(run, part))
 }
 
-/** Arrivals of the roots that are timed, in microseconds since S_p, or since Z_0 in a memory part. */
+/** Arrivals of the roots that are timed, in microseconds since S_p, or since Z_0 where there is one. */
 interface TimedDevice {
   readonly device: number
   readonly arrivalsUs: readonly number[]
@@ -72,9 +69,7 @@ function timedDevices({ challenge, parts }: Run, p: number): TimedDevice[] {
   const { devices, zSentUs } = parts[p]!
   return devices.map(({ device, arrivalsUs }) => ({
     device,
-    arrivalsUs: arrivalsUs
-      .slice(part.kind === 'memory' ? part.kept[device]! : 0)
-      .map((arrival) => arrival - (zSentUs ?? 0)),
+    arrivalsUs: arrivalsUs.slice(untimedRoots(part, device)).map((arrival) => arrival - (zSentUs ?? 0)),
   }))
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Part } from './challenge.ts'
 import { openingRanges, sampleRanges } from './openingRanges.ts'
+import type { Part } from './partKinds.ts'
 import type { OpeningRange, Run } from './verifyPart.ts'
 
 const run: fc.Arbitrary<Run> = fc

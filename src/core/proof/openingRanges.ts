@@ -1,4 +1,4 @@
-import { devicesOf } from './challenge.ts'
+import { devicesOf } from './part.ts'
 import type { OpeningRange, Run } from './verifyPart.ts'
 
 /** Small enough that the last core to finish does not keep the others waiting. */

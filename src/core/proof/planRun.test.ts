@@ -4,17 +4,12 @@ import { challengeDiffers } from '../certificate/challengeDiffers.ts'
 import { lengthen } from '../certificate/shortParts.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import { PRESETS } from '../params/presets.ts'
-import { type Challenge, decodeChallenge, encodeChallenge, rootCount } from './challenge.ts'
+import { type Challenge, decodeChallenge, encodeChallenge } from './challenge.ts'
 import type { PartEvidence } from './evidence.ts'
-import {
-  chooseSize,
-  type PlanInputs,
-  type PlannedPart,
-  planRun,
-  planSizing,
-  planTiming,
-  type Timings,
-} from './planRun.ts'
+import type { PlannedPart } from './partKinds.ts'
+import { rootCount } from './partKinds.ts'
+import type { PlanInputs, Timings } from './planPart.ts'
+import { chooseSize, planRun, planSizing, planTiming } from './planRun.ts'
 import { timingsOf } from './timings.ts'
 
 const memory = fc.oneof(

@@ -1,7 +1,6 @@
 import { MAX_KEPT, TILE } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
 import type { Preset } from '../params/presets.ts'
-import type { PartKind } from './challenge.ts'
 
 /** What a device is, whoever made it: the class decides k and sizes, the back end is only a name. */
 export type DeviceClass = 'cpu' | 'gpu'
@@ -16,12 +15,12 @@ export interface SizedDevice {
 const ENTRY_BYTES: Readonly<Record<Precision, number>> = { int8: 1, fp8: 1, bf16: 2, fp16: 2, fp32: 4 }
 
 /** k of a CPU, and of bound rounds, which are about C alone. */
-const SHALLOW_K = 2048
+export const SHALLOW_K = 2048
 
 /** §4.0. k is never lowered: it is what makes storing cheaper than recomputing. A CPU has one k for everything. */
-export function classK(preset: Preset, device: DeviceClass, kind: PartKind, precision: Precision): number {
+export function classK(preset: Preset, device: DeviceClass, precision: Precision): number {
   if (preset.size > 0) return device === 'cpu' ? Math.min(preset.size, SHALLOW_K) : preset.size
-  if (device === 'cpu' || kind === 'bind') return SHALLOW_K
+  if (device === 'cpu') return SHALLOW_K
   return precision === 'fp32' ? 8192 : 32768
 }
 

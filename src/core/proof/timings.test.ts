@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Challenge, Part } from './challenge.ts'
+import type { Challenge } from './challenge.ts'
 import type { PartEvidence } from './evidence.ts'
+import type { Part } from './partKinds.ts'
 import { timingsOf } from './timings.ts'
 
 const part = (kind: Part['kind'], rounds: number, kept: number): Part => ({

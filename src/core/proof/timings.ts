@@ -1,37 +1,25 @@
-import { type Challenge, fillBytes } from './challenge.ts'
+import type { Challenge } from './challenge.ts'
 import type { PartEvidence } from './evidence.ts'
-import { partKey, type Timings } from './planRun.ts'
+import { kindOf } from './partKinds.ts'
+import type { Timings } from './planPart.ts'
 
 /** What a calibration run showed: seconds of one root in each part, fastest and slowest device. */
 export function timingsOf(challenge: Challenge, parts: readonly PartEvidence[], roundTripSeconds: number): Timings {
   const timings = new Map<string, { fastest: number; slowest: number }>()
-  const note = (key: string, seconds: readonly number[]) =>
-    timings.set(key, { fastest: Math.min(...seconds), slowest: Math.max(...seconds) })
-  const secondsOf = (arrivalsUs: readonly number[], startUs = 0) =>
-    secondsPerRoot(
-      arrivalsUs.map((arrival) => arrival - startUs),
-      roundTripSeconds,
-    )
   for (const [p, part] of challenge.parts.entries()) {
     const { devices, zSentUs } = parts[p]!
-    if (part.kind !== 'memory') {
-      note(
-        partKey(part),
-        devices.map(({ arrivalsUs }) => secondsOf(arrivalsUs)),
-      )
-      continue
+    const from = new Map(devices.map(({ device }) => [device, 0]))
+    for (const [i, phase] of kindOf(part).phases.entries()) {
+      const startUs = i === 0 ? 0 : (zSentUs ?? 0)
+      const seconds = devices.map(({ arrivalsUs, device }) => {
+        const first = from.get(device)!
+        from.set(device, first + phase.roots(part, device))
+        const own = arrivalsUs.slice(first, from.get(device)).map((arrival) => arrival - startUs)
+        return secondsPerRoot(own, roundTripSeconds) / phase.timing(part, device).units
+      })
+      const { key } = phase.timing(part, devices[0]!.device)
+      timings.set(key, { fastest: Math.min(...seconds), slowest: Math.max(...seconds) })
     }
-    note(
-      'pass byte',
-      devices.map(
-        ({ arrivalsUs, device }) =>
-          secondsOf(arrivalsUs.slice(part.kept[device]!), zSentUs ?? 0) / fillBytes(part, device),
-      ),
-    )
-    note(
-      'fill',
-      devices.map(({ arrivalsUs, device }) => secondsOf(arrivalsUs.slice(0, part.kept[device]!))),
-    )
   }
   return timings
 }

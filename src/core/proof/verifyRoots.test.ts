@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Challenge, devicesOf, type Part, rootCount } from './challenge.ts'
+import type { Challenge } from './challenge.ts'
 import type { PartEvidence } from './evidence.ts'
+import { devicesOf } from './part.ts'
+import { type Part, rootCount } from './partKinds.ts'
 import { verifyRoots } from './verifyPart.ts'
 
 /** A part of two devices, with the times of an honest run, and one thing done to them. */

@@ -89,7 +89,7 @@ async function bench(flags: BenchFlags, { env }: CommandContext, signal: AbortSi
 /** Bare and proven take turns on the same operands, so that both see the same clocks and neighbours. */
 async function measure(device: Device, precision: Precision, flags: BenchFlags, signal: AbortSignal): Promise<Row> {
   const { class: deviceClass, freeBytes, name } = device.facts
-  const k = classK(PRESETS.mainnet, deviceClass, 'rounds', precision)
+  const k = classK(PRESETS.mainnet, deviceClass, precision)
   const slow = deviceClass === 'cpu' && precision === 'fp32' ? 256 : deviceClass === 'cpu' ? 1024 : 16384
   const size = flags.size ?? Math.min(slow, largestSize(PRESETS.mainnet, deviceClass, precision, k, 0.9 * freeBytes))
   const task = (rounds: number): ChainTask => ({

@@ -1,5 +1,5 @@
 import type { Step } from '../../apps/validator/verifyBox.ts'
-import type { PlannedPart } from '../../core/proof/planRun.ts'
+import { kindOf, type PlannedPart } from '../../core/proof/partKinds.ts'
 import { formatBytes, formatSeconds } from '../../core/units/format.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -43,9 +43,9 @@ export function showSteps(terminal: Terminal): (step: Step) => void {
 function partName(parts: readonly PlannedPart[], p: number): string {
   const part = parts[p]!
   const size = `m = n = ${part.m}, k = ${part.k}`
-  const counted = part.kind === 'memory' || part.kind === 'link' ? `${part.rounds} passes` : `${part.rounds} rounds`
-  const what = part.kind === 'rounds' ? part.precision : part.kind
-  return `part ${p + 1} of ${parts.length}: ${what}, ${size}, ${counted}`
+  const { label, name, phases } = kindOf(part)
+  const counted = `${part.rounds} ${phases.at(-1)!.name}`
+  return `part ${p + 1} of ${parts.length}: ${label?.(part) ?? name}, ${size}, ${counted}`
 }
 
 export function bar(share: number, width: number): string {

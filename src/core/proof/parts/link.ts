@@ -1,0 +1,39 @@
+import { isWhole, type PartKind, type PartShape } from '../part.ts'
+import { LINK_SHARE, type PlanInputs } from '../planPart.ts'
+import { overFill, passes } from './fill.ts'
+
+/** The partners lie in the memory of the device before. */
+const deviceBefore = ({ kept }: PartShape, device: number): number => (device + kept.length - 1) % kept.length
+
+const lastFillBefore = (parts: readonly PartShape[], p: number): number =>
+  parts.findLastIndex(({ kept }, index) => index < p && kept.some((rounds) => rounds > 0))
+
+const sameProduct = (a: PartShape, b: PartShape): boolean =>
+  a.mask === b.mask && a.m === b.m && a.n === b.n && a.k === b.k
+
+/** §8: passes over a fill that read each device's partners from another, so that what joins them is timed. */
+export const link: PartKind<PartShape<'link', 'int8'>> = {
+  // Only the tile that crosses the link counts.
+  ...overFill({ fill: lastFillBefore, peerOf: deviceBefore, tilesCounted: 1 }),
+  name: 'link',
+  phases: [passes(deviceBefore)],
+  refuse: (parts, p) => {
+    const part = parts[p]!
+    const fill = parts[lastFillBefore(parts, p)]
+    return isWhole(part) && part.kept.length > 1 && fill && sameProduct(fill, part)
+      ? null
+      : 'needs a memory part of all of several devices before it'
+  },
+  leastUs: () => 0,
+  planTiming: () => [],
+  // Planned with the fill it reads.
+  plan: () => [],
+}
+
+/** The link part over a fill. */
+export const linkOver = (fill: PartShape<string, 'int8'>, { preset }: PlanInputs): PartShape<'link', 'int8'> => ({
+  ...fill,
+  kind: link.name,
+  kept: fill.kept.map(() => 0),
+  rounds: Math.max(preset.leastRounds, Math.ceil(fill.rounds / LINK_SHARE)),
+})

@@ -1,0 +1,91 @@
+import type { PartKind, PartShape } from '../part.ts'
+import { calibrationPart, limitFor, type PlanInputs, plannedRounds, TIMED_ROUNDS, type Timings } from '../planPart.ts'
+import { classK, keptRounds, memorySize, type SizedDevice } from '../sizeClass.ts'
+import { overFill, passes } from './fill.ts'
+import { linkOver } from './link.ts'
+
+type MemoryPart = PartShape<'memory', 'int8'>
+
+const ownMemory = (_: PartShape, device: number): number => device
+
+/** The timed passes of a secure preset last at least this long, so that the way of the last root is little of it. */
+const LEAST_PASS_SECONDS = 2
+const LEAST_PASS_ROUND_TRIPS = 50
+
+/** §7: the memory is filled with rounds, then read in passes that nobody could foresee. */
+export const memory: PartKind<MemoryPart> = {
+  ...overFill({ fill: (_, p) => p, peerOf: ownMemory, tilesCounted: 2 }),
+  name: 'memory',
+  phases: [
+    {
+      name: 'rounds',
+      roots: ({ kept }, device) => kept[device]!,
+      task: ({ m, n, k, kept }, { device, seed }) => ({ fill: { m, n, k, seed, kept: kept[device]! } }),
+      timing: () => ({ key: 'fill', units: 1 }),
+    },
+    passes(ownMemory),
+  ],
+  leastUs: (_, { passSeconds }, roundTripUs) =>
+    passSeconds > 0 ? Math.max(LEAST_PASS_SECONDS * 1e6, LEAST_PASS_ROUND_TRIPS * roundTripUs) : 0,
+  planTiming: (inputs) => {
+    if (!inputs.memory) return []
+    const part = whole(inputs)
+    const kept = inputs.devices.map((device, d) => Math.min(part.kept[d]!, timedFill(device)))
+    return [{ ...part, kept, rounds: timedPasses(inputs) }]
+  },
+  plan: (inputs, _, timings) => {
+    if (!inputs.memory) return []
+    const part = lasting(inputs, timings)
+    return inputs.devices.length < 2 ? [part] : [part, linkOver(part, inputs)]
+  },
+}
+
+/** All of the memory of each device. */
+function whole(inputs: PlanInputs): MemoryPart {
+  const k = classK(inputs.preset, inputs.devices[0]!.class, 'int8')
+  const size = Math.min(...inputs.devices.map((device) => memorySize(inputs.preset, device, k)))
+  const kept = inputs.devices.map((device) => keptRounds(inputs.preset, device, size, k))
+  return { ...calibrationPart(inputs, memory, 'int8', size), kept }
+}
+
+/** A pass over a few megabytes measures the threads of a CPU waking up, not its memory; rounds of a card are large. */
+const timedFill = (device: SizedDevice): number => (device.class === 'cpu' ? 48 : 16)
+
+/** A card reads so small a fill in milliseconds, and roots come together over a network: a few of its passes say nothing. */
+const timedPasses = ({ devices }: PlanInputs): number =>
+  devices.some((device) => device.class === 'gpu') ? 24 : TIMED_ROUNDS
+
+/** §7 asks for 50; a quarter more, as 2.5 s are wanted where 2 are asked. */
+const PASS_ROUND_TRIPS = 1.25 * LEAST_PASS_ROUND_TRIPS
+
+/** The slowest fill of a card that we wait for. */
+const LONGEST_FILL_SECONDS = 300
+
+function lasting(inputs: PlanInputs, timings: Timings): MemoryPart {
+  const planned = whole(inputs)
+  const fill = timings.get('fill')
+  const kept = planned.kept.map((rounds, device) => affordable(inputs, device, rounds, fill?.slowest))
+  const pass = timings.get('pass byte')
+  const bytes = Math.max(...kept) * planned.m * planned.n * 2
+  // A CPU's caches make a short calibration of its memory uncertain; the passes must not be over too soon.
+  const certain = inputs.devices.some((device) => device.class === 'cpu') ? 2 : 1
+  const wanted = Math.max(
+    certain * inputs.preset.passSeconds,
+    inputs.preset.secure ? PASS_ROUND_TRIPS * inputs.roundTripSeconds : 0,
+  )
+  const rounds = plannedRounds(
+    pass && wanted > 0 ? Math.ceil(wanted / (pass.fastest * bytes)) : inputs.preset.fixedPasses,
+    inputs,
+  )
+  const expected = (fill?.slowest ?? 1) * Math.max(...kept) + (pass?.slowest ?? 0) * bytes * rounds
+  const limitMs = limitFor(expected, LONGEST_FILL_SECONDS)
+  return { ...planned, kept, rounds, openings: inputs.openings, limitMs }
+}
+
+/** A CPU fills slowly, and its memory proves little: a few seconds are enough. A card is always filled. */
+const CPU_FILL_SECONDS = 4
+
+const affordable = (inputs: PlanInputs, device: number, kept: number, secondsPerRound: number | undefined): number =>
+  inputs.devices[device]!.class === 'cpu' && secondsPerRound !== undefined
+    ? Math.max(2, Math.min(kept, Math.floor(CPU_FILL_SECONDS / secondsPerRound)))
+    : kept

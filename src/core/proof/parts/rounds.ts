@@ -1,0 +1,35 @@
+import { PRECISION_NAMES } from '../../params/precision.ts'
+import { fingerprintTile } from '../fingerprint.ts'
+import { isWhole, type PartKind, type PartShape } from '../part.ts'
+import { calibrationPart, lasting } from '../planPart.ts'
+import { classK } from '../sizeClass.ts'
+import { chain } from './chain.ts'
+
+/** §4: a chain of products in one precision, as fast as the device can. */
+export const rounds: PartKind<PartShape<'rounds'>> = {
+  ...chain('rounds', ({ own, salt }) => fingerprintTile(own, salt)),
+  name: 'rounds',
+  precisions: PRECISION_NAMES,
+  k: classK,
+  /** A precision asked twice of all devices is sustained the second time. */
+  role: (parts, p) => {
+    const part = parts[p]!
+    if (!isWhole(part)) return 'alone'
+    const first = parts.findIndex(
+      (other) => other.kind === part.kind && other.precision === part.precision && isWhole(other),
+    )
+    return first === p ? 'peak' : 'sustained'
+  },
+  label: ({ precision }) => precision,
+  planTiming: (inputs, size) =>
+    inputs.precisions.map((precision) => calibrationPart(inputs, rounds, precision, size(precision))),
+  plan: (inputs, size, timings) => {
+    const { precisions, partSeconds, sustainedSeconds } = inputs
+    const sustained = precisions.includes('bf16') ? 'bf16' : precisions[0]
+    const asked = precisions.map((precision) => ({ precision, seconds: partSeconds }))
+    if (sustainedSeconds > 0 && sustained) asked.push({ precision: sustained, seconds: sustainedSeconds })
+    return asked.map(({ precision, seconds }) =>
+      lasting(inputs, calibrationPart(inputs, rounds, precision, size(precision)), seconds, timings),
+    )
+  },
+}
