@@ -21,10 +21,10 @@ import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { writeAside } from '../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
-import { TouchstoneError } from '../ports/errors.ts'
 import type { OpeningChecker } from '../ports/openingChecker.ts'
 import { cataloguePath } from './cataloguePath.ts'
 import { EXIT, exitOfCheck } from './exitCodes.ts'
+import { fault } from './faults.ts'
 import { readDuration, readWhole } from './parseOptions.ts'
 import { checkJson, type OpeningCount, showCheck } from './render/showCheck.ts'
 import { bar } from './render/showSteps.ts'
@@ -117,30 +117,15 @@ function writeSigned(text: string, checked: CheckedEvidence, { summary, counters
   if (summary !== undefined) {
     const isOurs = checked.read.signerKeys.some((key) => equalBytes(key, signer.publicKey))
     const written = isOurs ? issueSummary(checked.read, text, signer) : null
-    if (written === null) throw notOurs(isOurs)
+    if (written === null) throw fault(isOurs ? 'OTHER_VERSION' : 'NOT_YOUR_SIGNATURE')
     writeAside(summary, written)
   }
   if (countersign !== undefined && exitOfCheck(checked) === EXIT.genuine) {
     const written = checked.read.version > 1 ? counterSign(text, signer) : null
-    if (written === null) throw notOurs(true)
+    if (written === null) throw fault('OTHER_VERSION')
     writeAside(countersign, written)
   }
 }
-
-const notOurs = (isOurs: boolean) =>
-  new TouchstoneError(
-    { code: isOurs ? 'OTHER_VERSION' : 'NOT_YOUR_SIGNATURE' },
-    {
-      message: isOurs
-        ? 'a certificate of version 1 has neither summary nor second signature, and one of version 2 at most eight'
-        : 'only a signer of the certificate writes its summary',
-      blame: 'user',
-      retry: false,
-      nextStep: isOurs
-        ? 'Verify the box again.'
-        : 'Ask its signer for a summary, or countersign the certificate first.',
-    },
-  )
 
 async function readerRules(flags: CheckFlags, home: string): Promise<ReaderRules> {
   const own = loadSigner(home, 'validator', systemRandomness).publicKey
@@ -168,16 +153,7 @@ function readText(file: string) {
       return { code: 'TOO_LARGE', got: stats.size, expected: MAX_CERTIFICATE_BYTES } as const
     return readFileSync(descriptor, 'latin1')
   } catch (cause) {
-    throw new TouchstoneError(
-      { code: 'NOT_READABLE', file },
-      {
-        message: `cannot read ${file}`,
-        blame: 'user',
-        retry: false,
-        nextStep: 'Name a certificate file that exists and that you may read.',
-        cause,
-      },
-    )
+    throw fault('NOT_READABLE', { file }, cause)
   } finally {
     if (descriptor !== null) closeSync(descriptor)
   }

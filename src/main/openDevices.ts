@@ -1,7 +1,8 @@
 import { openCpuDevice } from '../drivers/gpu/cpu/openCpuDevice.ts'
+import { fault as cudaFault } from '../drivers/gpu/cuda/faults.ts'
 import { openCudaDevices } from '../drivers/gpu/cuda/openCudaDevices.ts'
 import type { Device } from '../ports/device.ts'
-import { TouchstoneError } from '../ports/errors.ts'
+import { fault } from './faults.ts'
 
 type OnFailure = (fault: unknown) => void
 
@@ -16,14 +17,12 @@ export async function openDevices(list: string, onFailure: OnFailure): Promise<D
   return devices
 }
 
-const ABSENT = ['NO_GPU_DRIVER', 'NO_GPU']
-
 /** A box without a card is no fault; a card that cannot be opened is. */
 async function openWhatThereIs(onFailure: OnFailure): Promise<Device[]> {
   try {
     return await openCudaDevices({ onFailure })
   } catch (error) {
-    if (error instanceof TouchstoneError && ABSENT.includes(error.detail.code)) return [await openCpuDevice({})]
+    if (cudaFault.is(error, 'NO_GPU_DRIVER', 'NO_GPU')) return [await openCpuDevice({})]
     throw error
   }
 }
@@ -38,12 +37,8 @@ async function openNamed(name: string, onFailure: OnFailure): Promise<Device[]> 
 }
 
 const unknownDevice = (name: string) =>
-  new TouchstoneError(
-    { code: 'UNKNOWN_DEVICE' },
-    {
-      message: `there is no kind of device called ${name.slice(0, 20)}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Use auto, cpu, cuda, or cuda:0 for one card.',
-    },
-  )
+  fault('UNKNOWN_DEVICE', {
+    what: 'there is no kind of device called',
+    name: name.slice(0, 20),
+    kinds: 'auto, cpu, cuda, or cuda:0 for one card',
+  })

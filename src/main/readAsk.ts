@@ -1,7 +1,7 @@
 import type { VerifyOptions } from '../apps/validator/verifyBox.ts'
 import { PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
 import { type Preset, presetAsked } from '../core/params/presets.ts'
-import { TouchstoneError } from '../ports/errors.ts'
+import { fault } from './faults.ts'
 import { programName } from './version.ts'
 
 /** What `verify` takes that decides what the box is asked. */
@@ -50,13 +50,4 @@ export function readAsk(flags: AskFlags): VerifyOptions {
 const tooWeak = (
   { name }: Preset,
   { option, asked, least }: { readonly option: string; readonly asked: number; readonly least: number },
-) =>
-  new TouchstoneError(
-    { code: 'BELOW_PRESET', option, preset: name },
-    {
-      message: `${option} ${asked} asks for less than the preset ${name}, which has ${least}`,
-      blame: 'user',
-      retry: false,
-      nextStep: `Use ${option} ${least} or more, or the preset mainnet, which less than its own makes "custom".`,
-    },
-  )
+) => fault('BELOW_PRESET', { option, preset: name, asked, least })

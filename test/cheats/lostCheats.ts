@@ -1,15 +1,11 @@
 import { PRESETS } from '../../src/core/params/presets.ts'
+import { fault } from '../../src/drivers/gpu/cuda/faults.ts'
 import type { ChainTask, LeafPosition, OnRoot } from '../../src/ports/device.ts'
-import { TouchstoneError } from '../../src/ports/errors.ts'
 import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
 import type { Work } from '../support/openReferenceDevice.ts'
 import { type BoxCheat, CheatingDevice, honestDevices, randomBytes } from './cheat.ts'
 
-const saysLost = () =>
-  new TouchstoneError(
-    { code: 'GPU_LOST' },
-    { message: 'card 1: the card stopped working', blame: 'prover', retry: false, nextStep: 'Believe it.' },
-  )
+const saysLost = () => fault('GPU_LOST', { what: 'card 1: the card stopped working', mend: 'Believe it.' })
 
 /** Commits to junk in its first chain and is honest ever after. */
 class FakesOnce extends CheatingDevice {

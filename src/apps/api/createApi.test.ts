@@ -12,14 +12,13 @@ import { openEmbedded } from '../../drivers/store/openEmbedded.ts'
 import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from '../../main/faults.ts'
 import type { Store } from '../../ports/store.ts'
 import { createLiveRuns } from '../shared/createLiveRuns.ts'
 import { signRequest } from '../shared/signedRequest.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { createApi } from './createApi.ts'
 
-const FAULT = { blame: 'prover', retry: false, nextStep: 'Do not.' } as const
 const writer = testSigner(3)
 const validator = toHex(testSigner(5).publicKey)
 const runId = 'ab'.repeat(16)
@@ -290,11 +289,14 @@ describe('writing', () => {
 
   test('attack 93: the machine of the validator itself is refused, and nothing is kept', async () => {
     const ensureForeign = async ({ address }: { readonly address: string }) => {
-      if (address === 'local') throw new TouchstoneError({ code: 'OWN_MACHINE' }, { ...FAULT, message: 'it is us' })
+      if (address === 'local') throw fault('OWN_MACHINE')
     }
     const api = createApi({ ...deps, ensureForeign })
     const { status, body } = await write('PUT', '/v1/boxes/us', { ...box, address: 'local' }, {}, api)
-    expect([status, body.error]).toMatchObject([400, { code: 'OWN_MACHINE', nextStep: 'Do not.' }])
+    expect([status, body.error]).toMatchObject([
+      400,
+      { code: 'OWN_MACHINE', nextStep: expect.stringContaining('api.ownMachine') },
+    ])
     expect(await store.box('us')).toBeNull()
     expect((await write('PUT', '/v1/boxes/them', box, {}, api)).status).toBe(200)
     await store.removeBox('them')

@@ -2,6 +2,7 @@ import { printable } from '../../core/bytes/printable.ts'
 import type { Answer, HostOrder } from '../../core/wire/messages.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { HostLanes } from '../../ports/hostLanes.ts'
+import { fault } from '../shared/faults.ts'
 
 /** §12: host orders are carried out one after the other, beside the cards' work. What fails here is said and ends nothing. */
 export class HostOrders {
@@ -28,7 +29,7 @@ export class HostOrders {
   }
 
   async #carryOut(order: HostOrder): Promise<void> {
-    if (this.#host === null) throw notOffered()
+    if (this.#host === null) throw fault('HOST_NOT_OFFERED')
     if (order.type === 'store') await this.#send({ type: 'stored', ...(await this.#host.store(order, this.#signal)) })
     else if (order.type === 'walk') await this.#host.walk(order)
     else await this.#send({ type: 'walked', lanes: await this.#host.halt() })
@@ -43,14 +44,3 @@ function unable(error: unknown): Answer {
   if (!(error instanceof TouchstoneError)) return { type: 'unable', code: 'HOST_FAULT', text: printable(message, 400) }
   return { type: 'unable', code: error.detail.code, text: printable(`${message}. ${error.nextStep}`, 400) }
 }
-
-const notOffered = () =>
-  new TouchstoneError(
-    { code: 'HOST_NOT_OFFERED' },
-    {
-      message: 'this prover was started without host parts',
-      blame: 'validator',
-      retry: false,
-      nextStep: 'Start it with --measure-host.',
-    },
-  )

@@ -6,8 +6,8 @@ import { readyMessage } from '../../core/proof/signatures.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { type Answer, type HostOrder, ORDERS, type Order } from '../../core/wire/messages.ts'
 import type { Device } from '../../ports/device.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { HostLanes } from '../../ports/hostLanes.ts'
+import { fault } from '../shared/faults.ts'
 import { ChallengeRun } from './challengeRun.ts'
 import { DeviceFault } from './deviceFault.ts'
 import { faultOf } from './faultOf.ts'
@@ -93,7 +93,7 @@ async function obey(
   if (order.type === 'challenge') {
     const challenge = decodeChallenge(order.bytes)
     // §4.1, attack 33: a challenge made for another key is somebody relaying; an honest prover does not lend its card.
-    if (!equalBytes(challenge.proverKey, deps.signer.publicKey)) throw notMyKey()
+    if (!equalBytes(challenge.proverKey, deps.signer.publicKey)) throw fault('NOT_MY_KEY')
     if (challenge.deviceCount > deps.devices.length) throw wrongOrder('more devices asked than there are')
     await prepareDevices(challenge, deps.devices, signal)
     await send({ type: 'ready', signature: deps.signer.sign(readyMessage(challenge)) })
@@ -148,14 +148,3 @@ async function* ordersOf(
 
 /** A validator never has more than a few orders under way. */
 const MAX_WAITING = 64
-
-const notMyKey = () =>
-  new TouchstoneError(
-    { code: 'NOT_MY_KEY' },
-    {
-      message: 'the challenge was made for another prover key',
-      blame: 'validator',
-      retry: false,
-      nextStep: 'Somebody may be relaying a challenge; connect to the box directly.',
-    },
-  )

@@ -4,8 +4,8 @@ import { signerFrom } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { holderOf, type Lease, type LeaseBook, MAX_VERIFY_SECONDS } from '../../core/lease/leaseBook.ts'
 import { decodeAnswer, encodeAsk, type LeaseAsk } from '../../core/lease/leaseMessages.ts'
+import { fault } from '../../drivers/lease/faults.ts'
 import { sealToKey } from '../../drivers/system/sealToKey.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import { type LeaseDeps, LeaseService } from './leaseService.ts'
 import { keepTime } from './serveLeases.ts'
 
@@ -178,13 +178,12 @@ describe('LeaseService', () => {
 
   test('behavior: access that cannot be opened is closed again and refused', async () => {
     const { state, deps } = world()
-    const fault = new TouchstoneError({ code: 'X' }, { message: '', blame: 'user', retry: false, nextStep: '' })
     const { access, ...rest } = deps()
     const failing = {
       ...access,
       open: async (lease: Lease, signal: AbortSignal) => {
         await access.open(lease, signal)
-        throw fault
+        throw fault('LEASE_TOO_SHORT')
       },
     }
     const service = new LeaseService({ ...rest, access: failing })

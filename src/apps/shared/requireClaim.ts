@@ -1,7 +1,7 @@
 import { printable } from '../../core/bytes/printable.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { parseClaim } from '../../core/identify/parseClaim.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from './faults.ts'
 
 export interface ClaimAtTheDoor {
   readonly text: string
@@ -15,13 +15,10 @@ export function requireClaim({ text, catalogue, where }: ClaimAtTheDoor): void {
   const parsed = parseClaim(text, catalogue)
   if (parsed.ok) return
   const place = where === undefined ? '' : `${where}: `
-  throw new TouchstoneError(
-    { code: 'BAD_CLAIM' },
-    {
-      message: `${place}the claim "${printable(text, 80)}" cannot be read: ${parsed.problem}`,
-      blame: 'user',
-      retry: false,
-      nextStep: `${parsed.nextStep.charAt(0).toUpperCase()}${parsed.nextStep.slice(1)}.`,
-    },
-  )
+  throw fault('BAD_CLAIM', {
+    place,
+    claim: printable(text, 80),
+    problem: parsed.problem,
+    mend: `${parsed.nextStep.charAt(0).toUpperCase()}${parsed.nextStep.slice(1)}.`,
+  })
 }

@@ -4,7 +4,8 @@ import type { PlanInputs, Timings } from '../../core/proof/planPart.ts'
 import { chooseSize, planRun, planSizing, planTiming } from '../../core/proof/planRun.ts'
 import { explainReason, type RejectReason } from '../../core/proof/reasons.ts'
 import { timingsOf } from '../../core/proof/timings.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from '../shared/faults.ts'
 import type { ProverFault } from './rejection.ts'
 import { type ChallengeInputs, runChallenge } from './runChallenge.ts'
 import { verifyAll } from './verifyAll.ts'
@@ -48,13 +49,5 @@ export async function calibrate(
 
 function unfinished(reason: RejectReason, gaveUp: ProverFault | null): TouchstoneError {
   if (gaveUp) return proverFault(gaveUp)
-  return new TouchstoneError(
-    { code: 'CALIBRATION_FAILED', reason: reason.code },
-    {
-      message: `the calibration run did not finish: ${explainReason(reason)}`,
-      blame: 'prover',
-      retry: true,
-      nextStep: 'Free the box from other work and run again.',
-    },
-  )
+  return fault('CALIBRATION_FAILED', { reason: reason.code, why: explainReason(reason) })
 }

@@ -1,8 +1,8 @@
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { decodeInventory, type Inventory } from '../../core/inventory/inventory.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { Randomness } from '../../ports/randomness.ts'
+import { fault } from '../shared/faults.ts'
 import { expectBeforeStart } from './conductRun.ts'
 import type { ProverSession } from './proverSession.ts'
 
@@ -41,15 +41,6 @@ function readInventory(bytes: Uint8Array): Inventory {
   try {
     return decodeInventory(bytes)
   } catch (cause) {
-    throw new TouchstoneError(
-      { code: 'BAD_INVENTORY' },
-      {
-        message: `the prover's inventory is refused: ${cause instanceof Error ? cause.message : 'unreadable'}`,
-        blame: 'prover',
-        retry: false,
-        nextStep: 'Install the release the validator offers.',
-        cause,
-      },
-    )
+    throw fault('BAD_INVENTORY', { why: cause instanceof Error ? cause.message : 'unreadable' }, cause)
   }
 }

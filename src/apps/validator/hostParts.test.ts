@@ -13,7 +13,7 @@ import type { HostPart } from '../../core/inventory/hostReport.ts'
 import { FASTEST_CARD_LANE } from '../../core/inventory/judgeWalk.ts'
 import { MARK_BYTES } from '../../core/params/hostParts.ts'
 import { hostShown } from '../../core/score/hostShown.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from '../../drivers/host/faults.ts'
 import type { StoreTask } from '../../ports/hostLanes.ts'
 
 let catalogue: Catalogue
@@ -108,10 +108,7 @@ describe('host parts', () => {
   })
 
   test('a box that refuses, is silent or answers something else has no host to show, and its cards have their verdict', async () => {
-    const full = new TouchstoneError(
-      { code: 'HOST_NO_ROOM' },
-      { message: 'no room', blame: 'prover', retry: true, nextStep: 'Free some.' },
-    )
+    const full = fault('HOST_NO_ROOM', { what: 'a room' })
     class Refuses extends VirtualLanes {
       override async store(): Promise<{ readonly pastCache: boolean }> {
         throw full

@@ -1,13 +1,13 @@
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { PlanInputs } from '../../core/proof/planPart.ts'
+import { fault } from '../shared/faults.ts'
 import type { Greeting } from './greetProver.ts'
 import type { VerifyOptions } from './verifyBox.ts'
-import { noDevices, nothingToAsk } from './verifyFaults.ts'
 
 /** §4.0: one k for all devices of a run, so it asks the first devices, as far as they are of one class (attack 41). */
 function askedDevices({ devices }: Inventory, most: number): Inventory['devices'] {
   const [first] = devices
-  if (!first) throw noDevices()
+  if (!first) throw fault('NO_DEVICES')
   const other = devices.findIndex((device) => device.class !== first.class)
   return devices.slice(0, Math.min(most, other < 0 ? devices.length : other))
 }
@@ -20,7 +20,8 @@ export function planInputs(options: VerifyOptions, { inventory, roundTripSeconds
   const precisions = options.precisions.filter((precision) =>
     devices.every((device) => device.precisions.includes(precision)),
   )
-  if (precisions.length === 0 && !memory && !bind) throw nothingToAsk()
+  // Without this a box that claims no precision would be asked nothing, and have nothing to fail (attack 42).
+  if (precisions.length === 0 && !memory && !bind) throw fault('NOTHING_TO_ASK')
   return {
     preset,
     devices,

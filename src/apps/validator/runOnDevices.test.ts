@@ -8,17 +8,13 @@ import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { decodeInventory, encodeInventory, type Inventory } from '../../core/inventory/inventory.ts'
 import { referenceEngine } from '../../core/proof/referenceEngine.ts'
 import type { Answer } from '../../core/wire/messages.ts'
+import { fault } from '../../drivers/gpu/cuda/faults.ts'
 import type { ChainTask, LeafPosition, OnRoot } from '../../ports/device.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { VerifyOptions } from './verifyBox.ts'
 
 type When = 'prepare' | 'first root' | 'second part' | 'opening' | 'never'
 
-const lost = (name: string) =>
-  new TouchstoneError(
-    { code: 'GPU_LOST' },
-    { message: `${name}: the card stopped working`, blame: 'prover', retry: false, nextStep: 'Reset the card.' },
-  )
+const lost = (name: string) => fault('GPU_LOST', { what: `${name}: the card stopped working`, mend: 'Reset the card.' })
 
 /** A card that fails at a given moment, and keeps count of what was asked of it. */
 class Failing extends ReferenceDevice {

@@ -3,8 +3,9 @@ import { freshParameter } from '../../core/workload/freshParameter.ts'
 import type { ModelShape } from '../../core/workload/modelShape.ts'
 import { type Parameter, parameterLayout } from '../../core/workload/parameterLayout.ts'
 import { decodeHeader, encodeHeader, headerLength, type StoredTensor } from '../../core/workload/safetensors.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
 import type { ReadableFile, WritableFile } from '../../ports/fileAccess.ts'
+import { fault } from '../shared/faults.ts'
 import type { Replica } from './replica.ts'
 
 const bytesOf = (values: Float32Array): Uint8Array =>
@@ -54,28 +55,15 @@ async function readHeader(file: ReadableFile): Promise<{ dataAt: number; stored:
   }
 }
 
-const badCheckpoint = (cause: DecodeError): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'BAD_CHECKPOINT' },
-    {
-      message: cause.message,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Name a safetensors file with f32 tensors.',
-      cause,
-    },
-  )
+const badCheckpoint = (cause: DecodeError): TouchstoneError => fault('BAD_CHECKPOINT', { why: cause.message }, cause)
 
 const sameDims = (one: readonly number[], two: readonly number[]): boolean =>
   one.length === two.length && one.every((size, index) => size === two[index])
 
 const wrongModel = ({ name, dims }: Parameter, got: readonly number[] | undefined): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'WRONG_CHECKPOINT', name, expected: dims.join('x'), got: got?.join('x') ?? 'nothing' },
-    {
-      message: `the checkpoint has ${got?.join('x') ?? 'no such tensor'} for ${name}, the model needs ${dims.join('x')}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Name the model this checkpoint was made for, or leave the checkpoint out.',
-    },
-  )
+  fault('WRONG_CHECKPOINT', {
+    name,
+    expected: dims.join('x'),
+    got: got?.join('x') ?? 'nothing',
+    has: got?.join('x') ?? 'no such tensor',
+  })

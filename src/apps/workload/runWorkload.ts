@@ -1,8 +1,8 @@
 import type { ModelShape } from '../../core/workload/modelShape.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { ReadableFile, WritableFile } from '../../ports/fileAccess.ts'
 import type { TensorDevice } from '../../ports/tensorDevice.ts'
+import { fault } from '../shared/faults.ts'
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts'
 import { measureBare } from './measureBare.ts'
 import { type InferenceFigures, type InferenceOptions, measureInference } from './measureInference.ts'
@@ -101,8 +101,5 @@ function checkOptions({ shape, tokens, inference }: WorkloadOptions): void {
           ? `${promptTokens} + ${newTokens} tokens are more than the context of ${context}`
           : null
   if (why === null) return
-  throw new TouchstoneError(
-    { code: 'BAD_WORKLOAD' },
-    { message: why, blame: 'user', retry: false, nextStep: 'Use shorter sequences or another model.' },
-  )
+  throw fault('BAD_WORKLOAD', { why })
 }

@@ -1,6 +1,7 @@
 import { epochOrder } from '../../core/workload/epochOrder.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
 import type { ReadableFile } from '../../ports/fileAccess.ts'
+import { fault } from '../shared/faults.ts'
 import type { Batch } from './trainStep.ts'
 
 export interface BatchOptions {
@@ -55,13 +56,4 @@ async function readStep(
   return { epoch, batches }
 }
 
-const textTooShort = (got: number, expected: number): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'TEXT_TOO_SHORT', got, expected },
-    {
-      message: `the training text has ${got} bytes, one step needs ${expected}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Name a longer text, or use fewer or shorter sequences.',
-    },
-  )
+const textTooShort = (got: number, expected: number): TouchstoneError => fault('TEXT_TOO_SHORT', { got, expected })

@@ -1,5 +1,5 @@
 import type { BlockHeight } from '../../ports/blockHeight.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from './faults.ts'
 
 const LIMIT_MS = 10_000
 const MOST_BYTES = 4096
@@ -17,18 +17,7 @@ export function httpHeight(url: string): BlockHeight {
       } catch (cause) {
         if (signal.aborted) throw cause
       }
-      throw noHeight()
+      throw fault('NO_BLOCK_HEIGHT')
     },
   }
 }
-
-const noHeight = () =>
-  new TouchstoneError(
-    { code: 'NO_BLOCK_HEIGHT' },
-    {
-      message: 'the chain node does not tell its height',
-      blame: 'network',
-      retry: true,
-      nextStep: 'Check the address under rounds.heightUrl; no round opens until it answers.',
-    },
-  )

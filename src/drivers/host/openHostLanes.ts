@@ -4,9 +4,9 @@ import { freemem } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { HOST_BLOCK_BYTES, MAX_HOST_BLOCKS, MAX_LANES, MAX_STRIDE } from '../../core/params/hostParts.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { HostLanes, StoreTask, WalkTask } from '../../ports/hostLanes.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
+import { fault } from './faults.ts'
 import { laneStart } from './hostWalk.ts'
 import type { Blocks, LaneAnswer, LaneJob, LaneMessage } from './laneJobs.ts'
 
@@ -173,35 +173,8 @@ async function onDisk(folder: string, count: number): Promise<Stored> {
   return { blocks: { writeFd: file.fd, readFd: (direct ?? file).fd }, count, files }
 }
 
-const refused = (what: string) =>
-  new TouchstoneError(
-    { code: 'HOST_ORDER_REFUSED' },
-    {
-      message: `the validator asked for ${what}`,
-      blame: 'validator',
-      retry: false,
-      nextStep: 'Use one release on both sides.',
-    },
-  )
+const refused = (what: string) => fault('HOST_ORDER_REFUSED', { what })
 
-const noRoom = (what: string) =>
-  new TouchstoneError(
-    { code: 'HOST_NO_ROOM' },
-    {
-      message: `the validator asked for ${what}`,
-      blame: 'prover',
-      retry: true,
-      nextStep: 'Free some, then run again.',
-    },
-  )
+const noRoom = (what: string) => fault('HOST_NO_ROOM', { what })
 
-const failed = (what: string) =>
-  new TouchstoneError(
-    { code: 'HOST_LANE_FAILED' },
-    {
-      message: `a lane failed: ${what}`,
-      blame: 'prover',
-      retry: true,
-      nextStep: 'Check the disk of the box, then run again.',
-    },
-  )
+const failed = (what: string) => fault('HOST_LANE_FAILED', { what })

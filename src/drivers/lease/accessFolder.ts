@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import { lastWords } from '../../core/bytes/lastWords.ts'
 import type { Lease } from '../../core/lease/leaseBook.ts'
 import type { AccessDetails } from '../../core/lease/leaseMessages.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { BoxAccess } from '../../ports/leases.ts'
+import { fault } from './faults.ts'
 import { WATCHDOG } from './leaseScripts.ts'
 
 const run = promisify(execFile)
@@ -21,24 +21,13 @@ const folderOf = (stateFolder: string, id: string): string => join(stateFolder, 
 
 export function ensureSafePath(path: string): string {
   if (SAFE_PATH.test(path)) return path
-  throw new TouchstoneError(
-    { code: 'UNSAFE_PATH', path },
-    {
-      message: `${path} holds letters that a shell would read in its own way`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Set TOUCHSTONE_HOME to a path of letters, digits, dots, dashes and slashes.',
-    },
-  )
+  throw fault('UNSAFE_PATH', { path })
 }
 
 /** Ids name files, accounts and containers: nothing but hex goes further. */
 export function ensureLeaseId(id: string): string {
   if (/^[0-9a-f]{32}$/.test(id)) return id
-  throw new TouchstoneError(
-    { code: 'BAD_LEASE_ID' },
-    { message: 'a lease has an odd id', blame: 'validator', retry: false, nextStep: 'Report this as a bug.' },
-  )
+  throw fault('BAD_LEASE_ID')
 }
 
 /** Runs a program with fixed arguments; its failure is a fault of the provider's own box. */
@@ -48,16 +37,7 @@ export async function runHere(argv: readonly string[], during: string): Promise<
     const { stdout } = await run(program, rest, { timeout: COMMAND_LIMIT_MS, maxBuffer: 1024 * 1024 })
     return stdout
   } catch (cause) {
-    throw new TouchstoneError(
-      { code: 'ACCESS_COMMAND_FAILED', during, program },
-      {
-        message: `${program} failed while ${during}${lastWordsOf(cause)}`,
-        blame: 'user',
-        retry: true,
-        nextStep: `Run it by hand as the account of the provider, and mend what it says.`,
-        cause,
-      },
-    )
+    throw fault('ACCESS_COMMAND_FAILED', { during, program, words: lastWordsOf(cause) }, cause)
   }
 }
 
@@ -82,15 +62,7 @@ async function makeLeaseFolder(stateFolder: string, id: string): Promise<string>
 async function ensureStillOpen(folder: string, close: () => Promise<void>): Promise<void> {
   if (existsSync(folder)) return
   await close()
-  throw new TouchstoneError(
-    { code: 'LEASE_TOO_SHORT' },
-    {
-      message: 'the lease was over before access was open',
-      blame: 'user',
-      retry: true,
-      nextStep: 'Ask for a longer lease.',
-    },
-  )
+  throw fault('LEASE_TOO_SHORT')
 }
 
 /** The watchdog looks once a second, so it aims a second early: access ends within the lease, not after it. */

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { BoxAccess } from '../../ports/leases.ts'
 import { lastWordsOf } from './accessFolder.ts'
 import { confinedRun, containerAccess } from './containerAccess.ts'
+import { fault } from './faults.ts'
 import { ownAccount } from './ownAccount.ts'
 import { type SharedAccountOptions, sharedAccount } from './sharedAccount.ts'
 
@@ -51,15 +51,7 @@ export async function chooseAccess(options: ChoiceOptions): Promise<ChosenAccess
   if (may('own account') && options.isRoot && findProgram('useradd', searchPath) !== null)
     return { access: ownAccount(options), confinement: 'own account', noContainer: why }
   if (may('shared account')) return { access: sharedAccount(options), confinement: 'shared account', noContainer: why }
-  throw new TouchstoneError(
-    { code: 'NO_SUCH_CONFINEMENT', wanted },
-    {
-      message: `this box cannot give leases into a ${wanted}${why === '' ? '' : `: ${why}`}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'A container needs docker or podman running and --image; an account of its own needs root and useradd.',
-    },
-  )
+  throw fault('NO_SUCH_CONFINEMENT', { wanted, because: why === '' ? '' : `: ${why}` })
 }
 
 type Trial = { readonly engine: string; readonly why?: never } | { readonly engine: null; readonly why: string }

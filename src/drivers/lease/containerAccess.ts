@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { BoxAccess } from '../../ports/leases.ts'
 import { addKeyLine, confinedAccess, ensureLeaseId, ensureSafePath, keyLine, runHere, tagOf } from './accessFolder.ts'
+import { fault } from './faults.ts'
 import { CLOSE_CONTAINER, CONTAINER_INIT, CONTAINER_SHELL } from './leaseScripts.ts'
 import type { SharedAccountOptions } from './sharedAccount.ts'
 
@@ -62,15 +62,7 @@ function engineSettings(env: NodeJS.ProcessEnv): string {
 
 function ensureSafeValue(name: string, value: string): string {
   if (/^[A-Za-z0-9._/:@+-]+$/.test(value)) return value
-  throw new TouchstoneError(
-    { code: 'UNSAFE_SETTING', name },
-    {
-      message: `${name} holds letters that a shell would read in its own way`,
-      blame: 'user',
-      retry: false,
-      nextStep: `Give ${name} a value of letters, digits, dots, dashes, colons and slashes, or unset it.`,
-    },
-  )
+  throw fault('UNSAFE_SETTING', { name })
 }
 
 /** Access into a container of its own: the key's every command runs inside it, and the container goes with the lease. */

@@ -2,8 +2,8 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import type { LeaseBook } from '../../core/lease/leaseBook.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { LeaseJournal } from '../../ports/leases.ts'
+import { fault } from './faults.ts'
 
 const bookSchema = z.strictObject({
   leases: z.array(
@@ -50,15 +50,6 @@ function parseBook(path: string, text: string): LeaseBook {
   try {
     return bookSchema.parse(JSON.parse(text))
   } catch (cause) {
-    throw new TouchstoneError(
-      { code: 'JOURNAL_DAMAGED', path },
-      {
-        message: `the journal of leases ${path} cannot be read`,
-        blame: 'user',
-        retry: false,
-        nextStep: 'Look for keys tagged touchstone-lease in authorized_keys, remove them, then move the journal away.',
-        cause,
-      },
-    )
+    throw fault('JOURNAL_DAMAGED', { path }, cause)
   }
 }

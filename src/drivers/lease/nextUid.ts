@@ -1,6 +1,7 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from './faults.ts'
 
 /**
  * User ids of leases, each for one lease and never again: above what systems, containers and directories hand out, and
@@ -38,13 +39,4 @@ export async function nextUid(file: string, nowMs = Date.now()): Promise<number>
   return uid
 }
 
-const usedUp = (file: string): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'USER_IDS_USED_UP', file },
-    {
-      message: 'no user id is left for a lease',
-      blame: 'user',
-      retry: false,
-      nextStep: `Check the clock of this box and the number in ${file}: ids go up from ${FIRST_UID}.`,
-    },
-  )
+const usedUp = (file: string): TouchstoneError => fault('USER_IDS_USED_UP', { file, first: FIRST_UID })

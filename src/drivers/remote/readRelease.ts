@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
 import type { ProverRelease } from '../../ports/remoteBox.ts'
+import { fault } from './faults.ts'
 
 const MAX_MANIFEST_BYTES = 1024 * 1024
 const PART = /^(?!\.{1,2}$)[A-Za-z0-9._@+-]{1,128}$/
@@ -50,13 +51,4 @@ function parseFile(directory: string, value: unknown): ReleaseFile {
 const asRecord = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
-const badRelease = (directory: string, why: string): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'BAD_RELEASE', directory, why },
-    {
-      message: `the prover release in ${directory} cannot be used: ${why}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Build the prover release again.',
-    },
-  )
+const badRelease = (directory: string, why: string): TouchstoneError => fault('BAD_RELEASE', { directory, why })

@@ -1,5 +1,5 @@
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
+import { fault } from './faults.ts'
 import { CLAIMS_OF_OLD, SCORES_OF_OLD, TABLES, TABLES_WITH_NUMBERS } from './migrations.ts'
 import { type Database, json, type Queries, sql } from './sql.ts'
 
@@ -67,7 +67,7 @@ async function dump(db: Database, write: (line: string) => Promise<void>): Promi
 async function load(db: Database, lines: AsyncIterable<string>): Promise<number> {
   return await db.transaction(async (inside) => {
     const [{ count }] = (await inside.query(sql`select count(*)::int4 as count from boxes`)) as [{ count: number }]
-    if (count > 0) throw notEmpty()
+    if (count > 0) throw fault('STORE_NOT_EMPTY')
     let loaded = 0
     let waiting: { table: string; rows: unknown[] } = { table: '', rows: [] }
     for await (const { table, row } of rowsOf(lines)) {
@@ -98,13 +98,14 @@ async function* rowsOf(lines: AsyncIterable<string>): AsyncGenerator<{ table: st
     try {
       value = JSON.parse(line)
     } catch {
-      throw notABackup()
+      throw fault('NOT_A_BACKUP')
     }
-    if (first ? value.format !== HEADER : !(TABLES as readonly unknown[]).includes(value.table)) throw notABackup()
+    if (first ? value.format !== HEADER : !(TABLES as readonly unknown[]).includes(value.table))
+      throw fault('NOT_A_BACKUP')
     if (!first) yield { table: value.table as string, row: value.row }
     first = false
   }
-  if (first) throw notABackup()
+  if (first) throw fault('NOT_A_BACKUP')
 }
 
 async function insertRows(inside: Queries, { table, rows }: { table: string; rows: unknown[] }): Promise<void> {
@@ -114,25 +115,3 @@ async function insertRows(inside: Queries, { table, rows }: { table: string; row
     values: [json(rows)],
   })
 }
-
-const notEmpty = () =>
-  new TouchstoneError(
-    { code: 'STORE_NOT_EMPTY' },
-    {
-      message: 'the store already holds boxes: a backup is restored into an empty store only',
-      blame: 'user',
-      retry: false,
-      nextStep: 'Name an empty data folder or database under "store:" and restore again.',
-    },
-  )
-
-const notABackup = () =>
-  new TouchstoneError(
-    { code: 'NOT_A_BACKUP' },
-    {
-      message: 'the file is not a backup of a touchstone store, or it ends in the middle',
-      blame: 'user',
-      retry: false,
-      nextStep: 'Name a file written by "touchstone validator backup".',
-    },
-  )

@@ -1,4 +1,4 @@
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from './faults.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { type Database, type Queries, sql } from './sql.ts'
 
@@ -32,13 +32,4 @@ async function schemaVersion(db: Queries): Promise<number> {
   return row!.version
 }
 
-const newer = (applied: number) =>
-  new TouchstoneError(
-    { code: 'STORE_IS_NEWER', applied, known: MIGRATIONS.length },
-    {
-      message: `the store has schema ${applied}; this program knows up to ${MIGRATIONS.length}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Run the program version that last used this store, or restore an older backup into an empty one.',
-    },
-  )
+const newer = (applied: number) => fault('STORE_IS_NEWER', { applied, known: MIGRATIONS.length })

@@ -9,6 +9,7 @@ import { lockFolder } from '../system/lockFolder.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
 import { tightenFolder } from '../system/tightenFolder.ts'
 import { type EngineThread, openThread } from './engineThread.ts'
+import { fault } from './faults.ts'
 import type { Database, Queries, Row, Statement } from './sql.ts'
 import { storeFrom } from './storeFrom.ts'
 
@@ -101,25 +102,7 @@ async function inTransaction<T>(thread: EngineThread, work: () => Promise<T>): P
 const unusable = (folder: string, cause: unknown) => {
   const code = String((cause as { code?: unknown } | null)?.code ?? '')
   const why = cause instanceof Error ? cause.message.slice(0, 200) : 'unknown'
-  return new TouchstoneError(
-    { code: 'STORE_UNUSABLE', folder },
-    {
-      message: `the data folder ${folder} cannot be used: ${why}${code ? ` (${code})` : ''}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Check that the disk has room and the folder is writable; a damaged store is restored from a backup.',
-      cause,
-    },
-  )
+  return fault('STORE_UNUSABLE', { folder, why, system: code ? ` (${code})` : '' }, cause)
 }
 
-const inUse = (folder: string) =>
-  new TouchstoneError(
-    { code: 'STORE_IN_USE', folder },
-    {
-      message: `another process uses the data folder ${folder}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Stop the other validator, or give this one a store of its own (PostgreSQL lets several share one).',
-    },
-  )
+const inUse = (folder: string) => fault('STORE_IN_USE', { folder })

@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
+import { fault } from './faults.ts'
 import type { Database, Queries, Row, Statement } from './sql.ts'
 import { storeFrom } from './storeFrom.ts'
 
@@ -51,15 +52,5 @@ const unreachable = (cause: unknown) => {
   const code = String((cause as { code?: unknown } | null)?.code ?? 'no code')
     .replace(/[^\w]/g, '?')
     .slice(0, 40)
-  return new TouchstoneError(
-    { code: 'STORE_UNREACHABLE', why: code },
-    {
-      message: `the PostgreSQL store cannot be used (${code})`,
-      blame: 'user',
-      retry: true,
-      nextStep:
-        'Check that the server under "store:" runs, that the database exists and that user and password are right.',
-      cause,
-    },
-  )
+  return fault('STORE_UNREACHABLE', { why: code }, cause)
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
+import { fault } from './faults.ts'
 
 export interface StoreAddress {
   readonly kind: 'embedded' | 'postgres'
@@ -17,18 +17,7 @@ export function parseStoreAddress(text: string, base: string): StoreAddress | nu
 /** Either engine; its library is loaded only when it is the one. */
 export async function openStore(text: string, base: string): Promise<Store> {
   const address = parseStoreAddress(text, base)
-  if (!address) throw badAddress()
+  if (!address) throw fault('BAD_STORE_ADDRESS')
   if (address.kind === 'postgres') return (await import('./openPostgres.ts')).openPostgres({ url: address.place })
   return (await import('./openEmbedded.ts')).openEmbedded({ folder: address.place })
 }
-
-const badAddress = () =>
-  new TouchstoneError(
-    { code: 'BAD_STORE_ADDRESS' },
-    {
-      message: 'the store is neither embedded:FOLDER nor postgres://…',
-      blame: 'user',
-      retry: false,
-      nextStep: 'Write for example "store: embedded:./data" or "store: postgres://user:password@host/database".',
-    },
-  )

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { ProviderSpec, ResultRecord, ResultSummary, Store } from '../../ports/store.ts'
+import { fault } from './faults.ts'
 import { finishJob } from './finishJob.ts'
 import { type Database, iso, isoOrNull, type Row, sql } from './sql.ts'
 
@@ -59,16 +59,7 @@ export function resultQueries(db: Database): ResultPart {
 function refuseForGood(cause: unknown): never {
   const code = String((cause as { code?: unknown }).code ?? '')
   if (!/^2[23][0-9A-Z]{3}$/.test(code)) throw cause
-  throw new TouchstoneError(
-    { code: 'RESULT_REFUSED', state: code },
-    {
-      message: `the store refuses the result (${code})`,
-      blame: 'validator',
-      retry: false,
-      nextStep: 'Report this: a result must never be refused.',
-      cause,
-    },
-  )
+  throw fault('RESULT_REFUSED', { state: code }, cause)
 }
 
 const summaryOf = (row: Row): ResultSummary => ({

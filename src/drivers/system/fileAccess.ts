@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
 import type { ReadableFile, WritableFile } from '../../ports/fileAccess.ts'
+import { fault } from './faults.ts'
 
 export async function openReadable(path: string): Promise<ReadableFile> {
   const handle = await open(path, 'r').catch((cause: Error) => {
@@ -46,13 +47,4 @@ export async function createWritable(path: string): Promise<WritableFile> {
 }
 
 const notReadable = (path: string, why: string, cause?: Error): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'NOT_READABLE', path, why },
-    {
-      message: `cannot read ${path}: ${why}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Name a file that exists, that you may read and that nobody is shortening.',
-      cause,
-    },
-  )
+  fault('NOT_READABLE', { path, why }, cause)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from './faults.ts'
 
 export interface KernelFilesOptions {
   /** Where the built kernels lie, when not in this package: a bundled release knows. */
@@ -18,15 +18,7 @@ export function kernelPath(name: string, { folder }: KernelFilesOptions = {}): s
     : FOLDERS.map((from) => fileURLToPath(new URL(from + name, import.meta.url)))
   const found = candidates.find((path) => existsSync(path))
   if (found) return found
-  throw new TouchstoneError(
-    { code: 'KERNEL_FILE_MISSING', name },
-    {
-      message: `the built kernel ${name} is missing`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Restore kernels/built/ from the release or the repository.',
-    },
-  )
+  throw fault('KERNEL_FILE_MISSING', { name })
 }
 
 export async function readKernel(name: string, options: KernelFilesOptions = {}): Promise<Uint8Array> {

@@ -2,8 +2,8 @@ import { linkSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { fromHex, toHex } from '../../core/bytes/hex.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { Randomness } from '../../ports/randomness.ts'
+import { fault } from './faults.ts'
 import { nativeSigner } from './nativeSigner.ts'
 import { writeAside } from './writeAside.ts'
 
@@ -38,13 +38,4 @@ function readKey(path: string): Uint8Array | null {
   return secret
 }
 
-const badKey = (path: string) =>
-  new TouchstoneError(
-    { code: 'BAD_KEY_FILE', path },
-    {
-      message: `${path} does not hold a key`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Restore the file from a backup, or move it away to make a new key.',
-    },
-  )
+const badKey = (path: string) => fault('BAD_KEY_FILE', { path })

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { parseDocument } from 'yaml'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { parseCatalogue } from '../../core/identify/parseCatalogue.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from './faults.ts'
 
 /** Far above any honest catalogue, and small enough to parse at once. */
 const MOST_BYTES = 4 * 1024 * 1024
@@ -14,16 +14,7 @@ export async function loadCatalogue(path: string): Promise<Catalogue> {
     if (size > MOST_BYTES) throw new Error(`the file has ${size} bytes; at most ${MOST_BYTES} are read`)
     return parseCatalogue(parseYaml(await readFile(path, 'utf8')))
   } catch (cause) {
-    throw new TouchstoneError(
-      { code: 'CATALOGUE_UNREADABLE' },
-      {
-        message: `The GPU catalogue cannot be used: ${cause instanceof Error ? cause.message : 'unreadable'}`,
-        blame: 'user',
-        retry: false,
-        nextStep: 'Correct the named model and field, or point to the catalogue that came with the program.',
-        cause,
-      },
-    )
+    throw fault('CATALOGUE_UNREADABLE', { why: cause instanceof Error ? cause.message : 'unreadable' }, cause)
   }
 }
 

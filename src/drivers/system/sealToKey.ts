@@ -14,7 +14,7 @@ import {
 } from 'node:crypto'
 import { ed25519, x25519 } from '@noble/curves/ed25519.js'
 import type { SshPublicKey } from '../../core/lease/sshPublicKey.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from './faults.ts'
 
 /**
  * Bytes for the holder of an SSH key alone. Ed25519: the key's X25519 form, an ephemeral key, HKDF-SHA256. RSA: OAEP with
@@ -51,16 +51,7 @@ export function openSealed(secret: SealSecret, sealed: Uint8Array): Uint8Array {
     decipher.setAuthTag(rest.subarray(0, 16))
     return Buffer.concat([decipher.update(rest.subarray(16)), decipher.final()])
   } catch (cause) {
-    throw new TouchstoneError(
-      { code: 'SEALED_FOR_ANOTHER' },
-      {
-        message: 'the connection details are not sealed to the key of this lease, or were changed on the way',
-        blame: 'prover',
-        retry: false,
-        nextStep: 'Ask for a new lease; if it happens again, tell the provider.',
-        cause,
-      },
-    )
+    throw fault('SEALED_FOR_ANOTHER', {}, cause)
   }
 }
 

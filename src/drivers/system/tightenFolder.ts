@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from './faults.ts'
 
 /**
  * Folders 0700, files 0600, from the top down: once the top is closed, nobody can put anything in below while we look.
@@ -22,14 +23,10 @@ function look(path: string) {
 }
 
 const notOurs = (path: string, foreign: boolean): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'FOLDER_NOT_OURS', path },
-    {
-      message: `${path} ${foreign ? 'belongs to another account' : 'is neither a file nor a folder'}, so what it holds is not to be relied on`,
-      blame: 'user',
-      retry: false,
-      nextStep: foreign
-        ? `Find out who put it there. If it is yours all the same: chown -R "$(id -un)" on the folder, as root.`
-        : 'Find out who put it there and remove it, or restore the store from a backup.',
-    },
-  )
+  fault('FOLDER_NOT_OURS', {
+    path,
+    what: foreign ? 'belongs to another account' : 'is neither a file nor a folder',
+    mend: foreign
+      ? `Find out who put it there. If it is yours all the same: chown -R "$(id -un)" on the folder, as root.`
+      : 'Find out who put it there and remove it, or restore the store from a backup.',
+  })

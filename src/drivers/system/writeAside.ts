@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from './faults.ts'
 
 /** A file is there whole or not at all: written beside its place, then renamed onto it. */
 export function writeAside(path: string, content: string | Uint8Array, mode = 0o644): void {
@@ -39,16 +40,7 @@ export function ensureWritable(path: string): void {
 }
 
 const notWritable = (path: string, cause: unknown): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'NOT_WRITABLE', path, why: codeOf(cause) },
-    {
-      message: `cannot write ${path} (${codeOf(cause)})`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Choose a folder you may write to and that has space.',
-      cause,
-    },
-  )
+  fault('NOT_WRITABLE', { path, why: codeOf(cause) }, cause)
 
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'

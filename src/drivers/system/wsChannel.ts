@@ -3,8 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocket, WebSocketServer } from 'ws'
 import { MAX_LEASE_MESSAGE_BYTES } from '../../core/lease/leaseMessages.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
 import type { MessageChannel, Seat } from '../../ports/leases.ts'
+import { fault } from './faults.ts'
 import { plainAddress } from './hostAddresses.ts'
 import { type DoorRules, keepDoor } from './keepDoor.ts'
 
@@ -129,26 +130,6 @@ export async function listenWs(
   }
 }
 
-const peerGone = (cause: unknown): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'PEER_GONE' },
-    {
-      message: 'the other side closed the channel',
-      blame: 'network',
-      retry: true,
-      nextStep: 'Try again; if it stays so, ask whoever runs the other side.',
-      cause,
-    },
-  )
+const peerGone = (cause: unknown): TouchstoneError => fault('PEER_GONE', {}, cause)
 
-const peerUnreachable = (url: string, cause: unknown): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'PEER_UNREACHABLE', url },
-    {
-      message: `${url} cannot be reached`,
-      blame: 'network',
-      retry: true,
-      nextStep: 'Check the address, and that the other side is up and lets WebSockets through.',
-      cause,
-    },
-  )
+const peerUnreachable = (url: string, cause: unknown): TouchstoneError => fault('PEER_UNREACHABLE', { url }, cause)

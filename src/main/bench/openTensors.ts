@@ -1,9 +1,7 @@
 import { openCpuTensors } from '../../drivers/gpu/cpu/workload/openCpuTensors.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault as cudaFault } from '../../drivers/gpu/cuda/faults.ts'
 import type { TensorDevice } from '../../ports/tensorDevice.ts'
-
-/** What `auto` passes over: a machine without a card is no fault. */
-const NO_CARD = new Set(['NO_GPU_DRIVER', 'NO_GPU'])
+import { fault } from '../faults.ts'
 
 /** `auto` takes every card there is, and the CPU where there is none; `cuda` takes the cards or fails. */
 export async function openTensors(kind: string): Promise<readonly TensorDevice[]> {
@@ -14,18 +12,15 @@ export async function openTensors(kind: string): Promise<readonly TensorDevice[]
     const { openCudaTensors } = await import('../../drivers/gpu/cuda/workload/openCudaTensors.ts')
     return openCudaTensors()
   } catch (error) {
-    if (kind === 'auto' && error instanceof TouchstoneError && NO_CARD.has(error.detail.code)) return [openCpuTensors()]
+    // A machine without a card is no fault.
+    if (kind === 'auto' && cudaFault.is(error, 'NO_GPU_DRIVER', 'NO_GPU')) return [openCpuTensors()]
     throw error
   }
 }
 
-const unknownKind = (kind: string): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'UNKNOWN_DEVICE' },
-    {
-      message: `the workload does not run on ${kind.slice(0, 20)}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Use --devices auto, cpu or cuda.',
-    },
-  )
+const unknownKind = (kind: string) =>
+  fault('UNKNOWN_DEVICE', {
+    what: 'the workload does not run on',
+    name: kind.slice(0, 20),
+    kinds: '--devices auto, cpu or cuda',
+  })

@@ -9,8 +9,9 @@ import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import { dialWs, MESSAGES, reachedAt, wsChannel } from '../../drivers/system/wsChannel.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
+import { fault } from '../faults.ts'
 
 export interface LeaseTarget {
   /** `lease://host:port#key`, the key being the provider's; `lease://hub#key` where it dials in to us. */
@@ -49,7 +50,7 @@ export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): P
 
 /** Asks a provider that can be dialled for a sign of life: a fresh number signed by its key, and what it is doing. */
 export async function askProviderAlive(address: string, signer: Signer, signal: AbortSignal): Promise<SignOfLife> {
-  if (HUB_FORM.test(address)) throw noHub()
+  if (HUB_FORM.test(address)) throw fault('NO_LEASE_HUB')
   const peer = await dialProvider(address, undefined, signal)
   try {
     return await askLiveness(peer, { signer, clock: systemClock, randomness: systemRandomness }, signal)
@@ -75,7 +76,7 @@ function urlOf(hostAndPort: string, at: string | undefined): string {
 /** The channel stays open afterwards: it is the provider's, and serves the next lease too. */
 async function openThroughHub(key: string, target: LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
   const { hub } = target
-  if (hub === undefined) throw noHub()
+  if (hub === undefined) throw fault('NO_LEASE_HUB')
   const peer = await within(DIAL_IN_MS, signal, (inner) => hub.peer(key, inner), 'PROVIDER_NOT_DIALLED_IN')
   const tunnel = (token: string, outer: AbortSignal) =>
     within(TUNNEL_MS, outer, (inner) => hub.tunnel(token, inner), 'TUNNEL_MISSING')
@@ -93,16 +94,7 @@ async function within<T>(
     return await wait(AbortSignal.any([caller, AbortSignal.timeout(limitMs)]))
   } catch (error) {
     caller.throwIfAborted()
-    throw new TouchstoneError(
-      { code, limitMs },
-      {
-        message: `the provider has not ${code === 'TUNNEL_MISSING' ? 'opened its tunnel' : 'dialled in'} within ${limitMs / 1000} s`,
-        blame: 'prover',
-        retry: true,
-        nextStep: 'Check that "touchstone provider --dial-out" runs there and names this validator and its key.',
-        cause: error,
-      },
-    )
+    throw fault(code, { seconds: limitMs / 1000 }, error)
   }
 }
 
@@ -135,24 +127,4 @@ const closing = (box: RemoteBox, after: () => void): RemoteBox => ({
   close: () => box.close().finally(after),
 })
 
-const noHub = (): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'NO_LEASE_HUB' },
-    {
-      message: 'this box dials in, and nothing here waits for it',
-      blame: 'validator',
-      retry: false,
-      nextStep: 'Set leaseHub in validator.yaml; "touchstone verify" alone cannot be dialled.',
-    },
-  )
-
-const badTarget = (text: string): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'BAD_ADDRESS' },
-    {
-      message: `${JSON.stringify(text.slice(0, 200))} is no address of a provider`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Write it as lease://host:port#key, with the key that "touchstone provider" shows.',
-    },
-  )
+const badTarget = (text: string): TouchstoneError => fault('BAD_ADDRESS', { text: JSON.stringify(text.slice(0, 200)) })

@@ -19,9 +19,10 @@ import { sealToKey } from '../../drivers/system/sealToKey.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import { listenWs, wsChannel } from '../../drivers/system/wsChannel.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
 import { cataloguePath } from '../cataloguePath.ts'
 import { EXIT } from '../exitCodes.ts'
+import { fault } from '../faults.ts'
 import { DEVICES_HELP, readDevices, readPreset, readWhole } from '../parseOptions.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
@@ -215,27 +216,10 @@ function describe(news: LeaseNews): Record<string, unknown> {
 function sshHostOf({ sshHost, listen: { host }, dialOut: far }: ProviderFlags): string {
   if (sshHost !== undefined) return sshHost
   if (far !== undefined || host === '127.0.0.1') return '127.0.0.1'
-  throw new TouchstoneError(
-    { code: 'SSH_HOST_MISSING' },
-    {
-      message: 'validators would not know where the SSH server of this box is',
-      blame: 'user',
-      retry: false,
-      nextStep: 'Name this box as others reach it, with --ssh-host; behind NAT use --dial-out instead.',
-    },
-  )
+  throw fault('SSH_HOST_MISSING')
 }
 
-const alreadyRuns = (home: string): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'PROVIDER_RUNNING', home },
-    {
-      message: `another provider already runs with ${home}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Stop it first, or give this one a folder of its own with TOUCHSTONE_HOME.',
-    },
-  )
+const alreadyRuns = (home: string): TouchstoneError => fault('PROVIDER_RUNNING', { home })
 
 /** As ssh prints it: SHA-256 of the key, base64 without padding. */
 function hostKeyOf(path: string): string {
@@ -244,16 +228,7 @@ function hostKeyOf(path: string): string {
     if (blob.length < 16) throw new Error('no key in it')
     return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`
   } catch (cause) {
-    throw new TouchstoneError(
-      { code: 'NO_HOST_KEY', path },
-      {
-        message: `the host key of this box cannot be read from ${path}`,
-        blame: 'user',
-        retry: false,
-        nextStep: 'Name the .pub file of the key your SSH server shows, with --host-key-file.',
-        cause,
-      },
-    )
+    throw fault('NO_HOST_KEY', { path }, cause)
   }
 }
 

@@ -13,8 +13,9 @@ import { loadSigner } from '../../drivers/system/keyFile.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
 import { openThisMachine } from '../boxes/openBox.ts'
+import { fault } from '../faults.ts'
 import { showBox } from '../render/showBox.ts'
 import { showSteps } from '../render/showSteps.ts'
 import { shownReport, showVerdict } from '../render/showVerdict.ts'
@@ -89,26 +90,9 @@ function readRequirements(path: string): Requirements {
   try {
     return requirementsSchema.parse(JSON.parse(readFileSync(path, 'utf8'))) as Requirements
   } catch (cause) {
-    throw new TouchstoneError(
-      { code: 'BAD_REQUIREMENTS', path },
-      {
-        message: `${path} does not hold requirements`,
-        blame: 'user',
-        retry: false,
-        nextStep: `Use JSON with some of ${Object.keys(requirementsSchema.shape).join(', ')}.`,
-        cause,
-      },
-    )
+    throw fault('BAD_REQUIREMENTS', { path, fields: Object.keys(requirementsSchema.shape).join(', ') }, cause)
   }
 }
 
 const mayNotJoin = (reasons: readonly string[]): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'MAY_NOT_JOIN', reasons: reasons.join('; ') },
-    {
-      message: `this box would not be accepted: ${reasons.join('; ')}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Mend what is named, then start the provider again; "touchstone verify" runs the same check.',
-    },
-  )
+  fault('MAY_NOT_JOIN', { reasons: reasons.join('; ') })

@@ -1,7 +1,7 @@
+import { fault as remoteFault } from '../../drivers/remote/faults.ts'
 import { parseSshAddress } from '../../drivers/remote/ssh/sshAddress.ts'
-import { unreachable } from '../../drivers/remote/ssh/sshFaults.ts'
 import { addressesOf, isNoBox } from '../../drivers/system/hostAddresses.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from '../faults.ts'
 import { HUB, type ValidatorConfig } from './validatorConfig.ts'
 
 /**
@@ -15,7 +15,7 @@ export const mayBeHere = ({ boxes, api }: ValidatorConfig, box: { readonly id: s
 export async function ensureForeign(address: string): Promise<readonly string[]> {
   if (address.startsWith(HUB)) return []
   const found = address === 'local' ? [] : await addressesOf(hostOf(address))
-  if (address === 'local' || found.some(isNoBox)) throw ownMachine()
+  if (address === 'local' || found.some(isNoBox)) throw fault('OWN_MACHINE')
   return found
 }
 
@@ -24,21 +24,10 @@ export async function foreignAddress(address: string): Promise<{ readonly at?: s
   const [at] = await ensureForeign(address)
   if (at !== undefined) return { at }
   if (address.startsWith(HUB)) return {}
-  throw unreachable(address, 'its name leads nowhere')
+  throw remoteFault('BOX_UNREACHABLE', { address, why: 'its name leads nowhere' })
 }
 
 const hostOf = (address: string): string =>
   address.startsWith('lease:')
     ? address.replace(/^lease:\/\/\[?/, '').replace(/\]?:[0-9]{1,5}#.*$/, '')
     : parseSshAddress(address, 'anybody').host
-
-const ownMachine = (): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'OWN_MACHINE' },
-    {
-      message: 'the address is that of the validator itself, or of no machine',
-      blame: 'prover',
-      retry: false,
-      nextStep: 'Its operator can name the box in validator.yaml, or set api.ownMachine there.',
-    },
-  )

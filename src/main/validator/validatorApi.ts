@@ -1,4 +1,4 @@
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from '../faults.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
 
 /** Where the running validator answers. */
@@ -8,13 +8,4 @@ export function apiUrl({ api }: ValidatorConfig): string {
 }
 
 export const notRunning = (config: ValidatorConfig, cause: unknown) =>
-  new TouchstoneError(
-    { code: 'VALIDATOR_NOT_RUNNING' },
-    {
-      message: `no validator answers at ${apiUrl(config)}`,
-      blame: 'user',
-      retry: true,
-      nextStep: 'Start it with "touchstone validator --config FILE", or name the right file.',
-      cause,
-    },
-  )
+  fault('VALIDATOR_NOT_RUNNING', { url: apiUrl(config) }, cause)

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
+import { fault } from '../faults.ts'
 
 export interface Backup {
   readonly file: string
@@ -63,25 +64,6 @@ async function* linesOf(text: NodeJS.ReadableStream): AsyncGenerator<string> {
 }
 
 const cannotWrite = (file: string, cause: unknown) =>
-  new TouchstoneError(
-    { code: 'BACKUP_NOT_WRITTEN', file },
-    {
-      message: `the backup ${file} was not written (${String((cause as { code?: unknown })?.code ?? 'unknown')}); nothing is left of it`,
-      blame: 'user',
-      retry: true,
-      nextStep: 'Check that the disk has room and the folder is writable.',
-      cause,
-    },
-  )
+  fault('BACKUP_NOT_WRITTEN', { file, why: String((cause as { code?: unknown })?.code ?? 'unknown') }, cause)
 
-const cannotRead = (file: string, cause: unknown) =>
-  new TouchstoneError(
-    { code: 'BACKUP_UNREADABLE', file },
-    {
-      message: `${file} cannot be read as a backup; nothing was restored`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Name a file written by "touchstone validator backup".',
-      cause,
-    },
-  )
+const cannotRead = (file: string, cause: unknown) => fault('BACKUP_UNREADABLE', { file }, cause)

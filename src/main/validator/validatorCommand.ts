@@ -4,14 +4,15 @@ import type { Command } from 'commander'
 import { signRequest } from '../../apps/shared/signedRequest.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { loadSigner } from '../../drivers/system/keyFile.ts'
 import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
 import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import { cataloguePath } from '../cataloguePath.ts'
 import { EXIT } from '../exitCodes.ts'
+import { fault } from '../faults.ts'
 import type { CommandContext } from '../run.ts'
 import { apiUrl, notRunning } from './validatorApi.ts'
 import { readBackup, writeBackup } from './validatorBackup.ts'
@@ -118,7 +119,7 @@ async function backup(
   try {
     store = await openStore(config.store, config.base)
   } catch (error) {
-    if (!(error instanceof TouchstoneError) || error.detail.code !== 'STORE_IN_USE') throw error
+    if (!storeFault.is(error, 'STORE_IN_USE')) throw error
     if (!json) print('the validator runs and makes the copy itself, under "backups:"')
     return await call(config, ['POST', '/v1/backup'], context)
   }
@@ -160,8 +161,4 @@ async function call(config: ValidatorConfig, args: readonly string[], { env }: C
   return response.ok ? EXIT.genuine : EXIT.rejected
 }
 
-const noFile = (file: string) =>
-  new TouchstoneError(
-    { code: 'NO_SUCH_FILE', file },
-    { message: `${file} is not there`, blame: 'user', retry: false, nextStep: 'Name the backup to restore.' },
-  )
+const noFile = (file: string) => fault('NO_SUCH_FILE', { file })

@@ -8,7 +8,7 @@ import { printable } from '../../core/bytes/printable.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { PRECISION_NAMES, type Precision } from '../../core/params/precision.ts'
 import { parseStoreAddress } from '../../drivers/store/openStore.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from '../faults.ts'
 import { isNetwork } from '../parseOptions.ts'
 
 const ascii = (most: number) =>
@@ -161,16 +161,7 @@ function readText(path: string): string {
   try {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new TouchstoneError(
-      { code: 'CONFIG_UNREADABLE', path },
-      {
-        message: `${path} cannot be read`,
-        blame: 'user',
-        retry: false,
-        nextStep: 'Name the file with --config; examples/validator.yaml is one to start from.',
-        cause,
-      },
-    )
+    throw fault('CONFIG_UNREADABLE', { path }, cause)
   }
   if (text.length > MOST_BYTES) throw bad(path, null, 'the file is too large')
   return text
@@ -194,12 +185,4 @@ function lineOf(document: Document, lines: LineCounter, path: Field): number | n
 const place = (path: string, line: number | null): string => `${path}${line === null ? '' : `, line ${line}`}`
 
 const bad = (path: string, line: number | null, problem: string) =>
-  new TouchstoneError(
-    { code: 'BAD_CONFIG', path, line: line ?? 0 },
-    {
-      message: `${place(path, line)}: ${problem}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Correct the field; examples/validator.yaml shows every one.',
-    },
-  )
+  fault('BAD_CONFIG', { path, line: line ?? 0, place: place(path, line), problem })

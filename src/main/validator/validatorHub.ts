@@ -1,8 +1,8 @@
 import { type LeaseHub, openLeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
+import { fault } from '../faults.ts'
 import { HUB, type ValidatorConfig } from './validatorConfig.ts'
 
 /** Where providers behind NAT dial in: those of boxes we know, and nobody else. */
@@ -54,13 +54,11 @@ async function readAddresses(store: Store): Promise<ReadonlySet<string>> {
 }
 
 const cannotWait = ({ host, port }: { readonly host: string; readonly port: number }, cause: unknown) =>
-  new TouchstoneError(
-    { code: 'CANNOT_LISTEN', host, port },
-    {
-      message: `nobody can dial in on ${host}:${port}: ${(cause as { code?: unknown }).code === 'EADDRINUSE' ? 'another program uses the port' : 'the address cannot be used'}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Choose another leaseHub, or stop what uses this one.',
-      cause,
-    },
+  fault(
+    'CANNOT_LISTEN',
+    { host, port, part: 'nobody can dial in', setting: 'leaseHub', why: portProblem(cause) },
+    cause,
   )
+
+const portProblem = (cause: unknown): string =>
+  (cause as { code?: unknown }).code === 'EADDRINUSE' ? 'another program uses the port' : 'the address cannot be used'

@@ -26,10 +26,10 @@ import { systemClock } from '../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { Store } from '../../ports/store.ts'
+import { fault } from '../faults.ts'
 import { programName } from '../version.ts'
 import { ensureForeign, mayBeHere } from './foreignBox.ts'
 import { backupStore } from './validatorBackup.ts'
@@ -177,16 +177,7 @@ async function listen({ host, port }: NonNullable<ValidatorConfig['api']>, log: 
 const cannotListen = (host: string, port: number, cause: unknown) => {
   const code = String((cause as { code?: unknown }).code ?? 'unknown')
   const why = code === 'EADDRINUSE' ? 'another program uses the port' : code
-  return new TouchstoneError(
-    { code: 'CANNOT_LISTEN', host, port, why: code },
-    {
-      message: `the API cannot listen on ${host}:${port}: ${why}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Choose another api.port, or stop what uses this one.',
-      cause,
-    },
-  )
+  return fault('CANNOT_LISTEN', { host, port, why, part: 'the API cannot listen', setting: 'api.port' }, cause)
 }
 
 const RESOLUTION_MS = 10

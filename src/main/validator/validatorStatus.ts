@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { statusSchema } from '../../apps/api/schemas.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from '../faults.ts'
 import { apiUrl, notRunning } from './validatorApi.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
 
@@ -42,16 +42,7 @@ async function shortText({ body }: Response): Promise<string> {
 }
 
 const notAValidator = (config: ValidatorConfig, cause: unknown) =>
-  new TouchstoneError(
-    { code: 'NOT_A_VALIDATOR' },
-    {
-      message: `what answers at ${apiUrl(config)} does not speak like a validator of this version`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Look which program has this port, or name the right file with --config.',
-      cause,
-    },
-  )
+  fault('NOT_A_VALIDATOR', { url: apiUrl(config) }, cause)
 
 export function showStatus({ program, round, queue, boxes, resultsLastHour, time, ...told }: Told): string {
   const states = countedOf(told.byStatus)

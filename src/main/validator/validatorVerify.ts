@@ -3,13 +3,13 @@ import type { VerifyJob } from '../../apps/validator/fleet/fleet.ts'
 import { type VerifyDeps, type VerifyOptions, verifyBox } from '../../apps/validator/verifyBox.ts'
 import { PRESETS, presetAsked } from '../../core/params/presets.ts'
 import type { LeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import type { LeasedJob } from '../../ports/store.ts'
 import { openThisMachine } from '../boxes/openBox.ts'
 import { openLeasedBox } from '../boxes/openLeasedBox.ts'
 import { openSshBox } from '../boxes/openSshBox.ts'
+import { fault } from '../faults.ts'
 import { programName } from '../version.ts'
 import { foreignAddress, mayBeHere } from './foreignBox.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
@@ -50,15 +50,7 @@ export function verifyJobs(
 /** One password would be shown to every box of the fleet, and each of them could log in to the others with it. */
 export function refuseFleetPassword(env: NodeJS.ProcessEnv): void {
   if (!env.TOUCHSTONE_SSH_PASSWORD) return
-  throw new TouchstoneError(
-    { code: 'FLEET_PASSWORD' },
-    {
-      message: 'TOUCHSTONE_SSH_PASSWORD would be offered to every box of the fleet',
-      blame: 'user',
-      retry: false,
-      nextStep: 'Unset it, and log in with a key: identity in validator.yaml, an agent, or the keys in ~/.ssh.',
-    },
-  )
+  throw fault('FLEET_PASSWORD')
 }
 
 function withoutPassword({ TOUCHSTONE_SSH_PASSWORD: _, ...env }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -1,6 +1,6 @@
 import type { Challenge } from '../../../core/proof/challenge.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
+import { fault } from '../../shared/faults.ts'
 
 /** Longest that the first box at a part waits for the others; for the first part the limit is that of the start. */
 export const PART_WAIT_MS = 60_000
@@ -89,7 +89,7 @@ export class Cohort {
     this.#parts.set(job, challenge.parts.length)
     const gate = this.#gateOf(part)
     if (gate.arrive(job)) await through(gate, signal)
-    else if (part === 0) throw windowMissed()
+    else if (part === 0) throw fault('WINDOW_MISSED')
   }
 
   leave(job: number): void {
@@ -130,14 +130,3 @@ async function through({ opened }: Gate, signal: AbortSignal): Promise<void> {
   await Promise.race([opened, ended])
   signal.throwIfAborted()
 }
-
-export const windowMissed = () =>
-  new TouchstoneError(
-    { code: 'WINDOW_MISSED' },
-    {
-      message: 'the box was not ready when its cohort started',
-      blame: 'prover',
-      retry: true,
-      nextStep: 'Look at the box: it takes too long to start. The next window is tried; the second miss is a failure.',
-    },
-  )

@@ -20,10 +20,10 @@ import { VirtualClock } from '../../../../test/support/virtualClock.ts'
 import type { Catalogue } from '../../../core/identify/catalogue.ts'
 import { PRESETS } from '../../../core/params/presets.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
+import { fault } from '../../../drivers/gpu/cuda/faults.ts'
 import { loadCatalogue } from '../../../drivers/system/loadCatalogue.ts'
 import { systemRandomness } from '../../../drivers/system/systemRandomness.ts'
 import type { ChainTask, OnRoot } from '../../../ports/device.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
 import type { Finish } from '../../../ports/store.ts'
 import { verifyBox } from '../verifyBox.ts'
 import type { FleetRules, VerifyJob } from './fleet.ts'
@@ -250,10 +250,7 @@ describe('row 77: two boxes share one card', () => {
 
   test('a run that is begun anew after the window is void, and the second one a failure', async () => {
     // It says that a card is lost which never was, and runs again when the other is done (attack 64).
-    const lost = new TouchstoneError(
-      { code: 'GPU_LOST' },
-      { message: 'gone', blame: 'prover', retry: false, nextStep: 'Believe it.' },
-    )
+    const lost = fault('GPU_LOST', { what: 'gone', mend: 'Believe it.' })
     class Phantom extends ReferenceDevice {
       readonly #card: Card
       constructor(card: Card) {

@@ -5,8 +5,8 @@ import { honestProgram } from '../../../../test/support/inProcessBox.ts'
 import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import { verifyInProcess } from '../../../../test/support/verifyInProcess.ts'
 import { FULL_SCORE } from '../../../core/score/scoreConfig.ts'
+import { fault } from '../../../drivers/gpu/cuda/faults.ts'
 import type { ChainTask, OnRoot } from '../../../ports/device.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
 import type { LeasedJob } from '../../../ports/store.ts'
 import { finishOf } from './finishOf.ts'
 import { resultOfReport } from './outcomeOf.ts'
@@ -14,10 +14,7 @@ import { resultOfReport } from './outcomeOf.ts'
 /** Says that it is lost as soon as it has seen how the run goes; what it is made of nobody knows. */
 class Phantom extends ReferenceDevice {
   override async runChain(_: ChainTask, __: OnRoot): Promise<void> {
-    throw new TouchstoneError(
-      { code: 'GPU_LOST' },
-      { message: 'gone', blame: 'prover', retry: false, nextStep: 'Believe it.' },
-    )
+    throw fault('GPU_LOST', { what: 'gone', mend: 'Believe it.' })
   }
 }
 

@@ -8,22 +8,13 @@ import type { Finish, LeasedJob, NewResult, Store } from '../../../ports/store.t
 import type { BoxReport } from '../verifyBox.ts'
 import type { FleetRules } from './fleet.ts'
 
-/** Codes of boxes that kept us waiting for nothing. */
-const STALLED: readonly string[] = [
-  'WINDOW_MISSED',
-  'JOB_TIMEOUT',
-  'BOX_STALLED',
-  'BOX_TIMEOUT',
-  'PROVER_NOT_READY',
-  'PROVIDER_NOT_DIALLED_IN',
-  'TUNNEL_MISSING',
-]
-
 interface FinishContext {
   readonly store: Pick<Store, 'boxesWithCards'>
   readonly rules: FleetRules
   /** The other boxes of its cohort, and those that were in the same window. */
   readonly cohort: { readonly mates: readonly string[]; readonly together: readonly string[] }
+  /** The box kept us waiting for nothing, and the run ended in a fault. */
+  readonly stalled?: boolean
 }
 
 const NOTHING: BoxScore = { score: 0, terms: [], zeroBecause: 'failed' }
@@ -33,7 +24,7 @@ export async function finishOf(
   job: LeasedJob,
   told: Omit<NewResult, 'marks'>,
   report: BoxReport | null,
-  { store, rules, cohort }: FinishContext,
+  { store, rules, cohort, stalled = false }: FinishContext,
 ): Promise<Finish> {
   const marks = report ? await marksOf(job, report, store) : []
   const earned = report && job.kind === 'full' ? scoreOf(job, report, rules) : NOTHING
@@ -45,8 +36,7 @@ export async function finishOf(
     { kind, score: earned.score, claimVerdict, allocated: box.allocated, ...cohort },
     rules.box,
   )
-  const stalled = kind === 'full' && report === null && STALLED.includes(told.code ?? '')
-  const stalls = outcome === 'accepted' ? 0 : box.stalls + Number(stalled)
+  const stalls = outcome === 'accepted' ? 0 : box.stalls + Number(stalled && kind === 'full')
   const restMs = stalls > box.stalls ? restAfter(stalls) : null
   const { status, score, scored, failed, failuresInRow, busyInRow, owes, missed } = next
   const state = { status, score, scored, failed, failuresInRow, busyInRow, owes, missed }

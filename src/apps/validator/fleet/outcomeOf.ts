@@ -3,29 +3,10 @@ import { DecodeError } from '../../../core/bytes/reader.ts'
 import type { JobKind, Outcome } from '../../../core/schedule/boxState.ts'
 import { namedFigures } from '../../../core/schedule/namedFigures.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
+import { meansBusy } from '../../../ports/faults.ts'
 import type { NewResult } from '../../../ports/store.ts'
+import { fault } from '../../shared/faults.ts'
 import type { BoxReport } from '../verifyBox.ts'
-
-/**
- * What a fault means for its box, where it is not a failure of the box: every code that is not here is one, or a box
- * would hide behind it. `busy` holds for the word of a prover too; `ours` never does, and neither does `release`.
- */
-export const FAULTS: Readonly<Record<string, 'busy' | 'void' | 'ours' | 'release'>> = {
-  // Somebody else holds the cards: what the lease service, the CUDA driver and our device threads say.
-  BOX_BUSY: 'busy',
-  GPU_BUSY: 'busy',
-  DEVICE_BUSY: 'busy',
-  // It was not ready when its cohort started.
-  WINDOW_MISSED: 'void',
-  // Only the set-up of this validator can cause these.
-  SSH_KEY_UNREADABLE: 'ours',
-  HOST_KEY_UNKNOWN: 'ours',
-  KERNEL_FILE_MISSING: 'ours',
-  BAD_RELEASE: 'ours',
-  // A broken release of ours, or a box that breaks it: ours until another box has shown that it runs.
-  PROVER_DID_NOT_START: 'release',
-  PROVER_HASH_MISMATCH: 'release',
-}
 
 type Told = Omit<NewResult, 'marks'>
 
@@ -56,7 +37,7 @@ export function resultOfReport(report: BoxReport, inWindow = true): Told {
 
 /** A run that ended in a fault. Only codes are kept: the words of a fault may be the box's. */
 export function resultOfFault(
-  { outcome, code }: ReturnType<typeof judgeFault>,
+  { outcome, code }: Pick<JudgedFault, 'outcome' | 'code'>,
   startedAt: string,
   seconds: number,
 ): Told {
@@ -78,23 +59,26 @@ export function resultOfFault(
 }
 
 /** Whether the fault may be that of our own release. */
-export const isOfRelease = (error: unknown): boolean =>
-  error instanceof TouchstoneError && FAULTS[error.detail.code] === 'release'
+export const isOfRelease = (error: unknown): boolean => error instanceof TouchstoneError && error.fleet === 'release'
+
+export interface JudgedFault {
+  readonly outcome: Outcome
+  readonly code: string
+  /** The box kept us waiting for nothing. */
+  readonly stalled: boolean
+}
 
 /** `releaseRuns`: whether a box has started our prover in this round. A light look has no window to miss. */
-export function judgeFault(
-  error: unknown,
-  releaseRuns = true,
-  kind: JobKind = 'full',
-): { readonly outcome: Outcome; readonly code: string } {
+export function judgeFault(error: unknown, releaseRuns = true, kind: JobKind = 'full'): JudgedFault {
   // Only what others send is decoded: bytes that nobody caught on the way are still theirs (attack 63).
-  if (error instanceof DecodeError) return { outcome: 'unreachable', code: 'UNREADABLE' }
-  if (!(error instanceof TouchstoneError)) return { outcome: 'fault', code: 'UNEXPECTED' }
-  const said = error.detail.code === 'PROVER_FAULT' ? String(error.detail.prover) : null
-  const code = said !== null && FAULTS[said] === 'busy' ? said : error.detail.code
-  const means = Object.hasOwn(FAULTS, code) ? FAULTS[code] : null
-  if (means === 'busy' || (means === 'void' && kind === 'full')) return { outcome: means, code }
-  const isOurs = means === 'ours' && error.blame !== 'prover'
-  if (error.blame === 'validator' || isOurs || (means === 'release' && !releaseRuns)) return { outcome: 'fault', code }
-  return { outcome: 'unreachable', code }
+  if (error instanceof DecodeError) return { outcome: 'unreachable', code: 'UNREADABLE', stalled: false }
+  if (!(error instanceof TouchstoneError)) return { outcome: 'fault', code: 'UNEXPECTED', stalled: false }
+  const { detail, blame, fleet } = error
+  const said = fault.is(error, 'PROVER_FAULT') ? String(detail.prover) : detail.code
+  if (meansBusy(said)) return { outcome: 'busy', code: said, stalled: false }
+  const stalled = fleet === 'stalled' || fleet === 'void'
+  const told = (outcome: Outcome): JudgedFault => ({ outcome, code: detail.code, stalled })
+  if (fleet === 'void' && kind === 'full') return told('void')
+  const isOurs = blame === 'validator' || fleet === 'ours' || (fleet === 'release' && !releaseRuns)
+  return told(isOurs ? 'fault' : 'unreachable')
 }

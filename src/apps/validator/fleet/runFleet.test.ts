@@ -11,12 +11,14 @@ import { testSigner } from '../../../../test/support/testSigner.ts'
 import { TINY } from '../../../../test/support/verifyInProcess.ts'
 import type { Catalogue } from '../../../core/identify/catalogue.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
+import { fault as remoteFault } from '../../../drivers/remote/faults.ts'
 import { openPostgres } from '../../../drivers/store/openPostgres.ts'
+import { fault as systemFault } from '../../../drivers/system/faults.ts'
 import { loadCatalogue } from '../../../drivers/system/loadCatalogue.ts'
 import { systemClock } from '../../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../../drivers/system/systemRandomness.ts'
 import type { DeviceFacts } from '../../../ports/device.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
+import { portFault } from '../../../ports/faults.ts'
 import type { LiveEvent } from '../../../ports/liveRuns.ts'
 import type { LeasedJob, Store } from '../../../ports/store.ts'
 import { verifyBox } from '../verifyBox.ts'
@@ -88,8 +90,8 @@ const quiet = async () => {
   const { waiting, leased, done } = await store.queue()
   return done > 0 && waiting + leased === 0
 }
-const fault = (code: string, blame: 'prover' | 'network' | 'validator' | 'user') =>
-  new TouchstoneError({ code }, { message: '\u001b[31mraw words of the box', blame, retry: true, nextStep: '' })
+const words = '\u001b[31mraw words of the box'
+const unreachable = () => remoteFault('BOX_UNREACHABLE', { address: 'ssh://a', why: words })
 const all = { after: null, limit: 100 }
 
 describe('runFleet', () => {
@@ -132,7 +134,7 @@ describe('runFleet', () => {
     await store.putBox(entry('a'))
     let runs = 0
     const verify: VerifyJob = async (...args) => {
-      if (++runs === 2) throw fault('BOX_UNREACHABLE', 'network')
+      if (++runs === 2) throw unreachable()
       return honest(...args)
     }
     const deps = testDeps(store, verify)
@@ -156,9 +158,9 @@ describe('runFleet', () => {
   test('the limit of tries ends a job; busy and our own faults are told apart from failures', async () => {
     for (const id of ['busy', 'ours', 'gone']) await store.putBox(entry(id))
     const verify: VerifyJob = async ({ boxId }) => {
-      if (boxId === 'busy') throw fault('DEVICE_BUSY', 'prover')
-      if (boxId === 'ours') throw fault('KERNEL_FILE_MISSING', 'user')
-      throw fault('SSH_AUTH_FAILED', 'user')
+      if (boxId === 'busy') throw portFault('DEVICE_BUSY', { what: words })
+      if (boxId === 'ours') throw systemFault('KERNEL_FILE_MISSING', { name: words })
+      throw remoteFault('SSH_AUTH_FAILED', { address: 'ssh://a', means: words })
     }
     await fleetUntil(testDeps(store, verify), await testRules({ retries: { limit: 1, intervalMs: 0 } }), quiet)
     expect(await store.box('busy')).toMatchObject({ status: 'busy', failuresTotal: 0, busyInRow: 2 })
@@ -199,7 +201,7 @@ describe('runFleet', () => {
     for (const id of ['a', 'b', 'c']) await store.putBox(entry(id))
     const order: string[] = []
     const verify: VerifyJob = async (job, hooks, signal) => {
-      if (job.boxId === 'b') throw fault('BOX_UNREACHABLE', 'network')
+      if (job.boxId === 'b') throw unreachable()
       const beforeStart: typeof hooks.beforeStart = async (...part) => {
         order.push('ready')
         await hooks.beforeStart(...part)

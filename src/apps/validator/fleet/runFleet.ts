@@ -1,8 +1,9 @@
 import { isInWindow } from '../../../core/schedule/runWindow.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import type { ClaimRequest, Finish, LeasedJob } from '../../../ports/store.ts'
+import { fault } from '../../shared/faults.ts'
 import type { BoxReport, Step } from '../verifyBox.ts'
-import { Cohort, windowMissed } from './cohort.ts'
+import { Cohort } from './cohort.ts'
 import { finishOf } from './finishOf.ts'
 import type { FleetDeps, FleetRules, VerifyJob } from './fleet.ts'
 import { openRoundIfDue } from './openRound.ts'
@@ -98,7 +99,7 @@ class Fleet {
       const started = group.map((job) => this.#start(job, cohort))
       // Whoever is not there when the clock of the others starts holds no place any longer.
       void cohort.started.then(() => {
-        for (const { job, stop } of started) if (!cohort.isReady(job.id)) stop.abort(windowMissed())
+        for (const { job, stop } of started) if (!cohort.isReady(job.id)) stop.abort(fault('WINDOW_MISSED'))
       })
     }
   }
@@ -122,7 +123,7 @@ class Fleet {
       0,
       Math.max(0, this.#stalledOnes().length - this.#stalledPlaces()),
     ))
-      stop.abort(cohort.isReady(job.id) ? boxStalled() : windowMissed())
+      stop.abort(cohort.isReady(job.id) ? fault('BOX_STALLED') : fault('WINDOW_MISSED'))
   }
 
   #start(job: LeasedJob, cohort: Cohort): Running {
@@ -205,7 +206,7 @@ class Fleet {
     const startedUs = clock.monotonicUs()
     const timer = new AbortController()
     void clock.sleep(this.#rules.jobLimitMs, timer.signal).then(
-      () => stop.abort(tooLong()),
+      () => stop.abort(fault('JOB_TIMEOUT')),
       () => {},
     )
     const hooks: Parameters<VerifyJob>[1] = {
@@ -231,7 +232,10 @@ class Fleet {
       if (judged.code === 'UNEXPECTED')
         this.#deps.log.error('a run failed for a reason of our own', { box: job.boxId, error: nameOf(error) })
       const seconds = (clock.monotonicUs() - startedUs) / 1e6
-      return await finishOf(job, resultOfFault(judged, startedAt, seconds), null, context())
+      return await finishOf(job, resultOfFault(judged, startedAt, seconds), null, {
+        ...context(),
+        stalled: judged.stalled,
+      })
     } finally {
       timer.abort()
     }
@@ -387,25 +391,3 @@ function isTogether({ job, cohort }: Running, { window }: BoxReport): boolean {
   if (job.kind === 'light' || cohort.mates(job.id).mates.length === 0 || window === null) return true
   return isInWindow(window, cohort.openedUs)
 }
-
-const boxStalled = () =>
-  new TouchstoneError(
-    { code: 'BOX_STALLED' },
-    {
-      message: 'the box shows no sign of going on, and its place was needed',
-      blame: 'prover',
-      retry: true,
-      nextStep: 'Look at the box: it keeps the connection and does not get done.',
-    },
-  )
-
-const tooLong = () =>
-  new TouchstoneError(
-    { code: 'JOB_TIMEOUT' },
-    {
-      message: 'the box took longer than any run may',
-      blame: 'prover',
-      retry: true,
-      nextStep: 'Look at the box: it keeps the connection and does not get done.',
-    },
-  )

@@ -4,7 +4,7 @@ import { buildTree, padRoots, pathOf } from '../../../core/proof/merkle.ts'
 import { passWords } from '../../../core/proof/seeds.ts'
 import type { FillTask, LeafPosition, OnRoot } from '../../../ports/device.ts'
 import { runRounds } from './chainRun.ts'
-import { outOfMemory, sizeRefused } from './cpuFaults.ts'
+import { fault, sizeRefused } from './faults.ts'
 import { type Host, requireCount, requireSeed, requireShape } from './host.ts'
 import type { FillBuffers, PassesJob } from './jobs.ts'
 import { FINGERPRINT_BYTES, passesLayout } from './layout.ts'
@@ -41,7 +41,7 @@ function newBuffers(tiles: number): FillBuffers {
     })
     return { buffers, tilesPerBuffer, tiles }
   } catch (cause) {
-    throw outOfMemory(tiles * KEPT_TILE_BYTES, 0, cause)
+    throw fault('OUT_OF_MEMORY', { askedBytes: tiles * KEPT_TILE_BYTES, freeBytes: 0 }, cause)
   }
 }
 

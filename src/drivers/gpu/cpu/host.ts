@@ -1,5 +1,5 @@
 import { MAX_K, MAX_SIZE, TILE } from '../../../core/params/constants.ts'
-import { sizeRefused } from './cpuFaults.ts'
+import { sizeRefused } from './faults.ts'
 import type { Pool } from './pool.ts'
 
 /** What a run of the device works with. */

@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { webAssembly } from '../../../core/engine/webAssembly.ts'
 import type { ChainTask, Device, FillTask, LeafPosition, OnRoot, PassTask } from '../../../ports/device.ts'
+import { portFault } from '../../../ports/faults.ts'
 import { readKernel } from '../../system/kernelFiles.ts'
 import { scriptUrl } from '../../system/scriptUrl.ts'
 import { type ChainRun, openChain, runChain } from './chainRun.ts'
 import { cpuFacts } from './cpuFacts.ts'
-import { wrongUse } from './cpuFaults.ts'
+import { fault } from './faults.ts'
 import { type FillRun, openPasses, type PassRun, runFill, runPasses } from './fillRun.ts'
 import { Pool } from './pool.ts'
 
@@ -47,7 +48,7 @@ export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Dev
       chain = await runChain(host, task, onRoot, signal)
     },
     openChain: async (asked: readonly LeafPosition[], signal: AbortSignal) => {
-      if (!chain) throw wrongUse('NOTHING_TO_OPEN', 'no chain is held for openings')
+      if (!chain) throw portFault('NOTHING_TO_OPEN', { run: 'chain is' })
       return openChain(host, chain, asked, signal)
     },
     fill: async (task: FillTask, onRoot: OnRoot, signal: AbortSignal) => {
@@ -59,12 +60,12 @@ export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Dev
     runPasses: async (task: PassTask, onRoot: OnRoot, signal: AbortSignal) => {
       pool.requireIdle()
       passes = null
-      if (!fill) throw wrongUse('NO_FILL', 'there is no fill to pass over')
+      if (!fill) throw portFault('NO_FILL')
       const peer = task.peer ? peerFill(task.peer) : fill
       passes = await runPasses(host, { fill, peer, passes: task.passes, start: task.start }, onRoot, signal)
     },
     openPasses: async (asked: readonly LeafPosition[], signal: AbortSignal) => {
-      if (!passes) throw wrongUse('NOTHING_TO_OPEN', 'no passes are held for openings')
+      if (!passes) throw portFault('NOTHING_TO_OPEN', { run: 'passes are' })
       return openPasses(host, passes, asked, signal)
     },
     release: async () => {
@@ -86,6 +87,6 @@ export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Dev
 
 function peerFill(peer: Device): FillRun {
   const fill = fills.get(peer)?.()
-  if (!fill) throw wrongUse('NO_PEER_FILL', 'the peer device is no CPU device with a fill')
+  if (!fill) throw fault('NO_PEER_FILL')
   return fill
 }

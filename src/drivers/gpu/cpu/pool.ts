@@ -2,8 +2,9 @@ import { freemem } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { WASM_PAGE_BYTES, type WasmMemory, type WasmModule, webAssembly } from '../../../core/engine/webAssembly.ts'
 import type { OnRoot } from '../../../ports/device.ts'
+import { portFault } from '../../../ports/faults.ts'
 import { CONTROL_BYTES, type Control, openControl } from './control.ts'
-import { outOfMemory, sizeRefused, threadFailed, wrongUse } from './cpuFaults.ts'
+import { fault, sizeRefused } from './faults.ts'
 import type { Job, JobMessage, WorkerMessage, WorkerStart } from './jobs.ts'
 import { LARGEST_MEMORY_BYTES } from './layout.ts'
 
@@ -51,10 +52,10 @@ export class Pool {
   }
 
   requireIdle(): void {
-    if (this.#closed) throw wrongUse('DEVICE_CLOSED', 'the device is closed')
-    if (this.#broken) throw threadFailed(this.#broken)
+    if (this.#closed) throw portFault('DEVICE_CLOSED', { device: 'the device' })
+    if (this.#broken) throw fault('CPU_THREAD_FAILED', {}, this.#broken)
     if (this.#running)
-      throw wrongUse('DEVICE_BUSY', 'the device is at work: one chain, fill or set of passes at a time')
+      throw portFault('DEVICE_BUSY', { what: 'the device is at work: one chain, fill or set of passes at a time' })
   }
 
   /** The shared memory, at least this large. What lay in it before may be gone. */
@@ -98,7 +99,11 @@ export class Pool {
   #allDone(onRoot: OnRoot, begin: () => void): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       let left = this.threads
-      this.#running = { onRoot, finish: () => --left === 0 && resolve(), fail: (cause) => reject(threadFailed(cause)) }
+      this.#running = {
+        onRoot,
+        finish: () => --left === 0 && resolve(),
+        fail: (cause) => reject(fault('CPU_THREAD_FAILED', {}, cause)),
+      }
       begin()
     })
   }
@@ -161,12 +166,12 @@ function newMemory(bytes: number): WasmMemory {
   try {
     return new webAssembly.Memory({ initial: pages, maximum: pages, shared: true })
   } catch (cause) {
-    throw outOfMemory(bytes, freemem(), cause)
+    throw fault('OUT_OF_MEMORY', { askedBytes: bytes, freeBytes: freemem() }, cause)
   }
 }
 
 /** The system would hand out more than there is and end the process later; a refusal is kinder. */
 export function requireFree(bytes: number): void {
   const free = freemem()
-  if (bytes > free) throw outOfMemory(bytes, free)
+  if (bytes > free) throw fault('OUT_OF_MEMORY', { askedBytes: bytes, freeBytes: free })
 }

@@ -1,12 +1,13 @@
 import { PRECISION_NAMES } from '../../../core/params/precision.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
 import type { ChainTask, DeviceFacts, FillTask, LeafPosition } from '../../../ports/device.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
+import { portFault } from '../../../ports/faults.ts'
 import { type CardOptions, type CardTools, openCardTools } from './cardTools.ts'
 import { type DoneChain, openChain, runChain } from './chain.ts'
 import { closeAll } from './closeAll.ts'
 import type { CublasLt } from './cublasLt.ts'
 import type { CudaApi } from './cudaApi.ts'
+import { fault } from './faults.ts'
 import { checkKnownTile } from './knownTile.ts'
 import { measureTransfers } from './measureTransfers.ts'
 import { type DonePasses, type FillPlace, type HeldFill, openPasses, placeOf, runPasses } from './memoryPart.ts'
@@ -65,7 +66,7 @@ export class Card {
   }
 
   openChain(asked: readonly LeafPosition[]): Uint8Array {
-    if (!this.#chain) throw wrongUse('NOTHING_TO_OPEN', 'no chain is held for openings')
+    if (!this.#chain) throw portFault('NOTHING_TO_OPEN', { run: 'chain is' })
     refusePositions(asked, this.#chain.plan.shape.rounds, tilesOf(this.#chain.plan.shape))
     return openChain(this.tools, this.#chain, asked)
   }
@@ -87,7 +88,7 @@ export class Card {
     onRoots: OnRoots,
     stop: Stop,
   ): void {
-    if (!this.#fill) throw wrongUse('NO_FILL', 'there is no fill to pass over')
+    if (!this.#fill) throw portFault('NO_FILL')
     refuseCount('passes', task.passes)
     refuseSeed('start', task.start)
     this.#passes = null
@@ -96,7 +97,7 @@ export class Card {
   }
 
   openPasses(asked: readonly LeafPosition[]): Uint8Array {
-    if (!this.#passes) throw wrongUse('NOTHING_TO_OPEN', 'no passes are held for openings')
+    if (!this.#passes) throw portFault('NOTHING_TO_OPEN', { run: 'passes are' })
     refusePositions(
       asked,
       this.#passes.words.length,
@@ -174,15 +175,12 @@ export class Card {
     refuseShape(shape)
     const { capability, cublasLt, ordinal } = this.tools
     if (productMakers(shape.precision, capability, cublasLt !== null).length > 0) return
-    throw new TouchstoneError(
-      { code: 'PRECISION_UNSUPPORTED', card: ordinal, precision: shape.precision, capability },
-      {
-        message: `card ${ordinal} (compute capability ${capability / 10}) has no ${shape.precision} product`,
-        blame: 'validator',
-        retry: false,
-        nextStep: 'Ask only for the precisions the device lists; the others are unsupported, not failed.',
-      },
-    )
+    throw fault('PRECISION_UNSUPPORTED', {
+      card: ordinal,
+      precision: shape.precision,
+      capability,
+      version: capability / 10,
+    })
   }
 }
 
@@ -212,9 +210,3 @@ function factsOf({ api, ordinal, capability, cublasLt, stream }: CardTools): Dev
     },
   }
 }
-
-const wrongUse = (code: string, message: string): TouchstoneError =>
-  new TouchstoneError(
-    { code },
-    { message, blame: 'prover', retry: false, nextStep: 'Call the device in the order of its port.' },
-  )

@@ -1,6 +1,6 @@
 import type { ChainTask, DeviceFacts, FillTask, LeafPosition } from '../../../ports/device.ts'
-import type { Blame } from '../../../ports/errors.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
+import { fault } from './faults.ts'
 import type { FillPlace } from './memoryPart.ts'
 import type { ChainShape } from './shape.ts'
 
@@ -37,26 +37,13 @@ export type CardAnswer =
   | { readonly type: 'fault'; readonly fault: WireFault }
 
 /** A TouchstoneError between threads: structured cloning would lose its class and fields. */
-export interface WireFault {
-  readonly detail: { code: string } & Record<string, string | number | boolean>
-  readonly message: string
-  readonly blame: Blame
-  readonly retry: boolean
-  readonly nextStep: string
-}
+type WireFault = Pick<TouchstoneError, 'detail' | 'message' | 'blame' | 'retry' | 'nextStep' | 'fleet'>
 
 export function toWireFault(error: unknown): WireFault {
-  if (error instanceof TouchstoneError) {
-    const { detail, message, blame, retry, nextStep } = error
-    return { detail: { ...detail }, message, blame, retry, nextStep }
-  }
-  return {
-    detail: { code: 'GPU_THREAD_FAILED' },
-    message: `the thread of a card failed: ${error instanceof Error ? error.message : String(error)}`,
-    blame: 'prover',
-    retry: true,
-    nextStep: 'Run again; if it fails again, report the message.',
-  }
+  const told = error instanceof Error ? error.message : String(error)
+  const known = error instanceof TouchstoneError ? error : fault('GPU_THREAD_FAILED', { told })
+  const { detail, message, blame, retry, nextStep, fleet } = known
+  return { detail, message, blame, retry, nextStep, fleet }
 }
 
-export const fromWireFault = ({ detail, ...rest }: WireFault): TouchstoneError => new TouchstoneError(detail, rest)
+export const fromWireFault = ({ detail, ...words }: WireFault): TouchstoneError => new TouchstoneError(detail, words)

@@ -1,7 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import type { DeviceFacts } from '../../../ports/device.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
+import type { TouchstoneError } from '../../../ports/errors.ts'
+import { portFault } from '../../../ports/faults.ts'
 import { type CardAnswer, type CardJob, type CardStart, fromWireFault } from './cardMessages.ts'
+import { fault } from './faults.ts'
 import { Stop } from './stop.ts'
 
 type Result = Extract<CardAnswer, { type: 'done' }>['result']
@@ -15,23 +17,10 @@ interface Running {
 /** A card that does not even stop within this is given up; its thread is ended. */
 export const STOP_MS = 15_000
 
-const wrongUse = (code: string, message: string): TouchstoneError =>
-  new TouchstoneError(
-    { code },
-    { message, blame: 'prover', retry: false, nextStep: 'Call the device in the order of its port.' },
-  )
+const lost = (card: number, what: string, cause?: unknown): TouchstoneError =>
+  fault('GPU_LOST', { card, what: `card ${card}: ${what}`, mend: LOOK_FOR_XIDS }, cause)
 
-const lost = (ordinal: number, what: string, cause?: unknown): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'GPU_LOST', card: ordinal },
-    {
-      message: `card ${ordinal}: ${what}`,
-      blame: 'prover',
-      retry: false,
-      nextStep: 'Look for Xid lines in the kernel log (dmesg), then open the card again.',
-      ...(cause === undefined ? {} : { cause }),
-    },
-  )
+const LOOK_FOR_XIDS = 'Look for Xid lines in the kernel log (dmesg), then open the card again.'
 
 /** The main thread's end of a card: one job at a time, roots handed on as they come, a lost card told as a fault. */
 export class CardThread {
@@ -50,7 +39,7 @@ export class CardThread {
     this.#worker = new Worker(script, { workerData: { ...start, stop: shared } satisfies CardStart })
     this.#worker.on('message', (answer: CardAnswer) => this.#hear(answer))
     this.#worker.on('error', (error) => this.#fail(lost(this.ordinal, 'its thread failed', error)))
-    this.#worker.on('exit', () => this.#fail(wrongUse('DEVICE_CLOSED', `card ${this.ordinal} is closed`)))
+    this.#worker.on('exit', () => this.#fail(portFault('DEVICE_CLOSED', { device: `card ${this.ordinal}` })))
   }
 
   /** Resolves with the card's facts once it is open. */
@@ -64,7 +53,7 @@ export class CardThread {
   async run(job: CardJob, onRoot: (root: Uint8Array) => void, signal: AbortSignal): Promise<Result> {
     signal.throwIfAborted()
     if (this.#broken) throw this.#broken
-    if (this.#running) throw wrongUse('DEVICE_BUSY', `card ${this.ordinal} does one thing at a time`)
+    if (this.#running) throw portFault('DEVICE_BUSY', { what: `card ${this.ordinal} does one thing at a time` })
     this.#stop.clear()
     this.#worker.ref()
     const giveUp = new AbortController()

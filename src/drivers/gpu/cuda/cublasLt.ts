@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import koffi from 'koffi'
 import type { Precision } from '../../../core/params/precision.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
+import type { TouchstoneError } from '../../../ports/errors.ts'
 import type { Handle } from './cudaApi.ts'
+import { fault } from './faults.ts'
 import { type FileTree, findCublasLt } from './findCublasLt.ts'
 
 export interface MatmulOperands {
@@ -110,29 +111,11 @@ export function openCublasLt(tree: FileTree = realTree): CublasLt | null {
   return null
 }
 
-const wrongLibrary = (path: string, cause: unknown): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'WRONG_CUBLASLT', path },
-    {
-      message: `the cuBLASLt named by TOUCHSTONE_CUBLASLT cannot be used: ${path}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Name libcublasLt.so of CUDA 11, 12 or 13, or unset TOUCHSTONE_CUBLASLT.',
-      cause,
-    },
-  )
+const wrongLibrary = (path: string, cause: unknown): TouchstoneError => fault('WRONG_CUBLASLT', { path }, cause)
 
 function check(call: string, status: number): void {
   if (status === 0) return
-  throw new TouchstoneError(
-    { code: 'CUBLASLT_FAILED', call, status },
-    {
-      message: `cuBLASLt: ${call} returned ${status}`,
-      blame: 'prover',
-      retry: false,
-      nextStep: 'Set TOUCHSTONE_CUBLASLT=none to use our own kernels, or install the cuBLASLt that fits the driver.',
-    },
-  )
+  throw fault('CUBLASLT_FAILED', { call, status })
 }
 
 class LoadedCublasLt implements CublasLt {

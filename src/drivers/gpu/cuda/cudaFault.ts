@@ -1,4 +1,6 @@
-import { TouchstoneError } from '../../../ports/errors.ts'
+import type { TouchstoneError } from '../../../ports/errors.ts'
+import { portFault } from '../../../ports/faults.ts'
+import { fault } from './faults.ts'
 
 /** What went wrong in a call of NVIDIA's driver or library, and on which card. */
 export interface FailedCall {
@@ -11,39 +13,43 @@ export interface FailedCall {
 }
 
 interface Advice {
-  readonly code: string
-  readonly retry: boolean
+  readonly code:
+    | 'GPU_BUSY'
+    | 'GPU_CALL_FAILED'
+    | 'GPU_DRIVER_MISMATCH'
+    | 'GPU_DRIVER_TOO_OLD'
+    | 'GPU_KERNEL_REFUSED'
+    | 'GPU_LOST'
+    | 'GPU_NOT_READY'
+    | 'NO_GPU'
+    | 'NO_SUCH_GPU'
+    | 'OUT_OF_MEMORY'
   readonly says: string
   readonly nextStep: string
 }
 
 const LOST: Advice = {
   code: 'GPU_LOST',
-  retry: false,
   says: 'the card stopped working',
   nextStep: 'Look for Xid lines in the kernel log (dmesg), reset or replace the card, then run again.',
 }
 const JIT: Advice = {
   code: 'GPU_KERNEL_REFUSED',
-  retry: false,
   says: 'the driver refused our kernels',
   nextStep: 'Install NVIDIA driver 470 or newer; if it is newer already, report the status above.',
 }
 const BUSY: Advice = {
   code: 'GPU_BUSY',
-  retry: true,
   says: 'the card is taken by another process (exclusive compute mode)',
   nextStep: 'Stop the other process or choose another card, then run again.',
 }
 const FULL: Advice = {
   code: 'OUT_OF_MEMORY',
-  retry: true,
   says: 'the card has too little free memory',
   nextStep: 'Free memory on the card (nvidia-smi shows who holds it) or ask for a smaller size.',
 }
 const OTHER: Advice = {
   code: 'GPU_CALL_FAILED',
-  retry: false,
   says: 'a driver call failed',
   nextStep: 'Check the driver with nvidia-smi; if the card looks well there, report the status above.',
 }
@@ -93,7 +99,6 @@ const ADVICE: Readonly<Record<number, Advice>> = {
   },
   802: {
     code: 'GPU_NOT_READY',
-    retry: true,
     says: 'the cards of this box are not ready',
     nextStep: 'On a box with NVSwitch start nvidia-fabricmanager, in the version of the driver; then run again.',
   },
@@ -118,13 +123,7 @@ export function cudaFault(failed: FailedCall): TouchstoneError {
     failed.askedBytes === undefined
       ? ''
       : `; asked for ${failed.askedBytes} bytes, ${failed.freeBytes ?? 'unknown'} free`
-  return new TouchstoneError(
-    { ...failed, code: advice.code },
-    {
-      message: `${failed.card}: ${advice.says}: ${failed.call} returned ${failed.status} (${failed.statusName})${memory}`,
-      blame: 'prover',
-      retry: advice.retry,
-      nextStep: advice.nextStep,
-    },
-  )
+  const what = `${failed.card}: ${advice.says}: ${failed.call} returned ${failed.status} (${failed.statusName})${memory}`
+  const facts = { ...failed, what, mend: advice.nextStep }
+  return advice.code === 'GPU_BUSY' ? portFault(advice.code, facts) : fault(advice.code, facts)
 }

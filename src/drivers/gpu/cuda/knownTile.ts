@@ -2,8 +2,8 @@ import { words32 } from '../../../core/bytes/bytes.ts'
 import { TILE } from '../../../core/params/constants.ts'
 import { fingerprintTile } from '../../../core/proof/fingerprint.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
 import type { CardTools } from './cardTools.ts'
+import { fault } from './faults.ts'
 import { KNOWN_SEED, type RoundPlan } from './roundPlan.ts'
 import { tilesOf } from './shape.ts'
 
@@ -22,14 +22,5 @@ export function checkKnownTile({ api, ordinal }: CardTools, plan: RoundPlan, eng
   const [f0, f1] = new BigUint64Array(bytes.buffer, bytes.byteOffset, 2)
   if (f0 === expected.f0 && f1 === expected.f1) return
   const { m } = plan.shape
-  throw new TouchstoneError(
-    { code: 'NOT_EXACT', card: ordinal, precision, m, n, k, product: plan.product.by },
-    {
-      message: `card ${ordinal}: ${precision} is not exact at m = ${m}, n = ${n}, k = ${k} (product by ${plan.product.by}): a known tile differs from the CPU`,
-      blame: 'prover',
-      retry: false,
-      nextStep:
-        'Set TOUCHSTONE_CUBLASLT=none to use our own kernels; if they differ too, the card or its clocks are faulty.',
-    },
-  )
+  throw fault('NOT_EXACT', { card: ordinal, precision, m, n, k, product: plan.product.by })
 }

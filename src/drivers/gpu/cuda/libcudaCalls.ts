@@ -1,5 +1,5 @@
 import koffi, { type LibraryHandle } from 'koffi'
-import { TouchstoneError } from '../../../ports/errors.ts'
+import { fault } from './faults.ts'
 
 const NAMES =
   process.platform === 'win32'
@@ -100,13 +100,5 @@ function open(): LibraryHandle {
       return koffi.load(name)
     } catch {}
   }
-  throw new TouchstoneError(
-    { code: 'NO_GPU_DRIVER', tried: NAMES.join(' ') },
-    {
-      message: `no NVIDIA driver on this machine: none of ${NAMES.join(', ')} could be loaded`,
-      blame: 'prover',
-      retry: false,
-      nextStep: 'Install the NVIDIA driver (470 or newer), or use the CPU device.',
-    },
-  )
+  throw fault('NO_GPU_DRIVER', { tried: NAMES.join(' '), names: NAMES.join(', ') })
 }

@@ -1,8 +1,8 @@
 import type { Device, DeviceFacts, OnRoot } from '../../../ports/device.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
 import { scriptUrl } from '../../system/scriptUrl.ts'
 import type { CardJob } from './cardMessages.ts'
 import { CardThread, STOP_MS } from './cardThread.ts'
+import { fault } from './faults.ts'
 import { loadLibcuda } from './libcuda.ts'
 import type { FillPlace } from './memoryPart.ts'
 import { nameXids } from './nameXids.ts'
@@ -61,15 +61,10 @@ export async function openCudaDevices(options: CudaDevicesOptions = {}): Promise
 function allCards(): number[] {
   const count = loadLibcuda().deviceCount()
   if (count > 0) return Array.from({ length: count }, (_, ordinal) => ordinal)
-  throw new TouchstoneError(
-    { code: 'NO_GPU' },
-    {
-      message: 'the NVIDIA driver is there but shows no card',
-      blame: 'prover',
-      retry: false,
-      nextStep: 'Check `nvidia-smi -L` and CUDA_VISIBLE_DEVICES on the box, or use the CPU device.',
-    },
-  )
+  throw fault('NO_GPU', {
+    what: 'the NVIDIA driver is there but shows no card',
+    mend: 'Check `nvidia-smi -L` and CUDA_VISIBLE_DEVICES on the box, or use the CPU device.',
+  })
 }
 
 const never = new AbortController().signal
@@ -124,13 +119,5 @@ function cudaDevice(thread: CardThread, told: DeviceFacts, nvml: Nvml | null): D
 function peerFill(peer: Device): FillPlace {
   const place = fills.get(peer)?.()
   if (place) return place
-  throw new TouchstoneError(
-    { code: 'NO_PEER_FILL' },
-    {
-      message: 'the peer device is no NVIDIA card of this process with a fill',
-      blame: 'prover',
-      retry: false,
-      nextStep: 'Open all cards of a box with one call, and fill before linking.',
-    },
-  )
+  throw fault('NO_PEER_FILL')
 }

@@ -1,7 +1,8 @@
 import { TILE } from '../../../core/params/constants.ts'
 import type { Precision } from '../../../core/params/precision.ts'
 import type { ChainTask, LeafPosition } from '../../../ports/device.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
+import type { TouchstoneError } from '../../../ports/errors.ts'
+import { portFault } from '../../../ports/faults.ts'
 
 /** Leaves one block of threads makes, and leaves under a node of a plain round; leaves.h knows the same numbers. */
 export const UNIT = 256
@@ -56,15 +57,7 @@ export function refusePositions(asked: readonly LeafPosition[], rounds: number, 
 }
 
 const sizeRefused = (what: string, got: number, expected: string): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'SIZE_REFUSED', what, got, expected },
-    {
-      message: `the card refuses ${what} = ${got}: expected ${expected}`,
-      blame: 'validator',
-      retry: false,
-      nextStep: 'Ask for sizes of the protocol (§4.0).',
-    },
-  )
+  portFault('SIZE_REFUSED', { device: 'the card', what, got, expected })
 
 /** Widths whose product is `count`, each at most FOLD: how many neighbours each launch folds into one. */
 export function foldWidths(count: number): number[] {

@@ -1,4 +1,5 @@
-import { TouchstoneError } from '../../../ports/errors.ts'
+import type { TouchstoneError } from '../../../ports/errors.ts'
+import { fault } from './faults.ts'
 
 /** How a running part learns that it is to end, and waits for the card without spinning. Shared with the main thread. */
 export class Stop {
@@ -26,13 +27,4 @@ export class Stop {
   }
 }
 
-export const stopped = (card: number): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'GPU_RUN_STOPPED', card },
-    {
-      message: `card ${card}: the run was stopped before its last root (deadline, or the caller gave up)`,
-      blame: 'prover',
-      retry: true,
-      nextStep: 'Run again; if it stops again, ask for fewer rounds or a smaller size.',
-    },
-  )
+export const stopped = (card: number): TouchstoneError => fault('GPU_RUN_STOPPED', { card })

@@ -2,7 +2,8 @@ import type { Signer } from '../../../core/bytes/ed25519.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Randomness } from '../../../ports/randomness.ts'
-import { askProvider, type ProviderPeer, providerFault } from './askProvider.ts'
+import { fault } from '../faults.ts'
+import { askProvider, type ProviderPeer } from './askProvider.ts'
 
 export interface SignOfLife {
   readonly state: 'free' | 'verifying' | 'leased'
@@ -24,6 +25,6 @@ export async function askLiveness(
   const askedAtMs = clock.wallTime().getTime()
   const began = clock.monotonicUs()
   const answer = await askProvider(peer, { kind: 'liveness', to: peer.key, nonce, askedAtMs }, signer, signal, LIMIT_MS)
-  if (answer.kind !== 'alive') throw providerFault('PROVIDER_NONSENSE', 'the provider gives no sign of life', true)
+  if (answer.kind !== 'alive') throw fault('PROVIDER_NONSENSE', { what: 'the provider gives no sign of life' })
   return { state: answer.state, roundTripUs: clock.monotonicUs() - began }
 }

@@ -1,8 +1,8 @@
 import type { Signer } from '../../../core/bytes/ed25519.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
 import { decodeAnswer, encodeAsk, type LeaseAnswerMessage, type LeaseAsk } from '../../../core/lease/leaseMessages.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
 import type { MessageChannel } from '../../../ports/leases.ts'
+import { fault } from '../faults.ts'
 
 /** One provider and the channel to it, whoever dialled. */
 export interface ProviderPeer {
@@ -33,7 +33,8 @@ export async function askProvider(
       channel.close()
       throw error
     })
-    if (next.done) throw gone()
+    // A provider does not answer what is meant for another key.
+    if (next.done) throw fault('PROVIDER_GONE')
     const answer = readAnswer(next.value, key, signer)
     if (answer.kind !== 'hello' && belongsTo(answer, message)) return answer
   }
@@ -46,7 +47,7 @@ function readAnswer(bytes: Uint8Array, key: string, signer: Signer): LeaseAnswer
   } catch {
     // Said below: what it was does not matter to the reader.
   }
-  throw providerFault('PROVIDER_NONSENSE', 'the provider answered with something that is not signed by its key', false)
+  throw fault('PROVIDER_NONSENSE', { what: 'the provider answered with something that is not signed by its key' })
 }
 
 function belongsTo(answer: LeaseAnswerMessage, ask: LeaseAsk): boolean {
@@ -57,12 +58,7 @@ function belongsTo(answer: LeaseAnswerMessage, ask: LeaseAsk): boolean {
 async function raceAbort<T>(promise: Promise<T>, limit: AbortSignal, caller: AbortSignal, limitMs: number): Promise<T> {
   let stop = (): void => {}
   const aborted = new Promise<never>((_, reject) => {
-    const onAbort = (): void =>
-      reject(
-        caller.aborted
-          ? caller.reason
-          : providerFault('PROVIDER_SILENT', `the provider did not answer within ${limitMs} ms`, true),
-      )
+    const onAbort = (): void => reject(caller.aborted ? caller.reason : fault('PROVIDER_SILENT', { limitMs }))
     if (limit.aborted) return onAbort()
     limit.addEventListener('abort', onAbort, { once: true })
     stop = () => limit.removeEventListener('abort', onAbort)
@@ -73,21 +69,3 @@ async function raceAbort<T>(promise: Promise<T>, limit: AbortSignal, caller: Abo
     stop()
   }
 }
-
-const ASK_ITS_LOG = 'Ask the provider what its log says, or choose another box.'
-
-export const providerFault = (
-  code: string,
-  message: string,
-  retry: boolean,
-  nextStep: string = ASK_ITS_LOG,
-): TouchstoneError => new TouchstoneError({ code }, { message, blame: 'prover', retry, nextStep })
-
-/** A provider does not answer what is meant for another key. */
-const gone = (): TouchstoneError =>
-  providerFault(
-    'PROVIDER_GONE',
-    'the provider closed the channel without an answer',
-    true,
-    `Compare the key in the address with the one the provider shows. ${ASK_ITS_LOG}`,
-  )

@@ -5,14 +5,16 @@ import { toHex } from '../../../core/bytes/hex.ts'
 import type { LeasePurpose } from '../../../core/lease/leaseBook.ts'
 import { type AccessDetails, accessDetailsSchema, type LeaseAnswerMessage } from '../../../core/lease/leaseMessages.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
+import type { TouchstoneError } from '../../../ports/errors.ts'
+import { portFault } from '../../../ports/faults.ts'
 import type { Randomness } from '../../../ports/randomness.ts'
 import type { RemoteBox } from '../../../ports/remoteBox.ts'
 import { addressesOf, isIn, networkList } from '../../system/hostAddresses.ts'
 import { openSealed } from '../../system/sealToKey.ts'
+import { ASK_ITS_LOG, fault } from '../faults.ts'
 import { connectSsh, type SshBoxOptions } from '../ssh/connectSsh.ts'
 import { formatSshAddress } from '../ssh/sshAddress.ts'
-import { askProvider, type ProviderPeer, providerFault } from './askProvider.ts'
+import { askProvider, type ProviderPeer } from './askProvider.ts'
 import { openSshKey } from './openSshKey.ts'
 
 export interface LeaseWish {
@@ -64,12 +66,12 @@ export async function connectLeased(
 function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, asked: LeasedOptions): AccessDetails {
   if (answer.kind === 'busy') throw busy(answer.purpose, answer.untilMs)
   if (answer.kind === 'refused') throw refusedBy(answer, asked)
-  if (answer.kind !== 'granted') throw providerFault('PROVIDER_NONSENSE', 'the provider answered out of turn', false)
+  if (answer.kind !== 'granted') throw fault('PROVIDER_NONSENSE', { what: 'the provider answered out of turn' })
   const plain = openSealed({ kind: 'ed25519', seed }, Buffer.from(answer.sealed, 'base64'))
   try {
     return decodeJson(plain, accessDetailsSchema, 'connection details')
   } catch {
-    throw providerFault('PROVIDER_NONSENSE', 'the connection details of the provider cannot be read', false)
+    throw fault('PROVIDER_NONSENSE', { what: 'the connection details of the provider cannot be read' })
   }
 }
 
@@ -81,11 +83,10 @@ function refusedBy(
   { code, why }: Extract<LeaseAnswerMessage, { kind: 'refused' }>,
   { purpose, signer }: LeasedOptions,
 ) {
-  const message = `the provider refuses: ${why} [${code}]`
-  if (code !== 'NOT_ALLOWED') return providerFault('LEASE_REFUSED', message, false)
   const flag = purpose === 'rent' ? '--allow-rent' : '--allow'
-  const nextStep = `Ask the provider to let your key in: ${flag} ${toHex(signer.publicKey)}.`
-  return providerFault('LEASE_REFUSED', message, false, nextStep)
+  const mend =
+    code === 'NOT_ALLOWED' ? `Ask the provider to let your key in: ${flag} ${toHex(signer.publicKey)}.` : ASK_ITS_LOG
+  return fault('LEASE_REFUSED', { why, said: code, mend })
 }
 
 function sshOptions(options: LeasedOptions, details: AccessDetails, privateKey: string): SshBoxOptions {
@@ -115,13 +116,7 @@ async function whereItLeads(
   return at
 }
 
-const elsewhere = (why: string): TouchstoneError =>
-  providerFault(
-    'LEASE_LEADS_ELSEWHERE',
-    `the lease leads elsewhere: ${why}`,
-    false,
-    'Ask the provider to name the address it is reached at, with --ssh-host; or allow the network of its SSH server: leaseNetworks in validator.yaml, verify --lease-networks.',
-  )
+const elsewhere = (why: string): TouchstoneError => fault('LEASE_LEADS_ELSEWHERE', { why })
 
 function leasedBox(box: RemoteBox, details: AccessDetails, release: () => Promise<void>): RemoteBox {
   return {
@@ -140,13 +135,8 @@ function leasedBox(box: RemoteBox, details: AccessDetails, release: () => Promis
 
 /** Its own state, neither a failure nor a proof (attack 18): ask for a sign of life instead. */
 const busy = (purpose: LeasePurpose, untilMs: number): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'BOX_BUSY', purpose, untilMs },
-    {
-      message: `the box is ${purpose === 'rent' ? 'leased to a buyer' : 'being verified by somebody else'}`,
-      blame: 'prover',
-      retry: true,
-      nextStep:
-        'Try again when the lease has ended; until then "touchstone validator alive ADDRESS" shows that it is up.',
-    },
-  )
+  portFault('BOX_BUSY', {
+    purpose,
+    untilMs,
+    taken: purpose === 'rent' ? 'leased to a buyer' : 'being verified by somebody else',
+  })

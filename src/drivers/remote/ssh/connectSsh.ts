@@ -1,8 +1,8 @@
 import type { ProverProcess, ProverRelease, RemoteBox } from '../../../ports/remoteBox.ts'
+import { fault } from '../faults.ts'
 import { readRelease } from '../readRelease.ts'
 import { installRelease } from './installRelease.ts'
 import { parseSshAddress } from './sshAddress.ts'
-import * as faults from './sshFaults.ts'
 import { startProver } from './sshProver.ts'
 import { openSession, type SessionOptions, type SshSession } from './sshSession.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
@@ -68,7 +68,7 @@ class SshBox implements RemoteBox {
     const { keep } = this.#options
     this.#workspace ??= await openWorkspace(this.#session, keep, signal)
     const flavour = chooseFlavour(this.#options.flavours, this.#workspace)
-    if (flavour === null) throw faults.noFlavour(this.address, this.#workspace.machine)
+    if (flavour === null) throw fault('NO_PROVER_FOR_BOX', { address: this.address, machine: this.#workspace.machine })
     const release = await readRelease(flavour.directory)
     const plan = { session: this.#session, workspace: this.#workspace, release, keep }
     const { folder, uploadedBytes } = await installRelease(plan, signal)

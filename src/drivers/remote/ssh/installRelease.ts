@@ -3,11 +3,10 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SFTPWrapper } from 'ssh2'
 import { printable } from '../../../core/bytes/printable.ts'
-import { TouchstoneError } from '../../../ports/errors.ts'
 import type { ProverRelease } from '../../../ports/remoteBox.ts'
+import { fault } from '../faults.ts'
 import { HASH_FILES, RECEIVE_FILE } from './boxScripts.ts'
 import { runOnBox, within } from './runOnBox.ts'
-import * as faults from './sshFaults.ts'
 import type { SshSession } from './sshSession.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -32,13 +31,18 @@ export async function installRelease(
   const uploadedBytes = files.reduce((sum, file) => sum + file.bytes, 0)
   const needed = uploadedBytes + DISK_SLACK_BYTES
   if (workspace.freeBytes !== null && workspace.freeBytes < needed)
-    throw faults.diskFull(session.address, workspace.folder, needed, workspace.freeBytes)
+    throw fault('BOX_DISK_FULL', {
+      address: session.address,
+      folder: workspace.folder,
+      needBytes: needed,
+      freeBytes: workspace.freeBytes,
+    })
   const sftp = await openSftp(session, signal)
   try {
     if (sftp === null) await uploadByCommand({ session, release, files, folder }, signal)
     else await upload({ session, sftp, release, files, folder }, signal)
     const wrong = await firstDifference(session, folder, files, signal, sftp)
-    if (wrong !== null) throw faults.hashMismatch(session.address, wrong.path, wrong.got, wrong.expected)
+    if (wrong !== null) throw fault('PROVER_HASH_MISMATCH', { address: session.address, ...wrong })
     if (!keep || sftp === null) return { folder, uploadedBytes }
     const moving = moveIntoCache(sftp, folder, cached, `${workspace.folder}/replaced`)
     await within(session, moving, 'keeping the prover', MOVE_LIMIT_MS, signal)
@@ -53,7 +57,7 @@ async function openSftp(session: SshSession, signal: AbortSignal): Promise<SFTPW
   try {
     return await within(session, session.sftp('opening SFTP'), 'opening SFTP', 30_000, signal)
   } catch (error) {
-    if (error instanceof TouchstoneError && error.detail.code === 'BOX_REFUSED') return null
+    if (fault.is(error, 'BOX_REFUSED')) return null
     throw error
   }
 }
@@ -129,7 +133,9 @@ async function upload({ session, sftp, release, files, folder }: UploadPlan, sig
   const during = 'uploading the prover'
   const one = (path: string, act: (done: (error?: Error | null) => void) => void): Promise<void> => {
     const done = new Promise<void>((resolve, reject) =>
-      act((error) => (error ? reject(faults.uploadFailed(session.address, path, error)) : resolve())),
+      act((error) =>
+        error ? reject(fault('BOX_UPLOAD_FAILED', { address: session.address, path }, error)) : resolve(),
+      ),
     )
     return within(session, done, during, UPLOAD_LIMIT_MS, signal)
   }
@@ -153,7 +159,7 @@ async function uploadByCommand(
     const input = await readFile(join(release.directory, file.path))
     const command = { argv, during: 'uploading the prover', input, limitMs: UPLOAD_LIMIT_MS }
     const { code, said } = await runOnBox(session, command, signal)
-    if (code !== 0) throw faults.uploadFailed(session.address, file.path, new Error(said))
+    if (code !== 0) throw fault('BOX_UPLOAD_FAILED', { address: session.address, path: file.path }, new Error(said))
   }
 }
 

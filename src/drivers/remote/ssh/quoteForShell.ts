@@ -1,4 +1,5 @@
-import { TouchstoneError } from '../../../ports/errors.ts'
+import type { TouchstoneError } from '../../../ports/errors.ts'
+import { fault } from '../faults.ts'
 
 /** Words that need no quotes in any shell; everything else is wrapped. */
 const PLAIN = /^[A-Za-z0-9_./:=@%+-]+$/
@@ -19,13 +20,4 @@ function quoteArgument(argument: string): string {
   return PLAIN.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`
 }
 
-const badArgument = (what: string): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'BAD_ARGUMENT', what },
-    {
-      message: `an argument for the box holds ${what}`,
-      blame: 'validator',
-      retry: false,
-      nextStep: 'Report this as a bug.',
-    },
-  )
+const badArgument = (what: string): TouchstoneError => fault('BAD_ARGUMENT', { what })

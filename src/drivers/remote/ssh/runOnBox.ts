@@ -1,5 +1,5 @@
+import { fault } from '../faults.ts'
 import { keepLastWords } from '../keepLastWords.ts'
-import * as faults from './sshFaults.ts'
 import type { SshSession } from './sshSession.ts'
 
 export interface BoxCommand {
@@ -32,7 +32,7 @@ export async function runOnBox(
     channel.on('data', (chunk: Buffer) => {
       held += chunk.length
       chunks.push(chunk)
-      if (held > limitBytes) reject(faults.floods(session.address, during, limitBytes))
+      if (held > limitBytes) reject(fault('BOX_FLOODS', { address: session.address, during, limitBytes }))
     })
     // It repeats the exit code, whose own event may have come while nobody listened yet.
     channel.once('close', (code?: number | null) => resolve(code ?? null))
@@ -55,10 +55,12 @@ export async function within<T>(
 ): Promise<T> {
   let stop = (): void => {}
   const others = new Promise<never>((_, reject) => {
-    const timer = setTimeout(() => reject(faults.timedOut(session.address, during, limitMs)), limitMs)
+    const timer = setTimeout(() => reject(fault('BOX_TIMEOUT', { address: session.address, during, limitMs })), limitMs)
     const onAbort = (): void => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
-    void session.gone.then(() => setImmediate(() => reject(faults.connectionLost(session.address, during))))
+    void session.gone.then(() =>
+      setImmediate(() => reject(fault('BOX_CONNECTION_LOST', { address: session.address, during: during }))),
+    )
     stop = () => {
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)

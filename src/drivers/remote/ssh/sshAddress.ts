@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { TouchstoneError } from '../../../ports/errors.ts'
+import type { TouchstoneError } from '../../../ports/errors.ts'
+import { fault } from '../faults.ts'
 
 export interface SshAddress {
   readonly user: string
@@ -32,13 +33,5 @@ export function formatSshAddress({ user, host, port }: SshAddress): string {
 }
 
 function badAddress(text: string, why: string): TouchstoneError {
-  return new TouchstoneError(
-    { code: 'BAD_ADDRESS', why },
-    {
-      message: `${JSON.stringify(text.slice(0, 200))} is no address of a box: ${why}`,
-      blame: 'user',
-      retry: false,
-      nextStep: 'Write it as ssh://user@host:port, for example ssh://root@203.0.113.7:22.',
-    },
-  )
+  return fault('BAD_ADDRESS', { why, text: JSON.stringify(text.slice(0, 200)) })
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { AnyAuthMethod, ParsedKey } from 'ssh2'
 import ssh2 from 'ssh2'
-import { keyUnreadable } from './sshFaults.ts'
+import { fault } from '../faults.ts'
 
 /** Ways to prove who we are, tried in this order. */
 export interface SshAuth {
@@ -63,14 +63,14 @@ async function readKey(file: NonNullable<SshAuth['keyFiles']>[number]): Promise<
     // Default identities that are missing, or locked by a passphrase nobody gave, are passed over as ssh does.
     if (file.optional === true) return null
     if ((error as NodeJS.ErrnoException).code === undefined) throw error
-    throw keyUnreadable(file.path, (error as Error).message)
+    throw fault('SSH_KEY_UNREADABLE', { path: file.path, why: (error as Error).message })
   }
 }
 
 function parseKey(path: string, text: string, passphrase?: string): ParsedKey {
   const parsed = ssh2.utils.parseKey(text, passphrase)
   const key = Array.isArray(parsed) ? (parsed[0] as ParsedKey) : parsed
-  if (key instanceof Error) throw keyUnreadable(path, key.message)
-  if (!key.isPrivateKey()) throw keyUnreadable(path, 'it holds a public key')
+  if (key instanceof Error) throw fault('SSH_KEY_UNREADABLE', { path, why: key.message })
+  if (!key.isPrivateKey()) throw fault('SSH_KEY_UNREADABLE', { path, why: 'it holds a public key' })
   return key
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientChannel } from 'ssh2'
 import type { ProverEnd, ProverProcess } from '../../../ports/remoteBox.ts'
+import { commandFailed, fault } from '../faults.ts'
 import { keepLastWords } from '../keepLastWords.ts'
 import { START_PROVER } from './boxScripts.ts'
 import { ByteQueue } from './byteQueue.ts'
 import { readUntilMarker } from './readUntilMarker.ts'
 import { COMMAND_LIMIT_MS, within } from './runOnBox.ts'
-import * as faults from './sshFaults.ts'
 import type { SshSession } from './sshSession.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -42,7 +42,7 @@ export async function startProver(start: ProverStart, signal: AbortSignal): Prom
   try {
     const read = readUntilMarker(channel, marker, CHATTER_LIMIT_BYTES)
     if ((await within(session, read, DURING, COMMAND_LIMIT_MS, signal)) === null)
-      throw faults.commandFailed(session.address, DURING, null, said())
+      throw commandFailed(session.address, DURING, said())
   } catch (error) {
     channel.close()
     throw error
@@ -85,7 +85,8 @@ function proverOf(
     channel.once('close', finish)
     void session.gone.then(() => setImmediate(finish))
   })
-  const gone = (): Error => faults.connectionLost(session.address, 'talking to the prover, which has ended')
+  const gone = (): Error =>
+    fault('BOX_CONNECTION_LOST', { address: session.address, during: 'talking to the prover, which has ended' })
   let stopping: Promise<void> | null = null
   const stop = (): Promise<void> => {
     stopping ??= stopProver(channel, workspace, ended, graceMs)

@@ -1,14 +1,15 @@
 import type { Duplex } from 'node:stream'
 import type { ClientChannel, ConnectConfig, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2'
 import ssh2 from 'ssh2'
-import { TouchstoneError } from '../../../ports/errors.ts'
+import { printable } from '../../../core/bytes/printable.ts'
+import type { TouchstoneError } from '../../../ports/errors.ts'
+import { fault } from '../faults.ts'
 import { readKnownHosts, rememberHostKey } from './hostKeyStore.ts'
 import { type HostKeyJudgement, judgeHostKey, preferredKeyTypes } from './judgeHostKey.ts'
 import { type HostKeyLine, knownHostsLine } from './knownHosts.ts'
 import { quoteForShell } from './quoteForShell.ts'
 import { formatSshAddress, type SshAddress } from './sshAddress.ts'
 import { type AuthPlan, planAuth, type SshAuth } from './sshAuth.ts'
-import * as faults from './sshFaults.ts'
 
 export interface SessionOptions {
   readonly auth: SshAuth
@@ -74,10 +75,9 @@ export async function openSession(to: SshAddress, options: SessionOptions, signa
     try {
       return await attempt(to, options, known, types, signal)
     } catch (error) {
-      const code = error instanceof TouchstoneError ? error.detail.code : null
-      if (code !== 'HOST_KEY_CHANGED' && code !== 'SSH_NO_COMMON_KEY') throw error
+      if (!fault.is(error, 'HOST_KEY_CHANGED', 'SSH_NO_COMMON_KEY')) throw error
       // That the server has no key of some family says less than that it has another key.
-      if (first === null || code === 'HOST_KEY_CHANGED') first = error
+      if (first === null || fault.is(error, 'HOST_KEY_CHANGED')) first = error
     }
   }
   throw first
@@ -212,7 +212,7 @@ async function connected(inputs: Attempt, signal: AbortSignal): Promise<void> {
     client.once('ready', () => settle(resolve))
     client.on('error', (error) => fail(connectFault(inputs, error)))
     client.once('close', () =>
-      fail(faults.unreachable(inputs.address, 'it closed the connection during the handshake')),
+      fail(fault('BOX_UNREACHABLE', { address: inputs.address, why: 'it closed the connection during the handshake' })),
     )
     client.connect(inputs.config)
   })
@@ -224,19 +224,23 @@ function connectFault(
 ): TouchstoneError {
   const judgement = trust.judgement
   if (judgement !== null && !trust.accepted) {
+    const { fingerprint: got } = judgement
+    if (judgement.kind === 'revoked') return fault('HOST_KEY_REVOKED', { address, got })
+    if (judgement.kind !== 'changed') return fault('HOST_KEY_UNKNOWN', { address, got })
     const where = options.hostKey === undefined ? options.ownKnownHostsFile : '--host-key'
-    if (judgement.kind === 'changed')
-      return faults.hostKeyChanged(address, judgement.fingerprint, judgement.expected, where)
-    if (judgement.kind === 'revoked') return faults.hostKeyRevoked(address, judgement.fingerprint)
-    return faults.hostKeyUnknown(address, judgement.fingerprint)
+    const unless = where === '--host-key' ? '' : `remove the old entry from ${where} or `
+    return fault('HOST_KEY_CHANGED', { address, got, expected: judgement.expected.join(' or '), where, unless })
   }
-  if (error.level === 'client-authentication' || error.level === 'agent')
-    return faults.authFailed(address, plan.names, error)
+  if (error.level === 'client-authentication' || error.level === 'agent') {
+    const tried = plan.names.join(', ')
+    const means = tried || 'nothing, for want of a key or password'
+    return fault('SSH_AUTH_FAILED', { address, tried, means }, error)
+  }
   if (error.level === 'client-timeout')
-    return faults.timedOut(address, 'connecting', options.connectLimitMs ?? CONNECT_LIMIT_MS)
+    return fault('BOX_TIMEOUT', { address, during: 'connecting', limitMs: options.connectLimitMs ?? CONNECT_LIMIT_MS })
   if (error.level === 'handshake' && error.message.includes('host key format'))
-    return faults.noCommonKey(address, error)
-  return faults.unreachable(address, error.code ?? 'it does not speak SSH as we do', error)
+    return fault('SSH_NO_COMMON_KEY', { address }, error)
+  return fault('BOX_UNREACHABLE', { address, why: error.code ?? 'it does not speak SSH as we do' }, error)
 }
 
 /** Only after the whole login: a key that somebody showed and then failed to use is not remembered. */
@@ -251,10 +255,14 @@ function sessionOf(client: ssh2.Client, { gone, isLost, drop }: Line, address: s
   client.on('error', drop)
   const asked = <T>(during: string, ask: (done: (error: Error | undefined, got: T) => void) => void): Promise<T> =>
     new Promise((resolve, reject) => {
-      if (isLost()) return reject(faults.connectionLost(address, during))
-      void gone.then(() => reject(faults.connectionLost(address, during)))
+      if (isLost()) return reject(fault('BOX_CONNECTION_LOST', { address: address, during: during }))
+      void gone.then(() => reject(fault('BOX_CONNECTION_LOST', { address: address, during: during })))
       const fail = (error: Error): void =>
-        reject(isLost() ? faults.connectionLost(address, during, error) : faults.refused(address, during, error))
+        reject(
+          isLost()
+            ? fault('BOX_CONNECTION_LOST', { address: address, during: during }, error)
+            : fault('BOX_REFUSED', { address, during, said: printable(error.message) }, error),
+        )
       try {
         ask((error, got) => (error ? fail(error) : resolve(got)))
       } catch (error) {

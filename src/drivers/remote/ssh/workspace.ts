@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientChannel } from 'ssh2'
+import { commandFailed, fault } from '../faults.ts'
 import { keepLastWords } from '../keepLastWords.ts'
 import { HOLD_WORKSPACE } from './boxScripts.ts'
 import { readUntilMarker } from './readUntilMarker.ts'
 import { COMMAND_LIMIT_MS, within } from './runOnBox.ts'
-import * as faults from './sshFaults.ts'
 import type { SshSession } from './sshSession.ts'
 
 /** A folder of ours on the box, which disappears when we do. */
@@ -38,7 +38,7 @@ export async function openWorkspace(session: SshSession, keep: boolean, signal: 
       return readUntilMarker(channel, `${marker} end`, LIMIT_BYTES)
     })()
     const facts = await within(session, read, DURING, COMMAND_LIMIT_MS, signal)
-    if (facts === null) throw faults.commandFailed(session.address, DURING, null, said())
+    if (facts === null) throw commandFailed(session.address, DURING, said())
     channel.resume()
     return workspaceOf(session, channel, parseFacts(facts.toString('utf8')))
   } catch (error) {
@@ -56,7 +56,10 @@ function workspaceOf(session: SshSession, channel: ClientChannel, facts: Readonl
   const folder = facts.get('work') ?? 'none'
   const base = facts.get('base') ?? ''
   if (folder === 'none' || !folder.startsWith('/') || folder.length > 1024 || !folder.startsWith(base))
-    throw faults.notWritable(session.address, 'the home directory and the folder for temporary files')
+    throw fault('BOX_NOT_WRITABLE', {
+      address: session.address,
+      tried: 'the home directory and the folder for temporary files',
+    })
   const freeKiB = Number(facts.get('freeKiB') || Number.NaN)
   const closed = new Promise<void>((resolve) => channel.once('close', () => resolve()))
   return {

@@ -1,7 +1,8 @@
-import { TouchstoneError } from '../../../../ports/errors.ts'
+import type { TouchstoneError } from '../../../../ports/errors.ts'
 import type { ProductTask } from '../../../../ports/tensorDevice.ts'
 import type { CublasLt, Matmul } from '../cublasLt.ts'
 import type { CudaApi, Handle } from '../cudaApi.ts'
+import { fault } from '../faults.ts'
 import { type CudaTensor, cudaTensor } from './cudaTensor.ts'
 import type { WorkloadKernels } from './workloadKernels.ts'
 
@@ -101,12 +102,4 @@ export class Bf16Products {
 }
 
 const noAlgorithm = (m: number, n: number, k: number, batch: number): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'NO_PRODUCT', m, n, k, batch },
-    {
-      message: `cuBLASLt offers no product of ${batch} times ${m} x ${n} x ${k} in bf16 on this card`,
-      blame: 'prover',
-      retry: false,
-      nextStep: 'Choose sizes that are multiples of 8, or a card of compute capability 8.0 or newer.',
-    },
-  )
+  fault('NO_PRODUCT', { m, n, k, batch })

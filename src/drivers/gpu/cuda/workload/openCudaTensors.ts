@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { TouchstoneError } from '../../../../ports/errors.ts'
 import type { TensorDevice } from '../../../../ports/tensorDevice.ts'
 import { type KernelFilesOptions, kernelPath } from '../../../system/kernelFiles.ts'
 import { openCublasLt } from '../cublasLt.ts'
+import { fault } from '../faults.ts'
 import { loadLibcuda } from '../libcuda.ts'
 import { CudaTensorDevice } from './cudaTensorDevice.ts'
 
@@ -19,18 +19,7 @@ export function openCudaTensors(options: CudaTensorsOptions = {}): TensorDevice[
   return ordinals.map((ordinal) => {
     const context = api.openContext(ordinal, 'own')
     const library = openCublasLt()
-    if (library === null) throw noLibrary()
+    if (library === null) throw fault('NO_CUBLASLT')
     return new CudaTensorDevice({ api, name: api.deviceName(ordinal), context, library, ptx })
   })
 }
-
-const noLibrary = (): TouchstoneError =>
-  new TouchstoneError(
-    { code: 'NO_CUBLASLT' },
-    {
-      message: 'the workload makes its products with cuBLASLt, and no usable one was found',
-      blame: 'prover',
-      retry: false,
-      nextStep: 'Install cuBLASLt of CUDA 11, 12 or 13, or name it in TOUCHSTONE_CUBLASLT.',
-    },
-  )

@@ -1,0 +1,113 @@
+import { faultsOf } from '../../ports/errors.ts'
+
+/** Every fault of the apps. */
+export const fault = faultsOf({
+  BAD_CHECKPOINT: {
+    blame: 'user',
+    message: '{why}',
+    nextStep: 'Name a safetensors file with f32 tensors.',
+  },
+  BAD_CLAIM: {
+    blame: 'user',
+    message: '{place}the claim "{claim}" cannot be read: {problem}',
+    nextStep: '{mend}',
+  },
+  BAD_INVENTORY: {
+    blame: 'prover',
+    message: "the prover's inventory is refused: {why}",
+    nextStep: 'Install the release the validator offers.',
+  },
+  BAD_WORKLOAD: {
+    blame: 'user',
+    message: '{why}',
+    nextStep: 'Use shorter sequences or another model.',
+  },
+  BOX_STALLED: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'stalled',
+    message: 'the box shows no sign of going on, and its place was needed',
+    nextStep: 'Look at the box: it keeps the connection and does not get done.',
+  },
+  CALIBRATION_FAILED: {
+    blame: 'prover',
+    retry: true,
+    message: 'the calibration run did not finish: {why}',
+    nextStep: 'Free the box from other work and run again.',
+  },
+  HOST_NOT_OFFERED: {
+    blame: 'validator',
+    message: 'this prover was started without host parts',
+    nextStep: 'Start it with --measure-host.',
+  },
+  JOB_TIMEOUT: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'stalled',
+    message: 'the box took longer than any run may',
+    nextStep: 'Look at the box: it keeps the connection and does not get done.',
+  },
+  NOT_MY_KEY: {
+    blame: 'validator',
+    message: 'the challenge was made for another prover key',
+    nextStep: 'Somebody may be relaying a challenge; connect to the box directly.',
+  },
+  TEXT_TOO_SHORT: {
+    blame: 'user',
+    message: 'the training text has {got} bytes, one step needs {expected}',
+    nextStep: 'Name a longer text, or use fewer or shorter sequences.',
+  },
+  WINDOW_MISSED: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'void',
+    message: 'the box was not ready when its cohort started',
+    nextStep: 'Look at the box: it takes too long to start. The next window is tried; the second miss is a failure.',
+  },
+  WRONG_CHECKPOINT: {
+    blame: 'user',
+    message: 'the checkpoint has {has} for {name}, the model needs {expected}',
+    nextStep: 'Name the model this checkpoint was made for, or leave the checkpoint out.',
+  },
+  WRONG_ORDER: {
+    blame: 'validator',
+    message: 'the validator sent {what}',
+    nextStep: 'Use one release on both sides.',
+  },
+  BOX_CONNECTION_LOST: {
+    blame: 'network',
+    retry: true,
+    message: 'the connection to the box was lost where "{expected}" was expected',
+    nextStep: 'The box may be rebooting or the network may be down: try again in a minute.',
+  },
+  NO_DEVICES: {
+    blame: 'prover',
+    message: 'the box offers no device',
+    nextStep: 'Check the driver on the box, or add --devices cpu.',
+  },
+  NOTHING_TO_ASK: {
+    blame: 'prover',
+    message: 'the box offers none of the precisions asked for',
+    nextStep: 'Ask for other precisions, or for the memory or bind part.',
+  },
+  PROVER_DID_NOT_START: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'release',
+    message: 'the prover {what} where "{expected}" was expected{words}',
+    nextStep: '{mend}',
+  },
+  PROVER_FAULT: {
+    blame: 'prover',
+    retry: true,
+    message: 'the prover cannot go on: {said} [{prover}]',
+    nextStep: 'Mend what it says on the box, then run again.',
+  },
+  PROVER_NOT_READY: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'stalled',
+    message: 'the prover {what} where "{expected}" was expected{words}',
+    nextStep: '{mend}',
+  },
+})

@@ -1,0 +1,157 @@
+import { faultsOf, type TouchstoneError } from '../../ports/errors.ts'
+
+/** What a reader does about a provider whose reasons we do not know. */
+export const ASK_ITS_LOG = 'Ask the provider what its log says, or choose another box.'
+
+/** Every fault on the way to a box. */
+export const fault = faultsOf({
+  BAD_ADDRESS: {
+    blame: 'user',
+    message: '{text} is no address of a box: {why}',
+    nextStep: 'Write it as ssh://user@host:port, for example ssh://root@203.0.113.7:22.',
+  },
+  BAD_ARGUMENT: {
+    blame: 'validator',
+    message: 'an argument for the box holds {what}',
+    nextStep: 'Report this as a bug.',
+  },
+  BAD_RELEASE: {
+    blame: 'user',
+    fleet: 'ours',
+    message: 'the prover release in {directory} cannot be used: {why}',
+    nextStep: 'Build the prover release again.',
+  },
+  BOX_COMMAND_FAILED: {
+    blame: 'prover',
+    message: '{address} failed (exit code none) while {during}{words}',
+    nextStep:
+      'The account needs a POSIX shell and the usual tools (mkdir, cat, rm, kill). Log in by hand and try them.',
+  },
+  BOX_CONNECTION_LOST: {
+    blame: 'network',
+    retry: true,
+    message: 'the connection to {address} was lost while {during}',
+    nextStep: 'The box may be rebooting or the network may be down: try again in a minute.',
+  },
+  BOX_DISK_FULL: {
+    blame: 'prover',
+    message: '{address} has {freeBytes} bytes free in {folder}, the prover needs {needBytes}',
+    nextStep: 'Free at least {needBytes} bytes there.',
+  },
+  BOX_FLOODS: {
+    blame: 'prover',
+    message: '{address} sent more than {limitBytes} bytes while {during}, without being asked',
+    nextStep: 'Look for programs that print at login (.bashrc, .profile), or do not use this box.',
+  },
+  BOX_NOT_WRITABLE: {
+    blame: 'prover',
+    message: 'no folder on {address} can be written to (tried {tried})',
+    nextStep: 'Give the account a home directory of its own, or write access to /tmp.',
+  },
+  BOX_REFUSED: {
+    blame: 'prover',
+    retry: true,
+    message: 'the SSH server of {address} refused us a channel while {during}: {said}',
+    nextStep: 'The account needs to be allowed to run commands and to use SFTP; check sshd_config of the box.',
+  },
+  BOX_TIMEOUT: {
+    blame: 'network',
+    retry: true,
+    fleet: 'stalled',
+    message: '{address} did not answer within {limitMs} ms while {during}',
+    nextStep: 'Check that the box is not overloaded, then try again.',
+  },
+  BOX_UNREACHABLE: {
+    blame: 'network',
+    retry: true,
+    message: '{address} cannot be reached: {why}',
+    nextStep: 'Check host name, port and firewall, and that the box is up: ssh -v shows where it stops.',
+  },
+  BOX_UPLOAD_FAILED: {
+    blame: 'prover',
+    retry: true,
+    message: '{path} could not be written on {address}',
+    nextStep: 'Check quota and permissions of the account, and that its SFTP server works (sftp user@host).',
+  },
+  HOST_KEY_CHANGED: {
+    blame: 'network',
+    message:
+      '{address} shows the host key {got}, expected {expected} ({where}): it is another machine, or somebody sits in between',
+    nextStep:
+      'Ask the owner of the box for its fingerprint by another way. Only if it is {got}, {unless}pass --host-key {got}.',
+  },
+  HOST_KEY_REVOKED: {
+    blame: 'network',
+    message: '{address} shows the host key {got}, which is marked revoked',
+    nextStep: 'Do not use this box before its owner has explained it.',
+  },
+  HOST_KEY_UNKNOWN: {
+    blame: 'user',
+    fleet: 'ours',
+    message: '{address} shows the host key {got}, which nobody has confirmed',
+    nextStep: 'Compare it with what the owner of the box says, then pass --host-key {got}.',
+  },
+  LEASE_LEADS_ELSEWHERE: {
+    blame: 'prover',
+    message: 'the lease leads elsewhere: {why}',
+    nextStep:
+      'Ask the provider to name the address it is reached at, with --ssh-host; or allow the network of its SSH server: leaseNetworks in validator.yaml, verify --lease-networks.',
+  },
+  LEASE_REFUSED: {
+    blame: 'prover',
+    message: 'the provider refuses: {why} [{said}]',
+    nextStep: '{mend}',
+  },
+  NO_PROVER_FOR_BOX: {
+    blame: 'prover',
+    message: '{address} ({machine}) has no Node 20.19 or newer, and no release that carries one was given',
+    nextStep:
+      'Install Node 20.19 or newer for this account, or build the release that carries its own: npm run release:prover.',
+  },
+  PROVER_HASH_MISMATCH: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'release',
+    message: '{path} on {address} has sha256 {got}, expected {expected}',
+    nextStep: 'Try again; if it happens twice, the disk of the box is damaged or something there changes our files.',
+  },
+  PROVIDER_GONE: {
+    blame: 'prover',
+    retry: true,
+    message: 'the provider closed the channel without an answer',
+    nextStep: `Compare the key in the address with the one the provider shows. ${ASK_ITS_LOG}`,
+  },
+  PROVIDER_NONSENSE: {
+    blame: 'prover',
+    message: '{what}',
+    nextStep: ASK_ITS_LOG,
+  },
+  PROVIDER_SILENT: {
+    blame: 'prover',
+    retry: true,
+    message: 'the provider did not answer within {limitMs} ms',
+    nextStep: ASK_ITS_LOG,
+  },
+  SSH_AUTH_FAILED: {
+    blame: 'user',
+    message: '{address} refused us; tried {means}',
+    nextStep:
+      'Name the right user, and a key or password that this account accepts: --identity FILE, an agent, or TOUCHSTONE_SSH_PASSWORD.',
+  },
+  SSH_KEY_UNREADABLE: {
+    blame: 'user',
+    fleet: 'ours',
+    message: 'the key file {path} cannot be used: {why}',
+    nextStep:
+      'Give the path of a private key in OpenSSH or PEM form, and its passphrase, if it has one, in TOUCHSTONE_SSH_PASSPHRASE.',
+  },
+  SSH_NO_COMMON_KEY: {
+    blame: 'user',
+    message: '{address} has no host key of a type we accept (Ed25519, ECDSA, RSA with SHA-2)',
+    nextStep: 'Make one on the box with "ssh-keygen -A" and restart its SSH server.',
+  },
+})
+
+/** `said`: what the box wrote before it ended. */
+export const commandFailed = (address: string, during: string, said: string): TouchstoneError =>
+  fault('BOX_COMMAND_FAILED', { address, during, said, words: said === '' ? '' : `; it said: ${said}` })

@@ -1,0 +1,58 @@
+import { faultsOf } from '../../ports/errors.ts'
+
+/** Every fault of this folder. */
+export const fault = faultsOf({
+  BAD_KEY_FILE: {
+    blame: 'user',
+    message: '{path} does not hold a key',
+    nextStep: 'Restore the file from a backup, or move it away to make a new key.',
+  },
+  CATALOGUE_UNREADABLE: {
+    blame: 'user',
+    message: 'The GPU catalogue cannot be used: {why}',
+    nextStep: 'Correct the named model and field, or point to the catalogue that came with the program.',
+  },
+  FOLDER_NOT_OURS: {
+    blame: 'user',
+    message: '{path} {what}, so what it holds is not to be relied on',
+    nextStep: '{mend}',
+  },
+  KERNEL_FILE_MISSING: {
+    blame: 'user',
+    fleet: 'ours',
+    message: 'the built kernel {name} is missing',
+    nextStep: 'Restore kernels/built/ from the release or the repository.',
+  },
+  NOT_READABLE: {
+    blame: 'user',
+    message: 'cannot read {path}: {why}',
+    nextStep: 'Name a file that exists, that you may read and that nobody is shortening.',
+  },
+  NOT_WRITABLE: {
+    blame: 'user',
+    message: 'cannot write {path} ({why})',
+    nextStep: 'Choose a folder you may write to and that has space.',
+  },
+  PEER_GONE: {
+    blame: 'network',
+    retry: true,
+    message: 'the other side closed the channel',
+    nextStep: 'Try again; if it stays so, ask whoever runs the other side.',
+  },
+  PEER_UNREACHABLE: {
+    blame: 'network',
+    retry: true,
+    message: '{url} cannot be reached',
+    nextStep: 'Check the address, and that the other side is up and lets WebSockets through.',
+  },
+  REVOCATIONS_UNREADABLE: {
+    blame: 'user',
+    message: 'the list of revoked keys in {path} cannot be used',
+    nextStep: 'Write it as docs/spec/certificate.md C9 says, or name another file with --revoked.',
+  },
+  SEALED_FOR_ANOTHER: {
+    blame: 'prover',
+    message: 'the connection details are not sealed to the key of this lease, or were changed on the way',
+    nextStep: 'Ask for a new lease; if it happens again, tell the provider.',
+  },
+})

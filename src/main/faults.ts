@@ -1,0 +1,129 @@
+import { faultsOf } from '../ports/errors.ts'
+
+const DIAL_OUT = 'Check that "touchstone provider --dial-out" runs there and names this validator and its key.'
+
+/** Every fault of the commands. */
+export const fault = faultsOf({
+  BACKUP_NOT_WRITTEN: {
+    blame: 'user',
+    retry: true,
+    message: 'the backup {file} was not written ({why}); nothing is left of it',
+    nextStep: 'Check that the disk has room and the folder is writable.',
+  },
+  BACKUP_UNREADABLE: {
+    blame: 'user',
+    message: '{file} cannot be read as a backup; nothing was restored',
+    nextStep: 'Name a file written by "touchstone validator backup".',
+  },
+  BAD_ADDRESS: {
+    blame: 'user',
+    message: '{text} is no address of a provider',
+    nextStep: 'Write it as lease://host:port#key, with the key that "touchstone provider" shows.',
+  },
+  BAD_CONFIG: {
+    blame: 'user',
+    message: '{place}: {problem}',
+    nextStep: 'Correct the field; examples/validator.yaml shows every one.',
+  },
+  BAD_REQUIREMENTS: {
+    blame: 'user',
+    message: '{path} does not hold requirements',
+    nextStep: 'Use JSON with some of {fields}.',
+  },
+  BELOW_PRESET: {
+    blame: 'user',
+    message: '{option} {asked} asks for less than the preset {preset}, which has {least}',
+    nextStep: 'Use {option} {least} or more, or the preset mainnet, which less than its own makes "custom".',
+  },
+  CANNOT_LISTEN: {
+    blame: 'user',
+    message: '{part} on {host}:{port}: {why}',
+    nextStep: 'Choose another {setting}, or stop what uses this one.',
+  },
+  CONFIG_UNREADABLE: {
+    blame: 'user',
+    message: '{path} cannot be read',
+    nextStep: 'Name the file with --config; examples/validator.yaml is one to start from.',
+  },
+  FLEET_PASSWORD: {
+    blame: 'user',
+    message: 'TOUCHSTONE_SSH_PASSWORD would be offered to every box of the fleet',
+    nextStep: 'Unset it, and log in with a key: identity in validator.yaml, an agent, or the keys in ~/.ssh.',
+  },
+  MAY_NOT_JOIN: {
+    blame: 'user',
+    message: 'this box would not be accepted: {reasons}',
+    nextStep: 'Mend what is named, then start the provider again; "touchstone verify" runs the same check.',
+  },
+  NOT_A_VALIDATOR: {
+    blame: 'user',
+    message: 'what answers at {url} does not speak like a validator of this version',
+    nextStep: 'Look which program has this port, or name the right file with --config.',
+  },
+  NOT_READABLE: {
+    blame: 'user',
+    message: 'cannot read {file}',
+    nextStep: 'Name a certificate file that exists and that you may read.',
+  },
+  NO_HOST_KEY: {
+    blame: 'user',
+    message: 'the host key of this box cannot be read from {path}',
+    nextStep: 'Name the .pub file of the key your SSH server shows, with --host-key-file.',
+  },
+  NO_LEASE_HUB: {
+    blame: 'validator',
+    message: 'this box dials in, and nothing here waits for it',
+    nextStep: 'Set leaseHub in validator.yaml; "touchstone verify" alone cannot be dialled.',
+  },
+  NO_SUCH_FILE: {
+    blame: 'user',
+    message: '{file} is not there',
+    nextStep: 'Name the backup to restore.',
+  },
+  OWN_MACHINE: {
+    blame: 'prover',
+    message: 'the address is that of the validator itself, or of no machine',
+    nextStep: 'Its operator can name the box in validator.yaml, or set api.ownMachine there.',
+  },
+  PROVIDER_RUNNING: {
+    blame: 'user',
+    message: 'another provider already runs with {home}',
+    nextStep: 'Stop it first, or give this one a folder of its own with TOUCHSTONE_HOME.',
+  },
+  SSH_HOST_MISSING: {
+    blame: 'user',
+    message: 'validators would not know where the SSH server of this box is',
+    nextStep: 'Name this box as others reach it, with --ssh-host; behind NAT use --dial-out instead.',
+  },
+  UNKNOWN_DEVICE: { blame: 'user', message: '{what} {name}', nextStep: 'Use {kinds}.' },
+  VALIDATOR_NOT_RUNNING: {
+    blame: 'user',
+    retry: true,
+    message: 'no validator answers at {url}',
+    nextStep: 'Start it with "touchstone validator --config FILE", or name the right file.',
+  },
+  NOT_YOUR_SIGNATURE: {
+    blame: 'user',
+    message: 'only a signer of the certificate writes its summary',
+    nextStep: 'Ask its signer for a summary, or countersign the certificate first.',
+  },
+  OTHER_VERSION: {
+    blame: 'user',
+    message: 'a certificate of version 1 has neither summary nor second signature, and one of version 2 at most eight',
+    nextStep: 'Verify the box again.',
+  },
+  PROVIDER_NOT_DIALLED_IN: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'stalled',
+    message: 'the provider has not dialled in within {seconds} s',
+    nextStep: DIAL_OUT,
+  },
+  TUNNEL_MISSING: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'stalled',
+    message: 'the provider has not opened its tunnel within {seconds} s',
+    nextStep: DIAL_OUT,
+  },
+})
