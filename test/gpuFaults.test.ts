@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { inventoryOf } from '../src/apps/prover/inventoryOf.ts'
 import type { Catalogue } from '../src/core/identify/catalogue.ts'
 import type { TileEngine } from '../src/core/proof/tileEngine.ts'
 import { openCudaDevices } from '../src/drivers/gpu/cuda/openCudaDevices.ts'
 import { systemClock } from '../src/drivers/system/systemClock.ts'
 import { exitOfReport } from '../src/main/exitCodes.ts'
-import { failedCards } from '../src/main/failedCards.ts'
 import type { ChainTask, Device } from '../src/ports/device.ts'
 import type { TouchstoneError } from '../src/ports/errors.ts'
 import { shippedCatalogue } from './sim/shippedCatalogue.ts'
@@ -67,7 +67,8 @@ describe('a card that cannot be opened', () => {
     const devices = await cards.open({ ...both, onFailure: (fault) => faults.push(fault) })
     expect(devices.map(({ facts }) => facts.details.ordinal)).toEqual([0])
     expectFault(faults[0] as TouchstoneError, 'GPU_BUSY', 1)
-    expect(failedCards(faults)).toEqual({ gpuFaults: 'card 1 (NVIDIA Fake): GPU_BUSY' })
+    const { host } = inventoryOf({ program: '', devices: [], host: {}, faults })
+    expect(host).toEqual({ gpuFaults: 'card 1 (NVIDIA Fake): GPU_BUSY' })
     expect(await rootsOf(devices[0]!)).toBe(2)
     await closeAll(devices)
   })

@@ -95,7 +95,6 @@ export const fault = faultsOf({
     message: 'validators would not know where the SSH server of this box is',
     nextStep: 'Name this box as others reach it, with --ssh-host; behind NAT use --dial-out instead.',
   },
-  UNKNOWN_DEVICE: { blame: 'user', message: '{what} {name}', nextStep: 'Use {kinds}.' },
   VALIDATOR_NOT_RUNNING: {
     blame: 'user',
     retry: true,

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { isPrecision, PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
 import { PRESETS, type Preset, type PresetName } from '../core/params/presets.ts'
 import { MODEL_SHAPES, type ModelName } from '../core/workload/modelShape.ts'
+import { devicesHelp, namedDevices } from '../drivers/gpu/openDevices.ts'
 import { networkList } from '../drivers/system/hostAddresses.ts'
 
 /** Readers of option values: each refuses with a sentence, and commander makes it exit code 2. */
@@ -23,11 +24,11 @@ export function readModel(text: string): ModelName {
   return text as ModelName
 }
 
-export const DEVICES_HELP = 'auto, cpu, cuda (every card), cuda:1 (one card), or several separated by commas'
+export const DEVICES_HELP = devicesHelp()
 
 export function readDevices(text: string): string {
-  if (text === 'auto' || text.split(',').every((name) => /^(cpu|cuda|cuda:\d{1,2})$/.test(name))) return text
-  throw new InvalidArgumentError('Use auto, cpu, cuda, or cuda:0 for one card; several separated by commas.')
+  if (text === 'auto' || namedDevices(text) !== null) return text
+  throw new InvalidArgumentError(`Use ${DEVICES_HELP}.`)
 }
 
 export function readNetworks(text: string): readonly string[] {

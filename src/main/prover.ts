@@ -2,17 +2,16 @@
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { faultOf } from '../apps/prover/faultOf.ts'
+import { inventoryOf } from '../apps/prover/inventoryOf.ts'
 import { serveProver } from '../apps/prover/serveProver.ts'
 import { encodeFrame } from '../core/wire/frames.ts'
+import { describeDevices, openDevices } from '../drivers/gpu/openDevices.ts'
+import { HOST_BUDGET, measureHost, readHost } from '../drivers/host/measureHost.ts'
 import { openHostLanes } from '../drivers/host/openHostLanes.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/keyFile.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { EXIT } from './exitCodes.ts'
-import { failedCards } from './failedCards.ts'
-import { hostDetails } from './hostDetails.ts'
-import { openDevices } from './openDevices.ts'
-import { sampleTelemetry } from './sampleTelemetry.ts'
 import { programName } from './version.ts'
 
 /** The program that runs on a box: speaks the wire protocol on its standard streams, and ends when its input does. */
@@ -26,26 +25,18 @@ async function write(bytes: Uint8Array): Promise<void> {
 
 async function serve(): Promise<void> {
   const flag = process.argv.indexOf('--devices')
+  const list = flag > 0 ? (process.argv[flag + 1] ?? 'auto') : 'auto'
   const faults: unknown[] = []
-  const devices = await openDevices(flag > 0 ? (process.argv[flag + 1] ?? 'auto') : 'auto', (fault) =>
-    faults.push(fault),
-  )
+  const devices = await openDevices(list, (fault) => faults.push(fault))
   try {
     const signer = loadSigner(homeFolder(process.env), 'prover', systemRandomness)
     const facts = devices.map((device) => device.facts)
     const measure = process.argv.includes('--measure-host')
-    const host = await hostDetails(facts, measure, interrupted.signal)
-    const inventory = {
-      program: programName,
-      devices: facts.map((fact) => ({ ...fact, precisions: [...fact.precisions], details: { ...fact.details } })),
-      host: { ...host, ...failedCards(faults) },
-    }
-    const served = [...devices]
-    const sampled = devices.map((device) => sampleTelemetry(device, () => served.indexOf(device), write))
-    const onLost = (index: number) => void served.splice(index, 1)
-    const deps = { devices: sampled, signer, inventory, input: process.stdin, write, onLost }
+    const measured = measure ? await measureHost({ ...HOST_BUDGET, diskFolder: tmpdir() }, interrupted.signal) : {}
+    const host = { ...readHost(), ...(await describeDevices(facts)), ...measured }
+    const inventory = inventoryOf({ program: programName, devices: facts, host, faults })
     const lanes = measure ? { host: openHostLanes(tmpdir()) } : {}
-    await serveProver({ ...deps, ...lanes }, interrupted.signal)
+    await serveProver({ devices, signer, inventory, input: process.stdin, write, ...lanes }, interrupted.signal)
   } finally {
     await Promise.all(devices.map((device) => device.close()))
   }

@@ -7,7 +7,7 @@ export type { ChainTask, FillTask }
 /** What a device says of itself. Claims: shown as such, used to size the question, never to accept an answer. */
 export interface DeviceFacts {
   readonly class: DeviceClass
-  /** Which driver serves it, such as `cuda`: shown, never judged by. */
+  /** Name of the back end that drives it: shown, never judged by. */
   readonly backEnd: string
   readonly name: string
   readonly memoryBytes: number

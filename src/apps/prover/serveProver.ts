@@ -13,6 +13,7 @@ import { DeviceFault } from './deviceFault.ts'
 import { faultOf } from './faultOf.ts'
 import { HostOrders } from './hostOrders.ts'
 import { prepareDevices } from './prepareDevices.ts'
+import { sampleTelemetry } from './sampleTelemetry.ts'
 import { wrongOrder } from './wrongOrder.ts'
 
 export interface ProverDeps {
@@ -24,8 +25,6 @@ export interface ProverDeps {
   /** What the validator writes. Its end is the validator's goodbye. */
   readonly input: AsyncIterable<Uint8Array>
   write(bytes: Uint8Array): Promise<void>
-  /** The device of this number has failed and is served no more; those behind it move up. */
-  onLost?(index: number): void
 }
 
 /**
@@ -38,7 +37,8 @@ export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promis
   const send = (answer: Answer) => deps.write(encodeFrame(answer))
   let run: ChallengeRun | null = null
   const host = new HostOrders(deps.host ?? null, send, either)
-  let served: Served = deps
+  const indexOf = (device: Device): number => served.devices.indexOf(device)
+  let served: Served = { ...deps, devices: deps.devices.map((device) => sampleTelemetry(device, indexOf, send)) }
   try {
     for await (const order of ordersOf(deps.input, (order) => host.obey(order), gone)) {
       try {
@@ -47,7 +47,7 @@ export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promis
         if (either.aborted || !(error instanceof DeviceFault) || served.devices.length === 1) throw error
         await send(faultOf(error))
         await releaseAll(served.devices)
-        served = without(served, error.device, deps.onLost)
+        served = without(served, error.device)
         run = null
       }
       if (either.aborted) return
@@ -62,9 +62,8 @@ export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promis
 
 type Served = Pick<ProverDeps, 'devices' | 'inventory'>
 
-function without({ devices, inventory }: Served, lost: Device, onLost: ProverDeps['onLost']): Served {
+function without({ devices, inventory }: Served, lost: Device): Served {
   const at = devices.indexOf(lost)
-  onLost?.(at)
   const others = <T>(list: readonly T[]) => list.filter((_, index) => index !== at)
   return { devices: others(devices), inventory: { ...inventory, devices: others(inventory.devices) } }
 }

@@ -1,3 +1,5 @@
+import { arch, cpus, platform, release, totalmem } from 'node:os'
+import { printable } from '../../core/bytes/printable.ts'
 import { measureCpu } from './measureCpu.ts'
 import { type DiskMeasure, measureDisk } from './measureDisk.ts'
 import { measureMemory } from './measureMemory.ts'
@@ -10,6 +12,16 @@ export interface HostBudget {
 }
 
 export const HOST_BUDGET = { budgetMs: 3_000, diskBytes: 256 * 1024 * 1024 } as const
+
+/** What the operating system says of the box around the devices, named as in core/inventory/hostFields. */
+export const readHost = (): Record<string, string | number> => ({
+  platform: platform(),
+  release: printable(release(), 100),
+  arch: arch(),
+  cpu: printable(cpus()[0]?.model ?? 'unknown', 100),
+  cores: cpus().length,
+  memoryBytes: totalmem(),
+})
 
 /** The rest of the box in flat fields, named as in core/inventory/hostFields; one after the other, so that none disturbs another. */
 export async function measureHost(budget: HostBudget, signal: AbortSignal): Promise<Record<string, number>> {

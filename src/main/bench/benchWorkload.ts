@@ -6,13 +6,13 @@ import { writeFreshCheckpoint } from '../../apps/workload/checkpoint.ts'
 import { runWorkload, type WorkloadOptions, type WorkloadReport } from '../../apps/workload/runWorkload.ts'
 import { formatOps, withPrefix } from '../../core/units/format.ts'
 import { MODEL_SHAPES, type ModelName } from '../../core/workload/modelShape.ts'
+import { openTensors } from '../../drivers/gpu/openDevices.ts'
 import { createWritable, openReadable } from '../../drivers/system/fileAccess.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import type { TensorDevice } from '../../ports/tensorDevice.ts'
 import { EXIT } from '../exitCodes.ts'
 import { openTerminal, type Terminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
-import { openTensors } from './openTensors.ts'
 
 export interface WorkloadFlags {
   /** `true` lets the device choose. */

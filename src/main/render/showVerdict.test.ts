@@ -6,7 +6,7 @@ test('devices the verdict is not about are named in the words of the prover', ()
   const host = { gpuFaults: 'card 2 (NVIDIA X): GPU_BUSY' }
   expect(failedDevices({ faults, host })).toEqual([
     'card 1 (NVIDIA X): the card stopped working. Reset it. [GPU_LOST]',
-    'not opened: card 2 (NVIDIA X): GPU_BUSY; --devices cuda:N says what to do about card N',
+    'not opened: card 2 (NVIDIA X): GPU_BUSY; open such a card alone, with --devices, to see what to do',
   ])
 })
 

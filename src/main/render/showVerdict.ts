@@ -50,7 +50,7 @@ export function failedDevices({ faults, host }: Pick<ShownVerdict, 'faults' | 'h
   const closed = typeof host.gpuFaults === 'string' && host.gpuFaults !== '' ? [host.gpuFaults] : []
   return [
     ...faults.map(({ code, text }) => `${text} [${code}]`),
-    ...closed.map((text) => `not opened: ${text}; --devices cuda:N says what to do about card N`),
+    ...closed.map((text) => `not opened: ${text}; open such a card alone, with --devices, to see what to do`),
   ]
 }
 

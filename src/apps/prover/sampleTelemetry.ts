@@ -1,5 +1,5 @@
-import { encodeFrame } from '../core/wire/frames.ts'
-import type { Device } from '../ports/device.ts'
+import type { Answer } from '../../core/wire/messages.ts'
+import type { Device } from '../../ports/device.ts'
 
 const EVERY_MS = 500
 
@@ -9,13 +9,13 @@ const inner = new WeakMap<Device, Device>()
 /** The same device, telling its telemetry (§1: claims) about twice a second while it works; its number may change. */
 export function sampleTelemetry(
   device: Device,
-  index: () => number,
-  write: (bytes: Uint8Array) => Promise<void>,
+  indexOf: (sampled: Device) => number,
+  send: (answer: Answer) => Promise<void>,
 ): Device {
   if (!device.telemetry) return device
   const sample = async () => {
     const text = JSON.stringify(await device.telemetry!())
-    await write(encodeFrame({ type: 'telemetry', device: index(), sample: new TextEncoder().encode(text) }))
+    await send({ type: 'telemetry', device: indexOf(sampled), sample: new TextEncoder().encode(text) })
   }
   const during = async (work: Promise<void>): Promise<void> => {
     const timer = setInterval(() => void sample().catch(() => clearInterval(timer)), EVERY_MS)

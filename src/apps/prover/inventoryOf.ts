@@ -1,0 +1,27 @@
+import { printable } from '../../core/bytes/printable.ts'
+import type { Inventory } from '../../core/inventory/inventory.ts'
+import type { DeviceFacts } from '../../ports/device.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+
+export interface Found {
+  readonly program: string
+  readonly devices: readonly DeviceFacts[]
+  /** What the box around the devices says; core/inventory/hostFields says what each field is worth. */
+  readonly host: Inventory['host']
+  /** Of devices that could not be opened. */
+  readonly faults: readonly unknown[]
+}
+
+/** What the box says of itself, as it is sent. */
+export const inventoryOf = ({ program, devices, host, faults }: Found): Inventory => ({
+  program,
+  devices: devices.map((facts) => ({ ...facts, precisions: [...facts.precisions], details: { ...facts.details } })),
+  host: faults.length === 0 ? host : { ...host, gpuFaults: printable(faults.map(nameOf).join('; '), 110) },
+})
+
+/** Which card could not be opened, and why. */
+function nameOf(fault: unknown): string {
+  if (!(fault instanceof TouchstoneError)) return 'a card: unknown fault'
+  const { card, code } = fault.detail
+  return `${typeof card === 'number' ? `card ${card}` : (card ?? 'a card')}: ${code}`
+}

@@ -1,0 +1,89 @@
+import type { BackEnd, OpenOptions } from '../../ports/backEnd.ts'
+import type { Device, DeviceFacts } from '../../ports/device.ts'
+import type { TensorDevice } from '../../ports/tensorDevice.ts'
+import { BACK_ENDS } from './backEnds.ts'
+import { fault } from './faults.ts'
+
+/** What people may write for devices, as help says it. */
+export const devicesHelp = (backEnds = BACK_ENDS): string =>
+  [
+    'auto',
+    ...backEnds.map((one) => (isNumbered(one) ? `${one.name} (every card), ${one.name}:1 (one card)` : one.name)),
+  ]
+    .join(', ')
+    .concat(', or several separated by commas')
+
+/** Only cards have numbers. */
+const isNumbered = (backEnd: BackEnd): boolean => backEnd.class === 'gpu'
+
+interface Named {
+  readonly backEnd: BackEnd
+  readonly ordinals?: readonly number[]
+}
+
+/** Names of back ends, those of cards with a number where one card is meant, separated by commas; null where one is unknown. */
+export function namedDevices(list: string, backEnds = BACK_ENDS): readonly Named[] | null {
+  const found = list.split(',').map((text): Named | null => {
+    const [, name, ordinal] = /^([a-z0-9]+)(?::(\d{1,2}))?$/.exec(text) ?? []
+    const backEnd = backEnds.find((one) => one.name === name)
+    if (backEnd === undefined || (ordinal !== undefined && !isNumbered(backEnd))) return null
+    return ordinal === undefined ? { backEnd } : { backEnd, ordinals: [Number(ordinal)] }
+  })
+  return found.every((one) => one !== null) ? found : null
+}
+
+type OnFailure = NonNullable<OpenOptions['onFailure']>
+
+/**
+ * `auto` takes every card there is, and the CPU where there is none; a list such as `cpu,cpu` opens what it names. Of
+ * several cards one that cannot be opened is told and left out; a card that was named alone is a fault.
+ */
+export async function openDevices(list: string, onFailure: OnFailure, backEnds = BACK_ENDS): Promise<Device[]> {
+  if (list === 'auto') return openWhatThereIs((one) => one.open({ onFailure }), onFailure, backEnds)
+  const devices: Device[] = []
+  for (const { backEnd, ordinals } of namedDevices(list, backEnds) ?? unknownDevice(list, backEnds))
+    devices.push(...(await backEnd.open(ordinals === undefined ? { onFailure } : { ordinals })))
+  return devices
+}
+
+/** The same for the model of `bench --workload`, on devices of one kind. */
+export async function openTensors(name: string, backEnds = BACK_ENDS): Promise<readonly TensorDevice[]> {
+  const able = backEnds.filter((one) => one.openTensors)
+  const open = (one: BackEnd) => one.openTensors!()
+  if (name === 'auto') return openWhatThereIs(open, () => {}, able)
+  return open(able.find((one) => one.name === name) ?? unknownDevice(name, able))
+}
+
+/** A box without a card is no fault; cards that cannot be opened are one, unless others can. */
+async function openWhatThereIs<T>(
+  open: (backEnd: BackEnd) => Promise<readonly T[]>,
+  onFailure: OnFailure,
+  backEnds: readonly BackEnd[],
+): Promise<T[]> {
+  const faults: unknown[] = []
+  const opened: T[] = []
+  for (const backEnd of backEnds.filter(isNumbered))
+    await open(backEnd).then(
+      (devices) => opened.push(...devices),
+      (error) => backEnd.isAbsent?.(error) || faults.push(error),
+    )
+  if (opened.length === 0 && faults.length > 0) throw faults[0]
+  faults.forEach(onFailure)
+  return opened.length > 0 ? opened : [...(await open(backEnds.find((one) => !isNumbered(one))!))]
+}
+
+/** What each kind of device adds to the inventory of the box. */
+export async function describeDevices(
+  devices: readonly DeviceFacts[],
+  backEnds = BACK_ENDS,
+): Promise<DeviceFacts['details']> {
+  const told = backEnds.map(({ name, describe }) => {
+    const own = devices.filter(({ backEnd }) => backEnd === name)
+    return own.length > 0 ? describe?.(own) : undefined
+  })
+  return Object.assign({}, ...(await Promise.all(told)))
+}
+
+function unknownDevice(name: string, backEnds: readonly BackEnd[]): never {
+  throw fault('UNKNOWN_DEVICE', { name: name.slice(0, 20), kinds: devicesHelp(backEnds) })
+}

@@ -1,0 +1,25 @@
+import type { DeviceClass } from '../core/proof/sizeClass.ts'
+import type { Device, DeviceFacts } from './device.ts'
+import type { TensorDevice } from './tensorDevice.ts'
+
+export interface OpenOptions {
+  /** Devices by the driver's numbers; all unless said otherwise. */
+  readonly ordinals?: readonly number[]
+  /** Told of each device that cannot be opened while another can; without it one such device fails the whole call. */
+  readonly onFailure?: (fault: unknown) => void
+}
+
+/** All that the program needs of one kind of driver. Another vendor is a folder that makes one, and a line in the registry. */
+export interface BackEnd {
+  /** As `--devices` and the inventory name it: small letters and digits. */
+  readonly name: string
+  readonly class: DeviceClass
+  /** Throws where the machine has no such device. */
+  open(options: OpenOptions): Promise<readonly Device[]>
+  /** Whether what `open` threw says only that: such a machine is no fault. */
+  isAbsent?(error: unknown): boolean
+  /** For the model of `bench --workload`. */
+  openTensors?(): Promise<readonly TensorDevice[]>
+  /** What else this machine says of these devices, for the inventory. */
+  describe?(devices: readonly DeviceFacts[]): Promise<DeviceFacts['details']>
+}
