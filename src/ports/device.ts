@@ -1,5 +1,5 @@
 import type { Precision } from '../core/params/precision.ts'
-import type { ChainTask, FillTask } from '../core/proof/part.ts'
+import type { ChainTask, FillTask } from '../core/proof/deviceTask.ts'
 import type { DeviceClass } from '../core/proof/sizeClass.ts'
 
 export type { ChainTask, FillTask }

@@ -1,12 +1,10 @@
 import type { Precision } from '../params/precision.ts'
 import { PRESETS } from '../params/presets.ts'
-import { classK, largestSize } from '../proof/sizeClass.ts'
+import { classK, LONGEST_ROUND_SECONDS, largestSize } from '../proof/sizeClass.ts'
 import type { CatalogueRules, GpuModel } from './catalogue.ts'
 import { expectedRate } from './expected.ts'
 import type { MeasuredGpu } from './measured.ts'
 
-/** §4.0: a round stays under 200 ms. */
-const LONGEST_ROUND_S = 0.2
 /**
  * An honest card is asked for its class by a short calibration run, which may read slow by chance, or on a box whose
  * memory is partly in use: the class it must have run is the one it reaches at half its speed with half its memory.
@@ -28,7 +26,7 @@ export function requiredClass(model: GpuModel, precision: Precision, rules: Cata
 function classAt(precision: Precision, rate: number, memoryBytes: number): number {
   const k = classK(PRESETS.mainnet, 'gpu', precision)
   let size = largestSize(PRESETS.mainnet, 'gpu', precision, k, memoryBytes * MARGIN)
-  while (size > SMALLEST && 2 * size * size * k > rate * MARGIN * LONGEST_ROUND_S) size /= 2
+  while (size > SMALLEST && 2 * size * size * k > rate * MARGIN * LONGEST_ROUND_SECONDS) size /= 2
   return size
 }
 

@@ -1,6 +1,7 @@
 import { KEPT_TILE_BYTES, TILE } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
 import type { Preset } from '../params/presets.ts'
+import type { DeviceTask } from './deviceTask.ts'
 import type { DeviceEvidence } from './evidence.ts'
 import type { PlannedPart } from './partKinds.ts'
 import type { PlanInputs, Timings } from './planPart.ts'
@@ -27,32 +28,6 @@ export interface PartShape<K extends string = string, P extends Precision = Prec
   /** G_d, one per device of the challenge; 0 unless the part fills memory. */
   readonly kept: readonly number[]
 }
-
-/** A chain of rounds from a seed (§4.2); `bind` fingerprints each tile together with its partner (§8). */
-export interface ChainTask {
-  readonly kind: 'rounds' | 'bind'
-  readonly precision: Precision
-  readonly m: number
-  readonly n: number
-  readonly k: number
-  readonly rounds: number
-  readonly seed: Uint8Array
-}
-
-/** §7: a chain of `kept` int8 rounds whose low 16 bits per entry stay in the device's memory. */
-export interface FillTask {
-  readonly m: number
-  readonly n: number
-  readonly k: number
-  readonly kept: number
-  readonly seed: Uint8Array
-}
-
-/** What a device can be asked to do; `peer` is the device whose fill the partners of the passes come from (§8). */
-export type DeviceTask =
-  | { readonly chain: ChainTask }
-  | { readonly fill: FillTask }
-  | { readonly passes: { readonly passes: number; readonly start: Uint8Array }; readonly peer: number }
 
 /** What one device begins a phase with: the word that was sent to all (S_p, or Z_0), and the seed of its own chain. */
 export interface Beginning {
@@ -114,8 +89,8 @@ export interface PartKind<S extends PartShape = PartShape> {
   role?(parts: Parts, p: number): PartRole
   label?(part: PartShape): string
   /** Its parts of the calibration, and of the run. */
-  planTiming(inputs: PlanInputs, size: Size): PlannedPart[]
-  plan(inputs: PlanInputs, size: Size, timings: Timings): PlannedPart[]
+  planTiming(inputs: PlanInputs, size: Size): (S | PlannedPart)[]
+  plan(inputs: PlanInputs, size: Size, timings: Timings): (S | PlannedPart)[]
 }
 
 export const inMask = (mask: number, device: number): boolean => Math.floor(mask / 2 ** device) % 2 === 1

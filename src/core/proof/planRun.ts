@@ -2,9 +2,7 @@ import type { Precision } from '../params/precision.ts'
 import { PART_KINDS, type PlannedPart } from './partKinds.ts'
 import { rounds } from './parts/rounds.ts'
 import { ALONE_SHARE, calibrationPart, fits, type PlanInputs, partKey, type Timings } from './planPart.ts'
-
-/** §4.0. A round should stay under this, so that roots keep coming. */
-const LONGEST_ROUND_SECONDS = 0.2
+import { LONGEST_ROUND_SECONDS } from './sizeClass.ts'
 
 /** First calibration: small products, only to choose the size class. Its results are discarded. */
 export function planSizing(inputs: PlanInputs): PlannedPart[] {

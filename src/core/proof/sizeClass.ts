@@ -12,7 +12,10 @@ export interface SizedDevice {
   readonly freeBytes: number
 }
 
-const ENTRY_BYTES: Readonly<Record<Precision, number>> = { int8: 1, fp8: 1, bf16: 2, fp16: 2, fp32: 4 }
+export const ENTRY_BYTES: Readonly<Record<Precision, number>> = { int8: 1, fp8: 1, bf16: 2, fp16: 2, fp32: 4 }
+
+/** §4.0. A round should stay under this, so that roots keep coming. */
+export const LONGEST_ROUND_SECONDS = 0.2
 
 /** k of a CPU, and of bound rounds, which are about C alone. */
 export const SHALLOW_K = 2048

@@ -1,5 +1,6 @@
 import type { Challenge } from '../proof/challenge.ts'
 import type { PartEvidence } from '../proof/evidence.ts'
+import { kindOf } from '../proof/partKinds.ts'
 
 /** When the run that was judged took place, in the validator's monotonic time: from its first T0 to its last root. */
 export interface RunWindow {
@@ -25,8 +26,8 @@ export function windowOf(
   const rootsUs = last.devices.map(({ arrivalsUs }) => arrivalsUs.at(-1) ?? 0)
   const untilUs = startedUs[parts.length - 1]! + Math.max(0, ...rootsUs)
   const heldBack = parts.some(({ devices }, p) => {
-    const { kind } = challenge.parts[p]!
-    return (kind === 'rounds' || kind === 'bind') && devices.some(({ arrivalsUs }) => isHeldBack(arrivalsUs))
+    const isChain = kindOf(challenge.parts[p]!).fill(challenge.parts, p) === null
+    return isChain && devices.some(({ arrivalsUs }) => isHeldBack(arrivalsUs))
   })
   return { fromUs: startedUs[0]!, untilUs, startedUs, heldBack }
 }

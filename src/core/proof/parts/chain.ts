@@ -1,8 +1,9 @@
 import { equalBytes, words32 } from '../../bytes/bytes.ts'
 import { SHORTEST_SHARE } from '../../params/constants.ts'
+import type { ChainTask } from '../deviceTask.ts'
 import type { Fingerprint } from '../fingerprint.ts'
 import { leafHash, rootFrom } from '../merkle.ts'
-import { type ChainTask, type PartKind, type PartShape, tileOf, tilesOf } from '../part.ts'
+import { type PartKind, type PartShape, tileOf, tilesOf } from '../part.ts'
 import { partKey } from '../planPart.ts'
 import { chainSeeds, partSeed } from '../seeds.ts'
 

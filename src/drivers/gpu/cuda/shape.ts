@@ -1,5 +1,6 @@
 import { TILE } from '../../../core/params/constants.ts'
 import type { Precision } from '../../../core/params/precision.ts'
+import { ENTRY_BYTES } from '../../../core/proof/sizeClass.ts'
 import type { ChainTask, LeafPosition } from '../../../ports/device.ts'
 import type { TouchstoneError } from '../../../ports/errors.ts'
 import { portFault } from '../../../ports/faults.ts'
@@ -12,8 +13,6 @@ export const FOLD = 256
 export const FOLD_THREADS = 128
 
 export type ChainShape = Omit<ChainTask, 'seed' | 'kind'> & { readonly kind: ChainTask['kind'] | 'fill' }
-
-const ENTRY_BYTES: Readonly<Record<Precision, number>> = { int8: 1, fp8: 1, bf16: 2, fp16: 2, fp32: 4 }
 
 export const entryBytes = (precision: Precision): number => ENTRY_BYTES[precision]
 export const tilesOf = ({ m, n }: { m: number; n: number }): number => (m / TILE) * (n / TILE)

@@ -1,0 +1,26 @@
+import { fingerprintTile } from '../../src/core/proof/fingerprint.ts'
+import type { PartKind, PartShape } from '../../src/core/proof/part.ts'
+import { chain } from '../../src/core/proof/parts/chain.ts'
+import { calibrationPart, lasting } from '../../src/core/proof/planPart.ts'
+import { classK } from '../../src/core/proof/sizeClass.ts'
+
+const once = chain('rounds', ({ own, salt }) => fingerprintTile(own, salt))
+
+/** A kind of part that does not exist: two chains, the second from a word nobody knew during the first; it alone counts. */
+export const twice: PartKind<PartShape<'twice', 'int8'>> = {
+  ...once,
+  name: 'twice',
+  precisions: ['int8'],
+  k: classK,
+  phases: [once.phases[0], { ...once.phases[0], name: 'passes' }],
+  verifier: ({ run, p, evidence, ...rest }) => {
+    const { challenge, parts } = run
+    const roots = evidence.roots.slice(challenge.parts[p]!.rounds)
+    const second = { challenge, parts: parts.with(p, { ...parts[p]!, s: parts[p]!.z! }) }
+    return once.verifier({ run: second, p, evidence: { ...evidence, roots }, ...rest })
+  },
+  planTiming: () => [],
+  plan: (inputs, size, timings) => [
+    lasting(inputs, calibrationPart(inputs, twice, 'int8', size('int8')), inputs.partSeconds, timings),
+  ],
+}
