@@ -8,8 +8,6 @@ export default defineConfig({
     include: long ? ['{src,test,web}/**/*.test.ts'] : ['{src,test,web}/**/!(*.long).test.ts'],
     testTimeout: long ? 600_000 : 60_000,
     hookTimeout: 120_000,
-    // Real servers, processes and kills on a shared machine: a test may be tried again there, and the report says so.
-    retry: process.env.CI ? 2 : 0,
     pool: 'forks',
     maxWorkers: 2,
     reporters: ['default'],
