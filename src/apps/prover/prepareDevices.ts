@@ -4,7 +4,7 @@ import { kindOf } from '../../core/proof/partKinds.ts'
 import type { Device } from '../../ports/device.ts'
 import { blaming } from './deviceFault.ts'
 
-/** What a device may prepare by does not depend on the words that are drawn later. */
+/** Words are drawn later, and no shape depends on them. */
 const UNKNOWN = new Uint8Array(32)
 
 /** Before "ready", and so before any clock: each device sets up the chains it will be asked for. */
@@ -19,7 +19,10 @@ export async function prepareDevices(
       const shapes = own.flatMap((part) =>
         kindOf(part).phases.flatMap((phase) => {
           const task = phase.task(part, { device: index, word: UNKNOWN, seed: UNKNOWN })
-          return 'chain' in task ? [task.chain] : []
+          if (!('chain' in task)) return []
+          // A device knows a chain that it has prepared by its shape alone.
+          const { seed: _, ...shape } = task.chain
+          return [shape]
         }),
       )
       return shapes.length > 0 ? blaming(device, device.prepare?.(shapes, signal)) : undefined
