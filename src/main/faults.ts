@@ -17,7 +17,7 @@ export const fault = faultsOf({
   },
   BAD_ADDRESS: {
     blame: 'user',
-    message: '{text} is no address of a provider',
+    message: '{text} is not the address of a provider',
     nextStep: 'Write it as lease://host:port#key, with the key that "touchstone provider" shows.',
   },
   BAD_CONFIG: {
@@ -33,7 +33,7 @@ export const fault = faultsOf({
   BELOW_PRESET: {
     blame: 'user',
     message: '{option} {asked} asks for less than the preset {preset}, which has {least}',
-    nextStep: 'Use {option} {least} or more, or the preset mainnet, which less than its own makes "custom".',
+    nextStep: 'Use {option} {least} or more, or the preset mainnet, where asking for less makes the run "custom".',
   },
   CANNOT_LISTEN: {
     blame: 'user',
@@ -53,12 +53,12 @@ export const fault = faultsOf({
   MAY_NOT_JOIN: {
     blame: 'user',
     message: 'this box would not be accepted: {reasons}',
-    nextStep: 'Mend what is named, then start the provider again; "touchstone verify" runs the same check.',
+    nextStep: 'Fix what is named, then start the provider again; "touchstone verify" runs the same check.',
   },
   NOT_A_VALIDATOR: {
     blame: 'user',
-    message: 'what answers at {url} does not speak like a validator of this version',
-    nextStep: 'Look which program has this port, or name the right file with --config.',
+    message: 'what answers at {url} is not a validator of this version',
+    nextStep: 'Find out which program uses this port, or name the right file with --config.',
   },
   NOT_READABLE: {
     blame: 'user',
@@ -72,12 +72,12 @@ export const fault = faultsOf({
   },
   NO_LEASE_HUB: {
     blame: 'validator',
-    message: 'this box dials in, and nothing here waits for it',
-    nextStep: 'Set leaseHub in validator.yaml; "touchstone verify" alone cannot be dialled.',
+    message: 'this box dials in, but nothing here waits for it',
+    nextStep: 'Set leaseHub in validator.yaml; a box cannot dial in to "touchstone verify" alone.',
   },
   NO_SUCH_FILE: {
     blame: 'user',
-    message: '{file} is not there',
+    message: '{file} does not exist',
     nextStep: 'Name the backup to restore.',
   },
   OWN_MACHINE: {
@@ -87,13 +87,13 @@ export const fault = faultsOf({
   },
   PROVIDER_RUNNING: {
     blame: 'user',
-    message: 'another provider already runs with {home}',
+    message: 'another provider is already running with {home}',
     nextStep: 'Stop it first, or give this one a folder of its own with TOUCHSTONE_HOME.',
   },
   SSH_HOST_MISSING: {
     blame: 'user',
     message: 'validators would not know where the SSH server of this box is',
-    nextStep: 'Name this box as others reach it, with --ssh-host; behind NAT use --dial-out instead.',
+    nextStep: 'Give the name that others reach this box by with --ssh-host; behind NAT use --dial-out instead.',
   },
   VALIDATOR_NOT_RUNNING: {
     blame: 'user',
@@ -103,7 +103,7 @@ export const fault = faultsOf({
   },
   NOT_YOUR_SIGNATURE: {
     blame: 'user',
-    message: 'only a signer of the certificate writes its summary',
+    message: 'only a signer of the certificate can write its summary',
     nextStep: 'Ask its signer for a summary, or countersign the certificate first.',
   },
   OTHER_VERSION: {

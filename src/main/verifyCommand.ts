@@ -66,7 +66,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--duration <seconds>', 'length of the sustained run (mainnet: 20)', readNumber(0, 86_400))
     .option('--size <m>', 'largest m = n to ask for', readWhole(64, 32768))
     .option('--devices <list>', DEVICES_HELP, readDevices, 'auto')
-    .option('--max-devices <count>', 'ask at most so many devices', readWhole(1, 32), 32)
+    .option('--max-devices <count>', 'ask at most this many devices', readWhole(1, 32), 32)
     .option('--claim <text>', 'what was sold, for example "8x H100 SXM"; anything else ends with 1')
     .option('--no-memory', 'leave the memory part out')
     .option('--no-bind', 'leave the bind part out')

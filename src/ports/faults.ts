@@ -1,6 +1,6 @@
 import { type FaultRow, faultsOf } from './errors.ts'
 
-const OUT_OF_TURN = 'Call the device in the order of its port.'
+const OUT_OF_TURN = 'Call the device in the order that its port describes.'
 
 /** Faults that every device has, and those by which a box or a card says that somebody else holds it. */
 export const portFault = faultsOf({
@@ -20,7 +20,7 @@ export const portFault = faultsOf({
   SIZE_REFUSED: {
     blame: 'validator',
     message: '{device} refuses {what} = {got}: expected {expected}',
-    nextStep: 'Ask for sizes of the protocol (§4.0).',
+    nextStep: 'Ask for sizes that the protocol allows (§4.0).',
   },
 })
 

@@ -46,10 +46,10 @@ test('what nobody catches in the prover is said too', async () => {
 test('a prover that does not even start is told by its exit code and the message of its crash', async () => {
   const { fault } = await greeted([process.execPath, prover], '--require /nowhere/native.cjs')
   expect(fault).toMatchObject({ detail: { code: 'PROVER_DID_NOT_START', expected: 'welcome' }, blame: 'prover' })
-  expect(fault.message).toContain('the prover ended with exit code 1 where "welcome" was expected; its last words: ')
+  expect(fault.message).toContain('the prover ended with exit code 1 while "welcome" was expected; its last words: ')
   expect(fault.message).toContain("Error: Cannot find module '/nowhere/native.cjs'")
   expect(fault.message).not.toContain('loadPreloadModules')
-  expect(fault.nextStep).toBe('Mend what it says on the box, then run again.')
+  expect(fault.nextStep).toBe('Fix what it reports on the box, then run again.')
 })
 
 test.each([
@@ -58,7 +58,7 @@ test.each([
 ])('a prover that dies by "%s" is told so in plain letters', async (script, how, said) => {
   const { fault } = await greeted(shell(script))
   expect(fault.detail).toMatchObject({ code: 'PROVER_DID_NOT_START', expected: 'welcome', said })
-  expect(fault.message).toContain(`the prover ${how} where`)
+  expect(fault.message).toContain(`the prover ${how} while`)
   expect(fault.message).toMatch(/^[\x20-\x7e]{1,400}$/)
 })
 

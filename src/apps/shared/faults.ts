@@ -26,8 +26,8 @@ export const fault = faultsOf({
     blame: 'prover',
     retry: true,
     fleet: 'stalled',
-    message: 'the box shows no sign of going on, and its place was needed',
-    nextStep: 'Look at the box: it keeps the connection and does not get done.',
+    message: 'the box made no progress, and its place was needed',
+    nextStep: 'Look at the box: it keeps the connection open and does not finish.',
   },
   CALIBRATION_FAILED: {
     blame: 'prover',
@@ -44,8 +44,8 @@ export const fault = faultsOf({
     blame: 'prover',
     retry: true,
     fleet: 'stalled',
-    message: 'the box took longer than any run may',
-    nextStep: 'Look at the box: it keeps the connection and does not get done.',
+    message: 'the box took longer than a run may take',
+    nextStep: 'Look at the box: it keeps the connection open and does not finish.',
   },
   NOT_MY_KEY: {
     blame: 'validator',
@@ -72,12 +72,12 @@ export const fault = faultsOf({
   WRONG_ORDER: {
     blame: 'validator',
     message: 'the validator sent {what}',
-    nextStep: 'Use one release on both sides.',
+    nextStep: 'Use the same release on both sides.',
   },
   BOX_CONNECTION_LOST: {
     blame: 'network',
     retry: true,
-    message: 'the connection to the box was lost where "{expected}" was expected',
+    message: 'the connection to the box was lost while "{expected}" was expected',
     nextStep: 'The box may be rebooting or the network may be down: try again in a minute.',
   },
   NO_DEVICES: {
@@ -94,20 +94,20 @@ export const fault = faultsOf({
     blame: 'prover',
     retry: true,
     fleet: 'release',
-    message: 'the prover {what} where "{expected}" was expected{words}',
+    message: 'the prover {what} while "{expected}" was expected{words}',
     nextStep: '{mend}',
   },
   PROVER_FAULT: {
     blame: 'prover',
     retry: true,
     message: 'the prover cannot go on: {said} [{prover}]',
-    nextStep: 'Mend what it says on the box, then run again.',
+    nextStep: 'Fix what it reports on the box, then run again.',
   },
   PROVER_NOT_READY: {
     blame: 'prover',
     retry: true,
     fleet: 'stalled',
-    message: 'the prover {what} where "{expected}" was expected{words}',
+    message: 'the prover {what} while "{expected}" was expected{words}',
     nextStep: '{mend}',
   },
 })

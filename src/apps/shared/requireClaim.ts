@@ -10,7 +10,7 @@ export interface ClaimAtTheDoor {
   readonly where?: string
 }
 
-/** Refuses a claim that names no card before anything rests on it: a slip of the pen must not cost a run and answer nothing. */
+/** Refuses a claim that names no card before anything rests on it: a typing mistake must not cost a run and settle nothing. */
 export function requireClaim({ text, catalogue, where }: ClaimAtTheDoor): void {
   const parsed = parseClaim(text, catalogue)
   if (parsed.ok) return

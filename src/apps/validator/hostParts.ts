@@ -220,7 +220,7 @@ export class HostParts {
     }
     const { answer } = answered
     if (answer.type === 'unable')
-      throw new Unable(answer.code, answer.text, 'Mend what it says on the box, then run again.')
+      throw new Unable(answer.code, answer.text, 'Fix what it reports on the box, then run again.')
     return answered
   }
 
@@ -270,4 +270,4 @@ function drawn<T>(all: readonly T[], count: number, randomness: Randomness): T[]
 }
 
 const unexpected = (got: string) =>
-  new Unable('HOST_WRONG_ANSWER', `"${got}" is not what was asked for`, 'Use one release on both sides.')
+  new Unable('HOST_WRONG_ANSWER', `"${got}" is not what was asked for`, 'Use the same release on both sides.')

@@ -16,7 +16,7 @@ export const notReady = (
   const mend =
     said === ''
       ? 'Check that the box runs this release and is not overloaded, then run again.'
-      : 'Mend what it says on the box, then run again.'
+      : 'Fix what it reports on the box, then run again.'
   return fault(code, { what, expected, said, words, mend })
 }
 

@@ -14,15 +14,15 @@ export interface Doubt {
 
 export const DOUBTS: Readonly<Record<DoubtCode, { readonly meaning: string; readonly nextStep: string }>> = {
   EXPIRED: {
-    meaning: 'its validity is over: it shows what was, not what is',
+    meaning: 'it has expired: it shows what was true then, not what is true now',
     nextStep: 'Ask for a new run, or say how old it may be with --max-age.',
   },
   CATALOGUES_DIFFER: {
-    meaning: "by your catalogue the outcome is another than by the signer's",
-    nextStep: 'Compare both below; with --catalogue FILE you judge by another one.',
+    meaning: "your catalogue gives another outcome than the signer's",
+    nextStep: 'Compare the two below; --catalogue FILE judges by another one.',
   },
   RULES_DIFFER: {
-    meaning: 'by the rules of today the outcome is another',
+    meaning: "today's rules give another outcome",
     nextStep: 'Have the box verified again with a current version.',
   },
   CLAIM_UNPROVEN: {
@@ -34,7 +34,7 @@ export const DOUBTS: Readonly<Record<DoubtCode, { readonly meaning: string; read
     nextStep: 'Check it with its certificate: touchstone check SUMMARY --full FILE.',
   },
   SIGNER_REVOKED_SINCE: {
-    meaning: 'its signer was revoked later, and who has the key can write any date',
+    meaning: 'its signer was revoked later, and whoever has the key can write any date',
     nextStep: 'Ask for a new run by a signer in good standing.',
   },
 }

@@ -52,16 +52,16 @@ const ASK_AGAIN = 'Ask the signer for the file again; do not rely on this one.'
 export const PROBLEMS: Readonly<Record<ProblemCode, { readonly meaning: string; readonly nextStep: string }>> = {
   EMPTY: { meaning: 'the file is empty', nextStep: ASK_AGAIN },
   TOO_LARGE: { meaning: 'the file is larger than any certificate', nextStep: 'Name a certificate file.' },
-  TRUNCATED: { meaning: 'the file ends in the middle', nextStep: ASK_AGAIN },
+  TRUNCATED: { meaning: 'the file is cut short', nextStep: ASK_AGAIN },
   NOT_A_CERTIFICATE: {
     meaning: 'the file is not a certificate',
     nextStep: 'Name a file written by "touchstone verify".',
   },
   NOT_CANONICAL: {
-    meaning: 'the file was changed: it is not spelled the one way a certificate is',
+    meaning: 'the file was changed: it is not written in the one form that a certificate has',
     nextStep: ASK_AGAIN,
   },
-  BAD_SIGNATURE: { meaning: 'the signature does not fit the content', nextStep: ASK_AGAIN },
+  BAD_SIGNATURE: { meaning: 'the signature does not match the content', nextStep: ASK_AGAIN },
   UNKNOWN_SIGNER: {
     meaning: 'the certificate is signed by a key you have not said you trust',
     nextStep: 'Compare the key with the one the signer published, then add --trust KEY.',
@@ -76,7 +76,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly meaning: string; 
     meaning: 'subject, challenge and signer do not name the same run',
     nextStep: 'Do not rely on this signer.',
   },
-  WRONG_PRESET: { meaning: 'the challenge is not one of the stated preset', nextStep: 'Do not rely on this signer.' },
+  WRONG_PRESET: { meaning: 'the challenge does not fit the stated preset', nextStep: 'Do not rely on this signer.' },
   MISSING_PARTS: { meaning: 'not every part of the challenge has evidence', nextStep: ASK_AGAIN },
   WRONG_NONCE: {
     meaning: 'a nonce is not the one the challenge committed to',
@@ -98,11 +98,11 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly meaning: string; 
   },
   EVIDENCE_REJECTED: { meaning: 'the evidence breaks a rule of the protocol', nextStep: 'Do not rely on this signer.' },
   UNKNOWN_EXTENSION: {
-    meaning: 'it says something that this version does not know and must not pass over',
+    meaning: 'it contains something that this version does not know and must not ignore',
     nextStep: 'Check it with a newer version of the program.',
   },
   WRONG_CATALOGUE: {
-    meaning: 'the catalogue inside is not one, or not the one it was judged by',
+    meaning: 'the catalogue inside is invalid, or is not the one it was judged by',
     nextStep: 'Do not rely on this signer.',
   },
   WRONG_ANCHOR: {
@@ -110,7 +110,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, { readonly meaning: string; 
     nextStep: 'Do not rely on this signer.',
   },
   FROM_THE_FUTURE: {
-    meaning: 'it was issued later than now',
+    meaning: 'it is dated in the future',
     nextStep: 'Set the clock of this machine; if it is right, do not rely on this signer.',
   },
   TOO_OLD: { meaning: 'it is older than --max-age allows', nextStep: 'Have the box verified again.' },

@@ -198,7 +198,7 @@ describe('parseClaim', () => {
     ['H200 SMX', ['H200 SXM']],
     ['Titan', ['TITAN RTX']],
     ['RTX 6000 Blackwell', ['RTX PRO 6000 Blackwell']],
-  ])('a slip of the pen: %s is answered with what was meant', (text, first) => {
+  ])('a typing mistake: %s is answered with what was meant', (text, first) => {
     const result = parsed(text)
     const names = (result.ok ? '' : result.nextStep).match(/(?<=")[^",]+(?=")/g)?.filter((name) => name !== ' or ')
     expect(names?.slice(0, first.length)).toEqual(first)

@@ -5,7 +5,7 @@ export const fault = faultsOf({
   NO_BLOCK_HEIGHT: {
     blame: 'network',
     retry: true,
-    message: 'the chain node does not tell its height',
+    message: 'the chain does not report its height',
     nextStep: 'Check the address under rounds.heightUrl; no round opens until it answers.',
   },
 })

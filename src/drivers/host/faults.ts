@@ -12,11 +12,11 @@ export const fault = faultsOf({
     blame: 'prover',
     retry: true,
     message: 'the validator asked for {what}',
-    nextStep: 'Free some, then run again.',
+    nextStep: 'Free some memory or disk, then run again.',
   },
   HOST_ORDER_REFUSED: {
     blame: 'validator',
     message: 'the validator asked for {what}',
-    nextStep: 'Use one release on both sides.',
+    nextStep: 'Use the same release on both sides.',
   },
 })

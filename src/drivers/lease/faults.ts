@@ -6,11 +6,11 @@ export const fault = faultsOf({
     blame: 'user',
     retry: true,
     message: '{program} failed while {during}{words}',
-    nextStep: 'Run it by hand as the account of the provider, and mend what it says.',
+    nextStep: 'Run it by hand from the account of the provider, and fix what it reports.',
   },
   BAD_LEASE_ID: {
     blame: 'validator',
-    message: 'a lease has an odd id',
+    message: 'the id of a lease has the wrong form',
     nextStep: 'Report this as a bug.',
   },
   JOURNAL_DAMAGED: {
@@ -31,12 +31,12 @@ export const fault = faultsOf({
   },
   UNSAFE_PATH: {
     blame: 'user',
-    message: '{path} holds letters that a shell would read in its own way',
+    message: '{path} contains characters that a shell would interpret',
     nextStep: 'Set TOUCHSTONE_HOME to a path of letters, digits, dots, dashes and slashes.',
   },
   UNSAFE_SETTING: {
     blame: 'user',
-    message: '{name} holds letters that a shell would read in its own way',
+    message: '{name} contains characters that a shell would interpret',
     nextStep: 'Give {name} a value of letters, digits, dots, dashes, colons and slashes, or unset it.',
   },
   USER_IDS_USED_UP: {

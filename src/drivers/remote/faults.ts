@@ -7,7 +7,7 @@ export const ASK_ITS_LOG = 'Ask the provider what its log says, or choose anothe
 export const fault = faultsOf({
   BAD_ADDRESS: {
     blame: 'user',
-    message: '{text} is no address of a box: {why}',
+    message: '{text} is not the address of a box: {why}',
     nextStep: 'Write it as ssh://user@host:port, for example ssh://root@203.0.113.7:22.',
   },
   BAD_ARGUMENT: {
@@ -76,14 +76,14 @@ export const fault = faultsOf({
   HOST_KEY_CHANGED: {
     blame: 'network',
     message:
-      '{address} shows the host key {got}, expected {expected} ({where}): it is another machine, or somebody sits in between',
+      '{address} shows the host key {got}, expected {expected} ({where}): it is another machine, or someone is intercepting the connection',
     nextStep:
-      'Ask the owner of the box for its fingerprint by another way. Only if it is {got}, {unless}pass --host-key {got}.',
+      'Ask the owner of the box for its fingerprint through another channel. Only if it is {got}, {unless}pass --host-key {got}.',
   },
   HOST_KEY_REVOKED: {
     blame: 'network',
     message: '{address} shows the host key {got}, which is marked revoked',
-    nextStep: 'Do not use this box before its owner has explained it.',
+    nextStep: 'Do not use this box until its owner has explained it.',
   },
   HOST_KEY_UNKNOWN: {
     blame: 'user',

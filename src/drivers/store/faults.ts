@@ -9,7 +9,7 @@ export const fault = faultsOf({
   },
   NOT_A_BACKUP: {
     blame: 'user',
-    message: 'the file is not a backup of a touchstone store, or it ends in the middle',
+    message: 'the file is not a backup of a touchstone store, or it is cut short',
     nextStep: 'Name a file written by "touchstone validator backup".',
   },
   RESULT_REFUSED: {

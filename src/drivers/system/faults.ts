@@ -14,7 +14,7 @@ export const fault = faultsOf({
   },
   FOLDER_NOT_OURS: {
     blame: 'user',
-    message: '{path} {what}, so what it holds is not to be relied on',
+    message: '{path} {what}, so its contents cannot be trusted',
     nextStep: '{mend}',
   },
   KERNEL_FILE_MISSING: {
@@ -26,7 +26,7 @@ export const fault = faultsOf({
   NOT_READABLE: {
     blame: 'user',
     message: 'cannot read {path}: {why}',
-    nextStep: 'Name a file that exists, that you may read and that nobody is shortening.',
+    nextStep: 'Name a file that exists and that you may read, and that nothing else is changing.',
   },
   NOT_WRITABLE: {
     blame: 'user',
@@ -37,7 +37,7 @@ export const fault = faultsOf({
     blame: 'network',
     retry: true,
     message: 'the other side closed the channel',
-    nextStep: 'Try again; if it stays so, ask whoever runs the other side.',
+    nextStep: 'Try again; if it keeps happening, ask whoever runs the other side.',
   },
   PEER_UNREACHABLE: {
     blame: 'network',

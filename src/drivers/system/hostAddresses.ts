@@ -8,7 +8,7 @@ const LOOKUP_MS = 10_000
 export const plainAddress = (address: string): string =>
   address.replace(/%.*$/, '').replace(/^::ffff:(?=[0-9.]+$)/i, '')
 
-/** Every numeric address of a host, or none where its name leads nowhere in time. */
+/** Every numeric address of a host, or none where its name does not resolve in time. */
 export async function addressesOf(host: string): Promise<readonly string[]> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never[]>((resolve) => {

@@ -87,7 +87,7 @@ function showWho({ run, signerKeys, statement }: ReadCertificate, { line }: Term
   line(`  prover ${toHex(proverKey)}`)
   for (const key of signerKeys)
     line(`  ${toHex(key) === toHex(validatorKey) ? 'signed by' : 'counter-signed by'} ${toHex(key)}`)
-  if (anchor) line(`  anchored in ${anchor.chain}: look the blocks up there, nobody did it here`)
+  if (anchor) line(`  anchored in ${anchor.chain}: look up the blocks there; this check did not`)
   if (attestation) line(`  carries an attestation (${attestation.format}) that this version does not check`)
 }
 
@@ -100,7 +100,7 @@ function showCatalogues(
   const ours = catalogueHash(catalogue)
   const same = signers === ours ? 'yours too' : `yours ${ours.slice(0, 16)}`
   line(`  judged by catalogue ${signers.slice(0, 16)}, ${same}`)
-  if (!recomputed) line(colours.yellow("  the signer's catalogue is not at hand: what is shown is by yours alone"))
+  if (!recomputed) line(colours.yellow("  the signer's catalogue is not available: this verdict uses yours alone"))
 }
 
 function showDoubt({ code, where }: Doubt, { line, colours }: Terminal): void {

@@ -10,7 +10,7 @@ const identified = (confidencePercent: number, twins: string[]) =>
 
 test('of models that measure alike it is said that one of them is meant, and that nobody knows which', () => {
   expect(identified(98, ['h200-nvl'])).toBe(
-    'H200 SXM or H200 NVL, 98 % sure; they measure alike, so not which (closest: h200-sxm 60 %)',
+    'H200 SXM or H200 NVL, 98 % sure; they measure alike, so it may be any of them (closest: h200-sxm 60 %)',
   )
 })
 

@@ -80,7 +80,7 @@ function showMemory(device: DeviceJudgement, { line }: Lines): void {
     const rate = formatBytesPerSecond(memory.perSecond)
     line(`  memory ${memory.status.padEnd(7)} ${formatBytes(memory.heldBytes)} read at ${rate}`)
     if (memory.floorBytes)
-      line(`                 at least ${formatBytes(memory.floorBytes)} of it in no way from elsewhere`)
+      line(`                 at least ${formatBytes(memory.floorBytes)} of it cannot have come from elsewhere`)
   }
   if (device.bindShare !== null)
     line(`  one memory     ${bindText(device.bindShare, device.identity.status === 'cpu')}`)
@@ -96,7 +96,7 @@ export function identityText({ identity }: Pick<DeviceJudgement, 'identity'>, ca
   const name = buyerName(identity, catalogue)
   // A rounded 100 is no certainty.
   const sure = `${identity.confidencePercent > 99 ? 'over 99' : identity.confidencePercent} % sure`
-  const alike = identity.twins.length > 0 ? '; they measure alike, so not which' : ''
+  const alike = identity.twins.length > 0 ? '; they measure alike, so it may be any of them' : ''
   return `${name}, ${sure}${alike} (closest: ${closest})`
 }
 

@@ -7,9 +7,9 @@ const SAID: Partial<Record<Step['step'], string>> = {
   connect: 'connecting',
   install: 'installing the prover',
   detect: 'asking what the box has',
-  calibrate: 'calibrating (discarded: it only sizes the question)',
+  calibrate: 'calibrating (only sets the sizes; its result is discarded)',
   host: 'measuring the processor, memory and disk of the box',
-  again: 'a part was over too soon to count: once more, longer',
+  again: 'a part ended too soon to count: running it again, for longer',
 }
 
 /** Progress of a run: one live line on a terminal, one plain line a phase in a pipe. */
@@ -32,7 +32,7 @@ export function showSteps(terminal: Terminal): (step: Step) => void {
       terminal.live(`    ${what} ${bar(done / of, terminal.barWidth)} ${done}/${of}`)
     } else if (step.step === 'lost') {
       terminal.line(`  ${terminal.colours.yellow('!')} ${step.fault.text} [${step.fault.code}]`)
-      start('going on with the devices that are left')
+      start('continuing with the remaining devices')
     } else if (step.step === 'verify') {
       start('verifying the openings on this machine')
       terminal.live(`    ${bar(step.done / step.of, terminal.barWidth)} ${step.done}/${step.of}`)

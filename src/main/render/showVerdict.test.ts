@@ -18,6 +18,6 @@ test('a preset that is too small to judge a claim by says so, and only where the
   expect(insecureLines('tiny', false)).toEqual([expect.stringContaining('tiny is insecure')])
   expect(insecureLines('devnet', true)).toEqual([
     expect.stringContaining('devnet is insecure'),
-    expect.stringContaining('claim is nothing to buy by'),
+    expect.stringContaining('do not buy on what it says'),
   ])
 })

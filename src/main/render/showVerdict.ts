@@ -56,15 +56,15 @@ export function failedDevices({ faults, host }: Pick<ShownVerdict, 'faults' | 'h
 
 /** Its sizes suit no card: an honest one may miss its claim, and a cheat may meet it. */
 export const insecureLines = (preset: PresetName, isClaimed: boolean): readonly string[] => [
-  `preset ${preset} is insecure: good for trying out, and no card is identified`,
-  ...(isClaimed ? ['what it says for or against a claim is nothing to buy by: use mainnet'] : []),
+  `preset ${preset} is insecure: use it for trials only; it identifies no card`,
+  ...(isClaimed ? ['do not buy on what it says about a claim: use mainnet'] : []),
 ]
 
 /** Lines of at most 80 columns. */
 const NOT_EXCLUDED = [
   'Not excluded: work forwarded to another machine, cards joined by NVLink posing',
   'as one, one large card posing as several small ones within the totals.',
-  'Of a memory rate at least half is proven: it counts both tiles of every pair,',
+  'At least half of a memory rate is proven: it counts both tiles of every pair,',
   'and a clever order could read one of them from a cache.',
 ]
 
@@ -75,10 +75,10 @@ function showHeadline({ outcome, reason, claim }: Judgement, { line, colours }: 
     line(`  ${colours.dim('next:')} ${REASONS[reason!.code].nextStep}`)
   } else if (claim?.verdict === 'unproven')
     line(
-      `  ${colours.bold(colours.yellow('NOT ESTABLISHED'))}  the work is genuine; it does not show what was sold, nor refute it`,
+      `  ${colours.bold(colours.yellow('NOT ESTABLISHED'))}  the work is genuine, but neither shows nor refutes what was sold`,
     )
   else if (claim !== null && claim.verdict !== 'matches')
-    line(`  ${colours.bold(colours.red('NOT AS CLAIMED'))}  the work is genuine, but it does not show what was sold`)
+    line(`  ${colours.bold(colours.red('NOT AS CLAIMED'))}  the work is genuine, but it is not what was sold`)
   else line(`  ${colours.bold(colours.green('GENUINE'))}  the box did the work it was asked, in the time shown`)
 }
 

@@ -24,7 +24,7 @@ export async function foreignAddress(address: string): Promise<{ readonly at?: s
   const [at] = await ensureForeign(address)
   if (at !== undefined) return { at }
   if (address.startsWith(HUB)) return {}
-  throw remoteFault('BOX_UNREACHABLE', { address, why: 'its name leads nowhere' })
+  throw remoteFault('BOX_UNREACHABLE', { address, why: 'its name does not resolve' })
 }
 
 const hostOf = (address: string): string =>

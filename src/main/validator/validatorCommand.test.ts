@@ -58,7 +58,7 @@ test('a provider gives a sign of life; the advice to ask for one names this comm
     await provider.close()
     rmSync(folder, { recursive: true })
   }
-  expect(readFileSync(new URL('../../drivers/remote/leased/connectLeased.ts', import.meta.url), 'utf8')).toContain(
+  expect(readFileSync(new URL('../../ports/faults.ts', import.meta.url), 'utf8')).toContain(
     'touchstone validator alive ADDRESS',
   )
 })

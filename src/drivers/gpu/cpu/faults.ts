@@ -11,8 +11,8 @@ export const fault = faultsOf({
   },
   NO_PEER_FILL: {
     blame: 'prover',
-    message: 'the peer device is no CPU device with a fill',
-    nextStep: 'Call the device in the order of its port.',
+    message: 'the other device of the link is not a CPU device with a fill',
+    nextStep: 'Call the device in the order that its port describes.',
   },
   OUT_OF_MEMORY: {
     blame: 'validator',

@@ -55,7 +55,7 @@ export class Pool {
     if (this.#closed) throw portFault('DEVICE_CLOSED', { device: 'the device' })
     if (this.#broken) throw fault('CPU_THREAD_FAILED', {}, this.#broken)
     if (this.#running)
-      throw portFault('DEVICE_BUSY', { what: 'the device is at work: one chain, fill or set of passes at a time' })
+      throw portFault('DEVICE_BUSY', { what: 'the device is at work: one series, fill or set of passes at a time' })
   }
 
   /** The shared memory, at least this large. What lay in it before may be gone. */

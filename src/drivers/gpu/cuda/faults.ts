@@ -32,7 +32,7 @@ export const fault = faultsOf({
   },
   NO_PEER_FILL: {
     blame: 'prover',
-    message: 'the peer device is no NVIDIA card of this process with a fill',
+    message: 'the other device of the link is not an NVIDIA card of this process with a fill',
     nextStep: 'Open all cards of a box with one call, and fill before linking.',
   },
   NO_PRODUCT: {

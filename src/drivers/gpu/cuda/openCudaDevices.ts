@@ -62,7 +62,7 @@ function allCards(): number[] {
   const count = loadLibcuda().deviceCount()
   if (count > 0) return Array.from({ length: count }, (_, ordinal) => ordinal)
   throw fault('NO_GPU', {
-    what: 'the NVIDIA driver is there but shows no card',
+    what: 'the NVIDIA driver is installed but shows no card',
     mend: 'Check `nvidia-smi -L` and CUDA_VISIBLE_DEVICES on the box, or use the CPU device.',
   })
 }

@@ -25,6 +25,7 @@ export async function askLiveness(
   const askedAtMs = clock.wallTime().getTime()
   const began = clock.monotonicUs()
   const answer = await askProvider(peer, { kind: 'liveness', to: peer.key, nonce, askedAtMs }, signer, signal, LIMIT_MS)
-  if (answer.kind !== 'alive') throw fault('PROVIDER_NONSENSE', { what: 'the provider gives no sign of life' })
+  if (answer.kind !== 'alive')
+    throw fault('PROVIDER_NONSENSE', { what: 'the provider did not answer the liveness check' })
   return { state: answer.state, roundTripUs: clock.monotonicUs() - began }
 }

@@ -31,7 +31,7 @@ describe('parseSshAddress', () => {
     'ssh://a@host\n',
     'ssh://a@b@c',
   ])('behavior: %j is refused', (text) => {
-    expect(() => parseSshAddress(text)).toThrow(/no address of a box/)
+    expect(() => parseSshAddress(text)).toThrow(/not the address of a box/)
   })
 
   test('behavior: a password in the address is refused and not repeated', () => {
