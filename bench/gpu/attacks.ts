@@ -1,4 +1,4 @@
-/** Attacks that need a card: rows 6, 7, 13, 26, 28 and 39. Writes gpu-attacks-<date>.json to OUT. */
+/** Attacks that need a card: attacks 6, 7, 13, 26, 28 and 39. Writes gpu-attacks-<date>.json to OUT. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCudaDevices } from '../../src/drivers/gpu/cuda/openCudaDevices.ts'

@@ -29,7 +29,7 @@ describe('readAsk', () => {
     { precisions: ['int8', 'fp8', 'bf16', 'fp16'] as const },
     { memory: false },
     { bind: false },
-  ])('row 68: mainnet with %j is custom', (less) => {
+  ])('attack 68: mainnet with %j is custom', (less) => {
     expect(readAsk(flags(less as Partial<AskFlags>)).preset.name).toBe('custom')
   })
 

@@ -92,7 +92,7 @@ const bytesInTheRun: readonly (readonly [name: string, bytes: Uint8Array])[] = [
 export const BYTE_CHEATS: readonly BoxCheat[] = [
   ...inventories.map(
     ([name, json]): BoxCheat => ({
-      row: name === 'the size of the check' ? 2 : 12,
+      attack: name === 'the size of the check' ? 2 : 12,
       name: `inventory with ${name}`,
       how: 'in the inventory',
       expected: 'BAD_INVENTORY',
@@ -101,7 +101,7 @@ export const BYTE_CHEATS: readonly BoxCheat[] = [
   ),
   ...bytesInTheRun.map(
     ([name, bytes]): BoxCheat => ({
-      row: name === 'a line of text' ? 5 : 12,
+      attack: name === 'a line of text' ? 5 : 12,
       name: `${name} in the run`,
       how: 'instead of the first root',
       expected: 'MALFORMED_MESSAGE',
@@ -116,7 +116,7 @@ export const BYTE_CHEATS: readonly BoxCheat[] = [
     ['a result', encodeFrame({ type: 'result', signature: new Uint8Array(64) })],
   ].map(
     ([name, bytes]): BoxCheat => ({
-      row: 12,
+      attack: 12,
       name: `${name as string} before the run`,
       how: 'to the first order',
       expected: 'PROVER_NOT_READY',
@@ -124,14 +124,14 @@ export const BYTE_CHEATS: readonly BoxCheat[] = [
     }),
   ),
   {
-    row: 12,
+    attack: 12,
     name: 'half a root and silence',
     how: 'in the run',
     expected: 'LATE_ROOT',
     program: inTheRun(half(root), new Uint8Array(0)),
   },
   {
-    row: 12,
+    attack: 12,
     name: 'half an opening and silence',
     how: 'the clock of the openings runs on',
     expected: 'LATE_OPENING',
@@ -142,7 +142,7 @@ export const BYTE_CHEATS: readonly BoxCheat[] = [
       }),
   },
   {
-    row: 12,
+    attack: 12,
     name: 'a shell string for a name',
     how: 'a claim is text and nothing else',
     expected: 'ACCEPTED',
@@ -153,7 +153,7 @@ export const BYTE_CHEATS: readonly BoxCheat[] = [
     },
   },
   {
-    row: 12,
+    attack: 12,
     name: 'telemetry that is no JSON',
     how: 'between the roots',
     expected: 'ACCEPTED',

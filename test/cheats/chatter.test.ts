@@ -14,7 +14,7 @@ const PROVER = fileURLToPath(new URL('../../dist/main/prover.js', import.meta.ur
 /** Writes a stack trace, escapes and a megabyte of noise to standard error while the prover runs. */
 const CHATTY = `(printf 'Traceback (most recent call last)\\n\\033[2J' >&2; head -c 1000000 /dev/urandom >&2) & exec "$@"`
 
-test('row 16: chatter on standard error has no effect', async () => {
+test('attack 16: chatter on standard error has no effect', async () => {
   const command = ['/bin/sh', '-c', CHATTY, 'sh', process.execPath, PROVER, '--devices', 'cpu']
   const report = await verifyBox(
     { ...TINY, memory: true },

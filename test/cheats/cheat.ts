@@ -17,7 +17,7 @@ export interface CheatKit {
 /** A prover that really does it, and what it must get. */
 export interface BoxCheat {
   /** Row of docs/attacks.md. */
-  readonly row: number
+  readonly attack: number
   readonly name: string
   readonly how: string
   /** The code of the rejection or of the fault; ACCEPTED where the attack has no effect, and `check` says which. */
@@ -29,7 +29,7 @@ export interface BoxCheat {
 
 /** A lie told with evidence instead of messages: to `judgeRun` or to a reader of certificates. */
 export interface EvidenceCheat {
-  readonly row: number
+  readonly attack: number
   readonly name: string
   readonly how: string
   readonly expected: string

@@ -26,7 +26,7 @@ async function certificateSays({ certificate }: BoxReport): Promise<string> {
   return problem ? (problem.reason?.code ?? problem.code) : 'ACCEPTED'
 }
 
-/** Row 12: all that a person or a log would be told of the run. */
+/** Attack 12: all that a person or a log would be told of the run. */
 async function spoken(running: Promise<BoxReport>): Promise<string> {
   try {
     const { judgement } = await running
@@ -37,8 +37,8 @@ async function spoken(running: Promise<BoxReport>): Promise<string> {
   }
 }
 
-const label = ({ row, name, expected }: { row: number; name: string; expected: string }) =>
-  `row ${row}, ${name}: ${expected}`
+const label = ({ attack, name, expected }: { attack: number; name: string; expected: string }) =>
+  `attack ${attack}, ${name}: ${expected}`
 
 describe('a box that cheats', () => {
   test.each(BOX_CHEATS.map((cheat) => [label(cheat), cheat] as const))('%s', async (_, cheat) => {

@@ -147,7 +147,7 @@ const lyingRelease = { program: 'touchstone prover 1.0.0 (hash verified)' }
 /** Cheats with claims and time: everything proven stays what the validator's clock and the openings say. */
 export const CLAIM_CHEATS: readonly BoxCheat[] = [
   {
-    row: 5,
+    attack: 5,
     name: 'fast numbers',
     how: 'prints a rate, a model and a duration everywhere it can',
     expected: 'ACCEPTED',
@@ -155,7 +155,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     check: expectRateOfTheClock,
   },
   {
-    row: 6,
+    attack: 6,
     name: 'one card answers for two',
     how: 'two devices that share one; together each runs at half its speed',
     expected: 'ACCEPTED',
@@ -167,7 +167,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     },
   },
   {
-    row: 48,
+    attack: 48,
     name: 'one card serves two chains in turn',
     how: 'full speed for the first device, half for the second: one and a half cards, of one',
     expected: 'ACCEPTED',
@@ -175,7 +175,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     check: expectOneCard,
   },
   {
-    row: 71,
+    attack: 71,
     name: 'one card as sixteen',
     how: 'serves sixteen chains in turn; with the round under way credited to each they counted as three cards',
     expected: 'ACCEPTED',
@@ -183,7 +183,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     check: expectOneCard,
   },
   {
-    row: 13,
+    attack: 13,
     name: 'memory read, for comparison',
     how: 'an honest device whose reads take time',
     expected: 'ACCEPTED',
@@ -192,7 +192,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     check: expectBandwidth(0.95, 1.001),
   },
   {
-    row: 13,
+    attack: 13,
     name: 'memory recomputed on the fly',
     how: 'keeps only seeds; every tile right, and a hundred times slower',
     expected: 'ACCEPTED',
@@ -201,7 +201,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     check: expectBandwidth(0, 0.03),
   },
   {
-    row: 13,
+    attack: 13,
     name: 'memory parked behind a link',
     how: 'every read twenty times slower',
     expected: 'ACCEPTED',
@@ -210,14 +210,14 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     check: expectBandwidth(0, 0.06),
   },
   {
-    row: 15,
+    attack: 15,
     name: 'a replaced program that works',
     how: 'claims the release by name; the proof does not rely on it',
     expected: 'ACCEPTED',
     program: (kit) => honestProgram({ devices: honestDevices(kit), inventory: lyingRelease }),
   },
   {
-    row: 15,
+    attack: 15,
     name: 'a replaced program that cheats',
     how: 'claims the release by name and skips half of the tiles',
     expected: 'OPENING_DOES_NOT_REACH_ROOT',
@@ -229,7 +229,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
       }),
   },
   {
-    row: 17,
+    attack: 17,
     name: 'a jumping wall clock',
     how: 'hours back and forth between the roots',
     expected: 'ACCEPTED',
@@ -237,7 +237,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     check: expectRateOfTheClock,
   },
   {
-    row: 41,
+    attack: 41,
     name: 'a CPU named first',
     how: 'lowers k for the card behind it; only the CPU is asked',
     expected: 'ACCEPTED',
@@ -249,7 +249,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
     check: ({ judgement }) => expect(judgement.devices.map(({ identity }) => identity.status)).toEqual(['cpu']),
   },
   {
-    row: 42,
+    attack: 42,
     name: 'no precision at all',
     how: 'claims to support nothing that is asked, and so has nothing to fail',
     expected: 'NOTHING_TO_ASK',

@@ -32,15 +32,15 @@ function collisionBits(values: ArrayLike<number>): number {
   return -Math.log2(agreeing / (values.length * (values.length - 1)))
 }
 
-test('row 26: kept bits hold at least 15.9 bits of 16', () => {
+test('attack 26: kept bits hold at least 15.9 bits of 16', () => {
   expect(collisionBits(words.map((value) => value & 0xffff))).toBeGreaterThan(15.9)
 })
 
-test('row 26: what is not kept holds little, so keeping whole entries would be paid for twice', () => {
+test('attack 26: what is not kept holds little, so keeping whole entries would be paid for twice', () => {
   expect(collisionBits(words.map((value) => value >>> 16))).toBeLessThan(8)
 })
 
-test('row 26: neighbours do not help: differences and sums along rows and columns are as full', () => {
+test('attack 26: neighbours do not help: differences and sums along rows and columns are as full', () => {
   const low = (i: number) => words[i]! & 0xffff
   const pairs = Array.from(words, (_, i) => i).filter((i) => i % 32 < 31 && i % 1024 < 992)
   for (const step of [1, 32, 33]) {
@@ -49,7 +49,7 @@ test('row 26: neighbours do not help: differences and sums along rows and column
   }
 })
 
-test('row 26: a packing prover gains nothing: the kept words do not compress', () => {
+test('attack 26: a packing prover gains nothing: the kept words do not compress', () => {
   const kept = Buffer.concat(tiles.map((tile) => Buffer.from(keptWords(tile).buffer)))
   expect(deflateRawSync(kept, { level: 9 }).length).toBeGreaterThanOrEqual(kept.length)
   const whole = Buffer.from(words.buffer)

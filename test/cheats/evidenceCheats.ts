@@ -104,12 +104,12 @@ function flipBase64(text: string, at: number): string {
 }
 
 const forged = (
-  row: number,
+  attack: number,
   name: string,
   expected: string,
   change: (statement: Mutable<Statement>) => void,
 ): EvidenceCheat => ({
-  row,
+  attack,
   name,
   how: 'in a certificate signed again by its validator',
   expected,
@@ -119,7 +119,7 @@ const forged = (
 /** Lies told with evidence: to the judge, and to whoever reads a certificate. */
 export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
   {
-    row: 27,
+    attack: 27,
     name: 'a sandbagged calibration',
     how: "an H200's rates, shown in the smallest size class",
     expected: 'UNDERSIZED_RUN',
@@ -127,7 +127,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       codeOf(judgeSynthetic(catalogue, { cards: [cardLike(catalogue, 'h200-sxm')], size: () => 1024 })),
   },
   {
-    row: 27,
+    attack: 27,
     name: 'no sandbagging, for comparison',
     how: 'the same rates in the class of the card',
     expected: 'ACCEPTED',
@@ -137,7 +137,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       ),
   },
   {
-    row: 27,
+    attack: 27,
     name: 'an honest mixed box, for comparison',
     how: 'an H200 beside an RTX 3060: one size serves both, and it is the class of the smaller card',
     expected: 'ACCEPTED',
@@ -145,7 +145,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       codeOf(judgeSynthetic(catalogue, { cards: mixedBox(catalogue), size: classesOf(catalogue, 'rtx-3060-12gb') })),
   },
   {
-    row: 27,
+    attack: 27,
     name: 'a sandbagged calibration in a mixed box',
     how: 'an H200 beside an RTX 3060, both in the smallest size class',
     expected: 'UNDERSIZED_RUN',
@@ -153,7 +153,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       codeOf(judgeSynthetic(catalogue, { cards: mixedBox(catalogue), size: () => 1024 })),
   },
   {
-    row: 13,
+    attack: 13,
     name: 'memory behind a host link',
     how: "an H200's rates, its fill read at 64 GB/s",
     expected: 'held',
@@ -166,7 +166,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       ),
   },
   {
-    row: 39,
+    attack: 39,
     name: 'a fifth of the fill elsewhere',
     how: 'read at 80 % of the copy bandwidth',
     expected: 'held',
@@ -181,7 +181,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
     },
   },
   {
-    row: 35,
+    attack: 35,
     name: 'one large card as two small ones',
     how: 'two devices with 45 % of a B200 each',
     expected: 'count claimed',
@@ -194,7 +194,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       ),
   },
   {
-    row: 35,
+    attack: 35,
     name: 'two of the largest cards, for comparison',
     how: 'no card of the catalogue covers two of them',
     expected: 'count established',
@@ -207,7 +207,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       ),
   },
   {
-    row: 36,
+    attack: 36,
     name: 'memory device by device',
     how: 'two memory parts of one device each, with the memory of one card',
     expected: 'none and none',
@@ -221,7 +221,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       ),
   },
   {
-    row: 36,
+    attack: 36,
     name: 'one memory of two in the window',
     how: 'the fill of the second device is read at the speed of a link',
     expected: 'held and held',
@@ -236,7 +236,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
     },
   },
   {
-    row: 67,
+    attack: 67,
     name: 'an H20 that offers no precision, as an H100',
     how: 'only memory and bind are asked; its memory is as fast',
     expected: 'unproven NOT_SHOWN NOT_SHOWN NOT_SHOWN NOT_SHOWN NOT_SHOWN',
@@ -251,14 +251,14 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
       ),
   },
   {
-    row: 67,
+    attack: 67,
     name: 'a card that shows all of itself, for comparison',
     how: 'an H100 as an H100',
     expected: 'matches FITS_CLAIM',
     outcome: async ({ catalogue }) => claimOf(soldAs(catalogue, 'h100-sxm', 'H100 SXM', (card) => card)),
   },
   {
-    row: 68,
+    attack: 68,
     name: 'a claim in a run of fewer openings',
     how: 'an H100 as an H100, under the preset custom',
     expected: 'unproven INSECURE_PRESET',
@@ -268,7 +268,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
     },
   },
   {
-    row: 69,
+    attack: 69,
     name: 'a GH200 of 96 GB as an H200',
     how: 'keeps 30 GB of its fill in its host, behind C2C',
     expected: 'unproven MEMORY_MAY_BE_LENT, floor within the card',
@@ -284,7 +284,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
     },
   },
   {
-    row: 70,
+    attack: 70,
     name: 'an RTX 5070 Ti as an RTX 5080',
     how: 'the claimed card fits as well, but is less likely',
     expected: 'unproven NOT_SHOWN NOT_SHOWN NOT_SHOWN NOT_SHOWN NOT_SHOWN LIKELIER_CARD',
@@ -344,7 +344,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
     Object.assign(predicate.judgement, { outcome: 'rejected' })
   }),
   {
-    row: 42,
+    attack: 42,
     name: 'a run that measured nothing',
     how: 'memory parts of single devices only',
     expected: 'unknown',
@@ -356,7 +356,7 @@ export const EVIDENCE_CHEATS: readonly EvidenceCheat[] = [
     },
   },
   {
-    row: 33,
+    attack: 33,
     name: "somebody else's certificate signed over",
     how: 'with a key nobody trusts',
     expected: 'UNKNOWN_SIGNER',

@@ -47,7 +47,7 @@ const many = (frame: Uint8Array): Uint8Array =>
 test.each([
   ['50 MB of telemetry', many(telemetry(4096)), FLOOD_BYTES],
   ['half a million empty messages', many(telemetry(0)), FLOOD_BYTES / 10],
-])('row 12: %s leave memory flat while the validator waits', async (_, chunk, total) => {
+])('attack 12: %s leave memory flat while the validator waits', async (_, chunk, total) => {
   const pipe = new BytePipe()
   const session = new ProverSession(processOf(pipe), new VirtualClock())
   const before = heldBytes()
@@ -56,7 +56,7 @@ test.each([
   await session.stop()
 })
 
-test('row 12: answers nobody reads are left in the pipe', async () => {
+test('attack 12: answers nobody reads are left in the pipe', async () => {
   const pipe = new BytePipe()
   const session = new ProverSession(processOf(pipe), new VirtualClock())
   const before = heldBytes()
@@ -65,7 +65,7 @@ test('row 12: answers nobody reads are left in the pipe', async () => {
   await session.stop()
 })
 
-test('row 45: a message that comes byte by byte takes no more than its own size, and starts one timer', async () => {
+test('attack 45: a message that comes byte by byte takes no more than its own size, and starts one timer', async () => {
   const pipe = new BytePipe()
   let timers = 0
   class CountingClock extends VirtualClock {
@@ -87,7 +87,7 @@ test('row 45: a message that comes byte by byte takes no more than its own size,
   await session.stop()
 })
 
-test('row 40: a box that stops reading does not hold the validator', async () => {
+test('attack 40: a box that stops reading does not hold the validator', async () => {
   const clock = new VirtualClock()
   const deaf = { ...processOf(new BytePipe()), write: () => new Promise<void>(() => {}) }
   const session = new ProverSession(deaf, clock)

@@ -40,7 +40,7 @@ async function transcript(): Promise<Answer[]> {
 /** Claims that prove nothing, and may be anything. */
 const isClaim = ({ type }: Answer) => type === 'welcome' || type === 'pong'
 
-test('row 49, property: one bit changed anywhere in what a prover says is never accepted, claims aside', async () => {
+test('attack 49, property: one bit changed anywhere in what a prover says is never accepted, claims aside', async () => {
   const frames = (await transcript()).map((answer) => ({ claim: isClaim(answer), bytes: encodeFrame(answer).length }))
   const total = frames.reduce((sum, { bytes }) => sum + bytes, 0)
   const claimed = frames.findIndex(({ claim }) => !claim)
@@ -69,7 +69,7 @@ test('row 49, property: one bit changed anywhere in what a prover says is never 
   )
 }, 120_000)
 
-test('row 49, property: an answer lost, repeated, or swapped with the next is never accepted, and never a crash', async () => {
+test('attack 49, property: an answer lost, repeated, or swapped with the next is never accepted, and never a crash', async () => {
   const count = (await transcript()).length
   const act = fc.constantFrom('lose' as const, 'repeat' as const, 'swap' as const)
   await fc.assert(
@@ -117,7 +117,7 @@ function put(value: Json, [key, ...rest]: readonly (string | number)[], change: 
 const VOUCHED =
   /^predicate\.(program|startedAt|issuedAt|notAfter|roundTripUs|claims\..*|parts\.\d+\.devices\.\d+\.arrivalsUs\.\d+)$/
 
-test('row 49, property: a validator that changes any one field is found out, and never crashes a reader', async () => {
+test('attack 49, property: a validator that changes any one field is found out, and never crashes a reader', async () => {
   const { certificate } = await verifyInProcess({ program: honest(), catalogue, engine, options: { memory: true } })
   const payload = JSON.parse(certificate).payload as string
   const statement = JSON.parse(new TextDecoder().decode(fromBase64(payload)!)) as Json
@@ -145,7 +145,7 @@ test('row 49, property: a validator that changes any one field is found out, and
   )
 }, 120_000)
 
-test('row 49: what a signer infers has the form of a judgement, and the catalogue it says', async () => {
+test('attacks 49 and 82: what a signer infers has the form of a judgement, and the catalogue it says', async () => {
   const { certificate } = await verifyInProcess({ program: honest(), catalogue, engine })
   const payload = JSON.parse(certificate).payload as string
   const statement = JSON.parse(new TextDecoder().decode(fromBase64(payload)!)) as Json

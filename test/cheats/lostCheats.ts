@@ -50,7 +50,7 @@ function leasedAt(asked: number, program: ProverProgram): ProverProgram {
 
 export const LOST_CHEATS: readonly BoxCheat[] = [
   {
-    row: 57,
+    attack: 57,
     name: 'a card sacrificed in the next part',
     how: 'the first card fakes a part; when its nonce is out the second says it is lost, to have all of it forgotten',
     expected: 'OPENING_DOES_NOT_REACH_ROOT',
@@ -61,7 +61,7 @@ export const LOST_CHEATS: readonly BoxCheat[] = [
       }),
   },
   {
-    row: 57,
+    attack: 57,
     name: 'a card sacrificed when the nonce is out',
     how: 'the first card fakes a part; the second says it is lost instead of opening',
     expected: 'REFUSED',
@@ -71,7 +71,7 @@ export const LOST_CHEATS: readonly BoxCheat[] = [
       }),
   },
   {
-    row: 61,
+    attack: 61,
     name: 'busy after a lost card',
     how: 'sees its rates, says that a card is lost, and when greeted again that the box is leased, to keep an old score',
     expected: 'REFUSED',
@@ -83,7 +83,7 @@ export const LOST_CHEATS: readonly BoxCheat[] = [
       ),
   },
   {
-    row: 61,
+    attack: 61,
     name: 'busy after a run too short',
     how: 'is slow in the calibration, sees its rates in a run that is too short, and says that the box is leased when asked again',
     expected: 'TOO_SHORT',

@@ -53,7 +53,7 @@ test('an honest certificate of a card that is as claimed ends with 0', async () 
   expect(await end(honest)).toBe('0')
 })
 
-describe("row 81: an old certificate, or another box's", () => {
+describe("attack 81: an old certificate, or another box's", () => {
   test.each<[string, Partial<ReaderRules>, string]>([
     ['older than was asked', { maxAgeSeconds: 3600 }, '1 TOO_OLD'],
     ['as young as was asked', { maxAgeSeconds: 2 * 86_400 }, '0'],
@@ -66,7 +66,7 @@ describe("row 81: an old certificate, or another box's", () => {
   ])('%s', async (_, rules, expected) => expect(await end(honest, rules)).toBe(expected))
 })
 
-describe('row 82: a foreign catalogue', () => {
+describe('attack 82: a foreign catalogue', () => {
   const weak = (models: Catalogue['models']) => {
     const { rates, bandwidth } = models.find(({ id }) => id === 'rtx-3060-12gb')!
     return models.map((model) => (model.id === 'h200-sxm' ? { ...model, rates, bandwidth, twins: [] } : model))
@@ -139,7 +139,7 @@ describe('row 82: a foreign catalogue', () => {
   })
 })
 
-describe('row 83: a hollow mainnet', () => {
+describe('attack 83: a hollow mainnet', () => {
   const leaving = (keep: (part: PlannedPart) => boolean) => (plan: readonly PlannedPart[]) => plan.filter(keep)
   test.each<[string, Partial<Synthetic>]>([
     ['no memory part', { replan: leaving(({ kind }) => kind !== 'memory') }],
@@ -191,7 +191,7 @@ describe('row 83: a hollow mainnet', () => {
   })
 })
 
-describe('row 84: an expired, revoked or lone signer, times out of reason', () => {
+describe('attack 84: an expired, revoked or lone signer, times out of reason', () => {
   const key = toHex(VALIDATOR.publicKey)
   const since = (ms: number) => new Date(ms).toISOString()
   const revoked = (ms: number) => [{ key, status: 'revoked' as const, since: since(ms) }]
@@ -254,7 +254,7 @@ describe('row 84: an expired, revoked or lone signer, times out of reason', () =
   })
 })
 
-describe('row 85: a summary that does not belong to its file', () => {
+describe('attack 85: a summary that does not belong to its file', () => {
   const summaryOf = (text: string, signer = VALIDATOR) =>
     issueSummary(readCertificate(text, () => true) as ReadCertificate, text, signer)!
   const withFull = async (summary: string, full = honest, rules: Partial<ReaderRules> = {}) =>

@@ -41,7 +41,7 @@ describe('the certificate of a real card', () => {
     expect(new Set(verify(read.run))).toEqual(new Set(['holds']))
   })
 
-  test('row 49: its judgement is accepted only as it was issued', async () => {
+  test('attack 49: its judgement is accepted only as it was issued', async () => {
     const catalogue = await shippedCatalogue()
     expect(judgementProblem(read, catalogue, null).problem).toBeNull()
     const { predicate } = read.statement
@@ -76,7 +76,7 @@ describe('the certificate of a real card', () => {
     }
   })
 
-  test('row 10: openings of one part do not serve another', () => {
+  test('attack 10: openings of one part do not serve another', () => {
     const first = read.run.parts[0]!
     const swapped = withPart(1, (part) => ({
       ...part,
@@ -85,7 +85,7 @@ describe('the certificate of a real card', () => {
     expect(verify(swapped, [{ part: 1, device: 0, from: 0, to: 1 }])).not.toEqual(['holds'])
   })
 
-  test('row 29: a root replaced changes the questions, and nothing opens any more', () => {
+  test('attack 29: a root replaced changes the questions, and nothing opens any more', () => {
     const faked = withPart(0, (part) => ({
       ...part,
       devices: part.devices.map((device) => ({
@@ -96,7 +96,7 @@ describe('the certificate of a real card', () => {
     expect(verify(faked, [{ part: 0, device: 0, from: 0, to: 8 }])).toEqual(['OPENING_DOES_NOT_REACH_ROOT'])
   })
 
-  test('row 49: a letter of the payload changed is refused', () => {
+  test('attack 49: a letter of the payload changed is refused', () => {
     const from = text.indexOf('"payload":"') + 11
     const bytes = fromBase64(text.slice(from, text.indexOf('"', from)))!
     bytes[bytes.length >> 1] = bytes[bytes.length >> 1]! ^ 1

@@ -24,14 +24,14 @@ const wrongShare = (got: Float64Array, right: Float64Array): number =>
 const weakRows: Rows = (matrix, row) =>
   Float64Array.from({ length: shape.k }, (_, x) => entryRow(seed, matrix, 'int8', row + x, 8)[0]!)
 
-test('row 3: the Hankel forger makes the whole product where entries depend on i + j, in a thirtieth of the work', () => {
+test('attack 3: the Hankel forger makes the whole product where entries depend on i + j, in a thirtieth of the work', () => {
   const { c, multiplyAdds } = forgeHankel(shape, weakRows)
   expect(wrongShare(c, exactProduct(weakRows))).toBe(0)
   expect(multiplyAdds).toBeLessThan(shape.m * shape.n * 4.1)
   expect((shape.m * shape.n * shape.k) / multiplyAdds).toBeGreaterThan(30)
 })
 
-test('row 3: the same forger against our entries is wrong beyond the row and the column it computes honestly', () => {
+test('attack 3: the same forger against our entries is wrong beyond the row and the column it computes honestly', () => {
   const rows = ourRows(seed, shape)
   const honest = (shape.m + shape.n - 1) / (shape.m * shape.n)
   expect(wrongShare(forgeHankel(shape, rows).c, exactProduct(rows))).toBeGreaterThan(0.999 * (1 - honest))
@@ -63,7 +63,7 @@ function rankMod(matrix: readonly Float64Array[], prime: number): number {
   return rank
 }
 
-test('row 3: entries have full rank, also as differences along i + j, i - j, rows and columns', () => {
+test('attack 3: entries have full rank, also as differences along i + j, i - j, rows and columns', () => {
   const size = 48
   const a = Array.from({ length: size + 1 }, (_, i) => entryRow(seed, MATRIX_A, 'int8', i, size + 1))
   const block = (at: (i: number, j: number) => number) =>
@@ -87,7 +87,7 @@ test('row 3: entries have full rank, also as differences along i + j, i - j, row
 })
 
 test.each(PRECISION_NAMES)(
-  'row 3: %s entries neither repeat along any direction nor follow the other matrix',
+  'attack 3: %s entries neither repeat along any direction nor follow the other matrix',
   (precision) => {
     const size = 256
     const matrix = (which: 0 | 1) => Array.from({ length: size }, (_, i) => entryRow(seed, which, precision, i, size))
@@ -116,7 +116,7 @@ test.each(PRECISION_NAMES)(
   },
 )
 
-test('row 8: a linear sketch passes a Freivalds check of the vector it was made for, and is not the product', () => {
+test('attack 8: a linear sketch passes a Freivalds check of the vector it was made for, and is not the product', () => {
   const rows = ourRows(seed, shape)
   const uniform = seededUniform(5)
   const r = Float64Array.from({ length: shape.n }, (_, j) => (j === 0 ? 1 : Math.floor(2 * uniform())))
@@ -147,7 +147,7 @@ function wrongDots(maxA: number, maxB: number, k: number, count: number): { wron
   return { wrong, highest }
 }
 
-test('row 7: outside the bounds of §2 an fp32 accumulator rounds, inside it never does', () => {
+test('attack 7: outside the bounds of §2 an fp32 accumulator rounds, inside it never does', () => {
   const outside = wrongDots(2047, 127, 8192, 300)
   expect(outside.wrong).toBeGreaterThan(3)
   const { maxA, maxB } = PRECISIONS.fp16
@@ -157,7 +157,7 @@ test('row 7: outside the bounds of §2 an fp32 accumulator rounds, inside it nev
 })
 
 test.each(['fp8', 'bf16', 'fp16'] as const)(
-  'row 7: partial sums of %s stay below 2^24 at the deepest k',
+  'attack 7: partial sums of %s stay below 2^24 at the deepest k',
   (precision) => {
     const { maxA, maxB } = PRECISIONS[precision]
     const worst = maxA * maxB * 32768

@@ -143,7 +143,7 @@ const wrongPrecisions: readonly (readonly [Precision, string, Shortcut])[] = [
 
 const precisionCheats = wrongPrecisions.map(
   ([precision, name, shortcut]): BoxCheat => ({
-    row: 7,
+    attack: 7,
     name: `${precision} with ${name}`,
     how: 'computes in a cheaper precision or another order',
     expected: 'OPENING_DOES_NOT_REACH_ROOT',
@@ -288,22 +288,22 @@ const WRONG = 'OPENING_DOES_NOT_REACH_ROOT'
 /** Cheats in the work itself: our own prover, with a device that computes something else or nothing. */
 export const WORK_CHEATS: readonly BoxCheat[] = [
   {
-    row: 2,
+    attack: 2,
     name: 'a smaller product',
     how: 'm = n = 32 for 64',
     expected: 'WRONG_OPENING_SIZE',
     program: withDevices(Smaller),
   },
-  { row: 2, name: 'a shallower product', how: 'half of k', expected: WRONG, program: withDevices(Shallower) },
+  { attack: 2, name: 'a shallower product', how: 'half of k', expected: WRONG, program: withDevices(Shallower) },
   {
-    row: 3,
+    attack: 3,
     name: 'the Hankel forger',
     how: 'the product in O(n^2), as if entries depended on i + j',
     expected: WRONG,
     program: withDevices(HankelForger),
   },
   {
-    row: 4,
+    attack: 4,
     name: 'half of the tiles',
     how: 'random leaves for the rest, 32 openings',
     expected: WRONG,
@@ -312,72 +312,78 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
   },
   ...precisionCheats,
   {
-    row: 8,
+    attack: 8,
     name: 'a linear sketch',
     how: 'commits to a matrix that passes a Freivalds check and is not the product',
     expected: WRONG,
     program: withDevices(SketchForger),
   },
   {
-    row: 9,
+    attack: 9,
     name: 'inner nodes as leaves',
     how: 'commits one level up',
     expected: WRONG,
     program: withDevices(InnerNodesAsLeaves),
   },
   {
-    row: 9,
+    attack: 9,
     name: 'the path of another leaf',
     how: 'opens the sibling',
     expected: WRONG,
     program: withDevices(openOtherwise({ place: ({ round, tile }) => ({ round, tile: tile ^ 1 }) })),
   },
   {
-    row: 9,
+    attack: 9,
     name: 'a short path',
     how: 'leaves the first sibling out',
     expected: 'WRONG_OPENING_SIZE',
     program: withDevices(openOtherwise({ path: (path) => path.subarray(HASH_BYTES) })),
   },
   {
-    row: 9,
+    attack: 9,
     name: 'a long path',
     how: 'adds a sibling',
     expected: 'WRONG_OPENING_SIZE',
     program: withDevices(openOtherwise({ path: (path) => concatBytes(path, path.subarray(0, HASH_BYTES)) })),
   },
   {
-    row: 9,
+    attack: 9,
     name: 'the last leaf twice',
     how: 'three tiles of four',
     expected: WRONG,
     options: { openings: 32 },
     program: withDevices(RepeatsLastLeaf),
   },
-  { row: 10, name: 'old roots', how: 'a chain of an earlier run', expected: WRONG, program: withDevices(ReplaysRoots) },
   {
-    row: 10,
+    attack: 10,
+    name: 'old roots',
+    how: 'a chain of an earlier run',
+    expected: WRONG,
+    program: withDevices(ReplaysRoots),
+  },
+  {
+    attack: 10,
     name: "another run's openings",
     how: 'honest roots, openings of an earlier run',
     expected: WRONG,
     program: withDevices(ReplaysOpenings),
   },
   {
-    row: 10,
+    attack: 10,
     name: 'the right opening of the wrong tile',
     how: 'the next tile',
     expected: WRONG,
     program: withDevices(openOtherwise({ place: ({ round, tile }) => ({ round, tile: (tile + 1) % 4 }) })),
   },
   {
-    row: 10,
+    attack: 10,
     name: 'the right opening of the wrong round',
     how: 'the next round',
     expected: WRONG,
     program: withDevices(openOtherwise({ place: ({ round, tile }) => ({ round: (round + 1) % 4, tile }) })),
   },
   {
-    row: 26,
+    attack: 26,
     name: 'the fill in 15 bits',
     how: 'drops one bit of every entry',
     expected: WRONG,
@@ -385,7 +391,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(keepBits(15)),
   },
   {
-    row: 26,
+    attack: 26,
     name: 'the fill in 8 bits',
     how: 'keeps half of every entry',
     expected: WRONG,
@@ -393,7 +399,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(keepBits(8)),
   },
   {
-    row: 29,
+    attack: 29,
     name: 'half of the rounds',
     how: 'random roots for the rest, 32 openings',
     expected: WRONG,
@@ -401,7 +407,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(skipRounds(0.5)),
   },
   {
-    row: 30,
+    attack: 30,
     name: 'the next part during this one',
     how: 'computes part 1 from the seed of part 0',
     expected: WRONG,
@@ -409,7 +415,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(ComputesAhead),
   },
   {
-    row: 55,
+    attack: 55,
     name: 'a run too short to count',
     how: 'fakes the first run in no time, to have it forgotten and done again',
     expected: WRONG,
@@ -417,7 +423,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(WantsAnotherTry),
   },
   {
-    row: 72,
+    attack: 72,
     name: 'a calibration that was never computed',
     how: 'random roots for it, honest work in the run',
     expected: WRONG,
@@ -426,7 +432,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     check: ({ judgement }) => expect(judgement.devices).toEqual([]),
   },
   {
-    row: 72,
+    attack: 72,
     name: 'a calibration that was half computed',
     how: 'leaves out half of its tiles',
     expected: WRONG,
@@ -434,7 +440,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(fakesCalibration(0.5)),
   },
   {
-    row: 72,
+    attack: 72,
     name: 'a faked calibration that is given up',
     how: 'says that the card is lost once the first nonce is out',
     expected: WRONG,
@@ -442,7 +448,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(FakesAndGoes),
   },
   {
-    row: 72,
+    attack: 72,
     name: 'a calibration that was computed, for comparison',
     how: 'the same prover, honest',
     expected: 'ACCEPTED',
@@ -450,7 +456,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(fakesCalibration(0)),
   },
   {
-    row: 36,
+    attack: 36,
     name: 'one memory for two devices',
     how: 'the second fill overwrites the first',
     expected: WRONG,
@@ -458,7 +464,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: (kit) => honestProgram({ devices: sharedMemory(kit) }),
   },
   {
-    row: 38,
+    attack: 38,
     name: 'a fill of junk',
     how: 'random words, honestly committed',
     expected: WRONG,
@@ -466,7 +472,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(FillsWithJunk),
   },
   {
-    row: 38,
+    attack: 38,
     name: 'random fill roots',
     how: 'the fill is there but not what was committed',
     expected: 'FILL_DOES_NOT_REACH_ROOT',
@@ -474,7 +480,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(RandomFillRoots),
   },
   {
-    row: 38,
+    attack: 38,
     name: 'repeated rounds',
     how: 'keeps one round of the fill for all',
     expected: WRONG,
@@ -482,7 +488,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(RepeatsRounds),
   },
   {
-    row: 38,
+    attack: 38,
     name: 'half of every tile',
     how: 'keeps half of the words',
     expected: WRONG,
@@ -490,7 +496,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(PassesOverHalf),
   },
   {
-    row: 38,
+    attack: 38,
     name: 'faked passes',
     how: 'random leaves instead of reads',
     expected: WRONG,
@@ -498,7 +504,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(FakesPasses),
   },
   {
-    row: 38,
+    attack: 38,
     name: 'no partners',
     how: 'every tile its own partner',
     expected: WRONG,
@@ -506,7 +512,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(SkipsPartners),
   },
   {
-    row: 28,
+    attack: 28,
     name: 'no exchange in the bind part',
     how: 'plain rounds for bind rounds',
     expected: WRONG,
@@ -514,7 +520,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
     program: withDevices(SkipsBinding),
   },
   {
-    row: 36,
+    attack: 36,
     name: 'no exchange in the link part',
     how: 'partners from the own fill',
     expected: WRONG,

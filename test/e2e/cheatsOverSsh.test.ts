@@ -42,21 +42,21 @@ class RealTime extends VirtualClock {
 
 /** Attacks that the transport has a part in; those that wait for minutes run in virtual time, in test/cheats. */
 const CHOSEN = [
-  'fast numbers', // row 5
-  'a line of text in the run', // row 5
-  'code in data in the run', // row 12
-  'a frame of 4 GB in the run', // row 12
-  'a line of text before the run', // row 12
-  'a shell string for a name', // row 12
-  'telemetry that is no JSON', // row 12
-  'a replaced program that works', // row 15
-  'a replaced program that cheats', // row 15
-  'a jumping wall clock', // row 17
-  'a relay to an honest prover', // row 33
-  'a relay that signs', // row 33
-  'gone when the nonce is out', // row 34
-  'a refusal when the nonce is out', // row 34
-  'gone before the result', // row 34
+  'fast numbers', // attack 5
+  'a line of text in the run', // attack 5
+  'code in data in the run', // attack 12
+  'a frame of 4 GB in the run', // attack 12
+  'a line of text before the run', // attack 12
+  'a shell string for a name', // attack 12
+  'telemetry that is no JSON', // attack 12
+  'a replaced program that works', // attack 15
+  'a replaced program that cheats', // attack 15
+  'a jumping wall clock', // attack 17
+  'a relay to an honest prover', // attack 33
+  'a relay that signs', // attack 33
+  'gone when the nonce is out', // attack 34
+  'a refusal when the nonce is out', // attack 34
+  'gone before the result', // attack 34
 ]
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-cheats-'))
@@ -122,20 +122,20 @@ async function reportOverSsh(
 describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
   const kit = () => ({ engine, clock: new RealTime(), chance: Math.random })
 
-  test('row 16, an honest box with chatter on standard error is accepted', async () => {
+  test('attack 16, an honest box with chatter on standard error is accepted', async () => {
     expect(await verifyOverSsh(honestProgram({ devices: honestDevices(kit()) }))).toBe('ACCEPTED')
   })
 
   const cheats = CHOSEN.map((name) => {
     const cheat = BOX_CHEATS.find((candidate) => candidate.name === name)
     if (cheat === undefined) throw new Error(`there is no cheat called "${name}" any more`)
-    return [`row ${cheat.row}, ${cheat.name}: ${cheat.expected}`, cheat] as const
+    return [`row ${cheat.attack}, ${cheat.name}: ${cheat.expected}`, cheat] as const
   })
   test.concurrent.each(cheats)('%s', async (_, cheat) => {
     expect(await verifyOverSsh(cheat.program(kit()), cheat.options)).toBe(cheat.expected)
   })
 
-  test('row 6, one card answers for two: the scaling shows one', async () => {
+  test('attack 6, one card answers for two: the scaling shows one', async () => {
     const { clock } = kit()
     let busy: Promise<void> = Promise.resolve()
     // Long against what a busy machine adds: alone a round takes 100 ms, together 200.
@@ -149,7 +149,7 @@ describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
     expect(judgement.count.established).toBe(false)
   })
 
-  test('row 27, a calibration that is slow on purpose lowers no k, and the run it buys is too short', async () => {
+  test('attack 27, a calibration that is slow on purpose lowers no k, and the run it buys is too short', async () => {
     const asked: number[] = []
     class Sandbags extends CheatingDevice {
       #wait = 0
@@ -169,7 +169,7 @@ describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
     expect(asked).toEqual([64, 64, 64, 64])
   })
 
-  test.concurrent('row 18, a box that ends quietly or says busy does not keep its good score', async () => {
+  test.concurrent('attack 18, a box that ends quietly or says busy does not keep its good score', async () => {
     const { folder, end } = await embeddedFolder()
     const store = await openEmbedded({ folder })
     const honest = () =>

@@ -11,7 +11,7 @@ import { ReferenceDevice } from '../support/openReferenceDevice.ts'
 import { verifyInProcess } from '../support/verifyInProcess.ts'
 
 /** Real lanes in threads, a real file, real time; sizes are small because the box says that it has little. */
-test('rows 75 and 76: processor, memory and disk of this machine are measured beside an honest run', async () => {
+test('attacks 75 and 76: processor, memory and disk of this machine are measured beside an honest run', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-host-'))
   const walkChecker = openWalkChecker(2)
   const inventory = { host: { cores: 1, memoryBytes: 2 ** 26, diskFreeBytes: 2 ** 30 } }

@@ -80,7 +80,7 @@ describe('touchstone provider', { timeout: 60_000 }, () => {
     expect(error?.message).toMatch(/RAM: has .*, needs 1.00 PB/)
   })
 
-  test('row 87: a key that may verify may not rent, and the other way round', async () => {
+  test('attack 87: a key that may verify may not rent, and the other way round', async () => {
     const [validator, buyer, stranger] = [1, 2, 3].map((seed) => testSigner(seed))
     const keys = ['--allow', toHex(validator!.publicKey), '--allow-rent', toHex(buyer!.publicKey)]
     const word = await firstWord(provider('renting', ...keys))

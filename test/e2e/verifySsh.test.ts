@@ -58,7 +58,7 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     expect((await touchstone(['check', out])).code).toBe(0)
   })
 
-  test('row 95: a server that hangs up after the login ends the command, and so does SIGTERM', async () => {
+  test('attack 95: a server that hangs up after the login ends the command, and so does SIGTERM', async () => {
     const drops = { home, user: 'renter', hostKey: host.private, authorizedKey: user.public, dropAfterLogin: true }
     const server = await startSshServer(drops)
     servers.push(server)

@@ -22,7 +22,7 @@ const changes: readonly ((part: PlannedPart) => readonly PlannedPart[])[] = [
   (part) => [part],
 ]
 
-test.skipIf(!hasPython)('row 83: two verifiers, written apart, call the same runs whole', () => {
+test.skipIf(!hasPython)('attack 83: two verifiers, written apart, call the same runs whole', () => {
   const case_ = fc.tuple(planned, fc.nat(), fc.constantFrom(...changes)).map(([{ devices, plan }, drawn, change]) => {
     const at = drawn % plan.length
     return { devices, parts: plan.toSpliced(at, 1, ...change(plan[at]!)) }

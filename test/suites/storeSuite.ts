@@ -260,7 +260,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of [a, b]) await store.removeBox(id)
     })
 
-    test('row 65: what one machine proved is not what stands at another address', async () => {
+    test('attack 65: what one machine proved is not what stands at another address', async () => {
       await store.putBox(entry(a, { claim: 'L4' }))
       const finish = async (round: number, between = async () => {}) => {
         await store.addJob(job(a, { round }))
@@ -278,7 +278,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.removeBox(a)
     })
 
-    test('row 78: score, terms and history of acceptance end with the address and the claim they were earned under', async () => {
+    test('attack 78: score, terms and history of acceptance end with the address and the claim they were earned under', async () => {
       const claimed = entry(a, { claim: 'L4' })
       const terms = [{ name: 'gpu', points: 100, got: 1, full: 1 }]
       const earned = { ...finishOf({} as LeasedJob, owner).box, terms }
@@ -318,7 +318,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.removeBox(a)
     })
 
-    test('row 77: a retry runs in the next cohort of its round or not at all, and a cohort is taken whole', async () => {
+    test('attack 77: a retry runs in the next cohort of its round or not at all, and a cohort is taken whole', async () => {
       const ids = Array.from({ length: 4 }, (_, i) => `cohort-${n}-${i}`)
       for (const id of ids) await store.putBox(entry(id))
       const number = 3_000_000 + n
@@ -341,7 +341,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of ids) await store.removeBox(id)
     })
 
-    test('row 77, 79: what a box owes, missed and kept waiting is remembered; it rests, and has a lane of its own', async () => {
+    test('attack 77, 79: what a box owes, missed and kept waiting is remembered; it rests, and has a lane of its own', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
       const state = { owes: [b, 'gone'], missed: 1, stalls: 2, restMs: 3_600_000 }
       await store.addJob(job(b, { round: n }))

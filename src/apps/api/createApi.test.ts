@@ -313,7 +313,11 @@ describe('writing', () => {
     ['no signature', { headers: { 'touchstone-signature': '' } }, 'BAD_SIGNATURE'],
     ['another body', { body: '{"address":"local","provider":"bob"}' }, 'BAD_SIGNATURE'],
     ['another path', { path: '/v1/boxes/other' }, 'BAD_SIGNATURE'],
-    ['a request signed for another validator', { validator: toHex(testSigner(6).publicKey) }, 'BAD_SIGNATURE'],
+    [
+      'attack 56: a request signed for another validator',
+      { validator: toHex(testSigner(6).publicKey) },
+      'BAD_SIGNATURE',
+    ],
     ['another query', { path: '/v1/boxes/x?y=1' }, 'BAD_SIGNATURE'],
     ['an old request', { time: '2026-01-01T00:00:00.000Z' }, 'STALE_REQUEST'],
     ['a time of another spelling', { time: new Date().toUTCString() }, 'STALE_REQUEST'],

@@ -39,7 +39,7 @@ test('an asker that asks too much waits; others do not', async () => {
   expect((await api.request('/v1/boxes')).status).toBe(200)
 })
 
-test('an asker that changes its address within its /64 is still one asker', async () => {
+test('attack 60: an asker that changes its address within its /64 is still one asker', async () => {
   let last = 0
   const api = apiWith({ clientOf: () => `2001:db8:0:7::${(++last).toString(16)}` })
   expect(await codesOf(api, '/v1/boxes', 4)).toEqual([200, 200, 429, 429])

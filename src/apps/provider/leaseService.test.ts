@@ -142,7 +142,7 @@ describe('LeaseService', () => {
     ['the neutral point', keyOf('ssh-ed25519', new Uint8Array(32).fill(1, 0, 1))],
     ['a point of small order', keyOf('ssh-ed25519', new Uint8Array(32))],
     ['no point of the curve', keyOf('ssh-ed25519', new Uint8Array(32).fill(2, 0, 1))],
-  ])('attack: a key that nothing can be sealed to (%s) never opens access', async (_, key) => {
+  ])('attack 58: a key that nothing can be sealed to (%s) never opens access', async (_, key) => {
     const { state, deps } = world()
     const service = new LeaseService({ ...deps(), seal: sealToKey })
     expect(await ask(service, request('a', { sshKey: key }))).toMatchObject({ kind: 'refused', code: 'BAD_KEY' })
@@ -150,7 +150,7 @@ describe('LeaseService', () => {
     expect(state.steps).toBe(0)
   })
 
-  test('behavior: strangers, unsigned bytes and replays get nothing', async () => {
+  test('attack 51: strangers, unsigned bytes and replays get nothing', async () => {
     const { state, deps } = world()
     const closed = new LeaseService({ ...deps(), isAllowed: () => false })
     expect(await ask(closed, request('a'))).toMatchObject({ code: 'NOT_ALLOWED' })

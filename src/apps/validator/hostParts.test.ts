@@ -50,7 +50,7 @@ async function hostOf({ lanes, cores = 1, roundMs = 1000, sustainedSeconds = 20 
 const nothing = { source: null, bytesPerSec: 0, lanes: 0 }
 
 describe('host parts', () => {
-  test('rows 75 and 76: cores are proven while every card is at work; memory and disk, for which others could stand in, are measured', async () => {
+  test('attacks 75 and 76: cores are proven while every card is at work; memory and disk, for which others could stand in, are measured', async () => {
     const { cpu, memory, disk } = await hostOf({ lanes: (clock) => new VirtualLanes(clock, fastCores) })
     expect(cpu).toMatchObject({ part: 'cpu', source: 'proven', lanes: 1, of: 1, inWindow: true, problem: null })
     expect(cpu.bytesPerSec / CORE).toBeGreaterThan(0.9)
@@ -67,14 +67,14 @@ describe('host parts', () => {
     })
   })
 
-  test('row 75: a card that walks the lanes is too slow in each, and is not called a CPU', async () => {
+  test('attack 75: a card that walks the lanes is too slow in each, and is not called a CPU', async () => {
     const card = ({ blocks }: StoreTask) => (blocks === 1 ? 45e6 : SLOW)
     const { cpu } = await hostOf({ lanes: (clock) => new VirtualLanes(clock, card), cores: 4 })
     expect(cpu).toMatchObject({ source: 'measured', inWindow: true })
     expect(hostShown([cpu]).cpuHashing?.source).toBe('measured')
   })
 
-  test('row 75: a lane cut into stretches that a card walks side by side has false marks', async () => {
+  test('attack 75: a lane cut into stretches that a card walks side by side has false marks', async () => {
     class Cut extends VirtualLanes {
       protected override lane(lane: number, marks: number): Uint8Array {
         // Two honest halves, the second from a place of its own.
@@ -87,14 +87,14 @@ describe('host parts', () => {
     expect(hostShown([cpu])).toEqual({ cpuHashing: { source: 'measured', value: 0 } })
   })
 
-  test('row 75: outside the window in which every card is at work a CPU is measured, not proven', async () => {
+  test('attack 75: outside the window in which every card is at work a CPU is measured, not proven', async () => {
     const late = await hostOf({ lanes: (clock) => new VirtualLanes(clock, fastCores), roundMs: 10 })
     const none = await hostOf({ lanes: (clock) => new VirtualLanes(clock, slow), sustainedSeconds: 0 })
     for (const { cpu } of [late, none]) expect(cpu).toMatchObject({ source: 'measured', inWindow: false })
     expect(late.cpu.bytesPerSec).toBeGreaterThan(FASTEST_CARD_LANE)
   })
 
-  test('row 76: a disk that is not there cannot say what is on it, and its claims do not step in', async () => {
+  test('attack 76: a disk that is not there cannot say what is on it, and its claims do not step in', async () => {
     class NoDisk extends VirtualLanes {
       protected override lane(lane: number, marks: number): Uint8Array {
         if (this.stored!.target !== 'disk') return super.lane(lane, marks)

@@ -97,7 +97,7 @@ describe('a card that fails', () => {
     })
   })
 
-  test('row 57: once its nonce is out the whole box is rejected, and nothing begins anew', async () => {
+  test('attack 57: once its nonce is out the whole box is rejected, and nothing begins anew', async () => {
     const devices = cards('never', 'opening')
     const { judgement, faults } = await verify(honestProgram({ devices }))
     expect(judgement.reason).toEqual({ code: 'REFUSED', part: 0, got: 'GPU_LOST' })
@@ -105,7 +105,7 @@ describe('a card that fails', () => {
     expect(devices[0]!.chains).toBe(1)
   })
 
-  test('again and again is not followed for ever', async () => {
+  test('attack 64: again and again is not followed for ever', async () => {
     const devices = cards('first root', 'first root', 'first root', 'first root', 'first root', 'never')
     const running = verify(honestProgram({ devices }))
     expect(await outcomeOf(running)).toBe('REFUSED')
@@ -124,7 +124,7 @@ describe('a card that fails', () => {
     expect(welcomes).toHaveLength(2)
   })
 
-  test('row 66: and leaves others that say less of themselves than before is believed nothing', async () => {
+  test('attack 66: and leaves others that say less of themselves than before is believed nothing', async () => {
     for (const change of [{ precisions: ['int8' as const] }, { freeBytes: 1 }, { name: 'another card' }]) {
       let welcomes = 0
       const program = tampered(honestProgram({ devices: cards('never', 'first root', 'never') }), {
@@ -138,7 +138,7 @@ describe('a card that fails', () => {
   })
 
   test.each(['LEASED', 'NO_MEMORY'])(
-    'row 61: and then says %s is rejected for giving up after the clock had begun to run',
+    'attack 61: and then says %s is rejected for giving up after the clock had begun to run',
     async (code) => {
       let challenges = 0
       const program = tampered(honestProgram({ devices: cards('never', 'second part', 'never') }), {
@@ -155,7 +155,7 @@ describe('a card that fails', () => {
     },
   )
 
-  test('row 61: and then goes without a word, or offers nothing, is rejected likewise', async () => {
+  test('attack 61: and then goes without a word, or offers nothing, is rejected likewise', async () => {
     for (const second of ['silence', 'no precision']) {
       let welcomes = 0
       const program = tampered(honestProgram({ devices: cards('never', 'second part', 'never') }), {

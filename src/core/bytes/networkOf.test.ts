@@ -24,7 +24,7 @@ test.each(['unknown', '', '1:2', '1::2::3', ':::', '12345::', '1:2:3:4:5:6:7:8:9
   },
 )
 
-test('all addresses of a /64 are one asker, in whatever spelling, and two /64 are two', () => {
+test('attack 60: all addresses of a /64 are one asker, in whatever spelling, and two /64 are two', () => {
   const group = fc.integer({ min: 0, max: 0xffff })
   // A first group of 0 may spell an IPv4 address.
   const four = fc.tuple(fc.integer({ min: 1, max: 0xffff }), group, group, group)

@@ -49,7 +49,7 @@ const fading = (round: number) => ROUND_US * (round <= 50 ? round : 50 + (round 
 const sustainedShare = (run: Run, rules: 1 | 2): number =>
   measuredOf(provenDevices(run, rules)[0]!, { deviceClass: 'gpu', scaling: null }).sustainedShare!
 
-test('row 94: a fade shows, also where its roots are held back and sent at an even pace', () => {
+test('attack 94: a fade shows, also where its roots are held back and sent at an even pace', () => {
   const evenly = (round: number) => (round * fading(200)) / 200
   for (let round = 1; round <= 200; round++) expect(evenly(round)).toBeGreaterThanOrEqual(fading(round))
   expect(sustainedShare(sustainedRun(fading), 1)).toBeLessThan(0.85)
@@ -58,7 +58,7 @@ test('row 94: a fade shows, also where its roots are held back and sent at an ev
   expect(sustainedShare(sustainedRun(evenly), 2)).toBeCloseTo(2 / 3, 2)
 })
 
-test('row 94: a steady card keeps its share, and what held to the end is the sustained rate', () => {
+test('attack 94: a steady card keeps its share, and what held to the end is the sustained rate', () => {
   const steady = sustainedRun((round) => round * ROUND_US)
   expect(sustainedShare(steady, 2)).toBe(1)
   const late = (round: number) => ROUND_US * (round < 101 ? round : 100 + 2 * (round - 100))

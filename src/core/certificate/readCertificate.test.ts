@@ -41,7 +41,7 @@ describe('a certificate', () => {
     expect(await checkCertificate(certificate, kit)).toBeNull()
   })
 
-  test('any bit changed outside the payload is refused', () => {
+  test('attack 49: any bit changed outside the payload is refused', () => {
     const payload = certificate.indexOf('"payload":"') + 11
     const end = certificate.indexOf('"', payload)
     const signed = /[0-9a-f]{64}|[A-Za-z0-9+/]{86}==/g
@@ -55,7 +55,7 @@ describe('a certificate', () => {
         expect([at, bit, codeOf(flip(certificate, at, bit))]).not.toEqual([at, bit, 'VALID'])
   })
 
-  test('property: any byte changed, left out or put in, anywhere, is refused', () => {
+  test('property: attack 49, any byte changed, left out or put in, anywhere, is refused', () => {
     const edit = fc.record({
       at: fc.nat(),
       what: fc.constantFrom('change', 'remove', 'insert', 'cut'),

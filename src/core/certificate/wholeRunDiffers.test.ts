@@ -10,7 +10,7 @@ import { wholeRunDiffers } from './wholeRunDiffers.ts'
 const differs = (parts: readonly PlannedPart[], devices: Parameters<typeof wholeRunDiffers>[1]) =>
   wholeRunDiffers({ parts, deviceCount: devices.length } as never, devices)
 
-describe('row 83: a mainnet run is whole', () => {
+describe('attack 83: a mainnet run is whole', () => {
   test('property: every plan of mainnet is, also one that was made longer', () => {
     fc.assert(
       fc.property(planned, fc.nat(), ({ devices, plan }, drawn) => {

@@ -69,7 +69,7 @@ describe('inventory', () => {
     '{"__proto__":{"x":1}}',
     '{"program":"p","devices":[],"host":{"__proto__":{"x":1}}}',
     '{"\\u005f_proto__":1}',
-  ])('refuses %s and pollutes nothing', (json) => {
+  ])('attack 12: refuses %s and pollutes nothing', (json) => {
     expect(() => decodeInventory(new TextEncoder().encode(json))).toThrow(DecodeError)
     expect(({} as { x?: number }).x).toBeUndefined()
   })

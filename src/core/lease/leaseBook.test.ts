@@ -70,7 +70,7 @@ describe('applyLeaseEvent', () => {
     expect(through(asked(), { kind: 'opened', id: 'a', nowMs: 1 }, { kind: 'restart', nowMs: 2 }).close).toEqual(['a'])
   })
 
-  test('attack: leases for a month, asked for and given back over and over, leave a short book', () => {
+  test('attack 59: leases for a month, asked for and given back over and over, leave a short book', () => {
     let book: LeaseBook = EMPTY_BOOK
     const codes = new Set<string>()
     for (let i = 0; i < 3 * MOST_REMEMBERED; i++) {

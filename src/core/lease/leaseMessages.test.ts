@@ -59,7 +59,7 @@ describe('lease messages', () => {
     expect(decodeAnswer(encodeAnswer(answer, giver), askerKey)).toEqual({ from: giverKey, message: answer })
   })
 
-  test('property: any changed byte is refused', () => {
+  test('property: attack 51, any changed byte is refused', () => {
     const bytes = encodeAsk(request, asker)
     fc.assert(
       fc.property(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
@@ -93,7 +93,7 @@ describe('lease messages', () => {
     expect(() => decodeAsk(encodeAsk(message as LeaseAsk, asker), giverKey)).toThrow(/lease message/)
   })
 
-  test('attack 33: a message for somebody else, or an answer played back as a question, is refused', () => {
+  test('attacks 33 and 51: a message for somebody else, or an answer played back as a question, is refused', () => {
     expect(() => decodeAsk(encodeAsk({ ...request, to: askerKey }, asker), giverKey)).toThrow(/somebody else/)
     const answer = encodeAnswer({ kind: 'hello', to: giverKey, sentAtMs: 1 }, asker)
     expect(() => decodeAsk(answer, giverKey)).toThrow(/signature/)

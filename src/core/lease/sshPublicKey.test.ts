@@ -47,7 +47,7 @@ describe('parseSshPublicKey', () => {
     expect(() => parseSshPublicKey(text)).toThrow(/ssh key/)
   })
 
-  test('property: whatever passes is spelt as it came and holds no second line or option', () => {
+  test('property: attack 50, whatever passes is spelt as it came and holds no second line or option', () => {
     const blob = fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes).toString('base64'))
     fc.assert(
       fc.property(fc.constantFrom('ssh-ed25519', 'ssh-rsa'), blob, (type, text) => {

@@ -78,7 +78,7 @@ function expectSound(given: PlanInputs, plan: readonly PlannedPart[], least = 2)
 }
 
 describe('whatever a box claims and however it calibrates', () => {
-  test('property: every plan is a challenge that decodes, of the preset, with bounded roots and waits', () => {
+  test('property: attack 44, every plan is a challenge that decodes, of the preset, with bounded roots and waits', () => {
     fc.assert(
       fc.property(inputs, timings, (given, shown) => {
         const sizing = planSizing(given)

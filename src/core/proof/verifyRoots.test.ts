@@ -92,7 +92,7 @@ describe('roots of one part', () => {
       arrivalsUs.pop()
     }))
 
-  test('property: a root more, or a time more or less, is unexpected', () => {
+  test('property: attack 11, a root more, or a time more or less, is unexpected', () => {
     check('UNEXPECTED_ROOT', ({ roots, arrivalsUs }) => {
       roots.push(new Uint8Array(32))
       arrivalsUs.push(arrivalsUs.at(-1)!)
@@ -106,12 +106,12 @@ describe('roots of one part', () => {
       device.device += 2
     }))
 
-  test('property: the last root a microsecond after the limit is late', () =>
+  test('property: attack 11, the last root a microsecond after the limit is late', () =>
     check('LATE_ROOT', ({ arrivalsUs }, { part }) => {
       arrivalsUs[arrivalsUs.length - 1] = LIMIT_US + (part.kind === 'memory' ? Z_US : 0) + 1
     }))
 
-  test('property: a root before T0, or before the one before it, is early', () => {
+  test('property: attack 11, a root before T0, or before the one before it, is early', () => {
     check('EARLY_ROOT', ({ arrivalsUs }) => {
       arrivalsUs[0] = -1
     })

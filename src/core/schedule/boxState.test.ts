@@ -45,7 +45,7 @@ describe('nextBoxState', () => {
     expect(nextBoxState(state, 'busy', full(0), rules)).toMatchObject({ status: 'failed', score: 0, failed: true })
   })
 
-  test('row 62: a light look between two full proofs does not make busy count from the start again', () => {
+  test('attack 62: a light look between two full proofs does not make busy count from the start again', () => {
     let state: BoxState = nextBoxState(start, 'accepted', full(900), rules)
     for (let i = 0; i < 2; i++) {
       state = nextBoxState(state, 'busy', full(0), rules)
@@ -55,7 +55,7 @@ describe('nextBoxState', () => {
     expect(nextBoxState(state, 'busy', full(0), rules)).toMatchObject({ status: 'failed', score: 0, failed: true })
   })
 
-  test('row 77: two voids in a row are a failure, one only lets the score age', () => {
+  test('attack 77: two voids in a row are a failure, one only lets the score age', () => {
     const good = nextBoxState(start, 'accepted', full(900), rules)
     const missed = nextBoxState(good, 'void', { ...full(0), mates: ['a'] }, rules)
     expect(missed).toMatchObject({
@@ -72,7 +72,7 @@ describe('nextBoxState', () => {
     expect(nextBoxState(back, 'void', full(0), rules)).toMatchObject({ score: 800, failed: false })
   })
 
-  test('row 77: two boxes that never run together hold, of all they could hold, no more than one of them alone', () => {
+  test('attack 77: two boxes that never run together hold, of all they could hold, no more than one of them alone', () => {
     const dodge = fc.constantFrom<Outcome>('busy', 'void', 'unreachable', 'rejected')
     const turn = fc.record({ who: fc.nat(1), how: dodge, between: fc.boolean(), after: fc.boolean() })
     fc.assert(

@@ -47,7 +47,7 @@ describe('planRound', () => {
     )
   })
 
-  test('row 77: nobody is alone where others are, and who missed a window stands beside the boxes it missed', () => {
+  test('attack 77: nobody is alone where others are, and who missed a window stands beside the boxes it missed', () => {
     const cohortsOf = (inputs: Omit<Parameters<typeof planRound>[0], 'round' | 'probeUntilMs'>) => {
       const of = new Map<string, number>()
       for (const { boxId, kind, cohort } of planRound({ round: 1, probeUntilMs: 0, ...inputs }))
@@ -74,7 +74,7 @@ describe('planRound', () => {
     )
   })
 
-  test('row 79: boxes that keep others waiting stand with their like', () => {
+  test('attack 79: boxes that keep others waiting stand with their like', () => {
     fc.assert(
       fc.property(inputs, ({ seed: bytes, ...rest }) => {
         const stalls = new Map(rest.boxes.map((box) => [box.id, box.stalls > 0]))

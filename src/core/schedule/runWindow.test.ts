@@ -13,7 +13,7 @@ function lateness() {
 
 const runOf = (startedUs: readonly number[]) => ({ fromUs: startedUs[0] ?? 0, untilUs: 0, startedUs, heldBack: false })
 
-test('row 77: every part that two runs that count have in common was under way in both at once', () => {
+test('attack 77: every part that two runs that count have in common was under way in both at once', () => {
   let counted = 0
   fc.assert(
     fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), (parts) => {
@@ -33,7 +33,7 @@ test('row 77: every part that two runs that count have in common was under way i
   expect(counted).toBeGreaterThan(50)
 })
 
-test('row 77: a run that began a part before the others, after them, or again, does not count', () => {
+test('attack 77: a run that began a part before the others, after them, or again, does not count', () => {
   const opened = [1_000_000, 9_000_000, null]
   expect(isInWindow(runOf([1_000_000, 9_000_000 + WINDOW_SLACK_US]), opened)).toBe(true)
   expect(isInWindow(runOf([1_000_000]), opened)).toBe(true)
@@ -44,7 +44,7 @@ test('row 77: a run that began a part before the others, after them, or again, d
   expect(isInWindow(runOf([1_000_000, 9_000_000, 20_000_000, 30_000_000]), opened)).toBe(false)
 })
 
-test('row 77: who lets another go first is seen by its pace, whatever else it does; who works from the start is not', () => {
+test('attack 77: who lets another go first is seen by its pace, whatever else it does; who works from the start is not', () => {
   const second = 1_000_000
   const evenly = (rounds: number) => Array.from({ length: rounds }, (_, i) => (i + 1) * second)
   fc.assert(
@@ -58,7 +58,7 @@ test('row 77: who lets another go first is seen by its pace, whatever else it do
   expect(isInWindow({ ...runOf([1_000_000]), heldBack: true }, [1_000_000])).toBe(false)
 })
 
-test('row 77: two boxes on one card that hold nothing back show at most 1.25 of it in a part', () => {
+test('attack 77: two boxes on one card that hold nothing back show at most 1.25 of it in a part', () => {
   const rounds = 40
   // One round of the card at a time, for whoever's turn it is; who has all of its rounds leaves the card to the other.
   const most = (turns: readonly number[]) => {

@@ -14,7 +14,7 @@ const SAID = {
   diskWriteBytesPerSec: 5,
 }
 
-test('row 73, property: whatever a box says of itself is a claim, and what is no size is left out', () => {
+test('attack 73, property: whatever a box says of itself is a claim, and what is no size is left out', () => {
   const facts = { cpuWhetstoneMips: 1, ramBytes: 2, ramBandwidth: 3, diskBytes: 4, diskBandwidth: 5 }
   const all = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, claimed(value)]))
   expect(hostClaims({ ...SAID, registered: true, allocated: true, cpuHashing: 9 })).toEqual(all)
@@ -27,7 +27,7 @@ test('row 73, property: whatever a box says of itself is a claim, and what is no
   )
 })
 
-test('rows 75 and 76: what a host part showed goes before what the box says, and a wrong mark leaves nothing', () => {
+test('attacks 75 and 76: what a host part showed goes before what the box says, and a wrong mark leaves nothing', () => {
   const judgement = { outcome: 'accepted', devices: [], scaling: null } as unknown as Judgement
   const source = { judgement, registered: true, allocated: false, claims: SAID }
   const shown: HostPart = {

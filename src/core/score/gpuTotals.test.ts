@@ -21,7 +21,7 @@ test('adds up what the devices proved', () => {
   })
 })
 
-test('row 74: memory that is held but not proven counts for nothing, and neither does its speed', () => {
+test('attack 74: memory that is held but not proven counts for nothing, and neither does its speed', () => {
   const held = { heldBytes: 80e9, perSecond: 3e12, floorBytes: 70e9, status: 'held' } as const
   const nothing = { memoryBytes: 0, bandwidth: 0 }
   expect(gpuTotals([device({ memory: held })], null)?.value).toMatchObject(nothing)

@@ -151,7 +151,7 @@ describe('scoreBox', () => {
     expect(gpu / FULL_SCORE).toBeCloseTo(0.55, 4)
   })
 
-  test('row 73: a box whose cards show next to nothing scores next to nothing, whatever it says and is', () => {
+  test('attack 73: a box whose cards show next to nothing scores next to nothing, whatever it says and is', () => {
     // What two large CPUs could show under the name of a GPU, in every problem at once.
     const cpuPosing = { int8: 4e14, fp8: 1e13, bf16: 2e14, fp16: 1e13, fp32: 1e13 }
     fc.assert(
@@ -167,7 +167,7 @@ describe('scoreBox', () => {
     expect(scoreBox(idle, config).score).toBeLessThan(10)
   })
 
-  test('row 73: what is not proven of the host moves a score by at most a twentieth of it', () => {
+  test('attack 73: what is not proven of the host moves a score by at most a twentieth of it', () => {
     fc.assert(
       fc.property(
         boxes,
@@ -189,7 +189,7 @@ describe('scoreBox', () => {
     )
   })
 
-  test('row 73: a fact counts the more the better it is known, at most a tenth of its weight where it is not proven', () => {
+  test('attack 73: a fact counts the more the better it is known, at most a tenth of its weight where it is not proven', () => {
     const host = (of: typeof proven | typeof measured | typeof claimed) =>
       scoreBox({ ...best(), host: hugeHost(of) }, config).terms.filter(({ name }) => /^(cpu|ram|disk)/.test(name))
     const [full, timed, said] = [proven, measured, claimed].map(host)
@@ -201,7 +201,7 @@ describe('scoreBox', () => {
     }
   })
 
-  test('row 74: a claimed value does not compile where only a proven one may stand', () => {
+  test('attack 74: a claimed value does not compile where only a proven one may stand', () => {
     // @ts-expect-error: a box's word for its cards
     const said: BoxScoreInput = { ...best(), gpu: claimed(bestGpu()) }
     // @ts-expect-error: a number that does not say where it comes from

@@ -124,7 +124,7 @@ describe('frames', () => {
     )
   })
 
-  test('property: noise throws nothing but DecodeError', () => {
+  test('property: attack 12, noise throws nothing but DecodeError', () => {
     fc.assert(
       fc.property(fc.array(upTo(80), { maxLength: 6 }), (noise) => void decode(noise)),
       { numRuns: 1000 },
@@ -141,7 +141,7 @@ describe('frames', () => {
     expect(decode([encodeFrame({ type: 'finish' })], ['root', 'opened']).refused).toBe(true)
   })
 
-  test('a fault keeps nothing that a terminal would obey', () => {
+  test('attack 12: a fault keeps nothing that a terminal would obey', () => {
     const body = new TextEncoder().encode('BUSY \u001b[2J\u001b]0;x\u0007')
     const frame = concatBytes(u32le(body.length + 1), Uint8Array.of(CODECS.fault.id), body)
     expect(decode([frame]).found).toEqual([{ type: 'fault', code: 'BUSY', text: '?[2J?]0;x?' }])

@@ -64,7 +64,7 @@ describe('host lanes', () => {
     }
   })
 
-  test('row 76: the file has no name while it is read, so that nothing is left of it however we end', async () => {
+  test('attack 76: the file has no name while it is read, so that nothing is left of it however we end', async () => {
     await lanes.store({ target: 'disk', seed, blocks: 2, lanes: 1 }, signal)
     expect(readdirSync(folder)).toEqual([])
     await someMarks(1, 1)

@@ -21,7 +21,7 @@ describe.skipIf(missing !== null)(`leases over ${CRASHES} random crashes`, () =>
   beforeAll(() => Promise.all(boxes.map((box) => box.open())))
   afterAll(() => Promise.all(boxes.map((box) => box.close())))
 
-  test('access is always closed within the lease, and no key is left behind', async () => {
+  test('attack 52: access is always closed within the lease, and no key is left behind', async () => {
     const results: CrashResult[] = []
     let left = CRASHES
     const work = async (box: LeasedBox): Promise<void> => {

@@ -21,7 +21,7 @@ describe.skipIf(missing !== null)('leases over crashes', () => {
   beforeAll(() => Promise.all(boxes.map((box) => box.open())))
   afterAll(() => Promise.all(boxes.map((box) => box.close())))
 
-  test('kill -9 of either side: access ends within the lease, and no key is left behind', async () => {
+  test('attack 52: kill -9 of either side: access ends within the lease, and no key is left behind', async () => {
     const results = await Promise.all(PLANS.map((plan, i) => crashOnce(boxes[i]!, plan)))
     console.log(results.map(({ stage, seenMs }) => `${stage} ${seenMs ?? 'never'} ms`).join(', '))
     expect(results).toHaveLength(PLANS.length)

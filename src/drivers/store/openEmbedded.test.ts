@@ -26,7 +26,7 @@ storeSuite('embedded', async () => {
 })
 
 describe('openEmbedded', () => {
-  test('row 78: a store of the version before opens, and its scores are earned again', async () => {
+  test('attack 78: a store of the version before opens, and its scores are earned again', async () => {
     const { folder, end } = await embeddedFolder()
     const older = await PGlite.create(folder, { startParams: [...PGLITE_START] })
     await older.exec('drop schema public cascade; create schema public')

@@ -154,7 +154,7 @@ const shareOf = ({ result }: Finish): number => {
 
 const BUSY = { type: 'fault', code: 'GPU_BUSY', text: 'the card is taken' } as const
 
-describe('row 77: two boxes share one card', () => {
+describe('attack 77: two boxes share one card', () => {
   /** Of all that both could show of the card after the first rounds, how much they hold while they hold it. */
   async function held(dodge: (card: Card, clock: VirtualClock, signal: AbortSignal) => Tampering): Promise<number> {
     let card: Card | null = null
@@ -292,7 +292,7 @@ describe('row 77: two boxes share one card', () => {
   })
 })
 
-describe('row 80: a release of ours that starts nowhere', () => {
+describe('attack 80: a release of ours that starts nowhere', () => {
   const ends: ProverProgram = async () => {}
 
   test('costs no box its score, while a box where alone it does not start fails', async () => {
@@ -317,7 +317,7 @@ describe('row 80: a release of ours that starts nowhere', () => {
   })
 })
 
-describe('row 79: boxes that hang', () => {
+describe('attack 79: boxes that hang', () => {
   test('25 hanging boxes do not hold up 15 others, and are asked less and less', async () => {
     const ids = Array.from({ length: 40 }, (_, i) => `box${i}`)
     const hangs = (boxId: string) => Number(boxId.slice(3)) < 25

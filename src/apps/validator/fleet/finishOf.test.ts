@@ -18,7 +18,7 @@ class Phantom extends ReferenceDevice {
   }
 }
 
-test('row 64: every device that was lost in a run stands in the history of its box, and a light look asks for more', async () => {
+test('attack 64: every device that was lost in a run stands in the history of its box, and a light look asks for more', async () => {
   const devices = [new ReferenceDevice(), new Phantom(), new Phantom()]
   const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
   expect(report.judgement.reason).toBeNull()
@@ -48,7 +48,7 @@ test('row 64: every device that was lost in a run stands in the history of its b
   expect(followUps).toMatchObject([{ kind: 'full', reason: 'changed' }])
 })
 
-test('row 73: a box with no GPU that says everything of its host scores next to nothing', async () => {
+test('attack 73: a box with no GPU that says everything of its host scores next to nothing', async () => {
   const host = {
     cpuWhetstoneMips: 1e9,
     memoryLimitBytes: 1e15,

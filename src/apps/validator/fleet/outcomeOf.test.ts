@@ -25,14 +25,14 @@ test('a box cannot hide behind a fault: only what our own set-up can cause is ou
   expect(judgeFault(new TypeError('words')).code).toBe('UNEXPECTED')
 })
 
-test('row 63: the name of a fault of ours in the mouth of a box, or bytes that cannot be read, are the failure of the box', () => {
+test('attack 63: the name of a fault of ours in the mouth of a box, or bytes that cannot be read, are the failure of the box', () => {
   expect(outcome(saidBy('KERNEL_FILE_MISSING'))).toBe('unreachable')
   expect(outcome(remoteFault('LEASE_REFUSED', { why: '', said: 'KERNEL_FILE_MISSING', mend: '' }))).toBe('unreachable')
   const unreadable = { outcome: 'unreachable', code: 'UNREADABLE', stalled: false }
   expect(judgeFault(new DecodeError('connection details: not JSON'))).toEqual(unreadable)
 })
 
-test('row 80: busy is what says that a card or a box is busy, in the mouth of a prover too, and nothing else', () => {
+test('attack 80: busy is what says that a card or a box is busy, in the mouth of a prover too, and nothing else', () => {
   expect(outcome(portFault('BOX_BUSY', { taken: '' }))).toBe('busy')
   expect(outcome(portFault('GPU_BUSY', { what: '', mend: '' }))).toBe('busy')
   for (const code of ['BOX_BUSY', 'GPU_BUSY', 'DEVICE_BUSY'])
@@ -40,7 +40,7 @@ test('row 80: busy is what says that a card or a box is busy, in the mouth of a 
   for (const code of ['TIRED', 'DEVICE_CLOSED', 'toString']) expect(outcome(saidBy(code))).toBe('unreachable')
 })
 
-test('row 80: a release that cannot be read is ours; one that does not start is ours until a box has started it', () => {
+test('attack 80: a release that cannot be read is ours; one that does not start is ours until a box has started it', () => {
   expect(outcome(remoteFault('BAD_RELEASE', { directory: '', why: '' }))).toBe('fault')
   for (const error of [notStarted, remoteFault('PROVER_HASH_MISMATCH', changed)])
     expect([outcome(error, false), outcome(error)]).toEqual(['fault', 'unreachable'])

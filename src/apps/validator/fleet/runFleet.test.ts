@@ -130,7 +130,7 @@ describe('runFleet', () => {
     expect(deps.lines).toContainEqual(expect.objectContaining({ level: 'warn', message: 'box is not as claimed' }))
   })
 
-  test('a failing box loses its score at once, is tried again with new seeds, and can come back', async () => {
+  test('attack 18: a failing box loses its score at once, is tried again with new seeds, and can come back', async () => {
     await store.putBox(entry('a'))
     let runs = 0
     const verify: VerifyJob = async (...args) => {
@@ -155,7 +155,7 @@ describe('runFleet', () => {
     expect(JSON.stringify(items)).not.toContain('raw words')
   })
 
-  test('the limit of tries ends a job; busy and our own faults are told apart from failures', async () => {
+  test('attack 18: the limit of tries ends a job; busy and our own faults are told apart from failures', async () => {
     for (const id of ['busy', 'ours', 'gone']) await store.putBox(entry(id))
     const verify: VerifyJob = async ({ boxId }) => {
       if (boxId === 'busy') throw portFault('DEVICE_BUSY', { what: words })

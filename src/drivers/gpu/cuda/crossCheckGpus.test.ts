@@ -40,12 +40,12 @@ describe('crossCheckGpus', () => {
     )
   })
 
-  test('attack 35: one card listed twice is noticed, by its place and by its name', () => {
+  test('attacks 35 and 54: one card listed twice is noticed, by its place and by its name', () => {
     expect(codes([driverOf(1), driverOf(1)], [kernelOf(1)], [pciOf(1)])).toEqual(['BUS_TWICE', 'UUID_TWICE'])
     expect(codes([driverOf(1), { ...driverOf(2), uuid: 'GPU-1' }], null, null)).toEqual(['UUID_TWICE'])
   })
 
-  test('behavior: a dressed-up name, another chip or another UUID is noticed', () => {
+  test('attack 54: a dressed-up name, another chip or another UUID is noticed', () => {
     const dressed = { ...driverOf(1), name: 'NVIDIA H100' }
     expect(crossCheckGpus([dressed], [kernelOf(1)], [pciOf(1)]).disagreements).toEqual([
       { code: 'NAME_DIFFERS', bus: busOf(1), got: 'NVIDIA H100', expected: 'NVIDIA H200' },

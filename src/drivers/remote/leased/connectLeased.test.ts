@@ -126,7 +126,7 @@ const asked = async (answer: (ask: Request) => LeaseAnswerMessage) =>
   await faultOf(connectLeased(lying(answer), options, new AbortController().signal))
 
 test.each(['{}', 'no JSON', '{"user":"-oProxyCommand=x"}'])(
-  'row 63: connection details that cannot be read (%s) are a fault of the provider',
+  'attack 63: connection details that cannot be read (%s) are a fault of the provider',
   async (details) => {
     const { detail, blame } = await asked(({ id, sshKey }) => {
       const sealed = sealToKey(parseSshPublicKey(sshKey), new TextEncoder().encode(details))
@@ -136,7 +136,7 @@ test.each(['{}', 'no JSON', '{"user":"-oProxyCommand=x"}'])(
   },
 )
 
-test('row 63: the code of a refusal is the word of the provider, and never that of a fault of ours', async () => {
+test('attack 63: the code of a refusal is the word of the provider, and never that of a fault of ours', async () => {
   const { detail, blame, message } = await asked(({ id }) => ({
     kind: 'refused',
     to: self,

@@ -120,7 +120,7 @@ describe.concurrent('connectSsh', () => {
     })
   })
 
-  test('attack 12: endless chatter before the prover is a fault inside fixed limits', async () => {
+  test('attacks 12 and 53: endless chatter before the prover is a fault inside fixed limits', async () => {
     await withBox({ chatter: 'x'.repeat(200_000) }, {}, async (connect) => {
       expect((await faultOf((await connect()).install(never))).detail.code).toBe('BOX_COMMAND_FAILED')
     })
@@ -155,7 +155,7 @@ describe.concurrent('connectSsh', () => {
     )
   })
 
-  test('attack 12: a server that ignores flow control is dropped before it fills our memory', async () => {
+  test('attacks 12 and 53: a server that ignores flow control is dropped before it fills our memory', async () => {
     await withBox(
       // Three bytes first: the library's own check only sees a window of exactly zero.
       { ignoreWindow: true, chatter: 'odd' },
