@@ -4,7 +4,7 @@ import type { Judgement } from '../core/certificate/judgeRun.ts'
 /** What scripts can trust: every command ends with one of these. */
 export const EXIT = { genuine: 0, rejected: 1, usage: 2, fault: 3, notEstablished: 4 } as const
 
-/** Genuine work on another box than was sold is no success: who asks with a claim is told by the exit code too. */
+/** Genuine work by another box than was sold is not a success: the exit code tells whoever asks with a claim. */
 export function exitOf({ outcome, claim }: Pick<Judgement, 'outcome' | 'claim'>): number {
   if (outcome === 'rejected') return EXIT.rejected
   if (claim === null || claim.verdict === 'matches') return EXIT.genuine

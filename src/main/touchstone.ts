@@ -16,7 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   provider: async () => (await import('./provider/providerCommand.ts')).addProviderCommand,
 }
 
-// A reader that has seen enough (`| head`) is no fault of ours.
+// A reader that has seen enough (`| head`) is not our fault.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit())
 
 const program = new Command('touchstone')

@@ -16,7 +16,7 @@ export interface BackEnd {
   readonly class: DeviceClass
   /** Throws where the machine has no such device. */
   open(options: OpenOptions): Promise<readonly Device[]>
-  /** Whether what `open` threw says only that: such a machine is no fault. */
+  /** Whether what `open` threw says only that: such a machine is not at fault. */
   isAbsent?(error: unknown): boolean
   /** For the model of `bench --workload`. */
   openTensors?(): Promise<readonly TensorDevice[]>

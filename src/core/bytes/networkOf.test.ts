@@ -18,7 +18,7 @@ test.each([
 })
 
 test.each(['unknown', '', '1:2', '1::2::3', ':::', '12345::', '1:2:3:4:5:6:7:8:9', '1:2:3:4:5:6:7:999.0.0.1'])(
-  'what is no address (%j) stands for itself',
+  'what is not an address (%j) stands for itself',
   (text) => {
     expect(networkOf(text)).toBe(text)
   },

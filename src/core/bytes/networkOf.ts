@@ -1,6 +1,6 @@
 /**
  * Who asks, as far as an address tells: one customer holds a whole /64 of IPv6, and may write an IPv4 address as IPv6.
- * What is no address stands for itself.
+ * What is not an address stands for itself.
  */
 export function networkOf(address: string): string {
   const groups = groupsOf(address.replace(/%.*$/, ''))

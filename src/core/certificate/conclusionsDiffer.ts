@@ -23,7 +23,7 @@ export function conclusionsDiffer(stated: Judgement, ours: Judgement): string[] 
 
 type Identity = DeviceJudgement['identity']
 
-/** A card that the signer did not know is nothing he said of it: that the reader knows it by now is no contradiction. */
+/** The signer said nothing about a card he did not know: that the reader knows it by now is not a contradiction. */
 function sameCard(stated: Identity, ours: Identity): boolean {
   if (stated.status === 'unknown') return ours.status === 'unknown' || ours.status === 'identified'
   if (stated.status !== ours.status) return false

@@ -46,7 +46,7 @@ export function judgementProblem(
   return { problem: same ? null : { code: 'WRONG_JUDGEMENT' }, recomputed }
 }
 
-/** C7, version 1: what only the other catalogue could tell is taken as stated; everything else must follow all the same. */
+/** C7, version 1: what only the other catalogue could tell is taken as stated; everything else must still follow. */
 function withStatedInferences(judged: Judgement, stated: Judgement): Judgement {
   const { catalogue, claim } = stated
   const inferred = judged.devices.some(

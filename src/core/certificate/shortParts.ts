@@ -42,7 +42,7 @@ function leastMicroseconds({ preset, run: { challenge }, roundTripUs }: Timed, p
   return isWhole(part) ? kindOf(part).leastUs(partRole(challenge.parts, p), preset, roundTripUs) : 0
 }
 
-/** A box that was busy in the first run and is idle in the second may be twice as fast, and is honest all the same. */
+/** A box that was busy in the first run and is idle in the second may be twice as fast, and still be honest. */
 const LENGTHENED = 3
 
 /**

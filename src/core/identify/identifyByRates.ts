@@ -13,7 +13,7 @@ export interface RateIdentity {
   readonly copyBandwidth: number | null
 }
 
-/** A candidate this many times less likely than the best one is none. */
+/** A model this many times less likely than the best one is not a candidate. */
 const LEAST_LIKELY = Math.log(100)
 
 export interface RateQuestion {

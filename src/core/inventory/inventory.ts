@@ -16,7 +16,7 @@ export const details = z
   .record(detailName, detailValue)
   .refine((record) => Object.keys(record).length <= 64, 'at most 64 details')
 
-/** Whose driver serves a device: a name to show, so a back end we do not know is no reason to refuse a box. */
+/** Whose driver serves a device: a name to show, so an unknown back end is not a reason to refuse a box. */
 const backEnd = z.string().regex(/^[a-z][a-z0-9]{0,19}$/)
 
 const commonFacts = {

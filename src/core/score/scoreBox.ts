@@ -30,7 +30,7 @@ export interface HostScoreInput {
 }
 
 export interface BoxScoreInput {
-  /** A failed run scores 0 at once; "busy" is no outcome: keep the last score and let it age. */
+  /** A failed run scores 0 at once; "busy" is not an outcome: keep the last score and let it age. */
   readonly outcome: 'passed' | 'failed'
   readonly gpu: Proven<GpuScoreInput> | null
   readonly host?: HostScoreInput

@@ -45,10 +45,10 @@ export function decodeHeader(header: Uint8Array, fileLength: number): StoredTens
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(header.subarray(8)))
   } catch {
-    throw new DecodeError('checkpoint: header is no JSON')
+    throw new DecodeError('checkpoint: header is not JSON')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new DecodeError('checkpoint: header is no object')
+    throw new DecodeError('checkpoint: header is not an object')
   return Object.entries(value)
     .filter(([name]) => name !== '__metadata__')
     .map(([name, entry]) => decodeTensor(name, entry, fileLength - header.length))

@@ -54,7 +54,7 @@ export async function openTensors(name: string, backEnds = BACK_ENDS): Promise<r
   return open(able.find((one) => one.name === name) ?? unknownDevice(name, able))
 }
 
-/** A box without a card is no fault; cards that cannot be opened are one, unless others can. */
+/** A box without a card is not at fault; cards that cannot be opened are one, unless others can. */
 async function openWhatThereIs<T>(
   open: (backEnd: BackEnd) => Promise<readonly T[]>,
   onFailure: OnFailure,

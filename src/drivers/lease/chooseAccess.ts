@@ -28,7 +28,7 @@ export type Confinement = 'container' | 'own account' | 'shared account'
 export interface ChosenAccess {
   readonly access: BoxAccess
   readonly confinement: Confinement
-  /** Why it is no container although an image was named; empty otherwise. */
+  /** Why it is not a container although an image was named; empty otherwise. */
   readonly noContainer: string
 }
 

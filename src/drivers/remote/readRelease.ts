@@ -25,7 +25,7 @@ function parseManifest(directory: string, text: string): Pick<ProverRelease, 'fi
   try {
     value = JSON.parse(text)
   } catch {
-    throw badRelease(directory, 'its manifest is no JSON')
+    throw badRelease(directory, 'its manifest is not JSON')
   }
   const { format, command, files } = asRecord(value)
   if (format !== 1) throw badRelease(directory, 'its manifest is not of format 1')

@@ -24,7 +24,7 @@ export function networkList(networks: readonly string[]): BlockList {
   const list = new BlockList()
   for (const network of networks) {
     const [address = '', bits = ''] = network.split('/')
-    if (!/^[0-9]{1,3}$/.test(bits)) throw new RangeError(`${network} is no network`)
+    if (!/^[0-9]{1,3}$/.test(bits)) throw new RangeError(`${network} is not a network`)
     list.addSubnet(address, Number(bits), familyOf(address))
   }
   return list

@@ -27,6 +27,6 @@ const notOurs = (path: string, foreign: boolean): TouchstoneError =>
     path,
     what: foreign ? 'belongs to another account' : 'is neither a file nor a folder',
     mend: foreign
-      ? `Find out who put it there. If it is yours all the same: chown -R "$(id -un)" on the folder, as root.`
+      ? `Find out who put it there. If it is yours after all: chown -R "$(id -un)" on the folder, as root.`
       : 'Find out who put it there and remove it, or restore the store from a backup.',
   })

@@ -94,7 +94,7 @@ export function identityText({ identity }: Pick<DeviceJudgement, 'identity'>, ca
   const closest = identity.closest.map(({ model, confidencePercent }) => `${model} ${confidencePercent} %`).join(', ')
   if (identity.status === 'unknown' || identity.model === null) return `unknown card (closest: ${closest || 'none'})`
   const name = buyerName(identity, catalogue)
-  // A rounded 100 is no certainty.
+  // A rounded 100 is not certainty.
   const sure = `${identity.confidencePercent > 99 ? 'over 99' : identity.confidencePercent} % sure`
   const alike = identity.twins.length > 0 ? '; they measure alike, so it may be any of them' : ''
   return `${name}, ${sure}${alike} (closest: ${closest})`

@@ -38,7 +38,7 @@ export function summariseTelemetry(
   return facts.length === 0 ? null : facts.join(', ')
 }
 
-/** Reasons for slower clocks, each with its share of the samples; idling is none. */
+/** Reasons for slower clocks, each with its share of the samples; idling is not one. */
 function throttling(samples: readonly Record<string, unknown>[]): string[] {
   const counts = new Map<string, number>()
   for (const { throttle } of samples)

@@ -56,7 +56,7 @@ export interface GpuCrossCheck {
   readonly disagreements: readonly GpuDisagreement[]
 }
 
-/** "00000000:17:00.0" and "0000:17:00.0" are the same place; null for what is no place on a bus. */
+/** "00000000:17:00.0" and "0000:17:00.0" are the same place; null for what is not a place on a bus. */
 export function normalBus(text: string): string | null {
   const match = /^(?:0000)?([0-9a-f]{4}):([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])$/i.exec(text)
   if (match === null) return null
@@ -159,7 +159,7 @@ function againstNvml({ bus, nvmlBus }: DriverGpu): readonly GpuDisagreement[] {
   return says('NVML_BUS_DIFFERS', place, nvmlBus, place)
 }
 
-/** A card that the kernel lists and nobody lets us use must be on the bus all the same. */
+/** A card that the kernel lists, but that we may not use, must still be on the bus. */
 const onNoBus = (
   kernel: ReadonlyMap<string, KernelGpu>,
   pci: ReadonlyMap<string, PciGpu>,

@@ -63,7 +63,7 @@ const ADVICE: Readonly<Record<number, Advice>> = {
   101: {
     ...OTHER,
     code: 'NO_SUCH_GPU',
-    says: 'there is no card of that number',
+    says: 'there is no card with that number',
     nextStep: 'Choose a number that `nvidia-smi -L` lists, counting only those CUDA_VISIBLE_DEVICES names.',
   },
   205: FULL,

@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type HostKeyLine, parseKnownHosts } from './knownHosts.ts'
 
-/** More than this is no known_hosts file. */
+/** Anything larger is not a known_hosts file. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 async function readIfThere(path: string): Promise<string> {

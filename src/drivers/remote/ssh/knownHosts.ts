@@ -11,7 +11,7 @@ export interface HostKeyLine {
 
 const LINE = /^(?:@(revoked|cert-authority)[ \t]+)?(\S+)[ \t]+([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t].*)?$/
 
-/** Lines that are no entry (comments, blanks, damage) are passed over, as ssh does. */
+/** Lines that are not entries (comments, blanks, damage) are skipped, as ssh does. */
 export function parseKnownHosts(text: string): readonly HostKeyLine[] {
   return text.split('\n').flatMap((raw) => {
     const match = LINE.exec(raw.trim())
@@ -63,7 +63,7 @@ function globMatches(pattern: string, name: string): boolean {
 export const fingerprintOf = (blob: Uint8Array): string =>
   `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`
 
-/** The type a key names in its own first field, or null for what is no key. */
+/** The type a key names in its own first field, or null for what is not a key. */
 export function keyTypeOf(blob: Buffer): string | null {
   if (blob.length < 4) return null
   const length = blob.readUInt32BE(0)
