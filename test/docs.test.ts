@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const pages = ['README.md', ...['docs', 'docs/spec', 'docs/adr'].flatMap(pagesOf)]
+const touchstone = join(root, 'dist/main/touchstone.js')
+
+function pagesOf(folder: string): string[] {
+  return readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`)
+}
+
+const textOf = (page: string) => readFileSync(join(root, page), 'utf8')
+
+/** What stands between back-quotes or in an indented or fenced block, one entry a line. */
+const shown = pages.flatMap((page) =>
+  [...textOf(page).matchAll(/`([^`\n]+)`|^(?: {4}|)((?:npx )?touchstone .+)$/gm)].map(([, quoted, line]) => ({
+    page,
+    text: (quoted ?? line)!.trim(),
+  })),
+)
+
+const help = (...words: string[]) =>
+  execFileSync(process.execPath, [touchstone, ...words, '--help'], { encoding: 'utf8', cwd: root })
+
+const COMMANDS = ['verify', 'check', 'bench', 'provider', 'validator']
+
+describe('the documents', () => {
+  test('show only commands and options that exist', () => {
+    const texts = new Map(COMMANDS.map((name) => [name, help(name)]))
+    const inner = [...texts.get('validator')!.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name!)
+    for (const name of inner) if (name !== 'help') texts.set(`validator ${name}`, help('validator', name))
+    const wrong = shown.flatMap(({ page, text }) => {
+      const typed = /^(?:npx )?touchstone ([a-z]+)(?: ([a-z]+)\b)?/.exec(text)
+      if (!typed) return []
+      const [, command, sub] = typed
+      const known = texts.get(command!)
+      if (known === undefined) return [`${page}: ${text}`]
+      const whole = known + (texts.get(`${command} ${sub}`) ?? '')
+      const options = [...text.matchAll(/ (--[a-z-]+)/g)].map(([, option]) => option!)
+      return options.filter((option) => !whole.includes(option)).map((option) => `${page}: ${text} (${option})`)
+    })
+    expect(wrong).toEqual([])
+    expect(shown.filter(({ text }) => text.includes('touchstone ')).length).toBeGreaterThan(15)
+  })
+
+  test('name only npm scripts that exist', () => {
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+    const asked = shown.flatMap(({ page, text }) =>
+      [...text.matchAll(/\bnpm (?:run )?([a-z][a-z:]*)/g)].map(([, script]) => ({ page, script: script! })),
+    )
+    const ours = asked.filter(({ script }) => !['ci', 'install', 'pack', 'run', 'view', 'exec'].includes(script))
+    expect(ours.filter(({ script }) => !Object.hasOwn(scripts, script))).toEqual([])
+    expect(ours.length).toBeGreaterThan(5)
+  })
+
+  test('name only files of this repository that are there', () => {
+    const path = /^(?:src|test|bench|docs|scripts|kernels|catalogue|examples)\/[A-Za-z0-9_./-]+\.[a-z]+$/
+    const named = shown.flatMap(({ page, text }) => text.split(/[\s,;]+/).map((word) => ({ page, word })))
+    expect(named.filter(({ word }) => path.test(word) && !existsSync(join(root, word)))).toEqual([])
+  })
+})
