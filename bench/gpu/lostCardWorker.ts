@@ -5,7 +5,7 @@ import { createEngine } from '../../src/core/engine/createEngine.ts'
 import { Card } from '../../src/drivers/gpu/cuda/card.ts'
 import type { CardStart } from '../../src/drivers/gpu/cuda/cardMessages.ts'
 import { openCublasLt } from '../../src/drivers/gpu/cuda/cublasLt.ts'
-import { loadLibcuda } from '../../src/drivers/gpu/cuda/libcuda.ts'
+import { loadLibcuda } from '../../src/drivers/gpu/cuda/loadLibcuda.ts'
 import { serveCard } from '../../src/drivers/gpu/cuda/serveCard.ts'
 import { kernelPath } from '../../src/drivers/system/kernelFiles.ts'
 

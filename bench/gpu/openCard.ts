@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createEngine } from '../../src/core/engine/createEngine.ts'
 import { Card } from '../../src/drivers/gpu/cuda/card.ts'
 import { openCublasLt } from '../../src/drivers/gpu/cuda/cublasLt.ts'
-import { loadLibcuda } from '../../src/drivers/gpu/cuda/libcuda.ts'
+import { loadLibcuda } from '../../src/drivers/gpu/cuda/loadLibcuda.ts'
 import { kernelPath } from '../../src/drivers/system/kernelFiles.ts'
 
 /** A card in this thread, for scripts that look inside. */

@@ -1,6 +1,5 @@
 /** Proven facts to one score that explains itself, and what a box lacks to join. */
 export { type BoxFacts, checkRequirements, type Missing, type Requirements } from '../core/score/checkRequirements.ts'
-export { shareAtAge } from '../core/score/decay.ts'
 export { defaultScoreConfig } from '../core/score/defaultScoreConfig.ts'
 export { type Claimed, claimed, type Fact, type Measured, measured, type Proven, proven } from '../core/score/fact.ts'
 export { gpuTotals, type ScoredDevice } from '../core/score/gpuTotals.ts'
@@ -13,3 +12,4 @@ export {
   scoreBox,
 } from '../core/score/scoreBox.ts'
 export { FULL_SCORE, type ScoreConfig } from '../core/score/scoreConfig.ts'
+export { shareAtAge } from '../core/score/shareAtAge.ts'

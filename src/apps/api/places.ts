@@ -1,7 +1,7 @@
 /** Why there is no place: all are taken, or the asker has as many as one may. */
 export type NoPlace = 'full' | 'enough'
 
-/** Limits how many are served at once, in all and for one asker. `enter` returns what gives the place back, once, or why there is none. */
+/** How many are served at once, in all and for one asker. `enter` returns what gives the place back, or why there is none. */
 export function places({ most, each }: { readonly most: number; readonly each: number }) {
   const held = new Map<string, number>()
   let all = 0

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { parseStrictJson } from './parseStrictJson.ts'
 import { DecodeError } from './reader.ts'
-import { parseStrictJson } from './strictJson.ts'
 
 /** Foreign text that may be shown: printable ASCII, short. Anything else in a message is a refusal, not a repair. */
 export const shortText = z

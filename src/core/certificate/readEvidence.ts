@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { toHex } from '../bytes/hex.ts'
+import { parseStrictJson } from '../bytes/parseStrictJson.ts'
 import { printable } from '../bytes/printable.ts'
-import { parseStrictJson } from '../bytes/strictJson.ts'
 import { ensureDepth } from './ensureDepth.ts'
 import { openEnvelope } from './envelope.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'

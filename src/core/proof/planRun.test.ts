@@ -10,7 +10,7 @@ import type { PlannedPart } from './partKinds.ts'
 import { rootCount } from './partKinds.ts'
 import type { PlanInputs, Timings } from './planPart.ts'
 import { chooseSize, planRun, planSizing, planTiming } from './planRun.ts'
-import { timingsOf } from './timings.ts'
+import { timingsOf } from './timingsOf.ts'
 
 const memory = fc.oneof(
   fc.nat(Number.MAX_SAFE_INTEGER),

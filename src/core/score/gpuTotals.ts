@@ -15,7 +15,7 @@ export interface ScoredDevice {
 }
 
 /**
- * Totals over the devices of a run, or null where a device is a CPU: a CPU is not paid for as a GPU. Memory that is held
+ * Totals over the devices of a run, or null where a device is a CPU: which is not paid as a GPU. Memory that is held
  * but not proven as the card's own (§7) counts for nothing, and so does its speed.
  */
 export function gpuTotals(

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
-import { shareAtAge } from './decay.ts'
 import { defaultScoreConfig } from './defaultScoreConfig.ts'
 import { claimed, measured, proven } from './fact.ts'
 import { type BoxScoreInput, type GpuScoreInput, type HostScoreInput, scoreBox } from './scoreBox.ts'
 import { FULL_SCORE, type ScoreConfig } from './scoreConfig.ts'
+import { shareAtAge } from './shareAtAge.ts'
 
 let config: ScoreConfig
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import type { Precision } from '../params/precision.ts'
-import { shareAtAge } from './decay.ts'
 import type { Fact, Proven, Source } from './fact.ts'
 import { gpuTerms } from './gpuTerms.ts'
 import { hostTerms } from './hostTerms.ts'
 import { FULL_SCORE, type ScoreConfig } from './scoreConfig.ts'
+import { shareAtAge } from './shareAtAge.ts'
 
 /** Totals over all cards of the box. */
 export interface GpuScoreInput {

@@ -14,7 +14,7 @@ import { systemRandomness } from '../system/systemRandomness.ts'
 import { containerAccess } from './containerAccess.ts'
 import { dialOut } from './dialOut.ts'
 import { sharedAccount } from './sharedAccount.ts'
-import { tunnelledAccess } from './tunnel.ts'
+import { tunnelledAccess } from './tunnelledAccess.ts'
 
 const missing = whyNoOpenSsh()
 if (missing !== null) console.log(`tests of leases against OpenSSH skipped: ${missing}`)

@@ -6,7 +6,7 @@ import { kernelPath } from '../../system/kernelFiles.ts'
 import { Card } from './card.ts'
 import type { CardStart } from './cardMessages.ts'
 import { openCublasLt } from './cublasLt.ts'
-import { loadLibcuda } from './libcuda.ts'
+import { loadLibcuda } from './loadLibcuda.ts'
 import { serveCard } from './serveCard.ts'
 
 const start = workerData as CardStart

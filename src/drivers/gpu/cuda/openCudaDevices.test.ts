@@ -7,7 +7,7 @@ import { testEngine } from '../../../../test/support/testEngine.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
 import type { ChainTask } from '../../../ports/device.ts'
-import { loadLibcuda } from './libcuda.ts'
+import { loadLibcuda } from './loadLibcuda.ts'
 import { openCudaDevices } from './openCudaDevices.ts'
 
 const never = new AbortController().signal

@@ -3,7 +3,7 @@ import type { TensorDevice } from '../../../../ports/tensorDevice.ts'
 import { type KernelFilesOptions, kernelPath } from '../../../system/kernelFiles.ts'
 import { openCublasLt } from '../cublasLt.ts'
 import { fault } from '../faults.ts'
-import { loadLibcuda } from '../libcuda.ts'
+import { loadLibcuda } from '../loadLibcuda.ts'
 import { CudaTensorDevice } from './cudaTensorDevice.ts'
 
 export interface CudaTensorsOptions extends KernelFilesOptions {

@@ -1,7 +1,7 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Mark } from '../../core/schedule/changesOf.ts'
-import { shareAtAge } from '../../core/score/decay.ts'
 import type { Decay } from '../../core/score/scoreConfig.ts'
+import { shareAtAge } from '../../core/score/shareAtAge.ts'
 import type { BoxSummary, FleetOverview } from '../../ports/store.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { cached } from './cached.ts'
