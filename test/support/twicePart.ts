@@ -1,10 +1,9 @@
-import { fingerprintTile } from '../../src/core/proof/fingerprint.ts'
 import type { PartKind, PartShape } from '../../src/core/proof/part.ts'
 import { chain } from '../../src/core/proof/parts/chain.ts'
 import { calibrationPart, lasting } from '../../src/core/proof/planPart.ts'
 import { classK } from '../../src/core/proof/sizeClass.ts'
 
-const once = chain('rounds', ({ own, salt }) => fingerprintTile(own, salt))
+const once = chain('rounds')
 
 /** A kind of part that does not exist: two chains, the second from a word nobody knew during the first; it alone counts. */
 export const twice: PartKind<PartShape<'twice', 'int8'>> = {

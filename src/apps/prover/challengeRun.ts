@@ -66,7 +66,7 @@ export class ChallengeRun {
   #run(phase: Phase, word: Uint8Array, signal: AbortSignal): Promise<void> {
     return this.#onEach(signal, (device, index, onRoot, signal) => {
       const seed = partSeed(this.#x, word, this.#queries.length, index)
-      const task = phase.task(this.#part, { device: index, word, seed })
+      const task = phase.task(this.#part, index, word, seed)
       if ('chain' in task) return device.runChain(task.chain, onRoot, signal)
       if ('fill' in task) return device.fill(task.fill, onRoot, signal)
       const peer = task.peer === index ? {} : { peer: this.#devices[task.peer]! }

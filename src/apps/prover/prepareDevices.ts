@@ -18,7 +18,7 @@ export async function prepareDevices(
       const own = parts.filter((part) => devicesOf(part).includes(index))
       const shapes = own.flatMap((part) =>
         kindOf(part).phases.flatMap((phase) => {
-          const task = phase.task(part, { device: index, word: UNKNOWN, seed: UNKNOWN })
+          const task = phase.task(part, index, UNKNOWN, UNKNOWN)
           if (!('chain' in task)) return []
           // A device knows a chain that it has prepared by its shape alone.
           const { seed: _, ...shape } = task.chain

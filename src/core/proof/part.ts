@@ -29,18 +29,12 @@ export interface PartShape<K extends string = string, P extends Precision = Prec
   readonly kept: readonly number[]
 }
 
-/** What one device begins a phase with: the word that was sent to all (S_p, or Z_0), and the seed of its own chain. */
-export interface Beginning {
-  readonly device: number
-  readonly word: Uint8Array
-  readonly seed: Uint8Array
-}
-
 /** A stretch of a part that begins with a word of the validator and ends with the last of its roots. */
 export interface Phase {
   readonly name: 'rounds' | 'passes'
   roots(part: PartShape, device: number): number
-  task(part: PartShape, begin: Beginning): DeviceTask
+  /** `word` is what was sent to all devices, S_p or Z_0, and `seed` follows from it for this one. */
+  task(part: PartShape, device: number, word: Uint8Array, seed: Uint8Array): DeviceTask
   /** What a calibration learns from a root: the time of so many units of what the key names. */
   timing(part: PartShape, device: number): { readonly key: string; readonly units: number }
 }

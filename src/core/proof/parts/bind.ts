@@ -1,4 +1,3 @@
-import { fingerprintBound } from '../fingerprint.ts'
 import type { PartKind, PartShape } from '../part.ts'
 import { bindPartner } from '../partners.ts'
 import { calibrationPart, fits, lasting, type PlanInputs } from '../planPart.ts'
@@ -15,9 +14,7 @@ const part = (inputs: PlanInputs, size: (precision: 'int8') => number) =>
 
 /** §8: rounds whose tiles are fingerprinted in pairs, which only one memory can do at speed. */
 export const bind: PartKind<PartShape<'bind', 'int8'>> = {
-  ...chain('bind', ({ tile, own, seed, salt, tiles, other }) =>
-    fingerprintBound(own, other(bindPartner(tile, seed, tiles)), salt),
-  ),
+  ...chain('bind', bindPartner),
   name: 'bind',
   precisions: ['int8'],
   // Bound rounds are about C alone.

@@ -28,7 +28,7 @@ interface Passing {
 export const passes = (peerOf: Passing['peerOf']): Phase => ({
   name: 'passes',
   roots: ({ rounds }) => rounds,
-  task: (part, { device, word }) => ({ passes: { passes: part.rounds, start: word }, peer: peerOf(part, device) }),
+  task: (part, device, word) => ({ passes: { passes: part.rounds, start: word }, peer: peerOf(part, device) }),
   timing: (part, device) => ({ key: 'pass byte', units: fillBytes(part, device) }),
 })
 

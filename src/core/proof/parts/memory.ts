@@ -20,7 +20,7 @@ export const memory: PartKind<MemoryPart> = {
     {
       name: 'rounds',
       roots: ({ kept }, device) => kept[device]!,
-      task: ({ m, n, k, kept }, { device, seed }) => ({ fill: { m, n, k, seed, kept: kept[device]! } }),
+      task: ({ m, n, k, kept }, device, _word, seed) => ({ fill: { m, n, k, seed, kept: kept[device]! } }),
       timing: () => ({ key: 'fill', units: 1 }),
     },
     passes(ownMemory),

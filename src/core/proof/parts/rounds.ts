@@ -1,5 +1,4 @@
 import { PRECISION_NAMES } from '../../params/precision.ts'
-import { fingerprintTile } from '../fingerprint.ts'
 import { isWhole, type PartKind, type PartShape } from '../part.ts'
 import { calibrationPart, lasting } from '../planPart.ts'
 import { classK } from '../sizeClass.ts'
@@ -7,7 +6,7 @@ import { chain } from './chain.ts'
 
 /** §4: a chain of products in one precision, as fast as the device can. */
 export const rounds: PartKind<PartShape<'rounds'>> = {
-  ...chain('rounds', ({ own, salt }) => fingerprintTile(own, salt)),
+  ...chain('rounds'),
   name: 'rounds',
   precisions: PRECISION_NAMES,
   k: classK,
