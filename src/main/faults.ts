@@ -30,11 +30,6 @@ export const fault = faultsOf({
     message: '{path} does not hold requirements',
     nextStep: 'Use JSON with some of {fields}.',
   },
-  BELOW_PRESET: {
-    blame: 'user',
-    message: '{option} {asked} asks for less than the preset {preset}, which has {least}',
-    nextStep: 'Use {option} {least} or more, or the preset mainnet, where asking for less makes the run "custom".',
-  },
   CANNOT_LISTEN: {
     blame: 'user',
     message: '{part} on {host}:{port}: {why}',

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { requireClaim } from '../apps/shared/requireClaim.ts'
+import { type Ask, askOf } from '../apps/validator/askOf.ts'
 import { type BoxReport, verifyBox } from '../apps/validator/verifyBox.ts'
 import type { Signer } from '../core/bytes/ed25519.ts'
 import { toHex } from '../core/bytes/hex.ts'
@@ -18,10 +19,8 @@ import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { ensureWritable, writeAside } from '../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
-import type { RemoteBox } from '../ports/remoteBox.ts'
-import { openThisMachine } from './boxes/openBox.ts'
-import type { LeaseTarget } from './boxes/openLeasedBox.ts'
-import { addSshOptions, openSshBox, type SshFlags, type SshTarget } from './boxes/openSshBox.ts'
+import { openBox, proverArguments } from './boxes/openBox.ts'
+import { addSshOptions, type SshFlags } from './boxes/openSshBox.ts'
 import { cataloguePath } from './cataloguePath.ts'
 import { exitOfReport } from './exitCodes.ts'
 import {
@@ -34,14 +33,14 @@ import {
   readValidity,
   readWhole,
 } from './parseOptions.ts'
-import { type AskFlags, readAsk } from './readAsk.ts'
 import { showBox } from './render/showBox.ts'
 import { showSteps } from './render/showSteps.ts'
 import { failedDevices, shownReport, showVerdict } from './render/showVerdict.ts'
 import { openTerminal } from './render/terminal.ts'
 import type { CommandContext } from './run.ts'
+import { programName } from './version.ts'
 
-interface VerifyFlags extends SshFlags, AskFlags {
+interface VerifyFlags extends SshFlags, Omit<Ask, 'program'> {
   readonly devices: string
   readonly out?: string
   readonly summary?: string
@@ -78,7 +77,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--json', 'print the report as JSON')
   addSshOptions(verifying).addHelpText('after', AFTER_HELP)
   verifying.action((target: string | undefined, flags: VerifyFlags) =>
-    context.run((signal) => verify(target, flags, context, signal)),
+    context.run((signal) => verify(target ?? 'local', flags, context, signal)),
   )
 }
 
@@ -97,12 +96,12 @@ Examples:
   touchstone verify ssh://root@203.0.113.7:22 --claim "8x H100 SXM"`
 
 async function verify(
-  target: string | undefined,
+  target: string,
   flags: VerifyFlags,
   { env }: CommandContext,
   signal: AbortSignal,
 ): Promise<number> {
-  const options = readAsk(flags)
+  const options = askOf({ ...flags, program: programName })
   const out = flags.out ?? defaultName()
   ensureWritable(out)
   if (flags.summary !== undefined) ensureWritable(flags.summary)
@@ -110,15 +109,15 @@ async function verify(
   const people = openTerminal(process.stdout, env)
   const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
   const catalogue = await loadCatalogue(cataloguePath())
-  if (flags.claim !== undefined) requireClaim({ text: flags.claim, catalogue })
+  if (options.claim !== null) requireClaim({ text: options.claim, catalogue })
   const checker = await openThreadedChecker()
   const walkChecker = openWalkChecker()
   try {
     const host = flags.measureHost ? { walkChecker } : {}
     const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue, ...host }
-    const proverArguments = ['--devices', flags.devices, ...(flags.measureHost ? ['--measure-host'] : [])]
-    const connect = () =>
-      openTarget(target, { flags, proverArguments, env, signer, say: terminal.line, ...networksOf(flags) }, signal)
+    const where = { address: target, flags, ...networksOf(flags) }
+    const how = { proverArguments: proverArguments(flags.devices, flags.measureHost), env, signer, say: terminal.line }
+    const connect = () => openBox({ ...where, ...how }, signal)
     const report = await verifyBox(options, { ...deps, connect, onStep: showSteps(terminal) }, signal)
     terminal.live('')
     writeAside(out, report.certificate)
@@ -147,15 +146,6 @@ function summaryOf(certificate: string, signer: Signer): string {
   const summary = isProblem(read) ? null : issueSummary(read, certificate, signer)
   if (summary === null) throw new Error('a certificate that its own program cannot read')
   return summary
-}
-
-type TargetInputs = Omit<SshTarget, 'address'> & Omit<LeaseTarget, 'address'>
-
-async function openTarget(target: string | undefined, inputs: TargetInputs, signal: AbortSignal): Promise<RemoteBox> {
-  if (target === undefined) return openThisMachine(inputs.env, inputs.proverArguments)
-  if (target.startsWith('lease:'))
-    return (await import('./boxes/openLeasedBox.ts')).openLeasedBox({ ...inputs, address: target }, signal)
-  return openSshBox({ ...inputs, address: target }, signal)
 }
 
 const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')}.json`

@@ -1,3 +1,4 @@
+import { askOf } from '../../src/apps/validator/askOf.ts'
 import { type BoxReport, type VerifyOptions, verifyBox } from '../../src/apps/validator/verifyBox.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
@@ -16,19 +17,13 @@ import { VirtualClock } from './virtualClock.ts'
 export const VALIDATOR = testSigner(1)
 
 /** The preset of tests: one int8 part, nothing else, unless said otherwise. */
-export const TINY: VerifyOptions = {
+export const TINY: VerifyOptions = askOf({
   preset: PRESETS.tiny,
   precisions: ['int8'],
-  openings: PRESETS.tiny.openings,
-  partSeconds: 0,
-  sustainedSeconds: 0,
-  maxSize: 32768,
   memory: false,
   bind: false,
-  maxDevices: 32,
-  claim: null,
   program: 'touchstone test',
-}
+})
 
 export interface InProcess {
   readonly program: ProverProgram

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { askOf } from '../../src/apps/validator/askOf.ts'
 import { type BoxReport, verifyBox } from '../../src/apps/validator/verifyBox.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
 import { loadSigner } from '../../src/drivers/system/keyFile.ts'
@@ -14,20 +15,10 @@ import type { RemoteBox } from '../../src/ports/remoteBox.ts'
 export async function verifyTiny(box: RemoteBox, program: string): Promise<BoxReport> {
   const home = mkdtempSync(join(tmpdir(), 'touchstone-validator-'))
   const checker = await openThreadedChecker(1)
-  const { tiny } = PRESETS
-  const options = {
-    ...tiny,
-    preset: tiny,
-    maxSize: 64,
-    memory: false,
-    bind: false,
-    maxDevices: 1,
-    claim: null,
-    program,
-  }
+  const less = { precisions: ['int8', 'fp32'], memory: false, bind: false, maxDevices: 1 } as const
   try {
     return await verifyBox(
-      { ...options, precisions: ['int8', 'fp32'] },
+      askOf({ preset: PRESETS.tiny, program, ...less }),
       {
         clock: systemClock,
         randomness: systemRandomness,

@@ -22,6 +22,11 @@ export const fault = faultsOf({
     message: '{why}',
     nextStep: 'Use shorter sequences or another model.',
   },
+  BELOW_PRESET: {
+    blame: 'user',
+    message: '{option} {asked} asks for less than the preset {preset}, which has {least}',
+    nextStep: 'Use {option} {least} or more, or the preset mainnet, where asking for less makes the run "custom".',
+  },
   BOX_STALLED: {
     blame: 'prover',
     retry: true,

@@ -1,5 +1,3 @@
-import { PRECISION_NAMES, type Precision } from './precision.ts'
-
 export type PresetName = 'tiny' | 'devnet' | 'mainnet' | 'custom'
 
 /** A named set of protocol constants (§4). Only `mainnet` runs are secure and identify a card. */
@@ -80,31 +78,3 @@ const custom: Preset = {
 }
 
 export const PRESETS: Readonly<Record<PresetName, Preset>> = { tiny, devnet, mainnet, custom }
-
-/** What of a preset an option can change. */
-export interface Asked {
-  readonly precisions: readonly Precision[]
-  readonly memory: boolean
-  readonly bind: boolean
-  readonly openings: number
-  readonly partSeconds: number
-  readonly sustainedSeconds: number
-  /** A bound on m = n that is not the preset's own; undefined where there is none. */
-  readonly size?: number | undefined
-}
-
-/**
- * Attack 68: the preset that a run of these options is. Whatever leaves a part out of mainnet, or asks for less of one,
- * makes it `custom`, which identifies nothing and proves no claim; the other presets are insecure as they are.
- */
-export function presetAsked(preset: Preset, asked: Asked): Preset {
-  const whole =
-    PRECISION_NAMES.every((name) => asked.precisions.includes(name)) &&
-    asked.memory &&
-    asked.bind &&
-    asked.size === undefined &&
-    asked.openings >= preset.openings &&
-    asked.partSeconds >= preset.partSeconds &&
-    asked.sustainedSeconds >= preset.sustainedSeconds
-  return preset.name === 'mainnet' && !whole ? PRESETS.custom : preset
-}

@@ -2,6 +2,15 @@ import { fileURLToPath } from 'node:url'
 import { openLocalBox } from '../../drivers/remote/local/openLocalBox.ts'
 import { scriptUrl } from '../../drivers/system/scriptUrl.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
+import type { LeaseTarget } from './openLeasedBox.ts'
+import { openSshBox, type SshTarget } from './openSshBox.ts'
+
+/** The box at an address, whichever way leads there: `local`, ssh://… or lease://… */
+export async function openBox(target: SshTarget & LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
+  if (target.address === 'local') return openThisMachine(target.env, target.proverArguments)
+  if (!target.address.startsWith('lease:')) return openSshBox(target, signal)
+  return (await import('./openLeasedBox.ts')).openLeasedBox(target, signal)
+}
 
 /** The prover of this clone as a child process of ours. */
 export function openThisMachine(env: NodeJS.ProcessEnv, proverArguments: readonly string[]): RemoteBox {
@@ -9,3 +18,10 @@ export function openThisMachine(env: NodeJS.ProcessEnv, proverArguments: readonl
   const errors = env.TOUCHSTONE_DEBUG ? 'inherit' : 'keep'
   return openLocalBox({ command: [process.execPath, prover, ...proverArguments], env, errors })
 }
+
+/** How the prover is started: on which devices, and whether it measures the rest of the box too. */
+export const proverArguments = (devices: string, measureHost = false): readonly string[] => [
+  '--devices',
+  devices,
+  ...(measureHost ? ['--measure-host'] : []),
+]

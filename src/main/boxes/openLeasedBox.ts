@@ -39,13 +39,9 @@ const TUNNEL_MS = 30_000
 export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
   const dialledIn = HUB_FORM.exec(target.address)
   if (dialledIn !== null) return openThroughHub(dialledIn[1]!, target, signal)
+  const options = await optionsOf(target)
   const peer = await dialProvider(target.address, target.at, signal)
-  try {
-    return closing(await connectLeased(peer, await optionsOf(target), signal), () => peer.channel.close())
-  } catch (error) {
-    peer.channel.close()
-    throw error
-  }
+  return await connectLeased(peer, { ...options, whenOver: () => peer.channel.close() }, signal)
 }
 
 /** Asks a provider that can be dialled for a sign of life: a fresh number signed by its key, and what it is doing. */
@@ -116,15 +112,5 @@ async function optionsOf(target: LeaseTarget): Promise<LeasedOptions> {
     },
   }
 }
-
-const closing = (box: RemoteBox, after: () => void): RemoteBox => ({
-  address: box.address,
-  get access() {
-    return box.access
-  },
-  install: (signal) => box.install(signal),
-  start: (signal) => box.start(signal),
-  close: () => box.close().finally(after),
-})
 
 const badTarget = (text: string): TouchstoneError => fault('BAD_ADDRESS', { text: JSON.stringify(text.slice(0, 200)) })

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { boxFacts } from '../../apps/provider/boxFacts.ts'
+import { askOf } from '../../apps/validator/askOf.ts'
 import { verifyBox } from '../../apps/validator/verifyBox.ts'
 import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { explainReasons } from '../../core/identify/claimReasons.ts'
-import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import type { Preset } from '../../core/params/presets.ts'
 import { checkRequirements, type Requirements } from '../../core/score/checkRequirements.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
@@ -14,7 +14,7 @@ import { systemClock } from '../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import type { TouchstoneError } from '../../ports/errors.ts'
-import { openThisMachine } from '../boxes/openBox.ts'
+import { openThisMachine, proverArguments } from '../boxes/openBox.ts'
 import { fault } from '../faults.ts'
 import { showBox } from '../render/showBox.ts'
 import { showSteps } from '../render/showSteps.ts'
@@ -50,21 +50,9 @@ export async function selfCheck(check: SelfCheck, signal: AbortSignal): Promise<
   const { preset, env, terminal, catalogue, claim } = check
   const requirements = check.requirementsFile === undefined ? {} : readRequirements(check.requirementsFile)
   const checker = await openThreadedChecker()
-  const options = {
-    preset,
-    precisions: PRECISION_NAMES,
-    openings: preset.openings,
-    partSeconds: preset.partSeconds,
-    sustainedSeconds: preset.sustainedSeconds,
-    maxSize: 32_768,
-    memory: true,
-    bind: true,
-    maxDevices: 32,
-    claim,
-    program: programName,
-  }
+  const options = askOf({ preset, claim, program: programName })
   const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
-  const connect = async () => openThisMachine(env, ['--devices', check.devices, '--measure-host'])
+  const connect = async () => openThisMachine(env, proverArguments(check.devices, true))
   try {
     const deps = { clock: systemClock, randomness: systemRandomness, signer, checker, catalogue, connect }
     const report = await verifyBox(options, { ...deps, onStep: showSteps(terminal) }, signal)

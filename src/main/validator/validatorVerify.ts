@@ -1,14 +1,13 @@
 import { resolve } from 'node:path'
+import { askOf } from '../../apps/validator/askOf.ts'
 import type { VerifyJob } from '../../apps/validator/fleet/fleet.ts'
 import { type VerifyDeps, type VerifyOptions, verifyBox } from '../../apps/validator/verifyBox.ts'
-import { PRESETS, presetAsked } from '../../core/params/presets.ts'
+import { PRESETS } from '../../core/params/presets.ts'
 import type { LeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import type { LeasedJob } from '../../ports/store.ts'
-import { openThisMachine } from '../boxes/openBox.ts'
-import { openLeasedBox } from '../boxes/openLeasedBox.ts'
-import { openSshBox } from '../boxes/openSshBox.ts'
+import { openBox, proverArguments } from '../boxes/openBox.ts'
 import { fault } from '../faults.ts'
 import { programName } from '../version.ts'
 import { foreignAddress, mayBeHere } from './foreignBox.ts'
@@ -23,27 +22,20 @@ export function verifyJobs(
   const { leaseNetworks: networks } = config
   const env = withoutPassword(given)
   const identity = config.identity === undefined ? {} : { identity: resolve(config.base, config.identity) }
+  const say = (): void => log.info('host key learnt')
   const open = async ({ kind, box }: LeasedJob, signal: AbortSignal): Promise<RemoteBox> => {
     const { address } = box
     const where = mayBeHere(config, box) ? {} : await foreignAddress(address)
+    const how = { flags: { keep: true, ...identity }, networks, signer: deps.signer, env, say, ...(hub && { hub }) }
     // The rest of the box counts in a score, and a box at work is left alone.
-    const proverArguments = ['--devices', config.devices, ...(kind === 'full' ? ['--measure-host'] : [])]
-    if (address === 'local') return openThisMachine(env, proverArguments)
-    if (address.startsWith('lease:'))
-      return openLeasedBox(
-        { address, ...where, networks, signer: deps.signer, proverArguments, env, ...(hub && { hub }) },
-        signal,
-      )
-    const say = (): void => log.info('host key learnt')
-    return openSshBox({ address, ...where, flags: { keep: true, ...identity }, proverArguments, env, say }, signal)
+    return openBox(
+      { address, ...where, ...how, proverArguments: proverArguments(config.devices, kind === 'full') },
+      signal,
+    )
   }
   return (job, hooks, signal) => {
     const host = job.kind === 'full' ? { walkChecker } : {}
-    return verifyBox(
-      optionsFor(config, job),
-      { ...deps, ...host, ...hooks, connect: (inner) => open(job, inner) },
-      signal,
-    )
+    return verifyBox(askFor(config, job), { ...deps, ...host, ...hooks, connect: (inner) => open(job, inner) }, signal)
   }
 }
 
@@ -57,18 +49,10 @@ function withoutPassword({ TOUCHSTONE_SSH_PASSWORD: _, ...env }: NodeJS.ProcessE
   return env
 }
 
-function optionsFor(config: ValidatorConfig, { kind, box }: LeasedJob): VerifyOptions {
-  const preset = kind === 'light' ? PRESETS.tiny : PRESETS[config.preset]
-  const { openings, partSeconds, sustainedSeconds } = preset
-  const [memory, bind] = [kind === 'full' && config.memory, kind === 'full' && config.bind]
-  const asked = { precisions: config.precisions, memory, bind, openings, partSeconds, sustainedSeconds }
-  return {
-    ...asked,
-    preset: presetAsked(preset, asked),
-    maxSize: 32768,
-    maxDevices: 32,
-    // The small sizes of a light look say nothing of what was sold.
-    claim: kind === 'full' ? box.claim : null,
-    program: programName,
-  }
+function askFor({ preset, precisions, ...config }: ValidatorConfig, { kind, box }: LeasedJob): VerifyOptions {
+  // The small sizes of a light look say nothing of what was sold.
+  if (kind === 'light')
+    return askOf({ preset: PRESETS.tiny, precisions, memory: false, bind: false, program: programName })
+  const { memory, bind } = config
+  return askOf({ preset: PRESETS[preset], precisions, memory, bind, claim: box.claim, program: programName })
 }

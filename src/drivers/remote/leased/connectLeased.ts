@@ -31,6 +31,8 @@ export interface LeasedOptions extends LeaseWish {
   readonly networks?: readonly string[]
   /** Where a provider behind NAT has dialled in: its tunnel by token. */
   readonly tunnel?: (token: string, signal: AbortSignal) => Promise<Duplex>
+  /** Called when the lease is over, or was not to be had. */
+  readonly whenOver?: () => void
 }
 
 const RELEASE_MS = 10_000
@@ -50,6 +52,7 @@ export async function connectLeased(
     const message = { kind: 'release', to: peer.key, id, askedAtMs: clock.wallTime().getTime() } as const
     // A provider that is gone closes the lease by itself, on its time.
     await askProvider(peer, message, signer, AbortSignal.timeout(RELEASE_MS), RELEASE_MS).catch(() => {})
+    options.whenOver?.()
   }
   try {
     const details = readGrant(await askProvider(peer, request, signer, signal), key.seed, options)
@@ -126,10 +129,7 @@ function leasedBox(box: RemoteBox, details: AccessDetails, release: () => Promis
     },
     install: (signal) => box.install(signal),
     start: (signal) => box.start(signal),
-    close: async () => {
-      await box.close()
-      await release()
-    },
+    close: () => box.close().finally(release),
   }
 }
 

@@ -1,0 +1,61 @@
+import { PRECISION_NAMES, type Precision } from '../../core/params/precision.ts'
+import { PRESETS, type Preset } from '../../core/params/presets.ts'
+import { fault } from '../shared/faults.ts'
+import type { VerifyOptions } from './verifyBox.ts'
+
+/** What anybody may change of a preset; what is left out is as the preset has it. */
+export interface Ask {
+  readonly preset: Preset
+  readonly program: string
+  readonly precisions?: readonly Precision[]
+  readonly openings?: number
+  readonly partSeconds?: number
+  /** Of the sustained run, seconds. */
+  readonly duration?: number
+  /** A bound on m = n that is not the preset's own. */
+  readonly size?: number
+  readonly maxDevices?: number
+  readonly claim?: string | null
+  readonly memory?: boolean
+  readonly bind?: boolean
+  /** Seconds for which the certificate counts. */
+  readonly validFor?: number
+}
+
+/**
+ * The one way from options to what a box is asked. Attack 68: whatever weakens mainnet, or leaves a part of it out, makes
+ * it `custom`, which is insecure, identifies nothing and proves no claim. A certificate names its preset and is judged by
+ * it wherever it is checked, so less than any other preset asks for cannot be had.
+ */
+export function askOf({
+  preset,
+  precisions = PRECISION_NAMES,
+  memory = true,
+  bind = true,
+  ...ask
+}: Ask): VerifyOptions {
+  const { openings = preset.openings, partSeconds = preset.partSeconds } = ask
+  const { duration: sustainedSeconds = preset.sustainedSeconds, validFor, size } = ask
+  const weaker = [
+    { option: '--openings', asked: openings, least: preset.openings },
+    { option: '--part-seconds', asked: partSeconds, least: preset.partSeconds },
+    { option: '--duration', asked: sustainedSeconds, least: preset.sustainedSeconds },
+  ].find(({ asked, least }) => asked < least)
+  if (weaker && preset.name !== 'mainnet') throw fault('BELOW_PRESET', { ...weaker, preset: preset.name })
+  const isWhole = PRECISION_NAMES.every((name) => precisions.includes(name)) && memory && bind
+  const isCustom = preset.name === 'mainnet' && (weaker !== undefined || !isWhole || size !== undefined)
+  return {
+    preset: isCustom ? PRESETS.custom : preset,
+    precisions,
+    openings,
+    partSeconds,
+    sustainedSeconds,
+    maxSize: size ?? 32768,
+    memory,
+    bind,
+    maxDevices: ask.maxDevices ?? 32,
+    claim: ask.claim ?? null,
+    program: ask.program,
+    ...(validFor === undefined ? {} : { validSeconds: validFor }),
+  }
+}
