@@ -10,11 +10,12 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { Exchange } from '../dist/apps/validator/exchange.js'
 import { greetProver } from '../dist/apps/validator/greetProver.js'
 import { ProverSession } from '../dist/apps/validator/proverSession.js'
-import { runChallenge } from '../dist/apps/validator/runChallenge.js'
-import { verifyAll } from '../dist/apps/validator/verifyAll.js'
+import { askParts } from '../dist/apps/validator/verifyBox.js'
 import { countedPerSecond } from '../dist/core/proof/figures.js'
+import { openingRanges } from '../dist/core/proof/openingRanges.js'
 import { openLocalBox } from '../dist/drivers/remote/local/openLocalBox.js'
 import { nativeSigner } from '../dist/drivers/system/nativeSigner.js'
 import { systemClock } from '../dist/drivers/system/systemClock.js'
@@ -41,11 +42,13 @@ async function measure(mode, devices) {
   const session = new ProverSession(await box.start(never), systemClock)
   const samples = []
   try {
-    const { proverKey } = await greetProver(session, systemClock, systemRandomness, never)
+    const line = { session, clock: systemClock, randomness: systemRandomness, signal: never }
+    const { proverKey } = await greetProver(line)
     const spent = proverClock()
     const sample = () => samples.push({ atUs: systemClock.monotonicUs(), seconds: spent() })
     const signer = nativeSigner(new Uint8Array(32).fill(8))
-    const line = { session, proverKey, deviceCount: devices, signer, clock: systemClock, randomness: systemRandomness }
+    const ask = (plan, onProgress = () => {}) =>
+      askParts(new Exchange({ plan, proverKey, deviceCount: devices, signer, onProgress }, line))
     const limits = { limitMs: 600_000, openLimitMs: 600_000 }
     const mask = 2 ** devices - 1
     const kept = Array(devices).fill(0)
@@ -60,7 +63,7 @@ async function measure(mode, devices) {
       ...limits,
     }
     // The first run warms caches and compiled code.
-    await runChallenge({ ...line, plan: [{ ...part, rounds: Math.ceil(48 / devices) }] }, never)
+    await ask([{ ...part, rounds: Math.ceil(48 / devices) }])
     let t0Us = 0
     const send = session.send.bind(session)
     session.send = async (order) => {
@@ -69,11 +72,8 @@ async function measure(mode, devices) {
       if (order.type === 'start') t0Us = atUs
       return atUs
     }
-    const run = await runChallenge(
-      { ...line, plan: [part], onProgress: ({ phase }) => phase === 'rounds' && sample() },
-      never,
-    )
-    const rejected = run.rejected ?? (await verifyAll(run, { checker }, never))
+    const run = await ask([part], ({ phase }) => phase === 'rounds' && sample())
+    const rejected = run.rejected ?? (await checker.check(run, openingRanges(run), () => {}, never))
     if (rejected) throw new Error(`rejected: ${JSON.stringify(rejected)}`)
     return perProcessorSecond(run, (us) => at(samples, t0Us + us) - samples[0].seconds)
   } finally {

@@ -53,6 +53,7 @@ test.skipIf(disk === null)('a full disk stops nothing for good: with room again 
       roundTripSeconds: 0,
       telemetry: [],
       faults: [],
+      gaveUp: false,
       window: null,
       host: [],
       certificate: Buffer.from(systemRandomness.bytes(60_000)).toString('base64'),

@@ -147,13 +147,14 @@ describe('verifying two cards of which one is lost in mid-run', () => {
     nvml.pending.push(74)
     const options = { precisions: ['int8', 'bf16'], memory: true } as const
     const given = { program: honestProgram({ devices }), catalogue, engine, clock: systemClock, options }
-    const { judgement, faults, inventory, certificate } = await verifyInProcess(given)
+    const report = await verifyInProcess(given)
+    const { judgement, faults, inventory, certificate } = report
     expect(judgement).toMatchObject({ outcome: 'accepted', devices: [{ device: 0 }] })
     expect(inventory.devices.map(({ details }) => details.ordinal)).toEqual([0])
     expect(faults).toHaveLength(1)
     expect(faults[0]!.code).toBe('GPU_LOST')
     expect(faults[0]!.text).toMatch(/^card 1 \(NVIDIA Fake\): the card stopped working: .*Xid 74 .*reset or replace/)
-    expect(exitOfReport(judgement, faults.length)).toBe(3)
+    expect(exitOfReport(report, faults.length)).toBe(3)
     expect(await checkCertificate(certificate, { engine, catalogue })).toBe(null)
     await closeAll(devices)
     expect(cards.contexts()).toBe(before)

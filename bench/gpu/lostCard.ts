@@ -26,13 +26,14 @@ const workerScript = new URL('./lostCardWorker.js', import.meta.url)
 const devices = await openCudaDevices({ ordinals: [0, 0], context: 'own', workerScript })
 const options = { precisions: ['int8', 'bf16', 'fp16'] as const, memory: true, bind: true }
 const program = honestProgram({ devices })
-const { judgement, faults } = await verifyInProcess({ program, catalogue, clock: systemClock, options })
+const report = await verifyInProcess({ program, catalogue, clock: systemClock, options })
 const telemetry = await Promise.all(devices.map((device) => device.telemetry!()))
 await Promise.all(devices.map((device) => device.close()))
 const freeAfter = await freeBytes()
 
+const { judgement, faults } = report
 const { outcome, reason } = judgement
-const exit = exitOfReport(judgement, faults.length)
+const exit = exitOfReport(report, faults.length)
 const held = freeBefore - freeAfter
 console.log(
   JSON.stringify({ outcome, reason, judged: judgement.devices.length, faults, exit, held, telemetry }, null, 1),

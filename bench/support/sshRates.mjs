@@ -1,12 +1,13 @@
 import { join } from 'node:path'
-import { calibrate } from '../../dist/apps/validator/calibrate.js'
+import { BoxRun } from '../../dist/apps/validator/boxRun.js'
+import { Exchange } from '../../dist/apps/validator/exchange.js'
 import { greetProver } from '../../dist/apps/validator/greetProver.js'
-import { planInputs } from '../../dist/apps/validator/planInputs.js'
 import { ProverSession } from '../../dist/apps/validator/proverSession.js'
-import { runChallenge } from '../../dist/apps/validator/runChallenge.js'
+import { askParts } from '../../dist/apps/validator/verifyBox.js'
 import { PRECISION_NAMES } from '../../dist/core/params/precision.js'
 import { PRESETS } from '../../dist/core/params/presets.js'
 import { figuresOf } from '../../dist/core/proof/figures.js'
+import { openingRanges } from '../../dist/core/proof/openingRanges.js'
 import { loadSigner } from '../../dist/drivers/system/keyFile.js'
 import { systemClock } from '../../dist/drivers/system/systemClock.js'
 import { systemRandomness } from '../../dist/drivers/system/systemRandomness.js'
@@ -33,7 +34,7 @@ export async function compareRates({ connectThere, folder, cycles, partSeconds }
   const here = await openSide(openThisMachine(env, ['--devices', 'cpu']), signer)
   const there = await openSide(await connectThere(), signer)
   try {
-    const { plan } = await calibrate(here.line, planInputs(devnet(partSeconds), here.greeting), { checker }, never)
+    const plan = await calibrated(here, devnet(partSeconds), checker)
     for (const side of [here, there]) for (const part of plan) await turn(side, part) // warm caches and compiled code
     const conditions = sameConditions()
     const results = plan.map(() => [])
@@ -44,6 +45,16 @@ export async function compareRates({ connectThere, folder, cycles, partSeconds }
     for (const side of [here, there]) await side.close()
     await checker.close()
   }
+}
+
+/** The plan of a run, as two calibrations make it. */
+async function calibrated({ line, greeting, ask }, options, checker) {
+  const verify = (run) => checker.check(run, openingRanges(run), () => {}, never)
+  const run = new BoxRun({ options, line, verify, onStep: () => {} })
+  let state = run.plan(greeting)
+  while (state.at === 'sizing' || state.at === 'timing') state = await run.after(state, await ask(state.plan))
+  if (state.at !== 'run') throw new Error('the calibration was rejected')
+  return state.plan
 }
 
 const devnet = (partSeconds) => ({
@@ -63,9 +74,11 @@ const devnet = (partSeconds) => ({
 async function openSide(box, signer) {
   await box.install(never)
   const session = new ProverSession(await box.start(never), systemClock)
-  const greeting = await greetProver(session, systemClock, systemRandomness, never)
+  const line = { session, clock: systemClock, randomness: systemRandomness, signal: never }
+  const greeting = await greetProver(line)
   const { proverKey, inventory, roundTripSeconds } = greeting
-  const line = { session, proverKey, deviceCount: 1, signer, clock: systemClock, randomness: systemRandomness }
+  const to = { proverKey, deviceCount: 1, signer, onProgress: () => {} }
+  const ask = (plan) => askParts(new Exchange({ plan, ...to }, line))
   const { device, spent } = { device: inventory.devices[0], spent: [] }
   // Who had the cores between the order to start and the last root.
   const send = session.send.bind(session)
@@ -79,7 +92,7 @@ async function openSide(box, signer) {
     await session.stop()
     await box.close()
   }
-  return { line, greeting, spent, roundTripSeconds, threads: device.details.threads, close }
+  return { line, greeting, ask, spent, roundTripSeconds, threads: device.details.threads, close }
 }
 
 function since(before) {
@@ -91,8 +104,8 @@ function since(before) {
   return { ...spent, others: Math.max(0, (now.machine - before.machine) / 1e9 - ours) }
 }
 
-async function turn({ line, spent }, part) {
-  const done = await runChallenge({ ...line, plan: [part] }, never)
+async function turn({ ask, spent }, part) {
+  const done = await ask([part])
   if (done.rejected) throw new Error(`the run was rejected: ${done.rejected.code}`)
   const [figure] = figuresOf(done)
   return { seconds: figure.elapsedUs / 1e6, perSecond: figure.perSecond, cpu: spent.at(-1) }

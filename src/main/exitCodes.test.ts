@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { exitOfReport } from './exitCodes.ts'
 
-const claim = (verdict: string) => ({ text: '2x H200', verdict, reasons: [] }) as never
-const judged = (reason: object | null, claimed = null as never) => ({
-  outcome: reason === null ? ('accepted' as const) : ('rejected' as const),
-  reason: reason as never,
-  claim: claimed,
+const claim = (verdict: string) => ({ text: '2x H200', verdict, reasons: [] })
+const judged = (reason: object | null, claimed: unknown = null, gaveUp = false) => ({
+  judgement: { outcome: reason === null ? 'accepted' : 'rejected', reason, claim: claimed } as never,
+  gaveUp,
 })
 
 test.each([
@@ -16,9 +15,9 @@ test.each([
   ['a claim neither shown nor refuted', judged(null, claim('unproven')), 0, 4],
   ['a claim neither shown nor refuted, and a card failed', judged(null, claim('unproven')), 1, 3],
   ['rejected', judged({ code: 'LATE_ROOT' }), 0, 1],
-  ['given up before the nonce was out', judged({ code: 'REFUSED', expected: 'roots', got: 'GPU_LOST' }), 1, 3],
+  ['given up before the nonce was out', judged({ code: 'REFUSED', got: 'GPU_LOST' }, null, true), 1, 3],
   ['given up when the nonce was out', judged({ code: 'REFUSED', got: 'GPU_LOST' }), 0, 1],
   ['rejected, and a card failed', judged({ code: 'OPENING_DOES_NOT_REACH_ROOT' }), 1, 1],
-])('%s', (_, judgement, failed, exit) => {
-  expect(exitOfReport(judgement, failed)).toBe(exit)
+])('%s', (_, report, failed, exit) => {
+  expect(exitOfReport(report, failed)).toBe(exit)
 })

@@ -1,3 +1,4 @@
+import type { BoxReport } from '../apps/validator/verifyBox.ts'
 import type { CheckedEvidence } from '../core/certificate/checkEvidence.ts'
 import type { Judgement } from '../core/certificate/judgeRun.ts'
 
@@ -24,9 +25,8 @@ export function exitOfCheck(checked: CheckedEvidence): number {
  * How "verify" ends: as its verdict, but a device that failed is a fault unless the verdict is worse. A prover that gave
  * up before it could know what would be opened is a fault too; afterwards it is a rejection (attack 34).
  */
-export function exitOfReport(judgement: Pick<Judgement, 'outcome' | 'reason' | 'claim'>, failed: number): number {
+export function exitOfReport({ judgement, gaveUp }: Pick<BoxReport, 'judgement' | 'gaveUp'>, failed: number): number {
+  if (gaveUp) return EXIT.fault
   const exit = exitOf(judgement)
-  const { reason } = judgement
-  if (reason !== null) return reason.code === 'REFUSED' && reason.expected === 'roots' ? EXIT.fault : exit
-  return exit !== EXIT.rejected && failed > 0 ? EXIT.fault : exit
+  return judgement.reason === null && exit !== EXIT.rejected && failed > 0 ? EXIT.fault : exit
 }

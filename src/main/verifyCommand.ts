@@ -132,7 +132,7 @@ async function verify(
       people.line(`  signed by ${toHex(signer.publicKey)}`)
       people.line(`  next           npx touchstone check ${out}`)
     }
-    return exitOfReport(report.judgement, failedDevices(shown).length)
+    return exitOfReport(report, failedDevices(shown).length)
   } finally {
     await Promise.all([checker.close(), walkChecker.close()])
   }
@@ -151,7 +151,7 @@ function summaryOf(certificate: string, signer: Signer): string {
 const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')}.json`
 
 function reportJson(report: BoxReport, file: string, catalogue: Catalogue) {
-  const { certificate: _, window: __, proverKey, runId, ...rest } = report
+  const { certificate: _, window: __, gaveUp: ___, proverKey, runId, ...rest } = report
   const models = report.judgement.devices.map(({ identity }) => buyerName(identity, catalogue))
   return { ...rest, models, proverKey: toHex(proverKey), runId: toHex(runId), certificate: file }
 }

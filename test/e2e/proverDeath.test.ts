@@ -16,7 +16,12 @@ async function greeted(command: readonly string[], nodeOptions = '') {
   const box = openLocalBox({ command, env: { ...process.env, NODE_OPTIONS: nodeOptions } })
   const child = await box.start(never)
   const session = new ProverSession(child, systemClock)
-  const fault: unknown = await greetProver(session, systemClock, systemRandomness, never).catch((error) => error)
+  const fault: unknown = await greetProver({
+    session,
+    clock: systemClock,
+    randomness: systemRandomness,
+    signal: never,
+  }).catch((error) => error)
   const { code } = await child.ended
   await box.close()
   if (!(fault instanceof TouchstoneError)) throw new Error('the prover was ready', { cause: fault })
@@ -70,7 +75,8 @@ test("a line that was cut is nobody's lie: the network is blamed, not the prover
     ended,
     stop: async () => {},
   }
-  const greeting = greetProver(new ProverSession(cut, systemClock), systemClock, systemRandomness, never)
+  const session = new ProverSession(cut, systemClock)
+  const greeting = greetProver({ session, clock: systemClock, randomness: systemRandomness, signal: never })
   await expect(greeting).rejects.toMatchObject({ detail: { code: 'BOX_CONNECTION_LOST' }, blame: 'network' })
 })
 

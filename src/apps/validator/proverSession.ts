@@ -1,4 +1,6 @@
+import { decodeJson } from '../../core/bytes/decodeJson.ts'
 import { DecodeError } from '../../core/bytes/reader.ts'
+import { details } from '../../core/inventory/inventory.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { ANSWERS, type Answer, type HostAnswer, type HostOrder, type Order } from '../../core/wire/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -182,3 +184,18 @@ const MAX_TELEMETRY_BYTES = 2 * 2 ** 20
 
 /** What keeping a sample costs besides its bytes. */
 const TELEMETRY_OVERHEAD_BYTES = 256
+
+/** Claims of the cards about themselves during the run; what is not well formed is left out, it proves nothing anyway. */
+export function readTelemetry(samples: readonly { readonly device: number; readonly sample: Uint8Array }[]): unknown[] {
+  const step = Math.max(1, Math.ceil(samples.length / MOST_SAMPLES))
+  return samples.flatMap(({ device, sample }, i) => {
+    if (i % step !== 0) return []
+    try {
+      return [{ device, ...decodeJson(sample, details, 'telemetry') }]
+    } catch {
+      return []
+    }
+  })
+}
+
+const MOST_SAMPLES = 256

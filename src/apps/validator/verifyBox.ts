@@ -8,22 +8,20 @@ import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { Precision } from '../../core/params/precision.ts'
 import type { Preset } from '../../core/params/presets.ts'
 import type { Challenge } from '../../core/proof/challenge.ts'
+import { openingRanges } from '../../core/proof/openingRanges.ts'
 import type { PlannedPart } from '../../core/proof/partKinds.ts'
-import type { Run } from '../../core/proof/verifyPart.ts'
+import type { RejectReason } from '../../core/proof/reasons.ts'
 import { type RunWindow, windowOf } from '../../core/schedule/runWindow.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import type { WalkChecker } from '../../ports/walkChecker.ts'
-import { greetProver, roundTripUs as roundTripUsOf } from './greetProver.ts'
+import { type Asking, BoxRun, type Done, type RunState } from './boxRun.ts'
+import { type Conducted, Exchange, type Progress } from './exchange.ts'
+import { type Greeting, greetProver, type Line, type ProverFault, roundTripUs } from './greetProver.ts'
 import { HostParts } from './hostParts.ts'
-import type { Progress } from './partConductor.ts'
-import { ProverSession } from './proverSession.ts'
-import { readTelemetry } from './readTelemetry.ts'
-import type { ProverFault } from './rejection.ts'
-import { runOnDevices } from './runOnDevices.ts'
-import { verifyAll } from './verifyAll.ts'
+import { ProverSession, readTelemetry } from './proverSession.ts'
 
 /** What the validator asks for. None of it comes from the box. */
 export interface VerifyOptions {
@@ -79,6 +77,8 @@ export interface BoxReport {
   readonly telemetry: readonly unknown[]
   /** What the prover said of devices that failed in mid-run; the judgement is of the others. */
   readonly faults: readonly ProverFault[]
+  /** The prover gave up before it could know what would be opened: a fault, though the run is rejected. */
+  readonly gaveUp: boolean
   readonly judgement: Judgement
   /** When the judged run took place, by our clock; null where no part of it was finished. */
   readonly window: RunWindow | null
@@ -90,97 +90,138 @@ export interface BoxReport {
   readonly seconds: number
 }
 
-/** The main job: connect, install, detect, challenge, compute, commit, open, verify, identify; the report is the outcome. */
+/** The main job, from an address to a certificate; whatever happens, the prover is stopped and the box given back. */
 export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal: AbortSignal): Promise<BoxReport> {
-  const { clock, randomness, signer, catalogue } = deps
+  const { clock, randomness, onStep } = deps
   const startedAt = clock.wallTime().toISOString()
   const startedUs = clock.monotonicUs()
-  return await withProver(deps, signal, async (box, session) => {
-    const greeting = await greetProver(session, clock, randomness, signal) // detect
-    deps.onStep?.({ step: 'detected', inventory: greeting.inventory, roundTripSeconds: greeting.roundTripSeconds })
-    const host = await hostParts(session, greeting.inventory, deps, signal)
-    const conducted = await runOnDevices({ options, greeting, session }, host.watching, signal) // challenge, compute, commit, open
-    const { inventory, proverKey } = conducted.greeting
-    const run: Run = { challenge: conducted.challenge, parts: conducted.parts }
-    const shown = conducted.rejected ? [] : await host.finish()
-    const rejected = conducted.rejected ?? (await verifyAll(run, deps, signal)) // verify
-    const deviceClasses = inventory.devices.map((device) => device.class)
-    const { preset, program, validSeconds } = options
-    const roundTripUs = roundTripUsOf(conducted.greeting)
-    const claim = options.claim === null ? null : plainClaim(options.claim)
-    const offered = inventory.devices.map(({ precisions }) => precisions)
-    const asked = { run, preset, deviceClasses, offered, catalogue, claim, roundTripUs, rejected }
-    const judgement = judgeRun(asked) // identify
-    const seconds = (clock.monotonicUs() - startedUs) / 1e6
-    const issuedMs = clock.wallTime().getTime()
-    const telemetry = readTelemetry(session.telemetry)
-    const judged = { preset: preset.name, claim, inventory, telemetry, judgement, catalogue, roundTripUs }
-    const certificate = issueCertificate(
-      { ...conducted, run, program, issuedMs, validSeconds, seconds, ...judged },
-      signer,
-    )
-    const { address, access } = box
-    const { runId } = run.challenge
-    return {
-      address,
-      access,
-      preset: preset.name,
-      proverKey,
-      runId,
-      inventory,
-      roundTripSeconds: conducted.greeting.roundTripSeconds,
-      telemetry,
-      faults: conducted.faults,
-      judgement,
-      window: windowOf(run.challenge, run.parts, conducted.startedUs),
-      host: shown,
-      certificate,
-      startedAt,
-      seconds,
-    }
-  })
-}
-
-/** §12: the box around the devices, where it is to be measured. `watching` is what the run is told to report to. */
-async function hostParts(session: ProverSession, { host }: Inventory, deps: VerifyDeps, signal: AbortSignal) {
-  const { walkChecker: checker, clock, randomness, onStep } = deps
-  if (!checker) return { watching: deps, finish: async () => [] }
-  const parts = new HostParts({ session, checker, clock, randomness, host }, signal)
-  await parts.prepare()
-  const watching: VerifyDeps = {
-    ...deps,
-    onStep: (step) => {
-      parts.watch(step)
-      onStep?.(step)
-    },
-  }
-  const finish = () => {
-    onStep?.({ step: 'host' })
-    return parts.finish()
-  }
-  return { watching, finish }
-}
-
-/** Connect, install, start; whatever happens, the prover is stopped and the box given back. */
-async function withProver<T>(
-  deps: VerifyDeps,
-  signal: AbortSignal,
-  work: (box: RemoteBox, session: ProverSession) => Promise<T>,
-): Promise<T> {
-  deps.onStep?.({ step: 'connect' })
+  onStep?.({ step: 'connect' })
   const box = await deps.connect(signal)
   try {
-    deps.onStep?.({ step: 'install' })
+    onStep?.({ step: 'install' })
     await box.install(signal)
-    deps.onStep?.({ step: 'detect' })
-    const session = new ProverSession(await box.start(signal), deps.clock)
+    onStep?.({ step: 'detect' })
+    const session = new ProverSession(await box.start(signal), clock)
     try {
-      return await work(box, session)
+      const line = { session, clock, randomness, signal }
+      const greeting = await greetProver(line)
+      const { inventory, roundTripSeconds } = greeting
+      onStep?.({ step: 'detected', inventory, roundTripSeconds })
+      const host = deps.walkChecker
+        ? new HostParts({ ...line, checker: deps.walkChecker, host: inventory.host }, signal)
+        : null
+      await host?.prepare()
+      const watching = (step: Step) => {
+        host?.watch(step)
+        onStep?.(step)
+      }
+      const verify = (one: Conducted, told?: VerifyDeps['onStep']) => verifyAll(one, deps.checker, told, signal)
+      const run = new BoxRun({ options, line, verify, onStep: watching })
+      const done = await conduct(run, greeting, { ...deps, onStep: watching }, line)
+      if (host && !done.rejected) onStep?.({ step: 'host' })
+      const shown = host && !done.rejected ? await host.finish() : []
+      const rejected = done.rejected ?? (await verify(done, onStep))
+      const told = { faults: run.faults, telemetry: readTelemetry(session.telemetry), startedAt, startedUs }
+      const judged = judge({ ...done, rejected }, told, options, deps)
+      return { address: box.address, access: box.access, host: shown, ...judged }
     } finally {
       await session.stop()
     }
   } finally {
     await box.close()
+  }
+}
+
+/** Challenge after challenge, until one of them is the last word. */
+async function conduct(run: BoxRun, greeting: Greeting, deps: VerifyDeps, line: Line): Promise<Done> {
+  let state: RunState = { at: 'plan', greeting }
+  while (state.at !== 'over') {
+    try {
+      state = state.at === 'plan' ? run.plan(state.greeting) : await run.after(state, await ask(state, deps, line))
+    } catch (error) {
+      state = await run.afterFault(state, error)
+    }
+  }
+  return state.done
+}
+
+function ask({ at, greeting, inputs, plan }: Asking, deps: VerifyDeps, line: Line): Promise<Conducted> {
+  const isRun = at === 'run' || at === 'again'
+  const onProgress = (progress: Progress) => isRun && deps.onStep?.({ step: 'compute', progress, parts: plan })
+  const to = { proverKey: greeting.proverKey, deviceCount: inputs.devices.length, signer: deps.signer }
+  return askParts(new Exchange({ plan, ...to, onProgress }, line), isRun ? deps.beforeStart : undefined)
+}
+
+/** §4: one challenge, part by part; the first rule that is broken ends it. */
+export async function askParts(exchange: Exchange, beforeStart?: VerifyDeps['beforeStart']): Promise<Conducted> {
+  const { challenge } = exchange
+  let rejected = await exchange.askReady() // challenge
+  for (let p = 0; p < challenge.parts.length && !rejected; p++) {
+    await beforeStart?.(p, challenge)
+    const part = await exchange.start(p) // compute
+    rejected = await exchange.collectRoots(part) // commit
+    rejected ??= await exchange.collectOpenings(part) // open
+    rejected ??= exchange.keep(part) // verify the roots; the openings follow when the cards are done
+  }
+  return exchange.ended(rejected ?? (await exchange.askResult()))
+}
+
+/** Every opening of a run so far; the first that does not hold, or null. */
+async function verifyAll(
+  run: Conducted,
+  checker: OpeningChecker,
+  onStep: VerifyDeps['onStep'],
+  signal: AbortSignal,
+): Promise<RejectReason | null> {
+  const ranges = openingRanges(run)
+  const of = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
+  let done = 0
+  const onDone = (openings: number) => {
+    done += openings
+    onStep?.({ step: 'verify', done, of })
+  }
+  return await checker.check(run, ranges, onDone, signal)
+}
+
+interface Told extends Pick<BoxReport, 'faults' | 'telemetry' | 'startedAt'> {
+  readonly startedUs: number
+}
+
+/** What the evidence makes of the box, and its certificate. */
+function judge(
+  done: Done,
+  { faults, telemetry, startedAt, startedUs }: Told,
+  { preset, program, validSeconds, ...options }: VerifyOptions,
+  { clock, signer, catalogue }: VerifyDeps,
+): Omit<BoxReport, 'address' | 'access' | 'host'> {
+  const { challenge, parts, rejected, greeting } = done
+  const run = { challenge, parts }
+  const { inventory, proverKey, roundTripSeconds } = greeting
+  const claim = options.claim === null ? null : plainClaim(options.claim)
+  const told = { claim, catalogue, roundTripUs: roundTripUs(greeting) }
+  const deviceClasses = inventory.devices.map((device) => device.class)
+  const offered = inventory.devices.map(({ precisions }) => precisions)
+  const judgement = judgeRun({ run, preset, deviceClasses, offered, rejected, ...told })
+  const seconds = (clock.monotonicUs() - startedUs) / 1e6
+  const issued = { program, issuedMs: clock.wallTime().getTime(), validSeconds, seconds, preset: preset.name }
+  const certificate = issueCertificate(
+    { ...done, ...issued, ...told, run, faults, inventory, telemetry, judgement },
+    signer,
+  )
+  return {
+    preset: preset.name,
+    proverKey,
+    runId: challenge.runId,
+    inventory,
+    roundTripSeconds,
+    telemetry,
+    faults,
+    gaveUp: done.gaveUp !== null,
+    judgement,
+    window: windowOf(challenge, parts, done.startedUs),
+    certificate,
+    startedAt,
+    seconds,
   }
 }
 

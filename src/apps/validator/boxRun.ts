@@ -1,0 +1,156 @@
+import { lengthen, shortParts, timedParts } from '../../core/certificate/shortParts.ts'
+import type { Precision } from '../../core/params/precision.ts'
+import type { PlannedPart } from '../../core/proof/partKinds.ts'
+import type { PlanInputs, Timings } from '../../core/proof/planPart.ts'
+import { chooseSize, planRun, planSizing, planTiming } from '../../core/proof/planRun.ts'
+import { explainReason, type RejectReason } from '../../core/proof/reasons.ts'
+import { timingsOf } from '../../core/proof/timingsOf.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
+import { fault } from '../shared/faults.ts'
+import type { Conducted } from './exchange.ts'
+import {
+  type Greeting,
+  greetLeft,
+  type Line,
+  type ProverFault,
+  proverFault,
+  roundTripUs,
+  saidIn,
+} from './greetProver.ts'
+import { planInputs } from './planInputs.ts'
+import type { Step, VerifyOptions } from './verifyBox.ts'
+
+/** What is asked next. Two short calibrations come before the run itself, and a run that was over too soon is asked again. */
+export interface Asking {
+  readonly at: 'sizing' | 'timing' | 'run' | 'again'
+  readonly greeting: Greeting
+  readonly inputs: PlanInputs
+  readonly plan: readonly PlannedPart[]
+  /** What the calibration of sizes showed. */
+  readonly sizes: Timings
+}
+
+export type Done = Conducted & { readonly greeting: Greeting }
+
+/** Where the run on a box stands. */
+export type RunState =
+  | { readonly at: 'plan'; readonly greeting: Greeting }
+  | Asking
+  | { readonly at: 'over'; readonly done: Done }
+
+type OnStep = (step: Step) => void
+
+export interface BoxRunInputs {
+  readonly options: VerifyOptions
+  readonly line: Line
+  /** The first opening of a run that does not hold. */
+  readonly verify: (run: Conducted, told?: OnStep) => Promise<RejectReason | null>
+  readonly onStep: OnStep
+}
+
+/** So often a run begins anew without a device that failed: a box must not draw its rates as often as it likes. */
+const MOST_FAILED = 3
+
+/**
+ * §4.0, §4.3: which challenge follows which. Where the prover says that a device failed before it could know what would
+ * be opened, the openings so far are verified and everything begins anew, under a fresh challenge, on the devices left.
+ */
+export class BoxRun {
+  /** What the prover told of devices that failed. */
+  readonly faults: ProverFault[] = []
+  readonly #inputs: BoxRunInputs
+  /** The last run whose clock has run. */
+  #begun: Done | null = null
+
+  constructor(inputs: BoxRunInputs) {
+    this.#inputs = inputs
+  }
+
+  plan(greeting: Greeting): Asking {
+    const { options, onStep } = this.#inputs
+    const inputs = planInputs(options, greeting)
+    onStep({ step: 'calibrate' })
+    const first = { greeting, inputs, sizes: new Map() }
+    const { preset } = inputs
+    if (preset.name === 'tiny') return { ...first, at: 'run', plan: planRun(inputs, () => preset.size, new Map()) }
+    const sizing = planSizing(inputs)
+    return sizing.length > 0 ? { ...first, at: 'sizing', plan: sizing } : timing(first)
+  }
+
+  async after(asking: Asking, conducted: Conducted): Promise<RunState> {
+    if (asking.at === 'run' || asking.at === 'again') return await this.#afterRun(asking, conducted)
+    return await this.#afterCalibration(asking, conducted)
+  }
+
+  /**
+   * Its results are discarded. A prover that is slow on purpose here only gets asked for less, and is then judged by what
+   * it was asked. One that did not compute what it sent is caught by its openings before the run begins (attack 72).
+   */
+  async #afterCalibration(asking: Asking, conducted: Conducted): Promise<RunState> {
+    const { greeting, inputs } = asking
+    const { challenge, parts, rejected, gaveUp } = conducted
+    const forged = await this.#inputs.verify(conducted)
+    if (forged) {
+      const caught = { ...forged, got: 'a calibration that was not computed' }
+      return { at: 'over', done: { ...conducted, parts: [], rejected: caught, greeting } }
+    }
+    if (gaveUp) throw proverFault(gaveUp)
+    if (rejected) throw fault('CALIBRATION_FAILED', { reason: rejected.code, why: explainReason(rejected) })
+    const timings = timingsOf(challenge, parts, inputs.roundTripSeconds)
+    if (asking.at === 'sizing') return timing({ ...asking, sizes: timings })
+    return { ...asking, at: 'run', plan: planRun(inputs, sizeOf(asking), timings) }
+  }
+
+  async #afterRun(asking: Asking, conducted: Conducted): Promise<RunState> {
+    const { greeting, plan } = asking
+    const { verify, options, onStep } = this.#inputs
+    const done: Done = { ...conducted, greeting }
+    this.#begun = done
+    const timed = { run: done, preset: options.preset, roundTripUs: roundTripUs(greeting) }
+    const isShort = asking.at === 'run' && !done.rejected && shortParts(timed).length > 0
+    if (!done.gaveUp && !isShort) return { at: 'over', done }
+    // Who gives up because an earlier nonce showed that it is caught is rejected for that (attack 57); and a cheat that
+    // sees itself caught could end a later part early to have the run forgotten (attack 55).
+    const forged = await verify(done, onStep)
+    if (forged) return this.#over({ ...done, rejected: forged, gaveUp: null })
+    if (done.gaveUp) return (await this.#withoutDevice(greeting, done.gaveUp)) ?? { at: 'over', done }
+    onStep({ step: 'again' })
+    return { ...asking, at: 'again', plan: lengthen(plan, timedParts(timed)) }
+  }
+
+  #over(done: Done): RunState {
+    this.#begun = done
+    return { at: 'over', done }
+  }
+
+  /** Before any clock has run it is a fault; after that a box cannot take back what it showed, not as busy either (attack 61). */
+  async afterFault(state: RunState, error: unknown): Promise<RunState> {
+    if (!(error instanceof TouchstoneError) || state.at === 'over' || this.#inputs.line.signal.aborted) throw error
+    const said = saidIn(error)
+    const anew = said && (await this.#withoutDevice(state.greeting, said))
+    if (anew) return anew
+    if (this.#begun === null || (error.blame !== 'prover' && error.blame !== 'network')) throw error
+    return { at: 'over', done: this.#begun }
+  }
+
+  async #withoutDevice(before: Greeting, said: ProverFault): Promise<RunState | null> {
+    this.faults.push(said)
+    const left = this.faults.length <= MOST_FAILED ? await greetLeft(before, this.#inputs.line) : null
+    if (left === null) return null
+    this.#inputs.onStep({ step: 'lost', fault: said })
+    return { at: 'plan', greeting: left }
+  }
+}
+
+type Calibrating = Pick<Asking, 'greeting' | 'inputs' | 'sizes'>
+
+const sizeOf = ({ inputs, sizes }: Calibrating) => {
+  const sizing = planSizing(inputs)
+  return (precision: Precision) => chooseSize(inputs, precision, sizing, sizes)
+}
+
+const timing = (asking: Calibrating): Asking => ({
+  ...asking,
+  at: 'timing',
+  plan: planTiming(asking.inputs, sizeOf(asking)),
+})
