@@ -18,7 +18,6 @@ export const twice: PartKind<PartShape<'twice', 'int8'>> = {
     const second = { challenge, parts: parts.with(p, { ...parts[p]!, s: parts[p]!.z! }) }
     return once.verifier({ run: second, p, evidence: { ...evidence, roots }, ...rest })
   },
-  planTiming: () => [],
   plan: (inputs, size, timings) => [
     lasting(inputs, calibrationPart(inputs, twice, 'int8', size('int8')), inputs.partSeconds, timings),
   ],

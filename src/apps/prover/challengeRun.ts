@@ -79,8 +79,7 @@ export class ChallengeRun {
     const kind = kindOf(part)
     if (!this.#s || kind.phases.length > 1 !== (this.#z !== null)) throw wrongOrder('reveal before the roots')
     if (!equalBytes(nonceHash(nonce), part.nonceHash)) throw wrongOrder('a nonce that is not the committed one')
-    const z = this.#z
-    const query = queryHash({ x: this.#x, s: this.#s, nonce, ...(z ? { z } : {}), roots: this.#roots })
+    const query = queryHash({ x: this.#x, s: this.#s, nonce, z: this.#z, roots: this.#roots })
     const p = this.#queries.length
     const { parts } = this.#challenge
     const fill = kind.fill(parts, p)

@@ -54,7 +54,6 @@ export interface Answered {
 export type OpeningVerifier = (draw: Draw, path: Uint8Array) => RejectReason['code'] | null
 
 type Parts = readonly PartShape[]
-type Size = (precision: Precision) => number
 
 /**
  * All there is to know about a kind of part. A new one is a file in parts/ and a line in partKinds.ts.
@@ -82,9 +81,8 @@ export interface PartKind<S extends PartShape = PartShape> {
   /** Where the name of the kind does not say it all. */
   role?(parts: Parts, p: number): PartRole
   label?(part: PartShape): string
-  /** Its parts of the calibration, and of the run. */
-  planTiming(inputs: PlanInputs, size: Size): (S | PlannedPart)[]
-  plan(inputs: PlanInputs, size: Size, timings: Timings): (S | PlannedPart)[]
+  /** Its parts of a run, by what a calibration showed; without that, its parts of the calibration. */
+  plan(inputs: PlanInputs, size: (precision: Precision) => number, timings: Timings | null): (S | PlannedPart)[]
 }
 
 export const inMask = (mask: number, device: number): boolean => Math.floor(mask / 2 ** device) % 2 === 1

@@ -34,10 +34,7 @@ export function partRole(parts: readonly PartShape[], p: number): PartRole {
 }
 
 /** The part that part p is compared with, which may be itself, and the share of its rounds that are enough for that. */
-export function comparedWith(
-  parts: readonly PartShape[],
-  p: number,
-): { readonly part: number; readonly share: number } {
+export function comparedWith(parts: readonly PartShape[], p: number) {
   if (!isWhole(parts[p]!)) return { part: 0, share: ALONE_SHARE }
   const fill = kindOf(parts[p]!).fill(parts, p) ?? p
   return { part: fill, share: fill === p ? 1 : LINK_SHARE }

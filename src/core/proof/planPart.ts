@@ -57,8 +57,9 @@ export function calibrationPart<K extends string, P extends Precision>(
   }
 }
 
-/** The part with as many rounds as last so long. */
-export function lasting<S extends PartShape>(inputs: PlanInputs, part: S, seconds: number, timings: Timings): S {
+/** The part with as many rounds as last so long; as it is in a calibration. */
+export function lasting<S extends PartShape>(inputs: PlanInputs, part: S, seconds: number, timings: Timings | null): S {
+  if (!timings) return part
   const gap = timings.get(partKey(part))
   const rounds = plannedRounds(
     gap && seconds > 0 ? Math.ceil(seconds / gap.fastest) : inputs.preset.fixedRounds,

@@ -30,7 +30,7 @@ export function chooseSize(
 
 /** Second calibration, at the chosen sizes: how many rounds and passes fill the wanted time. Discarded too. */
 export const planTiming = (inputs: PlanInputs, size: (precision: Precision) => number): PlannedPart[] =>
-  PART_KINDS.flatMap((kind) => kind.planTiming(inputs, size))
+  PART_KINDS.flatMap((kind) => kind.plan(inputs, size, null))
 
 /** The run itself: the parts of every kind, and each device alone where there are several. */
 export function planRun(inputs: PlanInputs, size: (precision: Precision) => number, timings: Timings): PlannedPart[] {

@@ -5,8 +5,8 @@ export interface QueryInputs {
   readonly x: Uint8Array
   readonly s: Uint8Array
   readonly nonce: Uint8Array
-  /** Only in a memory part. */
-  readonly z?: Uint8Array
+  /** Only where a second phase was begun. */
+  readonly z?: Uint8Array | null
   /** Device by device, rounds ascending. */
   readonly roots: readonly (readonly Uint8Array[])[]
 }

@@ -16,7 +16,7 @@ export interface Run {
 export function partQuery({ challenge, parts }: Run, p: number): Uint8Array {
   const { s, z, nonce, devices } = parts[p]!
   const x = challengeHash(encodeChallenge(challenge))
-  return queryHash({ x, s, nonce, ...(z ? { z } : {}), roots: devices.map((device) => device.roots) })
+  return queryHash({ x, s, nonce, z, roots: devices.map((device) => device.roots) })
 }
 
 /** §4.3: every device named must have sent every root, in time, and nothing else. */

@@ -25,7 +25,6 @@ export const link: PartKind<PartShape<'link', 'int8'>> = {
       : 'needs a memory part of all of several devices before it'
   },
   leastUs: () => 0,
-  planTiming: () => [],
   // Planned with the fill it reads.
   plan: () => [],
 }

@@ -27,14 +27,9 @@ export const memory: PartKind<MemoryPart> = {
   ],
   leastUs: (_, { passSeconds }, roundTripUs) =>
     passSeconds > 0 ? Math.max(LEAST_PASS_SECONDS * 1e6, LEAST_PASS_ROUND_TRIPS * roundTripUs) : 0,
-  planTiming: (inputs) => {
-    if (!inputs.memory) return []
-    const part = whole(inputs)
-    const kept = inputs.devices.map((device, d) => Math.min(part.kept[d]!, timedFill(device)))
-    return [{ ...part, kept, rounds: timedPasses(inputs) }]
-  },
   plan: (inputs, _, timings) => {
     if (!inputs.memory) return []
+    if (!timings) return [timed(inputs)]
     const part = lasting(inputs, timings)
     return inputs.devices.length < 2 ? [part] : [part, linkOver(part, inputs)]
   },
@@ -46,6 +41,12 @@ function whole(inputs: PlanInputs): MemoryPart {
   const size = Math.min(...inputs.devices.map((device) => memorySize(inputs.preset, device, k)))
   const kept = inputs.devices.map((device) => keptRounds(inputs.preset, device, size, k))
   return { ...calibrationPart(inputs, memory, 'int8', size), kept }
+}
+
+function timed(inputs: PlanInputs): MemoryPart {
+  const part = whole(inputs)
+  const kept = inputs.devices.map((device, d) => Math.min(part.kept[d]!, timedFill(device)))
+  return { ...part, kept, rounds: timedPasses(inputs) }
 }
 
 /** A pass over a few megabytes measures the threads of a CPU waking up, not its memory; rounds of a card are large. */

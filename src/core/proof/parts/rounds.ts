@@ -20,13 +20,11 @@ export const rounds: PartKind<PartShape<'rounds'>> = {
     return first === p ? 'peak' : 'sustained'
   },
   label: ({ precision }) => precision,
-  planTiming: (inputs, size) =>
-    inputs.precisions.map((precision) => calibrationPart(inputs, rounds, precision, size(precision))),
   plan: (inputs, size, timings) => {
     const { precisions, partSeconds, sustainedSeconds } = inputs
     const sustained = precisions.includes('bf16') ? 'bf16' : precisions[0]
     const asked = precisions.map((precision) => ({ precision, seconds: partSeconds }))
-    if (sustainedSeconds > 0 && sustained) asked.push({ precision: sustained, seconds: sustainedSeconds })
+    if (timings && sustainedSeconds > 0 && sustained) asked.push({ precision: sustained, seconds: sustainedSeconds })
     return asked.map(({ precision, seconds }) =>
       lasting(inputs, calibrationPart(inputs, rounds, precision, size(precision)), seconds, timings),
     )
