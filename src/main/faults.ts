@@ -4,17 +4,6 @@ const DIAL_OUT = 'Check that "touchstone provider --dial-out" runs there and nam
 
 /** Every fault of the commands. */
 export const fault = faultsOf({
-  BACKUP_NOT_WRITTEN: {
-    blame: 'user',
-    retry: true,
-    message: 'the backup {file} was not written ({why}); nothing is left of it',
-    nextStep: 'Check that the disk has room and the folder is writable.',
-  },
-  BACKUP_UNREADABLE: {
-    blame: 'user',
-    message: '{file} cannot be read as a backup; nothing was restored',
-    nextStep: 'Name a file written by "touchstone validator backup".',
-  },
   BAD_ADDRESS: {
     blame: 'user',
     message: '{text} is not the address of a provider',
@@ -29,11 +18,6 @@ export const fault = faultsOf({
     blame: 'user',
     message: '{path} does not hold requirements',
     nextStep: 'Use JSON with some of {fields}.',
-  },
-  CANNOT_LISTEN: {
-    blame: 'user',
-    message: '{part} on {host}:{port}: {why}',
-    nextStep: 'Choose another {setting}, or stop what uses this one.',
   },
   CONFIG_UNREADABLE: {
     blame: 'user',

@@ -1,17 +1,22 @@
+import { z } from 'zod'
 import { factText } from './factText.ts'
 
+const least = z.number().positive().optional()
+
 /** What a network asks of a box at the least; a field left out asks nothing. */
-export interface Requirements {
-  readonly gpuCount?: number
-  readonly gpuMemoryBytes?: number
-  readonly bf16OpsPerSec?: number
-  readonly cpuWhetstoneMips?: number
-  readonly ramBytes?: number
-  readonly diskBytes?: number
-  readonly diskBandwidth?: number
+export const requirementsSchema = z.strictObject({
+  gpuCount: z.int().positive().optional(),
+  gpuMemoryBytes: least,
+  bf16OpsPerSec: least,
+  cpuWhetstoneMips: least,
+  ramBytes: least,
+  diskBytes: least,
+  diskBandwidth: least,
   /** Catalogue ids that are accepted; empty or left out accepts all. */
-  readonly models?: readonly string[]
-}
+  models: z.array(z.string()).readonly().optional(),
+})
+
+export type Requirements = z.infer<typeof requirementsSchema>
 
 export interface BoxFacts {
   readonly gpuCount: number

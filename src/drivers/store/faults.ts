@@ -2,6 +2,17 @@ import { faultsOf } from '../../ports/errors.ts'
 
 /** Every fault of this folder. */
 export const fault = faultsOf({
+  BACKUP_NOT_WRITTEN: {
+    blame: 'user',
+    retry: true,
+    message: 'the backup {file} was not written ({why}); nothing is left of it',
+    nextStep: 'Check that the disk has room and the folder is writable.',
+  },
+  BACKUP_UNREADABLE: {
+    blame: 'user',
+    message: '{file} cannot be read as a backup; nothing was restored',
+    nextStep: 'Name a file written by "touchstone validator backup".',
+  },
   BAD_STORE_ADDRESS: {
     blame: 'user',
     message: 'the store is neither embedded:FOLDER nor postgres://…',

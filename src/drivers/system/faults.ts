@@ -2,6 +2,11 @@ import { faultsOf } from '../../ports/errors.ts'
 
 /** Every fault of this folder. */
 export const fault = faultsOf({
+  CANNOT_LISTEN: {
+    blame: 'user',
+    message: '{part} on {host}:{port}: {why}',
+    nextStep: 'Choose another {setting}, or stop what uses this one.',
+  },
   BAD_KEY_FILE: {
     blame: 'user',
     message: '{path} does not hold a key',

@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
+import { compareProduct, type ProductRow } from '../../apps/bench/compareProduct.ts'
 import { PRECISION_NAMES, type Precision } from '../../core/params/precision.ts'
-import { PRESETS } from '../../core/params/presets.ts'
-import { classK, largestSize } from '../../core/proof/sizeClass.ts'
 import { formatOps } from '../../core/units/format.ts'
 import { openDevices } from '../../drivers/gpu/openDevices.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
-import type { ChainTask, Device } from '../../ports/device.ts'
+import type { Device } from '../../ports/device.ts'
 import { EXIT } from '../exitCodes.ts'
 import { DEVICES_HELP, readDevices, readModel, readNumber, readPrecisions, readWhole } from '../parseOptions.ts'
 import { bar } from '../render/showSteps.ts'
@@ -20,18 +19,6 @@ interface BenchFlags {
   readonly size?: number
   readonly devices: string
   readonly json?: boolean
-}
-
-interface Row {
-  readonly device: string
-  readonly precision: Precision
-  readonly size: number
-  readonly k: number
-  /** Null on a device that has no bare product: nothing outside the proof multiplies on a CPU here. */
-  readonly bareOpsPerSec: number | null
-  readonly provenOpsPerSec: number
-  /** Proven over bare, both measured in this run, interleaved. */
-  readonly ratio: number | null
 }
 
 export function addBenchCommand(program: Command, context: CommandContext): void {
@@ -63,17 +50,19 @@ async function benchEither(
   return await benchWorkload(flags, context, signal)
 }
 
+const system = { clock: systemClock, randomness: systemRandomness }
+
 async function bench(flags: BenchFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
   const terminal = openTerminal(process.stdout, env)
   const faults: unknown[] = []
   const devices = await openDevices(flags.devices, (fault) => faults.push(fault))
-  const rows: Row[] = []
+  const rows: ProductRow[] = []
   try {
     for (const device of devices) {
       if (!flags.json) showHeading(device, terminal)
       for (const precision of flags.precisions ?? PRECISION_NAMES) {
         if (!device.facts.precisions.includes(precision)) continue
-        const row = await measure(device, precision, flags, signal)
+        const row = await compareProduct(device, precision, { ...flags, ...system }, signal)
         rows.push(row)
         if (!flags.json) showRow(row, terminal)
       }
@@ -86,58 +75,13 @@ async function bench(flags: BenchFlags, { env }: CommandContext, signal: AbortSi
   }
 }
 
-/** Bare and proven take turns on the same operands, so that both see the same clocks and neighbours. */
-async function measure(device: Device, precision: Precision, flags: BenchFlags, signal: AbortSignal): Promise<Row> {
-  const { class: deviceClass, freeBytes, name } = device.facts
-  const k = classK(PRESETS.mainnet, deviceClass, precision)
-  const slow = deviceClass === 'cpu' && precision === 'fp32' ? 256 : deviceClass === 'cpu' ? 1024 : 16384
-  const size = flags.size ?? Math.min(slow, largestSize(PRESETS.mainnet, deviceClass, precision, k, 0.9 * freeBytes))
-  const task = (rounds: number): ChainTask => ({
-    kind: 'rounds',
-    precision,
-    m: size,
-    n: size,
-    k,
-    rounds,
-    seed: systemRandomness.bytes(32),
-  })
-  const warm = await timeChain(device, task(2), signal)
-  const rounds = Math.max(2, Math.ceil((flags.seconds * 1e6) / TURNS / (warm / 2)))
-  let bare = 0
-  let proven = 0
-  for (let turn = 0; turn < TURNS; turn++) {
-    const next = task(rounds)
-    bare += (await device.runBare?.(next, signal)) ?? 0
-    proven += await timeChain(device, next, signal)
-  }
-  await device.release()
-  const ops = TURNS * rounds * 2 * size * size * k
-  return {
-    device: name,
-    precision,
-    size,
-    k,
-    bareOpsPerSec: device.runBare ? (ops * 1e6) / bare : null,
-    provenOpsPerSec: (ops * 1e6) / proven,
-    ratio: device.runBare ? bare / proven : null,
-  }
-}
-
-const TURNS = 4
-
-async function timeChain(device: Device, task: ChainTask, signal: AbortSignal): Promise<number> {
-  const began = systemClock.monotonicUs()
-  await device.runChain(task, () => {}, signal)
-  return systemClock.monotonicUs() - began
-}
-
 function showHeading({ facts, runBare }: Device, { line, colours }: Terminal): void {
   line(`  ${colours.bold(facts.name)}`)
   if (!runBare) line(colours.dim('  no library multiplies on a CPU here, so there is nothing bare to compare with'))
   line(colours.dim(`  precision  m = n  k      proven       ${runBare ? 'bare         proven / bare' : ''}`.trimEnd()))
 }
 
-function showRow({ precision, size, k, bareOpsPerSec, provenOpsPerSec, ratio }: Row, { line }: Terminal): void {
+function showRow({ precision, size, k, bareOpsPerSec, provenOpsPerSec, ratio }: ProductRow, { line }: Terminal): void {
   const cells = [precision.padEnd(10), String(size).padEnd(6), String(k).padEnd(6), formatOps(provenOpsPerSec)]
   const compared =
     bareOpsPerSec === null || ratio === null

@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import type { IncomingMessage, Server } from 'node:http'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { type HttpBindings, serve } from '@hono/node-server'
+import type { HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { createApi } from '../../apps/api/createApi.ts'
 import { createLiveRuns } from '../../apps/shared/createLiveRuns.ts'
@@ -18,29 +15,22 @@ import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import { httpHeight } from '../../drivers/chain/httpHeight.ts'
 import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { pinoLog } from '../../drivers/log/pinoLog.ts'
+import { backupStore } from '../../drivers/store/backup.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
-import { keepDoor } from '../../drivers/system/keepDoor.ts'
 import { loadSigner } from '../../drivers/system/keyFile.ts'
+import { listenHttp } from '../../drivers/system/listenHttp.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
+import { PROCESS_METRICS, watchProcess } from '../../drivers/system/watchProcess.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
-import type { Log } from '../../ports/log.ts'
-import type { Metrics } from '../../ports/metrics.ts'
 import type { Store } from '../../ports/store.ts'
-import { fault } from '../faults.ts'
 import { programName } from '../version.ts'
 import { ensureForeign, mayBeHere } from './foreignBox.ts'
-import { backupStore } from './validatorBackup.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
 import { openValidatorHub } from './validatorHub.ts'
 import { refuseFleetPassword, verifyJobs } from './validatorVerify.ts'
-
-const PROCESS_METRICS = [
-  { name: 'touchstone_event_loop_delay_seconds', help: 'Delay of the main thread, 99th percentile.', type: 'gauge' },
-  { name: 'touchstone_resident_bytes', help: 'Memory of the process.', type: 'gauge' },
-] as const
 
 /** The long-running validator: opens everything, runs until the signal, closes everything in turn. */
 export async function runValidator(
@@ -55,8 +45,9 @@ export async function runValidator(
   const closing: (() => Promise<void>)[] = []
   try {
     // The port first: it is known at once whether it is free, while a store may take seconds to open.
-    const door = config.api ? await listen(config.api, log) : null
+    const door = config.api ? await listenHttp(config.api) : null
     if (door) closing.unshift(door.close)
+    if (door) log.info('listening', door.at)
     const store = await openStore(config.store, config.base)
     closing.push(() => store.close())
     const metrics = textMetrics([...FLEET_METRICS, ...PROCESS_METRICS])
@@ -133,67 +124,3 @@ const apiOf = (config: ValidatorConfig, { score, ...deps }: ApiNeeds): Api =>
     clientOf: (c) => getConnInfo(c).remote.address ?? 'unknown',
     backup: () => backupStore(deps.store, resolve(config.base, config.backups)),
   })
-
-/** People who look, at once; watchers of live runs among them. */
-const API_PLACES = 1024
-/** How often Node looks for requests that never end. */
-const CHECK_MS = 5_000
-
-interface Door {
-  open(api: Api): void
-  close(): Promise<void>
-}
-
-async function listen({ host, port }: NonNullable<ValidatorConfig['api']>, log: Log): Promise<Door> {
-  let api: Api | null = null
-  const starting = () => Response.json({ error: { code: 'STARTING', message: 'not ready yet' } }, { status: 503 })
-  const server = serve({
-    fetch: (request, env) => api?.fetch(request, env) ?? starting(),
-    hostname: host,
-    port,
-    serverOptions: { connectionsCheckingInterval: CHECK_MS },
-  }) as Server
-  const seatOf = keepDoor(server, { places: API_PLACES, idleMs: null })
-  server.on('request', ({ socket }: IncomingMessage) => seatOf(socket).heard())
-  try {
-    await once(server, 'listening')
-  } catch (cause) {
-    throw cannotListen(host, port, cause)
-  }
-  const address = server.address()
-  log.info('listening', { host, port: typeof address === 'object' && address ? address.port : port })
-  return {
-    open: (made) => {
-      api = made
-    },
-    close: () =>
-      new Promise((done) => {
-        server.close(() => done())
-        server.closeAllConnections()
-      }),
-  }
-}
-
-const cannotListen = (host: string, port: number, cause: unknown) => {
-  const code = String((cause as { code?: unknown }).code ?? 'unknown')
-  const why = code === 'EADDRINUSE' ? 'another program uses the port' : code
-  return fault('CANNOT_LISTEN', { host, port, why, part: 'the API cannot listen', setting: 'api.port' }, cause)
-}
-
-const RESOLUTION_MS = 10
-
-function watchProcess(metrics: Metrics): () => Promise<void> {
-  // What it records includes its own interval.
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  delay.enable()
-  const timer = setInterval(() => {
-    metrics.set('touchstone_event_loop_delay_seconds', Math.max(0, delay.percentile(99) / 1e9 - RESOLUTION_MS / 1000))
-    metrics.set('touchstone_resident_bytes', process.memoryUsage.rss())
-    delay.reset()
-  }, 15_000)
-  timer.unref()
-  return async () => {
-    clearInterval(timer)
-    delay.disable()
-  }
-}

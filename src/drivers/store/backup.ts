@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
-import { fault } from '../faults.ts'
+import { fault } from './faults.ts'
 
 export interface Backup {
   readonly file: string

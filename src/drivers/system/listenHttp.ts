@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import type { IncomingMessage, Server } from 'node:http'
+import { serve } from '@hono/node-server'
+import { fault } from './faults.ts'
+import { keepDoor } from './keepDoor.ts'
+
+/** People who look, at once; watchers of live runs among them. */
+const API_PLACES = 1024
+/** How often Node looks for requests that never end. */
+const CHECK_MS = 5_000
+
+interface Api {
+  fetch(request: Request, env: object): Response | Promise<Response>
+}
+
+/** A port that answers "not ready yet" until there is something to answer with. */
+export interface Door {
+  readonly at: { readonly host: string; readonly port: number }
+  open(api: Api): void
+  close(): Promise<void>
+}
+
+export async function listenHttp({ host, port }: { readonly host: string; readonly port: number }): Promise<Door> {
+  let api: Api | null = null
+  const starting = () => Response.json({ error: { code: 'STARTING', message: 'not ready yet' } }, { status: 503 })
+  const server = serve({
+    fetch: (request, env) => api?.fetch(request, env) ?? starting(),
+    hostname: host,
+    port,
+    serverOptions: { connectionsCheckingInterval: CHECK_MS },
+  }) as Server
+  const seatOf = keepDoor(server, { places: API_PLACES, idleMs: null })
+  server.on('request', ({ socket }: IncomingMessage) => seatOf(socket).heard())
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    throw cannotListen({ host, port, part: 'the API cannot listen', setting: 'api.port' }, cause)
+  }
+  const address = server.address()
+  return {
+    at: { host, port: typeof address === 'object' && address ? address.port : port },
+    open: (made) => {
+      api = made
+    },
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** A port that cannot be had: whose setting it is, and whether another program uses it. */
+export function cannotListen(
+  asked: { readonly host: string; readonly port: number; readonly part: string; readonly setting: string },
+  cause: unknown,
+) {
+  const code = String((cause as { code?: unknown }).code ?? 'unknown')
+  return fault(
+    'CANNOT_LISTEN',
+    { ...asked, why: code === 'EADDRINUSE' ? 'another program uses the port' : code },
+    cause,
+  )
+}

@@ -1,0 +1,26 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Metrics } from '../../ports/metrics.ts'
+
+export const PROCESS_METRICS = [
+  { name: 'touchstone_event_loop_delay_seconds', help: 'Delay of the main thread, 99th percentile.', type: 'gauge' },
+  { name: 'touchstone_resident_bytes', help: 'Memory of the process.', type: 'gauge' },
+] as const
+
+const RESOLUTION_MS = 10
+
+/** Tells how busy this process is until the function it returns is called. */
+export function watchProcess(metrics: Metrics): () => Promise<void> {
+  // What it records includes its own interval.
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delay.enable()
+  const timer = setInterval(() => {
+    metrics.set('touchstone_event_loop_delay_seconds', Math.max(0, delay.percentile(99) / 1e9 - RESOLUTION_MS / 1000))
+    metrics.set('touchstone_resident_bytes', process.memoryUsage.rss())
+    delay.reset()
+  }, 15_000)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    delay.disable()
+  }
+}
