@@ -32,7 +32,7 @@ async function rate(store) {
   let done = 0
   const work = async (worker) => {
     for (;;) {
-      const [job] = await store.claimJobs({ owner: `w${worker}`, leaseMs: 60_000, limit: 1 })
+      const [job] = await store.takeJobs({ owner: `w${worker}`, holdMs: 60_000, limit: 1 })
       if (!job) return
       const result = {
         outcome: 'accepted',

@@ -77,8 +77,8 @@ export interface NewRound {
   readonly jobs: readonly PlannedJob[]
 }
 
-/** A job held under a lease. `attempt` is its fencing token: whoever holds an older one can store nothing. */
-export interface LeasedJob {
+/** A job that a validator has taken for a time. `attempt` is its fencing token: whoever holds an older one can store nothing. */
+export interface TakenJob {
   readonly id: number
   readonly round: number
   readonly boxId: string
@@ -92,9 +92,9 @@ export interface LeasedJob {
   readonly box: BoxRecord
 }
 
-export interface ClaimRequest {
+export interface TakeRequest {
   readonly owner: string
-  readonly leaseMs: number
+  readonly holdMs: number
   readonly limit: number
   /** A cohort of more than this is not waited for; `limit` where it is left out. */
   readonly places?: number
@@ -147,7 +147,7 @@ export interface BoxUpdate {
 /** How a job ends: with its result, what becomes of the box, and whether it is tried again. */
 export interface Finish {
   /** With the box as it was taken: what an address or claim that was changed since has earned is not the box's. */
-  readonly job: Pick<LeasedJob, 'id' | 'attempt' | 'box'>
+  readonly job: Pick<TakenJob, 'id' | 'attempt' | 'box'>
   readonly owner: string
   readonly result: NewResult
   readonly box: BoxUpdate
@@ -256,16 +256,16 @@ export interface Store {
 
   /** Adds a job outside the plan of a round; false when the same one is there already. */
   addJob(job: PlannedJob): Promise<boolean>
-  claimJobs(request: ClaimRequest): Promise<readonly LeasedJob[]>
-  /** Prolongs leases; answers the ids of those that are still held. */
-  extendLeases(request: {
+  takeJobs(request: TakeRequest): Promise<readonly TakenJob[]>
+  /** Holds jobs for longer; answers the ids of those that are still ours. */
+  keepJobs(request: {
     readonly owner: string
-    readonly leaseMs: number
-    readonly jobs: readonly Pick<LeasedJob, 'id' | 'attempt'>[]
+    readonly holdMs: number
+    readonly jobs: readonly Pick<TakenJob, 'id' | 'attempt'>[]
   }): Promise<readonly number[]>
-  /** Puts unfinished jobs back without counting a try. `owner` null: every lease, for a store with one user. */
-  releaseLeases(owner: string | null): Promise<number>
-  /** Stores the result and the box's state in one transaction; null when the lease is lost, and nothing is stored. */
+  /** Puts unfinished jobs back without counting a try. `owner` null: of every owner, for a store with one user. */
+  releaseJobs(owner: string | null): Promise<number>
+  /** Stores the result and the box's state in one transaction; null when the job is no longer held, and nothing is stored. */
   finishJob(finish: Finish): Promise<number | null>
   queue(): Promise<QueueState>
 

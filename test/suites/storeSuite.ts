@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BoxFilter, Finish, LeasedJob, Store } from '../../src/ports/store.ts'
+import type { BoxFilter, Finish, Store, TakenJob } from '../../src/ports/store.ts'
 import { entry, failedBox, finishOf, job, resultOf } from '../support/storeFixtures.ts'
 
 export interface StoreUnderTest {
@@ -26,7 +26,7 @@ const inventory = {
 
 const all = { after: null, limit: 100 }
 const owner = 'validator-a'
-const claim = { owner, leaseMs: 60_000, limit: 10 }
+const claim = { owner, holdMs: 60_000, limit: 10 }
 
 /** What every store promises; each driver runs all of it. */
 export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): void {
@@ -50,8 +50,8 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       a = `box-${n}a`
       b = `box-${n}b`
     })
-    const only = async (boxId: string): Promise<LeasedJob> => {
-      const taken = await store.claimJobs({ ...claim, limit: 100 })
+    const only = async (boxId: string): Promise<TakenJob> => {
+      const taken = await store.takeJobs({ ...claim, limit: 100 })
       return taken.find((leased) => leased.boxId === boxId)!
     }
 
@@ -90,7 +90,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       expect(await store.lastRound()).toMatchObject({ number, height: 360_000, jobs: 2, done: 0 })
       expect(await store.roundDue(3_600_000)).toBe(false)
       expect(await store.roundDue(-3_600_000)).toBe(true)
-      const taken = await store.claimJobs(claim)
+      const taken = await store.takeJobs(claim)
       expect(taken.map(({ boxId, round }) => [boxId, round])).toEqual([[a, number]])
       await store.finishJob(finishOf(taken[0]!, owner))
       await store.removeBox(b)
@@ -109,14 +109,14 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
     test('a leased job is nobody else’s until its lease runs out', async () => {
       await store.putBox(entry(a))
       await store.addJob(job(a, { round: n }))
-      const mine = (await store.claimJobs({ ...claim, leaseMs: 60_000 }))[0]!
+      const mine = (await store.takeJobs({ ...claim, holdMs: 60_000 }))[0]!
       expect(mine).toMatchObject({ boxId: a, attempt: 1, tries: 0, box: { id: a } })
-      expect(await store.claimJobs({ ...claim, owner: 'b' })).toEqual([])
-      expect(await store.extendLeases({ owner, leaseMs: -1, jobs: [mine] })).toEqual([mine.id])
-      expect(await store.claimJobs(claim)).toEqual([])
-      const theirs = (await store.claimJobs({ ...claim, owner: 'b' }))[0]!
+      expect(await store.takeJobs({ ...claim, owner: 'b' })).toEqual([])
+      expect(await store.keepJobs({ owner, holdMs: -1, jobs: [mine] })).toEqual([mine.id])
+      expect(await store.takeJobs(claim)).toEqual([])
+      const theirs = (await store.takeJobs({ ...claim, owner: 'b' }))[0]!
       expect(theirs).toMatchObject({ id: mine.id, attempt: 2 })
-      expect(await store.extendLeases({ owner, leaseMs: 60_000, jobs: [mine] })).toEqual([])
+      expect(await store.keepJobs({ owner, holdMs: 60_000, jobs: [mine] })).toEqual([])
       expect(await store.finishJob(finishOf(mine, owner))).toBeNull()
       expect((await store.history(a, all)).items).toEqual([])
       expect(await store.finishJob(finishOf(theirs, 'b'))).toBeGreaterThan(0)
@@ -128,11 +128,11 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.putBox(entry(a))
       await store.addJob(job(a, { round: n }))
       await store.addJob(job(a, { round: n, reason: 'changed' }))
-      const first = await store.claimJobs(claim)
+      const first = await store.takeJobs(claim)
       expect(first).toHaveLength(1)
-      expect(await store.claimJobs({ ...claim, owner: 'b' })).toEqual([])
+      expect(await store.takeJobs({ ...claim, owner: 'b' })).toEqual([])
       await store.finishJob(finishOf(first[0]!, owner))
-      const second = await store.claimJobs({ ...claim, owner: 'b' })
+      const second = await store.takeJobs({ ...claim, owner: 'b' })
       expect(second.map(({ reason }) => reason)).toEqual(['changed'])
       await store.finishJob(finishOf(second[0]!, 'b'))
     })
@@ -140,9 +140,9 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
     test('released jobs go back without a counted try', async () => {
       await store.putBox(entry(a))
       await store.addJob(job(a, { round: n }))
-      const [mine] = await store.claimJobs(claim)
-      expect(await store.releaseLeases('somebody else')).toBe(0)
-      expect(await store.releaseLeases(owner)).toBe(1)
+      const [mine] = await store.takeJobs(claim)
+      expect(await store.releaseJobs('somebody else')).toBe(0)
+      expect(await store.releaseJobs(owner)).toBe(1)
       expect(await store.finishJob(finishOf(mine!, owner))).toBeNull()
       const again = await only(a)
       expect(again).toMatchObject({ attempt: 2, tries: 0 })
@@ -163,7 +163,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const third = await only(a)
       expect(third).toMatchObject({ id: second.id, tries: 1, attempt: 2 })
       await store.finishJob(finishOf(third, owner, { retryInMs: 3_600_000, result, box: failedBox }))
-      expect((await store.claimJobs(claim)).filter(({ boxId }) => boxId === a)).toEqual([])
+      expect((await store.takeJobs(claim)).filter(({ boxId }) => boxId === a)).toEqual([])
       expect((await store.statistics()).rejectedByCode.LATE_ROOT).toBeGreaterThanOrEqual(2)
       await store.removeBox(a)
     })
@@ -224,7 +224,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const found = async (filter: BoxFilter) =>
         (await store.boxes({ provider, ...filter }, all)).items.map(({ id }) => id)
       const result = resultOf({ claimVerdict: 'different' })
-      const box = { ...finishOf({} as LeasedJob, owner).box, status: 'claim-unmet' } as const
+      const box = { ...finishOf({} as TakenJob, owner).box, status: 'claim-unmet' } as const
       expect(await finish(a, n, { result, box })).toMatchObject({ claimVerdict: 'different' })
       await finish(b, n, { result: resultOf({ claimVerdict: 'matches' }) })
       expect(await store.box(a)).toMatchObject({ status: 'claim-unmet', claimVerdict: 'different', score: 100 })
@@ -281,7 +281,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
     test('attack 78: score, terms and history of acceptance end with the address and the claim they were earned under', async () => {
       const claimed = entry(a, { claim: 'L4' })
       const terms = [{ name: 'gpu', points: 100, got: 1, full: 1 }]
-      const earned = { ...finishOf({} as LeasedJob, owner).box, terms }
+      const earned = { ...finishOf({} as TakenJob, owner).box, terms }
       const none = { score: 0, terms: [], scoredAt: null, verifiedTotal: 0, claimVerdict: null, inventory: null }
       const finish = async (round: number, more: Partial<Finish>, between = async () => {}) => {
         await store.addJob(job(a, { round }))
@@ -324,12 +324,12 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const number = 3_000_000 + n
       const jobs = ids.map((id, i) => job(id, { round: number, cohort: i < 2 ? 0 : 1 }))
       await store.openRound({ number, height: null, jobs })
-      expect(await store.claimJobs({ ...claim, limit: 1, places: 2 })).toEqual([])
-      const [first, second, ...more] = await store.claimJobs({ ...claim, limit: 3, places: 4 })
+      expect(await store.takeJobs({ ...claim, limit: 1, places: 2 })).toEqual([])
+      const [first, second, ...more] = await store.takeJobs({ ...claim, limit: 3, places: 4 })
       expect([first!.boxId, second!.boxId, more]).toEqual([ids[0], ids[1], []])
       await store.finishJob(finishOf(first!, owner, { box: failedBox, retryInMs: 300_000, retryAlone: false }))
-      expect(await store.claimJobs({ ...claim, limit: 2, places: 4 })).toEqual([])
-      const together = await store.claimJobs({ ...claim, limit: 3, places: 4 })
+      expect(await store.takeJobs({ ...claim, limit: 2, places: 4 })).toEqual([])
+      const together = await store.takeJobs({ ...claim, limit: 3, places: 4 })
       expect(together.map(({ boxId, cohort, tries }) => [boxId, cohort, tries])).toEqual([
         [first!.boxId, 1, 1],
         [ids[2], 1, 0],
@@ -352,14 +352,14 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const planned = (await store.fleet()).find(({ id }) => id === a)
       expect(planned).toEqual({ id: a, allocated: false, owes: [b, 'gone'], stalls: 2, rests: true })
       await store.addJob(job(a, { round: n + 1 }))
-      expect(await store.claimJobs(claim)).toEqual([])
+      expect(await store.takeJobs(claim)).toEqual([])
       await store.addJob(job(a, { round: n + 2, reason: 'asked' }))
-      expect(await store.claimJobs({ ...claim, stalled: false })).toEqual([])
-      const [asked] = await store.claimJobs({ ...claim, stalled: true })
+      expect(await store.takeJobs({ ...claim, stalled: false })).toEqual([])
+      const [asked] = await store.takeJobs({ ...claim, stalled: true })
       expect(asked).toMatchObject({ reason: 'asked', box: { owes: [b], missed: 1, stalls: 2 } })
       await store.finishJob(finishOf(asked!, owner))
-      expect(await store.claimJobs({ ...claim, stalled: true })).toEqual([])
-      const [rested] = await store.claimJobs({ ...claim, stalled: false })
+      expect(await store.takeJobs({ ...claim, stalled: true })).toEqual([])
+      const [rested] = await store.takeJobs({ ...claim, stalled: false })
       expect(rested).toMatchObject({ boxId: a, round: n + 1 })
       await store.finishJob(finishOf(rested!, owner))
       for (const id of [a, b]) await store.removeBox(id)
@@ -371,13 +371,13 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const number = 1_000_000 + n
       await store.openRound({ number, height: null, jobs: ids.map((id) => job(id, { round: number })) })
       const taken = await Promise.all(
-        Array.from({ length: 10 }, (_, i) => store.claimJobs({ owner: `v${i}`, leaseMs: 60_000, limit: 4 })),
+        Array.from({ length: 10 }, (_, i) => store.takeJobs({ owner: `v${i}`, holdMs: 60_000, limit: 4 })),
       )
       const boxes = taken.flat().map(({ boxId }) => boxId)
       expect(new Set(boxes).size).toBe(boxes.length)
-      const rest = await store.claimJobs({ owner: 'rest', leaseMs: 60_000, limit: 100 })
+      const rest = await store.takeJobs({ owner: 'rest', holdMs: 60_000, limit: 100 })
       expect([...boxes, ...rest.map(({ boxId }) => boxId)].sort()).toEqual([...ids].sort())
-      await store.releaseLeases(null)
+      await store.releaseJobs(null)
       for (const id of ids) await store.removeBox(id)
     })
 
@@ -417,7 +417,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.finishJob(finishOf(await only(a), owner, { result }))
       const number = 2_000_000 + n
       await store.openRound({ number, height: null, jobs: [job(a, { round: number }), job(b, { round: number })] })
-      const [held] = await store.claimJobs({ ...claim, limit: 1 })
+      const [held] = await store.takeJobs({ ...claim, limit: 1 })
       const lines: string[] = []
       const rows = await store.dump(async (line) => void lines.push(line))
       expect(lines).toHaveLength(rows + 1)
@@ -453,7 +453,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
         expect(await other.history(a, all)).toEqual(await store.history(a, all))
         expect(await other.certificate(`dump${n}`)).toBe('é'.repeat(1000))
         expect(await other.roundDue(3_600_000)).toBe(true)
-        const taken = await other.claimJobs({ owner: 'another', leaseMs: 60_000, limit: 100 })
+        const taken = await other.takeJobs({ owner: 'another', holdMs: 60_000, limit: 100 })
         expect(taken.map(({ boxId }) => boxId)).toEqual(expect.arrayContaining([a, b]))
         expect(await other.box(b)).toMatchObject({ status: 'claim-unmet', claimVerdict: 'weaker' })
         expect(await other.finishJob(finishOf(held!, owner))).toBeNull()

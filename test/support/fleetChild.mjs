@@ -53,7 +53,7 @@ const rules = {
   ...fleetRules(defaultScoreConfig(catalogue)),
   owner: `${owner}/${process.pid}`,
   concurrency: Number(concurrency),
-  leaseMs: 600,
+  holdMs: 600,
   pollMs: 50,
 }
 const deps = { store, clock: systemClock, randomness: systemRandomness, log, metrics: textMetrics(FLEET_METRICS) }

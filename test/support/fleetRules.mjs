@@ -7,7 +7,7 @@ export const fleetRules = (score) => ({
   probes: false,
   cohortSize: 1,
   concurrency: 4,
-  leaseMs: 60_000,
+  holdMs: 60_000,
   startLimitMs: 60_000,
   stallMs: 60_000,
   jobLimitMs: 60_000,

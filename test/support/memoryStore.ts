@@ -1,6 +1,6 @@
 import type { PlannedJob } from '../../src/core/schedule/planRound.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type { BoxEntry, BoxRecord, Finish, LeasedJob, Store } from '../../src/ports/store.ts'
+import type { BoxEntry, BoxRecord, Finish, Store, TakenJob } from '../../src/ports/store.ts'
 
 interface Job extends PlannedJob {
   readonly id: number
@@ -17,9 +17,9 @@ type Queue = Pick<
   | 'roundDue'
   | 'openRound'
   | 'lastRound'
-  | 'claimJobs'
-  | 'extendLeases'
-  | 'releaseLeases'
+  | 'takeJobs'
+  | 'keepJobs'
+  | 'releaseJobs'
   | 'finishJob'
   | 'queue'
   | 'boxesWithCards'
@@ -75,7 +75,7 @@ export class MemoryStore implements Queue {
     this.#jobs.push({ ...job, id: this.#jobs.length, state: 'waiting', attempt: 0, tries: 0, dueUs })
   }
 
-  async claimJobs({ limit, places = limit, stalled }: Parameters<Store['claimJobs']>[0]): Promise<LeasedJob[]> {
+  async takeJobs({ limit, places = limit, stalled }: Parameters<Store['takeJobs']>[0]): Promise<TakenJob[]> {
     const nowUs = this.#clock.monotonicUs()
     const mayRun = ({ boxId, state }: Job) =>
       state === 'waiting' &&
@@ -99,11 +99,11 @@ export class MemoryStore implements Queue {
     })
   }
 
-  async extendLeases({ jobs }: Parameters<Store['extendLeases']>[0]) {
+  async keepJobs({ jobs }: Parameters<Store['keepJobs']>[0]) {
     return jobs.map(({ id }) => id)
   }
 
-  async releaseLeases() {
+  async releaseJobs() {
     return 0
   }
 

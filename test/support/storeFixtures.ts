@@ -1,5 +1,5 @@
 import type { PlannedJob } from '../../src/core/schedule/planRound.ts'
-import type { BoxEntry, Finish, LeasedJob, NewResult } from '../../src/ports/store.ts'
+import type { BoxEntry, Finish, NewResult, TakenJob } from '../../src/ports/store.ts'
 
 export const entry = (id: string, more: Partial<BoxEntry> = {}): BoxEntry => ({
   id,
@@ -41,7 +41,7 @@ export const resultOf = (more: Partial<NewResult> = {}): NewResult => ({
 /** Of a box that has missed nothing and kept nobody waiting. */
 export const PRESENT = { owes: [], missed: 0, stalls: 0, restMs: null } as const
 
-export const finishOf = (leased: LeasedJob, owner: string, more: Partial<Finish> = {}): Finish => ({
+export const finishOf = (leased: TakenJob, owner: string, more: Partial<Finish> = {}): Finish => ({
   job: leased,
   owner,
   result: resultOf(),

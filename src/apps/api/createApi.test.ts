@@ -45,7 +45,7 @@ beforeAll(async () => {
   }
   for (const id of ['a', 'b', 'c']) await store.putBox(entry(id, { claim: id === 'a' ? 'H100 SXM' : null }))
   await store.openRound({ number: 7, height: 2520, jobs: [job('a', { round: 7 })] })
-  const [leased] = await store.claimJobs({ owner: 'o', leaseMs: 60_000, limit: 1 })
+  const [leased] = await store.takeJobs({ owner: 'o', holdMs: 60_000, limit: 1 })
   const figures = [{ device: 0, name: 'rate.int8.per_second', value: 5e12 }]
   const result = resultOf({ runId, certificate: '{"x":1}\n', figures, claimVerdict: 'matches' })
   await store.finishJob(finishOf(leased!, 'o', { result }))
@@ -201,7 +201,7 @@ describe('attack 89: fat inventories and pages that nobody reads', () => {
     const fat = { claims: 'x'.repeat(200_000) }
     await store.putBox(entry('fat', { provider: 'fatty' }))
     await store.addJob(job('fat', { round: 8 }))
-    const [leased] = await store.claimJobs({ owner: 'o', leaseMs: 60_000, limit: 1 })
+    const [leased] = await store.takeJobs({ owner: 'o', holdMs: 60_000, limit: 1 })
     const result = resultOf({ inventory: fat as never, judgement: fat })
     const id = await store.finishJob(finishOf(leased!, 'o', { result }))
     for (const path of ['/v1/boxes', '/v1/boxes/fat/history', '/v1/providers/fatty/specs']) {

@@ -23,7 +23,7 @@ export async function openEmbedded({ folder }: { readonly folder: string }): Pro
     tightenFolder(path)
     const store = await storeFrom(await openDatabase(path, unlock))
     // Whoever held these leases is gone: the folder is ours alone.
-    await store.releaseLeases(null)
+    await store.releaseJobs(null)
     return store
   } catch (error) {
     await unlock()

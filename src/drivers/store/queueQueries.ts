@@ -1,18 +1,10 @@
-import type { ClaimRequest, LeasedJob, RoundRecord, Store } from '../../ports/store.ts'
+import type { RoundRecord, Store, TakenJob, TakeRequest } from '../../ports/store.ts'
 import { boxOf } from './boxQueries.ts'
 import { type Database, iso, json, type Row, type Statement, sql } from './sql.ts'
 
 type QueuePart = Pick<
   Store,
-  | 'roundDue'
-  | 'openRound'
-  | 'lastRound'
-  | 'rounds'
-  | 'addJob'
-  | 'claimJobs'
-  | 'extendLeases'
-  | 'releaseLeases'
-  | 'queue'
+  'roundDue' | 'openRound' | 'lastRound' | 'rounds' | 'addJob' | 'takeJobs' | 'keepJobs' | 'releaseJobs' | 'queue'
 >
 
 /**
@@ -74,20 +66,20 @@ function leasePart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'la
         on conflict do nothing returning id`)
       return rows.length > 0
     },
-    async claimJobs(request) {
+    async takeJobs(request) {
       const rows = await db.query(claim(request)).catch(emptyWhenBoxTaken)
-      return rows.map(leasedOf)
+      return rows.map(takenOf)
     },
-    async extendLeases({ owner, leaseMs, jobs }) {
+    async keepJobs({ owner, holdMs, jobs }) {
       const rows = await db.query<{ id: number }>(sql`
         update jobs set leased_at = clock_timestamp(),
-          lease_until = clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'
+          lease_until = clock_timestamp() + ${holdMs}::float8 * interval '1 millisecond'
         from jsonb_to_recordset(${json(jobs)}::text::jsonb) as held(id int8, attempt int4)
         where jobs.id = held.id and jobs.attempt = held.attempt and state = 'leased' and lease_owner = ${owner}::text
         returning jobs.id::float8 as id`)
       return rows.map(({ id }) => id)
     },
-    async releaseLeases(owner) {
+    async releaseJobs(owner) {
       const rows = await db.query(sql`
         update jobs set state = 'waiting', lease_owner = null
         where state = 'leased' and (${owner}::text is null or lease_owner = ${owner}::text) returning id`)
@@ -111,7 +103,7 @@ function leasePart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'la
  * The first due job of each box that is not being measured; dead leases are taken over, our own never. The open jobs are
  * walked in the order of their index, so that a long queue costs no more than a short one.
  */
-const claim = ({ owner, leaseMs, limit, places = limit, ...lane }: ClaimRequest): Statement => sql`
+const claim = ({ owner, holdMs, limit, places = limit, ...lane }: TakeRequest): Statement => sql`
   with clock as materialized (select clock_timestamp() as t), lane as not materialized (
     select id, coalesce(rest_until between (select t from clock) and (select t from clock) + interval '2 days', false)
       as rests
@@ -144,7 +136,7 @@ const claim = ({ owner, leaseMs, limit, places = limit, ...lane }: ClaimRequest)
     )
   ), taken as (
     update jobs set state = 'leased', attempt = attempt + 1, lease_owner = ${owner}::text, leased_at = t,
-      lease_until = t + ${leaseMs}::float8 * interval '1 millisecond'
+      lease_until = t + ${holdMs}::float8 * interval '1 millisecond'
     from whole, clock where jobs.id = whole.id
     returning jobs.id, round, box_id, kind, reason, cohort, attempt, tries
   )
@@ -161,12 +153,12 @@ function emptyWhenBoxTaken(error: unknown): Row[] {
   throw error
 }
 
-const leasedOf = (row: Row): LeasedJob => ({
+const takenOf = (row: Row): TakenJob => ({
   id: row.job_id as number,
   round: row.job_round as number,
   boxId: row.id as string,
-  kind: row.kind as LeasedJob['kind'],
-  reason: row.reason as LeasedJob['reason'],
+  kind: row.kind as TakenJob['kind'],
+  reason: row.reason as TakenJob['reason'],
   cohort: row.cohort as number,
   attempt: row.attempt as number,
   tries: row.tries as number,

@@ -91,7 +91,7 @@ function rulesOf({ rounds, work, retention }: ValidatorConfig, score: ScoreConfi
     probes: rounds.probes,
     cohortSize: work.cohortSize,
     concurrency: work.concurrency,
-    leaseMs: work.leaseSeconds * 1000,
+    holdMs: work.leaseSeconds * 1000,
     startLimitMs: work.startLimitSeconds * 1000,
     stallMs: work.stallSeconds * 1000,
     jobLimitMs: work.runLimitSeconds * 1000,

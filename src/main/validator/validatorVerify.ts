@@ -6,7 +6,7 @@ import { PRESETS } from '../../core/params/presets.ts'
 import type { LeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
-import type { LeasedJob } from '../../ports/store.ts'
+import type { TakenJob } from '../../ports/store.ts'
 import { openBox, proverArguments } from '../boxes/openBox.ts'
 import { fault } from '../faults.ts'
 import { programName } from '../version.ts'
@@ -23,7 +23,7 @@ export function verifyJobs(
   const env = withoutPassword(given)
   const identity = config.identity === undefined ? {} : { identity: resolve(config.base, config.identity) }
   const say = (): void => log.info('host key learnt')
-  const open = async ({ kind, box }: LeasedJob, signal: AbortSignal): Promise<RemoteBox> => {
+  const open = async ({ kind, box }: TakenJob, signal: AbortSignal): Promise<RemoteBox> => {
     const { address } = box
     const where = mayBeHere(config, box) ? {} : await foreignAddress(address)
     const how = { flags: { keep: true, ...identity }, networks, signer: deps.signer, env, say, ...(hub && { hub }) }
@@ -49,7 +49,7 @@ function withoutPassword({ TOUCHSTONE_SSH_PASSWORD: _, ...env }: NodeJS.ProcessE
   return env
 }
 
-function askFor({ preset, precisions, ...config }: ValidatorConfig, { kind, box }: LeasedJob): VerifyOptions {
+function askFor({ preset, precisions, ...config }: ValidatorConfig, { kind, box }: TakenJob): VerifyOptions {
   // The small sizes of a light look say nothing of what was sold.
   if (kind === 'light')
     return askOf({ preset: PRESETS.tiny, precisions, memory: false, bind: false, program: programName })

@@ -7,7 +7,7 @@ import { verifyInProcess } from '../../../../test/support/verifyInProcess.ts'
 import { FULL_SCORE } from '../../../core/score/scoreConfig.ts'
 import { fault } from '../../../drivers/gpu/cuda/faults.ts'
 import type { ChainTask, OnRoot } from '../../../ports/device.ts'
-import type { LeasedJob } from '../../../ports/store.ts'
+import type { TakenJob } from '../../../ports/store.ts'
 import { finishOf } from './finishOf.ts'
 import { resultOfReport } from './outcomeOf.ts'
 
@@ -33,7 +33,7 @@ test('attack 64: every device that was lost in a run stands in the history of it
     missed: 0,
     stalls: 0,
   }
-  const job = { id: 1, boxId: 'a', round: 1, kind: 'light', tries: 0, box } as unknown as LeasedJob
+  const job = { id: 1, boxId: 'a', round: 1, kind: 'light', tries: 0, box } as unknown as TakenJob
   const told = resultOfReport(report)
   const store = { boxesWithCards: async () => [] }
   const { result, followUps } = await finishOf(job, told, report, {
@@ -72,7 +72,7 @@ test('attack 73: a box with no GPU that says everything of its host scores next 
     missed: 0,
     stalls: 0,
   }
-  const job = { id: 1, boxId: 'a', round: 1, kind: 'full', tries: 0, box } as unknown as LeasedJob
+  const job = { id: 1, boxId: 'a', round: 1, kind: 'full', tries: 0, box } as unknown as TakenJob
   const store = { boxesWithCards: async () => [] }
   const finish = await finishOf(job, resultOfReport(report), report, {
     store,

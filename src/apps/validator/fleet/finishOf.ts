@@ -4,7 +4,7 @@ import type { PlannedJob } from '../../../core/schedule/planRound.ts'
 import { restAfter, retryDelay } from '../../../core/schedule/retryDelay.ts'
 import { scoreInput } from '../../../core/schedule/scoreInput.ts'
 import { type BoxScore, scoreBox } from '../../../core/score/scoreBox.ts'
-import type { Finish, LeasedJob, NewResult, Store } from '../../../ports/store.ts'
+import type { Finish, NewResult, Store, TakenJob } from '../../../ports/store.ts'
 import type { BoxReport } from '../verifyBox.ts'
 import type { FleetRules } from './fleet.ts'
 
@@ -21,7 +21,7 @@ const NOTHING: BoxScore = { score: 0, terms: [], zeroBecause: 'failed' }
 
 /** What a result makes of its box and of the queue. `report` is null when the run ended in a fault. */
 export async function finishOf(
-  job: LeasedJob,
+  job: TakenJob,
   told: Omit<NewResult, 'marks'>,
   report: BoxReport | null,
   { store, rules, cohort, stalled = false }: FinishContext,
@@ -51,12 +51,12 @@ export async function finishOf(
   }
 }
 
-function scoreOf({ box }: LeasedJob, { judgement, inventory, host }: BoxReport, { score }: FleetRules): BoxScore {
+function scoreOf({ box }: TakenJob, { judgement, inventory, host }: BoxReport, { score }: FleetRules): BoxScore {
   const { allocated } = box
   return scoreBox(scoreInput({ judgement, registered: true, allocated, claims: inventory.host, host }), score)
 }
 
-async function marksOf(job: LeasedJob, { inventory, faults }: BoxReport, store: Pick<Store, 'boxesWithCards'>) {
+async function marksOf(job: TakenJob, { inventory, faults }: BoxReport, store: Pick<Store, 'boxesWithCards'>) {
   const sharing = await store.boxesWithCards(cardIds(inventory), job.boxId)
   const shared: Mark[] = sharing.map((box) => ({ what: 'shared card', before: box, after: job.boxId }))
   // A run begun anew is another draw of its rates, and a device that is not there can be lost too (attack 64).
@@ -66,7 +66,7 @@ async function marksOf(job: LeasedJob, { inventory, faults }: BoxReport, store: 
 }
 
 /** A light look that finds another driver, card or count asks for the full proof at once; a rented box keeps its peace. */
-function followUps(job: LeasedJob, marks: readonly Mark[]): PlannedJob[] {
+function followUps(job: TakenJob, marks: readonly Mark[]): PlannedJob[] {
   const changed = marks.some(({ what }) => what !== 'shared card')
   if (!changed || job.kind === 'full' || job.box.allocated) return []
   const { boxId, round } = job

@@ -8,12 +8,12 @@ import type { LiveRuns } from '../../../ports/liveRuns.ts'
 import type { Log } from '../../../ports/log.ts'
 import type { Metrics } from '../../../ports/metrics.ts'
 import type { Randomness } from '../../../ports/randomness.ts'
-import type { LeasedJob, Retention, Store } from '../../../ports/store.ts'
+import type { Retention, Store, TakenJob } from '../../../ports/store.ts'
 import type { BoxReport, Step } from '../verifyBox.ts'
 
 /** How one job is carried out: connect to its box and prove what its kind asks. */
 export type VerifyJob = (
-  job: LeasedJob,
+  job: TakenJob,
   hooks: {
     onStep(step: Step): void
     /** Awaited right before the clock of a part starts: those of one cohort go on together. */
@@ -45,7 +45,7 @@ export interface FleetRules {
   readonly cohortSize: number
   /** Boxes at work at once; at least the cohort. A quarter as many that keep us waiting have places of their own. */
   readonly concurrency: number
-  readonly leaseMs: number
+  readonly holdMs: number
   /** Longest from taking a job to the start of its clock; who takes longer misses the window of its cohort. */
   readonly startLimitMs: number
   /** A box that shows no step for so long gives up its place among those at work. */

@@ -20,7 +20,7 @@ import { systemRandomness } from '../../../drivers/system/systemRandomness.ts'
 import type { DeviceFacts } from '../../../ports/device.ts'
 import { portFault } from '../../../ports/faults.ts'
 import type { LiveEvent } from '../../../ports/liveRuns.ts'
-import type { LeasedJob, Store } from '../../../ports/store.ts'
+import type { Store, TakenJob } from '../../../ports/store.ts'
 import { verifyBox } from '../verifyBox.ts'
 import type { FleetDeps, FleetRules, VerifyJob } from './fleet.ts'
 import { openRoundIfDue } from './openRound.ts'
@@ -58,7 +58,7 @@ const card = (more: Partial<DeviceFacts> = {}) =>
 
 /** The real verifyBox against a program in this process. */
 const verifying =
-  (program: (job: LeasedJob) => ProverProgram): VerifyJob =>
+  (program: (job: TakenJob) => ProverProgram): VerifyJob =>
   (job, hooks, signal) =>
     verifyBox(
       { ...TINY, claim: job.box.claim },
@@ -266,10 +266,10 @@ describe('runFleet', () => {
         ),
       )
     const deps = testDeps(store, hanging)
-    await fleetUntil(deps, await testRules({ leaseMs: 300 }), async () => {
+    await fleetUntil(deps, await testRules({ holdMs: 300 }), async () => {
       // Another validator takes it over, as it would after a long pause of this one.
-      await store.releaseLeases(null)
-      await store.claimJobs({ owner: 'thief', leaseMs: 60_000, limit: 1 })
+      await store.releaseJobs(null)
+      await store.takeJobs({ owner: 'thief', holdMs: 60_000, limit: 1 })
       return stopped === 1
     })
     expect((await store.history('a', all)).items).toEqual([])

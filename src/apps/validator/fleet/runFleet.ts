@@ -1,6 +1,6 @@
 import { isInWindow } from '../../../core/schedule/runWindow.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
-import type { ClaimRequest, Finish, LeasedJob } from '../../../ports/store.ts'
+import type { Finish, TakenJob, TakeRequest } from '../../../ports/store.ts'
 import { fault } from '../../shared/faults.ts'
 import type { BoxReport, Step } from '../verifyBox.ts'
 import { Cohort } from './cohort.ts'
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 const RELEASE_WAIT_MS = 60_000
 
 interface Running {
-  readonly job: LeasedJob
+  readonly job: TakenJob
   readonly cohort: Cohort
   readonly stop: AbortController
   /** When it last showed a step, or null while it is not its turn: it waits for its cohort, or we verify. */
@@ -84,10 +84,10 @@ class Fleet {
     if (stalled < slow) await this.#take({ limit: slow - stalled, places: slow, stalled: true })
   }
 
-  async #take(wanted: Pick<ClaimRequest, 'limit' | 'places' | 'stalled'>): Promise<void> {
-    const { owner, leaseMs, startLimitMs } = this.#rules
-    const jobs = await this.#deps.store.claimJobs({ owner, leaseMs, ...wanted })
-    const groups = new Map<string, LeasedJob[]>()
+  async #take(wanted: Pick<TakeRequest, 'limit' | 'places' | 'stalled'>): Promise<void> {
+    const { owner, holdMs, startLimitMs } = this.#rules
+    const jobs = await this.#deps.store.takeJobs({ owner, holdMs, ...wanted })
+    const groups = new Map<string, TakenJob[]>()
     for (const job of jobs) {
       // Light looks and what was asked for outside a round are cohorts of one.
       const group = job.kind === 'full' && job.cohort >= 0 ? `${job.round}/${job.cohort}` : `${job.id}`
@@ -126,7 +126,7 @@ class Fleet {
       stop.abort(cohort.isReady(job.id) ? fault('BOX_STALLED') : fault('WINDOW_MISSED'))
   }
 
-  #start(job: LeasedJob, cohort: Cohort): Running {
+  #start(job: TakenJob, cohort: Cohort): Running {
     const stepUs = this.#deps.clock.monotonicUs()
     const stalled = job.box.stalls > 0
     const running: Running = {
@@ -179,7 +179,7 @@ class Fleet {
     await this.#surely(() => this.#deps.store.finishJob(finish)).catch(() => {})
   }
 
-  #tell(job: LeasedJob, finish: Finish, resultId: number): void {
+  #tell(job: TakenJob, finish: Finish, resultId: number): void {
     const { outcome, code, seconds, claimVerdict } = finish.result
     const { metrics, log, live } = this.#deps
     metrics.add('touchstone_jobs_total', { kind: job.kind, outcome })
@@ -294,7 +294,7 @@ class Fleet {
     }
   }
 
-  #lost(job: LeasedJob): void {
+  #lost(job: TakenJob): void {
     this.#deps.metrics.add('touchstone_leases_lost_total')
     this.#deps.log.warn('lease lost: another validator has the job', { box: job.boxId, round: job.round })
   }
@@ -302,14 +302,14 @@ class Fleet {
   /** Prolongs what we hold three times within a lease; a job that is no longer ours is stopped. */
   async #keepLeases(): Promise<void> {
     const { clock, store } = this.#deps
-    const { owner, leaseMs } = this.#rules
+    const { owner, holdMs } = this.#rules
     for (;;) {
-      await clock.sleep(leaseMs / 3, this.#ending.signal).catch(() => {})
+      await clock.sleep(holdMs / 3, this.#ending.signal).catch(() => {})
       if (this.#ending.signal.aborted) return
       const held = [...this.#running.values()]
       if (held.length === 0) continue
       const jobs = held.map(({ job: { id, attempt } }) => ({ id, attempt }))
-      const ours = await store.extendLeases({ owner, leaseMs, jobs }).catch((error) => this.#storeFailed(error))
+      const ours = await store.keepJobs({ owner, holdMs, jobs }).catch((error) => this.#storeFailed(error))
       if (!ours) continue
       for (const { job, stop } of held)
         if (!ours.includes(job.id) && this.#running.has(job.id)) {
@@ -351,7 +351,7 @@ class Fleet {
     this.#ending.abort()
     for (const { stop } of under) stop.abort()
     await all
-    await store.releaseLeases(this.#rules.owner).catch((error) => this.#storeFailed(error))
+    await store.releaseJobs(this.#rules.owner).catch((error) => this.#storeFailed(error))
     log.info('stopped')
   }
 
