@@ -2,7 +2,7 @@ import type { ClaimAnswer } from '../core/identify/claimReasons.ts'
 import type { Inventory } from '../core/inventory/inventory.ts'
 import type { BoxStatus, JobKind, JobReason, Outcome } from '../core/schedule/boxState.ts'
 import type { Mark } from '../core/schedule/changesOf.ts'
-import type { FleetBox, PlannedJob } from '../core/schedule/planRound.ts'
+import type { FleetBox, PlannedJob } from '../core/schedule/planFleetRound.ts'
 import type { ScoreTerm } from '../core/score/scoreBox.ts'
 
 /** A machine the operator wants verified. `allocated` is the operator's or the market's word, never the box's. */
@@ -60,7 +60,7 @@ export interface BoxFilter {
   readonly claimVerdict?: ClaimAnswer
 }
 
-export interface RoundRecord {
+export interface FleetRound {
   readonly number: number
   readonly openedAt: string
   readonly height: number | null
@@ -251,8 +251,8 @@ export interface Store {
   roundDue(everyMs: number): Promise<boolean>
   /** Opens the round with all its jobs, or does nothing and answers false when it is open already. */
   openRound(round: NewRound): Promise<boolean>
-  lastRound(): Promise<RoundRecord | null>
-  rounds(page: Page): Promise<Paged<RoundRecord>>
+  lastRound(): Promise<FleetRound | null>
+  rounds(page: Page): Promise<Paged<FleetRound>>
 
   /** Adds a job outside the plan of a round; false when the same one is there already. */
   addJob(job: PlannedJob): Promise<boolean>

@@ -1,4 +1,4 @@
-import type { PlannedJob } from '../../src/core/schedule/planRound.ts'
+import type { PlannedJob } from '../../src/core/schedule/planFleetRound.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { BoxEntry, BoxRecord, Finish, Store, TakenJob } from '../../src/ports/store.ts'
 

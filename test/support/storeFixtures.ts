@@ -1,4 +1,4 @@
-import type { PlannedJob } from '../../src/core/schedule/planRound.ts'
+import type { PlannedJob } from '../../src/core/schedule/planFleetRound.ts'
 import type { BoxEntry, Finish, NewResult, TakenJob } from '../../src/ports/store.ts'
 
 export const entry = (id: string, more: Partial<BoxEntry> = {}): BoxEntry => ({

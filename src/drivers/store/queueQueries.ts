@@ -1,4 +1,4 @@
-import type { RoundRecord, Store, TakenJob, TakeRequest } from '../../ports/store.ts'
+import type { FleetRound, Store, TakenJob, TakeRequest } from '../../ports/store.ts'
 import { boxOf } from './boxQueries.ts'
 import { type Database, iso, json, type Row, type Statement, sql } from './sql.ts'
 
@@ -174,7 +174,7 @@ const roundRows = (below: number | null, limit: number): Statement => sql`
     order by number desc limit ${limit}::int4) r
   left join jobs j on j.round = r.number group by r.number, r.opened_at, r.height order by r.number desc`
 
-const roundOf = (row: Row): RoundRecord => ({
+const roundOf = (row: Row): FleetRound => ({
   number: row.number as number,
   openedAt: iso(row.opened_at),
   height: row.height as number | null,

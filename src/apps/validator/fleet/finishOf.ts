@@ -1,6 +1,6 @@
 import { nextBoxState } from '../../../core/schedule/boxState.ts'
 import { cardIds, changesOf, type Mark } from '../../../core/schedule/changesOf.ts'
-import type { PlannedJob } from '../../../core/schedule/planRound.ts'
+import type { PlannedJob } from '../../../core/schedule/planFleetRound.ts'
 import { restAfter, retryDelay } from '../../../core/schedule/retryDelay.ts'
 import { scoreInput } from '../../../core/schedule/scoreInput.ts'
 import { type BoxScore, scoreBox } from '../../../core/score/scoreBox.ts'

@@ -23,7 +23,7 @@ import type { LiveEvent } from '../../../ports/liveRuns.ts'
 import type { Store, TakenJob } from '../../../ports/store.ts'
 import { verifyBox } from '../verifyBox.ts'
 import type { FleetDeps, FleetRules, VerifyJob } from './fleet.ts'
-import { openRoundIfDue } from './openRound.ts'
+import { openFleetRound } from './openFleetRound.ts'
 import { runFleet } from './runFleet.ts'
 
 let server: TestPostgres
@@ -319,7 +319,7 @@ describe('runFleet', () => {
         return due
       },
     }
-    await openRoundIfDue(testDeps(slow, honest), await testRules(), new AbortController().signal)
+    await openFleetRound(testDeps(slow, honest), await testRules(), new AbortController().signal)
     expect(await store.lastRound()).toMatchObject({ number: 1 })
   })
 

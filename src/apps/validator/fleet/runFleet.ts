@@ -6,7 +6,7 @@ import type { BoxReport, Step } from '../verifyBox.ts'
 import { Cohort } from './cohort.ts'
 import { finishOf } from './finishOf.ts'
 import type { FleetDeps, FleetRules, VerifyJob } from './fleet.ts'
-import { openRoundIfDue } from './openRound.ts'
+import { openFleetRound } from './openFleetRound.ts'
 import { isOfRelease, judgeFault, resultOfFault, resultOfReport } from './outcomeOf.ts'
 
 const DAY_MS = 86_400_000
@@ -67,7 +67,7 @@ class Fleet {
   }
 
   async #tick(): Promise<void> {
-    await openRoundIfDue(this.#deps, this.#rules, this.#signal)
+    await openFleetRound(this.#deps, this.#rules, this.#signal)
     this.#setStalledApart()
     await this.#takeJobs()
     await this.#care()

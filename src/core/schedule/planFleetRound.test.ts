@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { planRound } from './planRound.ts'
+import { fleetRoundOfHeight } from './fleetRoundOfHeight.ts'
+import { planFleetRound } from './planFleetRound.ts'
 import { drawBelow, randomWords, shuffled } from './randomWords.ts'
-import { roundOfHeight } from './roundOfHeight.ts'
 
 const seed = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const name = fc.nat(80).map((n) => `b${n}`)
@@ -16,13 +16,13 @@ const record = fc.record({
 const boxes = fc.uniqueArray(record, { selector: ({ id }) => id, maxLength: 60 })
 const calm = { owes: [], stalls: 0, rests: false } as const
 
-describe('planRound', () => {
+describe('planFleetRound', () => {
   const inputs = fc.record({ boxes, seed, maxDelayMs: fc.nat(1_200_000), cohortSize: fc.integer({ min: 1, max: 16 }) })
 
   test('every box that does not rest has exactly one job, full or light as it is free or allocated', () => {
     fc.assert(
       fc.property(inputs, ({ seed: bytes, ...rest }) => {
-        const jobs = planRound({ round: 3, probeUntilMs: 0, words: randomWords(bytes), ...rest })
+        const jobs = planFleetRound({ round: 3, probeUntilMs: 0, words: randomWords(bytes), ...rest })
         const awake = rest.boxes.filter(({ rests }) => !rests)
         expect(jobs.map(({ boxId }) => boxId).sort()).toEqual(awake.map(({ id }) => id).sort())
         for (const { id, allocated } of awake)
@@ -35,7 +35,12 @@ describe('planRound', () => {
     fc.assert(
       fc.property(inputs, ({ seed: bytes, ...rest }) => {
         const cohorts = new Map<number, number[]>()
-        for (const { cohort, delayMs } of planRound({ round: 1, probeUntilMs: 0, words: randomWords(bytes), ...rest }))
+        for (const { cohort, delayMs } of planFleetRound({
+          round: 1,
+          probeUntilMs: 0,
+          words: randomWords(bytes),
+          ...rest,
+        }))
           cohorts.set(cohort, [...(cohorts.get(cohort) ?? []), delayMs])
         for (const delays of cohorts.values()) {
           expect(new Set(delays).size).toBe(1)
@@ -48,9 +53,9 @@ describe('planRound', () => {
   })
 
   test('attack 77: nobody is alone where others are, and who missed a window stands beside the boxes it missed', () => {
-    const cohortsOf = (inputs: Omit<Parameters<typeof planRound>[0], 'round' | 'probeUntilMs'>) => {
+    const cohortsOf = (inputs: Omit<Parameters<typeof planFleetRound>[0], 'round' | 'probeUntilMs'>) => {
       const of = new Map<string, number>()
-      for (const { boxId, kind, cohort } of planRound({ round: 1, probeUntilMs: 0, ...inputs }))
+      for (const { boxId, kind, cohort } of planFleetRound({ round: 1, probeUntilMs: 0, ...inputs }))
         if (kind === 'full') of.set(boxId, cohort)
       return of
     }
@@ -79,7 +84,12 @@ describe('planRound', () => {
       fc.property(inputs, ({ seed: bytes, ...rest }) => {
         const stalls = new Map(rest.boxes.map((box) => [box.id, box.stalls > 0]))
         const kinds = new Map<number, Set<boolean>>()
-        for (const { boxId, cohort } of planRound({ round: 1, probeUntilMs: 0, words: randomWords(bytes), ...rest }))
+        for (const { boxId, cohort } of planFleetRound({
+          round: 1,
+          probeUntilMs: 0,
+          words: randomWords(bytes),
+          ...rest,
+        }))
           kinds.set(cohort, new Set([...(kinds.get(cohort) ?? []), stalls.get(boxId)!]))
         for (const kind of kinds.values()) expect(kind.size).toBe(1)
       }),
@@ -89,7 +99,7 @@ describe('planRound', () => {
   test('probes come after the full proofs and before the round is over', () => {
     const fleet = Array.from({ length: 50 }, (_, i) => ({ ...calm, id: `b${i}`, allocated: i % 7 === 0 }))
     const words = randomWords(new Uint8Array(32))
-    const jobs = planRound({ round: 1, boxes: fleet, maxDelayMs: 1000, cohortSize: 8, probeUntilMs: 5000, words })
+    const jobs = planFleetRound({ round: 1, boxes: fleet, maxDelayMs: 1000, cohortSize: 8, probeUntilMs: 5000, words })
     const probes = jobs.filter(({ reason }) => reason === 'probe')
     expect(probes.map(({ boxId }) => boxId)).toEqual(fleet.map(({ id }) => id))
     for (const { kind, delayMs } of probes) {
@@ -101,7 +111,7 @@ describe('planRound', () => {
   test('who stands with whom changes from round to round', () => {
     const fleet = Array.from({ length: 40 }, (_, i) => ({ ...calm, id: `b${i}`, allocated: false }))
     const plan = (fill: number) =>
-      planRound({
+      planFleetRound({
         round: 1,
         boxes: fleet,
         maxDelayMs: 10,
@@ -137,6 +147,6 @@ describe('randomWords', () => {
   })
 })
 
-test('roundOfHeight: a round every 360 blocks', () => {
-  expect([0, 359, 360, 719, 720].map((height) => roundOfHeight(height))).toEqual([0, 0, 1, 1, 2])
+test('fleetRoundOfHeight: a round every 360 blocks', () => {
+  expect([0, 359, 360, 719, 720].map((height) => fleetRoundOfHeight(height))).toEqual([0, 0, 1, 1, 2])
 })

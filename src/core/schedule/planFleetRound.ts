@@ -35,7 +35,14 @@ export interface RoundInputs {
 }
 
 /** Full proofs in random cohorts with one random start each; allocated boxes get a light one each, alone. */
-export function planRound({ round, boxes, maxDelayMs, cohortSize, probeUntilMs, words }: RoundInputs): PlannedJob[] {
+export function planFleetRound({
+  round,
+  boxes,
+  maxDelayMs,
+  cohortSize,
+  probeUntilMs,
+  words,
+}: RoundInputs): PlannedJob[] {
   const awake = boxes.filter(({ rests }) => !rests)
   const free = shuffled(
     awake.filter(({ allocated }) => !allocated),

@@ -1,15 +1,15 @@
-import { planRound } from '../../../core/schedule/planRound.ts'
+import { fleetRoundOfHeight } from '../../../core/schedule/fleetRoundOfHeight.ts'
+import { planFleetRound } from '../../../core/schedule/planFleetRound.ts'
 import { randomWords } from '../../../core/schedule/randomWords.ts'
-import { roundOfHeight } from '../../../core/schedule/roundOfHeight.ts'
 import type { FleetDeps, FleetRules } from './fleet.ts'
 
 /** Opens the round that is due, if one is. Several validators may try: the store lets one of them. */
-export async function openRoundIfDue(deps: FleetDeps, rules: FleetRules, signal: AbortSignal): Promise<void> {
+export async function openFleetRound(deps: FleetDeps, rules: FleetRules, signal: AbortSignal): Promise<void> {
   const due = await dueRound(deps, rules, signal)
   if (due === null) return
   const { store, randomness, log, live } = deps
   const boxes = await store.fleet()
-  const jobs = planRound({
+  const jobs = planFleetRound({
     round: due.number,
     boxes,
     maxDelayMs: rules.maxDelayMs,
@@ -28,6 +28,6 @@ async function dueRound({ store, chain }: FleetDeps, rules: FleetRules, signal: 
   const last = (await store.lastRound())?.number ?? 0
   if (chain === null) return (await store.roundDue(rules.roundEveryMs)) ? { number: last + 1, height: null } : null
   const height = await chain.height(signal)
-  const number = roundOfHeight(height, rules.blocksPerRound)
+  const number = fleetRoundOfHeight(height, rules.blocksPerRound)
   return number > last ? { number, height } : null
 }
