@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { LeaseService } from '../../src/apps/provider/leaseService.ts'
-import { servePeer } from '../../src/apps/provider/serveLeases.ts'
+import { serveLine } from '../../src/apps/provider/serveLeases.ts'
 import { signerFrom } from '../../src/core/bytes/ed25519.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import type { LeaseBook } from '../../src/core/lease/leaseBook.ts'
 import type { SharedAccountOptions } from '../../src/drivers/lease/sharedAccount.ts'
-import type { ProviderPeer } from '../../src/drivers/remote/leased/askProvider.ts'
+import type { ProviderLine } from '../../src/drivers/remote/leased/askProvider.ts'
 import type { LeasedOptions } from '../../src/drivers/remote/leased/connectLeased.ts'
 import { fingerprintOf } from '../../src/drivers/remote/ssh/knownHosts.ts'
 import { sealToKey } from '../../src/drivers/system/sealToKey.ts'
@@ -81,10 +81,10 @@ export function serviceOf(access: BoxAccess, isAllowed = () => true): LeaseServi
 export async function listening(access: BoxAccess, signal: AbortSignal, isAllowed = () => true) {
   const service = serviceOf(access, isAllowed)
   const listener = await listenWs({ host: '127.0.0.1', port: 0 }, (socket) => {
-    void servePeer(service, wsChannel(socket), signal)
+    void serveLine(service, wsChannel(socket), signal)
   })
   const url = `ws://127.0.0.1:${listener.port}`
-  const dial = async (): Promise<ProviderPeer> => ({
+  const dial = async (): Promise<ProviderLine> => ({
     channel: wsChannel(await dialWs(url, MESSAGES, signal)),
     key: giverKey,
     reached: '127.0.0.1',

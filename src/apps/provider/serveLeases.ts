@@ -16,7 +16,7 @@ export async function keepTime(service: LeaseService, clock: Clock, signal: Abor
 }
 
 /** Answers one peer, one message at a time, for as long as the channel lives; who dialled whom makes no difference. */
-export async function servePeer(
+export async function serveLine(
   service: LeaseService,
   channel: MessageChannel,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import { faultOf, readAll } from '../../../test/suites/sshBoxSuite.ts'
 import { giverKey, leasableBox, listening, serviceOf, takerKey } from '../../../test/support/leasableBox.ts'
 import { whyNoOpenSsh } from '../../../test/support/openSshServer.ts'
 import type { TestSshServer } from '../../../test/support/sshServer.ts'
-import { servePeer } from '../../apps/provider/serveLeases.ts'
+import { serveLine } from '../../apps/provider/serveLeases.ts'
 import { askLiveness } from '../remote/leased/askLiveness.ts'
 import { connectLeased } from '../remote/leased/connectLeased.ts'
 import { openLeaseHub } from '../remote/leased/leaseHub.ts'
@@ -125,7 +125,7 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
       { url, key: takerKey },
       {
         hello: (to) => service.hello(to),
-        serve: (channel, until) => servePeer(service, channel, until),
+        serve: (channel, until) => serveLine(service, channel, until),
         onUp: () => {},
       },
       dialled.signal,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { askLiveness, type SignOfLife } from '../../drivers/remote/leased/askLiveness.ts'
-import type { ProviderPeer } from '../../drivers/remote/leased/askProvider.ts'
+import type { ProviderLine } from '../../drivers/remote/leased/askProvider.ts'
 import { connectLeased, type LeasedOptions } from '../../drivers/remote/leased/connectLeased.ts'
 import type { LeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
 import { releaseFlavours } from '../../drivers/remote/releaseFlavours.ts'
@@ -55,7 +55,7 @@ export async function askProviderAlive(address: string, signer: Signer, signal: 
   }
 }
 
-async function dialProvider(address: string, at: string | undefined, signal: AbortSignal): Promise<ProviderPeer> {
+async function dialProvider(address: string, at: string | undefined, signal: AbortSignal): Promise<ProviderLine> {
   const match = FORM.exec(address)
   if (match === null || !URL.canParse(`ws://${match[1]}`)) throw badTarget(address)
   const socket = await dialWs(urlOf(match[1]!, at), MESSAGES, signal)

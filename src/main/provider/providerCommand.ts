@@ -4,7 +4,7 @@ import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type LeaseNews, LeaseService } from '../../apps/provider/leaseService.ts'
-import { keepTime, servePeer } from '../../apps/provider/serveLeases.ts'
+import { keepTime, serveLine } from '../../apps/provider/serveLeases.ts'
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
 import { isPermitted } from '../../core/lease/leasePermissions.ts'
 import { PRESETS, type Preset } from '../../core/params/presets.ts'
@@ -160,7 +160,7 @@ const spoken = ({ event, ...facts }: Record<string, unknown>): string => {
 
 const dialDeps = (service: LeaseService, onUp: () => void): DialOutDeps => ({
   hello: (to) => service.hello(to),
-  serve: (channel, signal) => servePeer(service, channel, signal),
+  serve: (channel, signal) => serveLine(service, channel, signal),
   onUp,
 })
 
@@ -197,7 +197,7 @@ async function listen(
   signal: AbortSignal,
 ): Promise<void> {
   const listener = await listenWs(flags.listen, (socket, _, seat) => {
-    void servePeer(service, wsChannel(socket), signal, seat).catch(() => {})
+    void serveLine(service, wsChannel(socket), signal, seat).catch(() => {})
   })
   const address = `lease://${flags.sshHost ?? flags.listen.host}:${listener.port}#${service.key}`
   say({ event: 'listening', port: listener.port, key: service.key, confinement, address })

@@ -3,7 +3,7 @@ import { toHex } from '../../../core/bytes/hex.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Randomness } from '../../../ports/randomness.ts'
 import { fault } from '../faults.ts'
-import { askProvider, type ProviderPeer } from './askProvider.ts'
+import { askProvider, type ProviderLine } from './askProvider.ts'
 
 export interface SignOfLife {
   readonly state: 'free' | 'verifying' | 'leased'
@@ -17,7 +17,7 @@ const LIMIT_MS = 10_000
  * it does not show that its cards work, which is what heavy tests are for.
  */
 export async function askLiveness(
-  peer: ProviderPeer,
+  peer: ProviderLine,
   { signer, clock, randomness }: { readonly signer: Signer; readonly clock: Clock; readonly randomness: Randomness },
   signal: AbortSignal,
 ): Promise<SignOfLife> {

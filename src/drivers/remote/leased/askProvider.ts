@@ -5,7 +5,7 @@ import type { MessageChannel } from '../../../ports/leases.ts'
 import { fault } from '../faults.ts'
 
 /** One provider and the channel to it, whoever dialled. */
-export interface ProviderPeer {
+export interface ProviderLine {
   readonly channel: MessageChannel
   /** Hex of its Ed25519 key; answers of anybody else are refused. */
   readonly key: string
@@ -17,7 +17,7 @@ const ANSWER_MS = 60_000
 
 /** Sends one question and waits for its answer; what belongs to other questions is passed over. */
 export async function askProvider(
-  { channel, key }: ProviderPeer,
+  { channel, key }: ProviderLine,
   message: LeaseAsk,
   signer: Signer,
   signal: AbortSignal,

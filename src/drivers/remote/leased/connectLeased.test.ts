@@ -14,7 +14,7 @@ import { parseSshPublicKey } from '../../../core/lease/sshPublicKey.ts'
 import { sealToKey } from '../../system/sealToKey.ts'
 import { systemClock } from '../../system/systemClock.ts'
 import { systemRandomness } from '../../system/systemRandomness.ts'
-import type { ProviderPeer } from './askProvider.ts'
+import type { ProviderLine } from './askProvider.ts'
 import { connectLeased, type LeasedOptions } from './connectLeased.ts'
 
 const [validator, provider] = [testSigner(1), testSigner(2)]
@@ -31,7 +31,7 @@ const options: LeasedOptions = {
 type Request = Extract<LeaseAsk, { kind: 'request' }>
 
 /** A provider that answers a request for a lease as it likes, and gives everything back. */
-function lying(answer: (ask: Request) => LeaseAnswerMessage): ProviderPeer {
+function lying(answer: (ask: Request) => LeaseAnswerMessage): ProviderLine {
   const said: Uint8Array[] = []
   const messages = (async function* () {
     for (;;) yield said.shift()!

@@ -14,7 +14,7 @@ import { openSealed } from '../../system/sealToKey.ts'
 import { ASK_ITS_LOG, fault } from '../faults.ts'
 import { connectSsh, type SshBoxOptions } from '../ssh/connectSsh.ts'
 import { formatSshAddress } from '../ssh/sshAddress.ts'
-import { askProvider, type ProviderPeer } from './askProvider.ts'
+import { askProvider, type ProviderLine } from './askProvider.ts'
 import { openSshKey } from './openSshKey.ts'
 
 export interface LeaseWish {
@@ -39,7 +39,7 @@ const RELEASE_MS = 10_000
 
 /** Asks for a lease with a key of its own, logs in with it, and gives the lease back on close. */
 export async function connectLeased(
-  peer: ProviderPeer,
+  peer: ProviderLine,
   options: LeasedOptions,
   signal: AbortSignal,
 ): Promise<RemoteBox> {
@@ -107,7 +107,7 @@ const isSshPort = (port: number): boolean => port === 22 || port >= 1024
  */
 async function whereItLeads(
   { host, port }: AccessDetails,
-  peer: ProviderPeer,
+  peer: ProviderLine,
   options: LeasedOptions,
 ): Promise<string> {
   if (peer.reached === undefined || options.tunnel !== undefined) throw elsewhere('it dialled in and named no tunnel')

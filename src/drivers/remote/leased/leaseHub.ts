@@ -4,13 +4,13 @@ import { decodeAnswer, isFresh } from '../../../core/lease/leaseMessages.ts'
 import type { Seat } from '../../../ports/leases.ts'
 import type { DoorRules } from '../../system/keepDoor.ts'
 import { listenWs, wsChannel } from '../../system/wsChannel.ts'
-import type { ProviderPeer } from './askProvider.ts'
+import type { ProviderLine } from './askProvider.ts'
 
 /** Where providers behind NAT dial in: one channel each for messages, and a connection per tunnel. */
 export interface LeaseHub {
   readonly port: number
   /** The provider with this key, now or as soon as it dials in. */
-  peer(key: string, signal: AbortSignal): Promise<ProviderPeer>
+  peer(key: string, signal: AbortSignal): Promise<ProviderLine>
   tunnel(token: string, signal: AbortSignal): Promise<Duplex>
   close(): Promise<void>
 }
@@ -80,14 +80,14 @@ export async function openLeaseHub(
   where: { readonly host: string; readonly port: number },
   door: HubDoor,
 ): Promise<LeaseHub> {
-  const peers = new Meeting<ProviderPeer>(true)
+  const peers = new Meeting<ProviderLine>(true)
   const tunnels = new Meeting<Caller>(false)
   const isNew = newGreetings()
   const listener = await listenWs(
     where,
     (socket, path, seat) => {
       if (path === '/tunnel') acceptTunnel({ socket, seat }, tunnels)
-      else void acceptPeer({ socket, seat }, peers, { ...door, isNew })
+      else void acceptLine({ socket, seat }, peers, { ...door, isNew })
     },
     { places: MAX_STRANGERS, ...door.rules },
   )
@@ -106,9 +106,9 @@ export async function openLeaseHub(
 }
 
 /** The first message must be a greeting to us, signed by the provider. */
-async function acceptPeer(
+async function acceptLine(
   { socket, seat }: Caller,
-  peers: Meeting<ProviderPeer>,
+  peers: Meeting<ProviderLine>,
   { self, accepts, isNew }: HubDoor & { readonly isNew: (key: string, sentAtMs: number) => boolean },
 ): Promise<void> {
   const channel = wsChannel(socket)
