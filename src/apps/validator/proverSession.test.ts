@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { BytePipe } from '../../../test/support/bytePipe.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 import { VirtualClock } from '../../../test/support/virtualClock.ts'
 import { encodeFrame } from '../../core/wire/frames.ts'
 import type { Answer } from '../../core/wire/messages.ts'
@@ -104,7 +105,7 @@ describe('a session', () => {
     expect(held).toBeLessThanOrEqual(2 ** 21)
     session.forgetTelemetry()
     await output.write(encodeFrame({ type: 'telemetry', device: 0, sample }))
-    await vi.waitUntil(() => session.telemetry.length === 1)
+    await eventually(() => session.telemetry.length === 1)
     await session.stop()
   })
 

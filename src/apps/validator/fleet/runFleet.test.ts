@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { SHIPPED_CATALOGUE } from '../../../../test/sim/shippedCatalogue.ts'
+import { eventually } from '../../../../test/support/eventually.ts'
 import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
 import { inlineChecker } from '../../../../test/support/inlineChecker.ts'
 import { honestProgram, openInProcessBox, type ProverProgram } from '../../../../test/support/inProcessBox.ts'
@@ -80,7 +81,7 @@ async function fleetUntil(deps: FleetDeps, rules: FleetRules, holds: () => Promi
   const stop = new AbortController()
   const running = runFleet(deps, rules, stop.signal)
   try {
-    await vi.waitUntil(holds, { timeout: 15_000, interval: 20 })
+    await eventually(holds)
   } finally {
     stop.abort()
     await running
@@ -296,18 +297,19 @@ describe('runFleet', () => {
 
   test('the database goes away in the middle of a run and comes back: the result is there', async () => {
     await store.putBox(entry('a'))
-    let away = false
     const verify: VerifyJob = async (...args) => {
       await server.stop()
-      away = true
-      const report = await honest(...args)
-      setTimeout(() => void server.start(), 300)
-      return report
+      return await honest(...args)
     }
     const deps = testDeps(store, verify)
-    await fleetUntil(deps, await testRules(), async () => away && (await quiet().catch(() => false)))
+    const noticed = () => deps.lines.some(({ message }) => message === 'the store does not answer; trying again')
+    let back: Promise<void> | null = null
+    await fleetUntil(deps, await testRules(), async () => {
+      if (noticed()) back ??= server.start()
+      await back
+      return back !== null && (await quiet().catch(() => false))
+    })
     expect((await store.history('a', all)).items.map(({ outcome }) => outcome)).toEqual(['accepted'])
-    expect(deps.lines.map(({ message }) => message)).toContain('the store does not answer; trying again')
   })
 
   test('a round that another validator opens in the same moment is not followed by a second one', async () => {
