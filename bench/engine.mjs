@@ -75,7 +75,7 @@ async function provenRun(precision, k, openings) {
   const seed = partSeed(challengeHash(encodeChallenge(challenge)), s, 0, 0)
   const device = await openCpuDevice()
   const roots = []
-  await device.runChain(
+  await device.runSeries(
     { kind: 'rounds', precision, m: SIDE, n: SIDE, k, rounds: 1, seed },
     (root) => roots.push(root),
     never,
@@ -84,7 +84,7 @@ async function provenRun(precision, k, openings) {
   const run = { challenge, parts: [{ s, z: null, zSentUs: null, nonce, devices: [evidence] }] }
   const query = partQuery(run, 0)
   const asked = Array.from({ length: openings }, (_, i) => drawOpening(query, 0, i, 1, (SIDE / 32) ** 2))
-  const paths = await device.openChain(asked, never)
+  const paths = await device.openSeries(asked, never)
   await device.close()
   return { ...run, parts: [{ ...run.parts[0], devices: [{ ...evidence, openings: paths }] }] }
 }
@@ -218,7 +218,7 @@ async function overhead() {
   report('entries, fingerprints and tree over the bare product, n = k = 2048', share, '%', { atMost: 15 }, { ms })
   const device = await openCpuDevice({ threads: 1 })
   const task = { kind: 'rounds', precision: 'int8', m: n, n, k: n, rounds: 1, seed: new Uint8Array(32) }
-  const round = () => device.runChain(task, () => {}, never)
+  const round = () => device.runSeries(task, () => {}, never)
   const product = () => {
     for (let i = 0; i < strips; i++) steps.product(i)
   }

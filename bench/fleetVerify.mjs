@@ -81,14 +81,14 @@ async function provenRun() {
     if (z) {
       await device.fill({ m, n, k, kept: part.kept[0], seed }, onRoot, never)
       await device.runPasses({ passes: rounds, start: z }, onRoot, never)
-    } else await device.runChain({ kind, precision, m, n, k, rounds, seed }, onRoot, never)
+    } else await device.runSeries({ kind, precision, m, n, k, rounds, seed }, onRoot, never)
     const zSentUs = z ? 1_000_000 : null
     const arrivalsUs = roots.map((_, i) => (z && i < part.kept[0] ? 500_000 : 5_000_000) + i * 1000)
     const evidence = { device: 0, roots, arrivalsUs, openings: new Uint8Array(0) }
     const run = { challenge, parts: [...parts, { s, z, zSentUs, nonce: nonces[p], devices: [evidence] }] }
     const tiles = kindOf(part).tiles(challenge.parts, p, 0)
     const asked = Array.from({ length: OPENINGS }, (_, i) => drawOpening(partQuery(run, p), 0, i, rounds, tiles))
-    const openings = await (z ? device.openPasses(asked, never) : device.openChain(asked, never))
+    const openings = await (z ? device.openPasses(asked, never) : device.openSeries(asked, never))
     parts.push({ s, z, zSentUs, nonce: nonces[p], devices: [{ ...evidence, openings }] })
   }
   await device.close()

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // One CPU as 2, 4, 16 and 32 devices, for real: run `node scripts/build.mjs`, then
 //   node bench/posing.mjs [cycles]      default 2, about a minute on two idle cores
-// The posing prover (bench/support/posingProver.mjs) serves D chains with one CPU: in turns, 48 rounds each, against 48
+// The posing prover (bench/support/posingProver.mjs) serves D series with one CPU: in turns, 48 rounds each, against 48
 // rounds as one device; or all at once, 384 rounds together, against 384. Openings are verified. What is compared is the
 // work counted per second of processor time that the prover had until the instant that counts: other work on the machine
 // takes wall time from both. Above 1.00 the posing would pay, but for the noise: other work also makes a second of
@@ -35,7 +35,7 @@ const began = performance.now()
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 const checker = await openThreadedChecker()
 
-/** One part of `devices` chains, and the processor time of the prover while it ran. */
+/** One part of `devices` series, and the processor time of the prover while it ran. */
 async function measure(mode, devices) {
   const served = devices === 1 ? 'turns' : mode
   const box = openLocalBox({ command: [process.execPath, prover, served, String(devices)], env: process.env })

@@ -5,7 +5,7 @@ import type { TileEngine } from '../src/core/proof/tileEngine.ts'
 import { openCudaDevices } from '../src/drivers/gpu/cuda/openCudaDevices.ts'
 import { systemClock } from '../src/drivers/system/systemClock.ts'
 import { exitOfReport } from '../src/main/exitCodes.ts'
-import type { ChainTask, Device } from '../src/ports/device.ts'
+import type { Device, SeriesTask } from '../src/ports/device.ts'
 import type { TouchstoneError } from '../src/ports/errors.ts'
 import { shippedCatalogue } from './sim/shippedCatalogue.ts'
 import { checkCertificate } from './support/checkCertificate.ts'
@@ -17,7 +17,7 @@ import { verifyInProcess } from './support/verifyInProcess.ts'
 
 const cards = useFakeCards()
 const never = new AbortController().signal
-const task: ChainTask = { kind: 'rounds', precision: 'int8', m: 64, n: 64, k: 64, rounds: 2, seed: new Uint8Array(32) }
+const task: SeriesTask = { kind: 'rounds', precision: 'int8', m: 64, n: 64, k: 64, rounds: 2, seed: new Uint8Array(32) }
 const both = { ordinals: [0, 1] }
 
 let catalogue: Catalogue
@@ -42,7 +42,7 @@ function expectFault(fault: TouchstoneError, code: string, card: number): void {
 
 const rootsOf = async (device: Device): Promise<number> => {
   let roots = 0
-  await device.runChain(task, () => void roots++, never)
+  await device.runSeries(task, () => void roots++, never)
   return roots
 }
 const closeAll = (devices: readonly Device[]) => Promise.all(devices.map((device) => device.close()))
@@ -130,7 +130,7 @@ describe('a card that fails in mid-run', () => {
   test('past its deadline ends with the deadline; one that does not stop is given up, its neighbour is not', async () => {
     cards.trouble({ card: 1, hung: true })
     const devices = await cards.open({ ...both, stopMs: 20 })
-    const work = devices[1]!.runChain(task, () => {}, AbortSignal.timeout(20))
+    const work = devices[1]!.runSeries(task, () => {}, AbortSignal.timeout(20))
     await expect(work).rejects.toMatchObject({ name: 'TimeoutError' })
     expectFault(await faultOf(rootsOf(devices[1]!)), 'GPU_LOST', 1)
     expect(await rootsOf(devices[0]!)).toBe(2)

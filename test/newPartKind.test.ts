@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ChainTask, LeafPosition, OnRoot } from '../src/ports/device.ts'
+import type { LeafPosition, OnRoot, SeriesTask } from '../src/ports/device.ts'
 import type * as CheckCertificate from './support/checkCertificate.ts'
 import type * as InProcessBox from './support/inProcessBox.ts'
 import type * as ReferenceDevices from './support/openReferenceDevice.ts'
@@ -64,13 +64,13 @@ test('and who does only the first half of it is caught in it', async () => {
   const { verify, ReferenceDevice, engine } = await kit()
   class DoesItOnce extends ReferenceDevice {
     #before: Uint8Array | null = null
-    override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
-      await super.runChain({ ...task, seed: this.#before ?? task.seed }, onRoot, signal)
+    override async runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+      await super.runSeries({ ...task, seed: this.#before ?? task.seed }, onRoot, signal)
       this.#before = task.seed
     }
-    override openChain(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array> {
+    override openSeries(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array> {
       this.#before = null
-      return super.openChain(asked, signal)
+      return super.openSeries(asked, signal)
     }
   }
   const { judgement, certificate } = await verify([new DoesItOnce({ engine })])

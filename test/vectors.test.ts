@@ -16,7 +16,7 @@ import { philox } from '../src/core/proof/philox.ts'
 import { drawOpening, queryHash } from '../src/core/proof/query.ts'
 import { referenceEngine } from '../src/core/proof/referenceEngine.ts'
 import { bindLeaves, passLeaves, productTiles, roundLeaves } from '../src/core/proof/referenceRound.ts'
-import { chainSeeds, nextPass, nextSeed, nonceHash, partSeed, passRoot } from '../src/core/proof/seeds.ts'
+import { nextPass, nextSeed, nonceHash, partSeed, passRoot, seriesSeeds } from '../src/core/proof/seeds.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the files are described in test/vectors/README.md
 const read = (name: string): any => JSON.parse(readFileSync(new URL(`vectors/${name}.json`, import.meta.url), 'utf8'))
@@ -147,7 +147,7 @@ describe('the reference equals the vectors of an independent implementation', ()
 
   test('§4.2 a whole chain of each precision, and §8 a bind chain', () => {
     for (const chain of read('chain')) {
-      const seeds = chainSeeds(
+      const seeds = seriesSeeds(
         partSeed(bytes(chain.x), bytes(chain.s), chain.part, chain.device),
         chain.roots.map(bytes),
       )

@@ -26,7 +26,7 @@ async function oneCardAsTwo(): Promise<void> {
   await Promise.all(devices.map((device) => device.prepare!([shape], never)))
   const run = async (device: (typeof devices)[number], fill: number) => {
     const start = performance.now()
-    await device.runChain({ ...shape, seed: new Uint8Array(32).fill(fill) }, () => {}, never)
+    await device.runSeries({ ...shape, seed: new Uint8Array(32).fill(fill) }, () => {}, never)
     return (2 * shape.m * shape.n * shape.k * shape.rounds) / (performance.now() - start) / 1e9
   }
   const alone = [await run(devices[0]!, 1), await run(devices[1]!, 2)]
@@ -47,7 +47,7 @@ await oneCardAsTwo()
 const { api, card } = await openCard()
 const { stream } = card.tools
 
-/** 7: fp32 by the library instead of the ordered chain: in fp32 proper, and on tensor cores that round the operands. */
+/** 7: fp32 by the library instead of the ordered sum: in fp32 proper, and on tensor cores that round the operands. */
 function libraryForFp32(tf32: boolean): void {
   const shape = { kind: 'rounds' as const, precision: 'fp32' as const, m: 4096, n: 4096, k: 8192, rounds: 1 }
   const plan = card.plan(shape)

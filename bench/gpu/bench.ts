@@ -142,14 +142,14 @@ async function sustainedRow(): Promise<Row> {
   const samples: unknown[] = []
   const timer = setInterval(() => void device!.telemetry!().then((sample) => samples.push(sample)), 1000)
   const start = performance.now()
-  await device!.runChain(
+  await device!.runSeries(
     { ...task, seed: crypto.getRandomValues(new Uint8Array(32)) },
     () => arrivals.push(performance.now()),
     never,
   )
   clearInterval(timer)
   const opening = performance.now()
-  await device!.openChain(
+  await device!.openSeries(
     Array.from({ length: 128 }, (_, i) => ({ round: i, tile: i * 4099 })),
     never,
   )

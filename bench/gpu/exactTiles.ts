@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Precision } from '../../src/core/params/precision.ts'
 import type { Card } from '../../src/drivers/gpu/cuda/card.ts'
-import { runChain } from '../../src/drivers/gpu/cuda/chain.ts'
+import { runSeries } from '../../src/drivers/gpu/cuda/series.ts'
 import { Stop } from '../../src/drivers/gpu/cuda/stop.ts'
 import type { Row } from './ratios.ts'
 import type { TileJob } from './tileWorker.ts'
@@ -43,7 +43,7 @@ export async function exactTiles(
   const { precision, side, k, count } = shape
   const plan = card.plan({ kind: 'rounds', precision, m: side, n: side, k, rounds: 1 })
   const seed = crypto.getRandomValues(new Uint8Array(32))
-  runChain(card.tools, plan, { seed, rounds: 1 }, () => {}, new Stop())
+  runSeries(card.tools, plan, { seed, rounds: 1 }, () => {}, new Stop())
   const columns = side / 32
   const prints = card.tools.api.download(plan.prints, 16 * columns * columns)
   const onCard = new BigUint64Array(prints.buffer)

@@ -15,7 +15,7 @@ if (process.argv[3] === 'prepare') {
   mark('prepared')
 }
 let first = true
-await device!.runChain(
+await device!.runSeries(
   { ...shape, seed: new Uint8Array(32).fill(3) },
   () => {
     if (first) mark('firstRoot')

@@ -1,4 +1,4 @@
-/** A card's thread whose second device, in its third chain, reads where nothing is: the driver then takes its context. */
+/** A card's thread whose second device, in its third series, reads where nothing is: the driver then takes its context. */
 import { readFileSync } from 'node:fs'
 import { getEnvironmentData, parentPort, workerData } from 'node:worker_threads'
 import { createEngine } from '../../src/core/engine/createEngine.ts'
@@ -15,11 +15,11 @@ const CHAINS = 3
 const NOWHERE = 0x40n
 
 class DoomedCard extends Card {
-  #chains = 0
+  #seriesBegun = 0
 
-  override runChain(...given: Parameters<Card['runChain']>): void {
-    if (++this.#chains === CHAINS) this.#readNowhere()
-    super.runChain(...given)
+  override runSeries(...given: Parameters<Card['runSeries']>): void {
+    if (++this.#seriesBegun === CHAINS) this.#readNowhere()
+    super.runSeries(...given)
   }
 
   #readNowhere(): void {

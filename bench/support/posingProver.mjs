@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // A prover that offers more devices than it has: node bench/support/posingProver.mjs MODE DEVICES.
-//   turns    all cores serve the chains one after the other, whole chains at a time
+//   turns    all cores serve the series one after the other, whole series at a time
 //   at-once  one thread per device offered; the operating system shares the cores among them
 // Everything it sends is computed, so that every opening holds: it lies about nothing but the number of devices.
 import { once } from 'node:events'
@@ -10,12 +10,12 @@ import { nativeSigner } from '../../dist/drivers/system/nativeSigner.js'
 
 const [mode, count] = [process.argv[2], Number(process.argv[3])]
 
-/** One chain at a time, whatever device it is of: together they never have more than one of them has. */
+/** One series at a time, whatever device it is of: together they never have more than one of them has. */
 let before = Promise.resolve()
 const inTurn = (device) => ({
   ...device,
-  runChain: (task, onRoot, signal) => {
-    before = before.then(() => device.runChain(task, onRoot, signal))
+  runSeries: (task, onRoot, signal) => {
+    before = before.then(() => device.runSeries(task, onRoot, signal))
     return before
   },
 })

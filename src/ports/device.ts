@@ -1,8 +1,8 @@
 import type { Precision } from '../core/params/precision.ts'
-import type { ChainTask, FillTask } from '../core/proof/deviceTask.ts'
+import type { FillTask, SeriesTask } from '../core/proof/deviceTask.ts'
 import type { DeviceClass } from '../core/proof/sizeClass.ts'
 
-export type { ChainTask, FillTask }
+export type { FillTask, SeriesTask }
 
 /** What a device says of itself. Claims: shown as such, used to size the question, never to accept an answer. */
 export interface DeviceFacts {
@@ -35,15 +35,15 @@ export interface LeafPosition {
 export type OnRoot = (root: Uint8Array) => void
 
 /**
- * A thing that multiplies. One chain, fill or set of passes runs at a time; what it leaves behind for the openings stays
+ * A thing that multiplies. One series, fill or set of passes runs at a time; what it leaves behind for the openings stays
  * until the next one starts (a fill stays through passes and link passes) or `release` is called.
  * Paths come back as siblings from leaf to root, 32 bytes each, one opening after the other, no separators.
  */
 export interface Device {
   readonly facts: DeviceFacts
-  runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void>
-  /** Paths in the trees of the last chain. */
-  openChain(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array>
+  runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void>
+  /** Paths in the trees of the last series. */
+  openSeries(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array>
   fill(task: FillTask, onRoot: OnRoot, signal: AbortSignal): Promise<void>
   runPasses(task: PassTask, onRoot: OnRoot, signal: AbortSignal): Promise<void>
   /**
@@ -55,12 +55,12 @@ export interface Device {
    * For comparison only: the product alone, `rounds` times over the operands of the first seed, nothing committed.
    * Microseconds for all of them, operands already in place.
    */
-  runBare?(task: ChainTask, signal: AbortSignal): Promise<number>
+  runBare?(task: SeriesTask, signal: AbortSignal): Promise<number>
   /**
-   * Everything of coming chains that needs no seed: memory, kernels, a self check. A device without it does that work when
-   * the chain starts, and the clock of the validator pays for it.
+   * Everything of coming series that needs no seed: memory, kernels, a self check. A device without it does that work when
+   * the series starts, and the clock of the validator pays for it.
    */
-  prepare?(shapes: readonly Omit<ChainTask, 'seed'>[], signal: AbortSignal): Promise<void>
+  prepare?(shapes: readonly Omit<SeriesTask, 'seed'>[], signal: AbortSignal): Promise<void>
   /** Claims of this moment: clocks, temperature, power, throttle reasons, other processes. */
   telemetry?(): Promise<Readonly<Record<string, string | number | boolean>>>
   /** Gives back everything held for openings, the fill included. */

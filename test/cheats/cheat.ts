@@ -1,7 +1,7 @@
 import type { BoxReport, VerifyOptions } from '../../src/apps/validator/verifyBox.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
-import type { ChainTask, Device, OnRoot } from '../../src/ports/device.ts'
+import type { Device, OnRoot, SeriesTask } from '../../src/ports/device.ts'
 import { honestProgram, type ProverProgram } from '../support/inProcessBox.ts'
 import { ReferenceDevice, type ReferenceDeviceOptions } from '../support/openReferenceDevice.ts'
 import type { VirtualClock } from '../support/virtualClock.ts'
@@ -55,17 +55,17 @@ export const honestDevices = (kit: CheatKit, count = 1, options: ReferenceDevice
 /** A class of device from the methods that differ from the honest one; `this` is the device. */
 export class CheatingDevice extends ReferenceDevice {
   readonly kit: CheatKit
-  /** Chains begun so far, those of the calibration with them. */
-  protected chains = 0
+  /** Series begun so far, those of the calibration with them. */
+  protected seriesBegun = 0
 
   constructor(options: ReferenceDeviceOptions, kit: CheatKit) {
     super(options)
     this.kit = kit
   }
 
-  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
-    this.chains++
-    await super.runChain(task, onRoot, signal)
+  override async runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    this.seriesBegun++
+    await super.runSeries(task, onRoot, signal)
   }
 
   protected get chance(): () => number {

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { BoxReport } from '../../src/apps/validator/verifyBox.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
 import { productTiles } from '../../src/core/proof/referenceRound.ts'
-import type { ChainTask, OnRoot } from '../../src/ports/device.ts'
+import type { OnRoot, SeriesTask } from '../../src/ports/device.ts'
 import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
 import type { Work } from '../support/openReferenceDevice.ts'
 import { type BoxCheat, CheatingDevice, type CheatKit, honestDevices, withDevices } from './cheat.ts'
@@ -95,7 +95,7 @@ function oneCardForTwo(kit: CheatKit): ProverProgram {
   return honestProgram({ devices: honestDevices(kit, 2, { costs: { round } }) })
 }
 
-/** One card that serves its chains one after the other, and plays all devices but the first slow when they are alone. */
+/** One card that serves its series one after the other, and plays all devices but the first slow when they are alone. */
 const oneAfterTheOther =
   (count: number) =>
   (kit: CheatKit): ProverProgram => {
@@ -105,13 +105,13 @@ const oneAfterTheOther =
       readonly #number = started++
       #parts = 0
 
-      override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+      override async runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
         if (this.#parts++ > 0) {
-          await super.runChain(task, onRoot, signal)
+          await super.runSeries(task, onRoot, signal)
           if (this.#number > 0) await kit.clock.sleep(40, signal)
           return
         }
-        before = before.then(() => super.runChain(task, onRoot, signal))
+        before = before.then(() => super.runSeries(task, onRoot, signal))
         await before
       }
     }
@@ -168,7 +168,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
   },
   {
     attack: 48,
-    name: 'one card serves two chains in turn',
+    name: 'one card serves two series in turn',
     how: 'full speed for the first device, half for the second: one and a half cards, of one',
     expected: 'ACCEPTED',
     program: oneAfterTheOther(2),
@@ -177,7 +177,7 @@ export const CLAIM_CHEATS: readonly BoxCheat[] = [
   {
     attack: 71,
     name: 'one card as sixteen',
-    how: 'serves sixteen chains in turn; with the round under way credited to each they counted as three cards',
+    how: 'serves sixteen series in turn; with the round under way credited to each they counted as three cards',
     expected: 'ACCEPTED',
     program: oneAfterTheOther(16),
     check: expectOneCard,

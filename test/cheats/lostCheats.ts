@@ -1,29 +1,29 @@
 import { PRESETS } from '../../src/core/params/presets.ts'
 import { fault } from '../../src/drivers/gpu/cuda/faults.ts'
-import type { ChainTask, LeafPosition, OnRoot } from '../../src/ports/device.ts'
+import type { LeafPosition, OnRoot, SeriesTask } from '../../src/ports/device.ts'
 import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
 import type { Work } from '../support/openReferenceDevice.ts'
 import { type BoxCheat, CheatingDevice, honestDevices, randomBytes } from './cheat.ts'
 
 const saysLost = () => fault('GPU_LOST', { what: 'card 1: the card stopped working', mend: 'Believe it.' })
 
-/** Commits to junk in its first chain and is honest ever after. */
+/** Commits to junk in its first series and is honest ever after. */
 class FakesOnce extends CheatingDevice {
   protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
-    return this.chains === 1 ? tiles.map(() => randomBytes(this.chance)) : super.leaves(work, tiles)
+    return this.seriesBegun === 1 ? tiles.map(() => randomBytes(this.chance)) : super.leaves(work, tiles)
   }
 }
 
-/** Is said to be lost in its second chain, when the nonce of the first is out. */
+/** Is said to be lost in its second series, when the nonce of the first is out. */
 class LostInTheSecondPart extends CheatingDevice {
-  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
-    if (this.chains === 1) throw saysLost()
-    await super.runChain(task, onRoot, signal)
+  override async runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    if (this.seriesBegun === 1) throw saysLost()
+    await super.runSeries(task, onRoot, signal)
   }
 }
 
 class LostWhenAskedToOpen extends CheatingDevice {
-  override async openChain(_: readonly LeafPosition[]): Promise<Uint8Array> {
+  override async openSeries(_: readonly LeafPosition[]): Promise<Uint8Array> {
     throw saysLost()
   }
 }
@@ -31,7 +31,7 @@ class LostWhenAskedToOpen extends CheatingDevice {
 /** Slow while it is calibrated, so that the run itself is over too soon. */
 class SlowAtFirst extends CheatingDevice {
   protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
-    if (this.chains < 3) this.kit.clock.spend(500_000)
+    if (this.seriesBegun < 3) this.kit.clock.spend(500_000)
     return super.leaves(work, tiles)
   }
 }

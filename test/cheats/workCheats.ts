@@ -6,7 +6,7 @@ import { fingerprintPass } from '../../src/core/proof/fingerprint.ts'
 import { buildTree, HASH_BYTES, leafHash } from '../../src/core/proof/merkle.ts'
 import { keptWords } from '../../src/core/proof/partners.ts'
 import { roundLeaves } from '../../src/core/proof/referenceRound.ts'
-import type { ChainTask, FillTask, LeafPosition, OnRoot } from '../../src/ports/device.ts'
+import type { FillTask, LeafPosition, OnRoot, SeriesTask } from '../../src/ports/device.ts'
 import { honestProgram } from '../support/inProcessBox.ts'
 import { ReferenceDevice, type Tree, type Work } from '../support/openReferenceDevice.ts'
 import { type BoxCheat, CheatingDevice, type CheatKit, randomBytes, withDevices } from './cheat.ts'
@@ -66,12 +66,12 @@ export const skipRounds = (share: number) =>
   class SkipsRounds extends CheatingDevice {
     #fake = new Set<number>()
 
-    override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    override async runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
       const rounds = Array.from({ length: task.rounds }, (_, round) => round)
       this.#fake = new Set()
       while (this.#fake.size < Math.round(share * task.rounds))
         this.#fake.add(rounds[Math.floor(this.chance() * rounds.length)]!)
-      await super.runChain(task, onRoot, signal)
+      await super.runSeries(task, onRoot, signal)
     }
 
     protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
@@ -88,8 +88,8 @@ const openOtherwise = ({
   path?: (honest: Uint8Array) => Uint8Array
 }) =>
   class OpensOtherwise extends CheatingDevice {
-    override async openChain(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array> {
-      const paths = await Promise.all(asked.map((position) => super.openChain([place(position)], signal)))
+    override async openSeries(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array> {
+      const paths = await Promise.all(asked.map((position) => super.openSeries([place(position)], signal)))
       return concatBytes(...paths.map(path))
     }
   }
@@ -112,18 +112,18 @@ class InnerNodesAsLeaves extends CheatingDevice {
 
 /** Sends what an earlier run left behind; computes nothing. */
 class ReplaysRoots extends CheatingDevice {
-  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
-    await super.runChain({ ...task, seed: new Uint8Array(32).fill(9) }, onRoot, signal)
+  override async runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    await super.runSeries({ ...task, seed: new Uint8Array(32).fill(9) }, onRoot, signal)
   }
 }
 
 /** Honest roots; the openings are those of an earlier run. */
 class ReplaysOpenings extends CheatingDevice {
-  override async openChain(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array> {
+  override async openSeries(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array> {
     const earlier = new ReferenceDevice({ engine: this.engine })
-    const shape = { precision: 'int8', m: 64, n: 64, k: 64, rounds: this.chain.length } as const
-    await earlier.runChain({ kind: 'rounds', ...shape, seed: new Uint8Array(32).fill(9) }, () => {}, signal)
-    return await earlier.openChain(asked, signal)
+    const shape = { precision: 'int8', m: 64, n: 64, k: 64, rounds: this.series.length } as const
+    await earlier.runSeries({ kind: 'rounds', ...shape, seed: new Uint8Array(32).fill(9) }, () => {}, signal)
+    return await earlier.openSeries(asked, signal)
   }
 }
 
@@ -152,20 +152,20 @@ const precisionCheats = wrongPrecisions.map(
   }),
 )
 
-/** Answers every part with the chain it prepared during the first one. */
+/** Answers every part with the series it prepared during the first one. */
 class ComputesAhead extends CheatingDevice {
   #first: Uint8Array | null = null
 
-  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+  override async runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
     this.#first ??= task.seed
-    await super.runChain({ ...task, seed: this.#first }, onRoot, signal)
+    await super.runSeries({ ...task, seed: this.#first }, onRoot, signal)
   }
 }
 
 /** Fakes the whole run in no time, to have it called too short and done again, and is honest the second time. */
 class WantsAnotherTry extends CheatingDevice {
   protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
-    if (this.chains === 3) return tiles.map(() => randomBytes(this.chance))
+    if (this.seriesBegun === 3) return tiles.map(() => randomBytes(this.chance))
     this.kit.clock.spend(100_000)
     return super.leaves(work, tiles)
   }
@@ -177,15 +177,15 @@ const fakesCalibration = (share: number) =>
     protected override leaves(work: Work, tiles: readonly Uint32Array[]): Uint8Array[] {
       const leaves = super.leaves(work, tiles)
       this.kit.clock.spend(100_000)
-      return leaves.map((leaf) => (this.chains <= 2 && this.chance() < share ? randomBytes(this.chance) : leaf))
+      return leaves.map((leaf) => (this.seriesBegun <= 2 && this.chance() < share ? randomBytes(this.chance) : leaf))
     }
   }
 
 /** The same, but the card is said to be lost as soon as the first nonce shows that it is caught. */
 class FakesAndGoes extends fakesCalibration(1) {
-  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
-    if (this.chains === 1) throw new Error('lost')
-    await super.runChain(task, onRoot, signal)
+  override async runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    if (this.seriesBegun === 1) throw new Error('lost')
+    await super.runSeries(task, onRoot, signal)
   }
 }
 
@@ -357,7 +357,7 @@ export const WORK_CHEATS: readonly BoxCheat[] = [
   {
     attack: 10,
     name: 'old roots',
-    how: 'a chain of an earlier run',
+    how: 'a series of an earlier run',
     expected: WRONG,
     program: withDevices(ReplaysRoots),
   },

@@ -12,7 +12,7 @@ import { connectSsh } from '../../src/drivers/remote/ssh/connectSsh.ts'
 import { openEmbedded } from '../../src/drivers/store/openEmbedded.ts'
 import { systemClock } from '../../src/drivers/system/systemClock.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
-import type { ChainTask, OnRoot } from '../../src/ports/device.ts'
+import type { OnRoot, SeriesTask } from '../../src/ports/device.ts'
 import { CheatingDevice, honestDevices, withDevices } from '../cheats/cheat.ts'
 import { BOX_CHEATS } from '../cheats/cheats.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
@@ -154,11 +154,11 @@ describe('a box that cheats over SSH', { timeout: 60_000 }, () => {
     class Sandbags extends CheatingDevice {
       #wait = 0
 
-      override runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+      override runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
         // Two calibrations, the run, and the run done again for being short: faster each time.
         this.#wait = [400, 400, 100][asked.length] ?? 0
         asked.push(task.k)
-        return super.runChain(task, onRoot, signal)
+        return super.runSeries(task, onRoot, signal)
       }
 
       override readonly costs = { round: (signal: AbortSignal) => this.kit.clock.sleep(this.#wait, signal) }

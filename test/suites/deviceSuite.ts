@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
-import type { ChainTask, Device, FillTask, LeafPosition, OnRoot } from '../../src/ports/device.ts'
+import type { Device, FillTask, LeafPosition, OnRoot, SeriesTask } from '../../src/ports/device.ts'
 import { TouchstoneError } from '../../src/ports/errors.ts'
-import { expectedChain, expectedFill, expectedPasses } from '../support/referenceDevice.ts'
+import { expectedFill, expectedPasses, expectedSeries } from '../support/referenceDevice.ts'
 
 export interface DeviceSuiteOptions {
   open(): Promise<Device>
   /** Why the suite cannot run here; null runs it. */
   readonly skip?: string | null
   /** Sizes the driver refuses beside those no device may take. */
-  readonly refused?: readonly Partial<ChainTask>[]
+  readonly refused?: readonly Partial<SeriesTask>[]
 }
 
 const bytes = (fill: number) => Uint8Array.from({ length: 32 }, (_, i) => (i * 37 + fill * 101 + 13) & 0xff)
 const never = new AbortController().signal
 const hexes = (roots: readonly Uint8Array[]) => roots.map(toHex)
 
-const chainTask = (change: Partial<ChainTask> = {}): ChainTask => ({
+const seriesTask = (change: Partial<SeriesTask> = {}): SeriesTask => ({
   kind: 'rounds',
   precision: 'int8',
   m: 64,
@@ -64,7 +64,7 @@ export function deviceSuite(name: string, { open, skip = null, refused = [] }: D
       await run((root) => all.push(root))
       return all
     }
-    const chainOf = (task: ChainTask) => roots((onRoot) => device.runChain(task, onRoot, never))
+    const seriesOf = (task: SeriesTask) => roots((onRoot) => device.runSeries(task, onRoot, never))
     const fault = async (work: Promise<unknown>): Promise<TouchstoneError> => {
       const caught = await work.then(
         () => null,
@@ -84,21 +84,21 @@ export function deviceSuite(name: string, { open, skip = null, refused = [] }: D
       expect(facts.precisions.filter((precision) => !PRECISION_NAMES.includes(precision))).toEqual([])
     })
 
-    test.each(PRECISION_NAMES)('§4.2, §5 a chain of %s equals the reference, roots and paths', async (precision) => {
+    test.each(PRECISION_NAMES)('§4.2, §5 a series of %s equals the reference, roots and paths', async (precision) => {
       if (!device.facts.precisions.includes(precision)) return
-      const task = chainTask({ precision })
-      const expected = expectedChain(task)
-      expect(hexes(await chainOf(task))).toEqual(hexes(expected.roots))
+      const task = seriesTask({ precision })
+      const expected = expectedSeries(task)
+      expect(hexes(await seriesOf(task))).toEqual(hexes(expected.roots))
       const positions = asked(task.rounds, 8)
-      expect(toHex(await device.openChain(positions, never))).toBe(toHex(expected.paths(positions)))
+      expect(toHex(await device.openSeries(positions, never))).toBe(toHex(expected.paths(positions)))
     })
 
-    test('§8 a bind chain equals the reference, roots and paths', async () => {
-      const task = chainTask({ kind: 'bind', m: 128, rounds: 2 })
-      const expected = expectedChain(task)
-      expect(hexes(await chainOf(task))).toEqual(hexes(expected.roots))
+    test('§8 a bind series equals the reference, roots and paths', async () => {
+      const task = seriesTask({ kind: 'bind', m: 128, rounds: 2 })
+      const expected = expectedSeries(task)
+      expect(hexes(await seriesOf(task))).toEqual(hexes(expected.roots))
       const positions = asked(task.rounds, 16)
-      expect(toHex(await device.openChain(positions, never))).toBe(toHex(expected.paths(positions)))
+      expect(toHex(await device.openSeries(positions, never))).toBe(toHex(expected.paths(positions)))
     })
 
     test('§5 other shapes equal the reference: deeper k, more tiles', async () => {
@@ -106,7 +106,7 @@ export function deviceSuite(name: string, { open, skip = null, refused = [] }: D
         { m: 64, n: 64, k: 1024, rounds: 1 },
         { m: 256, n: 64, k: 64, rounds: 2 },
       ])
-        expect(hexes(await chainOf(chainTask(shape)))).toEqual(hexes(expectedChain(chainTask(shape)).roots))
+        expect(hexes(await seriesOf(seriesTask(shape)))).toEqual(hexes(expectedSeries(seriesTask(shape)).roots))
     })
 
     test.each([1, 2, 3])('§7 %i kept rounds and passes over them equal the reference', async (kept) => {
@@ -138,12 +138,12 @@ export function deviceSuite(name: string, { open, skip = null, refused = [] }: D
       expect(hexes(alone)).toEqual(hexes(again.roots))
     })
 
-    test('behavior: an aborted chain rejects with the reason and leaves the device usable', async () => {
+    test('behavior: an aborted series rejects with the reason and leaves the device usable', async () => {
       const controller = new AbortController()
       const reason = new Error('the validator went away')
       let seen = 0
-      const work = device.runChain(
-        chainTask({ rounds: 1_000_000 }),
+      const work = device.runSeries(
+        seriesTask({ rounds: 1_000_000 }),
         () => {
           if (++seen === 2) controller.abort(reason)
         },
@@ -151,19 +151,19 @@ export function deviceSuite(name: string, { open, skip = null, refused = [] }: D
       )
       await expect(work).rejects.toBe(reason)
       expect(seen).toBe(2)
-      expect(hexes(await chainOf(chainTask()))).toEqual(hexes(expectedChain(chainTask()).roots))
+      expect(hexes(await seriesOf(seriesTask()))).toEqual(hexes(expectedSeries(seriesTask()).roots))
     })
 
     test('behavior: a signal aborted before the start runs nothing', async () => {
       const reason = new Error('too late')
-      const work = device.runChain(chainTask(), () => expect.unreachable(), AbortSignal.abort(reason))
+      const work = device.runSeries(seriesTask(), () => expect.unreachable(), AbortSignal.abort(reason))
       await expect(work).rejects.toBe(reason)
     })
 
-    test('behavior: what a listener throws ends the chain and comes out', async () => {
+    test('behavior: what a listener throws ends the series and comes out', async () => {
       const thrown = new Error('the wire is gone')
-      const work = device.runChain(
-        chainTask({ rounds: 1_000_000 }),
+      const work = device.runSeries(
+        seriesTask({ rounds: 1_000_000 }),
         () => {
           throw thrown
         },
@@ -174,25 +174,25 @@ export function deviceSuite(name: string, { open, skip = null, refused = [] }: D
 
     test('behavior: one thing at a time', async () => {
       const controller = new AbortController()
-      const first = device.runChain(chainTask({ rounds: 1_000_000 }), () => {}, controller.signal)
-      const { detail } = await fault(device.runChain(chainTask(), () => {}, never))
+      const first = device.runSeries(seriesTask({ rounds: 1_000_000 }), () => {}, controller.signal)
+      const { detail } = await fault(device.runSeries(seriesTask(), () => {}, never))
       expect(detail.code).toBe('DEVICE_BUSY')
       controller.abort()
       await expect(first).rejects.toThrow()
     })
 
     test('behavior: after release nothing can be opened, and the device works on', async () => {
-      await chainOf(chainTask())
+      await seriesOf(seriesTask())
       await device.fill(fillTask(), () => {}, never)
       await device.release()
-      expect((await fault(device.openChain([{ round: 0, tile: 0 }], never))).detail.code).toBe('NOTHING_TO_OPEN')
+      expect((await fault(device.openSeries([{ round: 0, tile: 0 }], never))).detail.code).toBe('NOTHING_TO_OPEN')
       expect((await fault(device.openPasses([{ round: 0, tile: 0 }], never))).detail.code).toBe('NOTHING_TO_OPEN')
       const passes = device.runPasses({ passes: 1, start: bytes(1) }, () => {}, never)
       expect((await fault(passes)).detail.code).toBe('NO_FILL')
-      expect(hexes(await chainOf(chainTask()))).toEqual(hexes(expectedChain(chainTask()).roots))
+      expect(hexes(await seriesOf(seriesTask()))).toEqual(hexes(expectedSeries(seriesTask()).roots))
     })
 
-    test.each<Partial<ChainTask>>([
+    test.each<Partial<SeriesTask>>([
       { m: 48 },
       { n: 0 },
       { n: 65536 },
@@ -202,15 +202,15 @@ export function deviceSuite(name: string, { open, skip = null, refused = [] }: D
       { seed: new Uint8Array(31) },
       ...refused,
     ])('behavior: refuses %o with a size fault', async (wrong) => {
-      const { detail, nextStep } = await fault(device.runChain(chainTask(wrong), () => expect.unreachable(), never))
+      const { detail, nextStep } = await fault(device.runSeries(seriesTask(wrong), () => expect.unreachable(), never))
       expect(['SIZE_REFUSED', 'OUT_OF_MEMORY']).toContain(detail.code)
       expect(nextStep).not.toBe('')
     })
 
-    test('behavior: refuses openings outside the chain', async () => {
-      await chainOf(chainTask({ rounds: 2 }))
-      expect((await fault(device.openChain([{ round: 2, tile: 0 }], never))).detail.code).toBe('SIZE_REFUSED')
-      expect((await fault(device.openChain([{ round: 0, tile: 8 }], never))).detail.code).toBe('SIZE_REFUSED')
+    test('behavior: refuses openings outside the series', async () => {
+      await seriesOf(seriesTask({ rounds: 2 }))
+      expect((await fault(device.openSeries([{ round: 2, tile: 0 }], never))).detail.code).toBe('SIZE_REFUSED')
+      expect((await fault(device.openSeries([{ round: 0, tile: 8 }], never))).detail.code).toBe('SIZE_REFUSED')
     })
   })
 }

@@ -33,7 +33,7 @@ function passesOf(arrivals: readonly (readonly number[])[], kept: readonly numbe
 export const cardsShown = (run: Run, rules: ProtocolVersion, roundUs: number, work = WORK): number =>
   countedPerSecond(run, rules).reduce((sum, rate) => sum + rate, 0) / Math.floor((work * 1e6) / roundUs)
 
-/** How one card divides its time among chains, and when it hands over what it has. */
+/** How one card divides its time among series, and when it hands over what it has. */
 interface Schedule {
   readonly devices: number
   readonly rounds: number
@@ -41,13 +41,13 @@ interface Schedule {
   readonly roundUs: number
   /** Kept rounds of each device in a memory part, which need not be alike; null in a rounds part. */
   readonly kept: readonly number[] | null
-  /** Which chain the card works on next, and for how long: less than a round is preemption, many rounds a burst. */
-  readonly slices: readonly { readonly chain: number; readonly us: number }[]
+  /** Which series the card works on next, and for how long: less than a round is preemption, many rounds a burst. */
+  readonly slices: readonly { readonly series: number; readonly us: number }[]
   /** Roots wait until so many are there, or until a multiple of `everyUs`; 1 sends them at once. */
   readonly hold: readonly { readonly count: number; readonly everyUs: number }[]
 }
 
-/** Any way at all to serve 2 to 32 chains with one card: in turn, preemptive, in bursts, roots sent at once or withheld. */
+/** Any way at all to serve 2 to 32 series with one card: in turn, preemptive, in bursts, roots sent at once or withheld. */
 export function oneCardSchedule(): fc.Arbitrary<Schedule> {
   const shape = fc.record({
     devices: fc.integer({ min: 2, max: 32 }),
@@ -60,7 +60,7 @@ export function oneCardSchedule(): fc.Arbitrary<Schedule> {
       fc.constant(roundUs),
       fc.integer({ min: 1, max: rounds }).map((many) => many * roundUs),
     )
-    const slice = fc.record({ chain: fc.nat(devices - 1), us })
+    const slice = fc.record({ series: fc.nat(devices - 1), us })
     const held = fc.record({
       count: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: rounds })),
       everyUs: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 8 * roundUs })),
@@ -86,8 +86,8 @@ function arrivalsOf({ devices, rounds, roundUs, kept, slices, hold }: Schedule):
   const done = Array.from({ length: devices }, () => [] as number[])
   let now = 0
   for (let turn = 0; done.some((list) => list.length < rounds); turn++) {
-    const { chain, us } = slices[turn % slices.length]!
-    let next = (chain + (turn >= slices.length ? turn : 0)) % devices
+    const { series, us } = slices[turn % slices.length]!
+    let next = (series + (turn >= slices.length ? turn : 0)) % devices
     while (done[next]!.length === rounds) next = (next + 1) % devices
     const cost = costUs(next)
     const used = Math.min(us, rounds * cost - spent[next]!)

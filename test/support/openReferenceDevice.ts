@@ -12,13 +12,13 @@ import {
 import { nextPass, nextSeed, passRoot } from '../../src/core/proof/seeds.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import type {
-  ChainTask,
   Device,
   DeviceFacts,
   FillTask,
   LeafPosition,
   OnRoot,
   PassTask,
+  SeriesTask,
 } from '../../src/ports/device.ts'
 
 export type Tree = readonly (readonly Uint8Array[])[]
@@ -52,7 +52,7 @@ export class ReferenceDevice implements Device {
   readonly facts: DeviceFacts
   readonly engine: TileEngine
   readonly costs: Costs
-  protected chain: Tree[] = []
+  protected series: Tree[] = []
   protected fillTiles: Uint32Array[] = []
   protected fillTrees: Tree[] = []
   /** Per pass: one tree per kept round, and the tree over their roots. */
@@ -83,7 +83,7 @@ export class ReferenceDevice implements Device {
     return work.part === 'bind' ? bindLeaves(work.seed, tiles) : roundLeaves(work.seed, tiles)
   }
 
-  /** The root that is sent; the chain goes on from it. */
+  /** The root that is sent; the series goes on from it. */
   protected root(_work: Work, tree: Tree): Uint8Array {
     return tree.at(-1)![0]!
   }
@@ -97,24 +97,24 @@ export class ReferenceDevice implements Device {
     return passLeaves(z, own, partners)
   }
 
-  async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+  async runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
     const { kind, rounds, seed: first, ...shape } = task
-    this.chain = []
+    this.series = []
     let seed = first
     for (let round = 0; round < rounds; round++) {
       await this.costs.round?.(signal)
       signal.throwIfAborted()
       const work: Work = { part: kind, round, seed, shape }
       const tree = buildTree(this.leaves(work, this.product(work)))
-      this.chain.push(tree)
+      this.series.push(tree)
       const root = this.root(work, tree)
       onRoot(root)
       seed = nextSeed(seed, root)
     }
   }
 
-  async openChain(asked: readonly LeafPosition[], _signal: AbortSignal): Promise<Uint8Array> {
-    return concatBytes(...asked.map(({ round, tile }) => pathOf(this.chain[round]!, tile)))
+  async openSeries(asked: readonly LeafPosition[], _signal: AbortSignal): Promise<Uint8Array> {
+    return concatBytes(...asked.map(({ round, tile }) => pathOf(this.series[round]!, tile)))
   }
 
   async fill({ m, n, k, kept, seed: first }: FillTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
@@ -171,7 +171,7 @@ export class ReferenceDevice implements Device {
   }
 
   async release(): Promise<void> {
-    this.chain = []
+    this.series = []
     this.fillTiles = []
     this.fillTrees = []
     this.passTrees = []

@@ -5,16 +5,16 @@ import { referenceEngine } from '../../src/core/proof/referenceEngine.ts'
 import { bindLeaves, passLeaves, productTiles, roundLeaves } from '../../src/core/proof/referenceRound.ts'
 import { nextPass, nextSeed, passRoot } from '../../src/core/proof/seeds.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
-import type { ChainTask, FillTask, LeafPosition } from '../../src/ports/device.ts'
+import type { FillTask, LeafPosition, SeriesTask } from '../../src/ports/device.ts'
 
 /** What a device must answer, from the definitions in core alone. */
-export interface ExpectedChain {
+export interface ExpectedSeries {
   readonly roots: readonly Uint8Array[]
   readonly tiles: readonly (readonly Uint32Array[])[]
   paths(asked: readonly LeafPosition[]): Uint8Array
 }
 
-export function expectedChain(task: ChainTask, engine: TileEngine = referenceEngine): ExpectedChain {
+export function expectedSeries(task: SeriesTask, engine: TileEngine = referenceEngine): ExpectedSeries {
   const leavesOf = task.kind === 'bind' ? bindLeaves : roundLeaves
   const roots: Uint8Array[] = []
   const trees: ReturnType<typeof buildTree>[] = []
@@ -33,8 +33,8 @@ export function expectedChain(task: ChainTask, engine: TileEngine = referenceEng
   return { roots, tiles, paths }
 }
 
-export function expectedFill({ m, n, k, kept, seed }: FillTask, engine: TileEngine = referenceEngine): ExpectedChain {
-  return expectedChain({ kind: 'rounds', precision: 'int8', m, n, k, rounds: kept, seed }, engine)
+export function expectedFill({ m, n, k, kept, seed }: FillTask, engine: TileEngine = referenceEngine): ExpectedSeries {
+  return expectedSeries({ kind: 'rounds', precision: 'int8', m, n, k, rounds: kept, seed }, engine)
 }
 
 interface ExpectedPasses {
@@ -44,8 +44,8 @@ interface ExpectedPasses {
 
 export function expectedPasses(
   task: FillTask,
-  fill: ExpectedChain,
-  { passes, start, peer = fill }: { passes: number; start: Uint8Array; peer?: ExpectedChain },
+  fill: ExpectedSeries,
+  { passes, start, peer = fill }: { passes: number; start: Uint8Array; peer?: ExpectedSeries },
 ): ExpectedPasses {
   const perRound = (task.m / TILE) * (task.n / TILE)
   const roots: Uint8Array[] = []

@@ -1,11 +1,11 @@
 import type { PartKind, PartShape } from '../../src/core/proof/part.ts'
-import { chain } from '../../src/core/proof/parts/chain.ts'
+import { series } from '../../src/core/proof/parts/series.ts'
 import { calibrationPart, lasting } from '../../src/core/proof/planPart.ts'
 import { classK } from '../../src/core/proof/sizeClass.ts'
 
-const once = chain('rounds')
+const once = series('rounds')
 
-/** A kind of part that does not exist: two chains, the second from a word nobody knew during the first; it alone counts. */
+/** A kind of part that does not exist: two series, the second from a word nobody knew during the first; it alone counts. */
 export const twice: PartKind<PartShape<'twice', 'int8'>> = {
   ...once,
   name: 'twice',

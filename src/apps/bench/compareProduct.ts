@@ -2,7 +2,7 @@ import type { Precision } from '../../core/params/precision.ts'
 import { PRESETS } from '../../core/params/presets.ts'
 import { classK, largestSize } from '../../core/proof/sizeClass.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ChainTask, Device } from '../../ports/device.ts'
+import type { Device, SeriesTask } from '../../ports/device.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 
 export interface CompareDeps {
@@ -38,7 +38,7 @@ export async function compareProduct(
   const k = classK(PRESETS.mainnet, deviceClass, precision)
   const slow = deviceClass === 'cpu' && precision === 'fp32' ? 256 : deviceClass === 'cpu' ? 1024 : 16384
   const size = deps.size ?? Math.min(slow, largestSize(PRESETS.mainnet, deviceClass, precision, k, 0.9 * freeBytes))
-  const task = (rounds: number): ChainTask => ({
+  const task = (rounds: number): SeriesTask => ({
     kind: 'rounds',
     precision,
     m: size,
@@ -47,14 +47,14 @@ export async function compareProduct(
     rounds,
     seed: deps.randomness.bytes(32),
   })
-  const warm = await timeChain(device, task(2), deps.clock, signal)
+  const warm = await timeSeries(device, task(2), deps.clock, signal)
   const rounds = Math.max(2, Math.ceil((deps.seconds * 1e6) / TURNS / (warm / 2)))
   let bare = 0
   let proven = 0
   for (let turn = 0; turn < TURNS; turn++) {
     const next = task(rounds)
     bare += (await device.runBare?.(next, signal)) ?? 0
-    proven += await timeChain(device, next, deps.clock, signal)
+    proven += await timeSeries(device, next, deps.clock, signal)
   }
   await device.release()
   const ops = TURNS * rounds * 2 * size * size * k
@@ -71,8 +71,8 @@ export async function compareProduct(
 
 const TURNS = 4
 
-async function timeChain(device: Device, task: ChainTask, clock: Clock, signal: AbortSignal): Promise<number> {
+async function timeSeries(device: Device, task: SeriesTask, clock: Clock, signal: AbortSignal): Promise<number> {
   const began = clock.monotonicUs()
-  await device.runChain(task, () => {}, signal)
+  await device.runSeries(task, () => {}, signal)
   return clock.monotonicUs() - began
 }

@@ -67,7 +67,7 @@ export class ChallengeRun {
     return this.#onEach(signal, (device, index, onRoot, signal) => {
       const seed = partSeed(this.#x, word, this.#queries.length, index)
       const task = phase.task(this.#part, index, word, seed)
-      if ('chain' in task) return device.runChain(task.chain, onRoot, signal)
+      if ('series' in task) return device.runSeries(task.series, onRoot, signal)
       if ('fill' in task) return device.fill(task.fill, onRoot, signal)
       const peer = task.peer === index ? {} : { peer: this.#devices[task.peer]! }
       return device.runPasses({ ...task.passes, ...peer }, onRoot, signal)
@@ -87,7 +87,7 @@ export class ChallengeRun {
       const tiles = kind.tiles(parts, p, device)
       const asked = Array.from({ length: part.openings }, (_, i) => drawOpening(query, device, i, part.rounds, tiles))
       const port = this.#devices[device]!
-      const paths = await blaming(port, fill === null ? port.openChain(asked, signal) : port.openPasses(asked, signal))
+      const paths = await blaming(port, fill === null ? port.openSeries(asked, signal) : port.openPasses(asked, signal))
       await this.#send({ type: 'opened', part: p, device, paths })
     }
     this.#queries.push(query)

@@ -3,7 +3,7 @@ import type { Challenge } from '../../core/proof/challenge.ts'
 import type { Device } from '../../ports/device.ts'
 import { prepareDevices } from './prepareDevices.ts'
 
-test('each device is told the shapes of its chains, and nothing by which a chain could not be found again', async () => {
+test('each device is told the shapes of its series, and nothing by which a series could not be found again', async () => {
   const size = { m: 64, n: 64, k: 128 }
   const base = { ...size, openings: 1, limitMs: 1, openLimitMs: 1, nonceHash: new Uint8Array(32), kept: [0, 0] }
   const parts: Challenge['parts'] = [

@@ -7,7 +7,7 @@ import { blaming } from './deviceFault.ts'
 /** Words are drawn later, and no shape depends on them. */
 const UNKNOWN = new Uint8Array(32)
 
-/** Before "ready", and so before any clock: each device sets up the chains it will be asked for. */
+/** Before "ready", and so before any clock: each device sets up the series it will be asked for. */
 export async function prepareDevices(
   { parts }: Challenge,
   devices: readonly Device[],
@@ -19,9 +19,9 @@ export async function prepareDevices(
       const shapes = own.flatMap((part) =>
         kindOf(part).phases.flatMap((phase) => {
           const task = phase.task(part, index, UNKNOWN, UNKNOWN)
-          if (!('chain' in task)) return []
-          // A device knows a chain that it has prepared by its shape alone.
-          const { seed: _, ...shape } = task.chain
+          if (!('series' in task)) return []
+          // A device knows a series that it has prepared by its shape alone.
+          const { seed: _, ...shape } = task.series
           return [shape]
         }),
       )

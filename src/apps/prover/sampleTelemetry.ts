@@ -27,7 +27,7 @@ export function sampleTelemetry(
   }
   const sampled: Device = {
     ...device,
-    runChain: (task, onRoot, signal) => during(device.runChain(task, onRoot, signal)),
+    runSeries: (task, onRoot, signal) => during(device.runSeries(task, onRoot, signal)),
     fill: (task, onRoot, signal) => during(device.fill(task, onRoot, signal)),
     runPasses: ({ peer, ...task }, onRoot, signal) =>
       during(device.runPasses(peer ? { ...task, peer: inner.get(peer) ?? peer } : task, onRoot, signal)),

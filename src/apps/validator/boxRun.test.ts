@@ -9,7 +9,7 @@ import { decodeInventory, encodeInventory, type Inventory } from '../../core/inv
 import { referenceEngine } from '../../core/proof/referenceEngine.ts'
 import type { Answer } from '../../core/wire/messages.ts'
 import { fault } from '../../drivers/gpu/cuda/faults.ts'
-import type { ChainTask, LeafPosition, OnRoot } from '../../ports/device.ts'
+import type { LeafPosition, OnRoot, SeriesTask } from '../../ports/device.ts'
 import type { VerifyOptions } from './verifyBox.ts'
 
 type When = 'prepare' | 'first root' | 'second part' | 'opening' | 'never'
@@ -19,7 +19,7 @@ const lost = (name: string) => fault('GPU_LOST', { what: `${name}: the card stop
 /** A card that fails at a given moment, and keeps count of what was asked of it. */
 class Failing extends ReferenceDevice {
   readonly when: When
-  chains = 0
+  seriesBegun = 0
   releases = 0
 
   constructor(name: string, when: When) {
@@ -31,19 +31,19 @@ class Failing extends ReferenceDevice {
     if (this.when === 'prepare') throw lost(this.facts.name)
   }
 
-  override async runChain(task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
-    this.chains++
-    const failing = this.when === 'first root' || (this.when === 'second part' && this.chains === 2)
+  override async runSeries(task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+    this.seriesBegun++
+    const failing = this.when === 'first root' || (this.when === 'second part' && this.seriesBegun === 2)
     const heard = (root: Uint8Array) => {
       onRoot(root)
       if (failing) throw lost(this.facts.name)
     }
-    await super.runChain(task, heard, signal)
+    await super.runSeries(task, heard, signal)
   }
 
-  override async openChain(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array> {
+  override async openSeries(asked: readonly LeafPosition[], signal: AbortSignal): Promise<Uint8Array> {
     if (this.when === 'opening') throw lost(this.facts.name)
-    return await super.openChain(asked, signal)
+    return await super.openSeries(asked, signal)
   }
 
   override async release(): Promise<void> {
@@ -102,7 +102,7 @@ describe('a card that fails', () => {
     const { judgement, faults } = await verify(honestProgram({ devices }))
     expect(judgement.reason).toEqual({ code: 'REFUSED', part: 0, got: 'GPU_LOST' })
     expect(faults).toEqual([])
-    expect(devices[0]!.chains).toBe(1)
+    expect(devices[0]!.seriesBegun).toBe(1)
   })
 
   test('attack 64: again and again is not followed for ever', async () => {

@@ -43,7 +43,7 @@ describe('what counts of rates shown together', () => {
     expect(cardsShown(burst, 2, 1000)).toBe(1)
   })
 
-  test('property: attacks 48 and 71, one card that serves up to 32 chains in any way never counts as more than itself', () => {
+  test('property: attacks 48 and 71, one card that serves up to 32 series in any way never counts as more than itself', () => {
     const { ratio } = worstOf(oneCardSchedule(), 2, 400)
     expect(ratio).toBeLessThanOrEqual(1)
     expect(ratio).toBeGreaterThan(0.99)

@@ -1,12 +1,12 @@
 import type { PartShape } from './part.ts'
 
-/** A chain of rounds from a seed (§4.2); `bind` fingerprints each tile together with its partner (§8). */
-export interface ChainTask extends Pick<PartShape, 'precision' | 'm' | 'n' | 'k' | 'rounds'> {
+/** A series of rounds from a seed (§4.2); `bind` fingerprints each tile together with its partner (§8). */
+export interface SeriesTask extends Pick<PartShape, 'precision' | 'm' | 'n' | 'k' | 'rounds'> {
   readonly kind: 'rounds' | 'bind'
   readonly seed: Uint8Array
 }
 
-/** §7: a chain of `kept` int8 rounds whose low 16 bits per entry stay in the device's memory. */
+/** §7: a series of `kept` int8 rounds whose low 16 bits per entry stay in the device's memory. */
 export interface FillTask extends Pick<PartShape, 'm' | 'n' | 'k'> {
   readonly kept: number
   readonly seed: Uint8Array
@@ -14,6 +14,6 @@ export interface FillTask extends Pick<PartShape, 'm' | 'n' | 'k'> {
 
 /** What a device can be asked to do; `peer` is the device whose fill the partners of the passes come from (§8). */
 export type DeviceTask =
-  | { readonly chain: ChainTask }
+  | { readonly series: SeriesTask }
   | { readonly fill: FillTask }
   | { readonly passes: { readonly passes: number; readonly start: Uint8Array }; readonly peer: number }

@@ -88,7 +88,7 @@ function countedByVersion1(run: Run, p: number): number[] {
 }
 
 /**
- * Attacks 48 and 71: whatever serves the chains has done all the work that has arrived, so at any instant their sum over
+ * Attacks 48 and 71: whatever serves the series has done all the work that has arrived, so at any instant their sum over
  * the time so far is at most what it can do. The instant with the largest sum counts, for all devices the same. It is one
  * from half the time of the device that was done first: before that a burst would do, and a slower device that is still
  * at work when the others are done must not cost them anything.

@@ -9,8 +9,8 @@ export const partSeed = (x: Uint8Array, s: Uint8Array, part: number, device: num
 /** §4.2. Rounds are sequential: the next operands exist only once this round's root does. */
 export const nextSeed = (seed: Uint8Array, root: Uint8Array): Uint8Array => taggedHash('tsp1/next', seed, root)
 
-/** The seeds of a chain with the given roots, one per root. */
-export function chainSeeds(first: Uint8Array, roots: readonly Uint8Array[]): Uint8Array[] {
+/** The seeds of a series with the given roots, one per root. */
+export function seriesSeeds(first: Uint8Array, roots: readonly Uint8Array[]): Uint8Array[] {
   const seeds = [first]
   for (const root of roots.slice(0, -1)) seeds.push(nextSeed(seeds.at(-1)!, root))
   return seeds.slice(0, roots.length)

@@ -26,8 +26,8 @@ export function windowOf(
   const rootsUs = last.devices.map(({ arrivalsUs }) => arrivalsUs.at(-1) ?? 0)
   const untilUs = startedUs[parts.length - 1]! + Math.max(0, ...rootsUs)
   const heldBack = parts.some(({ devices }, p) => {
-    const isChain = kindOf(challenge.parts[p]!).fill(challenge.parts, p) === null
-    return isChain && devices.some(({ arrivalsUs }) => isHeldBack(arrivalsUs))
+    const isSeries = kindOf(challenge.parts[p]!).fill(challenge.parts, p) === null
+    return isSeries && devices.some(({ arrivalsUs }) => isHeldBack(arrivalsUs))
   })
   return { fromUs: startedUs[0]!, untilUs, startedUs, heldBack }
 }

@@ -19,7 +19,7 @@ export interface GpuScoreInput {
 
 /** The box around the cards; every value says what it is worth. */
 export interface HostScoreInput {
-  /** Bytes hashed a second, one chain per core, by the validator's clock. */
+  /** Bytes hashed a second, one lane per core, by the validator's clock. */
   readonly cpuHashing?: Fact
   /** Counts only where nothing was hashed. */
   readonly cpuWhetstoneMips?: Fact

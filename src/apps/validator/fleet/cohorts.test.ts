@@ -23,7 +23,7 @@ import type { TileEngine } from '../../../core/proof/tileEngine.ts'
 import { fault } from '../../../drivers/gpu/cuda/faults.ts'
 import { loadCatalogue } from '../../../drivers/system/loadCatalogue.ts'
 import { systemRandomness } from '../../../drivers/system/systemRandomness.ts'
-import type { ChainTask, OnRoot } from '../../../ports/device.ts'
+import type { OnRoot, SeriesTask } from '../../../ports/device.ts'
 import type { Finish } from '../../../ports/store.ts'
 import { verifyBox } from '../verifyBox.ts'
 import type { FleetRules, VerifyJob } from './fleet.ts'
@@ -257,7 +257,7 @@ describe('attack 77: two boxes share one card', () => {
         super({ engine, facts: { class: 'gpu', backEnd: 'cuda', name: 'Card' } })
         this.#card = card
       }
-      override async runChain(_task: ChainTask, _onRoot: OnRoot, signal: AbortSignal): Promise<void> {
+      override async runSeries(_task: SeriesTask, _onRoot: OnRoot, signal: AbortSignal): Promise<void> {
         await this.#card.idle(signal)
         throw lost
       }

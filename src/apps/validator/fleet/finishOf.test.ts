@@ -6,14 +6,14 @@ import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts
 import { verifyInProcess } from '../../../../test/support/verifyInProcess.ts'
 import { FULL_SCORE } from '../../../core/score/scoreConfig.ts'
 import { fault } from '../../../drivers/gpu/cuda/faults.ts'
-import type { ChainTask, OnRoot } from '../../../ports/device.ts'
+import type { OnRoot, SeriesTask } from '../../../ports/device.ts'
 import type { TakenJob } from '../../../ports/store.ts'
 import { finishOf } from './finishOf.ts'
 import { resultOfReport } from './outcomeOf.ts'
 
 /** Says that it is lost as soon as it has seen how the run goes; what it is made of nobody knows. */
 class Phantom extends ReferenceDevice {
-  override async runChain(_: ChainTask, __: OnRoot): Promise<void> {
+  override async runSeries(_: SeriesTask, __: OnRoot): Promise<void> {
     throw fault('GPU_LOST', { what: 'gone', mend: 'Believe it.' })
   }
 }

@@ -2,11 +2,11 @@ import type { PartKind, PartShape } from '../part.ts'
 import { bindPartner } from '../partners.ts'
 import { calibrationPart, fits, lasting } from '../planPart.ts'
 import { classK, SHALLOW_K } from '../sizeClass.ts'
-import { chain } from './chain.ts'
+import { series } from './series.ts'
 
 /** §8: rounds whose tiles are fingerprinted in pairs, which only one memory can do at speed. */
 export const bind: PartKind<PartShape<'bind', 'int8'>> = {
-  ...chain('bind', bindPartner),
+  ...series('bind', bindPartner),
   name: 'bind',
   precisions: ['int8'],
   // Bound rounds are about C alone.

@@ -15,7 +15,7 @@ import {
   tilesOf,
 } from '../part.ts'
 import { keptWords, passPartner } from '../partners.ts'
-import { chainSeeds, partSeed, passWords } from '../seeds.ts'
+import { partSeed, passWords, seriesSeeds } from '../seeds.ts'
 import { classK } from '../sizeClass.ts'
 
 /** How passes differ: whose fill they read, on which device the partners lie, and how many tiles of a pair count. */
@@ -57,7 +57,7 @@ function committedFill({ run, x, engine }: Answered, fillPart: number, device: n
   const part = run.challenge.parts[fillPart]!
   const { s, devices } = run.parts[fillPart]!
   const roots = devices.find((evidence) => evidence.device === device)!.roots.slice(0, part.kept[device]!)
-  const seeds = chainSeeds(partSeed(x, s, fillPart, device), roots)
+  const seeds = seriesSeeds(partSeed(x, s, fillPart, device), roots)
   const tiles = tilesOf(part)
   return {
     roots,

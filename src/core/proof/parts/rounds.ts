@@ -2,11 +2,11 @@ import { PRECISION_NAMES } from '../../params/precision.ts'
 import { isWhole, type PartKind, type PartShape } from '../part.ts'
 import { calibrationPart, lasting } from '../planPart.ts'
 import { classK } from '../sizeClass.ts'
-import { chain } from './chain.ts'
+import { series } from './series.ts'
 
-/** §4: a chain of products in one precision, as fast as the device can. */
+/** §4: a series of products in one precision, as fast as the device can. */
 export const rounds: PartKind<PartShape<'rounds'>> = {
-  ...chain('rounds'),
+  ...series('rounds'),
   name: 'rounds',
   precisions: PRECISION_NAMES,
   k: classK,

@@ -4,7 +4,7 @@ import type { RoundsJob } from './jobs.ts'
 import { entryBytes, FINGERPRINT_BYTES, ROUNDS_SCRATCH_BYTES, TILE_BYTES, treeBytes } from './layout.ts'
 import { chunkOf, keptBytes, type Thread, takeAll, word } from './thread.ts'
 
-/** A whole chain without the main thread: all threads share each round and meet where it must be complete (§4.2). */
+/** A whole series without the main thread: all threads share each round and meet where it must be complete (§4.2). */
 export function computeRounds(thread: Thread, job: RoundsJob): void {
   const { control, threads, kernels, bytes } = thread
   const { layout } = job

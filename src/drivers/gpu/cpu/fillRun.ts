@@ -3,13 +3,13 @@ import { KEPT_TILE_BYTES, TILE } from '../../../core/params/constants.ts'
 import { buildTree, padRoots, pathOf } from '../../../core/proof/merkle.ts'
 import { passWords } from '../../../core/proof/seeds.ts'
 import type { FillTask, LeafPosition, OnRoot } from '../../../ports/device.ts'
-import { runRounds } from './chainRun.ts'
 import { fault, sizeRefused } from './faults.ts'
 import { type Host, requireCount, requireSeed, requireShape } from './host.ts'
 import type { FillBuffers, PassesJob } from './jobs.ts'
 import { FINGERPRINT_BYTES, passesLayout } from './layout.ts'
 import { pathsOf } from './pathsOf.ts'
 import { requireFree } from './pool.ts'
+import { runRounds } from './seriesRun.ts'
 
 /** §7. The kept words of all rounds, and the fingerprints under their roots. */
 export interface FillRun {

@@ -30,7 +30,7 @@ export interface RoundsLayout {
   readonly scratch: Pointer
 }
 
-/** A chain of rounds: plain (§5), bind (§8) or fill (§7). The first seed lies at `layout.seed` already. */
+/** A series of rounds: plain (§5), bind (§8) or fill (§7). The first seed lies at `layout.seed` already. */
 export interface RoundsJob {
   readonly kind: 'rounds'
   readonly mode: 'rounds' | 'bind' | 'fill'

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { deviceSuite } from '../../../../test/suites/deviceSuite.ts'
-import { expectedChain, expectedFill, expectedPasses } from '../../../../test/support/referenceDevice.ts'
+import { expectedFill, expectedPasses, expectedSeries } from '../../../../test/support/referenceDevice.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
 import { createEngine } from '../../../core/engine/createEngine.ts'
-import type { ChainTask, Device } from '../../../ports/device.ts'
+import type { Device, SeriesTask } from '../../../ports/device.ts'
 import { kernelPath } from '../../system/kernelFiles.ts'
 import { type CpuDeviceOptions, openCpuDevice } from './openCpuDevice.ts'
 
@@ -16,7 +16,7 @@ deviceSuite('cpu', {
 
 const never = new AbortController().signal
 const seed = new Uint8Array(32).fill(5)
-const task: ChainTask = { kind: 'rounds', precision: 'int8', m: 256, n: 512, k: 64, rounds: 3, seed }
+const task: SeriesTask = { kind: 'rounds', precision: 'int8', m: 256, n: 512, k: 64, rounds: 3, seed }
 const hexes = (roots: readonly Uint8Array[]) => roots.map(toHex)
 
 describe('openCpuDevice', () => {
@@ -32,18 +32,18 @@ describe('openCpuDevice', () => {
     const cpu = await open({ threads })
     for (const kind of ['rounds', 'bind'] as const) {
       const roots: Uint8Array[] = []
-      await cpu.runChain({ ...task, kind }, (root) => roots.push(root), never)
-      expect(hexes(roots)).toEqual(hexes(expectedChain({ ...task, kind }, engine).roots))
+      await cpu.runSeries({ ...task, kind }, (root) => roots.push(root), never)
+      expect(hexes(roots)).toEqual(hexes(expectedSeries({ ...task, kind }, engine).roots))
     }
   })
 
   test('behavior: rounds and passes not kept are computed again when asked', async () => {
     // Room for the fingerprints of one round of eight tiles, and of no pass over two of them.
     const cpu = await open({ threads: 2, keepBytes: 8 * 16 })
-    const small: ChainTask = { ...task, m: 64, n: 128 }
-    await cpu.runChain(small, () => {}, never)
+    const small: SeriesTask = { ...task, m: 64, n: 128 }
+    await cpu.runSeries(small, () => {}, never)
     const asked = [2, 0, 1, 2].map((round, tile) => ({ round, tile }))
-    expect(toHex(await cpu.openChain(asked, never))).toBe(toHex(expectedChain(small).paths(asked)))
+    expect(toHex(await cpu.openSeries(asked, never))).toBe(toHex(expectedSeries(small).paths(asked)))
     const fill = { m: 64, n: 128, k: 64, kept: 2, seed }
     await cpu.fill(fill, () => {}, never)
     await cpu.runPasses({ passes: 3, start: seed }, () => {}, never)
@@ -51,11 +51,11 @@ describe('openCpuDevice', () => {
     expect(toHex(await cpu.openPasses(asked, never))).toBe(toHex(expected.paths(asked)))
   })
 
-  test('behavior: closing ends a running chain and every later call', async () => {
+  test('behavior: closing ends a running series and every later call', async () => {
     const cpu = await open({ threads: 2 })
-    const work = cpu.runChain({ ...task, rounds: 1_000_000 }, () => {}, never)
+    const work = cpu.runSeries({ ...task, rounds: 1_000_000 }, () => {}, never)
     await Promise.all([expect(work).rejects.toMatchObject({ detail: { code: 'CPU_THREAD_FAILED' } }), cpu.close()])
-    await expect(cpu.runChain(task, () => {}, never)).rejects.toMatchObject({ detail: { code: 'DEVICE_CLOSED' } })
+    await expect(cpu.runSeries(task, () => {}, never)).rejects.toMatchObject({ detail: { code: 'DEVICE_CLOSED' } })
   })
 
   test('behavior: a missing worker script is a fault with a cause, not a hang', async () => {
@@ -76,8 +76,8 @@ describe('openCpuDevice', () => {
     const workerScript = new URL(`data:text/javascript,${encodeURIComponent(script)}`)
     const cpu = await open({ threads: 3, workerScript })
     const failed = { detail: { code: 'CPU_THREAD_FAILED' } }
-    await expect(cpu.runChain(task, () => {}, never)).rejects.toMatchObject(failed)
-    await expect(cpu.runChain(task, () => {}, never)).rejects.toMatchObject(failed)
+    await expect(cpu.runSeries(task, () => {}, never)).rejects.toMatchObject(failed)
+    await expect(cpu.runSeries(task, () => {}, never)).rejects.toMatchObject(failed)
     await cpu.close()
   })
 

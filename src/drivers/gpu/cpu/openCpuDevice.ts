@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { webAssembly } from '../../../core/engine/webAssembly.ts'
-import type { ChainTask, Device, FillTask, LeafPosition, OnRoot, PassTask } from '../../../ports/device.ts'
+import type { Device, FillTask, LeafPosition, OnRoot, PassTask, SeriesTask } from '../../../ports/device.ts'
 import { portFault } from '../../../ports/faults.ts'
 import { readKernel } from '../../system/kernelFiles.ts'
 import { scriptUrl } from '../../system/scriptUrl.ts'
-import { type ChainRun, openChain, runChain } from './chainRun.ts'
 import { cpuFacts } from './cpuFacts.ts'
 import { fault } from './faults.ts'
 import { type FillRun, openPasses, type PassRun, runFill, runPasses } from './fillRun.ts'
 import { Pool } from './pool.ts'
+import { openSeries, runSeries, type SeriesRun } from './seriesRun.ts'
 
 export interface CpuDeviceOptions {
   /** All cores unless said otherwise. */
@@ -36,20 +36,20 @@ export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Dev
   const pool = new Pool({ module, threads, script })
   await pool.online()
   const host = { pool, keepBytes }
-  let chain: ChainRun | null = null
+  let series: SeriesRun | null = null
   let fill: FillRun | null = null
   let passes: PassRun | null = null
 
   const device: Device = {
     facts: cpuFacts(threads),
-    runChain: async (task: ChainTask, onRoot: OnRoot, signal: AbortSignal) => {
+    runSeries: async (task: SeriesTask, onRoot: OnRoot, signal: AbortSignal) => {
       pool.requireIdle()
-      chain = null
-      chain = await runChain(host, task, onRoot, signal)
+      series = null
+      series = await runSeries(host, task, onRoot, signal)
     },
-    openChain: async (asked: readonly LeafPosition[], signal: AbortSignal) => {
-      if (!chain) throw portFault('NOTHING_TO_OPEN', { run: 'chain is' })
-      return openChain(host, chain, asked, signal)
+    openSeries: async (asked: readonly LeafPosition[], signal: AbortSignal) => {
+      if (!series) throw portFault('NOTHING_TO_OPEN', { run: 'series is' })
+      return openSeries(host, series, asked, signal)
     },
     fill: async (task: FillTask, onRoot: OnRoot, signal: AbortSignal) => {
       pool.requireIdle()
@@ -69,13 +69,13 @@ export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Dev
       return openPasses(host, passes, asked, signal)
     },
     release: async () => {
-      chain = null
+      series = null
       fill = null
       passes = null
       pool.shrink()
     },
     close: async () => {
-      chain = null
+      series = null
       fill = null
       passes = null
       await pool.close()

@@ -29,7 +29,7 @@ describe('a card that refuses to give back', () => {
       { api, openLibrary: () => null, engine },
       { ordinal: 0, context: 'own', files: {}, keepBytes: null },
     )
-    card.runChain({ ...task, seed: new Uint8Array(32) }, () => {}, new Stop())
+    card.runSeries({ ...task, seed: new Uint8Array(32) }, () => {}, new Stop())
     return { api, arena, card }
   }
 
@@ -39,7 +39,7 @@ describe('a card that refuses to give back', () => {
     expect(() => card.release()).toThrow('cuMemFreeHost failed')
     // The fake driver, like the real one, breaks when a graph is destroyed twice.
     card.release()
-    card.runChain({ ...task, seed: new Uint8Array(32) }, () => {}, new Stop())
+    card.runSeries({ ...task, seed: new Uint8Array(32) }, () => {}, new Stop())
     card.close()
   })
 

@@ -1,9 +1,8 @@
 import { PRECISION_NAMES } from '../../../core/params/precision.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
-import type { ChainTask, DeviceFacts, FillTask, LeafPosition } from '../../../ports/device.ts'
+import type { DeviceFacts, FillTask, LeafPosition, SeriesTask } from '../../../ports/device.ts'
 import { portFault } from '../../../ports/faults.ts'
 import { type CardOptions, type CardTools, openCardTools } from './cardTools.ts'
-import { type DoneChain, openChain, runChain } from './chain.ts'
 import { checkKnownTile } from './checkKnownTile.ts'
 import { closeAll } from './closeAll.ts'
 import type { CublasLt } from './cublasLt.ts'
@@ -14,7 +13,8 @@ import { type DonePasses, type FillPlace, type HeldFill, openPasses, placeOf, ru
 import { productMakers } from './product.ts'
 import type { OnRoots } from './replay.ts'
 import { type PlanChoices, planRounds, type RoundPlan, reserve } from './roundPlan.ts'
-import { type ChainShape, refuseCount, refusePositions, refuseSeed, refuseShape, tilesOf } from './shape.ts'
+import { type DoneSeries, openSeries, runSeries } from './series.ts'
+import { refuseCount, refusePositions, refuseSeed, refuseShape, type SeriesShape, tilesOf } from './shape.ts'
 import type { Stop } from './stop.ts'
 
 export interface CardParts {
@@ -38,7 +38,7 @@ export class Card {
   readonly #plans = new Map<string, RoundPlan>()
   /** Rounds that ran once here and whose known tile was right. */
   readonly #ran = new Set<string>()
-  #chain: DoneChain | null = null
+  #series: DoneSeries | null = null
   #fill: HeldFill | null = null
   #passes: DonePasses | null = null
 
@@ -49,26 +49,26 @@ export class Card {
     this.#printsBudget = options.keepBytes ?? this.facts.memoryBytes * KEEP_SHARE
   }
 
-  /** Everything of coming chains that needs no seed: memory for the largest, kernels, captured rounds, known tiles. */
-  prepare(shapes: readonly ChainShape[]): void {
+  /** Everything of coming series that needs no seed: memory for the largest, kernels, captured rounds, known tiles. */
+  prepare(shapes: readonly SeriesShape[]): void {
     for (const shape of shapes) this.#refuse(shape)
     for (const shape of shapes) reserve(this.tools, shape, this.#printsBudget)
     for (const shape of shapes) this.plan(shape)
     this.tools.kernels.get('paths', 'ts_paths')
   }
 
-  runChain(task: ChainTask, onRoots: OnRoots, stop: Stop): void {
+  runSeries(task: SeriesTask, onRoots: OnRoots, stop: Stop): void {
     const { kind, precision, m, n, k, rounds } = task
     refuseSeed('seed', task.seed)
     this.#forget()
     const plan = this.plan({ kind, precision, m, n, k, rounds })
-    this.#chain = runChain(this.tools, plan, task, onRoots, stop)
+    this.#series = runSeries(this.tools, plan, task, onRoots, stop)
   }
 
-  openChain(asked: readonly LeafPosition[]): Uint8Array {
-    if (!this.#chain) throw portFault('NOTHING_TO_OPEN', { run: 'chain is' })
-    refusePositions(asked, this.#chain.plan.shape.rounds, tilesOf(this.#chain.plan.shape))
-    return openChain(this.tools, this.#chain, asked)
+  openSeries(asked: readonly LeafPosition[]): Uint8Array {
+    if (!this.#series) throw portFault('NOTHING_TO_OPEN', { run: 'series is' })
+    refusePositions(asked, this.#series.plan.shape.rounds, tilesOf(this.#series.plan.shape))
+    return openSeries(this.tools, this.#series, asked)
   }
 
   /** Where the fill then lies, for a neighbour's link passes. */
@@ -76,8 +76,8 @@ export class Card {
     refuseSeed('seed', seed)
     this.release()
     const plan = this.plan({ kind: 'fill', precision: 'int8', m, n, k, rounds: kept })
-    const chain = runChain(this.tools, plan, { seed, rounds: kept }, onRoots, stop)
-    this.#fill = { chain, kept: plan.kept, rounds: kept }
+    const series = runSeries(this.tools, plan, { seed, rounds: kept }, onRoots, stop)
+    this.#fill = { series, kept: plan.kept, rounds: kept }
     // What made the fill is not needed to hold it.
     this.tools.buffers.drop('a', 'b', 'c', 'workspace')
     return placeOf(this.tools, this.#fill)
@@ -101,7 +101,7 @@ export class Card {
     refusePositions(
       asked,
       this.#passes.words.length,
-      tilesOf(this.#passes.fill.chain.plan.shape) * this.#passes.fill.rounds,
+      tilesOf(this.#passes.fill.series.plan.shape) * this.#passes.fill.rounds,
     )
     return openPasses(this.tools, this.#passes, asked)
   }
@@ -127,7 +127,7 @@ export class Card {
   }
 
   /** The product alone over the operands of the first seed, `rounds` times; microseconds. */
-  runBare(task: ChainTask): number {
+  runBare(task: SeriesTask): number {
     const { api, stream } = this.tools
     const { kind, precision, m, n, k, rounds } = task
     const plan = this.plan({ kind, precision, m, n, k, rounds })
@@ -144,7 +144,7 @@ export class Card {
   }
 
   /** A plan that is still good, or a new one; `choices` are for benchmarks. */
-  plan(shape: ChainShape, choices: Partial<PlanChoices> = {}): RoundPlan {
+  plan(shape: SeriesShape, choices: Partial<PlanChoices> = {}): RoundPlan {
     this.#refuse(shape)
     const key = JSON.stringify([shape, choices])
     const known = this.#plans.get(key)
@@ -167,11 +167,11 @@ export class Card {
   }
 
   #forget(): void {
-    this.#chain = null
+    this.#series = null
     this.#passes = null
   }
 
-  #refuse(shape: ChainShape): void {
+  #refuse(shape: SeriesShape): void {
     refuseShape(shape)
     const { capability, cublasLt, ordinal } = this.tools
     if (productMakers(shape.precision, capability, cublasLt !== null).length > 0) return

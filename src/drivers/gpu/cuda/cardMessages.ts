@@ -1,8 +1,8 @@
-import type { ChainTask, DeviceFacts, FillTask, LeafPosition } from '../../../ports/device.ts'
+import type { DeviceFacts, FillTask, LeafPosition, SeriesTask } from '../../../ports/device.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { fault } from './faults.ts'
 import type { FillPlace } from './memoryPart.ts'
-import type { ChainShape } from './shape.ts'
+import type { SeriesShape } from './shape.ts'
 
 /** What the thread of a card is started with. */
 export interface CardStart {
@@ -15,9 +15,9 @@ export interface CardStart {
 
 /** What the main thread asks of the thread that drives a card; one at a time. */
 export type CardJob =
-  | { readonly do: 'prepare'; readonly shapes: readonly ChainShape[] }
-  | { readonly do: 'runChain'; readonly task: ChainTask }
-  | { readonly do: 'openChain'; readonly asked: readonly LeafPosition[] }
+  | { readonly do: 'prepare'; readonly shapes: readonly SeriesShape[] }
+  | { readonly do: 'runSeries'; readonly task: SeriesTask }
+  | { readonly do: 'openSeries'; readonly asked: readonly LeafPosition[] }
   | { readonly do: 'fill'; readonly task: FillTask }
   | {
       readonly do: 'runPasses'
@@ -26,7 +26,7 @@ export type CardJob =
       readonly peer: FillPlace | null
     }
   | { readonly do: 'openPasses'; readonly asked: readonly LeafPosition[] }
-  | { readonly do: 'runBare'; readonly task: ChainTask }
+  | { readonly do: 'runBare'; readonly task: SeriesTask }
   | { readonly do: 'release' }
   | { readonly do: 'close' }
 

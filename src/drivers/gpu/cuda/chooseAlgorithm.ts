@@ -1,6 +1,6 @@
 import type { CardTools } from './cardTools.ts'
 import type { Product } from './product.ts'
-import type { ChainShape } from './shape.ts'
+import type { SeriesShape } from './shape.ts'
 
 /** Time a choice may cost before a run: enough to try three or four ways at the largest size. */
 const BUDGET_MS = 600
@@ -11,7 +11,7 @@ const chosen = new Map<string, number>()
  * The library's own order of its ways is off by up to a third on large int8 products, so the first few are timed once per
  * card and size. Operands of the moment will do: all ways do the same work.
  */
-export function chooseAlgorithm(tools: CardTools, shape: ChainShape, product: Product): number {
+export function chooseAlgorithm(tools: CardTools, shape: SeriesShape, product: Product): number {
   if (product.choices < 2) return 0
   const { precision, m, n, k } = shape
   const key = JSON.stringify([tools.ordinal, precision, m, n, k, product.by])

@@ -2,12 +2,12 @@ import { concatBytes, u32le } from '../../../core/bytes/bytes.ts'
 import { passWords } from '../../../core/proof/seeds.ts'
 import type { LeafPosition } from '../../../ports/device.ts'
 import type { CardTools } from './cardTools.ts'
-import { type DoneChain, roundRequest } from './chain.ts'
-import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './chainState.ts'
 import { thenClose } from './closeAll.ts'
 import type { Handle } from './cudaApi.ts'
 import { type PathRequest, readPaths } from './paths.ts'
 import { type OnRoots, replayGraph } from './replay.ts'
+import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './rootWindow.ts'
+import { type DoneSeries, roundRequest } from './series.ts'
 import { FOLD_THREADS, foldWidths, tilesOf, UNIT, unitOf, unitsOf } from './shape.ts'
 import type { Stop } from './stop.ts'
 
@@ -19,9 +19,9 @@ export interface FillPlace {
   readonly tiles: number
 }
 
-/** A fill on this card: the chain that made it and where it lies. */
+/** A fill on this card: the series that made it and where it lies. */
 export interface HeldFill {
-  readonly chain: DoneChain
+  readonly series: DoneSeries
   readonly kept: Handle
   readonly rounds: number
 }
@@ -34,7 +34,7 @@ export interface DonePasses {
   readonly nodes: Handle
 }
 
-const totalTiles = ({ chain, rounds }: HeldFill): number => tilesOf(chain.plan.shape) * rounds
+const totalTiles = ({ series, rounds }: HeldFill): number => tilesOf(series.plan.shape) * rounds
 /** memory.cu: a block of ts_fold_many folds the groups of 16 full units. */
 const UNITS_A_FOLD = 16
 const isWide = (fill: HeldFill): boolean => totalTiles(fill) % (UNIT * UNITS_A_FOLD) === 0
@@ -54,7 +54,7 @@ export function runPasses(
   const { api, buffers, context, stream } = tools
   const { fill, partners } = task
   if (partners.context !== context) api.enablePeer(partners.context)
-  const tiles = tilesOf(fill.chain.plan.shape)
+  const tiles = tilesOf(fill.series.plan.shape)
   const nodes = buffers.take('passNodes', task.passes * fill.rounds * unitsOf(tiles) * 32)
   const groups = isWide(fill) ? buffers.take('passGroups', (totalTiles(fill) / 8) * 32) : 0n
   const state = buffers.take('state', STATE_BYTES)
@@ -91,7 +91,7 @@ interface PassMemory {
 
 /** Hashes kept beside the padded roots while they are folded: one round of folding a launch, never more than the first. */
 function scratchHashes(fill: HeldFill): number {
-  const units = unitsOf(tilesOf(fill.chain.plan.shape))
+  const units = unitsOf(tilesOf(fill.series.plan.shape))
   return paddedRounds(fill.rounds) * 3 + fill.rounds * units
 }
 
@@ -99,7 +99,7 @@ function launchPass(
   { api, kernels, stream }: CardTools,
   { fill, partners, state, nodes, groups, roots }: PassMemory,
 ): void {
-  const tiles = tilesOf(fill.chain.plan.shape)
+  const tiles = tilesOf(fill.series.plan.shape)
   const units = fill.rounds * unitsOf(tiles)
   const pair = [fill.kept, partners.kept, partners.tiles, state]
   const every = { threads: 256, stream }
@@ -136,9 +136,9 @@ function foldRounds(
   scratch: Handle,
 ): void {
   const fold = kernels.get('base', 'ts_fold')
-  let count = fill.rounds * unitsOf(tilesOf(fill.chain.plan.shape))
+  let count = fill.rounds * unitsOf(tilesOf(fill.series.plan.shape))
   let { from, round, perRound } = nodes
-  const widths = foldWidths(unitsOf(tilesOf(fill.chain.plan.shape)))
+  const widths = foldWidths(unitsOf(tilesOf(fill.series.plan.shape)))
   for (const [step, width] of widths.entries()) {
     count /= width
     const to = step === widths.length - 1 ? roots : scratch
@@ -172,7 +172,7 @@ function foldAll({ api, kernels, stream }: Launcher, hashes: Handle, count: numb
 
 /** Each opening: u in its kept round of the pass, that round among all, and u in the fill (ports/device.ts). */
 export function openPasses(tools: CardTools, done: DonePasses, asked: readonly LeafPosition[]): Uint8Array {
-  const tiles = tilesOf(done.fill.chain.plan.shape)
+  const tiles = tilesOf(done.fill.series.plan.shape)
   const prints = readUnitsAgain(tools, done, asked)
   const roots = passRoots(tools, done, asked)
   const unit = unitOf(tiles)
@@ -187,7 +187,7 @@ export function openPasses(tools: CardTools, done: DonePasses, asked: readonly L
     return [
       { prints: prints + BigInt(16 * unit * i), firstLeaf, nodes, unit, inUnit: tile % unit, count: units, index },
       { ...above, nodes: roots.get(round)!, count: paddedRounds(done.fill.rounds), index: kept },
-      roundRequest(done.fill.chain.plan, kept, inRound),
+      roundRequest(done.fill.series.plan, kept, inRound),
     ]
   })
   return readPaths(tools, requests)
@@ -196,7 +196,7 @@ export function openPasses(tools: CardTools, done: DonePasses, asked: readonly L
 /** Fingerprints of the asked units, computed again from the fill: 256 tiles each, cheaper than keeping them all. */
 function readUnitsAgain(tools: CardTools, done: DonePasses, asked: readonly LeafPosition[]): Handle {
   const { api, buffers, kernels, stream } = tools
-  const unit = unitOf(tilesOf(done.fill.chain.plan.shape))
+  const unit = unitOf(tilesOf(done.fill.series.plan.shape))
   const table = concatBytes(
     ...asked.map(({ round, tile }) =>
       concatBytes(done.words[round]!, u32le(Math.floor(tile / unit)), new Uint8Array(28)),
@@ -223,7 +223,7 @@ function passRoots(tools: CardTools, done: DonePasses, asked: readonly LeafPosit
   const { api, buffers, stream } = tools
   const passes = [...new Set(asked.map(({ round }) => round))]
   const padded = paddedRounds(done.fill.rounds)
-  const units = done.fill.rounds * unitsOf(tilesOf(done.fill.chain.plan.shape))
+  const units = done.fill.rounds * unitsOf(tilesOf(done.fill.series.plan.shape))
   const base = buffers.take('passRoots', 32 * (passes.length * padded + units))
   api.zero(base, 32 * passes.length * padded)
   const scratch = base + BigInt(32 * passes.length * padded)

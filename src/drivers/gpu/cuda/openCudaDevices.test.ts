@@ -2,16 +2,16 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { deviceSuite } from '../../../../test/suites/deviceSuite.ts'
 import { useFakeCards } from '../../../../test/support/fakeCards.ts'
 import { fakeNvml } from '../../../../test/support/fakeNvml.ts'
-import { expectedChain, expectedFill, expectedPasses } from '../../../../test/support/referenceDevice.ts'
+import { expectedFill, expectedPasses, expectedSeries } from '../../../../test/support/referenceDevice.ts'
 import { testEngine } from '../../../../test/support/testEngine.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
-import type { ChainTask } from '../../../ports/device.ts'
+import type { SeriesTask } from '../../../ports/device.ts'
 import { loadLibcuda } from './loadLibcuda.ts'
 import { openCudaDevices } from './openCudaDevices.ts'
 
 const never = new AbortController().signal
-const task: ChainTask = { kind: 'rounds', precision: 'int8', m: 64, n: 64, k: 64, rounds: 2, seed: new Uint8Array(32) }
+const task: SeriesTask = { kind: 'rounds', precision: 'int8', m: 64, n: 64, k: 64, rounds: 2, seed: new Uint8Array(32) }
 
 const cards = useFakeCards()
 let engine: TileEngine
@@ -31,12 +31,12 @@ function whyNoCard(): string | null {
 deviceSuite('cuda', { open: async () => (await openCudaDevices({ ordinals: [0] }))[0]!, skip: whyNoCard() })
 
 describe('openCudaDevices', () => {
-  test('prepares chains ahead, and runs them as if it had not', async () => {
+  test('prepares series ahead, and runs them as if it had not', async () => {
     const device = await cards.openOne()
     await device.prepare!([task, { ...task, kind: 'bind', m: 128 }, { ...task, precision: 'bf16' }], never)
     const roots: string[] = []
-    await device.runChain(task, (root) => roots.push(toHex(root)), never)
-    expect(roots).toEqual(expectedChain(task).roots.map(toHex))
+    await device.runSeries(task, (root) => roots.push(toHex(root)), never)
+    expect(roots).toEqual(expectedSeries(task).roots.map(toHex))
     expect(await device.runBare!(task, never)).toBeGreaterThan(0)
     await device.close()
   })
@@ -58,10 +58,10 @@ describe('openCudaDevices', () => {
 
   test('computes rounds again when their fingerprints did not fit', async () => {
     const device = await cards.openOne({ keepBytes: 64 })
-    const chain = { ...task, rounds: 3, m: 128 }
-    await device.runChain(chain, () => {}, never)
+    const series = { ...task, rounds: 3, m: 128 }
+    await device.runSeries(series, () => {}, never)
     const asked = [2, 0, 2, 1].map((round, tile) => ({ round, tile }))
-    expect(toHex(await device.openChain(asked, never))).toBe(toHex(expectedChain(chain).paths(asked)))
+    expect(toHex(await device.openSeries(asked, never))).toBe(toHex(expectedSeries(series).paths(asked)))
     await device.close()
   })
 
@@ -84,27 +84,27 @@ describe('openCudaDevices', () => {
     cards.trouble({ failing: { cuMemcpyAsync: 1 } })
     const unable = await cards.openOne()
     expect(unable.facts.details).toMatchObject({ transferRates: 'not measured: GPU_CALL_FAILED' })
-    await unable.runChain(task, () => {}, never)
+    await unable.runSeries(task, () => {}, never)
     await unable.close()
   })
 
   test('§2 a product that is not exact is a fault of the box, found before the run', async () => {
     cards.trouble({ inexact: true })
     const device = await cards.openOne()
-    const work = device.runChain(task, () => expect.unreachable(), never)
+    const work = device.runSeries(task, () => expect.unreachable(), never)
     await expect(work).rejects.toMatchObject({ detail: { code: 'NOT_EXACT', precision: 'int8', k: 64 } })
     await device.close()
   })
 
   test('a size that does not fit says what was asked and what is free, and leaves the card usable', async () => {
     const device = await cards.openOne()
-    const work = device.runChain({ ...task, m: 8192, n: 8192, k: 8192 }, () => {}, never)
+    const work = device.runSeries({ ...task, m: 8192, n: 8192, k: 8192 }, () => {}, never)
     await expect(work).rejects.toMatchObject({ detail: { code: 'OUT_OF_MEMORY', askedBytes: 8192 * 8192 } })
     await device.release()
     const roots: Uint8Array[] = []
-    await device.runChain(task, (root) => roots.push(root), never)
+    await device.runSeries(task, (root) => roots.push(root), never)
     expect(roots).toHaveLength(2)
     await device.close()
-    await expect(device.runChain(task, () => {}, never)).rejects.toMatchObject({ detail: { code: 'DEVICE_CLOSED' } })
+    await expect(device.runSeries(task, () => {}, never)).rejects.toMatchObject({ detail: { code: 'DEVICE_CLOSED' } })
   })
 })

@@ -88,10 +88,10 @@ function cudaDevice(thread: CardThread, told: DeviceFacts, nvml: Nvml | null): D
     prepare: async (shapes, signal) => {
       await run({ do: 'prepare', shapes }, nothing, signal)
     },
-    runChain: async (task, onRoot, signal) => {
-      await run({ do: 'runChain', task }, onRoot, signal)
+    runSeries: async (task, onRoot, signal) => {
+      await run({ do: 'runSeries', task }, onRoot, signal)
     },
-    openChain: async (asked, signal) => (await run({ do: 'openChain', asked }, nothing, signal)) as Uint8Array,
+    openSeries: async (asked, signal) => (await run({ do: 'openSeries', asked }, nothing, signal)) as Uint8Array,
     fill: async (task, onRoot, signal) => {
       place = null
       place = (await run({ do: 'fill', task }, onRoot, signal)) as FillPlace

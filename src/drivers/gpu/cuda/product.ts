@@ -45,7 +45,7 @@ export function productMakers(precision: Precision, capability: number, library:
   const makers: ProductMaker[] = []
   if (library && capability >= (OLDEST.library[precision] ?? Number.POSITIVE_INFINITY)) makers.push('cublasLt')
   if (capability >= (OLDEST.tensor[precision] ?? Number.POSITIVE_INFINITY)) makers.push('tensor')
-  // §2: fp32 is the ordered chain, which no library promises.
+  // §2: fp32 is the ordered sum, which no library promises.
   if (precision === 'fp32' || precision === 'int8') makers.push('plain')
   return makers
 }

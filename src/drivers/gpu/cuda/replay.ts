@@ -1,6 +1,6 @@
 import type { CardTools } from './cardTools.ts'
-import type { RootWindow } from './chainState.ts'
 import type { Handle } from './cudaApi.ts'
+import type { RootWindow } from './rootWindow.ts'
 import { type Stop, stopped } from './stop.ts'
 
 export interface Replay {

@@ -1,16 +1,16 @@
 import { TILE } from '../../../core/params/constants.ts'
 import type { Precision } from '../../../core/params/precision.ts'
 import type { CardTools } from './cardTools.ts'
-import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './chainState.ts'
 import { chooseAlgorithm } from './chooseAlgorithm.ts'
 import { closeAll } from './closeAll.ts'
 import type { Handle, KernelArgument } from './cudaApi.ts'
 import { createProduct, type Product, type ProductMaker } from './product.ts'
-import { type ChainShape, entryBytes, FOLD, FOLD_THREADS, nodesOf, operandBytes, tilesOf, unitsOf } from './shape.ts'
+import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './rootWindow.ts'
+import { entryBytes, FOLD, FOLD_THREADS, nodesOf, operandBytes, type SeriesShape, tilesOf, unitsOf } from './shape.ts'
 
 /** Where a plan leaves what the openings need; `slots` is 1 when rounds are computed again instead of kept. */
 export interface RoundPlan {
-  readonly shape: ChainShape
+  readonly shape: SeriesShape
   readonly product: Product
   /** Which of the library's ways was fastest here. */
   readonly choice: number
@@ -47,7 +47,7 @@ const ENTRIES: Readonly<Record<Precision, (tools: CardTools) => Handle>> = {
 const ENTRY_VECTORS_PER_THREAD = 8
 
 /** Buffers of a shape, taken in one go so that several plans can share the largest. */
-export function reserve({ buffers, cublasLt, workspace }: CardTools, shape: ChainShape, printsBudget: number) {
+export function reserve({ buffers, cublasLt, workspace }: CardTools, shape: SeriesShape, printsBudget: number) {
   const { a, b, c } = operandBytes(shape)
   const tiles = tilesOf(shape)
   if (cublasLt) workspace()
@@ -71,7 +71,7 @@ export function reserve({ buffers, cublasLt, workspace }: CardTools, shape: Chai
 export const KNOWN_SEED: Uint8Array = Uint8Array.from({ length: 32 }, (_, i) => 7 * i + 1)
 
 /** Makes buffers, kernels and the captured round of a shape; nothing of it depends on a seed. */
-export function planRounds(tools: CardTools, shape: ChainShape, choices: PlanChoices): RoundPlan {
+export function planRounds(tools: CardTools, shape: SeriesShape, choices: PlanChoices): RoundPlan {
   const memory = reserve(tools, shape, choices.printsBudget)
   const product = createProduct(tools, { ...shape, ...memory }, choices.maker)
   const window = new RootWindow(tools.api, shape.rounds)
@@ -104,7 +104,7 @@ export function planRounds(tools: CardTools, shape: ChainShape, choices: PlanCho
 
 type Memory = ReturnType<typeof reserve>
 
-function roundSteps(tools: CardTools, shape: ChainShape, memory: Memory, product: Product, choice: () => number) {
+function roundSteps(tools: CardTools, shape: SeriesShape, memory: Memory, product: Product, choice: () => number) {
   const { api } = tools
   const entriesKernel = ENTRIES[shape.precision](tools)
   const vectors = (rows: number) => (rows * shape.k * entryBytes(shape.precision)) / 16
@@ -126,7 +126,7 @@ function roundSteps(tools: CardTools, shape: ChainShape, memory: Memory, product
   }
 }
 
-function leavesLaunch({ kernels }: CardTools, shape: ChainShape, memory: Memory) {
+function leavesLaunch({ kernels }: CardTools, shape: SeriesShape, memory: Memory) {
   const tiles = tilesOf(shape)
   const keep = memory.slots > 1 ? 1 : 0
   const common: KernelArgument[] = [memory.c, memory.state, tiles, Math.log2(shape.n / TILE), keep, memory.prints]
@@ -147,7 +147,7 @@ function leavesLaunch({ kernels }: CardTools, shape: ChainShape, memory: Memory)
 }
 
 /** Nodes of the round to its root, which goes to the host, and the next seed into the state. */
-function launchTree({ api, kernels }: CardTools, shape: ChainShape, memory: Memory, stream: Handle): void {
+function launchTree({ api, kernels }: CardTools, shape: SeriesShape, memory: Memory, stream: Handle): void {
   let count = nodesOf(shape)
   let from = memory.nodes
   let to = memory.folded

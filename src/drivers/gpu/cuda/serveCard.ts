@@ -32,11 +32,11 @@ function carryOut(card: Card, job: CardJob, onRoots: (roots: Uint8Array) => void
     case 'prepare':
       card.prepare(job.shapes)
       return null
-    case 'runChain':
-      card.runChain(job.task, onRoots, stop)
+    case 'runSeries':
+      card.runSeries(job.task, onRoots, stop)
       return null
-    case 'openChain':
-      return card.openChain(job.asked)
+    case 'openSeries':
+      return card.openSeries(job.asked)
     case 'fill':
       return card.fill(job.task, onRoots, stop)
     case 'runPasses':

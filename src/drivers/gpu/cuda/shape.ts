@@ -1,7 +1,7 @@
 import { TILE } from '../../../core/params/constants.ts'
 import type { Precision } from '../../../core/params/precision.ts'
 import { ENTRY_BYTES } from '../../../core/proof/sizeClass.ts'
-import type { ChainTask, LeafPosition } from '../../../ports/device.ts'
+import type { LeafPosition, SeriesTask } from '../../../ports/device.ts'
 import type { TouchstoneError } from '../../../ports/errors.ts'
 import { portFault } from '../../../ports/faults.ts'
 
@@ -12,7 +12,7 @@ const GROUP = 8
 export const FOLD = 256
 export const FOLD_THREADS = 128
 
-export type ChainShape = Omit<ChainTask, 'seed' | 'kind'> & { readonly kind: ChainTask['kind'] | 'fill' }
+export type SeriesShape = Omit<SeriesTask, 'seed' | 'kind'> & { readonly kind: SeriesTask['kind'] | 'fill' }
 
 export const entryBytes = (precision: Precision): number => ENTRY_BYTES[precision]
 export const tilesOf = ({ m, n }: { m: number; n: number }): number => (m / TILE) * (n / TILE)
@@ -20,18 +20,18 @@ export const tilesOf = ({ m, n }: { m: number; n: number }): number => (m / TILE
 export const unitOf = (tiles: number): number => Math.min(UNIT, tiles)
 export const unitsOf = (tiles: number): number => tiles / unitOf(tiles)
 /** Leaves under one node that the leaves kernel writes: plain rounds leave the upper levels to later launches. */
-export const groupOf = ({ kind, m, n }: ChainShape): number =>
+export const groupOf = ({ kind, m, n }: SeriesShape): number =>
   Math.min(kind === 'rounds' ? GROUP : UNIT, tilesOf({ m, n }))
-export const nodesOf = (shape: ChainShape): number => tilesOf(shape) / groupOf(shape)
+export const nodesOf = (shape: SeriesShape): number => tilesOf(shape) / groupOf(shape)
 
-export function operandBytes({ m, n, k, precision }: ChainShape): { a: number; b: number; c: number } {
+export function operandBytes({ m, n, k, precision }: SeriesShape): { a: number; b: number; c: number } {
   return { a: m * k * entryBytes(precision), b: n * k * entryBytes(precision), c: m * n * 4 }
 }
 
 const isSize = (value: number): boolean => value >= 64 && value <= 32768 && Number.isInteger(Math.log2(value))
 
 /** Sizes the kernels take (§4.0): powers of two from 64 to 32768. */
-export function refuseShape({ m, n, k, rounds }: ChainShape): void {
+export function refuseShape({ m, n, k, rounds }: SeriesShape): void {
   for (const [what, size] of Object.entries({ m, n, k }))
     if (!isSize(size)) throw sizeRefused(what, size, 'a power of two from 64 to 32768')
   refuseCount('rounds', rounds)

@@ -1,23 +1,23 @@
 import { equalBytes, words32 } from '../../bytes/bytes.ts'
 import { SHORTEST_SHARE } from '../../params/constants.ts'
-import type { ChainTask } from '../deviceTask.ts'
+import type { SeriesTask } from '../deviceTask.ts'
 import { fingerprintBound, fingerprintTile } from '../fingerprint.ts'
 import { leafHash, rootFrom } from '../merkle.ts'
 import { type PartKind, tileOf, tilesOf } from '../part.ts'
 import { partKey } from '../planPart.ts'
-import { chainSeeds, partSeed } from '../seeds.ts'
+import { partSeed, seriesSeeds } from '../seeds.ts'
 
 type Partner = (tile: number, seed: Uint8Array, tiles: number) => number
 
-/** §4.2: what chains of rounds have in common; with `partner`, each tile is fingerprinted together with that one (§8). */
-export function chain(kind: ChainTask['kind'], partner?: Partner) {
+/** §4.2: what series of rounds have in common; with `partner`, each tile is fingerprinted together with that one (§8). */
+export function series(kind: SeriesTask['kind'], partner?: Partner) {
   return {
     phases: [
       {
         name: 'rounds',
         roots: ({ rounds }) => rounds,
         task: ({ precision, m, n, k, rounds }, _device, _word, seed) => ({
-          chain: { kind, precision, m, n, k, rounds, seed },
+          series: { kind, precision, m, n, k, rounds, seed },
         }),
         timing: (part) => ({ key: partKey(part), units: 1 }),
       },
@@ -31,7 +31,7 @@ export function chain(kind: ChainTask['kind'], partner?: Partner) {
     verifier: ({ run, x, p, evidence, engine }) => {
       const part = run.challenge.parts[p]!
       const tiles = tilesOf(part)
-      const seeds = chainSeeds(partSeed(x, run.parts[p]!.s, p, evidence.device), evidence.roots)
+      const seeds = seriesSeeds(partSeed(x, run.parts[p]!.s, p, evidence.device), evidence.roots)
       return ({ round, tile }, path) => {
         const seed = seeds[round]!
         const salt = words32(seed)[3]!

@@ -29,7 +29,7 @@ export class RootWindow {
     return this.#memory.bytes.slice(ROOTS_OFFSET + 32 * from, ROOTS_OFFSET + 32 * to)
   }
 
-  /** Sets the state in device memory to the start of a chain from `seed`. */
+  /** Sets the state in device memory to the start of a series from `seed`. */
   start(state: Handle, seed: Uint8Array): void {
     this.#count[0] = 0
     const pointer = this.#memory.pointer

@@ -1,6 +1,6 @@
 import { concatBytes } from '../../../core/bytes/bytes.ts'
-import { chainSeeds } from '../../../core/proof/seeds.ts'
-import type { ChainTask, LeafPosition } from '../../../ports/device.ts'
+import { seriesSeeds } from '../../../core/proof/seeds.ts'
+import type { LeafPosition, SeriesTask } from '../../../ports/device.ts'
 import type { CardTools } from './cardTools.ts'
 import { type PathRequest, readPaths } from './paths.ts'
 import { type OnRoots, replayGraph } from './replay.ts'
@@ -8,8 +8,8 @@ import type { RoundPlan } from './roundPlan.ts'
 import { groupOf, nodesOf, tilesOf } from './shape.ts'
 import { Stop } from './stop.ts'
 
-/** A finished chain and what its openings need. */
-export interface DoneChain {
+/** A finished series and what its openings need. */
+export interface DoneSeries {
   readonly plan: RoundPlan
   readonly seed: Uint8Array
   readonly roots: Uint8Array
@@ -19,13 +19,13 @@ export interface DoneChain {
 export const roundsAhead = ({ m, n, k }: { m: number; n: number; k: number }): number =>
   Math.min(64, Math.max(2, Math.ceil(1e13 / (2 * m * n * k))))
 
-export function runChain(
+export function runSeries(
   tools: CardTools,
   plan: RoundPlan,
-  task: Pick<ChainTask, 'seed' | 'rounds'>,
+  task: Pick<SeriesTask, 'seed' | 'rounds'>,
   onRoots: OnRoots,
   stop: Stop,
-): DoneChain {
+): DoneSeries {
   const roots: Uint8Array[] = []
   plan.window.start(plan.state, task.seed)
   const replay = { graph: plan.graph, window: plan.window, times: task.rounds, ahead: roundsAhead(plan.shape) }
@@ -42,14 +42,14 @@ export function runChain(
 }
 
 /** §5 paths. Rounds whose fingerprints were not kept are computed again, each once. */
-export function openChain(tools: CardTools, chain: DoneChain, asked: readonly LeafPosition[]): Uint8Array {
-  const { plan } = chain
+export function openSeries(tools: CardTools, series: DoneSeries, asked: readonly LeafPosition[]): Uint8Array {
+  const { plan } = series
   if (plan.slots > 1 || plan.shape.rounds === 1)
     return readPaths(
       tools,
       asked.map(({ round, tile }) => roundRequest(plan, plan.slots > 1 ? round : 0, tile)),
     )
-  const seeds = chainSeeds(chain.seed, split(chain.roots))
+  const seeds = seriesSeeds(series.seed, split(series.roots))
   const paths = new Map<LeafPosition, Uint8Array>()
   for (const round of new Set(asked.map((position) => position.round))) {
     plan.window.start(plan.state, seeds[round]!)

@@ -1,8 +1,8 @@
 import { concatBytes } from '../../../core/bytes/bytes.ts'
 import { TILE } from '../../../core/params/constants.ts'
 import { PRECISIONS } from '../../../core/params/precision.ts'
-import { chainSeeds } from '../../../core/proof/seeds.ts'
-import type { ChainTask, LeafPosition, OnRoot } from '../../../ports/device.ts'
+import { seriesSeeds } from '../../../core/proof/seeds.ts'
+import type { LeafPosition, OnRoot, SeriesTask } from '../../../ports/device.ts'
 import { sizeRefused } from './faults.ts'
 import { type Host, requireCount, requireSeed, requireShape } from './host.ts'
 import type { FillBuffers, RoundsJob } from './jobs.ts'
@@ -10,16 +10,16 @@ import { FINGERPRINT_BYTES, roundsLayout } from './layout.ts'
 import { pathsOf } from './pathsOf.ts'
 import { requireFree } from './pool.ts'
 
-/** What a chain leaves behind: the fingerprints of its first rounds, and the seeds from which the rest comes again. */
-export interface ChainRun {
-  readonly task: ChainTask
+/** What a series leaves behind: the fingerprints of its first rounds, and the seeds from which the rest comes again. */
+export interface SeriesRun {
+  readonly task: SeriesTask
   readonly tiles: number
   readonly seeds: readonly Uint8Array[]
   readonly store: SharedArrayBuffer
   readonly stored: number
 }
 
-export interface RoundsRequest extends Omit<ChainTask, 'kind'> {
+export interface RoundsRequest extends Omit<SeriesTask, 'kind'> {
   readonly mode: RoundsJob['mode']
   /** Rounds whose fingerprints are kept. */
   readonly stored: number
@@ -45,7 +45,7 @@ export async function runRounds(
   return store
 }
 
-export async function runChain(host: Host, task: ChainTask, onRoot: OnRoot, signal: AbortSignal): Promise<ChainRun> {
+export async function runSeries(host: Host, task: SeriesTask, onRoot: OnRoot, signal: AbortSignal): Promise<SeriesRun> {
   requireShape(task)
   requireCount('rounds', task.rounds)
   requireSeed('seed', task.seed)
@@ -57,23 +57,23 @@ export async function runChain(host: Host, task: ChainTask, onRoot: OnRoot, sign
     onRoot(root)
   }
   const store = await runRounds(host, { ...task, mode: task.kind, stored }, keepRoot, signal)
-  return { task, tiles, seeds: chainSeeds(task.seed, roots), store, stored }
+  return { task, tiles, seeds: seriesSeeds(task.seed, roots), store, stored }
 }
 
-export async function openChain(
+export async function openSeries(
   host: Host,
-  chain: ChainRun,
+  series: SeriesRun,
   asked: readonly LeafPosition[],
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const { task, tiles } = chain
+  const { task, tiles } = series
   for (const { round, tile } of asked) {
     if (!(round >= 0 && round < task.rounds)) throw sizeRefused('round', round, `below ${task.rounds}`)
     if (!(tile >= 0 && tile < tiles)) throw sizeRefused('tile', tile, `below ${tiles}`)
   }
   const stores = new Map<number, { store: SharedArrayBuffer; offset: number }>()
   for (const round of new Set(asked.map(({ round }) => round)))
-    stores.set(round, await fingerprintsOf(host, chain, round, signal))
+    stores.set(round, await fingerprintsOf(host, series, round, signal))
   const places = asked.map(({ round, tile }) => ({ ...stores.get(round)!, base: 0, index: tile }))
   return concatBytes(...(await pathsOf(host, tiles, places, signal)))
 }
@@ -81,7 +81,7 @@ export async function openChain(
 /** Kept, or made again from the round's seed. */
 async function fingerprintsOf(
   host: Host,
-  { task, seeds, store, stored, tiles }: ChainRun,
+  { task, seeds, store, stored, tiles }: SeriesRun,
   round: number,
   signal: AbortSignal,
 ) {
