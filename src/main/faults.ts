@@ -29,6 +29,12 @@ export const fault = faultsOf({
     message: 'TOUCHSTONE_SSH_PASSWORD would be offered to every box of the fleet',
     nextStep: 'Unset it, and log in with a key: identity in validator.yaml, an agent, or the keys in ~/.ssh.',
   },
+  INTERRUPTED: {
+    blame: 'user',
+    retry: true,
+    message: 'interrupted; nothing of it keeps running',
+    nextStep: 'Run it again.',
+  },
   MAY_NOT_JOIN: {
     blame: 'user',
     message: 'this box would not be accepted: {reasons}',
@@ -43,6 +49,11 @@ export const fault = faultsOf({
     blame: 'user',
     message: 'cannot read {file}',
     nextStep: 'Name a certificate file that exists and that you may read.',
+  },
+  NOT_YOUR_SIGNATURE: {
+    blame: 'user',
+    message: 'only a signer of the certificate can write its summary',
+    nextStep: 'Ask its signer for a summary, or countersign the certificate first.',
   },
   NO_HOST_KEY: {
     blame: 'user',
@@ -59,10 +70,22 @@ export const fault = faultsOf({
     message: '{file} does not exist',
     nextStep: 'Name the backup to restore.',
   },
+  OTHER_VERSION: {
+    blame: 'user',
+    message: 'a certificate of version 1 has neither summary nor second signature, and one of version 2 at most eight',
+    nextStep: 'Verify the box again.',
+  },
   OWN_MACHINE: {
     blame: 'prover',
     message: 'the address is that of the validator itself, or of no machine',
     nextStep: 'Its operator can name the box in validator.yaml, or set api.ownMachine there.',
+  },
+  PROVIDER_NOT_DIALLED_IN: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'stalled',
+    message: 'the provider has not dialled in within {seconds} s',
+    nextStep: DIAL_OUT,
   },
   PROVIDER_RUNNING: {
     blame: 'user',
@@ -74,34 +97,23 @@ export const fault = faultsOf({
     message: 'validators would not know where the SSH server of this box is',
     nextStep: 'Give the name that others reach this box by with --ssh-host; behind NAT use --dial-out instead.',
   },
-  VALIDATOR_NOT_RUNNING: {
-    blame: 'user',
-    retry: true,
-    message: 'no validator answers at {url}',
-    nextStep: 'Start it with "touchstone validator --config FILE", or name the right file.',
-  },
-  NOT_YOUR_SIGNATURE: {
-    blame: 'user',
-    message: 'only a signer of the certificate can write its summary',
-    nextStep: 'Ask its signer for a summary, or countersign the certificate first.',
-  },
-  OTHER_VERSION: {
-    blame: 'user',
-    message: 'a certificate of version 1 has neither summary nor second signature, and one of version 2 at most eight',
-    nextStep: 'Verify the box again.',
-  },
-  PROVIDER_NOT_DIALLED_IN: {
-    blame: 'prover',
-    retry: true,
-    fleet: 'stalled',
-    message: 'the provider has not dialled in within {seconds} s',
-    nextStep: DIAL_OUT,
-  },
   TUNNEL_MISSING: {
     blame: 'prover',
     retry: true,
     fleet: 'stalled',
     message: 'the provider has not opened its tunnel within {seconds} s',
     nextStep: DIAL_OUT,
+  },
+  UNEXPECTED: {
+    blame: 'validator',
+    message: '{why}',
+    nextStep: 'run again with TOUCHSTONE_DEBUG=1 and report what it prints.',
+  },
+  USAGE: { blame: 'user', message: '{why}', nextStep: 'Run "{help}" for what there is.' },
+  VALIDATOR_NOT_RUNNING: {
+    blame: 'user',
+    retry: true,
+    message: 'no validator answers at {url}',
+    nextStep: 'Start it with "touchstone validator --config FILE", or name the right file.',
   },
 })

@@ -27,6 +27,12 @@ export const fault = faultsOf({
     message: '{option} {asked} asks for less than the preset {preset}, which has {least}',
     nextStep: 'Use {option} {least} or more, or the preset mainnet, where asking for less makes the run "custom".',
   },
+  BOX_CONNECTION_LOST: {
+    blame: 'network',
+    retry: true,
+    message: 'the connection to the box was lost while "{expected}" was expected',
+    nextStep: 'The box may be rebooting or the network may be down: try again in a minute.',
+  },
   BOX_STALLED: {
     blame: 'prover',
     retry: true,
@@ -52,10 +58,40 @@ export const fault = faultsOf({
     message: 'the box took longer than a run may take',
     nextStep: 'Look at the box: it keeps the connection open and does not finish.',
   },
+  NOTHING_TO_ASK: {
+    blame: 'prover',
+    message: 'the box offers none of the precisions asked for',
+    nextStep: 'Ask for other precisions, or for the memory or bind part.',
+  },
   NOT_MY_KEY: {
     blame: 'validator',
     message: 'the challenge was made for another prover key',
     nextStep: 'Somebody may be relaying a challenge; connect to the box directly.',
+  },
+  NO_DEVICES: {
+    blame: 'prover',
+    message: 'the box offers no device',
+    nextStep: 'Check the driver on the box, or add --devices cpu.',
+  },
+  PROVER_DID_NOT_START: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'release',
+    message: 'the prover {what} while "{expected}" was expected{words}',
+    nextStep: '{mend}',
+  },
+  PROVER_FAULT: {
+    blame: 'prover',
+    retry: true,
+    message: 'the prover cannot go on: {said} [{prover}]',
+    nextStep: 'Fix what it reports on the box, then run again.',
+  },
+  PROVER_NOT_READY: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'stalled',
+    message: 'the prover {what} while "{expected}" was expected{words}',
+    nextStep: '{mend}',
   },
   TEXT_TOO_SHORT: {
     blame: 'user',
@@ -78,41 +114,5 @@ export const fault = faultsOf({
     blame: 'validator',
     message: 'the validator sent {what}',
     nextStep: 'Use the same release on both sides.',
-  },
-  BOX_CONNECTION_LOST: {
-    blame: 'network',
-    retry: true,
-    message: 'the connection to the box was lost while "{expected}" was expected',
-    nextStep: 'The box may be rebooting or the network may be down: try again in a minute.',
-  },
-  NO_DEVICES: {
-    blame: 'prover',
-    message: 'the box offers no device',
-    nextStep: 'Check the driver on the box, or add --devices cpu.',
-  },
-  NOTHING_TO_ASK: {
-    blame: 'prover',
-    message: 'the box offers none of the precisions asked for',
-    nextStep: 'Ask for other precisions, or for the memory or bind part.',
-  },
-  PROVER_DID_NOT_START: {
-    blame: 'prover',
-    retry: true,
-    fleet: 'release',
-    message: 'the prover {what} while "{expected}" was expected{words}',
-    nextStep: '{mend}',
-  },
-  PROVER_FAULT: {
-    blame: 'prover',
-    retry: true,
-    message: 'the prover cannot go on: {said} [{prover}]',
-    nextStep: 'Fix what it reports on the box, then run again.',
-  },
-  PROVER_NOT_READY: {
-    blame: 'prover',
-    retry: true,
-    fleet: 'stalled',
-    message: 'the prover {what} while "{expected}" was expected{words}',
-    nextStep: '{mend}',
   },
 })

@@ -71,7 +71,7 @@ interface CpuWalk {
   readonly watched: boolean
 }
 
-/** Ends a part; the report says why. */
+/** What the box could not or would not do; it ends the part, and the report says why. */
 class Unable extends Error {
   readonly problem: HostProblem
   constructor(code: string, text: string, nextStep: string) {
@@ -157,7 +157,8 @@ export class HostParts {
       const inWindow = watched && walked.toUs <= this.#allBusyUntilUs
       const fast = inWindow ? cpuLanes(walked) : []
       const [source, lanes] = fast.length > 0 ? (['proven', fast] as const) : (['measured', allOf(walked)] as const)
-      await this.#check('cpu', stored, walked, lanes)
+      const problem = await this.#check('cpu', stored, walked, lanes)
+      if (problem) return { problem }
       const bytesPerSec = Math.floor(totalRate(walked, lanes))
       return { source, bytesPerSec, lanes: lanes.length, of: this.#lanes, inWindow }
     })
@@ -170,7 +171,8 @@ export class HostParts {
       const trial = await this.#walk(lanes, TRIAL_STRIDE, TRIAL_MS)
       const walked = await this.#walk(lanes, strideAfter(trial), WALK_MS)
       const counted = allOf(walked)
-      await this.#check(part, stored, walked, counted)
+      const problem = await this.#check(part, stored, walked, counted)
+      if (problem) return { problem }
       const bytesPerSec = Math.floor(totalRate(walked, counted))
       return { source: 'measured', bytesPerSec, lanes, of: lanes, pastCache: stored.pastCache }
     })
@@ -224,13 +226,13 @@ export class HostParts {
     return answered
   }
 
-  /** Walks random stretches of the lanes again, each from mark to mark. */
+  /** Walks random stretches of the lanes again, each from mark to mark; the first that leads elsewhere. */
   async #check(
     part: HostPart['part'],
     { seed, blocks }: Stored,
     walked: Walked,
     lanes: readonly number[],
-  ): Promise<void> {
+  ): Promise<HostProblem | null> {
     const { checker, randomness } = this.#deps
     const places = lanes.flatMap((lane) => Array.from({ length: walked.marks[lane]! }, (_, mark) => ({ lane, mark })))
     const asked = drawn(places, checksOf(part, walked), randomness)
@@ -241,13 +243,13 @@ export class HostParts {
       return { seed, blocks, from, to: markAt(mark), steps: walked.stride }
     })
     const wrong = await checker.check(stretches, this.#signal)
-    if (wrong === null) return
+    if (wrong === null) return null
     const { lane, mark } = asked[wrong]!
-    throw new Unable(
-      WRONG_MARK,
-      `mark ${mark} of lane ${lane} is not where the walk leads`,
-      'Check the memory or the disk of the box, or do not trust it.',
-    )
+    return {
+      code: WRONG_MARK,
+      text: `mark ${mark} of lane ${lane} is not where the walk leads`,
+      nextStep: 'Check the memory or the disk of the box, or do not trust it.',
+    }
   }
 }
 

@@ -51,11 +51,9 @@ async function readHeader(file: ReadableFile): Promise<{ dataAt: number; stored:
     const tensors = decodeHeader(await file.read(0, dataAt), file.length)
     return { dataAt, stored: new Map(tensors.map((one) => [one.name, one])) }
   } catch (error) {
-    throw error instanceof DecodeError ? badCheckpoint(error) : error
+    throw error instanceof DecodeError ? fault('BAD_CHECKPOINT', { why: error.message }, error) : error
   }
 }
-
-const badCheckpoint = (cause: DecodeError): TouchstoneError => fault('BAD_CHECKPOINT', { why: cause.message }, cause)
 
 const sameDims = (one: readonly number[], two: readonly number[]): boolean =>
   one.length === two.length && one.every((size, index) => size === two[index])

@@ -1,5 +1,4 @@
 import { epochOrder } from '../../core/workload/epochOrder.ts'
-import type { TouchstoneError } from '../../ports/errors.ts'
 import type { ReadableFile } from '../../ports/fileAccess.ts'
 import { fault } from '../shared/faults.ts'
 import type { Batch } from './trainStep.ts'
@@ -23,7 +22,7 @@ export async function* textBatches(text: ReadableFile, options: BatchOptions): A
   const { sequences, tokens, devices, epochs, seed } = options
   const windows = Math.floor((text.length - 1) / tokens)
   const steps = Math.floor(windows / (sequences * devices))
-  if (steps < 1) throw textTooShort(text.length, sequences * devices * tokens + 1)
+  if (steps < 1) throw fault('TEXT_TOO_SHORT', { got: text.length, expected: sequences * devices * tokens + 1 })
   let next: Promise<StepBatches> | null = null
   for (let epoch = 0; epoch < epochs; epoch++) {
     const order = epochOrder(windows, epoch, seed)
@@ -55,5 +54,3 @@ async function readStep(
   }
   return { epoch, batches }
 }
-
-const textTooShort = (got: number, expected: number): TouchstoneError => fault('TEXT_TOO_SHORT', { got, expected })

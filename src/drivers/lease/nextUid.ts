@@ -1,6 +1,5 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { TouchstoneError } from '../../ports/errors.ts'
 import { fault } from './faults.ts'
 
 /**
@@ -26,7 +25,7 @@ export async function nextUid(file: string, nowMs = Date.now()): Promise<number>
   const text = await readFile(file, 'utf8').catch(() => '')
   const kept = /^[0-9]{10}\n$/.test(text) ? Number(text) : 0
   const uid = Math.max(floor, kept)
-  if (uid >= PAST_UIDS) throw usedUp(file)
+  if (uid >= PAST_UIDS) throw fault('USER_IDS_USED_UP', { file, first: FIRST_UID })
   await mkdir(dirname(file), { recursive: true, mode: 0o755 })
   const handle = await open(`${file}.new`, 'w', 0o600)
   try {
@@ -38,5 +37,3 @@ export async function nextUid(file: string, nowMs = Date.now()): Promise<number>
   await rename(`${file}.new`, file)
   return uid
 }
-
-const usedUp = (file: string): TouchstoneError => fault('USER_IDS_USED_UP', { file, first: FIRST_UID })

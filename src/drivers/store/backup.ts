@@ -52,7 +52,7 @@ export async function readBackup(store: Store, file: string): Promise<number> {
     await read
     return loaded
   } catch (cause) {
-    throw cause instanceof TouchstoneError ? cause : cannotRead(file, cause)
+    throw cause instanceof TouchstoneError ? cause : fault('BACKUP_UNREADABLE', { file }, cause)
   }
 }
 
@@ -65,5 +65,3 @@ async function* linesOf(text: NodeJS.ReadableStream): AsyncGenerator<string> {
 
 const cannotWrite = (file: string, cause: unknown) =>
   fault('BACKUP_NOT_WRITTEN', { file, why: String((cause as { code?: unknown })?.code ?? 'unknown') }, cause)
-
-const cannotRead = (file: string, cause: unknown) => fault('BACKUP_UNREADABLE', { file }, cause)

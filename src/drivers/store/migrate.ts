@@ -16,7 +16,7 @@ export async function migrate(db: Database): Promise<void> {
       await inside.query(sql`
         create table touchstone_schema (version int4 primary key, at timestamptz not null default clock_timestamp())`)
     const applied = await schemaVersion(inside)
-    if (applied > MIGRATIONS.length) throw newer(applied)
+    if (applied > MIGRATIONS.length) throw fault('STORE_IS_NEWER', { applied, known: MIGRATIONS.length })
     for (const [i, statements] of MIGRATIONS.entries()) {
       if (i < applied) continue
       for (const text of statements) await inside.query({ text, values: [] })
@@ -31,5 +31,3 @@ async function schemaVersion(db: Queries): Promise<number> {
   )
   return row!.version
 }
-
-const newer = (applied: number) => fault('STORE_IS_NEWER', { applied, known: MIGRATIONS.length })

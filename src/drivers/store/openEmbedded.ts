@@ -16,7 +16,7 @@ import { storeFrom } from './storeFrom.ts'
 /** PostgreSQL inside this process, in a thread of its own; one process per folder. */
 export async function openEmbedded({ folder }: { readonly folder: string }): Promise<Store> {
   const path = resolve(folder)
-  const unlock = await lockFolder(path, () => inUse(path))
+  const unlock = await lockFolder(path, () => fault('STORE_IN_USE', { folder: path }))
   try {
     if (isFree(path)) await create(path)
     else if (!existsSync(join(path, 'PG_VERSION'))) throw unusable(path, new Error('it holds something else'))
@@ -104,5 +104,3 @@ const unusable = (folder: string, cause: unknown) => {
   const why = cause instanceof Error ? cause.message.slice(0, 200) : 'unknown'
   return fault('STORE_UNUSABLE', { folder, why, system: code ? ` (${code})` : '' }, cause)
 }
-
-const inUse = (folder: string) => fault('STORE_IN_USE', { folder })

@@ -3,7 +3,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocket, WebSocketServer } from 'ws'
 import { MAX_LEASE_MESSAGE_BYTES } from '../../core/lease/leaseMessages.ts'
-import type { TouchstoneError } from '../../ports/errors.ts'
 import type { MessageChannel, Seat } from '../../ports/leases.ts'
 import { fault } from './faults.ts'
 import { plainAddress } from './hostAddresses.ts'
@@ -52,7 +51,9 @@ export function wsChannel(socket: WebSocket): MessageChannel {
   return {
     messages: messages(),
     send: (message) =>
-      new Promise((resolve, reject) => socket.send(message, (error) => (error ? reject(peerGone(error)) : resolve()))),
+      new Promise((resolve, reject) =>
+        socket.send(message, (error) => (error ? reject(fault('PEER_GONE', {}, error)) : resolve())),
+      ),
     close: () => socket.close(),
   }
 }
@@ -95,7 +96,7 @@ export async function dialWs(
     return socket
   } catch (cause) {
     signal.throwIfAborted()
-    throw peerUnreachable(url, cause)
+    throw fault('PEER_UNREACHABLE', { url }, cause)
   } finally {
     signal.removeEventListener('abort', abort)
   }
@@ -129,7 +130,3 @@ export async function listenWs(
     },
   }
 }
-
-const peerGone = (cause: unknown): TouchstoneError => fault('PEER_GONE', {}, cause)
-
-const peerUnreachable = (url: string, cause: unknown): TouchstoneError => fault('PEER_UNREACHABLE', { url }, cause)

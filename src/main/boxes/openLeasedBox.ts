@@ -9,7 +9,6 @@ import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import { dialWs, MESSAGES, reachedAt, wsChannel } from '../../drivers/system/wsChannel.ts'
-import type { TouchstoneError } from '../../ports/errors.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import { fault } from '../faults.ts'
 
@@ -57,7 +56,8 @@ export async function askProviderAlive(address: string, signer: Signer, signal: 
 
 async function dialProvider(address: string, at: string | undefined, signal: AbortSignal): Promise<ProviderLine> {
   const match = FORM.exec(address)
-  if (match === null || !URL.canParse(`ws://${match[1]}`)) throw badTarget(address)
+  if (match === null || !URL.canParse(`ws://${match[1]}`))
+    throw fault('BAD_ADDRESS', { text: JSON.stringify(address.slice(0, 200)) })
   const socket = await dialWs(urlOf(match[1]!, at), MESSAGES, signal)
   return { channel: wsChannel(socket), key: match[2]!, reached: reachedAt(socket) }
 }
@@ -112,5 +112,3 @@ async function optionsOf(target: LeaseTarget): Promise<LeasedOptions> {
     },
   }
 }
-
-const badTarget = (text: string): TouchstoneError => fault('BAD_ADDRESS', { text: JSON.stringify(text.slice(0, 200)) })

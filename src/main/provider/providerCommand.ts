@@ -19,7 +19,6 @@ import { sealToKey } from '../../drivers/system/sealToKey.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import { listenWs, wsChannel } from '../../drivers/system/wsChannel.ts'
-import type { TouchstoneError } from '../../ports/errors.ts'
 import { cataloguePath } from '../cataloguePath.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
@@ -99,7 +98,7 @@ then, where the key lives:
 async function provide(flags: ProviderFlags, context: CommandContext, signal: AbortSignal): Promise<number> {
   const home = homeFolder(context.env)
   mkdirSync(home, { recursive: true, mode: 0o700 })
-  const unlock = await lockFolder(join(home, 'leases'), () => alreadyRuns(home))
+  const unlock = await lockFolder(join(home, 'leases'), () => fault('PROVIDER_RUNNING', { home }))
   try {
     return await provideAlone(flags, context, signal)
   } finally {
@@ -218,8 +217,6 @@ function sshHostOf({ sshHost, listen: { host }, dialOut: far }: ProviderFlags): 
   if (far !== undefined || host === '127.0.0.1') return '127.0.0.1'
   throw fault('SSH_HOST_MISSING')
 }
-
-const alreadyRuns = (home: string): TouchstoneError => fault('PROVIDER_RUNNING', { home })
 
 /** As ssh prints it: SHA-256 of the key, base64 without padding. */
 function hostKeyOf(path: string): string {

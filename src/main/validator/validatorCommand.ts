@@ -133,7 +133,7 @@ async function backup(
 }
 
 async function restore(config: ValidatorConfig, [file]: readonly string[], { json }: Flags): Promise<number> {
-  if (!existsSync(file!)) throw noFile(file!)
+  if (!existsSync(file!)) throw fault('NO_SUCH_FILE', { file: file! })
   const store = await openStore(config.store, config.base)
   try {
     const rows = await readBackup(store, file!)
@@ -160,5 +160,3 @@ async function call(config: ValidatorConfig, args: readonly string[], { env }: C
   print(await response.text())
   return response.ok ? EXIT.genuine : EXIT.rejected
 }
-
-const noFile = (file: string) => fault('NO_SUCH_FILE', { file })

@@ -16,7 +16,7 @@ export async function readStatus(config: ValidatorConfig): Promise<Told> {
   try {
     return statusSchema.parse(JSON.parse(text))
   } catch (cause) {
-    throw notAValidator(config, cause)
+    throw fault('NOT_A_VALIDATOR', { url: apiUrl(config) }, cause)
   }
 }
 
@@ -40,9 +40,6 @@ async function shortText({ body }: Response): Promise<string> {
   }
   return text
 }
-
-const notAValidator = (config: ValidatorConfig, cause: unknown) =>
-  fault('NOT_A_VALIDATOR', { url: apiUrl(config) }, cause)
 
 export function showStatus({ program, round, queue, boxes, resultsLastHour, time, ...told }: Told): string {
   const states = countedOf(told.byStatus)

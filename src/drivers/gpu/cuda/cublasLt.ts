@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import koffi from 'koffi'
 import type { Precision } from '../../../core/params/precision.ts'
-import type { TouchstoneError } from '../../../ports/errors.ts'
 import type { Handle } from './cudaApi.ts'
 import { fault } from './faults.ts'
 import { type FileTree, findCublasLt } from './findCublasLt.ts'
@@ -105,13 +104,11 @@ export function openCublasLt(tree: FileTree = realTree): CublasLt | null {
     try {
       return new LoadedCublasLt(path)
     } catch (error) {
-      if (chosen) throw wrongLibrary(path, error)
+      if (chosen) throw fault('WRONG_CUBLASLT', { path }, error)
     }
   }
   return null
 }
-
-const wrongLibrary = (path: string, cause: unknown): TouchstoneError => fault('WRONG_CUBLASLT', { path }, cause)
 
 function check(call: string, status: number): void {
   if (status === 0) return

@@ -1,4 +1,3 @@
-import type { TouchstoneError } from '../../../../ports/errors.ts'
 import type { ProductTask } from '../../../../ports/tensorDevice.ts'
 import type { CublasLt, Matmul } from '../cublasLt.ts'
 import type { CudaApi, Handle } from '../cudaApi.ts'
@@ -64,7 +63,7 @@ export class Bf16Products {
     const plan = this.#tools.library.matmul({ precision: 'bf16', ...task, ...workspace })
     if (plan.choices > 0) return plan
     plan.close()
-    throw noAlgorithm(task.m, task.n, task.k, task.batch)
+    throw fault('NO_PRODUCT', { m: task.m, n: task.n, k: task.k, batch: task.batch })
   }
 
   /** Views keep their copy until they change; everything else is rounded into scratch, which the next product reuses. */
@@ -100,6 +99,3 @@ export class Bf16Products {
     return pointer
   }
 }
-
-const noAlgorithm = (m: number, n: number, k: number, batch: number): TouchstoneError =>
-  fault('NO_PRODUCT', { m, n, k, batch })
