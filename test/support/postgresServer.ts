@@ -37,13 +37,23 @@ export async function startPostgres(): Promise<TestPostgres> {
   return {
     url: (database) => `postgres://touchstone:touchstone@127.0.0.1:${port}/${database}`,
     createDatabase: (name) => server.createDatabase(name),
-    start: () => server.start(),
+    start: () => startOnceFree(server),
     stop: () => server.stop(),
     end: async () => {
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A process of the server before may outlive it for a moment and hold its shared memory; the test's limit is the deadline. */
+async function startOnceFree(server: EmbeddedPostgres): Promise<void> {
+  const started = () =>
+    server.start().then(
+      () => true,
+      () => false,
+    )
+  while (!(await started())) await new Promise((resolve) => setTimeout(resolve, 200))
 }
 
 /** The package makes these links when it is installed; where install scripts are off, nobody has. */
