@@ -1,50 +1,11 @@
-import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
-import { homedir, userInfo } from 'node:os'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type LeaseNews, LeaseService } from '../../apps/provider/leaseService.ts'
-import { keepTime, serveLine } from '../../apps/provider/serveLeases.ts'
-import { requireClaim } from '../../apps/shared/requireClaim.ts'
-import { isPermitted } from '../../core/lease/leasePermissions.ts'
 import { PRESETS, type Preset } from '../../core/params/presets.ts'
-import { type Confinement, chooseAccess } from '../../drivers/lease/chooseAccess.ts'
-import { type DialOutDeps, dialOut } from '../../drivers/lease/dialOut.ts'
-import { fileJournal } from '../../drivers/lease/fileJournal.ts'
-import { tunnelledAccess } from '../../drivers/lease/tunnelledAccess.ts'
-import { homeFolder } from '../../drivers/system/homeFolder.ts'
-import { loadSigner } from '../../drivers/system/keyFile.ts'
-import { lockFolder } from '../../drivers/system/lockFolder.ts'
-import { sealToKey } from '../../drivers/system/sealToKey.ts'
-import { systemClock } from '../../drivers/system/systemClock.ts'
-import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
-import { listenWs, wsChannel } from '../../drivers/system/wsChannel.ts'
-import { cataloguePath } from '../cataloguePath.ts'
-import { EXIT } from '../exitCodes.ts'
-import { fault } from '../faults.ts'
+import type { Confinement } from '../../drivers/lease/chooseAccess.ts'
 import { DEVICES_HELP, readDevices, readPreset, readWhole } from '../parseOptions.ts'
-import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
-import type { SelfCheck } from './selfCheck.ts'
-
-interface ProviderFlags {
-  readonly listen: { readonly host: string; readonly port: number }
-  readonly dialOut?: { readonly url: string; readonly key: string }
-  readonly allow: readonly string[]
-  readonly allowRent: readonly string[]
-  readonly sshHost?: string
-  readonly sshPort: number
-  readonly hostKeyFile: string
-  readonly authorizedKeys: string
-  readonly confinement: Confinement | 'auto'
-  readonly image?: string
-  readonly gpuFlags?: string
-  readonly check: Preset | 'none'
-  readonly devices: string
-  readonly requirements?: string
-  readonly claim?: string
-  readonly json?: boolean
-}
+import { type ProviderFlags, provide } from './provide.ts'
 
 export function addProviderCommand(program: Command, context: CommandContext): void {
   program
@@ -94,140 +55,7 @@ Example:
 then, where the key lives:
   touchstone verify "lease://gpu-1.example.org:7878#KEY_OF_THIS_PROVIDER"`
 
-/** Two providers would each believe that the journal, the key and the leases are theirs alone. */
-async function provide(flags: ProviderFlags, context: CommandContext, signal: AbortSignal): Promise<number> {
-  const home = homeFolder(context.env)
-  mkdirSync(home, { recursive: true, mode: 0o700 })
-  const unlock = await lockFolder(join(home, 'leases'), () => fault('PROVIDER_RUNNING', { home }))
-  try {
-    return await provideAlone(flags, context, signal)
-  } finally {
-    await unlock()
-  }
-}
-
-async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
-  const home = homeFolder(env)
-  const people = openTerminal(process.stdout, env)
-  const say = (event: Record<string, unknown>): void => people.line(flags.json ? JSON.stringify(event) : spoken(event))
-  const stateFolder = join(home, 'leases')
-  // Before the check, which takes a minute: what is wrong in the command is told at once.
-  const { access, confinement, noContainer } = await chooseAccess({
-    stateFolder,
-    host: sshHostOf(flags),
-    port: flags.sshPort,
-    hostKey: hostKeyOf(flags.hostKeyFile),
-    user: userInfo().username,
-    authorizedKeysFile: flags.authorizedKeys,
-    isRoot: process.getuid?.() === 0,
-    env,
-    wanted: flags.confinement,
-    ...(flags.image === undefined ? {} : { image: flags.image }),
-    ...(flags.gpuFlags === undefined ? {} : { gpuFlags: flags.gpuFlags.split(' ') }),
-  })
-  if (noContainer !== '') say({ event: 'no container', why: noContainer })
-  if (flags.claim !== undefined || flags.check !== 'none') await checkBefore(flags, env, signal)
-  const { dialOut: far } = flags
-  const service = new LeaseService({
-    signer: loadSigner(home, 'provider', systemRandomness),
-    clock: systemClock,
-    journal: fileJournal(join(stateFolder, 'journal.json')),
-    access: far === undefined ? access : tunnelledAccess(access, { url: far.url, sshPort: flags.sshPort }),
-    seal: sealToKey,
-    isAllowed: (holder, purpose) => isPermitted({ verify: flags.allow, rent: flags.allowRent }, holder, purpose),
-    isNamed: (key) => flags.allow.includes(key) || flags.allowRent.includes(key),
-    tell: (news) => say(describe(news)),
-  })
-  await service.recover()
-  const timekeeper = keepTime(service, systemClock, signal)
-  if (far === undefined) await listen(service, flags, { confinement, say }, signal)
-  else
-    await dialOut(
-      far,
-      dialDeps(service, () => say({ event: 'dialled', url: far.url, key: service.key })),
-      signal,
-    )
-  await timekeeper
-  return EXIT.genuine
-}
-
-/** An event for people: what happened, then every fact by its name. */
-const spoken = ({ event, ...facts }: Record<string, unknown>): string => {
-  const told = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '')
-  return [event, ...told.map(([name, value]) => `${name} ${value}`)].join('  ')
-}
-
-const dialDeps = (service: LeaseService, onUp: () => void): DialOutDeps => ({
-  hello: (to) => service.hello(to),
-  serve: (channel, signal) => serveLine(service, channel, signal),
-  onUp,
-})
-
-/** Loads what verifying needs only when there is something to verify. */
-async function checkBefore(flags: ProviderFlags, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
-  const { loadCatalogue } = await import('../../drivers/system/loadCatalogue.ts')
-  const catalogue = await loadCatalogue(cataloguePath())
-  if (flags.claim !== undefined) requireClaim({ text: flags.claim, catalogue })
-  if (flags.check === 'none') return
-  const { selfCheck } = await import('./selfCheck.ts')
-  await selfCheck({ ...checkOf(flags, flags.check, env), catalogue }, signal)
-}
-
-const checkOf = (flags: ProviderFlags, preset: Preset, env: NodeJS.ProcessEnv): Omit<SelfCheck, 'catalogue'> => ({
-  preset,
-  devices: flags.devices,
-  ...(flags.requirements === undefined ? {} : { requirementsFile: flags.requirements }),
-  claim: flags.claim ?? null,
-  env,
-  terminal: openTerminal(process.stderr, env),
-})
-
 const readCheck = (text: string): Preset | 'none' => (text === 'none' ? text : readPreset(text))
-
-interface Voice {
-  readonly confinement: Confinement
-  readonly say: (event: Record<string, unknown>) => void
-}
-
-async function listen(
-  service: LeaseService,
-  flags: ProviderFlags,
-  { confinement, say }: Voice,
-  signal: AbortSignal,
-): Promise<void> {
-  const listener = await listenWs(flags.listen, (socket, _, seat) => {
-    void serveLine(service, wsChannel(socket), signal, seat).catch(() => {})
-  })
-  const address = `lease://${flags.sshHost ?? flags.listen.host}:${listener.port}#${service.key}`
-  say({ event: 'listening', port: listener.port, key: service.key, confinement, address })
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-  await listener.close()
-}
-
-function describe(news: LeaseNews): Record<string, unknown> {
-  if (news.kind !== 'opened') return { event: news.kind, ...news, kind: undefined }
-  const { id, purpose, holder, expiresAtMs } = news.lease
-  const until = new Date(expiresAtMs).toISOString()
-  return { event: 'opened', id, purpose, holder, until, confinement: news.details.confinement }
-}
-
-/** Only somebody on this machine, or at the end of a tunnel, finds its SSH server at 127.0.0.1. */
-function sshHostOf({ sshHost, listen: { host }, dialOut: far }: ProviderFlags): string {
-  if (sshHost !== undefined) return sshHost
-  if (far !== undefined || host === '127.0.0.1') return '127.0.0.1'
-  throw fault('SSH_HOST_MISSING')
-}
-
-/** As ssh prints it: SHA-256 of the key, base64 without padding. */
-function hostKeyOf(path: string): string {
-  try {
-    const blob = Buffer.from(readFileSync(path, 'utf8').split(' ')[1] ?? '', 'base64')
-    if (blob.length < 16) throw new Error('no key in it')
-    return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`
-  } catch (cause) {
-    throw fault('NO_HOST_KEY', { path }, cause)
-  }
-}
 
 function readKeys(text: string): readonly string[] {
   const keys = text.split(',')
