@@ -6,7 +6,7 @@ import { TouchstoneError } from '../../ports/errors.ts'
 export interface Found {
   readonly program: string
   readonly devices: readonly DeviceFacts[]
-  /** What the box around the devices says; core/inventory/hostFields says what each field is worth. */
+  /** What the box around the devices says; core/inventory/hostFields says what each field is. */
   readonly host: Inventory['host']
   /** Of devices that could not be opened. */
   readonly faults: readonly unknown[]

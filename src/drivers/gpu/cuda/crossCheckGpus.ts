@@ -47,7 +47,6 @@ export interface GpuDisagreement {
 
 export interface GpuCrossCheck {
   /** Claims all of them: whoever owns the box owns these files too. Agreement catches accidents and lazy forgeries. */
-  readonly mark: 'claimed'
   readonly sources: readonly ('driver' | 'kernel' | 'pci')[]
   /** Cards that the driver lets us use. */
   readonly usable: number
@@ -82,7 +81,6 @@ export function crossCheckGpus(
   const known = new Set([...kernelByBus.keys(), ...pciByBus.keys()])
   const usable = byBus(driver)
   return {
-    mark: 'claimed',
     sources: ['driver', ...(kernel === null ? [] : ['kernel' as const]), ...(pci === null ? [] : ['pci' as const])],
     usable: usable.size,
     hidden: [...known].filter((bus) => !usable.has(bus)).length,
