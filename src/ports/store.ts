@@ -1,7 +1,7 @@
 import type { ClaimAnswer } from '../core/identify/claimReasons.ts'
 import type { Inventory } from '../core/inventory/inventory.ts'
 import type { BoxStatus, JobKind, JobReason, Outcome } from '../core/schedule/boxState.ts'
-import type { Mark } from '../core/schedule/changesOf.ts'
+import type { HistoryNote } from '../core/schedule/changesOf.ts'
 import type { FleetBox, PlannedJob } from '../core/schedule/planFleetRound.ts'
 import type { ScoreTerm } from '../core/score/scoreBox.ts'
 
@@ -125,7 +125,7 @@ export interface NewResult {
   readonly inventory: Inventory | null
   readonly figures: readonly StoredFigure[]
   readonly certificate: string | null
-  readonly marks: readonly Mark[]
+  readonly marks: readonly HistoryNote[]
 }
 
 export interface BoxUpdate {
@@ -175,7 +175,7 @@ export interface ResultRecord {
   readonly seconds: number
   readonly score: number
   readonly figures: readonly StoredFigure[]
-  readonly marks: readonly Mark[]
+  readonly marks: readonly HistoryNote[]
   readonly claimVerdict: ClaimAnswer | null
   readonly judgement: unknown
   readonly inventory: Inventory | null

@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Mark } from '../../core/schedule/changesOf.ts'
+import type { HistoryNote } from '../../core/schedule/changesOf.ts'
 import type { Decay } from '../../core/score/scoreConfig.ts'
 import { shareAtAge } from '../../core/score/shareAtAge.ts'
 import type { BoxSummary, FleetOverview } from '../../ports/store.ts'
@@ -215,5 +215,5 @@ function withScoreNow<T extends BoxSummary>(box: T, now: Date, decay: Decay) {
 const mutable = <T extends { figures: readonly unknown[]; marks: readonly unknown[] }>(result: T) => ({
   ...result,
   figures: [...result.figures] as { device: number; name: string; value: number }[],
-  marks: [...result.marks] as Mark[],
+  marks: [...result.marks] as HistoryNote[],
 })

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { ClaimAnswer } from '../../core/identify/claimReasons.ts'
 import { CLAIM_ANSWERS } from '../../core/identify/judgeClaim.ts'
 import { type BoxStatus, STATUSES } from '../../core/schedule/boxState.ts'
-import { MARKS } from '../../core/schedule/changesOf.ts'
+import { HISTORY_NOTES } from '../../core/schedule/changesOf.ts'
 
 const time = z.iso.datetime().openapi({ example: '2026-01-01T00:00:00.000Z' })
 const outcome = z.enum(['accepted', 'rejected', 'unreachable', 'busy', 'void', 'fault'])
@@ -31,7 +31,7 @@ const term = z.object({
 })
 const figure = z.object({ device: z.int(), name: z.string(), value: z.number() })
 const mark = z.object({
-  what: z.enum(MARKS),
+  what: z.enum(HISTORY_NOTES),
   before: z.string(),
   after: z.string(),
 })

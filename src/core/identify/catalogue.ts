@@ -11,7 +11,7 @@ export interface Source {
 }
 
 /** One published number: operations (2 per multiply-add, dense) or bytes per second. */
-export interface Figure {
+export interface PublishedFigure {
   readonly value: number
   readonly basis: Basis
   readonly source: string
@@ -49,8 +49,8 @@ export interface GpuModel {
   readonly nvlink: boolean
   readonly memoryBytes: number
   readonly memorySource: string
-  readonly bandwidth: readonly Figure[]
-  readonly rates: Readonly<Partial<Record<Precision, readonly Figure[]>>>
+  readonly bandwidth: readonly PublishedFigure[]
+  readonly rates: Readonly<Partial<Record<Precision, readonly PublishedFigure[]>>>
   /** Models of the same chip that a measurement with 10 % noise cannot tell from this one. */
   readonly twins: readonly string[]
 }

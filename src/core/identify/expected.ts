@@ -1,5 +1,5 @@
 import type { Precision } from '../params/precision.ts'
-import type { Basis, CatalogueRules, Figure, Fraction, GpuModel } from './catalogue.ts'
+import type { Basis, CatalogueRules, Fraction, GpuModel, PublishedFigure } from './catalogue.ts'
 
 /** What a proof on this model should show: from `low` to `high`, most likely `centre`. */
 export interface Expected {
@@ -86,7 +86,7 @@ function fractionsOf(model: GpuModel, precision: Precision, { rate, fp32 }: Cata
 }
 
 /** A measurement outranks a datasheet. Several of one kind span a range; an `atLeast` figure only ever raises it. */
-function expectedOf(figures: readonly Figure[], fractions: Fractions): Expected | null {
+function expectedOf(figures: readonly PublishedFigure[], fractions: Fractions): Expected | null {
   const exact = figures.filter((figure) => figure.atLeast !== true)
   const basis: Basis = exact.some((figure) => figure.basis === 'measured') ? 'measured' : 'datasheet'
   const values = exact.filter((figure) => figure.basis === basis).map((figure) => figure.value)

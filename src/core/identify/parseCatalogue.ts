@@ -1,5 +1,5 @@
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
-import type { Catalogue, CatalogueRules, Figure, Fraction, GpuModel, Source } from './catalogue.ts'
+import type { Catalogue, CatalogueRules, Fraction, GpuModel, PublishedFigure, Source } from './catalogue.ts'
 import { checkTwins } from './checkTwins.ts'
 import { fail, readChoice, readFields, readFlag, readId, readList, readPositive, readText } from './readFields.ts'
 
@@ -104,7 +104,7 @@ function readModel(value: unknown, index: number, sources: Readonly<Record<strin
 
 function readRates(value: unknown, id: string, sources: Readonly<Record<string, Source>>): GpuModel['rates'] {
   const fields = readFields(value, `model ${id}, field rates`, PRECISION_NAMES)
-  const rates: Partial<Record<Precision, readonly Figure[]>> = {}
+  const rates: Partial<Record<Precision, readonly PublishedFigure[]>> = {}
   for (const precision of PRECISION_NAMES) {
     if (fields[precision] === undefined) continue
     rates[precision] = readFigures(fields[precision], `model ${id}, field rates.${precision}`, sources)
@@ -113,7 +113,11 @@ function readRates(value: unknown, id: string, sources: Readonly<Record<string, 
   return rates
 }
 
-function readFigures(value: unknown, where: string, sources: Readonly<Record<string, Source>>): readonly Figure[] {
+function readFigures(
+  value: unknown,
+  where: string,
+  sources: Readonly<Record<string, Source>>,
+): readonly PublishedFigure[] {
   return readList(value, where, MOST_FIGURES).map((entry, i) => {
     const fields = readFields(entry, `${where}[${i}]`, ['value', 'basis', 'source', 'atLeast'])
     const { atLeast } = fields

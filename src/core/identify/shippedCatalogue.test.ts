@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
-import type { Catalogue, Figure, GpuModel } from './catalogue.ts'
+import type { Catalogue, GpuModel, PublishedFigure } from './catalogue.ts'
 import { copyBandwidth, expectedBandwidth, expectedRate } from './expected.ts'
 
 let catalogue: Catalogue
@@ -9,8 +9,11 @@ beforeAll(async () => {
   catalogue = await shippedCatalogue()
 })
 
-const figuresOf = (model: GpuModel): readonly Figure[] => [...model.bandwidth, ...Object.values(model.rates).flat()]
-const sheet = (figures: readonly Figure[] | undefined): number | undefined =>
+const figuresOf = (model: GpuModel): readonly PublishedFigure[] => [
+  ...model.bandwidth,
+  ...Object.values(model.rates).flat(),
+]
+const sheet = (figures: readonly PublishedFigure[] | undefined): number | undefined =>
   figures?.find((figure) => figure.basis === 'datasheet')?.value
 
 describe('the shipped catalogue', () => {

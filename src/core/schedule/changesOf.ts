@@ -1,10 +1,10 @@
 import type { Inventory } from '../inventory/inventory.ts'
 
-export const MARKS = ['count', 'card', 'driver', 'shared card', 'lost device'] as const
+export const HISTORY_NOTES = ['count', 'card', 'driver', 'shared card', 'lost device'] as const
 
 /** Something worth a line in a box's history: a changed claim, a card that another box claims too, or one that failed. */
-export interface Mark {
-  readonly what: (typeof MARKS)[number]
+export interface HistoryNote {
+  readonly what: (typeof HISTORY_NOTES)[number]
   readonly before: string
   readonly after: string
 }
@@ -27,10 +27,10 @@ const driverOf = ({ devices, host }: Inventory): string => {
 }
 
 /** What differs between two inventories that must trigger a fresh run; null before is a first sight, not a change. */
-export function changesOf(before: Inventory | null, after: Inventory): Mark[] {
+export function changesOf(before: Inventory | null, after: Inventory): HistoryNote[] {
   if (before === null) return []
-  const marks: Mark[] = []
-  const add = (what: Mark['what'], was: string, is: string) => {
+  const marks: HistoryNote[] = []
+  const add = (what: HistoryNote['what'], was: string, is: string) => {
     if (was !== is) marks.push({ what, before: was.slice(0, 240), after: is.slice(0, 240) })
   }
   add('count', String(before.devices.length), String(after.devices.length))

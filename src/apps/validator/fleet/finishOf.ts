@@ -1,5 +1,5 @@
 import { nextBoxState } from '../../../core/schedule/boxState.ts'
-import { cardIds, changesOf, type Mark } from '../../../core/schedule/changesOf.ts'
+import { cardIds, changesOf, type HistoryNote } from '../../../core/schedule/changesOf.ts'
 import type { PlannedJob } from '../../../core/schedule/planFleetRound.ts'
 import { restAfter, retryDelay } from '../../../core/schedule/retryDelay.ts'
 import { scoreInput } from '../../../core/schedule/scoreInput.ts'
@@ -58,15 +58,15 @@ function scoreOf({ box }: TakenJob, { judgement, inventory, host }: BoxReport, {
 
 async function marksOf(job: TakenJob, { inventory, faults }: BoxReport, store: Pick<Store, 'boxesWithCards'>) {
   const sharing = await store.boxesWithCards(cardIds(inventory), job.boxId)
-  const shared: Mark[] = sharing.map((box) => ({ what: 'shared card', before: box, after: job.boxId }))
+  const shared: HistoryNote[] = sharing.map((box) => ({ what: 'shared card', before: box, after: job.boxId }))
   // A run begun anew is another draw of its rates, and a device that is not there can be lost too (attack 64).
   const left = `${inventory.devices.length} left`
-  const lost: Mark[] = faults.map(({ code }) => ({ what: 'lost device', before: code, after: left }))
+  const lost: HistoryNote[] = faults.map(({ code }) => ({ what: 'lost device', before: code, after: left }))
   return [...changesOf(job.box.inventory, inventory), ...lost, ...shared]
 }
 
 /** A light look that finds another driver, card or count asks for the full proof at once; a rented box keeps its peace. */
-function followUps(job: TakenJob, marks: readonly Mark[]): PlannedJob[] {
+function followUps(job: TakenJob, marks: readonly HistoryNote[]): PlannedJob[] {
   const changed = marks.some(({ what }) => what !== 'shared card')
   if (!changed || job.kind === 'full' || job.box.allocated) return []
   const { boxId, round } = job
