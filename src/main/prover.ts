@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
-import { faultOf } from '../apps/prover/faultOf.ts'
+import { faultAnswer } from '../apps/prover/faultAnswer.ts'
 import { inventoryOf } from '../apps/prover/inventoryOf.ts'
 import { serveProver } from '../apps/prover/serveProver.ts'
 import { encodeFrame } from '../core/wire/frames.ts'
@@ -45,7 +45,7 @@ async function serve(): Promise<void> {
 /** What keeps it from serving is said too, wherever it was thrown: a validator would only see it end. */
 async function giveUp(error: unknown): Promise<never> {
   if (process.env.TOUCHSTONE_DEBUG) console.error(error)
-  await write(encodeFrame(faultOf(error)))
+  await write(encodeFrame(faultAnswer(error)))
   process.exit(EXIT.fault)
 }
 process.once('uncaughtException', (error) => void giveUp(error))

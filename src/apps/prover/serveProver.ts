@@ -10,7 +10,7 @@ import type { HostLanes } from '../../ports/hostLanes.ts'
 import { fault } from '../shared/faults.ts'
 import { ChallengeRun } from './challengeRun.ts'
 import { DeviceFault } from './deviceFault.ts'
-import { faultOf } from './faultOf.ts'
+import { faultAnswer } from './faultAnswer.ts'
 import { HostOrders } from './hostOrders.ts'
 import { prepareDevices } from './prepareDevices.ts'
 import { sampleTelemetry } from './sampleTelemetry.ts'
@@ -45,7 +45,7 @@ export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promis
         run = await obey(order, run, { ...deps, ...served }, send, either)
       } catch (error) {
         if (either.aborted || !(error instanceof DeviceFault) || served.devices.length === 1) throw error
-        await send(faultOf(error))
+        await send(faultAnswer(error))
         await releaseAll(served.devices)
         served = without(served, error.device)
         run = null
@@ -53,7 +53,7 @@ export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promis
       if (either.aborted) return
     }
   } catch (error) {
-    if (!either.aborted) await send(faultOf(error))
+    if (!either.aborted) await send(faultAnswer(error))
   } finally {
     await releaseAll(deps.devices)
     await deps.host?.close()

@@ -4,7 +4,7 @@ import { TouchstoneError } from '../../ports/errors.ts'
 import { DeviceFault } from './deviceFault.ts'
 
 /** A fault as the validator hears it: the code, what happened, and what to do. */
-export function faultOf(fault: unknown): Answer {
+export function faultAnswer(fault: unknown): Answer {
   const error = fault instanceof DeviceFault ? fault.cause : fault
   if (error instanceof TouchstoneError)
     return { type: 'fault', code: error.detail.code, text: printable(`${error.message}. ${error.nextStep}`, 400) }
