@@ -156,6 +156,8 @@ class Device:
         found += self.missing_memory(model)
         if self.shown.bind is None:
             found.append(self.say("BIND_NOT_RUN", 0, 1))
+        elif "int8" in self.shown.rates and math.floor(1000 * self.shown.bind / self.shown.rates["int8"]) < 250:
+            found.append(self.say("BIND_TOO_SLOW", math.floor(1000 * self.shown.bind / self.shown.rates["int8"]), 250))
         return found + self.likelier(model)
 
     def group(self):

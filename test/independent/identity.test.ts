@@ -55,7 +55,7 @@ function disturbed(given: MeasuredGpu, model: GpuModel, catalogue: Catalogue, un
     ...(hasMemory
       ? { memoryBytes: Math.floor(given.memoryBytes!), bandwidth: Math.floor(given.bandwidth! * slower) }
       : {}),
-    ...(one(0.95) ? { bindRate: 1e13 } : {}),
+    ...(one(0.95) ? { bindRate: Math.floor((rates.int8 ?? 1e13) * (one(0.1) ? 0.3 * uniform() : 0.5)) } : {}),
     ...(one(0.2) ? { sustainedShare: Math.floor(1000 - 250 * uniform()) / 1000 } : {}),
     ...(one(0.1) ? { scaling: Math.floor(1000 - 300 * uniform()) / 1000 } : {}),
   }

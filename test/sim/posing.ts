@@ -73,7 +73,7 @@ function measurement({ box, claimed }: Pair, mode: PosingMode, attempt: Attempt,
     declined: PRECISION_NAMES.filter((name) => rates[name] === undefined),
     memoryBytes: heldBytes({ box, claimed }, { mode, bandwidth, catalogue }),
     bandwidth,
-    bindRate: 1e12,
+    bindRate: 0.5 * (rates.int8 ?? 1e12),
   }
 }
 

@@ -20,7 +20,8 @@ const named = ({ box, claimed }: Pair) => `${box.id} as ${claimed.id}`
 /** One honest run of an idle card: every value within a tenth of what is expected, the memory filled as §7 says. */
 function matchesItself(model: GpuModel, uniform: () => number): boolean {
   const shown = simulateCard(model, catalogue.rules, uniform, within10Percent)
-  const device = { ...shown, memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()), bindRate: 1e12 }
+  const bindRate = 0.5 * (shown.rates?.int8 ?? 1e12)
+  const device = { ...shown, memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()), bindRate }
   const claim = { count: 1, card: model.name, models: [model] }
   return judgeClaim({ claim, devices: [device], catalogue, rules: 2 }).verdict === 'matches'
 }

@@ -1,4 +1,4 @@
-import { MAX_K } from '../params/constants.ts'
+import { MAX_K, ONE_MEMORY_SHARE } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { type ClaimReason, claimReason } from './claimReasons.ts'
@@ -94,8 +94,13 @@ function lenderOf(claimed: GpuModel, passes: Passes, question: UnshownQuestion):
   })
 }
 
-const bindOf = ({ device, measured }: UnshownQuestion): readonly ClaimReason[] =>
-  measured.bindRate === undefined ? [claimReason('BIND_NOT_RUN', { device, got: 0, expected: 1 })] : []
+/** §8, attack 100: below this share two cards that share a product over PCIe show as much, and the verdict says so. */
+function bindOf({ device, measured: { bindRate, rates } }: UnshownQuestion): readonly ClaimReason[] {
+  if (bindRate === undefined) return [claimReason('BIND_NOT_RUN', { device, got: 0, expected: 1 })]
+  const share = rates?.int8 === undefined ? ONE_MEMORY_SHARE : Math.floor((1000 * bindRate) / rates.int8)
+  if (share >= ONE_MEMORY_SHARE) return []
+  return [claimReason('BIND_TOO_SLOW', { device, got: share, expected: ONE_MEMORY_SHARE })]
+}
 
 /** Attack 70: a neighbour that is likelier must not be sold under the claimed name, though the claimed one fits too. */
 function likelier(model: GpuModel, { device, shares, claimed, catalogue }: UnshownQuestion): readonly ClaimReason[] {
