@@ -24,6 +24,8 @@ interface FinishContext {
   readonly rules: FleetRules
   /** The other boxes of its cohort, and those that were in the same window. */
   readonly cohort: { readonly mates: readonly string[]; readonly together: readonly string[] }
+  /** It ended before it was ready, and took its time: whatever it says, we waited for nothing (attack 111). */
+  readonly keptWaiting?: boolean
 }
 
 const NOTHING: BoxScore = { score: 0, terms: [], zeroBecause: 'failed' }
@@ -33,7 +35,7 @@ export async function finishOf(
   job: LeasedJob,
   told: Omit<NewResult, 'marks'>,
   report: BoxReport | null,
-  { store, rules, cohort }: FinishContext,
+  { store, rules, cohort, keptWaiting = false }: FinishContext,
 ): Promise<Finish> {
   const marks = report ? await marksOf(job, report, store) : []
   const earned = report && job.kind === 'full' ? scoreOf(job, report, rules) : NOTHING
@@ -45,8 +47,10 @@ export async function finishOf(
     { kind, score: earned.score, claimVerdict, allocated: box.allocated, ...cohort },
     rules.box,
   )
-  const stalled = kind === 'full' && report === null && STALLED.includes(told.code ?? '')
-  const stalls = outcome === 'accepted' ? 0 : box.stalls + Number(stalled)
+  const stalled = report === null && outcome !== 'fault' && (keptWaiting || STALLED.includes(told.code ?? ''))
+  // A light look shows no haste in what matters, unless nothing else is asked of the box.
+  const isPrompt = outcome === 'accepted' && (kind === 'full' || box.allocated)
+  const stalls = isPrompt ? 0 : box.stalls + Number(stalled)
   const restMs = stalls > box.stalls ? restAfter(stalls) : null
   const { status, score, scored, failed, failuresInRow, busyInRow, owes, missed } = next
   const state = { status, score, scored, failed, failuresInRow, busyInRow, owes, missed }

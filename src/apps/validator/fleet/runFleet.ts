@@ -13,6 +13,9 @@ const DAY_MS = 86_400_000
 /** How long a box where our prover did not start waits for another to show that it can. */
 const RELEASE_WAIT_MS = 60_000
 
+/** Of the silence that counts as hanging: whoever ends after so long without being ready has kept us waiting too. */
+const WAITED_SHARE = 1 / 4
+
 interface Running {
   readonly job: LeasedJob
   readonly cohort: Cohort
@@ -204,7 +207,10 @@ class Fleet {
     const startedAt = clock.wallTime().toISOString()
     const startedUs = clock.monotonicUs()
     const timer = new AbortController()
-    void clock.sleep(this.#rules.jobLimitMs, timer.signal).then(
+    // A light look is over in seconds, and the cohort of its box may be waiting for it.
+    const { jobLimitMs, startLimitMs } = this.#rules
+    const limitMs = job.kind === 'light' ? Math.min(startLimitMs, jobLimitMs) : jobLimitMs
+    void clock.sleep(limitMs, timer.signal).then(
       () => stop.abort(tooLong()),
       () => {},
     )
@@ -226,12 +232,13 @@ class Fleet {
     } catch (error) {
       if (signal.aborted && !(signal.reason instanceof TouchstoneError)) return null
       const cause = signal.aborted ? signal.reason : error
+      const seconds = (clock.monotonicUs() - startedUs) / 1e6
+      const keptWaiting = !cohort.isReady(job.id) && seconds * 1000 >= this.#rules.stallMs * WAITED_SHARE
       cohort.leave(job.id)
       const judged = judgeFault(cause, !isOfRelease(cause) || (await this.#releaseRuns(running)), job.kind)
       if (judged.code === 'UNEXPECTED')
         this.#deps.log.error('a run failed for a reason of our own', { box: job.boxId, error: nameOf(error) })
-      const seconds = (clock.monotonicUs() - startedUs) / 1e6
-      return await finishOf(job, resultOfFault(judged, startedAt, seconds), null, context())
+      return await finishOf(job, resultOfFault(judged, startedAt, seconds), null, { ...context(), keptWaiting })
     } finally {
       timer.abort()
     }
