@@ -61,6 +61,9 @@ export class PartConductor {
     const s = randomness.bytes(32)
     // §4.3 T0 is read before the first byte of S is written.
     this.#t0Us = await session.send({ type: 'start', part, s })
+    const [device] = this.#devices
+    const of = this.#part.kind === 'memory' ? this.#part.kept[device!]! : rootCount(this.#part, device!)
+    this.#inputs.onProgress?.({ part, phase: 'rounds', device: device!, done: 0, of })
     const limitUs = this.#part.limitMs * 1000
     let z: Uint8Array | null = null
     let zSentUs: number | null = null
