@@ -250,6 +250,7 @@ describe('attack 89: fat inventories and pages that nobody reads', () => {
     }
     for (let i = 0; i < 8; i++) expect(await read()).toEqual([200, undefined, null])
     expect(await read()).toEqual([429, 'TOO_MANY_AT_ONCE', '1'])
+    expect((await api.request('/v1/boxes', { method: 'HEAD' })).status).toBe(429)
     for (const client of ['y', 'z', 'w'])
       for (let i = 0; i < 8; i++) {
         who = client
