@@ -373,3 +373,25 @@ describe('row 111: boxes that hang and hang up in time', () => {
     for (const id of ids.filter(hangs)) expect(store.boxes.get(id)!.stalls).toBeGreaterThan(1)
   })
 })
+
+describe('row 115: a store that keeps its connections and answers nothing', () => {
+  test.each(['queue', 'claimJobs', 'releaseLeases', 'roundDue'] as const)(
+    '%s without an answer: a stop ends the fleet',
+    async (silent) => {
+      const clock = new VirtualClock()
+      const store = new MemoryStore([entry('a')], clock)
+      const never = Object.assign(store, { [silent]: () => new Promise(() => {}) }).asStore
+      const verify: VerifyJob = (_job, _hooks, signal) => forever(signal)
+      const stop = new AbortController()
+      let ended = false
+      const running = runFleet(testDeps(never, verify, { clock }), await testRules({ graceMs: 1000 }), stop.signal)
+      void running.then(() => {
+        ended = true
+      })
+      await clock.sleep(60_000)
+      stop.abort()
+      await clock.sleep(30_000)
+      expect(ended).toBe(true)
+    },
+  )
+})

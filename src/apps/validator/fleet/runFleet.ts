@@ -13,6 +13,9 @@ const DAY_MS = 86_400_000
 /** How long a box where our prover did not start waits for another to show that it can. */
 const RELEASE_WAIT_MS = 60_000
 
+/** So long a stop waits for a store that does not answer, at each of its last steps. */
+const STORE_PATIENCE_MS = 5_000
+
 /** Of the silence that counts as hanging: whoever ends after so long without being ready has kept us waiting too. */
 const WAITED_SHARE = 1 / 4
 
@@ -57,11 +60,13 @@ class Fleet {
   async run(): Promise<void> {
     const beats = this.#keepLeases()
     signalOnce(this.#signal, () => this.#wake())
+    const stopped = new Promise<void>((resolve) => signalOnce(this.#signal, resolve))
     while (!this.#signal.aborted) {
-      await this.#tick().then(
+      const tick = this.#tick().then(
         () => this.#storeIsBack(),
         (error) => this.#storeFailed(error),
       )
+      await Promise.race([tick, stopped.then(() => this.#patiently(tick))])
       if (!this.#signal.aborted) await this.#pause()
     }
     await this.#windDown()
@@ -89,6 +94,7 @@ class Fleet {
   async #take(wanted: Pick<ClaimRequest, 'limit' | 'places' | 'stalled'>): Promise<void> {
     const { owner, leaseMs, startLimitMs } = this.#rules
     const jobs = await this.#deps.store.claimJobs({ owner, leaseMs, ...wanted })
+    if (this.#ending.signal.aborted) return
     const groups = new Map<string, LeasedJob[]>()
     for (const job of jobs) {
       // Light looks and what was asked for outside a round are cohorts of one.
@@ -312,7 +318,9 @@ class Fleet {
       const held = [...this.#running.values()]
       if (held.length === 0) continue
       const jobs = held.map(({ job: { id, attempt } }) => ({ id, attempt }))
-      const ours = await store.extendLeases({ owner, leaseMs, jobs }).catch((error) => this.#storeFailed(error))
+      const extended = orAborted(store.extendLeases({ owner, leaseMs, jobs }), this.#ending.signal)
+      const ours = await extended.catch((error) => this.#storeFailed(error))
+      if (this.#ending.signal.aborted) return
       if (!ours) continue
       for (const { job, stop } of held)
         if (!ours.includes(job.id) && this.#running.has(job.id)) {
@@ -353,9 +361,16 @@ class Fleet {
     timer.abort()
     this.#ending.abort()
     for (const { stop } of under) stop.abort()
-    await all
-    await store.releaseLeases(this.#rules.owner).catch((error) => this.#storeFailed(error))
+    await this.#patiently(all)
+    await this.#patiently(store.releaseLeases(this.#rules.owner).catch((error) => this.#storeFailed(error)))
     log.info('stopped')
+  }
+
+  /** For the last words with the store: one that never answers must not keep us from stopping (attack 115). */
+  async #patiently(work: Promise<unknown>): Promise<void> {
+    const timer = new AbortController()
+    await Promise.race([work, this.#deps.clock.sleep(STORE_PATIENCE_MS, timer.signal).catch(() => {})])
+    timer.abort()
   }
 
   #storeFailed(error: unknown): void {
