@@ -56,8 +56,7 @@ function runs(file: string, row: number): boolean {
 describe('docs/attacks.md', () => {
   test('has every row once, in order', () => {
     const numbers = rows.map(({ row }) => row)
-    expect(numbers).toEqual([...new Set(numbers)].sort((one, two) => one - two))
-    expect(rows.length).toBeGreaterThanOrEqual(55)
+    expect(numbers).toEqual(range(1, rows.length))
   })
 
   test.each(OURS)('row %i names a test that runs it', (row) => {

@@ -341,7 +341,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of ids) await store.removeBox(id)
     })
 
-    test('row 112: a cohort that waits for a box at another job leaves the places to the next', async () => {
+    test('row 108: a cohort that waits for a box at another job leaves the places to the next', async () => {
       const ids = Array.from({ length: 4 }, (_, i) => `waits-${n}-${i}`)
       for (const id of ids) await store.putBox(entry(id))
       const number = 4_000_000 + n

@@ -69,7 +69,7 @@ export function certificateOf(
 const hollowIn = (preset: Preset, challenge: Challenge, devices: readonly OfferedDevice[]): string | null =>
   preset.secure ? wholeRunDiffers(challenge, devices) : null
 
-/** What a run that calls itself `mainnet` has left out; only version 1 let it (attack 109). */
+/** What a run that calls itself `mainnet` has left out; only version 1 let it (attack 105). */
 export const hollowRun = ({ preset, run, statement }: ReadCertificate): string | null =>
   hollowIn(preset, run.challenge, statement.predicate.claims.inventory.devices.slice(0, run.challenge.deviceCount))
 

@@ -30,7 +30,7 @@ test('a height is a number, or a field of that name', async () => {
     await expect(heightAt(await nodeThat((_, answer) => answer.end(wrong)))).rejects.toMatchObject(NO_HEIGHT)
 })
 
-test('row 113: an answer without end is cut off, not collected', async () => {
+test('row 109: an answer without end is cut off, not collected', async () => {
   let [written, closed] = [0, Promise.resolve<unknown>(null)]
   const url = await nodeThat((_, answer) => {
     closed = once(answer, 'close')
@@ -48,7 +48,7 @@ test('row 113: an answer without end is cut off, not collected', async () => {
   expect(written).toBeLessThan(2 ** 25)
 })
 
-test('row 113: nobody sends us elsewhere', async () => {
+test('row 109: nobody sends us elsewhere', async () => {
   let asked = 0
   const elsewhere = await nodeThat((_, answer) => {
     asked++

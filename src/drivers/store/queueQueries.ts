@@ -126,7 +126,7 @@ const claim = ({ owner, leaseMs, limit, places = limit, ...lane }: ClaimRequest)
         select 1 from jobs e where e.box_id = j.box_id and e.state = 'waiting' and e.due_at <= (select t from clock)
           and (e.due_at, e.id) < (j.due_at, j.id) and (not rests or e.reason = 'asked')
       )
-      -- A cohort waits for a member that is at another job; the places do not (attack 112).
+      -- A cohort waits for a member that is at another job; the places do not (attack 108).
       and (j.kind <> 'full' or j.cohort < 0 or not exists (
         select 1 from jobs m join jobs l on l.box_id = m.box_id and l.state = 'leased'
         where m.round = j.round and m.cohort = j.cohort and m.kind = 'full' and m.state = 'waiting'

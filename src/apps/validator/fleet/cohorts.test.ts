@@ -350,7 +350,7 @@ describe('row 79: boxes that hang', () => {
   })
 })
 
-describe('row 111: boxes that hang and hang up in time', () => {
+describe('row 107: boxes that hang and hang up in time', () => {
   test('25 of them that answer light looks do not hold up 15 others, and are asked less and less', async () => {
     const ids = Array.from({ length: 40 }, (_, i) => `box${i}`)
     const hangs = (boxId: string) => Number(boxId.slice(3)) < 25
@@ -374,7 +374,7 @@ describe('row 111: boxes that hang and hang up in time', () => {
   })
 })
 
-describe('row 115: a store that keeps its connections and answers nothing', () => {
+describe('row 111: a store that keeps its connections and answers nothing', () => {
   test.each(['queue', 'claimJobs', 'releaseLeases', 'roundDue'] as const)(
     '%s without an answer: a stop ends the fleet',
     async (silent) => {

@@ -24,7 +24,7 @@ interface FinishContext {
   readonly rules: FleetRules
   /** The other boxes of its cohort, and those that were in the same window. */
   readonly cohort: { readonly mates: readonly string[]; readonly together: readonly string[] }
-  /** It ended before it was ready, and took its time: whatever it says, we waited for nothing (attack 111). */
+  /** It ended before it was ready, and took its time: whatever it says, we waited for nothing (attack 107). */
   readonly keptWaiting?: boolean
 }
 

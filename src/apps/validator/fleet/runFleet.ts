@@ -366,7 +366,7 @@ class Fleet {
     log.info('stopped')
   }
 
-  /** For the last words with the store: one that never answers must not keep us from stopping (attack 115). */
+  /** For the last words with the store: one that never answers must not keep us from stopping (attack 111). */
   async #patiently(work: Promise<unknown>): Promise<void> {
     const timer = new AbortController()
     await Promise.race([work, this.#deps.clock.sleep(STORE_PATIENCE_MS, timer.signal).catch(() => {})])
