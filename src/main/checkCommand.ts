@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { equalBytes } from '../core/bytes/bytes.ts'
 import { fromHex } from '../core/bytes/hex.ts'
 import {
@@ -60,7 +60,13 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option('--catalogue <file>', 'judge by this catalogue of cards instead of the one that came with the program')
     .option('--full <file>', 'the certificate of the summary that is checked')
     .option('--summary <file>', 'write a summary of a certificate that you signed')
-    .option('--countersign <file>', 'write the certificate with your signature added, if all of it holds')
+    .addOption(
+      // A signature says that all of it held: that takes every opening.
+      new Option(
+        '--countersign <file>',
+        'write the certificate with your signature added, if all of it holds',
+      ).conflicts('sample'),
+    )
     .option('--sample <count>', 'check only this many openings, drawn at random', readWhole(1, 1_000_000))
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', AFTER_HELP)
@@ -102,7 +108,7 @@ async function check(file: string, flags: CheckFlags, { env }: CommandContext, s
           ? checkEvidence(text as string, rules, checkRun)
           : checkSummary(text as string, full as string, rules, checkRun),
       )
-  writeSigned(text as string, checked, flags, homeFolder(env))
+  writeSigned((full ?? text) as string, checked, flags, homeFolder(env))
   const shown = { file, checked, openings, catalogue: rules.catalogue, nowMs: rules.nowMs }
   if (flags.json) process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
   else showCheck(shown, openTerminal(process.stdout, env))

@@ -67,7 +67,8 @@ const claimOf = ({ claim }: Judgement): string =>
 
 /** A card as it is, with a bind part; sold under another name. */
 function soldAs(catalogue: Catalogue, id: string, claim: string, change: (card: SyntheticCard) => SyntheticCard) {
-  const card = change({ ...cardLike(catalogue, id), bindRate: 1e13 })
+  const like = cardLike(catalogue, id)
+  const card = change({ ...like, bindRate: 0.5 * (like.rates.int8 ?? 2e13) })
   return judgeSynthetic(catalogue, { cards: [card], size: classesOf(catalogue, id) }, { claim })
 }
 

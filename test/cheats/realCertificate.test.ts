@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromBase64, toBase64 } from '../../src/core/bytes/base64.ts'
+import { fromHex } from '../../src/core/bytes/hex.ts'
+import { checkEvidence, checkSummary } from '../../src/core/certificate/checkEvidence.ts'
 import { judgementProblem } from '../../src/core/certificate/judgementProblem.ts'
 import { judgeRun } from '../../src/core/certificate/judgeRun.ts'
 import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
@@ -12,6 +14,7 @@ import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { type OpeningRange, type Run, verifyOpenings } from '../../src/core/proof/verifyPart.ts'
 import { seededUniform } from '../sim/gpuMeasurements.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
+import { readerRules } from '../support/checkCertificate.ts'
 import { testEngine } from '../support/testEngine.ts'
 
 /** A mainnet run on an NVIDIA H200, as its validator issued it. */
@@ -102,5 +105,38 @@ describe('the certificate of a real card', () => {
     bytes[bytes.length >> 1] = bytes[bytes.length >> 1]! ^ 1
     const changed = text.slice(0, from) + toBase64(bytes) + text.slice(text.indexOf('"', from))
     expect(readCertificate(changed, () => true)).toMatchObject({ code: 'BAD_SIGNATURE' })
+  })
+})
+
+/** The same card under version 2, with the summary of that run. */
+describe('the second certificate of a real card', () => {
+  const fixture = (name: string) => readFileSync(new URL(`../../bench/fixtures/${name}`, import.meta.url), 'latin1')
+  const [full, summary] = [fixture('h200-mainnet-2.json'), fixture('h200-summary.json')]
+  const signer = fromHex(JSON.parse(full).signatures[0].keyid, 32)!
+  const issued = Date.UTC(2026, 10, 15, 19)
+  const rules = (catalogue: Catalogue) => ({ ...readerRules(catalogue), trusted: [signer], nowMs: issued })
+  const none = async () => null
+
+  test('holds with its summary, is as claimed, and leaves no doubt', async () => {
+    const checked = await checkSummary(summary, full, rules(await shippedCatalogue()), none)
+    expect(checked).toMatchObject({ kind: 'certificate', problem: null, doubts: [], recomputed: true })
+    expect(checked).toMatchObject({ ours: { outcome: 'accepted', claim: { verdict: 'matches' } } })
+  })
+
+  test('attack 82: an edit of the catalogue elsewhere leaves it as it is, one of the card shows', async () => {
+    const catalogue = await shippedCatalogue()
+    const without = (pattern: RegExp) => ({
+      ...catalogue,
+      models: catalogue.models.filter(({ id }) => !pattern.test(id)),
+    })
+    const doubtsBy = async (by: Catalogue) =>
+      (await checkEvidence(full, rules(by), none)).doubts.map(({ code }) => code)
+    expect(await doubtsBy(without(/^t4$/))).toEqual([])
+    expect(await doubtsBy(without(/^(gh200|h200)/))).toEqual(['CATALOGUES_DIFFER'])
+  })
+
+  test('attack 84: it expires', async () => {
+    const later = { ...rules(await shippedCatalogue()), nowMs: issued + 31 * 86_400_000 }
+    expect((await checkEvidence(full, later, none)).doubts.map(({ code }) => code)).toEqual(['EXPIRED'])
   })
 })

@@ -224,7 +224,7 @@ describe('touchstone check', () => {
     expect(touchstone('check', summary, '--full', certificate, '--sample', '1').status).toBe(0)
   })
 
-  test('another validator countersigns, and both signatures can be asked for', () => {
+  test('attack 103: another validator countersigns all of it or nothing, and both signatures can be asked for', () => {
     const other = { ...env, TOUCHSTONE_HOME: join(folder, 'watcher-home') }
     const [both, signer] = [
       inFolder('both.json'),
@@ -235,6 +235,18 @@ describe('touchstone check', () => {
     expect(watcher(certificate, '--countersign', both).status).toBe(0)
     expect(watcher(both, '--signers', '2', '--sample', '1').status).toBe(0)
     expectRefusal(touchstone('check', both, '--signers', '2'), 1, 'TOO_FEW_SIGNERS')
+  })
+
+  test('with --full it is the certificate that is signed, and only where every opening was looked at', () => {
+    const [summary, again, both] = [inFolder('of.json'), inFolder('of-again.json'), inFolder('of-both.json')]
+    expect(touchstone('check', certificate, '--sample', '1', '--summary', summary).status).toBe(0)
+    const full = ['check', summary, '--full', certificate]
+    expect(touchstone(...full, '--sample', '1', '--summary', again).status).toBe(0)
+    expect(readFileSync(again, 'utf8')).toBe(readFileSync(summary, 'utf8'))
+    expect(touchstone(...full, '--sample', '1', '--countersign', both).status).toBe(2)
+    expect(existsSync(both)).toBe(false)
+    expect(touchstone(...full, '--countersign', both).status).toBe(0)
+    expect(readFileSync(both, 'utf8')).toBe(readFileSync(certificate, 'utf8'))
   })
 
   test('refuses an unknown signer unless told to trust it', () => {

@@ -55,6 +55,12 @@ def undersized(measured, model, beside):
             yield problem, ran, least
 
 
+def lends(card, held, bandwidth):
+    """Whether the card could have held so much with its host, or by computing it again."""
+    per_second = (450e9 if card.c2c else 64e9) + (card.ceiling["int8"] or 0) / 32768
+    return card.memory < held and card.memory + per_second * (2 * held / bandwidth) >= held
+
+
 def is_weaker(found, nearest):
     gaps = [math.log(found.own[name].centre / nearest.own[name].centre) for name in PROBLEMS if found.own[name] and nearest.own[name]]
     mean = sum(gaps) / len(gaps) if gaps else 0
@@ -150,6 +156,8 @@ class Device:
         found += self.missing_memory(model)
         if self.shown.bind is None:
             found.append(self.say("BIND_NOT_RUN", 0, 1))
+        elif "int8" in self.shown.rates and math.floor(1000 * self.shown.bind / self.shown.rates["int8"]) < 250:
+            found.append(self.say("BIND_TOO_SLOW", math.floor(1000 * self.shown.bind / self.shown.rates["int8"]), 250))
         return found + self.likelier(model)
 
     def group(self):
@@ -163,10 +171,9 @@ class Device:
         if held < 0.855 * model.memory:
             return [self.say("MEMORY_NOT_SHOWN", math.floor(held), least, model=model.name)]
         for card in self.catalogue.models:
-            if card.c2c and card.id not in self.group() and card.memory < held and card.unreached(self.shown.rates) is None:
-                lent = (450e9 + (card.ceiling["int8"] or 0) / 32768) * (2 * held / bandwidth)
-                if card.memory + lent >= held:
-                    return [self.say("MEMORY_MAY_BE_LENT", card.name, model.name)]
+            honest = lends(card, 0.94 * model.memory, 0.9 * model.bandwidth.centre) if model.bandwidth else True
+            if card.id not in self.group() and lends(card, held, bandwidth) and not honest and card.unreached(self.shown.rates) is None:
+                return [self.say("MEMORY_MAY_BE_LENT", card.name, model.name)]
         return []
 
     def likelier(self, model):

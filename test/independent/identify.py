@@ -3,7 +3,7 @@ import json
 import sys
 
 from claims import Device, judge_claim
-from identity import Catalogue, Measured, candidates_by, catalogue_hash, floor_bytes, memory_card, suppliers
+from identity import Catalogue, Measured, candidates_by, catalogue_hash, floor_bytes, is_own, memory_card, suppliers
 
 
 def answer(case, catalogue):
@@ -12,11 +12,12 @@ def answer(case, catalogue):
     verdict, reasons = judge_claim(case["count"], claimed, devices)
     first = devices[0].shown
     candidates = candidates_by(first.rates, catalogue)
-    card = memory_card(candidates, first.held or 0, claimed)
+    card, older = [memory_card(candidates, first.held or 0, claimed, version) for version in (2, 1)]
     cards = suppliers(first.rates, first.held or 0, candidates, catalogue)
-    floors = [floor_bytes(first.rates, first.held, case["passes"], some) for some in (cards, [card] if card else [])]
+    floors = [floor_bytes(first.rates, first.held, case["passes"], some) for some in (cards, [older] if older else [])]
     return {"identities": [device.stated.stated() for device in devices], "verdict": verdict, "reasons": reasons,
-            "memoryCard": card.id if card else None, "floorBytes": floors[0], "floorBytesVersion1": floors[1]}
+            "memoryCard": card.id if card else None,
+            "isOwn": is_own(card, first.held or 0, first.bandwidth or 0), "floorBytes": floors[0], "floorBytesVersion1": floors[1]}
 
 
 def main():

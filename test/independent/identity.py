@@ -245,11 +245,18 @@ def candidates_by(rates, catalogue):
     return [fit.model for fit in fitting if fit.log >= fitting[0].log - math.log(100)]
 
 
-def memory_card(candidates, held, claimed):
+def memory_card(candidates, held, claimed, version=2):
     """The card by whose bandwidth the memory is judged, or None."""
-    named = [model for model in candidates if model in claimed and model.memory >= held]
-    with_bandwidth = [model for model in named or candidates if model.bandwidth]
+    large = [model for model in candidates if model.memory >= held]
+    named = [model for model in large if model in claimed]
+    with_bandwidth = [model for model in named or (candidates if version == 1 else large) if model.bandwidth]
     return max(with_bandwidth, key=lambda model: model.bandwidth.centre, default=None)
+
+
+def is_own(card, held, bandwidth):
+    """Whether what was held is the memory of this card."""
+    fast = card is not None and 0.85 * card.bandwidth.centre <= bandwidth <= 1.25 * card.bandwidth.high
+    return fast and 0.5 * card.memory <= held <= card.memory
 
 
 def suppliers(rates, held, candidates, catalogue):

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Catalogue, GpuModel } from '../../src/core/identify/catalogue.ts'
 import { catalogueHash } from '../../src/core/identify/catalogueHash.ts'
 import { CLAIM_CODES, type ClaimCode } from '../../src/core/identify/claimReasons.ts'
-import { identifyByRates } from '../../src/core/identify/identifyByRates.ts'
+import { identifyByRates, isOwnMemory } from '../../src/core/identify/identifyByRates.ts'
 import { type GpuIdentity, identifyGpu } from '../../src/core/identify/identifyGpu.ts'
 import { judgeClaim } from '../../src/core/identify/judgeClaim.ts'
 import { cleanMeasured, type MeasuredGpu } from '../../src/core/identify/measured.ts'
@@ -55,7 +55,7 @@ function disturbed(given: MeasuredGpu, model: GpuModel, catalogue: Catalogue, un
     ...(hasMemory
       ? { memoryBytes: Math.floor(given.memoryBytes!), bandwidth: Math.floor(given.bandwidth! * slower) }
       : {}),
-    ...(one(0.95) ? { bindRate: 1e13 } : {}),
+    ...(one(0.95) ? { bindRate: Math.floor((rates.int8 ?? 1e13) * (one(0.1) ? 0.3 * uniform() : 0.5)) } : {}),
     ...(one(0.2) ? { sustainedShare: Math.floor(1000 - 250 * uniform()) / 1000 } : {}),
     ...(one(0.1) ? { scaling: Math.floor(1000 - 300 * uniform()) / 1000 } : {}),
   }
@@ -97,16 +97,18 @@ const stated = (identity: GpuIdentity) => ({
 })
 
 function memoryOf({ devices, claimed, passes }: Case, models: readonly GpuModel[], catalogue: Catalogue) {
-  const { rates = {}, memoryBytes = 0 } = cleanMeasured(devices[0]!)
+  const { rates = {}, memoryBytes = 0, bandwidth = 0 } = cleanMeasured(devices[0]!)
   const fitting = models.filter((model) => claimed.includes(model.id) && model.memoryBytes >= memoryBytes)
-  const byRates = identifyByRates({ rates, catalogue, claimed: fitting.map(({ id }) => id) })
+  const asked = { rates, catalogue, claimed: fitting.map(({ id }) => id) }
+  const cardBy = { 1: identifyByRates(asked), 2: identifyByRates({ ...asked, heldBytes: memoryBytes }) }
   const floor = (rules: 1 | 2) => {
     if (memoryBytes === 0 || rates.int8 === undefined) return null
-    const cards = suppliers({ rates, heldBytes: memoryBytes, byRates, catalogue, rules })
+    const cards = suppliers({ rates, heldBytes: memoryBytes, byRates: cardBy[rules], catalogue, rules })
     const perSecond = suppliedPerSecond(cards, 32768, catalogue.rules, rates.int8)
     return Math.max(0, Math.floor(memoryBytes - perSecond * (passes.elapsedUs / 1e6 / passes.count)))
   }
-  return { memoryCard: byRates.counted?.id ?? null, floorBytes: floor(2), floorBytesVersion1: floor(1) }
+  const isOwn = isOwnMemory({ heldBytes: memoryBytes, perSecond: bandwidth }, cardBy[2], catalogue.rules, 2)
+  return { memoryCard: cardBy[2].counted?.id ?? null, isOwn, floorBytes: floor(2), floorBytesVersion1: floor(1) }
 }
 
 function ourAnswer(given: Case, catalogue: Catalogue) {

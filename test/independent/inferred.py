@@ -5,7 +5,7 @@ Not judged: the count of cards.
 import re
 
 from claims import Device, judge_claim, reason, undersized
-from identity import PROBLEMS, Catalogue, Identity, Measured, candidates_by, floor_bytes, memory_card, suppliers
+from identity import PROBLEMS, Catalogue, Identity, Measured, candidates_by, floor_bytes, is_own, memory_card, suppliers
 from refused import require
 
 FILLER = re.compile(r"\b(nvidia|geforce|tesla|quadro|gpu|gpus|graphics)\b")
@@ -76,7 +76,7 @@ def _check_memory(given, facts, expected, claimed, catalogue):
         rates, held = one["rates"], one["memory"]["heldBytes"]
         candidates = candidates_by(rates, catalogue)
         card = memory_card(candidates, held, claimed)
-        proven = proven and card is not None and one["memory"]["perSecond"] >= 0.85 * card.bandwidth.centre
+        proven = proven and is_own(card, held, one["memory"]["perSecond"])
         int8 = facts.first.get("int8")
         peak = {**rates, "int8": max(rates["int8"], facts.shown(int8, d))} if int8 else rates
         passes = {"elapsedUs": facts.figures[part.index, d]["elapsedUs"], "count": part.asked["rounds"]}

@@ -3,7 +3,8 @@ import { TOLERATED_EXCESS } from '../../src/core/identify/expected.ts'
 import { judgeClaim } from '../../src/core/identify/judgeClaim.ts'
 import type { MeasuredGpu } from '../../src/core/identify/measured.ts'
 import { prepareModel } from '../../src/core/identify/prepareModel.ts'
-import { C2C_LINK_BYTES_PER_SEC, MAX_K, type ProtocolVersion } from '../../src/core/params/constants.ts'
+import { suppliedPerSecond } from '../../src/core/identify/supplied.ts'
+import { MAX_K, type ProtocolVersion } from '../../src/core/params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
 
 /** §7: a pass that walks from partner to readers reads 1.08 tiles of the two that are counted. */
@@ -13,7 +14,10 @@ const HONEST_FILL = 0.95
 
 /** How a box lies about what it is. Each mode may do all that the one before may. */
 export const POSING_MODES = ['withholds', 'withholds and slows down', 'and reads in order', 'shows all'] as const
-export type PosingMode = (typeof POSING_MODES)[number]
+/** Shows all, and has of its host what its link carries while the passes run (attack 98). */
+export type PosingMode = (typeof POSING_MODES)[number] | 'lends'
+
+const isSkilled = (mode: PosingMode): boolean => mode === 'shows all' || mode === 'lends'
 
 export interface Pair {
   readonly box: GpuModel
@@ -55,7 +59,7 @@ interface Attempt {
 function measurement({ box, claimed }: Pair, mode: PosingMode, attempt: Attempt, catalogue: Catalogue): MeasuredGpu {
   const slows = mode !== 'withholds'
   const target = (name: Precision) => ownRate(claimed, name, catalogue) || ownRate(box, name, catalogue)
-  const most = (name: Precision) => (mode === 'shows all' ? reach(box, name, catalogue) : ownRate(box, name, catalogue))
+  const most = (name: Precision) => (isSkilled(mode) ? reach(box, name, catalogue) : ownRate(box, name, catalogue))
   const rates: Partial<Record<Precision, number>> = {}
   for (const name of attempt.shown) {
     const rate = slows ? Math.min(most(name), attempt.aim * target(name)) : most(name)
@@ -69,7 +73,7 @@ function measurement({ box, claimed }: Pair, mode: PosingMode, attempt: Attempt,
     declined: PRECISION_NAMES.filter((name) => rates[name] === undefined),
     memoryBytes: heldBytes({ box, claimed }, { mode, bandwidth, catalogue }),
     bandwidth,
-    bindRate: 1e12,
+    bindRate: 0.5 * (rates.int8 ?? 1e12),
   }
 }
 
@@ -79,13 +83,16 @@ interface Passes {
   readonly catalogue: Catalogue
 }
 
-/** A lying box fills all of its memory; one that shares C2C with its host holds more, as long as the passes stay fast. */
+/**
+ * A lying box fills all of its memory, and holds more as long as the passes stay fast: what its link carries from the host
+ * while they run, and what it computes again.
+ */
 function heldBytes({ box, claimed }: Pair, { mode, bandwidth, catalogue }: Passes): number {
   if (mode === 'withholds') return HONEST_FILL * box.memoryBytes
-  const wanted = HONEST_FILL * claimed.memoryBytes
-  const perSecond = C2C_LINK_BYTES_PER_SEC + (prepareModel(box, catalogue.rules).ceilings.int8 ?? 0) / MAX_K
-  const own = box.memoryBytes / (box.hostLink === 'c2c' ? Math.max(0.01, 1 - (2 * perSecond) / bandwidth) : 1)
-  return Math.min(wanted, own)
+  const perSecond = suppliedPerSecond([box], MAX_K, catalogue.rules)
+  const lends = mode === 'lends' || box.hostLink === 'c2c'
+  const own = box.memoryBytes / (lends ? Math.max(0.01, 1 - (2 * perSecond) / bandwidth) : 1)
+  return Math.min(HONEST_FILL * claimed.memoryBytes, 0.999 * own)
 }
 
 /**
@@ -101,9 +108,9 @@ export function nearness(
   return { rates: Math.min(...shares), memory: box.hostLink === 'c2c' ? 1 : box.memoryBytes / claimed.memoryBytes }
 }
 
-function comesNear(pair: Pair, catalogue: Catalogue): boolean {
+function comesNear(pair: Pair, catalogue: Catalogue, mode: PosingMode): boolean {
   const { rates, memory } = nearness(pair, catalogue)
-  return rates >= NEAR && memory >= NEAR
+  return rates >= NEAR && (memory >= NEAR || mode === 'lends')
 }
 
 /** Farther away than this no choice of values makes a box pass: one attempt a mode shows that the judge thinks so too. */
@@ -113,15 +120,15 @@ const NEAR = 0.8
 function attemptsOf(pair: Pair, mode: PosingMode, catalogue: Catalogue, effort: Effort): readonly Attempt[] {
   const own = PRECISION_NAMES.filter((name) => ownRate(pair.box, name, catalogue) > 0)
   const asked = PRECISION_NAMES.filter((name) => ownRate(pair.claimed, name, catalogue) > 0)
-  const shows = mode === 'shows all' ? asked : own.filter((name) => asked.includes(name))
+  const shows = isSkilled(mode) ? asked : own.filter((name) => asked.includes(name))
   const first = { aim: 1, bandwidthAim: 1, shown: shows }
-  if (effort === 'quick' && !comesNear(pair, catalogue)) return [first]
+  if (effort === 'quick' && !comesNear(pair, catalogue, mode)) return [first]
   if (mode === 'withholds') return subsetsOf(own).map((shown) => ({ ...first, shown }))
   const aims = AIMS.flatMap((aim) => [1, 0.9].map((bandwidthAim) => ({ aim, bandwidthAim })))
   const reached = own.filter(
     (name) => ownRate(pair.box, name, catalogue) >= 0.8 * ownRate(pair.claimed, name, catalogue),
   )
-  const choices = mode === 'shows all' ? [asked, PRECISION_NAMES] : [shows, reached, own, []]
+  const choices = isSkilled(mode) ? [asked, PRECISION_NAMES] : [shows, reached, own, []]
   return aims.flatMap((aim) => choices.map((shown) => ({ ...aim, shown })))
 }
 

@@ -341,6 +341,25 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of ids) await store.removeBox(id)
     })
 
+    test('attack 108: a cohort that waits for a box at another job leaves the places to the next', async () => {
+      const ids = Array.from({ length: 4 }, (_, i) => `waits-${n}-${i}`)
+      for (const id of ids) await store.putBox(entry(id))
+      const number = 4_000_000 + n
+      await store.addJob(job(ids[0]!, { round: number - 1, kind: 'light', reason: 'probe' }))
+      const [look] = await store.takeJobs(claim)
+      expect(look).toMatchObject({ boxId: ids[0], kind: 'light' })
+      const jobs = ids.map((id, i) => job(id, { round: number, cohort: i < 2 ? 0 : 1 }))
+      await store.openRound({ number, height: null, jobs })
+      const next = await store.takeJobs({ ...claim, limit: 2, places: 2 })
+      expect(next.map(({ boxId }) => boxId)).toEqual(ids.slice(2))
+      expect(await store.takeJobs({ ...claim, limit: 2, places: 2 })).toEqual([])
+      await store.finishJob(finishOf(look!, owner))
+      const late = await store.takeJobs({ ...claim, limit: 2, places: 2 })
+      expect(late.map(({ boxId }) => boxId)).toEqual(ids.slice(0, 2))
+      for (const one of [...next, ...late]) await store.finishJob(finishOf(one, owner))
+      for (const id of ids) await store.removeBox(id)
+    })
+
     test('attack 77, 79: what a box owes, missed and kept waiting is remembered; it rests, and has a lane of its own', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
       const state = { owes: [b, 'gone'], missed: 1, stalls: 2, restMs: 3_600_000 }

@@ -83,9 +83,12 @@ export class MemoryStore implements Queue {
       (stalled === undefined || this.boxes.get(boxId)!.stalls > 0 === stalled)
     const taken = new Set(this.#jobs.filter(({ state }) => state === 'leased').map(({ boxId }) => boxId))
     const ready = this.#jobs.filter((job) => mayRun(job) && job.dueUs <= nowUs).sort((x, y) => x.dueUs - y.dueUs)
-    const due = ready.filter(({ boxId }) => !taken.has(boxId) && taken.add(boxId)).slice(0, limit)
     const mates = ({ round, cohort }: Job) =>
       this.#jobs.filter((job) => mayRun(job) && job.kind === 'full' && job.round === round && job.cohort === cohort)
+    const busy = new Set(taken)
+    const waits = (job: Job) =>
+      job.kind === 'full' && job.cohort >= 0 && mates(job).some(({ boxId }) => busy.has(boxId))
+    const due = ready.filter((job) => !waits(job) && !taken.has(job.boxId) && taken.add(job.boxId)).slice(0, limit)
     const whole = due.filter((job) => {
       const cohort = job.kind === 'full' && job.cohort >= 0 ? mates(job) : []
       return cohort.length > places || cohort.every((mate) => due.includes(mate) || mate.boxId === job.boxId)

@@ -196,7 +196,7 @@ describe('reading', () => {
   })
 })
 
-describe('attack 89: fat inventories and pages that nobody reads', () => {
+describe('attacks 89 and 110: fat inventories and pages that nobody reads', () => {
   test('no list has a judgement or an inventory; the result and the box themselves do', async () => {
     const fat = { claims: 'x'.repeat(200_000) }
     await store.putBox(entry('fat', { provider: 'fatty' }))
@@ -249,6 +249,7 @@ describe('attack 89: fat inventories and pages that nobody reads', () => {
     }
     for (let i = 0; i < 8; i++) expect(await read()).toEqual([200, undefined, null])
     expect(await read()).toEqual([429, 'TOO_MANY_AT_ONCE', '1'])
+    expect((await api.request('/v1/boxes', { method: 'HEAD' })).status).toBe(429)
     for (const client of ['y', 'z', 'w'])
       for (let i = 0; i < 8; i++) {
         who = client

@@ -14,7 +14,8 @@ const SOON = { 'retry-after': '1' }
 export function limitReads({ clientOf, whenSent }: ApiDeps): MiddlewareHandler {
   const enter = places({ most: MOST_READS, each: MOST_EACH })
   return async (c, next) => {
-    if (c.req.method !== 'GET' || LIGHT.has(c.req.path)) return await next()
+    // A HEAD makes the same page, and only then leaves it out.
+    if (!['GET', 'HEAD'].includes(c.req.method) || LIGHT.has(c.req.path)) return await next()
     const leave = enter(clientOf(c))
     if (leave === 'enough')
       throw problem(429, 'TOO_MANY_AT_ONCE', `one asker reads ${MOST_EACH} pages at once`, 'Read those first.', SOON)

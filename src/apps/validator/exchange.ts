@@ -107,6 +107,9 @@ export class Exchange {
     // §4.3 T0 is read before the first byte of S is written.
     const t0Us = await this.#line.session.send({ type: 'start', part: p, s })
     const devices = devicesOf(part).map((device) => ({ device, roots: [], arrivalsUs: [], openings: null }))
+    const [phase] = kindOf(part).phases
+    const { device } = devices[0]!
+    this.#onProgress({ part: p, phase: phase!.name, device, done: 0, of: phase!.roots(part, device) })
     return { p, part, s, t0Us, devices, z: null, zSentUs: null }
   }
 

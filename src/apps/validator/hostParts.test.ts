@@ -14,7 +14,7 @@ import { FASTEST_CARD_LANE } from '../../core/inventory/judgeWalk.ts'
 import { MARK_BYTES } from '../../core/params/hostParts.ts'
 import { hostShown } from '../../core/score/hostShown.ts'
 import { fault } from '../../drivers/host/faults.ts'
-import type { StoreTask } from '../../ports/hostLanes.ts'
+import type { StoreTask, WalkTask } from '../../ports/hostLanes.ts'
 
 let catalogue: Catalogue
 beforeAll(async () => {
@@ -35,7 +35,12 @@ interface Box {
   readonly sustainedSeconds?: number
 }
 
-async function hostOf({ lanes, cores = 1, roundMs = 1000, sustainedSeconds = 20 }: Box) {
+async function hostOf(box: Box) {
+  const [cpu, memory, disk] = (await reportOf(box)).host
+  return { cpu: cpu!, memory: memory!, disk: disk! }
+}
+
+async function reportOf({ lanes, cores = 1, roundMs = 1000, sustainedSeconds = 20 }: Box) {
   const clock = new VirtualClock()
   const round = (signal: AbortSignal) => clock.sleep(roundMs, signal)
   const devices = [new ReferenceDevice({ costs: { round } }), new ReferenceDevice({ costs: { round } })]
@@ -43,8 +48,7 @@ async function hostOf({ lanes, cores = 1, roundMs = 1000, sustainedSeconds = 20 
   const program = honestProgram({ devices, inventory, host: lanes(clock) })
   const report = await verifyInProcess({ program, catalogue, clock, walkChecker, options: { sustainedSeconds } })
   expect(report.judgement.reason).toBeNull()
-  const [cpu, memory, disk] = report.host
-  return { cpu: cpu!, memory: memory!, disk: disk! }
+  return report
 }
 
 const nothing = { source: null, bytesPerSec: 0, lanes: 0 }
@@ -92,6 +96,26 @@ describe('host parts', () => {
     const none = await hostOf({ lanes: (clock) => new VirtualLanes(clock, slow), sustainedSeconds: 0 })
     for (const { cpu } of [late, none]) expect(cpu).toMatchObject({ source: 'measured', inWindow: false })
     expect(late.cpu.bytesPerSec).toBeGreaterThan(FASTEST_CARD_LANE)
+  })
+
+  test('attack 101: a box whose neighbour has the same processor cannot choose when its lanes are walked', async () => {
+    const walksUs: number[] = []
+    class Later extends VirtualLanes {
+      override async walk(task: WalkTask): Promise<void> {
+        if (this.stored!.blocks === 1) walksUs.push(this.clock.monotonicUs())
+        await super.walk(task)
+      }
+      override async halt(): Promise<readonly Uint8Array[]> {
+        const marks = await super.halt()
+        if (walksUs.length < 3) await this.clock.sleep(3000)
+        return marks
+      }
+    }
+    const { host, window } = await reportOf({ lanes: (clock) => new Later(clock, fastCores) })
+    const sustained = 1 // after int8, the one precision of these runs
+    expect(walksUs.at(-1)! - window!.startedUs[sustained]!).toBeLessThan(100_000)
+    // Who is slow to size its walk is asked for small steps, and shows little.
+    expect(host[0]).toMatchObject({ source: 'measured', inWindow: true })
   })
 
   test('attack 76: a disk that is not there cannot say what is on it, and its claims do not step in', async () => {

@@ -87,7 +87,7 @@ class Unable extends Error {
 export class HostParts {
   readonly #deps: HostDeps
   readonly #signal: AbortSignal
-  #cpuStored: Promise<Stored> | null = null
+  #sized: Promise<{ readonly stored: Stored; readonly stride: number }> | null = null
   #cpu: Promise<CpuWalk> | null = null
   #allBusyUntilUs = Number.POSITIVE_INFINITY
   #lanes = 1
@@ -98,14 +98,16 @@ export class HostParts {
     this.#signal = signal
   }
 
-  /** Before the run: the threads of the lanes are started while no card is at work. */
+  /** Before the run: the threads of the lanes are started and their walk is sized while no card is at work. */
   async prepare(): Promise<void> {
-    // One block: it stays in the cache of a core, so that hashing is all there is to it.
-    this.#cpuStored = this.#store('memory', 1, this.#cores, START_MS)
-    await this.#cpuStored.catch(() => {})
+    this.#sized = this.#sizeCpu()
+    await this.#sized.catch(() => {})
   }
 
-  /** Watches the run: the first root of the sustained part is the sign, the first device that is done ends the window. */
+  /**
+   * Watches the run: T0 of the sustained part is the sign, which no box can put off. All of a cohort walk at once, so that
+   * boxes with one processor show it once (attack 101). The first device that is done ends the window.
+   */
   watch(step: Step): void {
     if (step.step !== 'compute' || partRole(step.parts, step.progress.part) !== 'sustained') return
     const { phase, done, of } = step.progress
@@ -141,13 +143,19 @@ export class HostParts {
     return typeof cores === 'number' && cores >= 1 ? Math.min(MAX_LANES, Math.floor(cores)) : 1
   }
 
-  async #walkCpu(watched: boolean): Promise<CpuWalk> {
-    const stored = await this.#cpuStored!
+  async #sizeCpu() {
+    // One block: it stays in the cache of a core, so that hashing is all there is to it.
+    const stored = await this.#store('memory', 1, this.#cores, START_MS)
     const all = await this.#walk(this.#cores, TRIAL_STRIDE, TRIAL_MS)
     const half = await this.#walk(Math.ceil(this.#cores / 2), TRIAL_STRIDE, TRIAL_MS)
     const trial = rateOf(half) >= HALF_IS_ENOUGH * rateOf(all) ? half : all
     this.#lanes = trial.marks.length
-    return { stored, watched, walked: await this.#walk(this.#lanes, strideAfter(trial), WALK_MS) }
+    return { stored, stride: strideAfter(trial) }
+  }
+
+  async #walkCpu(watched: boolean): Promise<CpuWalk> {
+    const { stored, stride } = await this.#sized!
+    return { stored, watched, walked: await this.#walk(this.#lanes, stride, WALK_MS) }
   }
 
   /** Checked when the cards are done: their roots must not wait for it. */

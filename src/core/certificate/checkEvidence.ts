@@ -11,10 +11,10 @@ import type { Doubt } from './doubts.ts'
 import { judgeCertificate, judgementProblem } from './judgementProblem.ts'
 import type { Judgement } from './judgeRun.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
-import type { ReadCertificate } from './readCertificate.ts'
+import { hollowRun, type ReadCertificate } from './readCertificate.ts'
 import { type Evidence, readEvidence } from './readEvidence.ts'
 import { countSigners, type Revocations, type Standing, standingOf, withSuccessors } from './signers.ts'
-import { type ReadSummary, summaryProblem } from './summary.ts'
+import { kindsOf, type ReadSummary, summaryProblem } from './summary.ts'
 
 /** What whoever reads a certificate brings along: none of it comes from the file. */
 export interface ReaderRules {
@@ -104,7 +104,21 @@ export async function checkSummary(
   if (checked.kind === 'summary') return refused({ code: 'NOT_A_SUMMARY' })
   if (checked.kind === 'refused') return checked
   const problem = checked.problem ?? summaryProblem(summary.read, checked.read, full)
-  return problem ? { ...checked, problem, doubts: [] } : checked
+  if (problem) return { ...checked, problem, doubts: [] }
+  return { ...checked, doubts: [...checked.doubts, ...summaryDoubts(summary, checked, rules)] }
+}
+
+/** The score is the word of whoever signed the summary, and the names in it are those of the signer's catalogue. */
+function summaryDoubts(summary: CheckedSummary, { ours, doubts }: CheckedCertificate, rules: ReaderRules): Doubt[] {
+  const known = doubts.map(({ code }) => code)
+  const itsOwn = summary.doubts.filter(({ code }) => code !== 'SUMMARY_ALONE' && !known.includes(code))
+  if (known.includes('CATALOGUES_DIFFER') || known.includes('RULES_DIFFER')) return itsOwn
+  const kinds = kindsOf(ours, rules.catalogue)
+  // What the signer did not know is nothing he said.
+  const isFound = ({ name, count }: (typeof kinds)[number]) =>
+    name === null || kinds.some((kind) => kind.name === name && kind.count >= count)
+  const { models } = summary.read.statement.predicate
+  return models.every(isFound) ? itsOwn : [...itsOwn, { code: 'CATALOGUES_DIFFER', where: 'models' }]
 }
 
 /** Whether enough trusted keys vouch for it, and those that were asked for. */
@@ -149,12 +163,17 @@ function validityDoubts({ statement: { predicate } }: Evidence, { nowMs }: Reade
   return notAfter !== null && nowMs > toMillis(notAfter) ? [{ code: 'EXPIRED', where: notAfter }] : []
 }
 
-function judgementDoubts({ statement }: ReadCertificate, ours: Judgement, { catalogue }: ReaderRules): Doubt[] {
+function judgementDoubts(read: ReadCertificate, ours: Judgement, { catalogue }: ReaderRules): Doubt[] {
+  const { statement } = read
   const stated = statement.predicate.judgement as unknown as Judgement
   const differ = conclusionsDiffer(stated, ours)
   if (differ.length > 0) {
     const sameCatalogue = stated.catalogue === catalogueHash(catalogue)
     return [{ code: sameCatalogue ? 'RULES_DIFFER' : 'CATALOGUES_DIFFER', where: differ.join(', ') }]
   }
-  return stated.claim?.verdict === 'unproven' ? [{ code: 'CLAIM_UNPROVEN' }] : []
+  const verdict = stated.claim?.verdict ?? 'matches'
+  if (verdict === 'unproven') return [{ code: 'CLAIM_UNPROVEN' }]
+  // That it is not as claimed holds all the same.
+  const hollow = verdict === 'matches' ? hollowRun(read) : null
+  return hollow === null ? [] : [{ code: 'RULES_DIFFER', where: hollow }]
 }

@@ -2,13 +2,13 @@ import type { Catalogue, GpuModel } from '../identify/catalogue.ts'
 import { catalogueHash } from '../identify/catalogueHash.ts'
 import { type ClaimAnswer, type ClaimReason, claimReason, explainClaim } from '../identify/claimReasons.ts'
 import { type CardCount, countCards } from '../identify/countCards.ts'
-import { identifyByRates } from '../identify/identifyByRates.ts'
+import { identifyByRates, isOwnMemory } from '../identify/identifyByRates.ts'
 import { type GpuIdentity, identifyGpu } from '../identify/identifyGpu.ts'
 import { judgeClaim } from '../identify/judgeClaim.ts'
 import { parseClaim } from '../identify/parseClaim.ts'
 import { undersizedParts } from '../identify/sizeClass.ts'
 import { suppliedPerSecond, suppliers } from '../identify/supplied.ts'
-import { MEMORY_BANDWIDTH_SHARE, type ProtocolVersion } from '../params/constants.ts'
+import type { ProtocolVersion } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
 import type { Preset } from '../params/presets.ts'
 import type { RejectReason } from '../proof/reasons.ts'
@@ -190,20 +190,19 @@ function judgeMemory(
     kind: deviceClass,
     catalogue,
     claimed,
+    ...(rules === 1 ? {} : { heldBytes: memory.heldBytes }),
   }
   const byRates = identifyByRates(question)
-  const { copyBandwidth } = byRates
   const part = run.challenge.parts[memory.part]!
   const secondsPerPass = memory.elapsedUs / 1e6 / part.rounds
   const cards = suppliers({ rates: device.rates, heldBytes: memory.heldBytes, byRates, catalogue, rules })
   const int8 = memory.int8PerSecond
   const supplied = int8 === null ? null : suppliedPerSecond(cards, part.k, catalogue.rules, int8) * secondsPerPass
-  const fast = copyBandwidth !== null && memory.perSecond >= MEMORY_BANDWIDTH_SHARE * copyBandwidth
   return {
     heldBytes: memory.heldBytes,
     perSecond: memory.perSecond,
     floorBytes: supplied === null ? null : Math.max(0, Math.floor(memory.heldBytes - supplied)),
-    status: fast && preset.secure ? 'proven' : 'held',
+    status: preset.secure && isOwnMemory(memory, byRates, catalogue.rules, rules) ? 'proven' : 'held',
   }
 }
 

@@ -19,7 +19,7 @@ import { challengeDiffers } from './challengeDiffers.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import { readPart, type Statement } from './statement.ts'
 import { timesProblem } from './times.ts'
-import { wholeRunDiffers } from './wholeRunDiffers.ts'
+import { type OfferedDevice, wholeRunDiffers } from './wholeRunDiffers.ts'
 
 /** A certificate whose signatures, bindings and figures hold. Its openings and its judgement are not yet checked. */
 export interface ReadCertificate {
@@ -50,8 +50,7 @@ export function certificateOf(
   if (devices.length < challenge.deviceCount) return { code: 'WRONG_SUBJECT', where: 'devices' }
   const deviceClasses = devices.map((device) => device.class)
   const differs =
-    challengeDiffers(preset, challenge, deviceClasses) ??
-    (version > 1 && preset.secure ? wholeRunDiffers(challenge, devices) : null)
+    challengeDiffers(preset, challenge, deviceClasses) ?? (version > 1 ? hollowIn(preset, challenge, devices) : null)
   // A rejected run may have ended in its calibration, which has fewer openings than the preset.
   if (differs && statement.predicate.judgement.outcome === 'accepted') return { code: 'WRONG_PRESET', where: differs }
   const parts = readParts(statement, challenge)
@@ -67,6 +66,13 @@ export function certificateOf(
     figuresProblem(statement, run)
   return problem ?? { kind: 'certificate', version, signerKeys, statement, run, preset, catalogue }
 }
+
+const hollowIn = (preset: Preset, challenge: Challenge, devices: readonly OfferedDevice[]): string | null =>
+  preset.secure ? wholeRunDiffers(challenge, devices) : null
+
+/** What a run that calls itself `mainnet` has left out; only version 1 let it (attack 105). */
+export const hollowRun = ({ preset, run, statement }: ReadCertificate): string | null =>
+  hollowIn(preset, run.challenge, statement.predicate.claims.inventory.devices.slice(0, run.challenge.deviceCount))
 
 function readChallenge(
   version: ProtocolVersion,

@@ -6,6 +6,7 @@ import type { Signer } from '../bytes/ed25519.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { sha256 } from '../bytes/sha256.ts'
 import { buyerName } from '../identify/buyerName.ts'
+import type { Catalogue } from '../identify/catalogue.ts'
 import type { ClaimAnswer } from '../identify/claimReasons.ts'
 import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'
 import { parseClaim } from '../identify/parseClaim.ts'
@@ -99,7 +100,7 @@ export function summarise(read: ReadCertificate, text: string, signer: Uint8Arra
       notAfter,
       outcome: judgement.outcome,
       claim: claim && { text: claim.text, verdict: claim.verdict },
-      models: kindsOf(read),
+      models: kindsOf(judgement as unknown as Judgement, read.catalogue),
       count: countOf(judgement as unknown as Judgement),
       rates: totalRates(judgement as unknown as Judgement),
       memory: totalMemory(judgement as unknown as Judgement),
@@ -112,13 +113,12 @@ export function summarise(read: ReadCertificate, text: string, signer: Uint8Arra
 const countOf = ({ count: { claimed, least, established } }: Judgement) => ({ claimed, least, established })
 
 /** How many of each card, by the names of buyers, in the order of the devices. */
-function kindsOf({ statement, catalogue }: ReadCertificate): Summary['predicate']['models'] {
-  const { devices, claim } = statement.predicate.judgement
-  const parsed = claim?.verdict === 'matches' ? parseClaim(claim.text, catalogue!) : null
+export function kindsOf({ devices, claim }: Judgement, catalogue: Catalogue): Summary['predicate']['models'] {
+  const parsed = claim?.verdict === 'matches' ? parseClaim(claim.text, catalogue) : null
   const sold = parsed?.ok ? parsed.claim.models.map(({ id }) => id) : []
   const kinds = new Map<string | null, number>()
   for (const { identity } of devices) {
-    const name = buyerName(identity, catalogue!, sold)?.slice(0, 120) ?? null
+    const name = buyerName(identity, catalogue, sold)?.slice(0, 120) ?? null
     const place = kinds.has(name) || kinds.size < MOST_KINDS ? name : null
     kinds.set(place, (kinds.get(place) ?? 0) + 1)
   }

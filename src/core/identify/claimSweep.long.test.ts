@@ -31,7 +31,7 @@ test.each([
     for (let i = 0; i < RUNS; i++) {
       const shown = simulateCard(model, catalogue.rules, uniform, within10Percent)
       const memoryBytes = model.memoryBytes * (0.94 + 0.02 * uniform()) * (1 - inUse(uniform))
-      const devices = [{ ...shown, memoryBytes, bindRate: 1e12 }]
+      const devices = [{ ...shown, memoryBytes, bindRate: 0.5 * (shown.rates?.int8 ?? 1e12) }]
       if (judgeClaim({ claim, devices, catalogue, rules: 2 }).verdict === 'matches') passed++
     }
     return { id: model.id, share: passed / RUNS }

@@ -2,8 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { seededUniform, simulateCard, within10Percent } from '../../../test/sim/gpuMeasurements.ts'
 import { allPairs, isMuchLess, nearness, type Pair, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { MAX_K } from '../params/constants.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
+import { copyBandwidth } from './expected.ts'
 import { judgeClaim } from './judgeClaim.ts'
+import { suppliedPerSecond } from './supplied.ts'
 
 let catalogue: Catalogue
 let less: readonly Pair[]
@@ -17,7 +20,8 @@ const named = ({ box, claimed }: Pair) => `${box.id} as ${claimed.id}`
 /** One honest run of an idle card: every value within a tenth of what is expected, the memory filled as §7 says. */
 function matchesItself(model: GpuModel, uniform: () => number): boolean {
   const shown = simulateCard(model, catalogue.rules, uniform, within10Percent)
-  const device = { ...shown, memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()), bindRate: 1e12 }
+  const bindRate = 0.5 * (shown.rates?.int8 ?? 1e12)
+  const device = { ...shown, memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()), bindRate }
   const claim = { count: 1, card: model.name, models: [model] }
   return judgeClaim({ claim, devices: [device], catalogue, rules: 2 }).verdict === 'matches'
 }
@@ -40,6 +44,21 @@ describe('attack 67: no card passes for one that is much more', () => {
     ])
     const rest = wide.filter((pair) => !near.includes(pair)).map((pair) => nearness(pair, catalogue).rates)
     expect(Math.max(...rest)).toBeCloseTo(0.844, 3)
+  })
+
+  test('attack 98: nor with memory of its host, wherever an honest card can rule that out', () => {
+    const posing = { mode: 'lends', effort: 'quick', catalogue, rules: 2 } as const
+    const passed = less.filter((pair) => poseAs(pair, posing) !== null)
+    const lends = ({ box, claimed }: Pair) => {
+      const held = 0.94 * claimed.memoryBytes
+      const seconds = (2 * held) / (0.9 * copyBandwidth(claimed, catalogue.rules)!)
+      return box.memoryBytes + suppliedPerSecond([box], MAX_K, catalogue.rules) * seconds >= held
+    }
+    expect(passed.filter((pair) => !lends(pair)).map(named)).toEqual([])
+    // Cards whose memory is read slowly: what an honest one shows, a faster one with less memory shows too.
+    expect(passed.length).toBe(193)
+    const fast = passed.filter(({ claimed }) => copyBandwidth(claimed, catalogue.rules)! > 1.4e12)
+    expect(fast.map(named)).toEqual([])
   })
 
   test('the same boxes passed under the rules of version 1, so the attempts are no straw men', () => {

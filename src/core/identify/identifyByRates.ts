@@ -1,8 +1,10 @@
+import { MEMORY_BANDWIDTH_SHARE, type ProtocolVersion } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
-import type { Catalogue, GpuModel } from './catalogue.ts'
+import type { Catalogue, CatalogueRules, GpuModel } from './catalogue.ts'
 import { copyBandwidth } from './expected.ts'
 import { fitsWithin, rankModels } from './fits.ts'
 import { cleanMeasured } from './measured.ts'
+import { ruleOut } from './ruleOut.ts'
 
 export interface RateIdentity {
   /** Every model that the rates alone allow, most likely first. */
@@ -25,6 +27,8 @@ export interface RateQuestion {
    * H200 compute alike and differ in bandwidth. Leave out a claimed model that has less memory than was held.
    */
   readonly claimed?: readonly string[]
+  /** Version 2: a card with less memory than this is not the one that held it (attack 96). */
+  readonly heldBytes?: number
 }
 
 /**
@@ -32,14 +36,29 @@ export interface RateQuestion {
  * answer to the memory part would choose its own threshold. Of several candidates the highest bandwidth counts, or,
  * where the caller names a claim, the highest of those claimed.
  */
-export function identifyByRates({ rates, kind, catalogue, claimed = [] }: RateQuestion): RateIdentity {
+export function identifyByRates({ rates, kind, catalogue, claimed = [], heldBytes = 0 }: RateQuestion): RateIdentity {
   const measured = cleanMeasured({ rates })
   if (kind === 'cpu' || measured.rates === undefined) return { candidates: [], counted: null, copyBandwidth: null }
   const fits = rankModels(measured, catalogue).filter(fitsWithin)
   const best = fits[0]?.logLikelihood ?? 0
   const candidates = fits.filter((fit) => fit.logLikelihood >= best - LEAST_LIKELY).map((fit) => fit.model)
-  const named = candidates.filter((model) => claimed.includes(model.id))
-  return { candidates, ...fastestOf(named.length > 0 ? named : candidates, catalogue) }
+  const large = candidates.filter(({ memoryBytes }) => memoryBytes >= heldBytes)
+  const named = large.filter((model) => claimed.includes(model.id))
+  return { candidates, ...fastestOf(named.length > 0 ? named : large, catalogue) }
+}
+
+/**
+ * Read as fast as the card that counts copies; from version 2 on also no faster than it can, and at least half of its
+ * memory: a few megabytes in a cache are no memory (attack 97).
+ */
+export function isOwnMemory(
+  { heldBytes: memoryBytes, perSecond: bandwidth }: { readonly heldBytes: number; readonly perSecond: number },
+  { counted, copyBandwidth }: RateIdentity,
+  catalogueRules: CatalogueRules,
+  rules: ProtocolVersion,
+): boolean {
+  if (counted === null || copyBandwidth === null || bandwidth < MEMORY_BANDWIDTH_SHARE * copyBandwidth) return false
+  return rules === 1 || ruleOut(counted, { memoryBytes, bandwidth }, catalogueRules) === null
 }
 
 function fastestOf(models: readonly GpuModel[], catalogue: Catalogue): Omit<RateIdentity, 'candidates'> {

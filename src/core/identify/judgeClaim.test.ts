@@ -25,7 +25,8 @@ function honest(id: string, { compute = 1, bandwidth = 1 } = {}): MeasuredGpu {
     classes[name] = requiredClass(model, name, catalogue.rules)!
   }
   const copy = expectedBandwidth(model, catalogue.rules)!.centre
-  return { rates, classes, memoryBytes: 0.95 * model.memoryBytes, bandwidth: copy * bandwidth, bindRate: 1e12 }
+  const bindRate = 0.5 * (rates.int8 ?? 1e12)
+  return { rates, classes, memoryBytes: 0.95 * model.memoryBytes, bandwidth: copy * bandwidth, bindRate }
 }
 
 function judge(text: string, devices: readonly MeasuredGpu[]) {
@@ -110,6 +111,14 @@ describe('judgeClaim', () => {
     const judged = judge('H200', [{ ...honest('h200-sxm'), memoryBytes: held }])
     expect(judged.reasons).toMatchObject([{ code: 'MEMORY_MAY_BE_LENT', got: 'NVIDIA GH200 96GB' }])
     expect(verdict('H200', { ...honest('h200-sxm'), memoryBytes: 141.4e9, bandwidth: 4.31e12 })).toBe('matches')
+  })
+
+  test('unproven: bound rounds as slow as of two cards that share a product over PCIe (attack 100)', () => {
+    const card = honest('h100-sxm')
+    const bound = (share: number) => judge('H100 SXM', [{ ...card, bindRate: share * card.rates!.int8! }])
+    expect(bound(0.17).verdict).toBe('unproven')
+    expect(bound(0.17).reasons).toMatchObject([{ code: 'BIND_TOO_SLOW', got: 170, expected: 250 }])
+    expect(bound(0.26).verdict).toBe('matches')
   })
 
   test('every finding has words of its own, and version 1 keeps its verdicts', () => {

@@ -1,7 +1,8 @@
-import { MAX_K } from '../params/constants.ts'
+import { MAX_K, ONE_MEMORY_SHARE } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { type ClaimReason, claimReason } from './claimReasons.ts'
+import { copyBandwidth } from './expected.ts'
 import { type GpuIdentity, shareOf } from './identifyGpu.ts'
 import type { MeasuredGpu } from './measured.ts'
 import { prepareModel } from './prepareModel.ts'
@@ -15,6 +16,9 @@ import { suppliedPerSecond } from './supplied.ts'
 const SPEED_SHARE = 0.85
 /** Nine tenths of the 95 % of the card that §7 fills. */
 const HELD_SHARE = 0.855
+/** The least that an idle card fills and reads of its memory: runs differ by a tenth. */
+const HONEST_FILL = 0.94
+const HONEST_BANDWIDTH = 0.9
 /** Two shares of the likelihood this near are a tie, and a tie is the claim's: they are known no better. */
 const TIE = 1.05
 
@@ -56,7 +60,7 @@ function memoryOf(model: GpuModel, question: UnshownQuestion): readonly ClaimRea
   const facts = { device, got: Math.floor(held ?? 0), expected: Math.ceil(least), model: model.name }
   if (held === undefined || bandwidth === undefined) return [claimReason('MEMORY_NOT_RUN', { ...facts, got: 0 })]
   if (held < least) return [claimReason('MEMORY_NOT_SHOWN', facts)]
-  const lender = lenderOf(held, bandwidth, question)
+  const lender = lenderOf(model, { held, bandwidth }, question)
   return lender ? [claimReason('MEMORY_MAY_BE_LENT', { device, got: lender.name, expected: model.name })] : []
 }
 
@@ -64,24 +68,39 @@ function memoryOf(model: GpuModel, question: UnshownQuestion): readonly ClaimRea
 export const groupOf = (claimed: readonly GpuModel[]): readonly string[] =>
   claimed.flatMap(({ id, twins }) => [id, ...twins])
 
+interface Passes {
+  readonly held: number
+  readonly bandwidth: number
+}
+
 /**
- * §7, attack 69: a card that shares C2C with its host reads there nearly as fast as on board. One with less memory than
- * was held, fast enough for the rates, could have held the rest in its host or computed it again. Slowing down is free, so
- * it need not fit the rates, only reach them.
+ * §7, attacks 69 and 98: a card with less memory than was held, fast enough for the rates, could have held the rest in its
+ * host or computed it again while the passes went on. Slowing down is free, so it need not fit the rates, only reach them.
+ * Where even an honest card could not rule a lender out, no run can, and the claim is not held to it: the floor says so.
  */
-function lenderOf(held: number, bandwidth: number, question: UnshownQuestion): GpuModel | undefined {
-  const { measured, claimed, catalogue } = question
-  const group = groupOf(claimed)
-  const secondsPerPass = (2 * held) / bandwidth
+function lenderOf(claimed: GpuModel, passes: Passes, question: UnshownQuestion): GpuModel | undefined {
+  const { measured, catalogue } = question
+  const group = groupOf(question.claimed)
+  const honest = {
+    held: HONEST_FILL * claimed.memoryBytes,
+    bandwidth: HONEST_BANDWIDTH * (copyBandwidth(claimed, catalogue.rules) ?? 0),
+  }
+  const lends = (model: GpuModel, { held, bandwidth }: Passes) =>
+    model.memoryBytes < held &&
+    model.memoryBytes + suppliedPerSecond([model], MAX_K, catalogue.rules) * ((2 * held) / bandwidth) >= held
   return catalogue.models.find((model) => {
-    if (model.hostLink !== 'c2c' || group.includes(model.id) || model.memoryBytes >= held) return false
-    if (unreachedRate(model, measured.rates ?? {}, catalogue.rules) !== undefined) return false
-    return model.memoryBytes + suppliedPerSecond([model], MAX_K, catalogue.rules) * secondsPerPass >= held
+    if (group.includes(model.id) || !lends(model, passes) || lends(model, honest)) return false
+    return unreachedRate(model, measured.rates ?? {}, catalogue.rules) === undefined
   })
 }
 
-const bindOf = ({ device, measured }: UnshownQuestion): readonly ClaimReason[] =>
-  measured.bindRate === undefined ? [claimReason('BIND_NOT_RUN', { device, got: 0, expected: 1 })] : []
+/** §8, attack 100: below this share two cards that share a product over PCIe show as much, and the verdict says so. */
+function bindOf({ device, measured: { bindRate, rates } }: UnshownQuestion): readonly ClaimReason[] {
+  if (bindRate === undefined) return [claimReason('BIND_NOT_RUN', { device, got: 0, expected: 1 })]
+  const share = rates?.int8 === undefined ? ONE_MEMORY_SHARE : Math.floor((1000 * bindRate) / rates.int8)
+  if (share >= ONE_MEMORY_SHARE) return []
+  return [claimReason('BIND_TOO_SLOW', { device, got: share, expected: ONE_MEMORY_SHARE })]
+}
 
 /** Attack 70: a neighbour that is likelier must not be sold under the claimed name, though the claimed one fits too. */
 function likelier(model: GpuModel, { device, shares, claimed, catalogue }: UnshownQuestion): readonly ClaimReason[] {

@@ -118,6 +118,11 @@ const claim = ({ owner, holdMs, limit, places = limit, ...lane }: TakeRequest): 
         select 1 from jobs e where e.box_id = j.box_id and e.state = 'waiting' and e.due_at <= (select t from clock)
           and (e.due_at, e.id) < (j.due_at, j.id) and (not rests or e.reason = 'asked')
       )
+      -- A cohort waits for a member that is at another job; the places do not (attack 108).
+      and (j.kind <> 'full' or j.cohort < 0 or not exists (
+        select 1 from jobs m join jobs l on l.box_id = m.box_id and l.state = 'leased'
+        where m.round = j.round and m.cohort = j.cohort and m.kind = 'full' and m.state = 'waiting'
+      ))
     ) or (
       j.state = 'leased' and j.lease_owner <> ${owner}::text
       and (j.lease_until < (select t from clock) or j.leased_at > (select t from clock) + interval '1 minute')

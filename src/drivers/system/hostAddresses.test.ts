@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
 import { addressesOf, isIn, isNoBox, networkList, plainAddress } from './hostAddresses.ts'
 
-test('attack 93: this machine is known by every spelling and by all of its addresses', async () => {
+test('attacks 93 and 106: this machine is known by every spelling and by all of its addresses', async () => {
   for (const host of [
     '127.0.0.1',
     '127.1',
@@ -21,6 +21,18 @@ test('attack 93: this machine is known by every spelling and by all of its addre
   for (const { address } of own) expect(isNoBox(plainAddress(address))).toBe(true)
   for (const address of ['169.254.169.254', 'fe80::1', '224.0.0.1', '255.255.255.255', 'ff02::1', '64:ff9b::7f00:1'])
     expect([address, isNoBox(address)]).toEqual([address, true])
+  for (const { address } of own.filter(({ family }) => family === 'IPv4')) {
+    const [a, b, c, d] = address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'))
+    for (const mapped of [`::ffff:${a}${b}:${c}${d}`, `0:0:0:0:0:FFFF:${address}`])
+      for (const found of await addressesOf(mapped)) expect([mapped, isNoBox(found)]).toEqual([mapped, true])
+  }
+  for (const { address } of own.filter(({ family }) => family === 'IPv6')) {
+    const long = address
+      .replace('::', `:${'0000:'.repeat(9 - address.split(':').length)}`)
+      .replace(/^:/, '')
+      .toUpperCase()
+    for (const found of await addressesOf(long)) expect([long, isNoBox(found)]).toEqual([long, true])
+  }
   for (const address of ['203.0.113.7', '10.99.98.97', '2001:db8::1']) expect(isNoBox(address)).toBe(false)
 })
 

@@ -39,9 +39,10 @@ const LOOPBACK = networkList(['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'])
 /** Nobody's box: this link alone, where clouds tell a machine its secrets, and many at once. */
 const NO_BOX = networkList(['169.254.0.0/16', 'fe80::/10', '224.0.0.0/3', 'ff00::/8', '64:ff9b::/96'])
 
-/** Whether the address is this machine's own, or no machine's. */
+/** Whether the address is this machine's own, or no machine's. Compared as a number: one address has many spellings. */
 export function isNoBox(address: string): boolean {
-  if (isIn(LOOPBACK, address) || isIn(NO_BOX, address)) return true
-  const own = Object.values(networkInterfaces()).flatMap((found) => found ?? [])
-  return own.some((one) => plainAddress(one.address) === address)
+  const own = new BlockList()
+  for (const found of Object.values(networkInterfaces()).flatMap((all) => all ?? []))
+    own.addAddress(plainAddress(found.address), familyOf(plainAddress(found.address)))
+  return [LOOPBACK, NO_BOX, own].some((list) => isIn(list, address))
 }

@@ -20,11 +20,13 @@ import { VirtualClock } from '../../../../test/support/virtualClock.ts'
 import type { Catalogue } from '../../../core/identify/catalogue.ts'
 import { PRESETS } from '../../../core/params/presets.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
+import type { JobKind } from '../../../core/schedule/boxState.ts'
 import { fault } from '../../../drivers/gpu/cuda/faults.ts'
+import { fault as remoteFault } from '../../../drivers/remote/faults.ts'
 import { loadCatalogue } from '../../../drivers/system/loadCatalogue.ts'
 import { systemRandomness } from '../../../drivers/system/systemRandomness.ts'
 import type { OnRoot, SeriesTask } from '../../../ports/device.ts'
-import type { Finish } from '../../../ports/store.ts'
+import type { Finish, TakenJob } from '../../../ports/store.ts'
 import { verifyBox } from '../verifyBox.ts'
 import type { FleetRules, VerifyJob } from './fleet.ts'
 import { runFleet } from './runFleet.ts'
@@ -77,7 +79,7 @@ interface Scene {
 /** A fleet in virtual time for so many hours, a round each; every box is a program, or null: it never lets us in. */
 async function play(
   ids: readonly string[],
-  programOf: (boxId: string, clock: VirtualClock) => ProverProgram | null,
+  programOf: (boxId: string, clock: VirtualClock, kind: JobKind) => ProverProgram | null | Promise<never>,
   { hours, ...more }: Partial<FleetRules> & { hours: number },
 ): Promise<Scene> {
   const clock = new VirtualClock()
@@ -95,7 +97,7 @@ async function play(
         checker: inlineChecker(engine),
         catalogue,
         connect: async (inner) => {
-          const program = programOf(job.boxId, clock)
+          const program = await programOf(job.boxId, clock, job.kind)
           return program === null ? await forever(inner) : openInProcessBox(program)
         },
         ...hooks,
@@ -343,4 +345,50 @@ describe('attack 79: boxes that hang', () => {
       expect(store.results.filter(({ job }) => job.box.id === id).length).toBeLessThanOrEqual(5)
     }
   })
+})
+
+describe('attack 107: boxes that hang and hang up in time', () => {
+  test('25 of them that answer light looks do not hold up 15 others, and are asked less and less', async () => {
+    const ids = Array.from({ length: 40 }, (_, i) => `box${i}`)
+    const hangs = (boxId: string) => Number(boxId.slice(3)) < 25
+    // It is not silent for as long as would be noticed, and is gone before it could be late.
+    const hangUp = async (clock: VirtualClock) => {
+      await clock.sleep(119_000)
+      throw remoteFault('BOX_CONNECTION_LOST', { address: 'a box', during: 'connecting' })
+    }
+    const { store } = await play(
+      ids,
+      (boxId, clock, kind) =>
+        hangs(boxId) && kind === 'full' ? hangUp(clock) : honestProgram({ devices: [cardOn(new Card(clock))] }),
+      { hours: 4, concurrency: 8, cohortSize: 4, probes: true },
+    )
+    const full = store.results.filter(({ job }) => (job as TakenJob).kind === 'full')
+    const others = full.filter(({ job }) => !hangs(job.box.id))
+    expect(outcomes(others)).toEqual(Array.from({ length: 4 * 15 }, () => 'accepted'))
+    const minutes = others.map(({ atUs }) => (atUs / 60e6) % 60)
+    expect(Math.max(...minutes.slice(15))).toBeLessThan(3)
+    for (const id of ids.filter(hangs)) expect(store.boxes.get(id)!.stalls).toBeGreaterThan(1)
+  })
+})
+
+describe('attack 111: a store that keeps its connections and answers nothing', () => {
+  test.each(['queue', 'takeJobs', 'releaseJobs', 'roundDue'] as const)(
+    '%s without an answer: a stop ends the fleet',
+    async (silent) => {
+      const clock = new VirtualClock()
+      const store = new MemoryStore([entry('a')], clock)
+      const never = Object.assign(store, { [silent]: () => new Promise(() => {}) }).asStore
+      const verify: VerifyJob = (_job, _hooks, signal) => forever(signal)
+      const stop = new AbortController()
+      let ended = false
+      const running = runFleet(testDeps(never, verify, { clock }), await testRules({ graceMs: 1000 }), stop.signal)
+      void running.then(() => {
+        ended = true
+      })
+      await clock.sleep(60_000)
+      stop.abort()
+      await clock.sleep(30_000)
+      expect(ended).toBe(true)
+    },
+  )
 })

@@ -13,7 +13,7 @@ interface FinishContext {
   readonly rules: FleetRules
   /** The other boxes of its cohort, and those that were in the same window. */
   readonly cohort: { readonly mates: readonly string[]; readonly together: readonly string[] }
-  /** The box kept us waiting for nothing, and the run ended in a fault. */
+  /** The box kept us waiting for nothing, whatever it says (attack 107), and the run ended in a fault. */
   readonly stalled?: boolean
 }
 
@@ -36,7 +36,9 @@ export async function finishOf(
     { kind, score: earned.score, claimVerdict, allocated: box.allocated, ...cohort },
     rules.box,
   )
-  const stalls = outcome === 'accepted' ? 0 : box.stalls + Number(stalled && kind === 'full')
+  // A light look shows no haste in what matters, unless nothing else is asked of the box.
+  const isPrompt = outcome === 'accepted' && (kind === 'full' || box.allocated)
+  const stalls = isPrompt ? 0 : box.stalls + Number(stalled && outcome !== 'fault')
   const restMs = stalls > box.stalls ? restAfter(stalls) : null
   const { status, score, scored, failed, failuresInRow, busyInRow, owes, missed } = next
   const state = { status, score, scored, failed, failuresInRow, busyInRow, owes, missed }

@@ -14,6 +14,12 @@ const DAY_MS = 86_400_000
 /** How long a box where our prover did not start waits for another to show that it can. */
 const RELEASE_WAIT_MS = 60_000
 
+/** So long a stop waits for a store that does not answer, at each of its last steps. */
+const STORE_PATIENCE_MS = 5_000
+
+/** Of the silence that counts as hanging: whoever ends after so long without being ready has kept us waiting too. */
+const WAITED_SHARE = 1 / 4
+
 interface Running {
   readonly job: TakenJob
   readonly cohort: Cohort
@@ -55,11 +61,13 @@ class Fleet {
   async run(): Promise<void> {
     const beats = this.#keepLeases()
     signalOnce(this.#signal, () => this.#wake())
+    const stopped = new Promise<void>((resolve) => signalOnce(this.#signal, resolve))
     while (!this.#signal.aborted) {
-      await this.#tick().then(
+      const tick = this.#tick().then(
         () => this.#storeIsBack(),
         (error) => this.#storeFailed(error),
       )
+      await Promise.race([tick, stopped.then(() => this.#patiently(tick))])
       if (!this.#signal.aborted) await this.#pause()
     }
     await this.#windDown()
@@ -87,6 +95,7 @@ class Fleet {
   async #take(wanted: Pick<TakeRequest, 'limit' | 'places' | 'stalled'>): Promise<void> {
     const { owner, holdMs, startLimitMs } = this.#rules
     const jobs = await this.#deps.store.takeJobs({ owner, holdMs, ...wanted })
+    if (this.#ending.signal.aborted) return
     const groups = new Map<string, TakenJob[]>()
     for (const job of jobs) {
       // Light looks and what was asked for outside a round are cohorts of one.
@@ -205,7 +214,10 @@ class Fleet {
     const startedAt = clock.wallTime().toISOString()
     const startedUs = clock.monotonicUs()
     const timer = new AbortController()
-    void clock.sleep(this.#rules.jobLimitMs, timer.signal).then(
+    // A light look is over in seconds, and the cohort of its box may be waiting for it.
+    const { jobLimitMs, startLimitMs } = this.#rules
+    const limitMs = job.kind === 'light' ? Math.min(startLimitMs, jobLimitMs) : jobLimitMs
+    void clock.sleep(limitMs, timer.signal).then(
       () => stop.abort(fault('JOB_TIMEOUT')),
       () => {},
     )
@@ -227,15 +239,14 @@ class Fleet {
     } catch (error) {
       if (signal.aborted && !(signal.reason instanceof TouchstoneError)) return null
       const cause = signal.aborted ? signal.reason : error
+      const seconds = (clock.monotonicUs() - startedUs) / 1e6
+      const keptWaiting = !cohort.isReady(job.id) && seconds * 1000 >= this.#rules.stallMs * WAITED_SHARE
       cohort.leave(job.id)
       const judged = judgeFault(cause, !isOfRelease(cause) || (await this.#releaseRuns(running)), job.kind)
       if (judged.code === 'UNEXPECTED')
         this.#deps.log.error('a run failed for a reason of our own', { box: job.boxId, error: nameOf(error) })
-      const seconds = (clock.monotonicUs() - startedUs) / 1e6
-      return await finishOf(job, resultOfFault(judged, startedAt, seconds), null, {
-        ...context(),
-        stalled: judged.stalled,
-      })
+      const stalled = judged.stalled || keptWaiting
+      return await finishOf(job, resultOfFault(judged, startedAt, seconds), null, { ...context(), stalled })
     } finally {
       timer.abort()
     }
@@ -309,7 +320,9 @@ class Fleet {
       const held = [...this.#running.values()]
       if (held.length === 0) continue
       const jobs = held.map(({ job: { id, attempt } }) => ({ id, attempt }))
-      const ours = await store.keepJobs({ owner, holdMs, jobs }).catch((error) => this.#storeFailed(error))
+      const extended = orAborted(store.keepJobs({ owner, holdMs, jobs }), this.#ending.signal)
+      const ours = await extended.catch((error) => this.#storeFailed(error))
+      if (this.#ending.signal.aborted) return
       if (!ours) continue
       for (const { job, stop } of held)
         if (!ours.includes(job.id) && this.#running.has(job.id)) {
@@ -350,9 +363,16 @@ class Fleet {
     timer.abort()
     this.#ending.abort()
     for (const { stop } of under) stop.abort()
-    await all
-    await store.releaseJobs(this.#rules.owner).catch((error) => this.#storeFailed(error))
+    await this.#patiently(all)
+    await this.#patiently(store.releaseJobs(this.#rules.owner).catch((error) => this.#storeFailed(error)))
     log.info('stopped')
+  }
+
+  /** For the last words with the store: one that never answers must not keep us from stopping (attack 111). */
+  async #patiently(work: Promise<unknown>): Promise<void> {
+    const timer = new AbortController()
+    await Promise.race([work, this.#deps.clock.sleep(STORE_PATIENCE_MS, timer.signal).catch(() => {})])
+    timer.abort()
   }
 
   #storeFailed(error: unknown): void {

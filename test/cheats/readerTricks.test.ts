@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { toHex } from '../../src/core/bytes/hex.ts'
+import {
+  type CheckedEvidence,
+  checkEvidence,
+  checkSummary,
+  type ReaderRules,
+} from '../../src/core/certificate/checkEvidence.ts'
+import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
+import { readCertificate } from '../../src/core/certificate/readEvidence.ts'
+import { issueSummary } from '../../src/core/certificate/summary.ts'
+import type { Catalogue } from '../../src/core/identify/catalogue.ts'
+import type { PlannedPart } from '../../src/core/proof/partKinds.ts'
+import { exitOfCheck } from '../../src/main/exitCodes.ts'
+import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
+import { readerRules } from '../support/checkCertificate.ts'
+import { asVersion1, resigned, type Synthetic, syntheticCertificate } from '../support/syntheticCertificate.ts'
+import { testSigner } from '../support/testSigner.ts'
+import { VALIDATOR } from '../support/verifyInProcess.ts'
+
+const SECOND = testSigner(9)
+const ISSUED = Date.UTC(2026, 0, 1)
+const DAY = 24 * 3600 * 1000
+
+let catalogue: Catalogue
+let watched: string
+beforeAll(async () => {
+  catalogue = await shippedCatalogue()
+  watched = resigned(made({ id: 'h200-sxm', claim: 'H200 SXM' }), () => {}, VALIDATOR, SECOND)
+})
+
+const made = (given: Partial<Synthetic>) => syntheticCertificate({ catalogue, id: 'rtx-3060-12gb', ...given })
+const summaryOf = (text: string, signer = VALIDATOR, score?: number) =>
+  issueSummary(readCertificate(text, () => true) as ReadCertificate, text, signer, score)!
+
+const endOf = (checked: CheckedEvidence): string =>
+  [exitOfCheck(checked), checked.problem?.code, ...checked.doubts.map(({ code }) => code)].filter(Boolean).join(' ') ||
+  '0'
+/** The openings are somebody else's test; here they hold. */
+const end = async (text: string, rules: Partial<ReaderRules> = {}) =>
+  endOf(await checkEvidence(text, { ...readerRules(catalogue), ...rules }, async () => null))
+const endWithFull = async (summary: string, full: string, rules: Partial<ReaderRules> = {}) =>
+  endOf(await checkSummary(summary, full, { ...readerRules(catalogue), ...rules }, async () => null))
+
+describe('attack 102: a summary in the names of a foreign catalogue', () => {
+  /** The right cards under the right ids, which the reader finds too, but what a buyer reads is another name. */
+  const renamed = (): Catalogue => ({
+    ...catalogue,
+    models: catalogue.models.map((model) =>
+      model.id === 'rtx-3060-12gb' ? { ...model, name: 'NVIDIA H100 SXM5 80GB' } : model,
+    ),
+  })
+
+  test('a weak card that the summary calls an H100 is not established', async () => {
+    const full = made({ catalogue: renamed() })
+    const summary = summaryOf(full)
+    expect(Buffer.from(JSON.parse(summary).payload, 'base64').toString()).toContain('"name":"H100 SXM5 80GB"')
+    expect(await endWithFull(summary, full)).toBe('4 CATALOGUES_DIFFER')
+    const ours = made({})
+    expect(await endWithFull(summaryOf(ours), ours)).toBe('0')
+  })
+
+  test('a card that the signer did not know yet is nothing he said', async () => {
+    const before: Catalogue = { ...catalogue, models: catalogue.models.filter(({ id }) => id !== 'rtx-3060-12gb') }
+    const full = made({ catalogue: before, shownBy: catalogue })
+    expect(await endWithFull(summaryOf(full), full)).toBe(await end(full))
+  })
+})
+
+describe('attack 104: a summary by a key that was revoked', () => {
+  test('its score is the word of whoever has the key now', async () => {
+    const since = new Date(ISSUED + DAY).toISOString()
+    const revocations = [{ key: toHex(SECOND.publicKey), status: 'revoked' as const, since }]
+    const rules = { trusted: [VALIDATOR, SECOND].map(({ publicKey }) => publicKey), revocations }
+    expect(await endWithFull(summaryOf(watched, SECOND, 1_000_000), watched, rules)).toBe('4 SIGNER_REVOKED_SINCE')
+    expect(await endWithFull(summaryOf(watched, VALIDATOR, 5), watched, rules)).toBe('0')
+  })
+})
+
+describe('attack 105: a hollow mainnet in the clothes of version 1', () => {
+  test.each<[string, (part: PlannedPart) => boolean]>([
+    ['int8 alone', ({ kind, precision }) => kind === 'rounds' && precision === 'int8'],
+    ['no memory', ({ kind }) => kind !== 'memory'],
+    ['no fp8', ({ precision }) => precision !== 'fp8'],
+  ])('%s', async (_, keep) => {
+    const text = asVersion1(made({ id: 'h200-sxm', version: 1, replan: (plan) => plan.filter(keep) }))
+    expect(await end(text)).toBe('4 RULES_DIFFER')
+  })
+
+  test('a real one of version 1 is whole', async () => {
+    const text = await readFile('bench/fixtures/h200-mainnet.json', 'latin1')
+    const read = readCertificate(text, () => true) as ReadCertificate
+    const rules = { trusted: read.signerKeys, nowMs: Date.now() }
+    expect(await end(text, rules)).toBe('0')
+  })
+})
