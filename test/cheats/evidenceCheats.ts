@@ -9,9 +9,9 @@ import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision
 import { PRESETS, type Preset } from '../../src/core/params/presets.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { modelOf } from '../sim/shippedCatalogue.ts'
-import { checkCertificate } from '../support/checkCertificate.ts'
 import { honestProgram } from '../support/inProcessBox.ts'
 import { openReferenceDevice } from '../support/openReferenceDevice.ts'
+import { problemOf } from '../support/problemOf.ts'
 import { type SyntheticCard, type SyntheticRun, syntheticRun } from '../support/syntheticRun.ts'
 import { testSigner } from '../support/testSigner.ts'
 import { VALIDATOR, verifyInProcess } from '../support/verifyInProcess.ts'
@@ -91,7 +91,7 @@ async function forge(
   const payload = fromBase64(JSON.parse(await genuineCertificate(kit)).payload)!
   const statement = JSON.parse(new TextDecoder().decode(payload)) as Mutable<Statement>
   change(statement)
-  const problem = await checkCertificate(sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer), kit)
+  const problem = await problemOf(sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer), kit)
   return problem ? (problem.reason?.code ?? problem.code) : 'VALID'
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Judgement } from '../../core/certificate/judgeRun.ts'
+import { claimed } from '../../core/params/provenance.ts'
 import { checkRequirements } from '../../core/score/checkRequirements.ts'
 import { boxFacts } from './boxFacts.ts'
 
@@ -14,13 +15,13 @@ const judgement = (outcome: 'accepted' | 'rejected', status = 'identified') =>
   ({ outcome, devices: [card(0, status), card(1, status)], scaling: 1000 }) as unknown as Judgement
 describe('boxFacts', () => {
   test('cards count with what was proven, the rest with what was measured', () => {
-    const host = {
+    const host = claimed({
       cpuWhetstoneMips: 3000,
       memoryBytes: 9,
       memoryLimitBytes: 8,
       diskFreeBytes: 7,
       diskWriteBytesPerSec: 6,
-    }
+    })
     expect(boxFacts(judgement('accepted'), { host })).toEqual({
       gpuCount: 2,
       gpuMemoryBytes: 260e9,
@@ -36,7 +37,7 @@ describe('boxFacts', () => {
   test('a rejected run, a CPU and an unmeasured box have nothing to show, and every lack is named', () => {
     for (const facts of [
       boxFacts(judgement('rejected'), { host: {} }),
-      boxFacts(judgement('accepted', 'cpu'), { host: { diskFreeBytes: 'much' } }),
+      boxFacts(judgement('accepted', 'cpu'), { host: claimed({ diskFreeBytes: 'much' }) }),
     ]) {
       expect(facts).toMatchObject({ gpuCount: 0, bf16OpsPerSec: 0, diskBytes: 0, model: null })
       const missing = checkRequirements(facts, { gpuCount: 1, ramBytes: 1, models: ['h200-sxm'] })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Judgement } from '../certificate/judgeRun.ts'
 import type { HostPart } from '../inventory/hostReport.ts'
+import { claimed as said } from '../params/provenance.ts'
 import { claimed, measured } from '../score/fact.ts'
 import { hostClaims } from '../score/hostClaims.ts'
 import { scoreInput } from './scoreInput.ts'
@@ -17,19 +18,19 @@ const SAID = {
 test('attack 73, property: whatever a box says of itself is a claim, and what is no size is left out', () => {
   const facts = { cpuWhetstoneMips: 1, ramBytes: 2, ramBandwidth: 3, diskBytes: 4, diskBandwidth: 5 }
   const all = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, claimed(value)]))
-  expect(hostClaims({ ...SAID, registered: true, allocated: true, cpuHashing: 9 })).toEqual(all)
+  expect(hostClaims(said({ ...SAID, registered: true, allocated: true, cpuHashing: 9 }))).toEqual(all)
   const odd = fc.oneof(fc.string(), fc.boolean(), fc.constantFrom(0, -1, Number.NaN, Number.POSITIVE_INFINITY))
   fc.assert(
     fc.property(fc.constantFrom(...Object.keys(SAID)), odd, (name, value) => {
       const left = Object.values(facts).filter((fact) => fact !== SAID[name as keyof typeof SAID])
-      expect(Object.values(hostClaims({ ...SAID, [name]: value }))).toEqual(left.map(claimed))
+      expect(Object.values(hostClaims(said({ ...SAID, [name]: value })))).toEqual(left.map(claimed))
     }),
   )
 })
 
 test('attacks 75 and 76: what a host part showed goes before what the box says, and a wrong mark leaves nothing', () => {
   const judgement = { outcome: 'accepted', devices: [], scaling: null } as unknown as Judgement
-  const source = { judgement, registered: true, allocated: false, claims: SAID }
+  const source = { judgement, registered: true, allocated: false, claims: said(SAID) }
   const shown: HostPart = {
     part: 'disk',
     source: 'measured',
