@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import type { VerifyJob } from '../src/apps/validator/fleet/fleet.ts'
 import { runFleet } from '../src/apps/validator/fleet/runFleet.ts'
-import { claimed } from '../src/core/params/provenance.ts'
+import { claimed, inferred } from '../src/core/params/provenance.ts'
 import { openEmbedded } from '../src/drivers/store/openEmbedded.ts'
 import { systemRandomness } from '../src/drivers/system/systemRandomness.ts'
 import { testDeps, testRules } from './support/fleetKit.ts'
@@ -47,7 +47,7 @@ test.skipIf(disk === null)('a full disk stops nothing for good: with room again 
         reason: null,
         catalogue: '',
         devices: [],
-        count: { claimed: 1, least: 1, established: false, sentence: '' },
+        count: { claimed: claimed(1), least: inferred(1), established: false, sentence: '' },
         scaling: null,
         claim: null,
       },

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { seededUniform, simulateCard, within10Percent } from '../../../test/sim/gpuMeasurements.ts'
 import { allPairs, isMuchLess, nearness, type Pair, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { proven } from '../params/provenance.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { judgeClaim } from './judgeClaim.ts'
 
@@ -17,7 +18,7 @@ const named = ({ box, claimed }: Pair) => `${box.id} as ${claimed.id}`
 /** One honest run of an idle card: every value within a tenth of what is expected, the memory filled as §7 says. */
 function matchesItself(model: GpuModel, uniform: () => number): boolean {
   const shown = simulateCard(model, catalogue.rules, uniform, within10Percent)
-  const device = { ...shown, memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()), bindRate: 1e12 }
+  const device = proven({ ...shown, memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()), bindRate: 1e12 })
   const claim = { count: 1, card: model.name, models: [model] }
   return judgeClaim({ claim, devices: [device], catalogue, rules: 2 }).verdict === 'matches'
 }

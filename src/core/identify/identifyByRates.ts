@@ -1,8 +1,7 @@
-import type { Precision } from '../params/precision.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { copyBandwidth } from './expected.ts'
 import { fitsWithin, rankModels } from './fits.ts'
-import { cleanMeasured } from './measured.ts'
+import { cleanMeasured, type MeasuredGpu } from './measured.ts'
 
 export interface RateIdentity {
   /** Every model that the rates alone allow, most likely first. */
@@ -17,7 +16,7 @@ export interface RateIdentity {
 const LEAST_LIKELY = Math.log(100)
 
 export interface RateQuestion {
-  readonly rates: Readonly<Partial<Record<Precision, number>>>
+  readonly rates: NonNullable<MeasuredGpu['rates']>
   readonly kind?: 'gpu' | 'cpu'
   readonly catalogue: Catalogue
   /**

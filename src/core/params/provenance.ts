@@ -46,7 +46,13 @@ export const measured = marks<'measured'>()
 export const inferred = marks<'inferred'>()
 export const claimed = marks<'claimed'>()
 
+/** What follows from proven values alone is proven too. */
+export const sum = (values: readonly Proven[]): Proven =>
+  proven(values.reduce((total: number, value) => total + value, 0))
+
 /** A value with its source beside it, where the source is told or decides what the value is worth. */
 export type Fact<S extends Source = 'proven' | 'measured' | 'claimed'> = {
   readonly [K in S]: { readonly source: K; readonly value: Marked<K, number> }
 }[S]
+
+export const fact = <S extends Source>(source: S, value: number) => ({ source, value }) as Fact<S>

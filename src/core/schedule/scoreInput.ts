@@ -19,6 +19,6 @@ export interface ScoreSource {
 /** What a judged run earns: proven totals over its cards, and what else is known of the box, each with its source. */
 export function scoreInput({ judgement, registered, allocated, claims = {}, host = [] }: ScoreSource): BoxScoreInput {
   const outcome = judgement.outcome === 'accepted' ? 'passed' : 'failed'
-  const gpu = gpuTotals(judgement.devices, judgement.scaling)
+  const gpu = outcome === 'passed' ? gpuTotals(judgement.devices, judgement.scaling) : null
   return { outcome, gpu, host: { ...hostClaims(claims), ...hostShown(host) }, registered, allocated, ageMs: 0 }
 }
