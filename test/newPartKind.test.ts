@@ -88,8 +88,8 @@ test('few files name a kind of part; the device port and its drivers have words 
   )
   const naming = files.filter((file) => !own.test(file) && named.test(readFileSync(join(root, 'src', file), 'utf8')))
   expect(naming.sort()).toEqual([
+    'apps/bench/compareProduct.ts',
     'core/certificate/measuredDevices.ts',
     'core/proof/planRun.ts',
-    'main/bench/benchCommand.ts',
   ])
 })
