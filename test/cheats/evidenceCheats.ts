@@ -4,7 +4,7 @@ import { type Judgement, judgeRun } from '../../src/core/certificate/judgeRun.ts
 import type { Statement } from '../../src/core/certificate/statement.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { copyBandwidth, expectedRate } from '../../src/core/identify/expected.ts'
-import { requiredClass } from '../../src/core/identify/sizeClass.ts'
+import { requiredClass } from '../../src/core/identify/undersizedParts.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
 import { PRESETS, type Preset } from '../../src/core/params/presets.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'

@@ -5,7 +5,7 @@ import { issueCertificate } from '../../src/core/certificate/issueCertificate.ts
 import { judgeRun } from '../../src/core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { copyBandwidth, expectedRate } from '../../src/core/identify/expected.ts'
-import { requiredClass } from '../../src/core/identify/sizeClass.ts'
+import { requiredClass } from '../../src/core/identify/undersizedParts.ts'
 import type { Inventory } from '../../src/core/inventory/inventory.ts'
 import type { ProtocolVersion } from '../../src/core/params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'

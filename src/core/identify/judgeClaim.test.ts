@@ -8,7 +8,7 @@ import { expectedBandwidth, expectedRate } from './expected.ts'
 import { judgeClaim } from './judgeClaim.ts'
 import type { MeasuredGpu } from './measured.ts'
 import { parseClaim } from './parseClaim.ts'
-import { requiredClass } from './sizeClass.ts'
+import { requiredClass } from './undersizedParts.ts'
 
 let catalogue: Catalogue
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import type { ProtocolVersion } from '../params/constants.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { type ClaimAnswer, type ClaimReason, type ClaimVerdict, claimReason } from './claimReasons.ts'
+import { deviceReasons } from './deviceReasons.ts'
 import { type GpuIdentity, identifyGpu } from './identifyGpu.ts'
-import { judgeDevice } from './judgeDevice.ts'
 import { cleanMeasured, type MeasuredGpu } from './measured.ts'
 import type { Claim } from './parseClaim.ts'
 
@@ -53,7 +53,7 @@ export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion)
   const reasons = shown.flatMap((measured, device) => {
     const beside = classed.filter((_, i) => i !== device)
     const { shares } = identities[device]!
-    return judgeDevice({
+    return deviceReasons({
       device,
       measured,
       identity: seen[device]!,

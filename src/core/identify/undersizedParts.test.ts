@@ -7,7 +7,7 @@ import { type PlanInputs, partKey } from '../proof/planPart.ts'
 import { chooseSize, planSizing } from '../proof/planRun.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { expectedRate } from './expected.ts'
-import { requiredClass, undersizedParts } from './sizeClass.ts'
+import { requiredClass, undersizedParts } from './undersizedParts.ts'
 
 let catalogue: Catalogue
 beforeAll(async () => {
