@@ -82,7 +82,7 @@ describe('another back end is one folder and one line', () => {
     const earned = scoreInput({ judgement, registered: false, allocated: false })
     const config = defaultScoreConfig(catalogue)
     // Full marks for what these toys do, so that what they are paid is not lost in rounding.
-    const reference = { ...config.reference, rates: { ...config.reference.rates, ...earned.gpu?.value.rates } }
+    const reference = { ...config.reference, rates: { ...config.reference.rates, ...earned.gpu?.rates } }
     expect(scoreBox(earned, { ...config, reference }).score).toBeGreaterThan(0)
     expect(earned).toEqual(
       scoreInput({ judgement: (await run('unheardof')).judgement, registered: false, allocated: false }),

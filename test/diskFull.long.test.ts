@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import type { VerifyJob } from '../src/apps/validator/fleet/fleet.ts'
 import { runFleet } from '../src/apps/validator/fleet/runFleet.ts'
+import { claimed, inferred } from '../src/core/params/provenance.ts'
 import { openEmbedded } from '../src/drivers/store/openEmbedded.ts'
 import { systemRandomness } from '../src/drivers/system/systemRandomness.ts'
 import { testDeps, testRules } from './support/fleetKit.ts'
@@ -40,13 +41,13 @@ test.skipIf(disk === null)('a full disk stops nothing for good: with room again 
       preset: 'tiny',
       proverKey: new Uint8Array(32),
       runId: systemRandomness.bytes(16),
-      inventory: { program: 'sim', devices: [], host: {} },
+      inventory: claimed({ program: 'sim', devices: [], host: {} }),
       judgement: {
         outcome: 'accepted',
         reason: null,
         catalogue: '',
         devices: [],
-        count: { claimed: 1, least: 1, established: false, sentence: '' },
+        count: { claimed: claimed(1), least: inferred(1), established: false, sentence: '' },
         scaling: null,
         claim: null,
       },

@@ -23,14 +23,14 @@ const all = (
   )
 ).flat()
 
-test('row 80: no table names a code that nobody emits', () => {
+test('attack 80: no table names a code that nobody emits', () => {
   const emitted = (code: string) => texts.some((text) => text.includes(`'${code}'`))
   expect(emitted('NOBODY_SAYS_THIS')).toBe(false)
   expect(all.filter(({ code }) => !emitted(code))).toEqual([])
   expect(all.length).toBeGreaterThan(100)
 })
 
-test('row 80: every code that says a card or a box is busy stands in the one table that a prover may quote', () => {
+test('attack 80: every code that says a card or a box is busy stands in the one table that a prover may quote', () => {
   expect(all.filter(({ row, code }) => (row.fleet === 'busy') !== code.endsWith('_BUSY'))).toEqual([])
   expect(all.filter(({ row, path }) => row.fleet === 'busy' && path !== 'ports/faults.ts')).toEqual([])
 })

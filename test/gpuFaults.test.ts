@@ -8,10 +8,10 @@ import { exitOfReport } from '../src/main/exitCodes.ts'
 import type { Device, SeriesTask } from '../src/ports/device.ts'
 import type { TouchstoneError } from '../src/ports/errors.ts'
 import { shippedCatalogue } from './sim/shippedCatalogue.ts'
-import { checkCertificate } from './support/checkCertificate.ts'
 import { useFakeCards } from './support/fakeCards.ts'
 import { fakeNvml } from './support/fakeNvml.ts'
 import { honestProgram } from './support/inProcessBox.ts'
+import { problemOf } from './support/problemOf.ts'
 import { testEngine } from './support/testEngine.ts'
 import { verifyInProcess } from './support/verifyInProcess.ts'
 
@@ -155,7 +155,7 @@ describe('verifying two cards of which one is lost in mid-run', () => {
     expect(faults[0]!.code).toBe('GPU_LOST')
     expect(faults[0]!.text).toMatch(/^card 1 \(NVIDIA Fake\): the card stopped working: .*Xid 74 .*reset or replace/)
     expect(exitOfReport(report, faults.length)).toBe(3)
-    expect(await checkCertificate(certificate, { engine, catalogue })).toBe(null)
+    expect(await problemOf(certificate, { engine, catalogue })).toBe(null)
     await closeAll(devices)
     expect(cards.contexts()).toBe(before)
   })

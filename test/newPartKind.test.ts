@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LeafPosition, OnRoot, SeriesTask } from '../src/ports/device.ts'
-import type * as CheckCertificate from './support/checkCertificate.ts'
 import type * as InProcessBox from './support/inProcessBox.ts'
 import type * as ReferenceDevices from './support/openReferenceDevice.ts'
+import type * as ProblemOf from './support/problemOf.ts'
 import { testEngine } from './support/testEngine.ts'
 import type * as VerifyInProcess from './support/verifyInProcess.ts'
 
@@ -42,12 +42,12 @@ async function kit() {
   const { verifyInProcess } = (await load('verifyInProcess')) as typeof VerifyInProcess
   const { honestProgram } = (await load('inProcessBox')) as typeof InProcessBox
   const { ReferenceDevice } = (await load('openReferenceDevice')) as typeof ReferenceDevices
-  const { checkCertificate } = (await load('checkCertificate')) as typeof CheckCertificate
+  const { problemOf } = (await load('problemOf')) as typeof ProblemOf
   const { shippedCatalogue } = await import('./sim/shippedCatalogue.ts')
   const [engine, catalogue] = [await testEngine(), await shippedCatalogue()]
   const verify = (devices: ReferenceDevices.ReferenceDevice[]) =>
     verifyInProcess({ program: honestProgram({ devices }), catalogue, engine, options: { memory: true } })
-  return { verify, ReferenceDevice, engine, check: (text: string) => checkCertificate(text, { engine, catalogue }) }
+  return { verify, ReferenceDevice, engine, check: (text: string) => problemOf(text, { engine, catalogue }) }
 }
 
 test('a new kind of part is a file and a line: it is planned, run, opened, judged and checked', async () => {
@@ -88,8 +88,8 @@ test('few files name a kind of part; the device port and its drivers have words 
   )
   const naming = files.filter((file) => !own.test(file) && named.test(readFileSync(join(root, 'src', file), 'utf8')))
   expect(naming.sort()).toEqual([
+    'apps/bench/compareProduct.ts',
     'core/certificate/measuredDevices.ts',
     'core/proof/planRun.ts',
-    'main/bench/benchCommand.ts',
   ])
 })

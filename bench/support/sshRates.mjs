@@ -8,11 +8,11 @@ import { PRECISION_NAMES } from '../../dist/core/params/precision.js'
 import { PRESETS } from '../../dist/core/params/presets.js'
 import { figuresOf } from '../../dist/core/proof/figures.js'
 import { openingRanges } from '../../dist/core/proof/openingRanges.js'
-import { loadSigner } from '../../dist/drivers/system/keyFile.js'
+import { loadSigner } from '../../dist/drivers/system/loadSigner.js'
 import { systemClock } from '../../dist/drivers/system/systemClock.js'
 import { systemRandomness } from '../../dist/drivers/system/systemRandomness.js'
 import { openThreadedChecker } from '../../dist/drivers/verifier/openThreadedChecker.js'
-import { openThisMachine } from '../../dist/main/boxes/openBox.js'
+import { openThisMachine } from '../../dist/main/boxes/openThisMachine.js'
 import { cpuTime, sameConditions } from './cpuTime.mjs'
 
 const never = new AbortController().signal

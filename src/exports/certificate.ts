@@ -3,13 +3,12 @@ export {
   type CheckedCertificate,
   type CheckedEvidence,
   type CheckedSummary,
-  checkEvidence,
+  checkCertificate,
   checkSummary,
   type ReaderRules,
-} from '../core/certificate/checkEvidence.ts'
+} from '../core/certificate/checkCertificate.ts'
 export { DOUBTS, type Doubt, type DoubtCode } from '../core/certificate/doubts.ts'
 export { MAX_CERTIFICATE_BYTES } from '../core/certificate/envelope.ts'
-export { judgementProblem } from '../core/certificate/judgementProblem.ts'
 export type { DeviceJudgement, Judgement } from '../core/certificate/judgeRun.ts'
 export { type CertificateProblem, PROBLEMS, type ProblemCode } from '../core/certificate/problems.ts'
 export type { ReadCertificate } from '../core/certificate/readCertificate.ts'

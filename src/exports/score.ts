@@ -1,7 +1,18 @@
 /** Proven facts to one score that explains itself, and what a box lacks to join. */
-export { type BoxFacts, checkRequirements, type Missing, type Requirements } from '../core/score/checkRequirements.ts'
+export {
+  type Claimed,
+  claimed,
+  type Fact,
+  fact,
+  type Inferred,
+  inferred,
+  type Measured,
+  measured,
+  type Proven,
+  proven,
+} from '../core/params/provenance.ts'
+export { checkRequirements, type Missing, type Requirements } from '../core/score/checkRequirements.ts'
 export { defaultScoreConfig } from '../core/score/defaultScoreConfig.ts'
-export { type Claimed, claimed, type Fact, type Measured, measured, type Proven, proven } from '../core/score/fact.ts'
 export { gpuTotals, type ScoredDevice } from '../core/score/gpuTotals.ts'
 export { readScoreConfig, ScoreConfigError } from '../core/score/readScoreConfig.ts'
 export {

@@ -4,19 +4,20 @@ import { equalBytes } from '../core/bytes/bytes.ts'
 import { fromHex } from '../core/bytes/hex.ts'
 import {
   type CheckedEvidence,
-  checkEvidence,
+  checkCertificate,
   checkSummary,
   type ReaderRules,
-} from '../core/certificate/checkEvidence.ts'
-import { counterSign, MAX_CERTIFICATE_BYTES } from '../core/certificate/envelope.ts'
-import type { CertificateProblem } from '../core/certificate/problems.ts'
+  refused,
+} from '../core/certificate/checkCertificate.ts'
+import { counterSign, MAX_CERTIFICATE_BYTES, tooLarge } from '../core/certificate/envelope.ts'
+import { type CertificateProblem, isProblem } from '../core/certificate/problems.ts'
 import { issueSummary } from '../core/certificate/summary.ts'
 import { openingRanges, sampleRanges } from '../core/proof/openingRanges.ts'
 import type { Run } from '../core/proof/verifyPart.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
-import { loadSigner } from '../drivers/system/keyFile.ts'
 import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
 import { loadRevocations } from '../drivers/system/loadRevocations.ts'
+import { loadSigner } from '../drivers/system/loadSigner.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
 import { writeAside } from '../drivers/system/writeAside.ts'
@@ -98,17 +99,15 @@ const addKey = (text: string, before: readonly Uint8Array[] = []): Uint8Array[] 
 async function check(file: string, flags: CheckFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
   const rules = await readerRules(flags, homeFolder(env))
   const openings = { all: 0, checked: 0 }
-  const text = readText(file)
-  const full = flags.full === undefined ? null : readText(flags.full)
-  const tooLarge = [text, full].find((read) => typeof read === 'object' && read !== null)
-  const checked: CheckedEvidence = tooLarge
-    ? { kind: 'refused', problem: tooLarge as CertificateProblem, doubts: [] }
-    : await withChecker(flags, openings, env, signal, (checkRun) =>
-        full === null
-          ? checkEvidence(text as string, rules, checkRun)
-          : checkSummary(text as string, full as string, rules, checkRun),
-      )
-  writeSigned((full ?? text) as string, checked, flags, homeFolder(env))
+  const given = readBytes(file)
+  const full = flags.full === undefined ? null : readBytes(flags.full)
+  const checked = await withChecker(flags, openings, env, signal, async (checkRun): Promise<CheckedEvidence> => {
+    if (isProblem(given)) return refused(given)
+    if (full === null) return checkCertificate(given, rules, checkRun)
+    return isProblem(full) ? refused(full) : checkSummary(given, full, rules, checkRun)
+  })
+  const signed = full ?? given
+  if (!isProblem(signed)) writeSigned(signed, checked, flags, homeFolder(env))
   const shown = { file, checked, openings, catalogue: rules.catalogue, nowMs: rules.nowMs }
   if (flags.json) process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
   else showCheck(shown, openTerminal(process.stdout, env))
@@ -116,10 +115,16 @@ async function check(file: string, flags: CheckFlags, { env }: CommandContext, s
 }
 
 /** What the owner of a key adds to a file that holds: a summary, or a signature. */
-function writeSigned(text: string, checked: CheckedEvidence, { summary, countersign }: CheckFlags, home: string): void {
+function writeSigned(
+  file: Uint8Array,
+  checked: CheckedEvidence,
+  { summary, countersign }: CheckFlags,
+  home: string,
+): void {
   if (summary === undefined && countersign === undefined) return
   const signer = loadSigner(home, 'validator', systemRandomness)
   if (checked.kind !== 'certificate' || checked.problem) return
+  const text = Buffer.from(file).toString('latin1')
   if (summary !== undefined) {
     const isOurs = checked.read.signerKeys.some((key) => equalBytes(key, signer.publicKey))
     const written = isOurs ? issueSummary(checked.read, text, signer) : null
@@ -149,15 +154,13 @@ async function readerRules(flags: CheckFlags, home: string): Promise<ReaderRules
 }
 
 /** Looks at the size first: what is too large is never read. */
-function readText(file: string) {
+function readBytes(file: string): Uint8Array | CertificateProblem {
   let descriptor: number | null = null
   try {
     descriptor = openSync(file, 'r')
     const stats = fstatSync(descriptor)
     if (!stats.isFile()) throw new Error('EISDIR')
-    if (stats.size > MAX_CERTIFICATE_BYTES)
-      return { code: 'TOO_LARGE', got: stats.size, expected: MAX_CERTIFICATE_BYTES } as const
-    return readFileSync(descriptor, 'latin1')
+    return stats.size > MAX_CERTIFICATE_BYTES ? tooLarge(stats.size) : readFileSync(descriptor)
   } catch (cause) {
     throw fault('NOT_READABLE', { file }, cause)
   } finally {
@@ -165,7 +168,7 @@ function readText(file: string) {
   }
 }
 
-type CheckRun = Parameters<typeof checkEvidence>[2]
+type CheckRun = Parameters<typeof checkCertificate>[2]
 
 async function withChecker<T>(
   flags: CheckFlags,
@@ -201,7 +204,6 @@ async function withChecker<T>(
 
 /** Uniform enough for a sample: 48 random bits scaled down. */
 const drawBelow = (below: number): number => {
-  const [a, b, c, d, e, f] = systemRandomness.bytes(6) as unknown as number[]
-  const value = ((((a! * 256 + b!) * 256 + c!) * 256 + d!) * 256 + e!) * 256 + f!
+  const value = systemRandomness.bytes(6).reduce((sum, byte) => 256 * sum + byte, 0)
   return Math.floor((value / 2 ** 48) * below)
 }

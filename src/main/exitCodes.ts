@@ -1,5 +1,5 @@
 import type { BoxReport } from '../apps/validator/verifyBox.ts'
-import type { CheckedEvidence } from '../core/certificate/checkEvidence.ts'
+import type { CheckedEvidence } from '../core/certificate/checkCertificate.ts'
 import type { Judgement } from '../core/certificate/judgeRun.ts'
 
 /** What scripts can trust: every command ends with one of these. */

@@ -5,7 +5,7 @@ import { explainReason } from '../../src/core/proof/reasons.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import type { TouchstoneError } from '../../src/ports/errors.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
-import { checkCertificate } from '../support/checkCertificate.ts'
+import { problemOf } from '../support/problemOf.ts'
 import { seededRandomness, uniformFrom } from '../support/seededRandomness.ts'
 import { testEngine } from '../support/testEngine.ts'
 import { outcomeOf, verifyInProcess } from '../support/verifyInProcess.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 /** What a stranger finds in the certificate of the run. */
 async function certificateSays({ certificate }: BoxReport): Promise<string> {
-  const problem = await checkCertificate(certificate, { engine, catalogue })
+  const problem = await problemOf(certificate, { engine, catalogue })
   return problem ? (problem.reason?.code ?? problem.code) : 'ACCEPTED'
 }
 

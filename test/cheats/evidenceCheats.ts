@@ -4,14 +4,14 @@ import { type Judgement, judgeRun } from '../../src/core/certificate/judgeRun.ts
 import type { Statement } from '../../src/core/certificate/statement.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { copyBandwidth, expectedRate } from '../../src/core/identify/expected.ts'
-import { requiredClass } from '../../src/core/identify/sizeClass.ts'
+import { requiredClass } from '../../src/core/identify/undersizedParts.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
 import { PRESETS, type Preset } from '../../src/core/params/presets.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { modelOf } from '../sim/shippedCatalogue.ts'
-import { checkCertificate } from '../support/checkCertificate.ts'
 import { honestProgram } from '../support/inProcessBox.ts'
 import { openReferenceDevice } from '../support/openReferenceDevice.ts'
+import { problemOf } from '../support/problemOf.ts'
 import { type SyntheticCard, type SyntheticRun, syntheticRun } from '../support/syntheticRun.ts'
 import { testSigner } from '../support/testSigner.ts'
 import { VALIDATOR, verifyInProcess } from '../support/verifyInProcess.ts'
@@ -92,7 +92,7 @@ async function forge(
   const payload = fromBase64(JSON.parse(await genuineCertificate(kit)).payload)!
   const statement = JSON.parse(new TextDecoder().decode(payload)) as Mutable<Statement>
   change(statement)
-  const problem = await checkCertificate(sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer), kit)
+  const problem = await problemOf(sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer), kit)
   return problem ? (problem.reason?.code ?? problem.code) : 'VALID'
 }
 

@@ -7,9 +7,9 @@ import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { encodeFrame } from '../../src/core/wire/frames.ts'
 import type { Answer } from '../../src/core/wire/messages.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
-import { checkCertificate } from '../support/checkCertificate.ts'
 import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
 import { openReferenceDevice } from '../support/openReferenceDevice.ts'
+import { problemOf } from '../support/problemOf.ts'
 import { testEngine } from '../support/testEngine.ts'
 import { outcomeOf, VALIDATOR, verifyInProcess } from '../support/verifyInProcess.ts'
 
@@ -138,7 +138,7 @@ test('attack 49, property: a validator that changes any one field is found out, 
       const changed = JSON.stringify(put(statement, way, edit))
       fc.pre(changed !== JSON.stringify(statement))
       const text = sealEnvelope(new TextEncoder().encode(changed), VALIDATOR)
-      const problem = await checkCertificate(text, { engine, catalogue })
+      const problem = await problemOf(text, { engine, catalogue })
       if (problem === null) expect(way.join('.')).toMatch(VOUCHED)
     }),
     { numRuns: 60 },
@@ -152,18 +152,18 @@ test('attacks 49 and 82: what a signer infers has the form of a judgement, and t
   const other = put(statement, ['predicate', 'judgement', 'catalogue'], () => '00'.repeat(32))
   const sold = put(other, ['predicate', 'claims', 'text'], () => 'x')
   const withClaim = (claim: Json) => put(sold, ['predicate', 'judgement', 'claim'], () => claim)
-  const problemOf = async (value: Json) => {
+  const codeOf = async (value: Json) => {
     const text = sealEnvelope(new TextEncoder().encode(JSON.stringify(value)), VALIDATOR)
-    return (await checkCertificate(text, { engine, catalogue }))?.code ?? null
+    return (await problemOf(text, { engine, catalogue }))?.code ?? null
   }
   const finding = { code: 'FITS_CLAIM', verdict: 'matches', device: 0, got: 'A', expected: 'A' }
-  expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: [finding] }))).toBe('WRONG_CATALOGUE')
+  expect(await codeOf(withClaim({ text: 'x', verdict: 'matches', reasons: [finding] }))).toBe('WRONG_CATALOGUE')
   for (const strange of ['so', { ...finding, code: 'SO' }, { ...finding, more: 1 }])
-    expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: [strange] }))).toBe('MALFORMED')
-  expect(await problemOf(withClaim({ text: 'x', verdict: 'matches', reasons: 5 }))).toBe('MALFORMED')
-  expect(await problemOf(withClaim({ text: 'x', verdict: { a: 1 }, reasons: [] }))).toBe('MALFORMED')
+    expect(await codeOf(withClaim({ text: 'x', verdict: 'matches', reasons: [strange] }))).toBe('MALFORMED')
+  expect(await codeOf(withClaim({ text: 'x', verdict: 'matches', reasons: 5 }))).toBe('MALFORMED')
+  expect(await codeOf(withClaim({ text: 'x', verdict: { a: 1 }, reasons: [] }))).toBe('MALFORMED')
   const device = ['predicate', 'judgement', 'devices', 0]
-  expect(await problemOf(put(other, [...device, 'identity', 'closest'], () => 5))).toBe('MALFORMED')
-  expect(await problemOf(put(other, [...device, 'memory'], () => ({ status: 7 })))).toBe('MALFORMED')
-  expect(await problemOf(put(other, ['predicate', 'judgement', 'count'], () => null))).toBe('MALFORMED')
+  expect(await codeOf(put(other, [...device, 'identity', 'closest'], () => 5))).toBe('MALFORMED')
+  expect(await codeOf(put(other, [...device, 'memory'], () => ({ status: 7 })))).toBe('MALFORMED')
+  expect(await codeOf(put(other, ['predicate', 'judgement', 'count'], () => null))).toBe('MALFORMED')
 })

@@ -3,10 +3,10 @@ import { fromBase64 } from '../../src/core/bytes/base64.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import {
   type CheckedEvidence,
-  checkEvidence,
+  checkCertificate,
   checkSummary,
   type ReaderRules,
-} from '../../src/core/certificate/checkEvidence.ts'
+} from '../../src/core/certificate/checkCertificate.ts'
 import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
 import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
 import { readCertificate } from '../../src/core/certificate/readEvidence.ts'
@@ -17,7 +17,7 @@ import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
 import type { PlannedPart } from '../../src/core/proof/partKinds.ts'
 import { exitOfCheck } from '../../src/main/exitCodes.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
-import { readerRules } from '../support/checkCertificate.ts'
+import { fileOf, readerRules } from '../support/problemOf.ts'
 import { asVersion1, PROVER, resigned, type Synthetic, syntheticCertificate } from '../support/syntheticCertificate.ts'
 import { testSigner } from '../support/testSigner.ts'
 import { VALIDATOR } from '../support/verifyInProcess.ts'
@@ -34,7 +34,7 @@ const made = (given: Partial<Synthetic>) =>
 
 /** The openings are somebody else's test; here they hold. */
 const check = (text: string, rules: Partial<ReaderRules> = {}) =>
-  checkEvidence(text, { ...readerRules(catalogue), ...rules }, async () => null)
+  checkCertificate(fileOf(text), { ...readerRules(catalogue), ...rules }, async () => null)
 
 const endOf = (checked: CheckedEvidence): string =>
   [exitOfCheck(checked), checked.problem?.code, ...checked.doubts.map(({ code }) => code)].filter(Boolean).join(' ')
@@ -258,7 +258,9 @@ describe('attack 85: a summary that does not belong to its file', () => {
   const summaryOf = (text: string, signer = VALIDATOR) =>
     issueSummary(readCertificate(text, () => true) as ReadCertificate, text, signer)!
   const withFull = async (summary: string, full = honest, rules: Partial<ReaderRules> = {}) =>
-    endOf(await checkSummary(summary, full, { ...readerRules(catalogue), ...rules }, async () => null)) || '0'
+    endOf(
+      await checkSummary(fileOf(summary), fileOf(full), { ...readerRules(catalogue), ...rules }, async () => null),
+    ) || '0'
 
   test('alone it is the word of its signer, with its certificate it is checked', async () => {
     const summary = summaryOf(honest)

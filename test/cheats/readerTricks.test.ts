@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import {
   type CheckedEvidence,
-  checkEvidence,
+  checkCertificate,
   checkSummary,
   type ReaderRules,
-} from '../../src/core/certificate/checkEvidence.ts'
+} from '../../src/core/certificate/checkCertificate.ts'
 import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
 import { readCertificate } from '../../src/core/certificate/readEvidence.ts'
 import { issueSummary } from '../../src/core/certificate/summary.ts'
@@ -14,7 +14,7 @@ import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import type { PlannedPart } from '../../src/core/proof/partKinds.ts'
 import { exitOfCheck } from '../../src/main/exitCodes.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
-import { readerRules } from '../support/checkCertificate.ts'
+import { fileOf, readerRules } from '../support/problemOf.ts'
 import { asVersion1, resigned, type Synthetic, syntheticCertificate } from '../support/syntheticCertificate.ts'
 import { testSigner } from '../support/testSigner.ts'
 import { VALIDATOR } from '../support/verifyInProcess.ts'
@@ -39,9 +39,9 @@ const endOf = (checked: CheckedEvidence): string =>
   '0'
 /** The openings are somebody else's test; here they hold. */
 const end = async (text: string, rules: Partial<ReaderRules> = {}) =>
-  endOf(await checkEvidence(text, { ...readerRules(catalogue), ...rules }, async () => null))
+  endOf(await checkCertificate(fileOf(text), { ...readerRules(catalogue), ...rules }, async () => null))
 const endWithFull = async (summary: string, full: string, rules: Partial<ReaderRules> = {}) =>
-  endOf(await checkSummary(summary, full, { ...readerRules(catalogue), ...rules }, async () => null))
+  endOf(await checkSummary(fileOf(summary), fileOf(full), { ...readerRules(catalogue), ...rules }, async () => null))
 
 describe('attack 102: a summary in the names of a foreign catalogue', () => {
   /** The right cards under the right ids, which the reader finds too, but what a buyer reads is another name. */

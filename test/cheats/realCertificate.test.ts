@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromBase64, toBase64 } from '../../src/core/bytes/base64.ts'
 import { fromHex } from '../../src/core/bytes/hex.ts'
-import { checkEvidence, checkSummary } from '../../src/core/certificate/checkEvidence.ts'
+import { checkCertificate, checkSummary } from '../../src/core/certificate/checkCertificate.ts'
 import { judgementProblem } from '../../src/core/certificate/judgementProblem.ts'
 import { judgeRun } from '../../src/core/certificate/judgeRun.ts'
 import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
@@ -14,7 +14,7 @@ import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { type OpeningRange, type Run, verifyOpenings } from '../../src/core/proof/verifyPart.ts'
 import { seededUniform } from '../sim/gpuMeasurements.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
-import { readerRules } from '../support/checkCertificate.ts'
+import { fileOf, readerRules } from '../support/problemOf.ts'
 import { testEngine } from '../support/testEngine.ts'
 
 /** A mainnet run on an NVIDIA H200, as its validator issued it. */
@@ -72,10 +72,10 @@ describe('the certificate of a real card', () => {
       const [stated, ours] = [judged(catalogue), judged(other)]
       expect(stated.devices[0]!.memory!.floorBytes).toBeLessThan(ours.devices[0]!.memory!.floorBytes!)
       const predicate = structuredClone(read.statement.predicate)
-      predicate.claims.text = null
-      const issued = { ...predicate, judgement: stated as unknown as typeof predicate.judgement }
+      Object.assign(predicate.claims, { text: null })
+      const issued = { ...predicate, judgement: stated }
       const certificate = { ...read, preset, statement: { ...read.statement, predicate: issued } }
-      expect(judgementProblem(certificate, other, null)).toEqual({ problem: null, recomputed: false })
+      expect(judgementProblem(certificate, other, null)).toMatchObject({ problem: null, recomputed: false })
     }
   })
 
@@ -118,7 +118,7 @@ describe('the second certificate of a real card', () => {
   const none = async () => null
 
   test('holds with its summary, is as claimed, and leaves no doubt', async () => {
-    const checked = await checkSummary(summary, full, rules(await shippedCatalogue()), none)
+    const checked = await checkSummary(fileOf(summary), fileOf(full), rules(await shippedCatalogue()), none)
     expect(checked).toMatchObject({ kind: 'certificate', problem: null, doubts: [], recomputed: true })
     expect(checked).toMatchObject({ ours: { outcome: 'accepted', claim: { verdict: 'matches' } } })
   })
@@ -130,13 +130,13 @@ describe('the second certificate of a real card', () => {
       models: catalogue.models.filter(({ id }) => !pattern.test(id)),
     })
     const doubtsBy = async (by: Catalogue) =>
-      (await checkEvidence(full, rules(by), none)).doubts.map(({ code }) => code)
+      (await checkCertificate(fileOf(full), rules(by), none)).doubts.map(({ code }) => code)
     expect(await doubtsBy(without(/^t4$/))).toEqual([])
     expect(await doubtsBy(without(/^(gh200|h200)/))).toEqual(['CATALOGUES_DIFFER'])
   })
 
   test('attack 84: it expires', async () => {
     const later = { ...rules(await shippedCatalogue()), nowMs: issued + 31 * 86_400_000 }
-    expect((await checkEvidence(full, later, none)).doubts.map(({ code }) => code)).toEqual(['EXPIRED'])
+    expect((await checkCertificate(fileOf(full), later, none)).doubts.map(({ code }) => code)).toEqual(['EXPIRED'])
   })
 })

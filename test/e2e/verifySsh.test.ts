@@ -97,10 +97,10 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     ])
     expect([told.code, told.out]).toEqual([3, ''])
     // Whichever of these it is on the machine that runs this: no driver, no card, or not so many.
-    expect(told.err).toMatch(/cannot go on: .* \[(NO_GPU_DRIVER|NO_GPU|GPU_CALL_FAILED)\] \[PROVER_FAULT\]\nnext: Mend/)
+    expect(told.err).toMatch(/cannot go on: .* \[(NO_GPU_DRIVER|NO_GPU|GPU_CALL_FAILED)\] \[PROVER_FAULT\]\nnext: Fix/)
     expect([crashed.code, crashed.out]).toEqual([3, ''])
     expect(crashed.err).toMatch(
-      /ended with exit code 1 .*Cannot find module '\/nowhere.*\[PROVER_DID_NOT_START\]\nnext: Mend/,
+      /ended with exit code 1 .*Cannot find module '\/nowhere.*\[PROVER_DID_NOT_START\]\nnext: Fix/,
     )
     expect(readdirSync(home)).toEqual([])
   })

@@ -9,9 +9,10 @@ import { identifyByRates, isOwnMemory } from '../../src/core/identify/identifyBy
 import { type GpuIdentity, identifyGpu } from '../../src/core/identify/identifyGpu.ts'
 import { judgeClaim } from '../../src/core/identify/judgeClaim.ts'
 import { cleanMeasured, type MeasuredGpu } from '../../src/core/identify/measured.ts'
-import { requiredClass } from '../../src/core/identify/sizeClass.ts'
 import { suppliedPerSecond, suppliers } from '../../src/core/identify/supplied.ts'
+import { requiredClass } from '../../src/core/identify/undersizedParts.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
+import { proven } from '../../src/core/params/provenance.ts'
 import {
   inventCard,
   mixCards,
@@ -41,13 +42,15 @@ function disturbed(given: MeasuredGpu, model: GpuModel, catalogue: Catalogue, un
   const one = (chance: number) => uniform() < chance
   const factor = one(0.2) ? 0.4 + 0.8 * uniform() : 1
   const shown = Object.entries(given.rates ?? {}).filter(() => !one(0.07)) as [Precision, number][]
-  const rates = Object.fromEntries(shown.map(([name, rate]) => [name, Math.floor(rate * factor)]))
-  const classes = Object.fromEntries(
+  const rates: Partial<Record<Precision, number>> = Object.fromEntries(
+    shown.map(([name, rate]) => [name, Math.floor(rate * factor)]),
+  )
+  const classes: Partial<Record<Precision, number>> = Object.fromEntries(
     shown.map(([name]) => [name, (requiredClass(model, name, catalogue.rules) ?? 4096) / (one(0.01) ? 2 : 1)]),
   )
   const hasMemory = given.memoryBytes !== undefined && given.bandwidth !== undefined && !one(0.05)
   const slower = one(0.1) ? 0.5 + uniform() : 1
-  return {
+  return proven({
     kind: one(0.01) ? 'cpu' : 'gpu',
     rates,
     classes,
@@ -58,7 +61,7 @@ function disturbed(given: MeasuredGpu, model: GpuModel, catalogue: Catalogue, un
     ...(one(0.95) ? { bindRate: Math.floor((rates.int8 ?? 1e13) * (one(0.1) ? 0.3 * uniform() : 0.5)) } : {}),
     ...(one(0.2) ? { sustainedShare: Math.floor(1000 - 250 * uniform()) / 1000 } : {}),
     ...(one(0.1) ? { scaling: Math.floor(1000 - 300 * uniform()) / 1000 } : {}),
-  }
+  })
 }
 
 function makeCase(catalogue: Catalogue, uniform: Uniform): Case {
@@ -70,7 +73,7 @@ function makeCase(catalogue: Catalogue, uniform: Uniform): Case {
     if (kind < 0.12) return mixCards(catalogue, uniform, noise)
     const drawn = kind < 0.2 ? pick(catalogue.models, uniform) : model
     const card = simulateCard(drawn, catalogue.rules, uniform, noise)
-    return uniform() < 0.5 ? { ...card, memoryBytes: 0.95 * drawn.memoryBytes } : card
+    return uniform() < 0.5 ? { ...card, memoryBytes: proven(0.95 * drawn.memoryBytes) } : card
   }
   const devices = Array.from({ length: uniform() < 0.9 ? 1 : 2 + Math.floor(2 * uniform()) }, () =>
     disturbed(draw(), model, catalogue, uniform),
@@ -107,7 +110,12 @@ function memoryOf({ devices, claimed, passes }: Case, models: readonly GpuModel[
     const perSecond = suppliedPerSecond(cards, 32768, catalogue.rules, rates.int8)
     return Math.max(0, Math.floor(memoryBytes - perSecond * (passes.elapsedUs / 1e6 / passes.count)))
   }
-  const isOwn = isOwnMemory({ heldBytes: memoryBytes, perSecond: bandwidth }, cardBy[2], catalogue.rules, 2)
+  const isOwn = isOwnMemory(
+    { heldBytes: proven(Number(memoryBytes)), perSecond: proven(Number(bandwidth)) },
+    cardBy[2],
+    catalogue.rules,
+    2,
+  )
   return { memoryCard: cardBy[2].counted?.id ?? null, isOwn, floorBytes: floor(2), floorBytesVersion1: floor(1) }
 }
 

@@ -2,6 +2,7 @@ import type { Catalogue, CatalogueRules, GpuModel } from '../../src/core/identif
 import type { MeasuredGpu } from '../../src/core/identify/measured.ts'
 import { prepareModel } from '../../src/core/identify/prepareModel.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
+import { proven } from '../../src/core/params/provenance.ts'
 
 /** Uniform in [0, 1). */
 export type Uniform = () => number
@@ -37,12 +38,12 @@ export function simulateCard(model: GpuModel, rules: CatalogueRules, uniform: Un
   const { own, ways, bandwidth } = prepareModel(model, rules)
   const rates: Partial<Record<Precision, number>> = {}
   for (const name of own) rates[name] = noisy(ways[name][0]!.expected.centre)
-  return {
+  return proven({
     rates,
     declined: PRECISION_NAMES.filter((name) => rates[name] === undefined),
     memoryBytes: model.memoryBytes * HELD_SHARE * (1 - Math.abs(1 - noise(uniform))),
     ...(bandwidth === null ? {} : { bandwidth: noisy(bandwidth.centre) }),
-  }
+  })
 }
 
 const between = (uniform: Uniform, low: number, high: number): number => low * (high / low) ** uniform()
@@ -50,7 +51,7 @@ const between = (uniform: Uniform, low: number, high: number): number => low * (
 /** A card that does not exist: speed, ratios between precisions, memory and bandwidth drawn over the whole market. */
 export function inventCard(uniform: Uniform): MeasuredGpu {
   const fp16 = between(uniform, 8e12, 2e15)
-  return {
+  return proven({
     rates: {
       fp16,
       bf16: fp16 * between(uniform, 0.9, 1.1),
@@ -60,7 +61,7 @@ export function inventCard(uniform: Uniform): MeasuredGpu {
     },
     memoryBytes: between(uniform, 4e9, 3e11),
     bandwidth: between(uniform, 1e11, 1e13),
-  }
+  })
 }
 
 /** A harder one: the rates of one real card with the memory of another and the bandwidth of a third. */

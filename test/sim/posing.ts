@@ -6,6 +6,7 @@ import { prepareModel } from '../../src/core/identify/prepareModel.ts'
 import { suppliedPerSecond } from '../../src/core/identify/supplied.ts'
 import { MAX_K, type ProtocolVersion } from '../../src/core/params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
+import { proven } from '../../src/core/params/provenance.ts'
 
 /** §7: a pass that walks from partner to readers reads 1.08 tiles of the two that are counted. */
 const READ_ORDER = 2 / 1.08
@@ -68,13 +69,13 @@ function measurement({ box, claimed }: Pair, mode: PosingMode, attempt: Attempt,
   const fastest =
     bandwidthOf(box, catalogue) * (mode === 'withholds' || mode === 'withholds and slows down' ? 1 : READ_ORDER)
   const bandwidth = slows ? Math.min(fastest, attempt.bandwidthAim * bandwidthOf(claimed, catalogue)) : fastest
-  return {
+  return proven({
     rates,
     declined: PRECISION_NAMES.filter((name) => rates[name] === undefined),
     memoryBytes: heldBytes({ box, claimed }, { mode, bandwidth, catalogue }),
     bandwidth,
     bindRate: 0.5 * (rates.int8 ?? 1e12),
-  }
+  })
 }
 
 interface Passes {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { claimed } from '../../src/core/params/provenance.ts'
 import type { BoxFilter, Finish, Store, TakenJob } from '../../src/ports/store.ts'
 import { entry, failedBox, finishOf, job, resultOf } from '../support/storeFixtures.ts'
 
@@ -8,7 +9,7 @@ export interface StoreUnderTest {
   end(): Promise<void>
 }
 
-const inventory = {
+const inventory = claimed({
   program: 'touchstone 0.1.0',
   devices: [
     {
@@ -22,7 +23,7 @@ const inventory = {
     },
   ],
   host: { cores: 8 },
-}
+})
 
 const all = { after: null, limit: 100 }
 const owner = 'validator-a'

@@ -1,6 +1,6 @@
 import { serveProver } from '../../src/apps/prover/serveProver.ts'
 import type { Signer } from '../../src/core/bytes/ed25519.ts'
-import type { Inventory } from '../../src/core/inventory/inventory.ts'
+import type { OwnInventory } from '../../src/core/inventory/inventory.ts'
 import { encodeFrame, FrameDecoder } from '../../src/core/wire/frames.ts'
 import { ANSWERS, type Answer, ORDERS, type Order } from '../../src/core/wire/messages.ts'
 import type { Device } from '../../src/ports/device.ts'
@@ -21,11 +21,11 @@ export type ProverProgram = (io: ProgramIo, signal: AbortSignal) => Promise<void
 export interface HonestOptions {
   readonly devices: readonly Device[]
   readonly signer?: Signer
-  readonly inventory?: Partial<Inventory>
+  readonly inventory?: Partial<OwnInventory>
   readonly host?: HostLanes
 }
 
-const inventoryOf = (devices: readonly Device[]): Inventory => ({
+const inventoryOf = (devices: readonly Device[]): OwnInventory => ({
   program: 'touchstone prover',
   devices: devices.map(({ facts }) => ({ ...facts, precisions: [...facts.precisions] })),
   host: {},

@@ -5,11 +5,12 @@ import { issueCertificate } from '../../src/core/certificate/issueCertificate.ts
 import { judgeRun } from '../../src/core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { copyBandwidth, expectedRate } from '../../src/core/identify/expected.ts'
-import { requiredClass } from '../../src/core/identify/sizeClass.ts'
+import { requiredClass } from '../../src/core/identify/undersizedParts.ts'
 import type { Inventory } from '../../src/core/inventory/inventory.ts'
 import type { ProtocolVersion } from '../../src/core/params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
+import { claimed } from '../../src/core/params/provenance.ts'
 import type { Challenge } from '../../src/core/proof/challenge.ts'
 import type { PartEvidence } from '../../src/core/proof/evidence.ts'
 import { devicesOf, fillBytes } from '../../src/core/proof/part.ts'
@@ -58,11 +59,11 @@ export function syntheticCertificate(given: Synthetic): string {
   const card = shownBy(given.shownBy ?? catalogue, id, share)
   const { memoryBytes } = card.model
   const facts = { class: 'gpu' as const, backEnd: 'cuda', name: 'card', memoryBytes, freeBytes: memoryBytes - 2 ** 29 }
-  const inventory: Inventory = {
+  const inventory: Inventory = claimed({
     program: 'test',
     devices: Array.from({ length: devices }, () => ({ ...facts, precisions: card.precisions, details: {} })),
     host: {},
-  }
+  })
   const { openings, partSeconds, sustainedSeconds } = PRESETS.mainnet
   const asked = { preset: PRESETS.mainnet, memory: true, bind: true, openings, partSeconds, sustainedSeconds }
   const size = (precision: Precision) => Math.max(8192, requiredClass(card.model, precision, catalogue.rules) ?? 0)
@@ -163,9 +164,10 @@ export const asVersion1 = (text: string): string =>
   resigned(text, (predicate, statement) => {
     for (const name of ['startedAt', 'notAfter', 'catalogue', 'roundTripUs']) delete predicate[name]
     const inventory = predicate.claims.inventory
-    const older = (inventory.devices as unknown as { class: string; backEnd: string }[]).map(
-      ({ class: _, backEnd, ...facts }) => ({ kind: backEnd, ...facts }),
-    )
+    const older = inventory.devices.map(({ class: _, backEnd, ...facts }: Record<string, unknown>) => ({
+      kind: backEnd,
+      ...facts,
+    }))
     Object.assign(inventory, { devices: older })
     Object.assign(statement, { predicateType: 'urn:touchstone:proof-of-gpu:1' })
   })

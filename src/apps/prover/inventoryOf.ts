@@ -1,5 +1,5 @@
 import { printable } from '../../core/bytes/printable.ts'
-import type { Inventory } from '../../core/inventory/inventory.ts'
+import type { OwnInventory } from '../../core/inventory/inventory.ts'
 import type { DeviceFacts } from '../../ports/device.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 
@@ -7,13 +7,13 @@ export interface Found {
   readonly program: string
   readonly devices: readonly DeviceFacts[]
   /** What the box around the devices says; core/inventory/hostFields says what each field is. */
-  readonly host: Inventory['host']
+  readonly host: OwnInventory['host']
   /** Of devices that could not be opened. */
   readonly faults: readonly unknown[]
 }
 
 /** What the box says of itself, as it is sent. */
-export const inventoryOf = ({ program, devices, host, faults }: Found): Inventory => ({
+export const inventoryOf = ({ program, devices, host, faults }: Found): OwnInventory => ({
   program,
   devices: devices.map((facts) => ({ ...facts, precisions: [...facts.precisions], details: { ...facts.details } })),
   host: faults.length === 0 ? host : { ...host, gpuFaults: printable(faults.map(nameOf).join('; '), 110) },

@@ -1,6 +1,6 @@
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
-import { encodeInventory, type Inventory } from '../../core/inventory/inventory.ts'
+import { encodeInventory, type OwnInventory } from '../../core/inventory/inventory.ts'
 import { decodeChallenge } from '../../core/proof/challenge.ts'
 import { readyMessage } from '../../core/proof/signatures.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
@@ -19,7 +19,7 @@ import { wrongOrder } from './wrongOrder.ts'
 export interface ProverDeps {
   readonly devices: readonly Device[]
   readonly signer: Signer
-  readonly inventory: Inventory
+  readonly inventory: OwnInventory
   /** Left out where nothing but the devices is to be measured. */
   readonly host?: HostLanes
   /** What the validator writes. Its end is the validator's goodbye. */

@@ -1,15 +1,18 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
-import { checkCertificate } from '../../../test/support/checkCertificate.ts'
 import { honestProgram, type ProverProgram, tampered } from '../../../test/support/inProcessBox.ts'
 import { ReferenceDevice } from '../../../test/support/openReferenceDevice.ts'
-import { outcomeOf, verifyInProcess } from '../../../test/support/verifyInProcess.ts'
+import { problemOf } from '../../../test/support/problemOf.ts'
+import { outcomeOf, TINY, verifyInProcess } from '../../../test/support/verifyInProcess.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
-import { decodeInventory, encodeInventory, type Inventory } from '../../core/inventory/inventory.ts'
+import { decodeInventory, encodeInventory, type OwnInventory } from '../../core/inventory/inventory.ts'
 import { referenceEngine } from '../../core/proof/referenceEngine.ts'
 import type { Answer } from '../../core/wire/messages.ts'
 import { fault } from '../../drivers/gpu/cuda/faults.ts'
 import type { LeafPosition, OnRoot, SeriesTask } from '../../ports/device.ts'
+import { type Asking, BoxRun } from './boxRun.ts'
+import type { Conducted } from './exchange.ts'
+import type { Greeting, Line } from './greetProver.ts'
 import type { VerifyOptions } from './verifyBox.ts'
 
 type When = 'prepare' | 'first root' | 'second part' | 'opening' | 'never'
@@ -71,7 +74,7 @@ describe('a card that fails', () => {
       expect(judgement).toMatchObject({ outcome: 'accepted', count: { claimed: 2 } })
       expect(inventory.devices.map(({ name }) => name)).toEqual(['card 0 (Test)', 'card 2 (Test)'])
       expect(faults).toEqual([{ code: 'GPU_LOST', text: 'card 1 (Test): the card stopped working. Reset the card.' }])
-      expect(await checkCertificate(certificate, { engine: referenceEngine, catalogue })).toBe(null)
+      expect(await problemOf(certificate, { engine: referenceEngine, catalogue })).toBe(null)
       const { payload } = JSON.parse(certificate)
       expect(JSON.parse(Buffer.from(payload, 'base64').toString()).predicate.claims.faults).toEqual(faults)
       expect(devices.every(({ releases }) => releases > 0)).toBe(true)
@@ -171,7 +174,19 @@ describe('a card that fails', () => {
   })
 })
 
-function withEach(bytes: Uint8Array, change: Partial<Inventory['devices'][number]>): Uint8Array {
+function withEach(bytes: Uint8Array, change: Partial<OwnInventory['devices'][number]>): Uint8Array {
   const inventory = decodeInventory(bytes)
   return encodeInventory({ ...inventory, devices: inventory.devices.map((device) => ({ ...device, ...change })) })
 }
+
+test('attack 72: a calibration that was not computed is rejected for that, though its prover gave up in it', async () => {
+  const forged = { code: 'OPENING_DOES_NOT_REACH_ROOT', part: 0 } as const
+  const greeting = { inventory: { devices: [{}, {}] } } as unknown as Greeting
+  const line = { signal: new AbortController().signal } as Line
+  const run = new BoxRun({ options: TINY, line, verify: async () => forged, onStep: () => {} })
+  const rejected = { code: 'REFUSED', part: 1, expected: 'roots', got: 'GPU_LOST' } as const
+  const conducted = { rejected, gaveUp: { code: 'GPU_LOST', text: '' }, parts: [{}] } as unknown as Conducted
+  const state = await run.after({ at: 'sizing', greeting } as Asking, conducted)
+  expect(state).toMatchObject({ at: 'over', done: { rejected: { code: forged.code }, gaveUp: null, parts: [] } })
+  expect(run.faults).toEqual([])
+})

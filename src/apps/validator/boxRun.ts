@@ -92,7 +92,7 @@ export class BoxRun {
     const forged = await this.#inputs.verify(conducted)
     if (forged) {
       const caught = { ...forged, got: 'a calibration that was not computed' }
-      return { at: 'over', done: { ...conducted, parts: [], rejected: caught, greeting } }
+      return { at: 'over', done: { ...conducted, parts: [], rejected: caught, gaveUp: null, greeting } }
     }
     if (gaveUp) throw proverFault(gaveUp)
     if (rejected) throw fault('CALIBRATION_FAILED', { reason: rejected.code, why: explainReason(rejected) })
@@ -112,15 +112,10 @@ export class BoxRun {
     // Who gives up because an earlier nonce showed that it is caught is rejected for that (attack 57); and a cheat that
     // sees itself caught could end a later part early to have the run forgotten (attack 55).
     const forged = await verify(done, onStep)
-    if (forged) return this.#over({ ...done, rejected: forged, gaveUp: null })
+    if (forged) return { at: 'over', done: { ...done, rejected: forged, gaveUp: null } }
     if (done.gaveUp) return (await this.#withoutDevice(greeting, done.gaveUp)) ?? { at: 'over', done }
     onStep({ step: 'again' })
     return { ...asking, at: 'again', plan: lengthen(plan, timedParts(timed)) }
-  }
-
-  #over(done: Done): RunState {
-    this.#begun = done
-    return { at: 'over', done }
   }
 
   /** Before any clock has run it is a fault; after that a box cannot take back what it showed, not as busy either (attack 61). */

@@ -22,3 +22,10 @@ export function decodeJson<T>(bytes: Uint8Array, schema: z.ZodType<T>, what: str
   const path = issue?.path.filter((step) => typeof step === 'number' || /^[a-zA-Z]{1,30}$/.test(String(step))).join('.')
   throw new DecodeError(`${what}${path ? ` at ${path}` : ''}: ${issue?.code ?? 'invalid'}`)
 }
+
+/** What was read is not changed. */
+export type DeepReadonly<T> = unknown extends T
+  ? T
+  : T extends string | number | boolean | null | undefined
+    ? T
+    : { readonly [K in keyof T]: DeepReadonly<T[K]> }

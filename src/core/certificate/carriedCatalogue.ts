@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import type { DeepReadonly } from '../bytes/decodeJson.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
 import { catalogueHash } from '../identify/catalogueHash.ts'
 import { parseCatalogue } from '../identify/parseCatalogue.ts'
-import { PRECISION_NAMES } from '../params/precision.ts'
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 
 const positive = (most: number) => z.number().positive().max(most)
 const text = z.string().regex(/^[\x20-\x7e]{1,200}$/)
@@ -14,10 +15,15 @@ const figures = z
       value: positive(1e18),
       basis: z.enum(['datasheet', 'measured']),
       source: id,
-      atLeast: z.literal(true).optional(),
+      atLeast: z.literal(true).exactOptional(),
     }),
   )
   .max(16)
+
+const rates = Object.fromEntries(PRECISION_NAMES.map((name) => [name, figures.exactOptional()])) as Record<
+  Precision,
+  z.ZodExactOptional<typeof figures>
+>
 
 const model = z.strictObject({
   id,
@@ -31,7 +37,7 @@ const model = z.strictObject({
   memoryBytes: positive(2 ** 50),
   memorySource: id,
   bandwidth: figures,
-  rates: z.strictObject(Object.fromEntries(PRECISION_NAMES.map((name) => [name, figures.optional()]))),
+  rates: z.strictObject(rates),
   twins: z.array(id).max(3),
 })
 
@@ -43,12 +49,12 @@ export const catalogueSchema = z.strictObject({
     fp32: z.strictObject({ datasheet: fraction, measured: fraction }),
     bandwidth: z.strictObject({ datasheet: fraction, measured: fraction }),
   }),
-  sources: z.record(id, z.strictObject({ title: text, year: positive(2100), address: text.optional() })),
+  sources: z.record(id, z.strictObject({ title: text, year: positive(2100), address: text.exactOptional() })),
   models: z.array(model).min(1).max(1000),
 })
 
 /** C7: the catalogue the signer judged by travels in the file, so that no later edit of ours takes it away. */
-export function readCarried(carried: z.infer<typeof catalogueSchema>, hash: string): Catalogue | null {
+export function readCarried(carried: DeepReadonly<z.infer<typeof catalogueSchema>>, hash: string): Catalogue | null {
   const models = carried.models.map(({ memoryBytes, memorySource, ...rest }) => ({
     ...rest,
     memory: { bytes: memoryBytes, source: memorySource },

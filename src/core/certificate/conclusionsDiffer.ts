@@ -1,10 +1,10 @@
-import type { DeviceJudgement, Judgement } from './judgeRun.ts'
+import type { StatedJudgement } from './judgementSchema.ts'
 
 /**
  * Where two judgements of one run come to another conclusion: what a buyer would act on. Shares, expected ranges and
  * reasons may differ, and of cards that measure alike either may be named first.
  */
-export function conclusionsDiffer(stated: Judgement, ours: Judgement): string[] {
+export function conclusionsDiffer(stated: StatedJudgement, ours: StatedJudgement): string[] {
   const differs = [
     { what: 'outcome', differ: stated.outcome !== ours.outcome },
     { what: 'claim', differ: stated.claim?.verdict !== ours.claim?.verdict },
@@ -21,7 +21,7 @@ export function conclusionsDiffer(stated: Judgement, ours: Judgement): string[] 
   return differs.filter(({ differ }) => differ).map(({ what }) => what)
 }
 
-type Identity = DeviceJudgement['identity']
+type Identity = StatedJudgement['devices'][number]['identity']
 
 /** The signer said nothing about a card he did not know: that the reader knows it by now is not a contradiction. */
 function sameCard(stated: Identity, ours: Identity): boolean {

@@ -9,6 +9,12 @@ export const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
 /** A run of 32 devices with every part stays below this; anything larger is not read. */
 export const MAX_CERTIFICATE_BYTES = 64 * 2 ** 20
 
+export const tooLarge = (got: number): CertificateProblem => ({
+  code: 'TOO_LARGE',
+  got,
+  expected: MAX_CERTIFICATE_BYTES,
+})
+
 /** C1: so many may sign a certificate of version 2, in the order of their keys. */
 const MOST_SIGNATURES = 8
 
@@ -71,8 +77,7 @@ export interface OpenedEnvelope {
  */
 export function openEnvelope(text: string): OpenedEnvelope | CertificateProblem {
   if (text.length === 0) return { code: 'EMPTY' }
-  if (text.length > MAX_CERTIFICATE_BYTES)
-    return { code: 'TOO_LARGE', got: text.length, expected: MAX_CERTIFICATE_BYTES }
+  if (text.length > MAX_CERTIFICATE_BYTES) return tooLarge(text.length)
   if (!text.startsWith(HEAD)) return { code: 'NOT_A_CERTIFICATE' }
   const payloadEnd = text.indexOf('"', HEAD.length)
   const listStart = payloadEnd + MIDDLE.length

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import { toBase64 } from '../bytes/base64.ts'
 import type { Signer } from '../bytes/ed25519.ts'
 import { toHex } from '../bytes/hex.ts'
@@ -12,7 +11,7 @@ import { partQuery, type Run } from '../proof/verifyPart.ts'
 import { toInstant } from '../units/instants.ts'
 import { sealEnvelope } from './envelope.ts'
 import type { Judgement } from './judgeRun.ts'
-import { PREDICATE_TYPES, STATEMENT_TYPE, type Statement, type statementSchema, statePart } from './statement.ts'
+import { PREDICATE_TYPES, STATEMENT_TYPE, type Statement, statePart } from './statement.ts'
 
 export interface IssueInputs {
   readonly program: string
@@ -47,7 +46,7 @@ export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
   const complete = run.parts.length === run.challenge.parts.length && inputs.resultSignature.length > 0
   const queries = complete ? run.challenge.parts.map((_, p) => partQuery(run, p)) : []
   const validator = complete ? toBase64(signer.sign(resultMessage(run.challenge, queries))) : ''
-  const statement: z.infer<typeof statementSchema> = {
+  const statement: Statement = {
     _type: STATEMENT_TYPE,
     subject: [
       { name: `run ${toHex(run.challenge.runId)}`, digest: { sha256: toHex(challengeHash(canonical)) } },
@@ -65,15 +64,15 @@ export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
       claims: {
         inventory: inputs.inventory,
         text: inputs.claim,
-        telemetry: inputs.telemetry as Statement['predicate']['claims']['telemetry'],
+        telemetry: inputs.telemetry,
         ...(inputs.faults.length > 0 ? { faults: inputs.faults.map(({ code, text }) => ({ code, text })) } : {}),
       },
       figures: figuresOf(run),
-      judgement: inputs.judgement as unknown as Statement['predicate']['judgement'],
+      judgement: inputs.judgement,
       roundTripUs: inputs.roundTripUs,
       startedAt: toInstant(inputs.issuedMs - Math.ceil(1000 * inputs.seconds)),
       notAfter: toInstant(inputs.issuedMs + 1000 * (inputs.validSeconds ?? VALID_SECONDS)),
-      catalogue: inputs.catalogue as unknown as NonNullable<Statement['predicate']['catalogue']>,
+      catalogue: inputs.catalogue,
     },
   }
   return sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer)

@@ -1,64 +1,42 @@
-import type { Catalogue, GpuModel } from '../identify/catalogue.ts'
+import type { Catalogue } from '../identify/catalogue.ts'
 import { catalogueHash } from '../identify/catalogueHash.ts'
 import { type ClaimAnswer, type ClaimReason, claimReason, explainClaim } from '../identify/claimReasons.ts'
 import { type CardCount, countCards } from '../identify/countCards.ts'
 import { identifyByRates, isOwnMemory } from '../identify/identifyByRates.ts'
 import { type GpuIdentity, identifyGpu } from '../identify/identifyGpu.ts'
 import { judgeClaim } from '../identify/judgeClaim.ts'
-import { parseClaim } from '../identify/parseClaim.ts'
-import { undersizedParts } from '../identify/sizeClass.ts'
+import type { MeasuredGpu } from '../identify/measured.ts'
+import { type ParsedClaim, parseClaim } from '../identify/parseClaim.ts'
 import { suppliedPerSecond, suppliers } from '../identify/supplied.ts'
+import { undersizedParts } from '../identify/undersizedParts.ts'
 import type { ProtocolVersion } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
 import type { Preset } from '../params/presets.ts'
+import { claimed, type Inferred, inferred, type Proven, proven } from '../params/provenance.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 import type { DeviceClass } from '../proof/sizeClass.ts'
 import type { Run } from '../proof/verifyPart.ts'
+import type { StatedJudgement } from './judgementSchema.ts'
 import { measuredOf, type ProvenDevice, provenDevices, scalingOf } from './measuredDevices.ts'
 import { fewRounds, shortParts, type Timed } from './shortParts.ts'
 
+type StatedDevice = StatedJudgement['devices'][number]
+type StatedMemory = NonNullable<StatedDevice['memory']>
+
 /** §7: capacity counts as the card's own only when it is read nearly as fast as the card copies. */
-export interface MemoryJudgement {
-  readonly heldBytes: number
-  readonly perSecond: number
-  /** What neither host memory nor recomputation could have supplied; null where no int8 rate was proven. */
-  readonly floorBytes: number | null
-  readonly status: 'proven' | 'held'
-}
+type MemoryJudgement = Proven<Omit<StatedMemory, 'floorBytes'>> & Inferred<Pick<StatedMemory, 'floorBytes'>>
 
-/** Inferred: which card, in whole per cent of confidence. */
-export interface IdentityJudgement {
-  readonly status: GpuIdentity['status'] | 'insecure'
-  readonly model: string | null
-  readonly confidencePercent: number
-  readonly twins: readonly string[]
-  readonly closest: readonly { readonly model: string; readonly confidencePercent: number }[]
-}
-
-export interface DeviceJudgement extends Omit<ProvenDevice, 'memory'> {
+export type DeviceJudgement = Proven<Omit<StatedDevice, 'memory' | 'identity'>> & {
   readonly memory: MemoryJudgement | null
-  /** Bind rate over int8 rate of the same device, in thousandths (§8). */
-  readonly bindShare: number | null
-  readonly identity: IdentityJudgement
-}
-
-export interface ClaimOutcome {
-  readonly text: string
-  readonly verdict: ClaimAnswer
-  /** Data; in version 1 the sentences they are told in. */
-  readonly reasons: readonly (ClaimReason | string)[]
+  readonly identity: Inferred<StatedDevice['identity']>
 }
 
 /** Everything that follows from the evidence. Anyone recomputes it; what is inferred says so. */
-export interface Judgement {
-  readonly outcome: 'accepted' | 'rejected'
-  readonly reason: RejectReason | null
-  readonly catalogue: string
+export type Judgement = Omit<StatedJudgement, 'devices' | 'count' | 'scaling'> & {
   readonly devices: readonly DeviceJudgement[]
-  readonly count: Pick<CardCount, 'claimed' | 'least' | 'established' | 'sentence'>
+  readonly count: Omit<CardCount, 'coveredBy'>
   /** Rates together over rates alone, in thousandths (§8). */
-  readonly scaling: number | null
-  readonly claim: ClaimOutcome | null
+  readonly scaling: Proven | null
 }
 
 export interface JudgeInputs {
@@ -81,45 +59,43 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
   const deviceClasses = inputs.deviceClasses.slice(0, run.challenge.deviceCount)
   const complete = run.parts.length === run.challenge.parts.length
   const rules = inputs.rules ?? run.challenge.version
-  const proven = complete ? provenDevices(run, rules) : []
-  const offered = rules === 1 ? undefined : inputs.offered
-  const scaling = scalingOf(proven)
+  const shown = complete ? provenDevices(run, rules) : []
+  const scaling = scalingOf(shown)
+  const seen = shown.map((device): SeenDevice => {
+    const deviceClass = deviceClasses[device.device] ?? 'gpu'
+    const offered = rules === 1 ? undefined : inputs.offered?.[device.device]
+    const measured = measuredOf(device, { deviceClass, scaling, offered })
+    return { device, deviceClass, measured, identity: identifyGpu(measured, catalogue) }
+  })
   const sold = claim === null ? null : parseClaim(claim, catalogue)
-  const models = sold?.ok ? sold.claim.models : []
-  const devices = inOneWindow(
-    proven.map((device) =>
-      judgeDevice(device, {
-        run,
-        preset,
-        deviceClass: deviceClasses[device.device] ?? 'gpu',
-        offered: offered?.[device.device],
-        catalogue,
-        scaling,
-        claimed: models,
-        rules,
-      }),
-    ),
-  )
+  const context = { run, preset, catalogue, sold, rules }
+  const devices = inOneWindow(seen.map((device) => judgeDevice(device, context)))
   const reason =
     rejected ??
     (complete
       ? (tooShort({ run, preset, rules, roundTripUs: inputs.roundTripUs }) ?? undersized(devices, preset, catalogue))
       : null)
   const isGpu = preset.secure && deviceClasses.every((deviceClass) => deviceClass === 'gpu')
-  const counted = isGpu ? countCards(proven.map(totalsOf), catalogue) : claimedOnly(run.challenge.deviceCount)
-  const { claimed, least, established, sentence } = counted
+  const { coveredBy: _, ...count } = isGpu
+    ? countCards(shown.map(totalsOf), catalogue)
+    : claimedOnly(run.challenge.deviceCount)
   return {
     outcome: reason ? 'rejected' : 'accepted',
     reason,
     catalogue: catalogueHash(catalogue),
     devices,
-    count: { claimed, least, established, sentence },
+    count,
     scaling,
-    claim:
-      claim === null || !complete
-        ? null
-        : judgeClaimText(claim, proven, { preset, deviceClasses, offered, scaling, catalogue, rules }),
+    claim: claim === null || sold === null || !complete ? null : judgeSold(claim, sold, seen, context),
   }
+}
+
+/** What a device proved, and the card that it is most likely: worked out once, for all that is judged by it. */
+interface SeenDevice {
+  readonly device: ProvenDevice
+  readonly deviceClass: DeviceClass
+  readonly measured: MeasuredGpu
+  readonly identity: GpuIdentity
 }
 
 /** §7, attack 36: capacity is proven of all devices together or of none. */
@@ -130,38 +106,31 @@ function inOneWindow(devices: readonly DeviceJudgement[]): DeviceJudgement[] {
   )
 }
 
-interface DeviceContext {
+interface Context {
   readonly run: Run
   readonly preset: Preset
-  readonly deviceClass: DeviceClass
   readonly catalogue: Catalogue
-  readonly scaling: number | null
-  readonly offered: readonly Precision[] | undefined
-  readonly claimed: readonly GpuModel[]
+  readonly sold: ParsedClaim | null
   readonly rules: ProtocolVersion
 }
 
-function judgeDevice(device: ProvenDevice, context: DeviceContext): DeviceJudgement {
-  const { memory, ...rest } = device
-  const int8 = device.rates.int8
+function judgeDevice(seen: SeenDevice, context: Context): DeviceJudgement {
+  const { memory, ...rest } = seen.device
+  const { bindPerSecond, rates } = rest
   return {
     ...rest,
-    memory: memory ? judgeMemory(device, memory, context) : null,
-    bindShare: device.bindPerSecond !== null && int8 ? Math.floor((1000 * device.bindPerSecond) / int8) : null,
-    identity: judgeIdentity(device, context),
+    memory: memory ? judgeMemory(seen, memory, context) : null,
+    bindShare: bindPerSecond !== null && rates.int8 ? proven(Math.floor((1000 * bindPerSecond) / rates.int8)) : null,
+    identity: inferred(judgeIdentity(seen, context)),
   }
 }
 
 /** Presets below mainnet identify nothing; a CPU is never identified as a GPU (§4.0). */
-function judgeIdentity(
-  device: ProvenDevice,
-  { preset, deviceClass, offered, catalogue, scaling }: DeviceContext,
-): IdentityJudgement {
+function judgeIdentity({ device, deviceClass, identity }: SeenDevice, { preset }: Context): StatedDevice['identity'] {
   const none = { model: null, confidencePercent: 0, twins: [], closest: [] }
   if (deviceClass === 'cpu') return { status: 'cpu', ...none }
   if (!preset.secure) return { status: 'insecure', ...none }
   if (!isMeasured(device)) return { status: 'unknown', ...none }
-  const identity = identifyGpu(measuredOf(device, { deviceClass, scaling, offered }), catalogue)
   return {
     status: identity.status,
     model: identity.model?.id ?? null,
@@ -178,21 +147,15 @@ function judgeIdentity(
 const isMeasured = ({ rates, memory }: ProvenDevice): boolean => Object.keys(rates).length > 0 || memory !== null
 
 function judgeMemory(
-  device: ProvenDevice,
+  { device, deviceClass }: SeenDevice,
   memory: NonNullable<ProvenDevice['memory']>,
-  context: DeviceContext,
+  { run, preset, catalogue, sold, rules }: Context,
 ): MemoryJudgement {
-  const { run, preset, deviceClass, catalogue, rules } = context
   // An H100 and an H200 compute alike: the claim may say by which of the fitting cards the memory is judged.
-  const claimed = context.claimed.filter(({ memoryBytes }) => memoryBytes >= memory.heldBytes).map(({ id }) => id)
-  const question = {
-    rates: device.rates,
-    kind: deviceClass,
-    catalogue,
-    claimed,
-    ...(rules === 1 ? {} : { heldBytes: memory.heldBytes }),
-  }
-  const byRates = identifyByRates(question)
+  const models = sold?.ok ? sold.claim.models : []
+  const claimed = models.filter(({ memoryBytes }) => memoryBytes >= memory.heldBytes).map(({ id }) => id)
+  const held = rules === 1 ? {} : { heldBytes: memory.heldBytes }
+  const byRates = identifyByRates({ rates: device.rates, kind: deviceClass, catalogue, claimed, ...held })
   const part = run.challenge.parts[memory.part]!
   const secondsPerPass = memory.elapsedUs / 1e6 / part.rounds
   const cards = suppliers({ rates: device.rates, heldBytes: memory.heldBytes, byRates, catalogue, rules })
@@ -201,7 +164,7 @@ function judgeMemory(
   return {
     heldBytes: memory.heldBytes,
     perSecond: memory.perSecond,
-    floorBytes: supplied === null ? null : Math.max(0, Math.floor(memory.heldBytes - supplied)),
+    floorBytes: supplied === null ? null : inferred(Math.max(0, Math.floor(memory.heldBytes - supplied))),
     status: preset.secure && isOwnMemory(memory, byRates, catalogue.rules, rules) ? 'proven' : 'held',
   }
 }
@@ -238,38 +201,33 @@ function tooShort(given: Timed & { readonly rules: ProtocolVersion }): RejectRea
 
 const totalsOf = ({ rates, memory }: ProvenDevice) => ({ rates, ...(memory ? { memoryBytes: memory.heldBytes } : {}) })
 
-const claimedOnly = (claimed: number): Judgement['count'] => ({
-  claimed,
-  least: 1,
+const claimedOnly = (devices: number): CardCount => ({
+  claimed: claimed(devices),
+  least: inferred(1),
   established: false,
-  sentence: claimed === 1 ? 'one device' : `count claimed: ${claimed} devices answered in one window`,
+  coveredBy: null,
+  sentence: devices === 1 ? 'one device' : `count claimed: ${devices} devices answered in one window`,
 })
 
-type ClaimContext = Pick<JudgeInputs, 'preset' | 'deviceClasses' | 'catalogue'> & {
-  readonly offered: JudgeInputs['offered'] | undefined
-  readonly scaling: number | null
-  readonly rules: ProtocolVersion
-}
-
-function judgeClaimText(text: string, proven: readonly ProvenDevice[], context: ClaimContext): ClaimOutcome {
-  const { preset, deviceClasses, offered, scaling, catalogue, rules } = context
-  const parsed = parseClaim(text, catalogue)
-  const of = (verdict: ClaimAnswer, reasons: readonly ClaimReason[]): ClaimOutcome => ({
+function judgeSold(
+  text: string,
+  sold: ParsedClaim,
+  seen: readonly SeenDevice[],
+  { preset, catalogue, rules }: Context,
+): Judgement['claim'] {
+  const of = (verdict: ClaimAnswer, reasons: readonly ClaimReason[]) => ({
     text,
     verdict,
     reasons: rules === 1 ? reasons.map(explainClaim) : reasons,
   })
   const alone = (...given: Parameters<typeof claimReason>) => of(claimReason(...given).verdict, [claimReason(...given)])
   const box = { device: null }
-  if (!parsed.ok) return alone('UNREADABLE_CLAIM', { ...box, got: parsed.code, expected: 'READABLE' })
-  const isGpu = deviceClasses.every((deviceClass) => deviceClass === 'gpu')
-  if (rules > 1 && isGpu && !preset.secure)
+  if (!sold.ok) return alone('UNREADABLE_CLAIM', { ...box, got: sold.code, expected: 'READABLE' })
+  if (rules > 1 && !preset.secure && seen.every(({ deviceClass }) => deviceClass === 'gpu'))
     return alone('INSECURE_PRESET', { ...box, got: preset.name, expected: 'mainnet' })
-  if (!proven.every(isMeasured)) return alone('NOTHING_MEASURED', { ...box, got: 0, expected: 1 })
-  const devices = proven.map((device) => {
-    const deviceClass = deviceClasses[device.device] ?? 'gpu'
-    return measuredOf(device, { deviceClass, scaling, offered: offered?.[device.device] })
-  })
-  const { verdict, reasons } = judgeClaim({ claim: parsed.claim, devices, catalogue, rules })
+  if (!seen.every(({ device }) => isMeasured(device))) return alone('NOTHING_MEASURED', { ...box, got: 0, expected: 1 })
+  const identities = seen.map(({ identity }) => identity)
+  const devices = seen.map(({ measured }) => measured)
+  const { verdict, reasons } = judgeClaim({ claim: sold.claim, devices, identities, catalogue, rules })
   return of(verdict, reasons)
 }

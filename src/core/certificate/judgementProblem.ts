@@ -1,8 +1,9 @@
 import { canonicalJson } from '../bytes/canonicalJson.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
 import { catalogueHash } from '../identify/catalogueHash.ts'
-import type { ProtocolVersion } from '../params/constants.ts'
+import { PROTOCOL_VERSION, type ProtocolVersion } from '../params/constants.ts'
 import type { RejectReason } from '../proof/reasons.ts'
+import type { StatedJudgement } from './judgementSchema.ts'
 import { type Judgement, judgeRun } from './judgeRun.ts'
 import type { CertificateProblem } from './problems.ts'
 import type { ReadCertificate } from './readCertificate.ts'
@@ -11,6 +12,8 @@ export interface JudgementCheck {
   readonly problem: CertificateProblem | null
   /** False when the certificate was judged with another catalogue: identity is then the signer's word. */
   readonly recomputed: boolean
+  /** By today's rules and the reader's catalogue. */
+  readonly ours: Judgement
 }
 
 /** What follows from the evidence of a certificate, by these rules and this catalogue. */
@@ -33,21 +36,22 @@ export function judgementProblem(
   found: RejectReason | null,
 ): JudgementCheck {
   const stated = read.statement.predicate.judgement
-  if (found !== null && stated.outcome === 'accepted')
-    return { problem: { code: 'EVIDENCE_REJECTED', reason: found }, recomputed: true }
-  if (stated.outcome === 'rejected')
-    return { problem: { code: 'RUN_REJECTED', reason: stated.reason as unknown as RejectReason }, recomputed: false }
   // Since version 2 the catalogue travels with the judgement; before, it was recomputed by whoever had the same one.
   const catalogue = read.catalogue ?? readersCatalogue
+  const hash = catalogueHash(catalogue)
   const judged = judgeCertificate(read, catalogue, read.version)
-  const recomputed = stated.catalogue === catalogueHash(catalogue)
-  const expected = recomputed ? judged : withStatedInferences(judged, stated as unknown as Judgement)
+  const sameRules = read.version === PROTOCOL_VERSION && hash === catalogueHash(readersCatalogue)
+  const ours = sameRules ? judged : judgeCertificate(read, readersCatalogue, PROTOCOL_VERSION)
+  if (stated.reason) return { problem: { code: 'RUN_REJECTED', reason: stated.reason }, recomputed: false, ours }
+  if (found) return { problem: { code: 'EVIDENCE_REJECTED', reason: found }, recomputed: true, ours }
+  const recomputed = stated.catalogue === hash
+  const expected = recomputed ? judged : withStatedInferences(judged, stated)
   const same = canonicalJson(expected) === canonicalJson(stated)
-  return { problem: same ? null : { code: 'WRONG_JUDGEMENT' }, recomputed }
+  return { problem: same ? null : { code: 'WRONG_JUDGEMENT' }, recomputed, ours }
 }
 
 /** C7, version 1: what only the other catalogue could tell is taken as stated; everything else must still follow. */
-function withStatedInferences(judged: Judgement, stated: Judgement): Judgement {
+function withStatedInferences(judged: Judgement, stated: StatedJudgement): StatedJudgement {
   const { catalogue, claim } = stated
   const inferred = judged.devices.some(
     ({ identity }) => identity.status === 'identified' || identity.status === 'unknown',

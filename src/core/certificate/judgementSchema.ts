@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import type { DeepReadonly } from '../bytes/decodeJson.ts'
 import { CLAIM_CODES, type ClaimAnswer, type ClaimCode } from '../identify/claimReasons.ts'
 import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'
+import { RULED_OUT } from '../identify/ruleOut.ts'
 import { MAX_DEVICES } from '../params/constants.ts'
 import { REASONS, type RejectCode } from '../proof/reasons.ts'
 import { count, hex, plain, precision } from './fields.ts'
@@ -15,29 +17,17 @@ const fact = z.union([
 
 export const reason = z.strictObject({
   code: z.enum(Object.keys(REASONS) as [RejectCode, ...RejectCode[]]),
-  part: count.optional(),
-  device: count.optional(),
-  opening: count.optional(),
-  expected: fact.optional(),
-  got: fact.optional(),
+  part: count.exactOptional(),
+  device: count.exactOptional(),
+  opening: count.exactOptional(),
+  expected: fact.exactOptional(),
+  got: fact.exactOptional(),
 })
 
 /** Rates between two arrivals are for drawing, and a microsecond makes them larger than a count can be. */
 const drawn = z.number().min(0)
 const percent = z.int().min(0).max(100)
 const perPrecision = z.partialRecord(precision, count)
-
-const sustained = z.strictObject({
-  precision,
-  perSecond: count,
-  medianPerSecond: drawn,
-  lowPerSecond: drawn,
-  leastPerSecond: drawn,
-  lastShare: drawn,
-  peakShare: drawn,
-  dips: count,
-  points: z.array(drawn).min(1).max(60),
-})
 
 const memory = z.strictObject({
   heldBytes: count,
@@ -54,19 +44,6 @@ const identity = z.strictObject({
   closest: z.array(z.strictObject({ model: plain, confidencePercent: percent })).max(8),
 })
 
-const device = z.strictObject({
-  device: count.max(MAX_DEVICES - 1),
-  rates: perPrecision,
-  classes: perPrecision,
-  sustained: sustained.nullable(),
-  memory: memory.nullable(),
-  bindPerSecond: count.nullable(),
-  bindShare: count.nullable(),
-  alonePerSecond: count.nullable(),
-  linkPerSecond: count.nullable(),
-  identity,
-})
-
 const answer = z.enum(CLAIM_ANSWERS as [ClaimAnswer, ...ClaimAnswer[]])
 
 const finding = z.strictObject({
@@ -75,27 +52,65 @@ const finding = z.strictObject({
   device: count.nullable(),
   got: fact,
   expected: fact,
-  precision: precision.optional(),
-  model: plain.optional(),
-  beside: count.optional(),
-  restsOn: z.array(plain).max(16).optional(),
-  ruledOut: plain.optional(),
+  precision: precision.exactOptional(),
+  model: plain.exactOptional(),
+  beside: count.exactOptional(),
+  restsOn: z.array(plain).max(16).exactOptional(),
+  ruledOut: z.enum(RULED_OUT).exactOptional(),
 })
 
-/** C7, version 2: every field there is and nothing else, as strict as the program that recomputes it. */
-export const judgementSchema = z
-  .strictObject({
-    outcome: z.enum(['accepted', 'rejected']),
-    reason: reason.nullable(),
-    catalogue: hex(32),
-    devices: z.array(device).max(MAX_DEVICES),
-    count: z.strictObject({
-      claimed: count.max(MAX_DEVICES),
-      least: count,
-      established: z.boolean(),
-      sentence: plain,
-    }),
-    scaling: count.max(1000).nullable(),
-    claim: z.strictObject({ text: plain, verdict: answer, reasons: z.array(finding).max(512) }).nullable(),
+/** What differs between the versions is handed in. */
+const judgementWith = <P extends z.ZodRawShape, R extends z.ZodType>(peakShare: P, found: R) => {
+  const sustained = z.strictObject({
+    precision,
+    perSecond: count,
+    medianPerSecond: drawn,
+    lowPerSecond: drawn,
+    leastPerSecond: drawn,
+    lastShare: drawn,
+    ...peakShare,
+    dips: count,
+    points: z.array(drawn).min(1).max(60),
   })
-  .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))
+  const device = z.strictObject({
+    device: count.max(MAX_DEVICES - 1),
+    rates: perPrecision,
+    classes: perPrecision,
+    sustained: sustained.nullable(),
+    memory: memory.nullable(),
+    bindPerSecond: count.nullable(),
+    bindShare: count.nullable(),
+    alonePerSecond: count.nullable(),
+    linkPerSecond: count.nullable(),
+    identity,
+  })
+  return z
+    .strictObject({
+      outcome: z.enum(['accepted', 'rejected']),
+      reason: reason.nullable(),
+      catalogue: hex(32),
+      devices: z.array(device).max(MAX_DEVICES),
+      count: z.strictObject({
+        claimed: count.max(MAX_DEVICES),
+        least: count,
+        established: z.boolean(),
+        sentence: plain,
+      }),
+      scaling: count.max(1000).nullable(),
+      claim: z.strictObject({ text: plain, verdict: answer, reasons: z.array(found).max(512) }).nullable(),
+    })
+    .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))
+}
+
+/** C7: every field there is and nothing else, as strict as the program that recomputes it. */
+export const judgementSchema = judgementWith({ peakShare: drawn }, finding)
+/** Version 1 held sentences, and knew no share of the peak. */
+export const judgementVersion1 = judgementWith({}, plain)
+
+type Either = typeof judgementWith<
+  { peakShare: z.ZodExactOptional<typeof drawn> },
+  z.ZodUnion<[typeof finding, typeof plain]>
+>
+
+/** A judgement of either version as a file states it: its signer's word until it was recomputed. */
+export type StatedJudgement = DeepReadonly<z.infer<ReturnType<Either>>>

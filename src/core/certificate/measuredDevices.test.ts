@@ -1,17 +1,19 @@
 import { expect, test } from 'vitest'
+import { proven } from '../params/provenance.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { measuredOf, type ProvenDevice, provenDevices, scalingOf } from './measuredDevices.ts'
 
-const device = (together: number, alonePerSecond: number | null): ProvenDevice => ({
-  device: 0,
-  rates: { int8: together },
-  classes: {},
-  sustained: null,
-  memory: null,
-  bindPerSecond: null,
-  alonePerSecond,
-  linkPerSecond: null,
-})
+const device = (together: number, alonePerSecond: number | null): ProvenDevice =>
+  proven({
+    device: 0,
+    rates: { int8: together },
+    classes: {},
+    sustained: null,
+    memory: null,
+    bindPerSecond: null,
+    alonePerSecond,
+    linkPerSecond: null,
+  })
 
 test('C7: devices that share one card show it, and nothing is said where one of them never ran alone', () => {
   expect(scalingOf([device(50, 100), device(50, 100)])).toBe(500)

@@ -1,41 +1,34 @@
 import type { MeasuredGpu } from '../identify/measured.ts'
 import type { ProtocolVersion } from '../params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import { type Proven, proven, sum } from '../params/provenance.ts'
 import { countedPerSecond, type Figure, figuresOf } from '../proof/figures.ts'
 import type { PartRole } from '../proof/part.ts'
 import { partRole } from '../proof/partKinds.ts'
 import type { DeviceClass } from '../proof/sizeClass.ts'
 import type { Run } from '../proof/verifyPart.ts'
-import { type Curve, sustainedCurve } from './sustainedCurve.ts'
+import type { StatedJudgement } from './judgementSchema.ts'
+import { sustainedCurve } from './sustainedCurve.ts'
 
-/** A precision that was asked for a second time, for longer. */
-export interface SustainedRate extends Curve {
-  readonly precision: Precision
-  readonly perSecond: number
-  /** Mean of the whole part against the first, short one, in thousandths; absent under the rules of version 1. */
-  readonly peakShare?: number
-}
+type StatedDevice = StatedJudgement['devices'][number]
+type SustainedRate = NonNullable<ProvenDevice['sustained']>
 
 /** Everything proven of one device, before anything is inferred from it. Whole numbers throughout. */
-export interface ProvenDevice {
-  readonly device: number
-  readonly rates: Readonly<Partial<Record<Precision, number>>>
-  readonly classes: Readonly<Partial<Record<Precision, number>>>
-  readonly sustained: SustainedRate | null
-  /** From the first memory part of all devices; `part` says which. */
-  readonly memory: {
-    readonly part: number
-    readonly heldBytes: number
-    readonly perSecond: number
-    readonly elapsedUs: number
-    /** All that the device showed in int8: how fast it could have recomputed instead. */
-    readonly int8PerSecond: number | null
-  } | null
-  readonly bindPerSecond: number | null
-  readonly alonePerSecond: number | null
-  readonly linkPerSecond: number | null
-}
+export type ProvenDevice = Proven<
+  Omit<StatedDevice, 'memory' | 'bindShare' | 'identity'> & {
+    /** From the first memory part of all devices; `part` says which. */
+    readonly memory: {
+      readonly part: number
+      readonly heldBytes: number
+      readonly perSecond: number
+      readonly elapsedUs: number
+      /** All that the device showed in int8: how fast it could have recomputed instead. */
+      readonly int8PerSecond: number | null
+    } | null
+  }
+>
 
+/** The one place where evidence becomes proven values. */
 export function provenDevices(run: Run, rules: ProtocolVersion): ProvenDevice[] {
   const counted = countedPerSecond(run, rules)
   const figures = figuresOf(run).map((figure, i) => ({
@@ -48,7 +41,7 @@ export function provenDevices(run: Run, rules: ProtocolVersion): ProvenDevice[] 
     const of = (role: PartRole) => own.filter(({ part }) => partRole(run.challenge.parts, part) === role)
     const memory = of('memory')[0]
     const int8 = of('peak').find(({ precision }) => precision === 'int8')
-    return {
+    return proven({
       device,
       rates: Object.fromEntries(of('peak').map(({ precision, perSecond }) => [precision, perSecond])),
       classes: Object.fromEntries(of('peak').map(({ precision, part }) => [precision, run.challenge.parts[part]!.m])),
@@ -59,7 +52,7 @@ export function provenDevices(run: Run, rules: ProtocolVersion): ProvenDevice[] 
       bindPerSecond: of('bind')[0]?.perSecond ?? null,
       alonePerSecond: of('alone')[0]?.perSecond ?? null,
       linkPerSecond: of('link')[0]?.perSecond ?? null,
-    }
+    })
   })
 }
 
@@ -74,7 +67,7 @@ function sustainedOf(
   run: Run,
   figure: CountedFigure | undefined,
   peaks: readonly CountedFigure[] | null,
-): ProvenDevice['sustained'] {
+): StatedDevice['sustained'] {
   if (!figure) return null
   const { precision, shownPerSecond } = figure
   const { m, n, k } = run.challenge.parts[figure.part]!
@@ -96,20 +89,21 @@ const thousandths = (part: number, whole: number): number =>
  * What is left of its speed while a device works. Roots that wait and are sent at an even pace make the last third look
  * like the first; they cannot make the whole part shorter, so its mean against the short part counts too (attack 94).
  */
-const shareOf = ({ lastShare, peakShare }: SustainedRate): number => Math.min(lastShare, peakShare ?? lastShare) / 1000
+const shareOf = ({ lastShare, peakShare }: SustainedRate): Proven =>
+  proven(Math.min(lastShare, peakShare ?? lastShare) / 1000)
 
 /** §8: rates together over rates alone, in thousandths; null unless each of several devices has run alone. */
-export function scalingOf(devices: readonly ProvenDevice[]): number | null {
+export function scalingOf(devices: readonly ProvenDevice[]): Proven | null {
   if (devices.length < 2 || devices.some(({ alonePerSecond }) => alonePerSecond === null)) return null
-  const alone = devices.reduce((sum, { alonePerSecond }) => sum + alonePerSecond!, 0)
+  const alone = sum(devices.map(({ alonePerSecond }) => alonePerSecond!))
   if (alone === 0) return null
-  const together = devices.reduce((sum, { rates }) => sum + (Object.values(rates)[0] ?? 0), 0)
-  return Math.min(1000, Math.floor((1000 * together) / alone))
+  const together = sum(devices.flatMap(({ rates }) => Object.values(rates)[0] ?? []))
+  return proven(Math.min(1000, Math.floor((1000 * together) / alone)))
 }
 
 export interface MeasuredContext {
   readonly deviceClass: DeviceClass
-  readonly scaling: number | null
+  readonly scaling: Proven | null
   /** The precisions the device said it has; any other that it did not show was declined. */
   readonly offered?: readonly Precision[] | undefined
 }
@@ -126,6 +120,6 @@ export function measuredOf(device: ProvenDevice, { deviceClass, scaling, offered
     ...(memory ? { memoryBytes: memory.heldBytes, bandwidth: memory.perSecond } : {}),
     ...(bindPerSecond === null ? {} : { bindRate: bindPerSecond }),
     ...(sustained ? { sustainedShare: shareOf(sustained) } : {}),
-    ...(scaling === null ? {} : { scaling: scaling / 1000 }),
+    ...(scaling === null ? {} : { scaling: proven(scaling / 1000) }),
   }
 }

@@ -28,7 +28,7 @@ function shown(id: string, memory: { heldBytes: number; bandwidth: number }, cla
 
 const copyOf = (id: string): number => copyBandwidth(model(id), catalogue.rules)!
 const statusOf = ({ devices }: Judgement) => devices[0]!.memory!.status
-const paidBytes = ({ devices, scaling }: Judgement) => gpuTotals(devices, scaling)!.value.memoryBytes
+const paidBytes = ({ devices, scaling }: Judgement) => gpuTotals(devices, scaling)!.memoryBytes
 
 test('attack 96: memory that no card of these rates has is not proven, however slow such a card reads', () => {
   // A B200 slowed down to a T4 computes its fill again, and has it from its host, as fast as a T4 reads its memory.
@@ -43,7 +43,7 @@ test('attack 97: a fill that fits a cache, read faster than any such card reads 
   // 60 MB in the second-level cache of an RTX 4090, which says that it has no more.
   const cached = shown('rtx-4090', { heldBytes: 67_108_864, bandwidth: 2 * copyOf('rtx-4090') })
   expect(statusOf(cached)).toBe('held')
-  expect(gpuTotals(cached.devices, cached.scaling)!.value.bandwidth).toBe(0)
+  expect(gpuTotals(cached.devices, cached.scaling)!.bandwidth).toBe(0)
   const inOrder = { heldBytes: 0.95 * model('h200-sxm').memoryBytes, bandwidth: 1.85 * copyOf('h200-sxm') }
   expect(statusOf(shown('h200-sxm', inOrder))).toBe('held')
 })

@@ -2,9 +2,9 @@ import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
-import { checkCertificate } from '../../../test/support/checkCertificate.ts'
 import { honestProgram } from '../../../test/support/inProcessBox.ts'
 import { openReferenceDevice } from '../../../test/support/openReferenceDevice.ts'
+import { problemOf } from '../../../test/support/problemOf.ts'
 import { testEngine } from '../../../test/support/testEngine.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { VALIDATOR, verifyInProcess } from '../../../test/support/verifyInProcess.ts'
@@ -38,7 +38,7 @@ const flip = (text: string, at: number, bit: number): string =>
 describe('a certificate', () => {
   test('as issued, it holds', async () => {
     expect(codeOf(certificate)).toBe('VALID')
-    expect(await checkCertificate(certificate, kit)).toBeNull()
+    expect(await problemOf(certificate, kit)).toBeNull()
   })
 
   test('attack 49: any bit changed outside the payload is refused', () => {

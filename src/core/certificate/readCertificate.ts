@@ -18,7 +18,7 @@ import { readCarried } from './carriedCatalogue.ts'
 import { challengeDiffers } from './challengeDiffers.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import { readPart, type Statement } from './statement.ts'
-import { timesProblem } from './times.ts'
+import { timesProblem } from './timesProblem.ts'
 import { type OfferedDevice, wholeRunDiffers } from './wholeRunDiffers.ts'
 
 /** A certificate whose signatures, bindings and figures hold. Its openings and its judgement are not yet checked. */

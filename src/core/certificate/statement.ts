@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { fromBase64, toBase64 } from '../bytes/base64.ts'
 import { concatBytes } from '../bytes/bytes.ts'
-import { shortText } from '../bytes/decodeJson.ts'
+import { type DeepReadonly, shortText } from '../bytes/decodeJson.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { inventoryOfVersion1, inventorySchema, inventoryVersion1 } from '../inventory/inventory.ts'
 import { MAX_DEVICES, MAX_PARTS, type ProtocolVersion } from '../params/constants.ts'
@@ -10,7 +10,7 @@ import type { PartEvidence } from '../proof/evidence.ts'
 import { PART_KINDS } from '../proof/partKinds.ts'
 import { catalogueSchema } from './carriedCatalogue.ts'
 import { base64, count, hex, instant, precision } from './fields.ts'
-import { judgementSchema, reason } from './judgementSchema.ts'
+import { judgementSchema, judgementVersion1, type StatedJudgement } from './judgementSchema.ts'
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 /** Evidence is known by its predicate type; the number is the version of the challenge inside. */
@@ -51,34 +51,7 @@ const isPlain = (value: unknown): boolean => {
   return Object.entries(value).every(([key, inner]) => isPlain(key) && isPlain(inner))
 }
 
-/** Version 1: what is taken as stated where another catalogue judged (C7) has its form at least: a reader relies on it. */
-const identity = z.strictObject({
-  status: z.string(),
-  model: z.string().nullable(),
-  confidencePercent: z.number(),
-  twins: z.array(z.string()),
-  closest: z.array(z.strictObject({ model: z.string(), confidencePercent: z.number() })),
-})
-const memory = z.looseObject({ floorBytes: z.number().nullable(), status: z.enum(['proven', 'held']) })
-const cardCount = z.strictObject({
-  claimed: z.number(),
-  least: z.number(),
-  established: z.boolean(),
-  sentence: z.string(),
-})
-const claim = z.strictObject({ text: z.string(), verdict: z.string(), reasons: z.array(z.string()) })
-
-const judgementVersion1 = z
-  .looseObject({
-    outcome: z.enum(['accepted', 'rejected']),
-    reason: reason.nullable(),
-    catalogue: hex(32),
-    devices: z.array(z.looseObject({ device: count, identity, memory: memory.nullable() })),
-    count: cardCount,
-    claim: claim.nullable(),
-  })
-  .refine(isPlain)
-  .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))
+const plainJson: z.ZodType<unknown> = z.json().refine(isPlain)
 
 /** What the prover said when a device failed. */
 const fault = z.strictObject({
@@ -101,8 +74,8 @@ const predicateWith = <I extends z.ZodType, M extends z.ZodRawShape>(inventory: 
     claims: z.strictObject({
       inventory,
       text: shortText.nullable(),
-      telemetry: z.array(z.json().refine(isPlain)).max(512),
-      faults: z.array(fault).min(1).max(MAX_DEVICES).optional(),
+      telemetry: z.array(plainJson).max(512),
+      faults: z.array(fault).min(1).max(MAX_DEVICES).exactOptional(),
     }),
     figures: z.array(figure),
     ...more,
@@ -129,7 +102,7 @@ const attestation = z.strictObject({
  * not know it, since it changes the meaning of nothing else; one with `must-` may not, and is refused (UNKNOWN_EXTENSION).
  */
 const extensions = z
-  .record(z.string().regex(/^(x|must)-[a-z0-9-]{1,40}$/), z.json().refine(isPlain))
+  .record(z.string().regex(/^(x|must)-[a-z0-9-]{1,40}$/), plainJson)
   .refine((given) => Object.keys(given).length <= 16)
   .meta({ maxProperties: 16 })
 
@@ -142,9 +115,9 @@ const ofVersion2 = {
   startedAt: instant,
   notAfter: instant,
   catalogue: catalogueSchema,
-  anchor: anchor.optional(),
-  attestation: attestation.optional(),
-  extensions: extensions.optional(),
+  anchor: anchor.exactOptional(),
+  attestation: attestation.exactOptional(),
+  extensions: extensions.exactOptional(),
 }
 
 const statementWith = <T extends string, P extends z.ZodType>(type: T, predicate: P) =>
@@ -165,14 +138,14 @@ export const statementVersion1 = statementWith(
   predicateWith(inventoryVersion1, { judgement: judgementVersion1 }),
 )
 
-type Issued = z.infer<typeof statementSchema>
+type Issued = DeepReadonly<z.infer<typeof statementSchema>>
 type NotInVersion1 = 'startedAt' | 'notAfter' | 'catalogue'
 
 /** A statement as its reader sees it: null is what version 1 did not say. */
 export type Statement = Omit<Issued, 'predicate'> & {
-  readonly predicate: Omit<Issued['predicate'], NotInVersion1> & {
+  readonly predicate: Omit<Issued['predicate'], NotInVersion1 | 'judgement'> & {
     readonly [K in NotInVersion1]: Issued['predicate'][K] | null
-  }
+  } & { readonly judgement: StatedJudgement }
 }
 
 /** The fields that a statement of version 1 has, in the names of today. */
@@ -182,8 +155,6 @@ export const statementOfVersion1 = ({ predicate, ...rest }: z.infer<typeof state
   predicate: {
     ...predicate,
     claims: { ...predicate.claims, inventory: inventoryOfVersion1(predicate.claims.inventory) },
-    // The sentences of a claim stay sentences: they are compared with sentences, and shown as they are.
-    judgement: predicate.judgement as unknown as Statement['predicate']['judgement'],
     // It did not say, and nothing was asked by it.
     roundTripUs: 0,
     startedAt: null,
@@ -192,7 +163,7 @@ export const statementOfVersion1 = ({ predicate, ...rest }: z.infer<typeof state
   },
 })
 
-type StatedPart = z.infer<typeof part>
+type StatedPart = DeepReadonly<z.infer<typeof part>>
 
 export function statePart(evidence: PartEvidence): StatedPart {
   return {

@@ -15,7 +15,7 @@ import { PRECISION_NAMES } from '../params/precision.ts'
 import type { PresetName } from '../params/presets.ts'
 import { sealEnvelope } from './envelope.ts'
 import { count, hex, instant, precision } from './fields.ts'
-import type { Judgement } from './judgeRun.ts'
+import type { StatedJudgement } from './judgementSchema.ts'
 import type { CertificateProblem } from './problems.ts'
 import type { ReadCertificate } from './readCertificate.ts'
 import { STATEMENT_TYPE } from './statement.ts'
@@ -45,7 +45,7 @@ const predicate = z.strictObject({
   count: z.strictObject({ claimed: count.max(MAX_DEVICES), least: count, established: z.boolean() }),
   rates: z.partialRecord(precision, count),
   memory: z.strictObject({ heldBytes: count, status: z.enum(['proven', 'held']) }).nullable(),
-  score: count.max(1_000_000).optional(),
+  score: count.max(1_000_000).exactOptional(),
   signer: hex(32),
   catalogue: hex(32),
 })
@@ -100,20 +100,20 @@ export function summarise(read: ReadCertificate, text: string, signer: Uint8Arra
       notAfter,
       outcome: judgement.outcome,
       claim: claim && { text: claim.text, verdict: claim.verdict },
-      models: kindsOf(judgement as unknown as Judgement, read.catalogue),
-      count: countOf(judgement as unknown as Judgement),
-      rates: totalRates(judgement as unknown as Judgement),
-      memory: totalMemory(judgement as unknown as Judgement),
+      models: kindsOf(judgement, read.catalogue!),
+      count: countOf(judgement),
+      rates: totalRates(judgement),
+      memory: totalMemory(judgement),
       signer: toHex(signer),
       catalogue: judgement.catalogue,
     },
   }
 }
 
-const countOf = ({ count: { claimed, least, established } }: Judgement) => ({ claimed, least, established })
+const countOf = ({ count: { claimed, least, established } }: StatedJudgement) => ({ claimed, least, established })
 
 /** How many of each card, by the names of buyers, in the order of the devices. */
-export function kindsOf({ devices, claim }: Judgement, catalogue: Catalogue): Summary['predicate']['models'] {
+export function kindsOf({ devices, claim }: StatedJudgement, catalogue: Catalogue): Summary['predicate']['models'] {
   const parsed = claim?.verdict === 'matches' ? parseClaim(claim.text, catalogue) : null
   const sold = parsed?.ok ? parsed.claim.models.map(({ id }) => id) : []
   const kinds = new Map<string | null, number>()
@@ -132,12 +132,12 @@ const sum = (values: readonly number[]): number =>
   )
 
 /** Of all devices together, each precision that all of them showed. */
-function totalRates({ devices }: Judgement): Summary['predicate']['rates'] {
+function totalRates({ devices }: StatedJudgement): Summary['predicate']['rates'] {
   const shared = PRECISION_NAMES.filter((name) => devices.length > 0 && devices.every(({ rates }) => rates[name]))
   return Object.fromEntries(shared.map((name) => [name, sum(devices.map(({ rates }) => rates[name]!))]))
 }
 
-function totalMemory({ devices }: Judgement): Summary['predicate']['memory'] {
+function totalMemory({ devices }: StatedJudgement): Summary['predicate']['memory'] {
   const memories = devices.flatMap(({ memory }) => (memory ? [memory] : []))
   if (memories.length === 0) return null
   const proven = memories.length === devices.length && memories.every(({ status }) => status === 'proven')

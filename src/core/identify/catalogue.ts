@@ -56,7 +56,7 @@ export interface GpuModel {
 }
 
 export interface Catalogue {
-  readonly version: number
+  readonly version: 1
   readonly rules: CatalogueRules
   readonly sources: Readonly<Record<string, Source>>
   readonly models: readonly GpuModel[]

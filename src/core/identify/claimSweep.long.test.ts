@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { seededUniform, simulateCard, within10Percent } from '../../../test/sim/gpuMeasurements.ts'
 import { allPairs, isMuchLess, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { proven } from '../params/provenance.ts'
 import { judgeClaim } from './judgeClaim.ts'
 
 test('attack 67: every pair of the catalogue, every mode, every attempt', async () => {
@@ -31,7 +32,7 @@ test.each([
     for (let i = 0; i < RUNS; i++) {
       const shown = simulateCard(model, catalogue.rules, uniform, within10Percent)
       const memoryBytes = model.memoryBytes * (0.94 + 0.02 * uniform()) * (1 - inUse(uniform))
-      const devices = [{ ...shown, memoryBytes, bindRate: 0.5 * (shown.rates?.int8 ?? 1e12) }]
+      const devices = [proven({ ...shown, memoryBytes, bindRate: 0.5 * (shown.rates?.int8 ?? 1e12) })]
       if (judgeClaim({ claim, devices, catalogue, rules: 2 }).verdict === 'matches') passed++
     }
     return { id: model.id, share: passed / RUNS }

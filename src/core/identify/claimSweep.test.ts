@@ -3,6 +3,7 @@ import { seededUniform, simulateCard, within10Percent } from '../../../test/sim/
 import { allPairs, isMuchLess, nearness, type Pair, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { MAX_K } from '../params/constants.ts'
+import { proven } from '../params/provenance.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { copyBandwidth } from './expected.ts'
 import { judgeClaim } from './judgeClaim.ts'
@@ -21,7 +22,7 @@ const named = ({ box, claimed }: Pair) => `${box.id} as ${claimed.id}`
 function matchesItself(model: GpuModel, uniform: () => number): boolean {
   const shown = simulateCard(model, catalogue.rules, uniform, within10Percent)
   const bindRate = 0.5 * (shown.rates?.int8 ?? 1e12)
-  const device = { ...shown, memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()), bindRate }
+  const device = proven({ ...shown, memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()), bindRate })
   const claim = { count: 1, card: model.name, models: [model] }
   return judgeClaim({ claim, devices: [device], catalogue, rules: 2 }).verdict === 'matches'
 }

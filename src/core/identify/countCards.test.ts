@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
-import { PRECISION_NAMES } from '../params/precision.ts'
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import { proven } from '../params/provenance.ts'
 import type { Catalogue } from './catalogue.ts'
 import { countCards, type DeviceTotals } from './countCards.ts'
 import { expectedRate } from './expected.ts'
@@ -12,13 +13,13 @@ beforeAll(async () => {
 
 function honest(id: string): DeviceTotals {
   const model = modelOf(catalogue, id)
-  const rates = Object.fromEntries(
+  const rates: Partial<Record<Precision, number>> = Object.fromEntries(
     PRECISION_NAMES.flatMap((name) => {
       const expected = expectedRate(model, name, catalogue.rules)
       return expected === null ? [] : [[name, expected.centre]]
     }),
   )
-  return { rates, memoryBytes: 0.93 * model.memoryBytes }
+  return proven({ rates, memoryBytes: 0.93 * model.memoryBytes })
 }
 const several = (count: number, device: DeviceTotals) => Array.from({ length: count }, () => device)
 
@@ -49,8 +50,8 @@ describe('countCards (§1, attack 35)', () => {
     expect(
       countCards(
         [
-          { ...small, memoryBytes: 160e9 },
-          { ...small, memoryBytes: 160e9 },
+          { ...small, memoryBytes: proven(160e9) },
+          { ...small, memoryBytes: proven(160e9) },
         ],
         catalogue,
       ).established,
@@ -66,7 +67,7 @@ describe('countCards (§1, attack 35)', () => {
   test('needing less than what was claimed never goes below one, nor above the claim', () => {
     expect(countCards([], catalogue)).toMatchObject({ claimed: 0, least: 0, established: false })
     expect(countCards([honest('t4')], catalogue)).toMatchObject({ claimed: 1, least: 1 })
-    expect(countCards(several(2, { rates: { bf16: 1e17 } }), catalogue).least).toBe(2)
+    expect(countCards(several(2, proven({ rates: { bf16: 1e17 } })), catalogue).least).toBe(2)
     expect(countCards(several(32, honest('a100-sxm4-80gb')), catalogue).least).toBeLessThanOrEqual(32)
   })
 })

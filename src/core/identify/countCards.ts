@@ -1,17 +1,16 @@
-import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import { PRECISION_NAMES } from '../params/precision.ts'
+import { type Claimed, claimed, type Inferred, inferred } from '../params/provenance.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { rateCeiling, TOLERATED_EXCESS } from './expected.ts'
+import type { MeasuredGpu } from './measured.ts'
 
 /** What one claimed device proved, all of it in windows that all devices shared. */
-export interface DeviceTotals {
-  readonly rates?: Readonly<Partial<Record<Precision, number>>>
-  readonly memoryBytes?: number
-}
+export type DeviceTotals = Pick<MeasuredGpu, 'rates' | 'memoryBytes'>
 
 export interface CardCount {
-  readonly claimed: number
+  readonly claimed: Claimed
   /** The smallest number of catalogue cards, of any mix, that could have produced the totals. */
-  readonly least: number
+  readonly least: Inferred
   /** True only if no single catalogue card covers two of the claimed devices in every part. */
   readonly established: boolean
   /** A card that covers two of the devices, and which two. */
@@ -24,17 +23,19 @@ type Parts = readonly number[]
 
 /** §1 and attack 35: one large card may pose as several small ones within the totals. */
 export function countCards(devices: readonly DeviceTotals[], catalogue: Catalogue): CardCount {
-  const claimed = devices.length
-  if (claimed === 0) return { claimed, least: 0, established: false, coveredBy: null, sentence: 'no device answered' }
+  const count = claimed(devices.length)
+  if (count === 0)
+    return { claimed: count, least: inferred(0), established: false, coveredBy: null, sentence: 'no device answered' }
   const shown = devices.map(partsShown)
   if (!shown.flat().every((value) => Number.isFinite(value) && value >= 0))
     throw new RangeError('identify: every total must be a finite number, not below 0')
   const cards = catalogue.models.map((model) => ({ id: model.id, parts: partsPossible(model, catalogue) }))
   const coveredBy = findCover(shown, cards)
   const total = shown.reduce(addParts)
-  const least = leastCards(total, strongest(cards.map((card) => card.parts)), claimed)
+  const least = inferred(leastCards(total, strongest(cards.map((card) => card.parts)), count))
   const established = coveredBy === null
-  return { claimed, least, established, coveredBy, sentence: describe({ claimed, least, established }) }
+  const counted = { claimed: count, least, established }
+  return { ...counted, coveredBy, sentence: describe(counted) }
 }
 
 function describe({ claimed, least, established }: Pick<CardCount, 'claimed' | 'least' | 'established'>): string {

@@ -1,9 +1,9 @@
 import { MEMORY_BANDWIDTH_SHARE, type ProtocolVersion } from '../params/constants.ts'
-import type { Precision } from '../params/precision.ts'
+import type { Proven } from '../params/provenance.ts'
 import type { Catalogue, CatalogueRules, GpuModel } from './catalogue.ts'
 import { copyBandwidth } from './expected.ts'
 import { fitsWithin, rankModels } from './fits.ts'
-import { cleanMeasured } from './measured.ts'
+import { cleanMeasured, type MeasuredGpu } from './measured.ts'
 import { ruleOut } from './ruleOut.ts'
 
 export interface RateIdentity {
@@ -19,7 +19,7 @@ export interface RateIdentity {
 const LEAST_LIKELY = Math.log(100)
 
 export interface RateQuestion {
-  readonly rates: Readonly<Partial<Record<Precision, number>>>
+  readonly rates: NonNullable<MeasuredGpu['rates']>
   readonly kind?: 'gpu' | 'cpu'
   readonly catalogue: Catalogue
   /**
@@ -52,7 +52,7 @@ export function identifyByRates({ rates, kind, catalogue, claimed = [], heldByte
  * memory: a few megabytes in a cache are no memory (attack 97).
  */
 export function isOwnMemory(
-  { heldBytes: memoryBytes, perSecond: bandwidth }: { readonly heldBytes: number; readonly perSecond: number },
+  { heldBytes: memoryBytes, perSecond: bandwidth }: Proven<{ readonly heldBytes: number; readonly perSecond: number }>,
   { counted, copyBandwidth }: RateIdentity,
   catalogueRules: CatalogueRules,
   rules: ProtocolVersion,

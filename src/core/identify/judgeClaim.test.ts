@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import { proven } from '../params/provenance.ts'
 import type { Catalogue } from './catalogue.ts'
 import { CLAIM_CODES, type ClaimCode, claimReason, explainClaim } from './claimReasons.ts'
 import { expectedBandwidth, expectedRate } from './expected.ts'
 import { judgeClaim } from './judgeClaim.ts'
 import type { MeasuredGpu } from './measured.ts'
 import { parseClaim } from './parseClaim.ts'
-import { requiredClass } from './sizeClass.ts'
+import { requiredClass } from './undersizedParts.ts'
 
 let catalogue: Catalogue
 beforeAll(async () => {
@@ -25,8 +26,9 @@ function honest(id: string, { compute = 1, bandwidth = 1 } = {}): MeasuredGpu {
     classes[name] = requiredClass(model, name, catalogue.rules)!
   }
   const copy = expectedBandwidth(model, catalogue.rules)!.centre
+  const memoryBytes = 0.95 * model.memoryBytes
   const bindRate = 0.5 * (rates.int8 ?? 1e12)
-  return { rates, classes, memoryBytes: 0.95 * model.memoryBytes, bandwidth: copy * bandwidth, bindRate }
+  return proven({ rates, classes, memoryBytes, bandwidth: copy * bandwidth, bindRate })
 }
 
 function judge(text: string, devices: readonly MeasuredGpu[]) {
@@ -60,13 +62,13 @@ describe('judgeClaim', () => {
 
   test('different: another card that is not weaker, or none that is known', () => {
     expect(verdict('A100 80GB', honest('h100-sxm'))).toBe('different')
-    const strange = { ...honest('h100-sxm'), memoryBytes: 70e9, bandwidth: 9e12 }
+    const strange = proven({ ...honest('h100-sxm'), memoryBytes: 70e9, bandwidth: 9e12 })
     expect(verdict('H100 SXM', strange)).toBe('different')
     expect(verdict('H100 SXM', { ...honest('h100-sxm'), kind: 'cpu' })).toBe('different')
   })
 
   test('unproven: a device that showed nothing; weaker: no device at all', () => {
-    expect(judge('H100 SXM', [{ rates: { bf16: 0 } }])).toMatchObject({
+    expect(judge('H100 SXM', [proven({ rates: { bf16: 0 } })])).toMatchObject({
       verdict: 'unproven',
       reasons: [{ code: 'NOTHING_MEASURED' }],
     })
@@ -85,14 +87,16 @@ describe('judgeClaim', () => {
     ])
     const { memoryBytes: ____, bandwidth: _____, ...noMemory } = honest('h200-sxm')
     expect(judge('H200', [noMemory]).reasons).toContainEqual(expect.objectContaining({ code: 'MEMORY_NOT_RUN' }))
-    expect(verdict('H200', { ...rest, rates: fewer, sustainedShare: 0.5 })).toBe('throttled')
-    const half = { ...honest('rtx-4090'), memoryBytes: 0.84 * modelOf(catalogue, 'rtx-4090').memoryBytes }
+    expect(verdict('H200', { ...rest, rates: fewer, sustainedShare: proven(0.5) })).toBe('throttled')
+    const half = { ...honest('rtx-4090'), memoryBytes: proven(0.84 * modelOf(catalogue, 'rtx-4090').memoryBytes) }
     expect(judge('RTX 4090', [half]).reasons).toMatchObject([{ code: 'MEMORY_NOT_SHOWN', verdict: 'unproven' }])
   })
 
   test('unproven: one rate of the claimed card that was shown too slowly', () => {
     const device = honest('rtx-4090')
-    const judged = judge('RTX 4090', [{ ...device, rates: { ...device.rates, fp16: 0.84 * device.rates!.fp16! } }])
+    const judged = judge('RTX 4090', [
+      { ...device, rates: { ...device.rates, fp16: proven(0.84 * device.rates!.fp16!) } },
+    ])
     expect(judged.reasons).toMatchObject([{ code: 'NOT_SHOWN', precision: 'fp16', model: 'NVIDIA GeForce RTX 4090' }])
   })
 
@@ -108,14 +112,14 @@ describe('judgeClaim', () => {
 
   test('unproven: an H200 that a GH200 of 96 GB could stand in for, with memory of its host (attack 69)', () => {
     const held = 0.88 * modelOf(catalogue, 'h200-sxm').memoryBytes
-    const judged = judge('H200', [{ ...honest('h200-sxm'), memoryBytes: held }])
+    const judged = judge('H200', [{ ...honest('h200-sxm'), memoryBytes: proven(held) }])
     expect(judged.reasons).toMatchObject([{ code: 'MEMORY_MAY_BE_LENT', got: 'NVIDIA GH200 96GB' }])
-    expect(verdict('H200', { ...honest('h200-sxm'), memoryBytes: 141.4e9, bandwidth: 4.31e12 })).toBe('matches')
+    expect(verdict('H200', proven({ ...honest('h200-sxm'), memoryBytes: 141.4e9, bandwidth: 4.31e12 }))).toBe('matches')
   })
 
   test('unproven: bound rounds as slow as of two cards that share a product over PCIe (attack 100)', () => {
     const card = honest('h100-sxm')
-    const bound = (share: number) => judge('H100 SXM', [{ ...card, bindRate: share * card.rates!.int8! }])
+    const bound = (share: number) => judge('H100 SXM', [{ ...card, bindRate: proven(share * card.rates!.int8!) }])
     expect(bound(0.17).verdict).toBe('unproven')
     expect(bound(0.17).reasons).toMatchObject([{ code: 'BIND_TOO_SLOW', got: 170, expected: 250 }])
     expect(bound(0.26).verdict).toBe('matches')
@@ -136,12 +140,12 @@ describe('judgeClaim', () => {
   })
 
   test('shared: slow together, or every part slowed alike', () => {
-    expect(verdict('H100 SXM', { ...honest('h100-sxm'), scaling: 0.5 })).toBe('shared')
+    expect(verdict('H100 SXM', { ...honest('h100-sxm'), scaling: proven(0.5) })).toBe('shared')
     expect(verdict('B200', honest('b200', { compute: 0.5, bandwidth: 0.5 }))).toBe('shared')
   })
 
   test('throttled: the speed fades while it works', () => {
-    expect(verdict('H100 SXM', { ...honest('h100-sxm'), sustainedShare: 0.7 })).toBe('throttled')
+    expect(verdict('H100 SXM', { ...honest('h100-sxm'), sustainedShare: proven(0.7) })).toBe('throttled')
   })
 
   test('power-capped: full memory and bandwidth, every rate lower alike', () => {
@@ -160,13 +164,13 @@ describe('judgeClaim', () => {
 
   test('undersized run: the class of a smaller card (§4.0, attack 27)', () => {
     const device = honest('h100-sxm')
-    const judged = judge('H100 SXM', [{ ...device, classes: { ...device.classes, bf16: 2 ** 11 } }])
+    const judged = judge('H100 SXM', [{ ...device, classes: { ...device.classes, bf16: proven(2 ** 11) } }])
     expect(judged.verdict).toBe('undersized run')
     expect(judged.reasons[0]).toMatchObject({ code: 'UNDERSIZED_RUN', device: 0, got: 2048 })
   })
 
   test('the gravest finding names the verdict and every device keeps its reason', () => {
-    const judged = judge('2x H100 SXM', [honest('h100-sxm'), { ...honest('h100-sxm'), sustainedShare: 0.5 }])
+    const judged = judge('2x H100 SXM', [honest('h100-sxm'), { ...honest('h100-sxm'), sustainedShare: proven(0.5) }])
     expect(judged.verdict).toBe('throttled')
     expect(judged.reasons.map((reason) => reason.device)).toEqual([0, 1])
   })

@@ -1,8 +1,8 @@
 import type { ProtocolVersion } from '../params/constants.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { type ClaimAnswer, type ClaimReason, type ClaimVerdict, claimReason } from './claimReasons.ts'
+import { deviceReasons } from './deviceReasons.ts'
 import { type GpuIdentity, identifyGpu } from './identifyGpu.ts'
-import { judgeDevice } from './judgeDevice.ts'
 import { cleanMeasured, type MeasuredGpu } from './measured.ts'
 import type { Claim } from './parseClaim.ts'
 
@@ -15,6 +15,8 @@ export interface ClaimJudgement {
 export interface ClaimQuestion {
   readonly claim: Claim
   readonly devices: readonly MeasuredGpu[]
+  /** Which cards they most likely are, where that is known already. */
+  readonly identities?: readonly GpuIdentity[]
   readonly catalogue: Catalogue
   /** 1 for what a certificate of version 1 says, 2 for everything else. */
   readonly rules: ProtocolVersion
@@ -41,15 +43,17 @@ export const CLAIM_ANSWERS: readonly ClaimAnswer[] = [...GRAVITY, 'unreadable']
 /** Whether the box is what was sold. Inferred from proven work (§1); the claim itself is never evidence. */
 export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion): ClaimJudgement {
   const devices = given.devices.map(cleanMeasured)
-  const identities = devices.map((device) => identifyGpu(device, catalogue))
+  const identities = given.identities ?? devices.map((device) => identifyGpu(device, catalogue))
   // What was declined makes a card less likely; it contradicts nothing, so only what was shown may speak against a claim.
   const shown = devices.map(({ declined: _, ...rest }) => rest)
-  const seen = shown.map((device, i) => (devices[i]!.declined ? identifyGpu(device, catalogue) : identities[i]!))
+  const seen = shown.map((device, i) =>
+    devices[i]!.declined?.length ? identifyGpu(device, catalogue) : identities[i]!,
+  )
   const classed = shown.map((measured, i) => ({ measured, model: seen[i]!.model }))
   const reasons = shown.flatMap((measured, device) => {
     const beside = classed.filter((_, i) => i !== device)
     const { shares } = identities[device]!
-    return judgeDevice({
+    return deviceReasons({
       device,
       measured,
       identity: seen[device]!,

@@ -1,4 +1,5 @@
 import type { Precision } from '../params/precision.ts'
+import type { Proven } from '../params/provenance.ts'
 
 export interface RateRatio {
   readonly of: Precision
@@ -6,8 +7,8 @@ export interface RateRatio {
   readonly value: number
 }
 
-/** What a run proved of one device. Nothing claimed belongs here. */
-export interface MeasuredGpu {
+/** What a run proved of one device. Nothing claimed compiles here. */
+export type MeasuredGpu = Proven<{
   /** Which kind of challenge was run (§4.0); a CPU is never identified as a GPU. Left out means a GPU challenge. */
   readonly kind?: 'gpu' | 'cpu'
   /** Operations a second per problem. */
@@ -28,7 +29,7 @@ export interface MeasuredGpu {
   readonly sustainedShare?: number
   /** §8: rates together against rates alone, 1 = no loss. */
   readonly scaling?: number
-}
+}>
 
 /**
  * The measurement without its zeros: a device that showed nothing in a part was not measured in it. Throws on what is
@@ -58,7 +59,7 @@ export function measuredNames({ rates, ratios, memoryBytes, bandwidth }: Measure
   ]
 }
 
-function isShown(value: number | undefined): value is number {
+function isShown(value: Proven | undefined): value is Proven {
   if (value === undefined || value === 0) return false
   if (Number.isFinite(value) && value > 0) return true
   throw new RangeError('identify: every measured value must be a finite number, not below 0')

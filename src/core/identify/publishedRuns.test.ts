@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { proven } from '../params/provenance.ts'
 import type { Catalogue } from './catalogue.ts'
 import { identifyGpu } from './identifyGpu.ts'
 
@@ -35,7 +36,7 @@ test.each<[string, number, number | null, number | null, string]>([
   const model = modelOf(catalogue, id)
   const printed = model.bandwidth.find((figure) => figure.basis === 'datasheet')!.value
   const identity = identifyGpu(
-    {
+    proven({
       rates: {
         fp32: fp32 * 1e12 * PROVEN_SHARE,
         ...(fp16 === null ? {} : { fp16: fp16 * 1e12 * PROVEN_SHARE }),
@@ -43,7 +44,7 @@ test.each<[string, number, number | null, number | null, string]>([
       },
       memoryBytes: 0.93 * model.memoryBytes,
       bandwidth: 0.86 * printed,
-    },
+    }),
     catalogue,
   )
   expect([id, ...model.twins]).toContain(identity.model?.id)

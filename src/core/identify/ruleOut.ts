@@ -7,16 +7,19 @@ import { prepareModel } from './prepareModel.ts'
 /** Below half of its memory a card is not recognised by it: another card explains it better. */
 const LEAST_HELD_SHARE = 0.5
 
+const faster = (name: Precision) => `FASTER_${name.toUpperCase() as Uppercase<Precision>}` as const
+
 /** Why a measurement cannot come from a model. */
-export type RuledOut = 'MORE_MEMORY' | 'LESS_MEMORY' | 'FASTER_MEMORY' | `FASTER_${Uppercase<Precision>}`
+export const RULED_OUT = ['MORE_MEMORY', 'LESS_MEMORY', 'FASTER_MEMORY', ...PRECISION_NAMES.map(faster)] as const
+export type RuledOut = (typeof RULED_OUT)[number]
 
 /** Why the measurement cannot come from this model, or null. */
 export function ruleOut(model: GpuModel, measured: MeasuredGpu, rules: CatalogueRules): RuledOut | null {
   const held = measured.memoryBytes
   if (held !== undefined && held > model.memoryBytes) return 'MORE_MEMORY'
   if (held !== undefined && held < LEAST_HELD_SHARE * model.memoryBytes) return 'LESS_MEMORY'
-  const faster = unreachedRate(model, measured.rates ?? {}, rules)
-  if (faster !== undefined) return `FASTER_${faster.toUpperCase() as Uppercase<Precision>}`
+  const unreached = unreachedRate(model, measured.rates ?? {}, rules)
+  if (unreached !== undefined) return faster(unreached)
   const { bandwidth } = prepareModel(model, rules)
   if (measured.bandwidth !== undefined && bandwidth !== null && measured.bandwidth > bandwidth.high * TOLERATED_EXCESS)
     return 'FASTER_MEMORY'

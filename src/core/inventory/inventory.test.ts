@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DecodeError } from '../bytes/reader.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
-import { decodeInventory, encodeInventory, type Inventory } from './inventory.ts'
+import { decodeInventory, encodeInventory, type OwnInventory } from './inventory.ts'
 
 const text = fc.stringMatching(/^[\x20-\x7e]{0,120}$/)
 const name = fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9]{0,39}$/).filter((key) => !(key in {}) && key !== 'prototype')
@@ -14,7 +14,7 @@ const value = fc.oneof(
 const details = fc.dictionary(name, value, { maxKeys: 5, noNullPrototype: true })
 const count = fc.nat(Number.MAX_SAFE_INTEGER)
 
-const inventory: fc.Arbitrary<Inventory> = fc.record({
+const inventory: fc.Arbitrary<OwnInventory> = fc.record({
   program: text,
   devices: fc.array(
     fc.record({

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { decodeJson, shortText } from '../bytes/decodeJson.ts'
+import { type DeepReadonly, decodeJson, shortText } from '../bytes/decodeJson.ts'
 import { MAX_DEVICES } from '../params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import { type Claimed, claimed } from '../params/provenance.ts'
 
 const byteCount = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 
@@ -29,30 +30,43 @@ const commonFacts = {
 
 export const deviceFacts = z.strictObject({ class: z.enum(['cpu', 'gpu']), backEnd, ...commonFacts })
 
-/** §1. What the box says of itself: claims, shown as claims, used to size the question and never to accept an answer. */
-export const inventorySchema = z.strictObject({
+const fields = {
   program: shortText,
   devices: z.array(deviceFacts).min(1).max(MAX_DEVICES),
   host: details,
-})
+}
+
+/** What the program on a box says, before anybody else hears it. */
+export type OwnInventory = DeepReadonly<z.infer<z.ZodObject<typeof fields>>>
+
+const claimedBy = <S extends z.ZodType>(schema: S) => schema as z.ZodType<Claimed<z.infer<S>>>
+
+/** §1. What the box says of itself: claims, shown as claims, used to size the question and never to accept an answer. */
+export const inventorySchema = claimedBy(z.strictObject(fields))
+export type Inventory = z.infer<typeof inventorySchema>
 
 /** As certificates of version 1 carry it: `kind` was class and back end in one. */
-export const inventoryVersion1 = z.strictObject({
-  ...inventorySchema.shape,
-  devices: z
-    .array(z.strictObject({ kind: z.enum(['cpu', 'cuda']), ...commonFacts }))
-    .min(1)
-    .max(MAX_DEVICES),
-})
+export const inventoryVersion1 = claimedBy(
+  z.strictObject({
+    ...fields,
+    devices: z
+      .array(z.strictObject({ kind: z.enum(['cpu', 'cuda']), ...commonFacts }))
+      .min(1)
+      .max(MAX_DEVICES),
+  }),
+)
 
 export const inventoryOfVersion1 = ({ devices, ...rest }: z.infer<typeof inventoryVersion1>): Inventory => ({
   ...rest,
-  devices: devices.map(({ kind, ...facts }) => ({ class: kind === 'cpu' ? 'cpu' : 'gpu', backEnd: kind, ...facts })),
+  devices: devices.map(({ kind, ...facts }) => ({
+    class: kind === 'cpu' ? 'cpu' : 'gpu',
+    backEnd: claimed<string>(kind),
+    ...facts,
+  })),
 })
 
-export type Inventory = z.infer<typeof inventorySchema>
-
-export const encodeInventory = (inventory: Inventory): Uint8Array => new TextEncoder().encode(JSON.stringify(inventory))
+export const encodeInventory = (inventory: OwnInventory): Uint8Array =>
+  new TextEncoder().encode(JSON.stringify(inventory))
 
 /** Strict: UTF-8, JSON, exactly the known fields, printable and short. */
 export function decodeInventory(bytes: Uint8Array): Inventory {

@@ -1,17 +1,18 @@
 import { expect, test } from 'vitest'
 import type { Inventory } from '../inventory/inventory.ts'
+import { claimed } from '../params/provenance.ts'
 import { cardIds, changesOf } from './changesOf.ts'
 
-const card = (uuid: string, driver = '580.1', name = 'H100'): Inventory['devices'][number] => ({
-  class: 'gpu',
+const card = (uuid: string, driver = '580.1', name = 'H100') => ({
+  class: 'gpu' as const,
   backEnd: 'cuda',
   name,
   memoryBytes: 1,
   freeBytes: 1,
-  precisions: ['int8'],
+  precisions: ['int8' as const],
   details: { uuid, driver },
 })
-const box = (...devices: Inventory['devices']): Inventory => ({ program: 'p', devices, host: {} })
+const box = (...devices: ReturnType<typeof card>[]): Inventory => claimed({ program: 'p', devices, host: {} })
 const what = (before: Inventory | null, after: Inventory) => changesOf(before, after).map((mark) => mark.what)
 
 test('a first sight is no change, nor is the same again, nor another order or free memory', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
-import type { Judgement } from '../certificate/judgeRun.ts'
+import type { DeviceJudgement, Judgement } from '../certificate/judgeRun.ts'
 import type { ClaimAnswer } from '../identify/claimReasons.ts'
 import { identifyGpu } from '../identify/identifyGpu.ts'
 import type { HostPart } from '../inventory/hostReport.ts'
+import { claimed, fact, inferred, proven } from '../params/provenance.ts'
 import { defaultScoreConfig } from '../score/defaultScoreConfig.ts'
-import { claimed, measured } from '../score/fact.ts'
 import { hostClaims } from '../score/hostClaims.ts'
 import { scoreBox } from '../score/scoreBox.ts'
 import { scoreInput } from './scoreInput.ts'
@@ -19,22 +19,55 @@ const SAID = {
   diskWriteBytesPerSec: 5,
 }
 
+const card: DeviceJudgement = {
+  ...proven({ device: 0, rates: { bf16: 600e12 }, classes: {}, sustained: null }),
+  ...{ bindPerSecond: null, bindShare: null, alonePerSecond: null, linkPerSecond: null },
+  memory: { ...proven({ heldBytes: 130e9, perSecond: 4e12, status: 'proven' as const }), floorBytes: inferred(120e9) },
+  identity: inferred({
+    status: 'identified' as const,
+    model: 'h200-sxm',
+    confidencePercent: 99,
+    twins: [],
+    closest: [],
+  }),
+}
+const judged = (more: Partial<Judgement>): Judgement => ({
+  outcome: 'accepted',
+  reason: null,
+  catalogue: '',
+  devices: [card, card],
+  count: { claimed: claimed(2), least: inferred(1), established: false, sentence: '' },
+  scaling: proven(1000),
+  claim: null,
+  ...more,
+})
+
+test('cards count with what was proven, and a rejected run or a CPU has none to show', () => {
+  const gpuOf = (more: Partial<Judgement>) =>
+    scoreInput({ judgement: judged(more), registered: false, allocated: false }).gpu
+  expect(gpuOf({})).toMatchObject({ count: 2, model: 'h200-sxm', rates: { bf16: 1200e12 }, memoryBytes: 260e9 })
+  expect(gpuOf({ outcome: 'rejected', reason: { code: 'TOO_SHORT' } })).toBeNull()
+  expect(gpuOf({ devices: [{ ...card, identity: { ...card.identity, status: 'cpu' } }] })).toBeNull()
+})
+
 test('attack 73, property: whatever a box says of itself is a claim, and what is no size is left out', () => {
   const facts = { cpuWhetstoneMips: 1, ramBytes: 2, ramBandwidth: 3, diskBytes: 4, diskBandwidth: 5 }
-  const all = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, claimed(value)]))
-  expect(hostClaims({ ...SAID, registered: true, allocated: true, cpuHashing: 9 })).toEqual(all)
+  const all = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, fact('claimed', value)]))
+  expect(hostClaims(claimed({ ...SAID, registered: true, allocated: true, cpuHashing: 9 }))).toEqual(all)
   const odd = fc.oneof(fc.string(), fc.boolean(), fc.constantFrom(0, -1, Number.NaN, Number.POSITIVE_INFINITY))
   fc.assert(
     fc.property(fc.constantFrom(...Object.keys(SAID)), odd, (name, value) => {
       const left = Object.values(facts).filter((fact) => fact !== SAID[name as keyof typeof SAID])
-      expect(Object.values(hostClaims({ ...SAID, [name]: value }))).toEqual(left.map(claimed))
+      expect(Object.values(hostClaims(claimed({ ...SAID, [name]: value })))).toEqual(
+        left.map((value) => fact('claimed', value)),
+      )
     }),
   )
 })
 
 test('attacks 75 and 76: what a host part showed goes before what the box says, and a wrong mark leaves nothing', () => {
-  const judgement = { outcome: 'accepted', devices: [], scaling: null } as unknown as Judgement
-  const source = { judgement, registered: true, allocated: false, claims: SAID }
+  const judgement = judged({ devices: [] })
+  const source = { judgement, registered: true, allocated: false, claims: claimed(SAID) }
   const shown: HostPart = {
     part: 'disk',
     source: 'measured',
@@ -47,11 +80,11 @@ test('attacks 75 and 76: what a host part showed goes before what the box says, 
     problem: null,
   }
   const disk = (part: HostPart) => scoreInput({ ...source, host: [part] }).host?.diskBandwidth
-  expect(disk(shown)).toEqual(measured(7))
+  expect(disk(shown)).toEqual(fact('measured', 7))
   const nothing = { ...shown, source: null, bytesPerSec: 0 }
   const problem = (code: string) => ({ code, text: '', nextStep: '' })
-  expect(disk({ ...nothing, problem: problem('HOST_WRONG_MARK') })).toEqual(measured(0))
-  expect(disk({ ...nothing, problem: problem('HOST_SILENT') })).toEqual(claimed(5))
+  expect(disk({ ...nothing, problem: problem('HOST_WRONG_MARK') })).toEqual(fact('measured', 0))
+  expect(disk({ ...nothing, problem: problem('HOST_SILENT') })).toEqual(fact('claimed', 5))
 })
 
 test('attack 99: the base score of a model is paid where a claim shows it whole, else the rates count', async () => {
@@ -71,7 +104,10 @@ test('attack 99: the base score of a model is paid where a claim shows it whole,
     const input = scoreInput({ judgement: judged as unknown as Judgement, registered: false, allocated: false })
     return scoreBox(input, config)
   }
-  const posing = identifyGpu({ rates, memoryBytes: 24.5e9, bandwidth: 868e9, declined: ['int8', 'fp32'] }, catalogue)
+  const posing = identifyGpu(
+    { ...proven({ rates, memoryBytes: 24.5e9, bandwidth: 868e9 }), declined: ['int8', 'fp32'] },
+    catalogue,
+  )
   expect(posing.model?.id).toBe('rtx-4090')
   for (const verdict of [null, 'unproven', 'weaker'] as const)
     expect(scoreOf('rtx-4090', verdict)).toEqual(scoreOf('', null))

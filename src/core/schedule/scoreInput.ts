@@ -1,7 +1,6 @@
 import type { Judgement } from '../certificate/judgeRun.ts'
 import type { HostPart } from '../inventory/hostReport.ts'
 import type { Inventory } from '../inventory/inventory.ts'
-import { type Proven, proven } from '../score/fact.ts'
 import { gpuTotals } from '../score/gpuTotals.ts'
 import { hostClaims } from '../score/hostClaims.ts'
 import { hostShown } from '../score/hostShown.ts'
@@ -20,10 +19,10 @@ export interface ScoreSource {
 /** What a judged run earns: proven totals over its cards, and what else is known of the box, each with its source. */
 export function scoreInput({ judgement, registered, allocated, claims = {}, host = [] }: ScoreSource): BoxScoreInput {
   const outcome = judgement.outcome === 'accepted' ? 'passed' : 'failed'
-  const totals = gpuTotals(judgement.devices, judgement.scaling)
+  const totals = outcome === 'passed' ? gpuTotals(judgement.devices, judgement.scaling) : null
   const gpu = totals && judgement.claim?.verdict !== 'matches' ? withoutModel(totals) : totals
   return { outcome, gpu, host: { ...hostClaims(claims), ...hostShown(host) }, registered, allocated, ageMs: 0 }
 }
 
 /** A model is inferred, and likelier for what is kept back; its base score is for who has shown all of it (attack 99). */
-const withoutModel = ({ value: { model: _, ...shown } }: Proven<GpuScoreInput>) => proven(shown)
+const withoutModel = ({ model: _, ...shown }: GpuScoreInput): GpuScoreInput => shown

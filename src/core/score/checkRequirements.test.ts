@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest'
-import { type BoxFacts, checkRequirements } from './checkRequirements.ts'
+import { fact, inferred, proven } from '../params/provenance.ts'
+import { checkRequirements } from './checkRequirements.ts'
 
-const FACTS: BoxFacts = {
-  gpuCount: 1,
-  gpuMemoryBytes: 24e9,
-  bf16OpsPerSec: 150e12,
-  cpuWhetstoneMips: 50_000,
-  ramBytes: 64e9,
-  diskBytes: 500e9,
-  diskBandwidth: 2e9,
-  model: 'rtx-4090',
+const said = (value: number) => fact('claimed', value)
+const gpu = {
+  ...proven({ count: 1, memoryBytes: 24e9, rates: { bf16: 150e12 } }),
+  model: inferred<string>('rtx-4090'),
 }
+const host = {
+  cpuWhetstoneMips: said(50_000),
+  ramBytes: said(64e9),
+  diskBytes: said(500e9),
+  diskBandwidth: said(2e9),
+}
+const FACTS = { gpu, host }
 
 test('a box that has what is asked lacks nothing', () => {
   expect(checkRequirements(FACTS, {})).toEqual([])
@@ -32,7 +35,13 @@ test('everything missing is named with what there is and what is needed', () => 
   ])
 })
 
-test('an unknown card fails a list of models, and a value that is no number fails its requirement', () => {
-  expect(checkRequirements({ ...FACTS, model: null }, { models: ['h100-sxm'] })).toHaveLength(1)
-  expect(checkRequirements({ ...FACTS, ramBytes: Number.NaN }, { ramBytes: 1 })).toHaveLength(1)
+test('an unknown card fails a list of models, even by that name, and no number fails its requirement', () => {
+  const { model: _, ...unknown } = gpu
+  expect(checkRequirements({ host, gpu: unknown }, { models: ['h100-sxm', 'unknown'] })).toHaveLength(1)
+  expect(checkRequirements({ gpu, host: { ramBytes: said(Number.NaN) } }, { ramBytes: 1 })).toHaveLength(1)
+})
+
+test('a box that showed nothing lacks all that is asked', () => {
+  const missing = checkRequirements({ gpu: null }, { gpuCount: 1, ramBytes: 1, models: ['h200-sxm'] })
+  expect(missing.map(({ requirement }) => requirement)).toEqual(['gpuCount', 'ramBytes', 'models'])
 })

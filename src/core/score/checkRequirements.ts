@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { factText } from './factText.ts'
+import type { BoxScoreInput } from './scoreBox.ts'
 
 const least = z.number().positive().optional()
 
@@ -18,18 +19,6 @@ export const requirementsSchema = z.strictObject({
 
 export type Requirements = z.infer<typeof requirementsSchema>
 
-export interface BoxFacts {
-  readonly gpuCount: number
-  readonly gpuMemoryBytes: number
-  readonly bf16OpsPerSec: number
-  readonly cpuWhetstoneMips: number
-  readonly ramBytes: number
-  readonly diskBytes: number
-  readonly diskBandwidth: number
-  /** Identified model, or null for an unknown card. */
-  readonly model: string | null
-}
-
 export interface Missing {
   readonly requirement: keyof Requirements
   readonly got: number | string
@@ -39,16 +28,19 @@ export interface Missing {
 
 const bytes = (value: number): string => factText(value, 'B')
 
+/** What a box has comes from the input of its score: there is one way from a judgement to facts. */
 const FIELDS = {
-  gpuCount: ['GPUs', String],
-  gpuMemoryBytes: ['GPU memory', bytes],
-  bf16OpsPerSec: ['bf16 rate', (value: number) => factText(value, 'op/s')],
-  cpuWhetstoneMips: ['CPU (Whetstone MIPS)', String],
-  ramBytes: ['RAM', bytes],
-  diskBytes: ['free disk', bytes],
-  diskBandwidth: ['disk speed', (value: number) => factText(value, 'B/s')],
-} as const satisfies Partial<Record<keyof Requirements, readonly [string, (value: number) => string]>>
+  gpuCount: ['GPUs', String, ({ gpu }) => gpu?.count],
+  gpuMemoryBytes: ['GPU memory', bytes, ({ gpu }) => gpu?.memoryBytes],
+  bf16OpsPerSec: ['bf16 rate', (value) => factText(value, 'op/s'), ({ gpu }) => gpu?.rates?.bf16],
+  cpuWhetstoneMips: ['CPU (Whetstone MIPS)', String, ({ host }) => host?.cpuWhetstoneMips?.value],
+  ramBytes: ['RAM', bytes, ({ host }) => host?.ramBytes?.value],
+  diskBytes: ['free disk', bytes, ({ host }) => host?.diskBytes?.value],
+  diskBandwidth: ['disk speed', (value) => factText(value, 'B/s'), ({ host }) => host?.diskBandwidth?.value],
+} as const satisfies Partial<Record<keyof Requirements, Field>>
 
+type BoxFacts = Pick<BoxScoreInput, 'gpu' | 'host'>
+type Field = readonly [string, (value: number) => string, (facts: BoxFacts) => number | undefined]
 type NumericField = keyof typeof FIELDS
 
 /** Everything the box lacks, each with what it has and what it needs; nothing means it may join. */
@@ -58,17 +50,17 @@ export function checkRequirements(facts: BoxFacts, requirements: Requirements): 
 }
 
 function checkNumber(name: NumericField, facts: BoxFacts, requirements: Requirements): readonly Missing[] {
+  const [label, format, of]: Field = FIELDS[name]
   const need = requirements[name]
-  const got = facts[name]
+  const got = of(facts) ?? 0
   // Not "got < need": a NaN must not slip through.
   if (need === undefined || got >= need) return []
-  const [label, format] = FIELDS[name]
   return [{ requirement: name, got, need, sentence: `${label}: has ${format(got)}, needs ${format(need)}` }]
 }
 
-function checkModel({ model }: BoxFacts, { models = [] }: Requirements): readonly Missing[] {
-  if (models.length === 0 || (model !== null && models.includes(model))) return []
-  const got = model ?? 'unknown'
+function checkModel({ gpu }: BoxFacts, { models = [] }: Requirements): readonly Missing[] {
+  if (models.length === 0 || (gpu?.model && models.includes(gpu.model))) return []
+  const got = gpu?.model ?? 'unknown'
   const need = models.join(', ')
   return [{ requirement: 'models', got, need, sentence: `GPU model: is ${got}, must be one of ${need}` }]
 }

@@ -1,16 +1,21 @@
 import { expect, test } from 'vitest'
+import { inferred, proven } from '../params/provenance.ts'
 import { gpuTotals, type ScoredDevice } from './gpuTotals.ts'
 
+const card = (status: string, model: string | null) => ({ status, model: model === null ? null : inferred(model) })
+
 const device = (more: Partial<ScoredDevice> = {}): ScoredDevice => ({
-  rates: { bf16: 700, int8: 1000 },
-  sustained: { precision: 'bf16', perSecond: 650 },
-  memory: { heldBytes: 80, perSecond: 3000, status: 'proven' },
-  identity: { status: 'identified', model: 'h100-sxm' },
+  ...proven({
+    rates: { bf16: 700, int8: 1000 },
+    sustained: { precision: 'bf16' as const, perSecond: 650 },
+    memory: { heldBytes: 80, perSecond: 3000, status: 'proven' as const },
+  }),
+  identity: card('identified', 'h100-sxm'),
   ...more,
 })
 
 test('adds up what the devices proved', () => {
-  expect(gpuTotals([device(), device({ rates: { bf16: 1 } })], 900)?.value).toEqual({
+  expect(gpuTotals([device(), device({ rates: proven({ bf16: 1 }) })], proven(900))).toEqual({
     count: 2,
     model: 'h100-sxm',
     rates: { bf16: 701, int8: 1000 },
@@ -22,23 +27,23 @@ test('adds up what the devices proved', () => {
 })
 
 test('attack 74: memory that is held but not proven counts for nothing, and neither does its speed', () => {
-  const held = { heldBytes: 80e9, perSecond: 3e12, floorBytes: 70e9, status: 'held' } as const
+  const held = proven({ heldBytes: 80e9, perSecond: 3e12, floorBytes: 70e9, status: 'held' as const })
   const nothing = { memoryBytes: 0, bandwidth: 0 }
-  expect(gpuTotals([device({ memory: held })], null)?.value).toMatchObject(nothing)
-  expect(gpuTotals([device({ memory: null })], null)?.value).toMatchObject({ ...nothing, scaling: 1 })
-  expect(gpuTotals([device(), device({ memory: held })], null)?.value).toMatchObject({
+  expect(gpuTotals([device({ memory: held })], null)).toMatchObject(nothing)
+  expect(gpuTotals([device({ memory: null })], null)).toMatchObject({ ...nothing, scaling: 1 })
+  expect(gpuTotals([device(), device({ memory: held })], null)).toMatchObject({
     memoryBytes: 80,
     bandwidth: 3000,
   })
 })
 
 test('cards of several models, or unknown ones, have no base score', () => {
-  const mixed = [device(), device({ identity: { status: 'identified', model: 't4' } })]
-  expect(gpuTotals(mixed, null)?.value).not.toHaveProperty('model')
-  expect(gpuTotals([device({ identity: { status: 'unknown', model: null } })], null)?.value).not.toHaveProperty('model')
+  const mixed = [device(), device({ identity: card('identified', 't4') })]
+  expect(gpuTotals(mixed, null)).not.toHaveProperty('model')
+  expect(gpuTotals([device({ identity: card('unknown', null) })], null)).not.toHaveProperty('model')
 })
 
 test('a CPU, or nothing, is no GPU', () => {
-  expect(gpuTotals([device({ identity: { status: 'cpu', model: null } })], null)).toBeNull()
+  expect(gpuTotals([device({ identity: card('cpu', null) })], null)).toBeNull()
   expect(gpuTotals([], null)).toBeNull()
 })

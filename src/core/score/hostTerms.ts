@@ -1,4 +1,4 @@
-import type { Fact, Source } from './fact.ts'
+import type { Fact } from '../params/provenance.ts'
 import type { HostScoreInput, ScoreTerm } from './scoreBox.ts'
 import { type BoxLimits, type BoxWeights, FULL_SCORE, type ScoreConfig } from './scoreConfig.ts'
 
@@ -35,7 +35,7 @@ const cpuFact = (host: HostScoreInput, limits: BoxLimits): readonly [Fact | unde
     : [host.cpuHashing, limits.cpuHashing]
 
 /** Share of its weight that a fact may earn. All unproven ones together stay below a twentieth of the cards' points. */
-function worth(source: Source, { gpu }: BoxWeights): number {
+function worth(source: Fact['source'], { gpu }: BoxWeights): number {
   const unproven = Math.min(MOST_OF_A_TERM, (MOST_UNPROVEN * gpu) / (1 - gpu || 1))
   return { proven: 1, measured: unproven, claimed: unproven / 2 }[source]
 }

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
+import { claimed, type Fact, fact, inferred, proven } from '../params/provenance.ts'
 import { defaultScoreConfig } from './defaultScoreConfig.ts'
-import { claimed, measured, proven } from './fact.ts'
 import { type BoxScoreInput, type GpuScoreInput, type HostScoreInput, scoreBox } from './scoreBox.ts'
 import { FULL_SCORE, type ScoreConfig } from './scoreConfig.ts'
 import { shareAtAge } from './shareAtAge.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 const amount = (max: number) => fc.double({ min: 0, max, noNaN: true, noDefaultInfinity: true })
 const rate = amount(4e16)
 const rates = fc.record({ int8: rate, fp8: rate, bf16: rate, fp16: rate, fp32: rate }, { requiredKeys: [] })
-const gpus: fc.Arbitrary<GpuScoreInput> = fc.record(
+const gpus = fc.record(
   {
     count: fc.integer({ min: 1, max: 32 }),
     rates,
@@ -24,7 +24,9 @@ const gpus: fc.Arbitrary<GpuScoreInput> = fc.record(
     memoryBytes: amount(4e12),
     bandwidth: amount(1e14),
     scaling: amount(1.2),
-    model: fc.constantFrom('h100-sxm', 'b200', 'rtx-4090', 'no-such-card', '__proto__'),
+    model: fc
+      .constantFrom('h100-sxm', 'b200', 'rtx-4090', 'no-such-card', '__proto__')
+      .map((id) => inferred<string>(id)),
   },
   { requiredKeys: ['count'] },
 )
@@ -36,17 +38,17 @@ const LARGEST = {
   diskBytes: 1e14,
   diskBandwidth: 1e11,
 }
-const hostsOf = (...sources: (typeof proven | typeof measured | typeof claimed)[]): fc.Arbitrary<HostScoreInput> => {
-  const fact = (max: number) => fc.tuple(fc.constantFrom(...sources), amount(max)).map(([of, value]) => of(value))
-  const fields = Object.entries(LARGEST).map(([name, max]) => [name, fact(max)])
+const hostsOf = (...sources: Fact['source'][]): fc.Arbitrary<HostScoreInput> => {
+  const facts = (max: number) => fc.tuple(fc.constantFrom(...sources), amount(max)).map((given) => fact(...given))
+  const fields = Object.entries(LARGEST).map(([name, max]) => [name, facts(max)])
   return fc.record(Object.fromEntries(fields), { requiredKeys: [] })
 }
-const unproven = hostsOf(measured, claimed)
-const boxes: fc.Arbitrary<BoxScoreInput & { gpu: { value: GpuScoreInput } }> = fc.record(
+const unproven = hostsOf('measured', 'claimed')
+const boxes: fc.Arbitrary<BoxScoreInput & { gpu: GpuScoreInput }> = fc.record(
   {
     outcome: fc.constant('passed' as const),
-    gpu: gpus.map((totals) => proven(totals)),
-    host: hostsOf(proven, measured, claimed),
+    gpu: gpus.map(({ model, ...totals }) => ({ ...proven(totals), ...(model ? { model } : {}) })),
+    host: hostsOf('proven', 'measured', 'claimed'),
     registered: fc.boolean(),
     allocated: fc.boolean(),
     ageMs: amount(1e9),
@@ -81,16 +83,14 @@ describe('scoreBox', () => {
           const settings = { ...config, mode }
           const before = scoreBox(box, settings).score
           const raise = (gpu: Partial<GpuScoreInput>) =>
-            scoreBox({ ...box, gpu: proven({ ...box.gpu.value, ...gpu }) }, settings).score
-          const old = box.gpu.value.rates?.[name]
+            scoreBox({ ...box, gpu: { ...box.gpu, ...gpu } }, settings).score
+          const old = box.gpu.rates?.[name]
           if (old !== undefined)
-            expect(raise({ rates: { ...box.gpu.value.rates, [name]: old * factor } })).toBeGreaterThanOrEqual(before)
-          const held = box.gpu.value.sustained?.[name]
+            expect(raise({ rates: { ...box.gpu.rates, [name]: old * factor } })).toBeGreaterThanOrEqual(before)
+          const held = box.gpu.sustained?.[name]
           if (held !== undefined)
-            expect(raise({ sustained: { ...box.gpu.value.sustained, [name]: held * factor } })).toBeGreaterThanOrEqual(
-              before,
-            )
-          const value = box.gpu.value[field]
+            expect(raise({ sustained: { ...box.gpu.sustained, [name]: held * factor } })).toBeGreaterThanOrEqual(before)
+          const value = box.gpu[field]
           if (value !== undefined) expect(raise({ [field]: value * factor })).toBeGreaterThanOrEqual(before)
         },
       ),
@@ -107,7 +107,8 @@ describe('scoreBox', () => {
         amount(1e12),
         fc.double({ min: 1, max: 10, noNaN: true }),
         (box, name, value, factor) => {
-          const at = (fact: number) => scoreBox({ ...box, host: { ...box.host, [name]: proven(fact) } }, config).score
+          const at = (value: number) =>
+            scoreBox({ ...box, host: { ...box.host, [name]: fact('proven', value) } }, config).score
           expect(at(value * factor)).toBeGreaterThanOrEqual(at(value))
         },
       ),
@@ -132,16 +133,18 @@ describe('scoreBox', () => {
   })
 
   const bestGpu = () => ({
-    count: 8,
-    model: 'gb200',
-    sustained: config.reference.rates,
-    memoryBytes: config.reference.memoryBytes,
-    bandwidth: config.reference.bandwidth,
-    scaling: 1,
+    ...proven({
+      count: 8,
+      sustained: config.reference.rates,
+      memoryBytes: config.reference.memoryBytes,
+      bandwidth: config.reference.bandwidth,
+      scaling: 1,
+    }),
+    model: inferred<string>('gb200'),
   })
-  const hugeHost = (of: typeof proven | typeof measured | typeof claimed): HostScoreInput =>
-    Object.fromEntries(Object.keys(LARGEST).map((name) => [name, of(1e16)]))
-  const best = (): BoxScoreInput => ({ outcome: 'passed', gpu: proven(bestGpu()), host: hugeHost(proven), ageMs: 0 })
+  const hugeHost = (source: Fact['source']): HostScoreInput =>
+    Object.fromEntries(Object.keys(LARGEST).map((name) => [name, fact(source, 1e16)]))
+  const best = (): BoxScoreInput => ({ outcome: 'passed', gpu: bestGpu(), host: hugeHost('proven'), ageMs: 0 })
 
   test('the reference configuration gets full marks, of which the GPU has 55 %', () => {
     const { score, terms } = scoreBox(best(), config)
@@ -190,9 +193,9 @@ describe('scoreBox', () => {
   })
 
   test('attack 73: a fact counts the more the better it is known, at most a tenth of its weight where it is not proven', () => {
-    const host = (of: typeof proven | typeof measured | typeof claimed) =>
+    const host = (of: Fact['source']) =>
       scoreBox({ ...best(), host: hugeHost(of) }, config).terms.filter(({ name }) => /^(cpu|ram|disk)/.test(name))
-    const [full, timed, said] = [proven, measured, claimed].map(host)
+    const [full, timed, said] = (['proven', 'measured', 'claimed'] as const).map(host)
     for (const [i, { points, source }] of full!.entries()) {
       expect(source).toBe('proven')
       expect(timed![i]!.points).toBeLessThanOrEqual(points / 10)
@@ -203,7 +206,7 @@ describe('scoreBox', () => {
 
   test('attack 74: a claimed value does not compile where only a proven one may stand', () => {
     // @ts-expect-error: a box's word for its cards
-    const said: BoxScoreInput = { ...best(), gpu: claimed(bestGpu()) }
+    const said: BoxScoreInput = { ...best(), gpu: claimed({ count: 8, rates: { bf16: 1e15 } }) }
     // @ts-expect-error: a number that does not say where it comes from
     const bare: BoxScoreInput = { ...best(), host: { ramBytes: 1e12 } }
     expect([said, bare]).toHaveLength(2)
@@ -211,19 +214,22 @@ describe('scoreBox', () => {
 
   test('a rate that was held counts more than one that was only shown', () => {
     const { sustained, ...gpu } = bestGpu()
-    expect(scoreBox({ ...best(), gpu: proven({ ...gpu, rates: sustained }) }, config).score).toBeLessThan(
+    expect(scoreBox({ ...best(), gpu: { ...gpu, rates: sustained } }, config).score).toBeLessThan(
       scoreBox(best(), config).score,
     )
-    const faded = { bf16: sustained.bf16 / 2 }
+    const faded = { bf16: proven(sustained.bf16 / 2) }
     const peak = { bf16: sustained.bf16 }
-    const fades = scoreBox({ ...best(), gpu: proven({ ...gpu, rates: peak, sustained: faded }) }, config).score
-    expect(fades).toBeLessThan(scoreBox({ ...best(), gpu: proven({ ...gpu, rates: peak }) }, config).score)
+    const fades = scoreBox({ ...best(), gpu: { ...gpu, rates: peak, sustained: faded } }, config).score
+    expect(fades).toBeLessThan(scoreBox({ ...best(), gpu: { ...gpu, rates: peak } }, config).score)
   })
 
   test('normalize: base score times count, and an unknown card is scored by its rates', () => {
     const settings: ScoreConfig = { ...config, mode: 'normalize', normalize: { scores: { a: 2, b: 4 }, count: 8 } }
     const base = (model: string, count: number) =>
-      scoreBox({ outcome: 'passed', gpu: proven({ count, model, rates: { bf16: 1 } }), ageMs: 0 }, settings).terms[0]
+      scoreBox(
+        { outcome: 'passed', gpu: { count, model: inferred(model), rates: proven({ bf16: 1 }) }, ageMs: 0 },
+        settings,
+      ).terms[0]
     expect(base('b', 8)).toMatchObject({ name: 'gpu.base', points: FULL_SCORE * 0.55 * 0.7, got: 32, full: 32 })
     expect(base('a', 8)!.points).toBe(base('b', 4)!.points)
     expect(base('b', 32)!.points).toBe(base('b', 8)!.points)
@@ -242,7 +248,7 @@ describe('scoreBox', () => {
 
   test('nonsense is a fault of the caller', () => {
     expect(() => scoreBox({ ...best(), ageMs: -1 }, config)).toThrow(RangeError)
-    expect(() => scoreBox({ ...best(), host: { ramBytes: claimed(Number.NaN) } }, config)).toThrow(RangeError)
+    expect(() => scoreBox({ ...best(), host: { ramBytes: fact('claimed', Number.NaN) } }, config)).toThrow(RangeError)
     expect(() => scoreBox({ ...best(), gpu: proven({ count: 1, rates: { bf16: Infinity } }) }, config)).toThrow(
       RangeError,
     )

@@ -1,5 +1,5 @@
 import type { Precision } from '../params/precision.ts'
-import type { Fact, Proven, Source } from './fact.ts'
+import type { Fact, Inferred, Proven } from '../params/provenance.ts'
 import { gpuTerms } from './gpuTerms.ts'
 import { hostTerms } from './hostTerms.ts'
 import { FULL_SCORE, type ScoreConfig } from './scoreConfig.ts'
@@ -9,12 +9,12 @@ import { shareAtAge } from './shareAtAge.ts'
 export interface GpuScoreInput {
   readonly count: number
   /** Catalogue id, for mode `normalize`; left out for an unknown card, which is scored by its rates. */
-  readonly model?: string
-  readonly rates?: Readonly<Partial<Record<Precision, number>>>
-  readonly sustained?: Readonly<Partial<Record<Precision, number>>>
-  readonly memoryBytes?: number
-  readonly bandwidth?: number
-  readonly scaling?: number
+  readonly model?: Inferred<string>
+  readonly rates?: Proven<Partial<Record<Precision, number>>>
+  readonly sustained?: Proven<Partial<Record<Precision, number>>>
+  readonly memoryBytes?: Proven
+  readonly bandwidth?: Proven
+  readonly scaling?: Proven
 }
 
 /** The box around the cards; every value says what it is worth. */
@@ -32,7 +32,7 @@ export interface HostScoreInput {
 export interface BoxScoreInput {
   /** A failed run scores 0 at once; "busy" is not an outcome: keep the last score and let it age. */
   readonly outcome: 'passed' | 'failed'
-  readonly gpu: Proven<GpuScoreInput> | null
+  readonly gpu: GpuScoreInput | null
   readonly host?: HostScoreInput
   /** From the validator's own records: no word of the box leads here. */
   readonly registered?: boolean
@@ -47,7 +47,7 @@ export interface ScoreTerm {
   readonly got: number
   readonly full: number
   /** What a fact of the host is worth. */
-  readonly source?: Source
+  readonly source?: Fact['source']
 }
 
 export interface BoxScore {
@@ -62,8 +62,8 @@ export interface BoxScore {
 export function scoreBox(input: BoxScoreInput, config: ScoreConfig): BoxScore {
   ensureNumbers(input)
   if (input.outcome === 'failed') return { score: 0, terms: [], zeroBecause: 'failed' }
-  const gpu = input.gpu?.value
-  if (gpu === undefined || gpu.count === 0 || !showsWork(gpu)) return { score: 0, terms: [], zeroBecause: 'no gpu' }
+  const { gpu } = input
+  if (gpu === null || gpu.count === 0 || !showsWork(gpu)) return { score: 0, terms: [], zeroBecause: 'no gpu' }
   const cards = gpuTerms(gpu, config)
   const gpuShare = Math.min(1, sum(cards) / (FULL_SCORE * config.weights.gpu || 1))
   const terms = [...cards, ...hostTerms(input.host ?? {}, gpuShare, config), ...bonusTerms(input, gpuShare, config)]
@@ -90,13 +90,12 @@ function bonusTerms(input: BoxScoreInput, gpuShare: number, config: ScoreConfig)
 }
 
 function ensureNumbers({ ageMs, gpu, host = {} }: BoxScoreInput): void {
-  const cards = gpu?.value
   const values = [
     ageMs,
     ...Object.values(host).map((fact: Fact | undefined) => fact?.value),
-    ...(cards === undefined ? [] : [cards.count, cards.memoryBytes, cards.bandwidth, cards.scaling]),
-    ...Object.values(cards?.rates ?? {}),
-    ...Object.values(cards?.sustained ?? {}),
+    ...(gpu === null ? [] : [gpu.count, gpu.memoryBytes, gpu.bandwidth, gpu.scaling]),
+    ...Object.values(gpu?.rates ?? {}),
+    ...Object.values(gpu?.sustained ?? {}),
   ]
   if (!values.every((value) => value === undefined || (Number.isFinite(value) && value >= 0)))
     throw new RangeError('score: every measured value must be a finite number, not below 0')

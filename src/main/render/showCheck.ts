@@ -1,7 +1,6 @@
 import { toHex } from '../../core/bytes/hex.ts'
-import type { CheckedCertificate, CheckedEvidence, CheckedSummary } from '../../core/certificate/checkEvidence.ts'
+import type { CheckedCertificate, CheckedEvidence, CheckedSummary } from '../../core/certificate/checkCertificate.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
-import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import { type CertificateProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
 import { buyerName } from '../../core/identify/buyerName.ts'
@@ -148,7 +147,7 @@ export function checkJson({ file, checked, openings, catalogue, nowMs }: ShownCh
 }
 
 function certificateJson({ read, ours, recomputed }: CheckedCertificate, catalogue: Catalogue) {
-  const judgement = read.statement.predicate.judgement as unknown as Judgement
+  const judgement = read.statement.predicate.judgement
   return {
     version: read.version,
     runId: toHex(read.run.challenge.runId),

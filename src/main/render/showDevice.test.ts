@@ -1,12 +1,17 @@
 import { expect, test } from 'vitest'
 import { SHIPPED_CATALOGUE } from '../../../test/sim/shippedCatalogue.ts'
+import { inferred } from '../../core/params/provenance.ts'
 import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
 import { identityText } from './showDevice.ts'
 
 const catalogue = await loadCatalogue(SHIPPED_CATALOGUE)
-const closest = [{ model: 'h200-sxm', confidencePercent: 60 }]
+const common = {
+  status: 'identified' as const,
+  model: 'h200-sxm',
+  closest: [{ model: 'h200-sxm', confidencePercent: 60 }],
+}
 const identified = (confidencePercent: number, twins: string[]) =>
-  identityText({ identity: { status: 'identified', model: 'h200-sxm', confidencePercent, twins, closest } }, catalogue)
+  identityText({ identity: inferred({ ...common, confidencePercent, twins }) }, catalogue)
 
 test('of models that measure alike it is said that one of them is meant, and that nobody knows which', () => {
   expect(identified(98, ['h200-nvl'])).toBe(

@@ -2,11 +2,12 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import { PRESETS } from '../params/presets.ts'
+import { proven } from '../params/provenance.ts'
 import { type PlanInputs, partKey } from '../proof/planPart.ts'
 import { chooseSize, planSizing } from '../proof/planRun.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { expectedRate } from './expected.ts'
-import { requiredClass, undersizedParts } from './sizeClass.ts'
+import { requiredClass, undersizedParts } from './undersizedParts.ts'
 
 let catalogue: Catalogue
 beforeAll(async () => {
@@ -53,16 +54,16 @@ describe('size classes (§4.0)', () => {
 
   test('an H200 that ran a smaller class is named (attack 27)', () => {
     const h200 = modelOf(catalogue, 'h200-sxm')
-    const measured = { classes: { bf16: 2 ** 13, int8: 2 ** 15 } }
+    const measured = proven({ classes: { bf16: 2 ** 13, int8: 2 ** 15 } })
     expect(undersizedParts({ model: h200, measured }, [], catalogue.rules)).toEqual([
       { precision: 'bf16', ran: 2 ** 13, required: 2 ** 14 },
     ])
   })
 
   test('beside a slower card a fast one is asked for what that one reaches, and for no less', () => {
-    const h200 = { model: modelOf(catalogue, 'h200-sxm'), measured: { classes: { bf16: 2 ** 12 } } }
+    const h200 = { model: modelOf(catalogue, 'h200-sxm'), measured: proven({ classes: { bf16: 2 ** 12 } }) }
     const small = { model: modelOf(catalogue, 'rtx-3060-12gb'), measured: {} }
-    const lesser = { ...h200, measured: { classes: { bf16: 2 ** 11 } } }
+    const lesser = { ...h200, measured: proven({ classes: { bf16: 2 ** 11 } }) }
     expect(undersizedParts(h200, [small], catalogue.rules)).toEqual([])
     expect(undersizedParts(lesser, [small], catalogue.rules)).toEqual([
       { precision: 'bf16', ran: 2 ** 11, required: 2 ** 12 },
@@ -71,7 +72,7 @@ describe('size classes (§4.0)', () => {
     const rate = 2 * 2 ** 12 * 2 ** 12 * 2 ** 15 * 10
     const unknown = (memoryBytes?: number) => ({
       model: null,
-      measured: { rates: { bf16: rate }, ...(memoryBytes ? { memoryBytes } : {}) },
+      measured: proven({ rates: { bf16: rate }, ...(memoryBytes ? { memoryBytes } : {}) }),
     })
     expect(undersizedParts(h200, [unknown()], catalogue.rules)).toEqual([])
     expect(undersizedParts(lesser, [unknown()], catalogue.rules)).toHaveLength(1)
@@ -87,7 +88,7 @@ describe('size classes (§4.0)', () => {
         for (const precision of PRECISION_NAMES) {
           const [one, two] = [requiredClass(fast, precision, rules), requiredClass(slow, precision, rules)]
           if (one === null || two === null) continue
-          const measured = { classes: { [precision]: Math.min(one, two) } }
+          const measured = { classes: { [precision]: proven(Math.min(one, two)) } }
           expect(undersizedParts({ model: fast, measured }, [{ model: slow, measured }], rules)).toEqual([])
         }
   })

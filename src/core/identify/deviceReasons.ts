@@ -7,7 +7,7 @@ import { deviationsOf, fitModel, type ModelFit } from './fitModel.ts'
 import { fitsWithin } from './fits.ts'
 import type { GpuIdentity } from './identifyGpu.ts'
 import type { MeasuredGpu } from './measured.ts'
-import { type ClassedDevice, undersizedParts } from './sizeClass.ts'
+import { type ClassedDevice, undersizedParts } from './undersizedParts.ts'
 import { unshownOf } from './unshown.ts'
 
 export interface DeviceQuestion {
@@ -37,7 +37,7 @@ const SAME_LOSS = 0.25
 const CLEAR_LOSS = -0.2
 
 /** Everything there is to say of one device against its claim: at least one reason. */
-export function judgeDevice(question: DeviceQuestion): readonly ClaimReason[] {
+export function deviceReasons(question: DeviceQuestion): readonly ClaimReason[] {
   const { measured, identity, claimed, catalogue, rules } = question
   if (identity.status === 'cpu') return [reason(question, 'NOT_A_GPU', { got: 'CPU', expected: names(claimed) })]
   if (identity.restsOn.length === 0) {

@@ -2,13 +2,13 @@ import { equalBytes } from '../bytes/bytes.ts'
 import { toHex } from '../bytes/hex.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
 import { catalogueHash } from '../identify/catalogueHash.ts'
-import { PROTOCOL_VERSION } from '../params/constants.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { toInstant, toMillis } from '../units/instants.ts'
 import { conclusionsDiffer } from './conclusionsDiffer.ts'
 import type { Doubt } from './doubts.ts'
-import { judgeCertificate, judgementProblem } from './judgementProblem.ts'
+import { MAX_CERTIFICATE_BYTES, tooLarge } from './envelope.ts'
+import { type JudgementCheck, judgementProblem } from './judgementProblem.ts'
 import type { Judgement } from './judgeRun.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import { hollowRun, type ReadCertificate } from './readCertificate.ts'
@@ -31,16 +31,11 @@ export interface ReaderRules {
   readonly maxAgeSeconds: number | null
 }
 
-export interface CheckedCertificate {
+export interface CheckedCertificate extends JudgementCheck {
   readonly kind: 'certificate'
-  readonly problem: CertificateProblem | null
   /** Why what holds is still not established. */
   readonly doubts: readonly Doubt[]
   readonly read: ReadCertificate
-  /** By today's rules and the reader's catalogue. */
-  readonly ours: Judgement
-  /** The stated judgement was recomputed from the catalogue it was made by. */
-  readonly recomputed: boolean
 }
 
 /** A summary by itself; nothing in it can be recomputed. */
@@ -59,22 +54,27 @@ export type CheckedEvidence =
 /** Clocks of honest machines differ. */
 const CLOCK_SKEW_MS = 5 * 60 * 1000
 
-const refused = (problem: CertificateProblem): CheckedEvidence => ({ kind: 'refused', problem, doubts: [] })
+export const refused = (problem: CertificateProblem): CheckedEvidence => ({ kind: 'refused', problem, doubts: [] })
 
-type CheckOpenings = (run: Run) => Promise<RejectReason | null>
+/** Recomputes openings of a run: all of them or a sample, here or on other threads. */
+type CheckOpenings = (run: Run) => RejectReason | null | Promise<RejectReason | null>
+
+/** One byte, one letter: an envelope is plain ASCII, and nothing else passes for it. */
+const textOf = (file: Uint8Array): string => new TextDecoder('latin1').decode(file)
 
 /**
  * The whole check of a signed file: what it says must follow from its evidence under the rules and the catalogue it was
  * issued under, and a reader with today's rules and his own catalogue must come to the same end.
  */
-export async function checkEvidence(
-  text: string,
+export async function checkCertificate(
+  file: Uint8Array,
   rules: ReaderRules,
   checkOpenings: CheckOpenings,
 ): Promise<CheckedEvidence> {
+  if (file.length > MAX_CERTIFICATE_BYTES) return refused(tooLarge(file.length))
   const trusted = withSuccessors(rules.trusted, rules.revocations)
   const trusts = (key: Uint8Array) => trusted.some((other) => equalBytes(other, key))
-  const read = readEvidence(text, trusts)
+  const read = readEvidence(textOf(file), trusts)
   if (isProblem(read)) return refused(read)
   const signed = signersOf(read, trusts, rules)
   const asked = signed.problem ?? requirementProblem(read, rules)
@@ -83,27 +83,26 @@ export async function checkEvidence(
   if (read.kind === 'summary')
     return { kind: 'summary', problem: null, doubts: [...sofar, { code: 'SUMMARY_ALONE' }], read }
   const found = await checkOpenings(read.run)
-  const { problem, recomputed } = judgementProblem(read, rules.catalogue, found)
-  const ours = judgeCertificate(read, rules.catalogue, PROTOCOL_VERSION)
-  const doubts = problem ? [] : [...sofar, ...judgementDoubts(read, ours, rules)]
-  return { kind: 'certificate', problem, doubts, read, ours, recomputed }
+  const judged = judgementProblem(read, rules.catalogue, found)
+  const doubts = judged.problem ? [] : [...sofar, ...judgementDoubts(read, judged.ours, rules)]
+  return { kind: 'certificate', read, doubts, ...judged }
 }
 
 /** C10: a summary with its certificate. Everything is checked, and the summary must follow from it. */
 export async function checkSummary(
-  text: string,
-  full: string,
+  file: Uint8Array,
+  full: Uint8Array,
   rules: ReaderRules,
   checkOpenings: CheckOpenings,
 ): Promise<CheckedEvidence> {
   // How many must have signed is asked of the certificate.
-  const summary = await checkEvidence(text, { ...rules, threshold: 1 }, checkOpenings)
+  const summary = await checkCertificate(file, { ...rules, threshold: 1 }, checkOpenings)
   if (summary.kind === 'refused') return summary
   if (summary.kind !== 'summary') return refused({ code: 'NOT_A_SUMMARY' })
-  const checked = await checkEvidence(full, rules, checkOpenings)
+  const checked = await checkCertificate(full, rules, checkOpenings)
   if (checked.kind === 'summary') return refused({ code: 'NOT_A_SUMMARY' })
   if (checked.kind === 'refused') return checked
-  const problem = checked.problem ?? summaryProblem(summary.read, checked.read, full)
+  const problem = checked.problem ?? summaryProblem(summary.read, checked.read, textOf(full))
   if (problem) return { ...checked, problem, doubts: [] }
   return { ...checked, doubts: [...checked.doubts, ...summaryDoubts(summary, checked, rules)] }
 }
@@ -164,8 +163,7 @@ function validityDoubts({ statement: { predicate } }: Evidence, { nowMs }: Reade
 }
 
 function judgementDoubts(read: ReadCertificate, ours: Judgement, { catalogue }: ReaderRules): Doubt[] {
-  const { statement } = read
-  const stated = statement.predicate.judgement as unknown as Judgement
+  const stated = read.statement.predicate.judgement
   const differ = conclusionsDiffer(stated, ours)
   if (differ.length > 0) {
     const sameCatalogue = stated.catalogue === catalogueHash(catalogue)
