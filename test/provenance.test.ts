@@ -16,7 +16,7 @@ const takes = <T>(_: (value: never) => T): void => {}
 type Said = Inventory['devices'][number]
 type Joining = Parameters<typeof checkRequirements>[0]
 
-describe('row 74: a value that is only claimed does not compile where a proven one must stand', () => {
+describe('attack 74: a value that is only claimed does not compile where a proven one must stand', () => {
   test('in a score', () => {
     // @ts-expect-error: the memory a box says it has
     takes<GpuScoreInput>((said: Said) => ({ count: 1, memoryBytes: said.memoryBytes }))

@@ -34,7 +34,7 @@ export function addLiveRoute(app: OpenAPIHono, { live, clock, clientOf }: ApiDep
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
     const leave = enter(clientOf(c))
     if (typeof leave === 'string')
-      throw problem(503, 'TOO_MANY_WATCHERS', 'too many people watch already', 'Try again later.', {
+      throw problem(503, 'TOO_MANY_WATCHERS', 'too many clients are watching', 'Try again later.', {
         'retry-after': '60',
       })
     return streamSSE(c, async (stream) => {

@@ -18,8 +18,14 @@ export function limitReads({ clientOf, whenSent }: ApiDeps): MiddlewareHandler {
     if (!['GET', 'HEAD'].includes(c.req.method) || LIGHT.has(c.req.path)) return await next()
     const leave = enter(clientOf(c))
     if (leave === 'enough')
-      throw problem(429, 'TOO_MANY_AT_ONCE', `one asker reads ${MOST_EACH} pages at once`, 'Read those first.', SOON)
-    if (leave === 'full') throw problem(503, 'TOO_BUSY', 'too many people read already', 'Wait 1 s.', SOON)
+      throw problem(
+        429,
+        'TOO_MANY_AT_ONCE',
+        `one client may read ${MOST_EACH} pages at once`,
+        'Read those first.',
+        SOON,
+      )
+    if (leave === 'full') throw problem(503, 'TOO_BUSY', 'too many clients are reading', 'Wait 1 s.', SOON)
     whenSent?.(c, leave)
     try {
       await next()

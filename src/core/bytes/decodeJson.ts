@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseStrictJson } from './parseStrictJson.ts'
 import { DecodeError } from './reader.ts'
 

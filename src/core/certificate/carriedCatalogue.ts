@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { DeepReadonly } from '../bytes/decodeJson.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
 import { catalogueHash } from '../identify/catalogueHash.ts'

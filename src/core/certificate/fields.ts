@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 
 /** The forms that fields of a certificate have (C3). */

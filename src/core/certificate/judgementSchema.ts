@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { DeepReadonly } from '../bytes/decodeJson.ts'
 import { CLAIM_CODES, type ClaimAnswer, type ClaimCode } from '../identify/claimReasons.ts'
 import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { equalBytes } from '../bytes/bytes.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { toMillis } from '../units/instants.ts'

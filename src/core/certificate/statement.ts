@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { fromBase64, toBase64 } from '../bytes/base64.ts'
 import { concatBytes } from '../bytes/bytes.ts'
 import { type DeepReadonly, shortText } from '../bytes/decodeJson.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ascii, equalBytes } from '../bytes/bytes.ts'
 import { canonicalJson } from '../bytes/canonicalJson.ts'
 import { shortText } from '../bytes/decodeJson.ts'

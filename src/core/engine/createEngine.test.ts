@@ -38,7 +38,7 @@ const sums = (at: number) => {
 beforeAll(async () => {
   engine = await createEngine(wasm)
   const { exports } = await webAssembly.instantiate(await webAssembly.compile(wasm), {})
-  kernels = exports as unknown as typeof kernels
+  kernels = exports as typeof kernels
   kernels.memory.grow(64)
   free = alignUp(kernels.__heap_base.value, 64)
 })

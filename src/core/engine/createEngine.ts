@@ -13,8 +13,7 @@ const TILE_BYTES = 4 * TILE * TILE
  */
 export async function createEngine(wasmBytes: Uint8Array): Promise<TileEngine> {
   const module = await webAssembly.compile(wasmBytes)
-  const { exports } = await webAssembly.instantiate(module, {})
-  const kernels = exports as unknown as Kernels & { readonly memory: WasmMemory }
+  const { exports: kernels } = await webAssembly.instantiate<Kernels & { readonly memory: WasmMemory }>(module, {})
   const seed = alignUp(kernels.__heap_base.value, 64)
   const out = seed + 64
   const missing = out + TILE_BYTES - kernels.memory.buffer.byteLength

@@ -8,17 +8,19 @@ export interface WasmModule {
   readonly [Symbol.toStringTag]?: 'WebAssembly.Module'
 }
 
-export interface WasmInstance {
-  readonly exports: Readonly<Record<string, unknown>>
+/** What a module exports is for whoever built it to say. */
+export interface WasmInstance<E> {
+  readonly exports: E
 }
 
 interface WebAssemblyApi {
   readonly Memory: new (limits: { initial: number; maximum?: number; shared?: boolean }) => WasmMemory
-  readonly Instance: new (module: WasmModule, imports: Record<string, Record<string, unknown>>) => WasmInstance
+  readonly Instance: new <E>(module: WasmModule, imports: Record<string, Record<string, unknown>>) => WasmInstance<E>
   compile(bytes: Uint8Array): Promise<WasmModule>
-  instantiate(module: WasmModule, imports: Record<string, Record<string, unknown>>): Promise<WasmInstance>
+  instantiate<E>(module: WasmModule, imports: Record<string, Record<string, unknown>>): Promise<WasmInstance<E>>
 }
 
-export const webAssembly = (globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }).WebAssembly
+declare const WebAssembly: WebAssemblyApi
+export const webAssembly = WebAssembly
 
 export const WASM_PAGE_BYTES = 65536

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type DeepReadonly, decodeJson, shortText } from '../bytes/decodeJson.ts'
 import { MAX_DEVICES } from '../params/constants.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'

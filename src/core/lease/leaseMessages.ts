@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ascii, concatBytes } from '../bytes/bytes.ts'
 import { decodeJson, shortText } from '../bytes/decodeJson.ts'
 import { checkSignature, KEY_BYTES, SIGNATURE_BYTES, type Signer } from '../bytes/ed25519.ts'

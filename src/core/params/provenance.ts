@@ -5,26 +5,26 @@ declare const source: unique symbol
  * the validator, but something else on the box could have stood in. Inferred: concluded from what was proven. Claimed:
  * said by the box, or by our program there, which whoever owns the box could have changed.
  */
-export type Source = 'proven' | 'measured' | 'inferred' | 'claimed'
+export type Provenance = 'proven' | 'measured' | 'inferred' | 'claimed'
 
-export interface From<S extends Source | 'two sources'> {
+export interface From<S extends Provenance | 'two sources'> {
   readonly [source]: S
 }
 
 /** A value keeps the source it has: to mark it again as something else gives what nobody takes. */
-type Mark<S extends Source, T> = T extends From<infer O> ? (O extends S ? T : From<'two sources'>) : T & From<S>
+type One<S extends Provenance, T> = T extends From<infer O> ? (O extends S ? T : From<'two sources'>) : T & From<S>
 
 /**
  * Every number and text in it is marked with its source, however deep it lies. Marks exist for the compiler alone: nothing
  * on the wire changes, and a claim does not compile where a proof must stand. Words of a fixed list are not marked.
  */
-type Marked<S extends Source, T> = T extends number
-  ? Mark<S, T>
+type Marked<S extends Provenance, T> = T extends number
+  ? One<S, T>
   : T extends string
     ? string extends T
-      ? Mark<S, T>
-      : T extends From<Source>
-        ? Mark<S, T>
+      ? One<S, T>
+      : T extends From<Provenance>
+        ? One<S, T>
         : T
     : T extends object
       ? { readonly [K in keyof T]: Marked<S, T[K]> }
@@ -36,7 +36,7 @@ export type Inferred<T = number> = Marked<'inferred', T>
 export type Claimed<T = number> = Marked<'claimed', T>
 
 const marks =
-  <S extends Source>() =>
+  <S extends Provenance>() =>
   <T>(value: T) =>
     value as Marked<S, T>
 
@@ -51,8 +51,8 @@ export const sum = (values: readonly Proven[]): Proven =>
   proven(values.reduce((total: number, value) => total + value, 0))
 
 /** A value with its source beside it, where the source is told or decides what the value is worth. */
-export type Fact<S extends Source = 'proven' | 'measured' | 'claimed'> = {
+export type Fact<S extends Provenance = 'proven' | 'measured' | 'claimed'> = {
   readonly [K in S]: { readonly source: K; readonly value: Marked<K, number> }
 }[S]
 
-export const fact = <S extends Source>(source: S, value: number) => ({ source, value }) as Fact<S>
+export const fact = <S extends Provenance>(source: S, value: number) => ({ source, value }) as Fact<S>

@@ -11,7 +11,7 @@ export type Matrix = typeof MATRIX_A | typeof MATRIX_B
  * alone; never on i + j, a row alone or anything of low rank, which is what lets others' matrices be forged.
  */
 export function entryRow(seed: Uint8Array, matrix: Matrix, precision: Precision, row: number, k: number): Float64Array {
-  const [w0, w1, w2] = words32(seed) as unknown as [number, number, number]
+  const [w0, w1, w2] = words32(seed)
   const bounds = PRECISIONS[precision]
   const perBlock = precision === 'fp32' ? 4 : 8
   const limit = matrix === MATRIX_A ? bounds.maxA : bounds.maxB
@@ -21,7 +21,7 @@ export function entryRow(seed: Uint8Array, matrix: Matrix, precision: Precision,
   for (let i = 0; i < k; i++) {
     const entry = row * k + i
     const at = Math.floor(entry / perBlock)
-    if (at !== current) philox([at >>> 0, Math.floor(at / 2 ** 32) >>> 0, matrix, w2], w0, w1, block)
+    if (at !== current) philox([at >>> 0, Math.floor(at / 2 ** 32) >>> 0, matrix, w2!], w0!, w1!, block)
     current = at
     out[i] = perBlock === 4 ? fraction(block[entry % 4]!) : integer(lane(block, entry % 8), limit)
   }

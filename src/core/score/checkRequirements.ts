@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { factText } from './factText.ts'
 import type { BoxScoreInput } from './scoreBox.ts'
 

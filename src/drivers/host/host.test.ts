@@ -7,7 +7,7 @@ import { HOST_FIELDS } from '../../core/inventory/hostFields.ts'
 import { readKernelGpus, readPciGpus } from '../gpu/cuda/readGpuSources.ts'
 import { measureDisk } from './measureDisk.ts'
 import { measureHost } from './measureHost.ts'
-import { vectorModule } from './vectorModule.ts'
+import { type VectorExports, vectorModule } from './vectorModule.ts'
 import { floatingModules, whetstoneLoop, whetstoneState } from './whetstone.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-host-'))
@@ -48,8 +48,8 @@ describe('measureHost', () => {
   })
 
   test('the vector module computes what it is timed for', async () => {
-    const { exports } = await webAssembly.instantiate(await webAssembly.compile(vectorModule()), {})
-    const run = exports.run as (rounds: number) => number
+    const module = await webAssembly.compile(vectorModule())
+    const { run } = (await webAssembly.instantiate<VectorExports>(module, {})).exports
     const f = Math.fround
     const chain = (start: number, rounds: number): number => {
       let a = f(start)

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { webAssembly } from '../../core/engine/webAssembly.ts'
-import { FLOP_PER_ROUND, vectorModule } from './vectorModule.ts'
+import { FLOP_PER_ROUND, type VectorExports, vectorModule } from './vectorModule.ts'
 import { FLOP_PER_LOOP, floatingModules, INSTRUCTIONS_PER_LOOP, whetstoneLoop, whetstoneState } from './whetstone.ts'
 
 export interface CpuMeasure {
@@ -22,8 +22,8 @@ export async function measureCpu(budgetMs: number, signal: AbortSignal): Promise
     third,
     signal,
   )
-  const { exports } = await webAssembly.instantiate(await webAssembly.compile(vectorModule()), {})
-  const run = exports.run as (rounds: number) => number
+  const module = await webAssembly.compile(vectorModule())
+  const { run } = (await webAssembly.instantiate<VectorExports>(module, {})).exports
   let used = 0
   const rounds = await rateOf(
     (count) => {

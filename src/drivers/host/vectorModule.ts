@@ -50,6 +50,10 @@ function body(): number[] {
   return [...locals, ...code]
 }
 
+export interface VectorExports {
+  run(rounds: number): number
+}
+
 export function vectorModule(): Uint8Array<ArrayBuffer> {
   const code = body()
   return Uint8Array.from([

@@ -7,7 +7,7 @@ import { efficiencyText } from './efficiencyText.ts'
 const { models } = await loadCatalogue(SHIPPED_CATALOGUE)
 const h200 = models.find(({ id }) => id === 'h200-sxm')!
 const judged = (rates: Record<string, number>, perSecond?: number) =>
-  ({ rates, memory: perSecond === undefined ? null : { perSecond } }) as unknown as DeviceJudgement
+  ({ rates, memory: perSecond === undefined ? null : { perSecond } }) as DeviceJudgement
 
 test('efficiency is the proven rate over what the vendor prints', () => {
   expect(efficiencyText(judged({ int8: 1266e12, bf16: 692.3e12 }, 4320e9), h200)).toBe(

@@ -79,7 +79,7 @@ function showHeadline({ outcome, reason, claim }: Judgement, { line, colours }: 
     )
   else if (claim !== null && claim.verdict !== 'matches')
     line(`  ${colours.bold(colours.red('NOT AS CLAIMED'))}  the work is genuine, but it is not what was sold`)
-  else line(`  ${colours.bold(colours.green('GENUINE'))}  the box did the work it was asked, in the time shown`)
+  else line(`  ${colours.bold(colours.green('GENUINE'))}  the box did the work it was asked to do, in the time shown`)
 }
 
 export const shownReport = (report: BoxReport, catalogue: Catalogue): ShownVerdict => {

@@ -8,7 +8,7 @@ function terminalOf(columns: number | undefined) {
     written += text
     return true
   }
-  const stream = { isTTY: true, columns, write } as unknown as NodeJS.WriteStream
+  const stream = { isTTY: true, columns, write } as NodeJS.WriteStream
   return { terminal: openTerminal(stream, {}), written: () => written }
 }
 

@@ -244,7 +244,7 @@ class Fleet {
       cohort.leave(job.id)
       const judged = judgeFault(cause, !isOfRelease(cause) || (await this.#releaseRuns(running)), job.kind)
       if (judged.code === 'UNEXPECTED')
-        this.#deps.log.error('a run failed for a reason of our own', { box: job.boxId, error: nameOf(error) })
+        this.#deps.log.error('a run failed through a fault of this validator', { box: job.boxId, error: nameOf(error) })
       const stalled = judged.stalled || keptWaiting
       return await finishOf(job, resultOfFault(judged, startedAt, seconds), null, { ...context(), stalled })
     } finally {
@@ -307,7 +307,7 @@ class Fleet {
 
   #lost(job: TakenJob): void {
     this.#deps.metrics.add('touchstone_leases_lost_total')
-    this.#deps.log.warn('lease lost: another validator has the job', { box: job.boxId, round: job.round })
+    this.#deps.log.warn('job lost: another validator has taken it', { box: job.boxId, round: job.round })
   }
 
   /** Prolongs what we hold three times within a lease; a job that is no longer ours is stopped. */

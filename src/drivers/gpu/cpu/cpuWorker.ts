@@ -16,8 +16,7 @@ let thread: Thread | null = null
 
 /** Every thread has its own stack in the shared memory; the module's own stack would be everybody's. */
 function openThread(memory: WasmMemory): Thread {
-  const { exports } = new webAssembly.Instance(start.module, { env: { memory } })
-  const kernels = exports as unknown as Kernels
+  const { exports: kernels } = new webAssembly.Instance<Kernels>(start.module, { env: { memory } })
   if (kernels.__heap_base.value > HEAP_START)
     throw new Error(`the kernels' data ends at ${kernels.__heap_base.value}, after the heap's start ${HEAP_START}`)
   kernels.__stack_pointer.value = stackTop(start.index)

@@ -82,13 +82,13 @@ export function openLibcuda(): LibcudaCalls {
     const types = [...letters].map((letter) => TYPES[letter]!)
     calls[name] = find(library, name, types) ?? find(library, OLDER[name], types) ?? (() => MISSING)
   }
-  return calls as unknown as LibcudaCalls
+  return calls as LibcudaCalls
 }
 
 function find(library: LibraryHandle, name: string | undefined, types: string[]): Call | null {
   if (name === undefined) return null
   try {
-    return library.func(name, 'int', types) as unknown as Call
+    return library.func(name, 'int', types)
   } catch {
     return null
   }

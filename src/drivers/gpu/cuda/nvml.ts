@@ -50,7 +50,7 @@ function load(): Nvml | null {
       for (const [call, letters] of Object.entries(SIGNATURES)) {
         try {
           const types = [...letters].map((letter) => TYPES[letter]!)
-          calls.set(call as NvmlCall, opened.func(call, 'int', types) as unknown as (...args: Argument[]) => number)
+          calls.set(call as NvmlCall, opened.func(call, 'int', types))
         } catch {} // older NVML: that one value is left out
       }
       if (calls.get('nvmlInit_v2')?.() === 0) return calls
