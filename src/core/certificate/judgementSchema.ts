@@ -65,10 +65,13 @@ const judgementWith = <P extends z.ZodRawShape, R extends z.ZodType>(peakShare: 
     precision,
     perSecond: count,
     medianPerSecond: drawn,
+    // 5th percentile.
     lowPerSecond: drawn,
     leastPerSecond: drawn,
+    // Last third against first third, in thousandths.
     lastShare: drawn,
     ...peakShare,
+    // Gaps longer than one and a half of the median.
     dips: count,
     points: z.array(drawn).min(1).max(60),
   })

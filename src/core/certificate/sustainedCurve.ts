@@ -1,20 +1,15 @@
-/** The sustained run as a curve: diagnostics from the gaps between arrivals, never the rate itself (§4.3). */
-export interface Curve {
-  readonly medianPerSecond: number
-  /** 5th percentile. */
-  readonly lowPerSecond: number
-  readonly leastPerSecond: number
-  /** Last third against first third, in thousandths: below 1000 the device slowed down. */
-  readonly lastShare: number
-  /** Gaps longer than one and a half of the median. */
-  readonly dips: number
-  /** Up to 60 mean rates over equal shares of the rounds, for drawing. */
-  readonly points: readonly number[]
-}
+import type { StatedJudgement } from './judgementSchema.ts'
 
+type Sustained = NonNullable<StatedJudgement['devices'][number]['sustained']>
+
+/** Mean rates over equal shares of the rounds, for drawing. */
 const POINTS = 60
 
-export function sustainedCurve(arrivalsUs: readonly number[], opsPerRound: number): Curve {
+/** The sustained run as a curve: diagnostics from the gaps between arrivals, never the rate itself (§4.3). */
+export function sustainedCurve(
+  arrivalsUs: readonly number[],
+  opsPerRound: number,
+): Omit<Sustained, 'precision' | 'perSecond' | 'peakShare'> {
   const gaps = arrivalsUs.map((arrival, i) => Math.max(1, arrival - (arrivalsUs[i - 1] ?? 0)))
   const rate = (rounds: number, us: number) => Math.floor((rounds * opsPerRound * 1e6) / us)
   const sorted = [...gaps].sort((a, b) => a - b)
