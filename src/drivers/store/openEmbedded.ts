@@ -22,7 +22,7 @@ export async function openEmbedded({ folder }: { readonly folder: string }): Pro
     else if (!existsSync(join(path, 'PG_VERSION'))) throw unusable(path, new Error('it holds something else'))
     tightenFolder(path)
     const store = await storeFrom(await openDatabase(path, unlock))
-    // Whoever held these leases is gone: the folder is ours alone.
+    // Whoever held these jobs is gone: the folder is ours alone.
     await store.releaseJobs(null)
     return store
   } catch (error) {

@@ -12,7 +12,7 @@ type QueuePart = Pick<
  * written before its clock was set back: such a row counts as due, so that nothing waits for a time that will not come.
  */
 export function queueQueries(db: Database): QueuePart {
-  return { ...roundPart(db), ...leasePart(db) }
+  return { ...roundPart(db), ...jobPart(db) }
 }
 
 function roundPart(db: Database): Pick<QueuePart, 'roundDue' | 'openRound' | 'lastRound' | 'rounds'> {
@@ -55,7 +55,7 @@ function roundPart(db: Database): Pick<QueuePart, 'roundDue' | 'openRound' | 'la
   }
 }
 
-function leasePart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'lastRound' | 'rounds'> {
+function jobPart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'lastRound' | 'rounds'> {
   return {
     async addJob({ round, boxId, kind, reason, cohort, delayMs }) {
       const rows = await db.query(sql`
@@ -100,7 +100,7 @@ function leasePart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'la
 }
 
 /**
- * The first due job of each box that is not being measured; dead leases are taken over, our own never. The open jobs are
+ * The first due job of each box that is not being measured; jobs of the dead are taken over, our own never. The open jobs are
  * walked in the order of their index, so that a long queue costs no more than a short one.
  */
 const claim = ({ owner, holdMs, limit, places = limit, ...lane }: TakeRequest): Statement => sql`

@@ -310,7 +310,7 @@ class Fleet {
     this.#deps.log.warn('job lost: another validator has taken it', { box: job.boxId, round: job.round })
   }
 
-  /** Prolongs what we hold three times within a lease; a job that is no longer ours is stopped. */
+  /** Asks to keep our jobs three times within `holdMs`; a job that is no longer ours is stopped. */
   async #keepLeases(): Promise<void> {
     const { clock, store } = this.#deps
     const { owner, holdMs } = this.#rules
