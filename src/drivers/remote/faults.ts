@@ -23,7 +23,7 @@ export const fault = faultsOf({
   },
   BOX_COMMAND_FAILED: {
     blame: 'prover',
-    message: '{address} failed (exit code none) while {during}{words}',
+    message: '{address} failed while {during}{words}',
     nextStep:
       'The account needs a POSIX shell and the usual tools (mkdir, cat, rm, kill). Log in by hand and try them.',
   },
