@@ -45,7 +45,10 @@ const judged = (more: Partial<Judgement>): Judgement => ({
 test('cards count with what was proven, and a rejected run or a CPU has none to show', () => {
   const gpuOf = (more: Partial<Judgement>) =>
     scoreInput({ judgement: judged(more), registered: false, allocated: false }).gpu
-  expect(gpuOf({})).toMatchObject({ count: 2, model: 'h200-sxm', rates: { bf16: 1200e12 }, memoryBytes: 260e9 })
+  expect(gpuOf({})).toMatchObject({ count: 2, rates: { bf16: 1200e12 }, memoryBytes: 260e9 })
+  expect(gpuOf({})).not.toHaveProperty('model')
+  const claim = { text: '2x H200', verdict: 'matches' as const, reasons: [] }
+  expect(gpuOf({ claim })).toMatchObject({ count: 2, model: 'h200-sxm' })
   expect(gpuOf({ outcome: 'rejected', reason: { code: 'TOO_SHORT' } })).toBeNull()
   expect(gpuOf({ devices: [{ ...card, identity: { ...card.identity, status: 'cpu' } }] })).toBeNull()
 })

@@ -62,5 +62,7 @@ function checkModel({ gpu }: BoxFacts, { models = [] }: Requirements): readonly 
   if (models.length === 0 || (gpu?.model && models.includes(gpu.model))) return []
   const got = gpu?.model ?? 'unknown'
   const need = models.join(', ')
-  return [{ requirement: 'models', got, need, sentence: `GPU model: is ${got}, must be one of ${need}` }]
+  // A model counts where a claim shows all of it (attack 99).
+  const is = gpu?.model ? `is ${got}` : 'no claim shows it (--claim)'
+  return [{ requirement: 'models', got, need, sentence: `GPU model: ${is}, must be one of ${need}` }]
 }
