@@ -77,7 +77,7 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
       : null)
   const isGpu = preset.secure && deviceClasses.every((deviceClass) => deviceClass === 'gpu')
   const { coveredBy: _, ...count } = isGpu
-    ? countCards(shown.map(totalsOf), catalogue)
+    ? countCards(shown.map(totalsOf), catalogue, rules)
     : claimedOnly(run.challenge.deviceCount)
   return {
     outcome: reason ? 'rejected' : 'accepted',

@@ -64,6 +64,18 @@ describe('countCards (§1, attack 35)', () => {
     expect(count.coveredBy?.devices).toContain(1)
   })
 
+  test('attack 112: seven B300 that take turns as eight are not established, whatever no single card covers', () => {
+    const { rates, memoryBytes } = honest('b300')
+    const share = 7 / 8
+    const turned = Object.fromEntries(Object.entries(rates ?? {}).map(([name, rate]) => [name, share * rate]))
+    const poser = proven({ rates: turned, memoryBytes: (share * memoryBytes!) / 0.93 })
+    const count = countCards(several(8, poser), catalogue)
+    expect(count).toMatchObject({ claimed: 8, least: 7, established: false, coveredBy: null })
+    expect(count.sentence).toBe('count claimed; the totals need at least 7 cards')
+    // Certificates of version 1 hold what its rules said.
+    expect(countCards(several(8, poser), catalogue, 1).established).toBe(true)
+  })
+
   test('needing less than what was claimed never goes below one, nor above the claim', () => {
     expect(countCards([], catalogue)).toMatchObject({ claimed: 0, least: 0, established: false })
     expect(countCards([honest('t4')], catalogue)).toMatchObject({ claimed: 1, least: 1 })

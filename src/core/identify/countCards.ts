@@ -1,3 +1,4 @@
+import { PROTOCOL_VERSION, type ProtocolVersion } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import { type Claimed, claimed, type Inferred, inferred } from '../params/provenance.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
@@ -11,7 +12,7 @@ export interface CardCount {
   readonly claimed: Claimed
   /** The smallest number of catalogue cards, of any mix, that could have produced the totals. */
   readonly least: Inferred
-  /** True only if no single catalogue card covers two of the claimed devices in every part. */
+  /** True only if no catalogue card covers two of the claimed devices, and no fewer cards all of them, in every part. */
   readonly established: boolean
   /** A card that covers two of the devices, and which two. */
   readonly coveredBy: { readonly model: string; readonly devices: readonly [number, number] } | null
@@ -22,7 +23,11 @@ export interface CardCount {
 type Parts = readonly number[]
 
 /** §1 and attack 35: one large card may pose as several small ones within the totals. */
-export function countCards(devices: readonly DeviceTotals[], catalogue: Catalogue): CardCount {
+export function countCards(
+  devices: readonly DeviceTotals[],
+  catalogue: Catalogue,
+  rules: ProtocolVersion = PROTOCOL_VERSION,
+): CardCount {
   const count = claimed(devices.length)
   if (count === 0)
     return { claimed: count, least: inferred(0), established: false, coveredBy: null, sentence: 'no device answered' }
@@ -33,7 +38,8 @@ export function countCards(devices: readonly DeviceTotals[], catalogue: Catalogu
   const coveredBy = findCover(shown, cards)
   const total = shown.reduce(addParts)
   const least = inferred(leastCards(total, strongest(cards.map((card) => card.parts)), count))
-  const established = coveredBy === null
+  // Seven cards that take turns are eight devices of which no card covers two (attack 112).
+  const established = coveredBy === null && (rules === 1 || least === devices.length)
   const counted = { claimed: count, least, established }
   return { ...counted, coveredBy, sentence: describe(counted) }
 }
