@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { cardLike, classesOf, judgeSynthetic } from '../../../test/cheats/evidenceCheats.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import type { DeviceJudgement, Judgement } from '../certificate/judgeRun.ts'
 import type { ClaimAnswer } from '../identify/claimReasons.ts'
@@ -115,4 +116,25 @@ test('attack 99: the base score of a model is paid where a claim shows it whole,
   for (const verdict of [null, 'unproven', 'weaker'] as const)
     expect(scoreOf('rtx-4090', verdict)).toEqual(scoreOf('', null))
   expect(scoreOf('rtx-4090', 'matches').score).toBeGreaterThan(1.5 * scoreOf('', null).score)
+})
+
+test('attack 113: a twin that is likelier than the card that was sold does not raise its base score', async () => {
+  const catalogue = await shippedCatalogue()
+  const config = { ...defaultScoreConfig(catalogue), mode: 'normalize' as const }
+  const termsOf = (bf16: number, claim: string | null) => {
+    const card = cardLike(catalogue, 'h200-nvl')
+    const rates = { ...card.rates, bf16: bf16 * card.rates.bf16!, fp8: bf16 * card.rates.fp8! }
+    const shown = { ...card, rates, bindRate: 0.5 * card.rates.int8! }
+    const judgement = judgeSynthetic(catalogue, { cards: [shown], size: classesOf(catalogue, 'h200-nvl') }, { claim })
+    const input = scoreInput({ judgement, registered: false, allocated: false })
+    const { model } = judgement.devices[0]!.identity
+    return { model, verdict: judgement.claim?.verdict, terms: scoreBox(input, config).terms }
+  }
+  const honest = termsOf(1, 'H200 NVL')
+  expect(honest).toMatchObject({ model: 'h200-nvl', verdict: 'matches' })
+  expect(honest.terms.map(({ name }) => name)).toContain('gpu.base')
+  // The same card with Strassen (§2): 25 % more in bf16 and fp8, and a GH200 of 144 GB is likelier, at 1.25 of its base.
+  const posing = termsOf(1.25, 'H200 NVL')
+  expect(posing).toMatchObject({ model: 'gh200-144gb', verdict: 'matches' })
+  expect(posing.terms).toEqual(termsOf(1.25, null).terms)
 })

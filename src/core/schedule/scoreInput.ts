@@ -20,9 +20,14 @@ export interface ScoreSource {
 export function scoreInput({ judgement, registered, allocated, claims = {}, host = [] }: ScoreSource): BoxScoreInput {
   const outcome = judgement.outcome === 'accepted' ? 'passed' : 'failed'
   const totals = outcome === 'passed' ? gpuTotals(judgement.devices, judgement.scaling) : null
-  const gpu = totals && judgement.claim?.verdict !== 'matches' ? withoutModel(totals) : totals
+  const gpu = totals && !isAsSold(judgement) ? withoutModel(totals) : totals
   return { outcome, gpu, host: { ...hostClaims(claims), ...hostShown(host) }, registered, allocated, ageMs: 0 }
 }
+
+/** The card that was identified is the one that was sold: a twin, or a neighbour as likely, may be worth more (attack 113). */
+const isAsSold = ({ claim }: Judgement): boolean =>
+  claim?.verdict === 'matches' &&
+  claim.reasons.every((reason) => typeof reason !== 'string' && reason.got === reason.expected)
 
 /** A model is inferred, and likelier for what is kept back; its base score is for who has shown all of it (attack 99). */
 const withoutModel = ({ model: _, ...shown }: GpuScoreInput): GpuScoreInput => shown
