@@ -63,7 +63,8 @@ export const insecureLines = (preset: PresetName, isClaimed: boolean): readonly 
 /** Lines of at most 80 columns. */
 const NOT_EXCLUDED = [
   'Not excluded: work forwarded to another machine, cards joined by NVLink posing',
-  'as one, one large card posing as several small ones within the totals.',
+  'as one, one large card posing as several small ones within the totals, a fast',
+  'card with less memory posing as one whose memory is slow.',
   'At least half of a memory rate is proven: it counts both tiles of every pair,',
   'and a clever order could read one of them from a cache.',
 ]
