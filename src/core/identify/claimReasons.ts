@@ -68,7 +68,10 @@ export function claimReason(code: ClaimCode, facts: Omit<ClaimReason, 'code' | '
   return { code, verdict: CLAIM_CODES[code], ...facts }
 }
 
-/** A finding in words, for people: never compared. Certificates of version 1 hold these sentences instead of the data. */
+/**
+ * A finding in words. Certificates of version 1 hold these sentences instead of the data, and a check compares them:
+ * a sentence that such a certificate can hold stays as it is, letter for letter.
+ */
 export const explainClaim = (reason: ClaimReason): string => SENTENCES[reason.code](reason)
 
 const SENTENCES: Readonly<Record<ClaimCode, (reason: ClaimReason) => string>> = {
