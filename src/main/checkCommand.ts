@@ -107,35 +107,43 @@ async function check(file: string, flags: CheckFlags, { env }: CommandContext, s
     return isProblem(full) ? refused(full) : checkSummary(given, full, rules, checkRun)
   })
   const signed = full ?? given
-  if (!isProblem(signed)) writeSigned(signed, checked, flags, homeFolder(env))
+  const written = isProblem(signed) ? [] : writeSigned(signed, checked, flags, homeFolder(env))
   const shown = { file, checked, openings, catalogue: rules.catalogue, nowMs: rules.nowMs }
   if (flags.json) process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
-  else showCheck(shown, openTerminal(process.stdout, env))
+  else {
+    const people = openTerminal(process.stdout, env)
+    showCheck(shown, people)
+    for (const line of written) people.line(line)
+  }
   return exitOfCheck(checked)
 }
 
-/** What the owner of a key adds to a file that holds: a summary, or a signature. */
+/** What the owner of a key adds to a file that holds: a summary, or a signature. Tells in a line each what it wrote. */
 function writeSigned(
   file: Uint8Array,
   checked: CheckedEvidence,
   { summary, countersign }: CheckFlags,
   home: string,
-): void {
-  if (summary === undefined && countersign === undefined) return
+): string[] {
+  if (summary === undefined && countersign === undefined) return []
   const signer = loadSigner(home, 'validator', systemRandomness)
-  if (checked.kind !== 'certificate' || checked.problem) return
+  if (checked.kind !== 'certificate' || checked.problem) return []
+  const told: string[] = []
   const text = Buffer.from(file).toString('latin1')
   if (summary !== undefined) {
     const isOurs = checked.read.signerKeys.some((key) => equalBytes(key, signer.publicKey))
     const written = isOurs ? issueSummary(checked.read, text, signer) : null
     if (written === null) throw fault(isOurs ? 'OTHER_VERSION' : 'NOT_YOUR_SIGNATURE')
     writeAside(summary, written)
+    told.push(`  summary        ${summary}`)
   }
   if (countersign !== undefined && exitOfCheck(checked) === EXIT.genuine) {
     const written = checked.read.version > 1 ? counterSign(text, signer) : null
     if (written === null) throw fault('OTHER_VERSION')
     writeAside(countersign, written)
-  }
+    told.push(`  countersigned  ${countersign}`)
+  } else if (countersign !== undefined) told.push('  countersigned  nothing: only what ends with 0 is')
+  return told
 }
 
 async function readerRules(flags: CheckFlags, home: string): Promise<ReaderRules> {

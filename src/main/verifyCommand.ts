@@ -66,7 +66,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--size <m>', 'largest m = n to ask for', readWhole(64, 32768))
     .option('--devices <list>', DEVICES_HELP, readDevices, 'auto')
     .option('--max-devices <count>', 'ask at most this many devices', readWhole(1, 32), 32)
-    .option('--claim <text>', 'what was sold, for example "8x H100 SXM"; anything else ends with 1')
+    .option('--claim <text>', 'what was sold, for example "8x H100 SXM"; ends with 0 only if it was shown')
     .option('--no-memory', 'leave the memory part out')
     .option('--no-bind', 'leave the bind part out')
     .option('--measure-host', 'measure processor, memory and disk of the box too')
@@ -129,6 +129,7 @@ async function verify(
       showBox(report, people)
       people.line('')
       people.line(`  certificate    ${out}  (${report.seconds.toFixed(1)} s in all)`)
+      if (flags.summary !== undefined) people.line(`  summary        ${flags.summary}`)
       people.line(`  signed by ${toHex(signer.publicKey)}`)
       people.line(`  next           npx touchstone check ${out}`)
     }

@@ -232,7 +232,9 @@ describe('touchstone check', () => {
     ]
     const watcher = (...args: string[]) =>
       spawnSync(process.execPath, [program, 'check', ...args, '--trust', signer], { env: other, encoding: 'utf8' })
-    expect(watcher(certificate, '--countersign', both).status).toBe(0)
+    const countersigned = watcher(certificate, '--countersign', both)
+    expect(countersigned.status).toBe(0)
+    expect(countersigned.stdout).toContain(`countersigned  ${both}`)
     expect(watcher(both, '--signers', '2', '--sample', '1').status).toBe(0)
     expectRefusal(touchstone('check', both, '--signers', '2'), 1, 'TOO_FEW_SIGNERS')
   })

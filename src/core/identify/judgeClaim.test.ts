@@ -221,7 +221,7 @@ describe('parseClaim', () => {
   test('what is near no name is answered with examples, each of them a claim', () => {
     for (const text of ['8x Radeon', '8x', 'x'.repeat(80)]) {
       const result = parsed(text)
-      const [, a, b, c] = /^write one of its names, for example "(.+)", "(.+)" and "(.+)"$/.exec(
+      const [, a, b, c] = /^write one of its names, for example "(.+)", "(.+)" or "(.+)"$/.exec(
         result.ok ? '' : result.nextStep,
       )!
       for (const name of [a, b, c]) expect(parsed(name!).ok, name).toBe(true)

@@ -68,7 +68,7 @@ function suggestion(wanted: string, count: number, catalogue: Catalogue): string
   if (close.length > 0) return `write what is meant: ${quoted(close, ' or ')}`
   const step = Math.ceil(catalogue.models.length / SUGGESTIONS)
   const some = catalogue.models.filter((_, i) => i % step === 0).map((model) => spellingsOf(model)[0]!.name)
-  return `write one of its names, for example ${quoted(some, ' and ')}`
+  return `write one of its names, for example ${quoted(some, ' or ')}`
 }
 
 /** How people write the model, without the words that mean nothing. */

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { SHIPPED_CATALOGUE } from '../../../test/sim/shippedCatalogue.ts'
-import { inferred } from '../../core/params/provenance.ts'
+import { inferred, proven } from '../../core/params/provenance.ts'
 import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
-import { identityText } from './showDevice.ts'
+import { labelled } from './labelled.ts'
+import { identityText, sustainedText } from './showDevice.ts'
 
 const catalogue = await loadCatalogue(SHIPPED_CATALOGUE)
 const common = {
@@ -22,4 +23,13 @@ test('of models that measure alike it is said that one of them is meant, and tha
 test('a confidence that only rounds to a hundred is not called certain', () => {
   expect(identified(100, [])).toBe('H200 SXM, over 99 % sure (closest: h200-sxm 60 %)')
   expect(identified(99, [])).toContain(', 99 % sure')
+})
+
+test('the line of a sustained part reads in 80 columns', () => {
+  const figures = proven({ perSecond: 3.08e10, dips: 38, lastShare: 651, peakShare: 723 })
+  const rows = labelled('sustained', sustainedText({ ...figures, precision: 'bf16' }))
+  expect(rows).toEqual([
+    '  sustained      30.8 Gop/s bf16, 38 dips, last third at 65.1 % of the first,',
+    '                 72.3 % of the short part',
+  ])
 })

@@ -62,16 +62,22 @@ function showRates(
 
 function showSustained({ sustained }: DeviceJudgement, { line, colours }: Lines): void {
   if (!sustained) return
-  const dips = sustained.dips > 0 ? colours.yellow(`, ${sustained.dips} ${sustained.dips === 1 ? 'dip' : 'dips'}`) : ''
-  const mean = sustained.peakShare === undefined ? '' : `, ${sustained.peakShare / 10} % of the short part`
-  const cooled = `, last third at ${sustained.lastShare / 10} % of the first${mean}`
-  line(`  sustained      ${formatOps(sustained.perSecond)} ${sustained.precision}${dips}${colours.dim(cooled)}`)
+  for (const row of labelled('sustained', sustainedText(sustained))) line(row)
   line(`                 ${sparkline(sustained.points)}`)
   const marks = dipMarks(sustained.points, sustained.medianPerSecond)
   if (marks !== null)
     for (const row of [marks, '^ below 90 % of the median']) line(colours.yellow(`${' '.repeat(17)}${row}`))
   const spread = `median ${formatOps(sustained.medianPerSecond)}, 5 % below ${formatOps(sustained.lowPerSecond)}, least ${formatOps(sustained.leastPerSecond)}`
   for (const row of labelled('  its rounds', spread)) line(colours.dim(row))
+}
+
+type Sustained = NonNullable<DeviceJudgement['sustained']>
+type SustainedFigures = Pick<Sustained, 'perSecond' | 'precision' | 'dips' | 'lastShare' | 'peakShare'>
+
+export function sustainedText({ perSecond, precision, dips, lastShare, peakShare }: SustainedFigures): string {
+  const dipped = dips > 0 ? `, ${dips} ${dips === 1 ? 'dip' : 'dips'}` : ''
+  const mean = peakShare === undefined ? '' : `, ${peakShare / 10} % of the short part`
+  return `${formatOps(perSecond)} ${precision}${dipped}, last third at ${lastShare / 10} % of the first${mean}`
 }
 
 function showMemory(device: DeviceJudgement, { line }: Lines): void {
