@@ -30,8 +30,12 @@ if (json) program.configureOutput({ writeErr: () => {} })
 const named = process.argv[2] ?? ''
 const wanted = Object.hasOwn(COMMANDS, named) ? [named] : Object.keys(COMMANDS)
 for (const name of wanted) (await COMMANDS[name]!())(program, commandContext(json))
-for (const command of program.commands)
-  command.showHelpAfterError(`(run "touchstone ${command.name()} --help" for what it takes)`)
+for (const command of program.commands) {
+  const own = `touchstone ${command.name()}`
+  command.showHelpAfterError(`(run "${own} --help" for what it takes)`)
+  for (const inner of command.commands)
+    inner.showHelpAfterError(`(run "${own} ${inner.name()} --help" for what it takes)`)
+}
 
 try {
   await program.parseAsync()

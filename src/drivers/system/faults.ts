@@ -14,8 +14,8 @@ export const fault = faultsOf({
   },
   CATALOGUE_UNREADABLE: {
     blame: 'user',
-    message: 'The GPU catalogue cannot be used: {why}',
-    nextStep: 'Correct the named model and field, or point to the catalogue that came with the program.',
+    message: 'the GPU catalogue cannot be used: {why}',
+    nextStep: 'Name a catalogue that exists, correct what is named above, or use the one that came with the program.',
   },
   FOLDER_NOT_OURS: {
     blame: 'user',
