@@ -90,7 +90,10 @@ describe('touchstone verify', () => {
     )
     const { judgement } = JSON.parse(stdout)
     expect(judgement).toMatchObject({ outcome: 'accepted', count: { claimed: 2, established: false } })
-    expect(judgement.devices.map((device: { linkPerSecond: number }) => device.linkPerSecond > 0)).toEqual([true, true])
+    // Of three passes the slower device may have none in time at the instant that counts for both (C7).
+    const links = judgement.devices.map((device: { linkPerSecond: number }) => device.linkPerSecond)
+    expect(links).toEqual([expect.any(Number), expect.any(Number)])
+    expect(links[0] + links[1]).toBeGreaterThan(0)
     expect(touchstone('check', inFolder('two.json')).status).toBe(0)
   })
 
