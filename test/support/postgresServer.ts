@@ -46,7 +46,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   }
 }
 
-/** A process of the server before may outlive it for a moment and hold its shared memory; the test's limit is the deadline. */
+/** On a busy machine a start right after a stop was refused once, for a reason not known; the test's limit is the deadline. */
 async function startOnceFree(server: EmbeddedPostgres): Promise<void> {
   const started = () =>
     server.start().then(
