@@ -1,6 +1,6 @@
 import type { ClaimAnswer } from '../core/identify/claimReasons.ts'
 import type { Inventory } from '../core/inventory/inventory.ts'
-import type { BoxStatus, JobKind, JobReason, Outcome } from '../core/schedule/boxState.ts'
+import type { BoxStatus, Outcome } from '../core/schedule/boxState.ts'
 import type { HistoryNote } from '../core/schedule/changesOf.ts'
 import type { FleetBox, PlannedJob } from '../core/schedule/planFleetRound.ts'
 import type { ScoreTerm } from '../core/score/scoreBox.ts'
@@ -71,20 +71,11 @@ export interface FleetRound {
 }
 
 /** A round to open with its jobs; delays count from the moment the store opens it. */
-export interface NewRound {
-  readonly number: number
-  readonly height: number | null
-  readonly jobs: readonly PlannedJob[]
-}
+export type NewRound = Pick<FleetRound, 'number' | 'height'> & { readonly jobs: readonly PlannedJob[] }
 
 /** A job that a validator has taken for a time. `attempt` is its fencing token: whoever holds an older one can store nothing. */
-export interface TakenJob {
+export interface TakenJob extends Omit<PlannedJob, 'delayMs'> {
   readonly id: number
-  readonly round: number
-  readonly boxId: string
-  readonly kind: JobKind
-  readonly reason: JobReason
-  readonly cohort: number
   /** How often the job has been taken. */
   readonly attempt: number
   /** How often it has been finished without passing. */
@@ -128,17 +119,10 @@ export interface NewResult {
   readonly marks: readonly HistoryNote[]
 }
 
-export interface BoxUpdate {
-  readonly status: BoxStatus
-  readonly score: number
-  readonly terms: readonly ScoreTerm[]
+export interface BoxUpdate
+  extends Pick<BoxRecord, 'status' | 'score' | 'terms' | 'failuresInRow' | 'busyInRow' | 'owes' | 'missed' | 'stalls'> {
   /** True when `score` was earned or lost now; false leaves the old one to age. */
   readonly scored: boolean
-  readonly failuresInRow: number
-  readonly busyInRow: number
-  readonly owes: readonly string[]
-  readonly missed: number
-  readonly stalls: number
   /** So long nothing but what an operator asks for is begun with the box. */
   readonly restMs: number | null
   readonly failed: boolean
@@ -158,27 +142,12 @@ export interface Finish {
   readonly followUps: readonly PlannedJob[]
 }
 
-export interface ResultRecord {
+export interface ResultRecord
+  extends Omit<NewResult, 'certificate'>,
+    Pick<TakenJob, 'round' | 'boxId' | 'kind' | 'reason'> {
   readonly id: number
-  readonly round: number
-  readonly boxId: string
   readonly provider: string
-  readonly kind: JobKind
-  readonly reason: JobReason
-  readonly outcome: Outcome
-  readonly code: string | null
-  readonly detail: Readonly<Record<string, unknown>> | null
-  readonly preset: string | null
-  readonly runId: string | null
-  readonly proverKey: string | null
-  readonly startedAt: string
-  readonly seconds: number
   readonly score: number
-  readonly figures: readonly StoredFigure[]
-  readonly marks: readonly HistoryNote[]
-  readonly claimVerdict: ClaimAnswer | null
-  readonly judgement: unknown
-  readonly inventory: Inventory | null
   readonly at: string
 }
 
@@ -186,17 +155,12 @@ export interface ResultRecord {
 export type ResultSummary = Omit<ResultRecord, 'judgement' | 'inventory'>
 
 /** Latest proven facts of one box, for those who look up what a provider has. */
-export interface ProviderSpec {
-  readonly boxId: string
-  readonly status: BoxStatus
-  readonly claim: string | null
-  readonly claimVerdict: ClaimAnswer | null
-  readonly score: number
+export interface ProviderSpec
+  extends Pick<BoxRecord, 'status' | 'claim' | 'claimVerdict' | 'score'>,
+    Pick<ResultRecord, 'boxId' | 'runId' | 'figures'> {
   readonly at: string | null
-  readonly runId: string | null
   /** The result they are from, which has the judgement. */
   readonly result: number | null
-  readonly figures: readonly StoredFigure[]
 }
 
 /** What is cheap to count. */
@@ -258,11 +222,9 @@ export interface Store {
   addJob(job: PlannedJob): Promise<boolean>
   takeJobs(request: TakeRequest): Promise<readonly TakenJob[]>
   /** Holds jobs for longer; answers the ids of those that are still ours. */
-  keepJobs(request: {
-    readonly owner: string
-    readonly holdMs: number
-    readonly jobs: readonly Pick<TakenJob, 'id' | 'attempt'>[]
-  }): Promise<readonly number[]>
+  keepJobs(
+    request: Pick<TakeRequest, 'owner' | 'holdMs'> & { readonly jobs: readonly Pick<TakenJob, 'id' | 'attempt'>[] },
+  ): Promise<readonly number[]>
   /** Puts unfinished jobs back without counting a try. `owner` null: of every owner, for a store with one user. */
   releaseJobs(owner: string | null): Promise<number>
   /** Stores the result and the box's state in one transaction; null when the job is no longer held, and nothing is stored. */

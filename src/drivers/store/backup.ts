@@ -8,6 +8,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
 import { fault } from './faults.ts'
+import { codeOf } from './sql.ts'
 
 export interface Backup {
   readonly file: string
@@ -38,7 +39,7 @@ export async function writeBackup(store: Store, file: string): Promise<Backup> {
   } catch (cause) {
     lines.destroy()
     rmSync(aside, { force: true })
-    throw cannotWrite(file, cause)
+    throw fault('BACKUP_NOT_WRITTEN', { file, why: codeOf(cause) || 'unknown' }, cause)
   }
 }
 
@@ -62,6 +63,3 @@ async function* linesOf(text: NodeJS.ReadableStream): AsyncGenerator<string> {
   const { errored } = text as NodeJS.ReadableStream & { errored?: Error | null }
   if (errored) throw errored
 }
-
-const cannotWrite = (file: string, cause: unknown) =>
-  fault('BACKUP_NOT_WRITTEN', { file, why: String((cause as { code?: unknown })?.code ?? 'unknown') }, cause)

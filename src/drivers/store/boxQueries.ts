@@ -1,39 +1,17 @@
+import type { FleetBox } from '../../core/schedule/planFleetRound.ts'
 import type { BoxRecord, BoxSummary, Store } from '../../ports/store.ts'
-import { type Database, iso, isoOrNull, json, type Row, sql } from './sql.ts'
+import { type Database, json, pageOf, sql, words } from './sql.ts'
 
-type BoxPart = Pick<Store, 'putBox' | 'removeBox' | 'setAllocated' | 'box' | 'boxes' | 'fleet' | 'boxesWithCards'>
+/** What the columns of `boxes b` are called in a record. */
+const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at as "addedAt", b.status,
+  b.claim_verdict as "claimVerdict", b.score, b.terms, b.scored_at as "scoredAt", b.failures_in_row as "failuresInRow",
+  b.failures_total as "failuresTotal", b.busy_in_row as "busyInRow", b.verified_total as "verifiedTotal",
+  b.last_result as "lastResult", coalesce(b.moves, 0) as moves, coalesce(b.owes, '[]') as owes,
+  coalesce(b.missed, 0) as missed, coalesce(b.stalls, 0) as stalls`
 
-export const boxOf = (row: Row): BoxRecord => ({
-  ...summaryOf(row),
-  inventory: row.inventory as BoxRecord['inventory'],
-})
+export const BOX = words(`${SUMMARY}, b.inventory`)
 
-function summaryOf(row: Row): BoxSummary {
-  return {
-    id: row.id as string,
-    address: row.address as string,
-    provider: row.provider as string,
-    claim: row.claim as string | null,
-    allocated: row.allocated as boolean,
-    addedAt: iso(row.added_at),
-    status: row.status as BoxRecord['status'],
-    claimVerdict: row.claim_verdict as BoxRecord['claimVerdict'],
-    score: Number(row.score),
-    terms: row.terms as BoxRecord['terms'],
-    scoredAt: isoOrNull(row.scored_at),
-    failuresInRow: row.failures_in_row as number,
-    failuresTotal: row.failures_total as number,
-    busyInRow: row.busy_in_row as number,
-    verifiedTotal: row.verified_total as number,
-    lastResult: row.last_result === null ? null : Number(row.last_result),
-    moves: (row.moves as number | null) ?? 0,
-    owes: ((row.still_owes ?? row.owes) as string[] | null) ?? [],
-    missed: (row.missed as number | null) ?? 0,
-    stalls: (row.stalls as number | null) ?? 0,
-  }
-}
-
-export function boxQueries(db: Database): BoxPart {
+export function boxQueries(db: Database) {
   return {
     async putBox({ id, address, provider, claim, allocated }) {
       await db.transaction(async (inside) => {
@@ -66,33 +44,24 @@ export function boxQueries(db: Database): BoxPart {
       return rows.length > 0
     },
     async box(id) {
-      const [row] = await db.query(sql`select * from boxes where id = ${id}::text and removed_at is null`)
-      return row ? boxOf(row) : null
+      const [box] = await db.query<BoxRecord>(sql`
+        select ${BOX} from boxes b where id = ${id}::text and removed_at is null`)
+      return box ?? null
     },
     async boxes({ provider = null, status = null, claimVerdict = null }, { after, limit }) {
-      const rows = await db.query(sql`
-        select id, address, provider, claim, allocated, added_at, status, claim_verdict, score, terms, scored_at,
-          failures_in_row, failures_total, busy_in_row, verified_total, last_result, moves, owes, missed, stalls
-        from boxes where removed_at is null and id > ${after ?? ''}::text
+      const rows = await db.query<BoxSummary>(sql`
+        select ${words(SUMMARY)} from boxes b where removed_at is null and id > ${after ?? ''}::text
           and (${provider}::text is null or provider = ${provider}::text)
           and (${status}::text is null or status = ${status}::text)
           and (${claimVerdict}::text is null or claim_verdict = ${claimVerdict}::text)
         order by id limit ${limit + 1}::int4`)
-      const items = rows.slice(0, limit).map(summaryOf)
-      return { items, next: rows.length > limit ? items.at(-1)!.id : null }
+      return pageOf(rows, limit, ({ id }) => id)
     },
-    async fleet() {
-      const rows = await db.query(sql`
-        select id, allocated, owes, stalls, coalesce(rest_until > clock_timestamp(), false) as rests
-        from boxes where removed_at is null order by id`)
-      return rows.map((row) => ({
-        id: row.id as string,
-        allocated: row.allocated as boolean,
-        owes: (row.owes as string[] | null) ?? [],
-        stalls: (row.stalls as number | null) ?? 0,
-        rests: row.rests as boolean,
-      }))
-    },
+    fleet: () =>
+      db.query<FleetBox>(sql`
+        select id, allocated, coalesce(owes, '[]') as owes, coalesce(stalls, 0) as stalls,
+          coalesce(rest_until > clock_timestamp(), false) as rests
+        from boxes where removed_at is null order by id`),
     async boxesWithCards(cards, notBox) {
       if (cards.length === 0) return []
       const rows = await db.query<{ id: string }>(sql`
@@ -102,5 +71,5 @@ export function boxQueries(db: Database): BoxPart {
         ) order by id limit 16`)
       return rows.map(({ id }) => id)
     },
-  }
+  } satisfies Partial<Store>
 }

@@ -1,14 +1,12 @@
 import type { Store } from '../../ports/store.ts'
 import { fault } from './faults.ts'
 import { CLAIMS_OF_OLD, SCORES_OF_OLD, TABLES, TABLES_WITH_NUMBERS } from './migrations.ts'
-import { type Database, json, type Queries, sql } from './sql.ts'
-
-type CarePart = Pick<Store, 'useNonce' | 'retain' | 'dump' | 'load' | 'ping'>
+import { type Database, json, type Queries, sql, words } from './sql.ts'
 
 const HEADER = 'touchstone-store-1'
 const PIECE = 100
 
-export function careQueries(db: Database): CarePart {
+export function careQueries(db: Database) {
   return {
     async useNonce(nonce, keepMs) {
       await db.query(
@@ -32,7 +30,7 @@ export function careQueries(db: Database): CarePart {
       await db.query(sql`
         delete from jobs where state = 'done' and finished_at < clock_timestamp() - ${resultDays}::float8 * interval '1 day'`)
       // An embedded engine has no one who sweeps behind it and counts rows for its planner.
-      await db.query({ text: `vacuum (analyze) ${TABLES.join(', ')}`, values: [] })
+      await db.query(words(`vacuum (analyze) ${TABLES.join(', ')}`))
       return { results: results.length, certificates: certificates.length }
     },
     dump: (write) => dump(db, write),
@@ -40,7 +38,7 @@ export function careQueries(db: Database): CarePart {
     async ping() {
       await db.query(sql`select 1`)
     },
-  }
+  } satisfies Partial<Store>
 }
 
 /** A snapshot as JSON lines: a header, then one row a line. Memory holds one piece at a time. */
@@ -49,12 +47,9 @@ async function dump(db: Database, write: (line: string) => Promise<void>): Promi
     let written = 0
     await write(json({ format: HEADER }))
     for (const table of TABLES) {
-      await inside.query({
-        text: `declare ${table}_rows cursor for select to_jsonb(t) as row from ${table} t`,
-        values: [],
-      })
+      await inside.query(words(`declare ${table}_rows cursor for select to_jsonb(t) as row from ${table} t`))
       for (;;) {
-        const rows = await inside.query({ text: `fetch ${PIECE} from ${table}_rows`, values: [] })
+        const rows = await inside.query(words(`fetch ${PIECE} from ${table}_rows`))
         for (const { row } of rows) await write(json({ table, row }))
         written += rows.length
         if (rows.length < PIECE) break
@@ -66,8 +61,7 @@ async function dump(db: Database, write: (line: string) => Promise<void>): Promi
 
 async function load(db: Database, lines: AsyncIterable<string>): Promise<number> {
   return await db.transaction(async (inside) => {
-    const [{ count }] = (await inside.query(sql`select count(*)::int4 as count from boxes`)) as [{ count: number }]
-    if (count > 0) throw fault('STORE_NOT_EMPTY')
+    if ((await inside.query(sql`select id from boxes limit 1`)).length > 0) throw fault('STORE_NOT_EMPTY')
     let loaded = 0
     let waiting: { table: string; rows: unknown[] } = { table: '', rows: [] }
     for await (const { table, row } of rowsOf(lines)) {
@@ -79,13 +73,11 @@ async function load(db: Database, lines: AsyncIterable<string>): Promise<number>
       loaded++
     }
     await insertRows(inside, waiting)
-    for (const text of [...CLAIMS_OF_OLD, ...SCORES_OF_OLD]) await inside.query({ text, values: [] })
+    for (const text of [...CLAIMS_OF_OLD, ...SCORES_OF_OLD]) await inside.query(words(text))
     for (const table of TABLES_WITH_NUMBERS)
-      await inside.query({
-        text: `select setval(pg_get_serial_sequence('${table}', 'id'), coalesce((select max(id) from ${table}), 0) + 1, false)`,
-        values: [],
-      })
-    await inside.query({ text: `analyze ${TABLES.join(', ')}`, values: [] })
+      await inside.query(sql`select setval(pg_get_serial_sequence(${table}::text, 'id'),
+        coalesce((select max(id) from ${words(table)}), 0) + 1, false)`)
+    await inside.query(words(`analyze ${TABLES.join(', ')}`))
     return loaded
   })
 }
@@ -110,8 +102,6 @@ async function* rowsOf(lines: AsyncIterable<string>): AsyncGenerator<{ table: st
 
 async function insertRows(inside: Queries, { table, rows }: { table: string; rows: unknown[] }): Promise<void> {
   if (rows.length === 0) return
-  await inside.query({
-    text: `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::text::jsonb)`,
-    values: [json(rows)],
-  })
+  await inside.query(sql`
+    insert into ${words(table)} select * from jsonb_populate_recordset(null::${words(table)}, ${json(rows)}::text::jsonb)`)
 }

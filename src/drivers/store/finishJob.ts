@@ -83,5 +83,5 @@ export async function finishJob(finish: Finish): Promise<Statement> {
         as j(round int8, kind text, reason text, cohort int4, "delayMs" float8)
       on conflict do nothing
     )
-    select id::float8 as id from stored`
+    select id from stored`
 }

@@ -1,6 +1,6 @@
 import { fault } from './faults.ts'
 import { MIGRATIONS } from './migrations.ts'
-import { type Database, type Queries, sql } from './sql.ts'
+import { type Database, sql, words } from './sql.ts'
 
 /** Any constant does; it only has to be the same in every validator. */
 const LOCK = 7_341_207_455
@@ -9,25 +9,17 @@ const LOCK = 7_341_207_455
 export async function migrate(db: Database): Promise<void> {
   await db.transaction(async (inside) => {
     await inside.query(sql`select pg_advisory_xact_lock(${LOCK}::int8)`)
-    const [found] = await inside.query<{ found: boolean }>(
-      sql`select to_regclass('touchstone_schema') is not null as found`,
+    await inside.query(sql`create table if not exists touchstone_schema (
+      version int4 primary key, at timestamptz not null default clock_timestamp())`)
+    const [row] = await inside.query<{ applied: number }>(
+      sql`select coalesce(max(version), 0) as applied from touchstone_schema`,
     )
-    if (!found!.found)
-      await inside.query(sql`
-        create table touchstone_schema (version int4 primary key, at timestamptz not null default clock_timestamp())`)
-    const applied = await schemaVersion(inside)
+    const { applied } = row!
     if (applied > MIGRATIONS.length) throw fault('STORE_IS_NEWER', { applied, known: MIGRATIONS.length })
     for (const [i, statements] of MIGRATIONS.entries()) {
       if (i < applied) continue
-      for (const text of statements) await inside.query({ text, values: [] })
+      for (const text of statements) await inside.query(words(text))
       await inside.query(sql`insert into touchstone_schema (version) values (${i + 1}::int4)`)
     }
   })
-}
-
-async function schemaVersion(db: Queries): Promise<number> {
-  const [row] = await db.query<{ version: number }>(
-    sql`select coalesce(max(version), 0)::int4 as version from touchstone_schema`,
-  )
-  return row!.version
 }

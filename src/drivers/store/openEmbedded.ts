@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
 import { lockFolder } from '../system/lockFolder.ts'
@@ -10,7 +10,7 @@ import { scriptUrl } from '../system/scriptUrl.ts'
 import { tightenFolder } from '../system/tightenFolder.ts'
 import { type EngineThread, openThread } from './engineThread.ts'
 import { fault } from './faults.ts'
-import type { Database, Queries, Row, Statement } from './sql.ts'
+import { codeOf, type Database, type Queries, type Statement } from './sql.ts'
 import { storeFrom } from './storeFrom.ts'
 
 /** PostgreSQL inside this process, in a thread of its own; one process per folder. */
@@ -38,13 +38,9 @@ const isFree = (path: string): boolean =>
 async function create(folder: string): Promise<void> {
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 })
   const script = fileURLToPath(scriptUrl('./pgliteCreate.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString('utf8')).slice(0, 400)
+  await promisify(execFile)(process.execPath, [script, folder]).catch((cause: { readonly stderr: string }) => {
+    throw unusable(folder, new Error(cause.stderr))
   })
-  const [code] = (await once(child, 'exit')) as [number | null]
-  if (code !== 0) throw unusable(folder, new Error(said))
 }
 
 /** There is one connection: whoever holds a transaction has it alone, the others queue. */
@@ -61,7 +57,7 @@ async function openDatabase(folder: string, unlock: () => Promise<void>): Promis
     if (thread.hasEnded() && closing === null) thread = await openThread(folder)
   }
   const direct: Queries = {
-    query: async <T extends Row>({ text, values }: Statement) => (await thread.send(text, values)) as readonly T[],
+    query: async <T>({ text, values }: Statement) => (await thread.send(text, values)) as readonly T[],
   }
   let closing: Promise<void> | null = null
   return {
@@ -100,7 +96,7 @@ async function inTransaction<T>(thread: EngineThread, work: () => Promise<T>): P
 }
 
 const unusable = (folder: string, cause: unknown) => {
-  const code = String((cause as { code?: unknown } | null)?.code ?? '')
+  const code = codeOf(cause)
   const why = cause instanceof Error ? cause.message.slice(0, 200) : 'unknown'
   return fault('STORE_UNUSABLE', { folder, why, system: code ? ` (${code})` : '' }, cause)
 }

@@ -2,7 +2,7 @@ import postgres from 'postgres'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
 import { fault } from './faults.ts'
-import type { Database, Queries, Row, Statement } from './sql.ts'
+import { codeOf, type Database, PARSERS, type Statement } from './sql.ts'
 import { storeFrom } from './storeFrom.ts'
 
 export interface PostgresOptions {
@@ -21,12 +21,18 @@ export async function openPostgres({ url, connections = 4 }: PostgresOptions): P
     backoff: (retries) => Math.min(0.05 * 2 ** retries, 1),
     onnotice: () => {},
     connection: { application_name: 'touchstone' },
+    types: Object.fromEntries(
+      Object.entries(PARSERS).map(([type, parse]) => [
+        type,
+        { to: Number(type), from: [Number(type)], serialize: String, parse },
+      ]),
+    ),
   })
   const db: Database = {
     query: (statement) => ask(client, statement),
     transaction: async (work, isolation) => {
       const mode = isolation === 'snapshot' ? 'isolation level repeatable read' : ''
-      const run = (inside: postgres.TransactionSql) => work({ query: (statement) => ask(inside, statement) } as Queries)
+      const run = (inside: postgres.TransactionSql) => work({ query: (statement) => ask(inside, statement) })
       return (await client.begin(mode, run)) as Awaited<ReturnType<typeof work>>
     },
     close: () => client.end({ timeout: 5 }),
@@ -39,18 +45,13 @@ export async function openPostgres({ url, connections = 4 }: PostgresOptions): P
   }
 }
 
-async function ask<T extends Row>(
-  on: { unsafe: postgres.Sql['unsafe'] },
-  { text, values }: Statement,
-): Promise<readonly T[]> {
-  const rows = await on.unsafe<T[]>(text, values as postgres.ParameterOrJSON<never>[], { prepare: true })
-  return [...rows]
+async function ask<T>(on: Pick<postgres.Sql, 'unsafe'>, { text, values }: Statement): Promise<readonly T[]> {
+  const rows = await on.unsafe(text, values as postgres.ParameterOrJSON<never>[], { prepare: true })
+  return [...rows] as T[]
 }
 
 /** The URL may hold a password: neither it nor the server's own words are repeated. */
 const unreachable = (cause: unknown) => {
-  const code = String((cause as { code?: unknown } | null)?.code ?? 'no code')
-    .replace(/[^\w]/g, '?')
-    .slice(0, 40)
-  return fault('STORE_UNREACHABLE', { why: code }, cause)
+  const why = codeOf(cause).replace(/[^\w]/g, '?').slice(0, 40)
+  return fault('STORE_UNREACHABLE', { why: why || 'no code' }, cause)
 }

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { PGLITE_START } from './pgliteSettings.ts'
-import type { SqlValue } from './sql.ts'
+import { PARSERS, type SqlValue } from './sql.ts'
 
 /** Queries block the thread they run in; this is that thread. Messages are answered in order. */
 export interface WorkerRequest {
@@ -14,7 +14,8 @@ export type WorkerAnswer =
   | { readonly id: number; readonly rows: readonly Record<string, unknown>[] }
   | { readonly id: number; readonly error: string; readonly code: string }
 
-const db = await PGlite.create((workerData as { folder: string }).folder, { startParams: [...PGLITE_START] })
+const { folder } = workerData as { folder: string }
+const db = await PGlite.create(folder, { startParams: [...PGLITE_START], parsers: PARSERS })
 parentPort!.postMessage({ id: -1, rows: [] } satisfies WorkerAnswer)
 
 parentPort!.on('message', async ({ id, text, values }: WorkerRequest) => {

@@ -1,21 +1,12 @@
-import type { FleetRound, Store, TakenJob, TakeRequest } from '../../ports/store.ts'
-import { boxOf } from './boxQueries.ts'
-import { type Database, iso, json, type Row, type Statement, sql } from './sql.ts'
-
-type QueuePart = Pick<
-  Store,
-  'roundDue' | 'openRound' | 'lastRound' | 'rounds' | 'addJob' | 'takeJobs' | 'keepJobs' | 'releaseJobs' | 'queue'
->
+import type { BoxRecord, FleetRound, QueueState, Store, TakenJob, TakeRequest } from '../../ports/store.ts'
+import { BOX } from './boxQueries.ts'
+import { codeOf, type Database, json, pageOf, type Statement, sql } from './sql.ts'
 
 /**
  * Rounds and the queue of jobs. Instants are the database's own. One that lies more than a minute in the future was
  * written before its clock was set back: such a row counts as due, so that nothing waits for a time that will not come.
  */
-export function queueQueries(db: Database): QueuePart {
-  return { ...roundPart(db), ...jobPart(db) }
-}
-
-function roundPart(db: Database): Pick<QueuePart, 'roundDue' | 'openRound' | 'lastRound' | 'rounds'> {
+export function roundQueries(db: Database) {
   return {
     async roundDue(everyMs) {
       const [row] = await db.query<{ due: boolean }>(sql`
@@ -44,18 +35,18 @@ function roundPart(db: Database): Pick<QueuePart, 'roundDue' | 'openRound' | 'la
       return rows.length > 0
     },
     async lastRound() {
-      const [row] = await db.query(roundRows(null, 1))
-      return row ? roundOf(row) : null
+      const [round] = await db.query<FleetRound>(roundRows(null, 1))
+      return round ?? null
     },
     async rounds({ after, limit }) {
-      const rows = await db.query(roundRows(after === null ? null : Number(after), limit + 1))
-      const items = rows.slice(0, limit).map(roundOf)
-      return { items, next: rows.length > limit ? String(items.at(-1)!.number) : null }
+      const rows = await db.query<FleetRound>(roundRows(after === null ? null : Number(after), limit + 1))
+      return pageOf(rows, limit, ({ number }) => number)
     },
-  }
+  } satisfies Partial<Store>
 }
 
-function jobPart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'lastRound' | 'rounds'> {
+/** The jobs of those rounds, for the validators that share them. */
+export function jobQueries(db: Database) {
   return {
     async addJob({ round, boxId, kind, reason, cohort, delayMs }) {
       const rows = await db.query(sql`
@@ -67,8 +58,8 @@ function jobPart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'last
       return rows.length > 0
     },
     async takeJobs(request) {
-      const rows = await db.query(claim(request)).catch(emptyWhenBoxTaken)
-      return rows.map(takenOf)
+      const rows = await db.query<TakenRow>(claim(request)).catch(emptyWhenBoxTaken)
+      return rows.map(({ job, stillOwes, ...box }) => ({ ...job, box: { ...box, owes: stillOwes } }))
     },
     async keepJobs({ owner, holdMs, jobs }) {
       const rows = await db.query<{ id: number }>(sql`
@@ -76,7 +67,7 @@ function jobPart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'last
           lease_until = clock_timestamp() + ${holdMs}::float8 * interval '1 millisecond'
         from jsonb_to_recordset(${json(jobs)}::text::jsonb) as held(id int8, attempt int4)
         where jobs.id = held.id and jobs.attempt = held.attempt and state = 'leased' and lease_owner = ${owner}::text
-        returning jobs.id::float8 as id`)
+        returning jobs.id`)
       return rows.map(({ id }) => id)
     },
     async releaseJobs(owner) {
@@ -86,17 +77,15 @@ function jobPart(db: Database): Omit<QueuePart, 'roundDue' | 'openRound' | 'last
       return rows.length
     },
     async queue() {
-      const [row] = await db.query<{ waiting: number; leased: number; done: number; lag: number }>(sql`
-        select count(*) filter (where state = 'waiting')::float8 as waiting,
-          count(*) filter (where state = 'leased')::float8 as leased,
-          (select count(*) from jobs where state = 'done')::float8 as done,
+      const [state] = await db.query<QueueState>(sql`
+        select count(*) filter (where state = 'waiting') as waiting, count(*) filter (where state = 'leased') as leased,
+          (select count(*) from jobs where state = 'done') as done,
           greatest(0, coalesce(extract(epoch from clock_timestamp() - min(due_at) filter (where state = 'waiting')),
-            0))::float8 as lag
+            0))::float8 as "lagSeconds"
         from jobs where state <> 'done'`)
-      const { waiting, leased, done, lag } = row!
-      return { waiting, leased, done, lagSeconds: lag }
+      return state!
     },
-  }
+  } satisfies Partial<Store>
 }
 
 /**
@@ -143,48 +132,27 @@ const claim = ({ owner, holdMs, limit, places = limit, ...lane }: TakeRequest): 
     update jobs set state = 'leased', attempt = attempt + 1, lease_owner = ${owner}::text, leased_at = t,
       lease_until = t + ${holdMs}::float8 * interval '1 millisecond'
     from whole, clock where jobs.id = whole.id
-    returning jobs.id, round, box_id, kind, reason, cohort, attempt, tries
+    returning jobs.id, round, box_id as "boxId", kind, reason, cohort, attempt, tries
   )
-  select taken.id::float8 as job_id, taken.round::float8 as job_round, taken.kind, taken.reason, taken.cohort,
-    taken.attempt, taken.tries, boxes.*,
+  select ${BOX}, to_jsonb(taken) as job,
     -- Who has lost its score since, or has gone, earns nothing beside us: nothing is owed to it.
     (select coalesce(jsonb_agg(o.id), '[]') from boxes o where o.removed_at is null and o.score > 0
-      and o.id in (select jsonb_array_elements_text(boxes.owes))) as still_owes
-    from taken join boxes on boxes.id = taken.box_id order by taken.id`
+      and o.id in (select jsonb_array_elements_text(b.owes))) as "stillOwes"
+    from taken join boxes b on b.id = taken."boxId" order by taken.id`
+
+type TakenRow = BoxRecord & { readonly job: Omit<TakenJob, 'box'>; readonly stillOwes: BoxRecord['owes'] }
 
 /** Two validators reached for two jobs of one box in the same instant: the index lets one through, the other asks again. */
-function emptyWhenBoxTaken(error: unknown): Row[] {
-  if ((error as { code?: unknown }).code === '23505') return []
+function emptyWhenBoxTaken(error: unknown): never[] {
+  if (codeOf(error) === '23505') return []
   throw error
 }
 
-const takenOf = (row: Row): TakenJob => ({
-  id: row.job_id as number,
-  round: row.job_round as number,
-  boxId: row.id as string,
-  kind: row.kind as TakenJob['kind'],
-  reason: row.reason as TakenJob['reason'],
-  cohort: row.cohort as number,
-  attempt: row.attempt as number,
-  tries: row.tries as number,
-  box: boxOf(row),
-})
-
 const roundRows = (below: number | null, limit: number): Statement => sql`
-  select r.number::float8 as number, r.opened_at, r.height::float8 as height,
-    count(j.id)::float8 as jobs, count(j.id) filter (where j.state = 'done')::float8 as done,
-    count(j.id) filter (where j.state = 'done' and j.outcome = 'accepted')::float8 as accepted,
-    count(j.id) filter (where j.outcome = 'rejected')::float8 as rejected
+  select r.number, r.opened_at as "openedAt", r.height, count(j.id) as jobs,
+    count(j.id) filter (where j.state = 'done') as done,
+    count(j.id) filter (where j.state = 'done' and j.outcome = 'accepted') as accepted,
+    count(j.id) filter (where j.outcome = 'rejected') as rejected
   from (select * from rounds where ${below}::int8 is null or number < ${below}::int8
     order by number desc limit ${limit}::int4) r
   left join jobs j on j.round = r.number group by r.number, r.opened_at, r.height order by r.number desc`
-
-const roundOf = (row: Row): FleetRound => ({
-  number: row.number as number,
-  openedAt: iso(row.opened_at),
-  height: row.height as number | null,
-  jobs: row.jobs as number,
-  done: row.done as number,
-  accepted: row.accepted as number,
-  rejected: row.rejected as number,
-})

@@ -5,12 +5,12 @@ type Counted = { name: string; count: number }
 
 export async function overview(db: Database): Promise<FleetOverview> {
   const byStatus = await db.query<Counted>(sql`
-    select status as name, count(*)::float8 as count from boxes where removed_at is null group by status order by status`)
+    select status as name, count(*) from boxes where removed_at is null group by status order by status`)
   const byVerdict = await db.query<Counted>(sql`
-    select claim_verdict as name, count(*)::float8 as count from boxes
+    select claim_verdict as name, count(*) from boxes
     where removed_at is null and claim_verdict is not null group by claim_verdict order by claim_verdict`)
   const [recent] = await db.query<{ hour: number }>(sql`
-    select count(*)::float8 as hour from results where at > clock_timestamp() - interval '1 hour'`)
+    select count(*) as hour from results where at > clock_timestamp() - interval '1 hour'`)
   const boxes = byStatus.reduce((sum, { count }) => sum + count, 0)
   const byClaimVerdict = asRecord(byVerdict)
   return { boxes, byStatus: asRecord(byStatus), byClaimVerdict, resultsLastHour: recent!.hour }
@@ -19,12 +19,12 @@ export async function overview(db: Database): Promise<FleetOverview> {
 /** What the fleet looks like. Medians are of boxes, from the latest full proof of each: this reads every one of them. */
 export async function statistics(db: Database): Promise<FleetStatistics> {
   const [totals] = await db.query<{ providers: number; results: number }>(sql`
-    select (select count(distinct provider) from boxes where removed_at is null)::float8 as providers,
-      (select count(*) from results)::float8 as results`)
+    select (select count(distinct provider) from boxes where removed_at is null) as providers,
+      (select count(*) from results) as results`)
   const codes = await db.query<Counted>(sql`
-    select coalesce(code, outcome) as name, count(*)::float8 as count from failures group by 1 order by 1`)
-  const figures = await db.query<{ name: string; boxes: number; sum: number; median: number }>(sql`
-    select name, count(*)::float8 as boxes, sum(total)::float8 as sum,
+    select coalesce(code, outcome) as name, count(*) from failures group by 1 order by 1`)
+  const figures = await db.query<FleetStatistics['figures'][number]>(sql`
+    select name, count(*) as boxes, sum(total)::float8 as sum,
       percentile_cont(0.5) within group (order by total)::float8 as median
     from (select b.id, f.name, sum(f.value) as total from boxes b join figures f on f.result_id = b.last_accepted
       where b.removed_at is null group by b.id, f.name) t
