@@ -55,9 +55,9 @@ export interface Paged<T> {
 }
 
 export interface BoxFilter {
-  readonly provider?: string
-  readonly status?: BoxStatus
-  readonly claimVerdict?: ClaimAnswer
+  readonly provider?: string | undefined
+  readonly status?: BoxStatus | undefined
+  readonly claimVerdict?: ClaimAnswer | undefined
 }
 
 export interface FleetRound {
@@ -166,9 +166,9 @@ export interface ProviderSpec
 /** What is cheap to count. */
 export interface FleetOverview {
   readonly boxes: number
-  readonly byStatus: Readonly<Partial<Record<BoxStatus, number>>>
+  readonly byStatus: Readonly<Record<string, number>>
   /** Boxes with a claim that was judged. */
-  readonly byClaimVerdict: Readonly<Partial<Record<ClaimAnswer, number>>>
+  readonly byClaimVerdict: Readonly<Record<string, number>>
   readonly resultsLastHour: number
 }
 

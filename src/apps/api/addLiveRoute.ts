@@ -1,9 +1,10 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
 import { streamSSE } from 'hono/streaming'
 import type { LiveEvent } from '../../ports/liveRuns.ts'
+import { within } from '../shared/within.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { places } from './places.ts'
-import { problem, problemSchema } from './problem.ts'
+import { json, problem, problemSchema } from './problem.ts'
 
 const MOST_WATCHERS = 200
 /** Places one address may hold: whoever takes them all must need more than one. */
@@ -22,7 +23,7 @@ const route = createRoute({
       description:
         'Events hello, started, step, finished and round; beat every 15 s of silence; dropped with a count for a slow reader.',
     },
-    503: { content: { 'application/json': { schema: problemSchema } }, description: 'Too many watch already.' },
+    503: json(problemSchema, 'Too many watch already.'),
   },
 })
 
@@ -39,45 +40,29 @@ export function addLiveRoute(app: OpenAPIHono, { live, clock, clientOf }: ApiDep
       })
     return streamSSE(c, async (stream) => {
       const waiting: LiveEvent[] = []
-      const ended = new AbortController()
       let dropped = 0
       let wake = () => {}
+      const nextEvent = () => new Promise<void>((resolve) => (wake = resolve))
       const unsubscribe = live.subscribe((event) => {
         if (waiting.length < MOST_WAITING) waiting.push(event)
         else dropped++
         wake()
       })
-      stream.onAbort(() => {
-        ended.abort()
-        wake()
-      })
+      stream.onAbort(() => wake())
       try {
         await stream.writeSSE({ event: 'hello', data: '{}' })
-        while (!ended.signal.aborted && !stream.closed) {
+        while (!stream.aborted && !stream.closed) {
           const event = waiting.shift()
           if (event) await stream.writeSSE({ event: event.type, data: JSON.stringify(event) })
           else if (dropped > 0) {
             await stream.writeSSE({ event: 'dropped', data: String(dropped) })
             dropped = 0
-          } else await nextOrHeartbeat()
+          } else if ((await within(clock, HEARTBEAT_MS, nextEvent())) === null)
+            await stream.writeSSE({ event: 'beat', data: '{}' })
         }
       } finally {
-        ended.abort()
         unsubscribe()
         leave()
-      }
-      async function nextOrHeartbeat() {
-        const timer = new AbortController()
-        const either = AbortSignal.any([timer.signal, ended.signal])
-        const woken = new Promise<'woken'>((resolve) => {
-          wake = () => resolve('woken')
-        })
-        const beat = clock.sleep(HEARTBEAT_MS, either).then(
-          () => 'beat' as const,
-          () => 'woken' as const,
-        )
-        if ((await Promise.race([woken, beat])) === 'beat') await stream.writeSSE({ event: 'beat', data: '{}' })
-        timer.abort()
       }
     })
   })

@@ -6,6 +6,12 @@ export const problemSchema = z
   .object({ error: z.object({ code: z.string(), message: z.string(), nextStep: z.string() }) })
   .openapi('Problem')
 
+/** An answer in JSON, as the document describes it. */
+export const json = <T extends z.ZodType>(schema: T, description: string) => ({
+  content: { 'application/json': { schema } },
+  description,
+})
+
 /** A refusal with its reason and a next step. */
 export function problem(
   status: ContentfulStatusCode,

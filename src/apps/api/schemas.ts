@@ -29,12 +29,9 @@ const term = z.object({
   full: z.number(),
   source: z.enum(['proven', 'measured', 'claimed']).optional(),
 })
+const counts = z.record(z.string(), z.int()).readonly()
 const figure = z.object({ device: z.int(), name: z.string(), value: z.number() })
-const mark = z.object({
-  what: z.enum(HISTORY_NOTES),
-  before: z.string(),
-  after: z.string(),
-})
+const mark = z.object({ what: z.enum(HISTORY_NOTES), before: z.string(), after: z.string() })
 
 const boxFields = z.object({
   id: boxId,
@@ -46,7 +43,7 @@ const boxFields = z.object({
   claimVerdict,
   score: z.int().openapi({ description: 'Points when they were earned.' }),
   scoreNow: z.int().openapi({ description: 'What they are worth at this moment: a proof ages.' }),
-  terms: z.array(term),
+  terms: z.array(term).readonly(),
   scoredAt: time.nullable(),
   failuresInRow: z.int(),
   failuresTotal: z.int(),
@@ -79,8 +76,8 @@ const resultFields = z.object({
   startedAt: time,
   seconds: z.number(),
   score: z.int(),
-  figures: z.array(figure),
-  marks: z.array(mark),
+  figures: z.array(figure).readonly(),
+  marks: z.array(mark).readonly(),
   claimVerdict,
   at: time,
 })
@@ -109,20 +106,20 @@ export const specSchema = z
     at: time.nullable(),
     runId: z.string().nullable(),
     result: z.int().nullable().openapi({ description: 'The result they are from; it has the judgement.' }),
-    figures: z.array(figure),
+    figures: z.array(figure).readonly(),
   })
   .openapi('ProviderSpec')
 
 export const statisticsSchema = z
   .object({
     boxes: z.int(),
-    byStatus: z.record(z.string(), z.int()),
-    byClaimVerdict: z.record(z.string(), z.int()),
+    byStatus: counts,
+    byClaimVerdict: counts,
     providers: z.int(),
     results: z.int(),
     resultsLastHour: z.int(),
-    rejectedByCode: z.record(z.string(), z.int()),
-    figures: z.array(z.object({ name: z.string(), boxes: z.int(), sum: z.number(), median: z.number() })),
+    rejectedByCode: counts,
+    figures: z.array(z.object({ name: z.string(), boxes: z.int(), sum: z.number(), median: z.number() })).readonly(),
   })
   .openapi('Statistics')
 
@@ -133,18 +130,21 @@ export const statusSchema = z
     round: roundSchema.nullable(),
     queue: z.object({ waiting: z.int(), leased: z.int(), done: z.int(), lagSeconds: z.number() }),
     boxes: z.int(),
-    byStatus: z.record(z.string(), z.int()),
-    byClaimVerdict: z.record(z.string(), z.int()),
+    byStatus: counts,
+    byClaimVerdict: counts,
     resultsLastHour: z.int(),
   })
   .openapi('Status')
+
+const orNull = (after: string | undefined): string | null => after ?? null
 
 export const pageQuery = z.object({
   after: z
     .string()
     .regex(/^[\x21-\x7e]{0,128}$/)
     .optional()
-    .openapi({ description: 'The `next` of the page before.' }),
+    .openapi({ description: 'The `next` of the page before.' })
+    .transform(orNull),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 })
 export const boxesQuery = pageQuery.extend({
@@ -157,10 +157,12 @@ export const numberedQuery = pageQuery.extend({
   after: z
     .string()
     .regex(/^[0-9]{1,15}$/)
-    .optional(),
+    .optional()
+    .transform(orNull),
 })
 
-export const paged = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next: z.string().nullable() })
+export const paged = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item).readonly(), next: z.string().nullable() })
 
 /** What a validator can connect to; the file of settings takes the same. */
 export const BOX_ADDRESS = /^((ssh|lease):\/\/[\x21-\x7e]{1,240}|local)$/

@@ -5,6 +5,7 @@ import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { ANSWERS, type Answer, type HostAnswer, type HostOrder, type Order } from '../../core/wire/messages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ProverEnd, ProverProcess } from '../../ports/remoteBox.ts'
+import { within } from '../shared/within.ts'
 
 /** What happened next on the line, with the validator's own time of it. */
 export type Event =
@@ -63,32 +64,24 @@ export class ProverSession {
   /** When the bytes were handed over; a prover that is gone shows in `next`, not here. */
   async send(order: Order): Promise<number> {
     const atUs = this.#clock.monotonicUs()
-    const timer = new AbortController()
+    const written = this.#process.write(encodeFrame(order)).catch(() => {})
     // A box that stops reading must not hold us: the deadline of the answer goes on regardless (attack 40).
-    const waited = this.#clock.sleep(LONGEST_WRITE_MS, timer.signal).catch(() => {})
-    await Promise.race([this.#process.write(encodeFrame(order)).catch(() => {}), waited])
-    timer.abort()
+    await within(this.#clock, LONGEST_WRITE_MS, written)
     return atUs
   }
 
   /** One host order and its answer; null where none came in time. Whatever else a box sends of this kind is dropped. */
   async askHost(order: HostOrder, withinMs: number, signal: AbortSignal): Promise<Answered | null> {
-    const timer = new AbortController()
     const answered = new Promise<Answered | null>((resolve) => {
       this.#onHost = resolve
     })
     try {
       await this.send(order)
-      const waited = this.#clock.sleep(withinMs, AbortSignal.any([signal, timer.signal])).then(
-        () => null,
-        () => null,
-      )
-      const answer = this.#closed ? null : await Promise.race([answered, waited])
+      const answer = this.#closed ? null : await within(this.#clock, withinMs, answered, signal)
       signal.throwIfAborted()
       return answer
     } finally {
       this.#onHost = null
-      timer.abort()
     }
   }
 
@@ -107,30 +100,20 @@ export class ProverSession {
 
   /** Until something is in the queue, or the deadline: one timer, however often bytes trickle in (attack 12). */
   async #waitUntil(deadlineUs: number, signal: AbortSignal): Promise<void> {
-    const timer = new AbortController()
-    const either = AbortSignal.any([signal, timer.signal])
     const arrived = new Promise<void>((resolve) => {
       this.#wakeReader = resolve
     })
-    try {
-      // A timer may be capped or fire a little early, so the clock has the last word.
-      for (;;) {
-        const leftMs = (deadlineUs - this.#clock.monotonicUs()) / 1000
-        if (leftMs <= 0 || this.#queue.length > 0 || signal.aborted) return
-        await Promise.race([arrived, this.#clock.sleep(leftMs, either).catch(() => {})])
-      }
-    } finally {
-      timer.abort()
+    // A timer may be capped or fire a little early, so the clock has the last word.
+    for (;;) {
+      const leftMs = (deadlineUs - this.#clock.monotonicUs()) / 1000
+      if (leftMs <= 0 || this.#queue.length > 0 || signal.aborted) return
+      await within(this.#clock, leftMs, arrived, signal)
     }
   }
 
   /** How the prover ended, or null where it closed its output and goes on. */
-  async end(): Promise<ProverEnd | null> {
-    const timer = new AbortController()
-    const waited = this.#clock.sleep(LONGEST_END_MS, timer.signal).catch(() => {})
-    const end = await Promise.race([this.#process.ended, waited])
-    timer.abort()
-    return end ?? null
+  end(): Promise<ProverEnd | null> {
+    return within(this.#clock, LONGEST_END_MS, this.#process.ended)
   }
 
   stop(): Promise<void> {

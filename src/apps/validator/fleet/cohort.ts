@@ -1,6 +1,7 @@
 import type { Challenge } from '../../../core/proof/challenge.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { fault } from '../../shared/faults.ts'
+import { within } from '../../shared/within.ts'
 
 /** Longest that the first box at a part waits for the others; for the first part the limit is that of the start. */
 export const PART_WAIT_MS = 60_000
@@ -9,7 +10,6 @@ export const PART_WAIT_MS = 60_000
 class Gate {
   readonly #clock: Clock
   readonly #expected: Set<number>
-  readonly #timer = new AbortController()
   readonly passed = new Set<number>()
   openedUs: number | null = null
   #open = () => {}
@@ -21,10 +21,7 @@ class Gate {
     this.opened = new Promise((resolve) => {
       this.#open = resolve
     })
-    clock.sleep(limitMs, this.#timer.signal).then(
-      () => this.#release(),
-      () => {},
-    )
+    void within(clock, limitMs, this.opened).then(() => this.#release())
     this.#releaseIfAllCame()
   }
 
@@ -49,7 +46,6 @@ class Gate {
 
   #release(): void {
     if (this.openedUs !== null) return
-    this.#timer.abort()
     this.openedUs = this.#clock.monotonicUs()
     this.#open()
   }
