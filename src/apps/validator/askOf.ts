@@ -1,23 +1,19 @@
-import { PRECISION_NAMES, type Precision } from '../../core/params/precision.ts'
-import { PRESETS, type Preset } from '../../core/params/presets.ts'
+import { PRECISION_NAMES } from '../../core/params/precision.ts'
+import { PRESETS } from '../../core/params/presets.ts'
 import { fault } from '../shared/faults.ts'
 import type { VerifyOptions } from './verifyBox.ts'
 
+type Changeable = Pick<
+  VerifyOptions,
+  'precisions' | 'openings' | 'partSeconds' | 'maxDevices' | 'claim' | 'memory' | 'bind'
+>
+
 /** What anybody may change of a preset; what is left out is as the preset has it. */
-export interface Ask {
-  readonly preset: Preset
-  readonly program: string
-  readonly precisions?: readonly Precision[]
-  readonly openings?: number
-  readonly partSeconds?: number
+export interface Ask extends Pick<VerifyOptions, 'preset' | 'program'>, Partial<Changeable> {
   /** Of the sustained run, seconds. */
   readonly duration?: number
   /** A bound on m = n that is not the preset's own. */
   readonly size?: number
-  readonly maxDevices?: number
-  readonly claim?: string | null
-  readonly memory?: boolean
-  readonly bind?: boolean
   /** Seconds for which the certificate counts. */
   readonly validFor?: number
 }

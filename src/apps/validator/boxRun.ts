@@ -1,4 +1,5 @@
 import { lengthen, shortParts, timedParts } from '../../core/certificate/shortParts.ts'
+import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { Precision } from '../../core/params/precision.ts'
 import type { PlannedPart } from '../../core/proof/partKinds.ts'
 import type { PlanInputs, Timings } from '../../core/proof/planPart.ts'
@@ -17,7 +18,6 @@ import {
   roundTripUs,
   saidIn,
 } from './greetProver.ts'
-import { planInputs } from './planInputs.ts'
 import type { Step, VerifyOptions } from './verifyBox.ts'
 
 /** What is asked next. Two short calibrations come before the run itself, and a run that was over too soon is asked again. */
@@ -135,6 +135,26 @@ export class BoxRun {
     this.#inputs.onStep({ step: 'lost', fault: said })
     return { at: 'plan', greeting: left }
   }
+}
+
+/** §4.0: one k for all devices of a run, so it asks the first devices, as far as they are of one class (attack 41). */
+function askedDevices({ devices }: Inventory, most: number): Inventory['devices'] {
+  const [first] = devices
+  if (!first) throw fault('NO_DEVICES')
+  const other = devices.findIndex((device) => device.class !== first.class)
+  return devices.slice(0, Math.min(most, other < 0 ? devices.length : other))
+}
+
+/** What the devices are asked: sizes and precisions follow from what they claim, never what is accepted. */
+function planInputs(options: VerifyOptions, { inventory, roundTripSeconds }: Greeting): PlanInputs {
+  const devices = askedDevices(inventory, options.maxDevices)
+  // What a card cannot do is unsupported, not failed: only what every device claims is asked.
+  const precisions = options.precisions.filter((precision) =>
+    devices.every((device) => device.precisions.includes(precision)),
+  )
+  // Without this a box that claims no precision would be asked nothing, and have nothing to fail (attack 42).
+  if (precisions.length === 0 && !options.memory && !options.bind) throw fault('NOTHING_TO_ASK')
+  return { ...options, devices, precisions, roundTripSeconds }
 }
 
 type Calibrating = Pick<Asking, 'greeting' | 'inputs' | 'sizes'>

@@ -21,7 +21,10 @@ export interface Greeting {
   readonly proverKey: Uint8Array
   /** Claims. */
   readonly inventory: Inventory
-  /** Shortest of a few round trips, which say how long passes must be (§7): nothing is ever subtracted from a time (attack 32). */
+  /**
+   * Shortest of a few round trips, by our clock: a box can make it longer, never shorter. It says how long passes must be
+   * (§7); nothing is ever subtracted from a time (attack 32).
+   */
   readonly roundTripSeconds: number
 }
 

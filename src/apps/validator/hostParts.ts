@@ -9,17 +9,14 @@ import {
   MAX_LANES,
 } from '../../core/params/hostParts.ts'
 import { partRole } from '../../core/proof/partKinds.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import type { WalkChecker } from '../../ports/walkChecker.ts'
+import type { Line } from './greetProver.ts'
 import type { ProverSession } from './proverSession.ts'
 import type { Step } from './verifyBox.ts'
 
-export interface HostDeps {
-  readonly session: Pick<ProverSession, 'send' | 'askHost'>
+interface HostDeps extends Line {
   readonly checker: WalkChecker
-  readonly clock: Clock
-  readonly randomness: Randomness
   /** Claims: they size the question. */
   readonly host: Inventory['host']
 }
@@ -86,16 +83,14 @@ class Unable extends Error {
  */
 export class HostParts {
   readonly #deps: HostDeps
-  readonly #signal: AbortSignal
   #sized: Promise<{ readonly stored: Stored; readonly stride: number }> | null = null
   #cpu: Promise<CpuWalk> | null = null
   #allBusyUntilUs = Number.POSITIVE_INFINITY
   #lanes = 1
   #silent = false
 
-  constructor(deps: HostDeps, signal: AbortSignal) {
+  constructor(deps: HostDeps) {
     this.#deps = deps
-    this.#signal = signal
   }
 
   /** Before the run: the threads of the lanes are started and their walk is sized while no card is at work. */
@@ -211,10 +206,10 @@ export class HostParts {
 
   /** The clock runs from the nonce to the marks; nothing is subtracted for the way there and back. */
   async #walk(lanes: number, stride: number, ms: number): Promise<Walked> {
-    const { session, clock, randomness } = this.#deps
+    const { session, clock, randomness, signal } = this.#deps
     const nonce = randomness.bytes(32)
     const fromUs = await session.send({ type: 'walk', nonce, lanes, stride })
-    await clock.sleep(ms, this.#signal)
+    await clock.sleep(ms, signal)
     const { answer, atUs } = await this.#ask({ type: 'halt' }, HALT_MS)
     if (answer.type !== 'walked' || answer.lanes.length !== lanes) throw unexpected(answer.type)
     const marks = answer.lanes.map((lane) => lane.length / MARK_BYTES)
@@ -222,8 +217,9 @@ export class HostParts {
   }
 
   async #ask(order: Parameters<ProverSession['askHost']>[0], withinMs: number) {
+    const { session, signal } = this.#deps
     // Who was silent once is not waited for again.
-    const answered = this.#silent ? null : await this.#deps.session.askHost(order, withinMs, this.#signal)
+    const answered = this.#silent ? null : await session.askHost(order, withinMs, signal)
     if (answered === null) {
       this.#silent = true
       throw new Unable('HOST_SILENT', 'the box did not answer in time', 'Free the box from other work, then run again.')
@@ -241,7 +237,7 @@ export class HostParts {
     walked: Walked,
     lanes: readonly number[],
   ): Promise<HostProblem | null> {
-    const { checker, randomness } = this.#deps
+    const { checker, randomness, signal } = this.#deps
     const places = lanes.flatMap((lane) => Array.from({ length: walked.marks[lane]! }, (_, mark) => ({ lane, mark })))
     const asked = drawn(places, checksOf(part, walked), randomness)
     const stretches = asked.map(({ lane, mark }) => {
@@ -250,7 +246,7 @@ export class HostParts {
       const from = mark === 0 ? checker.start(walked.nonce, lane) : markAt(mark - 1)
       return { seed, blocks, from, to: markAt(mark), steps: walked.stride }
     })
-    const wrong = await checker.check(stretches, this.#signal)
+    const wrong = await checker.check(stretches, signal)
     if (wrong === null) return null
     const { lane, mark } = asked[wrong]!
     return {

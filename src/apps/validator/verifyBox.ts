@@ -5,11 +5,11 @@ import { type Judgement, judgeRun } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { HostPart } from '../../core/inventory/hostReport.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
-import type { Precision } from '../../core/params/precision.ts'
 import type { Preset } from '../../core/params/presets.ts'
 import type { Challenge } from '../../core/proof/challenge.ts'
 import { openingRanges } from '../../core/proof/openingRanges.ts'
 import type { PlannedPart } from '../../core/proof/partKinds.ts'
+import type { PlanInputs } from '../../core/proof/planPart.ts'
 import type { RejectReason } from '../../core/proof/reasons.ts'
 import { type RunWindow, windowOf } from '../../core/schedule/runWindow.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -24,15 +24,7 @@ import { HostParts } from './hostParts.ts'
 import { ProverSession, readTelemetry } from './proverSession.ts'
 
 /** What the validator asks for. None of it comes from the box. */
-export interface VerifyOptions {
-  readonly preset: Preset
-  readonly precisions: readonly Precision[]
-  readonly openings: number
-  readonly partSeconds: number
-  readonly sustainedSeconds: number
-  readonly maxSize: number
-  readonly memory: boolean
-  readonly bind: boolean
+export interface VerifyOptions extends Omit<PlanInputs, 'devices' | 'roundTripSeconds'> {
   /** Largest number of devices to ask; the claim decides what is asked, never what is accepted. */
   readonly maxDevices: number
   readonly claim: string | null
@@ -64,15 +56,9 @@ export type Step =
   | { readonly step: 'verify'; readonly done: number; readonly of: number }
 
 /** What verifying one box leaves behind. */
-export interface BoxReport {
-  readonly address: string
-  readonly access: Readonly<Record<string, string>>
+export interface BoxReport extends Pick<RemoteBox, 'address' | 'access'>, Greeting {
   readonly preset: Preset['name']
-  readonly proverKey: Uint8Array
   readonly runId: Uint8Array
-  readonly inventory: Inventory
-  /** Shortest of a few, through the whole connection and by our clock: a box can make it longer, never shorter. */
-  readonly roundTripSeconds: number
   /** Claims of the cards during the run. */
   readonly telemetry: readonly unknown[]
   /** What the prover said of devices that failed in mid-run; the judgement is of the others. */
@@ -107,9 +93,7 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       const greeting = await greetProver(line)
       const { inventory, roundTripSeconds } = greeting
       onStep?.({ step: 'detected', inventory, roundTripSeconds })
-      const host = deps.walkChecker
-        ? new HostParts({ ...line, checker: deps.walkChecker, host: inventory.host }, signal)
-        : null
+      const host = deps.walkChecker ? new HostParts({ ...line, checker: deps.walkChecker, host: inventory.host }) : null
       await host?.prepare()
       const watching = (step: Step) => {
         host?.watch(step)
@@ -121,9 +105,10 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       if (host && !done.rejected) onStep?.({ step: 'host' })
       const shown = host && !done.rejected ? await host.finish() : []
       const rejected = done.rejected ?? (await verify(done, onStep))
-      const told = { faults: run.faults, telemetry: readTelemetry(session.telemetry), startedAt, startedUs }
-      const judged = judge({ ...done, rejected }, told, options, deps)
-      return { address: box.address, access: box.access, host: shown, ...judged }
+      const { address, access } = box
+      const telemetry = readTelemetry(session.telemetry)
+      const told = { address, access, startedAt, startedUs, host: shown, telemetry, faults: run.faults }
+      return judge({ ...done, rejected }, told, options, deps)
     } finally {
       await session.stop()
     }
@@ -183,20 +168,18 @@ async function verifyAll(
   return await checker.check(run, ranges, onDone, signal)
 }
 
-interface Told extends Pick<BoxReport, 'faults' | 'telemetry' | 'startedAt'> {
-  readonly startedUs: number
-}
+type Told = Pick<BoxReport, 'address' | 'access' | 'startedAt' | 'host' | 'telemetry' | 'faults'>
 
 /** What the evidence makes of the box, and its certificate. */
 function judge(
   done: Done,
-  { faults, telemetry, startedAt, startedUs }: Told,
+  { startedUs, ...report }: Told & { readonly startedUs: number },
   { preset, program, validSeconds, ...options }: VerifyOptions,
   { clock, signer, catalogue }: VerifyDeps,
-): Omit<BoxReport, 'address' | 'access' | 'host'> {
+): BoxReport {
   const { challenge, parts, rejected, greeting } = done
   const run = { challenge, parts }
-  const { inventory, proverKey, roundTripSeconds } = greeting
+  const { inventory } = greeting
   const claim = options.claim === null ? null : plainClaim(options.claim)
   const told = { claim, catalogue, roundTripUs: roundTripUs(greeting) }
   const deviceClasses = inventory.devices.map((device) => device.class)
@@ -204,23 +187,16 @@ function judge(
   const judgement = judgeRun({ run, preset, deviceClasses, offered, rejected, ...told })
   const seconds = (clock.monotonicUs() - startedUs) / 1e6
   const issued = { program, issuedMs: clock.wallTime().getTime(), validSeconds, seconds, preset: preset.name }
-  const certificate = issueCertificate(
-    { ...done, ...issued, ...told, run, faults, inventory, telemetry, judgement },
-    signer,
-  )
+  const certificate = issueCertificate({ ...done, ...report, ...issued, ...told, run, inventory, judgement }, signer)
   return {
+    ...report,
+    ...greeting,
     preset: preset.name,
-    proverKey,
     runId: challenge.runId,
-    inventory,
-    roundTripSeconds,
-    telemetry,
-    faults,
     gaveUp: done.gaveUp !== null,
     judgement,
     window: windowOf(challenge, parts, done.startedUs),
     certificate,
-    startedAt,
     seconds,
   }
 }

@@ -1,6 +1,7 @@
 import type { Challenge } from '../../../core/proof/challenge.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { fault } from '../../shared/faults.ts'
+import { orAborted } from '../../shared/orAborted.ts'
 import { within } from '../../shared/within.ts'
 
 /** Longest that the first box at a part waits for the others; for the first part the limit is that of the start. */
@@ -84,7 +85,7 @@ export class Cohort {
   async beforeStart(job: number, part: number, challenge: Challenge, signal: AbortSignal): Promise<void> {
     this.#parts.set(job, challenge.parts.length)
     const gate = this.#gateOf(part)
-    if (gate.arrive(job)) await through(gate, signal)
+    if (gate.arrive(job)) await orAborted(gate.opened, signal)
     else if (part === 0) throw fault('WINDOW_MISSED')
   }
 
@@ -119,10 +120,4 @@ export class Cohort {
     this.#gates[part] = gate
     return gate
   }
-}
-
-async function through({ opened }: Gate, signal: AbortSignal): Promise<void> {
-  const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-  await Promise.race([opened, ended])
-  signal.throwIfAborted()
 }

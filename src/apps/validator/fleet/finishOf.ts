@@ -4,17 +4,17 @@ import type { PlannedJob } from '../../../core/schedule/planFleetRound.ts'
 import { restAfter, retryDelay } from '../../../core/schedule/retryDelay.ts'
 import { scoreInput } from '../../../core/schedule/scoreInput.ts'
 import { type BoxScore, scoreBox } from '../../../core/score/scoreBox.ts'
-import type { Finish, NewResult, Store, TakenJob } from '../../../ports/store.ts'
+import type { Finish, Store, TakenJob } from '../../../ports/store.ts'
 import type { BoxReport } from '../verifyBox.ts'
 import type { FleetRules } from './fleet.ts'
+import type { Leftover } from './outcomeOf.ts'
 
 interface FinishContext {
   readonly store: Pick<Store, 'boxesWithCards'>
   readonly rules: FleetRules
   /** The other boxes of its cohort, and those that were in the same window. */
   readonly cohort: { readonly mates: readonly string[]; readonly together: readonly string[] }
-  /** The box kept us waiting for nothing, whatever it says (attack 107), and the run ended in a fault. */
-  readonly stalled?: boolean
+  readonly stalled?: Leftover['stalled']
 }
 
 const NOTHING: BoxScore = { score: 0, terms: [], zeroBecause: 'failed' }
@@ -22,7 +22,7 @@ const NOTHING: BoxScore = { score: 0, terms: [], zeroBecause: 'failed' }
 /** What a result makes of its box and of the queue. `report` is null when the run ended in a fault. */
 export async function finishOf(
   job: TakenJob,
-  told: Omit<NewResult, 'marks'>,
+  told: Leftover['told'],
   report: BoxReport | null,
   { store, rules, cohort, stalled = false }: FinishContext,
 ): Promise<Finish> {

@@ -10,6 +10,14 @@ import type { BoxReport } from '../verifyBox.ts'
 
 type Told = Omit<NewResult, 'marks'>
 
+/** What a run leaves behind; without a report where it ended in a fault. */
+export interface Leftover {
+  readonly told: Told
+  readonly report: BoxReport | null
+  /** The box kept us waiting for nothing, whatever it says (attack 107). */
+  readonly stalled: boolean
+}
+
 /**
  * A finished run as a result: everything in it was decoded and judged by us. `inWindow`: whether it ran together with its
  * cohort; what did not is neither accepted nor refused.
@@ -56,6 +64,13 @@ export function resultOfFault(
     figures: [],
     certificate: null,
   }
+}
+
+/** The kind of an error, never its words. */
+export function kindOfError(error: unknown): string {
+  if (error instanceof TouchstoneError) return error.detail.code
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
+  return String(code ?? name ?? 'unknown')
 }
 
 /** Whether the fault may be that of our own release. */

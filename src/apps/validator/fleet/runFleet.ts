@@ -1,37 +1,21 @@
-import { isInWindow } from '../../../core/schedule/runWindow.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
-import type { Finish, TakenJob, TakeRequest } from '../../../ports/store.ts'
+import type { TakenJob, TakeRequest } from '../../../ports/store.ts'
 import { fault } from '../../shared/faults.ts'
-import type { BoxReport, Step } from '../verifyBox.ts'
+import { orAborted } from '../../shared/orAborted.ts'
+import { within } from '../../shared/within.ts'
 import { Cohort } from './cohort.ts'
 import { finishOf } from './finishOf.ts'
-import type { FleetDeps, FleetRules, VerifyJob } from './fleet.ts'
+import type { FleetDeps, FleetRules } from './fleet.ts'
+import { FleetRun } from './fleetRun.ts'
 import { openFleetRound } from './openFleetRound.ts'
-import { isOfRelease, judgeFault, resultOfFault, resultOfReport } from './outcomeOf.ts'
+import { judgeFault, kindOfError, type Leftover, resultOfFault } from './outcomeOf.ts'
+import { ReleaseWatch } from './releaseWatch.ts'
+import { tellFinish } from './tellFinish.ts'
 
 const DAY_MS = 86_400_000
 
-/** How long a box where our prover did not start waits for another to show that it can. */
-const RELEASE_WAIT_MS = 60_000
-
 /** So long a stop waits for a store that does not answer, at each of its last steps. */
 const STORE_PATIENCE_MS = 5_000
-
-/** Of the silence that counts as hanging: whoever ends after so long without being ready has kept us waiting too. */
-const WAITED_SHARE = 1 / 4
-
-interface Running {
-  readonly job: TakenJob
-  readonly cohort: Cohort
-  readonly stop: AbortController
-  /** When it last showed a step, or null while it is not its turn: it waits for its cohort, or we verify. */
-  stepUs: number | null
-  /** Has kept us waiting, now or in its last run: it has no place among those at work. */
-  stalled: boolean
-  /** Nothing more is expected of it but its result. */
-  ended: boolean
-  done: Promise<void>
-}
 
 /** Keeps a fleet verified until the signal fires: opens rounds, takes jobs, runs them, stores what they leave. */
 export function runFleet(deps: FleetDeps, rules: FleetRules, signal: AbortSignal): Promise<void> {
@@ -44,10 +28,8 @@ class Fleet {
   readonly #signal: AbortSignal
   /** Fires when a result must no longer wait for the store. */
   readonly #ending = new AbortController()
-  readonly #running = new Map<number, Running>()
-  /** The last round in which a box has started our prover, and the boxes where it did not start since. */
-  #startedRound = -1
-  readonly #notStarted = new Set<string>()
+  readonly #running = new Map<number, FleetRun>()
+  readonly #release: ReleaseWatch
   #wake = () => {}
   #storeDown = false
   #nextRetentionUs = 0
@@ -56,19 +38,18 @@ class Fleet {
     this.#deps = deps
     this.#rules = rules
     this.#signal = signal
+    this.#release = new ReleaseWatch(deps.clock)
   }
 
   async run(): Promise<void> {
     const beats = this.#keepLeases()
-    signalOnce(this.#signal, () => this.#wake())
-    const stopped = new Promise<void>((resolve) => signalOnce(this.#signal, resolve))
     while (!this.#signal.aborted) {
       const tick = this.#tick().then(
         () => this.#storeIsBack(),
         (error) => this.#storeFailed(error),
       )
-      await Promise.race([tick, stopped.then(() => this.#patiently(tick))])
-      if (!this.#signal.aborted) await this.#pause()
+      await orAborted(tick, this.#signal).catch(() => this.#patiently(tick))
+      await this.#pause()
     }
     await this.#windDown()
     await beats
@@ -81,12 +62,34 @@ class Fleet {
     await this.#care()
   }
 
+  /** However many boxes hang: they leave their places to others, keep a few of their own, and beyond those are given up. */
+  #setStalledApart(): void {
+    const beforeUs = this.#deps.clock.monotonicUs() - this.#rules.stallMs * 1000
+    const silent = [...this.#running.values()].filter(({ stepUs }) => stepUs !== null && stepUs < beforeUs)
+    for (const run of silent) {
+      if (!run.stalled) run.cohort.leave(run.job.id)
+      run.stalled = true
+    }
+    const tooMany = Math.max(0, this.#stalledCount - this.#stalledPlaces)
+    // Before its clock has run it has missed its window; afterwards it must not come off so lightly.
+    for (const run of silent.slice(0, tooMany))
+      run.stop(run.cohort.isReady(run.job.id) ? fault('BOX_STALLED') : fault('WINDOW_MISSED'))
+  }
+
+  get #stalledCount(): number {
+    return [...this.#running.values()].filter(({ stalled }) => stalled).length
+  }
+
+  get #stalledPlaces(): number {
+    return Math.max(1, Math.floor(this.#rules.concurrency / 4))
+  }
+
   /** A cohort is taken whole or not yet: free places wait until it fits. */
   async #takeJobs(): Promise<void> {
     const { concurrency, cohortSize } = this.#rules
-    const stalled = this.#stalledOnes().length
+    const stalled = this.#stalledCount
     const free = concurrency - (this.#running.size - stalled)
-    const slow = this.#stalledPlaces()
+    const slow = this.#stalledPlaces
     if (free >= Math.min(cohortSize, concurrency))
       await this.#take({ limit: free, places: concurrency, stalled: false })
     if (stalled < slow) await this.#take({ limit: slow - stalled, places: slow, stalled: true })
@@ -108,187 +111,67 @@ class Fleet {
       const started = group.map((job) => this.#start(job, cohort))
       // Whoever is not there when the clock of the others starts holds no place any longer.
       void cohort.started.then(() => {
-        for (const { job, stop } of started) if (!cohort.isReady(job.id)) stop.abort(fault('WINDOW_MISSED'))
+        for (const run of started) if (!cohort.isReady(run.job.id)) run.stop(fault('WINDOW_MISSED'))
       })
     }
   }
 
-  #stalledOnes = (): Running[] => [...this.#running.values()].filter(({ stalled }) => stalled)
-
-  #stalledPlaces = (): number => Math.max(1, Math.floor(this.#rules.concurrency / 4))
-
-  /** However many boxes hang: they leave their places to others, keep a few of their own, and beyond those are given up. */
-  #setStalledApart(): void {
-    const beforeUs = this.#deps.clock.monotonicUs() - this.#rules.stallMs * 1000
-    const silent = ({ stepUs }: Running) => stepUs !== null && stepUs < beforeUs
-    for (const running of this.#running.values())
-      if (!running.stalled && silent(running)) {
-        running.stalled = true
-        running.cohort.leave(running.job.id)
-      }
-    const stalled = this.#stalledOnes().filter(silent)
-    // Before its clock has run it has missed its window; afterwards it must not come off so lightly.
-    for (const { stop, cohort, job } of stalled.slice(
-      0,
-      Math.max(0, this.#stalledOnes().length - this.#stalledPlaces()),
-    ))
-      stop.abort(cohort.isReady(job.id) ? fault('BOX_STALLED') : fault('WINDOW_MISSED'))
-  }
-
-  #start(job: TakenJob, cohort: Cohort): Running {
-    const stepUs = this.#deps.clock.monotonicUs()
-    const stalled = job.box.stalls > 0
-    const running: Running = {
-      job,
-      cohort,
-      stop: new AbortController(),
-      stepUs,
-      stalled,
-      ended: false,
-      done: Promise.resolve(),
-    }
-    this.#running.set(job.id, running)
-    this.#deps.metrics.set('touchstone_jobs_running', this.#running.size)
+  #start(job: TakenJob, cohort: Cohort): FleetRun {
+    const { metrics, live, log } = this.#deps
+    const run = new FleetRun(job, cohort, {
+      ...this.#deps,
+      rules: this.#rules,
+      proverStarted: (round) => this.#release.started(round),
+      releaseRuns: (ended) => this.#releaseRuns(ended),
+    })
+    this.#running.set(job.id, run)
+    metrics.set('touchstone_jobs_running', this.#running.size)
     const { boxId, round, kind } = job
-    this.#deps.live.publish({ type: 'started', boxId, round, kind })
-    const given = async (error: unknown) => {
-      // A stop interrupts the storing of a result; its job goes back to the queue with the others.
-      if (this.#ending.signal.aborted) return
-      this.#deps.log.error('a job was given up', { box: boxId, error: nameOf(error) })
-      await this.#giveUp(running, error)
-    }
-    running.done = this.#carryOut(running)
-      .catch(given)
+    live.publish({ type: 'started', boxId, round, kind })
+    run.done = this.#carryOut(run)
+      .catch(async (error: unknown) => {
+        // A stop interrupts the storing of a result; its job goes back to the queue with the others.
+        if (this.#ending.signal.aborted) return
+        log.error('a job was given up', { box: boxId, error: kindOfError(error) })
+        await this.#giveUp(run, error)
+      })
       .finally(() => {
         cohort.leave(job.id)
         this.#running.delete(job.id)
-        this.#deps.metrics.set('touchstone_jobs_running', this.#running.size)
+        metrics.set('touchstone_jobs_running', this.#running.size)
         this.#wake()
       })
-    return running
+    return run
   }
 
-  async #carryOut(running: Running): Promise<void> {
-    const finish = await this.#verify(running)
-    if (finish === null) return
-    const resultId = await this.#surely(() => this.#deps.store.finishJob(finish))
-    if (resultId === null) return this.#lost(running.job)
-    this.#tell(running.job, finish, resultId)
+  #releaseRuns(run: FleetRun): Promise<boolean> {
+    run.stepUs = null
+    run.ended = true
+    const othersRun = () => [...this.#running.values()].some(({ ended }) => !ended)
+    return this.#release.runs(run.job.boxId, run.job.round, othersRun, this.#ending.signal)
+  }
+
+  async #carryOut(run: FleetRun): Promise<void> {
+    const left = await run.verify()
+    if (left !== null) await this.#finish(run, left)
+  }
+
+  async #finish({ job, cohort }: FleetRun, { told, report, stalled }: Leftover): Promise<void> {
+    const { store } = this.#deps
+    const context = { store, rules: this.#rules, cohort: cohort.mates(job.id), stalled }
+    const finish = await this.#surely(() => finishOf(job, told, report, context))
+    const resultId = await this.#surely(() => store.finishJob(finish))
+    if (resultId === null) this.#lost(job)
+    else tellFinish(job, finish, resultId, this.#deps)
   }
 
   /** A result that cannot be stored becomes a fault of ours, so that its job ends. */
-  async #giveUp({ job, cohort }: Running, error: unknown): Promise<void> {
-    const fault = { outcome: 'fault', code: judgeFault(error).code } as const
-    const told = resultOfFault(fault, this.#deps.clock.wallTime().toISOString(), 0)
-    const finish = await finishOf(job, told, null, {
-      store: this.#deps.store,
-      rules: this.#rules,
-      cohort: cohort.mates(job.id),
-    })
-    await this.#surely(() => this.#deps.store.finishJob(finish)).catch(() => {})
-  }
-
-  #tell(job: TakenJob, finish: Finish, resultId: number): void {
-    const { outcome, code, seconds, claimVerdict } = finish.result
-    const { metrics, log, live } = this.#deps
-    metrics.add('touchstone_jobs_total', { kind: job.kind, outcome })
-    metrics.observe('touchstone_run_seconds', seconds, { kind: job.kind })
-    if (outcome === 'rejected') metrics.add('touchstone_rejections_total', { code: code ?? 'none' })
-    else if (outcome !== 'accepted') metrics.add('touchstone_faults_total', { code: code ?? 'none' })
-    const fields = { box: job.boxId, round: job.round, kind: job.kind, attempt: job.attempt, outcome, code }
-    const told = { ...fields, claimVerdict, score: finish.box.score, seconds }
-    if (outcome !== 'accepted') log.warn('box not verified', told)
-    else if (claimVerdict === null || claimVerdict === 'matches') log.info('box verified', told)
-    else log.warn('box is not as claimed', told)
-    for (const { what } of finish.result.marks) log.warn('box changed', { box: job.boxId, what })
-    const { boxId, round, kind } = job
-    const { score } = finish.box
-    live.publish({ type: 'finished', boxId, round, kind, outcome, code, claimVerdict, score, resultId })
-  }
-
-  /** Null when we stopped it ourselves: the box is not to blame, and the job goes back to the queue. */
-  async #verify(running: Running): Promise<Finish | null> {
-    const { job, cohort, stop } = running
-    const { clock, verify, store } = this.#deps
-    const { signal } = stop
-    const startedAt = clock.wallTime().toISOString()
-    const startedUs = clock.monotonicUs()
-    const timer = new AbortController()
-    // A light look is over in seconds, and the cohort of its box may be waiting for it.
-    const { jobLimitMs, startLimitMs } = this.#rules
-    const limitMs = job.kind === 'light' ? Math.min(startLimitMs, jobLimitMs) : jobLimitMs
-    void clock.sleep(limitMs, timer.signal).then(
-      () => stop.abort(fault('JOB_TIMEOUT')),
-      () => {},
-    )
-    const hooks: Parameters<VerifyJob>[1] = {
-      onStep: this.#telling(running),
-      beforeStart: async (part, challenge) => {
-        running.stepUs = null
-        await cohort.beforeStart(job.id, part, challenge, signal)
-        running.stepUs = clock.monotonicUs()
-      },
-    }
-    const context = () => ({ store, rules: this.#rules, cohort: cohort.mates(job.id) })
-    try {
-      // Whatever hangs on to the signal or not: its place in the fleet is free when the signal fires.
-      const report = await orAborted(verify(job, hooks, signal), signal)
-      return await this.#surely(() =>
-        finishOf(job, resultOfReport(report, isTogether(running, report)), report, context()),
-      )
-    } catch (error) {
-      if (signal.aborted && !(signal.reason instanceof TouchstoneError)) return null
-      const cause = signal.aborted ? signal.reason : error
-      const seconds = (clock.monotonicUs() - startedUs) / 1e6
-      const keptWaiting = !cohort.isReady(job.id) && seconds * 1000 >= this.#rules.stallMs * WAITED_SHARE
-      cohort.leave(job.id)
-      const judged = judgeFault(cause, !isOfRelease(cause) || (await this.#releaseRuns(running)), job.kind)
-      if (judged.code === 'UNEXPECTED')
-        this.#deps.log.error('a run failed through a fault of this validator', { box: job.boxId, error: nameOf(error) })
-      const stalled = judged.stalled || keptWaiting
-      return await finishOf(job, resultOfFault(judged, startedAt, seconds), null, { ...context(), stalled })
-    } finally {
-      timer.abort()
-    }
-  }
-
-  #proverStarted(round: number): void {
-    this.#startedRound = Math.max(this.#startedRound, round)
-    this.#notStarted.clear()
-  }
-
-  /** A few lines a second per run are enough for those who watch. */
-  #telling(running: Running): (step: Step) => void {
-    const { live, clock } = this.#deps
-    const { job } = running
-    let last = ''
-    let toldUs = 0
-    return (step) => {
-      const nowUs = clock.monotonicUs()
-      running.stepUs = step.step === 'verify' ? null : nowUs
-      if (step.step === 'detected') this.#proverStarted(job.round)
-      if (step.step === last && nowUs - toldUs < 250_000) return
-      last = step.step
-      toldUs = nowUs
-      const at = step.step === 'verify' ? step : step.step === 'compute' ? step.progress : null
-      live.publish({ type: 'step', boxId: job.boxId, step: step.step, done: at?.done ?? null, of: at?.of ?? null })
-    }
-  }
-
-  /**
-   * Whether our prover starts anywhere in this round; those under way are waited for. One box alone cannot say that it is
-   * broken, or that box would never fail.
-   */
-  async #releaseRuns(running: Running): Promise<boolean> {
-    const { boxId, round } = running.job
-    const { clock } = this.#deps
-    this.#notStarted.add(boxId)
-    running.stepUs = null
-    running.ended = true
-    const untilUs = clock.monotonicUs() + RELEASE_WAIT_MS * 1000
-    const isOpen = () => this.#startedRound < round && [...this.#running.values()].some(({ ended }) => !ended)
-    while (isOpen() && clock.monotonicUs() < untilUs) await clock.sleep(250, this.#ending.signal)
-    return this.#startedRound >= round || this.#notStarted.size < 2
+  async #giveUp({ job, cohort }: FleetRun, error: unknown): Promise<void> {
+    const { store, clock } = this.#deps
+    const ours = { outcome: 'fault', code: judgeFault(error).code } as const
+    const told = resultOfFault(ours, clock.wallTime().toISOString(), 0)
+    const finish = await finishOf(job, told, null, { store, rules: this.#rules, cohort: cohort.mates(job.id) })
+    await this.#surely(() => store.finishJob(finish)).catch(() => {})
   }
 
   /** A result is worth minutes of a box's time: it waits here as long as the store is away. */
@@ -324,10 +207,10 @@ class Fleet {
       const ours = await extended.catch((error) => this.#storeFailed(error))
       if (this.#ending.signal.aborted) return
       if (!ours) continue
-      for (const { job, stop } of held)
-        if (!ours.includes(job.id) && this.#running.has(job.id)) {
-          this.#lost(job)
-          stop.abort()
+      for (const run of held)
+        if (!ours.includes(run.job.id) && this.#running.has(run.job.id)) {
+          this.#lost(run.job)
+          run.stop()
         }
     }
   }
@@ -344,12 +227,10 @@ class Fleet {
   }
 
   async #pause(): Promise<void> {
-    const timer = new AbortController()
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve
     })
-    await Promise.race([woken, this.#deps.clock.sleep(this.#rules.pollMs, timer.signal).catch(() => {})])
-    timer.abort()
+    await within(this.#deps.clock, this.#rules.pollMs, woken, this.#signal)
   }
 
   /** Runs under way get their grace, then end; what they held goes back to the queue. */
@@ -357,28 +238,24 @@ class Fleet {
     const { clock, log, store } = this.#deps
     const under = [...this.#running.values()]
     log.info('stopping', { running: under.length })
-    const timer = new AbortController()
     const all = Promise.all(under.map(({ done }) => done.catch(() => {})))
-    await Promise.race([all, clock.sleep(this.#rules.graceMs, timer.signal).catch(() => {})])
-    timer.abort()
+    await within(clock, this.#rules.graceMs, all)
     this.#ending.abort()
-    for (const { stop } of under) stop.abort()
+    for (const run of under) run.stop()
     await this.#patiently(all)
     await this.#patiently(store.releaseJobs(this.#rules.owner).catch((error) => this.#storeFailed(error)))
     log.info('stopped')
   }
 
   /** For the last words with the store: one that never answers must not keep us from stopping (attack 111). */
-  async #patiently(work: Promise<unknown>): Promise<void> {
-    const timer = new AbortController()
-    await Promise.race([work, this.#deps.clock.sleep(STORE_PATIENCE_MS, timer.signal).catch(() => {})])
-    timer.abort()
+  #patiently(work: Promise<unknown>): Promise<unknown> {
+    return within(this.#deps.clock, STORE_PATIENCE_MS, work)
   }
 
   #storeFailed(error: unknown): void {
     if (this.#signal.aborted && error === this.#signal.reason) return
     this.#deps.metrics.add('touchstone_store_errors_total')
-    if (!this.#storeDown) this.#deps.log.error('the store does not answer; trying again', { error: nameOf(error) })
+    if (!this.#storeDown) this.#deps.log.error('the store does not answer; trying again', { error: kindOfError(error) })
     this.#storeDown = true
   }
 
@@ -386,28 +263,4 @@ class Fleet {
     if (this.#storeDown) this.#deps.log.info('the store answers again')
     this.#storeDown = false
   }
-}
-
-const signalOnce = (signal: AbortSignal, then: () => void) => signal.addEventListener('abort', then, { once: true })
-
-/** Rejects when the signal fires, though the work may still be letting go. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
-}
-
-/** The kind of an error, never its words. */
-function nameOf(error: unknown): string {
-  if (error instanceof TouchstoneError) return error.detail.code
-  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
-  return String(code ?? name ?? 'unknown')
-}
-
-/** A box alone in its cohort has no window to miss. */
-function isTogether({ job, cohort }: Running, { window }: BoxReport): boolean {
-  if (job.kind === 'light' || cohort.mates(job.id).mates.length === 0 || window === null) return true
-  return isInWindow(window, cohort.openedUs)
 }

@@ -1,0 +1,118 @@
+import { isInWindow } from '../../../core/schedule/runWindow.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
+import type { TakenJob } from '../../../ports/store.ts'
+import { fault } from '../../shared/faults.ts'
+import { orAborted } from '../../shared/orAborted.ts'
+import { within } from '../../shared/within.ts'
+import type { BoxReport, Step } from '../verifyBox.ts'
+import type { Cohort } from './cohort.ts'
+import type { FleetDeps, FleetRules } from './fleet.ts'
+import { isOfRelease, judgeFault, kindOfError, type Leftover, resultOfFault, resultOfReport } from './outcomeOf.ts'
+
+/** Of the silence that counts as hanging: whoever ends after so long without being ready has kept us waiting too. */
+const WAITED_SHARE = 1 / 4
+
+/** A few lines a second per run are enough for those who watch. */
+const TELL_EVERY_US = 250_000
+
+/** What a run asks of its fleet. */
+interface FleetOfRun extends Pick<FleetDeps, 'clock' | 'log' | 'live' | 'verify'> {
+  readonly rules: FleetRules
+  /** A box has started our prover in this round. */
+  proverStarted(round: number): void
+  /** Our prover has not started here: whether it starts anywhere in this round. */
+  releaseRuns(run: FleetRun): Promise<boolean>
+}
+
+/** One job of a fleet: the run on its box, from the first step to what it leaves behind. */
+export class FleetRun {
+  readonly job: TakenJob
+  readonly cohort: Cohort
+  /** When it last showed a step, or null while it is not its turn: it waits for its cohort, or we verify. */
+  stepUs: number | null
+  /** Has kept us waiting, now or in its last run: it has no place among those at work. */
+  stalled: boolean
+  /** Nothing more is expected of it but its result. */
+  ended = false
+  done: Promise<void> = Promise.resolve()
+  readonly #fleet: FleetOfRun
+  readonly #stop = new AbortController()
+  #told: { readonly step: Step['step']; readonly atUs: number } | null = null
+
+  constructor(job: TakenJob, cohort: Cohort, fleet: FleetOfRun) {
+    this.job = job
+    this.cohort = cohort
+    this.stepUs = fleet.clock.monotonicUs()
+    this.stalled = job.box.stalls > 0
+    this.#fleet = fleet
+  }
+
+  /** With a fault the box is to blame; without one its job goes back to the queue. */
+  stop(reason?: TouchstoneError): void {
+    this.#stop.abort(reason)
+  }
+
+  /** Null when we stopped it ourselves: the box is not to blame. */
+  async verify(): Promise<Leftover | null> {
+    const { clock } = this.#fleet
+    const { signal } = this.#stop
+    const startedAt = clock.wallTime().toISOString()
+    const startedUs = clock.monotonicUs()
+    try {
+      const report = await this.#inTime(signal)
+      return { told: resultOfReport(report, this.#isTogether(report)), report, stalled: false }
+    } catch (error) {
+      if (signal.aborted && !(signal.reason instanceof TouchstoneError)) return null
+      const cause = signal.aborted ? signal.reason : error
+      return await this.#leftByFault(cause, startedAt, (clock.monotonicUs() - startedUs) / 1e6)
+    }
+  }
+
+  async #inTime(signal: AbortSignal): Promise<BoxReport> {
+    const { job, cohort } = this
+    const { clock, verify, rules } = this.#fleet
+    const beforeStart: Parameters<typeof verify>[1]['beforeStart'] = async (part, challenge) => {
+      this.stepUs = null
+      await cohort.beforeStart(job.id, part, challenge, signal)
+      this.stepUs = clock.monotonicUs()
+    }
+    // Whatever hangs on to the signal or not: its place in the fleet is free when the signal fires.
+    const running = orAborted(verify(job, { onStep: (step) => this.#onStep(step), beforeStart }, signal), signal)
+    // A light look is over in seconds, and the cohort of its box may be waiting for it.
+    const limitMs = job.kind === 'light' ? Math.min(rules.startLimitMs, rules.jobLimitMs) : rules.jobLimitMs
+    const report = await within(clock, limitMs, running)
+    if (report === null) this.stop(fault('JOB_TIMEOUT'))
+    return report ?? (await running)
+  }
+
+  async #leftByFault(cause: unknown, startedAt: string, seconds: number): Promise<Leftover> {
+    const { job, cohort } = this
+    const { rules, log, releaseRuns } = this.#fleet
+    const keptWaiting = !cohort.isReady(job.id) && seconds * 1000 >= rules.stallMs * WAITED_SHARE
+    cohort.leave(job.id)
+    const judged = judgeFault(cause, !isOfRelease(cause) || (await releaseRuns(this)), job.kind)
+    if (judged.code === 'UNEXPECTED')
+      log.error('a run failed through a fault of this validator', { box: job.boxId, error: kindOfError(cause) })
+    const stalled = judged.stalled || keptWaiting
+    return { told: resultOfFault(judged, startedAt, seconds), report: null, stalled }
+  }
+
+  /** A box alone in its cohort has no window to miss. */
+  #isTogether({ window }: BoxReport): boolean {
+    const { job, cohort } = this
+    if (job.kind === 'light' || cohort.mates(job.id).mates.length === 0 || window === null) return true
+    return isInWindow(window, cohort.openedUs)
+  }
+
+  #onStep(step: Step): void {
+    const { clock, live, proverStarted } = this.#fleet
+    const { boxId, round } = this.job
+    const nowUs = clock.monotonicUs()
+    this.stepUs = step.step === 'verify' ? null : nowUs
+    if (step.step === 'detected') proverStarted(round)
+    if (step.step === this.#told?.step && nowUs - this.#told.atUs < TELL_EVERY_US) return
+    this.#told = { step: step.step, atUs: nowUs }
+    const at = step.step === 'verify' ? step : step.step === 'compute' ? step.progress : null
+    live.publish({ type: 'step', boxId, step: step.step, done: at?.done ?? null, of: at?.of ?? null })
+  }
+}

@@ -1,0 +1,22 @@
+import type { Finish, TakenJob } from '../../../ports/store.ts'
+import type { FleetDeps } from './fleet.ts'
+
+/** A stored result, for those who count, read the log or watch. */
+export function tellFinish(
+  { boxId, round, kind, attempt }: TakenJob,
+  { result, box: { score } }: Finish,
+  resultId: number,
+  { metrics, log, live }: Pick<FleetDeps, 'metrics' | 'log' | 'live'>,
+): void {
+  const { outcome, code, seconds, claimVerdict, marks } = result
+  metrics.add('touchstone_jobs_total', { kind, outcome })
+  metrics.observe('touchstone_run_seconds', seconds, { kind })
+  if (outcome === 'rejected') metrics.add('touchstone_rejections_total', { code: code ?? 'none' })
+  else if (outcome !== 'accepted') metrics.add('touchstone_faults_total', { code: code ?? 'none' })
+  const told = { box: boxId, round, kind, attempt, outcome, code, claimVerdict, score, seconds }
+  if (outcome !== 'accepted') log.warn('box not verified', told)
+  else if (claimVerdict === null || claimVerdict === 'matches') log.info('box verified', told)
+  else log.warn('box is not as claimed', told)
+  for (const { what } of marks) log.warn('box changed', { box: boxId, what })
+  live.publish({ type: 'finished', boxId, round, kind, outcome, code, claimVerdict, score, resultId })
+}
