@@ -228,14 +228,15 @@ describe('touchstone check', () => {
     expect(touchstone('check', summary, '--full', certificate, '--sample', '1').status).toBe(0)
   })
 
-  test('attack 103: another validator countersigns all of it or nothing, and both signatures can be asked for', () => {
+  /** A second validator with a key of its own, which trusts the signer of the certificate. */
+  const watcher = (...args: string[]) => {
+    const signer = /"keyid":"([0-9a-f]{64})"/.exec(readFileSync(certificate, 'utf8'))![1]!
     const other = { ...env, TOUCHSTONE_HOME: join(folder, 'watcher-home') }
-    const [both, signer] = [
-      inFolder('both.json'),
-      /"keyid":"([0-9a-f]{64})"/.exec(readFileSync(certificate, 'utf8'))![1]!,
-    ]
-    const watcher = (...args: string[]) =>
-      spawnSync(process.execPath, [program, 'check', ...args, '--trust', signer], { env: other, encoding: 'utf8' })
+    return spawnSync(process.execPath, [program, 'check', ...args, '--trust', signer], { env: other, encoding: 'utf8' })
+  }
+
+  test('another validator countersigns, and both signatures can be asked for', () => {
+    const both = inFolder('both.json')
     const countersigned = watcher(certificate, '--countersign', both)
     expect(countersigned.status).toBe(0)
     expect(countersigned.stdout).toContain(`countersigned  ${both}`)
@@ -243,16 +244,17 @@ describe('touchstone check', () => {
     expectRefusal(touchstone('check', both, '--signers', '2'), 1, 'TOO_FEW_SIGNERS')
   })
 
-  test('with --full it is the certificate that is signed, and only where every opening was looked at', () => {
+  test('attack 103: with --full it is the certificate that is signed, and only where every opening was looked at', () => {
     const [summary, again, both] = [inFolder('of.json'), inFolder('of-again.json'), inFolder('of-both.json')]
     expect(touchstone('check', certificate, '--sample', '1', '--summary', summary).status).toBe(0)
-    const full = ['check', summary, '--full', certificate]
-    expect(touchstone(...full, '--sample', '1', '--summary', again).status).toBe(0)
-    expect(readFileSync(again, 'utf8')).toBe(readFileSync(summary, 'utf8'))
-    expect(touchstone(...full, '--sample', '1', '--countersign', both).status).toBe(2)
+    const full = [summary, '--full', certificate]
+    expect(watcher(...full, '--sample', '1', '--countersign', both).status).toBe(2)
     expect(existsSync(both)).toBe(false)
-    expect(touchstone(...full, '--countersign', both).status).toBe(0)
-    expect(readFileSync(both, 'utf8')).toBe(readFileSync(certificate, 'utf8'))
+    expect(watcher(...full, '--countersign', both).status).toBe(0)
+    const [one, two] = [certificate, both].map((file) => JSON.parse(readFileSync(file, 'utf8')))
+    expect([two.payload === one.payload, two.signatures.length]).toEqual([true, 2])
+    expect(touchstone('check', ...full, '--sample', '1', '--summary', again).status).toBe(0)
+    expect(readFileSync(again, 'utf8')).toBe(readFileSync(summary, 'utf8'))
   })
 
   test('refuses an unknown signer unless told to trust it', () => {
