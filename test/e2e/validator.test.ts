@@ -86,21 +86,23 @@ describe('touchstone validator', () => {
     timeout: 60_000,
   }, async () => {
     const port = await freePort()
-    const settings = (store: string, ownMachine = true) => `store: embedded:${store}
+    const settings = (store: string) => `store: embedded:${store}
 preset: tiny
 devices: cpu
 boxes: [{ id: me, address: local, provider: alice, claim: H100 SXM }]
 rounds: { maxDelaySeconds: 0, probes: false }
-api: { port: ${port}, ownMachine: ${ownMachine} }
+api: { port: ${port} }
 `
     const config = write('first.yaml', settings(stores[0]!.folder))
     const { child, until } = start(config)
     await until('box is not as claimed')
     const { out } = await touchstone('status', '--config', config)
     expect(out).toMatch(/boxes +1 \(1 claim-unmet\)\nclaims +1 different\n/)
-    expect(
-      await touchstone('call', 'PUT', '/v1/boxes/more', '{"address":"local","provider":"bob"}', '--config', config),
-    ).toMatchObject({ code: 0, out: '{"done":true}\n' })
+    const put = (id: string) =>
+      touchstone('call', 'PUT', `/v1/boxes/${id}`, '{"address":"local","provider":"bob"}', '--config', config)
+    expect(await put('me')).toMatchObject({ code: 0, out: '{"done":true}\n' })
+    // Attack 93: a writer may not add this machine, unless its operator named the box.
+    expect(await put('more')).toMatchObject({ code: 1, out: expect.stringContaining('OWN_MACHINE') })
     // The folder is the running validator's alone, so it makes the copy itself.
     const made = await touchstone('backup', 'unused.gz', '--json', '--config', config)
     const { file: backup } = JSON.parse(made.out) as { file: string }

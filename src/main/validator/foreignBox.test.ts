@@ -7,7 +7,8 @@ import { startSshServer } from '../../../test/support/sshServer.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { ensureForeign, foreignAddress, mayBeHere } from './foreignBox.ts'
 import { readValidatorConfig } from './validatorConfig.ts'
-import { refuseFleetPassword, verifyJobs } from './validatorVerify.ts'
+import { runValidator } from './validatorService.ts'
+import { verifyJobs } from './validatorVerify.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-foreign-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -52,23 +53,33 @@ describe("attack 93: the validator's own machine as a box", () => {
   })
 })
 
-test('attack 91: a password is offered to no box of a fleet, and a fleet does not start with one', async () => {
+describe('a job of the fleet', () => {
   const home = join(folder, 'home')
-  const server = await startSshServer({ home, user: 'renter', password: 'secret', hostKey: keyPair().private })
-  const address = `ssh://renter@127.0.0.1:${server.port}`
   const env = { TOUCHSTONE_SSH_PASSWORD: 'secret', TOUCHSTONE_HOME: home }
-  expect(() => refuseFleetPassword(env)).toThrow(/every box of the fleet/)
-  expect(() => refuseFleetPassword({})).not.toThrow()
-  try {
-    const config = configWith(`boxes: [{ id: a, address: '${address}', provider: p }]\n`)
-    const log = { info: () => {} } as never
-    const verify = verifyJobs(config, { signer: testSigner(1) } as never, { env, log, hub: null })
-    const job = { kind: 'light', box: { id: 'a', address, claim: null } } as never
-    const deps = { clock: { wallTime: () => new Date(), monotonicUs: () => 0 } }
-    await expect(verify(job, deps as never, new AbortController().signal)).rejects.toMatchObject({
-      detail: { code: 'SSH_AUTH_FAILED' },
-    })
-  } finally {
-    await server.close()
+
+  /** A light look at an SSH server on loopback, which validator.yaml names as the box `a`. */
+  async function lookAt(id: string): Promise<void> {
+    const server = await startSshServer({ home, user: 'renter', password: 'secret', hostKey: keyPair().private })
+    const address = `ssh://renter@127.0.0.1:${server.port}`
+    try {
+      const config = configWith(`boxes: [{ id: a, address: '${address}', provider: p }]\n`)
+      const log = { info: () => {} } as never
+      const verify = verifyJobs(config, { signer: testSigner(1) } as never, { env, log, hub: null })
+      const job = { kind: 'light', box: { id, address, claim: null } } as never
+      const deps = { clock: { wallTime: () => new Date(), monotonicUs: () => 0 } }
+      await verify(job, deps as never, new AbortController().signal)
+    } finally {
+      await server.close()
+    }
   }
+
+  test('attack 91: a password is offered to no box, and a fleet does not start with one', async () => {
+    await expect(lookAt('a')).rejects.toMatchObject({ detail: { code: 'SSH_AUTH_FAILED' } })
+    const started = runValidator(configWith(''), { env, catalogue: {} as never }, new AbortController().signal)
+    await expect(started).rejects.toMatchObject({ detail: { code: 'FLEET_PASSWORD' } })
+  })
+
+  test("attack 93: the validator's own machine is not dialled for a box that its operator did not name", async () => {
+    await expect(lookAt('b')).rejects.toMatchObject({ detail: { code: 'OWN_MACHINE' } })
+  })
 })

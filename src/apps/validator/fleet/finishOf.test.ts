@@ -4,10 +4,12 @@ import { testRules } from '../../../../test/support/fleetKit.ts'
 import { honestProgram } from '../../../../test/support/inProcessBox.ts'
 import { ReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import { verifyInProcess } from '../../../../test/support/verifyInProcess.ts'
+import type { JobKind } from '../../../core/schedule/boxState.ts'
 import { FULL_SCORE } from '../../../core/score/scoreConfig.ts'
 import { fault } from '../../../drivers/gpu/cuda/faults.ts'
 import type { OnRoot, SeriesTask } from '../../../ports/device.ts'
-import type { TakenJob } from '../../../ports/store.ts'
+import type { Finish, TakenJob } from '../../../ports/store.ts'
+import type { BoxReport } from '../verifyBox.ts'
 import { finishOf } from './finishOf.ts'
 import { resultOfReport } from './outcomeOf.ts'
 
@@ -18,29 +20,21 @@ class Phantom extends ReferenceDevice {
   }
 }
 
+/** How a job ends that brought this report, of a new box that is leased or not. */
+async function finished(report: BoxReport, kind: JobKind, allocated: boolean): Promise<Finish> {
+  const counts = { score: 0, failuresInRow: 0, busyInRow: 0, missed: 0, stalls: 0 }
+  const box = { allocated, inventory: null, status: 'new', owes: [], ...counts }
+  const job = { id: 1, boxId: 'a', round: 1, kind, tries: 0, box } as unknown as TakenJob
+  const store = { boxesWithCards: async () => [] }
+  const context = { store, rules: await testRules(), cohort: { mates: [], together: [] } }
+  return finishOf(job, resultOfReport(report), report, context)
+}
+
 test('attack 64: every device that was lost in a run stands in the history of its box, and a light look asks for more', async () => {
   const devices = [new ReferenceDevice(), new Phantom(), new Phantom()]
   const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
   expect(report.judgement.reason).toBeNull()
-  const box = {
-    allocated: false,
-    inventory: null,
-    status: 'new',
-    score: 0,
-    failuresInRow: 0,
-    busyInRow: 0,
-    owes: [],
-    missed: 0,
-    stalls: 0,
-  }
-  const job = { id: 1, boxId: 'a', round: 1, kind: 'light', tries: 0, box } as unknown as TakenJob
-  const told = resultOfReport(report)
-  const store = { boxesWithCards: async () => [] }
-  const { result, followUps } = await finishOf(job, told, report, {
-    store,
-    rules: await testRules(),
-    cohort: { mates: [], together: [] },
-  })
+  const { result, followUps } = await finished(report, 'light', false)
   expect(result.marks).toEqual([
     { what: 'lost device', before: 'GPU_LOST', after: '1 left' },
     { what: 'lost device', before: 'GPU_LOST', after: '1 left' },
@@ -48,7 +42,7 @@ test('attack 64: every device that was lost in a run stands in the history of it
   expect(followUps).toMatchObject([{ kind: 'full', reason: 'changed' }])
 })
 
-test('attack 73: a box with no GPU that says everything of its host scores next to nothing', async () => {
+test('attacks 73 and 74: a box with no GPU that says everything of itself scores next to nothing, with no bonus for it', async () => {
   const host = {
     cpuWhetstoneMips: 1e9,
     memoryLimitBytes: 1e15,
@@ -61,24 +55,11 @@ test('attack 73: a box with no GPU that says everything of its host scores next 
   const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
   const program = honestProgram({ devices, inventory: { host } })
   const report = await verifyInProcess({ program, catalogue: await shippedCatalogue() })
-  const box = {
-    allocated: true,
-    inventory: null,
-    status: 'new',
-    score: 0,
-    failuresInRow: 0,
-    busyInRow: 0,
-    owes: [],
-    missed: 0,
-    stalls: 0,
-  }
-  const job = { id: 1, boxId: 'a', round: 1, kind: 'full', tries: 0, box } as unknown as TakenJob
-  const store = { boxesWithCards: async () => [] }
-  const finish = await finishOf(job, resultOfReport(report), report, {
-    store,
-    rules: await testRules(),
-    cohort: { mates: [], together: [] },
-  })
-  expect(finish.box).toMatchObject({ status: 'verified', scored: true })
-  expect(finish.box.score).toBeLessThan(FULL_SCORE / 100)
+  const { box } = await finished(report, 'full', true)
+  expect(box).toMatchObject({ status: 'verified', scored: true })
+  expect(box.score).toBeLessThan(FULL_SCORE / 100)
+  // It says that it is leased; what counts is what the validator was told.
+  const bonuses = ({ terms }: Finish['box']) => terms.map(({ name }) => name).filter((name) => /^bonus/.test(name))
+  expect(bonuses(box)).toEqual(['bonus.registration', 'bonus.allocation'])
+  expect(bonuses((await finished(report, 'full', false)).box)).toEqual(['bonus.registration'])
 })
