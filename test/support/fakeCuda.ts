@@ -13,8 +13,8 @@ import { bindPartner, keptWords, passPartner } from '../../src/core/proof/partne
 import { productTiles } from '../../src/core/proof/referenceRound.ts'
 import { nextPass, nextSeed } from '../../src/core/proof/seeds.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
-import type { CudaApi, Handle, HostMemory, KernelArgument, Launch } from '../../src/drivers/gpu/cuda/cudaApi.ts'
 import { cudaFault } from '../../src/drivers/gpu/cuda/cudaFault.ts'
+import type { CudaApi, Handle, HostMemory, KernelArgument, Launch } from '../../src/drivers/gpu/cuda/loadLibcuda.ts'
 
 /** What a test may make go wrong, by the driver's name of the call. */
 export interface FakeTrouble {
@@ -77,7 +77,6 @@ export class FakeCuda implements CudaApi {
   deviceName = () => 'NVIDIA Fake'
   deviceUuid = () => 'GPU-00000000-0000-0000-0000-000000000000'
   devicePci = () => '0000:00:00.0'
-  deviceMemory = () => MEMORY_BYTES
   deviceAttribute = (_: number, attribute: number) => (attribute === 75 ? 9 : attribute === 76 ? 0 : 1)
   openContext(ordinal: number): Handle {
     this.#card = `card ${ordinal} (NVIDIA Fake)`

@@ -1,39 +1,33 @@
-import type { Nvml, NvmlCall } from '../../src/drivers/gpu/cuda/nvml.ts'
-
-export interface FakeNvml extends Nvml {
-  /** Xids the driver has still to tell, one event each. */
-  readonly pending: number[]
-  /** Event sets made and not freed. */
-  sets: number
-}
+import { NOT_FOUND, type Nvml, type NvmlCall } from '../../src/drivers/gpu/cuda/nvml.ts'
 
 /** NVML with one card that is cool, has no trouble and tells the Xids a test puts in `pending`. */
-export function fakeNvml(failing: Partial<Record<NvmlCall, number>> = {}): FakeNvml {
-  const calls = new Map<NvmlCall, (...args: never[]) => number>([
-    ['nvmlDeviceGetHandleByPciBusId_v2', (_: string, out: BigUint64Array) => given(out, 5n)],
-    ['nvmlDeviceGetTemperature', (_: bigint, __: number, out: Uint32Array) => given(out, 40)],
-    ['nvmlSystemGetDriverVersion', (text: Uint8Array) => describe(text, 0, '580.1')],
-    ['nvmlDeviceGetPciInfo_v3', (_: bigint, info: Uint8Array) => describePci(info)],
-    [
-      'nvmlEventSetCreate',
-      (out: BigUint64Array) => {
-        nvml.sets++
-        return given(out, 77n)
-      },
-    ],
-    ['nvmlDeviceRegisterEvents', (card: bigint, types: bigint, set: bigint) => wrong(card, 5n, types, 8n, set, 77n)],
-    [
-      'nvmlEventSetFree',
-      () => {
-        nvml.sets--
-        return 0
-      },
-    ],
-    ['nvmlEventSetWait_v2', (_: bigint, event: Uint8Array) => tell(event, nvml.pending.shift())],
-  ])
-  for (const [call, status] of Object.entries(failing)) calls.set(call as NvmlCall, () => status)
-  const nvml: FakeNvml = Object.assign(calls as unknown as Nvml, { pending: [], sets: 0 })
-  return nvml
+export function fakeNvml(failing: Partial<Record<NvmlCall, number>> = {}) {
+  const told = {
+    /** Xids the driver has still to tell, one event each. */
+    pending: [] as number[],
+    /** Event sets made and not freed. */
+    sets: 0,
+  }
+  const calls: Partial<Record<PropertyKey, (...args: never[]) => number>> = {
+    nvmlDeviceGetHandleByPciBusId_v2: (_: string, out: BigUint64Array) => given(out, 5n),
+    nvmlDeviceGetTemperature: (_: bigint, __: number, out: Uint32Array) => given(out, 40),
+    nvmlSystemGetDriverVersion: (text: Uint8Array) => describe(text, 0, '580.1'),
+    nvmlDeviceGetPciInfo_v3: (_: bigint, info: Uint8Array) => describePci(info),
+    nvmlEventSetCreate: (out: BigUint64Array) => {
+      told.sets++
+      return given(out, 77n)
+    },
+    nvmlDeviceRegisterEvents: (card: bigint, types: bigint, set: bigint) => wrong(card, 5n, types, 8n, set, 77n),
+    nvmlEventSetFree: () => {
+      told.sets--
+      return 0
+    },
+    nvmlEventSetWait_v2: (_: bigint, event: Uint8Array) => tell(event, told.pending.shift()),
+    ...Object.fromEntries(Object.entries(failing).map(([call, status]) => [call, () => status])),
+  }
+  const notFound = () => NOT_FOUND
+  const get = (_: typeof told, name: PropertyKey) => Reflect.get(told, name) ?? calls[name] ?? notFound
+  return new Proxy(told, { get }) as typeof told & Nvml
 }
 
 function given<T extends BigUint64Array | Uint32Array>(out: T, value: T[0]): number {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import koffi from 'koffi'
 import type { CublasLt, MatmulOperands } from '../../../src/drivers/gpu/cuda/cublasLt.ts'
-import type { CudaApi, Handle, Launch } from '../../../src/drivers/gpu/cuda/cudaApi.ts'
+import type { CudaApi, Handle, Launch } from '../../../src/drivers/gpu/cuda/loadLibcuda.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const kernels = fileURLToPath(new URL('../../../kernels/', import.meta.url))
@@ -107,7 +107,6 @@ export function emulateDriver(emulator: Emulator): CudaApi & { readonly held: Se
 /** A library that multiplies bf16 as its contract says: row-major C = A B^T, sums exact enough. */
 export function emulateCublasLt(): CublasLt {
   return {
-    path: 'emulated',
     version: 0,
     matmul: (operands) => ({ choices: 1, launch: () => multiply(operands), close: () => {} }),
     close: () => {},

@@ -1,5 +1,5 @@
 import { closeAll } from './closeAll.ts'
-import type { CudaApi, Handle } from './cudaApi.ts'
+import type { CudaApi, Handle } from './loadLibcuda.ts'
 
 export type BufferName =
   | 'a'

@@ -5,7 +5,7 @@ import { createEngine } from '../../../core/engine/createEngine.ts'
 import { kernelPath } from '../../system/kernelFiles.ts'
 import { Card } from './card.ts'
 import { closeAll, thenClose } from './closeAll.ts'
-import type { HostMemory } from './cudaApi.ts'
+import type { HostMemory } from './loadLibcuda.ts'
 import { Stop } from './stop.ts'
 
 const engine = await createEngine(new Uint8Array(readFileSync(kernelPath('engine.wasm'))))

@@ -1,8 +1,8 @@
 import type { KernelFilesOptions } from '../../system/kernelFiles.ts'
 import { Buffers } from './buffers.ts'
 import type { CublasLt } from './cublasLt.ts'
-import type { CudaApi, Handle } from './cudaApi.ts'
 import { Kernels } from './kernels.ts'
+import type { CudaApi, Handle } from './loadLibcuda.ts'
 import type { ProductTools } from './product.ts'
 
 const WORKSPACE_BYTES = 64 * 2 ** 20

@@ -2,9 +2,10 @@ import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import koffi from 'koffi'
 import type { Precision } from '../../../core/params/precision.ts'
-import type { Handle } from './cudaApi.ts'
 import { fault } from './faults.ts'
 import { type FileTree, findCublasLt } from './findCublasLt.ts'
+import type { Handle } from './loadLibcuda.ts'
+import { type After, bindCalls, type Calls, invoke } from './nativeCalls.ts'
 
 export interface MatmulOperands {
   readonly precision: Precision
@@ -22,29 +23,22 @@ export interface MatmulOperands {
   readonly tf32?: boolean
 }
 
-/** One way the library offers to compute a product. */
-export interface Matmul {
-  readonly choices: number
-  launch(choice: number, stream: Handle): void
-  close(): void
-}
+/** One product as the library would make it, in `choices` ways. */
+export type Matmul = ReturnType<typeof planMatmul>
 
-export interface CublasLt {
-  readonly path: string
-  readonly version: number
-  matmul(operands: MatmulOperands): Matmul
-  close(): void
-}
+/** A library that is loaded, for the card whose context was current then. */
+export type CublasLt = ReturnType<typeof loadCublasLt>
 
 /** Numbers of library_types.h and cublasLt.h. */
 const TYPE = { f32: 0, f16: 2, s8: 3, s32: 10, bf16: 14, e4m3: 28 } as const
 const COMPUTE = { f32: 68, s32: 72, tf32: 77 } as const
+const FLOAT = { output: TYPE.f32, compute: COMPUTE.f32, scale: TYPE.f32 } as const
 const FORMATS = {
   int8: { input: TYPE.s8, output: TYPE.s32, compute: COMPUTE.s32, scale: TYPE.s32 },
-  fp8: { input: TYPE.e4m3, output: TYPE.f32, compute: COMPUTE.f32, scale: TYPE.f32 },
-  bf16: { input: TYPE.bf16, output: TYPE.f32, compute: COMPUTE.f32, scale: TYPE.f32 },
-  fp16: { input: TYPE.f16, output: TYPE.f32, compute: COMPUTE.f32, scale: TYPE.f32 },
-  fp32: { input: TYPE.f32, output: TYPE.f32, compute: COMPUTE.f32, scale: TYPE.f32 },
+  fp8: { input: TYPE.e4m3, ...FLOAT },
+  bf16: { input: TYPE.bf16, ...FLOAT },
+  fp16: { input: TYPE.f16, ...FLOAT },
+  fp32: { input: TYPE.f32, ...FLOAT },
 } as const
 const ATTRIBUTE = {
   transA: 3,
@@ -75,11 +69,6 @@ const SIGNATURES = {
   cublasLtMatmulAlgoGetHeuristic: 'hhhhhhhipp',
   cublasLtMatmul: 'hhphhhhphhhhphzh',
 } as const
-const TYPES: Readonly<Record<string, string>> = { p: 'void *', h: 'uint64_t', i: 'int', z: 'size_t' }
-
-type Argument = number | bigint | ArrayBufferView | null
-type Call = (...args: Argument[]) => number
-type Calls = { readonly [name in keyof typeof SIGNATURES]: Call }
 
 const realTree: FileTree = {
   environment: process.env,
@@ -102,7 +91,7 @@ export function openCublasLt(tree: FileTree = realTree): CublasLt | null {
   if (chosen === 'none') return null
   for (const path of chosen ? [chosen] : findCublasLt(tree)) {
     try {
-      return new LoadedCublasLt(path)
+      return loadCublasLt(path)
     } catch (error) {
       if (chosen) throw fault('WRONG_CUBLASLT', { path }, error)
     }
@@ -110,153 +99,94 @@ export function openCublasLt(tree: FileTree = realTree): CublasLt | null {
   return null
 }
 
-function check(call: string, status: number): void {
-  if (status === 0) return
-  throw fault('CUBLASLT_FAILED', { call, status })
-}
-
-class LoadedCublasLt implements CublasLt {
-  readonly path: string
-  readonly version: number
-  readonly #calls: Calls
-  readonly #handle: Handle
-
-  constructor(path: string) {
-    const library = koffi.load(path)
-    const bound = Object.entries(SIGNATURES).map(([name, letters]) => [
-      name,
-      library.func(
-        name,
-        'int',
-        [...letters].map((letter) => TYPES[letter]!),
-      ),
-    ])
-    this.#calls = Object.fromEntries(bound) as Calls
-    this.path = path
-    this.version = Number(library.func('cublasLtGetVersion', 'size_t', [])())
-    const out = new BigUint64Array(1)
-    check('cublasLtCreate', this.#calls.cublasLtCreate(out))
-    this.#handle = out[0]!
-  }
-
-  matmul(operands: MatmulOperands): Matmul {
-    return new PlannedMatmul(this.#calls, this.#handle, operands)
-  }
-
-  close(): void {
-    this.#calls.cublasLtDestroy(this.#handle)
+function loadCublasLt(path: string) {
+  const library = koffi.load(path)
+  const calls = bindCalls(library, SIGNATURES)
+  const version = Number(library.func('cublasLtGetVersion', 'size_t', [])())
+  const handle = made(calls, 'cublasLtCreate')
+  return {
+    version,
+    matmul: (operands: MatmulOperands) => planMatmul(calls, handle, operands),
+    close: () => void calls.cublasLtDestroy(handle),
   }
 }
 
-class PlannedMatmul implements Matmul {
-  readonly choices: number
-  readonly #calls: Calls
-  readonly #library: Handle
-  readonly #operands: MatmulOperands
-  readonly #description: Handle
-  /** Layouts of our B, our A and C, as the library sees them. */
-  readonly #layouts: readonly [Handle, Handle, Handle]
-  readonly #results = new Uint8Array(RESULT_BYTES * MOST_CHOICES)
-  readonly #alpha: Uint8Array
-  readonly #beta = new Uint8Array(4)
+type Library = Calls<typeof SIGNATURES>
+type Call = keyof Library
 
-  constructor(calls: Calls, library: Handle, operands: MatmulOperands) {
-    this.#calls = calls
-    this.#library = library
-    this.#operands = operands
-    const { m, n, k, precision } = operands
-    const format = FORMATS[precision]
-    this.#alpha = new Uint8Array(format.scale === TYPE.s32 ? Int32Array.of(1).buffer : Float32Array.of(1).buffer)
-    this.#description = this.#create(
-      'cublasLtMatmulDescCreate',
-      operands.tf32 ? COMPUTE.tf32 : format.compute,
-      format.scale,
-    )
-    // Row-major C = A B^T is, column by column, C^T = B A^T: both operands k-contiguous, the first transposed.
-    this.#set(ATTRIBUTE.transA, TRANSPOSED)
-    this.#set(ATTRIBUTE.transB, PLAIN)
-    // §2: with fast accumulation fp8 sums are not exact.
-    if (precision === 'fp8') this.#set(ATTRIBUTE.fastAccumulation, 0, 1)
-    this.#layouts = [
-      this.#create('cublasLtMatrixLayoutCreate', format.input, k, n, k),
-      this.#create('cublasLtMatrixLayoutCreate', format.input, k, m, k),
-      this.#create('cublasLtMatrixLayoutCreate', format.output, n, m, n),
-    ]
-    if (operands.batch !== undefined && operands.batch > 1) this.#batch(operands.batch, [n * k, m * k, n * m])
-    this.choices = this.#heuristics()
-  }
+const check = (call: Call, status: number): void => {
+  if (status !== 0) throw fault('CUBLASLT_FAILED', { call, status })
+}
 
-  launch(choice: number, stream: Handle): void {
-    const { a, b, c, workspace, workspaceBytes } = this.#operands
-    const [layoutB, layoutA, layoutC] = this.#layouts
-    const algorithm = this.#results.subarray(choice * RESULT_BYTES, choice * RESULT_BYTES + 64)
-    const status = this.#calls.cublasLtMatmul(
-      this.#library,
-      this.#description,
-      this.#alpha,
-      b,
-      layoutB,
-      a,
-      layoutA,
-      this.#beta,
-      c,
-      layoutC,
-      c,
-      layoutC,
-      algorithm,
-      workspace,
-      workspaceBytes,
-      stream,
-    )
-    check('cublasLtMatmul', status)
-  }
+const run = <Name extends Call>(library: Library, name: Name, ...args: Parameters<Library[Name]>): void =>
+  check(name, invoke(library, name, ...args))
 
-  close(): void {
-    for (const layout of this.#layouts) this.#calls.cublasLtMatrixLayoutDestroy(layout)
-    this.#calls.cublasLtMatmulDescDestroy(this.#description)
-  }
+function made<Name extends Call>(library: Library, name: Name, ...args: After<Parameters<Library[Name]>>): Handle {
+  const out = new BigUint64Array(1)
+  check(name, invoke(library, name, out, ...args))
+  return out[0]!
+}
 
-  #batch(count: number, strides: readonly number[]): void {
-    const call = 'cublasLtMatrixLayoutSetAttribute'
-    for (const [index, layout] of this.#layouts.entries()) {
-      check(call, this.#calls[call](layout, ATTRIBUTE.batchCount, Int32Array.of(count), 4))
-      check(call, this.#calls[call](layout, ATTRIBUTE.batchStride, BigInt64Array.of(BigInt(strides[index]!)), 8))
-    }
-  }
+/** Layouts of our B, our A and C, as the library sees them. */
+type Layouts = readonly [Handle, Handle, Handle]
 
-  #heuristics(): number {
-    const preference = this.#create('cublasLtMatmulPreferenceCreate')
-    const most = BigUint64Array.of(BigInt(this.#operands.workspaceBytes))
-    const set = this.#calls.cublasLtMatmulPreferenceSetAttribute(preference, ATTRIBUTE.maxWorkspace, most, 8)
-    check('cublasLtMatmulPreferenceSetAttribute', set)
-    const found = new Int32Array(1)
-    const [b, a, c] = this.#layouts
-    const status = this.#calls.cublasLtMatmulAlgoGetHeuristic(
-      this.#library,
-      this.#description,
-      b,
-      a,
-      c,
-      c,
-      preference,
-      MOST_CHOICES,
-      this.#results,
-      found,
-    )
-    this.#calls.cublasLtMatmulPreferenceDestroy(preference)
-    check('cublasLtMatmulAlgoGetHeuristic', status)
-    return found[0]!
+function planMatmul(library: Library, handle: Handle, operands: MatmulOperands) {
+  const { precision, m, n, k, batch = 1, a, b, c, workspace, workspaceBytes, tf32 } = operands
+  const { input, output, compute, scale } = FORMATS[precision]
+  const description = made(library, 'cublasLtMatmulDescCreate', tf32 ? COMPUTE.tf32 : compute, scale)
+  const describe = (attribute: number, value: Int32Array | Uint8Array) =>
+    run(library, 'cublasLtMatmulDescSetAttribute', description, attribute, value, value.byteLength)
+  // Row-major C = A B^T is, column by column, C^T = B A^T: both operands k-contiguous, the first transposed.
+  describe(ATTRIBUTE.transA, Int32Array.of(TRANSPOSED))
+  describe(ATTRIBUTE.transB, Int32Array.of(PLAIN))
+  // §2: with fast accumulation fp8 sums are not exact.
+  if (precision === 'fp8') describe(ATTRIBUTE.fastAccumulation, Uint8Array.of(0))
+  const layouts: Layouts = [
+    made(library, 'cublasLtMatrixLayoutCreate', input, k, n, k),
+    made(library, 'cublasLtMatrixLayoutCreate', input, k, m, k),
+    made(library, 'cublasLtMatrixLayoutCreate', output, n, m, n),
+  ]
+  if (batch > 1) setBatch(library, layouts, batch, [n * k, m * k, n * m])
+  const { results, choices } = heuristics(library, handle, description, layouts, workspaceBytes)
+  const [layoutB, layoutA, layoutC] = layouts
+  const alpha = scale === TYPE.s32 ? Int32Array.of(1) : Float32Array.of(1)
+  const beta = new Uint8Array(4)
+  const inputs = [b, layoutB, a, layoutA] as const
+  const outputs = [c, layoutC, c, layoutC] as const
+  return {
+    choices,
+    launch(choice: number, stream: Handle): void {
+      const algorithm = results.subarray(choice * RESULT_BYTES, choice * RESULT_BYTES + 64)
+      const work = [algorithm, workspace, workspaceBytes, stream] as const
+      run(library, 'cublasLtMatmul', handle, description, alpha, ...inputs, beta, ...outputs, ...work)
+    },
+    close(): void {
+      for (const layout of layouts) library.cublasLtMatrixLayoutDestroy(layout)
+      library.cublasLtMatmulDescDestroy(description)
+    },
   }
+}
 
-  #create(call: keyof Calls, ...args: number[]): Handle {
-    const out = new BigUint64Array(1)
-    check(call, this.#calls[call](out, ...args))
-    return out[0]!
+function setBatch(library: Library, layouts: Layouts, count: number, strides: readonly number[]): void {
+  for (const [index, layout] of layouts.entries()) {
+    const stride = BigInt64Array.of(BigInt(strides[index]!))
+    run(library, 'cublasLtMatrixLayoutSetAttribute', layout, ATTRIBUTE.batchCount, Int32Array.of(count), 4)
+    run(library, 'cublasLtMatrixLayoutSetAttribute', layout, ATTRIBUTE.batchStride, stride, 8)
   }
+}
 
-  #set(attribute: number, value: number, bytes: 1 | 4 = 4): void {
-    const call = 'cublasLtMatmulDescSetAttribute'
-    const buffer = bytes === 4 ? Int32Array.of(value) : Uint8Array.of(value)
-    check(call, this.#calls[call](this.#description, attribute, buffer, bytes))
+/** The ways the library offers, best first as it thinks. */
+function heuristics(library: Library, handle: Handle, description: Handle, [b, a, c]: Layouts, workspaceBytes: number) {
+  const preference = made(library, 'cublasLtMatmulPreferenceCreate')
+  const most = BigUint64Array.of(BigInt(workspaceBytes))
+  run(library, 'cublasLtMatmulPreferenceSetAttribute', preference, ATTRIBUTE.maxWorkspace, most, 8)
+  const results = new Uint8Array(RESULT_BYTES * MOST_CHOICES)
+  const found = new Int32Array(1)
+  const search = [preference, MOST_CHOICES, results, found] as const
+  try {
+    run(library, 'cublasLtMatmulAlgoGetHeuristic', handle, description, b, a, c, c, ...search)
+  } finally {
+    library.cublasLtMatmulPreferenceDestroy(preference)
   }
+  return { results, choices: found[0]! }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type KernelFilesOptions, kernelPath } from '../../system/kernelFiles.ts'
-import type { CudaApi, Handle } from './cudaApi.ts'
+import type { CudaApi, Handle } from './loadLibcuda.ts'
 
 /** Which file under kernels/built holds a kernel; a module is compiled by the driver when its first kernel is asked for. */
 const MODULES = {

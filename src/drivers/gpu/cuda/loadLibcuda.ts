@@ -1,11 +1,36 @@
 import koffi from 'koffi'
 import { toHex } from '../../../core/bytes/hex.ts'
 import type { TouchstoneError } from '../../../ports/errors.ts'
-import type { CudaApi, Handle, HostMemory, KernelArgument, Launch } from './cudaApi.ts'
 import { cudaFault } from './cudaFault.ts'
-import { type LibcudaCalls, openLibcuda } from './libcudaCalls.ts'
+import { type LibcudaSignatures, NOT_SUPPORTED, openLibcuda } from './libcudaCalls.ts'
+import { type After, type Arguments, type Calls, invoke } from './nativeCalls.ts'
+
+/** A pointer or handle of the driver; 0n is none. */
+export type Handle = bigint
+
+/** bigint: a 64-bit argument (pointers); number: a 32-bit one. */
+export type KernelArgument = bigint | number
+
+export interface Launch {
+  readonly kernel: Handle
+  readonly blocks: readonly [x: number, y: number]
+  readonly threads: number
+  readonly sharedBytes?: number
+  readonly stream: Handle
+  readonly arguments: readonly KernelArgument[]
+}
+
+export interface HostMemory {
+  /** As kernels and copies see it. */
+  readonly pointer: Handle
+  readonly bytes: Uint8Array
+}
+
+/** What the driver does for us, in our words: every call is checked and throws a named fault. Tests hand in a fake. */
+export type CudaApi = Pick<Libcuda, keyof Libcuda>
 
 const NOT_READY = 600
+const PEER_ALREADY_ENABLED = 704
 const HOST_MAPPED = 3 // portable and mapped: kernels write roots straight into it
 const MAX_DYNAMIC_SHARED = 8
 const CAPTURE_THREAD_LOCAL = 1
@@ -13,173 +38,142 @@ const NON_BLOCKING = 1
 
 /** The driver of this process, initialised. Throws NO_GPU_DRIVER or NO_GPU. */
 export function loadLibcuda(): CudaApi {
-  const driver = new Libcuda(openLibcuda())
-  driver.start()
-  return driver
+  return new Libcuda(openLibcuda())
 }
 
-class Libcuda implements CudaApi {
-  readonly #calls: LibcudaCalls
-  readonly #out = new BigUint64Array(2)
-  readonly #outInt = new Int32Array(1)
+type Call = keyof LibcudaSignatures
+type ArgumentsOf<Name extends Call> = Arguments<LibcudaSignatures[Name]>
+
+class Libcuda {
+  readonly #calls: Calls<LibcudaSignatures>
+  readonly #out = new BigUint64Array(1)
   /** Primary contexts are given back to the device, own ones destroyed. */
   readonly #contexts = new Map<Handle, { ordinal: number; kind: 'shared' | 'own' }>()
   #card = 'NVIDIA driver'
 
-  constructor(calls: LibcudaCalls) {
+  constructor(calls: Calls<LibcudaSignatures>) {
     this.#calls = calls
-  }
-
-  start(): void {
-    this.#check('cuInit', this.#calls.cuInit(0))
+    this.#do('cuInit', 0)
   }
 
   get driverVersion(): number {
-    return this.#int('cuDriverGetVersion', this.#calls.cuDriverGetVersion(this.#outInt))
+    return this.#int('cuDriverGetVersion')
   }
 
-  deviceCount(): number {
-    return this.#int('cuDeviceGetCount', this.#calls.cuDeviceGetCount(this.#outInt))
-  }
+  readonly deviceCount = (): number => this.#int('cuDeviceGetCount')
 
   deviceName(ordinal: number): string {
     const text = new Uint8Array(128)
-    this.#check('cuDeviceGetName', this.#calls.cuDeviceGetName(text, text.length, this.#device(ordinal)))
+    this.#do('cuDeviceGetName', text, text.length, this.#device(ordinal))
     return terminated(text)
   }
 
   deviceUuid(ordinal: number): string {
     const id = new Uint8Array(16)
-    this.#check('cuDeviceGetUuid', this.#calls.cuDeviceGetUuid(id, this.#device(ordinal)))
+    this.#do('cuDeviceGetUuid', id, this.#device(ordinal))
     return `GPU-${toHex(id).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`
   }
 
   devicePci(ordinal: number): string {
     const text = new Uint8Array(32)
-    this.#check('cuDeviceGetPCIBusId', this.#calls.cuDeviceGetPCIBusId(text, text.length, this.#device(ordinal)))
+    this.#do('cuDeviceGetPCIBusId', text, text.length, this.#device(ordinal))
     return terminated(text)
   }
 
-  deviceMemory(ordinal: number): number {
-    return this.#number('cuDeviceTotalMem', this.#calls.cuDeviceTotalMem_v2(this.#out, this.#device(ordinal)))
-  }
-
+  /** CU_DEVICE_ATTRIBUTE_… by number. */
   deviceAttribute(ordinal: number, attribute: number): number {
-    const status = this.#calls.cuDeviceGetAttribute(this.#outInt, attribute, this.#device(ordinal))
-    return this.#int('cuDeviceGetAttribute', status)
+    return this.#int('cuDeviceGetAttribute', attribute, this.#device(ordinal))
   }
 
+  /** `shared`: the primary context, one per process and card; `own`: a context nobody else has. */
   openContext(ordinal: number, kind: 'shared' | 'own'): Handle {
     this.#card = `card ${ordinal}`
     this.#card = `card ${ordinal} (${this.deviceName(ordinal)})`
     const device = this.#device(ordinal)
     const context =
-      kind === 'shared'
-        ? this.#handle('cuDevicePrimaryCtxRetain', this.#calls.cuDevicePrimaryCtxRetain(this.#out, device))
-        : this.#handle('cuCtxCreate', this.#calls.cuCtxCreate_v2(this.#out, 0, device))
+      kind === 'shared' ? this.#handle('cuDevicePrimaryCtxRetain', device) : this.#handle('cuCtxCreate_v2', 0, device)
     this.#contexts.set(context, { ordinal, kind })
     this.useContext(context)
     return context
   }
 
-  useContext(context: Handle): void {
-    this.#check('cuCtxSetCurrent', this.#calls.cuCtxSetCurrent(context))
-  }
+  readonly useContext = this.#plain('cuCtxSetCurrent')
 
   closeContext(context: Handle): void {
     const opened = this.#contexts.get(context)
     this.#contexts.delete(context)
     this.#calls.cuCtxSetCurrent(0n)
-    if (opened?.kind === 'shared') this.#calls.cuDevicePrimaryCtxRelease_v2(this.#device(opened.ordinal))
-    else this.#calls.cuCtxDestroy_v2(context)
+    if (opened?.kind !== 'shared') {
+      this.#calls.cuCtxDestroy_v2(context)
+      return
+    }
+    const device = this.#device(opened.ordinal)
+    // Older drivers know the call by its first name.
+    if (this.#calls.cuDevicePrimaryCtxRelease_v2(device) === NOT_SUPPORTED)
+      this.#calls.cuDevicePrimaryCtxRelease(device)
   }
 
   enablePeer(context: Handle): void {
     const status = this.#calls.cuCtxEnablePeerAccess(context, 0)
-    const alreadyEnabled = 704
-    if (status !== alreadyEnabled) this.#check('cuCtxEnablePeerAccess', status)
+    if (status !== PEER_ALREADY_ENABLED) this.#check('cuCtxEnablePeerAccess', status)
   }
 
-  freeMemory(): { freeBytes: number; totalBytes: number } {
+  freeMemory(): { readonly freeBytes: number; readonly totalBytes: number } {
     const total = new BigUint64Array(1)
-    this.#check('cuMemGetInfo', this.#calls.cuMemGetInfo_v2(this.#out, total))
+    this.#do('cuMemGetInfo_v2', this.#out, total)
     return { freeBytes: Number(this.#out[0]!), totalBytes: Number(total[0]!) }
   }
 
-  allocate(bytes: number): Handle {
-    const status = this.#calls.cuMemAlloc_v2(this.#out, bytes)
-    if (status !== 0) throw this.#fault('cuMemAlloc', status, bytes)
-    return this.#out[0]!
-  }
+  readonly allocate = (bytes: number): Handle => this.#handle('cuMemAlloc_v2', bytes)
 
-  free(pointer: Handle): void {
-    this.#check('cuMemFree', this.#calls.cuMemFree_v2(pointer))
-  }
+  readonly free = this.#plain('cuMemFree_v2')
 
   allocateHost(bytes: number): HostMemory {
-    const status = this.#calls.cuMemHostAlloc(this.#out, bytes, HOST_MAPPED)
-    if (status !== 0) throw this.#fault('cuMemHostAlloc', status, bytes)
-    const pointer = this.#out[0]!
+    const pointer = this.#handle('cuMemHostAlloc', bytes, HOST_MAPPED)
     return { pointer, bytes: new Uint8Array(koffi.view(pointer, bytes)) }
   }
 
-  freeHost(memory: HostMemory): void {
-    this.#check('cuMemFreeHost', this.#calls.cuMemFreeHost(memory.pointer))
-  }
+  readonly freeHost = ({ pointer }: HostMemory): void => this.#do('cuMemFreeHost', pointer)
 
+  // Our streams do not wait for the default one, on which plain copies run: they are waited for here.
   zero(pointer: Handle, bytes: number): void {
-    this.#check('cuMemsetD8', this.#calls.cuMemsetD8_v2(pointer, 0, bytes))
-    this.#settle()
+    this.#do('cuMemsetD8_v2', pointer, 0, bytes)
+    this.synchronize(0n)
   }
 
   upload(to: Handle, bytes: Uint8Array): void {
-    this.#check('cuMemcpyHtoD', this.#calls.cuMemcpyHtoD_v2(to, bytes, bytes.length))
-    this.#settle()
+    this.#do('cuMemcpyHtoD_v2', to, bytes, bytes.length)
+    this.synchronize(0n)
   }
 
   download(from: Handle, length: number): Uint8Array {
     const bytes = new Uint8Array(length)
-    this.#check('cuMemcpyDtoH', this.#calls.cuMemcpyDtoH_v2(bytes, from, length))
+    this.#do('cuMemcpyDtoH_v2', bytes, from, length)
     return bytes
   }
 
-  copyAsync(to: Handle, from: Handle, bytes: number, stream: Handle): void {
-    this.#check('cuMemcpyAsync', this.#calls.cuMemcpyAsync(to, from, bytes, stream))
-  }
+  /** To, from, bytes and stream. */
+  readonly copyAsync = this.#plain('cuMemcpyAsync')
 
-  loadModule(ptx: string): Handle {
-    const text = new TextEncoder().encode(`${ptx}\0`)
-    return this.#handle('cuModuleLoadData', this.#calls.cuModuleLoadData(this.#out, text))
-  }
+  readonly loadModule = (ptx: string): Handle => this.#handle('cuModuleLoadData', new TextEncoder().encode(`${ptx}\0`))
 
-  kernel(module: Handle, name: string): Handle {
-    return this.#handle(`cuModuleGetFunction(${name})`, this.#calls.cuModuleGetFunction(this.#out, module, name))
-  }
+  readonly kernel = (module: Handle, name: string): Handle => this.#handle('cuModuleGetFunction', module, name)
 
-  allowSharedBytes(kernel: Handle, bytes: number): void {
-    this.#check('cuFuncSetAttribute', this.#calls.cuFuncSetAttribute(kernel, MAX_DYNAMIC_SHARED, bytes))
-  }
+  readonly allowSharedBytes = (kernel: Handle, bytes: number): void =>
+    this.#do('cuFuncSetAttribute', kernel, MAX_DYNAMIC_SHARED, bytes)
 
   launch({ kernel, blocks, threads, sharedBytes = 0, stream, arguments: args }: Launch): void {
     const { values, pointers } = kernelArguments(args)
     const [x, y] = blocks
-    const status = this.#calls.cuLaunchKernel(kernel, x, y, 1, threads, 1, 1, sharedBytes, stream, pointers, null)
-    this.#check('cuLaunchKernel', status)
+    this.#do('cuLaunchKernel', kernel, x, y, 1, threads, 1, 1, sharedBytes, stream, pointers, null)
     if (values.length < args.length) throw new RangeError('kernel arguments were lost')
   }
 
-  createStream(): Handle {
-    return this.#handle('cuStreamCreate', this.#calls.cuStreamCreate(this.#out, NON_BLOCKING))
-  }
+  readonly createStream = (): Handle => this.#handle('cuStreamCreate', NON_BLOCKING)
+  readonly destroyStream = this.#plain('cuStreamDestroy_v2')
+  readonly synchronize = this.#plain('cuStreamSynchronize')
 
-  destroyStream(stream: Handle): void {
-    this.#check('cuStreamDestroy', this.#calls.cuStreamDestroy_v2(stream))
-  }
-
-  synchronize(stream: Handle): void {
-    this.#check('cuStreamSynchronize', this.#calls.cuStreamSynchronize(stream))
-  }
-
+  /** True when nothing is left to do on the stream; throws when the card failed. */
   idle(stream: Handle): boolean {
     const status = this.#calls.cuStreamQuery(stream)
     if (status === NOT_READY) return false
@@ -187,87 +181,69 @@ class Libcuda implements CudaApi {
     return true
   }
 
-  beginCapture(stream: Handle): void {
-    this.#check('cuStreamBeginCapture', this.#calls.cuStreamBeginCapture_v2(stream, CAPTURE_THREAD_LOCAL))
-  }
+  readonly beginCapture = (stream: Handle): void => this.#do('cuStreamBeginCapture_v2', stream, CAPTURE_THREAD_LOCAL)
 
   endCapture(stream: Handle): Handle {
-    const graph = this.#handle('cuStreamEndCapture', this.#calls.cuStreamEndCapture(stream, this.#out))
-    const status = this.#calls.cuGraphInstantiateWithFlags(this.#out, graph, 0)
-    const executable = this.#handle('cuGraphInstantiate', status)
-    this.#check('cuGraphDestroy', this.#calls.cuGraphDestroy(graph))
+    this.#do('cuStreamEndCapture', stream, this.#out)
+    const graph = this.#out[0]!
+    const executable = this.#handle('cuGraphInstantiateWithFlags', graph, 0)
+    this.#do('cuGraphDestroy', graph)
     return executable
   }
 
-  launchGraph(graph: Handle, stream: Handle): void {
-    this.#check('cuGraphLaunch', this.#calls.cuGraphLaunch(graph, stream))
-  }
+  /** Graph and stream. */
+  readonly launchGraph = this.#plain('cuGraphLaunch')
+  readonly destroyGraph = this.#plain('cuGraphExecDestroy')
 
-  destroyGraph(graph: Handle): void {
-    this.#check('cuGraphExecDestroy', this.#calls.cuGraphExecDestroy(graph))
-  }
+  readonly createEvent = (): Handle => this.#handle('cuEventCreate', 0)
+  /** Event and stream. */
+  readonly recordEvent = this.#plain('cuEventRecord')
+  readonly destroyEvent = this.#plain('cuEventDestroy_v2')
 
-  createEvent(): Handle {
-    return this.#handle('cuEventCreate', this.#calls.cuEventCreate(this.#out, 0))
-  }
-
-  recordEvent(event: Handle, stream: Handle): void {
-    this.#check('cuEventRecord', this.#calls.cuEventRecord(event, stream))
-  }
-
+  /** Milliseconds between two recorded events; waits for the second. */
   elapsedMs(from: Handle, to: Handle): number {
-    this.#check('cuEventSynchronize', this.#calls.cuEventSynchronize(to))
+    this.#do('cuEventSynchronize', to)
     const milliseconds = new Float32Array(1)
-    this.#check('cuEventElapsedTime', this.#calls.cuEventElapsedTime(milliseconds, from, to))
+    this.#do('cuEventElapsedTime', milliseconds, from, to)
     return milliseconds[0]!
   }
 
-  destroyEvent(event: Handle): void {
-    this.#check('cuEventDestroy', this.#calls.cuEventDestroy_v2(event))
-  }
-
-  /** Our streams do not wait for the default one, on which plain copies run: wait for it here. */
-  #settle(): void {
-    this.synchronize(0n)
-  }
-
   #device(ordinal: number): number {
-    return this.#int('cuDeviceGet', this.#calls.cuDeviceGet(this.#outInt, ordinal))
+    return this.#int('cuDeviceGet', ordinal)
   }
 
-  #handle(call: string, status: number): Handle {
-    this.#check(call, status)
+  #plain<Name extends Call>(name: Name) {
+    return (...args: ArgumentsOf<Name>): void => this.#do(name, ...args)
+  }
+
+  #int<Name extends Call>(name: Name, ...args: After<ArgumentsOf<Name>>): number {
+    return Number(BigInt.asIntN(32, this.#handle(name, ...args)))
+  }
+
+  #handle<Name extends Call>(name: Name, ...args: After<ArgumentsOf<Name>>): Handle {
+    this.#check(name, invoke(this.#calls, name, this.#out, ...args), args)
     return this.#out[0]!
   }
 
-  #number(call: string, status: number): number {
-    return Number(this.#handle(call, status))
+  #do<Name extends Call>(name: Name, ...args: ArgumentsOf<Name>): void {
+    this.#check(name, invoke(this.#calls, name, ...args), args)
   }
 
-  #int(call: string, status: number): number {
-    this.#check(call, status)
-    return this.#outInt[0]!
+  #check(name: Call, status: number, args: readonly unknown[] = []): void {
+    if (status !== 0) throw this.#fault(name, status, args)
   }
 
-  #check(call: string, status: number): void {
-    if (status !== 0) throw this.#fault(call, status)
-  }
-
-  #fault(call: string, status: number, askedBytes?: number): TouchstoneError {
-    const name = new BigUint64Array(1)
-    const named = this.#calls.cuGetErrorName(status, name) === 0 && name[0] !== 0n
-    const statusName = named ? (koffi.decode(name[0]!, 'char', -1) as string) : 'unknown status'
-    const card = this.#card
-    if (askedBytes === undefined) return cudaFault({ call, status, statusName, card })
+  /** Names the kernel that was not found, and how much memory was asked for. */
+  #fault(name: Call, status: number, args: readonly unknown[]): TouchstoneError {
+    const text = new BigUint64Array(1)
+    const named = this.#calls.cuGetErrorName(status, text) === 0 && text[0] !== 0n
+    const statusName = named ? (koffi.decode(text[0]!, 'char', -1) as string) : 'unknown status'
+    const kernel = name === 'cuModuleGetFunction' ? `(${args[1]})` : ''
+    const failed = { call: `${name.replace(/_v\d$/, '')}${kernel}`, status, statusName, card: this.#card }
+    if (name !== 'cuMemAlloc_v2' && name !== 'cuMemHostAlloc') return cudaFault(failed)
     const known = this.#calls.cuMemGetInfo_v2(this.#out, new BigUint64Array(1)) === 0
-    return cudaFault({
-      call,
-      status,
-      statusName,
-      card,
-      askedBytes,
-      ...(known ? { freeBytes: Number(this.#out[0]!) } : {}),
-    })
+    const freeBytes = known ? { freeBytes: Number(this.#out[0]!) } : {}
+    return cudaFault({ ...failed, askedBytes: Number(args[0]), ...freeBytes })
   }
 }
 

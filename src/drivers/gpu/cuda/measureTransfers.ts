@@ -1,5 +1,5 @@
 import { TouchstoneError } from '../../../ports/errors.ts'
-import type { CudaApi, Handle } from './cudaApi.ts'
+import type { CudaApi, Handle } from './loadLibcuda.ts'
 
 const MIB = 2 ** 20
 /** Long enough that starting a copy does not count, short enough that pinning the memory takes little. */

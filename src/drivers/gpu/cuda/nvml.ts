@@ -1,8 +1,8 @@
 import koffi from 'koffi'
+import { bindCalls, type Calls } from './nativeCalls.ts'
 
 const NAMES = process.platform === 'win32' ? ['nvml.dll'] : ['libnvidia-ml.so.1', '/usr/lib/wsl/lib/libnvidia-ml.so.1']
 
-/** Arguments in C's words: p is a pointer to our memory, h a handle or 64 bits, i int, s text. */
 const SIGNATURES = {
   nvmlInit_v2: '',
   nvmlSystemGetDriverVersion: 'pi',
@@ -26,13 +26,14 @@ const SIGNATURES = {
   nvmlEventSetWait_v2: 'hpi',
   nvmlEventSetFree: 'h',
 } as const
-const TYPES: Readonly<Record<string, string>> = { p: 'void *', h: 'uint64_t', i: 'int', s: 'const char *' }
+
+/** NVML_ERROR_FUNCTION_NOT_FOUND, said by us for a call that an older library lacks: what needs it is left out. */
+export const NOT_FOUND = 13
 
 export type NvmlCall = keyof typeof SIGNATURES
-type Argument = number | bigint | ArrayBufferView | null | string
 
-/** NVML's calls by name; 0 is success. Older libraries lack some: what needs them is left out. Tests hand in a fake. */
-export type Nvml = ReadonlyMap<NvmlCall, (...args: Argument[]) => number>
+/** NVML's calls by name; 0 is success. Tests hand in a fake. */
+export type Nvml = Calls<typeof SIGNATURES>
 
 let library: Nvml | null | undefined
 
@@ -45,15 +46,8 @@ export function loadNvml(): Nvml | null {
 function load(): Nvml | null {
   for (const name of NAMES) {
     try {
-      const opened = koffi.load(name)
-      const calls = new Map<NvmlCall, (...args: Argument[]) => number>()
-      for (const [call, letters] of Object.entries(SIGNATURES)) {
-        try {
-          const types = [...letters].map((letter) => TYPES[letter]!)
-          calls.set(call as NvmlCall, opened.func(call, 'int', types))
-        } catch {} // older NVML: that one value is left out
-      }
-      if (calls.get('nvmlInit_v2')?.() === 0) return calls
+      const nvml = bindCalls(koffi.load(name), SIGNATURES, NOT_FOUND)
+      if (nvml.nvmlInit_v2() === 0) return nvml
     } catch {}
   }
   return null

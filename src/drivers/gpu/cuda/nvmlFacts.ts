@@ -17,7 +17,7 @@ export const nvmlFacts = (nvml: Nvml, pci: string): Readonly<Record<string, stri
 
 function driverVersion(nvml: Nvml): Readonly<Record<string, string>> {
   const text = new Uint8Array(LONGEST_VERSION)
-  if (nvml.get('nvmlSystemGetDriverVersion')?.(text, text.length) !== 0) return {}
+  if (nvml.nvmlSystemGetDriverVersion(text, text.length) !== 0) return {}
   return { driver: textOf(text) }
 }
 
@@ -25,8 +25,8 @@ function driverVersion(nvml: Nvml): Readonly<Record<string, string>> {
 function pciIdentity(nvml: Nvml, pci: string): Readonly<Record<string, string>> {
   const handle = new BigUint64Array(1)
   const info = new Uint8Array(BYTES)
-  if (nvml.get('nvmlDeviceGetHandleByPciBusId_v2')?.(pci, handle) !== 0) return {}
-  if (nvml.get('nvmlDeviceGetPciInfo_v3')?.(handle[0]!, info) !== 0) return {}
+  if (nvml.nvmlDeviceGetHandleByPciBusId_v2(pci, handle) !== 0) return {}
+  if (nvml.nvmlDeviceGetPciInfo_v3(handle[0]!, info) !== 0) return {}
   const view = new DataView(info.buffer)
   return {
     nvmlPci: textOf(info.subarray(BUS_ID)),

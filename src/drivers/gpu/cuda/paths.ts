@@ -1,6 +1,6 @@
 import { concatBytes, u32le, u64le } from '../../../core/bytes/bytes.ts'
 import type { CardTools } from './cardTools.ts'
-import type { Handle } from './cudaApi.ts'
+import type { Handle } from './loadLibcuda.ts'
 
 /** ts_path_request of paths.cu: a unit of fingerprints (or none), the nodes above it, and where the path goes. */
 export interface PathRequest {

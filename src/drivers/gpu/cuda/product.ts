@@ -1,7 +1,7 @@
 import type { Precision } from '../../../core/params/precision.ts'
 import type { CublasLt } from './cublasLt.ts'
-import type { CudaApi, Handle } from './cudaApi.ts'
 import type { Kernels } from './kernels.ts'
+import type { CudaApi, Handle } from './loadLibcuda.ts'
 import { entryBytes } from './shape.ts'
 
 export interface ProductTask {

@@ -1,5 +1,5 @@
 import type { CardTools } from './cardTools.ts'
-import type { Handle } from './cudaApi.ts'
+import type { Handle } from './loadLibcuda.ts'
 import type { RootWindow } from './rootWindow.ts'
 import { type Stop, stopped } from './stop.ts'
 

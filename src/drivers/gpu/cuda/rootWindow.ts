@@ -1,5 +1,5 @@
 import { concatBytes, u32le, u64le } from '../../../core/bytes/bytes.ts'
-import type { CudaApi, Handle, HostMemory } from './cudaApi.ts'
+import type { CudaApi, Handle, HostMemory } from './loadLibcuda.ts'
 
 /** ts_chain_state of prelude.h: seed, round, where the host reads roots and their count. */
 export const STATE_BYTES = 56

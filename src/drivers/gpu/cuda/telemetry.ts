@@ -1,16 +1,17 @@
+import { invoke } from './nativeCalls.ts'
 import type { Nvml, NvmlCall } from './nvml.ts'
 import { watchXids } from './xidWatch.ts'
 
-type TelemetrySample = Readonly<Record<string, string | number | boolean>>
+type Value = string | number | boolean
 
 export interface Telemetry {
-  sample(): TelemetrySample
+  sample(): Readonly<Record<string, Value>>
   /** Driver errors of the card since it was opened; waits at most so long for one more. */
   xids(waitMs: number): readonly number[]
   close(): void
 }
 
-const CLOCK = { graphics: 0, sm: 1, memory: 2 } as const
+const [SM_CLOCK, MEMORY_CLOCK] = [1, 2]
 const COMPUTE_MODES = ['shared', 'exclusiveThread', 'prohibited', 'exclusive'] as const
 /** nvmlClocksThrottleReason bits that people know by name. */
 const REASONS: readonly (readonly [bit: number, name: string])[] = [
@@ -30,10 +31,27 @@ export const throttleNames = (bits: number): string =>
     .map(([, name]) => name)
     .join(' ')
 
+const watts = (milliwatts: number): number => milliwatts / 1000
+
+/** Values of 32 bits: the call that tells one, what it asks beside the card, and how the number is put. */
+const READINGS: Readonly<Record<string, readonly [NvmlCall, asked?: number[], put?: (told: number) => Value]>> = {
+  smClockMhz: ['nvmlDeviceGetClockInfo', [SM_CLOCK]],
+  memoryClockMhz: ['nvmlDeviceGetClockInfo', [MEMORY_CLOCK]],
+  maxSmClockMhz: ['nvmlDeviceGetMaxClockInfo', [SM_CLOCK]],
+  temperatureC: ['nvmlDeviceGetTemperature', [0]],
+  powerWatts: ['nvmlDeviceGetPowerUsage', [], watts],
+  powerLimitWatts: ['nvmlDeviceGetEnforcedPowerLimit', [], watts],
+  throttle: ['nvmlDeviceGetCurrentClocksThrottleReasons', [], throttleNames],
+  busyPercent: ['nvmlDeviceGetUtilizationRates'],
+  pcieWidth: ['nvmlDeviceGetCurrPcieLinkWidth'],
+  pcieGeneration: ['nvmlDeviceGetCurrPcieLinkGeneration'],
+  computeMode: ['nvmlDeviceGetComputeMode', [], (mode) => COMPUTE_MODES[mode] ?? 'unknown'],
+}
+
 /** NVML's view of the card at this PCI address, or null where it does not know it. Claims: shown, never used to accept. */
 export function openTelemetry(nvml: Nvml, pci: string): Telemetry | null {
   const handle = new BigUint64Array(1)
-  if (nvml.get('nvmlDeviceGetHandleByPciBusId_v2')?.(pci, handle) !== 0) return null
+  if (nvml.nvmlDeviceGetHandleByPciBusId_v2(pci, handle) !== 0) return null
   const card = handle[0]!
   const watch = watchXids(nvml, card)
   return {
@@ -46,32 +64,17 @@ export function openTelemetry(nvml: Nvml, pci: string): Telemetry | null {
   }
 }
 
-function sampleCard(nvml: Nvml, card: bigint): TelemetrySample {
-  const sample: Record<string, string | number | boolean> = {}
+function sampleCard(nvml: Nvml, card: bigint): Readonly<Record<string, Value>> {
+  const sample: Record<string, Value> = {}
   const out = new Uint32Array(2)
-  const read = (call: NvmlCall, ...args: number[]): number | null =>
-    nvml.get(call)?.(card, ...args, out) === 0 ? out[0]! : null
-  const note = (name: string, value: string | number | boolean | null) => {
-    if (value !== null) sample[name] = value
+  for (const [name, [call, asked = [], put]] of Object.entries(READINGS)) {
+    if (invoke(nvml, call, card, ...asked, out) === 0) sample[name] = put ? put(out[0]!) : out[0]!
   }
-  const scaled = (value: number | null, by: number) => (value === null ? null : value / by)
-  note('smClockMhz', read('nvmlDeviceGetClockInfo', CLOCK.sm))
-  note('memoryClockMhz', read('nvmlDeviceGetClockInfo', CLOCK.memory))
-  note('maxSmClockMhz', read('nvmlDeviceGetMaxClockInfo', CLOCK.sm))
-  note('temperatureC', read('nvmlDeviceGetTemperature', 0))
-  note('powerWatts', scaled(read('nvmlDeviceGetPowerUsage'), 1000))
-  note('powerLimitWatts', scaled(read('nvmlDeviceGetEnforcedPowerLimit'), 1000))
-  const reasons = read('nvmlDeviceGetCurrentClocksThrottleReasons')
-  note('throttle', reasons === null ? null : throttleNames(reasons))
-  note('busyPercent', read('nvmlDeviceGetUtilizationRates'))
-  note('pcieWidth', read('nvmlDeviceGetCurrPcieLinkWidth'))
-  note('pcieGeneration', read('nvmlDeviceGetCurrPcieLinkGeneration'))
-  const mode = read('nvmlDeviceGetComputeMode')
-  note('computeMode', mode === null ? null : (COMPUTE_MODES[mode] ?? 'unknown'))
-  note('eccUncorrected', ecc(nvml, card))
-  const pending = new Uint32Array(1)
-  if (nvml.get('nvmlDeviceGetMigMode')?.(card, out, pending) === 0) sample.mig = out[0] === 1
-  note('processes', processes(nvml, card))
+  const eccUncorrected = ecc(nvml, card)
+  if (eccUncorrected !== null) sample.eccUncorrected = eccUncorrected
+  if (nvml.nvmlDeviceGetMigMode(card, out, new Uint32Array(1)) === 0) sample.mig = out[0] === 1
+  const running = processes(nvml, card)
+  if (running !== null) sample.processes = running
   return sample
 }
 
@@ -79,13 +82,13 @@ function sampleCard(nvml: Nvml, card: bigint): TelemetrySample {
 function ecc(nvml: Nvml, card: bigint): number | null {
   const count = new BigUint64Array(1)
   const [uncorrected, sinceLoad] = [1, 0]
-  return nvml.get('nvmlDeviceGetTotalEccErrors')?.(card, uncorrected, sinceLoad, count) === 0 ? Number(count[0]!) : null
+  return nvml.nvmlDeviceGetTotalEccErrors(card, uncorrected, sinceLoad, count) === 0 ? Number(count[0]!) : null
 }
 
 /** How many processes compute on the card, ours included; a count of 0 asks NVML for the number alone. */
 function processes(nvml: Nvml, card: bigint): number | null {
   const count = new Uint32Array(1)
-  const status = nvml.get('nvmlDeviceGetComputeRunningProcesses_v3')?.(card, count, null)
+  const status = nvml.nvmlDeviceGetComputeRunningProcesses_v3(card, count, null)
   const insufficientSize = 7
   return status === 0 || status === insufficientSize ? count[0]! : null
 }

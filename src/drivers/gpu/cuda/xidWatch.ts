@@ -20,16 +20,16 @@ const MOST_AT_ONCE = 64
 /** Null where the card or the account may not watch: nothing is said then. */
 export function watchXids(nvml: Nvml, card: bigint): XidWatch | null {
   const set = new BigUint64Array(1)
-  if (nvml.get('nvmlEventSetCreate')?.(set) !== 0) return null
-  const free = () => void nvml.get('nvmlEventSetFree')?.(set[0]!)
-  if (nvml.get('nvmlDeviceRegisterEvents')?.(card, XID, set[0]!) !== 0) {
+  if (nvml.nvmlEventSetCreate(set) !== 0) return null
+  const free = () => void nvml.nvmlEventSetFree(set[0]!)
+  if (nvml.nvmlDeviceRegisterEvents(card, XID, set[0]!) !== 0) {
     free()
     return null
   }
   const kinds = new Set<number>()
   const bytes = new Uint8Array(EVENT_BYTES)
   const event = new DataView(bytes.buffer)
-  const next = (waitMs: number) => nvml.get('nvmlEventSetWait_v2')?.(set[0]!, bytes, waitMs) === 0
+  const next = (waitMs: number) => nvml.nvmlEventSetWait_v2(set[0]!, bytes, waitMs) === 0
   return {
     seen: (waitMs = 0) => {
       for (let heard = 0; heard < MOST_AT_ONCE && next(heard === 0 ? waitMs : 0); heard++)

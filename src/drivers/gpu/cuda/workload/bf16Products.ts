@@ -1,7 +1,7 @@
 import type { ProductTask } from '../../../../ports/tensorDevice.ts'
 import type { CublasLt, Matmul } from '../cublasLt.ts'
-import type { CudaApi, Handle } from '../cudaApi.ts'
 import { fault } from '../faults.ts'
+import type { CudaApi, Handle } from '../loadLibcuda.ts'
 import { type CudaTensor, cudaTensor } from './cudaTensor.ts'
 import type { WorkloadKernels } from './workloadKernels.ts'
 

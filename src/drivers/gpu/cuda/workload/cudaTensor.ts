@@ -1,5 +1,5 @@
 import type { Tensor } from '../../../../ports/tensorDevice.ts'
-import type { Handle } from '../cudaApi.ts'
+import type { Handle } from '../loadLibcuda.ts'
 
 /** One piece of device memory. `version` grows with every write, so that copies know when they are stale. */
 export interface Memory {

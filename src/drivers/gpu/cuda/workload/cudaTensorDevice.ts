@@ -13,7 +13,7 @@ import type {
   TensorDevice,
 } from '../../../../ports/tensorDevice.ts'
 import type { CublasLt } from '../cublasLt.ts'
-import type { CudaApi, Handle } from '../cudaApi.ts'
+import type { CudaApi, Handle } from '../loadLibcuda.ts'
 import { Bf16Products } from './bf16Products.ts'
 import { type CudaTensor, cudaTensor } from './cudaTensor.ts'
 import { floatBits, WorkloadKernels } from './workloadKernels.ts'

@@ -1,4 +1,4 @@
-import type { CudaApi, Handle, KernelArgument } from '../cudaApi.ts'
+import type { CudaApi, Handle, KernelArgument } from '../loadLibcuda.ts'
 
 /** As kernels/cuda/workload.cu exports them. */
 export type KernelName =
