@@ -59,5 +59,3 @@ parentPort!.on('message', (message: LaneMessage) => {
     answer({ marks: null, error: error instanceof Error ? error.message : 'unknown' })
   }
 })
-
-answer({ marks: null, error: null })

@@ -1,17 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { constants, type FileHandle, open, statfs, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { type FileHandle, statfs } from 'node:fs/promises'
 import { WASM_PAGE_BYTES, webAssembly } from '../../core/engine/webAssembly.ts'
-
-export interface DiskMeasure {
-  readonly totalBytes: number
-  readonly freeBytes: number
-  readonly writeBytesPerSec: number
-  readonly writeOpsPerSec: number
-  /** Null where the file system cannot be read past the cache: a number from the cache would say nothing about a disk. */
-  readonly readBytesPerSec: number | null
-  readonly readOpsPerSec: number | null
-}
+import { openNamelessFile } from './openNamelessFile.ts'
 
 export interface DiskBudget {
   readonly folder: string
@@ -22,102 +12,68 @@ export interface DiskBudget {
 const CHUNK = 4 * 1024 * 1024
 const BLOCK = 4096
 
-/**
- * Writes, syncs and reads one file that has no name: the system takes its space back when we close it, are interrupted or
- * are killed. Never more than a hundredth of what is free.
- */
-export async function measureDisk(
-  { folder, budgetMs, budgetBytes }: DiskBudget,
-  signal: AbortSignal,
-): Promise<DiskMeasure> {
+/** Writes, syncs and reads one nameless file, never more than a hundredth of what is free. */
+export async function measureDisk({ folder, budgetMs, budgetBytes }: DiskBudget, signal: AbortSignal) {
   const { bsize, blocks, bavail } = await statfs(folder)
-  const freeBytes = bsize * bavail
-  const limit = Math.max(CHUNK, Math.min(budgetBytes, Math.floor(freeBytes / 100 / CHUNK) * CHUNK))
-  const path = join(folder, `.touchstone-disk-${randomBytes(8).toString('hex')}`)
-  const file = await open(path, 'wx+', 0o600)
-  const direct = await open(path, constants.O_RDONLY | constants.O_DIRECT).catch(() => null)
-  await unlink(path)
-  const share = budgetMs / 4
+  const diskFreeBytes = bsize * bavail
+  const mostChunks = Math.max(1, Math.ceil(Math.min(budgetBytes / CHUNK, Math.floor(diskFreeBytes / 100 / CHUNK))))
+  const { file, direct } = await openNamelessFile(folder)
+  const [chunk, block] = [randomBytes(CHUNK), randomBytes(BLOCK)]
+  const rateOf = (move: Move, most: number) => rate(move, most, budgetMs / 4, signal)
   try {
-    const written = await writeAll(file, limit, share, signal)
-    const writes = await writeBlocks(file, written.bytes, share, signal)
-    const reads = direct === null ? null : await readPastCache(direct, written.bytes, share, signal)
-    const space = { totalBytes: bsize * blocks, freeBytes }
-    const wrote = { writeBytesPerSec: written.perSec, writeOpsPerSec: writes }
-    return { ...space, ...wrote, readBytesPerSec: reads?.bytesPerSec ?? null, readOpsPerSec: reads?.opsPerSec ?? null }
+    const written = await rateOf((count) => write(file, chunk, count * CHUNK), mostChunks)
+    const scattered = await rateOf(() => write(file, block, randomOffset(written.bytes)), 1000)
+    return {
+      diskBytes: bsize * blocks,
+      diskFreeBytes,
+      diskWriteBytesPerSec: written.perSec,
+      diskWriteOpsPerSec: scattered.perSec / BLOCK,
+      ...(direct && (await readPastCache(direct, written.bytes, rateOf))),
+    }
   } finally {
     await file.close()
     await direct?.close()
   }
 }
 
-/** The clock stops when the disk has it, not when the cache has. */
-async function writeAll(
-  file: FileHandle,
-  limit: number,
-  budgetMs: number,
-  signal: AbortSignal,
-): Promise<{ bytes: number; perSec: number }> {
-  const chunk = randomBytes(CHUNK)
+/** Says how many bytes it moved. */
+type Move = (count: number) => Promise<number>
+
+/** At least once, then for about `budgetMs` or until `most` moves are made. */
+async function rate(move: Move, most: number, budgetMs: number, signal: AbortSignal) {
   const began = performance.now()
   let bytes = 0
-  while (bytes < limit && (bytes === 0 || performance.now() - began < budgetMs)) {
+  for (let count = 0; count === 0 || (count < most && performance.now() - began < budgetMs); count++) {
     signal.throwIfAborted()
-    await file.write(chunk, 0, CHUNK, bytes)
-    bytes += CHUNK
-    await file.datasync()
+    bytes += await move(count)
   }
   return { bytes, perSec: (1000 * bytes) / (performance.now() - began) }
 }
 
-async function writeBlocks(file: FileHandle, bytes: number, budgetMs: number, signal: AbortSignal): Promise<number> {
-  const block = randomBytes(BLOCK)
-  const began = performance.now()
-  let done = 0
-  while (done === 0 || (performance.now() - began < budgetMs && done < 1000)) {
-    signal.throwIfAborted()
-    await file.write(block, 0, BLOCK, randomOffset(bytes))
-    await file.datasync()
-    done++
-  }
-  return (1000 * done) / (performance.now() - began)
+/** The clock stops when the disk has it, not when the cache has. */
+async function write(file: FileHandle, bytes: Uint8Array, offset: number): Promise<number> {
+  await file.write(bytes, 0, bytes.length, offset)
+  await file.datasync()
+  return bytes.length
 }
 
-/** Memory of WebAssembly begins on a page, which reading past the cache asks for. */
+/** Nothing where the file system cannot: a number from the cache would say nothing about a disk. */
 async function readPastCache(
   direct: FileHandle,
   bytes: number,
-  budgetMs: number,
-  signal: AbortSignal,
-): Promise<{ bytesPerSec: number; opsPerSec: number } | null> {
+  rateOf: (move: Move, most: number) => Promise<{ readonly perSec: number }>,
+) {
+  // Memory of WebAssembly begins on a page, which reading past the cache asks for.
   const buffer = new Uint8Array(new webAssembly.Memory({ initial: CHUNK / WASM_PAGE_BYTES }).buffer)
+  const read = async (size: number, offset: number) => (await direct.read(buffer, 0, size, offset)).bytesRead
   try {
-    const bytesPerSec = await readRate(direct, buffer, CHUNK, (count) => (count * CHUNK) % bytes, budgetMs, signal)
-    const opsPerSec = await readRate(direct, buffer, BLOCK, () => randomOffset(bytes), budgetMs, signal)
-    return { bytesPerSec, opsPerSec: opsPerSec / BLOCK }
+    const inOrder = await rateOf((count) => read(CHUNK, (count * CHUNK) % bytes), Number.POSITIVE_INFINITY)
+    const scattered = await rateOf(() => read(BLOCK, randomOffset(bytes)), Number.POSITIVE_INFINITY)
+    return { diskReadBytesPerSec: inOrder.perSec, diskReadOpsPerSec: scattered.perSec / BLOCK }
   } catch (error) {
-    signal.throwIfAborted()
-    if ((error as NodeJS.ErrnoException).code === 'EINVAL') return null
+    if ((error as NodeJS.ErrnoException).code === 'EINVAL') return {}
     throw error
   }
-}
-
-async function readRate(
-  direct: FileHandle,
-  buffer: Uint8Array,
-  size: number,
-  offset: (count: number) => number,
-  budgetMs: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const began = performance.now()
-  let [count, read] = [0, 0]
-  while (count === 0 || performance.now() - began < budgetMs) {
-    signal.throwIfAborted()
-    read += (await direct.read(buffer, 0, size, offset(count))).bytesRead
-    count++
-  }
-  return (1000 * read) / (performance.now() - began)
 }
 
 const randomOffset = (bytes: number): number => BLOCK * Math.floor((bytes / BLOCK) * Math.random())

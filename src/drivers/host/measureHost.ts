@@ -1,7 +1,7 @@
 import { arch, cpus, platform, release, totalmem } from 'node:os'
 import { printable } from '../../core/bytes/printable.ts'
 import { measureCpu } from './measureCpu.ts'
-import { type DiskMeasure, measureDisk } from './measureDisk.ts'
+import { measureDisk } from './measureDisk.ts'
 import { measureMemory } from './measureMemory.ts'
 
 export interface HostBudget {
@@ -35,26 +35,8 @@ export async function measureHost(budget: HostBudget, signal: AbortSignal): Prom
     signal.throwIfAborted()
     // A disk that is full or read-only has no rates; the other facts stand.
     if ((error as NodeJS.ErrnoException).code === undefined) throw error
-    return null
+    return {}
   })
-  return {
-    cpuWhetstoneMips: Math.round(cpu.whetstoneMips),
-    cpuWhetstoneMflops: Math.round(cpu.whetstoneMflops),
-    cpuVectorFlops: Math.round(cpu.vectorFlops),
-    memoryLimitBytes: memory.limitBytes,
-    ramBytesPerSec: Math.round(memory.copyBytesPerSec),
-    ...(disk === null ? {} : diskFields(disk)),
-  }
-}
-
-function diskFields(disk: DiskMeasure): Record<string, number> {
-  const { readBytesPerSec, readOpsPerSec } = disk
-  return {
-    diskBytes: disk.totalBytes,
-    diskFreeBytes: disk.freeBytes,
-    diskWriteBytesPerSec: Math.round(disk.writeBytesPerSec),
-    diskWriteOpsPerSec: Math.round(disk.writeOpsPerSec),
-    ...(readBytesPerSec === null ? {} : { diskReadBytesPerSec: Math.round(readBytesPerSec) }),
-    ...(readOpsPerSec === null ? {} : { diskReadOpsPerSec: Math.round(readOpsPerSec) }),
-  }
+  const measured = Object.entries({ ...cpu, ...memory, ...disk })
+  return Object.fromEntries(measured.map(([name, value]) => [name, Math.round(value)]))
 }

@@ -1,16 +1,19 @@
-import { randomBytes } from 'node:crypto'
-import { constants, type FileHandle, open, statfs, unlink } from 'node:fs/promises'
+import { type FileHandle, statfs } from 'node:fs/promises'
 import { freemem } from 'node:os'
-import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import { HOST_BLOCK_BYTES, MAX_HOST_BLOCKS, MAX_LANES, MAX_STRIDE } from '../../core/params/hostParts.ts'
 import type { HostLanes, StoreTask, WalkTask } from '../../ports/hostLanes.ts'
+import { AskedThread } from '../system/askedThread.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
+import { stopOnAbort } from '../system/stopOnAbort.ts'
 import { fault } from './faults.ts'
 import { laneStart } from './hostWalk.ts'
 import type { Blocks, LaneAnswer, LaneJob, LaneMessage } from './laneJobs.ts'
+import { openNamelessFile } from './openNamelessFile.ts'
 
 const BUFFER_BYTES = 2 ** 30
+const script = scriptUrl('./laneWorker.ts', import.meta.url)
+
+type LaneThread = AskedThread<LaneMessage, LaneAnswer>
 
 interface Stored {
   readonly blocks: Blocks
@@ -24,7 +27,7 @@ export const openHostLanes = (folder: string): HostLanes => new Lanes(folder)
 class Lanes implements HostLanes {
   readonly #folder: string
   readonly #stop = new SharedArrayBuffer(4)
-  #workers: Worker[] = []
+  readonly #threads: LaneThread[] = []
   #stored: Stored | null = null
   #walking: Promise<readonly (Uint8Array | null)[]> | null = null
 
@@ -37,20 +40,17 @@ class Lanes implements HostLanes {
     if (this.#walking || !within(count, MAX_HOST_BLOCKS) || !within(lanes, MAX_LANES))
       throw refused('a store like this')
     await this.#forget()
-    await this.#spawn(lanes)
+    while (this.#threads.length < lanes) this.#threads.push(new AskedThread(script))
     const stored = target === 'memory' ? inMemory(count) : await onDisk(this.#folder, count)
-    const stop = () => this.#halt(1)
-    signal.addEventListener('abort', stop, { once: true })
+    const { blocks } = stored
+    const fill = () => this.#onLanes(lanes, count, (from) => ({ kind: 'fill', blocks, seed, from }))
+    this.#halt(0)
     try {
-      this.#halt(0)
-      const { blocks } = stored
-      await this.#onLanes(lanes, count, (from) => ({ kind: 'fill', blocks, seed, from }))
+      await stopOnAbort(signal, () => this.#halt(1), fill)
       await stored.files[0]?.sync()
     } catch (error) {
       await closeAll(stored)
       throw error
-    } finally {
-      signal.removeEventListener('abort', stop)
     }
     this.#stored = stored
     return { pastCache: stored.files.length === 2 }
@@ -58,7 +58,7 @@ class Lanes implements HostLanes {
 
   async walk({ nonce, lanes, stride }: WalkTask): Promise<void> {
     if (this.#walking || !this.#stored || !within(stride, MAX_STRIDE)) throw refused('a walk out of turn')
-    if (!within(lanes, this.#workers.length)) throw refused('more lanes than it had announced')
+    if (!within(lanes, this.#threads.length)) throw refused('more lanes than it had announced')
     const { blocks, count } = this.#stored
     this.#halt(0)
     this.#walking = this.#onLanes(lanes, count, (lane) => ({
@@ -82,8 +82,7 @@ class Lanes implements HostLanes {
 
   async close(): Promise<void> {
     this.#halt(1)
-    await Promise.all(this.#workers.map((worker) => worker.terminate()))
-    this.#workers = []
+    await Promise.all(this.#threads.splice(0).map((thread) => thread.close()))
     await this.#forget()
   }
 
@@ -97,56 +96,24 @@ class Lanes implements HostLanes {
     if (stored) await closeAll(stored)
   }
 
-  async #spawn(lanes: number): Promise<void> {
-    const missing = Math.max(0, lanes - this.#workers.length)
-    const script = scriptUrl('./laneWorker.ts', import.meta.url)
-    const spawned = Array.from({ length: missing }, () => new Worker(script))
-    this.#workers.push(...spawned)
-    await Promise.all(spawned.map(answerOf))
-    for (const worker of spawned) worker.unref()
-  }
-
   async #onLanes(
     lanes: number,
     count: number,
     job: (lane: number) => LaneJob,
   ): Promise<readonly (Uint8Array | null)[]> {
-    const answers = this.#workers.slice(0, lanes).map((worker, lane) => {
-      const answer = answerOf(worker)
-      const message: LaneMessage = { job: job(lane), count, lanes, stop: this.#stop }
-      worker.postMessage(message)
-      return answer
-    })
-    return await Promise.all(answers)
+    const ask = async (thread: LaneThread, lane: number) => {
+      const question: LaneMessage = { job: job(lane), count, lanes, stop: this.#stop }
+      const { marks, error } = await thread.ask(question).catch((lost: Error) => ({ marks: null, error: lost.message }))
+      if (error !== null) throw fault('HOST_LANE_FAILED', { what: error })
+      return marks
+    }
+    return await Promise.all(this.#threads.slice(0, lanes).map(ask))
   }
 }
 
 const closeAll = ({ files }: Stored) => Promise.all(files.map((file) => file.close()))
 
 const within = (value: number, most: number): boolean => Number.isInteger(value) && value >= 1 && value <= most
-
-function answerOf(worker: Worker): Promise<Uint8Array | null> {
-  return new Promise((resolve, reject) => {
-    const settle = () => {
-      worker.off('message', onMessage)
-      worker.off('error', onError)
-      worker.off('exit', onExit)
-    }
-    const onMessage = ({ marks, error }: LaneAnswer) => {
-      settle()
-      if (error === null) resolve(marks)
-      else reject(failed(error))
-    }
-    const onError = (error: Error) => {
-      settle()
-      reject(failed(error.message))
-    }
-    const onExit = () => onError(new Error('the thread of a lane ended'))
-    worker.on('message', onMessage)
-    worker.on('error', onError)
-    worker.on('exit', onExit)
-  })
-}
 
 function inMemory(count: number): Stored {
   const bytes = count * HOST_BLOCK_BYTES
@@ -160,15 +127,11 @@ function inMemory(count: number): Stored {
   return { blocks: { buffers, perBuffer }, count, files: [] }
 }
 
-/** A file that has no name from its first moment: the system takes its space back however we end. */
 async function onDisk(folder: string, count: number): Promise<Stored> {
   const { bsize, bavail } = await statfs(folder)
   const bytes = count * HOST_BLOCK_BYTES
   if (bytes > (bsize * bavail) / 10) throw noRoom(`${bytes} bytes of disk; ${bsize * bavail} are free`)
-  const path = join(folder, `.touchstone-disk-${randomBytes(8).toString('hex')}`)
-  const file = await open(path, 'wx+', 0o600)
-  const direct = await open(path, constants.O_RDONLY | constants.O_DIRECT).catch(() => null)
-  await unlink(path)
+  const { file, direct } = await openNamelessFile(folder)
   const files = direct === null ? [file] : [file, direct]
   return { blocks: { writeFd: file.fd, readFd: (direct ?? file).fd }, count, files }
 }
@@ -176,5 +139,3 @@ async function onDisk(folder: string, count: number): Promise<Stored> {
 const refused = (what: string) => fault('HOST_ORDER_REFUSED', { what })
 
 const noRoom = (what: string) => fault('HOST_NO_ROOM', { what })
-
-const failed = (what: string) => fault('HOST_LANE_FAILED', { what })

@@ -2,6 +2,4 @@ import { parentPort } from 'node:worker_threads'
 import type { Stretch } from '../../ports/walkChecker.ts'
 import { holds } from './hostWalk.ts'
 
-parentPort!.on('message', ({ ticket, stretch }: { ticket: number; stretch: Stretch }) =>
-  parentPort!.postMessage({ ticket, holds: holds(stretch) }),
-)
+parentPort!.on('message', (stretch: Stretch) => parentPort!.postMessage(holds(stretch)))

@@ -1,17 +1,26 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createEngine } from '../../core/engine/createEngine.ts'
-import { type Run, verifyOpenings } from '../../core/proof/verifyPart.ts'
-import type { FromWorker, ToWorker } from './workerProtocol.ts'
+import { type OpeningRange, type Run, verifyOpenings } from '../../core/proof/verifyPart.ts'
+
+/** A run before the questions about it, and null when there will be no more. Has no answer. */
+export interface RunNews {
+  readonly id: number
+  readonly run: Run | null
+}
+
+/** What is wrong in this range of the run? Nothing, where the run is known no more. */
+export interface RangeQuestion {
+  readonly id: number
+  readonly range: OpeningRange
+}
 
 const engine = await createEngine(workerData.wasm as Uint8Array)
 const runs = new Map<number, Run>()
 
-parentPort!.on('message', (message: ToWorker) => {
-  if (message.type === 'run') runs.set(message.id, message.run)
-  else if (message.type === 'forget') runs.delete(message.id)
-  else {
+parentPort!.on('message', (message: RunNews | RangeQuestion) => {
+  if ('range' in message) {
     const run = runs.get(message.id)
-    const reason = run ? verifyOpenings(run, message.range, engine) : null
-    parentPort!.postMessage({ ticket: message.ticket, reason } satisfies FromWorker)
-  }
+    parentPort!.postMessage(run ? verifyOpenings(run, message.range, engine) : null)
+  } else if (message.run) runs.set(message.id, message.run)
+  else runs.delete(message.id)
 })

@@ -15,11 +15,10 @@ export async function describeCards(devices: readonly DeviceFacts[]): Promise<De
   }
 }
 
-const driverGpu = ({ name, memoryBytes, details }: DeviceFacts): DriverGpu => ({
+const driverGpu = ({ name, details }: DeviceFacts): DriverGpu => ({
   bus: String(details.pci ?? ''),
   uuid: String(details.uuid ?? ''),
   name,
-  memoryBytes,
   nvmlBus: typeof details.nvmlPci === 'string' ? details.nvmlPci : null,
   deviceId: idOf(details.pciDeviceId),
   subsystemId: idOf(details.pciSubsystemId),

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { inlineChecker } from '../../../test/support/inlineChecker.ts'
+import { honestProgram } from '../../../test/support/inProcessBox.ts'
+import { openReferenceDevice } from '../../../test/support/openReferenceDevice.ts'
+import { testEngine } from '../../../test/support/testEngine.ts'
+import { verifyInProcess } from '../../../test/support/verifyInProcess.ts'
+import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
+import { readCertificate } from '../../core/certificate/readEvidence.ts'
+import { openingRanges } from '../../core/proof/openingRanges.ts'
+import type { Run } from '../../core/proof/verifyPart.ts'
+import type { OpeningChecker } from '../../ports/openingChecker.ts'
+import { openThreadedChecker } from './openThreadedChecker.ts'
+
+const never = new AbortController().signal
+const nobody = () => {}
+let honest: Run
+let forged: Run
+let threaded: OpeningChecker
+
+beforeAll(async () => {
+  const engine = await testEngine()
+  const program = honestProgram({ devices: [openReferenceDevice({ engine })] })
+  const { certificate } = await verifyInProcess({ program, catalogue: await shippedCatalogue(), engine })
+  const { run } = readCertificate(certificate, () => true) as ReadCertificate
+  honest = run
+  const bent = (bytes: Uint8Array) => bytes.map((byte, i) => (i > bytes.length / 2 ? byte ^ 1 : byte))
+  forged = {
+    ...run,
+    parts: run.parts.map((part) => ({
+      ...part,
+      devices: part.devices.map((device) => ({ ...device, openings: bent(device.openings) })),
+    })),
+  }
+  threaded = await openThreadedChecker(2)
+})
+afterAll(() => threaded.close())
+
+describe('openThreadedChecker', () => {
+  test('runs that share its threads each get the answer one thread would give, and hear of every opening', async () => {
+    const inline = inlineChecker(await testEngine())
+    const reason = await inline.check(forged, openingRanges(forged), nobody, never)
+    expect(reason).not.toBeNull()
+    let heard = 0
+    const answers = [honest, forged, honest].map((run) =>
+      threaded.check(run, openingRanges(run), (openings) => (heard += openings), never),
+    )
+    expect(await Promise.all(answers)).toEqual([null, reason, null])
+    expect(heard).toBe(3 * openingRanges(honest).reduce((sum, { from, to }) => sum + to - from, 0))
+  })
+
+  test('an abort ends its own run at once, and no other', async () => {
+    const stop = new AbortController()
+    const ranges = openingRanges(honest)
+    const many = Array.from({ length: 50 }, () => ranges).flat()
+    const aborted = threaded.check(honest, many, () => stop.abort(new Error('enough')), stop.signal)
+    const other = threaded.check(honest, ranges, nobody, never)
+    await expect(aborted).rejects.toThrow('enough')
+    expect(await other).toBeNull()
+    await expect(threaded.check(honest, ranges, nobody, stop.signal)).rejects.toThrow('enough')
+  })
+
+  test('after its threads have ended a check is refused, not left waiting', async () => {
+    const closed = await openThreadedChecker(1)
+    await closed.close()
+    await expect(closed.check(honest, openingRanges(honest), nobody, never)).rejects.toThrow('ended')
+  })
+})
