@@ -2,261 +2,160 @@ import { ascii, concatBytes, u32le } from '../bytes/bytes.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../bytes/ed25519.ts'
 import { printable } from '../bytes/printable.ts'
 import { type ByteReader, DecodeError } from '../bytes/reader.ts'
-import { HOST_TARGETS, type HostTarget, MARK_BYTES, MAX_LANES, MAX_MARKS } from '../params/hostParts.ts'
+import { HOST_TARGETS, MARK_BYTES, MAX_LANES, MAX_MARKS } from '../params/hostParts.ts'
 
 /** Changes whenever a byte on this wire changes. */
-export const WIRE_VERSION = 2
+const WIRE_VERSION = 2
 
-/** From validator to prover. */
-export type Order =
-  | { readonly type: 'hello' }
-  | { readonly type: 'ping'; readonly token: Uint8Array }
-  | { readonly type: 'challenge'; readonly bytes: Uint8Array }
-  | { readonly type: 'start'; readonly part: number; readonly s: Uint8Array }
-  | { readonly type: 'passes'; readonly part: number; readonly z: Uint8Array }
-  | { readonly type: 'reveal'; readonly part: number; readonly nonce: Uint8Array }
-  | { readonly type: 'finish' }
-  | HostOrder
+/** How one value stands in the body of a message. */
+interface Field<T> {
+  readonly mostBytes: number
+  write(value: T): Uint8Array
+  read(reader: ByteReader, name: string): T
+}
 
-/** Host parts (§12), beside whatever else is under way. */
-export type HostOrder =
-  | {
-      readonly type: 'store'
-      readonly target: HostTarget
-      readonly seed: Uint8Array
-      readonly blocks: number
-      readonly lanes: number
-    }
-  | { readonly type: 'walk'; readonly nonce: Uint8Array; readonly lanes: number; readonly stride: number }
-  | { readonly type: 'halt' }
+const u32: Field<number> = { mostBytes: 4, write: u32le, read: (reader, name) => reader.u32(name) }
 
-/** From prover to validator. Hostile until decoded, and then still only a claim. */
-export type Answer =
-  | { readonly type: 'welcome'; readonly key: Uint8Array; readonly inventory: Uint8Array }
-  | { readonly type: 'pong'; readonly token: Uint8Array }
-  | { readonly type: 'ready'; readonly signature: Uint8Array }
-  | {
-      readonly type: 'root'
-      readonly part: number
-      readonly device: number
-      readonly index: number
-      readonly root: Uint8Array
-    }
-  | { readonly type: 'opened'; readonly part: number; readonly device: number; readonly paths: Uint8Array }
-  | { readonly type: 'result'; readonly signature: Uint8Array }
-  | { readonly type: 'telemetry'; readonly device: number; readonly sample: Uint8Array }
-  | { readonly type: 'fault'; readonly code: string; readonly text: string }
-  | HostAnswer
+const bytes = (length: number): Field<Uint8Array> => ({
+  mostBytes: length,
+  write: (value) => value,
+  read: (reader, name) => reader.bytes(length, name),
+})
 
-export type HostAnswer =
-  /** `pastCache`: whether the box says that reads go past the cache of its system. */
-  | { readonly type: 'stored'; readonly pastCache: boolean }
-  /** The marks of each lane in order, MARK_BYTES each. */
-  | { readonly type: 'walked'; readonly lanes: readonly Uint8Array[] }
-  /** A fault of a host part: the cards' run goes on. */
-  | { readonly type: 'unable'; readonly code: string; readonly text: string }
+/** Whatever is left of the body. */
+const rest = (mostBytes: number): Field<Uint8Array> => ({
+  mostBytes,
+  write: (value) => value,
+  read: (reader, name) => reader.rest(name),
+})
 
-export type Message = Order | Answer
-export type MessageType = Message['type']
+const oneOf = <T>(all: readonly T[]): Field<T> => ({
+  mostBytes: 1,
+  write: (value) => Uint8Array.of(all.indexOf(value)),
+  read: (reader, name) => {
+    const index = reader.u8(name)
+    if (index >= all.length) throw new DecodeError(`${name}: ${index} is not known`)
+    return all[index]!
+  },
+})
 
-interface Codec<M extends Message> {
+/** The marks of each lane in order, MARK_BYTES each. */
+const marksOfLanes: Field<readonly Uint8Array[]> = {
+  mostBytes: 1 + MAX_LANES * (1 + MAX_MARKS * MARK_BYTES),
+  write: (lanes) =>
+    concatBytes(
+      Uint8Array.of(lanes.length - 1),
+      ...lanes.flatMap((marks) => [Uint8Array.of(marks.length / MARK_BYTES), marks]),
+    ),
+  read: (reader, name) =>
+    Array.from({ length: reader.u8(name) + 1 }, () => {
+      const marks = reader.u8('marks')
+      if (marks > MAX_MARKS) throw new DecodeError(`marks: at most ${MAX_MARKS}, got ${marks}`)
+      return reader.bytes(marks * MARK_BYTES, 'marks')
+    }),
+}
+
+interface Codec<V> {
   readonly id: number
   /** Largest body in bytes; a longer frame is refused before it is read. */
   readonly limit: number
-  encode(message: M): Uint8Array
-  decode(reader: ByteReader): Omit<M, 'type'>
+  encode(values: V): Uint8Array
+  decode(reader: ByteReader): V
 }
 
-type Codecs = { readonly [T in MessageType]: Codec<Extract<Message, { type: T }>> }
-
-const empty = { limit: 0, encode: () => new Uint8Array(0), decode: () => ({}) }
-
-const token = (id: number) => ({
-  id,
-  limit: 8,
-  encode: ({ token }: { token: Uint8Array }) => token,
-  decode: (reader: ByteReader) => ({ token: reader.bytes(8, 'token') }),
-})
-
-const signature = (id: number) => ({
-  id,
-  limit: SIGNATURE_BYTES,
-  encode: ({ signature }: { signature: Uint8Array }) => signature,
-  decode: (reader: ByteReader) => ({ signature: reader.bytes(SIGNATURE_BYTES, 'signature') }),
-})
-
-const readFault = (reader: ByteReader) => {
-  const bytes = reader.rest('fault')
-  const text = printable(String.fromCharCode(...bytes), FAULT_BYTES)
-  const split = text.indexOf(' ')
-  const code = split < 0 ? text : text.slice(0, split)
-  if (!/^[A-Z][A-Z0-9_]{0,39}$/.test(code)) throw new DecodeError('fault: no code')
-  return { code, text: split < 0 ? '' : text.slice(split + 1) }
+/** A body of these fields, in this order. */
+function message<V extends object>(id: number, fields: { readonly [K in keyof V]: Field<V[K]> }): Codec<V> {
+  const names = Object.keys(fields) as (keyof V & string)[]
+  return {
+    id,
+    limit: names.reduce((sum, name) => sum + fields[name].mostBytes, 0),
+    encode: (values) => concatBytes(...names.map((name) => fields[name].write(values[name]))),
+    decode: (reader) => Object.fromEntries(names.map((name) => [name, fields[name].read(reader, name)])) as V,
+  }
 }
+
+/** The first message of each side: whoever speaks another version is refused by its first byte. */
+const versioned = <V>({ id, limit, encode, decode }: Codec<V>): Codec<V> => ({
+  id,
+  limit: 1 + limit,
+  encode: (values) => concatBytes(Uint8Array.of(WIRE_VERSION), encode(values)),
+  decode: (reader) => {
+    const version = reader.u8('wire version')
+    if (version !== WIRE_VERSION) throw new DecodeError(`wire version: ${WIRE_VERSION} expected, got ${version}`)
+    return decode(reader)
+  },
+})
 
 const FAULT_BYTES = 512
 
-const faultCodec = (id: number) => ({
+/** A code, and after a blank what a person may read. */
+const fault = (id: number): Codec<{ readonly code: string; readonly text: string }> => ({
   id,
   limit: FAULT_BYTES,
-  encode: ({ code, text }: { code: string; text: string }) =>
-    ascii(printable(text === '' ? code : `${code} ${text}`, FAULT_BYTES - 3)),
-  decode: readFault,
+  encode: ({ code, text }) => ascii(printable(text === '' ? code : `${code} ${text}`, FAULT_BYTES - 3)),
+  decode: (reader) => {
+    const words = printable(String.fromCharCode(...reader.rest('fault')), FAULT_BYTES)
+    const [, code, text = ''] = /^([A-Z][A-Z0-9_]{0,39})(?: (.*))?$/.exec(words) ?? []
+    if (code === undefined) throw new DecodeError('fault: no code')
+    return { code, text }
+  },
 })
 
-function readLanes(reader: ByteReader): { lanes: Uint8Array[] } {
-  const count = reader.u8('lanes') + 1
-  const lanes = Array.from({ length: count }, () => {
-    const marks = reader.u8('marks')
-    if (marks > MAX_MARKS) throw new DecodeError(`marks: at most ${MAX_MARKS}, got ${marks}`)
-    return reader.bytes(marks * MARK_BYTES, 'marks')
-  })
-  return { lanes }
+/** Host parts (§12), beside whatever else is under way. */
+const HOST_ORDERS = {
+  store: message(8, { target: oneOf(HOST_TARGETS), seed: bytes(32), blocks: u32, lanes: u32 }),
+  walk: message(9, { nonce: bytes(32), lanes: u32, stride: u32 }),
+  halt: message(10, {}),
 }
 
-const encodeLanes = ({ lanes }: { lanes: readonly Uint8Array[] }): Uint8Array =>
-  concatBytes(
-    Uint8Array.of(lanes.length - 1),
-    ...lanes.flatMap((marks) => [Uint8Array.of(marks.length / MARK_BYTES), marks]),
-  )
-
-const oneOf = <T>(all: readonly T[], index: number, what: string): T => {
-  if (index >= all.length) throw new DecodeError(`${what}: ${index} is not known`)
-  return all[index]!
+const ALL_ORDERS = {
+  hello: versioned(message(1, {})),
+  ping: message(2, { token: bytes(8) }),
+  challenge: message(3, { bytes: rest(16_384) }),
+  start: message(4, { part: u32, s: bytes(32) }),
+  passes: message(5, { part: u32, z: bytes(32) }),
+  reveal: message(6, { part: u32, nonce: bytes(32) }),
+  finish: message(7, {}),
+  ...HOST_ORDERS,
 }
 
-/** One frame is u32 length of what follows, u8 id, body. All limits are fixed here. */
-export const CODECS: Codecs = {
-  hello: {
-    id: 1,
-    limit: 1,
-    encode: () => Uint8Array.of(WIRE_VERSION),
-    decode: (reader) => {
-      const version = reader.u8('wire version')
-      if (version !== WIRE_VERSION) throw new DecodeError(`wire version: ${WIRE_VERSION} expected, got ${version}`)
-      return {}
-    },
-  },
-  ping: token(2),
-  challenge: {
-    id: 3,
-    limit: 16_384,
-    encode: ({ bytes }) => bytes,
-    decode: (reader) => ({ bytes: reader.rest('challenge') }),
-  },
-  start: {
-    id: 4,
-    limit: 36,
-    encode: ({ part, s }) => concatBytes(u32le(part), s),
-    decode: (reader) => ({ part: reader.u32('part'), s: reader.bytes(32, 'S') }),
-  },
-  passes: {
-    id: 5,
-    limit: 36,
-    encode: ({ part, z }) => concatBytes(u32le(part), z),
-    decode: (reader) => ({ part: reader.u32('part'), z: reader.bytes(32, 'Z') }),
-  },
-  reveal: {
-    id: 6,
-    limit: 36,
-    encode: ({ part, nonce }) => concatBytes(u32le(part), nonce),
-    decode: (reader) => ({ part: reader.u32('part'), nonce: reader.bytes(32, 'nonce') }),
-  },
-  finish: { id: 7, ...empty },
-  store: {
-    id: 8,
-    limit: 1 + 32 + 8,
-    encode: ({ target, seed, blocks, lanes }) =>
-      concatBytes(Uint8Array.of(HOST_TARGETS.indexOf(target)), seed, u32le(blocks), u32le(lanes)),
-    decode: (reader) => ({
-      target: oneOf(HOST_TARGETS, reader.u8('target'), 'target'),
-      seed: reader.bytes(32, 'seed'),
-      blocks: reader.u32('blocks'),
-      lanes: reader.u32('lanes'),
-    }),
-  },
-  walk: {
-    id: 9,
-    limit: 32 + 8,
-    encode: ({ nonce, lanes, stride }) => concatBytes(nonce, u32le(lanes), u32le(stride)),
-    decode: (reader) => ({
-      nonce: reader.bytes(32, 'nonce'),
-      lanes: reader.u32('lanes'),
-      stride: reader.u32('stride'),
-    }),
-  },
-  halt: { id: 10, ...empty },
-  welcome: {
-    id: 65,
-    limit: 1 + KEY_BYTES + 65_536,
-    encode: ({ key, inventory }) => concatBytes(Uint8Array.of(WIRE_VERSION), key, inventory),
-    decode: (reader) => {
-      const version = reader.u8('wire version')
-      if (version !== WIRE_VERSION) throw new DecodeError(`wire version: ${WIRE_VERSION} expected, got ${version}`)
-      return { key: reader.bytes(KEY_BYTES, 'prover key'), inventory: reader.rest('inventory') }
-    },
-  },
-  pong: token(66),
-  ready: signature(67),
-  root: {
-    id: 68,
-    limit: 44,
-    encode: ({ part, device, index, root }) => concatBytes(u32le(part), u32le(device), u32le(index), root),
-    decode: (reader) => ({
-      part: reader.u32('part'),
-      device: reader.u32('device'),
-      index: reader.u32('index'),
-      root: reader.bytes(32, 'root'),
-    }),
-  },
-  opened: {
-    id: 69,
-    // 4096 openings of the deepest tree: two paths of 20 and 12 nodes over the kept rounds.
-    limit: 8 + 4096 * 32 * 52,
-    encode: ({ part, device, paths }) => concatBytes(u32le(part), u32le(device), paths),
-    decode: (reader) => ({ part: reader.u32('part'), device: reader.u32('device'), paths: reader.rest('paths') }),
-  },
-  result: signature(70),
-  telemetry: {
-    id: 71,
-    limit: 4 + 4096,
-    encode: ({ device, sample }) => concatBytes(u32le(device), sample),
-    decode: (reader) => ({ device: reader.u32('device'), sample: reader.rest('sample') }),
-  },
-  fault: faultCodec(72),
-  stored: {
-    id: 73,
-    limit: 1,
-    encode: ({ pastCache }) => Uint8Array.of(pastCache ? 1 : 0),
-    decode: (reader) => ({ pastCache: oneOf([false, true], reader.u8('past cache'), 'past cache') }),
-  },
-  walked: { id: 74, limit: 1 + MAX_LANES * (1 + MAX_MARKS * MARK_BYTES), encode: encodeLanes, decode: readLanes },
-  unable: faultCodec(75),
+const HOST_ANSWERS = {
+  /** `pastCache`: whether the box says that reads go past the cache of its system. */
+  stored: message(73, { pastCache: oneOf([false, true]) }),
+  walked: message(74, { lanes: marksOfLanes }),
+  /** A fault of a host part: the cards' run goes on. */
+  unable: fault(75),
 }
+
+const ALL_ANSWERS = {
+  welcome: versioned(message(65, { key: bytes(KEY_BYTES), inventory: rest(65_536) })),
+  pong: message(66, { token: bytes(8) }),
+  ready: message(67, { signature: bytes(SIGNATURE_BYTES) }),
+  root: message(68, { part: u32, device: u32, index: u32, root: bytes(32) }),
+  // 4096 openings of the deepest tree: two paths of 20 and 12 nodes over the kept rounds.
+  opened: message(69, { part: u32, device: u32, paths: rest(4096 * 32 * 52) }),
+  result: message(70, { signature: bytes(SIGNATURE_BYTES) }),
+  telemetry: message(71, { device: u32, sample: rest(4096) }),
+  fault: fault(72),
+  ...HOST_ANSWERS,
+}
+
+/** Every message there is. One frame is u32 length of what follows, u8 id, body. */
+export const CODECS = { ...ALL_ORDERS, ...ALL_ANSWERS }
+
+type Said<C> = {
+  readonly [T in keyof C]: C[T] extends Codec<infer V> ? { readonly type: T } & Readonly<V> : never
+}[keyof C]
+
+/** From validator to prover. */
+export type Order = Said<typeof ALL_ORDERS>
+export type HostOrder = Said<typeof HOST_ORDERS>
+/** From prover to validator. Hostile until decoded, and then still only a claim. */
+export type Answer = Said<typeof ALL_ANSWERS>
+export type HostAnswer = Said<typeof HOST_ANSWERS>
+export type Message = Order | Answer
+export type MessageType = Message['type']
 
 /** What each side may say: anything else is refused by its decoder. */
-export const ORDERS = [
-  'hello',
-  'ping',
-  'challenge',
-  'start',
-  'passes',
-  'reveal',
-  'finish',
-  'store',
-  'walk',
-  'halt',
-] as const satisfies readonly Order['type'][]
-export const ANSWERS = [
-  'welcome',
-  'pong',
-  'ready',
-  'root',
-  'opened',
-  'result',
-  'telemetry',
-  'fault',
-  'stored',
-  'walked',
-  'unable',
-] as const satisfies readonly Answer['type'][]
+export const ORDERS = Object.keys(ALL_ORDERS) as readonly Order['type'][]
+export const ANSWERS = Object.keys(ALL_ANSWERS) as readonly Answer['type'][]
