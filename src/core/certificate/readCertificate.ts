@@ -4,7 +4,8 @@ import { checkSignature } from '../bytes/ed25519.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { DecodeError } from '../bytes/reader.ts'
 import { taggedHash } from '../bytes/sha256.ts'
-import type { Catalogue } from '../identify/catalogue.ts'
+import { type Catalogue, contradictionsIn } from '../identify/catalogue.ts'
+import { catalogueHash } from '../identify/catalogueHash.ts'
 import type { ProtocolVersion } from '../params/constants.ts'
 import { PRESETS, type Preset } from '../params/presets.ts'
 import { type Challenge, challengeHash, decodeChallenge, encodeChallenge } from '../proof/challenge.ts'
@@ -14,7 +15,6 @@ import { kindOf } from '../proof/partKinds.ts'
 import { nonceHash } from '../proof/seeds.ts'
 import { readyMessage, resultMessage } from '../proof/signatures.ts'
 import { partQuery, type Run, verifyRoots } from '../proof/verifyPart.ts'
-import { readCarried } from './carriedCatalogue.ts'
 import { challengeDiffers } from './challengeDiffers.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import { readPart, type Statement } from './statement.ts'
@@ -56,9 +56,8 @@ export function certificateOf(
   const parts = readParts(statement, challenge)
   if (isProblem(parts)) return parts
   const run = { challenge, parts: parts.evidence }
-  const { catalogue: carried, judgement } = statement.predicate
-  const catalogue = carried && readCarried(carried, judgement.catalogue)
-  if (carried && !catalogue) return { code: 'WRONG_CATALOGUE' }
+  const { catalogue, judgement } = statement.predicate
+  if (catalogue && !isCatalogue(catalogue, judgement.catalogue)) return { code: 'WRONG_CATALOGUE' }
   const problem =
     timesProblem(statement.predicate, run) ??
     anchorProblem(statement.predicate, run) ??
@@ -66,6 +65,10 @@ export function certificateOf(
     figuresProblem(statement, run)
   return problem ?? { kind: 'certificate', version, signerKeys, statement, run, preset, catalogue }
 }
+
+/** C7: the catalogue the signer judged by travels in the file, so that no later edit of ours takes it away. */
+const isCatalogue = (carried: Catalogue, hash: string): boolean =>
+  contradictionsIn(carried).next().done === true && catalogueHash(carried) === hash
 
 const hollowIn = (preset: Preset, challenge: Challenge, devices: readonly OfferedDevice[]): string | null =>
   preset.secure ? wholeRunDiffers(challenge, devices) : null

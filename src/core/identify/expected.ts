@@ -1,5 +1,5 @@
 import type { Precision } from '../params/precision.ts'
-import type { Basis, CatalogueRules, Fraction, GpuModel, PublishedFigure } from './catalogue.ts'
+import type { Basis, CatalogueRules, GpuModel, PublishedFigure } from './catalogue.ts'
 
 /** What a proof on this model should show: from `low` to `high`, most likely `centre`. */
 export interface Expected {
@@ -77,7 +77,7 @@ function highsOf(model: GpuModel, precision: Precision, rules: CatalogueRules): 
   return (model.rates[precision] ?? []).map((figure) => figure.value * fractions[figure.basis].high)
 }
 
-type Fractions = Readonly<Record<Basis, Fraction>>
+type Fractions = CatalogueRules['bandwidth']
 
 function fractionsOf(model: GpuModel, precision: Precision, { rate, fp32 }: CatalogueRules): Fractions {
   if (precision === 'fp32') return fp32

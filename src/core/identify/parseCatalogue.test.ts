@@ -36,7 +36,7 @@ describe('parseCatalogue', () => {
   })
 
   test.each([
-    ['a field nobody knows', card('a', { vram: 1 }), 'models[0].vram is not a known field'],
+    ['a field nobody knows', card('a', { vram: 1 }), 'model a, field vram is not a known field'],
     [
       'a rate of zero',
       card('a', { rates: { bf16: [{ value: 0, basis: 'measured', source: 'page' }] } }),

@@ -1,153 +1,67 @@
-import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
-import type { Catalogue, CatalogueRules, Fraction, GpuModel, PublishedFigure, Source } from './catalogue.ts'
-import { checkTwins } from './checkTwins.ts'
-import { fail, readChoice, readFields, readFlag, readId, readList, readPositive, readText } from './readFields.ts'
+import * as z from 'zod'
+import { type Catalogue, catalogueSchema, contradictionsIn, modelSchema } from './catalogue.ts'
 
-const MOST_MODELS = 1000
-const MOST_FIGURES = 16
-const MOST_RATE = 1e18
-const MOST_BYTES = 2 ** 50
-const BASES = ['datasheet', 'measured'] as const
+/** Thrown by `parseCatalogue`: one sentence that names the model and the field. */
+class CatalogueError extends Error {
+  override readonly name = 'CatalogueError'
 
-const MODEL_FIELDS = [
-  'id',
-  'name',
-  'vendor',
-  'chip',
-  'line',
-  'aliases',
-  'hostLink',
-  'nvlink',
-  'memory',
-  'bandwidth',
-  'rates',
-  'twins',
-]
+  constructor(where: string, problem: string) {
+    super(`Catalogue: ${where} ${problem}.`)
+  }
+}
+
+const { memoryBytes, memorySource, vendor, line, aliases, hostLink, nvlink, bandwidth, twins } = modelSchema.shape
+
+/** A file leaves out what most cards have in common. */
+const modelInFile = modelSchema
+  .omit({ memoryBytes: true, memorySource: true })
+  .extend({
+    vendor: vendor.default('NVIDIA'),
+    line: line.default('professional'),
+    aliases: aliases.default([]),
+    hostLink: hostLink.default('pcie'),
+    nvlink: nvlink.default(false),
+    memory: z.strictObject({ bytes: memoryBytes, source: memorySource }),
+    bandwidth: bandwidth.default([]),
+    twins: twins.default([]),
+  })
+  .transform(({ memory, ...rest }) => ({ ...rest, memoryBytes: memory.bytes, memorySource: memory.source }))
+
+const fileSchema = catalogueSchema.extend({ models: z.array(modelInFile).min(1).max(1000) })
 
 /** Reads a catalogue from plain values (YAML or JSON, parsed elsewhere), or says which model and field is wrong. */
 export function parseCatalogue(value: unknown): Catalogue {
-  const fields = readFields(value, 'the file', ['version', 'rules', 'sources', 'models'])
-  if (fields.version !== 1) fail('version', 'must be 1')
-  const rules = readRules(fields.rules)
-  const sources = readSources(fields.sources)
-  const models = readList(fields.models, 'models', MOST_MODELS).map((entry, i) => readModel(entry, i, sources))
-  if (models.length === 0) fail('models', 'must name at least one model')
-  checkUniqueIds(models)
-  checkTwins(models)
-  return { version: 1, rules, sources, models }
+  const parsed = fileSchema.safeParse(value, { error: problemOf })
+  if (!parsed.success) throw mistake(parsed.error.issues[0]!, value)
+  for (const [where, problem] of contradictionsIn(parsed.data)) throw new CatalogueError(where, problem)
+  return parsed.data
 }
 
-function readRules(value: unknown): CatalogueRules {
-  const fields = readFields(value, 'rules', ['rate', 'fp32', 'bandwidth'])
-  return {
-    rate: readFractions(fields.rate, 'rules.rate', ['datasheetConsumer', 'datasheetProfessional', 'measured']),
-    fp32: readFractions(fields.fp32, 'rules.fp32', BASES),
-    bandwidth: readFractions(fields.bandwidth, 'rules.bandwidth', BASES),
-  }
+/** What the schema itself has no words for. */
+function problemOf(issue: z.core.$ZodRawIssue): string {
+  if (issue.code === 'too_big') return `has too many entries; at most ${issue.maximum} are allowed`
+  if (issue.code === 'too_small') return 'must name at least one model'
+  if (issue.code === 'unrecognized_keys') return 'is not a known field'
+  return issue.code === 'invalid_type' && issue.expected === 'array' ? 'must be a list' : 'must be a mapping'
 }
 
-function readFractions<T extends string>(value: unknown, where: string, names: readonly T[]): Record<T, Fraction> {
-  const fields = readFields(value, where, names)
-  const entries = names.map((name) => [name, readFraction(fields[name], `${where}.${name}`)])
-  return Object.fromEntries(entries) as Record<T, Fraction>
+function mistake(issue: z.core.$ZodIssue, file: unknown): CatalogueError {
+  const key = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
+  const [first, ...inner] = [...issue.path, ...key]
+  const problem = issue.code === 'invalid_key' ? issue.issues[0]!.message : issue.message
+  if (first === undefined) return new CatalogueError('the file', problem)
+  const [index, ...field] = inner
+  const id = first === 'models' && field.length > 0 ? idOf(file, Number(index)) : null
+  const where = id === null ? pathText([first, ...inner]) : `model ${id}, field ${pathText(field)}`
+  return new CatalogueError(where, problem)
 }
 
-function readFraction(value: unknown, where: string): Fraction {
-  const fields = readFields(value, where, ['low', 'high'])
-  const low = readPositive(fields.low, `${where}.low`, 2)
-  const high = readPositive(fields.high, `${where}.high`, 2)
-  if (low >= high) fail(where, 'must have low below high')
-  return { low, high }
-}
+const pathText = ([first, ...rest]: readonly PropertyKey[]): string =>
+  String(first) + rest.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')
 
-function readSources(value: unknown): Readonly<Record<string, Source>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) fail('sources', 'must be a mapping')
-  const entries = Object.entries(value).map(([key, entry]) => [readId(key, `sources.${key}`), readSource(entry, key)])
-  return Object.fromEntries(entries) as Record<string, Source>
-}
-
-function readSource(value: unknown, key: string): Source {
-  const where = `sources.${key}`
-  const fields = readFields(value, where, ['title', 'year', 'address'])
-  const title = readText(fields.title, `${where}.title`)
-  const year = readPositive(fields.year, `${where}.year`, 2100)
-  if (fields.address === undefined) return { title, year }
-  const address = readText(fields.address, `${where}.address`)
-  if (!address.startsWith('https://') && !address.startsWith('docs/'))
-    fail(`${where}.address`, 'must start with https:// or docs/')
-  return { title, year, address }
-}
-
-function readModel(value: unknown, index: number, sources: Readonly<Record<string, Source>>): GpuModel {
-  const fields = readFields(value, `models[${index}]`, MODEL_FIELDS)
-  const id = readId(fields.id, `models[${index}].id`)
-  const at = (field: string) => `model ${id}, field ${field}`
-  const memory = readFields(fields.memory, at('memory'), ['bytes', 'source'])
-  const model: GpuModel = {
-    id,
-    name: readText(fields.name, at('name')),
-    vendor: readText(fields.vendor ?? 'NVIDIA', at('vendor')),
-    chip: readText(fields.chip, at('chip')),
-    line: readChoice(fields.line ?? 'professional', at('line'), ['consumer', 'professional']),
-    aliases: readList(fields.aliases ?? [], at('aliases'), 32).map((alias) => readText(alias, at('aliases'))),
-    hostLink: readChoice(fields.hostLink ?? 'pcie', at('hostLink'), ['pcie', 'c2c']),
-    nvlink: readFlag(fields.nvlink ?? false, at('nvlink')),
-    memoryBytes: readPositive(memory.bytes, at('memory.bytes'), MOST_BYTES),
-    memorySource: readSourceKey(memory.source, at('memory.source'), sources),
-    bandwidth: readFigures(fields.bandwidth ?? [], at('bandwidth'), sources),
-    rates: readRates(fields.rates ?? {}, id, sources),
-    twins: readList(fields.twins ?? [], at('twins'), 3).map((twin) => readId(twin, at('twins'))),
-  }
-  checkMeasured(model)
-  return model
-}
-
-function readRates(value: unknown, id: string, sources: Readonly<Record<string, Source>>): GpuModel['rates'] {
-  const fields = readFields(value, `model ${id}, field rates`, PRECISION_NAMES)
-  const rates: Partial<Record<Precision, readonly PublishedFigure[]>> = {}
-  for (const precision of PRECISION_NAMES) {
-    if (fields[precision] === undefined) continue
-    rates[precision] = readFigures(fields[precision], `model ${id}, field rates.${precision}`, sources)
-  }
-  if (Object.keys(rates).length === 0) fail(`model ${id}, field rates`, 'must hold at least one precision')
-  return rates
-}
-
-function readFigures(
-  value: unknown,
-  where: string,
-  sources: Readonly<Record<string, Source>>,
-): readonly PublishedFigure[] {
-  return readList(value, where, MOST_FIGURES).map((entry, i) => {
-    const fields = readFields(entry, `${where}[${i}]`, ['value', 'basis', 'source', 'atLeast'])
-    const { atLeast } = fields
-    if (atLeast !== undefined && atLeast !== true) fail(`${where}[${i}].atLeast`, 'may only be true')
-    return {
-      ...(atLeast === true ? { atLeast } : {}),
-      value: readPositive(fields.value, `${where}[${i}].value`, MOST_RATE),
-      basis: readChoice(fields.basis, `${where}[${i}].basis`, BASES),
-      source: readSourceKey(fields.source, `${where}[${i}].source`, sources),
-    }
-  })
-}
-
-function readSourceKey(value: unknown, where: string, sources: Readonly<Record<string, Source>>): string {
-  const key = readText(value, where)
-  if (!Object.hasOwn(sources, key)) fail(where, `names the source ${key}, which is not listed under sources`)
-  return key
-}
-
-/** What a vendor prints is not what a card does: something of every model was run and published. */
-function checkMeasured(model: GpuModel): void {
-  const figures = [...model.bandwidth, ...Object.values(model.rates).flat()]
-  if (!figures.some((figure) => figure.basis === 'measured'))
-    fail(`model ${model.id}`, 'has no measured figure; at least one must be')
-}
-
-function checkUniqueIds(models: readonly GpuModel[]): void {
-  const seen = new Set<string>()
-  for (const { id } of models) {
-    if (seen.has(id)) fail(`model ${id}, field id`, 'appears twice')
-    seen.add(id)
-  }
+/** Of a model that has one: otherwise its place in the list must do. */
+function idOf(file: unknown, index: number): string | null {
+  const { models } = file as { readonly models: readonly { readonly id?: unknown }[] }
+  const id = modelSchema.shape.id.safeParse(models[index]?.id)
+  return id.success ? id.data : null
 }
