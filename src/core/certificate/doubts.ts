@@ -1,18 +1,5 @@
 /** Why a file that holds still establishes nothing: neither a success nor a refusal. */
-export type DoubtCode =
-  | 'EXPIRED'
-  | 'CATALOGUES_DIFFER'
-  | 'RULES_DIFFER'
-  | 'CLAIM_UNPROVEN'
-  | 'SIGNER_REVOKED_SINCE'
-  | 'SUMMARY_ALONE'
-
-export interface Doubt {
-  readonly code: DoubtCode
-  readonly where?: string
-}
-
-export const DOUBTS: Readonly<Record<DoubtCode, { readonly meaning: string; readonly nextStep: string }>> = {
+export const DOUBTS = {
   EXPIRED: {
     meaning: 'it has expired: it shows what was true then, not what is true now',
     nextStep: 'Ask for a new run, or say how old it may be with --max-age.',
@@ -37,4 +24,11 @@ export const DOUBTS: Readonly<Record<DoubtCode, { readonly meaning: string; read
     meaning: 'its signer was revoked later, and whoever has the key can write any date',
     nextStep: 'Ask for a new run by a signer in good standing.',
   },
+} as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
+
+export type DoubtCode = keyof typeof DOUBTS
+
+export interface Doubt {
+  readonly code: DoubtCode
+  readonly where?: string
 }

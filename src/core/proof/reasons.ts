@@ -1,37 +1,9 @@
-/** Why a run is rejected. The code is stable and public; the facts are ours, never the prover's text. */
-export type RejectCode =
-  | 'MISSING_ROOT'
-  | 'UNEXPECTED_ROOT'
-  | 'LATE_ROOT'
-  | 'EARLY_ROOT'
-  | 'VANISHED'
-  | 'REFUSED'
-  | 'LATE_OPENING'
-  | 'UNEXPECTED_OPENING'
-  | 'WRONG_OPENING_SIZE'
-  | 'OPENING_DOES_NOT_REACH_ROOT'
-  | 'FILL_DOES_NOT_REACH_ROOT'
-  | 'MALFORMED_MESSAGE'
-  | 'UNEXPECTED_MESSAGE'
-  | 'BAD_READY_SIGNATURE'
-  | 'BAD_RESULT_SIGNATURE'
-  | 'TOO_SHORT'
-  | 'UNDERSIZED_RUN'
-
-export interface RejectReason {
-  readonly code: RejectCode
-  readonly part?: number
-  readonly device?: number
-  readonly opening?: number
-  readonly expected?: number | string
-  readonly got?: number | string
-}
-
 const OTHER_WORK = 'The work was not done as asked. A retry draws new seeds; the failure counts against the provider.'
 const SLOW = 'Free the machine from other work and run again; a repeated miss counts against the provider.'
+const ONE_KEY = 'Use one prover key per box.'
 
-/** What each refusal means, and what to do about it. */
-export const REASONS: Readonly<Record<RejectCode, { readonly meaning: string; readonly nextStep: string }>> = {
+/** Why a run is rejected, what it means and what to do about it. Codes are stable and public. */
+export const REASONS = {
   MISSING_ROOT: {
     meaning: 'a device that was asked sent fewer roots than the challenge demands',
     nextStep: OTHER_WORK,
@@ -69,14 +41,8 @@ export const REASONS: Readonly<Record<RejectCode, { readonly meaning: string; re
     meaning: 'the prover sent a message at the wrong time',
     nextStep: 'Install the release the validator offers.',
   },
-  BAD_READY_SIGNATURE: {
-    meaning: 'the prover did not sign this challenge with its key',
-    nextStep: 'Use one prover key per box.',
-  },
-  BAD_RESULT_SIGNATURE: {
-    meaning: 'the prover did not sign this result with its key',
-    nextStep: 'Use one prover key per box.',
-  },
+  BAD_READY_SIGNATURE: { meaning: 'the prover did not sign this challenge with its key', nextStep: ONE_KEY },
+  BAD_RESULT_SIGNATURE: { meaning: 'the prover did not sign this result with its key', nextStep: ONE_KEY },
   TOO_SHORT: {
     meaning:
       'a timed part had too few rounds, or was over too soon twice: half of what the preset asks, 50 round trips',
@@ -86,20 +52,25 @@ export const REASONS: Readonly<Record<RejectCode, { readonly meaning: string; re
     meaning: 'the card inferred from the rates must run a larger size class than this run used',
     nextStep: 'Free the memory of the card, or stop slowing the calibration, and run again.',
   },
+} as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
+
+export type RejectCode = keyof typeof REASONS
+
+/** The facts are ours, never the prover's text. */
+export interface RejectReason {
+  readonly code: RejectCode
+  readonly part?: number
+  readonly device?: number
+  readonly opening?: number
+  readonly expected?: number | string
+  readonly got?: number | string
 }
 
 /** One sentence for a person: where, what, got and expected. */
 export function explainReason(reason: RejectReason): string {
-  const where = [
-    reason.part === undefined ? '' : `part ${reason.part}`,
-    reason.device === undefined ? '' : `device ${reason.device}`,
-    reason.opening === undefined ? '' : `opening ${reason.opening}`,
-  ].filter((text) => text !== '')
-  const facts = [
-    reason.expected === undefined ? '' : `expected ${reason.expected}`,
-    reason.got === undefined ? '' : `got ${reason.got}`,
-  ].filter((text) => text !== '')
-  const place = where.length === 0 ? '' : ` (${where.join(', ')})`
-  const detail = facts.length === 0 ? '' : `: ${facts.join(', ')}`
-  return `${REASONS[reason.code].meaning}${place}${detail}`
+  const named = (...names: readonly ('part' | 'device' | 'opening' | 'expected' | 'got')[]) =>
+    names.flatMap((name) => (reason[name] === undefined ? [] : [`${name} ${reason[name]}`])).join(', ')
+  const place = named('part', 'device', 'opening')
+  const facts = named('expected', 'got')
+  return `${REASONS[reason.code].meaning}${place && ` (${place})`}${facts && `: ${facts}`}`
 }
