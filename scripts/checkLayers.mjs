@@ -15,7 +15,7 @@ export const CORE_IMPORTS = {
   lease: ['bytes'],
   inventory: ['bytes', 'params'],
   identify: ['bytes', 'params', 'proof'],
-  score: ['params', 'inventory', 'identify'],
+  score: ['units', 'params', 'inventory', 'identify'],
   certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'identify'],
   schedule: ['bytes', 'proof', 'inventory', 'identify', 'score', 'certificate'],
   workload: ['bytes', 'proof'],

@@ -1,5 +1,5 @@
 import { createRoute, type OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
-import type { Decay } from '../../core/score/scoreConfig.ts'
+import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import { shareAtAge } from '../../core/score/shareAtAge.ts'
 import type { BoxSummary } from '../../ports/store.ts'
 import type { ApiDeps } from './apiDeps.ts'
@@ -121,7 +121,7 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
   app.openapi(get('/v1/status', 'How this validator is doing', {}, status), async (c) => c.json(await state(), 200))
 }
 
-function withScoreNow<T extends BoxSummary>(box: T, now: Date, decay: Decay) {
+function withScoreNow<T extends BoxSummary>(box: T, now: Date, decay: ScoreConfig['decay']) {
   const ageMs = box.scoredAt === null ? 0 : Math.max(0, now.getTime() - Date.parse(box.scoredAt))
   // How to log in to a box is nobody else's business, nor whom it will be measured beside.
   const { address: _, owes: __, moves: ___, ...shown } = box

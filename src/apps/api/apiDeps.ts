@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
-import type { Decay } from '../../core/score/scoreConfig.ts'
+import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LiveRuns } from '../../ports/liveRuns.ts'
 import type { Metrics } from '../../ports/metrics.ts'
@@ -11,7 +11,7 @@ export interface ApiDeps {
   readonly live: LiveRuns
   readonly metrics: Metrics
   readonly clock: Clock
-  readonly decay: Decay
+  readonly decay: ScoreConfig['decay']
   /** What a claim may name. */
   readonly catalogue: Catalogue
   /** Hex key of this validator: a signed request names it. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { factText } from './factText.ts'
+import { formatBytesPerSecond, formatOps, withPrefix } from '../units/format.ts'
 import type { BoxScoreInput } from './scoreBox.ts'
 
 const least = z.number().positive().optional()
@@ -26,17 +26,18 @@ export interface Missing {
   readonly sentence: string
 }
 
-const bytes = (value: number): string => factText(value, 'B')
+/** Decimal, as requirements are written. */
+const bytes = (value: number): string => `${withPrefix(value)}B`
 
 /** What a box has comes from the input of its score: there is one way from a judgement to facts. */
 const FIELDS = {
   gpuCount: ['GPUs', String, ({ gpu }) => gpu?.count],
   gpuMemoryBytes: ['GPU memory', bytes, ({ gpu }) => gpu?.memoryBytes],
-  bf16OpsPerSec: ['bf16 rate', (value) => factText(value, 'op/s'), ({ gpu }) => gpu?.rates?.bf16],
+  bf16OpsPerSec: ['bf16 rate', formatOps, ({ gpu }) => gpu?.rates?.bf16],
   cpuWhetstoneMips: ['CPU (Whetstone MIPS)', String, ({ host }) => host?.cpuWhetstoneMips?.value],
   ramBytes: ['RAM', bytes, ({ host }) => host?.ramBytes?.value],
   diskBytes: ['free disk', bytes, ({ host }) => host?.diskBytes?.value],
-  diskBandwidth: ['disk speed', (value) => factText(value, 'B/s'), ({ host }) => host?.diskBandwidth?.value],
+  diskBandwidth: ['disk speed', formatBytesPerSecond, ({ host }) => host?.diskBandwidth?.value],
 } as const satisfies Partial<Record<keyof Requirements, Field>>
 
 type BoxFacts = Pick<BoxScoreInput, 'gpu' | 'host'>

@@ -1,7 +1,7 @@
 import type { Catalogue, GpuModel } from '../identify/catalogue.ts'
 import { copyBandwidth, expectedRate } from '../identify/expected.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
-import type { GpuReference, ScoreConfig } from './scoreConfig.ts'
+import type { ScoreConfig } from './scoreConfig.ts'
 
 /** Cards in the largest box that providers commonly offer. */
 const BEST_COUNT = 8
@@ -40,7 +40,7 @@ export function defaultScoreConfig(catalogue: Catalogue): ScoreConfig {
   }
 }
 
-function bestReference(catalogue: Catalogue): GpuReference {
+function bestReference(catalogue: Catalogue): ScoreConfig['reference'] {
   const best = (pick: (model: GpuModel) => number) => BEST_COUNT * Math.max(...catalogue.models.map(pick))
   const rate = (name: Precision) => best((model) => expectedRate(model, name, catalogue.rules)?.centre ?? 0)
   return {

@@ -28,15 +28,11 @@ function rateTerms(gpu: GpuScoreInput, config: ScoreConfig): readonly ScoreTerm[
 
 /** Base score per model times count, scaled to the best configuration; an unknown model has none. */
 function normalized(gpu: GpuScoreInput, { weights, gpu: gpuWeights, normalize }: ScoreConfig): ScoreTerm | null {
-  const base = gpu.model === undefined ? undefined : own(normalize.scores, gpu.model)
-  if (base === undefined) return null
+  if (gpu.model === undefined || !Object.hasOwn(normalize.scores, gpu.model)) return null
   const full = Math.max(...Object.values(normalize.scores)) * normalize.count
-  const got = base * Math.min(gpu.count, normalize.count)
+  const got = normalize.scores[gpu.model]! * Math.min(gpu.count, normalize.count)
   return part('gpu.base', FULL_SCORE * weights.gpu * gpuWeights.rates, got, full)
 }
-
-const own = (scores: Readonly<Record<string, number>>, key: string): number | undefined =>
-  Object.hasOwn(scores, key) ? scores[key] : undefined
 
 /** Straight line through zero and the reference; no upper limit for a GPU, so that every proven operation counts. */
 function part(name: string, marks: number, got: number, full: number): ScoreTerm {

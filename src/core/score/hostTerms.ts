@@ -1,6 +1,6 @@
 import type { Fact } from '../params/provenance.ts'
 import type { HostScoreInput, ScoreTerm } from './scoreBox.ts'
-import { type BoxLimits, type BoxWeights, FULL_SCORE, type ScoreConfig } from './scoreConfig.ts'
+import { FULL_SCORE, type ScoreConfig } from './scoreConfig.ts'
 
 /** Whatever a box says of its host gains it at most this share of what its cards earn. */
 const MOST_UNPROVEN = 1 / 20
@@ -29,13 +29,13 @@ export function hostTerms(host: HostScoreInput, gpuShare: number, config: ScoreC
 }
 
 /** What the validator timed itself goes before what the box says. */
-const cpuFact = (host: HostScoreInput, limits: BoxLimits): readonly [Fact | undefined, number] =>
+const cpuFact = (host: HostScoreInput, limits: ScoreConfig['limits']): readonly [Fact | undefined, number] =>
   host.cpuHashing === undefined
     ? [host.cpuWhetstoneMips, limits.cpuWhetstoneMips]
     : [host.cpuHashing, limits.cpuHashing]
 
 /** Share of its weight that a fact may earn. All unproven ones together stay below a twentieth of the cards' points. */
-function worth(source: Fact['source'], { gpu }: BoxWeights): number {
+function worth(source: Fact['source'], { gpu }: ScoreConfig['weights']): number {
   const unproven = Math.min(MOST_OF_A_TERM, (MOST_UNPROVEN * gpu) / (1 - gpu || 1))
   return { proven: 1, measured: unproven, claimed: unproven / 2 }[source]
 }

@@ -18,16 +18,7 @@ export interface GpuScoreInput {
 }
 
 /** The box around the cards; every value says what it is worth. */
-export interface HostScoreInput {
-  /** Bytes hashed a second, one lane per core, by the validator's clock. */
-  readonly cpuHashing?: Fact
-  /** Counts only where nothing was hashed. */
-  readonly cpuWhetstoneMips?: Fact
-  readonly ramBytes?: Fact
-  readonly ramBandwidth?: Fact
-  readonly diskBytes?: Fact
-  readonly diskBandwidth?: Fact
-}
+export type HostScoreInput = { readonly [K in keyof ScoreConfig['limits']]?: Fact }
 
 export interface BoxScoreInput {
   /** A failed run scores 0 at once; "busy" is not an outcome: keep the last score and let it age. */

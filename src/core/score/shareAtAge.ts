@@ -1,10 +1,10 @@
-import type { Decay } from './scoreConfig.ts'
+import type { ScoreConfig } from './scoreConfig.ts'
 
 /**
  * What is left of a score at a given age, from 1 to 0. Full while fresh; then halved in every half-life, straight lines
  * between the halvings: no exponential, so that every machine computes the same bits.
  */
-export function shareAtAge(ageMs: number, { freshMs, halfLifeMs }: Decay): number {
+export function shareAtAge(ageMs: number, { freshMs, halfLifeMs }: ScoreConfig['decay']): number {
   if (!(ageMs >= 0) || !(halfLifeMs > 0)) throw new RangeError('score: the age and the half-life must not be negative')
   const spans = Math.max(0, ageMs - freshMs) / halfLifeMs
   const whole = Math.floor(spans)
