@@ -1,3 +1,4 @@
+import { toBase64 } from '../../core/bytes/base64.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { DecodeError } from '../../core/bytes/reader.ts'
@@ -232,5 +233,3 @@ const refusal = (to: string, id: string, code: string, why: string): LeaseAnswer
   code,
   why,
 })
-
-const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))

@@ -1,16 +1,7 @@
-/** Byte helpers shared by every codec. Everything on the wire is little-endian. */
+import * as noble from '@noble/hashes/utils.js'
 
-export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
-  let length = 0
-  for (const part of parts) length += part.length
-  const out = new Uint8Array(length)
-  let at = 0
-  for (const part of parts) {
-    out.set(part, at)
-    at += part.length
-  }
-  return out
-}
+/** Byte helpers shared by every codec. Everything on the wire is little-endian. */
+export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => noble.concatBytes(...parts)
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false

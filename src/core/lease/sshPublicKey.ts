@@ -1,3 +1,4 @@
+import { fromBase64 } from '../bytes/base64.ts'
 import { DecodeError } from '../bytes/reader.ts'
 
 /** A key that access is opened for, in parts, and its one spelling for authorized_keys: no options, no comment. */
@@ -14,6 +15,7 @@ export function parseSshPublicKey(text: string): SshPublicKey {
   const match = FORM.exec(text)
   if (match === null) throw new DecodeError('ssh key: not one line of type and base64')
   const blob = fromBase64(match[2]!)
+  if (blob === null) throw new DecodeError('ssh key: not the one spelling of base64')
   const fields = readFields(blob)
   if (ascii(fields[0]!) !== match[1]) throw new DecodeError('ssh key: two types in one key')
   if (match[1] === 'ssh-ed25519') {
@@ -58,23 +60,3 @@ function readFields(blob: Uint8Array): readonly Uint8Array[] {
 }
 
 const ascii = (bytes: Uint8Array): string => String.fromCharCode(...bytes.subarray(0, 40))
-
-const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-
-/** One spelling per value: padding complete, no bits left over. */
-function fromBase64(text: string): Uint8Array {
-  if (text.length % 4 !== 0) throw new DecodeError('ssh key: base64 cut short')
-  const bare = text.replace(/=+$/, '')
-  const out = new Uint8Array(Math.floor((bare.length * 6) / 8))
-  let [bits, held, at] = [0, 0, 0]
-  for (const letter of bare) {
-    held = (held << 6) | LETTERS.indexOf(letter)
-    bits += 6
-    if (bits < 8) continue
-    bits -= 8
-    out[at++] = held >> bits
-    held &= (1 << bits) - 1
-  }
-  if (held !== 0) throw new DecodeError('ssh key: base64 with idle bits')
-  return out
-}
