@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { concatBytes, words32 } from '../../src/core/bytes/bytes.ts'
 import type { Precision } from '../../src/core/params/precision.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
-import { fingerprintPass } from '../../src/core/proof/fingerprint.ts'
+import { fingerprintTile } from '../../src/core/proof/fingerprint.ts'
 import { buildTree, HASH_BYTES, leafHash } from '../../src/core/proof/merkle.ts'
 import { keptWords } from '../../src/core/proof/partners.ts'
 import { roundLeaves } from '../../src/core/proof/referenceRound.ts'
@@ -244,7 +244,7 @@ class FakesPasses extends CheatingDevice {
 class SkipsPartners extends CheatingDevice {
   protected override leavesOfPass(z: Uint8Array, own: readonly Uint32Array[]): Uint8Array[] {
     const w2 = words32(z)[2]!
-    return own.map((tile, u) => leafHash(u, fingerprintPass(keptWords(tile), keptWords(tile), w2)))
+    return own.map((tile, u) => leafHash(u, fingerprintTile(keptWords(tile), w2, keptWords(tile))))
   }
 }
 

@@ -2,12 +2,7 @@ import { concatBytes, u32le, words32 } from '../../src/core/bytes/bytes.ts'
 import { taggedHash } from '../../src/core/bytes/sha256.ts'
 import { KEPT_TILE_WORDS, TILE } from '../../src/core/params/constants.ts'
 import type { Precision } from '../../src/core/params/precision.ts'
-import {
-  type Fingerprint,
-  fingerprintBound,
-  fingerprintPass,
-  fingerprintTile,
-} from '../../src/core/proof/fingerprint.ts'
+import { type Fingerprint, fingerprintTile } from '../../src/core/proof/fingerprint.ts'
 import { buildTree, leafHash, pathOf, rootOf } from '../../src/core/proof/merkle.ts'
 import { bindPartner, keptWords, passPartner } from '../../src/core/proof/partners.ts'
 import { productTiles } from '../../src/core/proof/referenceRound.ts'
@@ -278,7 +273,7 @@ export class FakeCuda implements CudaApi {
     const salt = words32(seed)[3]!
     const found = tiles.map((tile, index) =>
       name === 'ts_leaves_bind'
-        ? fingerprintBound(tile, tiles[bindPartner(index, seed, count)]!, salt)
+        ? fingerprintTile(tile, salt, tiles[bindPartner(index, seed, count)]!)
         : fingerprintTile(tile, salt),
     )
     this.#keepPrints(prints + BigInt(16 * slot * count), found)
@@ -344,7 +339,7 @@ export class FakeCuda implements CudaApi {
   ): Fingerprint[] {
     const words = (base: Handle, u: number) => this.#words(base + BigInt(2048 * u), KEPT_TILE_WORDS)
     return Array.from({ length: unit }, (_, i) =>
-      fingerprintPass(words(fill, first + i), words(partners, passPartner(first + i, z, partnerCount)), words32(z)[2]!),
+      fingerprintTile(words(fill, first + i), words32(z)[2]!, words(partners, passPartner(first + i, z, partnerCount))),
     )
   }
 

@@ -1,7 +1,6 @@
 import type { ProtocolVersion } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
 import type { Challenge } from './challenge.ts'
-import type { PartEvidence } from './evidence.ts'
 import { fillBytes } from './part.ts'
 import { kindOf, type Part, untimedRoots } from './partKinds.ts'
 import type { Run } from './verifyPart.ts'
@@ -22,18 +21,16 @@ export interface Figure {
 
 /** Every figure of a run, part by part, device by device. */
 export function figuresOf({ challenge, parts }: Run): Figure[] {
-  return parts.flatMap((evidence, part) =>
-    evidence.devices.map(({ device }) => figureOf(challenge, part, evidence, device)),
-  )
-}
-
-function figureOf(challenge: Challenge, p: number, evidence: PartEvidence, device: number): Figure {
-  const part = challenge.parts[p]!
-  const arrivals = evidence.devices.find((candidate) => candidate.device === device)!.arrivalsUs
-  const elapsedUs = Math.max(1, arrivals.at(-1)! - (evidence.zSentUs ?? 0))
-  const place = { part: p, kind: part.kind, precision: part.precision, device, elapsedUs }
-  const heldBytes = kindOf(part).fill(challenge.parts, p) === p ? fillBytes(part, device) : 0
-  return { ...place, perSecond: perSecond(challenge, place, part.rounds, elapsedUs), heldBytes }
+  return parts.flatMap(({ devices, zSentUs }, p) => {
+    const part = challenge.parts[p]!
+    const fills = kindOf(part).fill(challenge.parts, p) === p
+    return devices.map(({ device, arrivalsUs }) => {
+      const elapsedUs = Math.max(1, arrivalsUs.at(-1)! - (zSentUs ?? 0))
+      const place = { part: p, kind: part.kind, precision: part.precision, device, elapsedUs }
+      const heldBytes = fills ? fillBytes(part, device) : 0
+      return { ...place, perSecond: perSecond(challenge, place, part.rounds, elapsedUs), heldBytes }
+    })
+  })
 }
 
 type Place = Pick<Figure, 'part' | 'device'>
@@ -59,12 +56,7 @@ export function countedPerSecond(run: Run, rules: ProtocolVersion): number[] {
 }
 
 /** Arrivals of the roots that are timed, in microseconds since S_p, or since Z_0 where there is one. */
-interface TimedDevice {
-  readonly device: number
-  readonly arrivalsUs: readonly number[]
-}
-
-function timedDevices({ challenge, parts }: Run, p: number): TimedDevice[] {
+function timedDevices({ challenge, parts }: Run, p: number) {
   const part = challenge.parts[p]!
   const { devices, zSentUs } = parts[p]!
   return devices.map(({ device, arrivalsUs }) => ({

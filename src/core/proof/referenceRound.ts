@@ -1,17 +1,12 @@
 import { words32 } from '../bytes/bytes.ts'
 import { TILE } from '../params/constants.ts'
-import type { Precision } from '../params/precision.ts'
-import { fingerprintBound, fingerprintPass, fingerprintTile } from './fingerprint.ts'
+import { fingerprintTile } from './fingerprint.ts'
 import { leafHash } from './merkle.ts'
+import type { PartShape } from './part.ts'
 import { bindPartner, keptWords, passPartner } from './partners.ts'
 import type { TileEngine } from './tileEngine.ts'
 
-export interface ProductShape {
-  readonly precision: Precision
-  readonly m: number
-  readonly n: number
-  readonly k: number
-}
+export type ProductShape = Pick<PartShape, 'precision' | 'm' | 'n' | 'k'>
 
 /** All tiles of C = A * B^T, tile by tile (§5 numbering). */
 export function productTiles(
@@ -36,7 +31,7 @@ export function bindLeaves(seed: Uint8Array, tiles: readonly Uint32Array[]): Uin
   const salt = words32(seed)[3]!
   return tiles.map((tile, index) => {
     const partner = tiles[bindPartner(index, seed, tiles.length)]!
-    return leafHash(index, fingerprintBound(tile, partner, salt))
+    return leafHash(index, fingerprintTile(tile, salt, partner))
   })
 }
 
@@ -45,5 +40,5 @@ export function passLeaves(z: Uint8Array, fill: readonly Uint32Array[], partners
   const w2 = words32(z)[2]!
   const own = fill.map(keptWords)
   const others = partners === fill ? own : partners.map(keptWords)
-  return own.map((kept, u) => leafHash(u, fingerprintPass(kept, others[passPartner(u, z, others.length)]!, w2)))
+  return own.map((kept, u) => leafHash(u, fingerprintTile(kept, w2, others[passPartner(u, z, others.length)]!)))
 }

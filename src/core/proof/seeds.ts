@@ -9,13 +9,6 @@ export const partSeed = (x: Uint8Array, s: Uint8Array, part: number, device: num
 /** §4.2. Rounds are sequential: the next operands exist only once this round's root does. */
 export const nextSeed = (seed: Uint8Array, root: Uint8Array): Uint8Array => taggedHash('tsp1/next', seed, root)
 
-/** The seeds of a series with the given roots, one per root. */
-export function seriesSeeds(first: Uint8Array, roots: readonly Uint8Array[]): Uint8Array[] {
-  const seeds = [first]
-  for (const root of roots.slice(0, -1)) seeds.push(nextSeed(seeds.at(-1)!, root))
-  return seeds.slice(0, roots.length)
-}
-
 /** §4.1. What the challenge says of a nonce before it is revealed. */
 export const nonceHash = (nonce: Uint8Array): Uint8Array => taggedHash('tsp1/nonce', nonce)
 
@@ -26,9 +19,15 @@ export const passRoot = (pass: number, roots: readonly Uint8Array[]): Uint8Array
 /** §7. Passes are sequential too. */
 export const nextPass = (z: Uint8Array, q: Uint8Array): Uint8Array => taggedHash('tsp1/pass', z, q)
 
-/** Z_0 … Z_(P-1) from Z_0 and the pass roots. */
-export function passWords(z0: Uint8Array, passRoots: readonly Uint8Array[]): Uint8Array[] {
-  const all = [z0]
-  for (const root of passRoots.slice(0, -1)) all.push(nextPass(all.at(-1)!, root))
-  return all.slice(0, passRoots.length)
+/** One word per root: the first, and each that follows from the one before and its root. */
+const following = (next: typeof nextSeed) => (first: Uint8Array, roots: readonly Uint8Array[]) => {
+  const words = [first]
+  for (const root of roots.slice(0, -1)) words.push(next(words.at(-1)!, root))
+  return words.slice(0, roots.length)
 }
+
+/** The seeds of a series with the given roots. */
+export const seriesSeeds = following(nextSeed)
+
+/** Z_0 … Z_(P-1) from Z_0 and the pass roots. */
+export const passWords = following(nextPass)

@@ -1,7 +1,7 @@
 import { equalBytes, u32le, words32 } from '../../bytes/bytes.ts'
 import { taggedHash } from '../../bytes/sha256.ts'
 import { KEPT_TILE_BYTES } from '../../params/constants.ts'
-import { fingerprintPass, fingerprintTile } from '../fingerprint.ts'
+import { fingerprintTile } from '../fingerprint.ts'
 import { leafHash, rootFrom } from '../merkle.ts'
 import {
   type Answered,
@@ -81,7 +81,7 @@ function passVerifier(answered: Answered, { fill, peerOf }: Passing): OpeningVer
   return ({ round, tile: u }, path) => {
     const tile = own.tile(u)
     const partner = other.tile(passPartner(u, words[round]!, other.total))
-    const leaf = leafHash(u, fingerprintPass(keptWords(tile), keptWords(partner), words32(words[round]!)[2]!))
+    const leaf = leafHash(u, fingerprintTile(keptWords(tile), words32(words[round]!)[2]!, keptWords(partner)))
     const passPath = path.subarray(0, path.length - fillPathBytes)
     const reached = taggedHash('tsp1/mem', u32le(round), rootFrom(leaf, u, passPath))
     if (!equalBytes(reached, passRoots[round]!)) return 'OPENING_DOES_NOT_REACH_ROOT'

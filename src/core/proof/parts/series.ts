@@ -1,7 +1,7 @@
 import { equalBytes, words32 } from '../../bytes/bytes.ts'
 import { SHORTEST_SHARE } from '../../params/constants.ts'
 import type { SeriesTask } from '../deviceTask.ts'
-import { fingerprintBound, fingerprintTile } from '../fingerprint.ts'
+import { fingerprintTile } from '../fingerprint.ts'
 import { leafHash, rootFrom } from '../merkle.ts'
 import { type PartKind, tileOf, tilesOf } from '../part.ts'
 import { partKey } from '../planPart.ts'
@@ -36,10 +36,8 @@ export function series(kind: SeriesTask['kind'], partner?: Partner) {
         const seed = seeds[round]!
         const salt = words32(seed)[3]!
         const own = tileOf(part, seed, tile, engine)
-        const leaf = partner
-          ? fingerprintBound(own, tileOf(part, seed, partner(tile, seed, tiles), engine), salt)
-          : fingerprintTile(own, salt)
-        const reached = rootFrom(leafHash(tile, leaf), tile, path)
+        const other = partner && tileOf(part, seed, partner(tile, seed, tiles), engine)
+        const reached = rootFrom(leafHash(tile, fingerprintTile(own, salt, other)), tile, path)
         return equalBytes(reached, evidence.roots[round]!) ? null : 'OPENING_DOES_NOT_REACH_ROOT'
       }
     },
