@@ -34,7 +34,7 @@ export type DeviceJudgement = Proven<Omit<StatedDevice, 'memory' | 'identity'>> 
 /** Everything that follows from the evidence. Anyone recomputes it; what is inferred says so. */
 export type Judgement = Omit<StatedJudgement, 'devices' | 'count' | 'scaling'> & {
   readonly devices: readonly DeviceJudgement[]
-  readonly count: Omit<CardCount, 'coveredBy'>
+  readonly count: CardCount
   /** Rates together over rates alone, in thousandths (§8). */
   readonly scaling: Proven | null
 }
@@ -76,9 +76,7 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
       ? (tooShort({ run, preset, rules, roundTripUs: inputs.roundTripUs }) ?? undersized(devices, preset, catalogue))
       : null)
   const isGpu = preset.secure && deviceClasses.every((deviceClass) => deviceClass === 'gpu')
-  const { coveredBy: _, ...count } = isGpu
-    ? countCards(shown.map(totalsOf), catalogue, rules)
-    : claimedOnly(run.challenge.deviceCount)
+  const count = isGpu ? countCards(shown.map(totalsOf), catalogue, rules) : claimedOnly(run.challenge.deviceCount)
   return {
     outcome: reason ? 'rejected' : 'accepted',
     reason,
@@ -205,7 +203,6 @@ const claimedOnly = (devices: number): CardCount => ({
   claimed: claimed(devices),
   least: inferred(1),
   established: false,
-  coveredBy: null,
   sentence: devices === 1 ? 'one device' : `count claimed: ${devices} devices answered in one window`,
 })
 

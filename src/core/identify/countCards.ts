@@ -14,8 +14,6 @@ export interface CardCount {
   readonly least: Inferred
   /** True only if no catalogue card covers two of the claimed devices, and no fewer cards all of them, in every part. */
   readonly established: boolean
-  /** A card that covers two of the devices, and which two. */
-  readonly coveredBy: { readonly model: string; readonly devices: readonly [number, number] } | null
   readonly sentence: string
 }
 
@@ -29,19 +27,16 @@ export function countCards(
   rules: ProtocolVersion = PROTOCOL_VERSION,
 ): CardCount {
   const count = claimed(devices.length)
-  if (count === 0)
-    return { claimed: count, least: inferred(0), established: false, coveredBy: null, sentence: 'no device answered' }
+  if (count === 0) return { claimed: count, least: inferred(0), established: false, sentence: 'no device answered' }
   const shown = devices.map(partsShown)
   if (!shown.flat().every((value) => Number.isFinite(value) && value >= 0))
     throw new RangeError('identify: every total must be a finite number, not below 0')
-  const cards = catalogue.models.map((model) => ({ id: model.id, parts: partsPossible(model, catalogue) }))
-  const coveredBy = findCover(shown, cards)
-  const total = shown.reduce(addParts)
-  const least = inferred(leastCards(total, strongest(cards.map((card) => card.parts)), count))
+  const cards = catalogue.models.map((model) => partsPossible(model, catalogue))
+  const least = inferred(leastCards(shown.reduce(addParts), strongest(cards), count))
   // Seven cards that take turns are eight devices of which no card covers two (attack 112).
-  const established = coveredBy === null && (rules === 1 || least === devices.length)
+  const established = !someCardCoversTwo(shown, cards) && (rules === 1 || least === devices.length)
   const counted = { claimed: count, least, established }
-  return { ...counted, coveredBy, sentence: describe(counted) }
+  return { ...counted, sentence: describe(counted) }
 }
 
 function describe({ claimed, least, established }: Pick<CardCount, 'claimed' | 'least' | 'established'>): string {
@@ -65,19 +60,8 @@ const partsPossible = (model: GpuModel, catalogue: Catalogue): Parts => [
 const addParts = (a: Parts, b: Parts): Parts => a.map((value, i) => value + b[i]!)
 const covers = (card: Parts, need: Parts): boolean => need.every((value, i) => value <= card[i]!)
 
-function findCover(
-  shown: readonly Parts[],
-  cards: readonly { readonly id: string; readonly parts: Parts }[],
-): CardCount['coveredBy'] {
-  for (let i = 0; i < shown.length; i++) {
-    for (let j = i + 1; j < shown.length; j++) {
-      const pair = addParts(shown[i]!, shown[j]!)
-      const card = cards.find(({ parts }) => covers(parts, pair))
-      if (card !== undefined) return { model: card.id, devices: [i, j] }
-    }
-  }
-  return null
-}
+const someCardCoversTwo = (shown: readonly Parts[], cards: readonly Parts[]): boolean =>
+  shown.some((own, i) => shown.slice(i + 1).some((other) => cards.some((card) => covers(card, addParts(own, other)))))
 
 /** Cards that no other card beats in every part: a smallest mix needs no others. */
 function strongest(cards: readonly Parts[]): readonly Parts[] {
@@ -101,15 +85,9 @@ function lowerBound(need: Parts, cards: readonly Parts[]): number {
 function someMixCovers(need: Parts, cards: readonly Parts[], from: number, count: number): boolean {
   if (need.every((value) => value <= 0)) return true
   const left = cards.slice(from)
-  if (
-    count === 0 ||
-    left.length === 0 ||
-    lowerBound(
-      need.map((value) => Math.max(0, value)),
-      left,
-    ) > count
-  )
-    return false
+  if (count === 0 || left.length === 0) return false
+  const missing = need.map((value) => Math.max(0, value))
+  if (lowerBound(missing, left) > count) return false
   const [card] = left
   const rest = need.map((value, i) => value - card![i]!)
   return someMixCovers(rest, cards, from, count - 1) || someMixCovers(need, cards, from + 1, count)

@@ -135,7 +135,7 @@ function looksLike(best: ModelFit, catalogue: Catalogue, measured: MeasuredGpu):
   const factor = Math.exp(meanRateDeviation(best))
   if (!(factor < 1) || Number.isNaN(factor)) return false
   const rates = Object.fromEntries(Object.entries(measured.rates ?? {}).map(([name, rate]) => [name, rate / factor]))
-  const { bandwidth: _, ratios: __, ...rest } = measured
+  const { bandwidth: _, ...rest } = measured
   return fitsWithin(fitModel(best.model, { ...rest, rates }, catalogue.rules))
 }
 

@@ -17,30 +17,15 @@ export const TOLERATED_EXCESS = 1.25
  * share of their own rate: two passes of 8-bit integers hold a 9-bit or 12-bit entry; sums of int8 products beyond 2^24
  * are cut into shorter ones.
  */
-const UNITS: Readonly<Record<Precision, readonly (readonly [unit: Precision, share: number])[]>> = {
-  int8: [
-    ['fp16', 1],
-    ['bf16', 1],
-    ['fp32', 1],
-  ],
-  fp8: [
-    ['int8', 1],
-    ['fp16', 1],
-    ['bf16', 1],
-    ['fp32', 1],
-  ],
-  bf16: [
-    ['fp16', 1],
-    ['int8', 0.5],
-    ['fp32', 1],
-  ],
-  fp16: [
-    ['bf16', 0.5],
-    ['int8', 0.5],
-    ['fp32', 1],
-  ],
-  fp32: [],
+const UNITS: Readonly<Record<Precision, Readonly<Partial<Record<Precision, number>>>>> = {
+  int8: { fp16: 1, bf16: 1, fp32: 1 },
+  fp8: { int8: 1, fp16: 1, bf16: 1, fp32: 1 },
+  bf16: { fp16: 1, int8: 0.5, fp32: 1 },
+  fp16: { bf16: 0.5, int8: 0.5, fp32: 1 },
+  fp32: {},
 }
+
+const otherUnits = (precision: Precision) => Object.entries(UNITS[precision]) as [Precision, number][]
 
 /** Expected rate of the problem on the unit made for it, or null where the catalogue holds no figure. */
 export function expectedRate(model: GpuModel, precision: Precision, rules: CatalogueRules): Expected | null {
@@ -58,17 +43,19 @@ export function copyBandwidth(model: GpuModel, rules: CatalogueRules): number | 
 
 /** Expected rates of the same problem on other units of the card, fastest first. */
 export function posedRates(model: GpuModel, precision: Precision, rules: CatalogueRules): readonly Expected[] {
-  const found = UNITS[precision].flatMap(([unit, share]) => {
+  const found = otherUnits(precision).flatMap(([unit, share]) => {
     const expected = expectedRate(model, unit, rules)
-    return expected === null ? [] : [scaled(expected, share)]
+    if (expected === null) return []
+    const { low, centre, high, basis } = expected
+    return [{ low: low * share, centre: centre * share, high: high * share, basis }]
   })
   return found.sort((a, b) => b.centre - a.centre)
 }
 
 /** The most the card could show in this problem by any known way, before the tolerated excess; null if none is known. */
 export function rateCeiling(model: GpuModel, precision: Precision, rules: CatalogueRules): number | null {
-  const highs = [...highsOf(model, precision, rules)]
-  for (const [unit, share] of UNITS[precision]) for (const high of highsOf(model, unit, rules)) highs.push(high * share)
+  const ways = [[precision, 1] as const, ...otherUnits(precision)]
+  const highs = ways.flatMap(([unit, share]) => highsOf(model, unit, rules).map((high) => high * share))
   return highs.length === 0 ? null : Math.max(...highs)
 }
 
@@ -95,13 +82,4 @@ function expectedOf(figures: readonly PublishedFigure[], fractions: Fractions): 
   const high = Math.max(...values) * fractions[basis].high
   const floor = Math.max(0, ...figures.filter((figure) => figure.atLeast === true).map((figure) => figure.value))
   return { low, centre: Math.max(Math.sqrt(low * high), floor), high: Math.max(high, floor), basis }
-}
-
-function scaled(expected: Expected, share: number): Expected {
-  return {
-    low: expected.low * share,
-    centre: expected.centre * share,
-    high: expected.high * share,
-    basis: expected.basis,
-  }
 }

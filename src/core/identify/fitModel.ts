@@ -1,8 +1,8 @@
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import type { CatalogueRules, GpuModel } from './catalogue.ts'
-import { type Expected, expectedRate, TOLERATED_EXCESS } from './expected.ts'
+import { type Expected, TOLERATED_EXCESS } from './expected.ts'
 import type { MeasuredGpu } from './measured.ts'
-import { type PreparedModel, prepareModel } from './prepareModel.ts'
+import { type PreparedModel, prepareModel, type RateWay } from './prepareModel.ts'
 import { type RuledOut, ruleOut } from './ruleOut.ts'
 
 export interface ModelFit {
@@ -45,7 +45,9 @@ const LN_TAU = Math.log(2 * Math.PI)
 /** How well a measurement fits one model: log-normal, with one part shared by all rates so that ratios count fully. */
 export function fitModel(model: GpuModel, measured: MeasuredGpu, rules: CatalogueRules): ModelFit {
   const prepared = prepareModel(model, rules)
-  const { terms, unexplained } = termsOf({ model, prepared, measured, rules })
+  const compared = compare(model, prepared, measured)
+  const terms = compared.filter((term) => term !== null)
+  const unexplained = compared.length - terms.length
   const { distance, logDeterminant } = mahalanobis(terms)
   const surcharge = terms.reduce((sum, term) => sum + term.surcharge, declinedInVain(prepared, measured))
   const total = distance + surcharge + unexplained
@@ -63,98 +65,51 @@ export function fitModel(model: GpuModel, measured: MeasuredGpu, rules: Catalogu
 export const deviationsOf = (fit: ModelFit): Readonly<Record<string, number>> =>
   Object.fromEntries(fit.terms.map((term) => [term.name, term.deviation]))
 
-interface FitQuestion {
-  readonly model: GpuModel
-  readonly prepared: PreparedModel
-  readonly measured: MeasuredGpu
-  readonly rules: CatalogueRules
+/** Value by value; null where the catalogue says nothing of it for this model, which neither fits nor rules out. */
+function compare(
+  model: GpuModel,
+  { ways, bandwidth: expected }: PreparedModel,
+  { rates = {}, bandwidth, memoryBytes }: MeasuredGpu,
+): (FitTerm | null)[] {
+  const shown = PRECISION_NAMES.filter((name) => rates[name] !== undefined)
+  const anchored = shown.some((name) => !FORGEABLE.includes(name))
+  return [
+    ...shown.map((name) => rateTerm(name, rates[name]!, ways[name], anchored)),
+    ...(bandwidth === undefined ? [] : [expected && bandwidthTerm(expected, bandwidth)]),
+    ...(memoryBytes === undefined ? [] : [memoryTerm(model, memoryBytes)]),
+  ]
 }
 
-/** `unexplained` counts values of which the catalogue says nothing for this model: they neither fit nor rule out. */
-function termsOf({ model, prepared, measured, rules }: FitQuestion) {
-  const terms: FitTerm[] = []
-  let unexplained = 0
-  const add = (term: FitTerm | null) => {
-    if (term === null) unexplained++
-    else terms.push(term)
-  }
-  const rates = measured.rates ?? {}
-  const anchored = PRECISION_NAMES.some((name) => rates[name] !== undefined && !FORGEABLE.includes(name))
-  for (const name of PRECISION_NAMES) {
-    const rate = rates[name]
-    if (rate !== undefined) add(rateTerm({ prepared, name, rate, anchored }))
-  }
-  for (const ratio of measured.ratios ?? []) {
-    if (rates[ratio.of] !== undefined && rates[ratio.to] !== undefined) continue
-    add(ratioTerm(model, ratio, rules))
-  }
-  if (measured.bandwidth !== undefined) add(bandwidthTerm(prepared, measured.bandwidth))
-  if (measured.memoryBytes !== undefined) add(memoryTerm(model, measured.memoryBytes))
-  return { terms, unexplained }
-}
-
-function declinedInVain(prepared: PreparedModel, measured: MeasuredGpu): number {
-  const declined = measured.declined ?? []
-  return SURCHARGE_DECLINED * declined.filter((name) => prepared.own.has(name)).length
-}
-
-interface RateQuestion {
-  readonly prepared: PreparedModel
-  readonly name: Precision
-  readonly rate: number
-  readonly anchored: boolean
-}
+const declinedInVain = ({ own }: PreparedModel, { declined = [] }: MeasuredGpu): number =>
+  SURCHARGE_DECLINED * declined.filter((name) => own.has(name)).length
 
 /** The cheapest explanation of a rate: the unit made for the problem, or a faster one posing as it. */
-function rateTerm({ prepared, name, rate, anchored }: RateQuestion): FitTerm | null {
-  let best: FitTerm | null = null
-  for (const { expected, surcharge } of prepared.ways[name]) {
-    const term = rateAgainst({ name, rate, expected, anchored, surcharge })
-    if (best === null || cost(term) < cost(best)) best = term
-  }
-  return best
+function rateTerm(name: Precision, rate: number, ways: readonly RateWay[], anchored: boolean): FitTerm | null {
+  const terms = ways.map(({ expected, surcharge }): FitTerm => {
+    // Unanchored rates must tie exactly, so that the slower card is named: no basis may count for more than another.
+    const sigma = SIGMA[anchored ? expected.basis : 'datasheet']
+    const deviation = Math.log(rate / expected.centre)
+    const isExcess = deviation > 0 && FORGEABLE.includes(name)
+    return {
+      name,
+      deviation: isExcess ? lessened(deviation, sigma, anchored) : deviation,
+      sigma,
+      surcharge,
+      shared: true,
+    }
+  })
+  return terms.reduce<FitTerm | null>((best, term) => (best && cost(best) <= cost(term) ? best : term), null)
 }
 
-interface RateWay {
-  readonly name: Precision
-  readonly rate: number
-  readonly expected: Expected
-  readonly anchored: boolean
-  readonly surcharge: number
-}
-
-function rateAgainst({ name, rate, expected, anchored, surcharge }: RateWay): FitTerm {
-  const deviation = Math.log(rate / expected.centre)
-  // Unanchored rates must tie exactly, so that the slower card is named: no basis may count for more than another.
-  const sigma = SIGMA[anchored ? expected.basis : 'datasheet']
-  const excess = deviation > 0 && FORGEABLE.includes(name)
-  if (!excess) return { name, deviation, sigma, surcharge, shared: true }
-  // Without a rate that cannot be forged, an excess must not speak for a better card at all (§2).
-  if (!anchored) return { name, deviation: pastTolerance(deviation), sigma, surcharge, shared: true }
-  return { name, deviation: deviation * (sigma / Math.log(TOLERATED_EXCESS)), sigma, surcharge, shared: true }
-}
-
-const pastTolerance = (deviation: number): number => Math.max(0, deviation - Math.log(TOLERATED_EXCESS))
+/** Without a rate that cannot be forged, an excess must not speak for a better card at all (§2). */
+const lessened = (excess: number, sigma: number, anchored: boolean): number =>
+  anchored ? excess * (sigma / Math.log(TOLERATED_EXCESS)) : Math.max(0, excess - Math.log(TOLERATED_EXCESS))
 
 const cost = (term: FitTerm): number => (term.deviation / term.sigma) ** 2 + term.surcharge
 
-function ratioTerm(
-  model: GpuModel,
-  ratio: { readonly of: Precision; readonly to: Precision; readonly value: number },
-  rules: CatalogueRules,
-): FitTerm | null {
-  const of = expectedRate(model, ratio.of, rules)
-  const to = expectedRate(model, ratio.to, rules)
-  if (of === null || to === null) return null
-  const deviation = Math.log((ratio.value * to.centre) / of.centre)
-  const sigma = Math.hypot(SIGMA[of.basis], SIGMA[to.basis])
-  return { name: `${ratio.of}/${ratio.to}`, deviation, sigma, surcharge: 0, shared: false }
-}
-
-function bandwidthTerm({ bandwidth: expected }: PreparedModel, bandwidth: number): FitTerm | null {
-  if (expected === null) return null
-  const deviation = Math.log(bandwidth / expected.centre)
-  return { name: 'bandwidth', deviation, sigma: SIGMA_BANDWIDTH[expected.basis], surcharge: 0, shared: false }
+function bandwidthTerm({ centre, basis }: Expected, bandwidth: number): FitTerm {
+  const deviation = Math.log(bandwidth / centre)
+  return { name: 'bandwidth', deviation, sigma: SIGMA_BANDWIDTH[basis], surcharge: 0, shared: false }
 }
 
 /** One-sided: memory already in use makes the held share smaller; nothing makes it larger. */

@@ -1,12 +1,6 @@
 import type { Precision } from '../params/precision.ts'
 import type { Proven } from '../params/provenance.ts'
 
-export interface RateRatio {
-  readonly of: Precision
-  readonly to: Precision
-  readonly value: number
-}
-
 /** What a run proved of one device. Nothing claimed compiles here. */
 export type MeasuredGpu = Proven<{
   /** Which kind of challenge was run (§4.0); a CPU is never identified as a GPU. Left out means a GPU challenge. */
@@ -15,8 +9,6 @@ export type MeasuredGpu = Proven<{
   readonly rates?: Readonly<Partial<Record<Precision, number>>>
   /** Problems the device said it cannot run; leave out those that were merely not asked. */
   readonly declined?: readonly Precision[]
-  /** Ratios between problems, used where one of the two rates is not known by itself. */
-  readonly ratios?: readonly RateRatio[]
   /** Capacity held (§7). */
   readonly memoryBytes?: number
   /** Bytes a second of the timed passes (§7). */
@@ -36,13 +28,11 @@ export type MeasuredGpu = Proven<{
  * no measurement at all (negative, infinite, not a number), which is a fault of the caller.
  */
 export function cleanMeasured(measured: MeasuredGpu): MeasuredGpu {
-  const { rates, ratios, memoryBytes, bandwidth, bindRate, ...rest } = measured
+  const { rates, memoryBytes, bandwidth, bindRate, ...rest } = measured
   const shown = Object.entries(rates ?? {}).filter(([, rate]) => isShown(rate))
-  const related = (ratios ?? []).filter((ratio) => isShown(ratio.value))
   return {
     ...rest,
     ...(shown.length > 0 ? { rates: Object.fromEntries(shown) } : {}),
-    ...(related.length > 0 ? { ratios: related } : {}),
     ...(isShown(memoryBytes) ? { memoryBytes } : {}),
     ...(isShown(bandwidth) ? { bandwidth } : {}),
     ...(isShown(bindRate) ? { bindRate } : {}),
@@ -50,10 +40,9 @@ export function cleanMeasured(measured: MeasuredGpu): MeasuredGpu {
 }
 
 /** Which values of a clean measurement there are. */
-export function measuredNames({ rates, ratios, memoryBytes, bandwidth }: MeasuredGpu): readonly string[] {
+export function measuredNames({ rates, memoryBytes, bandwidth }: MeasuredGpu): readonly string[] {
   return [
     ...Object.keys(rates ?? {}),
-    ...(ratios ?? []).map((ratio) => `${ratio.of}/${ratio.to}`),
     ...(memoryBytes === undefined ? [] : ['memory']),
     ...(bandwidth === undefined ? [] : ['bandwidth']),
   ]

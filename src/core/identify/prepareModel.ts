@@ -25,16 +25,9 @@ const SURCHARGE_OTHER_UNIT = 2
 const known = new WeakMap<CatalogueRules, WeakMap<GpuModel, PreparedModel>>()
 
 export function prepareModel(model: GpuModel, rules: CatalogueRules): PreparedModel {
-  let ofRules = known.get(rules)
-  if (ofRules === undefined) {
-    ofRules = new WeakMap()
-    known.set(rules, ofRules)
-  }
-  let prepared = ofRules.get(model)
-  if (prepared === undefined) {
-    prepared = prepare(model, rules)
-    ofRules.set(model, prepared)
-  }
+  const ofRules = known.get(rules) ?? new WeakMap<GpuModel, PreparedModel>()
+  const prepared = ofRules.get(model) ?? prepare(model, rules)
+  known.set(rules, ofRules.set(model, prepared))
   return prepared
 }
 
