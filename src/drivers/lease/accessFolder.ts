@@ -1,12 +1,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { lastWords } from '../../core/bytes/lastWords.ts'
 import type { Lease } from '../../core/lease/leaseBook.ts'
 import type { AccessDetails } from '../../core/lease/leaseMessages.ts'
 import type { BoxAccess } from '../../ports/leases.ts'
+import { readIfThere, wholeLines } from '../system/writeAside.ts'
 import { fault } from './faults.ts'
 import { WATCHDOG } from './leaseScripts.ts'
 
@@ -93,14 +94,10 @@ export function keyLine({ id, expiresAtMs, sshKey }: Lease, command?: string): s
 /** Adds one line to authorized_keys: the old file or the new one, never half of it, with the old one's owner and mode. */
 export async function addKeyLine(path: string, line: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const before = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
+  const before = await readIfThere(path)
   const old = before === '' ? null : await stat(path)
   const aside = `${path}.touchstone`
-  const kept = before === '' || before.endsWith('\n') ? before : `${before}\n`
-  await writeFile(aside, `${kept}${line}\n`, { mode: 0o600 })
+  await writeFile(aside, `${wholeLines(before)}${line}\n`, { mode: 0o600 })
   if (old !== null) {
     await chmod(aside, old.mode & 0o777)
     await chown(aside, old.uid, old.gid)

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { MessageChannel } from '../../ports/leases.ts'
 import { dialWs, MESSAGES, wsChannel } from '../system/wsChannel.ts'
 
@@ -29,20 +30,7 @@ export async function dialOut(
     } catch {
       // The validator is away: it will be there again.
     }
-    await pause(wait, signal)
+    await delay(wait, undefined, { signal }).catch(() => {})
     wait = Math.min(2 * wait, LONGEST_WAIT_MS)
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const done = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-  })
 }

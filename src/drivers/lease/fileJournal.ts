@@ -1,8 +1,7 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { z } from 'zod'
 import type { LeaseBook } from '../../core/lease/leaseBook.ts'
 import type { LeaseJournal } from '../../ports/leases.ts'
+import { readIfThere, writeAside } from '../system/writeAside.ts'
 import { fault } from './faults.ts'
 
 const bookSchema = z.strictObject({
@@ -22,27 +21,8 @@ const bookSchema = z.strictObject({
 /** The book of leases in one file: written aside, forced to disk, renamed, and the rename forced to disk too. */
 export function fileJournal(path: string): LeaseJournal {
   return {
-    read: async () => {
-      const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return '{"leases":[]}'
-        throw error
-      })
-      return parseBook(path, text)
-    },
-    write: async (book) => {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-      const aside = `${path}.new`
-      const file = await open(aside, 'w', 0o600)
-      try {
-        await file.writeFile(JSON.stringify(book))
-        await file.datasync()
-      } finally {
-        await file.close()
-      }
-      await rename(aside, path)
-      const folder = await open(dirname(path), 'r')
-      await folder.sync().finally(() => folder.close())
-    },
+    read: async () => parseBook(path, await readIfThere(path, '{"leases":[]}')),
+    write: async (book) => writeAside(path, JSON.stringify(book), { mode: 0o600, flush: true }),
   }
 }
 

@@ -1,5 +1,5 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { writeAside } from '../system/writeAside.ts'
 import { fault } from './faults.ts'
 
 /**
@@ -26,14 +26,6 @@ export async function nextUid(file: string, nowMs = Date.now()): Promise<number>
   const kept = /^[0-9]{10}\n$/.test(text) ? Number(text) : 0
   const uid = Math.max(floor, kept)
   if (uid >= PAST_UIDS) throw fault('USER_IDS_USED_UP', { file, first: FIRST_UID })
-  await mkdir(dirname(file), { recursive: true, mode: 0o755 })
-  const handle = await open(`${file}.new`, 'w', 0o600)
-  try {
-    await handle.writeFile(`${uid + 1}\n`)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(`${file}.new`, file)
+  writeAside(file, `${uid + 1}\n`, { mode: 0o600, flush: true })
   return uid
 }

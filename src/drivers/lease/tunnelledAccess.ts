@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createWebSocketStream } from 'ws'
 import type { BoxAccess } from '../../ports/leases.ts'
 import { dialWs, TUNNEL } from '../system/wsChannel.ts'
 
 const REDIAL_MS = 500
-const KEEP_OPEN = 1
 
 /**
  * For a box behind NAT: while a lease is open, one connection to the validator stands ready and is joined to our own SSH
@@ -22,7 +22,7 @@ export function tunnelledAccess(
       const token = randomBytes(32).toString('hex')
       const stop = new AbortController()
       running.set(lease.id, stop)
-      for (let i = 0; i < KEEP_OPEN; i++) void keepTunnel(url, sshPort, token, stop.signal)
+      void keepTunnel(url, sshPort, token, stop.signal)
       return { ...details, tunnel: token }
     },
     close: async (id) => {
@@ -36,7 +36,7 @@ export function tunnelledAccess(
 async function keepTunnel(url: string, sshPort: number, token: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await oneTunnel(url, sshPort, token, signal).catch(() => {})
-    if (!signal.aborted) await new Promise((resolve) => setTimeout(resolve, REDIAL_MS))
+    await delay(REDIAL_MS, undefined, { signal }).catch(() => {})
   }
 }
 

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
+import { codeOf } from '../system/codeOf.ts'
 import { fault } from './faults.ts'
-import { codeOf } from './sql.ts'
 
 export interface Backup {
   readonly file: string

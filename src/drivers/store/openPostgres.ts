@@ -1,8 +1,9 @@
 import postgres from 'postgres'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
+import { codeOf } from '../system/codeOf.ts'
 import { fault } from './faults.ts'
-import { codeOf, type Database, PARSERS, type Statement } from './sql.ts'
+import { type Database, PARSERS, type Statement } from './sql.ts'
 import { storeFrom } from './storeFrom.ts'
 
 export interface PostgresOptions {

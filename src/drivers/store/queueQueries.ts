@@ -1,6 +1,7 @@
 import type { BoxRecord, FleetRound, QueueState, Store, TakenJob, TakeRequest } from '../../ports/store.ts'
+import { codeOf } from '../system/codeOf.ts'
 import { BOX } from './boxQueries.ts'
-import { codeOf, type Database, json, pageOf, type Statement, sql } from './sql.ts'
+import { type Database, json, pageOf, type Statement, sql } from './sql.ts'
 
 /**
  * Rounds and the queue of jobs. Instants are the database's own. One that lies more than a minute in the future was

@@ -1,9 +1,10 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { ProviderSpec, ResultRecord, ResultSummary, Store } from '../../ports/store.ts'
+import { codeOf } from '../system/codeOf.ts'
 import { fault } from './faults.ts'
 import { finishJob } from './finishJob.ts'
-import { codeOf, type Database, pageOf, sql, words } from './sql.ts'
+import { type Database, pageOf, sql, words } from './sql.ts'
 
 const decompress = promisify(gunzip)
 

@@ -43,6 +43,3 @@ export function pageOf<T>(rows: readonly T[], limit: number, nameOf: (last: T) =
   const items = rows.slice(0, limit)
   return { items, next: rows.length > limit ? String(nameOf(items.at(-1)!)) : null }
 }
-
-/** The code by which PostgreSQL or the system names an error; empty where it has none. */
-export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { TouchstoneError } from '../../ports/errors.ts'
 import type { ReadableFile, WritableFile } from '../../ports/fileAccess.ts'
 import { fault } from './faults.ts'
+import { asideOf } from './writeAside.ts'
 
 export async function openReadable(path: string): Promise<ReadableFile> {
   const handle = await open(path, 'r').catch((cause: Error) => {
@@ -27,7 +27,7 @@ export async function openReadable(path: string): Promise<ReadableFile> {
 
 /** Written beside its place and renamed onto it by `commit`. */
 export async function createWritable(path: string): Promise<WritableFile> {
-  const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.part`
+  const aside = asideOf(path)
   await mkdir(dirname(path), { recursive: true })
   const handle = await open(aside, 'wx')
   let committed = false

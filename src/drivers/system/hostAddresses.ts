@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { inTime } from './inTime.ts'
 
 const LOOKUP_MS = 10_000
 
@@ -10,13 +11,8 @@ export const plainAddress = (address: string): string =>
 
 /** Every numeric address of a host, or none where its name does not resolve in time. */
 export async function addressesOf(host: string): Promise<readonly string[]> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never[]>((resolve) => {
-    timer = setTimeout(() => resolve([]), LOOKUP_MS)
-  })
-  const found = lookup(host, { all: true }).catch(() => [])
-  const all = await Promise.race([found, late]).finally(() => clearTimeout(timer))
-  return [...new Set(all.map(({ address }) => plainAddress(address)))]
+  const found = await inTime(lookup(host, { all: true }), LOOKUP_MS, () => []).catch(() => [])
+  return [...new Set(found.map(({ address }) => plainAddress(address)))]
 }
 
 /** Networks as `10.0.0.0/8`. A bad one throws. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import { serve } from '@hono/node-server'
+import { codeOf } from './codeOf.ts'
 import { fault } from './faults.ts'
 import { keepDoor } from './keepDoor.ts'
 
@@ -55,10 +56,7 @@ export function cannotListen(
   asked: { readonly host: string; readonly port: number; readonly part: string; readonly setting: string },
   cause: unknown,
 ) {
-  const code = String((cause as { code?: unknown }).code ?? 'unknown')
-  return fault(
-    'CANNOT_LISTEN',
-    { ...asked, why: code === 'EADDRINUSE' ? 'another program uses the port' : code },
-    cause,
-  )
+  const code = codeOf(cause) || 'unknown'
+  const why = code === 'EADDRINUSE' ? 'another program uses the port' : code
+  return fault('CANNOT_LISTEN', { ...asked, why }, cause)
 }

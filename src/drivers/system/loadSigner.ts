@@ -13,7 +13,7 @@ export function loadSigner(home: string, name: string, randomness: Randomness): 
   const kept = readKey(path)
   if (kept) return nativeSigner(kept)
   const aside = `${path}.${toHex(randomness.bytes(4))}`
-  writeAside(aside, `${toHex(randomness.bytes(32))}\n`, 0o600)
+  writeAside(aside, `${toHex(randomness.bytes(32))}\n`, { mode: 0o600 })
   try {
     // A link never replaces: of two programs that start together one key wins, and both read that one.
     linkSync(aside, path)

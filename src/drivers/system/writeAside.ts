@@ -1,21 +1,58 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { TouchstoneError } from '../../ports/errors.ts'
+import { codeOf } from './codeOf.ts'
 import { fault } from './faults.ts'
 
-/** A file is there whole or not at all: written beside its place, then renamed onto it. */
-export function writeAside(path: string, content: string | Uint8Array, mode = 0o644): void {
-  const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}.part`
+/** A name beside a file, for what is renamed onto it when it is whole. */
+export const asideOf = (path: string): string => `${path}.${process.pid}.${randomBytes(4).toString('hex')}.part`
+
+/** A file is there whole or not at all: written beside its place, then renamed onto it. `flush`: on disk on return. */
+export function writeAside(path: string, content: string | Uint8Array, { mode = 0o644, flush = false } = {}): void {
+  const aside = asideOf(path)
   try {
     makeFolder(dirname(path))
-    writeFileSync(aside, content, { mode, flag: 'wx' })
+    writeFileSync(aside, content, { mode, flag: 'wx', flush })
     renameSync(aside, path)
+    if (flush) flushFolder(dirname(path))
   } catch (error) {
     rmSync(aside, { force: true })
     throw notWritable(path, error)
   }
 }
+
+function flushFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
+
+/** What a file holds, or what stands for a file that is not there. */
+export const readIfThere = (path: string, otherwise = ''): Promise<string> =>
+  readFile(path, 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return otherwise
+    throw error
+  })
+
+/** So that a line may follow: a text whose last line was left open gets its end. */
+export const wholeLines = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)
 
 /** Folder by folder: Node's own recursive mkdir never returns where a parent can hold nothing, as in /proc. */
 export function makeFolder(path: string): void {
@@ -40,7 +77,4 @@ export function ensureWritable(path: string): void {
 }
 
 const notWritable = (path: string, cause: unknown): TouchstoneError =>
-  fault('NOT_WRITABLE', { path, why: codeOf(cause) }, cause)
-
-const codeOf = (cause: unknown): string =>
-  cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown reason'
+  fault('NOT_WRITABLE', { path, why: codeOf(cause) || 'unknown reason' }, cause)

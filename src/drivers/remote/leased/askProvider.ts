@@ -2,6 +2,7 @@ import type { Signer } from '../../../core/bytes/ed25519.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
 import { decodeAnswer, encodeAsk, type LeaseAnswerMessage, type LeaseAsk } from '../../../core/lease/leaseMessages.ts'
 import type { MessageChannel } from '../../../ports/leases.ts'
+import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
 
 /** One provider and the channel to it, whoever dialled. */
@@ -25,10 +26,14 @@ export async function askProvider(
 ): Promise<LeaseAnswerMessage> {
   signal.throwIfAborted()
   await channel.send(encodeAsk(message, signer))
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
+  const endMs = performance.now() + limitMs
+  const late = () => {
+    throw fault('PROVIDER_SILENT', { limitMs })
+  }
   const reader = channel.messages[Symbol.asyncIterator]()
   for (;;) {
-    const next = await raceAbort(reader.next(), limit, signal, limitMs).catch((error: unknown) => {
+    const leftMs = Math.max(1, endMs - performance.now())
+    const next = await inTime(reader.next(), leftMs, late, signal).catch((error: unknown) => {
       // An answer that comes after all would be taken for that of the next question.
       channel.close()
       throw error
@@ -53,19 +58,4 @@ function readAnswer(bytes: Uint8Array, key: string, signer: Signer): LeaseAnswer
 function belongsTo(answer: LeaseAnswerMessage, ask: LeaseAsk): boolean {
   if (ask.kind === 'liveness') return answer.kind === 'alive' ? answer.nonce === ask.nonce : answer.kind === 'refused'
   return 'id' in answer && answer.id === ask.id
-}
-
-async function raceAbort<T>(promise: Promise<T>, limit: AbortSignal, caller: AbortSignal, limitMs: number): Promise<T> {
-  let stop = (): void => {}
-  const aborted = new Promise<never>((_, reject) => {
-    const onAbort = (): void => reject(caller.aborted ? caller.reason : fault('PROVIDER_SILENT', { limitMs }))
-    if (limit.aborted) return onAbort()
-    limit.addEventListener('abort', onAbort, { once: true })
-    stop = () => limit.removeEventListener('abort', onAbort)
-  })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    stop()
-  }
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { constants } from 'node:os'
 import { lastWords } from '../../../core/bytes/lastWords.ts'
 import type { ProverEnd, ProverProcess, RemoteBox } from '../../../ports/remoteBox.ts'
+import { inTime } from '../../system/inTime.ts'
 import { keepLastWords } from '../keepLastWords.ts'
 
 export interface LocalBoxOptions {
@@ -68,16 +69,12 @@ function endOf(child: ChildProcess): Promise<ProverEnd> {
   const said = child.stderr ? keepLastWords(child.stderr) : () => ''
   const heard = new Promise((resolve) => (child.stderr ? child.stderr.once('close', resolve) : resolve(null)))
   return new Promise((resolve) => {
-    child.once('exit', (code, signal) => {
+    child.once('exit', async (code, signal) => {
       // At once, while no other process can have got the group's number: what the prover started ends with it.
       killGroup(child)
-      const finish = () => resolve({ code: code ?? 128 + constants.signals[signal!], lost: false, said: said() })
       // Somebody who has left the group may hold its standard error open for ever.
-      const timer = setTimeout(finish, LAST_WORDS_MS)
-      void heard.then(() => {
-        clearTimeout(timer)
-        finish()
-      })
+      await inTime(heard, LAST_WORDS_MS, () => {})
+      resolve({ code: code ?? 128 + constants.signals[signal!], lost: false, said: said() })
     })
     child.once('error', (error) => resolve({ code: null, lost: false, said: lastWords(error.message) }))
   })
@@ -98,9 +95,8 @@ async function write(child: ChildProcess, bytes: Uint8Array): Promise<void> {
 
 async function stopChild(child: ChildProcess, ended: Promise<unknown>, graceMs: number): Promise<void> {
   child.stdin!.end()
-  const timer = setTimeout(() => killGroup(child), graceMs)
+  await inTime(ended, graceMs, () => killGroup(child))
   await ended
-  clearTimeout(timer)
   child.stdout!.destroy()
   child.stderr?.destroy()
 }

@@ -1,4 +1,5 @@
 import type { ProverProcess, ProverRelease, RemoteBox } from '../../../ports/remoteBox.ts'
+import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
 import { readRelease } from '../readRelease.ts'
 import { installRelease } from './installRelease.ts'
@@ -38,9 +39,9 @@ export async function connectSsh(address: string, options: SshBoxOptions, signal
 
 class SshBox implements RemoteBox {
   readonly address: string
+  readonly access: Record<string, string>
   readonly #session: SshSession
   readonly #options: SshBoxOptions
-  readonly #access: Record<string, string>
   readonly #provers = new Set<ProverProcess>()
   #workspace: Workspace | null = null
   #installed: { readonly release: ProverRelease; readonly folder: string } | null = null
@@ -51,7 +52,7 @@ class SshBox implements RemoteBox {
     this.#session = session
     this.#options = options
     this.address = session.address
-    this.#access = {
+    this.access = {
       way: 'ssh',
       account: user,
       hostKey: session.hostKey.fingerprint,
@@ -59,23 +60,18 @@ class SshBox implements RemoteBox {
     }
   }
 
-  get access(): Readonly<Record<string, string>> {
-    return this.#access
-  }
-
   async install(signal: AbortSignal): Promise<void> {
     if (this.#installed !== null) return
-    const { keep } = this.#options
+    const { keep, flavours } = this.#options
     this.#workspace ??= await openWorkspace(this.#session, keep, signal)
-    const flavour = chooseFlavour(this.#options.flavours, this.#workspace)
+    const flavour = chooseFlavour(flavours, this.#workspace)
     if (flavour === null) throw fault('NO_PROVER_FOR_BOX', { address: this.address, machine: this.#workspace.machine })
     const release = await readRelease(flavour.directory)
     const plan = { session: this.#session, workspace: this.#workspace, release, keep }
     const { folder, uploadedBytes } = await installRelease(plan, signal)
     this.#installed = { release, folder }
-    this.#access.node = flavour.carriesNode ? 'carried by the release' : this.#workspace.nodeVersion
-    this.#access.release = release.id
-    this.#access.uploadedBytes = String(uploadedBytes)
+    const node = flavour.carriesNode ? 'carried by the release' : this.#workspace.nodeVersion
+    Object.assign(this.access, { node, release: release.id, uploadedBytes: String(uploadedBytes) })
   }
 
   async start(signal: AbortSignal): Promise<ProverProcess> {
@@ -84,21 +80,10 @@ class SshBox implements RemoteBox {
     const [program = '', ...rest] = release.command
     // A program that is part of the release is started from there; any other (the box's own Node) is looked up by the box.
     const own = release.files.some((file) => file.path === program)
-    const command = [own ? `./${program}` : program, ...rest, ...(this.#options.proverArguments ?? [])]
-    const number = this.#started++
-    const { graceMs } = this.#options
-    const prover = await startProver(
-      {
-        session: this.#session,
-        workspace: this.#workspace!,
-        number,
-        folder,
-        command,
-        keep: this.#options.keep,
-        graceMs,
-      },
-      signal,
-    )
+    const { proverArguments = [], keep, graceMs } = this.#options
+    const command = [own ? `./${program}` : program, ...rest, ...proverArguments]
+    const place = { session: this.#session, workspace: this.#workspace!, number: this.#started++ }
+    const prover = await startProver({ ...place, folder, command, keep, graceMs }, signal)
     this.#provers.add(prover)
     void prover.ended.then(() => this.#provers.delete(prover))
     return prover
@@ -115,9 +100,7 @@ class SshBox implements RemoteBox {
       await this.#workspace?.close()
     }
     this.#session.close()
-    const timer = setTimeout(() => this.#session.abort(), GOODBYE_MS)
-    await this.#session.gone
-    clearTimeout(timer)
+    await inTime(this.#session.gone, GOODBYE_MS, () => this.#session.abort())
   }
 }
 

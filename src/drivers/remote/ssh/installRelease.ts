@@ -6,13 +6,12 @@ import { printable } from '../../../core/bytes/printable.ts'
 import type { ProverRelease } from '../../../ports/remoteBox.ts'
 import { fault } from '../faults.ts'
 import { HASH_FILES, RECEIVE_FILE } from './boxScripts.ts'
-import { runOnBox, within } from './runOnBox.ts'
+import { runOnBox } from './runOnBox.ts'
 import type { SshSession } from './sshSession.ts'
 import type { Workspace } from './workspace.ts'
 
 const HASH_LIMIT_MS = 120_000
 const UPLOAD_LIMIT_MS = 600_000
-const MOVE_LIMIT_MS = 30_000
 /** Folders, inodes and rounding up, over the bytes of the files. */
 const DISK_SLACK_BYTES = 1024 * 1024
 
@@ -45,7 +44,7 @@ export async function installRelease(
     if (wrong !== null) throw fault('PROVER_HASH_MISMATCH', { address: session.address, ...wrong })
     if (!keep || sftp === null) return { folder, uploadedBytes }
     const moving = moveIntoCache(sftp, folder, cached, `${workspace.folder}/replaced`)
-    await within(session, moving, 'keeping the prover', MOVE_LIMIT_MS, signal)
+    await session.within(moving, 'keeping the prover', signal)
     return { folder: cached, uploadedBytes }
   } finally {
     sftp?.end()
@@ -55,7 +54,7 @@ export async function installRelease(
 /** Null where the server has no SFTP, as in a container or on a small server; commands will do then, without a cache. */
 async function openSftp(session: SshSession, signal: AbortSignal): Promise<SFTPWrapper | null> {
   try {
-    return await within(session, session.sftp('opening SFTP'), 'opening SFTP', 30_000, signal)
+    return await session.sftp('opening SFTP', signal)
   } catch (error) {
     if (fault.is(error, 'BOX_REFUSED')) return null
     throw error
@@ -118,7 +117,7 @@ function hashOverSftp(
     stream.once('error', () => resolve('missing'))
     stream.once('end', () => resolve(hash.digest('hex')))
   })
-  return within(session, hashed, 'reading the prover back', HASH_LIMIT_MS, signal)
+  return session.within(hashed, 'reading the prover back', signal, HASH_LIMIT_MS)
 }
 
 interface UploadPlan {
@@ -130,14 +129,10 @@ interface UploadPlan {
 }
 
 async function upload({ session, sftp, release, files, folder }: UploadPlan, signal: AbortSignal): Promise<void> {
-  const during = 'uploading the prover'
   const one = (path: string, act: (done: (error?: Error | null) => void) => void): Promise<void> => {
-    const done = new Promise<void>((resolve, reject) =>
-      act((error) =>
-        error ? reject(fault('BOX_UPLOAD_FAILED', { address: session.address, path }, error)) : resolve(),
-      ),
-    )
-    return within(session, done, during, UPLOAD_LIMIT_MS, signal)
+    const failed = (error: Error) => fault('BOX_UPLOAD_FAILED', { address: session.address, path }, error)
+    const done = new Promise<void>((resolve, reject) => act((error) => (error ? reject(failed(error)) : resolve())))
+    return session.within(done, 'uploading the prover', signal, UPLOAD_LIMIT_MS)
   }
   for (const path of foldersOf(files)) await one(path, (done) => sftp.mkdir(join(folder, path), { mode: 0o700 }, done))
   for (const file of files) {

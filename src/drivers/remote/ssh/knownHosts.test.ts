@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { readKnownHosts, rememberHostKey } from './hostKeyStore.ts'
 import { judgeHostKey, preferredKeyTypes } from './judgeHostKey.ts'
 import {
   fingerprintOf,
@@ -14,6 +13,8 @@ import {
   knownHostsLine,
   lineNamesHost,
   parseKnownHosts,
+  readKnownHosts,
+  rememberHostKey,
 } from './knownHosts.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-known-'))

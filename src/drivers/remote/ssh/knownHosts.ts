@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { readIfThere, wholeLines, writeAside } from '../../system/writeAside.ts'
 
 /** A public host key as it goes over the wire: string type, then the rest. */
 export interface HostKeyLine {
@@ -74,3 +75,13 @@ export function keyTypeOf(blob: Buffer): string | null {
 
 export const knownHostsLine = (host: string, port: number, type: string, blob: Buffer): string =>
   `${knownHostName(host, port)} ${type} ${blob.toString('base64')}\n`
+
+/** Lines of all these files; one that is not there has none. */
+export async function readKnownHosts(paths: readonly string[]): Promise<readonly HostKeyLine[]> {
+  return (await Promise.all(paths.map((path) => readIfThere(path)))).flatMap((text) => parseKnownHosts(text))
+}
+
+/** Adds a line at the end of the file. */
+export async function rememberHostKey(path: string, line: string): Promise<void> {
+  writeAside(path, `${wholeLines(await readIfThere(path))}${line}`, { mode: 0o600 })
+}

@@ -43,7 +43,8 @@ describe.skipIf(missing !== null)('OpenSSH and a validator that has no time', ()
     // Between two looks at the network everything that a short command has to say arrives.
     const busy = setInterval(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150), 1)
     try {
-      const { code } = await runOnBox(session, { argv: ['sh', '-c', 'exit 7'], during: 'a test' }, never)
+      const command = { argv: ['sh', '-c', 'exit 7'], during: 'a test', limitMs: 30_000 }
+      const { code } = await runOnBox(session, command, never)
       expect(code).toBe(7)
     } finally {
       clearInterval(busy)

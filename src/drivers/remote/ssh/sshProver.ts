@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { PassThrough } from 'node:stream'
 import type { ClientChannel } from 'ssh2'
 import type { ProverEnd, ProverProcess } from '../../../ports/remoteBox.ts'
+import { inTime } from '../../system/inTime.ts'
 import { commandFailed, fault } from '../faults.ts'
 import { keepLastWords } from '../keepLastWords.ts'
 import { START_PROVER } from './boxScripts.ts'
-import { ByteQueue } from './byteQueue.ts'
 import { readUntilMarker } from './readUntilMarker.ts'
-import { COMMAND_LIMIT_MS, within } from './runOnBox.ts'
 import type { SshSession } from './sshSession.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -32,27 +32,23 @@ const DURING = 'starting the prover'
 
 export async function startProver(start: ProverStart, signal: AbortSignal): Promise<ProverProcess> {
   const { session, workspace } = start
-  signal.throwIfAborted()
   const marker = `touchstone-${randomBytes(16).toString('hex')}`
   const place = [workspace.folder, String(start.number), start.folder, start.keep ? 'keep' : 'remove']
-  const argv = ['sh', '-c', START_PROVER, 'sh', marker, ...place, ...start.command]
-  const channel = await within(session, session.exec(argv, DURING), DURING, COMMAND_LIMIT_MS, signal)
+  const channel = await session.exec(
+    ['sh', '-c', START_PROVER, 'sh', marker, ...place, ...start.command],
+    DURING,
+    signal,
+  )
   guardWindow(channel, session)
   const said = keepLastWords(channel.stderr)
   try {
     const read = readUntilMarker(channel, marker, CHATTER_LIMIT_BYTES)
-    if ((await within(session, read, DURING, COMMAND_LIMIT_MS, signal)) === null)
-      throw commandFailed(session.address, DURING, said())
+    if ((await session.within(read, DURING, signal)) === null) throw commandFailed(session.address, DURING, said())
   } catch (error) {
     channel.close()
     throw error
   }
-  return proverOf({ channel, said }, start, signal)
-}
-
-interface Started {
-  readonly channel: ClientChannel
-  readonly said: () => string
+  return proverOf(channel, said, start, signal)
 }
 
 /** The library trusts a server to respect the window; one that does not must not fill our memory (attack 12). */
@@ -68,19 +64,20 @@ function guardWindow(channel: ClientChannel, session: SshSession): void {
 }
 
 function proverOf(
-  { channel, said }: Started,
+  channel: ClientChannel,
+  said: () => string,
   { session, workspace, graceMs = GRACE_MS }: ProverStart,
   signal: AbortSignal,
 ): ProverProcess {
-  const queue = new ByteQueue(HELD_BYTES, { pause: () => channel.pause(), resume: () => channel.resume() })
+  const held = channel.pipe(new PassThrough({ highWaterMark: HELD_BYTES }))
   let finished = false
   const ended = new Promise<ProverEnd>((resolve) => {
     const finish = (code?: number | null): void => {
       finished = true
-      queue.end()
+      channel.unpipe(held)
+      held.end()
       resolve({ code: code ?? null, lost: code === undefined && session.isLost(), said: said() })
     }
-    channel.on('data', (chunk: Buffer) => queue.push(chunk))
     // It repeats the exit code: a prover that dies at once may have told it before anybody listened.
     channel.once('close', finish)
     void session.gone.then(() => setImmediate(finish))
@@ -96,7 +93,8 @@ function proverOf(
   signal.addEventListener('abort', onAbort, { once: true })
   void ended.then(() => signal.removeEventListener('abort', onAbort))
   return {
-    output: queue,
+    // Whoever stops reading leaves the rest to the next reader.
+    output: { [Symbol.asyncIterator]: () => held.iterator({ destroyOnReturn: false }) },
     ended,
     stop,
     write: (bytes) =>
@@ -115,23 +113,19 @@ async function stopProver(
   ended: Promise<unknown>,
   graceMs: number,
 ): Promise<void> {
+  const endsWithin = (ms: number) =>
+    inTime(
+      ended.then(() => true),
+      ms,
+      () => false,
+    )
   channel.end()
-  if (await settlesWithin(ended, graceMs)) return
+  if (await endsWithin(graceMs)) return
   workspace.signalAll('term')
-  if (await settlesWithin(ended, graceMs)) return
+  if (await endsWithin(graceMs)) return
   workspace.signalAll('kill')
   // Whatever a flood had under way is dropped, so that the end of the channel can come through.
-  channel.resume()
-  if (await settlesWithin(ended, KILL_MS)) return
+  channel.unpipe().resume()
+  if (await endsWithin(KILL_MS)) return
   channel.close()
-}
-
-function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), ms)
-    void promise.then(() => {
-      clearTimeout(timer)
-      resolve(true)
-    })
-  })
 }

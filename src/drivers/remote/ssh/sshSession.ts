@@ -1,12 +1,14 @@
+import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
+import { setImmediate as heardAll } from 'node:timers/promises'
 import type { ClientChannel, ConnectConfig, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2'
 import ssh2 from 'ssh2'
 import { printable } from '../../../core/bytes/printable.ts'
-import type { TouchstoneError } from '../../../ports/errors.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
+import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
-import { readKnownHosts, rememberHostKey } from './hostKeyStore.ts'
 import { type HostKeyJudgement, judgeHostKey, preferredKeyTypes } from './judgeHostKey.ts'
-import { type HostKeyLine, knownHostsLine } from './knownHosts.ts'
+import { type HostKeyLine, knownHostsLine, readKnownHosts, rememberHostKey } from './knownHosts.ts'
 import { quoteForShell } from './quoteForShell.ts'
 import { formatSshAddress, type SshAddress } from './sshAddress.ts'
 import { type AuthPlan, planAuth, type SshAuth } from './sshAuth.ts'
@@ -34,8 +36,10 @@ export interface SshSession {
   readonly address: string
   readonly hostKey: { readonly fingerprint: string; readonly trust: 'pinned' | 'known' | 'first use' }
   /** Arguments are quoted here and nowhere else. */
-  exec(argv: readonly string[], during: string): Promise<ClientChannel>
-  sftp(during: string): Promise<SFTPWrapper>
+  exec(argv: readonly string[], during: string, signal: AbortSignal): Promise<ClientChannel>
+  sftp(during: string, signal: AbortSignal): Promise<SFTPWrapper>
+  /** The promise, or the fault that came first: connection gone, time up, caller gone. */
+  within<T>(promise: Promise<T>, during: string, signal: AbortSignal, limitMs?: number): Promise<T>
   readonly isLost: () => boolean
   /** Settles when the connection is gone, for whatever reason. */
   readonly gone: Promise<void>
@@ -45,6 +49,7 @@ export interface SshSession {
 }
 
 const CONNECT_LIMIT_MS = 15_000
+const COMMAND_LIMIT_MS = 30_000
 const KEEP_ALIVE_MS = 5_000
 const HOST_KEY_TYPES: readonly ServerHostKeyAlgorithm[] = [
   'ssh-ed25519',
@@ -97,15 +102,26 @@ async function attempt(
   // Before anything is waited for: a server may hang up at any moment, and 'close' comes once.
   const line = watchLine(client)
   const sock = await options.dial?.(signal)
-  const config = { ...configOf({ to, options, known, types, plan, trust }), ...(sock === undefined ? {} : { sock }) }
   try {
-    await connected({ client, config, trust, plan, address, options }, signal)
+    const ready = once(client, 'ready', { signal })
+    client.connect({
+      ...configOf(to, options),
+      algorithms: { serverHostKey: [...types] },
+      authHandler: [...plan.methods],
+      hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {
+        void isTrusted(to, blob, known, options, trust).then(verify, () => verify(false))
+      },
+      ...(sock === undefined ? {} : { sock }),
+    })
+    const why = 'it closed the connection during the handshake'
+    await Promise.race([ready, line.cut(() => fault('BOX_UNREACHABLE', { address, why }))])
     await rememberFirstKey(to, options, trust)
     signal.throwIfAborted()
   } catch (error) {
-    client.destroy()
+    line.drop()
     sock?.destroy()
-    throw error
+    signal.throwIfAborted()
+    throw error instanceof TouchstoneError ? error : connectFault(address, options, plan, trust, error as SshError)
   }
   return sessionOf(client, line, address, trust)
 }
@@ -114,6 +130,8 @@ async function attempt(
 interface Line {
   readonly gone: Promise<void>
   readonly isLost: () => boolean
+  /** Rejects when the connection is gone, after whatever came with its end was heard. */
+  readonly cut: (why: () => TouchstoneError) => Promise<never>
   /** Drops it: nobody waits for the other side to agree. */
   readonly drop: () => void
 }
@@ -127,12 +145,19 @@ function watchLine(client: ssh2.Client): Line {
       resolve()
     }
   })
-  client.once('close', end)
   const drop = (): void => {
     client.destroy()
     end()
   }
-  return { gone, isLost: () => lost, drop }
+  client.once('close', end)
+  // Whatever breaks ends the connection, which is what we act on.
+  client.on('error', drop)
+  const cut = async (why: () => TouchstoneError): Promise<never> => {
+    await gone
+    await heardAll()
+    throw why()
+  }
+  return { gone, isLost: () => lost, cut, drop }
 }
 
 /** Types we hold a key of come first, so that the server shows one that can be compared. */
@@ -142,30 +167,14 @@ function keyTypesFor(known: readonly HostKeyLine[], to: SshAddress): readonly Se
   return [...familiar, ...HOST_KEY_TYPES.filter((type) => !familiar.includes(type))]
 }
 
-interface ConfigInputs {
-  readonly to: SshAddress
-  readonly options: SessionOptions
-  readonly known: readonly HostKeyLine[]
-  readonly types: readonly ServerHostKeyAlgorithm[]
-  readonly plan: AuthPlan
-  readonly trust: Trust
-}
-
-function configOf({ to, options, known, types, plan, trust }: ConfigInputs): ConnectConfig {
-  return {
-    host: options.at ?? to.host,
-    port: to.port,
-    username: to.user,
-    readyTimeout: options.connectLimitMs ?? CONNECT_LIMIT_MS,
-    keepaliveInterval: options.keepAliveMs ?? KEEP_ALIVE_MS,
-    keepaliveCountMax: 3,
-    algorithms: { serverHostKey: [...types] },
-    authHandler: [...plan.methods],
-    hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {
-      void isTrusted(to, blob, known, options, trust).then(verify, () => verify(false))
-    },
-  }
-}
+const configOf = ({ host, port, user }: SshAddress, options: SessionOptions): ConnectConfig => ({
+  host: options.at ?? host,
+  port,
+  username: user,
+  readyTimeout: options.connectLimitMs ?? CONNECT_LIMIT_MS,
+  keepaliveInterval: options.keepAliveMs ?? KEEP_ALIVE_MS,
+  keepaliveCountMax: 3,
+})
 
 async function isTrusted(
   to: SshAddress,
@@ -186,41 +195,14 @@ async function isTrusted(
   return trust.accepted
 }
 
-interface Attempt {
-  readonly client: ssh2.Client
-  readonly config: ConnectConfig
-  readonly trust: Trust
-  readonly plan: AuthPlan
-  readonly address: string
-  readonly options: SessionOptions
-}
-
-async function connected(inputs: Attempt, signal: AbortSignal): Promise<void> {
-  const { client } = inputs
-  signal.throwIfAborted()
-  return new Promise((resolve, reject) => {
-    const settle = (finish: () => void): void => {
-      signal.removeEventListener('abort', onAbort)
-      finish()
-    }
-    const fail = (error: unknown): void => {
-      client.destroy()
-      settle(() => reject(error))
-    }
-    const onAbort = (): void => fail(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    client.once('ready', () => settle(resolve))
-    client.on('error', (error) => fail(connectFault(inputs, error)))
-    client.once('close', () =>
-      fail(fault('BOX_UNREACHABLE', { address: inputs.address, why: 'it closed the connection during the handshake' })),
-    )
-    client.connect(inputs.config)
-  })
-}
+type SshError = Error & { readonly level?: string; readonly code?: string }
 
 function connectFault(
-  { trust, plan, address, options }: Attempt,
-  error: Error & { level?: string; code?: string },
+  address: string,
+  options: SessionOptions,
+  plan: AuthPlan,
+  trust: Trust,
+  error: SshError,
 ): TouchstoneError {
   const judgement = trust.judgement
   if (judgement !== null && !trust.accepted) {
@@ -250,25 +232,28 @@ async function rememberFirstKey(to: SshAddress, options: SessionOptions, trust: 
   await rememberHostKey(options.ownKnownHostsFile, line)
 }
 
-function sessionOf(client: ssh2.Client, { gone, isLost, drop }: Line, address: string, trust: Trust): SshSession {
-  // Whatever breaks after the login ends the connection, which is what we act on.
-  client.on('error', drop)
-  const asked = <T>(during: string, ask: (done: (error: Error | undefined, got: T) => void) => void): Promise<T> =>
-    new Promise((resolve, reject) => {
-      if (isLost()) return reject(fault('BOX_CONNECTION_LOST', { address: address, during: during }))
-      void gone.then(() => reject(fault('BOX_CONNECTION_LOST', { address: address, during: during })))
-      const fail = (error: Error): void =>
-        reject(
-          isLost()
-            ? fault('BOX_CONNECTION_LOST', { address: address, during: during }, error)
-            : fault('BOX_REFUSED', { address, during, said: printable(error.message) }, error),
-        )
+function sessionOf(client: ssh2.Client, { gone, isLost, cut, drop }: Line, address: string, trust: Trust): SshSession {
+  const lost = (during: string, cause?: unknown) => fault('BOX_CONNECTION_LOST', { address, during }, cause)
+  const within: SshSession['within'] = (promise, during, signal, limitMs = COMMAND_LIMIT_MS) => {
+    const late = () => {
+      throw fault('BOX_TIMEOUT', { address, during, limitMs })
+    }
+    return inTime(Promise.race([promise, cut(() => lost(during))]), limitMs, late, signal)
+  }
+  type Ask<T> = (done: (error: Error | undefined, got: T) => void) => void
+  const asked = async <T>(during: string, signal: AbortSignal, ask: Ask<T>): Promise<T> => {
+    signal.throwIfAborted()
+    const refused = (error: Error) => fault('BOX_REFUSED', { address, during, said: printable(error.message) }, error)
+    const answer = new Promise<T>((resolve, reject) => {
       try {
-        ask((error, got) => (error ? fail(error) : resolve(got)))
+        ask((error, got) => (error ? reject(isLost() ? lost(during, error) : refused(error)) : resolve(got)))
       } catch (error) {
-        fail(error as Error)
+        // The library asks nothing of a connection that has ended.
+        reject(lost(during, error))
       }
     })
+    return within(answer, during, signal)
+  }
   const by = trust.judgement?.kind === 'trusted' ? trust.judgement.by : null
   return {
     address,
@@ -276,8 +261,12 @@ function sessionOf(client: ssh2.Client, { gone, isLost, drop }: Line, address: s
       fingerprint: trust.judgement!.fingerprint,
       trust: by === 'pin' ? 'pinned' : by === 'known_hosts' ? 'known' : 'first use',
     },
-    exec: (argv, during) => asked<ClientChannel>(during, (done) => client.exec(quoteForShell(argv), done)),
-    sftp: (during) => asked<SFTPWrapper>(during, (done) => client.sftp(done)),
+    exec: async (argv, during, signal) => {
+      const command = quoteForShell(argv)
+      return asked<ClientChannel>(during, signal, (done) => client.exec(command, done))
+    },
+    sftp: (during, signal) => asked<SFTPWrapper>(during, signal, (done) => client.sftp(done)),
+    within,
     isLost,
     gone,
     close: () => client.end(),

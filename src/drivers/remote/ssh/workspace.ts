@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientChannel } from 'ssh2'
+import { inTime } from '../../system/inTime.ts'
 import { commandFailed, fault } from '../faults.ts'
 import { keepLastWords } from '../keepLastWords.ts'
 import { HOLD_WORKSPACE } from './boxScripts.ts'
 import { readUntilMarker } from './readUntilMarker.ts'
-import { COMMAND_LIMIT_MS, within } from './runOnBox.ts'
 import type { SshSession } from './sshSession.ts'
 
 /** A folder of ours on the box, which disappears when we do. */
@@ -30,14 +30,14 @@ export async function openWorkspace(session: SshSession, keep: boolean, signal: 
   const marker = `touchstone-${randomBytes(16).toString('hex')}`
   const name = `.touchstone-run-${randomBytes(8).toString('hex')}`
   const argv = ['sh', '-c', HOLD_WORKSPACE, 'sh', marker, name, keep ? 'keep' : 'remove']
-  const channel = await within(session, session.exec(argv, DURING), DURING, COMMAND_LIMIT_MS, signal)
+  const channel = await session.exec(argv, DURING, signal)
   const said = keepLastWords(channel.stderr)
   try {
     const read = (async () => {
       if ((await readUntilMarker(channel, marker, LIMIT_BYTES)) === null) return null
       return readUntilMarker(channel, `${marker} end`, LIMIT_BYTES)
     })()
-    const facts = await within(session, read, DURING, COMMAND_LIMIT_MS, signal)
+    const facts = await session.within(read, DURING, signal)
     if (facts === null) throw commandFailed(session.address, DURING, said())
     channel.resume()
     return workspaceOf(session, channel, parseFacts(facts.toString('utf8')))
@@ -61,7 +61,7 @@ function workspaceOf(session: SshSession, channel: ClientChannel, facts: Readonl
       tried: 'the home directory and the folder for temporary files',
     })
   const freeKiB = Number(facts.get('freeKiB') || Number.NaN)
-  const closed = new Promise<void>((resolve) => channel.once('close', () => resolve()))
+  const closed = new Promise((resolve) => channel.once('close', resolve))
   return {
     folder,
     base,
@@ -73,8 +73,7 @@ function workspaceOf(session: SshSession, channel: ClientChannel, facts: Readonl
     },
     close: async () => {
       channel.end()
-      const limit = AbortSignal.timeout(CLOSE_LIMIT_MS)
-      await within(session, closed, 'leaving', CLOSE_LIMIT_MS, limit).catch(() => channel.close())
+      await inTime(Promise.race([closed, session.gone]), CLOSE_LIMIT_MS, () => channel.close())
     },
   }
 }
