@@ -7,8 +7,6 @@ import { toHex } from '../core/bytes/hex.ts'
 import { isProblem } from '../core/certificate/problems.ts'
 import { readCertificate } from '../core/certificate/readEvidence.ts'
 import { issueSummary } from '../core/certificate/summary.ts'
-import { buyerName } from '../core/identify/buyerName.ts'
-import type { Catalogue } from '../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../core/params/precision.ts'
 import { PRESETS } from '../core/params/presets.ts'
 import { openWalkChecker } from '../drivers/host/openWalkChecker.ts'
@@ -123,7 +121,7 @@ async function verify(
     writeAside(out, report.certificate)
     if (flags.summary !== undefined) writeAside(flags.summary, summaryOf(report.certificate, signer))
     const shown = shownReport(report, catalogue)
-    if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out, catalogue))}\n`)
+    if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
     else {
       showVerdict(shown, people)
       showBox(report, people)
@@ -151,8 +149,8 @@ function summaryOf(certificate: string, signer: Signer): string {
 
 const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')}.json`
 
-function reportJson(report: BoxReport, file: string, catalogue: Catalogue) {
+function reportJson(report: BoxReport, file: string) {
   const { certificate: _, window: __, gaveUp: ___, proverKey, runId, ...rest } = report
-  const models = report.judgement.devices.map(({ identity }) => buyerName(identity, catalogue))
+  const models = report.judgement.devices.map(({ identity }) => identity.model)
   return { ...rest, models, proverKey: toHex(proverKey), runId: toHex(runId), certificate: file }
 }

@@ -113,7 +113,7 @@ describe('the second certificate of a real card', () => {
   const fixture = (name: string) => readFileSync(new URL(`../../bench/fixtures/${name}`, import.meta.url), 'latin1')
   const [full, summary] = [fixture('h200-mainnet-2.json'), fixture('h200-summary.json')]
   const signer = fromHex(JSON.parse(full).signatures[0].keyid, 32)!
-  const issued = Date.UTC(2026, 10, 15, 19)
+  const issued = Date.UTC(2026, 10, 15, 21)
   const rules = (catalogue: Catalogue) => ({ ...readerRules(catalogue), trusted: [signer], nowMs: issued })
   const none = async () => null
 

@@ -113,7 +113,7 @@ class Device:
     def mismatch(self, nearest):
         found, model = self.identity.model, nearest.model
         if found is not None and found.id not in model.twins:
-            return self.say("WEAKER_CARD" if is_weaker(found, model) else "OTHER_CARD", found.name, model.name)
+            return self.say("WEAKER_CARD" if is_weaker(found, model) else "OTHER_CARD", self.catalogue.buyer_name(found.alike), model.name)
         if self.slowed(nearest):
             return (self.losses() or [self.slow_down(nearest)])[0]
         lower = bool(nearest.off) and all(off <= 0 for off in nearest.off.values())

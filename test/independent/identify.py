@@ -15,7 +15,7 @@ def answer(case, catalogue):
     card, older = [memory_card(candidates, first.held or 0, claimed, version) for version in (2, 1)]
     cards = suppliers(first.rates, first.held or 0, candidates, catalogue)
     floors = [floor_bytes(first.rates, first.held, case["passes"], some) for some in (cards, [older] if older else [])]
-    return {"identities": [device.stated.stated() for device in devices], "verdict": verdict, "reasons": reasons,
+    return {"identities": [device.stated.stated(catalogue) for device in devices], "verdict": verdict, "reasons": reasons,
             "memoryCard": card.id if card else None,
             "isOwn": is_own(card, first.held or 0, first.bandwidth or 0), "floorBytes": floors[0], "floorBytesVersion1": floors[1]}
 

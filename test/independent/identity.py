@@ -1,6 +1,7 @@
 """docs/spec/identity.md: expected values, likelihood, identity and memory."""
 import hashlib
 import math
+import re
 
 PROBLEMS = ("int8", "fp8", "bf16", "fp16", "fp32")
 OTHER_UNITS = {
@@ -63,6 +64,8 @@ class Model:
     def __init__(self, entry, rules):
         self.id, self.name, self.memory = entry["id"], entry["name"], entry["memoryBytes"]
         self.twins, self.c2c = entry["twins"], entry["hostLink"] == "c2c"
+        self.alike = [self.id] + self.twins
+        self.short = re.sub(r" \(.*\)$", "", self.name.removeprefix(entry["vendor"] + " "))
         line = "datasheetConsumer" if entry["line"] == "consumer" else "datasheetProfessional"
         usual = {"datasheet": rules["rate"][line], "measured": rules["rate"]["measured"]}
         self.fractions = {name: rules["fp32"] if name == "fp32" else usual for name in PROBLEMS}
@@ -97,6 +100,12 @@ class Catalogue:
     def __init__(self, entries):
         self.models = [Model(entry, entries["rules"]) for entry in entries["models"]]
         self.by_id = {model.id: model for model in self.models}
+
+    def buyer_name(self, cards, sold=()):
+        """What a buyer calls these cards, of those that were sold where some were."""
+        wanted = [name for name in cards if name in sold] or cards
+        names = [model.short for model in self.models if model.id in wanted]
+        return (", ".join(names[:-1]) + " or " + names[-1] if len(names) > 1 else names[0])[:120] if names else None
 
 
 class Measured:
@@ -228,12 +237,11 @@ class Identity:
             if ranked and ranked[0].fits():
                 self.status, self.model = "identified", ranked[0].model
 
-    def stated(self):
-        """As a certificate has it."""
-        model = self.model
-        percent = half_up(100 * share_of([model.id] + model.twins, self.shares)) if model else 0
-        return {"status": self.status, "model": model.id if model else None, "confidencePercent": percent,
-                "twins": model.twins if model else [], "closest": self.closest}
+    def stated(self, catalogue, sold=()):
+        """As a certificate of version 2 has it; `sold` are the cards of a claim that matches."""
+        cards = self.model.alike if self.model else []
+        return {"status": self.status, "model": catalogue.buyer_name(cards, sold), "cards": cards,
+                "confidencePercent": half_up(100 * share_of(cards, self.shares)), "closest": self.closest}
 
 
 def candidates_by(rates, catalogue):

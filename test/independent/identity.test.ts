@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { buyerName } from '../../src/core/identify/buyerName.ts'
 import type { Catalogue, GpuModel } from '../../src/core/identify/catalogue.ts'
 import { catalogueHash } from '../../src/core/identify/catalogueHash.ts'
 import { CLAIM_CODES, type ClaimCode } from '../../src/core/identify/claimReasons.ts'
@@ -91,11 +92,13 @@ function makeCase(catalogue: Catalogue, uniform: Uniform): Case {
 
 const percent = (share: number) => Math.round(100 * share)
 
-const stated = (identity: GpuIdentity) => ({
+const cardsOf = ({ model, twins }: GpuIdentity) => (model === null ? [] : [model.id, ...twins])
+
+const stated = (identity: GpuIdentity, catalogue: Catalogue) => ({
   status: identity.status,
-  model: identity.model?.id ?? null,
+  model: buyerName(cardsOf(identity), catalogue),
   confidencePercent: percent(identity.groupConfidence),
-  twins: identity.twins,
+  cards: cardsOf(identity),
   closest: identity.closest.map(({ id, confidence }) => ({ model: id, confidencePercent: percent(confidence) })),
 })
 
@@ -123,7 +126,7 @@ function ourAnswer(given: Case, catalogue: Catalogue) {
   const models = catalogue.models.filter(({ id }) => given.claimed.includes(id))
   const claim = { count: given.count, card: '', models }
   const { verdict, reasons } = judgeClaim({ claim, devices: given.devices, catalogue, rules: 2 })
-  const identities = given.devices.map((device) => stated(identifyGpu(device, catalogue)))
+  const identities = given.devices.map((device) => stated(identifyGpu(device, catalogue), catalogue))
   return { identities, verdict, reasons, ...memoryOf(given, models, catalogue) }
 }
 
@@ -178,7 +181,9 @@ describe.skipIf(!hasPython)(`${CASES} made-up boxes, identified by two programs 
   test('a real H200: identity and floor of its certificate, and its claim by the rules of today', () => {
     const { given, identity, floorBytes } = realCard()
     const [answer] = secondAnswers(catalogue, [given]).answers
-    expect(answer).toMatchObject({ identities: [identity], floorBytesVersion1: floorBytes, verdict: 'matches' })
+    const { model, twins, ...rest } = identity
+    const identities = [{ ...rest, model: 'H200 SXM, H200 NVL or GH200 144GB', cards: [model, ...twins] }]
+    expect(answer).toMatchObject({ identities, floorBytesVersion1: floorBytes, verdict: 'matches' })
     expect(answer).toEqual(ourAnswer(given, catalogue))
   })
 

@@ -9,7 +9,7 @@ from identity import PROBLEMS, Catalogue, Identity, Measured, candidates_by, flo
 from refused import require
 
 FILLER = re.compile(r"\b(nvidia|geforce|tesla|quadro|gpu|gpus|graphics)\b")
-NOBODY = {"status": "unknown", "model": None, "confidencePercent": 0, "twins": [], "closest": []}
+NOBODY = {"status": "unknown", "model": None, "confidencePercent": 0, "cards": [], "closest": []}
 
 
 def plain_name(text):
@@ -54,14 +54,15 @@ def check_inferred(predicate, facts, expected):
     catalogue, listed = Catalogue(entries), predicate["claims"]["inventory"]["devices"]
     measured = [measured_of(one, listed[d]["precisions"], given["scaling"]) for d, one in enumerate(expected)]
     identities = [Identity(one, catalogue) for one in measured]
-    for d, identity in enumerate(identities):
-        wanted = identity.stated() if measured[d].rests_on() else NOBODY
-        require(given["devices"][d]["identity"] == wanted, "WRONG_JUDGEMENT", "identity of device %d follows as %r" % (d, wanted))
-        beside = [(measured[o], identities[o].model) for o in range(len(measured)) if o != d]
-        require(not list(undersized(measured[d], identity.model, beside)), "UNDERSIZED_RUN", "device %d" % d)
     text = predicate["claims"]["text"]
     sold = None if text is None else parse_claim(text, catalogue, entries)
     claimed = sold[1] if isinstance(sold, tuple) else []
+    names = [model.id for model in claimed] if text is not None and given["claim"]["verdict"] == "matches" else []
+    for d, identity in enumerate(identities):
+        wanted = identity.stated(catalogue, names) if measured[d].rests_on() else NOBODY
+        require(given["devices"][d]["identity"] == wanted, "WRONG_JUDGEMENT", "identity of device %d follows as %r" % (d, wanted))
+        beside = [(measured[o], identities[o].model) for o in range(len(measured)) if o != d]
+        require(not list(undersized(measured[d], identity.model, beside)), "UNDERSIZED_RUN", "device %d" % d)
     _check_memory(given, facts, expected, claimed, catalogue)
     if text is not None:
         _check_claim(given["claim"], sold, measured, catalogue)

@@ -180,7 +180,7 @@ def check_judgement(challenge, predicate, parts, figures):
     require(given["outcome"] == "accepted", "REJECTED", "the validator rejected this run")
     require(given["reason"] is None, "WRONG_JUDGEMENT", "accepted with a reason")
     require(not too_short(facts, predicate["preset"], predicate.get("roundTripUs", 0)), "TOO_SHORT", "a timed part was too short")
-    check_shape(given, predicate, challenge["devices"])
+    check_shape(given, predicate, challenge["devices"], challenge["version"])
     require(given["scaling"] == scaling(facts, challenge["devices"]), "WRONG_JUDGEMENT", "scaling")
     is_gpu = class_of(predicate["claims"]["inventory"]["devices"][0]) == "gpu"
     if challenge["version"] > 1 and is_gpu and predicate["preset"] == "mainnet":

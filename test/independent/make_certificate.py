@@ -162,7 +162,7 @@ def judged(challenge, x, predicate):
     parts = evidence.check_parts(challenge, x, predicate)
     figures = [judgement.figure(part, device) for part in parts for device in sorted(part.entries)]
     facts = judgement.Facts(challenge, parts, figures)
-    nobody = {"status": "cpu", **shape.NO_CARD}
+    nobody = {"status": "cpu", **shape.no_card(2)}
     devices = [{**judgement.device_facts(facts, device), "identity": nobody} for device in range(challenge["devices"])]
     for device in devices:
         device["memory"]["status"] = "held"

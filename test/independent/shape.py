@@ -7,14 +7,18 @@ FIELDS = {
     "judgement": ("outcome", "reason", "catalogue", "devices", "count", "scaling", "claim"),
     "device": ("device", "rates", "classes", "sustained", "memory", "bindPerSecond", "bindShare", "alonePerSecond",
                "linkPerSecond", "identity"),
-    "identity": ("status", "model", "confidencePercent", "twins", "closest"),
+    "identity 1": ("status", "model", "confidencePercent", "twins", "closest"),
+    "identity 2": ("status", "model", "confidencePercent", "cards", "closest"),
     "closest": ("model", "confidencePercent"),
     "count": ("claimed", "least", "established", "sentence"),
     "claim": ("text", "verdict", "reasons"),
 }
 FINDING = {"code", "verdict", "device", "got", "expected"}
 MORE = {"precision", "model", "beside", "restsOn", "ruledOut"}
-NO_CARD = {"model": None, "confidencePercent": 0, "twins": [], "closest": []}
+
+
+def no_card(version):
+    return {"model": None, "confidencePercent": 0, "twins" if version == 1 else "cards": [], "closest": []}
 
 
 def need(condition, text):
@@ -37,30 +41,31 @@ def is_whole(value, low, high=2**53 - 1):
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
-def check_shape(judgement, predicate, devices):
+def check_shape(judgement, predicate, devices, version):
     fields(judgement, "judgement")
     listed = judgement["devices"]
     need(len(listed) == devices, "number of devices")
     for device in listed:
         fields(device, "device")
-        _check_identity(device["identity"], predicate)
+        _check_identity(device["identity"], predicate, version)
     _check_count(judgement["count"], devices)
     _check_claim(judgement["claim"], predicate)
 
 
-def _check_identity(identity, predicate):
-    fields(identity, "identity")
+def _check_identity(identity, predicate, version):
+    fields(identity, "identity %d" % version)
+    alike = "twins" if version == 1 else "cards"
     rest = {name: value for name, value in identity.items() if name != "status"}
     if class_of(predicate["claims"]["inventory"]["devices"][0]) == "cpu":
-        need(identity["status"] == "cpu" and _same(rest, NO_CARD), "a CPU is no card")
+        need(identity["status"] == "cpu" and _same(rest, no_card(version)), "a CPU is no card")
         return
     if predicate["preset"] != "mainnet":
-        need(identity["status"] == "insecure" and _same(rest, NO_CARD), "an insecure preset identifies no card")
+        need(identity["status"] == "insecure" and _same(rest, no_card(version)), "an insecure preset identifies no card")
         return
     named = identity["status"] == "identified"
     need(named or identity["status"] == "unknown", "status of the identity")
     need(is_text(identity["model"]) if named else identity["model"] is None, "model")
-    need(is_whole(identity["confidencePercent"], 0, 100) and is_texts(identity["twins"]), "confidence or twins")
+    need(is_whole(identity["confidencePercent"], 0, 100) and is_texts(identity[alike]), "confidence or cards")
     need(isinstance(identity["closest"], list), "closest")
     for near in identity["closest"]:
         fields(near, "closest")

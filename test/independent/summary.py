@@ -4,13 +4,10 @@
 summary.py SUMMARY CERTIFICATE KEY...     the keys are those trusted; exit 0, or 1 with the reason
 """
 import hashlib
-import re
 import sys
 
 import check_certificate
 from envelope import open_envelope, read_file, read_json
-from identity import Catalogue
-from inferred import parse_claim
 from refused import Refused, require
 from schema import Schema
 
@@ -18,27 +15,10 @@ MOST = 2**53 - 1
 PRECISIONS = ("int8", "fp8", "bf16", "fp16", "fp32")
 
 
-def buyer_name(identity, entries, sold):
-    if identity["model"] is None:
-        return None
-    group = [identity["model"], *identity["twins"]]
-    wanted = [name for name in group if name in sold] or group
-    names = []
-    for entry in entries["models"]:
-        if entry["id"] in wanted:
-            name = entry["name"]
-            name = name[len(entry["vendor"]) + 1:] if name.startswith(entry["vendor"] + " ") else name
-            names.append(re.sub(r" \(.*\)$", "", name))
-    return (", ".join(names[:-1]) + " or " + names[-1] if len(names) > 1 else names[0])[:120]
-
-
 def models_of(predicate):
-    judgement, entries, counted = predicate["judgement"], predicate["catalogue"], {}
-    sold = []
-    if judgement["claim"] is not None and judgement["claim"]["verdict"] == "matches":
-        sold = [model.id for model in parse_claim(judgement["claim"]["text"], Catalogue(entries), entries)[1]]
-    for device in judgement["devices"]:
-        name = buyer_name(device["identity"], entries, sold)
+    counted = {}
+    for device in predicate["judgement"]["devices"]:
+        name = device["identity"]["model"]
         place = name if name in counted or len(counted) < 8 else None
         counted[place] = counted.get(place, 0) + 1
     return [{"name": name, "count": count} for name, count in counted.items()]

@@ -104,15 +104,15 @@ export async function checkSummary(
   if (checked.kind === 'refused') return checked
   const problem = checked.problem ?? summaryProblem(summary.read, checked.read, textOf(full))
   if (problem) return { ...checked, problem, doubts: [] }
-  return { ...checked, doubts: [...checked.doubts, ...summaryDoubts(summary, checked, rules)] }
+  return { ...checked, doubts: [...checked.doubts, ...summaryDoubts(summary, checked)] }
 }
 
 /** The score is the word of whoever signed the summary, and the names in it are those of the signer's catalogue. */
-function summaryDoubts(summary: CheckedSummary, { ours, doubts }: CheckedCertificate, rules: ReaderRules): Doubt[] {
+function summaryDoubts(summary: CheckedSummary, { ours, doubts }: CheckedCertificate): Doubt[] {
   const known = doubts.map(({ code }) => code)
   const itsOwn = summary.doubts.filter(({ code }) => code !== 'SUMMARY_ALONE' && !known.includes(code))
   if (known.includes('CATALOGUES_DIFFER') || known.includes('RULES_DIFFER')) return itsOwn
-  const kinds = kindsOf(ours, rules.catalogue)
+  const kinds = kindsOf(ours)
   // What the signer did not know is nothing he said.
   const isFound = ({ name, count }: (typeof kinds)[number]) =>
     name === null || kinds.some((kind) => kind.name === name && kind.count >= count)

@@ -1,4 +1,4 @@
-import type { StatedJudgement } from './judgementSchema.ts'
+import { cardsOf, type StatedJudgement } from './judgementSchema.ts'
 
 /**
  * Where two judgements of one run come to another conclusion: what a buyer would act on. Shares, expected ranges and
@@ -27,7 +27,7 @@ type Identity = StatedJudgement['devices'][number]['identity']
 function sameCard(stated: Identity, ours: Identity): boolean {
   if (stated.status === 'unknown') return ours.status === 'unknown' || ours.status === 'identified'
   if (stated.status !== ours.status) return false
-  if (stated.model === null || ours.model === null) return stated.model === ours.model
-  const group = [stated.model, ...stated.twins]
-  return [ours.model, ...ours.twins].some((id) => group.includes(id))
+  const known = cardsOf(stated)
+  const found = cardsOf(ours)
+  return known.length === 0 ? found.length === 0 : known.some((id) => found.includes(id))
 }

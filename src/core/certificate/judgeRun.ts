@@ -1,3 +1,4 @@
+import { buyerName } from '../identify/buyerName.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
 import { catalogueHash } from '../identify/catalogueHash.ts'
 import { type ClaimAnswer, type ClaimReason, claimReason, explainClaim } from '../identify/claimReasons.ts'
@@ -69,12 +70,12 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
   })
   const sold = claim === null ? null : parseClaim(claim, catalogue)
   const context = { run, preset, catalogue, sold, rules }
-  const devices = inOneWindow(seen.map((device) => judgeDevice(device, context)))
+  const judgedClaim = claim === null || sold === null || !complete ? null : judgeSold(claim, sold, seen, context)
+  const names = judgedClaim?.verdict === 'matches' && sold?.ok ? sold.claim.models.map(({ id }) => id) : []
+  const devices = inOneWindow(seen.map((device) => judgeDevice(device, names, context)))
   const reason =
     rejected ??
-    (complete
-      ? (tooShort({ run, preset, rules, roundTripUs: inputs.roundTripUs }) ?? undersized(devices, preset, catalogue))
-      : null)
+    (complete ? (tooShort({ run, preset, rules, roundTripUs: inputs.roundTripUs }) ?? undersized(seen, context)) : null)
   const isGpu = preset.secure && deviceClasses.every((deviceClass) => deviceClass === 'gpu')
   const count = isGpu ? countCards(shown.map(totalsOf), catalogue, rules) : claimedOnly(run.challenge.deviceCount)
   return {
@@ -84,7 +85,7 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
     devices,
     count,
     scaling,
-    claim: claim === null || sold === null || !complete ? null : judgeSold(claim, sold, seen, context),
+    claim: judgedClaim,
   }
 }
 
@@ -112,28 +113,33 @@ interface Context {
   readonly rules: ProtocolVersion
 }
 
-function judgeDevice(seen: SeenDevice, context: Context): DeviceJudgement {
+function judgeDevice(seen: SeenDevice, sold: readonly string[], context: Context): DeviceJudgement {
   const { memory, ...rest } = seen.device
   const { bindPerSecond, rates } = rest
   return {
     ...rest,
     memory: memory ? judgeMemory(seen, memory, context) : null,
     bindShare: bindPerSecond !== null && rates.int8 ? proven(Math.floor((1000 * bindPerSecond) / rates.int8)) : null,
-    identity: inferred(judgeIdentity(seen, context)),
+    identity: inferred(judgeIdentity(seen, sold, context)),
   }
 }
 
 /** Presets below mainnet identify nothing; a CPU is never identified as a GPU (§4.0). */
-function judgeIdentity({ device, deviceClass, identity }: SeenDevice, { preset }: Context): StatedDevice['identity'] {
-  const none = { model: null, confidencePercent: 0, twins: [], closest: [] }
+function judgeIdentity(
+  { device, deviceClass, identity }: SeenDevice,
+  sold: readonly string[],
+  { preset, catalogue, rules }: Context,
+): StatedDevice['identity'] {
+  const none = { model: null, confidencePercent: 0, ...(rules === 1 ? { twins: [] } : { cards: [] }), closest: [] }
   if (deviceClass === 'cpu') return { status: 'cpu', ...none }
   if (!preset.secure) return { status: 'insecure', ...none }
   if (!isMeasured(device)) return { status: 'unknown', ...none }
+  const id = identity.model?.id ?? null
+  const cards = id === null ? [] : [id, ...identity.twins]
   return {
     status: identity.status,
-    model: identity.model?.id ?? null,
+    ...(rules === 1 ? { model: id, twins: identity.twins } : { model: buyerName(cards, catalogue, sold), cards }),
     confidencePercent: Math.round(100 * identity.groupConfidence),
-    twins: identity.twins,
     closest: identity.closest.map(({ id, confidence }) => ({
       model: id,
       confidencePercent: Math.round(100 * confidence),
@@ -168,19 +174,16 @@ function judgeMemory(
 }
 
 /** §4.0, attack 27: a card the rates point to must have run the class of that card. */
-function undersized(devices: readonly DeviceJudgement[], preset: Preset, catalogue: Catalogue): RejectReason | null {
+function undersized(seen: readonly SeenDevice[], { preset, catalogue }: Context): RejectReason | null {
   if (!preset.secure) return null
-  const classed = devices.map(({ identity, classes, rates, memory }) => ({
-    model: catalogue.models.find(({ id }) => id === identity.model) ?? null,
-    measured: { classes, rates, ...(memory ? { memoryBytes: memory.heldBytes } : {}) },
-  }))
-  for (const [i, { device }] of devices.entries()) {
+  const classed = seen.map(({ measured, identity: { model } }) => ({ measured, model }))
+  for (const [i, { device }] of seen.entries()) {
     const beside = classed.filter((_, other) => other !== i)
     const found = undersizedParts(classed[i]!, beside, catalogue.rules)[0]
     if (found)
       return {
         code: 'UNDERSIZED_RUN',
-        device,
+        device: device.device,
         expected: `${found.precision} m = n = ${found.required}`,
         got: found.ran,
       }

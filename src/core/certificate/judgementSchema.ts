@@ -36,13 +36,7 @@ const memory = z.strictObject({
   status: z.enum(['proven', 'held']),
 })
 
-const identity = z.strictObject({
-  status: z.enum(['identified', 'unknown', 'cpu', 'insecure']),
-  model: plain.nullable(),
-  confidencePercent: percent,
-  twins: z.array(plain).max(8),
-  closest: z.array(z.strictObject({ model: plain, confidencePercent: percent })).max(8),
-})
+const ids = z.array(plain).max(8)
 
 const answer = z.enum(CLAIM_ANSWERS as [ClaimAnswer, ...ClaimAnswer[]])
 
@@ -60,7 +54,18 @@ const finding = z.strictObject({
 })
 
 /** What differs between the versions is handed in. */
-const judgementWith = <P extends z.ZodRawShape, R extends z.ZodType>(peakShare: P, found: R) => {
+const judgementWith = <P extends z.ZodRawShape, A extends z.ZodRawShape, R extends z.ZodType>(
+  peakShare: P,
+  alike: A,
+  found: R,
+) => {
+  const identity = z.strictObject({
+    status: z.enum(['identified', 'unknown', 'cpu', 'insecure']),
+    model: plain.nullable(),
+    confidencePercent: percent,
+    ...alike,
+    closest: z.array(z.strictObject({ model: plain, confidencePercent: percent })).max(8),
+  })
   const sustained = z.strictObject({
     precision,
     perSecond: count,
@@ -106,14 +111,21 @@ const judgementWith = <P extends z.ZodRawShape, R extends z.ZodType>(peakShare: 
 }
 
 /** C7: every field there is and nothing else, as strict as the program that recomputes it. */
-export const judgementSchema = judgementWith({ peakShare: drawn }, finding)
-/** Version 1 held sentences, and knew no share of the peak. */
-export const judgementVersion1 = judgementWith({}, plain)
+export const judgementSchema = judgementWith({ peakShare: drawn }, { cards: ids }, finding)
+/** Version 1 held sentences, knew no share of the peak, and named a card by the id of the likeliest of its twins. */
+export const judgementVersion1 = judgementWith({}, { twins: ids }, plain)
 
 type Either = typeof judgementWith<
   { peakShare: z.ZodExactOptional<typeof drawn> },
+  { cards: z.ZodExactOptional<typeof ids>; twins: z.ZodExactOptional<typeof ids> },
   z.ZodUnion<[typeof finding, typeof plain]>
 >
 
 /** A judgement of either version as a file states it: its signer's word until it was recomputed. */
 export type StatedJudgement = DeepReadonly<z.infer<ReturnType<Either>>>
+
+type StatedIdentity = StatedJudgement['devices'][number]['identity']
+
+/** The ids of the cards that it may be, the likeliest first; empty where none was identified. */
+export const cardsOf = ({ cards, model, twins = [] }: StatedIdentity): readonly string[] =>
+  cards ?? (model === null ? [] : [model, ...twins])

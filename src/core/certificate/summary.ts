@@ -5,11 +5,8 @@ import { shortText } from '../bytes/decodeJson.ts'
 import type { Signer } from '../bytes/ed25519.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { sha256 } from '../bytes/sha256.ts'
-import { buyerName } from '../identify/buyerName.ts'
-import type { Catalogue } from '../identify/catalogue.ts'
 import type { ClaimAnswer } from '../identify/claimReasons.ts'
 import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'
-import { parseClaim } from '../identify/parseClaim.ts'
 import { MAX_DEVICES } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import type { PresetName } from '../params/presets.ts'
@@ -100,7 +97,7 @@ export function summarise(read: ReadCertificate, text: string, signer: Uint8Arra
       notAfter,
       outcome: judgement.outcome,
       claim: claim && { text: claim.text, verdict: claim.verdict },
-      models: kindsOf(judgement, read.catalogue!),
+      models: kindsOf(judgement),
       count: countOf(judgement),
       rates: totalRates(judgement),
       memory: totalMemory(judgement),
@@ -113,13 +110,10 @@ export function summarise(read: ReadCertificate, text: string, signer: Uint8Arra
 const countOf = ({ count: { claimed, least, established } }: StatedJudgement) => ({ claimed, least, established })
 
 /** How many of each card, by the names of buyers, in the order of the devices. */
-export function kindsOf({ devices, claim }: StatedJudgement, catalogue: Catalogue): Summary['predicate']['models'] {
-  const parsed = claim?.verdict === 'matches' ? parseClaim(claim.text, catalogue) : null
-  const sold = parsed?.ok ? parsed.claim.models.map(({ id }) => id) : []
+export function kindsOf({ devices }: StatedJudgement): Summary['predicate']['models'] {
   const kinds = new Map<string | null, number>()
   for (const { identity } of devices) {
-    const name = buyerName(identity, catalogue, sold)?.slice(0, 120) ?? null
-    const place = kinds.has(name) || kinds.size < MOST_KINDS ? name : null
+    const place = kinds.has(identity.model) || kinds.size < MOST_KINDS ? identity.model : null
     kinds.set(place, (kinds.get(place) ?? 0) + 1)
   }
   return [...kinds].map(([name, count]) => ({ name, count }))

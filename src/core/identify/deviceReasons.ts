@@ -1,5 +1,6 @@
 import type { ProtocolVersion } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
+import { buyerName } from './buyerName.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { type ClaimCode, type ClaimReason, claimReason } from './claimReasons.ts'
 import { expectedRate } from './expected.ts'
@@ -116,7 +117,7 @@ function judgeMismatch(question: DeviceQuestion, best: ModelFit): ClaimReason {
 /** The measurement fits a card that was not claimed. */
 const judgeOther = (question: DeviceQuestion, found: GpuModel, claimed: GpuModel): ClaimReason =>
   reason(question, isWeaker(found, claimed, question.catalogue) ? 'WEAKER_CARD' : 'OTHER_CARD', {
-    got: found.name,
+    got: question.rules === 1 ? found.name : buyerName([found.id, ...found.twins], question.catalogue)!,
     expected: claimed.name,
   })
 

@@ -26,9 +26,9 @@ const card: DeviceJudgement = {
   memory: { ...proven({ heldBytes: 130e9, perSecond: 4e12, status: 'proven' as const }), floorBytes: inferred(120e9) },
   identity: inferred({
     status: 'identified' as const,
-    model: 'h200-sxm',
+    model: 'H200 SXM',
     confidencePercent: 99,
-    twins: [],
+    cards: ['h200-sxm'],
     closest: [],
   }),
 }
@@ -100,7 +100,7 @@ test('attack 99: the base score of a model is paid where a claim shows it whole,
     rates,
     sustained: null,
     memory: null,
-    identity: { status: 'identified', model },
+    identity: { status: 'identified', cards: [model] },
   })
   const scoreOf = (model: string, verdict: ClaimAnswer | null) => {
     const claim = verdict && { text: '', verdict, reasons: [] }
@@ -127,7 +127,7 @@ test('attack 113: a twin that is likelier than the card that was sold does not r
     const shown = { ...card, rates, bindRate: 0.5 * card.rates.int8! }
     const judgement = judgeSynthetic(catalogue, { cards: [shown], size: classesOf(catalogue, 'h200-nvl') }, { claim })
     const input = scoreInput({ judgement, registered: false, allocated: false })
-    const { model } = judgement.devices[0]!.identity
+    const model = judgement.devices[0]!.identity.cards![0]
     return { model, verdict: judgement.claim?.verdict, terms: scoreBox(input, config).terms }
   }
   const honest = termsOf(1, 'H200 NVL')

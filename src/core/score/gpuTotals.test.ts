@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { inferred, proven } from '../params/provenance.ts'
 import { gpuTotals, type ScoredDevice } from './gpuTotals.ts'
 
-const card = (status: string, model: string | null) => ({ status, model: model === null ? null : inferred(model) })
+const card = (status: string, model: string | null) => ({ status, cards: model === null ? [] : [inferred(model)] })
 
 const device = (more: Partial<ScoredDevice> = {}): ScoredDevice => ({
   ...proven({

@@ -9,7 +9,7 @@ export interface ScoredDevice {
   readonly rates: Rates
   readonly sustained: { readonly precision: Precision; readonly perSecond: Proven } | null
   readonly memory: { readonly heldBytes: Proven; readonly perSecond: Proven; readonly status: 'proven' | 'held' } | null
-  readonly identity: { readonly status: string; readonly model: Inferred<string> | null }
+  readonly identity: { readonly status: string; readonly cards?: readonly Inferred<string>[] }
 }
 
 /**
@@ -18,7 +18,7 @@ export interface ScoredDevice {
  */
 export function gpuTotals(devices: readonly ScoredDevice[], scaling: Proven | null): GpuScoreInput | null {
   if (devices.length === 0 || devices.some((device) => device.identity.status === 'cpu')) return null
-  const models = new Set(devices.map((device) => device.identity.model))
+  const models = new Set(devices.map((device) => device.identity.cards?.[0]))
   const [model] = models
   const memories = devices.flatMap(({ memory }) => (memory?.status === 'proven' ? [memory] : []))
   return {

@@ -3,7 +3,6 @@ import type { CheckedCertificate, CheckedEvidence, CheckedSummary } from '../../
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import { type CertificateProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
-import { buyerName } from '../../core/identify/buyerName.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { catalogueHash } from '../../core/identify/catalogueHash.ts'
 import { explainReason } from '../../core/proof/reasons.ts'
@@ -155,7 +154,7 @@ function certificateJson({ read, ours, recomputed }: CheckedCertificate, catalog
     preset: read.preset.name,
     catalogues: { signer: judgement.catalogue, reader: catalogueHash(catalogue) },
     identityRecomputed: recomputed,
-    models: ours.devices.map(({ identity }) => buyerName(identity, catalogue)),
+    models: ours.devices.map(({ identity }) => identity.model),
     judgement,
     readerJudgement: ours,
   }

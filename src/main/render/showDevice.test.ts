@@ -1,28 +1,24 @@
 import { expect, test } from 'vitest'
-import { SHIPPED_CATALOGUE } from '../../../test/sim/shippedCatalogue.ts'
 import { inferred, proven } from '../../core/params/provenance.ts'
-import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
 import { labelled } from './labelled.ts'
 import { identityText, sustainedText } from './showDevice.ts'
 
-const catalogue = await loadCatalogue(SHIPPED_CATALOGUE)
 const common = {
   status: 'identified' as const,
-  model: 'h200-sxm',
   closest: [{ model: 'h200-sxm', confidencePercent: 60 }],
 }
-const identified = (confidencePercent: number, twins: string[]) =>
-  identityText({ identity: inferred({ ...common, confidencePercent, twins }) }, catalogue)
+const identified = (confidencePercent: number, model: string, cards: string[]) =>
+  identityText({ identity: inferred({ ...common, model, confidencePercent, cards }) })
 
 test('of models that measure alike it is said that one of them is meant, and that nobody knows which', () => {
-  expect(identified(98, ['h200-nvl'])).toBe(
+  expect(identified(98, 'H200 SXM or H200 NVL', ['h200-sxm', 'h200-nvl'])).toBe(
     'H200 SXM or H200 NVL, 98 % sure; they measure alike, so it may be any of them (closest: h200-sxm 60 %)',
   )
 })
 
 test('a confidence that only rounds to a hundred is not called certain', () => {
-  expect(identified(100, [])).toBe('H200 SXM, over 99 % sure (closest: h200-sxm 60 %)')
-  expect(identified(99, [])).toContain(', 99 % sure')
+  expect(identified(100, 'H200 SXM', ['h200-sxm'])).toBe('H200 SXM, over 99 % sure (closest: h200-sxm 60 %)')
+  expect(identified(99, 'H200 SXM', ['h200-sxm'])).toContain(', 99 % sure')
 })
 
 test('the line of a sustained part reads in 80 columns', () => {

@@ -1,5 +1,5 @@
+import { cardsOf } from '../../core/certificate/judgementSchema.ts'
 import type { DeviceJudgement } from '../../core/certificate/judgeRun.ts'
-import { buyerName } from '../../core/identify/buyerName.ts'
 import type { Catalogue, GpuModel } from '../../core/identify/catalogue.ts'
 import { expectedRate } from '../../core/identify/expected.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
@@ -32,7 +32,7 @@ export function showDevice({ device, said, catalogue, claim, telemetry }: ShownD
   const model = shownModel(device, claim, catalogue)
   line('')
   line(`  ${colours.bold(`device ${device.device}`)}  ${said?.name ?? ''} ${colours.dim('(claimed)')}`)
-  for (const row of labelled('inferred', identityText(device, catalogue))) line(row)
+  for (const row of labelled('inferred', identityText(device))) line(row)
   showRates(device, model, catalogue, lines)
   const efficiency = efficiencyText(device, model)
   if (efficiency !== null) for (const row of labelled('efficiency', efficiency)) line(colours.dim(row))
@@ -94,16 +94,15 @@ function showMemory(device: DeviceJudgement, { line }: Lines): void {
     line(`  link           ${formatBytesPerSecond(device.linkPerSecond)} from the device before it`)
 }
 
-export function identityText({ identity }: Pick<DeviceJudgement, 'identity'>, catalogue: Catalogue): string {
+export function identityText({ identity }: Pick<DeviceJudgement, 'identity'>): string {
   if (identity.status === 'cpu') return 'a CPU; it is never identified as a GPU'
   if (identity.status === 'insecure') return 'nothing: the preset identifies no card'
   const closest = identity.closest.map(({ model, confidencePercent }) => `${model} ${confidencePercent} %`).join(', ')
   if (identity.status === 'unknown' || identity.model === null) return `unknown card (closest: ${closest || 'none'})`
-  const name = buyerName(identity, catalogue)
   // A rounded 100 is not certainty.
   const sure = `${identity.confidencePercent > 99 ? 'over 99' : identity.confidencePercent} % sure`
-  const alike = identity.twins.length > 0 ? '; they measure alike, so it may be any of them' : ''
-  return `${name}, ${sure}${alike} (closest: ${closest})`
+  const alike = cardsOf(identity).length > 1 ? '; they measure alike, so it may be any of them' : ''
+  return `${identity.model}, ${sure}${alike} (closest: ${closest})`
 }
 
 function bindText(share: number, isCpu: boolean): string {

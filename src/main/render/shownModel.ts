@@ -1,16 +1,17 @@
+import { cardsOf } from '../../core/certificate/judgementSchema.ts'
 import type { DeviceJudgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue, GpuModel } from '../../core/identify/catalogue.ts'
 import { parseClaim } from '../../core/identify/parseClaim.ts'
 
-/** Whose figures stand beside the proven ones: the inferred model, or of models that measure alike the one that was claimed. */
+/** Whose figures stand beside the proven ones: of models that measure alike the one that was claimed, else the first. */
 export function shownModel(
-  { identity }: DeviceJudgement,
+  { identity }: Pick<DeviceJudgement, 'identity'>,
   claim: string | null,
   catalogue: Catalogue,
 ): GpuModel | undefined {
   const parsed = claim === null ? null : parseClaim(claim, catalogue)
   const claimed = parsed?.ok ? parsed.claim.models.map(({ id }) => id) : []
-  const id = identity.twins.find((twin) => claimed.includes(twin))
-  const wanted = id === undefined || claimed.includes(identity.model ?? '') ? identity.model : id
-  return catalogue.models.find((model) => model.id === wanted)
+  const cards: readonly string[] = cardsOf(identity)
+  const sold = cards.filter((card) => claimed.includes(card))
+  return catalogue.models.find(({ id }) => (sold.length > 0 ? sold : cards).includes(id))
 }
