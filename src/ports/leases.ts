@@ -20,7 +20,7 @@ export interface LeaseJournal {
 /** Makes bytes that only the holder of the key can read. */
 export type SealToKey = (key: SshPublicKey, plain: Uint8Array) => Uint8Array
 
-/** A peer at the other end of a message channel, whoever dialled. */
+/** A channel of messages to somebody, whoever dialled. */
 export interface MessageChannel {
   send(message: Uint8Array): Promise<void>
   /** Each as long as was sent, within the limit of the protocol; ends when the channel does. */
@@ -28,7 +28,7 @@ export interface MessageChannel {
   close(): void
 }
 
-/** The place of a peer at a door that strangers crowd. */
+/** The place of somebody at a door that strangers crowd. */
 export interface Seat {
   /** It has said something to the purpose. */
   heard(): void

@@ -15,7 +15,7 @@ export async function keepTime(service: LeaseService, clock: Clock, signal: Abor
   await service.shutDown()
 }
 
-/** Answers one peer, one message at a time, for as long as the channel lives; who dialled whom makes no difference. */
+/** Answers one channel, one message at a time, for as long as it lives; who dialled whom makes no difference. */
 export async function serveLine(
   service: LeaseService,
   channel: MessageChannel,

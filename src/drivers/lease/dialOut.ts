@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { MessageChannel } from '../../ports/leases.ts'
 import { dialWs, MESSAGES, wsChannel } from '../system/wsChannel.ts'
 
-/** What serves a peer; handed in, because drivers know no apps. */
+/** What serves the other end; handed in, because drivers know no apps. */
 export interface DialOutDeps {
   /** The signed greeting that says who we are. */
   readonly hello: (to: string) => Uint8Array

@@ -39,8 +39,8 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
   test('lets its key in, says how it is confined, answers busy meanwhile, and is over when given back', async () => {
     const { access, options } = await boxAt(join(root, 'direct'))
     const provider = await listening(access, signal)
-    const [peer, other] = [await provider.dial(), await provider.dial()]
-    const box = await connectLeased(peer, options, signal)
+    const [line, other] = [await provider.dial(), await provider.dial()]
+    const box = await connectLeased(line, options, signal)
     expect(box.access).toMatchObject({ confinement: 'shared account', hostKeyTrust: 'pinned', way: 'ssh' })
     const prover = await box.start(signal)
     const busy = await faultOf(connectLeased(other, options, signal))
@@ -65,11 +65,11 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
       }),
     }
     const provider = await listening(lying, signal)
-    const peer = await provider.dial()
-    expect((await faultOf(connectLeased(peer, options, signal))).detail.code).toBe('HOST_KEY_CHANGED')
-    expect(await askLiveness(peer, options, signal)).toMatchObject({ state: 'free' })
+    const line = await provider.dial()
+    expect((await faultOf(connectLeased(line, options, signal))).detail.code).toBe('HOST_KEY_CHANGED')
+    expect(await askLiveness(line, options, signal)).toMatchObject({ state: 'free' })
     // Attack 33: a provider that is not the one we mean does not answer in its place.
-    const another = { ...peer, key: takerKey }
+    const another = { ...line, key: takerKey }
     expect(await faultOf(askLiveness(another, options, signal))).toMatchObject({
       detail: { code: 'PROVIDER_GONE' },
       nextStep: expect.stringContaining('Compare the key'),
@@ -97,8 +97,8 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     writeFileSync(engine, [...lines, 'esac', ''].join('\n'), { mode: 0o755 })
     const access = containerAccess({ ...shared, engine, image: 'any', gpuFlags: [], env: {} })
     const provider = await listening(access, signal)
-    const peer = await provider.dial()
-    const box = await connectLeased(peer, options, signal)
+    const line = await provider.dial()
+    const box = await connectLeased(line, options, signal)
     expect(box.access).toMatchObject({ confinement: 'container' })
     const prover = await box.start(signal)
     const got = readAll(prover.output)
@@ -130,8 +130,8 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
       },
       dialled.signal,
     )
-    const peer = await hub.peer(giverKey, signal)
-    const box = await connectLeased(peer, { ...options, tunnel: hub.tunnel }, signal)
+    const line = await hub.line(giverKey, signal)
+    const box = await connectLeased(line, { ...options, tunnel: hub.tunnel }, signal)
     expect(box.access).toMatchObject({ way: 'ssh in a tunnel', hostKeyTrust: 'pinned' })
     const prover = await box.start(signal)
     const sent = systemRandomness.bytes(500_000)
@@ -140,7 +140,7 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     await prover.stop()
     expect((await got).equals(sent)).toBe(true)
     await box.close()
-    expect(await askLiveness(await hub.peer(giverKey, signal), options, signal)).toMatchObject({ state: 'free' })
+    expect(await askLiveness(await hub.line(giverKey, signal), options, signal)).toMatchObject({ state: 'free' })
     dialled.abort()
     await serving
     await hub.close()

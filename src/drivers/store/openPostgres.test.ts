@@ -67,6 +67,25 @@ describe('openPostgres', () => {
     })
   })
 
+  test('a server that leaves statements unanswered is told in the log once, and so is its return', async () => {
+    await server.createDatabase('frozen')
+    const lines: string[] = []
+    const say = (message: string) => void lines.push(message)
+    const log = { debug: say, info: say, warn: say, error: say }
+    const store = await openPostgres({ url: server.url('frozen'), log, silenceMs: 50 })
+    const holder = postgres(server.url('frozen'), { max: 1 })
+    let asked: Promise<unknown> = Promise.resolve()
+    await holder.begin(async (inside) => {
+      await inside`lock table boxes in access exclusive mode`
+      asked = Promise.all([store.box('one'), store.box('two')])
+      await expect.poll(() => lines).toEqual(['the store has left a statement unanswered'])
+    })
+    await asked
+    expect(lines).toEqual(['the store has left a statement unanswered', 'the store answers again'])
+    await holder.end()
+    await store.close()
+  })
+
   test('a server that went away and came back is used again', async () => {
     const store = await openFresh()
     await store.putBox(entry('kept'))

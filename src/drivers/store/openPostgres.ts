@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import { TouchstoneError } from '../../ports/errors.ts'
+import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import { codeOf } from '../system/codeOf.ts'
 import { fault } from './faults.ts'
@@ -10,10 +11,16 @@ export interface PostgresOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string
   readonly connections?: number
+  /** Told, once, of a server that stands still: its connections stay, so nothing else would say so. */
+  readonly log?: Log
+  readonly silenceMs?: number
 }
 
+/** Longer than any statement of ours takes of a server that is well. */
+const SILENCE_MS = 30_000
+
 /** A PostgreSQL server, which several validators may share. A lost connection is made anew at the next statement. */
-export async function openPostgres({ url, connections = 4 }: PostgresOptions): Promise<Store> {
+export async function openPostgres({ url, connections = 4, log, silenceMs }: PostgresOptions): Promise<Store> {
   const client = postgres(url, {
     max: connections,
     connect_timeout: 10,
@@ -29,11 +36,12 @@ export async function openPostgres({ url, connections = 4 }: PostgresOptions): P
       ]),
     ),
   })
+  const watched = watchSilence(log, silenceMs)
   const db: Database = {
-    query: (statement) => ask(client, statement),
+    query: (statement) => watched(ask(client, statement)),
     transaction: async (work, isolation) => {
       const mode = isolation === 'snapshot' ? 'isolation level repeatable read' : ''
-      const run = (inside: postgres.TransactionSql) => work({ query: (statement) => ask(inside, statement) })
+      const run = (inside: postgres.TransactionSql) => work({ query: (statement) => watched(ask(inside, statement)) })
       return (await client.begin(mode, run)) as Awaited<ReturnType<typeof work>>
     },
     close: () => client.end({ timeout: 5 }),
@@ -43,6 +51,24 @@ export async function openPostgres({ url, connections = 4 }: PostgresOptions): P
   } catch (error) {
     await client.end({ timeout: 1 })
     throw error instanceof TouchstoneError ? error : unreachable(error)
+  }
+}
+
+function watchSilence(log: Log | undefined, silenceMs = SILENCE_MS): <T>(answer: Promise<T>) => Promise<T> {
+  let silent = false
+  return async (answer) => {
+    const timer = setTimeout(() => {
+      if (!silent) log?.warn('the store has left a statement unanswered', { seconds: silenceMs / 1000 })
+      silent = true
+    }, silenceMs).unref()
+    try {
+      const rows = await answer
+      if (silent) log?.info('the store answers again')
+      silent = false
+      return rows
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }
 

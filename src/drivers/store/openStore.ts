@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import { fault } from './faults.ts'
 
@@ -15,9 +16,12 @@ export function parseStoreAddress(text: string, base: string): StoreAddress | nu
 }
 
 /** Either engine; its library is loaded only when it is the one. */
-export async function openStore(text: string, base: string): Promise<Store> {
+export async function openStore(text: string, base: string, log?: Log): Promise<Store> {
   const address = parseStoreAddress(text, base)
   if (!address) throw fault('BAD_STORE_ADDRESS')
-  if (address.kind === 'postgres') return (await import('./openPostgres.ts')).openPostgres({ url: address.place })
+  if (address.kind === 'postgres') {
+    const { openPostgres } = await import('./openPostgres.ts')
+    return openPostgres({ url: address.place, ...(log === undefined ? {} : { log }) })
+  }
   return (await import('./openEmbedded.ts')).openEmbedded({ folder: address.place })
 }

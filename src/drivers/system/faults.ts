@@ -38,13 +38,13 @@ export const fault = faultsOf({
     message: 'cannot write {path} ({why})',
     nextStep: 'Choose a folder you may write to and that has space.',
   },
-  PEER_GONE: {
+  CHANNEL_CLOSED: {
     blame: 'network',
     retry: true,
     message: 'the other side closed the channel',
     nextStep: 'Try again; if it keeps happening, ask whoever runs the other side.',
   },
-  PEER_UNREACHABLE: {
+  NOT_REACHED: {
     blame: 'network',
     retry: true,
     message: '{url} cannot be reached',

@@ -8,7 +8,7 @@ import { fault } from './faults.ts'
 import { plainAddress } from './hostAddresses.ts'
 import { type DoorRules, keepDoor } from './keepDoor.ts'
 
-/** More messages than this wait for nobody: a peer that floods is cut off. */
+/** More messages than this wait for nobody: whoever floods is cut off. */
 const MAX_WAITING = 64
 /** A stranger who has spoken may say more within this; a known key is kept for as long as it answers pings. */
 const IDLE_MS = 60_000
@@ -52,13 +52,13 @@ export function wsChannel(socket: WebSocket): MessageChannel {
     messages: messages(),
     send: (message) =>
       new Promise((resolve, reject) =>
-        socket.send(message, (error) => (error ? reject(fault('PEER_GONE', {}, error)) : resolve())),
+        socket.send(message, (error) => (error ? reject(fault('CHANNEL_CLOSED', {}, error)) : resolve())),
       ),
     close: () => socket.close(),
   }
 }
 
-/** A peer that vanished without a word is noticed within two pings. */
+/** Whoever vanished without a word is noticed within two pings. */
 function keepAlive(socket: WebSocket): void {
   let answered = true
   const timer = setInterval(() => {
@@ -96,7 +96,7 @@ export async function dialWs(
     return socket
   } catch (cause) {
     signal.throwIfAborted()
-    throw fault('PEER_UNREACHABLE', { url }, cause)
+    throw fault('NOT_REACHED', { url }, cause)
   } finally {
     signal.removeEventListener('abort', abort)
   }

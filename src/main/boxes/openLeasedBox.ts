@@ -39,18 +39,18 @@ export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): P
   const dialledIn = HUB_FORM.exec(target.address)
   if (dialledIn !== null) return openThroughHub(dialledIn[1]!, target, signal)
   const options = await optionsOf(target)
-  const peer = await dialProvider(target.address, target.at, signal)
-  return await connectLeased(peer, { ...options, whenOver: () => peer.channel.close() }, signal)
+  const line = await dialProvider(target.address, target.at, signal)
+  return await connectLeased(line, { ...options, whenOver: () => line.channel.close() }, signal)
 }
 
 /** Asks a provider that can be dialled for a sign of life: a fresh number signed by its key, and what it is doing. */
 export async function askProviderAlive(address: string, signer: Signer, signal: AbortSignal): Promise<SignOfLife> {
   if (HUB_FORM.test(address)) throw fault('NO_LEASE_HUB')
-  const peer = await dialProvider(address, undefined, signal)
+  const line = await dialProvider(address, undefined, signal)
   try {
-    return await askLiveness(peer, { signer, clock: systemClock, randomness: systemRandomness }, signal)
+    return await askLiveness(line, { signer, clock: systemClock, randomness: systemRandomness }, signal)
   } finally {
-    peer.channel.close()
+    line.channel.close()
   }
 }
 
@@ -73,10 +73,10 @@ function urlOf(hostAndPort: string, at: string | undefined): string {
 async function openThroughHub(key: string, target: LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
   const { hub } = target
   if (hub === undefined) throw fault('NO_LEASE_HUB')
-  const peer = await within(DIAL_IN_MS, signal, (inner) => hub.peer(key, inner), 'PROVIDER_NOT_DIALLED_IN')
+  const line = await within(DIAL_IN_MS, signal, (inner) => hub.line(key, inner), 'PROVIDER_NOT_DIALLED_IN')
   const tunnel = (token: string, outer: AbortSignal) =>
     within(TUNNEL_MS, outer, (inner) => hub.tunnel(token, inner), 'TUNNEL_MISSING')
-  return await connectLeased(peer, { ...(await optionsOf(target)), tunnel }, signal)
+  return await connectLeased(line, { ...(await optionsOf(target)), tunnel }, signal)
 }
 
 /** What the provider has not done in time is a fault of its own; our caller's end stays our caller's. */

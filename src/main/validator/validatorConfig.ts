@@ -41,7 +41,7 @@ const work = z.strictObject({
   concurrency: whole(1, 1024).default(32),
   cohortSize: whole(1, 256).default(8),
   threads: whole(1, 256).optional(),
-  leaseSeconds: z.number().min(1).max(3600).default(60),
+  holdSeconds: z.number().min(1).max(3600).default(60),
   startLimitSeconds: z.number().min(1).max(3600).default(300),
   stallSeconds: z.number().min(1).max(3600).default(120),
   runLimitSeconds: z.number().min(1).max(7200).default(900),

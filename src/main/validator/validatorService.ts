@@ -48,7 +48,7 @@ export async function runValidator(
     const door = config.api ? await listenHttp(config.api) : null
     if (door) closing.unshift(door.close)
     if (door) log.info('listening', door.at)
-    const store = await openStore(config.store, config.base)
+    const store = await openStore(config.store, config.base, log)
     closing.push(() => store.close())
     const metrics = textMetrics([...FLEET_METRICS, ...PROCESS_METRICS])
     const live = createLiveRuns()
@@ -91,7 +91,7 @@ function rulesOf({ rounds, work, retention }: ValidatorConfig, score: ScoreConfi
     probes: rounds.probes,
     cohortSize: work.cohortSize,
     concurrency: work.concurrency,
-    holdMs: work.leaseSeconds * 1000,
+    holdMs: work.holdSeconds * 1000,
     startLimitMs: work.startLimitSeconds * 1000,
     stallMs: work.stallSeconds * 1000,
     jobLimitMs: work.runLimitSeconds * 1000,

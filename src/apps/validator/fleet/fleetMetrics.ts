@@ -4,7 +4,11 @@ export const FLEET_METRICS: readonly MetricDefinition[] = [
   { name: 'touchstone_jobs_total', help: 'Jobs finished, by kind and outcome.', type: 'counter' },
   { name: 'touchstone_rejections_total', help: 'Runs rejected, by reason code.', type: 'counter' },
   { name: 'touchstone_faults_total', help: 'Runs that ended in a fault, by code.', type: 'counter' },
-  { name: 'touchstone_leases_lost_total', help: 'Jobs given up because their lease was lost.', type: 'counter' },
+  {
+    name: 'touchstone_jobs_lost_total',
+    help: 'Jobs given up because another validator took them over.',
+    type: 'counter',
+  },
   { name: 'touchstone_store_errors_total', help: 'Statements the store did not answer.', type: 'counter' },
   { name: 'touchstone_jobs_running', help: 'Boxes being verified now.', type: 'gauge' },
   { name: 'touchstone_jobs_waiting', help: 'Jobs in the queue.', type: 'gauge' },

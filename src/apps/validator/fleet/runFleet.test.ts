@@ -252,7 +252,7 @@ describe('runFleet', () => {
     expect(JSON.stringify(deps.lines)).not.toContain('evil')
   })
 
-  test('a run whose lease was taken over is stopped and stores nothing', async () => {
+  test('a run whose job was taken over is stopped and stores nothing', async () => {
     await store.putBox(entry('a'))
     let stopped = 0
     const hanging: VerifyJob = (_job, _hooks, signal) =>
@@ -274,7 +274,7 @@ describe('runFleet', () => {
       return stopped === 1
     })
     expect((await store.history('a', all)).items).toEqual([])
-    expect(deps.metrics.text()).toContain('touchstone_leases_lost_total 1')
+    expect(deps.metrics.text()).toContain('touchstone_jobs_lost_total 1')
   })
 
   test('rounds follow the chain: one per 360 blocks, none twice', async () => {

@@ -42,7 +42,7 @@ class Fleet {
   }
 
   async run(): Promise<void> {
-    const beats = this.#keepLeases()
+    const beats = this.#keepJobs()
     while (!this.#signal.aborted) {
       const tick = this.#tick().then(
         () => this.#storeIsBack(),
@@ -189,12 +189,12 @@ class Fleet {
   }
 
   #lost(job: TakenJob): void {
-    this.#deps.metrics.add('touchstone_leases_lost_total')
+    this.#deps.metrics.add('touchstone_jobs_lost_total')
     this.#deps.log.warn('job lost: another validator has taken it', { box: job.boxId, round: job.round })
   }
 
   /** Asks to keep our jobs three times within `holdMs`; a job that is no longer ours is stopped. */
-  async #keepLeases(): Promise<void> {
+  async #keepJobs(): Promise<void> {
     const { clock, store } = this.#deps
     const { owner, holdMs } = this.#rules
     for (;;) {

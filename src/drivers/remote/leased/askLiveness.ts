@@ -17,14 +17,14 @@ const LIMIT_MS = 10_000
  * it does not show that its cards work, which is what heavy tests are for.
  */
 export async function askLiveness(
-  peer: ProviderLine,
+  line: ProviderLine,
   { signer, clock, randomness }: { readonly signer: Signer; readonly clock: Clock; readonly randomness: Randomness },
   signal: AbortSignal,
 ): Promise<SignOfLife> {
   const nonce = toHex(randomness.bytes(32))
   const askedAtMs = clock.wallTime().getTime()
   const began = clock.monotonicUs()
-  const answer = await askProvider(peer, { kind: 'liveness', to: peer.key, nonce, askedAtMs }, signer, signal, LIMIT_MS)
+  const answer = await askProvider(line, { kind: 'liveness', to: line.key, nonce, askedAtMs }, signer, signal, LIMIT_MS)
   if (answer.kind !== 'alive')
     throw fault('PROVIDER_NONSENSE', { what: 'the provider did not answer the liveness check' })
   return { state: answer.state, roundTripUs: clock.monotonicUs() - began }

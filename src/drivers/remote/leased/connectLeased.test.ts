@@ -53,13 +53,13 @@ function lying(answer: (ask: Request) => LeaseAnswerMessage): ProviderLine {
 
 /** The lease that leads where the provider likes, of a provider that was reached at `reached`. */
 async function led(details: object, reached: string | undefined, more: Partial<LeasedOptions> = {}) {
-  const peer = lying(({ id, sshKey }) => {
+  const line = lying(({ id, sshKey }) => {
     const where = { user: 'u', hostKey: `SHA256:${'A'.repeat(43)}`, confinement: 'own account', tunnel: '', ...details }
     const sealed = sealToKey(parseSshPublicKey(sshKey), new TextEncoder().encode(JSON.stringify(where)))
     return { kind: 'granted', to: self, id, expiresAtMs: 0, sealed: Buffer.from(sealed).toString('base64') }
   })
   const from = reached === undefined ? {} : { reached }
-  return await faultOf(connectLeased({ ...peer, ...from }, { ...options, ...more }, new AbortController().signal))
+  return await faultOf(connectLeased({ ...line, ...from }, { ...options, ...more }, new AbortController().signal))
 }
 
 describe('attack 92: sealed details that lead elsewhere', () => {
@@ -99,7 +99,7 @@ describe('attack 92: sealed details that lead elsewhere', () => {
     const home = mkdtempSync(join(tmpdir(), 'touchstone-leased-'))
     const made = { home, user: 'u', hostKey: host.private, authorizedKey: '' }
     const ssh = await startSshServer(made)
-    const peer = lying(({ id, sshKey }) => {
+    const line = lying(({ id, sshKey }) => {
       made.authorizedKey = sshKey
       const where = { user: 'u', host: 'localhost', port: ssh.port, hostKey: fingerprintOfPair(host) }
       const details = JSON.stringify({ ...where, confinement: 'own account', tunnel: '' })
@@ -107,7 +107,7 @@ describe('attack 92: sealed details that lead elsewhere', () => {
       return { kind: 'granted', to: self, id, expiresAtMs: 0, sealed: Buffer.from(sealed).toString('base64') }
     })
     const own = { ...options, ssh: { ...options.ssh, ownKnownHostsFile: join(home, 'known_hosts') } }
-    const box = await connectLeased({ ...peer, reached: '127.0.0.1' }, own, new AbortController().signal)
+    const box = await connectLeased({ ...line, reached: '127.0.0.1' }, own, new AbortController().signal)
     expect(box.access).toMatchObject({ account: 'u', hostKeyTrust: 'pinned', confinement: 'own account' })
     await box.close()
     await ssh.close()

@@ -39,7 +39,7 @@ const RELEASE_MS = 10_000
 
 /** Asks for a lease with a key of its own, logs in with it, and gives the lease back on close. */
 export async function connectLeased(
-  peer: ProviderLine,
+  line: ProviderLine,
   options: LeasedOptions,
   signal: AbortSignal,
 ): Promise<RemoteBox> {
@@ -47,17 +47,17 @@ export async function connectLeased(
   const key = openSshKey(randomness.bytes(32))
   const id = toHex(randomness.bytes(16))
   const askedAtMs = clock.wallTime().getTime()
-  const request = { kind: 'request', to: peer.key, id, purpose, seconds, sshKey: key.publicLine, askedAtMs } as const
+  const request = { kind: 'request', to: line.key, id, purpose, seconds, sshKey: key.publicLine, askedAtMs } as const
   const release = async (): Promise<void> => {
-    const message = { kind: 'release', to: peer.key, id, askedAtMs: clock.wallTime().getTime() } as const
+    const message = { kind: 'release', to: line.key, id, askedAtMs: clock.wallTime().getTime() } as const
     // A provider that is gone closes the lease by itself, on its time.
-    await askProvider(peer, message, signer, AbortSignal.timeout(RELEASE_MS), RELEASE_MS).catch(() => {})
+    await askProvider(line, message, signer, AbortSignal.timeout(RELEASE_MS), RELEASE_MS).catch(() => {})
     options.whenOver?.()
   }
   try {
-    const details = readGrant(await askProvider(peer, request, signer, signal), key.seed, options)
+    const details = readGrant(await askProvider(line, request, signer, signal), key.seed, options)
     const ssh = sshOptions(options, details, key.privateKey)
-    const at = ssh.dial === undefined ? { at: await whereItLeads(details, peer, options) } : {}
+    const at = ssh.dial === undefined ? { at: await whereItLeads(details, line, options) } : {}
     const box = await connectSsh(formatSshAddress(details), { ...ssh, ...at }, signal)
     return leasedBox(box, details, release)
   } catch (error) {
@@ -107,14 +107,14 @@ const isSshPort = (port: number): boolean => port === 22 || port >= 1024
  */
 async function whereItLeads(
   { host, port }: AccessDetails,
-  peer: ProviderLine,
+  line: ProviderLine,
   options: LeasedOptions,
 ): Promise<string> {
-  if (peer.reached === undefined || options.tunnel !== undefined) throw elsewhere('it dialled in and named no tunnel')
+  if (line.reached === undefined || options.tunnel !== undefined) throw elsewhere('it dialled in and named no tunnel')
   if (!isSshPort(port)) throw elsewhere(`port ${port} is neither 22 nor 1024 or above`)
   const allowed = networkList(options.networks ?? [])
   const found = await addressesOf(host)
-  const at = found.find((address) => address === peer.reached) ?? found.find((address) => isIn(allowed, address))
+  const at = found.find((address) => address === line.reached) ?? found.find((address) => isIn(allowed, address))
   if (at === undefined) throw elsewhere('its SSH server is not at the address where the provider was reached')
   return at
 }

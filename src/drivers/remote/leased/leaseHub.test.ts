@@ -36,9 +36,9 @@ function dialIn(hello: Uint8Array): Promise<'hung up'> {
 test('a greeting that somebody recorded does not take the place of the provider who sent it', async () => {
   const hello = helloOf(Date.now())
   void dialIn(hello)
-  const peer = await hub.peer(key, never)
+  const line = await hub.line(key, never)
   expect(await dialIn(hello)).toBe('hung up')
-  expect(await hub.peer(key, never)).toBe(peer)
+  expect(await hub.line(key, never)).toBe(line)
 })
 
 test('a greeting of another time is refused', async () => {
@@ -49,7 +49,7 @@ test('a greeting of another time is refused', async () => {
 test('a provider that dials again takes its own place', async () => {
   const now = Date.now()
   void dialIn(helloOf(now - 1))
-  const first = await hub.peer(key, never)
+  const first = await hub.line(key, never)
   void dialIn(helloOf(now))
-  await expect.poll(() => hub.peer(key, never)).not.toBe(first)
+  await expect.poll(() => hub.line(key, never)).not.toBe(first)
 })

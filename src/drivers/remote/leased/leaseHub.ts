@@ -10,7 +10,7 @@ import type { ProviderLine } from './askProvider.ts'
 export interface LeaseHub {
   readonly port: number
   /** The provider with this key, now or as soon as it dials in. */
-  peer(key: string, signal: AbortSignal): Promise<ProviderLine>
+  line(key: string, signal: AbortSignal): Promise<ProviderLine>
   tunnel(token: string, signal: AbortSignal): Promise<Duplex>
   close(): Promise<void>
 }
@@ -80,20 +80,20 @@ export async function openLeaseHub(
   where: { readonly host: string; readonly port: number },
   door: HubDoor,
 ): Promise<LeaseHub> {
-  const peers = new Meeting<ProviderLine>(true)
+  const lines = new Meeting<ProviderLine>(true)
   const tunnels = new Meeting<Caller>(false)
   const isNew = newGreetings()
   const listener = await listenWs(
     where,
     (socket, path, seat) => {
       if (path === '/tunnel') acceptTunnel({ socket, seat }, tunnels)
-      else void acceptLine({ socket, seat }, peers, { ...door, isNew })
+      else void acceptLine({ socket, seat }, lines, { ...door, isNew })
     },
     { places: MAX_STRANGERS, ...door.rules },
   )
   return {
     port: listener.port,
-    peer: (key, signal) => peers.take(key, signal),
+    line: (key, signal) => lines.take(key, signal),
     tunnel: async (token, signal) => {
       const { socket, seat } = await tunnels.take(token, signal)
       seat.known(token)
@@ -108,7 +108,7 @@ export async function openLeaseHub(
 /** The first message must be a greeting to us, signed by the provider. */
 async function acceptLine(
   { socket, seat }: Caller,
-  peers: Meeting<ProviderLine>,
+  lines: Meeting<ProviderLine>,
   { self, accepts, isNew }: HubDoor & { readonly isNew: (key: string, sentAtMs: number) => boolean },
 ): Promise<void> {
   const channel = wsChannel(socket)
@@ -120,9 +120,9 @@ async function acceptLine(
     if (!isNew(from, message.sentAtMs)) return socket.terminate()
     if (socket.readyState !== socket.OPEN) return
     seat.known(from)
-    const peer = { channel, key: from }
-    peers.offer(from, peer)
-    socket.once('close', () => peers.withdraw(from, peer))
+    const line = { channel, key: from }
+    lines.offer(from, line)
+    socket.once('close', () => lines.withdraw(from, line))
   } catch {
     socket.terminate()
   }
