@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 /** Where the two programs begin: nothing in the list imports these. */
-const STARTS = ['src/main/verifyCommand.ts', 'src/apps/prover/serveProver.ts']
+const STARTS = ['src/main/verify/verifyTarget.ts', 'src/apps/prover/serveProver.ts']
 
 /** The files that the section "Reading path" of docs/architecture.md lists, in its order. */
 function readingPath(): string[] {

@@ -12,7 +12,7 @@ import { loadSigner } from '../../dist/drivers/system/loadSigner.js'
 import { systemClock } from '../../dist/drivers/system/systemClock.js'
 import { systemRandomness } from '../../dist/drivers/system/systemRandomness.js'
 import { openThreadedChecker } from '../../dist/drivers/verifier/openThreadedChecker.js'
-import { openThisMachine } from '../../dist/main/boxes/openThisMachine.js'
+import { openThisMachine } from '../../dist/main/boxes/openBox.js'
 import { cpuTime, sameConditions } from './cpuTime.mjs'
 
 const never = new AbortController().signal

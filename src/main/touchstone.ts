@@ -9,8 +9,8 @@ type AddCommand = (program: Command, context: CommandContext) => void
 
 /** Each command loads only what it needs: a check does not wait for SSH or a database to load. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
-  verify: async () => (await import('./verifyCommand.ts')).addVerifyCommand,
-  check: async () => (await import('./checkCommand.ts')).addCheckCommand,
+  verify: async () => (await import('./verify/verifyCommand.ts')).addVerifyCommand,
+  check: async () => (await import('./check/checkCommand.ts')).addCheckCommand,
   bench: async () => (await import('./bench/benchCommand.ts')).addBenchCommand,
   validator: async () => (await import('./validator/validatorCommand.ts')).addValidatorCommand,
   provider: async () => (await import('./provider/providerCommand.ts')).addProviderCommand,

@@ -10,13 +10,13 @@ import type { Challenge } from '../../core/proof/challenge.ts'
 import { openingRanges } from '../../core/proof/openingRanges.ts'
 import type { PlannedPart } from '../../core/proof/partKinds.ts'
 import type { PlanInputs } from '../../core/proof/planPart.ts'
-import type { RejectReason } from '../../core/proof/reasons.ts'
 import { type RunWindow, windowOf } from '../../core/schedule/runWindow.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import type { WalkChecker } from '../../ports/walkChecker.ts'
+import { checkOpenings } from '../shared/checkOpenings.ts'
 import { type Asking, BoxRun, type Done, type RunState } from './boxRun.ts'
 import { type Conducted, Exchange, type Progress } from './exchange.ts'
 import { type Greeting, greetProver, type Line, type ProverFault, roundTripUs } from './greetProver.ts'
@@ -99,7 +99,10 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
         host?.watch(step)
         onStep?.(step)
       }
-      const verify = (one: Conducted, told?: VerifyDeps['onStep']) => verifyAll(one, deps.checker, told, signal)
+      const verify = (one: Conducted, told?: VerifyDeps['onStep']) =>
+        checkOpenings(one, openingRanges(one), { checker: deps.checker, signal }, (done, of) =>
+          told?.({ step: 'verify', done, of }),
+        )
       const run = new BoxRun({ options, line, verify, onStep: watching })
       const done = await conduct(run, greeting, { ...deps, onStep: watching }, line)
       if (host && !done.rejected) onStep?.({ step: 'host' })
@@ -149,23 +152,6 @@ export async function askParts(exchange: Exchange, beforeStart?: VerifyDeps['bef
     rejected ??= exchange.keep(part) // verify the roots; the openings follow when the cards are done
   }
   return exchange.ended(rejected ?? (await exchange.askResult()))
-}
-
-/** Every opening of a run so far; the first that does not hold, or null. */
-async function verifyAll(
-  run: Conducted,
-  checker: OpeningChecker,
-  onStep: VerifyDeps['onStep'],
-  signal: AbortSignal,
-): Promise<RejectReason | null> {
-  const ranges = openingRanges(run)
-  const of = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
-  let done = 0
-  const onDone = (openings: number) => {
-    done += openings
-    onStep?.({ step: 'verify', done, of })
-  }
-  return await checker.check(run, ranges, onDone, signal)
 }
 
 type Told = Pick<BoxReport, 'address' | 'access' | 'startedAt' | 'host' | 'telemetry' | 'faults'>

@@ -3,14 +3,13 @@ import { compareProduct, type ProductRow } from '../../apps/bench/compareProduct
 import { PRECISION_NAMES, type Precision } from '../../core/params/precision.ts'
 import { formatOps } from '../../core/units/format.ts'
 import { openDevices } from '../../drivers/gpu/openDevices.ts'
-import { systemClock } from '../../drivers/system/systemClock.ts'
-import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import type { Device } from '../../ports/device.ts'
 import { EXIT } from '../exitCodes.ts'
 import { DEVICES_HELP, readDevices, readModel, readNumber, readPrecisions, readWhole } from '../parseOptions.ts'
 import { bar } from '../render/showSteps.ts'
 import { openTerminal, type Terminal } from '../render/terminal.ts'
 import { type CommandContext, tellFault } from '../run.ts'
+import { system } from '../system.ts'
 import type { WorkloadFlags } from './benchWorkload.ts'
 
 interface BenchFlags {
@@ -49,8 +48,6 @@ async function benchEither(
   const { benchWorkload } = await import('./benchWorkload.ts')
   return await benchWorkload(flags, context, signal)
 }
-
-const system = { clock: systemClock, randomness: systemRandomness }
 
 async function bench(flags: BenchFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
   const terminal = openTerminal(process.stdout, env)

@@ -6,22 +6,17 @@ import { connectLeased, type LeasedOptions } from '../../drivers/remote/leased/c
 import type { LeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
 import { releaseFlavours } from '../../drivers/remote/releaseFlavours.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
-import { systemClock } from '../../drivers/system/systemClock.ts'
-import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import { dialWs, MESSAGES, reachedAt, wsChannel } from '../../drivers/system/wsChannel.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import { fault } from '../faults.ts'
+import { system } from '../system.ts'
+import type { BoxTarget } from './openSshBox.ts'
 
-export interface LeaseTarget {
-  /** `lease://host:port#key`, the key being the provider's; `lease://hub#key` where it dials in to us. */
-  readonly address: string
+/** Its address is `lease://host:port#key`, the key being the provider's; `lease://hub#key` where it dials in to us. */
+export interface LeaseTarget extends BoxTarget {
   readonly signer: Signer
-  readonly proverArguments: readonly string[]
-  readonly env: NodeJS.ProcessEnv
-  /** The numeric address of the provider, where it was looked up and judged before. */
-  readonly at?: string
   /** Networks where a lease may lead besides the provider's own address. */
-  readonly networks?: readonly string[]
+  readonly networks?: readonly string[] | undefined
   /** Where providers behind NAT dial in, if this validator has such a place. */
   readonly hub?: LeaseHub
 }
@@ -48,7 +43,7 @@ export async function askProviderAlive(address: string, signer: Signer, signal: 
   if (HUB_FORM.test(address)) throw fault('NO_LEASE_HUB')
   const line = await dialProvider(address, undefined, signal)
   try {
-    return await askLiveness(line, { signer, clock: systemClock, randomness: systemRandomness }, signal)
+    return await askLiveness(line, { ...system, signer }, signal)
   } finally {
     line.channel.close()
   }
@@ -99,8 +94,7 @@ async function optionsOf(target: LeaseTarget): Promise<LeasedOptions> {
     purpose: 'verify',
     seconds: LEASE_SECONDS,
     signer: target.signer,
-    clock: systemClock,
-    randomness: systemRandomness,
+    ...system,
     ...(target.networks === undefined ? {} : { networks: target.networks }),
     ssh: {
       knownHostsFiles: [],

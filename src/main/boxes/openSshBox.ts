@@ -19,13 +19,17 @@ export const addSshOptions = (command: Command): Command =>
     .option('--host-key <fingerprint>', 'the only host key to accept, as SHA256:…', readFingerprint)
     .option('--no-keep', 'leave no prover on the box for the next time')
 
-export interface SshTarget {
+/** Where a box is, and how the prover is started there. */
+export interface BoxTarget {
   readonly address: string
-  readonly flags: SshFlags
-  readonly proverArguments: readonly string[]
-  readonly env: NodeJS.ProcessEnv
   /** The numeric address of the box, where it was looked up and judged before. */
   readonly at?: string
+  readonly proverArguments: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+}
+
+export interface SshTarget extends BoxTarget {
+  readonly flags: SshFlags
   /** Shows a host key that was never seen before. */
   readonly say: (line: string) => void
 }

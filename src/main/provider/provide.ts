@@ -12,18 +12,14 @@ import { type DialOutDeps, dialOut } from '../../drivers/lease/dialOut.ts'
 import { fileJournal } from '../../drivers/lease/fileJournal.ts'
 import { tunnelledAccess } from '../../drivers/lease/tunnelledAccess.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
-import { loadSigner } from '../../drivers/system/loadSigner.ts'
 import { lockFolder } from '../../drivers/system/lockFolder.ts'
 import { sealToKey } from '../../drivers/system/sealToKey.ts'
-import { systemClock } from '../../drivers/system/systemClock.ts'
-import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import { listenWs, wsChannel } from '../../drivers/system/wsChannel.ts'
-import { cataloguePath } from '../cataloguePath.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
-import type { SelfCheck } from './selfCheck.ts'
+import { ownKey, readCatalogue, system } from '../system.ts'
 
 /** What the command line says. */
 export interface ProviderFlags {
@@ -45,6 +41,9 @@ export interface ProviderFlags {
   readonly json?: boolean
 }
 
+/** Something that happened, with its facts. */
+type LeaseEvent = Readonly<Record<string, unknown>>
+
 /** Two providers would each believe that the journal, the key and the leases are theirs alone. */
 export async function provide(flags: ProviderFlags, context: CommandContext, signal: AbortSignal): Promise<number> {
   const home = homeFolder(context.env)
@@ -60,7 +59,7 @@ export async function provide(flags: ProviderFlags, context: CommandContext, sig
 async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
   const home = homeFolder(env)
   const people = openTerminal(process.stdout, env)
-  const say = (event: Record<string, unknown>): void => people.line(flags.json ? JSON.stringify(event) : spoken(event))
+  const say = (event: LeaseEvent): void => people.line(flags.json ? JSON.stringify(event) : spoken(event))
   const stateFolder = join(home, 'leases')
   // Before the check, which takes a minute: what is wrong in the command is told at once.
   const { access, confinement, noContainer } = await chooseAccess({
@@ -80,8 +79,8 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
   if (flags.claim !== undefined || flags.check !== 'none') await checkBefore(flags, env, signal)
   const { dialOut: far } = flags
   const service = new LeaseService({
-    signer: loadSigner(home, 'provider', systemRandomness),
-    clock: systemClock,
+    signer: ownKey(env, 'provider'),
+    clock: system.clock,
     journal: fileJournal(join(stateFolder, 'journal.json')),
     access: far === undefined ? access : tunnelledAccess(access, { url: far.url, sshPort: flags.sshPort }),
     seal: sealToKey,
@@ -90,7 +89,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
     tell: (news) => say(describe(news)),
   })
   await service.recover()
-  const timekeeper = keepTime(service, systemClock, signal)
+  const timekeeper = keepTime(service, system.clock, signal)
   if (far === undefined) await listen(service, flags, { confinement, say }, signal)
   else
     await dialOut(
@@ -103,7 +102,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
 }
 
 /** An event for people: what happened, then every fact by its name. */
-const spoken = ({ event, ...facts }: Record<string, unknown>): string => {
+const spoken = ({ event, ...facts }: LeaseEvent): string => {
   const told = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '')
   return [event, ...told.map(([name, value]) => `${name} ${value}`)].join('  ')
 }
@@ -116,32 +115,17 @@ const dialDeps = (service: LeaseService, onUp: () => void): DialOutDeps => ({
 
 /** Loads what verifying needs only when there is something to verify. */
 async function checkBefore(flags: ProviderFlags, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
-  const { loadCatalogue } = await import('../../drivers/system/loadCatalogue.ts')
-  const catalogue = await loadCatalogue(cataloguePath())
+  const catalogue = await readCatalogue()
   if (flags.claim !== undefined) requireClaim({ text: flags.claim, catalogue })
   if (flags.check === 'none') return
   const { selfCheck } = await import('./selfCheck.ts')
-  await selfCheck({ ...checkOf(flags, flags.check, env), catalogue }, signal)
-}
-
-const checkOf = (flags: ProviderFlags, preset: Preset, env: NodeJS.ProcessEnv): Omit<SelfCheck, 'catalogue'> => ({
-  preset,
-  devices: flags.devices,
-  ...(flags.requirements === undefined ? {} : { requirementsFile: flags.requirements }),
-  claim: flags.claim ?? null,
-  env,
-  terminal: openTerminal(process.stderr, env),
-})
-
-interface Voice {
-  readonly confinement: Confinement
-  readonly say: (event: Record<string, unknown>) => void
+  await selfCheck(flags.check, flags, { catalogue, env }, signal)
 }
 
 async function listen(
   service: LeaseService,
   flags: ProviderFlags,
-  { confinement, say }: Voice,
+  { confinement, say }: { readonly confinement: Confinement; readonly say: (event: LeaseEvent) => void },
   signal: AbortSignal,
 ): Promise<void> {
   const listener = await listenWs(flags.listen, (socket, _, seat) => {
@@ -153,7 +137,7 @@ async function listen(
   await listener.close()
 }
 
-function describe(news: LeaseNews): Record<string, unknown> {
+function describe(news: LeaseNews): LeaseEvent {
   if (news.kind !== 'opened') return { event: news.kind, ...news, kind: undefined }
   const { id, purpose, holder, expiresAtMs } = news.lease
   const until = new Date(expiresAtMs).toISOString()

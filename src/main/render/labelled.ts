@@ -1,8 +1,9 @@
 const INDENT = 17
 const COLUMNS = 80
 
-/** A label and its text, broken between words so that it reads in 80 columns. */
-export function labelled(label: string, text: string): string[] {
+/** A label and its text, broken between words so that it reads in 80 columns; nothing where there is no text. */
+export function labelled(label: string, text: string | null): string[] {
+  if (text === null) return []
   const rows: string[] = []
   for (const word of text.split(' ')) {
     const last = rows.at(-1)

@@ -1,12 +1,15 @@
 import pc from 'picocolors'
 
+export type Colours = ReturnType<typeof pc.createColors>
+
 /** Where a person reads. Colours and redrawn lines only on a terminal; plain lines in a pipe. */
 export interface Terminal {
-  readonly colours: ReturnType<typeof pc.createColors>
+  readonly colours: Colours
   readonly isLive: boolean
   /** How wide a live bar may be, with room for words and counts beside it. */
   readonly barWidth: number
   line(text: string): void
+  lines(texts: readonly string[]): void
   /** Replaces the last live line; on a pipe nothing is shown. What is wider than the terminal is cut: two rows could not be replaced. */
   live(text: string): void
 }
@@ -21,16 +24,18 @@ export function openTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv)
     if (shown) stream.write('\r\x1b[2K')
     shown = false
   }
+  const line = (text: string) => {
+    clear()
+    stream.write(`${text}\n`)
+  }
   return {
     colours: pc.createColors(isLive && !env.NO_COLOR),
     isLive,
     get barWidth() {
       return Math.min(30, Math.max(4, columnsOf(stream) - 28))
     },
-    line(text) {
-      clear()
-      stream.write(`${text}\n`)
-    },
+    line,
+    lines: (texts) => texts.forEach(line),
     live(text) {
       if (!isLive) return
       clear()

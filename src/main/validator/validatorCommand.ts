@@ -1,24 +1,17 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { signRequest } from '../../apps/shared/signedRequest.ts'
-import { toHex } from '../../core/bytes/hex.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { readBackup, writeBackup } from '../../drivers/store/backup.ts'
 import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
-import { homeFolder } from '../../drivers/system/homeFolder.ts'
-import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
-import { loadSigner } from '../../drivers/system/loadSigner.ts'
-import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
-import { cataloguePath } from '../cataloguePath.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import type { CommandContext } from '../run.ts'
-import { apiUrl, notRunning } from './validatorApi.ts'
+import { ownKey, readCatalogue } from '../system.ts'
+import { callValidator, readStatus, showStatus } from './validatorApi.ts'
 import { readValidatorConfig, type ValidatorConfig } from './validatorConfig.ts'
 import { runValidator } from './validatorService.ts'
-import { readStatus, showStatus } from './validatorStatus.ts'
 
 interface Flags {
   readonly config?: string
@@ -62,7 +55,7 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
       })
   validator.action((flags: Flags) =>
     context.run(async (signal) => {
-      const catalogue = await loadCatalogue(cataloguePath())
+      const catalogue = await readCatalogue()
       await runValidator(configOf(flags, catalogue), { env: context.env, catalogue }, signal)
       return EXIT.genuine
     }),
@@ -97,9 +90,8 @@ async function status(config: ValidatorConfig, _: readonly string[], { json }: F
 
 /** It shows that the provider is up and what it is doing, not that its cards work. */
 async function alive(address: string, { json }: Flags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
-  const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
   const { askProviderAlive } = await import('../boxes/openLeasedBox.ts')
-  const { state, roundTripUs } = await askProviderAlive(address, signer, signal)
+  const { state, roundTripUs } = await askProviderAlive(address, ownKey(env, 'validator'), signal)
   print(
     json ? JSON.stringify({ state, roundTripUs }) : `alive: ${DOING[state]} (${(roundTripUs / 1000).toFixed(0)} ms)`,
   )
@@ -145,18 +137,7 @@ async function restore(config: ValidatorConfig, [file]: readonly string[], { jso
 }
 
 async function call(config: ValidatorConfig, args: readonly string[], { env }: CommandContext): Promise<number> {
-  const [method = '', path = '', body = ''] = args
-  const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
-  const time = new Date().toISOString()
-  const nonce = toHex(systemRandomness.bytes(16))
-  // The validator itself asks itself: its key is the one that signs and the one that is asked.
-  const validator = toHex(signer.publicKey)
-  const parts = { validator, method: method.toUpperCase(), path, body: new TextEncoder().encode(body), time, nonce }
-  const headers = { ...signRequest(parts, signer), 'content-type': 'application/json' }
-  const sent = { method: parts.method, headers, ...(body === '' ? {} : { body }) }
-  const response = await fetch(`${apiUrl(config)}${path}`, sent).catch((cause: unknown) => {
-    throw notRunning(config, cause)
-  })
+  const response = await callValidator(config, args, ownKey(env, 'validator'))
   print(await response.text())
   return response.ok ? EXIT.genuine : EXIT.rejected
 }

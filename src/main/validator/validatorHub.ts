@@ -1,9 +1,9 @@
 import { knownAddresses } from '../../apps/validator/fleet/knownAddresses.ts'
 import { type LeaseHub, openLeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
 import { cannotListen } from '../../drivers/system/listenHttp.ts'
-import { systemClock } from '../../drivers/system/systemClock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
+import { system } from '../system.ts'
 import { HUB, type ValidatorConfig } from './validatorConfig.ts'
 
 /** Where providers behind NAT dial in: those of boxes we know, and nobody else. */
@@ -11,7 +11,7 @@ export async function openValidatorHub(
   where: NonNullable<ValidatorConfig['leaseHub']>,
   { self, store, log }: { readonly self: string; readonly store: Store; readonly log: Log },
 ): Promise<LeaseHub> {
-  const isKnown = knownAddresses(store, systemClock)
+  const isKnown = knownAddresses(store, system.clock)
   const accepts = async (key: string): Promise<boolean> => {
     const known = await isKnown(`${HUB}${key}`)
     log.info(known ? 'provider dialled in' : 'unknown provider refused', { key })

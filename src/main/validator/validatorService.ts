@@ -3,9 +3,10 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
+import type { ApiDeps } from '../../apps/api/apiDeps.ts'
 import { createApi } from '../../apps/api/createApi.ts'
 import { createLiveRuns } from '../../apps/shared/createLiveRuns.ts'
-import type { FleetDeps, FleetRules } from '../../apps/validator/fleet/fleet.ts'
+import type { FleetRules } from '../../apps/validator/fleet/fleet.ts'
 import { FLEET_METRICS } from '../../apps/validator/fleet/fleetMetrics.ts'
 import { runFleet } from '../../apps/validator/fleet/runFleet.ts'
 import { toHex } from '../../core/bytes/hex.ts'
@@ -17,15 +18,12 @@ import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { pinoLog } from '../../drivers/log/pinoLog.ts'
 import { backupStore } from '../../drivers/store/backup.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
-import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { listenHttp } from '../../drivers/system/listenHttp.ts'
-import { loadSigner } from '../../drivers/system/loadSigner.ts'
-import { systemClock } from '../../drivers/system/systemClock.ts'
-import { systemRandomness } from '../../drivers/system/systemRandomness.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
 import { PROCESS_METRICS, watchProcess } from '../../drivers/system/watchProcess.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import type { Store } from '../../ports/store.ts'
+import { ownKey, system } from '../system.ts'
 import { programName } from '../version.ts'
 import { ensureForeign, mayBeHere } from './foreignBox.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
@@ -40,7 +38,7 @@ export async function runValidator(
 ): Promise<void> {
   refuseFleetPassword(env)
   const log = pinoLog(config.log)
-  const signer = loadSigner(homeFolder(env), 'validator', systemRandomness)
+  const signer = ownKey(env, 'validator')
   const score = defaultScoreConfig(catalogue)
   const closing: (() => Promise<void>)[] = []
   try {
@@ -51,18 +49,18 @@ export async function runValidator(
     const store = await openStore(config.store, config.base, log)
     closing.push(() => store.close())
     const metrics = textMetrics([...FLEET_METRICS, ...PROCESS_METRICS])
-    const live = createLiveRuns()
-    const fleetBase = { store, clock: systemClock, randomness: systemRandomness, log, metrics, live }
+    const fleetBase = { ...system, store, log, metrics, live: createLiveRuns() }
     const self = toHex(signer.publicKey)
     const writers = [self, ...(config.api?.writers ?? [])]
-    door?.open(apiOf(config, { ...fleetBase, catalogue, score, self, writers }))
+    const told = { catalogue, decay: score.decay, self, writers }
+    door?.open(createApi({ ...fleetBase, ...told, ...apiHooks(config, store) }))
     const checker = await openThreadedChecker(config.work.threads)
     closing.unshift(() => checker.close())
     const walkChecker = openWalkChecker(config.work.threads)
     closing.unshift(() => walkChecker.close())
     closing.unshift(watchProcess(metrics))
     await putBoxes(store, config)
-    const verifyDeps = { clock: systemClock, randomness: systemRandomness, signer, checker, walkChecker, catalogue }
+    const verifyDeps = { ...system, signer, checker, walkChecker, catalogue }
     const hub = config.leaseHub ? await openValidatorHub(config.leaseHub, { self, store, log }) : null
     if (hub) closing.unshift(() => hub.close())
     const verify = verifyJobs(config, verifyDeps, { env, log, hub })
@@ -104,23 +102,13 @@ function rulesOf({ rounds, work, retention }: ValidatorConfig, score: ScoreConfi
   }
 }
 
-type ApiNeeds = Pick<FleetDeps, 'store' | 'live' | 'metrics' | 'clock'> & {
-  readonly catalogue: Catalogue
-  readonly score: ScoreConfig
-  readonly self: string
-  readonly writers: readonly string[]
-}
-
-type Api = ReturnType<typeof createApi>
-
-const apiOf = (config: ValidatorConfig, { score, ...deps }: ApiNeeds): Api =>
-  createApi({
-    ...deps,
-    decay: score.decay,
+/** What the API needs of this process and its settings. */
+const apiHooks = (config: ValidatorConfig, store: Store) =>
+  ({
     requestsPerMinute: config.api?.requestsPerMinute ?? 0,
     program: programName,
     ensureForeign: async (box) => void (mayBeHere(config, box) || (await ensureForeign(box.address))),
     whenSent: ({ env }, done) => (env as HttpBindings).outgoing.once('close', done),
     clientOf: (c) => getConnInfo(c).remote.address ?? 'unknown',
-    backup: () => backupStore(deps.store, resolve(config.base, config.backups)),
-  })
+    backup: () => backupStore(store, resolve(config.base, config.backups)),
+  }) satisfies Partial<ApiDeps>

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readStatus, showStatus } from './validatorApi.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
-import { readStatus, showStatus } from './validatorStatus.ts'
 
 let answer = ''
 const server = createServer((_, response) => response.end(answer))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { inferred, proven } from '../../core/params/provenance.ts'
+import { identityText, sustainedText } from './deviceLines.ts'
 import { labelled } from './labelled.ts'
-import { identityText, sustainedText } from './showDevice.ts'
 
 const common = {
   status: 'identified' as const,

@@ -12,10 +12,8 @@ import { shownModel } from './shownModel.ts'
 import { bar } from './showSteps.ts'
 import { dipMarks, sparkline } from './sparkline.ts'
 import { summariseTelemetry } from './summariseTelemetry.ts'
-import type { Terminal } from './terminal.ts'
+import type { Colours } from './terminal.ts'
 import { transferLines } from './transferLines.ts'
-
-type Lines = Pick<Terminal, 'line' | 'colours'>
 
 export interface ShownDevice {
   readonly device: DeviceJudgement
@@ -27,49 +25,52 @@ export interface ShownDevice {
 }
 
 /** One device of a verdict: rates against what its model should show, the sustained curve, memory, claims. */
-export function showDevice({ device, said, catalogue, claim, telemetry }: ShownDevice, lines: Lines): void {
-  const { line, colours } = lines
+export function deviceLines({ device, said, catalogue, claim, telemetry }: ShownDevice, colours: Colours): string[] {
   const model = shownModel(device, claim, catalogue)
-  line('')
-  line(`  ${colours.bold(`device ${device.device}`)}  ${said?.name ?? ''} ${colours.dim('(claimed)')}`)
-  for (const row of labelled('inferred', identityText(device))) line(row)
-  showRates(device, model, catalogue, lines)
-  const efficiency = efficiencyText(device, model)
-  if (efficiency !== null) for (const row of labelled('efficiency', efficiency)) line(colours.dim(row))
-  showSustained(device, lines)
-  showMemory(device, lines)
-  for (const row of transferLines(said?.details ?? {})) line(row)
-  const claims = summariseTelemetry(telemetry, device.device, device.sustained?.perSecond ?? null)
-  if (claims !== null) for (const row of labelled('claimed', claims)) line(row)
+  return [
+    '',
+    `  ${colours.bold(`device ${device.device}`)}  ${said?.name ?? ''} ${colours.dim('(claimed)')}`,
+    ...labelled('inferred', identityText(device)),
+    ...rateLines(device, model, catalogue, colours),
+    ...labelled('efficiency', efficiencyText(device, model)).map(colours.dim),
+    ...sustainedLines(device, colours),
+    ...memoryLines(device),
+    ...transferLines(said?.details ?? {}),
+    ...labelled('claimed', summariseTelemetry(telemetry, device.device, device.sustained?.perSecond ?? null)),
+  ]
 }
 
-function showRates(
-  device: DeviceJudgement,
+function rateLines(
+  { rates }: DeviceJudgement,
   model: GpuModel | undefined,
   catalogue: Catalogue,
-  { line, colours }: Lines,
-): void {
-  const best = Math.max(...Object.values(device.rates), 1)
-  for (const precision of PRECISION_NAMES) {
-    const rate = device.rates[precision]
-    if (rate === undefined) continue
+  colours: Colours,
+): string[] {
+  const best = Math.max(...Object.values(rates), 1)
+  return PRECISION_NAMES.flatMap((precision) => {
+    const rate = rates[precision]
+    if (rate === undefined) return []
     const expected = model ? expectedRate(model, precision, catalogue.rules) : null
     const range = expected ? colours.dim(`  expected ${formatOps(expected.low)} to ${formatOps(expected.high)}`) : ''
     const drawn = bar(rate / (expected?.high ?? best), 16)
-    line(`  proven ${precision.padEnd(6)}  ${drawn} ${formatOps(rate)}${range}`)
-  }
+    return [`  proven ${precision.padEnd(6)}  ${drawn} ${formatOps(rate)}${range}`]
+  })
 }
 
-function showSustained({ sustained }: DeviceJudgement, { line, colours }: Lines): void {
-  if (!sustained) return
-  for (const row of labelled('sustained', sustainedText(sustained))) line(row)
-  line(`                 ${sparkline(sustained.points)}`)
-  const marks = dipMarks(sustained.points, sustained.medianPerSecond)
-  if (marks !== null)
-    for (const row of [marks, '^ below 90 % of the median']) line(colours.yellow(`${' '.repeat(17)}${row}`))
-  const spread = `median ${formatOps(sustained.medianPerSecond)}, 5 % below ${formatOps(sustained.lowPerSecond)}, least ${formatOps(sustained.leastPerSecond)}`
-  for (const row of labelled('  its rounds', spread)) line(colours.dim(row))
+function sustainedLines({ sustained }: DeviceJudgement, colours: Colours): string[] {
+  if (!sustained) return []
+  const { points, medianPerSecond: median, lowPerSecond, leastPerSecond } = sustained
+  const marks = dipMarks(points, median)
+  const spread = `median ${formatOps(median)}, 5 % below ${formatOps(lowPerSecond)}, least ${formatOps(leastPerSecond)}`
+  return [
+    ...labelled('sustained', sustainedText(sustained)),
+    ...labelled('', sparkline(points)),
+    ...(marks === null ? [] : [marks, '^ below 90 % of the median'].map((row) => colours.yellow(`${BLANK}${row}`))),
+    ...labelled('  its rounds', spread).map(colours.dim),
+  ]
 }
+
+const BLANK = ' '.repeat(17)
 
 type Sustained = NonNullable<DeviceJudgement['sustained']>
 type SustainedFigures = Pick<Sustained, 'perSecond' | 'precision' | 'dips' | 'lastShare' | 'peakShare'>
@@ -80,18 +81,16 @@ export function sustainedText({ perSecond, precision, dips, lastShare, peakShare
   return `${formatOps(perSecond)} ${precision}${dipped}, last third at ${lastShare / 10} % of the first${mean}`
 }
 
-function showMemory(device: DeviceJudgement, { line }: Lines): void {
-  const { memory } = device
-  if (memory) {
-    const rate = formatBytesPerSecond(memory.perSecond)
-    line(`  memory ${memory.status.padEnd(7)} ${formatBytes(memory.heldBytes)} read at ${rate}`)
-    if (memory.floorBytes)
-      line(`                 at least ${formatBytes(memory.floorBytes)} of it cannot have come from elsewhere`)
-  }
-  if (device.bindShare !== null)
-    line(`  one memory     ${bindText(device.bindShare, device.identity.status === 'cpu')}`)
-  if (device.linkPerSecond !== null)
-    line(`  link           ${formatBytesPerSecond(device.linkPerSecond)} from the device before it`)
+function memoryLines({ memory, bindShare, linkPerSecond, identity }: DeviceJudgement): string[] {
+  const read = memory && `${formatBytes(memory.heldBytes)} read at ${formatBytesPerSecond(memory.perSecond)}`
+  const own = memory?.floorBytes && `at least ${formatBytes(memory.floorBytes)} of it cannot have come from elsewhere`
+  const link = linkPerSecond === null ? null : `${formatBytesPerSecond(linkPerSecond)} from the device before it`
+  return [
+    ...labelled(`memory ${memory?.status}`, read),
+    ...labelled('', own || null),
+    ...labelled('one memory', bindShare === null ? null : bindText(bindShare, identity.status === 'cpu')),
+    ...labelled('link', link),
+  ]
 }
 
 export function identityText({ identity }: Pick<DeviceJudgement, 'identity'>): string {

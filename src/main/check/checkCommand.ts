@@ -1,0 +1,54 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { fromHex } from '../../core/bytes/hex.ts'
+import { readDuration, readWhole } from '../parseOptions.ts'
+import type { CommandContext } from '../run.ts'
+import { type CheckFlags, checkFile } from './checkFile.ts'
+
+export function addCheckCommand(program: Command, context: CommandContext): void {
+  program
+    .command('check')
+    .description('re-verify a certificate offline: signatures, challenge, every opening, every figure')
+    .argument('<file>', 'a certificate written by "touchstone verify", or a summary of one')
+    .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
+    .option('--signer <key>', 'trust this key, and refuse what it has not signed; may be repeated', addKey)
+    .option('--signers <count>', 'how many trusted keys must have signed', readWhole(1, 8), 1)
+    .option('--prover <key>', 'refuse the certificate of any other box', readKey)
+    .option('--max-age <duration>', 'refuse what is older, for example 90m, 24h or 7d', readDuration)
+    .option('--revoked <file>', 'signers that were revoked or replaced (default: revoked.json beside your keys)')
+    .option('--catalogue <file>', 'judge by this catalogue of cards instead of the one that came with the program')
+    .option('--full <file>', 'the certificate of the summary that is checked')
+    .option('--summary <file>', 'write a summary of a certificate that you signed')
+    .addOption(
+      // A signature says that all of it held: that takes every opening.
+      new Option(
+        '--countersign <file>',
+        'write the certificate with your signature added, if all of it holds',
+      ).conflicts('sample'),
+    )
+    .option('--sample <count>', 'check only this many openings, drawn at random', readWhole(1, 1_000_000))
+    .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', AFTER_HELP)
+    .action((file: string, flags: CheckFlags) => context.run((signal) => checkFile(file, flags, context, signal)))
+}
+
+const AFTER_HELP = `
+Your own key is trusted anyway. Take any other from its owner, not from the
+file. docs/verdict.md explains every line. Ends with 0 (valid, genuine and as
+claimed), 1 (refused, or not as claimed), 2 (usage), 3 (fault) or 4 (not
+established: expired, judged otherwise by your catalogue or by the rules of
+today, or the claim is neither shown nor refuted).
+
+A summary by itself is its signer's word and ends with 4; with --full everything
+is checked. Countersign only what you watched yourself.
+
+Examples:
+  touchstone check touchstone-certificate.json --signer KEY --max-age 7d
+  touchstone check summary.json --full touchstone-certificate.json --trust KEY`
+
+function readKey(text: string): Uint8Array {
+  const key = fromHex(text.toLowerCase(), 32)
+  if (!key) throw new InvalidArgumentError('A key is 64 hex digits.')
+  return key
+}
+
+const addKey = (text: string, before: readonly Uint8Array[] = []): Uint8Array[] => [...before, readKey(text)]

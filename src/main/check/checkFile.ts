@@ -1,0 +1,124 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { checkEvidence, type GivenFile } from '../../apps/check/checkEvidence.ts'
+import { equalBytes } from '../../core/bytes/bytes.ts'
+import type { Signer } from '../../core/bytes/ed25519.ts'
+import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkCertificate.ts'
+import { counterSign, MAX_CERTIFICATE_BYTES, tooLarge } from '../../core/certificate/envelope.ts'
+import { isProblem } from '../../core/certificate/problems.ts'
+import { issueSummary } from '../../core/certificate/summary.ts'
+import { homeFolder } from '../../drivers/system/homeFolder.ts'
+import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
+import { writeAside } from '../../drivers/system/writeAside.ts'
+import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
+import { EXIT, exitOfCheck } from '../exitCodes.ts'
+import { fault } from '../faults.ts'
+import { bar } from '../render/showSteps.ts'
+import { openTerminal } from '../render/terminal.ts'
+import type { CommandContext } from '../run.ts'
+import { ownKey, readCatalogue, system } from '../system.ts'
+import { checkJson, checkLines } from './checkLines.ts'
+
+/** What the command line says. */
+export interface CheckFlags {
+  readonly trust?: readonly Uint8Array[]
+  readonly signer?: readonly Uint8Array[]
+  readonly signers: number
+  readonly prover?: Uint8Array
+  readonly maxAge?: number
+  readonly revoked?: string
+  readonly catalogue?: string
+  readonly sample?: number
+  readonly full?: string
+  readonly summary?: string
+  readonly countersign?: string
+  readonly json?: boolean
+}
+
+/** Checks a file, shows what was found, and adds what the owner of a key asked for. */
+export async function checkFile(
+  file: string,
+  flags: CheckFlags,
+  { env }: CommandContext,
+  signal: AbortSignal,
+): Promise<number> {
+  const own = ownKey(env, 'validator')
+  const rules = await readerRules(flags, own.publicKey, homeFolder(env))
+  const given = { file: readBytes(file), full: flags.full === undefined ? null : readBytes(flags.full) }
+  const terminal = openTerminal(process.stderr, env)
+  const { checked, openings } = await checkEvidence(
+    given,
+    rules,
+    {
+      ...system,
+      sample: flags.sample,
+      openChecker: openThreadedChecker,
+      onOpenings: (done, of) => terminal.live(`  openings ${bar(done / of, terminal.barWidth)} ${done}/${of}`),
+    },
+    signal,
+  )
+  terminal.live('')
+  const signed = given.full ?? given.file
+  const written = isProblem(signed) ? [] : writeSigned(signed, checked, flags, own)
+  const shown = { file, checked, openings, ...rules }
+  if (flags.json) process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
+  else {
+    const people = openTerminal(process.stdout, env)
+    people.lines([...checkLines(shown, people.colours), ...written])
+  }
+  return exitOfCheck(checked)
+}
+
+/** What the owner of a key adds to a file that holds: a summary, or a signature. Tells in a line each what it wrote. */
+function writeSigned(
+  file: Uint8Array,
+  checked: CheckedEvidence,
+  { summary, countersign }: CheckFlags,
+  signer: Signer,
+): string[] {
+  if (checked.kind !== 'certificate' || checked.problem) return []
+  const told: string[] = []
+  const text = Buffer.from(file).toString('latin1')
+  if (summary !== undefined) {
+    const isOurs = checked.read.signerKeys.some((key) => equalBytes(key, signer.publicKey))
+    const written = isOurs ? issueSummary(checked.read, text, signer) : null
+    if (written === null) throw fault(isOurs ? 'OTHER_VERSION' : 'NOT_YOUR_SIGNATURE')
+    writeAside(summary, written)
+    told.push(`  summary        ${summary}`)
+  }
+  if (countersign !== undefined && exitOfCheck(checked) === EXIT.genuine) {
+    const written = checked.read.version > 1 ? counterSign(text, signer) : null
+    if (written === null) throw fault('OTHER_VERSION')
+    writeAside(countersign, written)
+    told.push(`  countersigned  ${countersign}`)
+  } else if (countersign !== undefined) told.push('  countersigned  nothing: only what ends with 0 is')
+  return told
+}
+
+async function readerRules(flags: CheckFlags, own: Uint8Array, home: string): Promise<ReaderRules> {
+  const required = flags.signer ?? []
+  return {
+    nowMs: system.clock.wallTime().getTime(),
+    catalogue: await readCatalogue(flags.catalogue),
+    trusted: [own, ...(flags.trust ?? []), ...required],
+    revocations: loadRevocations(flags.revoked, home),
+    threshold: flags.signers,
+    required,
+    prover: flags.prover ?? null,
+    maxAgeSeconds: flags.maxAge ?? null,
+  }
+}
+
+/** Looks at the size first: what is too large is never read. */
+function readBytes(file: string): GivenFile {
+  let descriptor: number | null = null
+  try {
+    descriptor = openSync(file, 'r')
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) throw new Error('EISDIR')
+    return stats.size > MAX_CERTIFICATE_BYTES ? tooLarge(stats.size) : readFileSync(descriptor)
+  } catch (cause) {
+    throw fault('NOT_READABLE', { file }, cause)
+  } finally {
+    if (descriptor !== null) closeSync(descriptor)
+  }
+}

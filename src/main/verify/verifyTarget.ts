@@ -1,0 +1,111 @@
+import { requireClaim } from '../../apps/shared/requireClaim.ts'
+import { type Ask, askOf } from '../../apps/validator/askOf.ts'
+import { type BoxReport, type VerifyDeps, type VerifyOptions, verifyBox } from '../../apps/validator/verifyBox.ts'
+import type { Signer } from '../../core/bytes/ed25519.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { isProblem } from '../../core/certificate/problems.ts'
+import { readCertificate } from '../../core/certificate/readEvidence.ts'
+import { issueSummary } from '../../core/certificate/summary.ts'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
+import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
+import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
+import { openBox, proverArguments } from '../boxes/openBox.ts'
+import type { SshFlags } from '../boxes/openSshBox.ts'
+import { exitOfReport } from '../exitCodes.ts'
+import { boxLines } from '../render/boxLines.ts'
+import { showSteps } from '../render/showSteps.ts'
+import { openTerminal, type Terminal } from '../render/terminal.ts'
+import { failedDevices, verdictLines } from '../render/verdictLines.ts'
+import type { CommandContext } from '../run.ts'
+import { ownKey, readCatalogue, system } from '../system.ts'
+import { programName } from '../version.ts'
+
+/** What the command line says. */
+export interface VerifyFlags extends SshFlags, Omit<Ask, 'program'> {
+  readonly devices: string
+  readonly out?: string
+  readonly summary?: string
+  readonly measureHost?: boolean
+  readonly leaseNetworks?: readonly string[]
+  readonly json?: boolean
+}
+
+/** Verifies one box, writes its certificate and shows the verdict. */
+export async function verifyTarget(
+  address: string,
+  flags: VerifyFlags,
+  { env }: CommandContext,
+  signal: AbortSignal,
+): Promise<number> {
+  const options = askOf({ ...flags, program: programName })
+  const out = flags.out ?? defaultName()
+  ensureWritable(out)
+  if (flags.summary !== undefined) ensureWritable(flags.summary)
+  const terminal = openTerminal(process.stderr, env)
+  const people = openTerminal(process.stdout, env)
+  const signer = ownKey(env, 'validator')
+  const catalogue = await readCatalogue()
+  if (options.claim !== null) requireClaim({ text: options.claim, catalogue })
+  const how = { proverArguments: proverArguments(flags.devices, flags.measureHost), env, signer, say: terminal.line }
+  const connect = () => openBox({ address, flags, networks: flags.leaseNetworks, ...how }, signal)
+  const deps = { signer, catalogue, connect, measureHost: flags.measureHost }
+  const report = await runShown(options, deps, terminal, signal)
+  writeAside(out, report.certificate)
+  if (flags.summary !== undefined) writeAside(flags.summary, summaryOf(report.certificate, signer))
+  if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
+  else
+    people.lines([
+      ...reportLines(report, catalogue, people),
+      '',
+      `  certificate    ${out}  (${report.seconds.toFixed(1)} s in all)`,
+      ...(flags.summary === undefined ? [] : [`  summary        ${flags.summary}`]),
+      `  signed by ${toHex(signer.publicKey)}`,
+      `  next           npx touchstone check ${out}`,
+    ])
+  return exitOfReport(report, failedDevices(report).length)
+}
+
+interface RunDeps extends Pick<VerifyDeps, 'signer' | 'catalogue' | 'connect'> {
+  readonly measureHost?: boolean | undefined
+}
+
+/** One run by this machine as validator, its steps on a terminal. */
+export async function runShown(
+  options: VerifyOptions,
+  { measureHost = false, ...deps }: RunDeps,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<BoxReport> {
+  const checker = await openThreadedChecker()
+  const walkChecker = openWalkChecker()
+  try {
+    const host = measureHost ? { walkChecker } : {}
+    return await verifyBox(options, { ...system, ...deps, ...host, checker, onStep: showSteps(terminal) }, signal)
+  } finally {
+    terminal.live('')
+    await Promise.all([checker.close(), walkChecker.close()])
+  }
+}
+
+/** A report for a person: the verdict, and the box around the devices. */
+export const reportLines = (report: BoxReport, catalogue: Catalogue, { colours }: Terminal): string[] => [
+  ...verdictLines(report, catalogue, colours),
+  ...boxLines(report, colours),
+]
+
+/** Of what was just signed, so it is there and it is ours. */
+function summaryOf(certificate: string, signer: Signer): string {
+  const read = readCertificate(certificate, () => true)
+  const summary = isProblem(read) ? null : issueSummary(read, certificate, signer)
+  if (summary === null) throw new Error('a certificate that its own program cannot read')
+  return summary
+}
+
+const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')}.json`
+
+function reportJson(report: BoxReport, file: string) {
+  const { certificate: _, window: __, gaveUp: ___, proverKey, runId, ...rest } = report
+  const models = report.judgement.devices.map(({ identity }) => identity.model)
+  return { ...rest, models, proverKey: toHex(proverKey), runId: toHex(runId), certificate: file }
+}
