@@ -19,6 +19,7 @@ export const CORE_IMPORTS = {
   certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'identify'],
   schedule: ['bytes', 'proof', 'inventory', 'identify', 'score', 'certificate'],
   workload: ['bytes', 'proof'],
+  chain: ['bytes', 'params', 'proof'],
 }
 
 /** npm packages a folder may name; drivers name their own library, core only pure ones. */
