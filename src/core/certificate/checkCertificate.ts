@@ -1,18 +1,15 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import { toHex } from '../bytes/hex.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
-import { catalogueHash } from '../identify/catalogueHash.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { toInstant, toMillis } from '../units/instants.ts'
-import { conclusionsDiffer } from './conclusionsDiffer.ts'
 import type { Doubt } from './doubts.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from './envelope.ts'
-import { type JudgementCheck, judgementProblem } from './judgementProblem.ts'
-import type { Judgement } from './judgeRun.ts'
+import type { JudgementCheck } from './judgementProblem.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
-import { hollowRun, type ReadCertificate } from './readCertificate.ts'
-import { type Evidence, readEvidence } from './readEvidence.ts'
+import type { ReadCertificate } from './readCertificate.ts'
+import { type Evidence, openEvidence } from './readEvidence.ts'
 import { countSigners, type Revocations, type Standing, standingOf, withSuccessors } from './signers.ts'
 import { kindsOf, type ReadSummary, summaryProblem } from './summary.ts'
 
@@ -57,7 +54,7 @@ const CLOCK_SKEW_MS = 5 * 60 * 1000
 export const refused = (problem: CertificateProblem): CheckedEvidence => ({ kind: 'refused', problem, doubts: [] })
 
 /** Recomputes openings of a run: all of them or a sample, here or on other threads. */
-type CheckOpenings = (run: Run) => RejectReason | null | Promise<RejectReason | null>
+export type CheckOpenings = (run: Run) => RejectReason | null | Promise<RejectReason | null>
 
 /** One byte, one letter: an envelope is plain ASCII, and nothing else passes for it. */
 const textOf = (file: Uint8Array): string => new TextDecoder('latin1').decode(file)
@@ -74,18 +71,15 @@ export async function checkCertificate(
   if (file.length > MAX_CERTIFICATE_BYTES) return refused(tooLarge(file.length))
   const trusted = withSuccessors(rules.trusted, rules.revocations)
   const trusts = (key: Uint8Array) => trusted.some((other) => equalBytes(other, key))
-  const read = readEvidence(textOf(file), trusts)
-  if (isProblem(read)) return refused(read)
+  const opened = openEvidence(textOf(file), trusts)
+  if (isProblem(opened)) return refused(opened)
+  const { read } = opened
   const signed = signersOf(read, trusts, rules)
   const asked = signed.problem ?? requirementProblem(read, rules)
   if (asked) return refused(asked)
-  const sofar = [...signed.doubts, ...validityDoubts(read, rules)]
-  if (read.kind === 'summary')
-    return { kind: 'summary', problem: null, doubts: [...sofar, { code: 'SUMMARY_ALONE' }], read }
-  const found = await checkOpenings(read.run)
-  const judged = judgementProblem(read, rules.catalogue, found)
-  const doubts = judged.problem ? [] : [...sofar, ...judgementDoubts(read, judged.ours, rules)]
-  return { kind: 'certificate', read, doubts, ...judged }
+  const checked = await opened.check(rules, checkOpenings)
+  if (checked.problem) return checked
+  return { ...checked, doubts: [...signed.doubts, ...validityDoubts(read, rules), ...checked.doubts] }
 }
 
 /** C10: a summary with its certificate. Everything is checked, and the summary must follow from it. */
@@ -160,18 +154,4 @@ function requirementProblem(
 function validityDoubts({ statement: { predicate } }: Evidence, { nowMs }: ReaderRules): Doubt[] {
   const { notAfter } = predicate
   return notAfter !== null && nowMs > toMillis(notAfter) ? [{ code: 'EXPIRED', where: notAfter }] : []
-}
-
-function judgementDoubts(read: ReadCertificate, ours: Judgement, { catalogue }: ReaderRules): Doubt[] {
-  const stated = read.statement.predicate.judgement
-  const differ = conclusionsDiffer(stated, ours)
-  if (differ.length > 0) {
-    const sameCatalogue = stated.catalogue === catalogueHash(catalogue)
-    return [{ code: sameCatalogue ? 'RULES_DIFFER' : 'CATALOGUES_DIFFER', where: differ.join(', ') }]
-  }
-  const verdict = stated.claim?.verdict ?? 'matches'
-  if (verdict === 'unproven') return [{ code: 'CLAIM_UNPROVEN' }]
-  // That it is not as claimed holds all the same.
-  const hollow = verdict === 'matches' ? hollowRun(read) : null
-  return hollow === null ? [] : [{ code: 'RULES_DIFFER', where: hollow }]
 }

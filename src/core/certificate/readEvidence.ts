@@ -2,8 +2,10 @@ import type { z } from 'zod'
 import { toHex } from '../bytes/hex.ts'
 import { parseStrictJson } from '../bytes/parseStrictJson.ts'
 import { printable } from '../bytes/printable.ts'
+import type { CheckedCertificate, CheckedSummary, CheckOpenings, ReaderRules } from './checkCertificate.ts'
+import { checkRun } from './checkRun.ts'
 import { ensureDepth } from './ensureDepth.ts'
-import { openEnvelope } from './envelope.ts'
+import { MAX_CERTIFICATE_BYTES, openEnvelope } from './envelope.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import { certificateOf, type ReadCertificate } from './readCertificate.ts'
 import { PREDICATE_TYPES, statementOfVersion1, statementSchema, statementVersion1 } from './statement.ts'
@@ -14,30 +16,49 @@ export type TrustRule = (signerKey: Uint8Array) => boolean
 /** What a signed file of ours can be. */
 export type Evidence = ReadCertificate | ReadSummary
 
-type Reader = (statement: unknown, signerKeys: readonly Uint8Array[]) => Evidence | CertificateProblem
+type Check = (rules: ReaderRules, checkOpenings: CheckOpenings) => Promise<CheckedCertificate | CheckedSummary>
 
-/** Evidence is known by its predicate type. Another kind is one more entry here, and one in the command that shows it. */
-const READERS: Readonly<Record<string, Reader>> = {
-  [PREDICATE_TYPES[1]]: reading(statementVersion1, (statement, keys) =>
-    certificateOf(1, statementOfVersion1(statement), keys),
-  ),
-  [PREDICATE_TYPES[2]]: reading(statementSchema, (statement, keys) => certificateOf(2, statement, keys)),
-  [SUMMARY_TYPE]: reading(summarySchema, readSummary),
+/** A file that was read, and the check of what is in it. */
+interface OpenedEvidence {
+  readonly read: Evidence
+  readonly check: Check
 }
 
-function reading<S extends z.ZodType>(
-  schema: S,
-  read: (statement: z.infer<S>, signerKeys: readonly Uint8Array[]) => Evidence | CertificateProblem,
-): Reader {
-  return (value, signerKeys) => {
-    const parsed = schema.safeParse(value)
-    if (parsed.success) return read(parsed.data, signerKeys)
-    return { code: 'MALFORMED', where: printable(parsed.error.issues[0]?.path.map(String).join('.') ?? '', 80) }
+type Opener = (statement: unknown, bytes: number, keys: readonly Uint8Array[]) => OpenedEvidence | CertificateProblem
+
+const kind =
+  <S extends z.ZodType, E extends Evidence>(
+    schema: S,
+    read: (statement: z.infer<S>, signerKeys: readonly Uint8Array[]) => E | CertificateProblem,
+    check: (read: E, ...by: Parameters<Check>) => ReturnType<Check>,
+    mostBytes = MAX_CERTIFICATE_BYTES,
+  ): Opener =>
+  (statement, bytes, signerKeys) => {
+    if (bytes > mostBytes) return { code: 'TOO_LARGE', got: bytes, expected: mostBytes }
+    const parsed = schema.safeParse(statement)
+    if (!parsed.success)
+      return { code: 'MALFORMED', where: printable(parsed.error.issues[0]?.path.map(String).join('.') ?? '', 80) }
+    const found = read(parsed.data, signerKeys)
+    return isProblem(found) ? found : { read: found, check: (...by) => check(found, ...by) }
   }
+
+/** Evidence is known by its predicate type. Another kind is one more entry here, and one in the command that shows it. */
+const KINDS: Readonly<Record<string, Opener>> = {
+  [PREDICATE_TYPES[1]]: kind(
+    statementVersion1,
+    (said, keys) => certificateOf(1, statementOfVersion1(said), keys),
+    checkRun,
+  ),
+  [PREDICATE_TYPES[2]]: kind(statementSchema, (said, keys) => certificateOf(2, said, keys), checkRun),
+  [SUMMARY_TYPE]: kind(summarySchema, readSummary, nothingToRecompute, MAX_SUMMARY_BYTES),
+}
+
+async function nothingToRecompute(read: ReadSummary): Promise<CheckedSummary> {
+  return { kind: 'summary', problem: null, doubts: [{ code: 'SUMMARY_ALONE' }], read }
 }
 
 /** Reads any signed file of ours as strictly as can be without recomputing a tile. */
-export function readEvidence(text: string, trusts: TrustRule): Evidence | CertificateProblem {
+export function openEvidence(text: string, trusts: TrustRule): OpenedEvidence | CertificateProblem {
   const envelope = openEnvelope(text)
   if (isProblem(envelope)) return envelope
   const { payload, signerKeys } = envelope
@@ -47,10 +68,8 @@ export function readEvidence(text: string, trusts: TrustRule): Evidence | Certif
   if (isProblem(statement)) return statement
   const type = (statement.value as { predicateType?: unknown } | null)?.predicateType
   if (typeof type !== 'string') return { code: 'MALFORMED', where: 'predicateType' }
-  if (!Object.hasOwn(READERS, type)) return { code: 'OTHER_VERSION', expected: PREDICATE_TYPES[2] }
-  if (type === SUMMARY_TYPE && text.length > MAX_SUMMARY_BYTES)
-    return { code: 'TOO_LARGE', got: text.length, expected: MAX_SUMMARY_BYTES }
-  return READERS[type]!(statement.value, signerKeys)
+  if (!Object.hasOwn(KINDS, type)) return { code: 'OTHER_VERSION', expected: PREDICATE_TYPES[2] }
+  return KINDS[type]!(statement.value, text.length, signerKeys)
 }
 
 function parseStatement(payload: Uint8Array): { readonly value: unknown } | CertificateProblem {
@@ -63,6 +82,12 @@ function parseStatement(payload: Uint8Array): { readonly value: unknown } | Cert
   } catch {
     return { code: 'MALFORMED', where: 'payload' }
   }
+}
+
+/** As `openEvidence`, for those who check nothing further. */
+export function readEvidence(text: string, trusts: TrustRule): Evidence | CertificateProblem {
+  const opened = openEvidence(text, trusts)
+  return isProblem(opened) ? opened : opened.read
 }
 
 /** As `readEvidence`, for those who want a certificate and nothing else. */
