@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi'
 import type { ClaimAnswer } from '../../core/identify/claimReasons.ts'
 import { CLAIM_ANSWERS } from '../../core/identify/judgeClaim.ts'
-import { type BoxStatus, STATUSES } from '../../core/schedule/boxState.ts'
+import { OUTCOMES, STATUSES } from '../../core/schedule/boxState.ts'
 import { HISTORY_NOTES } from '../../core/schedule/changesOf.ts'
 
 const time = z.iso.datetime().openapi({ example: '2026-01-01T00:00:00.000Z' })
-const outcome = z.enum(['accepted', 'rejected', 'unreachable', 'busy', 'void', 'fault'])
+const outcome = z.enum(OUTCOMES)
 const kind = z.enum(['full', 'light'])
-const status = z.enum(STATUSES as [BoxStatus, ...BoxStatus[]]).openapi({
+const status = z.enum(STATUSES).openapi({
   description:
     '`verified`: genuine work, and as claimed where something is. `claim-unmet`: genuine work that does not show the claim.',
 })

@@ -13,7 +13,6 @@ export function challengeDiffers(
     const k = kindOf(part).k(preset, deviceClasses[0] ?? 'gpu', part.precision)
     if (preset.size === 0 ? part.k !== k : part.k > k) return `part ${p} k`
     if (part.openings < preset.openings) return `part ${p} openings`
-    if (part.m !== part.n) return `part ${p} m and n`
     if (preset.size > 0 && part.m > preset.size) return `part ${p} m`
   }
   // §4.0: one k for every device of a run, so classes cannot be mixed in one.

@@ -1,15 +1,14 @@
 import * as z from 'zod'
 import { fromBase64, toBase64 } from '../bytes/base64.ts'
 import { concatBytes } from '../bytes/bytes.ts'
-import { type DeepReadonly, shortText } from '../bytes/decodeJson.ts'
+import { type DeepReadonly, plainText, shortText } from '../bytes/decodeJson.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { catalogueSchema } from '../identify/catalogue.ts'
 import { inventoryOfVersion1, inventorySchema, inventoryVersion1 } from '../inventory/inventory.ts'
 import { MAX_DEVICES, MAX_PARTS, type ProtocolVersion } from '../params/constants.ts'
-import type { PresetName } from '../params/presets.ts'
 import type { PartEvidence } from '../proof/evidence.ts'
 import { PART_KINDS } from '../proof/partKinds.ts'
-import { base64, count, hex, instant, precision } from './fields.ts'
+import { base64, count, hex, instant, plain, precision, presetName, proverSubject } from './fields.ts'
 import { judgementSchema, judgementVersion1, type StatedJudgement } from './judgementSchema.ts'
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
@@ -46,7 +45,7 @@ const figure = z.strictObject({
 
 /** What a person will read of a judgement is plain and short, whoever signed it (attack 12). */
 const isPlain = (value: unknown): boolean => {
-  if (typeof value === 'string') return value.length <= 1000 && /^[\x20-\x7e]*$/.test(value)
+  if (typeof value === 'string') return plain.safeParse(value).success
   if (typeof value !== 'object' || value === null) return true
   return Object.entries(value).every(([key, inner]) => isPlain(key) && isPlain(inner))
 }
@@ -56,17 +55,14 @@ const plainJson: z.ZodType<unknown> = z.json().refine(isPlain)
 /** What the prover said when a device failed. */
 const fault = z.strictObject({
   code: z.string().regex(/^[A-Z][A-Z0-9_]{0,39}$/),
-  text: z
-    .string()
-    .max(512)
-    .regex(/^[\x20-\x7e]*$/),
+  text: plainText(512),
 })
 
 const predicateWith = <I extends z.ZodType, M extends z.ZodRawShape>(inventory: I, more: M) =>
   z.strictObject({
     program: shortText,
     issuedAt: z.iso.datetime(),
-    preset: z.enum(['tiny', 'devnet', 'mainnet', 'custom'] satisfies [PresetName, ...PresetName[]]),
+    preset: presetName,
     challenge: base64,
     ready: base64,
     parts: z.array(part).max(MAX_PARTS),
@@ -125,7 +121,7 @@ const statementWith = <T extends string, P extends z.ZodType>(type: T, predicate
     _type: z.literal(STATEMENT_TYPE),
     subject: z.tuple([
       z.strictObject({ name: z.string().regex(/^run [0-9a-f]{32}$/), digest: z.strictObject({ sha256: hex(32) }) }),
-      z.strictObject({ name: z.literal('prover'), digest: z.strictObject({ ed25519: hex(32) }) }),
+      proverSubject,
     ]),
     predicateType: z.literal(type),
     predicate,

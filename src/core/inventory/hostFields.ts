@@ -20,11 +20,7 @@ export const HOST_FIELDS: Readonly<Record<string, HostField>> = {
   gpuDisagreements: { unit: 'text', label: 'what these sources disagree about' },
   gpuHidden: { unit: 'count', label: 'cards that are not for us' },
   gpuFaults: { unit: 'text', label: 'cards that could not be opened' },
-  cpuWhetstoneMips: {
-    figure: true,
-    unit: 'count',
-    label: 'Whetstone, million instructions a second, one core',
-  },
+  cpuWhetstoneMips: { figure: true, unit: 'count', label: 'Whetstone, million instructions a second, one core' },
   cpuWhetstoneMflops: {
     figure: true,
     unit: 'count',
@@ -33,19 +29,7 @@ export const HOST_FIELDS: Readonly<Record<string, HostField>> = {
   cpuVectorFlops: { figure: true, unit: 'op/s', label: 'vector additions and products, one core' },
   ramBytesPerSec: { figure: true, unit: 'bytes/s', label: 'memory, copying, one core' },
   diskWriteBytesPerSec: { figure: true, unit: 'bytes/s', label: 'disk, sequential writing, synced' },
-  diskReadBytesPerSec: {
-    figure: true,
-    unit: 'bytes/s',
-    label: 'disk, sequential reading, past the cache',
-  },
-  diskWriteOpsPerSec: {
-    figure: true,
-    unit: 'count',
-    label: 'disk, random 4 KiB writes a second, each synced',
-  },
-  diskReadOpsPerSec: {
-    figure: true,
-    unit: 'count',
-    label: 'disk, random 4 KiB reads a second, past the cache',
-  },
+  diskReadBytesPerSec: { figure: true, unit: 'bytes/s', label: 'disk, sequential reading, past the cache' },
+  diskWriteOpsPerSec: { figure: true, unit: 'count', label: 'disk, random 4 KiB writes a second, each synced' },
+  diskReadOpsPerSec: { figure: true, unit: 'count', label: 'disk, random 4 KiB reads a second, past the cache' },
 }

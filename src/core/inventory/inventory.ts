@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type DeepReadonly, decodeJson, shortText } from '../bytes/decodeJson.ts'
 import { MAX_DEVICES } from '../params/constants.ts'
-import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import { PRECISION_NAMES } from '../params/precision.ts'
 import { type Claimed, claimed } from '../params/provenance.ts'
 
 const byteCount = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
@@ -24,7 +24,7 @@ const commonFacts = {
   name: shortText,
   memoryBytes: byteCount,
   freeBytes: byteCount,
-  precisions: z.array(z.enum(PRECISION_NAMES as [Precision, ...Precision[]])).max(PRECISION_NAMES.length),
+  precisions: z.array(z.enum(PRECISION_NAMES)).max(PRECISION_NAMES.length),
   details,
 }
 

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   applyLeaseEvent,
-  EMPTY_BOOK,
   holderOf,
   isHeld,
   type Lease,
@@ -14,6 +13,8 @@ import {
   REMEMBER_MS,
 } from './leaseBook.ts'
 import { MAX_CLOCK_SKEW_MS } from './leaseMessages.ts'
+
+const EMPTY_BOOK: LeaseBook = { leases: [] }
 
 const asked = (over: Partial<Extract<LeaseEvent, { kind: 'request' }>> = {}): LeaseEvent => ({
   kind: 'request',

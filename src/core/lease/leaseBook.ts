@@ -23,35 +23,20 @@ export interface LeaseBook {
   readonly leases: readonly Lease[]
 }
 
-export type LeaseEvent =
-  | {
-      readonly kind: 'request'
-      readonly id: string
-      readonly holder: string
-      readonly purpose: LeasePurpose
-      readonly sshKey: string
-      readonly seconds: number
-      readonly nowMs: number
-    }
-  | { readonly kind: 'opened'; readonly id: string; readonly nowMs: number }
-  /** Access could not be opened. */
-  | { readonly kind: 'failed'; readonly id: string; readonly nowMs: number }
-  | { readonly kind: 'release'; readonly id: string; readonly holder: string; readonly nowMs: number }
-  | { readonly kind: 'tick'; readonly nowMs: number }
-  /** The provider starts: whatever was held before its crash is over. */
-  | { readonly kind: 'restart'; readonly nowMs: number }
+export type LeaseEvent = { readonly nowMs: number } & (
+  | ({ readonly kind: 'request'; readonly seconds: number } & Omit<Lease, 'askedAtMs' | 'expiresAtMs' | 'state'>)
+  /** Access was opened, or could not be. */
+  | { readonly kind: 'opened' | 'failed'; readonly id: string }
+  | { readonly kind: 'release'; readonly id: string; readonly holder: string }
+  /** Restart: the provider starts, and whatever was held before its crash is over. */
+  | { readonly kind: 'tick' | 'restart' }
+)
 
 export type LeaseAnswer =
   | { readonly kind: 'done' }
   | { readonly kind: 'accepted'; readonly lease: Lease }
   | { readonly kind: 'busy'; readonly purpose: LeasePurpose; readonly untilMs: number }
   | { readonly kind: 'refused'; readonly code: 'ID_USED' | 'TOO_LONG' | 'TOO_MANY' | 'NO_SUCH_LEASE' | 'NOT_YOURS' }
-
-export interface LeaseStep {
-  readonly book: LeaseBook
-  readonly close: readonly string[]
-  readonly answer: LeaseAnswer
-}
 
 /** A heavy test takes a minute or two; a validator that wants longer wants something else. */
 export const MAX_VERIFY_SECONDS = 900
@@ -61,76 +46,75 @@ export const REMEMBER_MS = 600_000
 /** Leases in a book. None may be forgotten early, so whoever asks for more within REMEMBER_MS has to wait. */
 export const MOST_REMEMBERED = 1000
 
-export const EMPTY_BOOK: LeaseBook = { leases: [] }
-
 export const isHeld = (lease: Lease): boolean => lease.state === 'requested' || lease.state === 'open'
 
 /** The lease that keeps the box from others, if any. */
 export const holderOf = (book: LeaseBook): Lease | null => book.leases.find(isHeld) ?? null
 
-export function applyLeaseEvent(before: LeaseBook, event: LeaseEvent): LeaseStep {
-  const { book, close } = event.kind === 'restart' ? endAll(before) : expire(before, event.nowMs)
-  const step = (next: LeaseBook, answer: LeaseAnswer, more: readonly string[] = []): LeaseStep => ({
-    book: next,
-    close: [...close, ...more],
-    answer,
-  })
+/** The book after an event, the answer to it, and whose access must be closed because of it. */
+export function applyLeaseEvent(before: LeaseBook, event: LeaseEvent) {
+  const over = event.kind === 'restart' ? change(before, isHeld, RELEASED) : expire(before, event.nowMs)
+  const { book, answer } = answerTo(event, over)
+  const close = before.leases.filter((lease) => isHeld(lease) && !holds(book, lease.id)).map(({ id }) => id)
+  return { book, answer, close }
+}
+
+interface Answered {
+  readonly book: LeaseBook
+  readonly answer: LeaseAnswer
+}
+
+function answerTo(event: LeaseEvent, book: LeaseBook): Answered {
   switch (event.kind) {
     case 'tick':
     case 'restart':
-      return step(forget(book, event.nowMs), { kind: 'done' })
+      return done(forget(book, event.nowMs))
     case 'request':
-      return request(forget(book, event.nowMs), event, step)
+      return request(forget(book, event.nowMs), event)
     case 'opened':
-      return step(open(book, event.id), { kind: 'done' })
+      return done(change(book, ({ id, state }) => id === event.id && state === 'requested', { state: 'open' }))
     case 'failed':
-      return step(end(book, event.id), { kind: 'done' }, heldIn(book, event.id) ? [event.id] : [])
+      return done(end(book, event.id))
     case 'release': {
       const lease = book.leases.find(({ id }) => id === event.id)
-      if (lease === undefined) return step(book, { kind: 'refused', code: 'NO_SUCH_LEASE' })
-      if (lease.holder !== event.holder) return step(book, { kind: 'refused', code: 'NOT_YOURS' })
-      return step(end(book, event.id), { kind: 'done' }, isHeld(lease) ? [event.id] : [])
+      if (lease === undefined) return refused(book, 'NO_SUCH_LEASE')
+      return lease.holder === event.holder ? done(end(book, event.id)) : refused(book, 'NOT_YOURS')
     }
   }
 }
 
-type Finish = (next: LeaseBook, answer: LeaseAnswer, more?: readonly string[]) => LeaseStep
+const done = (book: LeaseBook): Answered => ({ book, answer: { kind: 'done' } })
 
-function request(book: LeaseBook, event: Extract<LeaseEvent, { kind: 'request' }>, step: Finish): LeaseStep {
-  if (book.leases.some(({ id }) => id === event.id)) return step(book, { kind: 'refused', code: 'ID_USED' })
+const refused = (book: LeaseBook, code: Extract<LeaseAnswer, { kind: 'refused' }>['code']): Answered => ({
+  book,
+  answer: { kind: 'refused', code },
+})
+
+function request(book: LeaseBook, event: Extract<LeaseEvent, { kind: 'request' }>): Answered {
+  if (book.leases.some(({ id }) => id === event.id)) return refused(book, 'ID_USED')
   const limit = event.purpose === 'verify' ? MAX_VERIFY_SECONDS : MAX_RENT_SECONDS
-  if (!(event.seconds > 0 && event.seconds <= limit)) return step(book, { kind: 'refused', code: 'TOO_LONG' })
+  if (!(event.seconds > 0 && event.seconds <= limit)) return refused(book, 'TOO_LONG')
   const holder = holderOf(book)
-  if (holder !== null) return step(book, { kind: 'busy', purpose: holder.purpose, untilMs: holder.expiresAtMs })
-  if (book.leases.length >= MOST_REMEMBERED) return step(book, { kind: 'refused', code: 'TOO_MANY' })
+  if (holder !== null) return { book, answer: { kind: 'busy', purpose: holder.purpose, untilMs: holder.expiresAtMs } }
+  if (book.leases.length >= MOST_REMEMBERED) return refused(book, 'TOO_MANY')
   const { kind: _, seconds, nowMs, ...facts } = event
   const lease: Lease = { ...facts, askedAtMs: nowMs, expiresAtMs: nowMs + 1000 * seconds, state: 'requested' }
-  return step({ leases: [...book.leases, lease] }, { kind: 'accepted', lease })
+  return { book: { leases: [...book.leases, lease] }, answer: { kind: 'accepted', lease } }
 }
 
-const heldIn = (book: LeaseBook, id: string): boolean => book.leases.some((lease) => lease.id === id && isHeld(lease))
+const holds = (book: LeaseBook, id: string): boolean => book.leases.some((lease) => lease.id === id && isHeld(lease))
 
 const change = (book: LeaseBook, when: (lease: Lease) => boolean, what: Partial<Lease>): LeaseBook => ({
   leases: book.leases.map((lease) => (when(lease) ? { ...lease, ...what } : lease)),
 })
 
 const RELEASED = { state: 'released', sshKey: '' } as const
-const EXPIRED = { state: 'expired', sshKey: '' } as const
-
-const open = (book: LeaseBook, id: string): LeaseBook =>
-  change(book, (lease) => lease.id === id && lease.state === 'requested', { state: 'open' })
 
 const end = (book: LeaseBook, id: string): LeaseBook =>
   change(book, (lease) => lease.id === id && isHeld(lease), RELEASED)
 
-function endAll(book: LeaseBook): { book: LeaseBook; close: readonly string[] } {
-  return { book: change(book, isHeld, RELEASED), close: book.leases.filter(isHeld).map(({ id }) => id) }
-}
-
-function expire(book: LeaseBook, nowMs: number): { book: LeaseBook; close: readonly string[] } {
-  const due = (lease: Lease): boolean => isHeld(lease) && lease.expiresAtMs <= nowMs
-  return { book: change(book, due, EXPIRED), close: book.leases.filter(due).map(({ id }) => id) }
-}
+const expire = (book: LeaseBook, nowMs: number): LeaseBook =>
+  change(book, (lease) => isHeld(lease) && lease.expiresAtMs <= nowMs, { state: 'expired', sshKey: '' })
 
 /** A lease for a month that was given back at once is over: only what can still be replayed is kept. */
 const forget = (book: LeaseBook, nowMs: number): LeaseBook => ({

@@ -2,8 +2,9 @@ import * as z from 'zod'
 import { ascii, concatBytes } from '../bytes/bytes.ts'
 import { decodeJson, shortText } from '../bytes/decodeJson.ts'
 import { checkSignature, KEY_BYTES, SIGNATURE_BYTES, type Signer } from '../bytes/ed25519.ts'
-import { fromHex, toHex } from '../bytes/hex.ts'
+import { toHex } from '../bytes/hex.ts'
 import { ByteReader, DecodeError } from '../bytes/reader.ts'
+import { MAX_RENT_SECONDS } from './leaseBook.ts'
 
 /** Nothing in this protocol is longer; the sealed details are the longest part. */
 export const MAX_LEASE_MESSAGE_BYTES = 16 * 1024
@@ -18,16 +19,13 @@ const purpose = z.enum(['verify', 'rent'])
 const toKey = { to: key }
 
 /** From whoever wants the box. */
-export const askSchema = z.discriminatedUnion('kind', [
+const askSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('request'),
     ...toKey,
     id: leaseId,
     purpose,
-    seconds: z
-      .int()
-      .min(1)
-      .max(31 * 86_400),
+    seconds: z.int().min(1).max(MAX_RENT_SECONDS),
     /** Key that access is opened for and the details are sealed to; made for this one lease. */
     sshKey: z.string().max(2000),
     askedAtMs: time,
@@ -37,7 +35,7 @@ export const askSchema = z.discriminatedUnion('kind', [
 ])
 
 /** From the provider. */
-export const answerSchema = z.discriminatedUnion('kind', [
+const answerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('hello'), ...toKey, sentAtMs: time }),
   z.strictObject({
     kind: z.literal('granted'),
@@ -87,8 +85,6 @@ export const accessDetailsSchema = z.strictObject({
 export type AccessDetails = z.infer<typeof accessDetailsSchema>
 
 const VERSION = 1
-const ASK_TAG = ascii('tsl1/ask')
-const ANSWER_TAG = ascii('tsl1/answer')
 
 export interface Signed<T> {
   /** Hex of the key that signed. */
@@ -96,44 +92,32 @@ export interface Signed<T> {
   readonly message: T
 }
 
-const encode = (tag: Uint8Array, message: unknown, signer: Signer): Uint8Array => {
-  const body = new TextEncoder().encode(JSON.stringify(message))
-  return concatBytes(Uint8Array.of(VERSION), signer.publicKey, signer.sign(concatBytes(tag, body)), body)
+/** Messages of one direction: the tag keeps a signature from serving in the other. */
+function signedUnder<T extends { readonly to: string }>(tagText: string, schema: z.ZodType<T>) {
+  const tag = ascii(tagText)
+  return {
+    encode(message: T, signer: Signer): Uint8Array {
+      const body = new TextEncoder().encode(JSON.stringify(message))
+      return concatBytes(Uint8Array.of(VERSION), signer.publicKey, signer.sign(concatBytes(tag, body)), body)
+    },
+    /** The signature is checked over the bytes as they came, and before they are parsed. `self` must be whom they are for. */
+    decode(bytes: Uint8Array, self: string): Signed<T> {
+      if (bytes.length > MAX_LEASE_MESSAGE_BYTES) throw new DecodeError('lease message: too long')
+      const reader = new ByteReader(bytes)
+      if (reader.u8('lease message') !== VERSION) throw new DecodeError('lease message: another version')
+      const from = reader.bytes(KEY_BYTES, 'lease message key')
+      const signature = reader.bytes(SIGNATURE_BYTES, 'lease message signature')
+      const body = reader.rest('lease message body')
+      if (!checkSignature(signature, concatBytes(tag, body), from))
+        throw new DecodeError('lease message: bad signature')
+      const message = decodeJson(body, schema, 'lease message')
+      if (message.to !== self) throw new DecodeError('lease message: meant for somebody else')
+      return { from: toHex(from), message }
+    },
+  }
 }
 
-export const encodeAsk = (message: LeaseAsk, signer: Signer): Uint8Array => encode(ASK_TAG, message, signer)
-export const encodeAnswer = (message: LeaseAnswerMessage, signer: Signer): Uint8Array =>
-  encode(ANSWER_TAG, message, signer)
+export const { encode: encodeAsk, decode: decodeAsk } = signedUnder('tsl1/ask', askSchema)
+export const { encode: encodeAnswer, decode: decodeAnswer } = signedUnder('tsl1/answer', answerSchema)
 
-/** The signature is checked over the bytes as they came, and before they are parsed. `self` must be whom they are for. */
-function decode<T extends { readonly to: string }>(
-  tag: Uint8Array,
-  bytes: Uint8Array,
-  schema: z.ZodType<T>,
-  self: string,
-): Signed<T> {
-  if (bytes.length > MAX_LEASE_MESSAGE_BYTES) throw new DecodeError('lease message: too long')
-  const reader = new ByteReader(bytes)
-  if (reader.u8('lease message') !== VERSION) throw new DecodeError('lease message: another version')
-  const from = reader.bytes(KEY_BYTES, 'lease message key')
-  const signature = reader.bytes(SIGNATURE_BYTES, 'lease message signature')
-  const body = reader.rest('lease message body')
-  if (!checkSignature(signature, concatBytes(tag, body), from)) throw new DecodeError('lease message: bad signature')
-  const message = decodeJson(body, schema, 'lease message')
-  if (message.to !== self) throw new DecodeError('lease message: meant for somebody else')
-  return { from: toHex(from), message }
-}
-
-export const decodeAsk = (bytes: Uint8Array, self: string): Signed<LeaseAsk> => decode(ASK_TAG, bytes, askSchema, self)
-export const decodeAnswer = (bytes: Uint8Array, self: string): Signed<LeaseAnswerMessage> =>
-  decode(ANSWER_TAG, bytes, answerSchema, self)
-
-export function isFresh(askedAtMs: number, nowMs: number): boolean {
-  return Math.abs(nowMs - askedAtMs) <= MAX_CLOCK_SKEW_MS
-}
-
-export const keyFromHex = (text: string): Uint8Array => {
-  const bytes = fromHex(text, KEY_BYTES)
-  if (bytes === null) throw new DecodeError('key: not 32 bytes of lower-case hex')
-  return bytes
-}
+export const isFresh = (askedAtMs: number, nowMs: number): boolean => Math.abs(nowMs - askedAtMs) <= MAX_CLOCK_SKEW_MS

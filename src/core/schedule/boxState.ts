@@ -10,13 +10,12 @@ export type JobReason = 'round' | 'probe' | 'changed' | 'asked'
  * `fault` is the validator's own trouble and says nothing about the box; `unreachable` and `rejected` do. `void`: genuine
  * or not, it was not in the window of its cohort.
  */
-export type Outcome = 'accepted' | 'rejected' | 'unreachable' | 'busy' | 'void' | 'fault'
+export const OUTCOMES = ['accepted', 'rejected', 'unreachable', 'busy', 'void', 'fault'] as const
+export type Outcome = (typeof OUTCOMES)[number]
 
 /** `claim-unmet`: the work was genuine, but does not show what the box is sold as. */
-export type BoxStatus = 'new' | 'verified' | 'claim-unmet' | 'failed' | 'busy'
-
-export const OUTCOMES: readonly Outcome[] = ['accepted', 'rejected', 'unreachable', 'busy', 'void', 'fault']
-export const STATUSES: readonly BoxStatus[] = ['new', 'verified', 'claim-unmet', 'failed', 'busy']
+export const STATUSES = ['new', 'verified', 'claim-unmet', 'failed', 'busy'] as const
+export type BoxStatus = (typeof STATUSES)[number]
 
 export interface BoxState {
   readonly status: BoxStatus

@@ -35,45 +35,33 @@ export interface RoundInputs {
 }
 
 /** Full proofs in random cohorts with one random start each; allocated boxes get a light one each, alone. */
-export function planFleetRound({
-  round,
-  boxes,
-  maxDelayMs,
-  cohortSize,
-  probeUntilMs,
-  words,
-}: RoundInputs): PlannedJob[] {
+export function planFleetRound(inputs: RoundInputs): PlannedJob[] {
+  const { round, boxes, maxDelayMs, cohortSize, probeUntilMs, words } = inputs
   const awake = boxes.filter(({ rests }) => !rests)
+  const isRented = ({ allocated }: FleetBox) => allocated
   const free = shuffled(
-    awake.filter(({ allocated }) => !allocated),
+    awake.filter((box) => !isRented(box)),
     words,
   )
   // Who keeps others waiting waits with its like (attack 79).
-  const prompt = cohortsOf(
-    free.filter(({ stalls }) => stalls === 0),
-    cohortSize,
+  const isPrompt = ({ stalls }: FleetBox) => stalls === 0
+  const cohorts = [free.filter(isPrompt), free.filter((box) => !isPrompt(box))].flatMap((some) =>
+    cohortsOf(some, cohortSize),
   )
-  const slow = cohortsOf(
-    free.filter(({ stalls }) => stalls > 0),
-    cohortSize,
-  )
-  const cohorts = [...prompt, ...slow]
-  const heavy = cohorts.flatMap((members, cohort) => {
-    const delayMs = drawBelow(maxDelayMs + 1, words)
-    return members.map((boxId) => ({ boxId, round, kind: 'full', reason: 'round', cohort, delayMs }) as const)
-  })
-  const light = awake.filter(({ allocated }) => allocated)
-  const alone = light.map(({ id }, i) => {
-    const delayMs = drawBelow(maxDelayMs + 1, words)
-    return { boxId: id, round, kind: 'light', reason: 'round', cohort: cohorts.length + i, delayMs } as const
-  })
+  let cohort = 0
+  const jobs = (boxIds: readonly string[], kind: JobKind, reason: JobReason, delayMs: number) => {
+    const place = { round, kind, reason, cohort: cohort++, delayMs }
+    return boxIds.map((boxId) => ({ boxId, ...place }))
+  }
+  const start = () => drawBelow(maxDelayMs + 1, words)
   const between = probeUntilMs - maxDelayMs
-  const probes = (between > 0 ? awake : []).map(({ id }, i) => {
-    const delayMs = maxDelayMs + drawBelow(between, words)
-    const cohort = cohorts.length + light.length + i
-    return { boxId: id, round, kind: 'light', reason: 'probe', cohort, delayMs } as const
-  })
-  return [...heavy, ...alone, ...probes]
+  return [
+    ...cohorts.flatMap((members) => jobs(members, 'full', 'round', start())),
+    ...awake.filter(isRented).flatMap(({ id }) => jobs([id], 'light', 'round', start())),
+    ...(between > 0 ? awake : []).flatMap(({ id }) =>
+      jobs([id], 'light', 'probe', maxDelayMs + drawBelow(between, words)),
+    ),
+  ]
 }
 
 /**

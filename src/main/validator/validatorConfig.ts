@@ -6,7 +6,7 @@ import { BOX_ADDRESS } from '../../apps/api/schemas.ts'
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
 import { printable } from '../../core/bytes/printable.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
-import { PRECISION_NAMES, type Precision } from '../../core/params/precision.ts'
+import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { parseStoreAddress } from '../../drivers/store/openStore.ts'
 import { fault } from '../faults.ts'
 import { isNetwork } from '../parseOptions.ts'
@@ -77,7 +77,7 @@ const schema = z
       .string()
       .refine((text) => parseStoreAddress(text, '/') !== null, 'must be embedded:FOLDER or postgres://…'),
     preset: z.enum(['tiny', 'devnet', 'mainnet']).default('mainnet'),
-    precisions: z.array(z.enum(PRECISION_NAMES as [Precision, ...Precision[]])).default([...PRECISION_NAMES]),
+    precisions: z.array(z.enum(PRECISION_NAMES)).default([...PRECISION_NAMES]),
     memory: z.boolean().default(true),
     bind: z.boolean().default(true),
     devices: ascii(40).default('auto'),
