@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { madeUpChallenge, madeUpEvidence, madeUpPart } from '../../../test/support/madeUpRun.ts'
 import { proven } from '../params/provenance.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { measuredOf, type ProvenDevice, provenDevices, scalingOf } from './measuredDevices.ts'
@@ -24,23 +25,18 @@ test('C7: devices that share one card show it, and nothing is said where one of 
 
 /** bf16 for 30 rounds, then for 200, with these arrivals. */
 function sustainedRun(sent: (round: number) => number): Run {
-  const part = { kind: 'rounds', precision: 'bf16', m: 64, n: 64, k: 64, mask: 1, kept: [0] }
-  const shown = (arrivalsUs: readonly number[]) => ({
-    zSentUs: null,
-    devices: [{ device: 0, arrivalsUs, roots: [], openings: new Uint8Array(0) }],
-  })
+  const part = madeUpPart({ kind: 'rounds', precision: 'bf16' })
+  const shown = (arrivalsUs: readonly number[]) => madeUpEvidence([{ device: 0, arrivalsUs }])
   const rounds = (count: number, arrival: (round: number) => number) =>
     Array.from({ length: count }, (_, i) => Math.round(arrival(i + 1)))
+  const parts = [
+    { ...part, rounds: 30 },
+    { ...part, rounds: 200 },
+  ]
   return {
-    challenge: {
-      deviceCount: 1,
-      parts: [
-        { ...part, rounds: 30 },
-        { ...part, rounds: 200 },
-      ],
-    },
+    challenge: madeUpChallenge(parts),
     parts: [shown(rounds(30, (round) => round * ROUND_US)), shown(rounds(200, sent))],
-  } as unknown as Run
+  }
 }
 
 const ROUND_US = 100_000

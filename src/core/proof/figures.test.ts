@@ -1,16 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { madeUpChallenge, madeUpEvidence, madeUpPart } from '../../../test/support/madeUpRun.ts'
 import { formatOps } from '../units/format.ts'
 import { figuresOf } from './figures.ts'
-import type { Run } from './verifyPart.ts'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
 function figureOf(size: number, rounds: number, elapsedUs: number) {
-  const part = { kind: 'rounds', precision: 'fp8', m: size, n: size, k: 32768, rounds, mask: 1, kept: [0] }
-  const devices = [{ device: 0, arrivalsUs: [elapsedUs], roots: [], openings: new Uint8Array(0) }]
-  const run = { challenge: { parts: [part] }, parts: [{ zSentUs: null, devices }] }
-  return figuresOf(run as unknown as Run)[0]!
+  const part = madeUpPart({ kind: 'rounds', precision: 'fp8', m: size, n: size, k: 32768, rounds })
+  const evidence = madeUpEvidence([{ device: 0, arrivalsUs: [elapsedUs] }])
+  return figuresOf({ challenge: madeUpChallenge([part]), parts: [evidence] })[0]!
 }
 
 test('property: whatever a device shows, its figure is a count that a certificate can hold, and exact where it can', () => {

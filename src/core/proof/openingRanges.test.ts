@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { madeUpChallenge, madeUpEvidence, madeUpPart } from '../../../test/support/madeUpRun.ts'
 import { openingRanges, sampleRanges } from './openingRanges.ts'
-import type { Part } from './partKinds.ts'
 import type { OpeningRange, Run } from './verifyPart.ts'
 
 const run: fc.Arbitrary<Run> = fc
@@ -14,9 +14,9 @@ const run: fc.Arbitrary<Run> = fc
   .map(({ devices, openings, masks, ran }) => {
     const parts = openings.map((count, p) => {
       const mask = masks[p]! % 2 ** devices || 1
-      return { openings: count, mask, kept: Array<number>(devices).fill(0) } as unknown as Part
+      return madeUpPart({ openings: count, mask, kept: Array<number>(devices).fill(0) })
     })
-    return { challenge: { parts, deviceCount: devices }, parts: parts.slice(0, ran) } as unknown as Run
+    return { challenge: madeUpChallenge(parts), parts: parts.slice(0, ran).map(() => madeUpEvidence([])) }
   })
 
 const cells = (ranges: readonly OpeningRange[]): string[] =>

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { madeUpEvidence } from '../../../test/support/madeUpRun.ts'
 import { challengeDiffers } from '../certificate/challengeDiffers.ts'
 import { lengthen } from '../certificate/shortParts.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import { PRESETS } from '../params/presets.ts'
 import { type Challenge, decodeChallenge, encodeChallenge } from './challenge.ts'
-import type { PartEvidence } from './evidence.ts'
 import type { PlannedPart } from './partKinds.ts'
 import { rootCount } from './partKinds.ts'
 import type { PlanInputs, Timings } from './planPart.ts'
@@ -134,9 +134,8 @@ test('property: the passes of a fast card last their two seconds, though its roo
         lastUs = Math.max(lastUs, 1e6 * passSeconds(timed!.kept[0]!) * (i + 1) + us)
         return fill.at(-1)! + lastUs
       })
-      const devices = [{ device: 0, arrivalsUs: [...fill, ...passes] }]
-      const evidence = [{ devices, zSentUs: fill.at(-1)! }] as unknown as PartEvidence[]
-      const challenge = { parts: [timed], deviceCount: 1 } as unknown as Challenge
+      const evidence = [madeUpEvidence([{ device: 0, arrivalsUs: [...fill, ...passes] }], fill.at(-1)!)]
+      const challenge = asChallenge([timed!], 1)
       const [memory] = planRun(inputs, () => 32768, timingsOf(challenge, evidence, inputs.roundTripSeconds))
       expect(memory!.rounds * passSeconds(memory!.kept[0]!)).toBeGreaterThan(2)
     }),

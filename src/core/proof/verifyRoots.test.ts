@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Challenge } from './challenge.ts'
+import { madeUpChallenge, madeUpEvidence, madeUpPart } from '../../../test/support/madeUpRun.ts'
 import type { PartEvidence } from './evidence.ts'
 import { devicesOf } from './part.ts'
 import { type Part, rootCount } from './partKinds.ts'
@@ -27,16 +27,7 @@ const story: fc.Arbitrary<Story> = fc
   .map(({ kind, rounds, kept, mask, times }) => {
     const isMemory = kind === 'memory'
     const fill = kept.map((count, d) => (isMemory && Math.floor(mask / 2 ** d) % 2 === 1 ? count : 0))
-    const part = {
-      kind,
-      rounds,
-      mask,
-      kept: fill,
-      limitMs: LIMIT_MS,
-      precision: 'int8',
-      m: 64,
-      n: 64,
-    } as unknown as Part
+    const part = madeUpPart({ kind, rounds, mask, kept: fill, limitMs: LIMIT_MS })
     const draw = (from: number, to: number, share: number) => Math.round(from + share * (to - from))
     const devices = devicesOf(part).map((device) => {
       const own = times.slice(12 * device)
@@ -44,19 +35,13 @@ const story: fc.Arbitrary<Story> = fc
       const timed = own
         .slice(fill[device]!, rootCount(part, device))
         .map((share) => draw(isMemory ? Z_US : 0, (isMemory ? Z_US : 0) + LIMIT_US, share))
-      const arrivalsUs = [...first.sort((a, b) => a - b), ...timed.sort((a, b) => a - b)]
-      return { device, roots: arrivalsUs.map(() => new Uint8Array(32)), arrivalsUs, openings: new Uint8Array(0) }
+      return { device, arrivalsUs: [...first.sort((a, b) => a - b), ...timed.sort((a, b) => a - b)] }
     })
-    const z = isMemory ? new Uint8Array(32) : null
-    return {
-      part,
-      evidence: { s: new Uint8Array(32), z, zSentUs: isMemory ? Z_US : null, nonce: new Uint8Array(32), devices },
-    }
+    return { part, evidence: madeUpEvidence(devices, isMemory ? Z_US : null) }
   })
 
 const codeOf = ({ part, evidence }: Story): string =>
-  verifyRoots({ challenge: { parts: [part], deviceCount: 2 } as unknown as Challenge, parts: [evidence] }, 0)?.code ??
-  'none'
+  verifyRoots({ challenge: madeUpChallenge([part]), parts: [evidence] }, 0)?.code ?? 'none'
 
 const change = (one: Story, at: number, edit: (device: Mutable) => void): Story => {
   const devices = one.evidence.devices.map((device) => ({

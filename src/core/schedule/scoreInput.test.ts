@@ -96,16 +96,16 @@ test('attack 99: the base score of a model is paid where a claim shows it whole,
   const config = { ...defaultScoreConfig(catalogue), mode: 'normalize' as const }
   // An RTX 3090 that keeps int8 and fp32 to itself and solves the rest on its int8 units.
   const rates = { fp8: 290e12, bf16: 155e12, fp16: 124e12 }
-  const device = (model: string) => ({
-    rates,
-    sustained: null,
+  const device = (model: string): DeviceJudgement => ({
+    ...card,
+    rates: proven(rates),
     memory: null,
-    identity: { status: 'identified', cards: [model] },
+    identity: { ...card.identity, cards: [inferred(model)] },
   })
   const scoreOf = (model: string, verdict: ClaimAnswer | null) => {
     const claim = verdict && { text: '', verdict, reasons: [] }
-    const judged = { outcome: 'accepted', devices: [device(model)], scaling: null, claim }
-    const input = scoreInput({ judgement: judged as unknown as Judgement, registered: false, allocated: false })
+    const judgement = judged({ devices: [device(model)], scaling: null, claim })
+    const input = scoreInput({ judgement, registered: false, allocated: false })
     return scoreBox(input, config)
   }
   const posing = identifyGpu(
