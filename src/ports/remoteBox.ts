@@ -20,21 +20,6 @@ export interface ProverProcess {
   stop(): Promise<void>
 }
 
-/** One prover file set with its hashes. A directory that holds `manifest.json` and the files it names. */
-export interface ProverRelease {
-  readonly directory: string
-  /** SHA-256 of the manifest, hex: names the release, and its folder on the box. */
-  readonly id: string
-  readonly files: readonly {
-    readonly path: string
-    readonly bytes: number
-    readonly sha256: string
-    readonly executable: boolean
-  }[]
-  /** What starts it, relative to the release folder: either a Node of its own or the box's. */
-  readonly command: readonly string[]
-}
-
 /** A machine we hold for a while. Standard error of the prover is never part of a verdict (attack 16). */
 export interface RemoteBox {
   /** How a person names it: "this machine", "ssh://user@host:22". */

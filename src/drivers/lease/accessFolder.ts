@@ -18,7 +18,6 @@ const COMMAND_LIMIT_MS = 60_000
 const SAFE_PATH = /^\/[A-Za-z0-9._/-]+$/
 
 export const tagOf = (id: string): string => `touchstone-lease-${id}`
-const folderOf = (stateFolder: string, id: string): string => join(stateFolder, 'open', id)
 
 export function ensureSafePath(path: string): string {
   if (SAFE_PATH.test(path)) return path
@@ -47,23 +46,6 @@ export function lastWordsOf(cause: unknown): string {
   const { stderr } = cause as { stderr?: unknown }
   const words = typeof stderr === 'string' ? lastWords(stderr) : ''
   return words === '' ? '' : `: ${words}`
-}
-
-/** Made before access opens: while it exists the lease lasts, and when it goes the watchdog goes too. */
-async function makeLeaseFolder(stateFolder: string, id: string): Promise<string> {
-  const folder = ensureSafePath(folderOf(stateFolder, ensureLeaseId(id)))
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  return folder
-}
-
-/**
- * Last step of opening: if the watchdog has ended the lease meanwhile, what was opened after it must be closed by us. Every
- * close renames the folder before it looks for anything to close, so nothing falls between the two.
- */
-async function ensureStillOpen(folder: string, close: () => Promise<void>): Promise<void> {
-  if (existsSync(folder)) return
-  await close()
-  throw fault('LEASE_TOO_SHORT')
 }
 
 /** The watchdog looks once a second, so it aims a second early: access ends within the lease, not after it. */
@@ -110,26 +92,36 @@ export interface Confining {
   readonly stateFolder: string
   /** What closing is called where it fails. */
   readonly closing: string
-  /** Takes everything away; it renames the folder first, and is safe to run twice. */
-  closeArgv(id: string, folder: string): readonly string[]
+  /** A program for /bin/sh that takes everything away; it renames the folder first, and is safe to run twice. */
+  readonly closeScript: string
+  closeArguments(id: string, folder: string): readonly string[]
   /** Lets the lease's key in. The watchdog runs by then. */
   letIn(lease: Lease, folder: string): Promise<AccessDetails>
 }
 
-/** The order that every confinement keeps: the folder, the watchdog, the way in, and a last look whether it is over already. */
-export function confinedAccess({ stateFolder, closing, closeArgv, letIn }: Confining): BoxAccess {
-  const argvOf = (id: string): readonly string[] =>
-    closeArgv(id, ensureSafePath(folderOf(stateFolder, ensureLeaseId(id))))
+/**
+ * The order that every confinement keeps: the folder, which lasts as long as the lease, the watchdog, the way in, and a
+ * last look: where the watchdog has ended the lease meanwhile, what was opened after it is closed by us. Every close
+ * renames the folder before it looks for anything to close, so nothing falls between the two.
+ */
+export function confinedAccess(confining: Confining): BoxAccess {
+  const folderOf = (id: string): string => ensureSafePath(join(confining.stateFolder, 'open', ensureLeaseId(id)))
+  const closeArgv = (id: string): readonly string[] => [
+    ...['/bin/sh', '-c', confining.closeScript, 'sh'],
+    ...confining.closeArguments(id, folderOf(id)),
+  ]
   const close = async (id: string): Promise<void> => {
-    await runHere(argvOf(id), closing)
+    await runHere(closeArgv(id), confining.closing)
   }
   return {
     open: async (lease) => {
-      const folder = await makeLeaseFolder(stateFolder, lease.id)
-      startWatchdog(folder, lease, Date.now(), argvOf(lease.id))
-      const details = await letIn(lease, folder)
-      await ensureStillOpen(folder, () => close(lease.id))
-      return details
+      const folder = folderOf(lease.id)
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      startWatchdog(folder, lease, Date.now(), closeArgv(lease.id))
+      const details = await confining.letIn(lease, folder)
+      if (existsSync(folder)) return details
+      await close(lease.id)
+      throw fault('LEASE_TOO_SHORT')
     },
     close,
   }

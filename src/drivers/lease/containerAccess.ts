@@ -19,17 +19,7 @@ export interface ContainerOptions extends SharedAccountOptions {
 
 export const containerOf = (id: string): string => `touchstone-${ensureLeaseId(id)}`
 
-const LIMITS = [
-  '--rm',
-  '--network',
-  'none',
-  '--cap-drop',
-  'ALL',
-  '--security-opt',
-  'no-new-privileges',
-  '--pull',
-  'never',
-]
+const LIMITS = '--rm --network none --cap-drop ALL --security-opt no-new-privileges --pull never'.split(' ')
 
 /** How `docker run` and `podman run` are asked, for a lease and for the trial before. */
 export const confinedRun = (
@@ -75,10 +65,8 @@ export function containerAccess(options: ContainerOptions): BoxAccess {
   return confinedAccess({
     stateFolder,
     closing: 'removing a container',
-    closeArgv: (id, folder) => [
-      ...['/bin/sh', '-c', CLOSE_CONTAINER, 'sh'],
-      ...[engine, containerOf(id), keys, tagOf(id), folder],
-    ],
+    closeScript: CLOSE_CONTAINER,
+    closeArguments: (id, folder) => [engine, containerOf(id), keys, tagOf(id), folder],
     letIn: async (lease) => {
       await writeFile(shell, settings + CONTAINER_SHELL, { mode: 0o600 })
       const name = containerOf(lease.id)

@@ -27,10 +27,8 @@ export function ownAccount(options: OwnAccountOptions): BoxAccess {
   return confinedAccess({
     stateFolder,
     closing: 'removing an account',
-    closeArgv: (id, folder) => [
-      ...['/bin/sh', '-c', CLOSE_ACCOUNT, 'sh'],
-      ...[accountOf(id), folder, String(NOBODYS_UID), controlGroups],
-    ],
+    closeScript: CLOSE_ACCOUNT,
+    closeArguments: (id, folder) => [accountOf(id), folder, String(NOBODYS_UID), controlGroups],
     letIn: async (lease, folder) => {
       const user = accountOf(lease.id)
       const uid = await nextUid(uidFile)

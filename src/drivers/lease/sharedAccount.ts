@@ -30,7 +30,8 @@ export function sharedAccount({ stateFolder, authorizedKeysFile, ...options }: S
   return confinedAccess({
     stateFolder,
     closing: 'closing a lease',
-    closeArgv: (id, folder) => ['/bin/sh', '-c', CLOSE_SHARED, 'sh', keys, tagOf(id), folder],
+    closeScript: CLOSE_SHARED,
+    closeArguments: (id, folder) => [keys, tagOf(id), folder],
     letIn: async (lease, folder) => {
       await writeFile(shell, LEASE_SHELL, { mode: 0o600 })
       await addKeyLine(keys, keyLine(lease, `/bin/sh ${shell} ${folder}`))

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readRelease } from './readRelease.ts'
-import type { ReleaseFlavour } from './ssh/connectSsh.ts'
+import { type ProverRelease, readRelease } from './readRelease.ts'
 
 /** What the build itself packs, so that a fresh clone needs no further step; then what `npm run release:prover` packs. */
 const FOLDERS = ['../../../dist/release/', '../../../release/']
@@ -10,39 +9,26 @@ const NAMES = ['prover-light', 'prover-node']
 
 /**
  * The prover releases at hand, ready for `connectSsh`. The first of each kind counts; one packed from other code than the
- * first is left out, so that a box never runs a prover older than its validator.
+ * first is left out, so that a box never runs a prover older than its validator. One that is broken is a fault.
  */
-export async function releaseFlavours(folders: readonly string[] = ownFolders()): Promise<ReleaseFlavour[]> {
-  const found: Candidate[] = []
+export async function releaseFlavours(folders: readonly string[] = ownFolders()): Promise<ProverRelease[]> {
+  const found: ProverRelease[] = []
   for (const folder of folders)
     for (const name of NAMES) {
-      const candidate = await readFlavour(join(folder, name))
-      if (candidate === null || found.some(({ flavour }) => flavour.carriesNode === candidate.flavour.carriesNode))
-        continue
-      if (found.length === 0 || found[0]!.code === candidate.code) found.push(candidate)
+      if (!existsSync(join(folder, name, 'manifest.json'))) continue
+      const release = await readRelease(join(folder, name))
+      if (found.some(({ carriesNode }) => carriesNode === release.carriesNode)) continue
+      if (found.length === 0 || codeOf(found[0]!) === codeOf(release)) found.push(release)
     }
-  return found.map(({ flavour }) => flavour)
+  return found
 }
 
 const ownFolders = (): string[] => FOLDERS.map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
 
-interface Candidate {
-  readonly flavour: ReleaseFlavour
-  /** Hashes of everything but the Node it carries. */
-  readonly code: string
-}
-
-/** Null where there is none; a release that is there but broken is a fault. */
-async function readFlavour(directory: string): Promise<Candidate | null> {
-  const text = await readFile(join(directory, 'manifest.json'), 'utf8').catch(() => null)
-  if (text === null) return null
-  const { files } = await readRelease(directory)
-  const { machine, carriesNode } = JSON.parse(text) as { machine?: unknown; carriesNode?: unknown }
-  const code = files.filter(({ path }) => !path.startsWith('bin/')).map(({ path, sha256 }) => `${sha256} ${path}`)
-  const flavour = {
-    directory,
-    machine: typeof machine === 'string' ? machine : 'any',
-    carriesNode: carriesNode === true,
-  }
-  return { flavour, code: code.sort().join('\n') }
-}
+/** Hashes of everything but the Node it carries. */
+const codeOf = ({ files }: ProverRelease): string =>
+  files
+    .filter(({ path }) => !path.startsWith('bin/'))
+    .map(({ path, sha256 }) => `${sha256} ${path}`)
+    .sort()
+    .join('\n')

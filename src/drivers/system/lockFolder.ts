@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -6,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { toHex } from '../../core/bytes/hex.ts'
 import { sha256 } from '../../core/bytes/sha256.ts'
 import type { TouchstoneError } from '../../ports/errors.ts'
+import { codeOf } from './codeOf.ts'
 
 /**
  * One process per folder. The lock is a socket that somebody listens on: the kernel closes it with its process, so a
@@ -20,7 +22,7 @@ export async function lockFolder(folder: string, inUse: () => TouchstoneError): 
       const { ino } = statSync(path)
       // Two that found the same dead socket may have replaced each other's: only the last one still stands here.
       await delay(20)
-      if (stillOurs(path, ino)) return () => unlock(server, path)
+      if (statSync(path, { throwIfNoEntry: false })?.ino === ino) return () => unlock(server, path)
       server.close()
     } else if (await answers(path)) throw inUse()
     else rmSync(path, { force: true })
@@ -36,39 +38,33 @@ function socketPath(folder: string): string {
     : join(tmpdir(), `touchstone-${toHex(sha256(new TextEncoder().encode(folder))).slice(0, 24)}.lock`)
 }
 
-function listen(path: string): Promise<Server | null> {
-  return new Promise((settle, fail) => {
-    const server = createServer((socket) => socket.destroy())
-    server.unref()
-    server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? settle(null) : fail(error)))
-    server.listen(path, () => settle(server))
-  })
-}
-
-function answers(path: string): Promise<boolean> {
-  return new Promise((settle) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      settle(true)
-    })
-    socket.once('error', () => settle(false))
-  })
-}
-
-function stillOurs(path: string, ino: number): boolean {
+async function listen(path: string): Promise<Server | null> {
+  const server = createServer((socket) => socket.destroy())
+  server.unref()
+  server.listen(path)
   try {
-    return statSync(path).ino === ino
-  } catch {
-    return false
+    await once(server, 'listening')
+    return server
+  } catch (error) {
+    if (codeOf(error) === 'EADDRINUSE') return null
+    throw error
   }
 }
 
-/** Closing the server removes its socket. */
-const unlock = (server: Server, path: string) =>
-  new Promise<void>((done) => {
-    server.close(() => {
-      rmSync(path, { force: true })
-      done()
-    })
-  })
+async function answers(path: string): Promise<boolean> {
+  const socket = connect(path)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function unlock(server: Server, path: string): Promise<void> {
+  server.close()
+  await once(server, 'close')
+  rmSync(path, { force: true })
+}

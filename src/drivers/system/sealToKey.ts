@@ -2,13 +2,8 @@ import {
   constants,
   createCipheriv,
   createDecipheriv,
-  createPrivateKey,
   createPublicKey,
-  diffieHellman,
-  generateKeyPairSync,
   hkdfSync,
-  type KeyObject,
-  privateDecrypt,
   publicEncrypt,
   randomBytes,
 } from 'node:crypto'
@@ -31,23 +26,17 @@ export function sealToKey(key: SshPublicKey, plain: Uint8Array): Uint8Array {
   return Buffer.concat([head, wrapped, cipher.getAuthTag(), text])
 }
 
-/** The private half of a lease's key: the 32 bytes of an Ed25519 secret, or an RSA key. */
-export type SealSecret =
-  | { readonly kind: 'ed25519'; readonly seed: Uint8Array }
-  | { readonly kind: 'rsa'; readonly pem: string }
-
 const SEALED_LIMIT_BYTES = 16 * 1024
 
-export function openSealed(secret: SealSecret, sealed: Uint8Array): Uint8Array {
+/** What was sealed to the Ed25519 key of this seed: the only kind of key that we ask leases with. */
+export function openSealed(seed: Uint8Array, sealed: Uint8Array): Uint8Array {
   try {
     if (sealed.length > SEALED_LIMIT_BYTES) throw new Error('too long')
     const bytes = Buffer.from(sealed)
-    const wrappedLength = bytes.readUInt16LE(1)
-    const [wrapped, rest] = [bytes.subarray(3, 3 + wrappedLength), bytes.subarray(3 + wrappedLength)]
-    if (bytes.readUInt8(0) !== (secret.kind === 'ed25519' ? 1 : 2) || rest.length < 16)
-      throw new Error('another scheme')
-    const key = secret.kind === 'ed25519' ? unwrapEd25519(secret.seed, wrapped) : unwrapRsa(secret.pem, wrapped)
-    const decipher = createDecipheriv('aes-256-gcm', key, Buffer.alloc(12))
+    const wrappedEnd = 3 + bytes.readUInt16LE(1)
+    const rest = bytes.subarray(wrappedEnd)
+    if (bytes.readUInt8(0) !== 1 || rest.length < 16) throw new Error('another scheme')
+    const decipher = createDecipheriv('aes-256-gcm', unwrap(seed, bytes.subarray(3, wrappedEnd)), Buffer.alloc(12))
     decipher.setAuthTag(rest.subarray(0, 16))
     return Buffer.concat([decipher.update(rest.subarray(16)), decipher.final()])
   } catch (cause) {
@@ -57,40 +46,26 @@ export function openSealed(secret: SealSecret, sealed: Uint8Array): Uint8Array {
 
 const INFO = Buffer.from('tsl1/seal')
 
-const x25519Public = (raw: Uint8Array): KeyObject =>
-  createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'X25519', x: Buffer.from(raw).toString('base64url') } })
-
-const rawOf = (key: KeyObject): Buffer => Buffer.from(key.export({ format: 'jwk' }).x!, 'base64url')
-
 /** Both public keys go into the derivation, so that a secret belongs to exactly this pair. */
 const derive = (shared: Uint8Array, ephemeral: Uint8Array, recipient: Uint8Array): Buffer =>
   Buffer.from(hkdfSync('sha256', shared, Buffer.concat([ephemeral, recipient]), INFO, 32))
 
-function wrapForEd25519(point: Uint8Array): { wrapped: Buffer; secret: Buffer } {
+function wrapForEd25519(point: Uint8Array): { wrapped: Uint8Array; secret: Buffer } {
   const recipient = ed25519.utils.toMontgomery(point)
-  const pair = generateKeyPairSync('x25519')
-  const wrapped = rawOf(pair.publicKey)
-  const shared = diffieHellman({ privateKey: pair.privateKey, publicKey: x25519Public(recipient) })
-  return { wrapped, secret: derive(shared, wrapped, recipient) }
+  const { secretKey, publicKey: wrapped } = x25519.keygen()
+  return { wrapped, secret: derive(x25519.getSharedSecret(secretKey, recipient), wrapped, recipient) }
 }
 
-function unwrapEd25519(seed: Uint8Array, wrapped: Buffer): Buffer {
+function unwrap(seed: Uint8Array, wrapped: Buffer): Buffer {
   const scalar = ed25519.utils.toMontgomerySecret(seed)
   const shared = x25519.getSharedSecret(scalar, wrapped)
   return derive(shared, wrapped, x25519.getPublicKey(scalar))
 }
 
-const OAEP = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' } as const
-
 function wrapForRsa(key: Extract<SshPublicKey, { kind: 'rsa' }>): { wrapped: Buffer; secret: Buffer } {
   const [n, e] = [key.modulus, key.exponent].map((part) => Buffer.from(part).toString('base64url'))
   const publicKey = createPublicKey({ format: 'jwk', key: { kty: 'RSA', n: n!, e: e! } })
   const secret = randomBytes(32)
-  return { wrapped: publicEncrypt({ key: publicKey, ...OAEP }, secret), secret }
-}
-
-function unwrapRsa(pem: string, wrapped: Buffer): Buffer {
-  const secret = privateDecrypt({ key: createPrivateKey(pem), ...OAEP }, wrapped)
-  if (secret.length !== 32) throw new Error('not a key')
-  return secret
+  const padding = constants.RSA_PKCS1_OAEP_PADDING
+  return { wrapped: publicEncrypt({ key: publicKey, padding, oaepHash: 'sha256' }, secret), secret }
 }

@@ -70,7 +70,7 @@ function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, asked: LeasedOp
   if (answer.kind === 'busy') throw busy(answer.purpose, answer.untilMs)
   if (answer.kind === 'refused') throw refusedBy(answer, asked)
   if (answer.kind !== 'granted') throw fault('PROVIDER_NONSENSE', { what: 'the provider answered out of turn' })
-  const plain = openSealed({ kind: 'ed25519', seed }, Buffer.from(answer.sealed, 'base64'))
+  const plain = openSealed(seed, Buffer.from(answer.sealed, 'base64'))
   try {
     return decodeJson(plain, accessDetailsSchema, 'connection details')
   } catch {

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { createWebSocketStream, type WebSocket } from 'ws'
 import { decodeAnswer, isFresh } from '../../../core/lease/leaseMessages.ts'
@@ -19,7 +20,7 @@ export interface LeaseHub {
 class Meeting<T> {
   readonly #shared: boolean
   readonly #offers = new Map<string, T>()
-  readonly #waiting = new Map<string, Set<(offer: T) => void>>()
+  readonly #arrivals = new EventEmitter().setMaxListeners(0)
 
   /** A shared offer stays for the next one who asks; any other serves once. */
   constructor(shared: boolean) {
@@ -27,36 +28,20 @@ class Meeting<T> {
   }
 
   offer(name: string, value: T): void {
-    const [first] = this.#waiting.get(name) ?? []
-    if (first === undefined || this.#shared) this.#offers.set(name, value)
-    first?.(value)
+    this.#offers.set(name, value)
+    this.#arrivals.emit(name)
   }
 
   withdraw(name: string, value: T): void {
     if (this.#offers.get(name) === value) this.#offers.delete(name)
   }
 
-  take(name: string, signal: AbortSignal): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason)
-      const ready = this.#offers.get(name)
-      if (ready !== undefined) {
-        if (!this.#shared) this.#offers.delete(name)
-        return resolve(ready)
-      }
-      const waiting = this.#waiting.get(name) ?? new Set()
-      this.#waiting.set(name, waiting)
-      const finish = (act: () => void): void => {
-        waiting.delete(accept)
-        if (waiting.size === 0) this.#waiting.delete(name)
-        signal.removeEventListener('abort', onAbort)
-        act()
-      }
-      const accept = (offer: T): void => finish(() => resolve(offer))
-      const onAbort = (): void => finish(() => reject(signal.reason))
-      waiting.add(accept)
-      signal.addEventListener('abort', onAbort, { once: true })
-    })
+  async take(name: string, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted()
+    while (!this.#offers.has(name)) await once(this.#arrivals, name, { signal })
+    const offer = this.#offers.get(name)!
+    if (!this.#shared) this.#offers.delete(name)
+    return offer
   }
 }
 

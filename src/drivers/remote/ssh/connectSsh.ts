@@ -1,19 +1,14 @@
-import type { ProverProcess, ProverRelease, RemoteBox } from '../../../ports/remoteBox.ts'
+import type { ProverProcess, RemoteBox } from '../../../ports/remoteBox.ts'
 import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
-import { readRelease } from '../readRelease.ts'
+import { type ProverRelease, readRelease } from '../readRelease.ts'
 import { installRelease } from './installRelease.ts'
 import { parseSshAddress } from './sshAddress.ts'
 import { startProver } from './sshProver.ts'
 import { openSession, type SessionOptions, type SshSession } from './sshSession.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 
-export interface ReleaseFlavour {
-  readonly directory: string
-  /** As `uname -m` says it, or `any`. */
-  readonly machine: string
-  readonly carriesNode: boolean
-}
+export type ReleaseFlavour = Pick<ProverRelease, 'directory' | 'machine' | 'carriesNode'>
 
 export interface SshBoxOptions extends SessionOptions {
   /** Tried in order: the first that this box can run. */

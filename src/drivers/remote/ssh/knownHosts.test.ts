@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { judgeHostKey, preferredKeyTypes } from './judgeHostKey.ts'
+import { judgeHostKey } from './judgeHostKey.ts'
 import {
   fingerprintOf,
   keyTypeOf,
@@ -16,6 +16,7 @@ import {
   readKnownHosts,
   rememberHostKey,
 } from './knownHosts.ts'
+import { keyTypesFor } from './sshSession.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-known-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -34,8 +35,10 @@ const hashedLine = (name: string, blob: Buffer): string => {
   const hash = createHmac('sha1', salt).update(name).digest('base64')
   return `|1|${salt.toString('base64')}|${hash} ssh-ed25519 ${blob.toString('base64')}\n`
 }
-const ask = (text: string, blob = ours, over: Partial<Parameters<typeof judgeHostKey>[0]> = {}) =>
-  judgeHostKey({ host: 'gpu.example', port: 2222, blob, pin: null, known: parseKnownHosts(text), ...over })
+const linesFor = (text: string, host = 'gpu.example', port = 2222) =>
+  parseKnownHosts(text).filter((line) => lineNamesHost(line, host, port))
+const ask = (text: string, blob = ours, { port = 2222, pin = null as string | null } = {}) =>
+  judgeHostKey(blob, linesFor(text, 'gpu.example', port), pin)
 
 describe('known hosts', () => {
   test('a key is known by plain, hashed, bracketed and wildcard entries', () => {
@@ -70,9 +73,9 @@ describe('known hosts', () => {
   })
 
   test('behavior: the types we know are preferred', () => {
-    const known = parseKnownHosts(knownHostsLine('gpu.example', 2222, 'ssh-rsa', rsa))
-    expect(preferredKeyTypes(known, 'gpu.example', 2222)).toEqual(['ssh-rsa'])
-    expect(preferredKeyTypes(known, 'elsewhere', 2222)).toEqual([])
+    const known = knownHostsLine('gpu.example', 2222, 'ssh-rsa', rsa)
+    expect(keyTypesFor(linesFor(known)).slice(0, 2)).toEqual(['rsa-sha2-512', 'rsa-sha2-256'])
+    expect(keyTypesFor(linesFor(known, 'elsewhere'))[0]).toBe('ssh-ed25519')
   })
 
   test('property: no text makes the parser fail, and no pattern makes it slow', () => {
@@ -102,7 +105,9 @@ describe('known hosts', () => {
     await rememberHostKey(path, knownHostsLine('a', 22, 'ssh-ed25519', ours))
     await rememberHostKey(path, knownHostsLine('b', 2222, 'ssh-ed25519', other))
     expect(statSync(path).mode & 0o777).toBe(0o600)
-    expect((await readKnownHosts([path, join(folder, 'missing')])).map((line) => line.hosts)).toEqual(['a', '[b]:2222'])
+    const paths = [path, join(folder, 'missing')]
+    expect(await readKnownHosts(paths, { host: 'a', port: 22 })).toMatchObject([{ hosts: 'a', blob: ours }])
+    expect(await readKnownHosts(paths, { host: 'b', port: 2222 })).toMatchObject([{ hosts: '[b]:2222', blob: other }])
   })
 
   test.skipIf(!existsSync('/usr/bin/ssh-keygen'))('ssh-keygen agrees on fingerprints and on hashed entries', () => {

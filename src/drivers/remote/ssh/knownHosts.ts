@@ -76,9 +76,13 @@ export function keyTypeOf(blob: Buffer): string | null {
 export const knownHostsLine = (host: string, port: number, type: string, blob: Buffer): string =>
   `${knownHostName(host, port)} ${type} ${blob.toString('base64')}\n`
 
-/** Lines of all these files; one that is not there has none. */
-export async function readKnownHosts(paths: readonly string[]): Promise<readonly HostKeyLine[]> {
-  return (await Promise.all(paths.map((path) => readIfThere(path)))).flatMap((text) => parseKnownHosts(text))
+/** Lines of all these files that name the host; a file that is not there has none. */
+export async function readKnownHosts(
+  paths: readonly string[],
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<readonly HostKeyLine[]> {
+  const texts = await Promise.all(paths.map((path) => readIfThere(path)))
+  return parseKnownHosts(texts.join('\n')).filter((line) => lineNamesHost(line, host, port))
 }
 
 /** Adds a line at the end of the file. */

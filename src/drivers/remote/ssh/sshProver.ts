@@ -1,13 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import type { ClientChannel } from 'ssh2'
 import type { ProverEnd, ProverProcess } from '../../../ports/remoteBox.ts'
 import { inTime } from '../../system/inTime.ts'
-import { commandFailed, fault } from '../faults.ts'
-import { keepLastWords } from '../keepLastWords.ts'
+import { fault } from '../faults.ts'
 import { START_PROVER } from './boxScripts.ts'
-import { readUntilMarker } from './readUntilMarker.ts'
 import type { SshSession } from './sshSession.ts'
+import { type StartedScript, startScript } from './startScript.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface ProverStart {
@@ -22,50 +20,19 @@ export interface ProverStart {
 
 /** What may wait for the reader before the box is told to wait. */
 const HELD_BYTES = 1024 * 1024
-/** A server that keeps to the window of the protocol never has more than 2 MiB under way. */
-const HARD_LIMIT_BYTES = 8 * 1024 * 1024
-const CHATTER_LIMIT_BYTES = 64 * 1024
 /** How long the end of input, and then SIGTERM, may take to work. */
 const GRACE_MS = 2_000
 const KILL_MS = 3_000
-const DURING = 'starting the prover'
 
 export async function startProver(start: ProverStart, signal: AbortSignal): Promise<ProverProcess> {
-  const { session, workspace } = start
-  const marker = `touchstone-${randomBytes(16).toString('hex')}`
-  const place = [workspace.folder, String(start.number), start.folder, start.keep ? 'keep' : 'remove']
-  const channel = await session.exec(
-    ['sh', '-c', START_PROVER, 'sh', marker, ...place, ...start.command],
-    DURING,
-    signal,
-  )
-  guardWindow(channel, session)
-  const said = keepLastWords(channel.stderr)
-  try {
-    const read = readUntilMarker(channel, marker, CHATTER_LIMIT_BYTES)
-    if ((await session.within(read, DURING, signal)) === null) throw commandFailed(session.address, DURING, said())
-  } catch (error) {
-    channel.close()
-    throw error
-  }
-  return proverOf(channel, said, start, signal)
-}
-
-/** The library trusts a server to respect the window; one that does not must not fill our memory (attack 12). */
-function guardWindow(channel: ClientChannel, session: SshSession): void {
-  const push = channel.push.bind(channel)
-  channel.push = (chunk: Buffer | null) => {
-    if (channel.readableLength > HARD_LIMIT_BYTES) {
-      session.abort()
-      return false
-    }
-    return push(chunk)
-  }
+  const { session, workspace, number, folder, keep, command } = start
+  const args = [workspace.folder, String(number), folder, keep ? 'keep' : 'remove', ...command]
+  const asked = { script: START_PROVER, args, during: 'starting the prover' }
+  return proverOf(await startScript(session, asked, signal), start, signal)
 }
 
 function proverOf(
-  channel: ClientChannel,
-  said: () => string,
+  { channel, said }: StartedScript,
   { session, workspace, graceMs = GRACE_MS }: ProverStart,
   signal: AbortSignal,
 ): ProverProcess {

@@ -7,7 +7,7 @@ import { printable } from '../../../core/bytes/printable.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
-import { type HostKeyJudgement, judgeHostKey, preferredKeyTypes } from './judgeHostKey.ts'
+import { type HostKeyJudgement, judgeHostKey } from './judgeHostKey.ts'
 import { type HostKeyLine, knownHostsLine, readKnownHosts, rememberHostKey } from './knownHosts.ts'
 import { quoteForShell } from './quoteForShell.ts'
 import { formatSshAddress, type SshAddress } from './sshAddress.ts'
@@ -73,8 +73,8 @@ const FAMILIES = ['ssh-ed25519', 'ecdsa-', 'rsa-'].map((start) =>
  */
 export async function openSession(to: SshAddress, options: SessionOptions, signal: AbortSignal): Promise<SshSession> {
   signal.throwIfAborted()
-  const known = await readKnownHosts([options.ownKnownHostsFile, ...options.knownHostsFiles])
-  if (options.hostKey === undefined) return attempt(to, options, known, keyTypesFor(known, to), signal)
+  const known = await readKnownHosts([options.ownKnownHostsFile, ...options.knownHostsFiles], to)
+  if (options.hostKey === undefined) return attempt(to, options, known, keyTypesFor(known), signal)
   let first: unknown = null
   for (const types of FAMILIES) {
     try {
@@ -161,8 +161,8 @@ function watchLine(client: ssh2.Client): Line {
 }
 
 /** Types we hold a key of come first, so that the server shows one that can be compared. */
-function keyTypesFor(known: readonly HostKeyLine[], to: SshAddress): readonly ServerHostKeyAlgorithm[] {
-  const types = preferredKeyTypes(known, to.host, to.port)
+export function keyTypesFor(known: readonly HostKeyLine[]): readonly ServerHostKeyAlgorithm[] {
+  const types = known.filter(({ marker }) => marker === null).map(({ type }) => type)
   const familiar = HOST_KEY_TYPES.filter((type) => types.includes(type.startsWith('rsa-') ? 'ssh-rsa' : type))
   return [...familiar, ...HOST_KEY_TYPES.filter((type) => !familiar.includes(type))]
 }
@@ -186,7 +186,7 @@ async function isTrusted(
   // A key exchange may come again in mid-run: only the key of the first one will do.
   if (trust.blob !== null) return trust.accepted && trust.blob.equals(blob)
   trust.blob = Buffer.from(blob)
-  const judgement = judgeHostKey({ host: to.host, port: to.port, blob, pin: options.hostKey ?? null, known })
+  const judgement = judgeHostKey(blob, known, options.hostKey ?? null)
   trust.judgement = judgement
   trust.accepted =
     judgement.kind === 'trusted' ||

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientChannel } from 'ssh2'
 import { inTime } from '../../system/inTime.ts'
-import { commandFailed, fault } from '../faults.ts'
-import { keepLastWords } from '../keepLastWords.ts'
+import { fault } from '../faults.ts'
 import { HOLD_WORKSPACE } from './boxScripts.ts'
-import { readUntilMarker } from './readUntilMarker.ts'
 import type { SshSession } from './sshSession.ts'
+import { startScript } from './startScript.ts'
 
 /** A folder of ours on the box, which disappears when we do. */
 export interface Workspace {
@@ -22,25 +21,15 @@ export interface Workspace {
   close(): Promise<void>
 }
 
-const LIMIT_BYTES = 64 * 1024
 const CLOSE_LIMIT_MS = 10_000
-const DURING = 'making a folder there'
 
 export async function openWorkspace(session: SshSession, keep: boolean, signal: AbortSignal): Promise<Workspace> {
-  const marker = `touchstone-${randomBytes(16).toString('hex')}`
-  const name = `.touchstone-run-${randomBytes(8).toString('hex')}`
-  const argv = ['sh', '-c', HOLD_WORKSPACE, 'sh', marker, name, keep ? 'keep' : 'remove']
-  const channel = await session.exec(argv, DURING, signal)
-  const said = keepLastWords(channel.stderr)
+  const args = [`.touchstone-run-${randomBytes(8).toString('hex')}`, keep ? 'keep' : 'remove']
+  const asked = { script: HOLD_WORKSPACE, args, during: 'making a folder there', printsFacts: true }
+  const { channel, facts } = await startScript(session, asked, signal)
   try {
-    const read = (async () => {
-      if ((await readUntilMarker(channel, marker, LIMIT_BYTES)) === null) return null
-      return readUntilMarker(channel, `${marker} end`, LIMIT_BYTES)
-    })()
-    const facts = await session.within(read, DURING, signal)
-    if (facts === null) throw commandFailed(session.address, DURING, said())
     channel.resume()
-    return workspaceOf(session, channel, parseFacts(facts.toString('utf8')))
+    return workspaceOf(session, channel, parseFacts(facts))
   } catch (error) {
     channel.close()
     throw error

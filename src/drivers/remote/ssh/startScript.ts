@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import type { ClientChannel } from 'ssh2'
+import { commandFailed } from '../faults.ts'
+import { keepLastWords } from '../keepLastWords.ts'
+import type { SshSession } from './sshSession.ts'
+
+export interface BoxScript {
+  readonly script: string
+  readonly args: readonly string[]
+  readonly during: string
+  /** It prints facts about the box too, between the marker and its end. */
+  readonly printsFacts?: boolean
+}
+
+export interface StartedScript {
+  readonly channel: ClientChannel
+  readonly facts: string
+  /** The end of its standard error. */
+  readonly said: () => string
+}
+
+/** A server that keeps to the window of the protocol never has more than 2 MiB under way. */
+const HARD_LIMIT_BYTES = 8 * 1024 * 1024
+const CHATTER_LIMIT_BYTES = 64 * 1024
+
+/** Starts a script of ours (boxScripts.ts) and reads past its marker, which tells its output from what a login prints. */
+export async function startScript(
+  session: SshSession,
+  { script, args, during, printsFacts = false }: BoxScript,
+  signal: AbortSignal,
+): Promise<StartedScript> {
+  const marker = `touchstone-${randomBytes(16).toString('hex')}`
+  const channel = await session.exec(['sh', '-c', script, 'sh', marker, ...args], during, signal)
+  guardWindow(channel, session)
+  const said = keepLastWords(channel.stderr)
+  const read = async (): Promise<Buffer | null> => {
+    const chatter = await readUntilMarker(channel, marker)
+    return chatter === null || !printsFacts ? chatter : readUntilMarker(channel, `${marker} end`)
+  }
+  try {
+    const facts = await session.within(read(), during, signal)
+    if (facts === null) throw commandFailed(session.address, during, said())
+    return { channel, facts: facts.toString('utf8'), said }
+  } catch (error) {
+    channel.close()
+    throw error
+  }
+}
+
+/** The library trusts a server to respect the window; one that does not must not fill our memory (attack 12). */
+function guardWindow(channel: ClientChannel, session: SshSession): void {
+  const push = channel.push.bind(channel)
+  channel.push = (chunk: Buffer | null) => {
+    if (channel.readableLength > HARD_LIMIT_BYTES) {
+      session.abort()
+      return false
+    }
+    return push(chunk)
+  }
+}
+
+/**
+ * Takes what a channel prints up to and including the line that is exactly `marker`; what follows stays unread. Returns what
+ * came before, or null if the channel ended first or said more than its limit without it.
+ */
+function readUntilMarker(channel: ClientChannel, marker: string): Promise<Buffer | null> {
+  const line = Buffer.from(`\n${marker}\n`)
+  let seen = Buffer.alloc(0)
+  return new Promise((resolve) => {
+    const finish = (result: Buffer | null): void => {
+      channel.removeListener('readable', take)
+      channel.removeListener('end', gone)
+      channel.removeListener('close', gone)
+      resolve(result)
+    }
+    const gone = (): void => finish(null)
+    const take = (): void => {
+      for (let chunk = channel.read() as Buffer | null; chunk !== null; chunk = channel.read() as Buffer | null) {
+        seen = Buffer.concat([seen, chunk])
+        const at = seen.indexOf(line)
+        if (at < 0 && seen.length <= CHATTER_LIMIT_BYTES) continue
+        const rest = at < 0 ? seen.subarray(0, 0) : seen.subarray(at + line.length)
+        if (rest.length > 0) channel.unshift(rest)
+        finish(at < 0 ? null : seen.subarray(0, at))
+        return
+      }
+    }
+    channel.on('readable', take)
+    channel.once('end', gone)
+    channel.once('close', gone)
+    take()
+  })
+}
