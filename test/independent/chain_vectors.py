@@ -1,4 +1,5 @@
 """What make_vectors.py writes of docs/spec/chain.md. Whole numbers that may pass 2^53 are decimal strings."""
+import accounting
 import lottery
 
 SHARES = [(1, 4), (1, 8), (1, 1000), (999, 1000)]
@@ -32,4 +33,30 @@ def lottery_cases(seed):
                         "voters": [[i, str(v)] for i, v in lottery.voting_set(w, eta, exact, seats)]}
                        for w, exact, seats in ((weights, 256, 768), (weights, 2, 10), ([3, 3, 3, 3], 1, 7),
                                                ([9, 1, 1], 1, 3), ([0, 0], 2, 3), (crowd, 256, 768))],
+    }
+
+
+def accounting_cases(seed):
+    def numbers(label, count, bits):
+        return [int.from_bytes(seed("%s %d" % (label, i)), "big") >> (256 - bits) for i in range(count)]
+
+    rates = [0, 1, 2**53 + 1, 2**64 - 1, 2**64, 2**127] + numbers("rate", 4, 60)
+    works = [0, 1, 10**6, 2**64 - 1] + numbers("work", 2, 50)
+    powers = [(0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 5), (100, 0, 100, 100), (100, 0, 101, 100), (2**64, 2**64, 0, 2**65)]
+    powers += [tuple(numbers("power %d" % i, 4, 40 + i)) for i in range(8)]
+    return {
+        "decays": {name: str(value) for name, value in accounting.KEEP.items()},
+        "steps": [{"rate": str(r), "work": str(w), "halfLife": h, "next": str(accounting.step(r, w, h))}
+                  for r in rates for w in works for h in accounting.KEEP],
+        "weights": [{"drilled": str(d), "trained": str(t), "failed": str(f), "settled": str(s),
+                     "quality": accounting.quality(d, f), "weight": str(accounting.weight(d, t, f)),
+                     "votingWeight": str(accounting.voting_weight(d, t, f, s))} for d, t, f, s in powers],
+        "credits": [{"capacity": str(c), "used": str(u), "work": str(w), "credit": str(accounting.credit_within(c, u, w))}
+                    for c, u, w in ((0, 0, 5), (10, 0, 11), (10, 0, 12), (10, 11, 1), (10, 20, 1), (9, 3, 100), (10**15, 1, 7))],
+        "works": [{"operations": {kind: str(count) for kind, count in o.items()}, "work": str(accounting.work_of(o))}
+                  for o in ({"fp32": 432000}, {"fp32": 431999}, {"int8": 8 * 432000}, {"int8": 8 * 432000 - 1}, {},
+                            {"fp32": 6 * 17024 * 49152}, {"fp32": 431999, "int32": 0, "int8": 8},
+                            {"int32": 10**18, "int8": 7 * 10**20})],
+        "burns": [{"blockPart": str(b), "total": str(w), "burn": str(accounting.training_burn(b, w))}
+                  for b, w in ((4800 * 10**9, 10**15), (4800 * 10**9, 10**9), (1, 10**15), (4800 * 10**9, 2**64 - 1))],
     }

@@ -234,7 +234,7 @@ FILES = {
     "challenge": challenge, "seeds": seeds, "query": query, "ed25519": rfc8032,
     "chain": lambda: _plain(chains.round_chains(seed)), "bind": lambda: _plain(chains.bind_chain(seed)),
     "memory": lambda: _plain(chains.memory_part(seed)), "link": lambda: _plain(chains.link_part(seed)),
-    "lottery": lambda: chain_vectors.lottery_cases(seed),
+    "lottery": lambda: chain_vectors.lottery_cases(seed), "accounting": lambda: chain_vectors.accounting_cases(seed),
 }
 
 
