@@ -11,7 +11,7 @@ import { scriptUrl } from '../system/scriptUrl.ts'
 import { tightenFolder } from '../system/tightenFolder.ts'
 import { type EngineThread, openThread } from './engineThread.ts'
 import { fault } from './faults.ts'
-import type { Database, Queries, Statement } from './sql.ts'
+import { type Database, type Queries, type Statement, words } from './sql.ts'
 import { storeFrom } from './storeFrom.ts'
 
 /** PostgreSQL inside this process, in a thread of its own; one process per folder. */
@@ -58,7 +58,7 @@ async function openDatabase(folder: string, unlock: () => Promise<void>): Promis
     if (thread.hasEnded() && closing === null) thread = await openThread(folder)
   }
   const direct: Queries = {
-    query: async <T>({ text, values }: Statement) => (await thread.send(text, values)) as readonly T[],
+    query: async <T>(statement: Statement) => (await thread.send(statement)) as readonly T[],
   }
   let closing: Promise<void> | null = null
   return {
@@ -85,13 +85,13 @@ async function openDatabase(folder: string, unlock: () => Promise<void>): Promis
 }
 
 async function inTransaction<T>(thread: EngineThread, work: () => Promise<T>): Promise<T> {
-  await thread.send('begin', [])
+  await thread.send(words('begin'))
   try {
     const value = await work()
-    await thread.send('commit', [])
+    await thread.send(words('commit'))
     return value
   } catch (error) {
-    await thread.send('rollback', []).catch(() => {})
+    await thread.send(words('rollback')).catch(() => {})
     throw error
   }
 }

@@ -10,7 +10,6 @@ import { storeFrom } from './storeFrom.ts'
 export interface PostgresOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string
-  readonly connections?: number
   /** Told, once, of a server that stands still: its connections stay, so nothing else would say so. */
   readonly log?: Log
   readonly silenceMs?: number
@@ -20,9 +19,9 @@ export interface PostgresOptions {
 const SILENCE_MS = 30_000
 
 /** A PostgreSQL server, which several validators may share. A lost connection is made anew at the next statement. */
-export async function openPostgres({ url, connections = 4, log, silenceMs }: PostgresOptions): Promise<Store> {
+export async function openPostgres({ url, log, silenceMs }: PostgresOptions): Promise<Store> {
   const client = postgres(url, {
-    max: connections,
+    max: 4,
     connect_timeout: 10,
     idle_timeout: 60,
     // A server that comes back is used within a second.

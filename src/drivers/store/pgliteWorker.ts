@@ -1,30 +1,26 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { PGLITE_START } from './pgliteSettings.ts'
-import { PARSERS, type SqlValue } from './sql.ts'
+import { PARSERS, type Row, type Statement } from './sql.ts'
 
-/** Queries block the thread they run in; this is that thread. Messages are answered in order. */
-export interface WorkerRequest {
-  readonly id: number
-  readonly text: string
-  readonly values: readonly SqlValue[]
-}
-
-export type WorkerAnswer =
-  | { readonly id: number; readonly rows: readonly Record<string, unknown>[] }
-  | { readonly id: number; readonly error: string; readonly code: string }
+export type WorkerAnswer = { readonly rows: readonly Row[] } | { readonly error: string; readonly code: string }
 
 const { folder } = workerData as { folder: string }
 const db = await PGlite.create(folder, { startParams: [...PGLITE_START], parsers: PARSERS })
-parentPort!.postMessage({ id: -1, rows: [] } satisfies WorkerAnswer)
 
-parentPort!.on('message', async ({ id, text, values }: WorkerRequest) => {
+async function answer({ text, values }: Statement): Promise<WorkerAnswer> {
   try {
-    if (text === 'close') await db.close()
-    const rows = text === 'close' ? [] : (await db.query<Record<string, unknown>>(text, [...values])).rows
-    parentPort!.postMessage({ id, rows } satisfies WorkerAnswer)
+    if (text !== 'close') return { rows: (await db.query<Row>(text, [...values])).rows }
+    await db.close()
+    return { rows: [] }
   } catch (error) {
     const { message, code } = error as { message?: string; code?: string }
-    parentPort!.postMessage({ id, error: String(message), code: String(code ?? '') } satisfies WorkerAnswer)
+    return { error: String(message), code: String(code ?? '') }
   }
+}
+
+// Queries block the thread they run in; this is that thread. One after the other: answers come in the order of questions.
+let last: Promise<void> = Promise.resolve()
+parentPort!.on('message', (statement: Statement) => {
+  last = last.then(async () => parentPort!.postMessage(await answer(statement)))
 })

@@ -22,6 +22,10 @@ export class AskedThread<Question, Answer> {
     this.#worker.on('exit', () => this.#fail(new Error('the thread has ended')))
   }
 
+  get hasEnded(): boolean {
+    return this.#lost !== null
+  }
+
   async ask(question: Question): Promise<Answer> {
     if (this.#lost) throw this.#lost
     this.#worker.ref()

@@ -19,42 +19,31 @@ export interface AuthPlan {
   readonly names: readonly string[]
 }
 
-type Step = { readonly method: AnyAuthMethod; readonly name: string }
-
-export async function planAuth(user: string, auth: SshAuth): Promise<AuthPlan> {
-  const steps: Step[] = []
-  if (auth.privateKey !== undefined)
-    steps.push(keyStep(user, parseKey('in memory', auth.privateKey), 'the key of the lease'))
+export async function planAuth(username: string, auth: SshAuth): Promise<AuthPlan> {
+  const steps: { readonly method: AnyAuthMethod; readonly name: string }[] = []
+  const addKey = (key: ParsedKey, name: string) => steps.push({ method: { type: 'publickey', username, key }, name })
+  if (auth.privateKey !== undefined) addKey(parseKey('in memory', auth.privateKey), 'the key of the lease')
   if (auth.agent !== undefined)
-    steps.push({ method: { type: 'agent', username: user, agent: auth.agent }, name: 'the agent' })
+    steps.push({ method: { type: 'agent', username, agent: auth.agent }, name: 'the agent' })
   for (const file of auth.keyFiles ?? []) {
     const key = await readKey(file)
-    if (key !== null) steps.push(keyStep(user, key, file.path))
+    if (key !== null) addKey(key, file.path)
   }
-  if (auth.password !== undefined) steps.push(...passwordSteps(user, auth.password))
+  for (const method of auth.password === undefined ? [] : passwordMethods(username, auth.password))
+    steps.push({ method, name: 'the password' })
   return { methods: steps.map((step) => step.method), names: [...new Set(steps.map((step) => step.name))] }
 }
 
-const keyStep = (user: string, key: ParsedKey, name: string): Step => ({
-  method: { type: 'publickey', username: user, key },
-  name,
-})
-
-function passwordSteps(user: string, password: string): Step[] {
-  return [
-    { method: { type: 'password', username: user, password }, name: 'the password' },
-    {
-      method: {
-        type: 'keyboard-interactive',
-        username: user,
-        // One hidden question is the password asked in another way; anything else we cannot answer.
-        prompt: (_name, _instructions, _lang, prompts, finish) =>
-          finish(prompts.length === 1 && prompts[0]!.echo !== true ? [password] : []),
-      },
-      name: 'the password',
-    },
-  ]
-}
+const passwordMethods = (username: string, password: string): AnyAuthMethod[] => [
+  { type: 'password', username, password },
+  {
+    type: 'keyboard-interactive',
+    username,
+    // One hidden question is the password asked in another way; anything else we cannot answer.
+    prompt: (_name, _instructions, _lang, prompts, finish) =>
+      finish(prompts.length === 1 && prompts[0]!.echo !== true ? [password] : []),
+  },
+]
 
 async function readKey(file: NonNullable<SshAuth['keyFiles']>[number]): Promise<ParsedKey | null> {
   try {

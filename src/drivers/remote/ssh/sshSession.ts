@@ -26,8 +26,6 @@ export interface SessionOptions {
   /** The numeric address to dial, where the name was looked up and judged before: it may lead elsewhere the next time. */
   readonly at?: string
   readonly connectLimitMs?: number
-  /** A silent connection is called lost after three of these. */
-  readonly keepAliveMs?: number
   /** Another way to the server than TCP: the tunnel of a provider behind NAT. */
   readonly dial?: (signal: AbortSignal) => Promise<Duplex>
 }
@@ -50,6 +48,7 @@ export interface SshSession {
 
 const CONNECT_LIMIT_MS = 15_000
 const COMMAND_LIMIT_MS = 30_000
+/** A silent connection is called lost after three of these. */
 const KEEP_ALIVE_MS = 5_000
 const HOST_KEY_TYPES: readonly ServerHostKeyAlgorithm[] = [
   'ssh-ed25519',
@@ -172,7 +171,7 @@ const configOf = ({ host, port, user }: SshAddress, options: SessionOptions): Co
   port,
   username: user,
   readyTimeout: options.connectLimitMs ?? CONNECT_LIMIT_MS,
-  keepaliveInterval: options.keepAliveMs ?? KEEP_ALIVE_MS,
+  keepaliveInterval: KEEP_ALIVE_MS,
   keepaliveCountMax: 3,
 })
 
