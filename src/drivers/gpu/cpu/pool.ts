@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { WASM_PAGE_BYTES, type WasmMemory, type WasmModule, webAssembly } from '../../../core/engine/webAssembly.ts'
 import type { OnRoot } from '../../../ports/device.ts'
 import { portFault } from '../../../ports/faults.ts'
+import { handOut } from '../handOut.ts'
 import { CONTROL_BYTES, type Control, openControl } from './control.ts'
 import { fault, sizeRefused } from './faults.ts'
 import type { Job, JobMessage, WorkerMessage, WorkerStart } from './jobs.ts'
@@ -73,19 +74,14 @@ export class Pool {
     this.requireIdle()
     this.#control.reset()
     const cancel = () => this.#control.cancel()
-    const guarded = guard(onRoot, signal, cancel)
-    signal.addEventListener('abort', cancel, { once: true })
     // Idle threads do not keep the process alive; working ones do.
     for (const worker of this.#workers) worker.ref()
     try {
-      await this.#start(job, guarded.onRoot)
+      await handOut(onRoot, signal, cancel, (guarded) => this.#start(job, guarded))
     } finally {
       this.#running = null
-      signal.removeEventListener('abort', cancel)
       for (const worker of this.#workers) worker.unref()
     }
-    guarded.rethrow()
-    signal.throwIfAborted()
   }
 
   #start(job: Job, onRoot: OnRoot): Promise<void> {
@@ -137,25 +133,6 @@ export class Pool {
     this.#control.cancel()
     for (const worker of this.#workers) void worker.terminate()
     this.#running?.fail(cause)
-  }
-}
-
-/** A listener that throws ends the job; what it threw comes out of the call. */
-function guard(onRoot: OnRoot, signal: AbortSignal, cancel: () => void) {
-  let thrown: { readonly cause: unknown } | null = null
-  return {
-    onRoot: (root: Uint8Array) => {
-      if (thrown || signal.aborted) return
-      try {
-        onRoot(root)
-      } catch (cause) {
-        thrown = { cause }
-        cancel()
-      }
-    },
-    rethrow: () => {
-      if (thrown) throw thrown.cause
-    },
   }
 }
 

@@ -84,7 +84,7 @@ export class Card {
   }
 
   runPasses(
-    task: { readonly passes: number; readonly start: Uint8Array; readonly peer?: FillPlace },
+    task: { readonly passes: number; readonly start: Uint8Array; readonly peer?: FillPlace | null },
     onRoots: OnRoots,
     stop: Stop,
   ): void {

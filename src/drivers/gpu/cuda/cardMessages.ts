@@ -1,8 +1,6 @@
-import type { DeviceFacts, FillTask, LeafPosition, SeriesTask } from '../../../ports/device.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
+import type { Card } from './card.ts'
 import { fault } from './faults.ts'
-import type { FillPlace } from './memoryPart.ts'
-import type { SeriesShape } from './shape.ts'
 
 /** What the thread of a card is started with. */
 export interface CardStart {
@@ -13,27 +11,18 @@ export interface CardStart {
   readonly stop: SharedArrayBuffer
 }
 
-/** What the main thread asks of the thread that drives a card; one at a time. */
-export type CardJob =
-  | { readonly do: 'prepare'; readonly shapes: readonly SeriesShape[] }
-  | { readonly do: 'runSeries'; readonly task: SeriesTask }
-  | { readonly do: 'openSeries'; readonly asked: readonly LeafPosition[] }
-  | { readonly do: 'fill'; readonly task: FillTask }
-  | {
-      readonly do: 'runPasses'
-      readonly passes: number
-      readonly start: Uint8Array
-      readonly peer: FillPlace | null
-    }
-  | { readonly do: 'openPasses'; readonly asked: readonly LeafPosition[] }
-  | { readonly do: 'runBare'; readonly task: SeriesTask }
-  | { readonly do: 'release' }
-  | { readonly do: 'close' }
+/** What the main thread may ask of the thread that drives a card, one at a time: methods of the card. */
+export type CardTasks = Omit<Card, 'facts' | 'tools' | 'plan'>
 
+export interface CardJob {
+  readonly call: keyof CardTasks
+  readonly task: unknown
+}
+
+/** The first `done` says that the card is open, and what it is. */
 export type CardAnswer =
-  | { readonly type: 'opened'; readonly facts: DeviceFacts }
   | { readonly type: 'roots'; readonly roots: Uint8Array }
-  | { readonly type: 'done'; readonly result: Uint8Array | FillPlace | number | null }
+  | { readonly type: 'done'; readonly result: unknown }
   | { readonly type: 'fault'; readonly fault: WireFault }
 
 /** A TouchstoneError between threads: structured cloning would lose its class and fields. */

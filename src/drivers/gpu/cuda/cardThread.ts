@@ -1,16 +1,15 @@
 import { Worker } from 'node:worker_threads'
-import type { DeviceFacts } from '../../../ports/device.ts'
+import type { DeviceFacts, OnRoot } from '../../../ports/device.ts'
 import type { TouchstoneError } from '../../../ports/errors.ts'
 import { portFault } from '../../../ports/faults.ts'
-import { type CardAnswer, type CardJob, type CardStart, fromWireFault } from './cardMessages.ts'
+import { handOut } from '../handOut.ts'
+import { type CardAnswer, type CardJob, type CardStart, type CardTasks, fromWireFault } from './cardMessages.ts'
 import { fault } from './faults.ts'
 import { Stop } from './stop.ts'
 
-type Result = Extract<CardAnswer, { type: 'done' }>['result']
-
 interface Running {
-  readonly onRoot: (root: Uint8Array) => void
-  readonly resolve: (result: Result) => void
+  readonly onRoot: OnRoot
+  readonly resolve: (result: unknown) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -25,62 +24,49 @@ const LOOK_FOR_XIDS = 'Look for Xid lines in the kernel log (dmesg), then open t
 /** The main thread's end of a card: one job at a time, roots handed on as they come, a lost card told as a fault. */
 export class CardThread {
   readonly ordinal: number
+  /** What the card says of itself, once it is open. */
+  readonly opened: Promise<DeviceFacts>
   readonly #worker: Worker
   readonly #stopMs: number
   readonly #stop = new Stop()
   #running: Running | null = null
   #broken: TouchstoneError | null = null
-  #opened: { resolve(facts: DeviceFacts): void; reject(reason: unknown): void } | null = null
 
   constructor(script: URL, start: Omit<CardStart, 'stop'>, stopMs: number) {
     this.ordinal = start.ordinal
     this.#stopMs = stopMs
     const shared = this.#stop.flag.buffer as SharedArrayBuffer
     this.#worker = new Worker(script, { workerData: { ...start, stop: shared } satisfies CardStart })
+    this.opened = this.#answer(() => {}) as Promise<DeviceFacts>
     this.#worker.on('message', (answer: CardAnswer) => this.#hear(answer))
     this.#worker.on('error', (error) => this.#fail(lost(this.ordinal, 'its thread failed', error)))
     this.#worker.on('exit', () => this.#fail(portFault('DEVICE_CLOSED', { device: `card ${this.ordinal}` })))
   }
 
-  /** Resolves with the card's facts once it is open. */
-  opened(): Promise<DeviceFacts> {
-    if (this.#broken) return Promise.reject(this.#broken)
-    return new Promise((resolve, reject) => {
-      this.#opened = { resolve, reject }
-    })
-  }
-
-  async run(job: CardJob, onRoot: (root: Uint8Array) => void, signal: AbortSignal): Promise<Result> {
+  async run<Call extends keyof CardTasks>(
+    call: Call,
+    task: Parameters<CardTasks[Call]>[0],
+    onRoot: OnRoot,
+    signal: AbortSignal,
+  ): Promise<ReturnType<CardTasks[Call]>> {
     signal.throwIfAborted()
     if (this.#broken) throw this.#broken
     if (this.#running) throw portFault('DEVICE_BUSY', { what: `card ${this.ordinal} does one thing at a time` })
-    this.#stop.clear()
-    this.#worker.ref()
-    const giveUp = new AbortController()
-    let ended = false
-    const end = (reason: unknown) => {
-      if (ended) return
-      ended = true
-      giveUp.abort(reason)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const stop = () => {
       this.#stop.request()
+      timer = setTimeout(() => void this.#abandon(), this.#stopMs)
     }
-    const onAbort = () => end(signal.reason)
-    signal.addEventListener('abort', onAbort)
-    const timer = { id: undefined as ReturnType<typeof setTimeout> | undefined }
-    giveUp.signal.addEventListener('abort', () => {
-      timer.id = setTimeout(() => void this.#abandon(), this.#stopMs)
-    })
+    const work = (guarded: OnRoot) => {
+      this.#stop.clear()
+      this.#worker.ref()
+      this.#worker.postMessage({ call, task } satisfies CardJob)
+      return this.#answer(guarded)
+    }
     try {
-      return await new Promise<Result>((resolve, reject) => {
-        this.#running = { resolve, reject, onRoot: guarded(onRoot, () => ended, end) }
-        this.#worker.postMessage(job)
-      })
-    } catch (error) {
-      throw giveUp.signal.aborted ? giveUp.signal.reason : error
+      return (await handOut(onRoot, signal, stop, work)) as ReturnType<CardTasks[Call]>
     } finally {
-      clearTimeout(timer.id)
-      signal.removeEventListener('abort', onAbort)
-      this.#worker.unref()
+      clearTimeout(timer)
     }
   }
 
@@ -90,7 +76,7 @@ export class CardThread {
     this.#stop.request()
     const gone = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()))
     this.#worker.ref()
-    this.#worker.postMessage({ do: 'close' } satisfies CardJob)
+    this.#worker.postMessage({ call: 'close', task: undefined } satisfies CardJob)
     const timer = setTimeout(() => void this.#worker.terminate(), this.#stopMs)
     await gone
     clearTimeout(timer)
@@ -101,40 +87,25 @@ export class CardThread {
     await this.#worker.terminate()
   }
 
-  #hear(answer: CardAnswer): void {
-    if (answer.type === 'opened') {
-      this.#worker.unref()
-      this.#opened?.resolve(answer.facts)
-      this.#opened = null
-    } else if (answer.type === 'roots') {
-      const { onRoot } = this.#running ?? {}
-      for (let at = 0; at < answer.roots.length; at += 32) onRoot?.(answer.roots.slice(at, at + 32))
-    } else {
-      const running = this.#running
+  async #answer(onRoot: OnRoot): Promise<unknown> {
+    try {
+      return await new Promise((resolve, reject) => {
+        this.#running = { onRoot, resolve, reject }
+      })
+    } finally {
       this.#running = null
-      if (answer.type === 'done') running?.resolve(answer.result)
-      else if (running) running.reject(fromWireFault(answer.fault))
-      else this.#opened?.reject(fromWireFault(answer.fault))
+      this.#worker.unref()
     }
+  }
+
+  #hear(answer: CardAnswer): void {
+    if (answer.type === 'done') this.#running?.resolve(answer.result)
+    else if (answer.type === 'fault') this.#running?.reject(fromWireFault(answer.fault))
+    else for (let at = 0; at < answer.roots.length; at += 32) this.#running?.onRoot(answer.roots.slice(at, at + 32))
   }
 
   #fail(reason: TouchstoneError): void {
     this.#broken ??= reason
-    this.#opened?.reject(this.#broken)
-    this.#opened = null
     this.#running?.reject(this.#broken)
-    this.#running = null
-  }
-}
-
-/** After an abort nothing more is handed out; what a listener throws ends the run. */
-function guarded(onRoot: (root: Uint8Array) => void, ended: () => boolean, end: (reason: unknown) => void) {
-  return (root: Uint8Array) => {
-    if (ended()) return
-    try {
-      onRoot(root)
-    } catch (error) {
-      end(error)
-    }
   }
 }

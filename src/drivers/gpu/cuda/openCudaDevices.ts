@@ -1,6 +1,5 @@
-import type { Device, DeviceFacts, OnRoot } from '../../../ports/device.ts'
+import type { Device, DeviceFacts } from '../../../ports/device.ts'
 import { scriptUrl } from '../../system/scriptUrl.ts'
-import type { CardJob } from './cardMessages.ts'
 import { CardThread, STOP_MS } from './cardThread.ts'
 import { fault } from './faults.ts'
 import { loadLibcuda } from './loadLibcuda.ts'
@@ -42,10 +41,9 @@ export async function openCudaDevices(options: CudaDevicesOptions = {}): Promise
   const threads = ordinals.map(
     (ordinal) => new CardThread(script, { ordinal, context, kernelFolder, keepBytes }, stopMs),
   )
-  const opened = threads.map((thread) => thread.opened())
   // While the cards open on their threads: starting NVML takes a moment.
   const nvml = options.nvml === undefined ? loadNvml() : options.nvml
-  const opening = threads.map(async (thread, i) => cudaDevice(thread, await opened[i]!, nvml))
+  const opening = threads.map(async (thread) => cudaDevice(thread, await thread.opened, nvml))
   const settled = await Promise.allSettled(opening)
   const faults = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
   const devices = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
@@ -75,9 +73,9 @@ function cudaDevice(thread: CardThread, told: DeviceFacts, nvml: Nvml | null): D
   const telemetry = nvml && openTelemetry(nvml, pci)
   const facts = nvml ? { ...told, details: { ...told.details, ...nvmlFacts(nvml, pci) } } : told
   let place: FillPlace | null = null
-  const run = async (job: CardJob, onRoot: OnRoot, signal: AbortSignal) => {
+  const run: CardThread['run'] = async (call, task, onRoot, signal) => {
     try {
-      return await thread.run(job, onRoot, signal)
+      return await thread.run(call, task, onRoot, signal)
     } catch (error) {
       // What ended a run from outside is told as it came: it may be the fault of another card.
       throw signal.aborted ? error : nameXids(error, telemetry)
@@ -85,27 +83,23 @@ function cudaDevice(thread: CardThread, told: DeviceFacts, nvml: Nvml | null): D
   }
   const device: Device = {
     facts,
-    prepare: async (shapes, signal) => {
-      await run({ do: 'prepare', shapes }, nothing, signal)
-    },
-    runSeries: async (task, onRoot, signal) => {
-      await run({ do: 'runSeries', task }, onRoot, signal)
-    },
-    openSeries: async (asked, signal) => (await run({ do: 'openSeries', asked }, nothing, signal)) as Uint8Array,
+    prepare: (shapes, signal) => run('prepare', shapes, nothing, signal),
+    runSeries: (task, onRoot, signal) => run('runSeries', task, onRoot, signal),
+    openSeries: (asked, signal) => run('openSeries', asked, nothing, signal),
     fill: async (task, onRoot, signal) => {
       place = null
-      place = (await run({ do: 'fill', task }, onRoot, signal)) as FillPlace
+      place = await run('fill', task, onRoot, signal)
     },
     runPasses: async ({ passes, start, peer }, onRoot, signal) => {
       const from = peer && peer !== device ? peerFill(peer) : null
-      await run({ do: 'runPasses', passes, start, peer: from }, onRoot, signal)
+      await run('runPasses', { passes, start, peer: from }, onRoot, signal)
     },
-    openPasses: async (asked, signal) => (await run({ do: 'openPasses', asked }, nothing, signal)) as Uint8Array,
-    runBare: async (task, signal) => (await run({ do: 'runBare', task }, nothing, signal)) as number,
+    openPasses: (asked, signal) => run('openPasses', asked, nothing, signal),
+    runBare: (task, signal) => run('runBare', task, nothing, signal),
     telemetry: async () => telemetry?.sample() ?? {},
     release: async () => {
       place = null
-      await run({ do: 'release' }, nothing, never)
+      await run('release', undefined, nothing, never)
     },
     close: async () => {
       await thread.close()
