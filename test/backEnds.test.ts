@@ -6,10 +6,12 @@ import { scoreInput } from '../src/core/schedule/scoreInput.ts'
 import { defaultScoreConfig } from '../src/core/score/defaultScoreConfig.ts'
 import { scoreBox } from '../src/core/score/scoreBox.ts'
 import { BACK_ENDS } from '../src/drivers/gpu/backEnds.ts'
+import { openCpuDevice } from '../src/drivers/gpu/cpu/openCpuDevice.ts'
 import { describeDevices, devicesHelp, namedDevices, openDevices } from '../src/drivers/gpu/openDevices.ts'
 import type { BackEnd } from '../src/ports/backEnd.ts'
-import type { Device } from '../src/ports/device.ts'
+import type { Device, DeviceFacts } from '../src/ports/device.ts'
 import { shippedCatalogue } from './sim/shippedCatalogue.ts'
+import { deviceSuite } from './suites/deviceSuite.ts'
 import { honestProgram } from './support/inProcessBox.ts'
 import { openReferenceDevice } from './support/openReferenceDevice.ts'
 import { testEngine } from './support/testEngine.ts'
@@ -17,19 +19,27 @@ import { verifyInProcess } from './support/verifyInProcess.ts'
 
 const engine = await testEngine()
 
-/** Another vendor, whole: what its folder would hold. */
-const toy: BackEnd = {
+type OpenCard = (facts: Pick<DeviceFacts, 'class' | 'backEnd' | 'name' | 'details'>) => Promise<Device>
+
+/** Another vendor, whole: what its folder would hold. Its cards compute as they are told to. */
+const toyWith = (openCard: OpenCard): BackEnd => ({
   name: 'toy',
   class: 'gpu',
-  open: async ({ ordinals = [0, 1] }) =>
-    ordinals.map((ordinal) =>
-      openReferenceDevice({
-        engine,
-        facts: { class: 'gpu', backEnd: 'toy', name: `Toy ${ordinal}`, details: { ordinal } },
-      }),
+  open: ({ ordinals = [0, 1] }) =>
+    Promise.all(
+      ordinals.map((ordinal) =>
+        openCard({ class: 'gpu', backEnd: 'toy', name: `Toy ${ordinal}`, details: { ordinal } }),
+      ),
     ),
   describe: async (devices) => ({ toyCards: devices.length }),
-}
+})
+/** In virtual time, so that two runs of it are alike to the last figure. */
+const toy = toyWith(async (facts) => openReferenceDevice({ engine, facts }))
+/** On a thread, as a driver would. */
+const threadedToy = toyWith(async (facts) => {
+  const device = await openCpuDevice({ threads: 1 })
+  return Object.assign(device, { facts: { ...device.facts, ...facts } })
+})
 /** The registry with one line more. */
 const registry = [...BACK_ENDS, toy]
 const cpu = registry.find((one) => one.class === 'cpu')!
@@ -43,6 +53,10 @@ const broken = (fault: string): BackEnd => ({
 })
 const unheard = (fault: unknown) => expect.unreachable(String(fault))
 const namesOf = (devices: readonly Device[]) => devices.map(({ facts }) => facts.name)
+
+deviceSuite('a card of another back end', {
+  open: async () => (await openDevices('toy:0', unheard, [...BACK_ENDS, threadedToy]))[0]!,
+})
 
 describe('another back end is one folder and one line', () => {
   test('it is opened by its name, by the number of a card, and by auto', async () => {

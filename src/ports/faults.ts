@@ -19,7 +19,7 @@ export const portFault = faultsOf({
   NOTHING_TO_OPEN: { blame: 'prover', message: 'no {run} held for openings', nextStep: OUT_OF_TURN },
   SIZE_REFUSED: {
     blame: 'validator',
-    message: '{device} refuses {what} = {got}: expected {expected}',
+    message: 'the device refuses {what} = {got}: expected {expected}',
     nextStep: 'Ask for sizes that the protocol allows (§4.0).',
   },
 })

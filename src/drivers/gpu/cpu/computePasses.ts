@@ -1,6 +1,7 @@
 import { KEPT_TILE_BYTES, KEPT_TILE_WORDS } from '../../../core/params/constants.ts'
+import { paddedRounds } from '../tasks.ts'
 import type { PassesJob } from './jobs.ts'
-import { FINGERPRINT_BYTES, paddedRounds, passesScratchBytes, treeBytes } from './layout.ts'
+import { FINGERPRINT_BYTES, passesScratchBytes, treeBytes } from './layout.ts'
 import { chunkOf, keptBytes, type Thread, takeAll, word } from './thread.ts'
 
 /** §7, §8. Every pass reads each tile and a partner anywhere in the memory, and is committed before the next begins. */

@@ -1,5 +1,6 @@
 import { KEPT_TILE_BYTES, TILE } from '../../../core/params/constants.ts'
 import { MATRIX_A, MATRIX_B } from '../../../core/proof/entries.ts'
+import { tilesOf } from '../tasks.ts'
 import type { RoundsJob } from './jobs.ts'
 import { entryBytes, FINGERPRINT_BYTES, ROUNDS_SCRATCH_BYTES, TILE_BYTES, treeBytes } from './layout.ts'
 import { chunkOf, keptBytes, type Thread, takeAll, word } from './thread.ts'
@@ -8,7 +9,7 @@ import { chunkOf, keptBytes, type Thread, takeAll, word } from './thread.ts'
 export function computeRounds(thread: Thread, job: RoundsJob): void {
   const { control, threads, kernels, bytes } = thread
   const { layout } = job
-  const tiles = (job.m / TILE) * (job.n / TILE)
+  const tiles = tilesOf(job)
   const chunk = chunkOf(tiles, threads)
   const newMasks = () => kernels.masks(word(bytes, layout.seed + 12), TILE * TILE, layout.masks)
   const root = layout.tree + treeBytes(tiles) - 64

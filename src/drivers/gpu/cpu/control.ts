@@ -7,34 +7,27 @@ const NEXT = 4
 
 export const CONTROL_BYTES = 64
 
-export interface Control {
-  cancel(): void
-  /** Before a new job: nothing is cancelled, nobody waits, no work is taken. */
-  reset(): void
-  readonly cancelled: boolean
-  /** True for every thread alike, because it is decided at a barrier. */
-  readonly stopped: boolean
-  /** The next piece of work nobody has taken, counted from 0 since the last barrier. */
-  take(): number
-  /** Waits for all threads. The last to arrive does `alone` while the others wait, and clears the work counter. */
-  barrier(threads: number, alone?: () => void): void
-}
+export type Control = ReturnType<typeof openControl>
 
-export function openControl(buffer: SharedArrayBuffer): Control {
+export function openControl(buffer: SharedArrayBuffer) {
   const words = new Int32Array(buffer)
   return {
     cancel: () => void Atomics.store(words, CANCEL, 1),
+    /** Before a new job: nothing is cancelled, nobody waits, no work is taken. */
     reset: () => {
       for (let i = 0; i < words.length; i++) Atomics.store(words, i, 0)
     },
-    get cancelled() {
+    get cancelled(): boolean {
       return Atomics.load(words, CANCEL) !== 0
     },
-    get stopped() {
+    /** True for every thread alike, because it is decided at a barrier. */
+    get stopped(): boolean {
       return Atomics.load(words, STOP) !== 0
     },
+    /** The next piece of work nobody has taken, counted from 0 since the last barrier. */
     take: () => Atomics.add(words, NEXT, 1),
-    barrier: (threads, alone) => barrier(words, threads, alone),
+    /** Waits for all threads. The last to arrive does `alone` while the others wait, and clears the work counter. */
+    barrier: (threads: number, alone?: () => void) => barrier(words, threads, alone),
   }
 }
 

@@ -3,31 +3,19 @@ import { KEPT_TILE_BYTES, TILE } from '../../../core/params/constants.ts'
 import { buildTree, padRoots, pathOf } from '../../../core/proof/merkle.ts'
 import { passWords } from '../../../core/proof/seeds.ts'
 import type { FillTask, LeafPosition, OnRoot } from '../../../ports/device.ts'
-import { fault, sizeRefused } from './faults.ts'
-import { type Host, requireCount, requireSeed, requireShape } from './host.ts'
+import { keepRoots, refuseCount, refusePositions, refuseSeed, refuseShape, sizeRefused, tilesOf } from '../tasks.ts'
+import { fault } from './faults.ts'
 import type { FillBuffers, PassesJob } from './jobs.ts'
 import { FINGERPRINT_BYTES, passesLayout } from './layout.ts'
-import { pathsOf } from './pathsOf.ts'
+import { type Host, pathsOf, placesOf } from './pathsOf.ts'
 import { requireFree } from './pool.ts'
 import { runRounds } from './seriesRun.ts'
 
 /** §7. The kept words of all rounds, and the fingerprints under their roots. */
-export interface FillRun {
-  readonly tilesPerRound: number
-  readonly buffers: FillBuffers
-  readonly store: SharedArrayBuffer
-}
+export type FillRun = Awaited<ReturnType<typeof runFill>>
 
 /** Passes over a fill: fingerprints of the first ones, kept rounds' roots of all, and the words to make any again. */
-export interface PassRun {
-  readonly fill: FillRun
-  readonly peer: FillRun
-  readonly passes: number
-  readonly words: readonly Uint8Array[]
-  readonly store: SharedArrayBuffer
-  readonly stored: number
-  readonly roots: SharedArrayBuffer
-}
+export type PassRun = Awaited<ReturnType<typeof runPasses>>
 
 const LARGEST_BUFFER_BYTES = 2 ** 30
 
@@ -45,11 +33,11 @@ function newBuffers(tiles: number): FillBuffers {
   }
 }
 
-export async function runFill(host: Host, task: FillTask, onRoot: OnRoot, signal: AbortSignal): Promise<FillRun> {
-  requireShape(task)
-  requireCount('kept', task.kept)
-  requireSeed('seed', task.seed)
-  const tilesPerRound = (task.m / TILE) * (task.n / TILE)
+export async function runFill(host: Host, task: FillTask, onRoot: OnRoot, signal: AbortSignal) {
+  refuseShape(task, TILE)
+  refuseCount('kept', task.kept)
+  refuseSeed('seed', task.seed)
+  const tilesPerRound = tilesOf(task)
   // §7 Partners are drawn with 32 bits.
   if (tilesPerRound * task.kept >= 2 ** 32)
     throw sizeRefused('tiles of the fill', tilesPerRound * task.kept, 'below 2^32')
@@ -59,58 +47,39 @@ export async function runFill(host: Host, task: FillTask, onRoot: OnRoot, signal
   return { tilesPerRound, buffers, store: await runRounds(host, request, onRoot, signal) }
 }
 
-interface PassesRequest {
+interface Fills {
   readonly fill: FillRun
   readonly peer: FillRun
-  readonly first: number
-  readonly passes: number
-  readonly start: Uint8Array
-  readonly stored: number
 }
+type Passes = Pick<PassesJob, 'first' | 'passes' | 'stored'> & { readonly start: Uint8Array }
 
-async function passOver({ pool }: Host, request: PassesRequest, onRoot: OnRoot, signal: AbortSignal) {
-  const { fill, peer, first, passes, start, stored } = request
-  const { tiles } = fill.buffers
-  const { layout, bytes } = passesLayout(tiles, fill.tilesPerRound, pool.threads)
-  const rootsBytes = passes * (tiles / fill.tilesPerRound) * 32
-  requireFree(stored * tiles * FINGERPRINT_BYTES + rootsBytes)
-  const store = new SharedArrayBuffer(stored * tiles * FINGERPRINT_BYTES)
-  const roots = new SharedArrayBuffer(rootsBytes)
+async function passOver({ pool }: Host, { fill, peer }: Fills, passes: Passes, onRoot: OnRoot, signal: AbortSignal) {
+  const { buffers: own, tilesPerRound } = fill
+  const { start, ...counts } = passes
+  const { layout, bytes } = passesLayout(own.tiles, tilesPerRound, pool.threads)
+  const storeBytes = counts.stored * own.tiles * FINGERPRINT_BYTES
+  const rootsBytes = counts.passes * (own.tiles / tilesPerRound) * 32
+  requireFree(storeBytes + rootsBytes)
+  const held = { store: new SharedArrayBuffer(storeBytes), roots: new SharedArrayBuffer(rootsBytes) }
   pool.prepare(bytes).set(start, layout.z)
-  const job: PassesJob = {
-    kind: 'passes',
-    first,
-    passes,
-    tilesPerRound: fill.tilesPerRound,
-    layout,
-    own: fill.buffers,
-    peer: peer.buffers,
-    store,
-    stored,
-    roots,
-  }
+  const job: PassesJob = { kind: 'passes', ...counts, tilesPerRound, layout, own, peer: peer.buffers, ...held }
   await pool.run(job, onRoot, signal)
-  return { store, roots }
+  return held
 }
 
 export async function runPasses(
   host: Host,
-  task: Pick<PassRun, 'fill' | 'peer' | 'passes'> & { readonly start: Uint8Array },
+  { passes, start, ...fills }: Fills & { readonly passes: number; readonly start: Uint8Array },
   onRoot: OnRoot,
   signal: AbortSignal,
-): Promise<PassRun> {
-  requireCount('passes', task.passes)
-  requireSeed('start', task.start)
-  const { tiles } = task.fill.buffers
-  const stored = Math.min(task.passes, Math.floor(host.keepBytes / (tiles * FINGERPRINT_BYTES)))
-  const passRoots: Uint8Array[] = []
-  const keepRoot: OnRoot = (root) => {
-    passRoots.push(root)
-    onRoot(root)
-  }
-  const held = await passOver(host, { ...task, first: 0, stored }, keepRoot, signal)
-  const { fill, peer, passes } = task
-  return { fill, peer, passes, words: passWords(task.start, passRoots), stored, ...held }
+) {
+  refuseCount('passes', passes)
+  refuseSeed('start', start)
+  const bytes = fills.fill.buffers.tiles * FINGERPRINT_BYTES
+  const stored = Math.min(passes, Math.floor(host.keepBytes / bytes))
+  const { roots, keep } = keepRoots(onRoot)
+  const held = await passOver(host, fills, { first: 0, passes, start, stored }, keep, signal)
+  return { fills, passes, words: passWords(start, roots), stored, bytes, ...held }
 }
 
 export async function openPasses(
@@ -119,18 +88,15 @@ export async function openPasses(
   asked: readonly LeafPosition[],
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const { tiles } = run.fill.buffers
-  for (const { round, tile } of asked) {
-    if (!(round >= 0 && round < run.passes)) throw sizeRefused('pass', round, `below ${run.passes}`)
-    if (!(tile >= 0 && tile < tiles)) throw sizeRefused('tile', tile, `below ${tiles}`)
-  }
-  const { tilesPerRound, store: fillStore } = run.fill
-  const stores = new Map<number, { store: SharedArrayBuffer; offset: number }>()
-  for (const pass of new Set(asked.map(({ round }) => round)))
-    stores.set(pass, await fingerprintsOf(host, run, pass, signal))
+  const { tilesPerRound, store: fillStore, buffers } = run.fills.fill
+  refusePositions(asked, run.passes, buffers.tiles)
+  const placeOf = await placesOf(asked, run, async (first) => {
+    const pass = { first, passes: 1, stored: 1, start: run.words[first]! }
+    return (await passOver(host, run.fills, pass, () => {}, signal)).store
+  })
   const places = asked.map(({ round: pass, tile: u }) => {
     const base = Math.floor(u / tilesPerRound) * tilesPerRound
-    const { store, offset } = stores.get(pass)!
+    const { store, offset } = placeOf(pass)
     return { store, offset: offset + base * FINGERPRINT_BYTES, base, index: u - base }
   })
   const inPasses = await pathsOf(host, tilesPerRound, places, signal)
@@ -146,7 +112,7 @@ export async function openPasses(
 }
 
 /** Paths over the roots of the kept rounds of a pass, padded to a power of two (§7). */
-function crownPaths({ fill, roots }: PassRun): (pass: number, keptRound: number) => Uint8Array {
+function crownPaths({ fills: { fill }, roots }: PassRun): (pass: number, keptRound: number) => Uint8Array {
   const rounds = fill.buffers.tiles / fill.tilesPerRound
   const trees = new Map<number, ReturnType<typeof buildTree>>()
   return (pass, keptRound) => {
@@ -158,11 +124,3 @@ function crownPaths({ fill, roots }: PassRun): (pass: number, keptRound: number)
 
 const rootsOf = (roots: SharedArrayBuffer, pass: number, rounds: number): Uint8Array[] =>
   Array.from({ length: rounds }, (_, i) => new Uint8Array(roots, 32 * (pass * rounds + i), 32).slice())
-
-/** Kept, or made again from the words of the pass. */
-async function fingerprintsOf(host: Host, run: PassRun, pass: number, signal: AbortSignal) {
-  if (pass < run.stored) return { store: run.store, offset: pass * run.fill.buffers.tiles * FINGERPRINT_BYTES }
-  const { fill, peer, words } = run
-  const again = { fill, peer, first: pass, passes: 1, start: words[pass]!, stored: 1 }
-  return { store: (await passOver(host, again, () => {}, signal)).store, offset: 0 }
-}

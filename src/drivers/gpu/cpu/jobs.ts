@@ -1,5 +1,6 @@
 import type { Pointer } from '../../../core/engine/kernels.ts'
 import type { WasmMemory, WasmModule } from '../../../core/engine/webAssembly.ts'
+import type { passesLayout, RoundsShape, roundsLayout } from './layout.ts'
 
 /** What a worker thread is started with. */
 export interface WorkerStart {
@@ -17,44 +18,15 @@ export interface FillBuffers {
   readonly tiles: number
 }
 
-export interface RoundsLayout {
-  readonly seed: Pointer
-  readonly masks: Pointer
-  readonly a: Pointer
-  readonly b: Pointer
-  /** All tiles of C, for bind rounds alone; elsewhere a tile is forgotten once it is fingerprinted. */
-  readonly c: Pointer
-  readonly fingerprints: Pointer
-  readonly tree: Pointer
-  /** One tile and its kept words for each thread. */
-  readonly scratch: Pointer
-}
-
 /** A series of rounds: plain (§5), bind (§8) or fill (§7). The first seed lies at `layout.seed` already. */
-export interface RoundsJob {
+export interface RoundsJob extends RoundsShape {
   readonly kind: 'rounds'
-  readonly mode: 'rounds' | 'bind' | 'fill'
-  readonly precision: number
-  readonly m: number
-  readonly n: number
-  readonly k: number
   readonly rounds: number
-  readonly layout: RoundsLayout
+  readonly layout: ReturnType<typeof roundsLayout>['layout']
   /** Fingerprints of the first `stored` rounds are kept here for the openings. */
   readonly store: SharedArrayBuffer
   readonly stored: number
   readonly fill: FillBuffers | null
-}
-
-export interface PassesLayout {
-  readonly z: Pointer
-  readonly masks: Pointer
-  readonly fingerprints: Pointer
-  /** Tree over the roots of the kept rounds, padded with zero hashes. */
-  readonly crown: Pointer
-  readonly q: Pointer
-  /** A tile, its partner and the tree of one kept round for each thread. */
-  readonly scratch: Pointer
 }
 
 /** Passes over a fill (§7), with partners from a peer's fill in a link part (§8). Z_0 lies at `layout.z` already. */
@@ -64,7 +36,7 @@ export interface PassesJob {
   readonly first: number
   readonly passes: number
   readonly tilesPerRound: number
-  readonly layout: PassesLayout
+  readonly layout: ReturnType<typeof passesLayout>['layout']
   readonly own: FillBuffers
   readonly peer: FillBuffers
   readonly store: SharedArrayBuffer

@@ -1,6 +1,6 @@
 import { alignUp, type Pointer } from '../../../core/engine/kernels.ts'
 import { KEPT_TILE_BYTES, TILE } from '../../../core/params/constants.ts'
-import type { PassesLayout, RoundsJob, RoundsLayout } from './jobs.ts'
+import { paddedRounds, tilesOf } from '../tasks.ts'
 
 /** Below lie the module's own stack and constants. */
 export const HEAP_START = 2 ** 20
@@ -29,19 +29,27 @@ export const entryBytes = (precision: number): number => (precision === 4 ? 4 : 
 
 export const treeBytes = (leaves: number): number => 2 * leaves * HASH_BYTES
 
-type RoundsShape = Pick<RoundsJob, 'mode' | 'precision' | 'm' | 'n' | 'k'>
+export interface RoundsShape {
+  readonly mode: 'rounds' | 'bind' | 'fill'
+  readonly precision: number
+  readonly m: number
+  readonly n: number
+  readonly k: number
+}
 
 export function roundsLayout({ mode, precision, m, n, k }: RoundsShape, threads: number) {
   const arena = openArena(threads)
-  const tiles = (m / TILE) * (n / TILE)
-  const layout: RoundsLayout = {
+  const tiles = tilesOf({ m, n })
+  const layout = {
     seed: arena.take(HASH_BYTES),
     masks: arena.take(TILE_BYTES),
     a: arena.take(m * k * entryBytes(precision)),
     b: arena.take(n * k * entryBytes(precision)),
+    /** All tiles of C, for bind rounds alone; elsewhere a tile is forgotten once it is fingerprinted. */
     c: arena.take(mode === 'bind' ? tiles * TILE_BYTES : 0),
     fingerprints: arena.take(tiles * FINGERPRINT_BYTES),
     tree: arena.take(treeBytes(tiles)),
+    /** One tile and its kept words for each thread. */
     scratch: arena.take(threads * ROUNDS_SCRATCH_BYTES),
   }
   return { layout, bytes: arena.size() }
@@ -51,16 +59,16 @@ export const ROUNDS_SCRATCH_BYTES = TILE_BYTES + KEPT_TILE_BYTES
 
 export const passesScratchBytes = (tilesPerRound: number): number => 2 * KEPT_TILE_BYTES + treeBytes(tilesPerRound)
 
-export const paddedRounds = (rounds: number): number => 2 ** Math.ceil(Math.log2(rounds))
-
 export function passesLayout(tiles: number, tilesPerRound: number, threads: number) {
   const arena = openArena(threads)
-  const layout: PassesLayout = {
+  const layout = {
     z: arena.take(HASH_BYTES),
     masks: arena.take(KEPT_TILE_BYTES),
     fingerprints: arena.take(tiles * FINGERPRINT_BYTES),
+    /** Tree over the roots of the kept rounds, padded with zero hashes. */
     crown: arena.take(treeBytes(paddedRounds(tiles / tilesPerRound))),
     q: arena.take(HASH_BYTES),
+    /** A tile, its partner and the tree of one kept round for each thread. */
     scratch: arena.take(threads * passesScratchBytes(tilesPerRound)),
   }
   return { layout, bytes: arena.size() }

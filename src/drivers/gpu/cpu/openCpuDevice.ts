@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { webAssembly } from '../../../core/engine/webAssembly.ts'
-import type { Device, FillTask, LeafPosition, OnRoot, PassTask, SeriesTask } from '../../../ports/device.ts'
+import type { Device } from '../../../ports/device.ts'
 import { portFault } from '../../../ports/faults.ts'
 import { readKernel } from '../../system/kernelFiles.ts'
 import { scriptUrl } from '../../system/scriptUrl.ts'
+import { lentFills } from '../lentFills.ts'
 import { cpuFacts } from './cpuFacts.ts'
-import { fault } from './faults.ts'
 import { type FillRun, openPasses, type PassRun, runFill, runPasses } from './fillRun.ts'
 import { Pool } from './pool.ts'
 import { openSeries, runSeries, type SeriesRun } from './seriesRun.ts'
@@ -23,8 +23,7 @@ export interface CpuDeviceOptions {
 /** Enough for 4000 rounds of the largest CPU class. */
 const KEEP_BYTES = 256 * 2 ** 20
 
-/** What a link part needs of its peer: the fill itself, which only a device of the same kind can lend. */
-const fills = new WeakMap<Device, () => FillRun | null>()
+const fills = lentFills<FillRun>()
 
 /** The CPU as a device: every thread runs the WebAssembly kernels on one shared memory. */
 export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Device> {
@@ -39,54 +38,48 @@ export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Dev
   let series: SeriesRun | null = null
   let fill: FillRun | null = null
   let passes: PassRun | null = null
+  const forget = () => {
+    series = null
+    fill = null
+    passes = null
+  }
 
   const device: Device = {
     facts: cpuFacts(threads),
-    runSeries: async (task: SeriesTask, onRoot: OnRoot, signal: AbortSignal) => {
+    runSeries: async (task, onRoot, signal) => {
       pool.requireIdle()
       series = null
       series = await runSeries(host, task, onRoot, signal)
     },
-    openSeries: async (asked: readonly LeafPosition[], signal: AbortSignal) => {
+    openSeries: async (asked, signal) => {
       if (!series) throw portFault('NOTHING_TO_OPEN', { run: 'series is' })
       return openSeries(host, series, asked, signal)
     },
-    fill: async (task: FillTask, onRoot: OnRoot, signal: AbortSignal) => {
+    fill: async (task, onRoot, signal) => {
       pool.requireIdle()
       fill = null
       passes = null
       fill = await runFill(host, task, onRoot, signal)
     },
-    runPasses: async (task: PassTask, onRoot: OnRoot, signal: AbortSignal) => {
+    runPasses: async (task, onRoot, signal) => {
       pool.requireIdle()
       passes = null
       if (!fill) throw portFault('NO_FILL')
-      const peer = task.peer ? peerFill(task.peer) : fill
+      const peer = task.peer ? fills.of(task.peer) : fill
       passes = await runPasses(host, { fill, peer, passes: task.passes, start: task.start }, onRoot, signal)
     },
-    openPasses: async (asked: readonly LeafPosition[], signal: AbortSignal) => {
+    openPasses: async (asked, signal) => {
       if (!passes) throw portFault('NOTHING_TO_OPEN', { run: 'passes are' })
       return openPasses(host, passes, asked, signal)
     },
     release: async () => {
-      series = null
-      fill = null
-      passes = null
+      forget()
       pool.shrink()
     },
     close: async () => {
-      series = null
-      fill = null
-      passes = null
+      forget()
       await pool.close()
     },
   }
-  fills.set(device, () => fill)
-  return device
-}
-
-function peerFill(peer: Device): FillRun {
-  const fill = fills.get(peer)?.()
-  if (!fill) throw fault('NO_PEER_FILL')
-  return fill
+  return fills.lend(device, () => fill)
 }

@@ -1,11 +1,23 @@
-import type { Host } from './host.ts'
+import type { LeafPosition } from '../../../ports/device.ts'
 import type { PathGroup } from './jobs.ts'
 import { pathsLayout } from './layout.ts'
+import type { Pool } from './pool.ts'
 
-/** A leaf in the tree over `leaves` fingerprints that begin at `offset` of `store`. */
-export interface LeafPlace {
+/** What a run of the device works with. */
+export interface Host {
+  readonly pool: Pool
+  /** Bytes of fingerprints that may be kept for openings. */
+  readonly keepBytes: number
+}
+
+/** Where the fingerprints of a round or pass begin. */
+interface Place {
   readonly store: SharedArrayBuffer
   readonly offset: number
+}
+
+/** A leaf in the tree over `leaves` fingerprints that begin at `offset` of `store`. */
+interface LeafPlace extends Place {
   readonly base: number
   readonly index: number
 }
@@ -36,4 +48,17 @@ function groupsOf(places: readonly LeafPlace[], pathBytes: number): PathGroup[] 
     group.leaves.push({ index, to: i * pathBytes })
   }
   return [...trees.values()].flatMap((inStore) => [...inStore.values()])
+}
+
+/** Fingerprints of each asked round or pass, `bytes` long: the first `stored` are kept, the others are made again, each once. */
+export async function placesOf(
+  asked: readonly LeafPosition[],
+  { store, stored, bytes }: { readonly store: SharedArrayBuffer; readonly stored: number; readonly bytes: number },
+  again: (round: number) => Promise<SharedArrayBuffer>,
+): Promise<(round: number) => Place> {
+  const places = new Map<number, Place>()
+  for (const { round } of asked)
+    if (!places.has(round))
+      places.set(round, round < stored ? { store, offset: round * bytes } : { store: await again(round), offset: 0 })
+  return (round) => places.get(round)!
 }

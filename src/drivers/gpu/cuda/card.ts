@@ -2,6 +2,7 @@ import { PRECISION_NAMES } from '../../../core/params/precision.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
 import type { DeviceFacts, FillTask, LeafPosition, SeriesTask } from '../../../ports/device.ts'
 import { portFault } from '../../../ports/faults.ts'
+import { refuseCount, refusePositions, refuseSeed, refuseShape, tilesOf } from '../tasks.ts'
 import { type CardOptions, type CardTools, openCardTools } from './cardTools.ts'
 import { checkKnownTile } from './checkKnownTile.ts'
 import { closeAll } from './closeAll.ts'
@@ -14,7 +15,7 @@ import { productMakers } from './product.ts'
 import type { OnRoots } from './replay.ts'
 import { type PlanChoices, planRounds, type RoundPlan, reserve } from './roundPlan.ts'
 import { type DoneSeries, openSeries, runSeries } from './series.ts'
-import { refuseCount, refusePositions, refuseSeed, refuseShape, type SeriesShape, tilesOf } from './shape.ts'
+import { LEAST_SIZE, type SeriesShape } from './shape.ts'
 import type { Stop } from './stop.ts'
 
 export interface CardParts {
@@ -172,7 +173,8 @@ export class Card {
   }
 
   #refuse(shape: SeriesShape): void {
-    refuseShape(shape)
+    refuseShape(shape, LEAST_SIZE)
+    refuseCount('rounds', shape.rounds)
     const { capability, cublasLt, ordinal } = this.tools
     if (productMakers(shape.precision, capability, cublasLt !== null).length > 0) return
     throw fault('PRECISION_UNSUPPORTED', {

@@ -2,10 +2,10 @@ import { words32 } from '../../../core/bytes/bytes.ts'
 import { TILE } from '../../../core/params/constants.ts'
 import { fingerprintTile } from '../../../core/proof/fingerprint.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
+import { tilesOf } from '../tasks.ts'
 import type { CardTools } from './cardTools.ts'
 import { fault } from './faults.ts'
 import { KNOWN_SEED, type RoundPlan } from './roundPlan.ts'
-import { tilesOf } from './shape.ts'
 
 /**
  * §2: one tile of the round a plan has just run, against the CPU. A difference is a fault of the box (a library that

@@ -30,11 +30,6 @@ export const fault = faultsOf({
     message: 'no NVIDIA driver on this machine: none of {names} could be loaded',
     nextStep: 'Install the NVIDIA driver (470 or newer), or use the CPU device.',
   },
-  NO_PEER_FILL: {
-    blame: 'prover',
-    message: 'the other device of the link is not an NVIDIA card of this process with a fill',
-    nextStep: 'Open all cards of a box with one call, and fill before linking.',
-  },
   NO_PRODUCT: {
     blame: 'prover',
     message: 'cuBLASLt offers no product of {batch} times {m} x {n} x {k} in bf16 on this card',

@@ -1,6 +1,7 @@
 import { concatBytes, u32le } from '../../../core/bytes/bytes.ts'
 import { passWords } from '../../../core/proof/seeds.ts'
 import type { LeafPosition } from '../../../ports/device.ts'
+import { paddedRounds, tilesOf } from '../tasks.ts'
 import type { CardTools } from './cardTools.ts'
 import { thenClose } from './closeAll.ts'
 import type { Handle } from './loadLibcuda.ts'
@@ -8,7 +9,7 @@ import { type PathRequest, readPaths } from './paths.ts'
 import { type OnRoots, replayGraph } from './replay.ts'
 import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './rootWindow.ts'
 import { type DoneSeries, roundRequest } from './series.ts'
-import { FOLD_THREADS, foldWidths, tilesOf, UNIT, unitOf, unitsOf } from './shape.ts'
+import { FOLD_THREADS, foldWidths, UNIT, unitOf, unitsOf } from './shape.ts'
 import type { Stop } from './stop.ts'
 
 /** A fill as a neighbour sees it: where it lies and how many tiles it holds. */
@@ -38,7 +39,6 @@ const totalTiles = ({ series, rounds }: HeldFill): number => tilesOf(series.plan
 /** memory.cu: a block of ts_fold_many folds the groups of 16 full units. */
 const UNITS_A_FOLD = 16
 const isWide = (fill: HeldFill): boolean => totalTiles(fill) % (UNIT * UNITS_A_FOLD) === 0
-const paddedRounds = (rounds: number): number => 2 ** Math.ceil(Math.log2(rounds))
 
 export function placeOf(tools: CardTools, fill: HeldFill): FillPlace {
   return { context: tools.context, ordinal: tools.ordinal, kept: fill.kept, tiles: totalTiles(fill) }

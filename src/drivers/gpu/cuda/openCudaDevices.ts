@@ -1,5 +1,6 @@
 import type { Device, DeviceFacts } from '../../../ports/device.ts'
 import { scriptUrl } from '../../system/scriptUrl.ts'
+import { lentFills } from '../lentFills.ts'
 import { CardThread, STOP_MS } from './cardThread.ts'
 import { fault } from './faults.ts'
 import { loadLibcuda } from './loadLibcuda.ts'
@@ -27,8 +28,7 @@ export interface CudaDevicesOptions {
   readonly nvml?: Nvml | null
 }
 
-/** What a link part needs of its peer: where its fill lies, which only a device of the same kind can say. */
-const fills = new WeakMap<Device, () => FillPlace | null>()
+const fills = lentFills<FillPlace>()
 
 /**
  * Every NVIDIA card of this machine as a device, each driven from its own thread so that all run at once. A card that
@@ -91,7 +91,7 @@ function cudaDevice(thread: CardThread, told: DeviceFacts, nvml: Nvml | null): D
       place = await run('fill', task, onRoot, signal)
     },
     runPasses: async ({ passes, start, peer }, onRoot, signal) => {
-      const from = peer && peer !== device ? peerFill(peer) : null
+      const from = peer && peer !== device ? fills.of(peer) : null
       await run('runPasses', { passes, start, peer: from }, onRoot, signal)
     },
     openPasses: (asked, signal) => run('openPasses', asked, nothing, signal),
@@ -106,12 +106,5 @@ function cudaDevice(thread: CardThread, told: DeviceFacts, nvml: Nvml | null): D
       telemetry?.close()
     },
   }
-  fills.set(device, () => place)
-  return device
-}
-
-function peerFill(peer: Device): FillPlace {
-  const place = fills.get(peer)?.()
-  if (place) return place
-  throw fault('NO_PEER_FILL')
+  return fills.lend(device, () => place)
 }

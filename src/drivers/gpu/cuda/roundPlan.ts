@@ -1,12 +1,13 @@
 import { TILE } from '../../../core/params/constants.ts'
 import type { Precision } from '../../../core/params/precision.ts'
+import { tilesOf } from '../tasks.ts'
 import type { CardTools } from './cardTools.ts'
 import { chooseAlgorithm } from './chooseAlgorithm.ts'
 import { closeAll } from './closeAll.ts'
 import type { Handle, KernelArgument } from './loadLibcuda.ts'
 import { createProduct, type Product, type ProductMaker } from './product.ts'
 import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './rootWindow.ts'
-import { entryBytes, FOLD, FOLD_THREADS, nodesOf, operandBytes, type SeriesShape, tilesOf, unitsOf } from './shape.ts'
+import { entryBytes, FOLD, FOLD_THREADS, nodesOf, operandBytes, type SeriesShape, unitsOf } from './shape.ts'
 
 /** Where a plan leaves what the openings need; `slots` is 1 when rounds are computed again instead of kept. */
 export interface RoundPlan {

@@ -1,11 +1,12 @@
 import { concatBytes } from '../../../core/bytes/bytes.ts'
 import { seriesSeeds } from '../../../core/proof/seeds.ts'
 import type { LeafPosition, SeriesTask } from '../../../ports/device.ts'
+import { tilesOf } from '../tasks.ts'
 import type { CardTools } from './cardTools.ts'
 import { type PathRequest, readPaths } from './paths.ts'
 import { type OnRoots, replayGraph } from './replay.ts'
 import type { RoundPlan } from './roundPlan.ts'
-import { groupOf, nodesOf, tilesOf } from './shape.ts'
+import { groupOf, nodesOf } from './shape.ts'
 import { Stop } from './stop.ts'
 
 /** A finished series and what its openings need. */
