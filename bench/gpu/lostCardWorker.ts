@@ -11,14 +11,14 @@ import { kernelPath } from '../../src/drivers/system/kernelFiles.ts'
 
 const start = workerData as CardStart
 const opened = new Int32Array(getEnvironmentData('opened') as unknown as SharedArrayBuffer)
-const CHAINS = 3
+const LAST_SERIES = 3
 const NOWHERE = 0x40n
 
 class DoomedCard extends Card {
   #seriesBegun = 0
 
   override runSeries(...given: Parameters<Card['runSeries']>): void {
-    if (++this.#seriesBegun === CHAINS) this.#readNowhere()
+    if (++this.#seriesBegun === LAST_SERIES) this.#readNowhere()
     super.runSeries(...given)
   }
 

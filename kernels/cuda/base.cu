@@ -1,4 +1,4 @@
-/* Entries that every card can make, leaves, trees and paths: all a chain needs besides its product. sm_50 and up. */
+/* Entries that every card can make, leaves, trees and paths: all a series needs besides its product. sm_50 and up. */
 #include "entries.h"
 #include "leaves.h"
 #include "trees.h"

@@ -90,7 +90,7 @@ static TS_INLINE ts_u32 ts_add(ts_u32 a, ts_u32 b, ts_u32 one) {
 }
 
 /*
- * What a chain carries from round to round in device memory, so that the same captured graph can be replayed: the seed
+ * What a series carries from round to round in device memory, so that the same captured graph can be replayed: the seed
  * of the round, how many roots were made, and where roots and their counter lie in host memory.
  */
 typedef struct {

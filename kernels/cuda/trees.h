@@ -1,4 +1,4 @@
-/* Kernels that make leaves, fold nodes into roots, and chain the seed. */
+/* Kernels that make leaves, fold nodes into roots, and make the next seed. */
 #ifndef TS_CUDA_TREES_H
 #define TS_CUDA_TREES_H
 #include "leaves.h"

@@ -116,7 +116,7 @@ class Part:
         self.z0 = bytes.fromhex(given["z"]) if given["z"] is not None else None
         self.entries = {entry["device"]: entry for entry in given["devices"]}
         self.fills = self if self.kind == "memory" else fills
-        self.roots, self.chains, self.cache = {}, {}, {}
+        self.roots, self.known_seeds, self.cache = {}, {}, {}
 
     def fail(self, condition, code, text):
         require(condition, code, "part %d: %s" % (self.index, text))
@@ -147,11 +147,11 @@ class Part:
 
     def seeds(self, device):
         """The seeds of the rounds of this part: of the fill in a memory part."""
-        if device not in self.chains:
+        if device not in self.known_seeds:
             count = self.asked["kept"][device] or self.asked["rounds"]
             first = tsp1.first_seed(self.x, self.s, self.index, device)
-            self.chains[device] = tsp1.seed_chain(first, self.roots[device][:count])
-        return self.chains[device]
+            self.known_seeds[device] = tsp1.series_seeds(first, self.roots[device][:count])
+        return self.known_seeds[device]
 
     def check_openings(self):
         for device, entry in self.entries.items():

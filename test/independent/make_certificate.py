@@ -8,7 +8,7 @@ import hashlib
 import json
 import sys
 
-import chains
+import small_parts
 import ed25519
 import evidence
 import judgement
@@ -16,7 +16,7 @@ import shape
 import tsp1
 import version2
 
-SIZE = chains.SIZE
+SIZE = small_parts.SIZE
 
 
 def secret(label):
@@ -69,7 +69,7 @@ class Prover:
         count, trees, contents = part["kept"][device] or part["rounds"], [], []
         for _ in range(count):
             values = [tsp1.tile_values(seed, part["precision"], SIZE, SIZE, tile) for tile in range(4)]
-            prints = chains.bind_round(seed, values) if part["kind"] == "bind" else chains.plain_round(seed, values)
+            prints = small_parts.bind_round(seed, values) if part["kind"] == "bind" else small_parts.plain_round(seed, values)
             trees.append(tsp1.tree_levels([tsp1.leaf(tile, *pair) for tile, pair in enumerate(prints)]))
             contents += values
             seed = tsp1.next_seed(seed, trees[-1][-1][0])

@@ -10,9 +10,9 @@ import os
 import sys
 
 import chain_vectors
-import chains
 import ed25519
 import float32
+import small_parts
 import tsp1
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vectors")
@@ -167,7 +167,7 @@ def merkle():
 def challenge():
     cases = []
     for label in ("one device", "two devices", "tiny"):
-        given = chains.example_challenge(label, seed)
+        given = small_parts.example_challenge(label, seed)
         canonical = tsp1.challenge_bytes(given)
         cases.append({"name": label, "challenge": _plain(given), "canonical": canonical.hex(),
                       "x": tsp1.challenge_hash(canonical).hex()})
@@ -221,7 +221,7 @@ def rfc8032():
         key = bytes.fromhex(secret)
         signed.append({"secret": secret, "public": ed25519.public_key(key).hex(), "message": message.hex(),
                        "signature": ed25519.sign(key, message).hex()})
-    return {"signed": signed, "judged": [_judged(*case) for case in chains.signature_cases(seed("ed25519"))]}
+    return {"signed": signed, "judged": [_judged(*case) for case in small_parts.signature_cases(seed("ed25519"))]}
 
 
 def _judged(name, public, message, signature):
@@ -232,8 +232,8 @@ def _judged(name, public, message, signature):
 FILES = {
     "philox": philox, "entries": entries, "tiles": tiles, "fma": fma, "fingerprints": fingerprints, "merkle": merkle,
     "challenge": challenge, "seeds": seeds, "query": query, "ed25519": rfc8032,
-    "chain": lambda: _plain(chains.round_chains(seed)), "bind": lambda: _plain(chains.bind_chain(seed)),
-    "memory": lambda: _plain(chains.memory_part(seed)), "link": lambda: _plain(chains.link_part(seed)),
+    "chain": lambda: _plain(small_parts.round_series(seed)), "bind": lambda: _plain(small_parts.bind_series(seed)),
+    "memory": lambda: _plain(small_parts.memory_part(seed)), "link": lambda: _plain(small_parts.link_part(seed)),
     "lottery": lambda: chain_vectors.lottery_cases(seed), "accounting": lambda: chain_vectors.accounting_cases(seed),
 }
 

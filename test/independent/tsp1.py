@@ -209,7 +209,7 @@ def next_seed(seed, root):
     return sha256(b"tsp1/next", seed, root)
 
 
-def seed_chain(first, roots):
+def series_seeds(first, roots):
     """The seed of every round, given the roots of the rounds; the last root makes no seed."""
     seeds = [first]
     for root in roots[:-1]:

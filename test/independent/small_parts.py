@@ -79,8 +79,8 @@ def _text(pairs):
     return [{"f0": str(f0), "f1": str(f1)} for f0, f1 in pairs]
 
 
-def run_chain(first, precision, rounds, fingerprint_round):
-    """(seeds, fingerprints, roots, tiles) of a chain of rounds."""
+def run_series(first, precision, rounds, fingerprint_round):
+    """(seeds, fingerprints, roots, tiles) of a series of rounds."""
     seeds, prints, roots, contents = [first], [], [], []
     for _ in range(rounds):
         values = _all_tiles(seeds[-1], precision)
@@ -100,21 +100,21 @@ def bind_round(seed, values):
     return [tsp1.bind_fingerprint(seed, tile, values[partner]) for tile, partner in zip(values, partners)]
 
 
-def _chain_case(seed, part, precision, fingerprint_round):
+def _series_case(seed, part, precision, fingerprint_round):
     x, s, nonce = seed("chain x"), seed("chain s %d" % part), seed("chain nonce %d" % part)
-    seeds, prints, roots, _ = run_chain(tsp1.first_seed(x, s, part, 0), precision, 4, fingerprint_round)
+    seeds, prints, roots, _ = run_series(tsp1.first_seed(x, s, part, 0), precision, 4, fingerprint_round)
     q = tsp1.query(x, s, nonce, roots)
     return {"precision": precision, "m": SIZE, "n": SIZE, "k": SIZE, "x": x, "s": s, "nonce": nonce, "part": part,
             "device": 0, "seeds": seeds, "fingerprints": [_text(pairs) for pairs in prints], "roots": roots, "q": q,
             "openings": opening_list(q, 0, 8, 4, tsp1.tile_count(SIZE, SIZE))}
 
 
-def round_chains(seed):
-    return [_chain_case(seed, part, precision, plain_round) for part, precision in enumerate(tsp1.PRECISIONS)]
+def round_series(seed):
+    return [_series_case(seed, part, precision, plain_round) for part, precision in enumerate(tsp1.PRECISIONS)]
 
 
-def bind_chain(seed):
-    case = _chain_case(seed, 9, "int8", bind_round)
+def bind_series(seed):
+    case = _series_case(seed, 9, "int8", bind_round)
     tiles = tsp1.tile_count(SIZE, SIZE)
     case["partners"] = [[tsp1.bind_partner(s, tile, tiles) for tile in range(tiles)] for s in case["seeds"]]
     wide = [{"seed": case["seeds"][0], "tiles": count, "tile": tile, "partner": tsp1.bind_partner(case["seeds"][0], tile, count)}
@@ -124,7 +124,7 @@ def bind_chain(seed):
 
 def fill(seed, x, s, part, device, kept):
     """One device's fill: roots R and the kept words of every tile, in the order of u."""
-    seeds, _, roots, contents = run_chain(tsp1.first_seed(x, s, part, device), "int8", kept, plain_round)
+    seeds, _, roots, contents = run_series(tsp1.first_seed(x, s, part, device), "int8", kept, plain_round)
     return seeds, roots, [tsp1.kept_words(tile) for values in contents for tile in values]
 
 
