@@ -12,9 +12,9 @@ import { loadSigner } from '../../src/drivers/system/loadSigner.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
 import { embeddedFolder } from '../support/embeddedFolder.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/freePort.ts'
 import { LeasedBox } from '../support/leaseCrash.ts'
 import { whyNoOpenSsh } from '../support/openSshServer.ts'
-import { freePort } from '../support/postgresServer.ts'
 
 const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
 const execute = promisify(execFile)

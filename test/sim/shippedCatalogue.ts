@@ -4,7 +4,13 @@ import { loadCatalogue } from '../../src/drivers/system/loadCatalogue.ts'
 
 export const SHIPPED_CATALOGUE = fileURLToPath(new URL('../../catalogue/gpus.yaml', import.meta.url))
 
-export const shippedCatalogue = (): Promise<Catalogue> => loadCatalogue(SHIPPED_CATALOGUE)
+let loaded: Promise<Catalogue> | null = null
+
+/** Read once for all tests of a process: nobody may change it. */
+export function shippedCatalogue(): Promise<Catalogue> {
+  loaded ??= loadCatalogue(SHIPPED_CATALOGUE)
+  return loaded
+}
 
 export function modelOf(catalogue: Catalogue, id: string): GpuModel {
   const found = catalogue.models.find((model) => model.id === id)

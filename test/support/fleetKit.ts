@@ -1,15 +1,13 @@
 import { createLiveRuns } from '../../src/apps/shared/createLiveRuns.ts'
 import type { FleetDeps, FleetRules, VerifyJob } from '../../src/apps/validator/fleet/fleet.ts'
 import { FLEET_METRICS } from '../../src/apps/validator/fleet/fleetMetrics.ts'
-import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { defaultScoreConfig } from '../../src/core/score/defaultScoreConfig.ts'
-import { loadCatalogue } from '../../src/drivers/system/loadCatalogue.ts'
 import { systemClock } from '../../src/drivers/system/systemClock.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
 import { textMetrics } from '../../src/drivers/system/textMetrics.ts'
 import type { Log, LogValue } from '../../src/ports/log.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { SHIPPED_CATALOGUE } from '../sim/shippedCatalogue.ts'
+import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
 import { fleetRules } from './fleetRules.mjs'
 
 export interface LogLine {
@@ -27,12 +25,9 @@ export function recordingLog(): Log & { readonly lines: LogLine[] } {
   return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-let catalogue: Promise<Catalogue> | null = null
-
 /** Rules for tests: one round for ever, no delays, quick polls. */
 export async function testRules(more: Partial<FleetRules> = {}): Promise<FleetRules> {
-  catalogue ??= loadCatalogue(SHIPPED_CATALOGUE)
-  return { ...fleetRules(defaultScoreConfig(await catalogue)), ...more }
+  return { ...fleetRules(defaultScoreConfig(await shippedCatalogue())), ...more }
 }
 
 export function testDeps(store: Store, verify: VerifyJob, more: Partial<FleetDeps> = {}) {

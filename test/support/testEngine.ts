@@ -2,6 +2,10 @@ import { readFileSync } from 'node:fs'
 import { createEngine } from '../../src/core/engine/createEngine.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 
-/** The fast engine; equal to the reference bit for bit (src/core/engine/createEngine.test.ts). */
-export const testEngine = (): Promise<TileEngine> =>
-  createEngine(new Uint8Array(readFileSync(new URL('../../kernels/built/engine.wasm', import.meta.url))))
+let made: Promise<TileEngine> | null = null
+
+/** The fast engine, one for all tests of a process; equal to the reference bit for bit (createEngine.test.ts). */
+export function testEngine(): Promise<TileEngine> {
+  made ??= createEngine(new Uint8Array(readFileSync(new URL('../../kernels/built/engine.wasm', import.meta.url))))
+  return made
+}

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { askOf } from '../../src/apps/validator/askOf.ts'
 import { type BoxReport, verifyBox } from '../../src/apps/validator/verifyBox.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
-import { loadCatalogue } from '../../src/drivers/system/loadCatalogue.ts'
 import { loadSigner } from '../../src/drivers/system/loadSigner.ts'
 import { systemClock } from '../../src/drivers/system/systemClock.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
 import { openThreadedChecker } from '../../src/drivers/verifier/openThreadedChecker.ts'
 import type { RemoteBox } from '../../src/ports/remoteBox.ts'
+import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
 
 /** The whole main job against a box at the smallest size, with real randomness and a key of its own. */
 export async function verifyTiny(box: RemoteBox, program: string): Promise<BoxReport> {
@@ -24,7 +24,7 @@ export async function verifyTiny(box: RemoteBox, program: string): Promise<BoxRe
         randomness: systemRandomness,
         signer: loadSigner(home, 'validator', systemRandomness),
         checker,
-        catalogue: await loadCatalogue(new URL('../../catalogue/gpus.yaml', import.meta.url).pathname),
+        catalogue: await shippedCatalogue(),
         connect: async () => box,
       },
       AbortSignal.timeout(15_000),

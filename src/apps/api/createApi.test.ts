@@ -3,13 +3,12 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type HttpBindings, serve } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { SHIPPED_CATALOGUE } from '../../../test/sim/shippedCatalogue.ts'
+import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
 import { entry, finishOf, job, resultOf } from '../../../test/support/storeFixtures.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { openEmbedded } from '../../drivers/store/openEmbedded.ts'
-import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
 import { fault } from '../../main/faults.ts'
@@ -34,7 +33,7 @@ beforeAll(async () => {
     live: createLiveRuns(),
     metrics: textMetrics([{ name: 'jobs_total', help: 'Jobs.', type: 'counter' }]),
     clock: systemClock,
-    catalogue: await loadCatalogue(SHIPPED_CATALOGUE),
+    catalogue: await shippedCatalogue(),
     decay: { freshMs: 3_600_000, halfLifeMs: 3_600_000 },
     self: validator,
     writers: [toHex(writer.publicKey)],

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { SHIPPED_CATALOGUE } from '../../../../test/sim/shippedCatalogue.ts'
+import { shippedCatalogue } from '../../../../test/sim/shippedCatalogue.ts'
 import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
 import { inlineChecker } from '../../../../test/support/inlineChecker.ts'
 import {
@@ -23,7 +23,6 @@ import type { TileEngine } from '../../../core/proof/tileEngine.ts'
 import type { JobKind } from '../../../core/schedule/boxState.ts'
 import { fault } from '../../../drivers/gpu/cuda/faults.ts'
 import { fault as remoteFault } from '../../../drivers/remote/faults.ts'
-import { loadCatalogue } from '../../../drivers/system/loadCatalogue.ts'
 import { systemRandomness } from '../../../drivers/system/systemRandomness.ts'
 import type { OnRoot, SeriesTask } from '../../../ports/device.ts'
 import type { Finish, TakenJob } from '../../../ports/store.ts'
@@ -35,7 +34,7 @@ let engine: TileEngine
 let catalogue: Catalogue
 beforeAll(async () => {
   engine = await testEngine()
-  catalogue = await loadCatalogue(SHIPPED_CATALOGUE)
+  catalogue = await shippedCatalogue()
 })
 
 const ROUND_MS = 1000

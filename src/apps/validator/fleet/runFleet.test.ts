@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { SHIPPED_CATALOGUE } from '../../../../test/sim/shippedCatalogue.ts'
+import { shippedCatalogue } from '../../../../test/sim/shippedCatalogue.ts'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
 import { inlineChecker } from '../../../../test/support/inlineChecker.ts'
@@ -15,7 +15,6 @@ import type { TileEngine } from '../../../core/proof/tileEngine.ts'
 import { fault as remoteFault } from '../../../drivers/remote/faults.ts'
 import { openPostgres } from '../../../drivers/store/openPostgres.ts'
 import { fault as systemFault } from '../../../drivers/system/faults.ts'
-import { loadCatalogue } from '../../../drivers/system/loadCatalogue.ts'
 import { systemClock } from '../../../drivers/system/systemClock.ts'
 import { systemRandomness } from '../../../drivers/system/systemRandomness.ts'
 import type { DeviceFacts } from '../../../ports/device.ts'
@@ -37,7 +36,7 @@ const open: Store[] = []
 beforeAll(async () => {
   server = await startPostgres()
   engine = await testEngine()
-  catalogue = await loadCatalogue(SHIPPED_CATALOGUE)
+  catalogue = await shippedCatalogue()
 })
 afterAll(() => server?.end())
 beforeEach(async () => {
