@@ -1,12 +1,11 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
+import { openCommandLine } from './support/commandLine.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const pages = ['README.md', ...['docs', 'docs/spec', 'docs/adr'].flatMap(pagesOf)]
-const touchstone = join(root, 'dist/main/touchstone.js')
 
 function pagesOf(folder: string): string[] {
   return readdirSync(join(root, folder))
@@ -24,16 +23,17 @@ const shown = pages.flatMap((page) =>
   })),
 )
 
-const help = (...words: string[]) =>
-  execFileSync(process.execPath, [touchstone, ...words, '--help'], { encoding: 'utf8', cwd: root })
+const commands = openCommandLine(process.env)
+afterAll(() => commands.close())
+const help = async (...words: string[]) => (await commands.run([...words, '--help'])).stdout
 
 const COMMANDS = ['verify', 'check', 'bench', 'provider', 'validator']
 
 describe('the documents', () => {
-  test('show only commands and options that exist', () => {
-    const texts = new Map(COMMANDS.map((name) => [name, help(name)]))
+  test('show only commands and options that exist', async () => {
+    const texts = new Map(await Promise.all(COMMANDS.map(async (name) => [name, await help(name)] as const)))
     const inner = [...texts.get('validator')!.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name!)
-    for (const name of inner) if (name !== 'help') texts.set(`validator ${name}`, help('validator', name))
+    for (const name of inner) if (name !== 'help') texts.set(`validator ${name}`, await help('validator', name))
     const wrong = shown.flatMap(({ page, text }) => {
       const typed = /^(?:npx )?touchstone ([a-z]+)(?: ([a-z]+)\b)?/.exec(text)
       if (!typed) return []

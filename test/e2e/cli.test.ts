@@ -18,18 +18,27 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { signerFrom } from '../../src/core/bytes/ed25519.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
+import { type CommandEnd, openCommandLine } from '../support/commandLine.ts'
+import { runNode } from '../support/processes.ts'
 
 const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-cli-'))
 const env = { ...process.env, TOUCHSTONE_HOME: join(folder, 'home'), NO_COLOR: '1' }
 const certificate = join(folder, 'certificate.json')
 
-const touchstone = (...args: string[]) =>
-  spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8', timeout: 15_000, killSignal: 'SIGKILL' })
+const commands = openCommandLine(env)
+const touchstone = (...args: string[]) => commands.run(args)
+/** The same in a process of its own, which has to end. */
+const alone = (...args: string[]) => runNode([program, ...args], env)
 const inFolder = (name: string) => join(folder, name)
 
+/** A run whose only part begins at once and would take a minute. */
+const SMALL = '--precisions int8 --no-memory --no-bind --size 64 --openings 4 --duration 0'.split(' ')
+const LASTING = [...SMALL, '--part-seconds', '60']
+
 /** Every refusal: the exit code, its reason, a next step, and never a stack trace. */
-function expectRefusal(result: ReturnType<typeof touchstone>, status: number, code: string): void {
+async function expectRefusal(running: Promise<CommandEnd>, status: number, code: string): Promise<void> {
+  const result = await running
   const said = result.stdout + result.stderr
   expect({ status: result.status, coded: said.includes(`[${code}]`), next: /next:/.test(said), said }).toMatchObject({
     status,
@@ -39,12 +48,15 @@ function expectRefusal(result: ReturnType<typeof touchstone>, status: number, co
   expect(said).not.toMatch(/\n\s+at /)
 }
 
-beforeAll(() => {
-  const made = touchstone('verify', '--preset', 'tiny', '--out', certificate)
-  expect(made.stderr + made.stdout).toContain('GENUINE')
-  expect(made.status).toBe(0)
+beforeAll(async () => {
+  const made = await alone('verify', '--preset', 'tiny', '--out', certificate)
+  expect(made.err + made.out).toContain('GENUINE')
+  expect(made.code).toBe(0)
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await commands.close()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 describe('touchstone verify', () => {
   test('leaves a certificate, keys only their owner can read, and nothing half-written', () => {
@@ -53,8 +65,8 @@ describe('touchstone verify', () => {
       expect(statSync(join(folder, 'home', key)).mode & 0o777).toBe(0o600)
   })
 
-  test('--json prints one object that a script can read', () => {
-    const { stdout, status } = touchstone(
+  test('--json prints one object that a script can read', async () => {
+    const { stdout, status } = await touchstone(
       'verify',
       '--preset',
       'tiny',
@@ -73,12 +85,12 @@ describe('touchstone verify', () => {
     expect(report).toMatchObject({ preset: 'tiny', judgement: { outcome: 'accepted' } })
     expect(Object.keys(report.judgement.devices[0].rates)).toEqual(['int8', 'fp32'])
     expect(statSync(inFolder('j-summary.json')).size).toBeLessThanOrEqual(4096)
-    const { notAfter } = JSON.parse(touchstone('check', inFolder('j.json'), '--json', '--sample', '1').stdout)
+    const { notAfter } = JSON.parse((await touchstone('check', inFolder('j.json'), '--json', '--sample', '1')).stdout)
     expect(Date.parse(notAfter) - Date.now()).toBeLessThan(1000)
   })
 
-  test('several devices run together, alone and linked', () => {
-    const { stdout } = touchstone(
+  test('several devices run together, alone and linked', async () => {
+    const { stdout } = await touchstone(
       'verify',
       '--preset',
       'tiny',
@@ -95,48 +107,52 @@ describe('touchstone verify', () => {
     const { figures } = JSON.parse(Buffer.from(payload, 'base64').toString()).predicate
     const links = figures.filter(({ kind }: { kind: string }) => kind === 'link')
     expect(links.map(({ perSecond }: { perSecond: number }) => perSecond > 0)).toEqual([true, true])
-    expect(touchstone('check', inFolder('two.json')).status).toBe(0)
+    expect((await touchstone('check', inFolder('two.json'))).status).toBe(0)
   })
 
-  test('options that weaken mainnet make it custom, which identifies nothing', () => {
-    const { stdout } = touchstone(
+  test('options that weaken mainnet make it custom, which identifies nothing', async () => {
+    const { stdout } = await touchstone(
       'verify',
       '--json',
       '--out',
       inFolder('custom.json'),
-      '--precisions',
-      'int8',
+      ...SMALL,
       '--part-seconds',
       '0.1',
-      '--duration',
-      '0',
-      '--openings',
-      '4',
-      '--no-memory',
-      '--no-bind',
-      '--size',
-      '64',
     )
     expect(JSON.parse(stdout)).toMatchObject({ preset: 'custom', judgement: { outcome: 'accepted' } })
-    expect(touchstone('check', inFolder('custom.json')).status).toBe(0)
+    expect((await touchstone('check', inFolder('custom.json'))).status).toBe(0)
   })
 
-  test('genuine work of another card than was sold ends with 1, in the run and in every later check', () => {
+  test('genuine work of another card than was sold ends with 1, in the run and in every later check', async () => {
     const out = inFolder('sold.json')
-    const sold = touchstone('verify', '--preset', 'tiny', '--devices', 'cpu', '--claim', '1x H100 SXM', '--out', out)
+    const sold = await touchstone(
+      'verify',
+      '--preset',
+      'tiny',
+      '--devices',
+      'cpu',
+      '--claim',
+      '1x H100 SXM',
+      '--out',
+      out,
+    )
     expect(sold.status).toBe(1)
     expect(sold.stdout).toContain('NOT AS CLAIMED')
     expect(sold.stdout).not.toContain('GENUINE')
-    expect(touchstone('check', out)).toMatchObject({ status: 1, stdout: expect.stringContaining('NOT AS CLAIMED') })
+    expect(await touchstone('check', out)).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('NOT AS CLAIMED'),
+    })
   })
 
-  test('a claim that names no card is refused before the run', () => {
+  test('a claim that names no card is refused before the run', async () => {
     const out = inFolder('typo.json')
-    expectRefusal(touchstone('verify', '--preset', 'tiny', '--claim', '8x H1000', '--out', out), 2, 'BAD_CLAIM')
+    await expectRefusal(touchstone('verify', '--preset', 'tiny', '--claim', '8x H1000', '--out', out), 2, 'BAD_CLAIM')
     expect(readdirSync(folder)).not.toContain('typo.json')
   })
 
-  test('unknown options and values are usage errors that say what is right', () => {
+  test('unknown options and values are usage errors that say what is right', async () => {
     for (const args of [
       ['verify', '--presets', 'tiny'],
       ['verify', '--preset', 'huge'],
@@ -147,21 +163,21 @@ describe('touchstone verify', () => {
       ['check'],
       ['check', certificate, '--trust', 'xyz'],
     ]) {
-      const { status, stderr } = touchstone(...args)
+      const { status, stderr } = await touchstone(...args)
       expect({ args, status }).toEqual({ args, status: 2 })
       expect(stderr).toMatch(/error:/)
     }
   })
 
-  test('an unwritable output is refused before anything runs', () => {
+  test('an unwritable output is refused before anything runs', async () => {
     mkdirSync(inFolder('a-folder'))
-    expectRefusal(touchstone('verify', '--preset', 'tiny', '--out', inFolder('a-folder')), 2, 'NOT_WRITABLE')
-    expectRefusal(touchstone('verify', '--preset', 'tiny', '--out', '/proc/nowhere/x.json'), 2, 'NOT_WRITABLE')
+    await expectRefusal(touchstone('verify', '--preset', 'tiny', '--out', inFolder('a-folder')), 2, 'NOT_WRITABLE')
+    await expectRefusal(touchstone('verify', '--preset', 'tiny', '--out', '/proc/nowhere/x.json'), 2, 'NOT_WRITABLE')
   })
 
   test('Ctrl-C leaves no child process and no half-written file', async () => {
     const out = inFolder('interrupted.json')
-    const child = spawn(process.execPath, [program, 'verify', '--out', out], {
+    const child = spawn(process.execPath, [program, 'verify', ...LASTING, '--out', out], {
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
@@ -176,7 +192,7 @@ describe('touchstone verify', () => {
   })
 
   test('kill -9 of the program ends the prover too', async () => {
-    const child = spawn(process.execPath, [program, 'verify', '--out', inFolder('killed.json')], {
+    const child = spawn(process.execPath, [program, 'verify', ...LASTING, '--out', inFolder('killed.json')], {
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
@@ -189,20 +205,22 @@ describe('touchstone verify', () => {
 })
 
 describe('touchstone check', () => {
-  test('accepts what verify wrote, whole or sampled, and says which', () => {
-    expect(touchstone('check', certificate)).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('56 of 56 openings'),
+  test('accepts what verify wrote, whole or sampled, and says which', async () => {
+    expect(await alone('check', certificate)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('56 of 56 openings'),
     })
-    expect(touchstone('check', certificate, '--sample', '5').stdout).toContain('5 of 56 openings')
-    expect(JSON.parse(touchstone('check', certificate, '--json').stdout)).toMatchObject({
+    expect((await touchstone('check', certificate, '--sample', '5')).stdout).toContain('5 of 56 openings')
+    expect(JSON.parse((await touchstone('check', certificate, '--json')).stdout)).toMatchObject({
       valid: true,
       openingsChecked: 56,
     })
   })
 
-  test('says whose it is and how old, and refuses what was not asked for', () => {
-    const shown = JSON.parse(touchstone('check', certificate, '--json', '--max-age', '1h', '--sample', '1').stdout)
+  test('says whose it is and how old, and refuses what was not asked for', async () => {
+    const shown = JSON.parse(
+      (await touchstone('check', certificate, '--json', '--max-age', '1h', '--sample', '1')).stdout,
+    )
     const key = /^[0-9a-f]{64}$/
     expect(shown).toMatchObject({ kind: 'certificate', version: 2, established: true, doubts: [], models: [null] })
     expect(shown.runId).toMatch(/^[0-9a-f]{32}$/)
@@ -210,63 +228,66 @@ describe('touchstone check', () => {
     expect(shown.ageSeconds).toBeLessThan(3600)
     expect(shown.catalogues.signer).toBe(shown.catalogues.reader)
     const other = '11'.repeat(32)
-    expectRefusal(touchstone('check', certificate, '--prover', other), 1, 'WRONG_PROVER')
-    expectRefusal(touchstone('check', certificate, '--signer', other), 1, 'WRONG_SIGNER')
+    await expectRefusal(touchstone('check', certificate, '--prover', other), 1, 'WRONG_PROVER')
+    await expectRefusal(touchstone('check', certificate, '--signer', other), 1, 'WRONG_SIGNER')
     const since = new Date(0).toISOString()
     const revoked = { version: 1, keys: [{ key: shown.signer, status: 'revoked', since }] }
     writeFileSync(inFolder('revoked.json'), JSON.stringify(revoked))
-    expectRefusal(touchstone('check', certificate, '--revoked', inFolder('revoked.json')), 1, 'SIGNER_REVOKED')
+    await expectRefusal(touchstone('check', certificate, '--revoked', inFolder('revoked.json')), 1, 'SIGNER_REVOKED')
     writeFileSync(inFolder('bad.json'), '{}')
-    expectRefusal(touchstone('check', certificate, '--revoked', inFolder('bad.json')), 2, 'REVOCATIONS_UNREADABLE')
+    await expectRefusal(
+      touchstone('check', certificate, '--revoked', inFolder('bad.json')),
+      2,
+      'REVOCATIONS_UNREADABLE',
+    )
   })
 
-  test('a summary is not established alone, and checked with its certificate', () => {
+  test('a summary is not established alone, and checked with its certificate', async () => {
     const summary = inFolder('summary.json')
-    expect(touchstone('check', certificate, '--sample', '1', '--summary', summary).status).toBe(0)
+    expect((await touchstone('check', certificate, '--sample', '1', '--summary', summary)).status).toBe(0)
     expect(statSync(summary).size).toBeLessThanOrEqual(4096)
-    expectRefusal(touchstone('check', summary), 4, 'SUMMARY_ALONE')
-    expect(touchstone('check', summary, '--full', certificate, '--sample', '1').status).toBe(0)
+    await expectRefusal(touchstone('check', summary), 4, 'SUMMARY_ALONE')
+    expect((await touchstone('check', summary, '--full', certificate, '--sample', '1')).status).toBe(0)
   })
 
   /** A second validator with a key of its own, which trusts the signer of the certificate. */
   const watcher = (...args: string[]) => {
     const signer = /"keyid":"([0-9a-f]{64})"/.exec(readFileSync(certificate, 'utf8'))![1]!
-    const other = { ...env, TOUCHSTONE_HOME: join(folder, 'watcher-home') }
-    return spawnSync(process.execPath, [program, 'check', ...args, '--trust', signer], { env: other, encoding: 'utf8' })
+    const other = { TOUCHSTONE_HOME: join(folder, 'watcher-home') }
+    return commands.run(['check', ...args, '--trust', signer], other)
   }
 
-  test('another validator countersigns, and both signatures can be asked for', () => {
+  test('another validator countersigns, and both signatures can be asked for', async () => {
     const both = inFolder('both.json')
-    const countersigned = watcher(certificate, '--countersign', both)
+    const countersigned = await watcher(certificate, '--countersign', both)
     expect(countersigned.status).toBe(0)
     expect(countersigned.stdout).toContain(`countersigned  ${both}`)
-    expect(watcher(both, '--signers', '2', '--sample', '1').status).toBe(0)
-    expectRefusal(touchstone('check', both, '--signers', '2'), 1, 'TOO_FEW_SIGNERS')
+    expect((await watcher(both, '--signers', '2', '--sample', '1')).status).toBe(0)
+    await expectRefusal(touchstone('check', both, '--signers', '2'), 1, 'TOO_FEW_SIGNERS')
   })
 
-  test('attack 103: with --full it is the certificate that is signed, and only where every opening was looked at', () => {
+  test('attack 103: with --full it is the certificate that is signed, and only where every opening was looked at', async () => {
     const [summary, again, both] = [inFolder('of.json'), inFolder('of-again.json'), inFolder('of-both.json')]
-    expect(touchstone('check', certificate, '--sample', '1', '--summary', summary).status).toBe(0)
+    expect((await touchstone('check', certificate, '--sample', '1', '--summary', summary)).status).toBe(0)
     const full = [summary, '--full', certificate]
-    expect(watcher(...full, '--sample', '1', '--countersign', both).status).toBe(2)
+    expect((await watcher(...full, '--sample', '1', '--countersign', both)).status).toBe(2)
     expect(existsSync(both)).toBe(false)
-    expect(watcher(...full, '--countersign', both).status).toBe(0)
+    expect((await watcher(...full, '--countersign', both)).status).toBe(0)
     const [one, two] = [certificate, both].map((file) => JSON.parse(readFileSync(file, 'utf8')))
     expect([two.payload === one.payload, two.signatures.length]).toEqual([true, 2])
-    expect(touchstone('check', ...full, '--sample', '1', '--summary', again).status).toBe(0)
+    expect((await touchstone('check', ...full, '--sample', '1', '--summary', again)).status).toBe(0)
     expect(readFileSync(again, 'utf8')).toBe(readFileSync(summary, 'utf8'))
   })
 
-  test('refuses an unknown signer unless told to trust it', () => {
-    const other = { ...env, TOUCHSTONE_HOME: join(folder, 'other-home') }
-    const run = (...args: string[]) =>
-      spawnSync(process.execPath, [program, 'check', certificate, ...args], { env: other, encoding: 'utf8' })
-    expectRefusal(run(), 1, 'UNKNOWN_SIGNER')
+  test('refuses an unknown signer unless told to trust it', async () => {
+    const other = { TOUCHSTONE_HOME: join(folder, 'other-home') }
+    const run = (...args: string[]) => commands.run(['check', certificate, ...args], other)
+    await expectRefusal(run(), 1, 'UNKNOWN_SIGNER')
     const signer = /"keyid":"([0-9a-f]{64})"/.exec(readFileSync(certificate, 'utf8'))![1]!
-    expect(run('--trust', signer).status).toBe(0)
+    expect((await run('--trust', signer)).status).toBe(0)
   })
 
-  test('refuses bad files, each with its reason', () => {
+  test('refuses bad files, each with its reason', async () => {
     const text = readFileSync(certificate, 'utf8')
     const files: Record<string, [string, string]> = {
       'empty.json': ['', 'EMPTY'],
@@ -279,24 +300,26 @@ describe('touchstone check', () => {
     }
     for (const [name, [content, code]] of Object.entries(files)) {
       writeFileSync(inFolder(name), content)
-      expectRefusal(touchstone('check', inFolder(name)), 1, code)
+      await expectRefusal(touchstone('check', inFolder(name)), 1, code)
     }
-    expectRefusal(touchstone('check', inFolder('missing.json')), 2, 'NOT_READABLE')
-    expectRefusal(touchstone('check', folder), 2, 'NOT_READABLE')
+    await expectRefusal(touchstone('check', inFolder('missing.json')), 2, 'NOT_READABLE')
+    expect(await alone('check', inFolder('missing.json'))).toMatchObject({ code: 2 })
+    expect(await alone('check', inFolder('flipped.json'))).toMatchObject({ code: 1 })
+    await expectRefusal(touchstone('check', folder), 2, 'NOT_READABLE')
     const coloured = touchstone('check', inFolder('\u001b[31m\u009b2J.json'))
-    expectRefusal(coloured, 2, 'NOT_READABLE')
-    expect(coloured.stderr).not.toMatch(/[^\P{C}\n]/u)
+    await expectRefusal(coloured, 2, 'NOT_READABLE')
+    expect((await coloured).stderr).not.toMatch(/[^\P{C}\n]/u)
   })
 
-  test('refuses what a trusted signer should not have signed: another version, deep nesting', () => {
+  test('refuses what a trusted signer should not have signed: another version, deep nesting', async () => {
     const signer = signerFrom(new Uint8Array(32).fill(7))
-    const check = (name: string, payload: string, code: string) => {
+    const check = async (name: string, payload: string, code: string) => {
       writeFileSync(inFolder(name), sealEnvelope(new TextEncoder().encode(payload), signer))
-      expectRefusal(touchstone('check', inFolder(name), '--trust', toHex(signer.publicKey)), 1, code)
+      await expectRefusal(touchstone('check', inFolder(name), '--trust', toHex(signer.publicKey)), 1, code)
     }
-    check('version.json', JSON.stringify({ predicateType: 'urn:touchstone:proof-of-gpu:3' }), 'OTHER_VERSION')
-    check('deep.json', `${'{"a":'.repeat(1e6)}1${'}'.repeat(1e6)}`, 'MALFORMED')
-    check('proto.json', '{"__proto__":{"predicateType":"urn:touchstone:proof-of-gpu:1"}}', 'MALFORMED')
+    await check('version.json', JSON.stringify({ predicateType: 'urn:touchstone:proof-of-gpu:3' }), 'OTHER_VERSION')
+    await check('deep.json', `${'{"a":'.repeat(1e6)}1${'}'.repeat(1e6)}`, 'MALFORMED')
+    await check('proto.json', '{"__proto__":{"predicateType":"urn:touchstone:proof-of-gpu:1"}}', 'MALFORMED')
   })
 
   test('refuses a gigabyte without reading it', () => {

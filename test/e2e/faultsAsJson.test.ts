@@ -1,17 +1,17 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import { openCommandLine } from '../support/commandLine.ts'
 
-const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-faults-'))
-const env = { ...process.env, TOUCHSTONE_HOME: join(folder, 'home'), NO_COLOR: '1' }
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: join(folder, 'home'), NO_COLOR: '1' })
+afterAll(async () => {
+  await commands.close()
+  rmSync(folder, { recursive: true, force: true })
+})
 
-const touchstone = (...args: string[]) =>
-  spawnSync(process.execPath, [program, ...args], { env, encoding: 'utf8', timeout: 15_000, killSignal: 'SIGKILL' })
+const touchstone = (...args: string[]) => commands.run(args)
 const inFolder = (name: string) => join(folder, name)
 const config = inFolder('validator.yaml')
 writeFileSync(config, `store: embedded:${inFolder('data')}\napi: { port: 1 }\n`)
@@ -27,8 +27,8 @@ test.each([
   ['an option of another form', ['bench', '--devices', 'amd', '--json'], 2, 'USAGE'],
   ['a missing option', ['provider', '--json'], 2, 'USAGE'],
   ['an unknown command', ['nonsense', '--json'], 2, 'USAGE'],
-] as const)('with --json a fault of %s is one object on standard output', (_, args, status, code) => {
-  const said = touchstone(...args)
+] as const)('with --json a fault of %s is one object on standard output', async (_, args, status, code) => {
+  const said = await touchstone(...args)
   expect({ stderr: said.stderr, status: said.status }).toEqual({ stderr: '', status })
   expect(said.stdout).toMatch(/^[^\n]*\n$/)
   expect(said.stdout).not.toMatch(/[^\P{C}\n]/u)
@@ -43,23 +43,26 @@ test.each([
   })
 })
 
-test('without --json a fault is for people, on standard error', () => {
-  const { stdout, stderr, status } = touchstone('check', inFolder('missing.json'))
+test('without --json a fault is for people, on standard error', async () => {
+  const { stdout, stderr, status } = await touchstone('check', inFolder('missing.json'))
   expect([stdout, status]).toEqual(['', 2])
   expect(stderr).toMatch(/^error: .* \[NOT_READABLE\]\nnext: .*\n$/)
 })
 
-test('help and version are no faults', () => {
-  expect(touchstone('verify', '--help', '--json')).toMatchObject({
+test('help and version are no faults', async () => {
+  expect(await touchstone('verify', '--help', '--json')).toMatchObject({
     status: 0,
     stderr: '',
     stdout: expect.stringContaining('Usage'),
   })
-  expect(touchstone('--version', '--json')).toMatchObject({ status: 0, stderr: '' })
+  expect(await touchstone('--version', '--json')).toMatchObject({ status: 0, stderr: '' })
 })
 
-test.each(['verify', 'check', 'bench', 'provider', 'validator'])('the help of %s reads in 80 columns', (command) => {
-  const lines = touchstone(command, '--help').stdout.split('\n')
-  expect(lines.length).toBeGreaterThan(5)
-  expect(lines.filter((line) => line.length > 80)).toEqual([])
-})
+test.each(['verify', 'check', 'bench', 'provider', 'validator'])(
+  'the help of %s reads in 80 columns',
+  async (command) => {
+    const lines = (await touchstone(command, '--help')).stdout.split('\n')
+    expect(lines.length).toBeGreaterThan(5)
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+  },
+)

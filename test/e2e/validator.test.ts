@@ -1,15 +1,15 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import { loadSigner } from '../../src/drivers/system/loadSigner.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
+import { openCommandLine } from '../support/commandLine.ts'
 import { embeddedFolder } from '../support/embeddedFolder.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/freePort.ts'
@@ -17,18 +17,17 @@ import { LeasedBox } from '../support/leaseCrash.ts'
 import { whyNoOpenSsh } from '../support/openSshServer.ts'
 
 const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
-const execute = promisify(execFile)
 
-let folder = ''
-let stores: { readonly folder: string; end(): void }[] = []
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'touchstone-validator-'))
-  stores = [await embeddedFolder(), await embeddedFolder(), await embeddedFolder()]
-})
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-validator-'))
+const env = { ...process.env, TOUCHSTONE_HOME: join(folder, 'home') }
+const commands = openCommandLine(env)
+const touchstone = (...args: string[]) => commands.run(['validator', ...args])
+const stores: { end(): void }[] = []
 const started: ChildProcess[] = []
-afterAll(() => {
+afterAll(async () => {
   // A test that failed on the way has left its validator.
   for (const child of started) child.kill('SIGKILL')
+  await commands.close()
   for (const store of stores) store.end()
   rmSync(folder, { recursive: true, force: true })
 })
@@ -38,18 +37,6 @@ const write = (name: string, text: string): string => {
   writeFileSync(path, text)
   return path
 }
-const env = () => ({ ...process.env, TOUCHSTONE_HOME: join(folder, 'home') })
-
-/** Exit code and both outputs. */
-async function touchstone(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  try {
-    const { stdout, stderr } = await execute(process.execPath, [program, 'validator', ...args], { env: env() })
-    return { code: 0, out: stdout, err: stderr }
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    return { code, out: stdout, err: stderr }
-  }
-}
 
 interface Line {
   readonly msg: string
@@ -58,7 +45,7 @@ interface Line {
 
 /** Log lines of a running validator. */
 function start(config: string): { child: ChildProcess; until(message: string): Promise<Line> } {
-  const child = spawn(process.execPath, [program, 'validator', '--config', config], { env: env(), stdio: 'pipe' })
+  const child = spawn(process.execPath, [program, 'validator', '--config', config], { env, stdio: 'pipe' })
   started.push(child)
   const lines: Line[] = []
   let rest = ''
@@ -81,78 +68,77 @@ function start(config: string): { child: ChildProcess; until(message: string): P
   return { child, until }
 }
 
-describe('touchstone validator', () => {
-  test('verifies this machine, answers, stops in order, and its backup restores elsewhere', {
-    timeout: 60_000,
-  }, async () => {
-    const port = await freePort()
-    const settings = (store: string) => `store: embedded:${store}
+describe('touchstone validator', { timeout: 90_000 }, () => {
+  let [port, hubPort, config] = [0, 0, '']
+  let running: ReturnType<typeof start>
+  const configured = async (name: string): Promise<string> => {
+    const store = await embeddedFolder()
+    stores.push(store)
+    return write(
+      name,
+      `store: embedded:${store.folder}
 preset: tiny
 devices: cpu
 boxes: [{ id: me, address: local, provider: alice, claim: H100 SXM }]
 rounds: { maxDelaySeconds: 0, probes: false }
+leaseHub: 127.0.0.1:${hubPort}
 api: { port: ${port} }
-`
-    const config = write('first.yaml', settings(stores[0]!.folder))
-    const { child, until } = start(config)
-    await until('box is not as claimed')
-    const { out } = await touchstone('status', '--config', config)
-    expect(out).toMatch(/boxes +1 \(1 claim-unmet\)\nclaims +1 different\n/)
+`,
+    )
+  }
+  beforeAll(async () => {
+    ;[port, hubPort] = [await freePort(), await freePort()]
+    config = await configured('first.yaml')
+    running = start(config)
+  })
+
+  test('verifies this machine and answers', async () => {
+    await running.until('box is not as claimed')
+    const { stdout } = await touchstone('status', '--config', config)
+    expect(stdout).toMatch(/boxes +1 \(1 claim-unmet\)\nclaims +1 different\n/)
     const put = (id: string) =>
       touchstone('call', 'PUT', `/v1/boxes/${id}`, '{"address":"local","provider":"bob"}', '--config', config)
-    expect(await put('me')).toMatchObject({ code: 0, out: '{"done":true}\n' })
+    expect(await put('me')).toMatchObject({ status: 0, stdout: '{"done":true}\n' })
     // Attack 93: a writer may not add this machine, unless its operator named the box.
-    expect(await put('more')).toMatchObject({ code: 1, out: expect.stringContaining('OWN_MACHINE') })
-    // The folder is the running validator's alone, so it makes the copy itself.
-    const made = await touchstone('backup', 'unused.gz', '--json', '--config', config)
-    const { file: backup } = JSON.parse(made.out) as { file: string }
-    child.kill('SIGTERM')
-    expect((await once(child, 'exit'))[0]).toBe(0)
-
-    const other = write('second.yaml', settings(stores[1]!.folder))
-    expect((await touchstone('restore', backup, '--config', other)).out).toMatch(/^\d+ rows restored\n$/)
+    expect(await put('more')).toMatchObject({ status: 1, stdout: expect.stringContaining('OWN_MACHINE') })
   })
 
   test.skipIf(whyNoOpenSsh() !== null)(
     'a box behind NAT dials out to it and is verified through the tunnel; a stranger is turned away',
-    { timeout: 90_000 },
     async () => {
-      const [box, port, hubPort] = [new LeasedBox(), await freePort(), await freePort()]
-      const self = toHex(loadSigner(env().TOUCHSTONE_HOME, 'validator', systemRandomness).publicKey)
-      const config = write(
-        'hub.yaml',
-        `store: embedded:${stores[2]!.folder}
-preset: tiny
-devices: cpu
-precisions: [int8]
-memory: false
-bind: false
-leaseHub: 127.0.0.1:${hubPort}
-rounds: { maxDelaySeconds: 0, probes: false, everyMinutes: 0.02 }
-api: { port: ${port} }
-`,
-      )
-      const { child, until } = start(config)
+      const box = new LeasedBox()
+      const self = toHex(loadSigner(env.TOUCHSTONE_HOME, 'validator', systemRandomness).publicKey)
       try {
-        await until('waiting for providers')
+        await running.until('waiting for providers')
         await box.open(['--dial-out', `ws://127.0.0.1:${hubPort}/lease#${self}`])
         const { key } = box.provider!.find('dialled') as { key: string }
-        await until('unknown provider refused')
-        const entry = JSON.stringify({ address: `lease://hub#${key}`, provider: 'alice' })
-        const put = await touchstone('call', 'PUT', '/v1/boxes/nat', entry, '--config', config)
-        expect(put).toMatchObject({ code: 0 })
-        await until('provider dialled in')
-        await until('box verified')
-        const { items } = (await (await fetch(`http://127.0.0.1:${port}/v1/boxes`)).json()) as { items: unknown[] }
-        expect(items).toMatchObject([{ id: 'nat', status: 'verified' }])
+        await running.until('unknown provider refused')
+        // Rented: only its cards are asked for, not what the rest of this machine can do.
+        const entry = JSON.stringify({ address: `lease://hub#${key}`, provider: 'alice', allocated: true })
+        const call = async (...args: string[]) =>
+          expect(await touchstone('call', ...args, '--config', config)).toMatchObject({ status: 0 })
+        await call('PUT', '/v1/boxes/nat', entry)
+        await running.until('provider dialled in')
+        await call('POST', '/v1/boxes/nat/verify')
+        await running.until('box verified')
+        const history = await fetch(`http://127.0.0.1:${port}/v1/boxes/nat/history`)
+        expect(await history.json()).toMatchObject({ items: [{ kind: 'light', reason: 'asked', outcome: 'accepted' }] })
         await eventually(() => box.provider!.find('opened') !== undefined && box.leasedKeys().length === 0)
       } finally {
-        child.kill('SIGTERM')
-        if (child.exitCode === null) await once(child, 'exit')
         await box.close()
       }
     },
   )
+
+  test('stops in order, and its backup restores elsewhere', async () => {
+    // The folder is the running validator's alone, so it makes the copy itself.
+    const made = await touchstone('backup', 'unused.gz', '--json', '--config', config)
+    const { file: backup } = JSON.parse(made.stdout) as { file: string }
+    running.child.kill('SIGTERM')
+    expect((await once(running.child, 'exit'))[0]).toBe(0)
+    const other = await configured('second.yaml')
+    expect((await touchstone('restore', backup, '--config', other)).stdout).toMatch(/^\d+ rows restored\n$/)
+  })
 
   test('a port in use, a typo and a missing file each refuse the start with one sentence', async () => {
     const taken = createServer()
@@ -166,11 +152,11 @@ api: { port: ${port} }
       touchstone('--config', join(folder, 'none.yaml')),
     ])
     expect(one).toMatchObject({
-      code: 2,
-      err: expect.stringContaining(`127.0.0.1:${port}: another program uses the port`),
+      status: 2,
+      stderr: expect.stringContaining(`127.0.0.1:${port}: another program uses the port`),
     })
-    expect(two).toMatchObject({ code: 2, err: expect.stringContaining('line 2: rownds: no such field') })
-    expect(three).toMatchObject({ code: 2, err: expect.stringContaining('CONFIG_UNREADABLE') })
+    expect(two).toMatchObject({ status: 2, stderr: expect.stringContaining('line 2: rownds: no such field') })
+    expect(three).toMatchObject({ status: 2, stderr: expect.stringContaining('CONFIG_UNREADABLE') })
     taken.close()
   })
 })
