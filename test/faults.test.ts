@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { judgeFault } from '../src/apps/validator/fleet/outcomeOf.ts'
-import { faultOf } from '../src/main/fault.ts'
+import { faultOf } from '../src/main/run.ts'
 import { type FaultRow, faultsOf } from '../src/ports/errors.ts'
 
 const root = new URL('../src/', import.meta.url)

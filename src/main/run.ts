@@ -1,6 +1,6 @@
-import { TouchstoneError } from '../ports/errors.ts'
+import { type Blame, TouchstoneError } from '../ports/errors.ts'
 import { EXIT } from './exitCodes.ts'
-import { type Fault, faultOf, INTERRUPTED, usageFault } from './fault.ts'
+import { fault } from './faults.ts'
 import { openTerminal } from './render/terminal.ts'
 
 export interface CommandContext {
@@ -32,6 +32,27 @@ async function runCommand(command: (signal: AbortSignal) => Promise<number>, jso
   }
 }
 
+/** A fault as a person or a script is told it. */
+interface Fault {
+  readonly code: string
+  readonly message: string
+  readonly blame: Blame
+  readonly retry: boolean
+  readonly nextStep: string
+}
+
+/** A sentence may name a file, a host or a field that somebody else chose: whatever it holds, it moves no cursor. */
+const plain = (text: string): string => text.replace(/\s+/g, ' ').replace(/\p{C}/gu, '?')
+
+export function faultOf(error: unknown): Fault {
+  const why = error instanceof Error ? error.message : 'something unknown went wrong'
+  const { detail, message, blame, retry, nextStep } =
+    error instanceof TouchstoneError ? error : fault('UNEXPECTED', { why })
+  return { code: plain(detail.code), message: plain(message), blame, retry, nextStep: plain(nextStep) }
+}
+
+const INTERRUPTED = faultOf(fault('INTERRUPTED'))
+
 /** A fault that the command goes on after, or ends with. */
 export function tellFault(error: unknown, json = false): void {
   tell(faultOf(error), json)
@@ -40,14 +61,11 @@ export function tellFault(error: unknown, json = false): void {
 }
 
 /** One sentence, the code, the next step; never a stack trace. With --json one object on standard output. */
-function tell(fault: Fault, json: boolean): void {
-  if (json) return void process.stdout.write(`${JSON.stringify({ error: fault })}\n`)
+function tell(told: Fault, json: boolean): void {
+  if (json) return void process.stdout.write(`${JSON.stringify({ error: told })}\n`)
   const { line, colours } = openTerminal(process.stderr, process.env)
   // Whoever pressed Ctrl-C knows what comes next.
-  if (fault === INTERRUPTED) return void line(fault.message)
-  line(`${colours.red('error')}: ${fault.message} [${fault.code}]`)
-  line(`${colours.dim('next')}: ${fault.nextStep}`)
+  if (told === INTERRUPTED) return void line(told.message)
+  line(`${colours.red('error')}: ${told.message} [${told.code}]`)
+  line(`${colours.dim('next')}: ${told.nextStep}`)
 }
-
-/** What commander refuses is printed by itself, but not as JSON. */
-export const tellUsage = (message: string, help: string): void => tell(usageFault(message, help), true)

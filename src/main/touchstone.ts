@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { EXIT } from './exitCodes.ts'
-import { wantsJson } from './fault.ts'
-import { type CommandContext, commandContext, tellUsage } from './run.ts'
+import { fault } from './faults.ts'
+import { type CommandContext, commandContext, tellFault } from './run.ts'
 import { version } from './version.ts'
 
 type AddCommand = (program: Command, context: CommandContext) => void
@@ -24,7 +24,9 @@ const program = new Command('touchstone')
   .version(version)
   .exitOverride()
   .showHelpAfterError('(run "touchstone --help" for what there is)')
-const json = wantsJson(process.argv.slice(2))
+// Known before the command line is parsed, since parsing may be what fails.
+const end = process.argv.indexOf('--')
+const json = process.argv.slice(2, end < 0 ? undefined : end).includes('--json')
 // What commander would print is in its exception too, which is told as JSON below.
 if (json) program.configureOutput({ writeErr: () => {} })
 const named = process.argv[2] ?? ''
@@ -43,5 +45,7 @@ try {
   if (!(error instanceof CommanderError)) throw error
   process.exitCode = error.exitCode === 0 ? EXIT.genuine : EXIT.usage
   const help = `touchstone ${Object.hasOwn(COMMANDS, named) ? `${named} ` : ''}--help`
-  if (json && error.exitCode !== 0) tellUsage(error.message, help)
+  // Commander prints what it refuses by itself, but not as JSON.
+  if (json && error.exitCode !== 0)
+    tellFault(fault('USAGE', { why: error.message.replace(/^error: /, ''), help }), json)
 }

@@ -1,35 +1,27 @@
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { within } from '../shared/within.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { json } from './problem.ts'
+import { json, route } from './problem.ts'
 
 const PING_MS = 2_000
 
 const health = z.object({ ok: z.boolean(), program: z.string(), store: z.string() })
-const healthRoute = createRoute({
-  method: 'get',
-  path: '/health',
-  summary: 'Whether the validator and its store answer',
-  responses: { 200: json(health, 'They do.'), 503: json(health, 'The store does not answer.') },
-})
-const metricsRoute = createRoute({
-  method: 'get',
-  path: '/metrics',
-  summary: 'Counters and gauges for a scraper',
-  responses: {
-    200: { content: { 'text/plain': { schema: z.string() } }, description: 'Prometheus text, version 0.0.4.' },
-  },
-})
+const answers = { 200: json(health, 'They do.'), 503: json(health, 'The store does not answer.') }
+const text = {
+  200: { content: { 'text/plain': { schema: z.string() } }, description: 'Prometheus text, version 0.0.4.' },
+}
 
 /** For those who watch the validator itself. */
 export function addHealthRoutes(app: OpenAPIHono, { store, metrics, clock, program }: ApiDeps): void {
-  app.openapi(healthRoute, async (c) => {
-    const answers = store.ping().then(
+  app.openapi(route('get', '/health', 'Whether the validator and its store answer', {}, answers), async (c) => {
+    const pinged = store.ping().then(
       () => true,
       () => false,
     )
-    const ok = (await within(clock, PING_MS, answers)) === true
+    const ok = (await within(clock, PING_MS, pinged)) === true
     return c.json({ ok, program, store: ok ? 'answers' : 'does not answer' }, ok ? 200 : 503)
   })
-  app.openapi(metricsRoute, (c) => c.text(metrics.text(), 200, { 'content-type': 'text/plain; version=0.0.4' }))
+  app.openapi(route('get', '/metrics', 'Counters and gauges for a scraper', {}, text), (c) =>
+    c.text(metrics.text(), 200, { 'content-type': 'text/plain; version=0.0.4' }),
+  )
 }

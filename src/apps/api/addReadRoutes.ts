@@ -1,11 +1,11 @@
-import { createRoute, type OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import { shareAtAge } from '../../core/score/shareAtAge.ts'
 import type { BoxSummary } from '../../ports/store.ts'
+import { cached } from '../shared/cached.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { cached } from './cached.ts'
 import { pageWithin } from './pageWithin.ts'
-import { found, json, problemSchema } from './problem.ts'
+import { found, json, problemSchema, route } from './problem.ts'
 import {
   boxesQuery,
   boxId,
@@ -33,13 +33,6 @@ const crowded = {
 }
 const missing = { 404: json(problemSchema, 'There is none.'), ...crowded }
 
-const get = <R extends NonNullable<RouteConfig['request']>, A extends RouteConfig['responses']>(
-  path: string,
-  summary: string,
-  request: R,
-  responses: A,
-) => createRoute({ method: 'get', path, summary, request, responses })
-
 export function addReadRoutes(app: OpenAPIHono, deps: ApiDeps): void {
   addBoxRoutes(app, deps)
   addResultRoutes(app, deps)
@@ -50,19 +43,22 @@ function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void 
   const shown = <T extends BoxSummary>(box: T) => withScoreNow(box, clock.wallTime(), decay)
   const params = z.object({ id: boxId })
   const boxes = { 200: json(paged(boxSummarySchema), 'Boxes.'), ...crowded }
-  app.openapi(get('/v1/boxes', 'Boxes of the fleet, by id, page by page', { query: boxesQuery }, boxes), async (c) => {
-    const { after, limit, ...filter } = c.req.valid('query')
-    const { items, next } = await store.boxes(filter, { after, limit })
-    const page = pageWithin({ items: items.map(shown), next }, ({ id }) => id)
-    return c.json(page, 200)
-  })
+  app.openapi(
+    route('get', '/v1/boxes', 'Boxes of the fleet, by id, page by page', { query: boxesQuery }, boxes),
+    async (c) => {
+      const { after, limit, ...filter } = c.req.valid('query')
+      const { items, next } = await store.boxes(filter, { after, limit })
+      const page = pageWithin({ items: items.map(shown), next }, ({ id }) => id)
+      return c.json(page, 200)
+    },
+  )
   const box = { 200: json(boxSchema, 'The box.'), ...missing }
-  app.openapi(get('/v1/boxes/{id}', 'One box and what its proof is worth now', { params }, box), async (c) =>
+  app.openapi(route('get', '/v1/boxes/{id}', 'One box and what its proof is worth now', { params }, box), async (c) =>
     c.json(shown(found(await store.box(c.req.valid('param').id), 'box')), 200),
   )
   const results = { 200: json(paged(resultSummarySchema), 'Results, newest first.'), ...crowded }
   const ofBox = { params, query: numberedQuery }
-  app.openapi(get('/v1/boxes/{id}/history', 'Results of one box, newest first', ofBox, results), async (c) => {
+  app.openapi(route('get', '/v1/boxes/{id}/history', 'Results of one box, newest first', ofBox, results), async (c) => {
     const history = await store.history(c.req.valid('param').id, c.req.valid('query'))
     const page = pageWithin(history, ({ id }) => String(id))
     return c.json(page, 200)
@@ -70,7 +66,7 @@ function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void 
   const specs = { 200: json(paged(specSchema), 'Latest proven facts of each box, by its id.'), ...crowded }
   const ofProvider = { params: z.object({ provider }), query: pageQuery }
   app.openapi(
-    get('/v1/providers/{provider}/specs', 'What was last proven of each box of a provider', ofProvider, specs),
+    route('get', '/v1/providers/{provider}/specs', 'What was last proven of each box of a provider', ofProvider, specs),
     async (c) => {
       const proven = await store.specs(c.req.valid('param').provider, c.req.valid('query'))
       const page = pageWithin(proven, ({ boxId }) => boxId)
@@ -82,13 +78,13 @@ function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void 
 function addResultRoutes(app: OpenAPIHono, { store }: ApiDeps): void {
   const params = z.object({ id: z.coerce.number().int().min(1) })
   const result = { 200: json(resultSchema, 'The result.'), ...missing }
-  app.openapi(get('/v1/results/{id}', 'One result', { params }, result), async (c) =>
+  app.openapi(route('get', '/v1/results/{id}', 'One result', { params }, result), async (c) =>
     c.json(found(await store.result(c.req.valid('param').id), 'result'), 200),
   )
   const ofRun = { params: z.object({ runId: z.string().regex(/^[0-9a-f]{32}$/) }) }
   const file = { 200: json(z.string(), 'The file, byte for byte.'), ...missing }
   app.openapi(
-    get('/v1/certificates/{runId}', 'The signed certificate of a run, for anybody to check', ofRun, file),
+    route('get', '/v1/certificates/{runId}', 'The signed certificate of a run, for anybody to check', ofRun, file),
     async (c) => {
       const { runId } = c.req.valid('param')
       const text = found(await store.certificate(runId), 'certificate')
@@ -110,15 +106,17 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
     clock,
   )
   const rounds = { 200: json(paged(roundSchema), 'Rounds, newest first.') }
-  app.openapi(get('/v1/rounds', 'Rounds, newest first', { query: numberedQuery }, rounds), async (c) =>
+  app.openapi(route('get', '/v1/rounds', 'Rounds, newest first', { query: numberedQuery }, rounds), async (c) =>
     c.json(await store.rounds(c.req.valid('query')), 200),
   )
   const figures = { 200: json(statisticsSchema, 'The fleet, at most two minutes old.') }
-  app.openapi(get('/v1/statistics', 'The whole fleet in figures', {}, figures), async (c) =>
+  app.openapi(route('get', '/v1/statistics', 'The whole fleet in figures', {}, figures), async (c) =>
     c.json(await statistics(), 200),
   )
   const status = { 200: json(statusSchema, 'How the validator was doing at `time`, at most four seconds ago.') }
-  app.openapi(get('/v1/status', 'How this validator is doing', {}, status), async (c) => c.json(await state(), 200))
+  app.openapi(route('get', '/v1/status', 'How this validator is doing', {}, status), async (c) =>
+    c.json(await state(), 200),
+  )
 }
 
 function withScoreNow<T extends BoxSummary>(box: T, now: Date, decay: ScoreConfig['decay']) {

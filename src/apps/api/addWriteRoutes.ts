@@ -1,8 +1,8 @@
-import { createRoute, type OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { requireClaim } from '../shared/requireClaim.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { found, json, notFound, problem, problemSchema } from './problem.ts'
+import { found, json, notFound, problem, problemSchema, route } from './problem.ts'
 import { allocationSchema, boxId, doneSchema, newBoxSchema } from './schemas.ts'
 
 const unsigned = { 401: json(problemSchema, 'Not signed by a known key.') }
@@ -18,14 +18,6 @@ const body = <T extends z.ZodType>(schema: T) => ({
 })
 
 /** Every one of these has passed requireSignature. */
-const signed = <R extends NonNullable<RouteConfig['request']>, A extends RouteConfig['responses']>(
-  method: 'put' | 'post' | 'delete',
-  path: string,
-  summary: string,
-  request: R,
-  responses: A,
-) => createRoute({ method, path, summary, security: [{ signed: [] }], request, responses })
-
 export function addWriteRoutes(app: OpenAPIHono, deps: ApiDeps): void {
   addPutBox(app, deps)
   addBoxWrites(app, deps)
@@ -36,7 +28,7 @@ function addBackup(app: OpenAPIHono, { backup }: ApiDeps): void {
   if (!backup) return
   const made = z.object({ file: z.string(), rows: z.int() })
   const responses = { 200: json(made, 'Where it lies on the validator.'), ...unsigned }
-  app.openapi(signed('post', '/v1/backup', 'Copy the store into a file on the validator', {}, responses), async (c) =>
+  app.openapi(route('post', '/v1/backup', 'Copy the store into a file on the validator', {}, responses), async (c) =>
     c.json(await backup(), 200),
   )
 }
@@ -45,7 +37,7 @@ function addPutBox(app: OpenAPIHono, { store, catalogue, ensureForeign }: ApiDep
   const refused = 'Of another form, a claim that names no known card, or the machine of the validator itself.'
   const responses = { ...answers, 400: json(problemSchema, refused) }
   const request = { params, ...body(newBoxSchema) }
-  app.openapi(signed('put', '/v1/boxes/{id}', 'Add a box, or change it', request, responses), async (c) => {
+  app.openapi(route('put', '/v1/boxes/{id}', 'Add a box, or change it', request, responses), async (c) => {
     const box = { id: c.req.valid('param').id, ...c.req.valid('json') }
     try {
       if (box.claim !== null) requireClaim({ text: box.claim, catalogue })
@@ -60,19 +52,19 @@ function addPutBox(app: OpenAPIHono, { store, catalogue, ensureForeign }: ApiDep
 }
 
 function addBoxWrites(app: OpenAPIHono, { store }: ApiDeps): void {
-  app.openapi(signed('delete', '/v1/boxes/{id}', 'Take a box out of the fleet', { params }, answers), async (c) => {
+  app.openapi(route('delete', '/v1/boxes/{id}', 'Take a box out of the fleet', { params }, answers), async (c) => {
     if (!(await store.removeBox(c.req.valid('param').id))) throw notFound('box')
     return c.json({ done: true }, 200)
   })
   const rented = 'Say whether a box is rented, so that it is only looked at lightly'
   const allocation = { params, ...body(allocationSchema) }
-  app.openapi(signed('post', '/v1/boxes/{id}/allocation', rented, allocation, answers), async (c) => {
+  app.openapi(route('post', '/v1/boxes/{id}/allocation', rented, allocation, answers), async (c) => {
     const { allocated } = c.req.valid('json')
     if (!(await store.setAllocated(c.req.valid('param').id, allocated))) throw notFound('box')
     return c.json({ done: true }, 200)
   })
   const run = 'Ask for a run on a box, once a round'
-  app.openapi(signed('post', '/v1/boxes/{id}/verify', run, { params }, answers), async (c) => {
+  app.openapi(route('post', '/v1/boxes/{id}/verify', run, { params }, answers), async (c) => {
     const { id } = c.req.valid('param')
     const box = found(await store.box(id), 'box')
     const round = (await store.lastRound())?.number ?? 0

@@ -5,12 +5,11 @@ const MOST_PAGE_BYTES = 1024 * 1024
 export function pageWithin<T>(
   { items, next }: { readonly items: readonly T[]; readonly next: string | null },
   cursorOf: (item: T) => string,
-  mostBytes = MOST_PAGE_BYTES,
 ): { items: T[]; next: string | null } {
   let bytes = 0
   const fits = items.findIndex((item, i) => {
     bytes += new TextEncoder().encode(JSON.stringify(item)).length
-    return i > 0 && bytes > mostBytes
+    return i > 0 && bytes > MOST_PAGE_BYTES
   })
   if (fits < 0) return { items: [...items], next }
   return { items: items.slice(0, fits), next: cursorOf(items[fits - 1]!) }

@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 
@@ -11,6 +11,18 @@ export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   content: { 'application/json': { schema } },
   description,
 })
+
+/** A route as the document describes it; what is not read is signed. */
+export function route<R extends NonNullable<RouteConfig['request']>, A extends RouteConfig['responses']>(
+  method: 'get' | 'put' | 'post' | 'delete',
+  path: string,
+  summary: string,
+  request: R,
+  responses: A,
+) {
+  const security = method === 'get' ? {} : { security: [{ signed: [] }] }
+  return createRoute({ method, path, summary, ...security, request, responses })
+}
 
 /** A refusal with its reason and a next step. */
 export function problem(

@@ -15,25 +15,10 @@ export interface CompareDeps {
 }
 
 /** The proven product of a device beside its bare one. */
-export interface ProductRow {
-  readonly device: string
-  readonly precision: Precision
-  readonly size: number
-  readonly k: number
-  /** Null on a device that has no bare product: nothing outside the proof multiplies on a CPU here. */
-  readonly bareOpsPerSec: number | null
-  readonly provenOpsPerSec: number
-  /** Proven over bare, both measured in this run, interleaved. */
-  readonly ratio: number | null
-}
+export type ProductRow = Awaited<ReturnType<typeof compareProduct>>
 
 /** Bare and proven take turns on the same operands, so that both see the same clocks and neighbours. */
-export async function compareProduct(
-  device: Device,
-  precision: Precision,
-  deps: CompareDeps,
-  signal: AbortSignal,
-): Promise<ProductRow> {
+export async function compareProduct(device: Device, precision: Precision, deps: CompareDeps, signal: AbortSignal) {
   const { class: deviceClass, freeBytes, name } = device.facts
   const k = classK(PRESETS.mainnet, deviceClass, precision)
   const slow = deviceClass === 'cpu' && precision === 'fp32' ? 256 : deviceClass === 'cpu' ? 1024 : 16384
@@ -63,6 +48,7 @@ export async function compareProduct(
     precision,
     size,
     k,
+    // Null on a device that has no bare product: nothing outside the proof multiplies on a CPU here.
     bareOpsPerSec: device.runBare ? (ops * 1e6) / bare : null,
     provenOpsPerSec: (ops * 1e6) / proven,
     ratio: device.runBare ? bare / proven : null,

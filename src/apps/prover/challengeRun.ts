@@ -7,11 +7,14 @@ import { nonceHash, partSeed } from '../../core/proof/seeds.ts'
 import { resultMessage } from '../../core/proof/signatures.ts'
 import type { Answer, Order } from '../../core/wire/messages.ts'
 import type { Device, OnRoot } from '../../ports/device.ts'
+import { fault } from '../shared/faults.ts'
 import { blame, blaming } from './deviceFault.ts'
-import { wrongOrder } from './wrongOrder.ts'
 
 type DeviceWork = (device: Device, index: number, onRoot: OnRoot, signal: AbortSignal) => Promise<void>
 type PartOrder = Extract<Order, { part: number }>
+
+/** The validator asked for something out of turn: the prover says so and ends. */
+export const wrongOrder = (what: string) => fault('WRONG_ORDER', { what })
 
 /** One challenge from ready to result: which part is under way, and the roots sent in it. */
 export class ChallengeRun {
@@ -112,9 +115,9 @@ export class ChallengeRun {
       }
       const device = this.#devices[index]!
       return work(device, index, onRoot, signal).catch((error: unknown) => {
-        const fault = blame(device, error)
-        failed.abort(fault)
-        throw fault
+        const blamed = blame(device, error)
+        failed.abort(blamed)
+        throw blamed
       })
     })
     const [first] = (await Promise.allSettled(jobs)).filter((job) => job.status === 'rejected')

@@ -4,12 +4,10 @@ import { TouchstoneError } from '../../ports/errors.ts'
 /** A fault that one device is to blame for: the others can go on without it. */
 export class DeviceFault extends Error {
   readonly device: Device
-  override readonly cause: unknown
 
   constructor(device: Device, cause: unknown) {
-    super('a device failed')
+    super('a device failed', { cause })
     this.device = device
-    this.cause = cause
   }
 }
 

@@ -1,8 +1,7 @@
-import { printable } from '../../core/bytes/printable.ts'
 import type { Answer, HostOrder } from '../../core/wire/messages.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
 import type { HostLanes } from '../../ports/hostLanes.ts'
 import { fault } from '../shared/faults.ts'
+import { faultAnswer } from './faultAnswer.ts'
 
 /** §12: host orders are carried out one after the other, beside the cards' work. What fails here is said and ends nothing. */
 export class HostOrders {
@@ -23,7 +22,7 @@ export class HostOrders {
     this.#waiting++
     this.#turn = this.#turn
       .then(() => this.#carryOut(order))
-      .catch((error: unknown) => (this.#signal.aborted ? undefined : this.#send(unable(error))))
+      .catch((error: unknown) => (this.#signal.aborted ? undefined : this.#send(faultAnswer(error, 'unable'))))
       .catch(() => {})
       .finally(() => void this.#waiting--)
   }
@@ -38,9 +37,3 @@ export class HostOrders {
 
 /** A validator waits for each answer, so it never has more under way. */
 const MAX_WAITING = 4
-
-function unable(error: unknown): Answer {
-  const message = error instanceof Error ? error.message : 'unknown'
-  if (!(error instanceof TouchstoneError)) return { type: 'unable', code: 'HOST_FAULT', text: printable(message, 400) }
-  return { type: 'unable', code: error.detail.code, text: printable(`${message}. ${error.nextStep}`, 400) }
-}

@@ -8,13 +8,12 @@ import { type Answer, type HostOrder, ORDERS, type Order } from '../../core/wire
 import type { Device } from '../../ports/device.ts'
 import type { HostLanes } from '../../ports/hostLanes.ts'
 import { fault } from '../shared/faults.ts'
-import { ChallengeRun } from './challengeRun.ts'
+import { ChallengeRun, wrongOrder } from './challengeRun.ts'
 import { DeviceFault } from './deviceFault.ts'
 import { faultAnswer } from './faultAnswer.ts'
 import { HostOrders } from './hostOrders.ts'
 import { prepareDevices } from './prepareDevices.ts'
 import { sampleTelemetry } from './sampleTelemetry.ts'
-import { wrongOrder } from './wrongOrder.ts'
 
 export interface ProverDeps {
   readonly devices: readonly Device[]

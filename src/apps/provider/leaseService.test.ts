@@ -108,7 +108,7 @@ describe('LeaseService', () => {
     }
     await keepTime(service, { ...rest.clock, sleep }, stop.signal)
     expect(state.keys.size).toBe(0)
-    expect(told.filter((news) => (news as { kind: string }).kind === 'fault')).toHaveLength(2)
+    expect(told.filter((news) => (news as { event: string }).event === 'fault')).toHaveLength(2)
     expect(holderOf(state.disk)).toBeNull()
   })
 

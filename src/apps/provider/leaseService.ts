@@ -11,7 +11,6 @@ import {
   type LeasePurpose,
 } from '../../core/lease/leaseBook.ts'
 import {
-  type AccessDetails,
   decodeAsk,
   encodeAnswer,
   isFresh,
@@ -38,23 +37,21 @@ export interface LeaseDeps {
   readonly tell: (news: LeaseNews) => void
 }
 
-export type LeaseNews =
-  | { readonly kind: 'opened'; readonly lease: Lease; readonly details: AccessDetails }
-  | { readonly kind: 'closed'; readonly id: string }
-  | { readonly kind: 'recovered'; readonly ids: readonly string[] }
-  | {
-      readonly kind: 'answered'
-      readonly to: string
-      readonly answer: LeaseAnswerMessage['kind']
-      readonly why: string
-    }
-  | { readonly kind: 'ignored'; readonly why: string }
-  | { readonly kind: 'fault'; readonly code: string }
+/** What happened, with its facts by name. */
+export interface LeaseNews {
+  readonly event: 'opened' | 'closed' | 'recovered' | 'answered' | 'ignored' | 'fault'
+  readonly [fact: string]: string | readonly string[]
+}
 
 /** Closing takes a moment: it begins this much early, so that access ends within the lease, not after it. */
 const EARLY_MS = 300
 
 type Request = Extract<LeaseAsk, { kind: 'request' }>
+
+type Unaddressed<Message> = Message extends unknown ? Omit<Message, 'to'> : never
+
+/** An answer to whoever asked. */
+type Answer = Unaddressed<LeaseAnswerMessage>
 
 /**
  * One box and its leases. Every change is on disk before access opens, and access is gone before the disk forgets it; so
@@ -80,7 +77,7 @@ export class LeaseService {
     return this.#inTurn(async () => {
       this.#book = await this.#deps.journal.read()
       const ids = await this.#apply({ kind: 'restart', nowMs: this.#now() })
-      if (ids.close.length > 0) this.#deps.tell({ kind: 'recovered', ids: ids.close })
+      if (ids.close.length > 0) this.#deps.tell({ event: 'recovered', ids: ids.close })
     })
   }
 
@@ -90,7 +87,7 @@ export class LeaseService {
       try {
         await this.#apply({ kind: 'tick', nowMs: this.#now() + EARLY_MS })
       } catch (error) {
-        this.#deps.tell({ kind: 'fault', code: codeOf(error) })
+        this.#deps.tell({ event: 'fault', code: codeOf(error) })
         return null
       }
       const holder = holderOf(this.#book)
@@ -111,14 +108,14 @@ export class LeaseService {
     try {
       ask = decodeAsk(bytes, this.#self)
     } catch (error) {
-      this.#deps.tell({ kind: 'ignored', why: error instanceof DecodeError ? error.message : 'undecodable' })
+      this.#deps.tell({ event: 'ignored', why: error instanceof DecodeError ? error.message : 'undecodable' })
       return null
     }
-    const answer = await this.#inTurn(() => this.#answer(ask, signal))
+    const answer = { ...(await this.#inTurn(() => this.#answer(ask, signal))), to: ask.from }
     if (this.#knows(ask)) seat?.known(ask.from)
     else seat?.heard()
     const why = answer.kind === 'refused' ? answer.code : ''
-    this.#deps.tell({ kind: 'answered', to: ask.from, answer: answer.kind, why })
+    this.#deps.tell({ event: 'answered', to: ask.from, answer: answer.kind, why })
     return encodeAnswer(answer, this.#deps.signer)
   }
 
@@ -132,16 +129,16 @@ export class LeaseService {
     return encodeAnswer({ kind: 'hello', to, sentAtMs: this.#now() }, this.#deps.signer)
   }
 
-  async #answer({ from, message }: Signed<LeaseAsk>, signal: AbortSignal): Promise<LeaseAnswerMessage> {
+  async #answer({ from, message }: Signed<LeaseAsk>, signal: AbortSignal): Promise<Answer> {
     const id = message.kind === 'liveness' ? '0'.repeat(32) : message.id
     if (!isFresh(message.askedAtMs, this.#now()))
-      return refusal(from, id, 'STALE', 'your clock and ours differ by more than two minutes')
+      return refusal(id, 'STALE', 'your clock and ours differ by more than two minutes')
     if (message.kind === 'liveness')
-      return { kind: 'alive', to: from, nonce: message.nonce, state: this.#state(), sentAtMs: this.#now() }
+      return { kind: 'alive', nonce: message.nonce, state: this.#state(), sentAtMs: this.#now() }
     if (message.kind === 'release') {
       const { answer } = await this.#apply({ kind: 'release', id, holder: from, nowMs: this.#now() })
-      if (answer.kind === 'refused') return refusal(from, id, answer.code, 'no lease of yours has this id')
-      return { kind: 'released', to: from, id }
+      if (answer.kind === 'refused') return refusal(id, answer.code, 'no lease of yours has this id')
+      return { kind: 'released', id }
     }
     return this.#grant(from, message, signal)
   }
@@ -153,24 +150,18 @@ export class LeaseService {
     return holder.purpose === 'rent' ? 'leased' : 'verifying'
   }
 
-  async #grant(from: string, message: Request, signal: AbortSignal): Promise<LeaseAnswerMessage> {
+  async #grant(from: string, message: Request, signal: AbortSignal): Promise<Answer> {
     const { id, purpose, seconds } = message
     if (!this.#deps.isAllowed(from, purpose))
-      return refusal(from, id, 'NOT_ALLOWED', `this provider gives you no lease to ${purpose}`)
+      return refusal(id, 'NOT_ALLOWED', `this provider gives you no lease to ${purpose}`)
     const key = this.#usableKey(message.sshKey)
     if (key === null)
-      return refusal(from, id, 'BAD_KEY', 'the key must be one line of ssh-ed25519 or ssh-rsa (2048 bits or more)')
+      return refusal(id, 'BAD_KEY', 'the key must be one line of ssh-ed25519 or ssh-rsa (2048 bits or more)')
     const event = { kind: 'request', id, holder: from, purpose, sshKey: key.line, seconds, nowMs: this.#now() } as const
     const { answer } = await this.#apply(event)
-    if (answer.kind === 'busy') return { kind: 'busy', to: from, id, purpose: answer.purpose, untilMs: answer.untilMs }
-    if (answer.kind !== 'accepted')
-      return refusal(
-        from,
-        id,
-        answer.kind === 'refused' ? answer.code : 'FAULT',
-        'ask again with a new id or less time',
-      )
-    return this.#open(answer.lease, key, signal)
+    if (answer.kind === 'busy') return { ...answer, id }
+    if (answer.kind === 'accepted') return this.#open(answer.lease, key, signal)
+    return refusal(id, answer.kind === 'refused' ? answer.code : 'FAULT', 'ask again with a new id or less time')
   }
 
   /** A key may be well spelt and still be no point of its curve or no modulus: who cannot be told gets no access either. */
@@ -184,19 +175,21 @@ export class LeaseService {
     }
   }
 
-  async #open(lease: Lease, key: SshPublicKey, signal: AbortSignal): Promise<LeaseAnswerMessage> {
-    const { id, holder: to, expiresAtMs } = lease
+  async #open(lease: Lease, key: SshPublicKey, signal: AbortSignal): Promise<Answer> {
+    const { id, expiresAtMs } = lease
     try {
       const details = await this.#deps.access.open(lease, signal)
       const { close } = await this.#apply({ kind: 'opened', id, nowMs: this.#now() })
-      if (close.includes(id)) return refusal(to, id, 'EXPIRED', 'opening access took longer than the lease')
-      this.#deps.tell({ kind: 'opened', lease, details })
+      if (close.includes(id)) return refusal(id, 'EXPIRED', 'opening access took longer than the lease')
+      const until = new Date(expiresAtMs).toISOString()
+      const { confinement } = details
+      this.#deps.tell({ event: 'opened', id, purpose: lease.purpose, holder: lease.holder, until, confinement })
       const sealed = this.#deps.seal(key, new TextEncoder().encode(JSON.stringify(details)))
-      return { kind: 'granted', to, id, expiresAtMs, sealed: toBase64(sealed) }
+      return { kind: 'granted', id, expiresAtMs, sealed: toBase64(sealed) }
     } catch (error) {
-      this.#deps.tell({ kind: 'fault', code: codeOf(error) })
+      this.#deps.tell({ event: 'fault', code: codeOf(error) })
       await this.#apply({ kind: 'failed', id, nowMs: this.#now() })
-      return refusal(to, id, 'CANNOT_OPEN', 'access could not be opened on this box')
+      return refusal(id, 'CANNOT_OPEN', 'access could not be opened on this box')
     }
   }
 
@@ -205,7 +198,7 @@ export class LeaseService {
     const step = applyLeaseEvent(this.#book, event)
     for (const id of step.close) {
       await this.#deps.access.close(id)
-      this.#deps.tell({ kind: 'closed', id })
+      this.#deps.tell({ event: 'closed', id })
     }
     const changed = JSON.stringify(step.book) !== JSON.stringify(this.#book)
     this.#book = step.book
@@ -226,10 +219,4 @@ export class LeaseService {
 
 const codeOf = (error: unknown): string => (error instanceof TouchstoneError ? error.detail.code : 'FAULT')
 
-const refusal = (to: string, id: string, code: string, why: string): LeaseAnswerMessage => ({
-  kind: 'refused',
-  to,
-  id,
-  code,
-  why,
-})
+const refusal = (id: string, code: string, why: string): Answer => ({ kind: 'refused', id, code, why })

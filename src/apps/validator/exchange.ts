@@ -42,20 +42,17 @@ export interface ExchangeInputs {
   readonly onProgress: (progress: Progress) => void
 }
 
-interface Collected {
-  readonly device: number
-  readonly roots: Uint8Array[]
-  readonly arrivalsUs: number[]
-  openings: Uint8Array | null
-}
-
-/** The part under way. */
-interface Under {
+/** The part under way, and what has come of it so far. */
+interface Under extends Pick<PartEvidence, 's' | 'nonce'> {
   readonly p: number
   readonly part: Part
-  readonly s: Uint8Array
   readonly t0Us: number
-  readonly devices: readonly Collected[]
+  readonly devices: readonly {
+    readonly device: number
+    readonly roots: Uint8Array[]
+    readonly arrivalsUs: number[]
+    openings: Uint8Array | null
+  }[]
   z: Uint8Array | null
   zSentUs: number | null
 }
@@ -110,7 +107,7 @@ export class Exchange {
     const [phase] = kindOf(part).phases
     const { device } = devices[0]!
     this.#onProgress({ part: p, phase: phase!.name, device, done: 0, of: phase!.roots(part, device) })
-    return { p, part, s, t0Us, devices, z: null, zSentUs: null }
+    return { p, part, s, nonce: this.#nonces[p]!, t0Us, devices, z: null, zSentUs: null }
   }
 
   /** Every root of every device: phase by phase, each in its time. */
@@ -167,7 +164,7 @@ export class Exchange {
   async collectOpenings(under: Under): Promise<RejectReason | null> {
     const { p: part, devices } = under
     const { session, signal } = this.#line
-    const sentUs = await session.send({ type: 'reveal', part, nonce: this.#nonces[part]! })
+    const sentUs = await session.send({ type: 'reveal', part, nonce: under.nonce })
     const deadlineUs = sentUs + under.part.openLimitMs * 1000
     for (let done = 0; done < devices.length; ) {
       const event = await session.next(deadlineUs, signal)
@@ -202,9 +199,9 @@ export class Exchange {
   }
 
   /** What broke the rules is named by the reason; only evidence that keeps them goes into a certificate. */
-  keep({ p, s, z, zSentUs, t0Us, devices }: Under): RejectReason | null {
+  keep({ p, s, nonce, z, zSentUs, t0Us, devices }: Under): RejectReason | null {
     const answered = devices.map((one) => ({ ...one, openings: one.openings! }))
-    const part: PartEvidence = { s, z, zSentUs, nonce: this.#nonces[p]!, devices: answered }
+    const part: PartEvidence = { s, nonce, z, zSentUs, devices: answered }
     const rejected = verifyRoots({ challenge: this.challenge, parts: [...this.#parts, part] }, p)
     if (rejected) return rejected
     this.#parts.push(part)

@@ -43,7 +43,7 @@ export interface VerifyDeps {
   readonly walkChecker?: WalkChecker
   connect(signal: AbortSignal): Promise<RemoteBox>
   onStep?(step: Step): void
-  /** Awaited right before every part of the run itself; calibrations do not ask. */
+  /** Awaited right before the clock of every part of the run itself; calibrations do not ask. */
   beforeStart?(part: number, challenge: Challenge): Promise<void>
 }
 

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { type LeaseNews, LeaseService } from '../../apps/provider/leaseService.ts'
+import { LeaseService } from '../../apps/provider/leaseService.ts'
 import { keepTime, serveLine } from '../../apps/provider/serveLeases.ts'
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
 import { isPermitted } from '../../core/lease/leasePermissions.ts'
 import type { Preset } from '../../core/params/presets.ts'
 import { type Confinement, chooseAccess } from '../../drivers/lease/chooseAccess.ts'
-import { type DialOutDeps, dialOut } from '../../drivers/lease/dialOut.ts'
+import { dialOut } from '../../drivers/lease/dialOut.ts'
 import { fileJournal } from '../../drivers/lease/fileJournal.ts'
 import { tunnelledAccess } from '../../drivers/lease/tunnelledAccess.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
@@ -86,7 +86,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
     seal: sealToKey,
     isAllowed: (holder, purpose) => isPermitted({ verify: flags.allow, rent: flags.allowRent }, holder, purpose),
     isNamed: (key) => flags.allow.includes(key) || flags.allowRent.includes(key),
-    tell: (news) => say(describe(news)),
+    tell: say,
   })
   await service.recover()
   const timekeeper = keepTime(service, system.clock, signal)
@@ -94,7 +94,11 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
   else
     await dialOut(
       far,
-      dialDeps(service, () => say({ event: 'dialled', url: far.url, key: service.key })),
+      {
+        hello: (to) => service.hello(to),
+        serve: (channel, ended) => serveLine(service, channel, ended),
+        onUp: () => say({ event: 'dialled', url: far.url, key: service.key }),
+      },
       signal,
     )
   await timekeeper
@@ -106,12 +110,6 @@ const spoken = ({ event, ...facts }: LeaseEvent): string => {
   const told = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '')
   return [event, ...told.map(([name, value]) => `${name} ${value}`)].join('  ')
 }
-
-const dialDeps = (service: LeaseService, onUp: () => void): DialOutDeps => ({
-  hello: (to) => service.hello(to),
-  serve: (channel, signal) => serveLine(service, channel, signal),
-  onUp,
-})
 
 /** Loads what verifying needs only when there is something to verify. */
 async function checkBefore(flags: ProviderFlags, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
@@ -135,13 +133,6 @@ async function listen(
   say({ event: 'listening', port: listener.port, key: service.key, confinement, address })
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   await listener.close()
-}
-
-function describe(news: LeaseNews): LeaseEvent {
-  if (news.kind !== 'opened') return { event: news.kind, ...news, kind: undefined }
-  const { id, purpose, holder, expiresAtMs } = news.lease
-  const until = new Date(expiresAtMs).toISOString()
-  return { event: 'opened', id, purpose, holder, until, confinement: news.details.confinement }
 }
 
 /** Only somebody on this machine, or at the end of a tunnel, finds its SSH server at 127.0.0.1. */

@@ -5,7 +5,6 @@ export type Colours = ReturnType<typeof pc.createColors>
 /** Where a person reads. Colours and redrawn lines only on a terminal; plain lines in a pipe. */
 export interface Terminal {
   readonly colours: Colours
-  readonly isLive: boolean
   /** How wide a live bar may be, with room for words and counts beside it. */
   readonly barWidth: number
   line(text: string): void
@@ -30,7 +29,6 @@ export function openTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv)
   }
   return {
     colours: pc.createColors(isLive && !env.NO_COLOR),
-    isLive,
     get barWidth() {
       return Math.min(30, Math.max(4, columnsOf(stream) - 28))
     },

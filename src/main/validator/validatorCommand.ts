@@ -5,6 +5,7 @@ import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { readBackup, writeBackup } from '../../drivers/store/backup.ts'
 import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
+import type { Store } from '../../ports/store.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import type { CommandContext } from '../run.ts'
@@ -107,30 +108,28 @@ async function backup(
   { json }: Flags,
   context: CommandContext,
 ): Promise<number> {
-  let store: Awaited<ReturnType<typeof openStore>>
   try {
-    store = await openStore(config.store, config.base)
+    const made = await withStore(config, (store) => writeBackup(store, resolve(file)))
+    print(json ? JSON.stringify(made) : `${made.rows} rows in ${made.file}`)
+    return EXIT.genuine
   } catch (error) {
     if (!storeFault.is(error, 'STORE_IN_USE')) throw error
     if (!json) print('the validator runs and makes the copy itself, under "backups:"')
     return await call(config, ['POST', '/v1/backup'], context)
   }
-  try {
-    const made = await writeBackup(store, resolve(file))
-    print(json ? JSON.stringify(made) : `${made.rows} rows in ${made.file}`)
-    return EXIT.genuine
-  } finally {
-    await store.close()
-  }
 }
 
 async function restore(config: ValidatorConfig, [file]: readonly string[], { json }: Flags): Promise<number> {
   if (!existsSync(file!)) throw fault('NO_SUCH_FILE', { file: file! })
+  const rows = await withStore(config, (store) => readBackup(store, file!))
+  print(json ? JSON.stringify({ rows }) : `${rows} rows restored`)
+  return EXIT.genuine
+}
+
+async function withStore<T>(config: ValidatorConfig, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore(config.store, config.base)
   try {
-    const rows = await readBackup(store, file!)
-    print(json ? JSON.stringify({ rows }) : `${rows} rows restored`)
-    return EXIT.genuine
+    return await work(store)
   } finally {
     await store.close()
   }

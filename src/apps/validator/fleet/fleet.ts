@@ -1,4 +1,3 @@
-import type { Challenge } from '../../../core/proof/challenge.ts'
 import type { BoxRules } from '../../../core/schedule/boxState.ts'
 import type { RetryRules } from '../../../core/schedule/retryDelay.ts'
 import type { ScoreConfig } from '../../../core/score/scoreConfig.ts'
@@ -9,16 +8,12 @@ import type { Log } from '../../../ports/log.ts'
 import type { Metrics } from '../../../ports/metrics.ts'
 import type { Randomness } from '../../../ports/randomness.ts'
 import type { Retention, Store, TakenJob } from '../../../ports/store.ts'
-import type { BoxReport, Step } from '../verifyBox.ts'
+import type { BoxReport, VerifyDeps } from '../verifyBox.ts'
 
 /** How one job is carried out: connect to its box and prove what its kind asks. */
 export type VerifyJob = (
   job: TakenJob,
-  hooks: {
-    onStep(step: Step): void
-    /** Awaited right before the clock of a part starts: those of one cohort go on together. */
-    beforeStart(part: number, challenge: Challenge): Promise<void>
-  },
+  hooks: Required<Pick<VerifyDeps, 'onStep' | 'beforeStart'>>,
   signal: AbortSignal,
 ) => Promise<BoxReport>
 

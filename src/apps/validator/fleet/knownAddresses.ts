@@ -1,21 +1,15 @@
 import type { Clock } from '../../../ports/clock.ts'
 import type { Store } from '../../../ports/store.ts'
+import { cached } from '../../shared/cached.ts'
 
-const FRESH_MS = 2000
+/** Read anew once a second, so that strangers who dial and dial do not keep the store busy. */
+const FRESH_MS = 1000
 const PAGE = 500
 
-/** Read anew at most every two seconds, so that strangers who dial and dial do not keep the store busy. */
+/** Whether a box of the fleet has this address; what is answered is at most two seconds old. */
 export function knownAddresses(store: Store, clock: Clock): (address: string) => Promise<boolean> {
-  let known: Promise<ReadonlySet<string>> | null = null
-  let readAtUs = 0
-  return async (address) => {
-    const now = clock.monotonicUs()
-    if (known === null || now - readAtUs > FRESH_MS * 1000) {
-      readAtUs = now
-      known = readAddresses(store)
-    }
-    return (await known).has(address)
-  }
+  const known = cached(() => readAddresses(store), FRESH_MS, clock)
+  return async (address) => (await known()).has(address)
 }
 
 async function readAddresses(store: Store): Promise<ReadonlySet<string>> {
