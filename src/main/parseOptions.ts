@@ -1,7 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { isPrecision, PRECISION_NAMES, type Precision } from '../core/params/precision.ts'
-import { PRESETS, type Preset, type PresetName } from '../core/params/presets.ts'
-import { MODEL_SHAPES, type ModelName } from '../core/workload/modelShape.ts'
+import { PRESETS } from '../core/params/presets.ts'
 import { devicesHelp, namedDevices } from '../drivers/gpu/openDevices.ts'
 import { networkList } from '../drivers/system/hostAddresses.ts'
 
@@ -14,15 +13,16 @@ export function readPrecisions(text: string): Precision[] {
   return PRECISION_NAMES.filter((name) => names.includes(name))
 }
 
-export function readPreset(text: string): Preset {
-  if (!Object.hasOwn(PRESETS, text) || text === 'custom') throw new InvalidArgumentError('Use tiny, devnet or mainnet.')
-  return PRESETS[text as PresetName]
-}
+/** One of these words, each of which stands for something. */
+export const readOneOf =
+  <T>(meanings: Readonly<Record<string, T>>, use: string) =>
+  (text: string): T => {
+    if (!Object.hasOwn(meanings, text)) throw new InvalidArgumentError(use)
+    return meanings[text]!
+  }
 
-export function readModel(text: string): ModelName {
-  if (!Object.hasOwn(MODEL_SHAPES, text)) throw new InvalidArgumentError(`Use ${Object.keys(MODEL_SHAPES).join(', ')}.`)
-  return text as ModelName
-}
+const { tiny, devnet, mainnet } = PRESETS
+export const readPreset = readOneOf({ tiny, devnet, mainnet }, 'Use tiny, devnet or mainnet.')
 
 export const DEVICES_HELP = devicesHelp()
 

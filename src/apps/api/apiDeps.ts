@@ -24,8 +24,8 @@ export interface ApiDeps {
   backup?(): Promise<{ readonly file: string; readonly rows: number }>
   /** Throws where a box is this machine and may not be. */
   ensureForeign(box: { readonly id: string; readonly address: string }): Promise<void>
-  /** Calls `done` when the answer was taken or the asker is gone; without it an answer counts as taken once it is made. */
-  whenSent?(context: Context, done: () => void): void
+  /** Calls `done` when the answer was taken or the asker is gone. */
+  whenSent(context: Context, done: () => void): void
   /** Who asks, for the rate limit: the address of the connection, never a header the asker sets. */
   clientOf(context: Context): string
 }

@@ -40,6 +40,7 @@ beforeAll(async () => {
     requestsPerMinute: 100_000,
     program: 'touchstone 0.1.0',
     ensureForeign: async () => {},
+    whenSent: (_, done) => done(),
     clientOf: () => 'test',
   }
   for (const id of ['a', 'b', 'c']) await store.putBox(entry(id, { claim: id === 'a' ? 'H100 SXM' : null }))
@@ -108,9 +109,7 @@ describe('reading', () => {
     expect((await get('/v1/boxes?claimVerdict=fine')).status).toBe(400)
     expect((await get('/v1/boxes/a/history')).body).toMatchObject({ items: [{ claimVerdict }] })
     expect((await get('/v1/providers/alice/specs')).body).toMatchObject({ items: [{ claim, claimVerdict }, {}, {}] })
-    const { components } = (await get('/openapi.json')).body as unknown as {
-      components: { schemas: Record<string, object> }
-    }
+    const components: { schemas: Record<string, object> } = (await get('/openapi.json')).body.components!
     for (const name of ['Box', 'BoxSummary', 'Result', 'ResultSummary', 'ProviderSpec'])
       expect(components.schemas[name]).toMatchObject({
         properties: { claimVerdict: { description: expect.any(String) } },
@@ -124,7 +123,8 @@ describe('reading', () => {
       items: [{ runId, outcome: 'accepted', figures: [{ value: 5e12 }] }],
       next: null,
     })
-    const { id } = (history.body.items as unknown as { id: number }[])[0]!
+    const items: { id: number }[] = history.body.items!
+    const { id } = items[0]!
     expect((await get(`/v1/results/${id}`)).body).toMatchObject({ id, boxId: 'a' })
     expect((await get('/v1/rounds')).body).toMatchObject({ items: [{ number: 7, height: 2520, done: 1 }] })
     expect((await get('/v1/providers/alice/specs')).body).toMatchObject({ items: [{ boxId: 'a', runId }, {}, {}] })

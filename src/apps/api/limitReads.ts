@@ -26,11 +26,7 @@ export function limitReads({ clientOf, whenSent }: ApiDeps): MiddlewareHandler {
         SOON,
       )
     if (leave === 'full') throw problem(503, 'TOO_BUSY', 'too many clients are reading', 'Wait 1 s.', SOON)
-    whenSent?.(c, leave)
-    try {
-      await next()
-    } finally {
-      if (whenSent === undefined) leave()
-    }
+    whenSent(c, leave)
+    await next()
   }
 }

@@ -7,7 +7,7 @@ import type { ApiDeps } from './apiDeps.ts'
 import { createApi } from './createApi.ts'
 
 const stopped = { ...systemClock, monotonicUs: () => 0 }
-const store = { ping: async () => {}, boxes: async () => ({ items: [], next: null }) } as unknown as Store
+const store = { ping: async () => {}, boxes: async () => ({ items: [], next: null }) } as Partial<Store> as Store
 const apiWith = (more: Partial<ApiDeps>) =>
   createApi({
     store,
@@ -15,12 +15,13 @@ const apiWith = (more: Partial<ApiDeps>) =>
     metrics: textMetrics([]),
     clock: stopped,
     decay: { freshMs: 1, halfLifeMs: 1 },
-    catalogue: { version: '', models: [] } as unknown as ApiDeps['catalogue'],
+    catalogue: { models: [] } as Partial<ApiDeps['catalogue']> as ApiDeps['catalogue'],
     self: '',
     writers: [],
     requestsPerMinute: 8,
     program: 'touchstone 0.1.0',
     ensureForeign: async () => {},
+    whenSent: (_, done) => done(),
     clientOf: () => 'test',
     ...more,
   })

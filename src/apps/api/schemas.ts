@@ -18,9 +18,9 @@ const claimVerdict = claimAnswer.nullable().openapi({
 
 export const boxId = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, ".", "_" and "-" only')
   .openapi({ example: 'box-1' })
-export const provider = z.string().regex(/^[\x21-\x7e]{1,64}$/)
+export const provider = z.string().regex(/^[\x21-\x7e]{1,64}$/, 'must be plain text without blanks')
 
 const term = z.object({
   name: z.string(),
@@ -164,20 +164,22 @@ export const numberedQuery = pageQuery.extend({
 export const paged = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item).readonly(), next: z.string().nullable() })
 
-/** What a validator can connect to; the file of settings takes the same. */
-export const BOX_ADDRESS = /^((ssh|lease):\/\/[\x21-\x7e]{1,240}|local)$/
+/** What an operator says of a box, over the API or in the file of settings. */
+export const statedBox = z.strictObject({
+  address: z
+    .string()
+    .regex(
+      /^((ssh|lease):\/\/[\x21-\x7e]{1,240}|local)$/,
+      'must be ssh://user@host:port, lease://host:port#key, lease://hub#key or "local"',
+    ),
+  provider,
+  claim: z
+    .string()
+    .regex(/^[\x20-\x7e]{1,120}$/, 'must be one line of plain text')
+    .nullable()
+    .default(null),
+})
 
-export const newBoxSchema = z
-  .strictObject({
-    address: z.string().regex(BOX_ADDRESS),
-    provider,
-    claim: z
-      .string()
-      .regex(/^[\x20-\x7e]{1,120}$/)
-      .nullable()
-      .default(null),
-    allocated: z.boolean().default(false),
-  })
-  .openapi('NewBox')
+export const newBoxSchema = statedBox.extend({ allocated: z.boolean().default(false) }).openapi('NewBox')
 export const allocationSchema = z.strictObject({ allocated: z.boolean() }).openapi('Allocation')
 export const doneSchema = z.object({ done: z.boolean() }).openapi('Done')

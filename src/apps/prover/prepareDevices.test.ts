@@ -13,8 +13,8 @@ test('each device is told the shapes of its series, and nothing by which a serie
     { ...base, kind: 'bind', precision: 'int8', rounds: 7, mask: 2 },
   ]
   const told: unknown[][] = [[], []]
-  const devices = told.map((shapes) => ({ prepare: async (given: unknown[]) => void shapes.push(...given) }))
-  await prepareDevices({ parts } as Challenge, devices as unknown as Device[], new AbortController().signal)
+  const devices = told.map((shapes) => ({ prepare: async (given: readonly unknown[]) => void shapes.push(...given) }))
+  await prepareDevices({ parts } as Challenge, devices as Partial<Device>[] as Device[], new AbortController().signal)
   const rounds = { kind: 'rounds', precision: 'bf16', ...size, rounds: 4 }
   const bind = { kind: 'bind', precision: 'int8', ...size, rounds: 7 }
   // Spelled the same too: the CUDA driver looks a plan up by the JSON of its shape.

@@ -1,9 +1,10 @@
+import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import { explainReasons } from '../../core/identify/claimReasons.ts'
+import type { Inventory } from '../../core/inventory/inventory.ts'
 import { scoreInput } from '../../core/schedule/scoreInput.ts'
 import { checkRequirements, type Requirements } from '../../core/score/checkRequirements.ts'
-import type { BoxReport } from '../validator/verifyBox.ts'
 
-type CheckedBox = Pick<BoxReport, 'judgement' | 'inventory'>
+type CheckedBox = { readonly judgement: Judgement; readonly inventory: Inventory }
 
 /** Why a network would not take the box that was checked, in sentences; none where it may join. */
 export function whyNotJoin({ judgement, inventory }: CheckedBox, requirements: Requirements): readonly string[] {

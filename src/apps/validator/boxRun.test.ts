@@ -6,6 +6,7 @@ import { problemOf } from '../../../test/support/problemOf.ts'
 import { outcomeOf, TINY, verifyInProcess } from '../../../test/support/verifyInProcess.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { decodeInventory, encodeInventory, type OwnInventory } from '../../core/inventory/inventory.ts'
+import type { PartEvidence } from '../../core/proof/evidence.ts'
 import { referenceEngine } from '../../core/proof/referenceEngine.ts'
 import type { Answer } from '../../core/wire/messages.ts'
 import { fault } from '../../drivers/gpu/cuda/faults.ts'
@@ -181,11 +182,12 @@ function withEach(bytes: Uint8Array, change: Partial<OwnInventory['devices'][num
 
 test('attack 72: a calibration that was not computed is rejected for that, though its prover gave up in it', async () => {
   const forged = { code: 'OPENING_DOES_NOT_REACH_ROOT', part: 0 } as const
-  const greeting = { inventory: { devices: [{}, {}] } } as unknown as Greeting
+  const greeting = { inventory: { devices: [{}, {}] } as never } as Partial<Greeting> as Greeting
   const line = { signal: new AbortController().signal } as Line
   const run = new BoxRun({ options: TINY, line, verify: async () => forged, onStep: () => {} })
   const rejected = { code: 'REFUSED', part: 1, expected: 'roots', got: 'GPU_LOST' } as const
-  const conducted = { rejected, gaveUp: { code: 'GPU_LOST', text: '' }, parts: [{}] } as unknown as Conducted
+  const parts = [{} as PartEvidence]
+  const conducted = { rejected, gaveUp: { code: 'GPU_LOST', text: '' }, parts } as Partial<Conducted> as Conducted
   const state = await run.after({ at: 'sizing', greeting } as Asking, conducted)
   expect(state).toMatchObject({ at: 'over', done: { rejected: { code: forged.code }, gaveUp: null, parts: [] } })
   expect(run.faults).toEqual([])

@@ -2,10 +2,11 @@ import type { Command } from 'commander'
 import { compareProduct, type ProductRow } from '../../apps/bench/compareProduct.ts'
 import { PRECISION_NAMES, type Precision } from '../../core/params/precision.ts'
 import { formatOps } from '../../core/units/format.ts'
+import type { ModelName } from '../../core/workload/modelShape.ts'
 import { openDevices } from '../../drivers/gpu/openDevices.ts'
 import type { Device } from '../../ports/device.ts'
 import { EXIT } from '../exitCodes.ts'
-import { DEVICES_HELP, readDevices, readModel, readNumber, readPrecisions, readWhole } from '../parseOptions.ts'
+import { DEVICES_HELP, readDevices, readNumber, readOneOf, readPrecisions, readWhole } from '../parseOptions.ts'
 import { bar } from '../render/showSteps.ts'
 import { openTerminal, type Terminal } from '../render/terminal.ts'
 import { type CommandContext, tellFault } from '../run.ts'
@@ -28,7 +29,7 @@ export function addBenchCommand(program: Command, context: CommandContext): void
     .option('--seconds <seconds>', 'time per precision and side', readNumber(0.1, 600), 1)
     .option('--size <m>', 'm = n to use', readWhole(64, 32768))
     .option('--devices <list>', DEVICES_HELP, readDevices, 'auto')
-    .option('--workload [model]', 'train and run a language model instead: tiny, small, medium or large', readModel)
+    .option('--workload [model]', 'train and run a language model instead: tiny, small, medium or large', MODELS)
     .option('--text <file>', 'workload: what it learns from')
     .option('--checkpoint <file>', 'workload: safetensors file to start from')
     .option('--save <file>', 'workload: where the tuned model goes')
@@ -37,6 +38,11 @@ export function addBenchCommand(program: Command, context: CommandContext): void
     .option('--json', 'print the rows as JSON')
     .action((flags: BenchFlags | WorkloadFlags) => context.run((signal) => benchEither(flags, context, signal)))
 }
+
+const MODELS = readOneOf(
+  { tiny: 'tiny', small: 'small', medium: 'medium', large: 'large' } satisfies { [Name in ModelName]: Name },
+  'Use tiny, small, medium, large.',
+)
 
 /** The workload and its native parts are loaded only when asked for. */
 async function benchEither(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { PRESETS, type Preset } from '../../core/params/presets.ts'
 import type { Confinement } from '../../drivers/lease/chooseAccess.ts'
-import { DEVICES_HELP, readDevices, readPreset, readWhole } from '../parseOptions.ts'
+import { DEVICES_HELP, readDevices, readOneOf, readPreset, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type ProviderFlags, provide } from './provide.ts'
 
@@ -77,8 +77,7 @@ function readDialOut(text: string): { url: string; key: string } {
   return { url: match[1]!, key: match[2]! }
 }
 
-function readConfinement(text: string): Confinement | 'auto' {
-  const known = { auto: 'auto', container: 'container', account: 'own account', shared: 'shared account' } as const
-  if (!Object.hasOwn(known, text)) throw new InvalidArgumentError('Use auto, container, account or shared.')
-  return known[text as keyof typeof known]
-}
+const readConfinement = readOneOf<Confinement | 'auto'>(
+  { auto: 'auto', container: 'container', account: 'own account', shared: 'shared account' },
+  'Use auto, container, account or shared.',
+)

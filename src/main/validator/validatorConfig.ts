@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { BOX_ADDRESS } from '../../apps/api/schemas.ts'
+import { boxId, statedBox } from '../../apps/api/schemas.ts'
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
 import { printable } from '../../core/bytes/printable.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
@@ -13,21 +13,7 @@ import { isNetwork } from '../parseOptions.ts'
 
 const ascii = (most: number) =>
   z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${most}}$`), 'must be plain text without blanks')
-const boxId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, ".", "_" and "-" only')
 const whole = (least: number, most: number) => z.int().min(least).max(most)
-
-const box = z.strictObject({
-  id: boxId,
-  address: z
-    .string()
-    .regex(BOX_ADDRESS, 'must be ssh://user@host:port, lease://host:port#key, lease://hub#key or "local"'),
-  provider: ascii(64),
-  claim: z
-    .string()
-    .regex(/^[\x20-\x7e]{1,120}$/, 'must be one line of plain text')
-    .nullable()
-    .default(null),
-})
 
 const rounds = z.strictObject({
   everyMinutes: z.number().min(0.01).max(10_080).default(72),
@@ -82,7 +68,7 @@ const schema = z
     bind: z.boolean().default(true),
     devices: ascii(40).default('auto'),
     identity: z.string().optional(),
-    boxes: z.array(box).default([]),
+    boxes: z.array(statedBox.extend({ id: boxId })).default([]),
     rounds: rounds.prefault({}),
     work: work.prefault({}),
     api: api.nullable().prefault({}),
@@ -120,6 +106,7 @@ const MOST_BYTES = 4 * 1024 * 1024
  */
 export function readValidatorConfig(path: string, catalogue: Catalogue | null = null): ValidatorConfig {
   const text = readText(path)
+  if (text.length > MOST_BYTES) throw bad(path, null, 'the file is too large')
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false })
   const [broken] = document.errors
@@ -139,12 +126,18 @@ function badField(path: string, issues: readonly z.core.$ZodIssue[], line: (at: 
   // A misspelt name says more than the missing field it stands for.
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys[0]! : null
-  const at = [
-    ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part)),
-    ...(unknown ? [unknown] : []),
-  ]
+  // What YAML holds has no symbols.
+  const at = [...(issue.path as (string | number)[]), ...(unknown ? [unknown] : [])]
   const problem = unknown ? 'no such field' : issue.message
   return bad(path, line(at), `${printable(at.join('.')) || 'the file'}: ${problem}`)
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw fault('CONFIG_UNREADABLE', { path }, cause)
+  }
 }
 
 /** Aliases can make a small file a huge value, and a file of settings needs none. */
@@ -154,17 +147,6 @@ function readValue(document: Document, path: string): unknown {
   } catch {
     throw bad(path, null, 'anchors and aliases are not read')
   }
-}
-
-function readText(path: string): string {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw fault('CONFIG_UNREADABLE', { path }, cause)
-  }
-  if (text.length > MOST_BYTES) throw bad(path, null, 'the file is too large')
-  return text
 }
 
 type Document = ReturnType<typeof parseDocument>

@@ -8,7 +8,7 @@ import type { JobKind } from '../../../core/schedule/boxState.ts'
 import { FULL_SCORE } from '../../../core/score/scoreConfig.ts'
 import { fault } from '../../../drivers/gpu/cuda/faults.ts'
 import type { OnRoot, SeriesTask } from '../../../ports/device.ts'
-import type { Finish, TakenJob } from '../../../ports/store.ts'
+import type { BoxRecord, Finish, TakenJob } from '../../../ports/store.ts'
 import type { BoxReport } from '../verifyBox.ts'
 import { finishOf } from './finishOf.ts'
 import { resultOfReport } from './outcomeOf.ts'
@@ -23,8 +23,8 @@ class Phantom extends ReferenceDevice {
 /** How a job ends that brought this report, of a new box that is leased or not. */
 async function finished(report: BoxReport, kind: JobKind, allocated: boolean): Promise<Finish> {
   const counts = { score: 0, failuresInRow: 0, busyInRow: 0, missed: 0, stalls: 0 }
-  const box = { allocated, inventory: null, status: 'new', owes: [], ...counts }
-  const job = { id: 1, boxId: 'a', round: 1, kind, tries: 0, box } as unknown as TakenJob
+  const box = { allocated, inventory: null, status: 'new', owes: [], ...counts } as Partial<BoxRecord> as BoxRecord
+  const job = { id: 1, boxId: 'a', round: 1, kind, tries: 0, box } as Partial<TakenJob> as TakenJob
   const store = { boxesWithCards: async () => [] }
   const context = { store, rules: await testRules(), cohort: { mates: [], together: [] } }
   return finishOf(job, resultOfReport(report), report, context)
