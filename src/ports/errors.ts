@@ -29,14 +29,7 @@ declare const inTable: unique symbol
 /** A code that stands in a table: nothing but `faultsOf` makes one. */
 type FaultCode = string & { readonly [inTable]: true }
 
-interface FaultWords {
-  readonly message: string
-  readonly blame: Blame
-  readonly retry: boolean
-  readonly nextStep: string
-  readonly fleet: FleetView
-  readonly cause?: unknown
-}
+type FaultWords = Required<Omit<FaultRow, 'retry'>> & { readonly retry: boolean; readonly cause?: unknown }
 
 /** Everything that is not a cheat: a cheat is a value (a rejected verdict), a fault is this exception. */
 export class TouchstoneError extends Error {

@@ -1,9 +1,8 @@
-import type { ClaimAnswer } from '../core/identify/claimReasons.ts'
-import type { JobKind, Outcome } from '../core/schedule/boxState.ts'
+import type { ResultRecord } from './store.ts'
 
 /** What those who watch are told: our own words and numbers only. */
 export type LiveEvent =
-  | { readonly type: 'started'; readonly boxId: string; readonly round: number; readonly kind: JobKind }
+  | ({ readonly type: 'started' } & Pick<ResultRecord, 'boxId' | 'round' | 'kind'>)
   | {
       readonly type: 'step'
       readonly boxId: string
@@ -11,17 +10,10 @@ export type LiveEvent =
       readonly done: number | null
       readonly of: number | null
     }
-  | {
-      readonly type: 'finished'
-      readonly boxId: string
-      readonly round: number
-      readonly kind: JobKind
-      readonly outcome: Outcome
-      readonly code: string | null
-      readonly claimVerdict: ClaimAnswer | null
-      readonly score: number
-      readonly resultId: number
-    }
+  | ({ readonly type: 'finished'; readonly resultId: number } & Pick<
+      ResultRecord,
+      'boxId' | 'round' | 'kind' | 'outcome' | 'code' | 'claimVerdict' | 'score'
+    >)
   | { readonly type: 'round'; readonly round: number; readonly jobs: number }
 
 export interface LiveRuns {

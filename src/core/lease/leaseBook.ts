@@ -1,27 +1,29 @@
+import { z } from 'zod'
+
+const leaseSchema = z
+  .strictObject({
+    id: z.string().regex(/^[0-9a-f]{32}$/),
+    /** Hex of the Ed25519 key that asked. */
+    holder: z.string().regex(/^[0-9a-f]{64}$/),
+    /** A validator's look at the box, or a buyer's use of it. */
+    purpose: z.enum(['verify', 'rent']),
+    /** One line of authorized_keys, checked by parseSshPublicKey; empty once the lease is over. */
+    sshKey: z.string().max(2000),
+    askedAtMs: z.number(),
+    expiresAtMs: z.number(),
+    state: z.enum(['requested', 'open', 'released', 'expired']),
+  })
+  .readonly()
+
 /**
  * Leases of one box, as a pure state machine: requested -> open -> released or expired. Access may exist only for leases
  * that are requested or open; `close` names those whose access must go before anything else happens.
  */
-export type LeaseState = 'requested' | 'open' | 'released' | 'expired'
+export const leaseBookSchema = z.strictObject({ leases: z.array(leaseSchema).readonly() }).readonly()
 
-/** A validator's look at the box, or a buyer's use of it. */
-export type LeasePurpose = 'verify' | 'rent'
-
-export interface Lease {
-  readonly id: string
-  /** Hex of the Ed25519 key that asked. */
-  readonly holder: string
-  readonly purpose: LeasePurpose
-  /** One line of authorized_keys, checked by parseSshPublicKey; empty once the lease is over. */
-  readonly sshKey: string
-  readonly askedAtMs: number
-  readonly expiresAtMs: number
-  readonly state: LeaseState
-}
-
-export interface LeaseBook {
-  readonly leases: readonly Lease[]
-}
+export type LeaseBook = z.infer<typeof leaseBookSchema>
+export type Lease = z.infer<typeof leaseSchema>
+export type LeasePurpose = Lease['purpose']
 
 export type LeaseEvent = { readonly nowMs: number } & (
   | ({ readonly kind: 'request'; readonly seconds: number } & Omit<Lease, 'askedAtMs' | 'expiresAtMs' | 'state'>)

@@ -1,8 +1,6 @@
 import { type DestinationStream, pino } from 'pino'
 import { printable } from '../../core/bytes/printable.ts'
-import type { Log, LogValue } from '../../ports/log.ts'
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+import type { Log, LogLevel, LogValue } from '../../ports/log.ts'
 
 /** One JSON object a line on standard output. Every text is made printable and short here, in one place. */
 export function pinoLog(level: LogLevel, destination?: DestinationStream): Log {

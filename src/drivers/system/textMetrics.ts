@@ -9,20 +9,16 @@ interface Series {
 
 /** Counters, gauges and histograms as Prometheus text. Names that were not declared are refused: a typo must not hide. */
 export function textMetrics(definitions: readonly MetricDefinition[]): Metrics {
-  const known = new Map(definitions.map((definition) => [definition.name, definition]))
-  const series = new Map<string, Map<string, Series>>()
+  const known = new Map(
+    definitions.map((definition) => [definition.name, { definition, own: new Map<string, Series>() }]),
+  )
   const at = (name: string, labels: Labels): [MetricDefinition, Series] => {
-    const definition = known.get(name)
-    if (!definition) throw new RangeError(`metric ${name} is not declared`)
+    const metric = known.get(name)
+    if (!metric) throw new RangeError(`metric ${name} is not declared`)
+    const { definition, own } = metric
     const text = labelText(labels)
-    const own = series.get(name) ?? new Map<string, Series>()
-    series.set(name, own)
-    const found = own.get(text) ?? {
-      labels: text,
-      value: 0,
-      buckets: (definition.buckets ?? []).map(() => 0),
-      count: 0,
-    }
+    const buckets = (definition.buckets ?? []).map(() => 0)
+    const found = own.get(text) ?? { labels: text, value: 0, buckets, count: 0 }
     own.set(text, found)
     return [definition, found]
   }
@@ -39,8 +35,7 @@ export function textMetrics(definitions: readonly MetricDefinition[]): Metrics {
       found.count++
       for (const [i, bound] of buckets.entries()) if (value <= bound) found.buckets[i]!++
     },
-    text: () =>
-      definitions.map((definition) => textOf(definition, [...(series.get(definition.name)?.values() ?? [])])).join(''),
+    text: () => [...known.values()].map(({ definition, own }) => textOf(definition, [...own.values()])).join(''),
   }
 }
 

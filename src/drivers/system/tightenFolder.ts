@@ -9,17 +9,13 @@ import { fault } from './faults.ts'
  */
 export function tightenFolder(path: string, owner = process.getuid?.()): void {
   if (owner === undefined) return
-  const { uid, mode, isFolder, isFile } = look(path)
-  if (uid !== owner || !(isFolder || isFile)) throw notOurs(path, uid !== owner)
-  const wanted = isFolder ? 0o700 : 0o600
-  if ((mode & 0o7777) !== wanted) chmodSync(path, wanted)
-  if (isFolder) for (const name of readdirSync(path)) tightenFolder(join(path, name), owner)
-}
-
-/** A link is looked at itself, never followed. */
-function look(path: string) {
+  // A link is looked at itself, never followed.
   const found = lstatSync(path)
-  return { uid: found.uid, mode: found.mode, isFolder: found.isDirectory(), isFile: found.isFile() }
+  const foreign = found.uid !== owner
+  if (foreign || !(found.isDirectory() || found.isFile())) throw notOurs(path, foreign)
+  const wanted = found.isDirectory() ? 0o700 : 0o600
+  if ((found.mode & 0o7777) !== wanted) chmodSync(path, wanted)
+  if (found.isDirectory()) for (const name of readdirSync(path)) tightenFolder(join(path, name), owner)
 }
 
 const notOurs = (path: string, foreign: boolean): TouchstoneError =>

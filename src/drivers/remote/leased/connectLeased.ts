@@ -17,12 +17,9 @@ import { formatSshAddress } from '../ssh/sshAddress.ts'
 import { askProvider, type ProviderLine } from './askProvider.ts'
 import { openSshKey } from './openSshKey.ts'
 
-export interface LeaseWish {
+export interface LeasedOptions {
   readonly purpose: LeasePurpose
   readonly seconds: number
-}
-
-export interface LeasedOptions extends LeaseWish {
   readonly signer: Signer
   readonly clock: Clock
   readonly randomness: Randomness
@@ -56,9 +53,13 @@ export async function connectLeased(
   }
   try {
     const details = readGrant(await askProvider(line, request, signer, signal), key.seed, options)
-    const ssh = sshOptions(options, details, key.privateKey)
-    const at = ssh.dial === undefined ? { at: await whereItLeads(details, line, options) } : {}
-    const box = await connectSsh(formatSshAddress(details), { ...ssh, ...at }, signal)
+    const { tunnel } = options
+    const way =
+      details.tunnel === '' || tunnel === undefined
+        ? { at: await whereItLeads(details, line, options) }
+        : { dial: (dialling: AbortSignal) => tunnel(details.tunnel, dialling) }
+    const login = { auth: { privateKey: key.privateKey }, hostKey: details.hostKey }
+    const box = await connectSsh(formatSshAddress(details), { ...options.ssh, ...login, ...way }, signal)
     return leasedBox(box, details, release)
   } catch (error) {
     await release()
@@ -90,12 +91,6 @@ function refusedBy(
   const mend =
     code === 'NOT_ALLOWED' ? `Ask the provider to let your key in: ${flag} ${toHex(signer.publicKey)}.` : ASK_ITS_LOG
   return fault('LEASE_REFUSED', { why, said: code, mend })
-}
-
-function sshOptions(options: LeasedOptions, details: AccessDetails, privateKey: string): SshBoxOptions {
-  const { tunnel } = options
-  const dial = details.tunnel === '' || tunnel === undefined ? null : (s: AbortSignal) => tunnel(details.tunnel, s)
-  return { ...options.ssh, auth: { privateKey }, hostKey: details.hostKey, ...(dial === null ? {} : { dial }) }
 }
 
 /** 22, or one that no service of the system has. */
