@@ -14,6 +14,7 @@ export const CORE_IMPORTS = {
   wire: ['bytes', 'params'],
   lease: ['bytes'],
   inventory: ['bytes', 'params'],
+  attest: ['units', 'bytes'],
   identify: ['bytes', 'params', 'proof'],
   score: ['units', 'params', 'inventory', 'identify'],
   certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'identify'],
