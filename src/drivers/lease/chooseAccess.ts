@@ -40,12 +40,10 @@ export async function chooseAccess(options: ChoiceOptions): Promise<ChosenAccess
   let why = ''
   if (image !== undefined && may('container')) {
     const found = await findEngine(searchPath, { image, gpuFlags })
-    if (found.engine !== null)
-      return {
-        access: containerAccess({ ...options, engine: found.engine, image, gpuFlags }),
-        confinement: 'container',
-        noContainer: '',
-      }
+    if (found.engine !== null) {
+      const access = containerAccess({ ...options, engine: found.engine, image, gpuFlags })
+      return { access, confinement: 'container', noContainer: '' }
+    }
     why = found.why
   }
   if (may('own account') && options.isRoot && findProgram('useradd', searchPath) !== null)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { setImmediate as heardAll } from 'node:timers/promises'
-import type { ClientChannel, ConnectConfig, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2'
+import type { ClientChannel, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2'
 import ssh2 from 'ssh2'
 import { printable } from '../../../core/bytes/printable.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
@@ -102,9 +102,13 @@ async function attempt(
   const line = watchLine(client)
   const sock = await options.dial?.(signal)
   try {
-    const ready = once(client, 'ready', { signal })
     client.connect({
-      ...configOf(to, options),
+      host: options.at ?? to.host,
+      port: to.port,
+      username: to.user,
+      readyTimeout: options.connectLimitMs ?? CONNECT_LIMIT_MS,
+      keepaliveInterval: KEEP_ALIVE_MS,
+      keepaliveCountMax: 3,
       algorithms: { serverHostKey: [...types] },
       authHandler: [...plan.methods],
       hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {
@@ -113,7 +117,8 @@ async function attempt(
       ...(sock === undefined ? {} : { sock }),
     })
     const why = 'it closed the connection during the handshake'
-    await Promise.race([ready, line.cut(() => fault('BOX_UNREACHABLE', { address, why }))])
+    const closed = line.cut(() => fault('BOX_UNREACHABLE', { address, why }))
+    await Promise.race([once(client, 'ready', { signal }), closed])
     await rememberFirstKey(to, options, trust)
     signal.throwIfAborted()
   } catch (error) {
@@ -165,15 +170,6 @@ export function keyTypesFor(known: readonly HostKeyLine[]): readonly ServerHostK
   const familiar = HOST_KEY_TYPES.filter((type) => types.includes(type.startsWith('rsa-') ? 'ssh-rsa' : type))
   return [...familiar, ...HOST_KEY_TYPES.filter((type) => !familiar.includes(type))]
 }
-
-const configOf = ({ host, port, user }: SshAddress, options: SessionOptions): ConnectConfig => ({
-  host: options.at ?? host,
-  port,
-  username: user,
-  readyTimeout: options.connectLimitMs ?? CONNECT_LIMIT_MS,
-  keepaliveInterval: KEEP_ALIVE_MS,
-  keepaliveCountMax: 3,
-})
 
 async function isTrusted(
   to: SshAddress,

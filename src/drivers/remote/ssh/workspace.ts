@@ -36,10 +36,8 @@ export async function openWorkspace(session: SshSession, keep: boolean, signal: 
   }
 }
 
-function parseFacts(text: string): ReadonlyMap<string, string> {
-  const lines = text.split('\n').filter((line) => line.includes(' '))
-  return new Map(lines.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)] as const))
-}
+const parseFacts = (text: string): ReadonlyMap<string, string> =>
+  new Map([...text.matchAll(/^(\S+) (.*)$/gm)].map(([, name, value]) => [name!, value!]))
 
 function workspaceOf(session: SshSession, channel: ClientChannel, facts: ReadonlyMap<string, string>): Workspace {
   const folder = facts.get('work') ?? 'none'
