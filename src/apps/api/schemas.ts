@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { ClaimAnswer } from '../../core/identify/claimReasons.ts'
-import { CLAIM_ANSWERS } from '../../core/identify/judgeClaim.ts'
+import { CLAIM_ANSWERS } from '../../core/identify/claimReasons.ts'
 import { OUTCOMES, STATUSES } from '../../core/schedule/boxState.ts'
 import { HISTORY_NOTES } from '../../core/schedule/changesOf.ts'
 
@@ -11,7 +10,7 @@ const status = z.enum(STATUSES).openapi({
   description:
     '`verified`: genuine work, and as claimed where something is. `claim-unmet`: genuine work that does not show the claim.',
 })
-const claimAnswer = z.enum(CLAIM_ANSWERS as [ClaimAnswer, ...ClaimAnswer[]])
+const claimAnswer = z.enum(CLAIM_ANSWERS)
 const claimVerdict = claimAnswer.nullable().openapi({
   description: 'What the work says of the claim; null where nothing is claimed or no full run has judged it yet.',
 })

@@ -1,14 +1,6 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 import { parseStrictJson } from './parseStrictJson.ts'
 import { DecodeError } from './reader.ts'
-
-/** Foreign text that may be shown: printable ASCII, short. Anything else in a message is a refusal, not a repair. */
-export const plainText = (mostLetters: number) =>
-  z
-    .string()
-    .max(mostLetters)
-    .regex(/^[\x20-\x7e]*$/)
-export const shortText = plainText(120)
 
 /** Hostile JSON to a value of a schema, or a DecodeError that names the field and repeats nothing of the content. */
 export function decodeJson<T>(bytes: Uint8Array, schema: z.ZodType<T>, what: string): T {

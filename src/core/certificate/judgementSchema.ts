@@ -1,28 +1,10 @@
 import * as z from 'zod'
 import type { DeepReadonly } from '../bytes/decodeJson.ts'
-import { CLAIM_CODES, type ClaimAnswer, type ClaimCode } from '../identify/claimReasons.ts'
-import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'
-import { RULED_OUT } from '../identify/ruleOut.ts'
+import { count, hex, plain } from '../bytes/fields.ts'
+import { CLAIM_ANSWERS, findingSchema } from '../identify/claimReasons.ts'
 import { MAX_DEVICES } from '../params/constants.ts'
-import { REASONS, type RejectCode } from '../proof/reasons.ts'
-import { count, hex, plain, precision } from './fields.ts'
-
-const fact = z.union([
-  z.number(),
-  z
-    .string()
-    .max(200)
-    .regex(/^[\x20-\x7e]*$/),
-])
-
-export const reason = z.strictObject({
-  code: z.enum(Object.keys(REASONS) as [RejectCode, ...RejectCode[]]),
-  part: count.exactOptional(),
-  device: count.exactOptional(),
-  opening: count.exactOptional(),
-  expected: fact.exactOptional(),
-  got: fact.exactOptional(),
-})
+import { reasonSchema } from '../proof/reasons.ts'
+import { precision } from './fields.ts'
 
 /** Rates between two arrivals are for drawing, and a microsecond makes them larger than a count can be. */
 const drawn = z.number().min(0)
@@ -37,21 +19,6 @@ const memory = z.strictObject({
 })
 
 const ids = z.array(plain).max(8)
-
-const answer = z.enum(CLAIM_ANSWERS as [ClaimAnswer, ...ClaimAnswer[]])
-
-const finding = z.strictObject({
-  code: z.enum(Object.keys(CLAIM_CODES) as [ClaimCode, ...ClaimCode[]]),
-  verdict: answer,
-  device: count.nullable(),
-  got: fact,
-  expected: fact,
-  precision: precision.exactOptional(),
-  model: plain.exactOptional(),
-  beside: count.exactOptional(),
-  restsOn: z.array(plain).max(16).exactOptional(),
-  ruledOut: z.enum(RULED_OUT).exactOptional(),
-})
 
 /** What differs between the versions is handed in. */
 const judgementWith = <P extends z.ZodRawShape, A extends z.ZodRawShape, R extends z.ZodType>(
@@ -95,7 +62,7 @@ const judgementWith = <P extends z.ZodRawShape, A extends z.ZodRawShape, R exten
   return z
     .strictObject({
       outcome: z.enum(['accepted', 'rejected']),
-      reason: reason.nullable(),
+      reason: reasonSchema.nullable(),
       catalogue: hex(32),
       devices: z.array(device).max(MAX_DEVICES),
       count: z.strictObject({
@@ -105,20 +72,22 @@ const judgementWith = <P extends z.ZodRawShape, A extends z.ZodRawShape, R exten
         sentence: plain,
       }),
       scaling: count.max(1000).nullable(),
-      claim: z.strictObject({ text: plain, verdict: answer, reasons: z.array(found).max(512) }).nullable(),
+      claim: z
+        .strictObject({ text: plain, verdict: z.enum(CLAIM_ANSWERS), reasons: z.array(found).max(512) })
+        .nullable(),
     })
     .refine(({ outcome, reason }) => (outcome === 'rejected') === (reason !== null))
 }
 
 /** C7: every field there is and nothing else, as strict as the program that recomputes it. */
-export const judgementSchema = judgementWith({ peakShare: drawn }, { cards: ids }, finding)
+export const judgementSchema = judgementWith({ peakShare: drawn }, { cards: ids }, findingSchema)
 /** Version 1 held sentences, knew no share of the peak, and named a card by the id of the likeliest of its twins. */
 export const judgementVersion1 = judgementWith({}, { twins: ids }, plain)
 
 type Either = typeof judgementWith<
   { peakShare: z.ZodExactOptional<typeof drawn> },
   { cards: z.ZodExactOptional<typeof ids>; twins: z.ZodExactOptional<typeof ids> },
-  z.ZodUnion<[typeof finding, typeof plain]>
+  z.ZodUnion<[typeof findingSchema, typeof plain]>
 >
 
 /** A judgement of either version as a file states it: its signer's word until it was recomputed. */

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { equalBytes } from '../bytes/bytes.ts'
+import { hex, instant } from '../bytes/fields.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { toMillis } from '../units/instants.ts'
-import { hex, instant } from './fields.ts'
 
 /**
  * Keys that no longer sign, as their reader was told. `revoked`: others may have the secret. `rotated`: it was given up in

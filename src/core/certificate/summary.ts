@@ -1,17 +1,15 @@
 import * as z from 'zod'
 import { ascii, equalBytes } from '../bytes/bytes.ts'
 import { canonicalJson } from '../bytes/canonicalJson.ts'
-import { shortText } from '../bytes/decodeJson.ts'
 import type { Signer } from '../bytes/ed25519.ts'
+import { count, hex, instant, shortText } from '../bytes/fields.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { sha256 } from '../bytes/sha256.ts'
-import type { ClaimAnswer } from '../identify/claimReasons.ts'
-import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'
+import { CLAIM_ANSWERS } from '../identify/claimReasons.ts'
 import { MAX_DEVICES } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
-import type { PresetName } from '../params/presets.ts'
 import { sealEnvelope } from './envelope.ts'
-import { count, hex, instant, precision } from './fields.ts'
+import { precision, presetName, proverSubject } from './fields.ts'
 import type { StatedJudgement } from './judgementSchema.ts'
 import type { CertificateProblem } from './problems.ts'
 import type { ReadCertificate } from './readCertificate.ts'
@@ -28,14 +26,12 @@ const MOST_KINDS = 8
 const predicate = z.strictObject({
   program: shortText,
   runId: hex(16),
-  preset: z.enum(['tiny', 'devnet', 'mainnet', 'custom'] satisfies [PresetName, ...PresetName[]]),
+  preset: presetName,
   startedAt: instant,
   issuedAt: instant,
   notAfter: instant,
   outcome: z.enum(['accepted', 'rejected']),
-  claim: z
-    .strictObject({ text: shortText, verdict: z.enum(CLAIM_ANSWERS as [ClaimAnswer, ...ClaimAnswer[]]) })
-    .nullable(),
+  claim: z.strictObject({ text: shortText, verdict: z.enum(CLAIM_ANSWERS) }).nullable(),
   models: z
     .array(z.strictObject({ name: shortText.nullable(), count: count.min(1).max(MAX_DEVICES) }))
     .max(MOST_KINDS + 1),
@@ -52,7 +48,7 @@ export const summarySchema = z.strictObject({
   _type: z.literal(STATEMENT_TYPE),
   subject: z.tuple([
     z.strictObject({ name: z.literal('certificate'), digest: z.strictObject({ sha256: hex(32) }) }),
-    z.strictObject({ name: z.literal('prover'), digest: z.strictObject({ ed25519: hex(32) }) }),
+    proverSubject,
   ]),
   predicateType: z.literal(SUMMARY_TYPE),
   predicate,
@@ -80,7 +76,7 @@ export function summarise(read: ReadCertificate, text: string, signer: Uint8Arra
   const { program, preset, startedAt, issuedAt, notAfter, judgement } = read.statement.predicate
   const { runId, proverKey } = read.run.challenge
   if (startedAt === null || notAfter === null || read.catalogue === null) return null
-  const { claim } = judgement
+  const { claim, count } = judgement
   return {
     _type: STATEMENT_TYPE,
     subject: [
@@ -98,7 +94,7 @@ export function summarise(read: ReadCertificate, text: string, signer: Uint8Arra
       outcome: judgement.outcome,
       claim: claim && { text: claim.text, verdict: claim.verdict },
       models: kindsOf(judgement),
-      count: countOf(judgement),
+      count: { claimed: count.claimed, least: count.least, established: count.established },
       rates: totalRates(judgement),
       memory: totalMemory(judgement),
       signer: toHex(signer),
@@ -106,8 +102,6 @@ export function summarise(read: ReadCertificate, text: string, signer: Uint8Arra
     },
   }
 }
-
-const countOf = ({ count: { claimed, least, established } }: StatedJudgement) => ({ claimed, least, established })
 
 /** How many of each card, by the names of buyers, in the order of the devices. */
 export function kindsOf({ devices }: StatedJudgement): Summary['predicate']['models'] {

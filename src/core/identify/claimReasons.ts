@@ -1,19 +1,27 @@
-import type { Precision } from '../params/precision.ts'
+import * as z from 'zod'
+import type { DeepReadonly } from '../bytes/decodeJson.ts'
+import { count, fact, plain } from '../bytes/fields.ts'
+import { PRECISION_NAMES } from '../params/precision.ts'
 import { CLAIM_PROBLEMS } from './parseClaim.ts'
-import { explainRuledOut, type RuledOut } from './ruleOut.ts'
+import { explainRuledOut, RULED_OUT } from './ruleOut.ts'
 
-export type ClaimVerdict =
-  | 'undersized run'
-  | 'different'
-  | 'weaker'
-  | 'shared'
-  | 'throttled'
-  | 'power-capped'
-  | 'unproven'
-  | 'matches'
-
-/** What a run can say of a claim: a verdict, or that the claim could not be read. */
-export type ClaimAnswer = ClaimVerdict | 'unreadable'
+/**
+ * What a run can say of a claim, the gravest first: it names the verdict, and the reasons keep all that was found. `unproven`
+ * stands below everything that was found out: a card that shows it is weaker is weaker, whatever else it kept to itself.
+ * It stands above `matches`: a box is what was sold only if nothing of it is left open.
+ */
+export const CLAIM_ANSWERS = [
+  'undersized run',
+  'different',
+  'weaker',
+  'shared',
+  'throttled',
+  'power-capped',
+  'unproven',
+  'matches',
+  'unreadable',
+] as const
+export type ClaimAnswer = (typeof CLAIM_ANSWERS)[number]
 
 /** Every code there is, with the verdict it stands for. */
 export const CLAIM_CODES = {
@@ -46,23 +54,24 @@ export const CLAIM_CODES = {
 export type ClaimCode = keyof typeof CLAIM_CODES
 
 /** One finding as data: the code and what it is about. Whole numbers and plain text, so that every reader gets the same. */
-export interface ClaimReason {
-  readonly code: ClaimCode
-  readonly verdict: ClaimAnswer
+export const findingSchema = z.strictObject({
+  code: z.enum(Object.keys(CLAIM_CODES) as ClaimCode[]),
+  verdict: z.enum(CLAIM_ANSWERS),
   /** Index of the device, or null when it concerns the box. */
-  readonly device: number | null
+  device: count.nullable(),
   /** Rates in operations a second, memory in bytes, shares in thousandths, cards by name. */
-  readonly got: number | string
-  readonly expected: number | string
-  readonly precision?: Precision
+  got: fact,
+  expected: fact,
+  precision: z.enum(PRECISION_NAMES).exactOptional(),
   /** The claimed card it was held against, by name. */
-  readonly model?: string
+  model: plain.exactOptional(),
   /** How many other devices took part. */
-  readonly beside?: number
-  readonly restsOn?: readonly string[]
+  beside: count.exactOptional(),
+  restsOn: z.array(plain).max(16).exactOptional(),
   /** Why the closest claimed card is impossible. */
-  readonly ruledOut?: RuledOut
-}
+  ruledOut: z.enum(RULED_OUT).exactOptional(),
+})
+export type ClaimReason = DeepReadonly<z.infer<typeof findingSchema>>
 
 export function claimReason(code: ClaimCode, facts: Omit<ClaimReason, 'code' | 'verdict'>): ClaimReason {
   return { code, verdict: CLAIM_CODES[code], ...facts }

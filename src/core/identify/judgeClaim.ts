@@ -1,16 +1,10 @@
 import type { ProtocolVersion } from '../params/constants.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
-import { type ClaimAnswer, type ClaimReason, type ClaimVerdict, claimReason } from './claimReasons.ts'
+import { CLAIM_ANSWERS, type ClaimReason, claimReason } from './claimReasons.ts'
 import { deviceReasons } from './deviceReasons.ts'
 import { type GpuIdentity, identifyGpu } from './identifyGpu.ts'
 import { cleanMeasured, type MeasuredGpu } from './measured.ts'
 import type { Claim } from './parseClaim.ts'
-
-export interface ClaimJudgement {
-  readonly verdict: ClaimVerdict
-  readonly reasons: readonly ClaimReason[]
-  readonly identities: readonly GpuIdentity[]
-}
 
 export interface ClaimQuestion {
   readonly claim: Claim
@@ -22,26 +16,8 @@ export interface ClaimQuestion {
   readonly rules: ProtocolVersion
 }
 
-/**
- * The gravest finding names the verdict; the reasons keep all of them. `unproven` stands below everything that was found
- * out: a card that shows it is weaker is weaker, whatever else it kept to itself. It stands above `matches`: a box is what
- * was sold only if nothing of it is left open.
- */
-const GRAVITY: readonly ClaimVerdict[] = [
-  'undersized run',
-  'different',
-  'weaker',
-  'shared',
-  'throttled',
-  'power-capped',
-  'unproven',
-  'matches',
-]
-
-export const CLAIM_ANSWERS: readonly ClaimAnswer[] = [...GRAVITY, 'unreadable']
-
 /** Whether the box is what was sold. Inferred from proven work (§1); the claim itself is never evidence. */
-export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion): ClaimJudgement {
+export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion) {
   const devices = given.devices.map(cleanMeasured)
   const identities = given.identities ?? devices.map((device) => identifyGpu(device, catalogue))
   // What was declined makes a card less likely; it contradicts nothing, so only what was shown may speak against a claim.
@@ -52,21 +28,12 @@ export function judgeClaim({ claim, catalogue, rules, ...given }: ClaimQuestion)
   const classed = shown.map((measured, i) => ({ measured, model: seen[i]!.model }))
   const reasons = shown.flatMap((measured, device) => {
     const beside = classed.filter((_, i) => i !== device)
-    const { shares } = identities[device]!
-    return deviceReasons({
-      device,
-      measured,
-      identity: seen[device]!,
-      shares,
-      claimed: claim.models,
-      catalogue,
-      beside,
-      rules,
-    })
+    const likely = { identity: seen[device]!, shares: identities[device]!.shares }
+    return deviceReasons({ device, measured, ...likely, claimed: claim.models, catalogue, beside, rules })
   })
   reasons.push(...judgeCount(claim.count, devices.length, claim.models))
-  const verdict = GRAVITY.find((grave) => reasons.some((reason) => reason.verdict === grave)) ?? 'different'
-  return { verdict, reasons, identities }
+  const verdict = CLAIM_ANSWERS.find((grave) => reasons.some((reason) => reason.verdict === grave)) ?? 'different'
+  return { verdict, reasons }
 }
 
 function judgeCount(claimed: number, answered: number, models: readonly GpuModel[]): readonly ClaimReason[] {

@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import { type DeepReadonly, decodeJson, shortText } from '../bytes/decodeJson.ts'
+import { type DeepReadonly, decodeJson } from '../bytes/decodeJson.ts'
+import { count, shortText } from '../bytes/fields.ts'
 import { MAX_DEVICES } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import { type Claimed, claimed } from '../params/provenance.ts'
-
-const byteCount = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 
 const detailName = z
   .string()
@@ -22,8 +21,8 @@ const backEnd = z.string().regex(/^[a-z][a-z0-9]{0,19}$/)
 
 const commonFacts = {
   name: shortText,
-  memoryBytes: byteCount,
-  freeBytes: byteCount,
+  memoryBytes: count,
+  freeBytes: count,
   precisions: z.array(z.enum(PRECISION_NAMES)).max(PRECISION_NAMES.length),
   details,
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { ascii, concatBytes } from '../bytes/bytes.ts'
-import { decodeJson, shortText } from '../bytes/decodeJson.ts'
+import { decodeJson } from '../bytes/decodeJson.ts'
 import { checkSignature, KEY_BYTES, SIGNATURE_BYTES, type Signer } from '../bytes/ed25519.ts'
+import { base64, hex, shortText } from '../bytes/fields.ts'
 import { toHex } from '../bytes/hex.ts'
 import { ByteReader, DecodeError } from '../bytes/reader.ts'
 import { MAX_RENT_SECONDS } from './leaseBook.ts'
@@ -11,9 +12,9 @@ export const MAX_LEASE_MESSAGE_BYTES = 16 * 1024
 /** A signed request older or newer than this by the provider's clock is refused: it may be a replay. */
 export const MAX_CLOCK_SKEW_MS = 120_000
 
-const key = z.string().regex(/^[0-9a-f]{64}$/)
-const leaseId = z.string().regex(/^[0-9a-f]{32}$/)
-const nonce = z.string().regex(/^[0-9a-f]{64}$/)
+const key = hex(32)
+const leaseId = hex(16)
+const nonce = hex(32)
 const time = z.int().min(0).max(8.64e15)
 const purpose = z.enum(['verify', 'rent'])
 const toKey = { to: key }
@@ -42,10 +43,7 @@ const answerSchema = z.discriminatedUnion('kind', [
     ...toKey,
     id: leaseId,
     expiresAtMs: time,
-    sealed: z
-      .string()
-      .max(8192)
-      .regex(/^[A-Za-z0-9+/]*={0,2}$/),
+    sealed: base64.max(8192),
   }),
   z.strictObject({ kind: z.literal('busy'), ...toKey, id: leaseId, purpose, untilMs: time }),
   z.strictObject({

@@ -1,3 +1,6 @@
+import * as z from 'zod'
+import { count, fact } from '../bytes/fields.ts'
+
 const OTHER_WORK = 'The work was not done as asked. A retry draws new seeds; the failure counts against the provider.'
 const SLOW = 'Free the machine from other work and run again; a repeated miss counts against the provider.'
 const ONE_KEY = 'Use one prover key per box.'
@@ -57,14 +60,15 @@ export const REASONS = {
 export type RejectCode = keyof typeof REASONS
 
 /** The facts are ours, never the prover's text. */
-export interface RejectReason {
-  readonly code: RejectCode
-  readonly part?: number
-  readonly device?: number
-  readonly opening?: number
-  readonly expected?: number | string
-  readonly got?: number | string
-}
+export const reasonSchema = z.strictObject({
+  code: z.enum(Object.keys(REASONS) as RejectCode[]),
+  part: count.exactOptional(),
+  device: count.exactOptional(),
+  opening: count.exactOptional(),
+  expected: fact.exactOptional(),
+  got: fact.exactOptional(),
+})
+export type RejectReason = Readonly<z.infer<typeof reasonSchema>>
 
 /** One sentence for a person: where, what, got and expected. */
 export function explainReason(reason: RejectReason): string {

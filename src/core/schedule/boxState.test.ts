@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ClaimAnswer } from '../identify/claimReasons.ts'
-import { CLAIM_ANSWERS } from '../identify/judgeClaim.ts'
+import { CLAIM_ANSWERS, type ClaimAnswer } from '../identify/claimReasons.ts'
 import { type BoxState, nextBoxState, OUTCOMES, type Outcome } from './boxState.ts'
 import { retryDelay } from './retryDelay.ts'
 
