@@ -11,8 +11,6 @@ export interface RateIdentity {
   readonly candidates: readonly GpuModel[]
   /** The candidate whose bandwidth counts, or null for an unknown card ("held, read at x GB/s", not proven). */
   readonly counted: GpuModel | null
-  /** Copy bandwidth of `counted`, bytes a second. */
-  readonly copyBandwidth: number | null
 }
 
 /** A model this many times less likely than the best one is not a candidate. */
@@ -38,13 +36,13 @@ export interface RateQuestion {
  */
 export function identifyByRates({ rates, kind, catalogue, claimed = [], heldBytes = 0 }: RateQuestion): RateIdentity {
   const measured = cleanMeasured({ rates })
-  if (kind === 'cpu' || measured.rates === undefined) return { candidates: [], counted: null, copyBandwidth: null }
+  if (kind === 'cpu' || measured.rates === undefined) return { candidates: [], counted: null }
   const fits = rankModels(measured, catalogue).filter(fitsWithin)
   const best = fits[0]?.logLikelihood ?? 0
   const candidates = fits.filter((fit) => fit.logLikelihood >= best - LEAST_LIKELY).map((fit) => fit.model)
   const large = candidates.filter(({ memoryBytes }) => memoryBytes >= heldBytes)
   const named = large.filter((model) => claimed.includes(model.id))
-  return { candidates, ...fastestOf(named.length > 0 ? named : large, catalogue) }
+  return { candidates, counted: fastestOf(named.length > 0 ? named : large, catalogue.rules) }
 }
 
 /**
@@ -53,22 +51,17 @@ export function identifyByRates({ rates, kind, catalogue, claimed = [], heldByte
  */
 export function isOwnMemory(
   { heldBytes: memoryBytes, perSecond: bandwidth }: Proven<{ readonly heldBytes: number; readonly perSecond: number }>,
-  { counted, copyBandwidth }: RateIdentity,
+  { counted }: RateIdentity,
   catalogueRules: CatalogueRules,
   rules: ProtocolVersion,
 ): boolean {
-  if (counted === null || copyBandwidth === null || bandwidth < MEMORY_BANDWIDTH_SHARE * copyBandwidth) return false
+  const fastest = counted && copyBandwidth(counted, catalogueRules)
+  if (counted === null || fastest === null || bandwidth < MEMORY_BANDWIDTH_SHARE * fastest) return false
   return rules === 1 || ruleOut(counted, { memoryBytes, bandwidth }, catalogueRules) === null
 }
 
-function fastestOf(models: readonly GpuModel[], catalogue: Catalogue): Omit<RateIdentity, 'candidates'> {
-  let counted: GpuModel | null = null
-  let fastest = 0
-  for (const model of models) {
-    const bandwidth = copyBandwidth(model, catalogue.rules)
-    if (bandwidth === null || bandwidth <= fastest) continue
-    counted = model
-    fastest = bandwidth
-  }
-  return { counted, copyBandwidth: counted === null ? null : fastest }
+/** The first of the fastest; null where no bandwidth is known. */
+function fastestOf(models: readonly GpuModel[], rules: CatalogueRules): GpuModel | null {
+  const speed = (model: GpuModel | null) => (model && copyBandwidth(model, rules)) ?? 0
+  return models.reduce<GpuModel | null>((best, model) => (speed(model) > speed(best) ? model : best), null)
 }

@@ -1,29 +1,17 @@
 import type { Catalogue, GpuModel } from './catalogue.ts'
-import { deviationsOf, type ModelFit } from './fitModel.ts'
+import type { ModelFit } from './fitModel.ts'
 import { CLOSEST, fitsWithin, rankModels } from './fits.ts'
 import { cleanMeasured, type MeasuredGpu, measuredNames } from './measured.ts'
-import type { RuledOut } from './ruleOut.ts'
-
-export interface Candidate {
-  readonly id: string
-  readonly name: string
-  /** Share of the likelihood among all models and "none of them". */
-  readonly confidence: number
-  readonly fits: boolean
-  readonly ruledOut: RuledOut | null
-  readonly deviations: Readonly<Record<string, number>>
-}
 
 /** Inferred, never proven (§1): which card most likely produced the measurement. */
 export interface GpuIdentity {
   readonly status: 'identified' | 'unknown' | 'cpu'
   readonly model: GpuModel | null
-  /** Confidence in exactly this model. */
-  readonly confidence: number
   /** Confidence in this model or one of its stated twins. */
   readonly groupConfidence: number
   readonly twins: readonly string[]
-  readonly closest: readonly Candidate[]
+  /** The likeliest models, each with its share of the likelihood among all models and "none of them". */
+  readonly closest: readonly { readonly id: string; readonly confidence: number }[]
   /** Which values the answer rests on. */
   readonly restsOn: readonly string[]
   /** Share of the likelihood of every possible model, by id. */
@@ -36,23 +24,17 @@ const LN_RANGE = Math.log(Math.log(1000))
 export function identifyGpu(given: MeasuredGpu, catalogue: Catalogue): GpuIdentity {
   const measured = cleanMeasured(given)
   const restsOn = measuredNames(measured)
-  if (measured.kind === 'cpu') return nobody('cpu', [], [])
-  if (restsOn.length === 0) return nobody('unknown', [], [])
+  const nobody = { model: null, groupConfidence: 0, twins: [], closest: [], restsOn: [], shares: new Map() }
+  if (measured.kind === 'cpu') return { status: 'cpu', ...nobody }
+  if (restsOn.length === 0) return { status: 'unknown', ...nobody }
   const ranked = rankModels(measured, catalogue)
   const shares = confidences(ranked)
-  const closest = ranked.slice(0, CLOSEST).map((fit) => candidate(fit, shares.get(fit.model.id)!))
-  const best = ranked[0]
-  if (best === undefined || !fitsWithin(best)) return { ...nobody('unknown', closest, restsOn), shares }
-  return {
-    status: 'identified',
-    model: best.model,
-    confidence: shares.get(best.model.id)!,
-    groupConfidence: shareOf([best.model.id, ...best.model.twins], shares),
-    twins: best.model.twins,
-    closest,
-    restsOn,
-    shares,
-  }
+  const closest = ranked.slice(0, CLOSEST).map(({ model: { id } }) => ({ id, confidence: shares.get(id)! }))
+  const [best] = ranked
+  if (best === undefined || !fitsWithin(best)) return { status: 'unknown', ...nobody, closest, restsOn, shares }
+  const { model } = best
+  const groupConfidence = shareOf([model.id, ...model.twins], shares)
+  return { status: 'identified', model, groupConfidence, twins: model.twins, closest, restsOn, shares }
 }
 
 /** The likelihood that some models have together. */
@@ -69,22 +51,4 @@ function confidences(ranked: readonly ModelFit[]): ReadonlyMap<string, number> {
   const total = possible.reduce((sum, fit) => sum + Math.exp(fit.logLikelihood - top), Math.exp(nothing - top))
   const share = (fit: ModelFit) => (fit.ruledOut === null ? Math.exp(fit.logLikelihood - top) / total : 0)
   return new Map(ranked.map((fit) => [fit.model.id, share(fit)]))
-}
-
-function candidate(fit: ModelFit, confidence: number): Candidate {
-  const { id, name } = fit.model
-  return { id, name, confidence, fits: fitsWithin(fit), ruledOut: fit.ruledOut, deviations: deviationsOf(fit) }
-}
-
-function nobody(status: 'unknown' | 'cpu', closest: readonly Candidate[], rests: readonly string[]): GpuIdentity {
-  return {
-    status,
-    model: null,
-    confidence: 0,
-    groupConfidence: 0,
-    twins: [],
-    closest,
-    restsOn: rests,
-    shares: new Map(),
-  }
 }

@@ -1,10 +1,10 @@
 import { MAX_K, ONE_MEMORY_SHARE } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
-import type { Catalogue, GpuModel } from './catalogue.ts'
+import type { GpuModel } from './catalogue.ts'
 import { type ClaimReason, claimReason } from './claimReasons.ts'
+import type { DeviceQuestion } from './deviceReasons.ts'
 import { copyBandwidth } from './expected.ts'
-import { type GpuIdentity, shareOf } from './identifyGpu.ts'
-import type { MeasuredGpu } from './measured.ts'
+import { shareOf } from './identifyGpu.ts'
 import { prepareModel } from './prepareModel.ts'
 import { unreachedRate } from './ruleOut.ts'
 import { suppliedPerSecond } from './supplied.ts'
@@ -22,13 +22,7 @@ const HONEST_BANDWIDTH = 0.9
 /** Two shares of the likelihood this near are a tie, and a tie is the claim's: they are known no better. */
 const TIE = 1.05
 
-export interface UnshownQuestion {
-  readonly device: number
-  readonly measured: MeasuredGpu
-  readonly shares: GpuIdentity['shares']
-  readonly claimed: readonly GpuModel[]
-  readonly catalogue: Catalogue
-}
+type UnshownQuestion = Pick<DeviceQuestion, 'device' | 'measured' | 'shares' | 'claimed' | 'catalogue'>
 
 /** Version 2: what is missing before the device counts as this claimed model, though nothing speaks against it. */
 export function unshownOf(model: GpuModel, question: UnshownQuestion): readonly ClaimReason[] {
@@ -65,8 +59,7 @@ function memoryOf(model: GpuModel, question: UnshownQuestion): readonly ClaimRea
 }
 
 /** Models that count as the claimed ones. */
-export const groupOf = (claimed: readonly GpuModel[]): readonly string[] =>
-  claimed.flatMap(({ id, twins }) => [id, ...twins])
+const groupOf = (claimed: readonly GpuModel[]): readonly string[] => claimed.flatMap(({ id, twins }) => [id, ...twins])
 
 interface Passes {
   readonly held: number
