@@ -108,7 +108,7 @@ function bindRow(): Row {
   }
   const [plain, bind] = [rate('rounds'), rate('bind')]
   const plan = card.plan({ ...shape, kind: 'bind' })
-  const onCard = timed(card, 10, () => plan.steps.leaves(stream))
+  const onCard = timed(card, 10, () => plan.steps.leaves())
   const host = api.allocateHost(4 * 16384 * 16384)
   const kernel = card.tools.kernels.get('memory', 'ts_leaves_bind')
   const args = [host.pointer, plan.state, 512 * 512, 9, 0, plan.prints, plan.nodes]

@@ -27,7 +27,7 @@ export function provenRatio(card: Card, precision: Precision, side: number, targ
     plan.window.start(plan.state, seed)
     return timed(card, times, () => api.launchGraph(plan.graph, stream), 0)
   }
-  const bareBatch = (times: number) => timed(card, times, () => plan.steps.product(stream), 0)
+  const bareBatch = (times: number) => timed(card, times, () => plan.steps.product(), 0)
   const once = provenBatch(3)
   const times = Math.min(1000, Math.max(3, Math.round(1500 / once)))
   provenBatch(times)
@@ -40,7 +40,7 @@ export function provenRatio(card: Card, precision: Precision, side: number, targ
   }
   const alone = (step: keyof typeof plan.steps) => {
     plan.window.start(plan.state, seed)
-    return round(timed(card, 5, () => plan.steps[step](stream)))
+    return round(timed(card, 5, () => plan.steps[step]()))
   }
   const ratio = sum(bare) / sum(proven)
   const teraOps = (ms: number) => Math.round((2 * side ** 3) / ms / 1e9)
@@ -84,7 +84,7 @@ export function productRatio(
   const ours: number[] = []
   for (let i = 0; i < 4; i++) {
     library.push(timed(card, 4, () => matmul.launch(best, stream), 0))
-    ours.push(timed(card, 4, () => plan.steps.product(stream), 0))
+    ours.push(timed(card, 4, () => plan.steps.product(), 0))
   }
   matmul.close()
   const ratio = sum(library) / sum(ours)

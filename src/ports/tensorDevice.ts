@@ -3,14 +3,11 @@ export interface Tensor {
   readonly length: number
 }
 
+type Tensors<Names extends string> = Readonly<Record<Names, Tensor>>
+type Numbers<Names extends string> = Readonly<Record<Names, number>>
+
 /** C (m by n) = A B^T, `batch` times over tensors that lie one after the other. A is m by k and B is n by k. */
-export interface ProductTask {
-  readonly c: Tensor
-  readonly a: Tensor
-  readonly b: Tensor
-  readonly m: number
-  readonly n: number
-  readonly k: number
+export interface ProductTask extends Tensors<'a' | 'b' | 'c'>, Numbers<'m' | 'n' | 'k'> {
   readonly batch?: number
   /** A lies as k by m instead. */
   readonly aTransposed?: boolean
@@ -18,115 +15,46 @@ export interface ProductTask {
   readonly bTransposed?: boolean
 }
 
-export interface NormTask {
-  readonly from: Tensor
-  readonly gain: Tensor
-  readonly shift: Tensor
-  readonly to: Tensor
-  /** Mean and inverse deviation per row: 2 * rows values, kept for the way back. */
-  readonly statistics: Tensor
-  readonly rows: number
-  readonly width: number
-}
+/** `statistics` is mean and inverse deviation per row: 2 * rows values, kept for the way back. */
+export type NormTask = Tensors<'from' | 'gain' | 'shift' | 'to' | 'statistics'> & Numbers<'rows' | 'width'>
 
-export interface NormBackwardTask {
-  /** Gradient of the output. */
-  readonly gradient: Tensor
-  readonly from: Tensor
-  readonly gain: Tensor
-  readonly statistics: Tensor
-  /** The input's gradient is added to what is there: the residual stream passes by. */
-  readonly toFrom: Tensor
-  readonly toGain: Tensor
-  readonly toShift: Tensor
-  readonly rows: number
-  readonly width: number
-}
+/** `gradient` is that of the output; the input's, `toFrom`, is added to what is there: the residual stream passes by. */
+export type NormBackwardTask = Tensors<'gradient' | 'from' | 'gain' | 'statistics' | 'toFrom' | 'toGain' | 'toShift'> &
+  Numbers<'rows' | 'width'>
 
 /**
  * Moves one of `parts` blocks between (batch, tokens, parts, heads, size) and (batch, heads, capacity, size), there at token
  * `start`. `split` goes from the first to the second, `join` back.
  */
-export interface HeadsTask {
+export interface HeadsTask
+  extends Tensors<'joined' | 'split'>,
+    Numbers<'batch' | 'tokens' | 'heads' | 'size' | 'parts' | 'part' | 'capacity' | 'start'> {
   readonly way: 'split' | 'join'
-  readonly joined: Tensor
-  readonly split: Tensor
-  readonly batch: number
-  readonly tokens: number
-  readonly heads: number
-  readonly size: number
-  readonly parts: number
-  readonly part: number
-  readonly capacity: number
-  readonly start: number
 }
 
 /** `batch` matrices of scores, rows by columns, in place; row r sees columns 0 … start + r, the others become 0. */
-export interface SoftmaxTask {
-  readonly scores: Tensor
-  readonly batch: number
-  readonly rows: number
-  readonly columns: number
-  readonly start: number
-  readonly scale: number
-}
+export type SoftmaxTask = Tensors<'scores'> & Numbers<'batch' | 'rows' | 'columns' | 'start' | 'scale'>
 
-export interface SoftmaxBackwardTask {
-  readonly probabilities: Tensor
-  /** Gradient of the probabilities; becomes that of the scores. */
-  readonly gradient: Tensor
-  readonly rows: number
-  readonly columns: number
-  readonly scale: number
-}
+/** `gradient` is that of the probabilities; it becomes that of the scores. */
+export type SoftmaxBackwardTask = Tensors<'probabilities' | 'gradient'> & Numbers<'rows' | 'columns' | 'scale'>
 
-export interface EmbedTask {
-  /** batch * tokens words, each below `vocabulary`. */
-  readonly words: Tensor
-  readonly table: Tensor
-  readonly positions: Tensor
-  readonly to: Tensor
-  readonly batch: number
-  readonly tokens: number
-  readonly width: number
-  /** Position of the first token. */
-  readonly start: number
-}
+/** `words` are batch * tokens, each below the size of the vocabulary; `start` is the position of the first token. */
+export type EmbedTask = Tensors<'words' | 'table' | 'positions' | 'to'> &
+  Numbers<'batch' | 'tokens' | 'width' | 'start'>
 
-export interface EmbedBackwardTask {
-  readonly words: Tensor
-  readonly gradient: Tensor
-  /** Both are written whole. */
-  readonly toTable: Tensor
-  readonly toPositions: Tensor
-  readonly batch: number
-  readonly tokens: number
-  readonly width: number
-  readonly vocabulary: number
-  readonly context: number
-}
+/** `toTable` and `toPositions` are written whole. */
+export type EmbedBackwardTask = Tensors<'words' | 'gradient' | 'toTable' | 'toPositions'> &
+  Numbers<'batch' | 'tokens' | 'width' | 'vocabulary' | 'context'>
 
-export interface LossTask {
-  /** rows by columns; becomes its own gradient, divided by `rows`. */
-  readonly logits: Tensor
-  readonly targets: Tensor
-  /** One value per row. */
-  readonly losses: Tensor
-  readonly rows: number
-  readonly columns: number
-}
+/** `logits`, rows by columns, become their own gradient, divided by `rows`; `losses` has one value per row. */
+export type LossTask = Tensors<'logits' | 'targets' | 'losses'> & Numbers<'rows' | 'columns'>
 
-export interface AdamTask {
-  readonly parameters: Tensor
-  readonly gradients: Tensor
-  readonly first: Tensor
-  readonly second: Tensor
-  /** 1 for the first step. */
-  readonly step: number
-  readonly rate: number
-  /** Gradients are multiplied with it first: one over the number of devices that were summed. */
-  readonly gradientScale: number
-}
+/**
+ * `step` is 1 for the first. Gradients are multiplied with `gradientScale` first: one over the number of devices that were
+ * summed.
+ */
+export type AdamTask = Tensors<'parameters' | 'gradients' | 'first' | 'second'> &
+  Numbers<'step' | 'rate' | 'gradientScale'>
 
 /**
  * A device that trains and runs a model. Calls are queued in order and return at once; `read` and `settle` wait. Products

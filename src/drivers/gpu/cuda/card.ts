@@ -133,10 +133,10 @@ export class Card {
     const { kind, precision, m, n, k, rounds } = task
     const plan = this.plan({ kind, precision, m, n, k, rounds })
     plan.window.start(plan.state, task.seed)
-    plan.steps.entries(stream)
+    plan.steps.entries()
     const [from, to] = [api.createEvent(), api.createEvent()]
     api.recordEvent(from, stream)
-    for (let round = 0; round < rounds; round++) plan.steps.product(stream)
+    for (let round = 0; round < rounds; round++) plan.steps.product()
     api.recordEvent(to, stream)
     const microseconds = 1000 * api.elapsedMs(from, to)
     api.destroyEvent(from)

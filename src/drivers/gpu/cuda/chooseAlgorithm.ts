@@ -28,9 +28,9 @@ function fastest({ api, stream }: CardTools, product: Product): number {
   let spent = 0
   for (let choice = 0; choice < product.choices && spent < BUDGET_MS; choice++) {
     try {
-      product.launch(stream, choice) // loads the kernel
+      product.launch(choice) // loads the kernel
       api.recordEvent(from, stream)
-      product.launch(stream, choice)
+      product.launch(choice)
       api.recordEvent(to, stream)
     } catch {
       continue // a way the library offers and then refuses

@@ -12,18 +12,11 @@ export interface FailedCall {
   readonly freeBytes?: number
 }
 
+type Rows = typeof fault.rows
+type CallCode = { [Code in keyof Rows]: Rows[Code]['message'] extends '{what}' ? Code : never }[keyof Rows]
+
 interface Advice {
-  readonly code:
-    | 'GPU_BUSY'
-    | 'GPU_CALL_FAILED'
-    | 'GPU_DRIVER_MISMATCH'
-    | 'GPU_DRIVER_TOO_OLD'
-    | 'GPU_KERNEL_REFUSED'
-    | 'GPU_LOST'
-    | 'GPU_NOT_READY'
-    | 'NO_GPU'
-    | 'NO_SUCH_GPU'
-    | 'OUT_OF_MEMORY'
+  readonly code: CallCode | 'GPU_BUSY'
   readonly says: string
   readonly nextStep: string
 }
@@ -38,11 +31,6 @@ const JIT: Advice = {
   says: 'the driver refused our kernels',
   nextStep: 'Install NVIDIA driver 470 or newer; if it is newer already, report the status above.',
 }
-const BUSY: Advice = {
-  code: 'GPU_BUSY',
-  says: 'the card is taken by another process (exclusive compute mode)',
-  nextStep: 'Stop the other process or choose another card, then run again.',
-}
 const FULL: Advice = {
   code: 'OUT_OF_MEMORY',
   says: 'the card has too little free memory',
@@ -54,45 +42,38 @@ const OTHER: Advice = {
   nextStep: 'Check the driver with nvidia-smi; if the card looks well there, report the status above.',
 }
 
+const all = (statuses: readonly number[], advice: Advice): Record<number, Advice> =>
+  Object.fromEntries(statuses.map((status) => [status, advice]))
+
 /** Statuses of the CUDA driver that people meet, and what to do about them. Numbers are those of cuda.h. */
 const ADVICE: Readonly<Record<number, Advice>> = {
-  2: FULL,
-  3: OTHER,
-  46: BUSY,
-  100: { ...OTHER, code: 'NO_GPU', says: 'the driver sees no card', nextStep: 'Check `nvidia-smi -L` on the box.' },
+  ...all([2, 205], FULL),
+  ...all([209, 218, 222], JIT),
+  ...all([220, 700, 710, 714, 715, 716, 717, 718, 719], LOST),
+  46: {
+    code: 'GPU_BUSY',
+    says: 'the card is taken by another process (exclusive compute mode)',
+    nextStep: 'Stop the other process or choose another card, then run again.',
+  },
+  100: { code: 'NO_GPU', says: 'the driver sees no card', nextStep: 'Check `nvidia-smi -L` on the box.' },
   101: {
-    ...OTHER,
     code: 'NO_SUCH_GPU',
     says: 'there is no card with that number',
     nextStep: 'Choose a number that `nvidia-smi -L` lists, counting only those CUDA_VISIBLE_DEVICES names.',
   },
-  205: FULL,
-  209: JIT,
   214: { ...LOST, says: 'the card reports an uncorrectable memory error' },
-  218: JIT,
-  220: LOST,
   221: {
     ...JIT,
     says: 'the driver has no compiler for our kernels here',
     nextStep: "Bring the driver's libnvidia-ptxjitcompiler into the container, as its compute capability does.",
   },
-  222: JIT,
   223: { ...JIT, says: 'compiling kernels is switched off', nextStep: 'Unset CUDA_DISABLE_PTX_JIT and run again.' },
-  700: LOST,
   702: {
     ...LOST,
     says: 'the driver stopped work that took too long, as it does on a card that drives a display',
     nextStep: 'Choose a card without a display, or ask for a smaller size.',
   },
-  710: LOST,
-  714: LOST,
-  715: LOST,
-  716: LOST,
-  717: LOST,
-  718: LOST,
-  719: LOST,
   801: {
-    ...OTHER,
     code: 'GPU_DRIVER_TOO_OLD',
     says: 'the driver does not know a call we need, or does not support it on this card',
     nextStep: 'Install NVIDIA driver 470 or newer; if it is newer already, report the call above.',
@@ -103,13 +84,11 @@ const ADVICE: Readonly<Record<number, Advice>> = {
     nextStep: 'On a box with NVSwitch start nvidia-fabricmanager, in the version of the driver; then run again.',
   },
   803: {
-    ...OTHER,
     code: 'GPU_DRIVER_MISMATCH',
     says: 'driver and kernel module differ in version',
     nextStep: 'Reboot the box, or reload the NVIDIA kernel module, so that both are the same version.',
   },
   804: {
-    ...OTHER,
     code: 'GPU_DRIVER_MISMATCH',
     says: "CUDA's compatibility library is in the way, and this card does not support it",
     nextStep: "Take the folder of cuda-compat out of LD_LIBRARY_PATH, so that the driver's own libcuda is found.",

@@ -45,7 +45,7 @@ export const fault = faultsOf({
     message: 'the cuBLASLt named by TOUCHSTONE_CUBLASLT cannot be used: {path}',
     nextStep: 'Name libcublasLt.so of CUDA 11, 12 or 13, or unset TOUCHSTONE_CUBLASLT.',
   },
-  // What a failed call of the driver means; `callFault` says which call, and what to do about its status.
+  // What a failed call of the driver means; `cudaFault` says which call, and what to do about its status.
   GPU_CALL_FAILED: { blame: 'prover', message: '{what}', nextStep: '{mend}' },
   GPU_DRIVER_MISMATCH: { blame: 'prover', message: '{what}', nextStep: '{mend}' },
   GPU_DRIVER_TOO_OLD: { blame: 'prover', message: '{what}', nextStep: '{mend}' },

@@ -95,41 +95,26 @@ function scratchHashes(fill: HeldFill): number {
   return paddedRounds(fill.rounds) * 3 + fill.rounds * units
 }
 
-function launchPass(
-  { api, kernels, stream }: CardTools,
-  { fill, partners, state, nodes, groups, roots }: PassMemory,
-): void {
+function launchPass(tools: CardTools, { fill, partners, state, nodes, groups, roots }: PassMemory): void {
+  const { launch, kernels } = tools
   const tiles = tilesOf(fill.series.plan.shape)
   const units = fill.rounds * unitsOf(tiles)
   const pair = [fill.kept, partners.kept, partners.tiles, state]
-  const every = { threads: 256, stream }
   if (isWide(fill)) {
     const wide = kernels.get('memory', 'ts_pass_wide')
     const fold = kernels.get('memory', 'ts_fold_many')
-    api.launch({ ...every, kernel: wide, blocks: [units, 1], arguments: [...pair, groups] })
-    api.launch({ ...every, kernel: fold, blocks: [units / UNITS_A_FOLD, 1], arguments: [groups, nodes, state, units] })
-  } else {
-    const kernel = kernels.get('memory', 'ts_pass')
-    api.launch({ ...every, kernel, blocks: [units, 1], arguments: [...pair, unitOf(tiles), nodes] })
-  }
+    launch(wide, [units, 1], 256, [...pair, groups])
+    launch(fold, [units / UNITS_A_FOLD, 1], 256, [groups, nodes, state, units])
+  } else launch(kernels.get('memory', 'ts_pass'), [units, 1], 256, [...pair, unitOf(tiles), nodes])
   const scratch = roots + BigInt(32 * 3 * paddedRounds(fill.rounds))
-  foldRounds(
-    { api, kernels, stream },
-    fill,
-    { from: nodes, round: state + ROUND_OFFSET, perRound: units },
-    roots,
-    scratch,
-  )
-  const root = foldAll({ api, kernels, stream }, roots, paddedRounds(fill.rounds))
-  const finish = kernels.get('memory', 'ts_finish_pass')
-  api.launch({ kernel: finish, blocks: [1, 1], threads: 1, stream, arguments: [root, state] })
+  foldRounds(tools, fill, { from: nodes, round: state + ROUND_OFFSET, perRound: units }, roots, scratch)
+  const root = foldAll(tools, roots, paddedRounds(fill.rounds))
+  launch(kernels.get('memory', 'ts_finish_pass'), [1, 1], 1, [root, state])
 }
-
-type Launcher = Pick<CardTools, 'api' | 'kernels' | 'stream'>
 
 /** Nodes of a pass to one root per kept round. */
 function foldRounds(
-  { api, kernels, stream }: Launcher,
+  { launch, kernels }: CardTools,
   fill: HeldFill,
   nodes: { readonly from: Handle; readonly round: Handle; readonly perRound: number },
   roots: Handle,
@@ -142,13 +127,7 @@ function foldRounds(
   for (const [step, width] of widths.entries()) {
     count /= width
     const to = step === widths.length - 1 ? roots : scratch
-    api.launch({
-      kernel: fold,
-      blocks: [count, 1],
-      threads: FOLD_THREADS,
-      stream,
-      arguments: [from, to, round, perRound, width],
-    })
+    launch(fold, [count, 1], FOLD_THREADS, [from, to, round, perRound, width])
     from = to
     round = 0n
     perRound = 0
@@ -156,14 +135,14 @@ function foldRounds(
 }
 
 /** A power of two of hashes to one, step by step behind one another. */
-function foldAll({ api, kernels, stream }: Launcher, hashes: Handle, count: number): Handle {
+function foldAll({ launch, kernels }: CardTools, hashes: Handle, count: number): Handle {
   const fold = kernels.get('base', 'ts_fold')
   let from = hashes
   let to = hashes + BigInt(32 * count)
   let left = count
   for (const width of foldWidths(count)) {
     left /= width
-    api.launch({ kernel: fold, blocks: [left, 1], threads: FOLD_THREADS, stream, arguments: [from, to, 0n, 0, width] })
+    launch(fold, [left, 1], FOLD_THREADS, [from, to, 0n, 0, width])
     from = to
     to += BigInt(32 * left)
   }
@@ -195,7 +174,7 @@ export function openPasses(tools: CardTools, done: DonePasses, asked: readonly L
 
 /** Fingerprints of the asked units, computed again from the fill: 256 tiles each, cheaper than keeping them all. */
 function readUnitsAgain(tools: CardTools, done: DonePasses, asked: readonly LeafPosition[]): Handle {
-  const { api, buffers, kernels, stream } = tools
+  const { api, buffers, kernels, stream, launch } = tools
   const unit = unitOf(tilesOf(done.fill.series.plan.shape))
   const table = concatBytes(
     ...asked.map(({ round, tile }) =>
@@ -207,13 +186,9 @@ function readUnitsAgain(tools: CardTools, done: DonePasses, asked: readonly Leaf
   const base = buffers.take('prints', nodesAt + 32 * asked.length)
   api.upload(base, table)
   const prints = base + BigInt(printsAt)
-  api.launch({
-    kernel: kernels.get('memory', 'ts_pass_again'),
-    blocks: [asked.length, 1],
-    threads: 256,
-    stream,
-    arguments: [done.fill.kept, done.partners.kept, done.partners.tiles, base, unit, base + BigInt(nodesAt), prints],
-  })
+  const pair = [done.fill.kept, done.partners.kept, done.partners.tiles]
+  const again = kernels.get('memory', 'ts_pass_again')
+  launch(again, [asked.length, 1], 256, [...pair, base, unit, base + BigInt(nodesAt), prints])
   api.synchronize(stream)
   return prints
 }

@@ -38,7 +38,7 @@ export function readPaths(tools: CardTools, requests: readonly PathRequest[]): U
   return concatBytes(...parts)
 }
 
-function readBatch({ api, buffers, kernels, stream }: CardTools, requests: readonly PathRequest[]): Uint8Array {
+function readBatch({ api, buffers, kernels, stream, launch }: CardTools, requests: readonly PathRequest[]): Uint8Array {
   if (requests.length === 0) return new Uint8Array(0)
   const pathBytes = requests.reduce((sum, request) => sum + 32 * depthOf(request), 0)
   const scratchBytes = requests.reduce((sum, request) => sum + scratchOf(request), 0)
@@ -55,8 +55,7 @@ function readBatch({ api, buffers, kernels, stream }: CardTools, requests: reado
     return bytes
   })
   api.upload(base, concatBytes(...encoded))
-  const kernel = kernels.get('paths', 'ts_paths')
-  api.launch({ kernel, blocks: [requests.length, 1], threads: 256, stream, arguments: [base] })
+  launch(kernels.get('paths', 'ts_paths'), [requests.length, 1], 256, [base])
   api.synchronize(stream)
   return api.download(base + BigInt(pathsAt), pathBytes)
 }

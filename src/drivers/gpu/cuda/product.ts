@@ -1,7 +1,6 @@
 import type { Precision } from '../../../core/params/precision.ts'
-import type { CublasLt } from './cublasLt.ts'
-import type { Kernels } from './kernels.ts'
-import type { CudaApi, Handle } from './loadLibcuda.ts'
+import type { CardTools } from './cardTools.ts'
+import type { Handle } from './loadLibcuda.ts'
 import { entryBytes } from './shape.ts'
 
 export interface ProductTask {
@@ -14,31 +13,22 @@ export interface ProductTask {
   readonly c: Handle
 }
 
-/** C = A B^T, ready to be launched on a stream or captured in a graph. */
+/** Best first. */
+export type ProductMaker = 'cublasLt' | 'tensor' | 'plain'
+
+/** C = A B^T, ready to be launched on the card's stream or captured in a graph. */
 export interface Product {
-  readonly by: 'cublasLt' | 'tensor' | 'plain'
+  readonly by: ProductMaker
   /** Ways the library offers; ours has one. */
   readonly choices: number
-  launch(stream: Handle, choice?: number): void
+  launch(choice?: number): void
   close(): void
-}
-
-export interface ProductTools {
-  readonly api: CudaApi
-  readonly kernels: Kernels
-  readonly cublasLt: CublasLt | null
-  /** Compute capability times ten: 90 for 9.0. */
-  readonly capability: number
-  /** Scratch of the library, made on demand. */
-  workspace(): { readonly pointer: Handle; readonly bytes: number }
 }
 
 const OLDEST: Readonly<Record<'library' | 'tensor', Readonly<Partial<Record<Precision, number>>>>> = {
   library: { int8: 75, fp8: 89, bf16: 80, fp16: 70 },
   tensor: { int8: 75, fp8: 89, bf16: 80, fp16: 75 },
 }
-
-export type ProductMaker = 'cublasLt' | 'tensor' | 'plain'
 
 /** Who can make a product of this precision on this card, best first; empty means unsupported. */
 export function productMakers(precision: Precision, capability: number, library: boolean): ProductMaker[] {
@@ -51,7 +41,7 @@ export function productMakers(precision: Precision, capability: number, library:
 }
 
 /** The best product this card has; where the library refuses the sizes, our own kernels take over. */
-export function createProduct(tools: ProductTools, task: ProductTask, only?: ProductMaker): Product {
+export function createProduct(tools: CardTools, task: ProductTask, only?: ProductMaker): Product {
   const makers = productMakers(task.precision, tools.capability, tools.cublasLt !== null)
   for (const maker of makers.filter((maker) => only === undefined || maker === only)) {
     const product = MAKERS[maker](tools, task)
@@ -60,13 +50,13 @@ export function createProduct(tools: ProductTools, task: ProductTask, only?: Pro
   throw new RangeError(`no product of ${task.precision} on this card`)
 }
 
-const MAKERS: Readonly<Record<ProductMaker, (tools: ProductTools, task: ProductTask) => Product | null>> = {
+const MAKERS: Readonly<Record<ProductMaker, (tools: CardTools, task: ProductTask) => Product | null>> = {
   cublasLt: libraryProduct,
   tensor: tensorProduct,
   plain: plainProduct,
 }
 
-function libraryProduct(tools: ProductTools, task: ProductTask): Product | null {
+function libraryProduct(tools: CardTools, task: ProductTask): Product | null {
   const { pointer, bytes } = tools.workspace()
   try {
     const matmul = tools.cublasLt!.matmul({ ...task, workspace: pointer, workspaceBytes: bytes })
@@ -77,7 +67,7 @@ function libraryProduct(tools: ProductTools, task: ProductTask): Product | null 
     return {
       by: 'cublasLt',
       choices: matmul.choices,
-      launch: (stream, choice = 0) => matmul.launch(choice, stream),
+      launch: (choice = 0) => matmul.launch(choice, tools.stream),
       close: () => matmul.close(),
     }
   } catch {
@@ -86,7 +76,7 @@ function libraryProduct(tools: ProductTools, task: ProductTask): Product | null 
 }
 
 /** Bytes of dynamic shared memory and the width of a block of C, as tensor80.cu and tensor89.cu have them. */
-function tensorKernel({ kernels, capability }: ProductTools, precision: Precision) {
+function tensorKernel({ kernels, capability }: Pick<CardTools, 'kernels' | 'capability'>, precision: Precision) {
   if (precision === 'fp8') return { kernel: kernels.get('tensor89', 'ts_tensor_fp8'), width: 128, sharedBytes: 65536 }
   if (precision === 'bf16') return { kernel: kernels.get('tensor80', 'ts_tensor_bf16'), width: 256, sharedBytes: 98304 }
   const name = precision === 'int8' ? 'ts_tensor_int8' : 'ts_tensor_fp16'
@@ -95,26 +85,26 @@ function tensorKernel({ kernels, capability }: ProductTools, precision: Precisio
     : { kernel: kernels.get('tensor75', name), width: 128, sharedBytes: 0 }
 }
 
-function tensorProduct(tools: ProductTools, { precision, m, n, k, a, b, c }: ProductTask): Product {
+function tensorProduct({ api, stream, ...tools }: CardTools, { precision, m, n, k, a, b, c }: ProductTask): Product {
   const { kernel, width, sharedBytes } = tensorKernel(tools, precision)
-  if (sharedBytes > 0) tools.api.allowSharedBytes(kernel, sharedBytes)
+  if (sharedBytes > 0) api.allowSharedBytes(kernel, sharedBytes)
   const blocks = [Math.ceil(m / 128) * Math.ceil(n / width), 1] as const
   const args = [a, b, c, m, n, k * entryBytes(precision)]
   return {
     by: 'tensor',
     choices: 1,
-    launch: (stream) => tools.api.launch({ kernel, blocks, threads: 256, sharedBytes, stream, arguments: args }),
+    launch: () => api.launch({ kernel, blocks, threads: 256, sharedBytes, stream, arguments: args }),
     close: () => {},
   }
 }
 
-function plainProduct(tools: ProductTools, { precision, m, n, k, a, b, c }: ProductTask): Product {
-  const kernel = tools.kernels.get('plainProduct', precision === 'fp32' ? 'ts_product_fp32' : 'ts_product_int8')
+function plainProduct({ kernels, launch }: CardTools, { precision, m, n, k, a, b, c }: ProductTask): Product {
+  const kernel = kernels.get('plainProduct', precision === 'fp32' ? 'ts_product_fp32' : 'ts_product_int8')
   const blocks = [Math.ceil(m / 128) * Math.ceil(n / 128), 1] as const
   return {
     by: 'plain',
     choices: 1,
-    launch: (stream) => tools.api.launch({ kernel, blocks, threads: 256, stream, arguments: [a, b, c, m, n, k] }),
+    launch: () => launch(kernel, blocks, 256, [a, b, c, m, n, k]),
     close: () => {},
   }
 }

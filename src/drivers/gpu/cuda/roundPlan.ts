@@ -25,7 +25,7 @@ export interface RoundPlan {
   readonly slots: number
   readonly generation: number
   /** The steps alone, for benchmarks. */
-  readonly steps: Readonly<Record<'entries' | 'product' | 'leaves' | 'tree', (stream: Handle) => void>>
+  readonly steps: Readonly<Record<'entries' | 'product' | 'leaves' | 'tree', () => void>>
   close(): void
 }
 
@@ -83,12 +83,12 @@ export function planRounds(tools: CardTools, shape: SeriesShape, choices: PlanCh
   // Once outside the graph: kernels load at their first launch, which must not happen while capturing, and the result is
   // there to be checked against the known tile.
   window.start(memory.state, KNOWN_SEED)
-  if (choices.warm ?? true) steps.entries(stream)
+  if (choices.warm ?? true) steps.entries()
   choice = choices.choice ?? chooseAlgorithm(tools, shape, product)
-  if (choices.warm ?? true) for (const step of round) step(stream)
+  if (choices.warm ?? true) for (const step of round) step()
   api.synchronize(stream)
   api.beginCapture(stream)
-  for (const step of round) step(stream)
+  for (const step of round) step()
   const graph = api.endCapture(stream)
   return {
     shape,
@@ -106,71 +106,48 @@ export function planRounds(tools: CardTools, shape: SeriesShape, choices: PlanCh
 type Memory = ReturnType<typeof reserve>
 
 function roundSteps(tools: CardTools, shape: SeriesShape, memory: Memory, product: Product, choice: () => number) {
-  const { api } = tools
+  const { launch } = tools
   const entriesKernel = ENTRIES[shape.precision](tools)
   const vectors = (rows: number) => (rows * shape.k * entryBytes(shape.precision)) / 16
   const most = Math.max(vectors(shape.m), vectors(shape.n))
   const entryBlocks = Math.max(1, Math.ceil(most / (256 * ENTRY_VECTORS_PER_THREAD)))
-  const leaves = leavesLaunch(tools, shape, memory)
+  const entries = [memory.a, memory.b, memory.state, vectors(shape.m), vectors(shape.n)]
+  const leavesKernel = kernelOfLeaves(tools, shape)
+  const leafBlocks = unitsOf(tilesOf(shape))
+  const leaves = argumentsOfLeaves(shape, memory)
   return {
-    entries: (stream: Handle) =>
-      api.launch({
-        kernel: entriesKernel,
-        blocks: [entryBlocks, 2],
-        threads: 256,
-        stream,
-        arguments: [memory.a, memory.b, memory.state, vectors(shape.m), vectors(shape.n)],
-      }),
-    product: (stream: Handle) => product.launch(stream, choice()),
-    leaves: (stream: Handle) => api.launch({ ...leaves, stream }),
-    tree: (stream: Handle) => launchTree(tools, shape, memory, stream),
+    entries: () => launch(entriesKernel, [entryBlocks, 2], 256, entries),
+    product: () => product.launch(choice()),
+    leaves: () => launch(leavesKernel, [leafBlocks, 1], 256, leaves),
+    tree: () => launchTree(tools, shape, memory),
   }
 }
 
-function leavesLaunch({ kernels }: CardTools, shape: SeriesShape, memory: Memory) {
-  const tiles = tilesOf(shape)
-  const keep = memory.slots > 1 ? 1 : 0
-  const common: KernelArgument[] = [memory.c, memory.state, tiles, Math.log2(shape.n / TILE), keep, memory.prints]
-  const floats = shape.precision === 'fp8' || shape.precision === 'bf16' || shape.precision === 'fp16'
-  const kernel =
-    shape.kind === 'fill'
-      ? kernels.get('memory', 'ts_leaves_fill')
-      : shape.kind === 'bind'
-        ? kernels.get('memory', 'ts_leaves_bind')
-        : kernels.get('base', floats ? 'ts_leaves_float' : 'ts_leaves_int')
-  const kept = shape.kind === 'fill' ? [memory.kept] : []
-  return {
-    kernel,
-    blocks: [unitsOf(tiles), 1] as const,
-    threads: 256,
-    arguments: [...common, memory.nodes, ...kept],
-  }
+function kernelOfLeaves({ kernels }: CardTools, { kind, precision }: SeriesShape): Handle {
+  if (kind === 'fill') return kernels.get('memory', 'ts_leaves_fill')
+  if (kind === 'bind') return kernels.get('memory', 'ts_leaves_bind')
+  const floats = precision === 'fp8' || precision === 'bf16' || precision === 'fp16'
+  return kernels.get('base', floats ? 'ts_leaves_float' : 'ts_leaves_int')
+}
+
+function argumentsOfLeaves(shape: SeriesShape, { c, state, slots, prints, nodes, kept }: Memory): KernelArgument[] {
+  const keep = slots > 1 ? 1 : 0
+  const common = [c, state, tilesOf(shape), Math.log2(shape.n / TILE), keep, prints, nodes]
+  return shape.kind === 'fill' ? [...common, kept] : common
 }
 
 /** Nodes of the round to its root, which goes to the host, and the next seed into the state. */
-function launchTree({ api, kernels }: CardTools, shape: SeriesShape, memory: Memory, stream: Handle): void {
+function launchTree({ launch, kernels }: CardTools, shape: SeriesShape, memory: Memory): void {
   let count = nodesOf(shape)
   let from = memory.nodes
   let to = memory.folded
   let perRound = memory.slots > 1 ? count : 0
   for (; count > FOLD; count /= FOLD) {
     const round = memory.state + ROUND_OFFSET
-    api.launch({
-      kernel: kernels.get('base', 'ts_fold'),
-      blocks: [count / FOLD, 1],
-      threads: FOLD_THREADS,
-      stream,
-      arguments: [from, to, round, perRound, FOLD],
-    })
+    launch(kernels.get('base', 'ts_fold'), [count / FOLD, 1], FOLD_THREADS, [from, to, round, perRound, FOLD])
     from = to
     to += BigInt((32 * count) / FOLD)
     perRound = 0
   }
-  api.launch({
-    kernel: kernels.get('base', 'ts_finish_round'),
-    blocks: [1, 1],
-    threads: FOLD_THREADS,
-    stream,
-    arguments: [from, memory.state, perRound, count],
-  })
+  launch(kernels.get('base', 'ts_finish_round'), [1, 1], FOLD_THREADS, [from, memory.state, perRound, count])
 }
