@@ -1,6 +1,9 @@
 """What make_vectors.py writes of docs/spec/chain.md. Whole numbers that may pass 2^53 are decimal strings."""
 import accounting
+import ecvrf
+import ed25519
 import lottery
+import torsion
 
 SHARES = [(1, 4), (1, 8), (1, 1000), (999, 1000)]
 WEIGHTS = [(0, 1), (1, 1), (1, 2), (1, 3), (2, 3), (1, 1000), (1, 2**64 - 1), (2**63, 2**64 - 1), (123456789, 10**12)]
@@ -60,3 +63,32 @@ def accounting_cases(seed):
         "burns": [{"blockPart": str(b), "total": str(w), "burn": str(accounting.training_burn(b, w))}
                   for b, w in ((4800 * 10**9, 10**15), (4800 * 10**9, 10**9), (1, 10**15), (4800 * 10**9, 2**64 - 1))],
     }
+
+
+RFC_9381 = [("16", "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60", ""),
+            ("17", "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb", "72"),
+            ("18", "c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7", "af82")]
+
+
+def vrf_cases(seed):
+    given = RFC_9381 + [("ours %d" % i, seed("vrf %d" % i).hex(), (b"ts1-slot" + seed("alpha %d" % i)[:4 * i]).hex())
+                        for i in range(9)]
+    proofs = []
+    for name, secret, alpha in given:
+        key = bytes.fromhex(secret)
+        proof, beta, tries = ecvrf.prove(key, bytes.fromhex(alpha))
+        proofs.append({"name": name, "secret": secret, "public": ed25519.public_key(key).hex(), "alpha": alpha,
+                       "proof": proof.hex(), "beta": beta.hex(), "tries": tries})
+    judged = []
+    for name, public, alpha, proof in torsion.vrf_cases(seed("vrf")):
+        beta = ecvrf.verify(public, alpha, proof)
+        judged.append({"name": name, "public": public.hex(), "alpha": alpha.hex(), "proof": proof.hex(),
+                       "beta": beta and beta.hex()})
+    return {"proofs": proofs, "judged": judged}
+
+
+def torsion_cases(seed):
+    """Signatures at the borders, where libraries disagree, judged by the one rule."""
+    return [{"name": name, "public": public.hex(), "message": message.hex(), "signature": signature.hex(),
+             "valid": ed25519.verify(public, message, signature), "torsionFree": torsion.is_torsion_free(public)}
+            for name, public, message, signature in torsion.signature_cases(seed("torsion"))]

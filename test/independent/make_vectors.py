@@ -235,6 +235,7 @@ FILES = {
     "chain": lambda: _plain(small_parts.round_series(seed)), "bind": lambda: _plain(small_parts.bind_series(seed)),
     "memory": lambda: _plain(small_parts.memory_part(seed)), "link": lambda: _plain(small_parts.link_part(seed)),
     "lottery": lambda: chain_vectors.lottery_cases(seed), "accounting": lambda: chain_vectors.accounting_cases(seed),
+    "vrf": lambda: chain_vectors.vrf_cases(seed), "torsion": lambda: chain_vectors.torsion_cases(seed),
 }
 
 
