@@ -1,4 +1,4 @@
-import { type Blame, TouchstoneError } from '../ports/errors.ts'
+import { TouchstoneError } from '../ports/errors.ts'
 import { EXIT } from './exitCodes.ts'
 import { fault } from './faults.ts'
 import { openTerminal } from './render/terminal.ts'
@@ -32,19 +32,11 @@ async function runCommand(command: (signal: AbortSignal) => Promise<number>, jso
   }
 }
 
-/** A fault as a person or a script is told it. */
-interface Fault {
-  readonly code: string
-  readonly message: string
-  readonly blame: Blame
-  readonly retry: boolean
-  readonly nextStep: string
-}
-
 /** A sentence may name a file, a host or a field that somebody else chose: whatever it holds, it moves no cursor. */
 const plain = (text: string): string => text.replace(/\s+/g, ' ').replace(/\p{C}/gu, '?')
 
-export function faultOf(error: unknown): Fault {
+/** A fault as a person or a script is told it. */
+export function faultOf(error: unknown) {
   const why = error instanceof Error ? error.message : 'something unknown went wrong'
   const { detail, message, blame, retry, nextStep } =
     error instanceof TouchstoneError ? error : fault('UNEXPECTED', { why })
@@ -61,7 +53,7 @@ export function tellFault(error: unknown, json = false): void {
 }
 
 /** One sentence, the code, the next step; never a stack trace. With --json one object on standard output. */
-function tell(told: Fault, json: boolean): void {
+function tell(told: ReturnType<typeof faultOf>, json: boolean): void {
   if (json) return void process.stdout.write(`${JSON.stringify({ error: told })}\n`)
   const { line, colours } = openTerminal(process.stderr, process.env)
   // Whoever pressed Ctrl-C knows what comes next.

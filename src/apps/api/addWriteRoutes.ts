@@ -40,7 +40,7 @@ function addPutBox(app: OpenAPIHono, { store, catalogue, ensureForeign }: ApiDep
   app.openapi(route('put', '/v1/boxes/{id}', 'Add a box, or change it', request, responses), async (c) => {
     const box = { id: c.req.valid('param').id, ...c.req.valid('json') }
     try {
-      if (box.claim !== null) requireClaim({ text: box.claim, catalogue })
+      if (box.claim !== null) requireClaim(box.claim, catalogue)
       await ensureForeign(box)
     } catch (error) {
       if (!(error instanceof TouchstoneError)) throw error

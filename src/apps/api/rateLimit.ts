@@ -5,14 +5,9 @@ import { problem } from './problem.ts'
 /** Askers remembered at most; the one unseen longest goes first. */
 const MOST_CLIENTS = 10_000
 
-interface Bucket {
-  tokens: number
-  atUs: number
-}
-
 /** A bucket of requests per asker that refills steadily; a quarter of a minute's worth may come at once. */
 export function rateLimit({ requestsPerMinute, clock, clientOf }: ApiDeps): MiddlewareHandler {
-  const buckets = new Map<string, Bucket>()
+  const buckets = new Map<string, { readonly tokens: number; readonly atUs: number }>()
   const size = Math.max(1, Math.ceil(requestsPerMinute / 4))
   return async (c, next) => {
     const client = clientOf(c)

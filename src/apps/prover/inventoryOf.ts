@@ -3,11 +3,8 @@ import type { OwnInventory } from '../../core/inventory/inventory.ts'
 import type { DeviceFacts } from '../../ports/device.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 
-export interface Found {
-  readonly program: string
+interface Found extends Pick<OwnInventory, 'program' | 'host'> {
   readonly devices: readonly DeviceFacts[]
-  /** What the box around the devices says; core/inventory/hostFields says what each field is. */
-  readonly host: OwnInventory['host']
   /** Of devices that could not be opened. */
   readonly faults: readonly unknown[]
 }

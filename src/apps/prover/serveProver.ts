@@ -11,7 +11,7 @@ import { fault } from '../shared/faults.ts'
 import { ChallengeRun, wrongOrder } from './challengeRun.ts'
 import { DeviceFault } from './deviceFault.ts'
 import { faultAnswer } from './faultAnswer.ts'
-import { HostOrders } from './hostOrders.ts'
+import { hostOrders } from './hostOrders.ts'
 import { prepareDevices } from './prepareDevices.ts'
 import { sampleTelemetry } from './sampleTelemetry.ts'
 
@@ -35,11 +35,10 @@ export async function serveProver(deps: ProverDeps, signal: AbortSignal): Promis
   const either = AbortSignal.any([signal, gone.signal])
   const send = (answer: Answer) => deps.write(encodeFrame(answer))
   let run: ChallengeRun | null = null
-  const host = new HostOrders(deps.host ?? null, send, either)
   const indexOf = (device: Device): number => served.devices.indexOf(device)
   let served: Served = { ...deps, devices: deps.devices.map((device) => sampleTelemetry(device, indexOf, send)) }
   try {
-    for await (const order of ordersOf(deps.input, (order) => host.obey(order), gone)) {
+    for await (const order of ordersOf(deps.input, hostOrders(deps.host ?? null, send, either), gone)) {
       try {
         run = await obey(order, run, { ...deps, ...served }, send, either)
       } catch (error) {

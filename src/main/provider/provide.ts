@@ -114,7 +114,7 @@ const spoken = ({ event, ...facts }: LeaseEvent): string => {
 /** Loads what verifying needs only when there is something to verify. */
 async function checkBefore(flags: ProviderFlags, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const catalogue = await readCatalogue()
-  if (flags.claim !== undefined) requireClaim({ text: flags.claim, catalogue })
+  if (flags.claim !== undefined) requireClaim(flags.claim, catalogue)
   if (flags.check === 'none') return
   const { selfCheck } = await import('./selfCheck.ts')
   await selfCheck(flags.check, flags, { catalogue, env }, signal)

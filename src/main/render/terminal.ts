@@ -1,40 +1,33 @@
 import pc from 'picocolors'
 
 export type Colours = ReturnType<typeof pc.createColors>
-
-/** Where a person reads. Colours and redrawn lines only on a terminal; plain lines in a pipe. */
-export interface Terminal {
-  readonly colours: Colours
-  /** How wide a live bar may be, with room for words and counts beside it. */
-  readonly barWidth: number
-  line(text: string): void
-  lines(texts: readonly string[]): void
-  /** Replaces the last live line; on a pipe nothing is shown. What is wider than the terminal is cut: two rows could not be replaced. */
-  live(text: string): void
-}
+export type Terminal = ReturnType<typeof openTerminal>
 
 /** Read each time: a window can be made smaller. Some terminals say 0 and mean that they do not know. */
 const columnsOf = (stream: NodeJS.WriteStream): number => stream.columns || 80
 
-export function openTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Terminal {
+/** Where a person reads. Colours and redrawn lines only on a terminal; plain lines in a pipe. */
+export function openTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv) {
   const isLive = stream.isTTY === true && env.TERM !== 'dumb'
   let shown = false
   const clear = () => {
     if (shown) stream.write('\r\x1b[2K')
     shown = false
   }
-  const line = (text: string) => {
+  const line = (text: string): void => {
     clear()
     stream.write(`${text}\n`)
   }
   return {
     colours: pc.createColors(isLive && !env.NO_COLOR),
+    /** How wide a live bar may be, with room for words and counts beside it. */
     get barWidth() {
       return Math.min(30, Math.max(4, columnsOf(stream) - 28))
     },
     line,
-    lines: (texts) => texts.forEach(line),
-    live(text) {
+    lines: (texts: readonly string[]): void => texts.forEach(line),
+    /** Replaces the last live line; on a pipe nothing is shown. What is wider than the terminal is cut: two rows could not be replaced. */
+    live(text: string): void {
       if (!isLive) return
       clear()
       stream.write([...text].slice(0, columnsOf(stream) - 1).join(''))

@@ -115,7 +115,7 @@ export function readValidatorConfig(path: string, catalogue: Catalogue | null = 
   if (!parsed.success) throw badField(path, parsed.error.issues, (at) => lineOf(document, lines, at))
   for (const [i, { claim }] of parsed.data.boxes.entries()) {
     const where = place(path, lineOf(document, lines, ['boxes', i, 'claim']))
-    if (claim !== null && catalogue !== null) requireClaim({ text: claim, catalogue, where })
+    if (claim !== null && catalogue !== null) requireClaim(claim, catalogue, `${where}: `)
   }
   return { ...parsed.data, base: dirname(resolve(path)) }
 }

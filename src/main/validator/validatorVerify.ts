@@ -20,7 +20,7 @@ export function verifyJobs(
   { env: given, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
 ): VerifyJob {
   const { leaseNetworks: networks } = config
-  const env = withoutPassword(given)
+  const { TOUCHSTONE_SSH_PASSWORD: _, ...env } = given
   const identity = config.identity === undefined ? {} : { identity: resolve(config.base, config.identity) }
   const say = (): void => log.info('host key learnt')
   const open = async ({ kind, box }: TakenJob, signal: AbortSignal): Promise<RemoteBox> => {
@@ -43,10 +43,6 @@ export function verifyJobs(
 export function refuseFleetPassword(env: NodeJS.ProcessEnv): void {
   if (!env.TOUCHSTONE_SSH_PASSWORD) return
   throw fault('FLEET_PASSWORD')
-}
-
-function withoutPassword({ TOUCHSTONE_SSH_PASSWORD: _, ...env }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return env
 }
 
 function askFor({ preset, precisions, ...config }: ValidatorConfig, { kind, box }: TakenJob): VerifyOptions {

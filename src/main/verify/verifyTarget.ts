@@ -46,7 +46,7 @@ export async function verifyTarget(
   const people = openTerminal(process.stdout, env)
   const signer = ownKey(env, 'validator')
   const catalogue = await readCatalogue()
-  if (options.claim !== null) requireClaim({ text: options.claim, catalogue })
+  if (options.claim !== null) requireClaim(options.claim, catalogue)
   const how = { proverArguments: proverArguments(flags.devices, flags.measureHost), env, signer, say: terminal.line }
   const connect = () => openBox({ address, flags, networks: flags.leaseNetworks, ...how }, signal)
   const deps = { signer, catalogue, connect, measureHost: flags.measureHost }

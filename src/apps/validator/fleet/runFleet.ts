@@ -9,8 +9,8 @@ import type { FleetDeps, FleetRules } from './fleet.ts'
 import { FleetRun } from './fleetRun.ts'
 import { openFleetRound } from './openFleetRound.ts'
 import { judgeFault, kindOfError, type Leftover, resultOfFault } from './outcomeOf.ts'
-import { ReleaseWatch } from './releaseWatch.ts'
 import { tellFinish } from './tellFinish.ts'
+import { watchRelease } from './watchRelease.ts'
 
 const DAY_MS = 86_400_000
 
@@ -29,7 +29,7 @@ class Fleet {
   /** Fires when a result must no longer wait for the store. */
   readonly #ending = new AbortController()
   readonly #running = new Map<number, FleetRun>()
-  readonly #release: ReleaseWatch
+  readonly #release: ReturnType<typeof watchRelease>
   #wake = () => {}
   #storeDown = false
   #nextRetentionUs = 0
@@ -38,7 +38,7 @@ class Fleet {
     this.#deps = deps
     this.#rules = rules
     this.#signal = signal
-    this.#release = new ReleaseWatch(deps.clock)
+    this.#release = watchRelease(deps.clock)
   }
 
   async run(): Promise<void> {
@@ -121,7 +121,7 @@ class Fleet {
     const run = new FleetRun(job, cohort, {
       ...this.#deps,
       rules: this.#rules,
-      proverStarted: (round) => this.#release.started(round),
+      proverStarted: this.#release.started,
       releaseRuns: (ended) => this.#releaseRuns(ended),
     })
     this.#running.set(job.id, run)
@@ -166,12 +166,10 @@ class Fleet {
   }
 
   /** A result that cannot be stored becomes a fault of ours, so that its job ends. */
-  async #giveUp({ job, cohort }: FleetRun, error: unknown): Promise<void> {
-    const { store, clock } = this.#deps
+  async #giveUp(run: FleetRun, error: unknown): Promise<void> {
     const ours = { outcome: 'fault', code: judgeFault(error).code } as const
-    const told = resultOfFault(ours, clock.wallTime().toISOString(), 0)
-    const finish = await finishOf(job, told, null, { store, rules: this.#rules, cohort: cohort.mates(job.id) })
-    await this.#surely(() => store.finishJob(finish)).catch(() => {})
+    const told = resultOfFault(ours, this.#deps.clock.wallTime().toISOString(), 0)
+    await this.#finish(run, { told, report: null, stalled: false }).catch(() => {})
   }
 
   /** A result is worth minutes of a box's time: it waits here as long as the store is away. */
