@@ -35,13 +35,8 @@ const libraryPath = ({ environment }: FileTree): string[] =>
 function toolkits(tree: FileTree): string[] {
   const homes = [tree.environment.CUDA_HOME, tree.environment.CUDA_PATH].filter((home) => home !== undefined)
   const local = tree.list('/usr/local').filter((name) => name.startsWith('cuda'))
-  const all = [
-    ...homes,
-    ...local
-      .sort()
-      .reverse()
-      .map((name) => `/usr/local/${name}`),
-  ]
+  const newestFirst = local.sort().reverse()
+  const all = [...homes, ...newestFirst.map((name) => `/usr/local/${name}`)]
   return all.flatMap((home) => [join(home, 'lib64'), join(home, 'targets/x86_64-linux/lib')])
 }
 
@@ -53,11 +48,9 @@ function pythonFolders(tree: FileTree): string[] {
       .list(lib)
       .filter((name) => SITE.test(name))
       .flatMap((name) => [join(lib, name, 'site-packages'), join(lib, name, 'dist-packages')])
-    return [lib, ...[...sites, ...systemSites(lib)].flatMap(wheels)]
+    return [lib, ...sites.flatMap(wheels)]
   })
 }
-
-const systemSites = (lib: string): string[] => [join(lib, 'python3/dist-packages')]
 
 const wheels = (site: string): string[] => [
   join(site, 'nvidia/cublas/lib'),

@@ -61,11 +61,6 @@ export function runPasses(
   const roots = buffers.take('passRoots', scratchHashes(fill) * 32)
   api.zero(roots, paddedRounds(fill.rounds) * 32)
   const window = new RootWindow(api, task.passes)
-  const q: Uint8Array[] = []
-  const keep = (more: Uint8Array) => {
-    for (let at = 0; at < more.length; at += 32) q.push(more.slice(at, at + 32))
-    onRoots(more)
-  }
   let graph: Handle | null = null
   const run = () => {
     window.start(state, task.start)
@@ -73,9 +68,9 @@ export function runPasses(
     api.beginCapture(stream)
     launchPass(tools, { fill, partners, state, nodes, groups, roots })
     graph = api.endCapture(stream)
-    replayGraph(tools, { graph, window, times: task.passes, ahead: 2 }, keep, stop)
+    return replayGraph(tools, { graph, window, times: task.passes, ahead: 2 }, onRoots, stop)
   }
-  thenClose(run, () => [() => graph !== null && api.destroyGraph(graph), () => window.close()])
+  const q = thenClose(run, () => [() => graph !== null && api.destroyGraph(graph), () => window.close()])
   return { fill, partners, nodes, words: passWords(task.start, q) }
 }
 

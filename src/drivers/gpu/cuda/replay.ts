@@ -16,13 +16,16 @@ export type OnRoots = (roots: Uint8Array) => void
 
 const POLL_MS = 0.05
 
-/** Replays a captured round (or pass) and hands its roots out as the card writes them; the host is out of the loop. */
+/**
+ * Replays a captured round (or pass) and hands its roots out as the card writes them; the host is out of the loop.
+ * Returns all of them.
+ */
 export function replayGraph(
   tools: CardTools,
   { graph, window, times, ahead }: Replay,
   onRoots: OnRoots,
   stop: Stop,
-): void {
+): Uint8Array[] {
   const { api, stream, ordinal } = tools
   let launched = 0
   let seen = 0
@@ -45,4 +48,6 @@ export function replayGraph(
     }
   }
   api.synchronize(stream)
+  const all = window.roots(0, times)
+  return Array.from({ length: times }, (_, i) => all.subarray(32 * i, 32 * i + 32))
 }

@@ -13,7 +13,7 @@ import { Stop } from './stop.ts'
 export interface DoneSeries {
   readonly plan: RoundPlan
   readonly seed: Uint8Array
-  readonly roots: Uint8Array
+  readonly roots: readonly Uint8Array[]
 }
 
 /** Rounds in flight: about 20 ms of work on a fast card, at least two so that none waits for the host. */
@@ -27,19 +27,9 @@ export function runSeries(
   onRoots: OnRoots,
   stop: Stop,
 ): DoneSeries {
-  const roots: Uint8Array[] = []
   plan.window.start(plan.state, task.seed)
   const replay = { graph: plan.graph, window: plan.window, times: task.rounds, ahead: roundsAhead(plan.shape) }
-  replayGraph(
-    tools,
-    replay,
-    (more) => {
-      roots.push(more)
-      onRoots(more)
-    },
-    stop,
-  )
-  return { plan, seed: task.seed, roots: concatBytes(...roots) }
+  return { plan, seed: task.seed, roots: replayGraph(tools, replay, onRoots, stop) }
 }
 
 /** §5 paths. Rounds whose fingerprints were not kept are computed again, each once. */
@@ -50,7 +40,7 @@ export function openSeries(tools: CardTools, series: DoneSeries, asked: readonly
       tools,
       asked.map(({ round, tile }) => roundRequest(plan, plan.slots > 1 ? round : 0, tile)),
     )
-  const seeds = seriesSeeds(series.seed, split(series.roots))
+  const seeds = seriesSeeds(series.seed, series.roots)
   const paths = new Map<LeafPosition, Uint8Array>()
   for (const round of new Set(asked.map((position) => position.round))) {
     plan.window.start(plan.state, seeds[round]!)
@@ -77,6 +67,3 @@ export function roundRequest(plan: RoundPlan, slot: number, tile: number): PathR
     index,
   }
 }
-
-const split = (roots: Uint8Array): Uint8Array[] =>
-  Array.from({ length: roots.length / 32 }, (_, i) => roots.subarray(32 * i, 32 * i + 32))
