@@ -16,8 +16,16 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   provider: async () => (await import('./provider/providerCommand.ts')).addProviderCommand,
 }
 
-// A reader that has seen enough (`| head`) is not our fault.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit())
+// The exit code is the answer whoever still reads (attack 114): a run goes on where nobody does. A reader that has seen
+// enough (`| head`) is nobody's fault, but an answer that could not be written is never a yes.
+let isAnswerLost = false
+process.stderr.on('error', () => {})
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') isAnswerLost = true
+})
+process.on('exit', (code) => {
+  if (isAnswerLost && code === EXIT.genuine) process.exitCode = EXIT.fault
+})
 
 const program = new Command('touchstone')
   .description('Proves what a GPU is and what it did.')

@@ -11,6 +11,8 @@ import type { ReadCertificate } from '../../src/core/certificate/readCertificate
 import { readCertificate } from '../../src/core/certificate/readEvidence.ts'
 import { issueSummary } from '../../src/core/certificate/summary.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
+import { rateCeiling } from '../../src/core/identify/expected.ts'
+import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
 import type { PlannedPart } from '../../src/core/proof/partKinds.ts'
 import { exitOfCheck } from '../../src/main/exitCodes.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
@@ -93,5 +95,27 @@ describe('attack 105: a hollow mainnet in the clothes of version 1', () => {
     const read = readCertificate(text, () => true) as ReadCertificate
     const rules = { trusted: read.signerKeys, nowMs: Date.now() }
     expect(await end(text, rules)).toBe('0')
+  })
+})
+
+describe('attack 115: more cards than the reader finds, by a catalogue without the large ones', () => {
+  test('eight small devices are "at least 6 cards" to the signer, and 1 to the reader: not established', async () => {
+    const own = catalogue.models.find(({ id }) => id === 'rtx-3060-12gb')!
+    const ceiling = (model: typeof own) => PRECISION_NAMES.map((name) => rateCeiling(model, name, catalogue.rules) ?? 0)
+    const small = catalogue.models.filter(
+      (model) =>
+        own.twins.includes(model.id) ||
+        (model.memoryBytes <= 1.34 * own.memoryBytes &&
+          ceiling(model).every((rate, i) => rate <= 2.2 * ceiling(own)[i]!)),
+    )
+    const models = small.map((model) => ({
+      ...model,
+      twins: model.twins.filter((twin) => small.some(({ id }) => id === twin)),
+    }))
+    const full = made({ catalogue: { ...catalogue, models }, shownBy: catalogue, devices: 8, claim: '8x RTX 3060' })
+    const { judgement } = (readCertificate(full, () => true) as ReadCertificate).statement.predicate
+    expect(judgement.count.least).toBeGreaterThan(4)
+    expect(await end(full)).toContain('CATALOGUES_DIFFER')
+    expect(await endWithFull(summaryOf(full), full)).toContain('CATALOGUES_DIFFER')
   })
 })

@@ -339,6 +339,43 @@ describe('touchstone check', () => {
   })
 })
 
+describe('attack 114: an answer that nobody reads is no yes', () => {
+  const notAsClaimed = ['verify', '--preset', 'tiny', '--devices', 'cpu', '--claim', '8x H100']
+  /** A program of the shell that prints the exit code of the command. */
+  const codeOf = (args: readonly string[], ending: string) => {
+    const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ')
+    const script = `${command} ${ending}; echo "code \${PIPESTATUS[0]}" >&3`
+    const { output } = spawnSync('bash', ['-c', script], {
+      env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    })
+    return output[3]?.trim()
+  }
+  test.each([
+    ['nothing can be written', '>/dev/full 2>/dev/full', 1],
+    ['the readers have left', '2>&1 | true', 1],
+  ])('not as claimed, and %s', (_, ending, code) => {
+    const out = inFolder('unread.json')
+    expect(codeOf([...notAsClaimed, '--out', out], ending)).toBe(`code ${code}`)
+    expect(existsSync(out)).toBe(true)
+    rmSync(out)
+  })
+  test('as it should be, and standard output is full', () => {
+    expect(codeOf(['check', certificate], '>/dev/full 2>/dev/null')).toBe('code 3')
+    expect(codeOf(['check', certificate], '2>/dev/null | true')).toBe('code 0')
+  })
+})
+
+test('attack 119: a pipe or a device is refused, whoever names it', async () => {
+  const pipe = inFolder('pipe')
+  spawnSync('mkfifo', [pipe])
+  await expectRefusal(touchstone('check', pipe), 2, 'NOT_READABLE')
+  await expectRefusal(touchstone('check', certificate, '--revoked', pipe), 2, 'REVOCATIONS_UNREADABLE')
+  await expectRefusal(touchstone('check', certificate, '--revoked', '/dev/zero'), 2, 'REVOCATIONS_UNREADABLE')
+  await expectRefusal(touchstone('check', certificate, '--catalogue', pipe), 2, 'CATALOGUE_UNREADABLE')
+})
+
 /** Listens without ever closing the stream: a reader that leaves would change what the program does. */
 function untilSaid(child: ChildProcess, text: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ import re
 import ed25519
 from refused import Refused, require
 
-LIMIT = 64 * 1024 * 1024
+LIMIT = 96 * 1024 * 1024
 DEPTH = 16
 PAYLOAD_TYPE = b"application/vnd.in-toto+json"
 SPELLING = re.compile(
@@ -31,7 +31,7 @@ def decode_base64(text, what):
 def read_file(path):
     with open(path, "rb") as file:
         data = file.read(LIMIT + 1)
-    require(len(data) <= LIMIT, "TOO_LARGE", "over 64 MiB")
+    require(len(data) <= LIMIT, "TOO_LARGE", "over 96 MiB")
     return data
 
 

@@ -8,7 +8,7 @@ export function conclusionsDiffer(stated: StatedJudgement, ours: StatedJudgement
   const differs = [
     { what: 'outcome', differ: stated.outcome !== ours.outcome },
     { what: 'claim', differ: stated.claim?.verdict !== ours.claim?.verdict },
-    { what: 'count', differ: stated.count.established && !ours.count.established },
+    { what: 'count', differ: isMore(stated.count, ours.count) },
     ...stated.devices.flatMap((device, i) => {
       const other = ours.devices[i]
       if (!other) return [{ what: `device ${i}`, differ: true }]
@@ -20,6 +20,10 @@ export function conclusionsDiffer(stated: StatedJudgement, ours: StatedJudgement
   ]
   return differs.filter(({ differ }) => differ).map(({ what }) => what)
 }
+
+/** More cards than the reader finds: established, or at the least (attack 115). */
+const isMore = (stated: StatedJudgement['count'], ours: StatedJudgement['count']): boolean =>
+  (stated.established && !ours.established) || stated.least > ours.least
 
 type Identity = StatedJudgement['devices'][number]['identity']
 

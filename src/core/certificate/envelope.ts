@@ -7,7 +7,7 @@ import type { CertificateProblem } from './problems.ts'
 export const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
 
 /** A run of 32 devices with every part stays below this; anything larger is not read. */
-export const MAX_CERTIFICATE_BYTES = 64 * 2 ** 20
+export const MAX_CERTIFICATE_BYTES = 96 * 2 ** 20
 
 export const tooLarge = (got: number): CertificateProblem => ({
   code: 'TOO_LARGE',

@@ -84,3 +84,23 @@ describe('countCards (§1, attack 35)', () => {
     expect(countCards(several(32, honest('a100-sxm4-80gb')), catalogue).least).toBeLessThanOrEqual(32)
   })
 })
+
+describe('attack 117: a catalogue in which counting never ends', () => {
+  test('of cards none of which beats another the search gives up, and nothing is established', () => {
+    const [known] = catalogue.models
+    const card = (memoryBytes: number, rate: number) => ({
+      ...known!,
+      memoryBytes,
+      rates: { fp32: [{ value: rate, basis: 'measured' as const, source: 'run' }] },
+    })
+    const half = 200
+    const models = [
+      ...Array.from({ length: half }, (_, i) => card(1e10 + i, 1e9 + half - i)),
+      ...Array.from({ length: half }, (_, i) => card(1e6 + i, 1e13 + half - i)),
+    ]
+    const device = proven({ rates: { fp32: 4e12 }, memoryBytes: 3.7e9 })
+    const count = countCards(several(32, device), { ...catalogue, models })
+    expect(count).toMatchObject({ claimed: 32, established: false })
+    expect(count.least).toBeLessThan(32)
+  })
+})

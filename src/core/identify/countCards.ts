@@ -19,6 +19,7 @@ export interface CardCount {
 
 /** Five rates and the memory: what a card can do, or what was shown. */
 type Parts = readonly number[]
+const PARTS = [...PRECISION_NAMES, 'memory']
 
 /** §1 and attack 35: one large card may pose as several small ones within the totals. */
 export function countCards(
@@ -70,25 +71,33 @@ function strongest(cards: readonly Parts[]): readonly Parts[] {
   )
 }
 
-/** Never above `atMost`: the devices themselves produced the totals, catalogued or not. */
+/** Steps of the search. The shipped catalogue stays far below; one that a stranger sent could ask for ages (attack 117). */
+const MOST_STEPS = 1_000_000
+
+/**
+ * Never above `atMost`: the devices themselves produced the totals, catalogued or not. A search that is too long ends with
+ * the number it had reached: fewer cards than that are ruled out, and more are not shown.
+ */
 function leastCards(need: Parts, cards: readonly Parts[], atMost: number): number {
-  for (let count = lowerBound(need, cards); count < atMost; count++)
-    if (someMixCovers(need, cards, 0, count)) return count
+  const best = bestFrom(cards)
+  let steps = 0
+  const covered = (missing: Parts, from: number, count: number): boolean => {
+    if (missing.every((value) => value <= 0) || ++steps > MOST_STEPS) return true
+    if (lowerBound(missing, best[from]!) > count) return false
+    const rest = missing.map((value, i) => value - cards[from]![i]!)
+    return covered(rest, from, count - 1) || covered(missing, from + 1, count)
+  }
+  for (let count = lowerBound(need, best[0]!); count < atMost; count++) if (covered(need, 0, count)) return count
   return atMost
 }
 
-function lowerBound(need: Parts, cards: readonly Parts[]): number {
-  const bounds = need.map((value, i) => Math.ceil(value / Math.max(...cards.map((card) => card[i]!))))
-  return Math.max(1, ...bounds)
+/** The most of each part that any card from this place on has; after the last none has anything. */
+function bestFrom(cards: readonly Parts[]): readonly Parts[] {
+  const best: Parts[] = [PARTS.map(() => 0)]
+  for (const card of cards.toReversed()) best.unshift(card.map((value, i) => Math.max(value, best[0]![i]!)))
+  return best
 }
 
-function someMixCovers(need: Parts, cards: readonly Parts[], from: number, count: number): boolean {
-  if (need.every((value) => value <= 0)) return true
-  const left = cards.slice(from)
-  if (count === 0 || left.length === 0) return false
-  const missing = need.map((value) => Math.max(0, value))
-  if (lowerBound(missing, left) > count) return false
-  const [card] = left
-  const rest = need.map((value, i) => value - card![i]!)
-  return someMixCovers(rest, cards, from, count - 1) || someMixCovers(need, cards, from + 1, count)
-}
+/** At least 1, and without end where something is missing that no card has. */
+const lowerBound = (need: Parts, best: Parts): number =>
+  Math.max(1, ...need.map((value, i) => (value <= 0 ? 0 : Math.ceil(value / best[i]!))))

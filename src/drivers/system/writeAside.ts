@@ -26,6 +26,7 @@ export function writeAside(path: string, content: string | Uint8Array, { mode = 
   const aside = asideOf(path)
   try {
     makeFolder(dirname(path))
+    refuseOther(path)
     writeFileSync(aside, content, { mode, flag: 'wx', flush })
     renameSync(aside, path)
     if (flush) flushFolder(dirname(path))
@@ -33,6 +34,13 @@ export function writeAside(path: string, content: string | Uint8Array, { mode = 
     rmSync(aside, { force: true })
     throw notWritable(path, error)
   }
+}
+
+/** A rename replaces whatever stands there: done by root, /dev/null for the whole machine (attack 116). */
+function refuseOther(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found && !found.isFile())
+    throw Object.assign(new Error(), { code: found.isDirectory() ? 'EISDIR' : 'not a regular file' })
 }
 
 function flushFolder(path: string): void {
@@ -70,7 +78,7 @@ export function ensureWritable(path: string): void {
   try {
     makeFolder(dirname(path))
     accessSync(dirname(path), constants.W_OK)
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' })
+    refuseOther(path)
   } catch (error) {
     throw notWritable(path, error)
   }

@@ -1,4 +1,3 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { checkEvidence, type GivenFile } from '../../apps/check/checkEvidence.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
@@ -8,6 +7,7 @@ import { isProblem } from '../../core/certificate/problems.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
+import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import { EXIT, exitOfCheck } from '../exitCodes.ts'
@@ -110,15 +110,10 @@ async function readerRules(flags: CheckFlags, own: Uint8Array, home: string): Pr
 
 /** Looks at the size first: what is too large is never read. */
 function readBytes(file: string): GivenFile {
-  let descriptor: number | null = null
   try {
-    descriptor = openSync(file, 'r')
-    const stats = fstatSync(descriptor)
-    if (!stats.isFile()) throw new Error('EISDIR')
-    return stats.size > MAX_CERTIFICATE_BYTES ? tooLarge(stats.size) : readFileSync(descriptor)
+    const read = readRegularFile(file, MAX_CERTIFICATE_BYTES)
+    return typeof read === 'number' ? tooLarge(read) : read
   } catch (cause) {
     throw fault('NOT_READABLE', { file }, cause)
-  } finally {
-    if (descriptor !== null) closeSync(descriptor)
   }
 }
