@@ -177,18 +177,12 @@ function judgeMemory(
 function undersized(seen: readonly SeenDevice[], { preset, catalogue }: Context): RejectReason | null {
   if (!preset.secure) return null
   const classed = seen.map(({ measured, identity: { model } }) => ({ measured, model }))
-  for (const [i, { device }] of seen.entries()) {
-    const beside = classed.filter((_, other) => other !== i)
-    const found = undersizedParts(classed[i]!, beside, catalogue.rules)[0]
-    if (found)
-      return {
-        code: 'UNDERSIZED_RUN',
-        device: device.device,
-        expected: `${found.precision} m = n = ${found.required}`,
-        got: found.ran,
-      }
-  }
-  return null
+  const [found] = seen.flatMap(({ device: { device } }, i) =>
+    undersizedParts(classed[i]!, classed.toSpliced(i, 1), catalogue.rules).map((part) => ({ device, ...part })),
+  )
+  if (!found) return null
+  const { device, precision, required, ran } = found
+  return { code: 'UNDERSIZED_RUN', device, expected: `${precision} m = n = ${required}`, got: ran }
 }
 
 function tooShort(given: Timed & { readonly rules: ProtocolVersion }): RejectReason | null {

@@ -1,5 +1,6 @@
 import { fromBase64 } from '../bytes/base64.ts'
 import { equalBytes } from '../bytes/bytes.ts'
+import { canonicalJson } from '../bytes/canonicalJson.ts'
 import { checkSignature } from '../bytes/ed25519.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { DecodeError } from '../bytes/reader.ts'
@@ -158,8 +159,6 @@ function figuresProblem({ predicate }: Statement, run: Run): CertificateProblem 
   const figures = figuresOf(run)
   if (figures.length !== predicate.figures.length)
     return { code: 'WRONG_FIGURES', expected: figures.length, got: predicate.figures.length }
-  const wrong = figures.findIndex((figure, i) =>
-    (Object.keys(figure) as (keyof typeof figure)[]).some((key) => figure[key] !== predicate.figures[i]![key]),
-  )
+  const wrong = figures.findIndex((figure, i) => canonicalJson(figure) !== canonicalJson(predicate.figures[i]))
   return wrong < 0 ? null : { code: 'WRONG_FIGURES', where: `figure ${wrong}` }
 }

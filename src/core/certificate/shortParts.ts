@@ -12,15 +12,8 @@ export interface Timed {
   readonly roundTripUs: number
 }
 
-export interface TimedPart {
-  readonly part: number
-  readonly device: number
-  readonly leastUs: number
-  readonly elapsedUs: number
-}
-
 /** §4.0, §7: every part that must last a while, with how long it did. */
-export function timedParts(timed: Timed): TimedPart[] {
+export function timedParts(timed: Timed) {
   return figuresOf(timed.run).flatMap(({ part, device, elapsedUs }) => {
     const leastUs = leastMicroseconds(timed, part)
     return leastUs > 0 ? [{ part, device, leastUs, elapsedUs }] : []
@@ -28,8 +21,7 @@ export function timedParts(timed: Timed): TimedPart[] {
 }
 
 /** Parts that were over too soon; a burst says nothing about a sustained rate. */
-export const shortParts = (timed: Timed): TimedPart[] =>
-  timedParts(timed).filter(({ leastUs, elapsedUs }) => elapsedUs < leastUs)
+export const shortParts = (timed: Timed) => timedParts(timed).filter(({ leastUs, elapsedUs }) => elapsedUs < leastUs)
 
 /** §4.3: parts of too few rounds or passes, of which one root more or less would be much of the rate. */
 export const fewRounds = ({ leastRounds }: Preset, { challenge }: Run) =>
@@ -49,7 +41,7 @@ const LENGTHENED = 3
  * The plan with more rounds in every timed part, aiming well past the least: the parts that were long enough may not be
  * again. A part that another is compared with, alone or over the link, grows with that one.
  */
-export function lengthen(plan: readonly PlannedPart[], timed: readonly TimedPart[]): PlannedPart[] {
+export function lengthen(plan: readonly PlannedPart[], timed: ReturnType<typeof timedParts>): PlannedPart[] {
   return plan.map((part, p) => {
     const compared = comparedWith(plan, p)
     const factors = timed

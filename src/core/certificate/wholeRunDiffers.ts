@@ -7,9 +7,7 @@ import { chooseSize, planRun, planSizing } from '../proof/planRun.ts'
 import type { SizedDevice } from '../proof/sizeClass.ts'
 
 /** A device as a plan sees it. */
-export interface OfferedDevice extends SizedDevice {
-  readonly precisions: readonly Precision[]
-}
+export type OfferedDevice = SizedDevice & { readonly precisions: readonly Precision[] }
 
 /**
  * C8: `mainnet` says that nothing was left out. Null when the challenge is a whole run on these devices, otherwise what is

@@ -106,20 +106,16 @@ function isSlow(best: ModelFit, { measured, catalogue }: DeviceQuestion): boolea
 }
 
 function judgeMismatch(question: DeviceQuestion, best: ModelFit): ClaimReason {
-  const { identity, catalogue } = question
+  const { identity, measured, catalogue, rules } = question
   const found = identity.model
-  if (found !== null && !best.model.twins.includes(found.id)) return judgeOther(question, found, best.model)
-  const [loss] = judgeLosses(question)
-  if (loss !== undefined && looksLike(best, catalogue, question.measured)) return loss
-  return looksLike(best, catalogue, question.measured) ? judgeSlowDown(question, best) : judgeStranger(question, best)
+  if (found !== null && !best.model.twins.includes(found.id)) {
+    const code = isWeaker(found, best.model, catalogue) ? 'WEAKER_CARD' : 'OTHER_CARD'
+    const got = rules === 1 ? found.name : buyerName([found.id, ...found.twins], catalogue)!
+    return reason(question, code, { got, expected: best.model.name })
+  }
+  if (!looksLike(best, catalogue, measured)) return judgeStranger(question, best)
+  return judgeLosses(question)[0] ?? judgeSlowDown(question, best)
 }
-
-/** The measurement fits a card that was not claimed. */
-const judgeOther = (question: DeviceQuestion, found: GpuModel, claimed: GpuModel): ClaimReason =>
-  reason(question, isWeaker(found, claimed, question.catalogue) ? 'WEAKER_CARD' : 'OTHER_CARD', {
-    got: question.rules === 1 ? found.name : buyerName([found.id, ...found.twins], question.catalogue)!,
-    expected: claimed.name,
-  })
 
 function isWeaker(found: GpuModel, claimed: GpuModel, catalogue: Catalogue): boolean {
   const gaps = PRECISION_NAMES.flatMap((name) => {

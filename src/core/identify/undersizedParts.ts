@@ -44,22 +44,15 @@ function reachedClass({ model, measured }: ClassedDevice, precision: Precision, 
   return classAt(precision, rate, measured.memoryBytes ?? Number.POSITIVE_INFINITY)
 }
 
-export interface Undersized {
-  readonly precision: Precision
-  readonly ran: number
-  readonly required: number
-}
-
 /**
  * Attack 27: the parts in which a card that is known ran a smaller class than its own. One size serves all devices of a
  * run, so beside a slower card no more can be asked of a fast one than that card reaches.
  */
 export function undersizedParts(
-  device: ClassedDevice,
+  { model, measured }: ClassedDevice,
   beside: readonly ClassedDevice[],
   rules: CatalogueRules,
-): readonly Undersized[] {
-  const { model, measured } = device
+) {
   if (model === null) return []
   return (Object.entries(measured.classes ?? {}) as [Precision, number][]).flatMap(([precision, ran]) => {
     const own = requiredClass(model, precision, rules)

@@ -2,19 +2,13 @@
  * §2. Operands are integers small enough that no partial sum is ever rounded: an entry of A lies in [-maxA, maxA],
  * one of B in [-maxB, maxB]. fp32 has full significands instead and a fixed order of fused multiply-adds.
  */
-export interface PrecisionBounds {
-  readonly code: number
-  readonly maxA: number
-  readonly maxB: number
-}
-
 export const PRECISIONS = {
   int8: { code: 0, maxA: 127, maxB: 127 },
   fp8: { code: 1, maxA: 15, maxB: 7 },
   bf16: { code: 2, maxA: 255, maxB: 63 },
   fp16: { code: 3, maxA: 2047, maxB: 15 },
   fp32: { code: 4, maxA: 0, maxB: 0 },
-} as const satisfies Record<string, PrecisionBounds>
+} as const
 
 export type Precision = keyof typeof PRECISIONS
 

@@ -22,36 +22,6 @@ export interface Preset {
   readonly fillBytes: number
 }
 
-/** [insecure, fast] the whole protocol in milliseconds, for tests. */
-const tiny: Preset = {
-  name: 'tiny',
-  secure: false,
-  openings: 8,
-  partSeconds: 0,
-  sustainedSeconds: 0,
-  passSeconds: 0,
-  fixedRounds: 4,
-  fixedPasses: 3,
-  leastRounds: 2,
-  size: 64,
-  fillBytes: 0,
-}
-
-/** [insecure] seconds on any machine, for trying things out. */
-const devnet: Preset = {
-  name: 'devnet',
-  secure: false,
-  openings: 32,
-  partSeconds: 3,
-  sustainedSeconds: 0,
-  passSeconds: 0,
-  fixedRounds: 0,
-  fixedPasses: 8,
-  leastRounds: 8,
-  size: 8192,
-  fillBytes: 64 * 2 ** 20,
-}
-
 const mainnet: Preset = {
   name: 'mainnet',
   secure: true,
@@ -75,6 +45,20 @@ const custom: Preset = {
   partSeconds: 0,
   sustainedSeconds: 0,
   passSeconds: 0,
+}
+
+/** [insecure, fast] the whole protocol in milliseconds, for tests. */
+const tiny: Preset = { ...custom, name: 'tiny', openings: 8, fixedRounds: 4, fixedPasses: 3, leastRounds: 2, size: 64 }
+
+/** [insecure] seconds on any machine, for trying things out. */
+const devnet: Preset = {
+  ...custom,
+  name: 'devnet',
+  openings: 32,
+  partSeconds: 3,
+  fixedPasses: 8,
+  size: 8192,
+  fillBytes: 64 * 2 ** 20,
 }
 
 export const PRESETS: Readonly<Record<PresetName, Preset>> = { tiny, devnet, mainnet, custom }

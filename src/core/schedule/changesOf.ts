@@ -12,14 +12,12 @@ export interface HistoryNote {
 type Device = Inventory['devices'][number]
 
 /** Which card stands in a slot, as far as it says: claims, used to ask again and never to accept. */
-export const cardOf = (device: Device): string => {
-  const { uuid } = device.details
-  return typeof uuid === 'string' && uuid !== '' ? `${device.name} ${uuid}` : device.name
-}
+const cardOf = (device: Device): string => [device.name, ...idOf(device)].join(' ')
+
+const idOf = ({ details: { uuid } }: Device): string[] => (typeof uuid === 'string' && uuid !== '' ? [uuid] : [])
 
 /** Ids of the cards that have one. */
-export const cardIds = (inventory: Inventory): string[] =>
-  inventory.devices.flatMap(({ details: { uuid } }) => (typeof uuid === 'string' && uuid !== '' ? [uuid] : []))
+export const cardIds = ({ devices }: Inventory): string[] => devices.flatMap(idOf)
 
 const driverOf = ({ devices, host }: Inventory): string => {
   const told = devices.map(({ details }) => details.driver).find((driver) => driver !== undefined)
