@@ -1,10 +1,9 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import { shareAtAge } from '../../core/score/shareAtAge.ts'
-import type { BoxSummary } from '../../ports/store.ts'
+import type { BoxSummary, Paged } from '../../ports/store.ts'
 import { cached } from '../shared/cached.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { pageWithin } from './pageWithin.ts'
 import { found, json, problemSchema, route } from './problem.ts'
 import {
   boxesQuery,
@@ -26,6 +25,8 @@ import {
 /** Statistics read every box, and an embedded store does one thing at a time: a page that many watch asks for them rarely. */
 const STATISTICS_MS = 60_000
 const STATUS_MS = 2_000
+/** Of one page, as JSON; an item that is larger comes alone. */
+const MOST_PAGE_BYTES = 1024 * 1024
 
 const crowded = {
   429: json(problemSchema, 'This asker has too many requests, or too many pages that it has not read.'),
@@ -124,4 +125,15 @@ function withScoreNow<T extends BoxSummary>(box: T, now: Date, decay: ScoreConfi
   // How to log in to a box is nobody else's business, nor whom it will be measured beside.
   const { address: _, owes: __, moves: ___, ...shown } = box
   return { ...shown, scoreNow: Math.floor(box.score * shareAtAge(ageMs, decay)) }
+}
+
+/** As much of a page as its bytes allow; what is left begins the next one. */
+function pageWithin<T>({ items, next }: Paged<T>, cursorOf: (item: T) => string): Paged<T> {
+  let bytes = 0
+  const fits = items.findIndex((item, i) => {
+    bytes += new TextEncoder().encode(JSON.stringify(item)).length
+    return i > 0 && bytes > MOST_PAGE_BYTES
+  })
+  if (fits < 0) return { items, next }
+  return { items: items.slice(0, fits), next: cursorOf(items[fits - 1]!) }
 }

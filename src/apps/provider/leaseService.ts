@@ -58,18 +58,15 @@ type Answer = Unaddressed<LeaseAnswerMessage>
  * a crash at any instant leaves either nothing or something that `recover` closes.
  */
 export class LeaseService {
+  /** Hex key of this provider. */
+  readonly key: string
   readonly #deps: LeaseDeps
-  readonly #self: string
   #book: LeaseBook = { leases: [] }
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor(deps: LeaseDeps) {
     this.#deps = deps
-    this.#self = toHex(deps.signer.publicKey)
-  }
-
-  get key(): string {
-    return this.#self
+    this.key = toHex(deps.signer.publicKey)
   }
 
   /** First thing after a start: closes whatever a crash left open. */
@@ -106,7 +103,7 @@ export class LeaseService {
   async handle(bytes: Uint8Array, signal: AbortSignal, seat?: Seat): Promise<Uint8Array | null> {
     let ask: Signed<LeaseAsk>
     try {
-      ask = decodeAsk(bytes, this.#self)
+      ask = decodeAsk(bytes, this.key)
     } catch (error) {
       this.#deps.tell({ event: 'ignored', why: error instanceof DecodeError ? error.message : 'undecodable' })
       return null

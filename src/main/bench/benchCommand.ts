@@ -36,24 +36,20 @@ export function addBenchCommand(program: Command, context: CommandContext): void
     .option('--epochs <count>', 'workload: how often it reads the text', readWhole(1, 1000), 3)
     .option('--steps <count>', 'workload: training steps at most', readWhole(2, 1_000_000), 200)
     .option('--json', 'print the rows as JSON')
-    .action((flags: BenchFlags | WorkloadFlags) => context.run((signal) => benchEither(flags, context, signal)))
+    .action((flags: BenchFlags | WorkloadFlags) =>
+      context.run(async (signal) => {
+        if (!('workload' in flags)) return await bench(flags, context, signal)
+        // The workload and its native parts are loaded only when asked for.
+        const { benchWorkload } = await import('./benchWorkload.ts')
+        return await benchWorkload(flags, context, signal)
+      }),
+    )
 }
 
 const MODELS = readOneOf(
   { tiny: 'tiny', small: 'small', medium: 'medium', large: 'large' } satisfies { [Name in ModelName]: Name },
   'Use tiny, small, medium, large.',
 )
-
-/** The workload and its native parts are loaded only when asked for. */
-async function benchEither(
-  flags: BenchFlags | WorkloadFlags,
-  context: CommandContext,
-  signal: AbortSignal,
-): Promise<number> {
-  if (!('workload' in flags)) return await bench(flags, context, signal)
-  const { benchWorkload } = await import('./benchWorkload.ts')
-  return await benchWorkload(flags, context, signal)
-}
 
 async function bench(flags: BenchFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
   const terminal = openTerminal(process.stdout, env)

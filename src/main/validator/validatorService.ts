@@ -8,6 +8,7 @@ import { createApi } from '../../apps/api/createApi.ts'
 import { createLiveRuns } from '../../apps/shared/createLiveRuns.ts'
 import type { FleetRules } from '../../apps/validator/fleet/fleet.ts'
 import { FLEET_METRICS } from '../../apps/validator/fleet/fleetMetrics.ts'
+import { knownAddresses } from '../../apps/validator/fleet/knownAddresses.ts'
 import { runFleet } from '../../apps/validator/fleet/runFleet.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
@@ -16,18 +17,19 @@ import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import { httpHeight } from '../../drivers/chain/httpHeight.ts'
 import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { pinoLog } from '../../drivers/log/pinoLog.ts'
+import { type LeaseHub, openLeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
 import { backupStore } from '../../drivers/store/backup.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
-import { listenHttp } from '../../drivers/system/listenHttp.ts'
+import { cannotListen, listenHttp } from '../../drivers/system/listenHttp.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
 import { PROCESS_METRICS, watchProcess } from '../../drivers/system/watchProcess.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
+import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import { ownKey, system } from '../system.ts'
 import { programName } from '../version.ts'
 import { ensureForeign, mayBeHere } from './foreignBox.ts'
-import type { ValidatorConfig } from './validatorConfig.ts'
-import { openValidatorHub } from './validatorHub.ts'
+import { HUB, type ValidatorConfig } from './validatorConfig.ts'
 import { refuseFleetPassword, verifyJobs } from './validatorVerify.ts'
 
 /** The long-running validator: opens everything, runs until the signal, closes everything in turn. */
@@ -61,7 +63,7 @@ export async function runValidator(
     closing.unshift(watchProcess(metrics))
     await putBoxes(store, config)
     const verifyDeps = { ...system, signer, checker, walkChecker, catalogue }
-    const hub = config.leaseHub ? await openValidatorHub(config.leaseHub, { self, store, log }) : null
+    const hub = config.leaseHub ? await openHub(config.leaseHub, { self, store, log }) : null
     if (hub) closing.unshift(() => hub.close())
     const verify = verifyJobs(config, verifyDeps, { env, log, hub })
     const chain = config.rounds.heightUrl === undefined ? null : httpHeight(config.rounds.heightUrl)
@@ -112,3 +114,23 @@ const apiHooks = (config: ValidatorConfig, store: Store) =>
     clientOf: (c) => getConnInfo(c).remote.address ?? 'unknown',
     backup: () => backupStore(store, resolve(config.base, config.backups)),
   }) satisfies Partial<ApiDeps>
+
+/** Where providers behind NAT dial in: those of boxes we know, and nobody else. */
+async function openHub(
+  where: NonNullable<ValidatorConfig['leaseHub']>,
+  { self, store, log }: { readonly self: string; readonly store: Store; readonly log: Log },
+): Promise<LeaseHub> {
+  const isKnown = knownAddresses(store, system.clock)
+  const accepts = async (key: string): Promise<boolean> => {
+    const known = await isKnown(`${HUB}${key}`)
+    log.info(known ? 'provider dialled in' : 'unknown provider refused', { key })
+    return known
+  }
+  try {
+    const hub = await openLeaseHub(where, { self, accepts })
+    log.info('waiting for providers', { host: where.host, port: hub.port })
+    return hub
+  } catch (cause) {
+    throw cannotListen({ ...where, part: 'nobody can dial in', setting: 'leaseHub' }, cause)
+  }
+}
