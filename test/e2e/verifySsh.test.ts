@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { fingerprintOfPair } from '../suites/sshBoxSuite.ts'
+import { type CommandEnd, openCommandLine } from '../support/commandLine.ts'
 import { eventually } from '../support/eventually.ts'
 import { keyPair } from '../support/keyPair.ts'
 import { LeasedBox } from '../support/leaseCrash.ts'
@@ -20,12 +21,17 @@ mkdirSync(home)
 writeFileSync(identity, user.private, { mode: 0o600 })
 const servers: TestSshServer[] = []
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const env = { ...process.env, TOUCHSTONE_HOME: join(root, 'state'), SSH_AUTH_SOCK: '' }
+const commands = openCommandLine(env)
+afterAll(async () => {
+  await commands.close()
+  rmSync(root, { recursive: true, force: true })
+})
 
-function touchstone(args: readonly string[], whileRunning?: Parameters<typeof runNode>[2]) {
-  const env = { ...process.env, TOUCHSTONE_HOME: join(root, 'state'), SSH_AUTH_SOCK: '' }
-  return runNode([program, ...args], env, whileRunning)
-}
+const touchstone = (args: readonly string[]) => commands.run(args)
+/** In a process of its own, which can be sent a signal and has to end. */
+const alone = (args: readonly string[], whileRunning?: Parameters<typeof runNode>[2]) =>
+  runNode([program, ...args], env, whileRunning)
 
 const fast = [
   '--preset',
@@ -47,7 +53,7 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     const server = await startSshServer({ home, user: 'renter', hostKey: host.private, authorizedKey: user.public })
     servers.push(server)
     const out = join(root, 'certificate.json')
-    const verified = await touchstone(['verify', at(server), ...fast, '--no-keep', '--out', out, '--json'])
+    const verified = await alone(['verify', at(server), ...fast, '--no-keep', '--out', out, '--json'])
     expect(verified.err).toContain(fingerprintOfPair(host))
     expect(verified.code).toBe(0)
     const report = JSON.parse(verified.out)
@@ -55,7 +61,7 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     expect(report.roundTripSeconds).toBeGreaterThan(0)
     expect(readdirSync(home)).toEqual([])
     expect(readFileSync(join(root, 'state', 'known_hosts'), 'utf8')).toContain(`[127.0.0.1]:${server.port}`)
-    expect((await touchstone(['check', out])).code).toBe(0)
+    expect((await touchstone(['check', out])).status).toBe(0)
   })
 
   test('attack 95: a server that hangs up after the login ends the command, and so does SIGTERM', async () => {
@@ -63,12 +69,12 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     const server = await startSshServer(drops)
     servers.push(server)
     const out = join(root, 'dropped.json')
-    const ended = await touchstone(['verify', at(server), ...fast, '--out', out])
+    const ended = await alone(['verify', at(server), ...fast, '--out', out])
     expect(ended).toMatchObject({ code: 3, err: expect.stringContaining('BOX_CONNECTION_LOST') })
     // Without a word after the login instead: whoever waits for it can still be told to stop.
     const silent = await startSshServer({ ...drops, dropAfterLogin: false, silent: true })
     servers.push(silent)
-    const stopped = await touchstone(['verify', at(silent), ...fast, '--out', out], async (err, kill) => {
+    const stopped = await alone(['verify', at(silent), ...fast, '--out', out], async (err, kill) => {
       await eventually(() => err().includes('remembered once the login succeeds'))
       kill('SIGTERM')
     })
@@ -80,8 +86,8 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     servers.push(server)
     const pinned = ['--host-key', fingerprintOfPair(keyPair())]
     const refused = await touchstone(['verify', at(server), ...fast, ...pinned, '--out', join(root, 'never.json')])
-    expect(refused.code).toBe(3)
-    expect(refused.err).toContain('HOST_KEY_CHANGED')
+    expect(refused.status).toBe(3)
+    expect(refused.stderr).toContain('HOST_KEY_CHANGED')
     expect(readdirSync(root)).not.toContain('never.json')
   })
 
@@ -95,11 +101,13 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
       touchstone(['verify', at(servers[0]!), ...noCard, ...out]),
       touchstone(['verify', at(servers[1]!), ...fast, ...out]),
     ])
-    expect([told.code, told.out]).toEqual([3, ''])
+    expect([told.status, told.stdout]).toEqual([3, ''])
     // Whichever of these it is on the machine that runs this: no driver, no card, or not so many.
-    expect(told.err).toMatch(/cannot go on: .* \[(NO_GPU_DRIVER|NO_GPU|GPU_CALL_FAILED)\] \[PROVER_FAULT\]\nnext: Fix/)
-    expect([crashed.code, crashed.out]).toEqual([3, ''])
-    expect(crashed.err).toMatch(
+    expect(told.stderr).toMatch(
+      /cannot go on: .* \[(NO_GPU_DRIVER|NO_GPU|GPU_CALL_FAILED)\] \[PROVER_FAULT\]\nnext: Fix/,
+    )
+    expect([crashed.status, crashed.stdout]).toEqual([3, ''])
+    expect(crashed.stderr).toMatch(
       /ended with exit code 1 .*Cannot find module '\/nowhere.*\[PROVER_DID_NOT_START\]\nnext: Fix/,
     )
     expect(readdirSync(home)).toEqual([])
@@ -120,9 +128,9 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
       touchstone(['verify', at(server), ...stranger, ...out('stranger.json')]),
       touchstone(['verify', 'ssh://renter@127.0.0.1:1', ...fast, ...out('closed.json')]),
     ])
-    expect([both.code, JSON.parse(both.out).judgement.devices.length]).toEqual([0, 2])
-    expect([other.code, JSON.parse(other.out).judgement.outcome]).toEqual([1, 'accepted'])
-    const told = ({ code, out }: { code: number | null; out: string }) => [code, JSON.parse(out).error.code]
+    expect([both.status, JSON.parse(both.stdout).judgement.devices.length]).toEqual([0, 2])
+    expect([other.status, JSON.parse(other.stdout).judgement.outcome]).toEqual([1, 'accepted'])
+    const told = ({ status, stdout }: CommandEnd) => [status, JSON.parse(stdout).error.code]
     expect([password, refused, closed].map(told)).toEqual([
       [2, 'BAD_ADDRESS'],
       [2, 'SSH_AUTH_FAILED'],
@@ -150,7 +158,7 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
         identity,
         '--no-keep',
       ]
-      const ended = await touchstone(['verify', at(server), ...slow, '--out', join(root, 'cut.json')], async (err) => {
+      const ended = await alone(['verify', at(server), ...slow, '--out', join(root, 'cut.json')], async (err) => {
         await eventually(() => err().includes('part 1'))
         server.cut()
       })
@@ -170,8 +178,11 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
         const quick = fast.slice(0, fast.indexOf('--identity'))
         const target = `lease://127.0.0.1:${port}#${key}`
         const verified = await touchstone(['verify', target, ...quick, '--out', out, '--json'])
-        expect([verified.code, verified.err]).toEqual([0, expect.anything()])
-        expect(JSON.parse(verified.out).access).toMatchObject({ confinement: 'shared account', hostKeyTrust: 'pinned' })
+        expect([verified.status, verified.stderr]).toEqual([0, expect.anything()])
+        expect(JSON.parse(verified.stdout).access).toMatchObject({
+          confinement: 'shared account',
+          hostKeyTrust: 'pinned',
+        })
         expect(box.leasedKeys()).toEqual([])
         await eventually(() => box.openFolders().length === 0)
         expect(readdirSync(box.home)).toEqual([])

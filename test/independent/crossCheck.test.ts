@@ -34,11 +34,11 @@ interface Case {
 const python = (program: string, ...args: string[]) =>
   spawnSync('python3', ['-B', join(here, program), ...args], { encoding: 'utf8', maxBuffer: 1 << 26 })
 
-const readCatalogue = () => parseCatalogue(parse(readFileSync(join(root, 'catalogue/gpus.yaml'), 'utf8')))
+const catalogue = parseCatalogue(parse(readFileSync(join(root, 'catalogue/gpus.yaml'), 'utf8')))
 
 /** The whole check inside this process, by public names alone; `touchstone check` is tried once. */
 const ourCheck = async (file: Uint8Array, key: string, checkOpenings: (run: Run) => RejectReason | null) => {
-  const rules = { nowMs: Date.now(), catalogue: readCatalogue(), trusted: [Buffer.from(key, 'hex')], revocations: [] }
+  const rules = { nowMs: Date.now(), catalogue, trusted: [Buffer.from(key, 'hex')], revocations: [] }
   const asked = { threshold: 1, required: [], prover: null, maxAgeSeconds: null }
   return (await checkCertificate(file, { ...rules, ...asked }, checkOpenings)).problem?.code ?? 'holds'
 }
@@ -79,7 +79,6 @@ describe.skipIf(!hasPython)('two verifiers, written apart', () => {
   }, 60_000)
 
   it('both judge whole mainnet runs of cards alike, and refuse hollow and invented ones', async () => {
-    const catalogue = readCatalogue()
     const made = (given: Partial<Synthetic>) =>
       syntheticCertificate({ catalogue, id: 'h200-sxm', claim: 'H200 SXM', ...given })
     const honest = made({})
@@ -115,7 +114,7 @@ describe.skipIf(!hasPython)('two verifiers, written apart', () => {
 
   it('both know which summary follows from which certificate', () => {
     const [one, two] = [1, 2].map((devices) =>
-      syntheticCertificate({ catalogue: readCatalogue(), id: 'h200-sxm', claim: 'H200', devices }),
+      syntheticCertificate({ catalogue, id: 'h200-sxm', claim: 'H200', devices }),
     ) as [string, string]
     const summaryOf = (text: string) =>
       issueSummary(readCertificate(text, () => true) as ReadCertificate, text, VALIDATOR)!
