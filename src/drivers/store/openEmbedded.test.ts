@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storeSuite } from '../../../test/suites/storeSuite.ts'
 import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
 import { modesIn } from '../../../test/support/modesIn.ts'
@@ -25,9 +25,36 @@ storeSuite('embedded', async () => {
   }
 })
 
+// One folder for all of these, opened as seldom as can be: an engine takes a second to start.
 describe('openEmbedded', () => {
+  let made: Awaited<ReturnType<typeof embeddedFolder>>
+  let folder = ''
+  beforeAll(async () => {
+    made = await embeddedFolder()
+    folder = made.folder
+  })
+  afterAll(() => made.end())
+
+  test('attack 90: a store that holds what another account put there, or a link, is refused with a next step', async () => {
+    symlinkSync('/etc/passwd', join(folder, 'base', 'planted'))
+    const refused = { detail: { code: 'FOLDER_NOT_OURS', path: join(folder, 'base', 'planted') } }
+    await expect(openEmbedded({ folder })).rejects.toMatchObject(refused)
+    rmSync(join(folder, 'base', 'planted'))
+    expect(() => tightenFolder(folder, process.getuid!() + 1)).toThrow(/belongs to another account/)
+  })
+
+  test('attack 90: a store is closed to other accounts, also one that was open to all, and has one user at a time', async () => {
+    for (const name of ['', 'base', 'PG_VERSION']) chmodSync(join(folder, name), 0o777)
+    const store = await openEmbedded({ folder })
+    await store.putBox({ id: 'a', address: 'local', provider: 'p', claim: null, allocated: false })
+    await expect(openEmbedded({ folder })).rejects.toMatchObject({ detail: { code: 'STORE_IN_USE' } })
+    // Two caches of the engine have a mode of its own while it runs; nobody else gets as far as them.
+    expect([...modesIn(folder)].filter((mode) => mode.startsWith('folder'))).toEqual(['folder 700'])
+    await store.close()
+    expect(modesIn(folder)).toEqual(new Set(['folder 700', 'file 600']))
+  })
+
   test('attack 78: a store of the version before opens, and its scores are earned again', async () => {
-    const { folder, end } = await embeddedFolder()
     const older = await PGlite.create(folder, { startParams: [...PGLITE_START] })
     await older.exec('drop schema public cascade; create schema public')
     for (const text of MIGRATIONS.slice(0, 2).flat()) await older.query(text)
@@ -44,38 +71,6 @@ describe('openEmbedded', () => {
     expect(await store.box('lost')).toMatchObject({ ...fresh, status: 'failed' })
     expect(await store.box('unseen')).toMatchObject({ ...fresh, status: 'new' })
     await store.close()
-    end()
-  })
-
-  test('attack 90: a store is closed to other accounts, also one that was open to all, while it runs and after', async () => {
-    const { folder, end } = await embeddedFolder()
-    for (const name of ['', 'base', 'PG_VERSION']) chmodSync(join(folder, name), 0o777)
-    const store = await openEmbedded({ folder })
-    await store.putBox({ id: 'a', address: 'local', provider: 'p', claim: null, allocated: false })
-    // Two caches of the engine have a mode of its own while it runs; nobody else gets as far as them.
-    expect([...modesIn(folder)].filter((mode) => mode.startsWith('folder'))).toEqual(['folder 700'])
-    await store.close()
-    expect(modesIn(folder)).toEqual(new Set(['folder 700', 'file 600']))
-    end()
-  })
-
-  test('attack 90: a store that holds what another account put there, or a link, is refused with a next step', async () => {
-    const { folder, end } = await embeddedFolder()
-    symlinkSync('/etc/passwd', join(folder, 'base', 'planted'))
-    const refused = { detail: { code: 'FOLDER_NOT_OURS', path: join(folder, 'base', 'planted') } }
-    await expect(openEmbedded({ folder })).rejects.toMatchObject(refused)
-    rmSync(join(folder, 'base', 'planted'))
-    expect(() => tightenFolder(folder, process.getuid!() + 1)).toThrow(/belongs to another account/)
-    await (await openEmbedded({ folder })).close()
-    end()
-  })
-
-  test('a folder has one user at a time', async () => {
-    const { folder, end } = await embeddedFolder()
-    const store = await openEmbedded({ folder })
-    await expect(openEmbedded({ folder })).rejects.toMatchObject({ detail: { code: 'STORE_IN_USE' } })
-    await store.close()
-    end()
   })
 
   test('a folder that is something else is refused with a next step', async () => {
