@@ -59,11 +59,13 @@ def signature_cases(secret):
         encoded = ed._encode(point)
         for s in (0, 1):
             yield ("key is %s, S = %d" % (name, s), encoded, b"small A",
-                   ed._encode(ed._add(ed._multiply_base(s), ed.IDENTITY)) + _little(s))
+                   ed._encode(ed._multiply_base(s)) + _little(s))
         other = bytes(encoded[:31]) + bytes([encoded[31] ^ 0x80])
         yield ("key is %s with the other sign" % name, other, b"sign", ed._encode(ed.IDENTITY) + _little(0))
         if _wide(encoded):
-            yield ("key is %s with y + p" % name, _wide(encoded), b"wide A", ed._encode(ed.IDENTITY) + _little(0))
+            for s in (0, 1):
+                yield ("key is %s with y + p, S = %d" % (name, s), _wide(encoded), b"wide A",
+                       ed._encode(ed._multiply_base(s)) + _little(s))
             public, message, signature = _signed(secret, b"wide R", ed.IDENTITY, point, 0)
             a, _ = ed._expand(secret)
             h = ed._hash_number(_wide(encoded), public, message) % ed.L

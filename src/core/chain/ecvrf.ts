@@ -14,7 +14,7 @@ export interface Vrf {
 /** A key: the secret never leaves the closure. */
 export interface VrfKey {
   readonly publicKey: Uint8Array
-  /** beta without a proof, for a third of its cost: a leader needs proofs of the slots it wins alone. */
+  /** beta without a proof, which costs more: a leader needs proofs only of the slots it wins. */
   evaluate(alpha: Uint8Array): Uint8Array
   prove(alpha: Uint8Array): Uint8Array
 }
@@ -31,12 +31,12 @@ export interface EdwardsPoints<Point> {
   timesPublic(point: Point, scalar: bigint): Point
   baseTimes(secret: bigint): Point
   minus(a: Point, b: Point): Point
+  timesEight(point: Point): Point
 }
 
 /** Order of the base point. */
 const L = 2n ** 252n + 27742317777372353535851937790883648493n
 const SUITE = 0x03
-const COFACTOR = 8n
 
 /** ECVRF-EDWARDS25519-SHA512-TAI of RFC 9381, over the points of a library. */
 export function ecvrf<Point>(points: EdwardsPoints<Point>): Vrf {
@@ -50,7 +50,7 @@ export function ecvrf<Point>(points: EdwardsPoints<Point>): Vrf {
   }
   const challengeOf = (publicKey: Uint8Array, ...rest: readonly Point[]): Uint8Array =>
     suiteHash(0x02, publicKey, ...rest.map(points.encode)).subarray(0, 16)
-  const outputOf = (gamma: Point): Uint8Array => suiteHash(0x03, points.encode(points.timesPublic(gamma, COFACTOR)))
+  const outputOf = (gamma: Point): Uint8Array => suiteHash(0x03, points.encode(points.timesEight(gamma)))
 
   const keyFrom = (secret: Uint8Array): VrfKey => {
     const { scalar, prefix } = expand(secret)

@@ -1,8 +1,10 @@
+import { ED25519_TORSION_SUBGROUP } from '@noble/curves/ed25519.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { vrfSuite } from '../../../test/suites/vrfSuite.ts'
-import { ecvrf } from '../../core/chain/ecvrf.ts'
-import { nobleVrf } from '../../core/chain/nobleVrf.ts'
+import { fromHex } from '../../core/bytes/hex.ts'
+import { bytesLe, ecvrf } from '../../core/chain/ecvrf.ts'
+import { noblePoints, nobleVrf } from '../../core/chain/nobleVrf.ts'
 import { openNative } from './openNative.ts'
 import { openVrf } from './openVrf.ts'
 import { openWasm } from './openWasm.ts'
@@ -50,6 +52,37 @@ describe('the libraries', () => {
           expect(vrf.verify(key, new Uint8Array(3), Uint8Array.of(...gamma, ...rest))).toBeNull()
       }),
       { numRuns: 30 },
+    )
+  })
+})
+
+describe('the points of the libraries', () => {
+  const sodiums = [wasm, ...(native ? [native] : [])].map(sodiumPoints)
+  const seed = fc.uint8Array({ minLength: 32, maxLength: 32 })
+  const times8OnNoble = (bytes: Uint8Array) => {
+    const point = noblePoints.decodeTimesEight(bytes)
+    return point && noblePoints.encode(point)
+  }
+
+  test('no bytes with y of p or more, or of small order, spell a point to start from', () => {
+    const wide = Array.from({ length: 19 }, (_, above) => bytesLe(2n ** 255n - 19n + BigInt(above)))
+    const small = ED25519_TORSION_SUBGROUP.map((hex) => fromHex(hex, 32)!)
+    const signed = (bytes: Uint8Array) => Uint8Array.from(bytes, (byte, i) => (i === 31 ? byte | 0x80 : byte))
+    for (const bytes of [...wide, ...small].flatMap((each) => [each, signed(each)])) {
+      expect(times8OnNoble(bytes)).toBeNull()
+      for (const points of sodiums) {
+        expect(points.decodeTimesEight(bytes)).toBeNull()
+        expect(points.decode(bytes)).toBeNull()
+      }
+    }
+  })
+
+  test('any other bytes spell the same point, or none, on all of them', () => {
+    fc.assert(
+      fc.property(seed, (bytes) => {
+        for (const points of sodiums) expect(points.decodeTimesEight(bytes)).toEqual(times8OnNoble(bytes))
+      }),
+      { numRuns: 50 },
     )
   })
 })

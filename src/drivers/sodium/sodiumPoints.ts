@@ -17,6 +17,8 @@ const IDENTITY = Uint8Array.from({ length: 32 }, (_, i) => (i === 0 ? 1 : 0))
 /** Points as their encodings: libsodium decodes them at each call. */
 export function sodiumPoints(sodium: SodiumCalls): EdwardsPoints<Uint8Array> {
   const times = (point: Uint8Array, scalar: bigint) => sodium.multiply(bytesLe(scalar), point)
+  const twice = (point: Uint8Array) => sodium.add(point, point)
+  const timesEight = (point: Uint8Array) => twice(twice(twice(point)))
   return {
     // libsodium's own rule: canonical, not of small order, on the curve and in the group of order L.
     decode: (bytes) => (sodium.isValidPoint(bytes) ? bytes.slice() : null),
@@ -24,9 +26,7 @@ export function sodiumPoints(sodium: SodiumCalls): EdwardsPoints<Uint8Array> {
       // Its addition takes a y of p or more, which spells no point here.
       if (!hasCanonicalY(bytes)) return null
       try {
-        const twice = sodium.add(bytes, bytes)
-        const fourTimes = sodium.add(twice, twice)
-        const point = sodium.add(fourTimes, fourTimes)
+        const point = timesEight(bytes)
         return equalBytes(point, IDENTITY) ? null : point
       } catch {
         return null
@@ -37,5 +37,6 @@ export function sodiumPoints(sodium: SodiumCalls): EdwardsPoints<Uint8Array> {
     timesPublic: times,
     baseTimes: (secret) => sodium.multiplyBase(bytesLe(secret)),
     minus: (a, b) => sodium.subtract(a, b),
+    timesEight,
   }
 }
