@@ -1,13 +1,13 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
-import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
+import { smallCatalogue } from '../sim/shippedCatalogue.ts'
 import { testEngine } from '../support/testEngine.ts'
 import { measureFraction } from './fractions.ts'
 
 let kit: { engine: TileEngine; catalogue: Catalogue }
 beforeAll(async () => {
-  kit = { engine: await testEngine(), catalogue: await shippedCatalogue() }
+  kit = { engine: await testEngine(), catalogue: await smallCatalogue() }
 })
 
 /** The seeds are fixed, so the outcome is too; 4 sigma is what a fresh choice of seeds would miss once in 15,000. */

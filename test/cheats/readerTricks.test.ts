@@ -1,23 +1,22 @@
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../src/core/bytes/hex.ts'
-import {
-  type CheckedEvidence,
-  checkCertificate,
-  checkSummary,
-  type ReaderRules,
-} from '../../src/core/certificate/checkCertificate.ts'
+import { checkCertificate, checkSummary, type ReaderRules } from '../../src/core/certificate/checkCertificate.ts'
 import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
 import { readCertificate } from '../../src/core/certificate/readEvidence.ts'
-import { issueSummary } from '../../src/core/certificate/summary.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { rateCeiling } from '../../src/core/identify/expected.ts'
 import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
 import type { PlannedPart } from '../../src/core/proof/partKinds.ts'
-import { exitOfCheck } from '../../src/main/exitCodes.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
-import { fileOf, readerRules } from '../support/problemOf.ts'
-import { asVersion1, resigned, type Synthetic, syntheticCertificate } from '../support/syntheticCertificate.ts'
+import { endOf, fileOf, readerRules } from '../support/problemOf.ts'
+import {
+  asVersion1,
+  resigned,
+  type Synthetic,
+  summaryOf,
+  syntheticCertificate,
+} from '../support/syntheticCertificate.ts'
 import { testSigner } from '../support/testSigner.ts'
 import { VALIDATOR } from '../support/verifyInProcess.ts'
 
@@ -33,12 +32,6 @@ beforeAll(async () => {
 })
 
 const made = (given: Partial<Synthetic>) => syntheticCertificate({ catalogue, id: 'rtx-3060-12gb', ...given })
-const summaryOf = (text: string, signer = VALIDATOR, score?: number) =>
-  issueSummary(readCertificate(text, () => true) as ReadCertificate, text, signer, score)!
-
-const endOf = (checked: CheckedEvidence): string =>
-  [exitOfCheck(checked), checked.problem?.code, ...checked.doubts.map(({ code }) => code)].filter(Boolean).join(' ') ||
-  '0'
 /** The openings are somebody else's test; here they hold. */
 const end = async (text: string, rules: Partial<ReaderRules> = {}) =>
   endOf(await checkCertificate(fileOf(text), { ...readerRules(catalogue), ...rules }, async () => null))

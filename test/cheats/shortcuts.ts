@@ -3,6 +3,7 @@ import { entryRow, MATRIX_A, MATRIX_B } from '../../src/core/proof/entries.ts'
 import { fma32 } from '../../src/core/proof/fma32.ts'
 import type { ProductShape } from '../../src/core/proof/referenceRound.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
+import { bitsOf } from '../support/exactFma.ts'
 
 /** Cheaper ways to something that looks like a product. */
 
@@ -67,13 +68,6 @@ export function roundSignificand(value: number, bits: number, least = 0): number
   const down = Math.floor(scaled)
   const tie = scaled - down === 0.5
   return (tie ? down + (down % 2 === 0 ? 0 : 1) : Math.round(scaled)) * unit
-}
-
-const float = new Float32Array(1)
-const floatBits = new Uint32Array(float.buffer)
-const bitsOf = (value: number): number => {
-  float[0] = value
-  return floatBits[0]!
 }
 
 /** Another way to a dot product: what becomes of the operands, and how they are summed. */

@@ -12,6 +12,12 @@ export function shippedCatalogue(): Promise<Catalogue> {
   return loaded
 }
 
+/** One model of it, where no card is named: every certificate holds its whole catalogue, and a test may issue hundreds. */
+export async function smallCatalogue(): Promise<Catalogue> {
+  const { models, ...rest } = await shippedCatalogue()
+  return { ...rest, models: models.slice(0, 1) }
+}
+
 export function modelOf(catalogue: Catalogue, id: string): GpuModel {
   const found = catalogue.models.find((model) => model.id === id)
   if (found === undefined) throw new Error(`no model ${id}`)

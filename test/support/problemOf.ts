@@ -1,8 +1,13 @@
-import { checkCertificate, type ReaderRules } from '../../src/core/certificate/checkCertificate.ts'
+import {
+  type CheckedEvidence,
+  checkCertificate,
+  type ReaderRules,
+} from '../../src/core/certificate/checkCertificate.ts'
 import type { CertificateProblem } from '../../src/core/certificate/problems.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { verifyAllOpenings } from '../../src/core/proof/verifyAllOpenings.ts'
+import { exitOfCheck } from '../../src/main/exitCodes.ts'
 import { VALIDATOR } from './verifyInProcess.ts'
 
 export interface CheckKit {
@@ -30,3 +35,8 @@ export async function problemOf(text: string, { engine, catalogue }: CheckKit): 
   const rules = { ...readerRules(catalogue), nowMs: Date.now() }
   return (await checkCertificate(fileOf(text), rules, (run) => verifyAllOpenings(run, engine))).problem
 }
+
+/** How `touchstone check` ends, and with which codes; plain "0" where nothing is amiss. */
+export const endOf = (checked: CheckedEvidence): string =>
+  [exitOfCheck(checked), checked.problem?.code, ...checked.doubts.map(({ code }) => code)].filter(Boolean).join(' ') ||
+  '0'

@@ -3,6 +3,9 @@ import type { Signer } from '../../src/core/bytes/ed25519.ts'
 import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
 import { issueCertificate } from '../../src/core/certificate/issueCertificate.ts'
 import { judgeRun } from '../../src/core/certificate/judgeRun.ts'
+import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
+import { readCertificate } from '../../src/core/certificate/readEvidence.ts'
+import { issueSummary } from '../../src/core/certificate/summary.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { copyBandwidth, expectedRate } from '../../src/core/identify/expected.ts'
 import { requiredClass } from '../../src/core/identify/undersizedParts.ts'
@@ -171,3 +174,7 @@ export const asVersion1 = (text: string): string =>
     Object.assign(inventory, { devices: older })
     Object.assign(statement, { predicateType: 'urn:touchstone:proof-of-gpu:1' })
   })
+
+/** The summary that follows from a certificate. */
+export const summaryOf = (text: string, signer = VALIDATOR, score?: number): string =>
+  issueSummary(readCertificate(text, () => true) as ReadCertificate, text, signer, score)!

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { shippedCatalogue } from '../../../../test/sim/shippedCatalogue.ts'
+import { smallCatalogue } from '../../../../test/sim/shippedCatalogue.ts'
 import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
 import { inlineChecker } from '../../../../test/support/inlineChecker.ts'
 import {
@@ -34,9 +34,7 @@ let engine: TileEngine
 let catalogue: Catalogue
 beforeAll(async () => {
   engine = await testEngine()
-  // No card is named here, and every certificate holds the whole catalogue: one model is enough.
-  const { models, ...shipped } = await shippedCatalogue()
-  catalogue = { ...shipped, models: models.slice(0, 1) }
+  catalogue = await smallCatalogue()
 })
 
 const ROUND_MS = 1000
