@@ -24,9 +24,6 @@ export interface Der {
   readonly body: Uint8Array
 }
 
-/** Deepest nesting of a value that anybody here reads. */
-const MOST_VALUES = 4096
-
 /** Reads the values of DER that lie one after the other: lengths in their shortest form, nothing left over. */
 export class DerReader {
   readonly #bytes: Uint8Array
@@ -106,16 +103,6 @@ export function onlyValue(bytes: Uint8Array, tag: number, what: string): Der {
 /** What lies inside of the one value that bytes hold. */
 export const opened = (bytes: Uint8Array, tag: number, what: string): DerReader =>
   new DerReader(onlyValue(bytes, tag, what).body, what)
-
-/** The values inside, at most `MOST_VALUES`. */
-export function listOf(reader: DerReader, what: string): Der[] {
-  const values: Der[] = []
-  while (!reader.done) {
-    if (values.length === MOST_VALUES) malformed(what)
-    values.push(reader.any())
-  }
-  return values
-}
 
 /** 1.2.840.10045 and the like. */
 export function readOid({ body }: Der, what: string): string {

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { refusalOf } from '../../../test/support/attest/refusalOf.ts'
 import { issue, pemOf, pinOf } from '../../../test/support/attest/testAuthority.ts'
 import { makeVendor, TestDevice } from '../../../test/support/attest/testNvidia.ts'
 import { fixture, hasFixtures, hexFixture, WHY_NOT } from '../../../test/support/attest/vendorFixtures.ts'
@@ -8,7 +9,7 @@ import { skipWith } from '../../../test/support/skipWith.ts'
 import { checkVendorSignature } from '../../drivers/system/checkVendorSignature.ts'
 import { toMillis } from '../units/instants.ts'
 import { type Arch, type NvidiaEvidence, verifyNvidiaDevice } from './nvidiaDevice.ts'
-import { type Refusal, Refused } from './refusals.ts'
+import type { Refusal } from './refusals.ts'
 import { readReport } from './spdm.ts'
 
 const NVIDIA = 'a90c4eb5acfd3e3d03a25db6a26b84f720ad0503196c627c21ddd48dd85b06a4'
@@ -17,16 +18,6 @@ const vendor = makeVendor()
 const rules = { atMs, roots: [pinOf(vendor.root)], check: checkVendorSignature }
 const nonce = Buffer.alloc(32, 7)
 const gpu = new TestDevice(vendor)
-
-async function refusalOf(work: Promise<unknown> | (() => unknown)): Promise<Refusal | null> {
-  try {
-    await (typeof work === 'function' ? work() : work)
-    return null
-  } catch (error) {
-    if (error instanceof Refused) return error.refusal
-    throw error
-  }
-}
 
 const verify = (evidence: NvidiaEvidence, asked: Uint8Array = nonce, under = rules) =>
   verifyNvidiaDevice(evidence, asked, under)

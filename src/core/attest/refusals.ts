@@ -1,5 +1,6 @@
 const ASK_AGAIN = 'Have the evidence made again with a fresh nonce; do not rely on this one.'
 const OTHER_TOOL = 'Name a file that NVIDIA\'s tools or "touchstone verify" wrote, whole and unchanged.'
+const FETCH = 'Have the golden values fetched from their vendor again.'
 const DISTRUST = 'Do not rely on this machine.'
 
 /** Why attestation evidence is refused, what that means and what to do about it (docs/spec/attestation.md). */
@@ -24,6 +25,12 @@ export const REFUSALS = {
   DEVICE_KEY_DIFFERS: { meaning: 'the certificates name different devices', nextStep: DISTRUST },
   ARCH_DIFFERS: { meaning: 'the device is of another kind than the evidence says', nextStep: DISTRUST },
   ARCH_REFUSED: { meaning: 'the policy does not allow this kind of device', nextStep: 'Allow it in your policy.' },
+  RIM_SIGNATURE: { meaning: 'the golden values are not as their vendor signed them', nextStep: FETCH },
+  RIM_CONFLICT: { meaning: 'two files of golden values speak of the same measurement', nextStep: FETCH },
+  MEASUREMENT_DIFFERS: {
+    meaning: 'something else runs on the device than its vendor released',
+    nextStep: DISTRUST,
+  },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
 
 export type RefusalCode = keyof typeof REFUSALS
