@@ -33,7 +33,7 @@ export async function verifyChain(chain: readonly Certificate[], rules: ChainRul
 
 export const pinOf = ({ key }: Certificate): RootPin => toHex(sha256(key.spki))
 
-function ensureTime({ notBeforeMs, notAfterMs }: Certificate, atMs: number, where: string): void {
+export function ensureTime({ notBeforeMs, notAfterMs }: Certificate, atMs: number, where: string): void {
   if (atMs < notBeforeMs) refuse('CHAIN_NOT_YET_VALID', { where, got: toInstant(notBeforeMs) })
   if (atMs > notAfterMs) refuse('CHAIN_EXPIRED', { where, got: toInstant(notAfterMs) })
 }

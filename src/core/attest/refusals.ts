@@ -25,11 +25,41 @@ export const REFUSALS = {
   DEVICE_KEY_DIFFERS: { meaning: 'the certificates name different devices', nextStep: DISTRUST },
   ARCH_DIFFERS: { meaning: 'the device is of another kind than the evidence says', nextStep: DISTRUST },
   ARCH_REFUSED: { meaning: 'the policy does not allow this kind of device', nextStep: 'Allow it in your policy.' },
+  DRIVER_REFUSED: {
+    meaning: 'the driver is older than the policy allows',
+    nextStep: 'Have it updated, or allow it in your policy.',
+  },
+  GOLDEN_VALUES_MISSING: {
+    meaning: 'the policy asks for golden values, and there are none for this device',
+    nextStep: "Hand in the vendor's files with --rim FILE.",
+  },
+  REVOCATION_MISSING: {
+    meaning: 'the policy asks for answers about revocation, and some are missing',
+    nextStep: 'Hand in stored answers with --ocsp FILE.',
+  },
   RIM_SIGNATURE: { meaning: 'the golden values are not as their vendor signed them', nextStep: FETCH },
   RIM_CONFLICT: { meaning: 'two files of golden values speak of the same measurement', nextStep: FETCH },
   MEASUREMENT_DIFFERS: {
     meaning: 'something else runs on the device than its vendor released',
     nextStep: DISTRUST,
+  },
+  OCSP_STALE: {
+    meaning: 'the answer about revocation is not of that time',
+    nextStep: 'Hand in an answer of the day the evidence was made.',
+  },
+  CERTIFICATE_REVOKED: { meaning: 'a certificate of the chain was revoked', nextStep: DISTRUST },
+  DEVICE_TWICE: { meaning: 'the same chip is there twice', nextStep: DISTRUST },
+  TOPOLOGY_DIFFERS: { meaning: 'the devices do not name each other', nextStep: ASK_AGAIN },
+  CPU_REPORT_SIGNATURE: { meaning: 'the processor did not sign this report', nextStep: DISTRUST },
+  CPU_DEBUG: { meaning: 'whoever runs the machine can look into it: it is in debug mode', nextStep: DISTRUST },
+  CPU_BINDING_DIFFERS: { meaning: 'the report of the processor was made for something else', nextStep: ASK_AGAIN },
+  CPU_TCB_REFUSED: {
+    meaning: 'the policy does not allow this state of the processor',
+    nextStep: 'Have its firmware updated, or allow the state in your policy.',
+  },
+  COLLATERAL_DIFFERS: {
+    meaning: "the processor vendor's statements are not about this processor, or not of that time",
+    nextStep: 'Have them fetched from the vendor and handed in with the evidence.',
   },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
 

@@ -1,0 +1,171 @@
+import { equalBytes } from '../bytes/bytes.ts'
+import { toHex } from '../bytes/hex.ts'
+import { cpuReportData } from './binding.ts'
+import type { Bundle, CpuEvidence } from './bundle.ts'
+import type { ChainRules } from './chain.ts'
+import { verifyMeasurements } from './measurements.ts'
+import { type NvidiaDevice, verifyNvidiaDevice } from './nvidiaDevice.ts'
+import { type OcspAnswer, type OcspRules, readOcsp, unansweredIn } from './ocsp.ts'
+import type { AttestationPolicy } from './policy.ts'
+import { refuse } from './refusals.ts'
+import { type Rim, readRim } from './rim.ts'
+import type { SignatureChecker } from './signatureChecker.ts'
+import { type CpuReport, verifySnp } from './snp.ts'
+import { verifyTdx } from './tdx.ts'
+import { verifyTopology } from './topology.ts'
+
+/** A: the machine around the cards attests too; B: the cards alone; C: nothing but performance was shown. */
+export type Tier = 'A' | 'B' | 'C'
+
+/** Why evidence that holds shows less than it could. */
+export const ATTEST_DOUBTS = {
+  NONCE_NOT_YOURS: {
+    meaning: 'the nonce is the one in the file: whether the evidence is fresh is not shown',
+    nextStep: 'Choose a nonce, have the evidence made for it, and check with --nonce HEX.',
+  },
+  NO_GOLDEN_VALUES: {
+    meaning: 'without golden values nothing says what firmware and driver run on it',
+    nextStep: "Hand in the vendor's files with --rim FILE.",
+  },
+  NO_REVOCATION: {
+    meaning: 'without answers about revocation a certificate may have been revoked',
+    nextStep: 'Hand in stored answers with --ocsp FILE.',
+  },
+  NO_SWITCHES: {
+    meaning: 'the GPUs name switches between them that do not attest',
+    nextStep: 'Have the evidence of the switches put into the same file.',
+  },
+  CPU_IMAGE_UNKNOWN: {
+    meaning: 'the policy does not name the image that the processor vouches for',
+    nextStep: 'Add its measurement to your policy if you know the image.',
+  },
+} as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
+
+export interface AttestDoubt {
+  readonly code: keyof typeof ATTEST_DOUBTS
+  readonly where?: string
+}
+
+export interface BundleRules {
+  readonly policy: AttestationPolicy
+  readonly check: SignatureChecker
+  /** When the evidence was made, as far as the reader knows. */
+  readonly atMs: number
+  /** What the verifier asked; null takes the word of the file, and says so. */
+  readonly nonce: Uint8Array | null
+  /** Whose run it is; empty outside of a run. */
+  readonly proverKey: Uint8Array
+}
+
+export interface CheckedBundle {
+  readonly tier: Exclude<Tier, 'C'>
+  readonly devices: readonly NvidiaDevice[]
+  readonly cpu: CpuReport | null
+  readonly doubts: readonly AttestDoubt[]
+}
+
+/** Everything that can be said of a bundle offline; throws `Refused` at the first thing that does not hold. */
+export async function verifyBundle(bundle: Bundle, rules: BundleRules): Promise<CheckedBundle> {
+  const { policy, atMs, check } = rules
+  const nonce = rules.nonce ?? bundle.devices[0]!.nonce
+  const chainRules = (roots: readonly string[]): ChainRules => ({ atMs, check, roots })
+  const devices: NvidiaDevice[] = []
+  for (const evidence of bundle.devices) {
+    if (!policy.archs.includes(evidence.arch)) refuse('ARCH_REFUSED', { got: evidence.arch })
+    if (!equalBytes(evidence.nonce, nonce))
+      refuse('NONCE_DIFFERS', { where: 'file', got: toHex(evidence.nonce), expected: toHex(nonce) })
+    devices.push(await verifyNvidiaDevice(evidence, nonce, chainRules(policy.roots.device)))
+  }
+  if (devices.every(({ arch }) => arch === 'LS10')) refuse('TOPOLOGY_DIFFERS', { where: 'GPUs', got: 0 })
+  const { switchesMissing } = verifyTopology(devices)
+  for (const device of devices) ensureDriver(device, policy)
+  const rims = policy.rim === 'ignored' ? [] : bundle.rims.map(readRim)
+  const answers = policy.ocsp === 'ignored' ? [] : bundle.ocsp.map(readOcsp)
+  const cpu = await verifyCpu(bundle.cpu, devices, nonce, rules)
+  const known = cpu !== null && policy.cpu.measurements.includes(cpu.measurement)
+  const doubts: AttestDoubt[] = [
+    ...(rules.nonce === null ? [{ code: 'NONCE_NOT_YOURS' } as const] : []),
+    ...(switchesMissing ? [{ code: 'NO_SWITCHES' } as const] : []),
+    ...(await goldenDoubts(devices, rims, chainRules(policy.roots.rim), policy)),
+    ...(await revocationDoubts(devices, rims, answers, rules)),
+    ...(cpu === null || known ? [] : [{ code: 'CPU_IMAGE_UNKNOWN', where: cpu.measurement } as const]),
+  ]
+  return { tier: known ? 'A' : 'B', devices, cpu, doubts }
+}
+
+async function goldenDoubts(
+  devices: readonly NvidiaDevice[],
+  rims: readonly Rim[],
+  rules: ChainRules,
+  { rim: wanted }: AttestationPolicy,
+): Promise<AttestDoubt[]> {
+  if (wanted === 'ignored') return []
+  for (const device of devices) {
+    const missing = await verifyMeasurements(device, rims, rules)
+    const where = `${missing} of ${device.pdi}`
+    if (missing && wanted === 'required') refuse('GOLDEN_VALUES_MISSING', { where })
+    if (missing) return [{ code: 'NO_GOLDEN_VALUES', where }]
+  }
+  return []
+}
+
+async function revocationDoubts(
+  devices: readonly NvidiaDevice[],
+  rims: readonly Rim[],
+  answers: readonly OcspAnswer[],
+  { policy, atMs, check }: BundleRules,
+): Promise<AttestDoubt[]> {
+  const { ocsp: wanted, ocspMaxAgeSeconds, clockSkewSeconds, allowOnHold } = policy
+  if (wanted === 'ignored') return []
+  const rules: OcspRules = {
+    atMs,
+    check,
+    roots: [],
+    maxAgeSeconds: ocspMaxAgeSeconds,
+    skewSeconds: clockSkewSeconds,
+    allowOnHold,
+  }
+  let missing = 0
+  // Nobody answers for the leaf of a device: it is made by the device itself.
+  for (const { chain } of devices) missing += await unansweredIn(chain, 1, answers, rules)
+  for (const { chain } of rims) missing += await unansweredIn(chain, 0, answers, rules)
+  const where = `${missing} certificates`
+  if (missing > 0 && wanted === 'required') refuse('REVOCATION_MISSING', { where })
+  return missing > 0 ? [{ code: 'NO_REVOCATION', where }] : []
+}
+
+async function verifyCpu(
+  evidence: CpuEvidence | null,
+  devices: readonly NvidiaDevice[],
+  nonce: Uint8Array,
+  { policy, atMs, check, proverKey }: BundleRules,
+): Promise<CpuReport | null> {
+  if (evidence === null) return null
+  const report =
+    evidence.kind === 'sev-snp'
+      ? await verifySnp(evidence, { atMs, check, roots: policy.roots.amd })
+      : await verifyTdx(evidence, { atMs, check, roots: policy.roots.intel, allowed: policy.cpu.tdxStatus })
+  const bound = cpuReportData(
+    nonce,
+    proverKey,
+    devices.map((device) => device.report.signed),
+  )
+  if (!equalBytes(report.reportData, bound)) refuse('CPU_BINDING_DIFFERS')
+  return report
+}
+
+function ensureDriver({ arch, driver }: NvidiaDevice, { leastDriver }: AttestationPolicy): void {
+  if (arch === 'LS10' || leastDriver === null) return
+  if (driver === null || isBelow(driver, leastDriver))
+    refuse('DRIVER_REFUSED', { got: driver ?? 'none', expected: leastDriver })
+}
+
+/** 550.90.07 against 535.104: number by number. */
+function isBelow(version: string, least: string): boolean {
+  const [own, asked] = [version, least].map((text) => text.split('.').map(Number)) as [number[], number[]]
+  for (const [i, number] of asked.entries()) {
+    const mine = own[i] ?? 0
+    if (mine !== number) return !(mine > number)
+  }
+  return false
+}

@@ -1,0 +1,81 @@
+import { equalBytes } from '../bytes/bytes.ts'
+import { toHex } from '../bytes/hex.ts'
+import { type ChainRules, verifyChain } from './chain.ts'
+import { onlyValue, readSmall, TAG } from './der.ts'
+import { malformed, refuse } from './refusals.ts'
+import { type Certificate, readCertificate } from './x509.ts'
+
+/** What a processor vouches for: the image it started, and 64 bytes that this image chose. */
+export interface CpuReport {
+  readonly kind: 'sev-snp' | 'tdx'
+  /** Hex of 48 bytes. */
+  readonly measurement: string
+  readonly reportData: Uint8Array
+}
+
+/** AMD's report: where its fields lie. */
+const REPORT_BYTES = 1184
+const SIGNED_BYTES = 0x2a0
+const AT = { policy: 0x08, algorithm: 0x34, reportData: 0x50, measurement: 0x90, tcb: 0x180, chip: 0x1a0 } as const
+/** Bit 19 of the guest's policy, in its third byte. */
+const DEBUG = 1 << (19 - 16)
+/** r and s are written little-endian in 72 bytes each, of which P-384 needs 48; the rest is zero. */
+const NUMBER_BYTES = 72
+const HALF = 48
+
+/** Extensions of the certificate of a chip: its id, and the level of each part of its firmware. */
+const CHIP_ID = '1.3.6.1.4.1.3704.1.4'
+const LEVELS: readonly (readonly [oid: string, byte: number])[] = [
+  ['1.3.6.1.4.1.3704.1.3.1', 0],
+  ['1.3.6.1.4.1.3704.1.3.2', 1],
+  ['1.3.6.1.4.1.3704.1.3.3', 6],
+  ['1.3.6.1.4.1.3704.1.3.8', 7],
+]
+
+/** Checks a report of AMD SEV-SNP against the certificate of its chip (VCEK), that of its family (ASK) and the root (ARK). */
+export async function verifySnp(
+  { report, certificates }: { readonly report: Uint8Array; readonly certificates: readonly Uint8Array[] },
+  rules: ChainRules,
+): Promise<CpuReport> {
+  if (report.length !== REPORT_BYTES || report[AT.algorithm] !== 1) malformed('SEV-SNP report')
+  const chain = certificates.map(readCertificate)
+  if (chain.length !== 3) refuse('CHAIN_LENGTH', { where: 'processor', got: chain.length, expected: 3 })
+  await verifyChain(chain, rules, 'certificate of the processor')
+  const [chip] = chain as [Certificate]
+  const { scheme, spki } = chip.key
+  const signed = report.subarray(0, SIGNED_BYTES)
+  if (scheme !== 'p384-sha384' || !(await rules.check(scheme, spki, signed, signatureOf(report))))
+    refuse('CPU_REPORT_SIGNATURE')
+  ensureOwnChip(report, chip)
+  const policy = report.subarray(AT.policy, AT.policy + 8)
+  if ((policy[2]! & DEBUG) !== 0) refuse('CPU_DEBUG')
+  return {
+    kind: 'sev-snp',
+    measurement: toHex(report.subarray(AT.measurement, AT.measurement + 48)),
+    reportData: report.subarray(AT.reportData, AT.reportData + 64),
+  }
+}
+
+function signatureOf(report: Uint8Array): Uint8Array {
+  const raw = new Uint8Array(2 * HALF)
+  for (const i of [0, 1]) {
+    const from = SIGNED_BYTES + i * NUMBER_BYTES
+    const number = report.slice(from, from + NUMBER_BYTES).reverse()
+    if (number.subarray(0, NUMBER_BYTES - HALF).some((byte) => byte !== 0)) malformed('SEV-SNP report')
+    raw.set(number.subarray(NUMBER_BYTES - HALF), i * HALF)
+  }
+  if (report.subarray(SIGNED_BYTES + 2 * NUMBER_BYTES).some((byte) => byte !== 0)) malformed('SEV-SNP report')
+  return raw
+}
+
+/** The certificate must be that of the very chip, at the level of firmware that the report states. */
+function ensureOwnChip(report: Uint8Array, { extensions }: Certificate): void {
+  const chip = extensions.get(CHIP_ID)
+  if (!chip || !equalBytes(chip, report.subarray(AT.chip, AT.chip + 64)))
+    refuse('DEVICE_KEY_DIFFERS', { where: 'processor' })
+  for (const [oid, byte] of LEVELS) {
+    const level = extensions.get(oid) ?? malformed('certificate of the processor')
+    const stated = readSmall(onlyValue(level, TAG.integer, 'certificate of the processor'), 'level')
+    if (stated !== report[AT.tcb + byte]) refuse('FWID_DIFFERS', { where: 'processor' })
+  }
+}
