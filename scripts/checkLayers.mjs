@@ -17,7 +17,7 @@ export const CORE_IMPORTS = {
   attest: ['units', 'bytes'],
   identify: ['bytes', 'params', 'proof'],
   score: ['units', 'params', 'inventory', 'identify'],
-  certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'identify'],
+  certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'attest', 'identify'],
   schedule: ['bytes', 'proof', 'inventory', 'identify', 'score', 'certificate'],
   workload: ['bytes', 'proof'],
   chain: ['bytes', 'params', 'proof'],

@@ -16,6 +16,7 @@ export function exitOf({ outcome, claim }: Pick<Judgement, 'outcome' | 'claim'>)
 export function exitOfCheck(checked: CheckedEvidence): number {
   if (checked.problem) return EXIT.rejected
   if (checked.kind === 'summary') return EXIT.notEstablished
+  if (checked.kind === 'attestation') return checked.doubts.length > 0 ? EXIT.notEstablished : EXIT.genuine
   const differ = checked.doubts.some(({ code }) => code === 'CATALOGUES_DIFFER' || code === 'RULES_DIFFER')
   if (!differ && exitOf(checked.ours) === EXIT.rejected) return EXIT.rejected
   return checked.doubts.length > 0 ? EXIT.notEstablished : EXIT.genuine

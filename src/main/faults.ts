@@ -14,6 +14,11 @@ export const fault = faultsOf({
     message: '{place}: {problem}',
     nextStep: 'Correct the field; examples/validator.yaml shows every one.',
   },
+  BAD_POLICY: {
+    blame: 'user',
+    message: '{file} is not a policy: {problem}',
+    nextStep: 'Correct the field; docs/spec/attestation.md shows every one.',
+  },
   BAD_REQUIREMENTS: {
     blame: 'user',
     message: '{path} does not hold requirements',

@@ -5,7 +5,7 @@ import { pinOf } from '../../../test/support/attest/testAuthority.ts'
 import { makeVendor, TestDevice } from '../../../test/support/attest/testNvidia.ts'
 import { toMillis } from '../units/instants.ts'
 
-test('2,000 random flipped bits of report and chain are refused', async () => {
+test('attack 123: 2,000 random flipped bits of report and chain are refused', async () => {
   const vendor = makeVendor()
   const nonce = Buffer.alloc(32, 3)
   const evidence = new TestDevice(vendor).evidence(nonce)

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { fromBase64 } from '../bytes/base64.ts'
-import { fromHex } from '../bytes/hex.ts'
+import { fromBase64, toBase64 } from '../bytes/base64.ts'
+import { fromHex, toHex } from '../bytes/hex.ts'
 import { parseStrictJson } from '../bytes/parseStrictJson.ts'
 import { ARCH_NAMES, type NvidiaEvidence } from './nvidiaDevice.ts'
 import { malformed, refuse } from './refusals.ts'
@@ -82,6 +82,28 @@ export function readBundle(file: Uint8Array): Bundle {
     cpu: cpuOf(data.cpu),
   }
 }
+
+/** The file that `readBundle` reads. */
+export function writeBundle({ devices, rims, ocsp, cpu }: Bundle): Uint8Array {
+  const stated: z.infer<typeof bundle> = {
+    format: BUNDLE_FORMAT,
+    devices: devices.map(({ arch, nonce, report, chain }) => ({
+      arch,
+      nonce: toHex(nonce),
+      evidence: toBase64(report),
+      certificate: toBase64(chain),
+    })),
+    rims: rims.map(toBase64),
+    ocsp: ocsp.map(toBase64),
+    cpu: cpu === null ? null : stateCpu(cpu),
+  }
+  return new TextEncoder().encode(JSON.stringify(stated))
+}
+
+const stateCpu = (evidence: CpuEvidence): z.infer<typeof cpu> =>
+  evidence.kind === 'tdx'
+    ? { ...evidence, quote: toBase64(evidence.quote) }
+    : { ...evidence, report: toBase64(evidence.report), certificates: evidence.certificates.map(toBase64) }
 
 function cpuOf(value: z.infer<typeof cpu> | null): CpuEvidence | null {
   if (value === null) return null

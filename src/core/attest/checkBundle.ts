@@ -3,6 +3,7 @@ import { toHex } from '../bytes/hex.ts'
 import { cpuReportData } from './binding.ts'
 import type { Bundle, CpuEvidence } from './bundle.ts'
 import type { ChainRules } from './chain.ts'
+import type { AttestDoubt } from './doubts.ts'
 import { verifyMeasurements } from './measurements.ts'
 import { type NvidiaDevice, verifyNvidiaDevice } from './nvidiaDevice.ts'
 import { type OcspAnswer, type OcspRules, readOcsp, unansweredIn } from './ocsp.ts'
@@ -16,35 +17,6 @@ import { verifyTopology } from './topology.ts'
 
 /** A: the machine around the cards attests too; B: the cards alone; C: nothing but performance was shown. */
 export type Tier = 'A' | 'B' | 'C'
-
-/** Why evidence that holds shows less than it could. */
-export const ATTEST_DOUBTS = {
-  NONCE_NOT_YOURS: {
-    meaning: 'the nonce is the one in the file: whether the evidence is fresh is not shown',
-    nextStep: 'Choose a nonce, have the evidence made for it, and check with --nonce HEX.',
-  },
-  NO_GOLDEN_VALUES: {
-    meaning: 'without golden values nothing says what firmware and driver run on it',
-    nextStep: "Hand in the vendor's files with --rim FILE.",
-  },
-  NO_REVOCATION: {
-    meaning: 'without answers about revocation a certificate may have been revoked',
-    nextStep: 'Hand in stored answers with --ocsp FILE.',
-  },
-  NO_SWITCHES: {
-    meaning: 'the GPUs name switches between them that do not attest',
-    nextStep: 'Have the evidence of the switches put into the same file.',
-  },
-  CPU_IMAGE_UNKNOWN: {
-    meaning: 'the policy does not name the image that the processor vouches for',
-    nextStep: 'Add its measurement to your policy if you know the image.',
-  },
-} as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
-
-export interface AttestDoubt {
-  readonly code: keyof typeof ATTEST_DOUBTS
-  readonly where?: string
-}
 
 export interface BundleRules {
   readonly policy: AttestationPolicy

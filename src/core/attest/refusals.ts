@@ -50,6 +50,14 @@ export const REFUSALS = {
   CERTIFICATE_REVOKED: { meaning: 'a certificate of the chain was revoked', nextStep: DISTRUST },
   DEVICE_TWICE: { meaning: 'the same chip is there twice', nextStep: DISTRUST },
   TOPOLOGY_DIFFERS: { meaning: 'the devices do not name each other', nextStep: ASK_AGAIN },
+  OTHER_DEVICES: {
+    meaning: 'other devices attest than took part, or others before the run than after it',
+    nextStep: DISTRUST,
+  },
+  OTHER_CHIP: {
+    meaning: 'the work points to a chip that is not among those that attest',
+    nextStep: DISTRUST,
+  },
   CPU_REPORT_SIGNATURE: { meaning: 'the processor did not sign this report', nextStep: DISTRUST },
   CPU_DEBUG: { meaning: 'whoever runs the machine can look into it: it is in debug mode', nextStep: DISTRUST },
   CPU_BINDING_DIFFERS: { meaning: 'the report of the processor was made for something else', nextStep: ASK_AGAIN },

@@ -144,7 +144,7 @@ describe('XML', () => {
     ['nothing but less-than signs', () => '<'.repeat(250_000)],
     ['more than is read', () => `<a>${' '.repeat(300_000)}</a>`],
     ['many megabytes', () => ' '.repeat(20_000_000)],
-  ])('%s is refused', async (_, make) => {
+  ])('attack 124: %s is refused', async (_, make) => {
     const bytes = Buffer.from(make())
     expect(await refusalOf(() => readRim(bytes))).toMatchObject({ code: 'EVIDENCE_MALFORMED' })
   })

@@ -1,3 +1,5 @@
+import type { AttestationReader } from '../attest/attestationReader.ts'
+import type { CheckedBundle, Tier } from '../attest/checkBundle.ts'
 import { equalBytes } from '../bytes/bytes.ts'
 import { toHex } from '../bytes/hex.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
@@ -26,6 +28,8 @@ export interface ReaderRules {
   readonly required: readonly Uint8Array[]
   readonly prover: Uint8Array | null
   readonly maxAgeSeconds: number | null
+  /** Judges evidence of hardware vendors; without it such evidence is said to be unchecked. */
+  readonly attestation?: AttestationReader
 }
 
 export interface CheckedCertificate extends JudgementCheck {
@@ -33,6 +37,16 @@ export interface CheckedCertificate extends JudgementCheck {
   /** Why what holds is still not established. */
   readonly doubts: readonly Doubt[]
   readonly read: ReadCertificate
+  /** C where nothing attests, null where something does that was not checked. */
+  readonly tier: Tier | null
+}
+
+/** Evidence that a hardware vendor signed, by itself. */
+export interface CheckedAttestation {
+  readonly kind: 'attestation'
+  readonly problem: null
+  readonly doubts: readonly Doubt[]
+  readonly bundle: CheckedBundle
 }
 
 /** A summary by itself; nothing in it can be recomputed. */
@@ -46,6 +60,7 @@ export interface CheckedSummary {
 export type CheckedEvidence =
   | CheckedCertificate
   | CheckedSummary
+  | CheckedAttestation
   | { readonly kind: 'refused'; readonly problem: CertificateProblem; readonly doubts: readonly [] }
 
 /** Clocks of honest machines differ. */
@@ -69,6 +84,7 @@ export async function checkCertificate(
   checkOpenings: CheckOpenings,
 ): Promise<CheckedEvidence> {
   if (file.length > MAX_CERTIFICATE_BYTES) return refused(tooLarge(file.length))
+  if (rules.attestation?.reads(file)) return await checkAttestation(file, rules.attestation, rules)
   const trusted = withSuccessors(rules.trusted, rules.revocations)
   const trusts = (key: Uint8Array) => trusted.some((other) => equalBytes(other, key))
   const opened = openEvidence(textOf(file), trusts)
@@ -80,6 +96,16 @@ export async function checkCertificate(
   const checked = await opened.check(rules, checkOpenings)
   if (checked.problem) return checked
   return { ...checked, doubts: [...signed.doubts, ...validityDoubts(read, rules), ...checked.doubts] }
+}
+
+async function checkAttestation(
+  file: Uint8Array,
+  reader: AttestationReader,
+  { nowMs }: ReaderRules,
+): Promise<CheckedEvidence> {
+  const bundle = await reader.checkFile(file, nowMs)
+  if ('code' in bundle) return refused({ code: 'ATTESTATION_REFUSED', refusal: bundle })
+  return { kind: 'attestation', problem: null, doubts: bundle.doubts, bundle }
 }
 
 /** C10: a summary with its certificate. Everything is checked, and the summary must follow from it. */
@@ -94,7 +120,7 @@ export async function checkSummary(
   if (summary.kind === 'refused') return summary
   if (summary.kind !== 'summary') return refused({ code: 'NOT_A_SUMMARY' })
   const checked = await checkCertificate(full, rules, checkOpenings)
-  if (checked.kind === 'summary') return refused({ code: 'NOT_A_SUMMARY' })
+  if (checked.kind === 'summary' || checked.kind === 'attestation') return refused({ code: 'NOT_A_SUMMARY' })
   if (checked.kind === 'refused') return checked
   const problem = checked.problem ?? summaryProblem(summary.read, checked.read, textOf(full))
   if (problem) return { ...checked, problem, doubts: [] }

@@ -1,3 +1,5 @@
+import { ATTEST_DOUBTS } from '../attest/doubts.ts'
+
 /** Why a file that holds still establishes nothing: neither a success nor a refusal. */
 export const DOUBTS = {
   EXPIRED: {
@@ -24,6 +26,7 @@ export const DOUBTS = {
     meaning: 'its signer was revoked later, and whoever has the key can write any date',
     nextStep: 'Ask for a new run by a signer in good standing.',
   },
+  ...ATTEST_DOUBTS,
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
 
 export type DoubtCode = keyof typeof DOUBTS

@@ -1,3 +1,4 @@
+import type { CarriedEvidence } from '../attest/attestationReader.ts'
 import { toBase64 } from '../bytes/base64.ts'
 import type { Signer } from '../bytes/ed25519.ts'
 import { toHex } from '../bytes/hex.ts'
@@ -34,6 +35,8 @@ export interface IssueInputs {
   readonly roundTripUs: number
   /** By which the judgement was made; it travels with it. */
   readonly catalogue: Catalogue
+  /** §9: what the hardware's vendors signed, where they did. */
+  readonly attestation?: CarriedEvidence | undefined
 }
 
 /** C3: afterwards a certificate is evidence of the past, and no longer says what a box is. */
@@ -73,6 +76,7 @@ export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
       startedAt: toInstant(inputs.issuedMs - Math.ceil(1000 * inputs.seconds)),
       notAfter: toInstant(inputs.issuedMs + 1000 * (inputs.validSeconds ?? VALID_SECONDS)),
       catalogue: inputs.catalogue,
+      ...(inputs.attestation ? { attestation: inputs.attestation } : {}),
     },
   }
   return sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer)

@@ -1,3 +1,4 @@
+import type { Refusal } from '../attest/refusals.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 
 const ASK_AGAIN = 'Ask the signer for the file again; do not rely on this one.'
@@ -82,6 +83,7 @@ export const PROBLEMS = {
     meaning: 'with --full the first file is a summary and the second its certificate',
     nextStep: 'Name the summary first, or check the certificate by itself.',
   },
+  ATTESTATION_REFUSED: { meaning: "the hardware vendor's evidence does not hold", nextStep: DISTRUST },
   WRONG_TIMES: { meaning: 'its times contradict each other', nextStep: DISTRUST },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
 
@@ -94,6 +96,8 @@ export interface CertificateProblem {
   readonly where?: string
   /** The rule of the protocol that the evidence breaks. */
   readonly reason?: RejectReason
+  /** What is wrong with a hardware vendor's evidence. */
+  readonly refusal?: Refusal
 }
 
 export const isProblem = (value: object): value is CertificateProblem => 'code' in value

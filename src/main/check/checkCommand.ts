@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { fromHex } from '../../core/bytes/hex.ts'
+import { toMillis } from '../../core/units/instants.ts'
 import { readDuration, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type CheckFlags, checkFile } from './checkFile.ts'
@@ -8,7 +9,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
   program
     .command('check')
     .description('re-verify a certificate offline: signatures, challenge, every opening, every figure')
-    .argument('<file>', 'a certificate written by "touchstone verify", or a summary of one')
+    .argument('<file>', 'a certificate, a summary of one, or the evidence of a hardware vendor')
     .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
     .option('--signer <key>', 'trust this key, and refuse what it has not signed; may be repeated', addKey)
     .option('--signers <count>', 'how many trusted keys must have signed', readWhole(1, 8), 1)
@@ -26,6 +27,11 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       ).conflicts('sample'),
     )
     .option('--sample <count>', 'check only this many openings, drawn at random', readWhole(1, 1_000_000))
+    .option('--nonce <hex>', 'evidence of a hardware vendor: the nonce that you chose', readKey)
+    .option('--rim <file>', "its golden values, the vendor's own file; may be repeated", addText)
+    .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)
+    .option('--at <time>', 'when the evidence was made, as 2026-01-31T12:00:00Z (default: now)', readInstant)
+    .option('--policy <file>', 'what evidence must show (docs/spec/attestation.md), as JSON')
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', AFTER_HELP)
     .action((file: string, flags: CheckFlags) => context.run((signal) => checkFile(file, flags, context, signal)))
@@ -41,14 +47,26 @@ today, or the claim is neither shown nor refuted).
 A summary by itself is its signer's word and ends with 4; with --full everything
 is checked. Countersign only what you watched yourself.
 
+Evidence that NVIDIA's tools wrote is judged offline: chain, signature, nonce,
+firmware. What is not handed in is not established and ends with 4.
+
 Examples:
   touchstone check touchstone-certificate.json --signer KEY --max-age 7d
-  touchstone check summary.json --full touchstone-certificate.json --trust KEY`
+  touchstone check summary.json --full touchstone-certificate.json --trust KEY
+  touchstone check evidence.json --nonce HEX --rim driver.xml --rim vbios.xml`
 
 function readKey(text: string): Uint8Array {
   const key = fromHex(text.toLowerCase(), 32)
   if (!key) throw new InvalidArgumentError('A key is 64 hex digits.')
   return key
+}
+
+const addText = (text: string, before: readonly string[] = []): string[] => [...before, text]
+
+function readInstant(text: string): number {
+  const millis = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? toMillis(text) : Number.NaN
+  if (!Number.isFinite(millis)) throw new InvalidArgumentError('Use a time such as 2026-01-31T12:00:00Z.')
+  return millis
 }
 
 const addKey = (text: string, before: readonly Uint8Array[] = []): Uint8Array[] => [...before, readKey(text)]

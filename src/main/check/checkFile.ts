@@ -1,4 +1,5 @@
 import { checkEvidence, type GivenFile } from '../../apps/check/checkEvidence.ts'
+import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkCertificate.ts'
@@ -16,6 +17,7 @@ import { bar } from '../render/showSteps.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue, system } from '../system.ts'
+import { attestationRules } from './attestationRules.ts'
 import { checkJson, checkLines } from './checkLines.ts'
 
 /** What the command line says. */
@@ -31,6 +33,11 @@ export interface CheckFlags {
   readonly full?: string
   readonly summary?: string
   readonly countersign?: string
+  readonly nonce?: Uint8Array
+  readonly at?: number
+  readonly rim?: readonly string[]
+  readonly ocsp?: readonly string[]
+  readonly policy?: string
   readonly json?: boolean
 }
 
@@ -105,6 +112,7 @@ async function readerRules(flags: CheckFlags, own: Uint8Array, home: string): Pr
     required,
     prover: flags.prover ?? null,
     maxAgeSeconds: flags.maxAge ?? null,
+    attestation: attestationReader(attestationRules(flags)),
   }
 }
 

@@ -1,6 +1,13 @@
 import type { OpeningCount } from '../../apps/check/checkEvidence.ts'
+import type { Tier } from '../../core/attest/checkBundle.ts'
+import { REFUSALS } from '../../core/attest/refusals.ts'
 import { toHex } from '../../core/bytes/hex.ts'
-import type { CheckedCertificate, CheckedEvidence, CheckedSummary } from '../../core/certificate/checkCertificate.ts'
+import type {
+  CheckedAttestation,
+  CheckedCertificate,
+  CheckedEvidence,
+  CheckedSummary,
+} from '../../core/certificate/checkCertificate.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import { type CertificateProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
@@ -25,12 +32,13 @@ export interface ShownCheck {
 export function checkLines(shown: ShownCheck, colours: Colours): string[] {
   const { checked, file } = shown
   if (checked.problem) return problemLines(file, checked.problem, colours)
+  if (checked.kind === 'attestation') return attestationLines(file, checked, colours)
   return checked.kind === 'summary' ? summaryLines(shown, checked, colours) : certificateLines(shown, checked, colours)
 }
 
 function certificateLines(
   { file, openings, catalogue, nowMs }: ShownCheck,
-  { read, recomputed, doubts, ours }: CheckedCertificate,
+  { read, recomputed, doubts, ours, tier }: CheckedCertificate,
   colours: Colours,
 ): string[] {
   const { issuedAt, notAfter, judgement, claims } = read.statement.predicate
@@ -41,6 +49,7 @@ function certificateLines(
     `${colours.bold(colours.green('VALID'))} ${file}`,
     ...timeLines(issuedAt, notAfter, nowMs),
     ...whoLines(read),
+    ...tierLines(read, tier),
     `  judged by catalogue ${judgement.catalogue.slice(0, 16)}, ${same}`,
     ...(recomputed ? [] : [colours.yellow("  the signer's catalogue is not available: this verdict uses yours alone")]),
     `  ${openings.checked} of ${openings.all} openings recomputed, all figures and signatures hold`,
@@ -80,14 +89,42 @@ function summaryLines({ file, nowMs }: ShownCheck, { read, doubts }: CheckedSumm
 
 function whoLines({ run, signerKeys, statement }: ReadCertificate): string[] {
   const { runId, proverKey, validatorKey } = run.challenge
-  const { anchor, attestation } = statement.predicate
+  const { anchor } = statement.predicate
   const first = toHex(validatorKey)
   return [
     `  run ${toHex(runId)}`,
     `  prover ${toHex(proverKey)}`,
     ...signerKeys.map(toHex).map((key) => `  ${key === first ? 'signed by' : 'counter-signed by'} ${key}`),
     ...(anchor ? [`  anchored in ${anchor.chain}: look up the blocks there; this check did not`] : []),
-    ...(attestation ? [`  carries an attestation (${attestation.format}) that this version does not check`] : []),
+  ]
+}
+
+/** Nothing is said where nothing attests: that is how most cards are. */
+function tierLines({ statement }: ReadCertificate, tier: Tier | null): string[] {
+  const { attestation } = statement.predicate
+  if (!attestation) return []
+  return [
+    tier === null ? `  carries an attestation (${attestation.format}) that this version does not check` : TIERS[tier],
+  ]
+}
+
+const TIERS: Readonly<Record<Tier, string>> = {
+  A: '  attested (tier A): the chips and the machine around them were there in this run',
+  B: '  attested (tier B): the chips were there in this run; not that they did the work',
+  C: '  not attested (tier C)',
+}
+
+/** Evidence of a hardware vendor by itself: which chips, which software, and what that does not show. */
+function attestationLines(file: string, { bundle, doubts }: CheckedAttestation, colours: Colours): string[] {
+  return [
+    `${colours.bold(colours.green('GENUINE'))} ${file} (tier ${bundle.tier})`,
+    ...bundle.devices.map(
+      ({ model, pdi, driver, vbios }) =>
+        `  ${model} ${pdi}${driver === null ? '' : `, driver ${driver}`}${vbios === null ? '' : `, firmware ${vbios}`}`,
+    ),
+    ...(bundle.cpu ? [`  ${bundle.cpu.kind} image ${bundle.cpu.measurement}`] : []),
+    ...doubts.flatMap((doubt) => doubtLines(doubt, colours)),
+    colours.dim('  These chips signed this nonce. That they did any work, and where they stand, is not shown.'),
   ]
 }
 
@@ -99,8 +136,12 @@ function doubtLines({ code, where }: Doubt, { bold, yellow, dim }: Colours): str
   ]
 }
 
+/** A vendor's evidence has reasons of its own. */
+const asShown = ({ refusal, ...problem }: CertificateProblem) =>
+  refusal ? { ...problem, ...refusal, ...REFUSALS[refusal.code] } : { ...problem, ...PROBLEMS[problem.code] }
+
 function problemLines(file: string, problem: CertificateProblem, { bold, red, dim }: Colours): string[] {
-  const { where, reason, got, expected } = problem
+  const { where, reason, got, expected, meaning, nextStep, code: own } = asShown(problem)
   const facts = [
     where,
     reason && explainReason(reason),
@@ -108,8 +149,7 @@ function problemLines(file: string, problem: CertificateProblem, { bold, red, di
     expected === undefined ? '' : `expected ${expected}`,
   ]
   const detail = facts.filter(Boolean).join('; ')
-  const { meaning, nextStep } = PROBLEMS[problem.code]
-  const code = reason?.code ?? problem.code
+  const code = reason?.code ?? own
   return [
     `${bold(red('REFUSED'))} ${file}: ${meaning}${detail ? ` (${detail})` : ''} [${code}]`,
     `${dim('next:')} ${nextStep}`,
@@ -119,8 +159,9 @@ function problemLines(file: string, problem: CertificateProblem, { bold, red, di
 /** The same for a script. */
 export function checkJson({ file, checked, openings, catalogue, nowMs }: ShownCheck) {
   const base = { file, valid: checked.problem === null, openings: openings.all, openingsChecked: openings.checked }
-  const problem = checked.problem && { ...checked.problem, ...PROBLEMS[checked.problem.code] }
+  const problem = checked.problem && asShown(checked.problem)
   if (checked.kind === 'refused') return { ...base, problem }
+  if (checked.kind === 'attestation') return { ...base, ...attestationJson(checked) }
   const { read, doubts } = checked
   const { issuedAt, startedAt, notAfter } = read.statement.predicate
   const common = {
@@ -140,10 +181,22 @@ export function checkJson({ file, checked, openings, catalogue, nowMs }: ShownCh
   return { ...common, ...certificateJson(checked, catalogue) }
 }
 
-function certificateJson({ read, ours, recomputed }: CheckedCertificate, catalogue: Catalogue) {
+function attestationJson({ bundle, doubts }: CheckedAttestation) {
+  return {
+    kind: 'attestation',
+    established: doubts.length === 0,
+    doubts: doubts.map((doubt) => ({ ...doubt, ...DOUBTS[doubt.code] })),
+    tier: bundle.tier,
+    devices: bundle.devices.map(({ arch, model, pdi, driver, vbios }) => ({ arch, model, pdi, driver, vbios })),
+    cpu: bundle.cpu && { kind: bundle.cpu.kind, measurement: bundle.cpu.measurement },
+  }
+}
+
+function certificateJson({ read, ours, recomputed, tier }: CheckedCertificate, catalogue: Catalogue) {
   const judgement = read.statement.predicate.judgement
   return {
     version: read.version,
+    tier,
     runId: toHex(read.run.challenge.runId),
     signer: toHex(read.run.challenge.validatorKey),
     preset: read.preset.name,

@@ -85,7 +85,7 @@ export class TestDevice {
       Buffer.of(0x11, 0x60, 0, 0, this.#blocks),
       le(record.length, 3),
       record,
-      createHash('sha256').update(nonce).update('responder').digest(),
+      createHash('sha256').update(nonce).update(this.pdi).digest(),
       le(opaque.length, 2),
       opaque,
     ])

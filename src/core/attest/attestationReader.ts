@@ -1,0 +1,97 @@
+import { fromBase64 } from '../bytes/base64.ts'
+import { closeNonce, openNonce } from './binding.ts'
+import { type Bundle, looksLikeBundle, readBundle } from './bundle.ts'
+import { type BundleRules, type CheckedBundle, verifyBundle } from './checkBundle.ts'
+import type { AttestationPolicy } from './policy.ts'
+import { malformed, type Refusal, Refused, refuse } from './refusals.ts'
+import type { SignatureChecker } from './signatureChecker.ts'
+
+/** What a reader brings along to judge evidence of hardware vendors; none of it comes from the file. */
+export interface AttestationRules {
+  readonly policy: AttestationPolicy
+  readonly check: SignatureChecker
+  /** For a file by itself: the nonce the reader chose, and when the evidence was made; null is the word of the file, and now. */
+  readonly nonce: Uint8Array | null
+  readonly atMs: number | null
+  /** Golden values and answers about revocation beside those in the file. */
+  readonly rims: readonly Uint8Array[]
+  readonly ocsp: readonly Uint8Array[]
+}
+
+/** The run that evidence must belong to (§9). */
+export interface BoundRun {
+  readonly x: Uint8Array
+  readonly queries: readonly Uint8Array[]
+  readonly proverKey: Uint8Array
+  /** How many devices of class `gpu` took part. */
+  readonly gpus: number
+  readonly atMs: number
+}
+
+/** How a certificate carries evidence: a bundle before the run and one after it. */
+export interface CarriedEvidence {
+  readonly format: string
+  readonly open: readonly string[]
+  readonly close: readonly string[]
+}
+
+/** The one format of certificates that this version knows. */
+export const CARRIED_FORMAT = 'touchstone-evidence-1'
+
+/** Judges evidence of hardware vendors. A page that does without it shows certificates that carry any as unchecked. */
+export interface AttestationReader {
+  /** Whether a file is such evidence by itself. */
+  reads(file: Uint8Array): boolean
+  checkFile(file: Uint8Array, nowMs: number): Promise<CheckedBundle | Refusal>
+  /** Null where the format is not known. */
+  checkRun(carried: CarriedEvidence, run: BoundRun): Promise<CheckedBundle | Refusal | null>
+}
+
+export const attestationReader = (rules: AttestationRules): AttestationReader => ({
+  reads: looksLikeBundle,
+  checkFile: (file, nowMs) =>
+    caught(async () => {
+      const atMs = rules.atMs ?? nowMs
+      return verifyBundle(endorsed(readBundle(file), rules), { ...rules, atMs, proverKey: new Uint8Array(0) })
+    }),
+  checkRun: async (carried, run) =>
+    carried.format === CARRIED_FORMAT ? await caught(() => verifyRun(carried, run, rules)) : null,
+})
+
+async function caught<T>(work: () => Promise<T>): Promise<T | Refusal> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Refused) return error.refusal
+    throw error
+  }
+}
+
+const endorsed = (bundle: Bundle, { rims, ocsp }: AttestationRules): Bundle => ({
+  ...bundle,
+  rims: [...bundle.rims, ...rims],
+  ocsp: [...bundle.ocsp, ...ocsp],
+})
+
+/** §9: the same devices before and after, as many as took part, bound to everything that happened in between. */
+async function verifyRun(carried: CarriedEvidence, run: BoundRun, rules: AttestationRules): Promise<CheckedBundle> {
+  const [before, after] = [bundleOf(carried.open), endorsed(bundleOf(carried.close), rules)]
+  const common: Omit<BundleRules, 'nonce'> = { ...rules, atMs: run.atMs, proverKey: run.proverKey }
+  const opened = await verifyBundle(
+    { ...before, rims: after.rims, cpu: null },
+    { ...common, nonce: openNonce(run.x), policy: { ...rules.policy, ocsp: 'ignored' } },
+  )
+  const signed = opened.devices.map(({ report }) => report.signed)
+  const closed = await verifyBundle(after, { ...common, nonce: closeNonce(run.x, run.queries, signed) })
+  const identities = (checked: CheckedBundle) => checked.devices.map(({ pdi }) => pdi).join(' ')
+  if (identities(opened) !== identities(closed)) refuse('OTHER_DEVICES')
+  const gpus = closed.devices.filter(({ arch }) => arch !== 'LS10').length
+  if (gpus !== run.gpus) refuse('OTHER_DEVICES', { got: gpus, expected: run.gpus })
+  return closed
+}
+
+function bundleOf(entries: readonly string[]): Bundle {
+  const [only, more] = entries
+  if (only === undefined || more !== undefined) return malformed('bundle')
+  return readBundle(fromBase64(only) ?? malformed('base64'))
+}

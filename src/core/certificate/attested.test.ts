@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { attestRun, makeHardware } from '../../../test/support/attest/attestRun.ts'
+import { rememberingChecker } from '../../../test/support/attest/flips.ts'
+import { TestDevice } from '../../../test/support/attest/testNvidia.ts'
+import { fileOf, readerRules } from '../../../test/support/problemOf.ts'
+import { resigned, syntheticCertificate } from '../../../test/support/syntheticCertificate.ts'
+import { attestationReader, type CarriedEvidence } from '../attest/attestationReader.ts'
+import { NVIDIA_POLICY } from '../attest/policy.ts'
+import { challengeHash, encodeChallenge } from '../proof/challenge.ts'
+import { partQuery } from '../proof/verifyPart.ts'
+import { toMillis } from '../units/instants.ts'
+import { type CheckedEvidence, checkCertificate, type ReaderRules } from './checkCertificate.ts'
+import { isProblem } from './problems.ts'
+import { readCertificate } from './readEvidence.ts'
+
+const atMs = toMillis('2026-01-01T00:00:00Z')
+const catalogue = await shippedCatalogue()
+const hardware = makeHardware(atMs)
+const [first, second, third] = ['1000000000000001', '1000000000000002', '1000000000000003'].map(
+  (pdi) => new TestDevice(hardware.vendor, { pdi }),
+) as [TestDevice, TestDevice, TestDevice]
+
+const h200 = syntheticCertificate({ catalogue, id: 'h200-sxm', devices: 2, issuedMs: atMs })
+
+/** What a certificate says of its run, for whoever attests to it. */
+function runOf(text: string) {
+  const read = readCertificate(text, () => true)
+  if (isProblem(read)) throw new Error(read.code)
+  const { challenge, parts } = read.run
+  return {
+    x: challengeHash(encodeChallenge(challenge)),
+    queries: parts.map((_, p) => partQuery(read.run, p)),
+    proverKey: challenge.proverKey,
+  }
+}
+
+const attested = (carried: CarriedEvidence, text = h200) =>
+  resigned(text, (predicate) => {
+    predicate.attestation = carried
+  })
+
+const check = rememberingChecker()
+const reader = attestationReader({ policy: hardware.policy, check, nonce: null, atMs: null, rims: [], ocsp: [] })
+
+function checked(text: string, attestation: ReaderRules['attestation'] | null = reader): Promise<CheckedEvidence> {
+  const rules: ReaderRules = {
+    ...readerRules(catalogue),
+    nowMs: atMs + 3_600_000,
+    ...(attestation ? { attestation } : {}),
+  }
+  return checkCertificate(fileOf(text), rules, () => null)
+}
+
+describe('a certificate with attestation', () => {
+  const run = runOf(h200)
+
+  test('is of tier B with its GPUs, of tier A with the machine around them, of tier C without', async () => {
+    const both = [first, second]
+    expect(await checked(attested(attestRun(run, hardware, both)))).toMatchObject({
+      tier: 'B',
+      problem: null,
+      doubts: [],
+    })
+    expect(await checked(attested(attestRun(run, hardware, both, { cpu: true })))).toMatchObject({
+      tier: 'A',
+      doubts: [],
+    })
+    expect(await checked(h200)).toMatchObject({ tier: 'C', problem: null })
+  })
+
+  test('is said to be unchecked by who brings no cryptography, or does not know the format', async () => {
+    const carried = attestRun(run, hardware, [first, second])
+    expect(await checked(attested(carried), null)).toMatchObject({ tier: null, problem: null })
+    expect(await checked(attested({ ...carried, format: 'other-1' }))).toMatchObject({ tier: null, problem: null })
+  })
+
+  const otherRun = { ...run, x: new Uint8Array(32) }
+  const otherEnd = { ...run, queries: run.queries.toSpliced(0, 1, new Uint8Array(32)) }
+  const gb = new TestDevice(hardware.vendor, { arch: 'BLACKWELL', pdi: '2000000000000001' })
+  const earlier = attestRun(run, hardware, [first, third])
+  const honest = attestRun(run, hardware, [first, second])
+  test.each<[string, CarriedEvidence, object]>([
+    ['attack 120: evidence of another run', attestRun(otherRun, hardware, [first, second]), { code: 'NONCE_DIFFERS' }],
+    [
+      'attack 120: evidence made before the work was done',
+      attestRun(otherEnd, hardware, [first, second]),
+      { code: 'NONCE_DIFFERS' },
+    ],
+    ['attack 120: the first report of others', { ...honest, open: earlier.open }, { code: 'NONCE_DIFFERS' }],
+    ['attack 121: one chip for two devices', attestRun(run, hardware, [first, first]), { code: 'DEVICE_TWICE' }],
+    [
+      'attack 121: one chip fewer than devices',
+      attestRun(run, hardware, [first]),
+      { code: 'OTHER_DEVICES', got: 1, expected: 2 },
+    ],
+    [
+      'attack 121: one chip more than devices',
+      attestRun(run, hardware, [first, second, third]),
+      { code: 'OTHER_DEVICES' },
+    ],
+    [
+      'attack 121: another chip after the run',
+      attestRun(run, hardware, [first, second], { before: [first, third] }),
+      { code: 'OTHER_DEVICES' },
+    ],
+    [
+      'attack 122: chips of another family than did the work',
+      attestRun(run, hardware, [gb, new TestDevice(hardware.vendor, { arch: 'BLACKWELL', pdi: '2000000000000002' })]),
+      { code: 'OTHER_CHIP', expected: 'GH100' },
+    ],
+    ['no report before the run', { ...honest, open: [''] }, { code: 'EVIDENCE_MALFORMED' }],
+    [
+      'two bundles where one belongs',
+      { ...honest, open: [...honest.open, ...honest.open] },
+      { code: 'EVIDENCE_MALFORMED' },
+    ],
+  ])('%s is refused', async (_, carried, refusal) => {
+    expect(await checked(attested(carried))).toMatchObject({ problem: { code: 'ATTESTATION_REFUSED', refusal } })
+  })
+
+  test("attack 123: a made-up vendor's evidence is refused by whoever pins NVIDIA's root", async () => {
+    const strict = attestationReader({ policy: NVIDIA_POLICY, check, nonce: null, atMs: null, rims: [], ocsp: [] })
+    expect(await checked(attested(honest), strict)).toMatchObject({ problem: { refusal: { code: 'UNKNOWN_ROOT' } } })
+  })
+})

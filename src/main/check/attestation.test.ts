@@ -1,0 +1,110 @@
+import { Buffer } from 'node:buffer'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { bundleOf, makeHardware } from '../../../test/support/attest/attestRun.ts'
+import { TestDevice } from '../../../test/support/attest/testNvidia.ts'
+import { fixture, hasFixtures, WHY_NOT } from '../../../test/support/attest/vendorFixtures.ts'
+import { openCommandLine } from '../../../test/support/commandLine.ts'
+import { skipWith } from '../../../test/support/skipWith.ts'
+import { writeBundle } from '../../core/attest/bundle.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-attest-'))
+const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: join(folder, 'home') })
+afterAll(() => {
+  commands.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const written = (name: string, content: string | Uint8Array): string => {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+
+const at = '2026-11-15T12:00:00Z'
+const hardware = makeHardware(Date.parse(at))
+const gpu = new TestDevice(hardware.vendor)
+const nonce = Buffer.alloc(32, 0x42)
+const bundle = bundleOf([gpu], nonce)
+const [device] = bundle.devices
+const nvidia = [
+  {
+    arch: 'HOPPER',
+    nonce: nonce.toString('hex'),
+    evidence: Buffer.from(device!.report).toString('base64'),
+    certificate: Buffer.from(device!.chain).toString('base64'),
+  },
+]
+const file = written('evidence.json', JSON.stringify(nvidia, null, 2))
+const policy = written('policy.json', JSON.stringify(hardware.policy))
+const [driver, vbios] = hardware.rims as [Buffer, Buffer]
+const rims = [
+  ...['--rim', written('driver.xml', driver)],
+  // As NVIDIA's service hands it out.
+  ...['--rim', written('vbios.json', JSON.stringify({ id: 'x', rim: vbios.toString('base64') }))],
+]
+const ocsp = hardware
+  .answers([gpu])
+  .flatMap((answer, i) => ['--ocsp', written(`${i}.ocsp`, i === 0 ? answer : answer.toString('base64'))])
+const asked = ['--nonce', nonce.toString('hex'), '--at', at, '--policy', policy]
+
+describe('touchstone check of evidence that NVIDIA tools wrote', () => {
+  test('ends with 0 where all of it was handed in and holds', async () => {
+    const { status, stdout } = await commands.run(['check', file, ...asked, ...rims, ...ocsp])
+    expect(stdout).toContain('GENUINE')
+    expect(stdout).toContain(gpu.pdi)
+    expect(status).toBe(0)
+  })
+
+  test('ends with 4 and says what is not established', async () => {
+    const { status, stdout } = await commands.run(['check', file, '--at', at, '--policy', policy, '--json'])
+    const { tier, established, doubts } = JSON.parse(stdout)
+    expect({ status, tier, established }).toEqual({ status: 4, tier: 'B', established: false })
+    expect(doubts.map((doubt: { code: string }) => doubt.code)).toEqual([
+      'NONCE_NOT_YOURS',
+      'NO_GOLDEN_VALUES',
+      'NO_REVOCATION',
+    ])
+  })
+
+  test.each<[string, readonly string[], string]>([
+    ["under NVIDIA's roots", ['check', file], 'UNKNOWN_ROOT'],
+    ['for another nonce', ['check', file, ...asked, '--nonce', '00'.repeat(32)], 'NONCE_DIFFERS'],
+    ['at another time', ['check', file, ...asked, ...ocsp, '--at', '2026-12-15T12:00:00Z'], 'OCSP_STALE'],
+    ['cut short', ['check', written('cut.json', JSON.stringify(nvidia).slice(0, 900)), ...asked], 'EVIDENCE_MALFORMED'],
+    [
+      'of five megabytes',
+      ['check', written('huge.json', `[${' '.repeat(5 * 2 ** 20)}]`), ...asked],
+      'EVIDENCE_TOO_LARGE',
+    ],
+    ['with golden values that are none', ['check', file, ...asked, '--rim', policy], 'EVIDENCE_MALFORMED'],
+  ])('%s it is refused, with a next step', async (_, words, refusal) => {
+    const { status, stdout } = await commands.run([...words])
+    expect(stdout).toContain(`[${refusal}]`)
+    expect(stdout).toMatch(/next: .+/)
+    expect(status).toBe(1)
+  })
+
+  test('a bundle of ours is the same', async () => {
+    const ours = written('bundle.json', writeBundle({ ...bundle, rims: hardware.rims, ocsp: hardware.answers([gpu]) }))
+    expect((await commands.run(['check', ours, ...asked])).status).toBe(0)
+  })
+
+  test('a policy that is none is told as such', async () => {
+    const { status, stderr } = await commands.run(['check', file, '--policy', file])
+    expect(stderr).toContain('BAD_POLICY')
+    expect(status).toBe(2)
+  })
+})
+
+if (!hasFixtures) skipWith('a real GPU by its file', WHY_NOT)
+else
+  test("a file of NVIDIA's SDK, by the built-in policy", async () => {
+    const real = written('real.json', fixture('attestation-sdk/hopper_evidence.json'))
+    const own = 'e97b23a1718095a0e9e35edca810768c70a6a5a389b705e753b197912bc11576'
+    const { status, stdout } = await commands.run(['check', real, '--nonce', own])
+    expect(stdout).toContain('GH100 A01 GSP BROM 2921ce551e4eeda3')
+    expect(status).toBe(4)
+  })

@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import type { AttestationRules } from '../../core/attest/attestationReader.ts'
+import { type AttestationPolicy, NVIDIA_POLICY, policySchema } from '../../core/attest/policy.ts'
+import { decodeJson } from '../../core/bytes/decodeJson.ts'
+import { checkVendorSignature } from '../../drivers/system/checkVendorSignature.ts'
+import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
+import { fault } from '../faults.ts'
+import type { CheckFlags } from './checkFile.ts'
+
+/** Far more than any policy, golden values or answer has. */
+const MOST_BYTES = 2 ** 20
+
+/** What the command line brings along to judge evidence of hardware vendors. */
+export const attestationRules = ({ nonce, at, rim = [], ocsp = [], policy }: CheckFlags): AttestationRules => ({
+  policy: policy === undefined ? NVIDIA_POLICY : readPolicy(policy),
+  check: checkVendorSignature,
+  nonce: nonce ?? null,
+  atMs: at ?? null,
+  rims: rim.map((file) => unwrapped(fileOf(file))),
+  ocsp: ocsp.map((file) => unbased(fileOf(file))),
+})
+
+function fileOf(file: string): Uint8Array {
+  try {
+    const read = readRegularFile(file, MOST_BYTES)
+    if (typeof read !== 'number') return read
+  } catch (cause) {
+    throw fault('NOT_READABLE', { file }, cause)
+  }
+  throw fault('NOT_READABLE', { file })
+}
+
+function readPolicy(file: string): AttestationPolicy {
+  try {
+    return decodeJson(fileOf(file), policySchema, 'policy')
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : 'not a policy'
+    throw fault('BAD_POLICY', { file, problem }, cause)
+  }
+}
+
+/** NVIDIA's service hands golden values out inside of JSON. */
+function unwrapped(bytes: Uint8Array): Uint8Array {
+  try {
+    return Buffer.from(decodeJson(bytes, z.object({ rim: z.string() }), 'golden values').rim, 'base64')
+  } catch {
+    return bytes
+  }
+}
+
+/** Stored answers are bytes, or the same in base64. */
+const unbased = (bytes: Uint8Array): Uint8Array =>
+  bytes[0] === 0x30 ? bytes : Buffer.from(Buffer.from(bytes).toString('latin1'), 'base64')
