@@ -370,7 +370,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.finishJob(finishOf(await only(a), owner, { box: { ...failedBox, ...state } }))
       expect(await store.box(a)).toMatchObject({ owes: [b, 'gone'], missed: 1, stalls: 2 })
       const planned = (await store.fleet()).find(({ id }) => id === a)
-      expect(planned).toEqual({ id: a, allocated: false, owes: [b, 'gone'], stalls: 2, rests: true })
+      expect(planned).toEqual({ id: a, allocated: false, score: 0, owes: [b, 'gone'], stalls: 2, rests: true })
       await store.addJob(job(a, { round: n + 1 }))
       expect(await store.takeJobs(claim)).toEqual([])
       await store.addJob(job(a, { round: n + 2, reason: 'asked' }))

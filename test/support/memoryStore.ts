@@ -49,8 +49,8 @@ export class MemoryStore implements Queue {
   rests = (id: string): boolean => (this.#rest.get(id) ?? 0) > this.#clock.monotonicUs()
 
   async fleet() {
-    return [...this.boxes.values()].map(({ id, allocated, owes, stalls }) => {
-      return { id, allocated, owes, stalls, rests: this.rests(id) }
+    return [...this.boxes.values()].map(({ id, allocated, score, owes, stalls }) => {
+      return { id, allocated, score, owes, stalls, rests: this.rests(id) }
     })
   }
 
@@ -124,7 +124,8 @@ export class MemoryStore implements Queue {
     mine.dueUs = retryAlone || !later ? nowUs + (retryInMs ?? 0) * 1000 : later.dueUs
     if (!retryAlone && later) mine.cohort = later.cohort
     const failuresTotal = box.failuresTotal + Number(failed)
-    this.boxes.set(box.id, { ...box, ...state, ...(scored ? { score, terms } : {}), failuresTotal })
+    const inventory = finish.result.inventory ?? box.inventory
+    this.boxes.set(box.id, { ...box, ...state, ...(scored ? { score, terms } : {}), failuresTotal, inventory })
     if (restMs !== null) this.#rest.set(box.id, nowUs + restMs * 1000)
     for (const job of followUps) this.#add(job)
     this.results.push({ ...finish, atUs: nowUs })

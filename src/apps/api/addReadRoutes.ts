@@ -1,5 +1,4 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { boxId } from '../../core/schedule/fleetRecords.ts'
 import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import { shareAtAge } from '../../core/score/shareAtAge.ts'
 import type { BoxSummary, Paged } from '../../ports/store.ts'
@@ -8,6 +7,7 @@ import type { ApiDeps } from './apiDeps.ts'
 import { found, json, problemSchema, route } from './problem.ts'
 import {
   boxesQuery,
+  boxId,
   boxSchema,
   boxSummarySchema,
   numberedQuery,

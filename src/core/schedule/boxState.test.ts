@@ -6,7 +6,7 @@ import { retryDelay } from './retryDelay.ts'
 
 const start: BoxState = { status: 'new', score: 0, failuresInRow: 0, busyInRow: 0, owes: [], missed: 0 }
 const rules = { busyLimit: 2 }
-const ALONE = { mates: [], together: [] } as const
+const ALONE = { mates: [], together: [], apart: false } as const
 const full = (score: number, claimVerdict: ClaimAnswer | null = null) =>
   ({ kind: 'full', score, claimVerdict, allocated: false, ...ALONE }) as const
 const light = (allocated: boolean) => ({ kind: 'light', score: 0, claimVerdict: null, allocated, ...ALONE }) as const
@@ -18,6 +18,7 @@ const event = fc.record({
   allocated: fc.boolean(),
   mates: fc.uniqueArray(fc.constantFrom('p', 'q', 'r')),
   together: fc.uniqueArray(fc.constantFrom('p', 'q', 'r')),
+  apart: fc.boolean(),
 })
 
 describe('nextBoxState', () => {
@@ -117,6 +118,17 @@ describe('nextBoxState', () => {
       })
   })
 
+  test('attacks 125 and 126: apart from the others a proof may lower a score, never raise or renew it', () => {
+    const apart = (score: number) => ({ ...full(score), apart: true })
+    const good = nextBoxState(start, 'accepted', full(900), rules)
+    for (const score of [900, 1800])
+      expect(nextBoxState(good, 'accepted', apart(score), rules)).toMatchObject({ score: 900, scored: false })
+    expect(nextBoxState(good, 'accepted', apart(400), rules)).toMatchObject({ score: 400, scored: true })
+    expect(nextBoxState(start, 'accepted', apart(900), rules)).toMatchObject({ status: 'new', score: 0, scored: false })
+    const failed = nextBoxState(good, 'rejected', full(0), rules)
+    expect(nextBoxState(failed, 'accepted', apart(900), rules)).toMatchObject({ status: 'failed', score: 0 })
+  })
+
   test('whatever happens: only a full accepted proof gives points, and any failure leaves none', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), (events) => {
@@ -124,7 +136,7 @@ describe('nextBoxState', () => {
         for (const { outcome, ...earned } of events) {
           const { kind, claimVerdict } = earned
           const next = nextBoxState(state, outcome, earned, rules)
-          if (next.score > state.score) expect([outcome, kind]).toEqual(['accepted', 'full'])
+          if (next.score > state.score) expect([outcome, kind, earned.apart]).toEqual(['accepted', 'full', false])
           const unmet = claimVerdict !== null && claimVerdict !== 'matches'
           if (outcome === 'accepted' && next.scored) expect(next.status).toBe(unmet ? 'claim-unmet' : 'verified')
           if (next.failed) expect(next.score).toBe(0)

@@ -1,12 +1,10 @@
 import type { ClaimAnswer } from '../identify/claimReasons.ts'
 
 /** `full` proves everything the preset asks; `light` is a small proof of life that leaves a rented box its cards. */
-export const JOB_KINDS = ['full', 'light'] as const
-export type JobKind = (typeof JOB_KINDS)[number]
+export type JobKind = 'full' | 'light'
 
 /** Why a job exists. One box has at most one job per round, kind and reason. */
-export const JOB_REASONS = ['round', 'probe', 'changed', 'asked'] as const
-export type JobReason = (typeof JOB_REASONS)[number]
+export type JobReason = 'round' | 'probe' | 'changed' | 'asked'
 
 /**
  * `fault` is the validator's own trouble and says nothing about the box; `unreachable` and `rejected` do. `void`: genuine
@@ -46,6 +44,8 @@ export interface Earned {
   /** The other boxes of its cohort, and those of them that were in the same window. */
   readonly mates: readonly string[]
   readonly together: readonly string[]
+  /** It ran where no box stood beside it that may be paid for the same card: nothing is earned there. */
+  readonly apart: boolean
 }
 
 export interface NextBoxState extends BoxState {
@@ -84,9 +84,11 @@ const lookedAt = (state: BoxState, { allocated }: Earned): NextBoxState =>
  * Who missed a window owes one to those who were to be in it. Until then what was missed is not forgotten, nothing is
  * earned alone, and after a second miss nothing at all: or two boxes with one card would miss in turn (attack 77).
  */
-function proven(state: BoxState, { together, score, claimVerdict }: Earned): NextBoxState {
+function proven(state: BoxState, { together, score, claimVerdict, apart }: Earned): NextBoxState {
   const owes = state.owes.filter((id) => !together.includes(id))
   const still = owes.length > 0
+  // What shows less than before counts at once (attacks 125, 126).
+  if (apart && score >= state.score) return unscored({ ...state, owes })
   if (still && (state.missed > MAY_MISS || together.length === 0)) return unscored({ ...state, owes })
   const status = claimVerdict === null || claimVerdict === 'matches' ? 'verified' : 'claim-unmet'
   const kept = still ? { owes, missed: state.missed, busyInRow: state.busyInRow } : { owes, missed: 0, busyInRow: 0 }

@@ -9,12 +9,13 @@ const name = fc.nat(80).map((n) => `b${n}`)
 const record = fc.record({
   id: name,
   allocated: fc.boolean(),
+  score: fc.nat(9),
   owes: fc.uniqueArray(name, { maxLength: 8 }),
   stalls: fc.constantFrom(0, 0, 0, 1, 3),
   rests: fc.constantFrom(false, false, true),
 })
 const boxes = fc.uniqueArray(record, { selector: ({ id }) => id, maxLength: 60 })
-const calm = { owes: [], stalls: 0, rests: false } as const
+const calm = { score: 0, owes: [], stalls: 0, rests: false } as const
 
 describe('planFleetRound', () => {
   const inputs = fc.record({ boxes, seed, maxDelayMs: fc.nat(1_200_000), cohortSize: fc.integer({ min: 1, max: 16 }) })

@@ -5,6 +5,7 @@ import { drawBelow, type RandomWords, shuffled } from './randomWords.ts'
 export interface FleetBox {
   readonly id: string
   readonly allocated: boolean
+  readonly score: number
   /** Boxes it was to run together with, and did not. */
   readonly owes: readonly string[]
   /** How often in a row it has kept us waiting for nothing. */

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import type { Precision } from '../params/precision.ts'
 import type { Fact, Inferred, Proven } from '../params/provenance.ts'
 import { gpuTerms } from './gpuTerms.ts'
@@ -32,16 +31,15 @@ export interface BoxScoreInput {
   readonly ageMs: number
 }
 
-export const scoreTerm = z.object({
-  name: z.string(),
-  points: z.number(),
+export interface ScoreTerm {
+  readonly name: string
+  readonly points: number
   /** What was measured and what full marks ask for, in the unit of the field. */
-  got: z.number(),
-  full: z.number(),
+  readonly got: number
+  readonly full: number
   /** What a fact of the host is worth. */
-  source: z.enum(['proven', 'measured', 'claimed']).optional(),
-})
-export type ScoreTerm = Readonly<z.infer<typeof scoreTerm>>
+  readonly source?: Fact['source']
+}
 
 export interface BoxScore {
   /** Whole points; exactly the sum of the terms. */

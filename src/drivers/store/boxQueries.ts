@@ -59,7 +59,7 @@ export function boxQueries(db: Database) {
     },
     fleet: () =>
       db.query<FleetBox>(sql`
-        select id, allocated, coalesce(owes, '[]') as owes, coalesce(stalls, 0) as stalls,
+        select id, allocated, score, coalesce(owes, '[]') as owes, coalesce(stalls, 0) as stalls,
           coalesce(rest_until > clock_timestamp(), false) as rests
         from boxes where removed_at is null order by id`),
     async boxesWithCards(cards, notBox) {

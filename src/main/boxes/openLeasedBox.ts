@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Signer } from '../../core/bytes/ed25519.ts'
+import { MAX_VERIFY_SECONDS } from '../../core/lease/leaseBook.ts'
 import { askLiveness, type SignOfLife } from '../../drivers/remote/leased/askLiveness.ts'
 import type { ProviderLine } from '../../drivers/remote/leased/askProvider.ts'
 import { connectLeased, type LeasedOptions } from '../../drivers/remote/leased/connectLeased.ts'
@@ -21,8 +22,6 @@ export interface LeaseTarget extends BoxTarget {
   readonly hub?: LeaseHub
 }
 
-/** Longest a verification may take; the lease is given back as soon as it is done. */
-const LEASE_SECONDS = 600
 const FORM = /^lease:\/\/((?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5})#([0-9a-f]{64})$/
 const HUB_FORM = /^lease:\/\/hub#([0-9a-f]{64})$/
 /** A provider dials again at least once a minute (dialOut.ts). */
@@ -92,7 +91,8 @@ async function within<T>(
 async function optionsOf(target: LeaseTarget): Promise<LeasedOptions> {
   return {
     purpose: 'verify',
-    seconds: LEASE_SECONDS,
+    // The longest there is: others of its cohort may keep it waiting, and it is given back as soon as it is done.
+    seconds: MAX_VERIFY_SECONDS,
     signer: target.signer,
     ...system,
     ...(target.networks === undefined ? {} : { networks: target.networks }),

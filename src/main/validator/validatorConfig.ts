@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { statedBox } from '../../apps/api/schemas.ts'
+import { boxId, statedBox } from '../../apps/api/schemas.ts'
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
 import { printable } from '../../core/bytes/printable.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
-import { boxId } from '../../core/schedule/fleetRecords.ts'
 import { parseStoreAddress } from '../../drivers/store/openStore.ts'
 import { fault } from '../faults.ts'
 import { isNetwork } from '../parseOptions.ts'
@@ -64,7 +63,11 @@ const schema = z
       .string()
       .refine((text) => parseStoreAddress(text, '/') !== null, 'must be embedded:FOLDER or postgres://…'),
     preset: z.enum(['tiny', 'devnet', 'mainnet']).default('mainnet'),
-    precisions: z.array(z.enum(PRECISION_NAMES)).default([...PRECISION_NAMES]),
+    // In one order, each once: a cohort goes from gate to gate in it.
+    precisions: z
+      .array(z.enum(PRECISION_NAMES))
+      .default([...PRECISION_NAMES])
+      .transform((names) => PRECISION_NAMES.filter((name) => names.includes(name))),
     memory: z.boolean().default(true),
     bind: z.boolean().default(true),
     devices: ascii(40).default('auto'),

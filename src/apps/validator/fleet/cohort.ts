@@ -1,13 +1,14 @@
 import type { Challenge } from '../../../core/proof/challenge.ts'
+import { slotLimitMs, slotOf } from '../../../core/proof/slotOf.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { fault } from '../../shared/faults.ts'
 import { orAborted } from '../../shared/orAborted.ts'
 import { within } from '../../shared/within.ts'
 
-/** Longest that the first box at a part waits for the others; for the first part the limit is that of the start. */
-export const PART_WAIT_MS = 60_000
+/** So long, over all parts of a run together, a box may keep the others of its cohort waiting (attack 128). */
+const LATE_MS = 40_000
 
-/** Opens once, for those who have arrived: when all have, or at its time. Who comes later does not pass. */
+/** Opens once, for those who have arrived. Who comes later does not pass. */
 class Gate {
   readonly #clock: Clock
   readonly #expected: Set<number>
@@ -16,40 +17,50 @@ class Gate {
   #open = () => {}
   readonly opened: Promise<void>
 
-  constructor(members: Iterable<number>, limitMs: number, clock: Clock) {
+  constructor(members: Iterable<number>, clock: Clock) {
     this.#clock = clock
     this.#expected = new Set(members)
     this.opened = new Promise((resolve) => {
       this.#open = resolve
     })
-    void within(clock, limitMs, this.opened).then(() => this.#release())
-    this.#releaseIfAllCame()
   }
 
   /** False: it was opened without this one. */
   arrive(member: number): boolean {
     if (this.openedUs !== null) return this.passed.has(member)
     this.passed.add(member)
-    this.#expected.delete(member)
-    this.#releaseIfAllCame()
+    this.#unexpect(member)
     return true
   }
 
   leave(member: number): void {
     if (this.openedUs === null) this.passed.delete(member)
-    this.#expected.delete(member)
-    this.#releaseIfAllCame()
+    this.#unexpect(member)
   }
 
-  #releaseIfAllCame(): void {
-    if (this.#expected.size === 0) this.#release()
-  }
-
-  #release(): void {
+  release(): void {
     if (this.openedUs !== null) return
     this.openedUs = this.#clock.monotonicUs()
     this.#open()
   }
+
+  #unexpect(member: number): void {
+    this.#expected.delete(member)
+    if (this.#expected.size === 0) this.release()
+  }
+}
+
+interface Member {
+  readonly box: string
+  /** Of its parts, once they are known. */
+  slots: readonly number[]
+  /** The gate that it has come to last, or gone through. */
+  at: number
+  gone: boolean
+  /** What is left of the time that it may keep others waiting. */
+  leftMs: number
+  /** While others wait for it. */
+  late: { readonly fromUs: number; readonly came: AbortController } | null
 }
 
 /**
@@ -57,67 +68,122 @@ class Gate {
  * card lent to two of them cannot serve one after the other.
  */
 export class Cohort {
-  readonly #boxes: ReadonlyMap<number, string>
+  readonly #members: ReadonlyMap<number, Member>
   readonly #clock: Clock
-  readonly #gates: Gate[]
-  /** By job, the number of its parts once that is known. */
-  readonly #parts = new Map<number, number>()
-  readonly #left = new Set<number>()
+  readonly #start: Gate
+  /** By slot. */
+  readonly #gates = new Map<number, Gate>()
+  /** Slots that whoever is still in them should have done. */
+  readonly #overdue = new Set<number>()
+  readonly #over = new AbortController()
 
   /** By job, the box. `limitMs` is the time from taking the jobs to T0. */
   constructor(boxes: ReadonlyMap<number, string>, limitMs: number, clock: Clock) {
-    this.#boxes = boxes
+    const fresh = { slots: [], at: -1, gone: false, leftMs: LATE_MS, late: null }
+    this.#members = new Map([...boxes].map(([job, box]) => [job, { box, ...fresh }]))
     this.#clock = clock
-    this.#gates = [new Gate(boxes.keys(), limitMs, clock)]
+    this.#start = new Gate(boxes.keys(), clock)
+    void within(clock, limitMs, this.#start.opened).then(() => this.#start.release())
   }
 
   /** Fulfilled when the first part may begin; only then is it known who is late. */
   get started(): Promise<void> {
-    return this.#gates[0]!.opened
+    return this.#start.opened
   }
 
-  /** Whether it stands at the first gate or has gone through it. */
+  /** Whether it stands at the start or has gone through it. */
   isReady(job: number): boolean {
-    return this.#gates[0]!.passed.has(job)
+    return this.#start.passed.has(job)
   }
 
-  /** Before a part of a run. Who comes to the first too late is told so; later the window says it. */
+  /** Before a part of a run. Who comes to the start too late is told so; later the window says it. */
   async beforeStart(job: number, part: number, challenge: Challenge, signal: AbortSignal): Promise<void> {
-    this.#parts.set(job, challenge.parts.length)
-    const gate = this.#gateOf(part)
-    if (gate.arrive(job)) await orAborted(gate.opened, signal)
-    else if (part === 0) throw fault('WINDOW_MISSED')
+    const member = this.#members.get(job)!
+    member.slots = challenge.parts.map((_, p) => slotOf(challenge.parts, p))
+    if (!this.#start.arrive(job)) throw fault('WINDOW_MISSED')
+    await orAborted(this.started, signal)
+    const gate = this.#comeTo(job, member, member.slots[part]!)
+    if (gate) await orAborted(gate.opened, signal)
   }
 
   leave(job: number): void {
-    this.#left.add(job)
-    for (const gate of this.#gates) gate.leave(job)
+    const member = this.#members.get(job)!
+    member.gone = true
+    member.late?.came.abort()
+    for (const gate of [this.#start, ...this.#gates.values()]) gate.leave(job)
+    if ([...this.#members.values()].every(({ gone }) => gone)) this.#over.abort()
   }
 
-  /** When each part was begun by all; null where nobody has come so far. */
-  get openedUs(): readonly (number | null)[] {
-    return this.#gates.map(({ openedUs }) => openedUs)
+  /** When each part of this job was begun by all that have it; null where nobody has come so far. */
+  openedUs(job: number): readonly (number | null)[] {
+    return this.#members.get(job)!.slots.map((slot) => this.#gates.get(slot)?.openedUs ?? null)
   }
 
   /** The other boxes of the cohort, and those of them that began the last part they have in common together with this one. */
   mates(job: number): { readonly mates: readonly string[]; readonly together: readonly string[] } {
-    const others = [...this.#boxes.keys()].filter((other) => other !== job)
-    const isTogether = (other: number) => {
-      const last = Math.min(this.#parts.get(job) ?? 0, this.#parts.get(other) ?? 0) - 1
-      return [job, other].every((each) => this.#gates[last]?.passed.has(each))
+    const mine = this.#members.get(job)!.slots
+    const others = [...this.#members].filter(([other]) => other !== job)
+    const isTogether = ([other, { slots }]: [number, Member]) => {
+      const last = this.#gates.get(Math.max(-1, ...slots.filter((slot) => mine.includes(slot))))
+      return [job, other].every((each) => last?.passed.has(each))
     }
-    const named = (jobs: readonly number[]) => jobs.map((other) => this.#boxes.get(other)!)
+    const named = (some: typeof others) => some.map(([, { box }]) => box)
     return { mates: named(others), together: named(others.filter(isTogether)) }
   }
 
-  /** A later part is waited for by those who began the one before, go on and have such a part. */
-  #gateOf(part: number): Gate {
-    const known = this.#gates[part]
-    if (known) return known
-    const before = [...(this.#gates[part - 1]?.passed ?? [])]
-    const expected = before.filter((job) => !this.#left.has(job) && this.#parts.get(job)! > part)
-    const gate = new Gate(expected, PART_WAIT_MS, this.#clock)
-    this.#gates[part] = gate
+  /** Null where there is nothing to wait for: it is late, or has been here before and runs anew. */
+  #comeTo(job: number, member: Member, slot: number): Gate | null {
+    if (slot <= member.at) return null
+    member.at = slot
+    this.#stopWaitingFor(member)
+    this.#findLate()
+    const gate = this.#gates.get(slot) ?? this.#openGate(slot)
+    const inTime = gate.arrive(job)
+    for (const [before, passed] of this.#gates) if (before < slot) passed.leave(job)
+    return inTime ? gate : null
+  }
+
+  /** A part is waited for by all who go on, and have come no further: who does not have it comes to a later one. */
+  #openGate(slot: number): Gate {
+    const goOn = [...this.#members].filter(([job, { gone, at, slots }]) => {
+      return !gone && this.isReady(job) && at <= slot && slots.some((later) => later >= slot)
+    })
+    const gate = new Gate(
+      goOn.map(([job]) => job),
+      this.#clock,
+    )
+    this.#gates.set(slot, gate)
+    void gate.opened.then(() => this.#expectEnd(slot))
     return gate
+  }
+
+  async #expectEnd(slot: number): Promise<void> {
+    await this.#clock.sleep(slotLimitMs(slot), this.#over.signal).catch(() => {})
+    this.#overdue.add(slot)
+    this.#findLate()
+  }
+
+  /** By our own time, not by that of the first: one that is done in no time must not make the others late. */
+  #findLate(): void {
+    const furthest = Math.max(...[...this.#members.values()].map(({ gone, at }) => (gone ? -1 : at)))
+    for (const [job, { at }] of this.#members) if (this.#overdue.has(at) && at < furthest) this.#waitFor(job)
+  }
+
+  #waitFor(job: number): void {
+    const member = this.#members.get(job)!
+    if (member.gone || member.late) return
+    const came = new AbortController()
+    member.late = { fromUs: this.#clock.monotonicUs(), came }
+    void this.#clock.sleep(member.leftMs, came.signal).then(
+      () => this.leave(job),
+      () => {},
+    )
+  }
+
+  #stopWaitingFor(member: Member): void {
+    if (!member.late) return
+    member.leftMs -= (this.#clock.monotonicUs() - member.late.fromUs) / 1000
+    member.late.came.abort()
+    member.late = null
   }
 }

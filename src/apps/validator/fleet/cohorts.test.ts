@@ -18,6 +18,8 @@ import { testSigner } from '../../../../test/support/testSigner.ts'
 import { TINY } from '../../../../test/support/verifyInProcess.ts'
 import { VirtualClock } from '../../../../test/support/virtualClock.ts'
 import type { Catalogue } from '../../../core/identify/catalogue.ts'
+import { MAX_VERIFY_SECONDS } from '../../../core/lease/leaseBook.ts'
+import type { Precision } from '../../../core/params/precision.ts'
 import { PRESETS } from '../../../core/params/presets.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
 import type { JobKind } from '../../../core/schedule/boxState.ts'
@@ -75,11 +77,17 @@ interface Scene {
   readonly results: (boxId: string) => readonly Finish[]
 }
 
+interface Play {
+  readonly hours: number
+  readonly fixedRounds?: number
+  readonly precisions?: readonly Precision[]
+}
+
 /** A fleet in virtual time for so many hours, a round each; every box is a program, or null: it never lets us in. */
 async function play(
   ids: readonly string[],
-  programOf: (boxId: string, clock: VirtualClock, kind: JobKind) => ProverProgram | null | Promise<never>,
-  { hours, fixedRounds = 8, ...more }: Partial<FleetRules> & { hours: number; fixedRounds?: number },
+  programOf: (boxId: string, clock: VirtualClock, kind: JobKind) => ProverProgram | null | Promise<ProverProgram>,
+  { hours, fixedRounds = 8, precisions = ['int8', 'fp16'], ...more }: Partial<FleetRules> & Play,
 ): Promise<Scene> {
   const clock = new VirtualClock()
   const store = new MemoryStore(
@@ -87,7 +95,7 @@ async function play(
     clock,
   )
   const preset = { ...PRESETS.tiny, fixedRounds }
-  const full: VerifyOptions = { ...TINY, precisions: ['int8', 'fp16'], preset, sustainedSeconds: 1 }
+  const full: VerifyOptions = { ...TINY, precisions, preset, sustainedSeconds: 1 }
   const verify: VerifyJob = (job, hooks, signal) =>
     verifyBox(
       job.kind === 'light' ? TINY : full,
@@ -136,10 +144,12 @@ async function play(
 const forever = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 
-const cardOn = (card: Card) =>
+const CARD = { class: 'gpu', backEnd: 'cuda', name: 'Card' } as const
+
+const cardOn = (card: Card, facts: Partial<ReferenceDevice['facts']> = {}) =>
   openReferenceDevice({
     engine,
-    facts: { class: 'gpu', backEnd: 'cuda', name: 'Card' },
+    facts: { ...CARD, ...facts },
     costs: { round: () => card.round() },
   })
 
@@ -148,50 +158,65 @@ const outcomes = (results: readonly Finish[]) => results.map(({ result: { outcom
 /** Two boxes that run at once on one card: the first round of one and the last of the other are theirs alone. */
 const AT_ONCE = 1.1
 
-/** The best rate of a result in any part, as a share of what the card shows alone (one tiny round a second). */
+/** Operations a second of a card, one tiny round each. */
+const FULL_SPEED = (64 * 64 * 64 * 2) / (ROUND_MS / 1000)
+
+/** The best rate of a result in any part, as a share of what the card shows alone. */
 const shareOf = ({ result }: Finish): number => {
-  const alone = (64 * 64 * 64 * 2) / (ROUND_MS / 1000)
   const rates = result.figures.filter(({ name }) => /^(rate|sustained)\./.test(name)).map(({ value }) => value)
-  return Math.max(0, ...rates) / alone
+  return Math.max(0, ...rates) / FULL_SPEED
 }
 
 const BUSY = { type: 'fault', code: 'GPU_BUSY', text: 'the card is taken' } as const
 
+/** The program of a box that shares the card. */
+type Sharing = (boxId: string, card: Card, clock: VirtualClock, kind: JobKind) => ProverProgram
+
+/** Of all that boxes on one card could show of it after the first rounds, how much they hold while they hold it. */
+async function heldBy(
+  sharing: readonly string[],
+  programOf: Sharing,
+  { hours = 6, ...more }: Partial<FleetRules> & { readonly hours?: number } = {},
+): Promise<number> {
+  const shared = new Map<VirtualClock, Card>()
+  const { store } = await play(
+    [...sharing, 'c', 'd'],
+    (boxId, clock, kind) => {
+      if (!sharing.includes(boxId)) return honestProgram({ devices: [cardOn(new Card(clock))] })
+      const card = shared.get(clock) ?? new Card(clock)
+      shared.set(clock, card)
+      return programOf(boxId, card, clock, kind)
+    },
+    { hours, ...more },
+  )
+  const latest = new Map<string, { share: number; fromUs: number }>()
+  let total = 0
+  const [from, until] = [2, hours].map((hour) => hour * HOUR_MS * 1000)
+  const account = (boxId: string, untilUs: number) => {
+    const last = latest.get(boxId)
+    if (last) total += last.share * Math.max(0, Math.min(untilUs, until!) - Math.max(last.fromUs, from!))
+  }
+  for (const finish of store.results) {
+    const { id } = finish.job.box
+    if (!sharing.includes(id) || !finish.box.scored) continue
+    account(id, finish.atUs)
+    latest.set(id, { share: shareOf(finish), fromUs: finish.atUs })
+  }
+  for (const id of sharing) account(id, until!)
+  for (const id of ['c', 'd'])
+    expect(store.results.filter(({ job, box }) => job.box.id === id && box.failed)).toEqual([])
+  return total / (until! - from!)
+}
+
 describe('attack 77: two boxes share one card', () => {
-  /** Of all that both could show of the card after the first rounds, how much they hold while they hold it. */
   async function held(dodge: (card: Card, clock: VirtualClock, signal: AbortSignal) => Tampering): Promise<number> {
-    let card: Card | null = null
-    const own = new Map<string, Card>()
-    const sharing = ['a', 'b']
     const stop = new AbortController()
-    const { store } = await play(
-      [...sharing, 'c', 'd'],
-      (boxId, clock) => {
-        card ??= new Card(clock)
-        if (!own.has(boxId)) own.set(boxId, sharing.includes(boxId) ? card : new Card(clock))
-        const honest = honestProgram({ devices: [cardOn(own.get(boxId)!)] })
-        return boxId === 'b' ? tampered(honest, dodge(card, clock, stop.signal)) : honest
-      },
-      { hours: 6 },
-    )
+    const share = await heldBy(['a', 'b'], (boxId, card, clock) => {
+      const honest = honestProgram({ devices: [cardOn(card)] })
+      return boxId === 'b' ? tampered(honest, dodge(card, clock, stop.signal)) : honest
+    })
     stop.abort()
-    const latest = new Map<string, { share: number; fromUs: number }>()
-    let total = 0
-    const [from, until] = [2, 6].map((hour) => hour * HOUR_MS * 1000)
-    const account = (boxId: string, untilUs: number) => {
-      const last = latest.get(boxId)
-      if (last) total += last.share * Math.max(0, Math.min(untilUs, until!) - Math.max(last.fromUs, from!))
-    }
-    for (const finish of store.results) {
-      const { id } = finish.job.box
-      if (!sharing.includes(id) || !finish.box.scored) continue
-      account(id, finish.atUs)
-      latest.set(id, { share: shareOf(finish), fromUs: finish.atUs })
-    }
-    for (const id of sharing) account(id, until!)
-    for (const id of ['c', 'd'])
-      expect(store.results.filter(({ job, box }) => job.box.id === id && box.failed)).toEqual([])
-    return total / (until! - from!)
+    return share
   }
 
   test('both at once show half each', async () => {
@@ -292,6 +317,197 @@ describe('attack 77: two boxes share one card', () => {
       },
     }))
     expect(share).toBeLessThan(AT_ONCE)
+  })
+})
+
+describe('attack 125: a box on the card of another is measured apart from it', () => {
+  test.each([
+    ['by silence and then busy in its light looks', BUSY],
+    ['by silence and then nothing in its light looks', null],
+  ])('%s: gains nothing', async (_, ends) => {
+    const looked = new Set<number>()
+    const never = new AbortController().signal
+    const share = await heldBy(
+      ['a', 'b'],
+      (boxId, card, clock, kind) => {
+        const honest = honestProgram({ devices: [cardOn(card)] })
+        if (boxId === 'a') return honest
+        // Where it is not beside the other it waits until that one is done.
+        if (kind === 'full')
+          return tampered(honest, {
+            onAnswer: async (answer, line) => {
+              if (answer.type === 'ready' && looked.size > 0) await card.idle(never)
+              await line.answer(answer)
+            },
+          })
+        const hour = Math.floor(clock.monotonicUs() / 1000 / HOUR_MS)
+        if (looked.has(hour)) return honest
+        looked.add(hour)
+        return tampered(honest, {
+          onAnswer: async (answer, line) => {
+            if (answer.type === 'ready') await clock.sleep(31_000)
+            if (answer.type !== 'ready') await line.answer(answer)
+            else if (ends) await line.answer(ends)
+            else throw fault('GPU_LOST', { what: 'gone', mend: 'Believe it.' })
+          },
+        })
+      },
+      { hours: 4, probes: true, maxDelayMs: 1_200_000 },
+    )
+    expect(share).toBeGreaterThan(0.5)
+    expect(share).toBeLessThan(AT_ONCE)
+  })
+
+  test('a fleet of one box earns alone', async () => {
+    const { results } = await play(['a'], (_, clock) => honestProgram({ devices: [cardOn(new Card(clock))] }), {
+      hours: 2,
+    })
+    expect(results('a').map(({ box }) => box.scored && box.score > 0)).toEqual([true, true])
+  })
+
+  test('a box that was away is asked among those that hang, and earns again in the round after that', async () => {
+    const awayHours = [1]
+    const { results } = await play(
+      ['a', 'b', 'c'],
+      (boxId, clock) => {
+        const hour = Math.floor(clock.monotonicUs() / 1000 / HOUR_MS)
+        const isAway = boxId === 'a' && awayHours.includes(hour)
+        return isAway ? null : honestProgram({ devices: [cardOn(new Card(clock))] })
+      },
+      { hours: 4, retries: { limit: 0, intervalMs: 0 } },
+    )
+    const history = results('a').map(({ result, box }) => [result.outcome, box.scored, box.score > 0])
+    expect(history).toEqual([
+      ['accepted', true, true],
+      ['void', false, true],
+      ['accepted', false, true],
+      ['accepted', true, true],
+    ])
+    for (const id of ['b', 'c'])
+      expect(results(id).map(({ result, box }) => [result.outcome, box.scored])).toEqual(
+        Array.from({ length: 4 }, () => ['accepted', true]),
+      )
+  })
+
+  test('a box whose only mate is gone earns alone from the round on in which that one has lost its score', async () => {
+    const { results } = await play(
+      ['a', 'b'],
+      (boxId, clock) =>
+        boxId === 'b' && clock.monotonicUs() > HOUR_MS * 1000
+          ? null
+          : honestProgram({ devices: [cardOn(new Card(clock))] }),
+      { hours: 5 },
+    )
+    expect(results('a').map(({ result, box }) => [result.outcome, box.scored])).toEqual([
+      ['accepted', true],
+      ['accepted', false],
+      ['accepted', false],
+      ['accepted', true],
+      ['accepted', true],
+    ])
+  })
+})
+
+describe('attack 126: boxes on one card say that their drivers have changed, and are proven at once, alone', () => {
+  test('four boxes hold one card', async () => {
+    let told = 0
+    const boxes = Array.from({ length: 4 }, (_, i) => `s${i}`)
+    const share = await heldBy(
+      boxes,
+      (_, card) => honestProgram({ devices: [cardOn(card, { details: { driver: `550.${told++}` } })] }),
+      { hours: 3, probes: true },
+    )
+    expect(share).toBeGreaterThan(0.9)
+    expect(share).toBeLessThan(AT_ONCE)
+  })
+})
+
+describe('attack 127: boxes on one card offer different precisions, so that their parts have different numbers', () => {
+  const ALL = ['int8', 'fp8', 'bf16', 'fp16', 'fp32'] as const
+
+  test.each<[string, readonly (readonly Precision[])[]]>([
+    ['one and five', [['bf16'], ALL]],
+    ['one, two and five', [['bf16'], ['fp8', 'bf16'], ALL]],
+    ['one each', [['fp32'], ['int8'], ['fp16']]],
+  ])('%s: all of them hold one card in every part that they have in common', async (_, offered) => {
+    const ids = offered.map((_, i) => `s${i}`)
+    let card: Card | null = null
+    const { results } = await play(
+      [...ids, 'c'],
+      (boxId, clock) => {
+        card ??= new Card(clock)
+        const precisions = offered[ids.indexOf(boxId)]
+        return honestProgram({ devices: [precisions ? cardOn(card, { precisions }) : cardOn(new Card(clock))] })
+      },
+      { hours: 1, precisions: ALL },
+    )
+    const sums = new Map<string, number>()
+    for (const { result } of ids.flatMap(results)) {
+      expect(result.outcome).toBe('accepted')
+      for (const { name, value } of result.figures)
+        if (/^(rate|sustained)\./.test(name)) {
+          const slot = name.startsWith('sustained') ? 'sustained' : name
+          sums.set(slot, (sums.get(slot) ?? 0) + value / FULL_SPEED)
+        }
+    }
+    expect(sums.get('sustained')).toBeGreaterThan(0.9)
+    for (const sum of sums.values()) expect(sum).toBeLessThan(AT_ONCE + 0.1)
+  })
+})
+
+describe('attack 128: boxes that are the last at every gate, and in time', () => {
+  const ALL = ['int8', 'fp8', 'bf16', 'fp16', 'fp32'] as const
+  const START_MS = 110_000
+
+  /** The others come late to the start, and then take their time with the openings of their parts. */
+  const beside = (dawdlers: readonly string[], dawdleMs: (boxId: string, part: number) => number) =>
+    play(
+      ['honest', 'other', ...dawdlers],
+      async (boxId, clock) => {
+        const honest = honestProgram({ devices: [cardOn(new Card(clock))] })
+        if (!dawdlers.includes(boxId) || clock.monotonicUs() < HOUR_MS * 1000) return honest
+        await clock.sleep(START_MS)
+        return tampered(honest, {
+          onOrder: async (order, line) => {
+            if (order.type === 'reveal') await clock.sleep(dawdleMs(boxId, order.part))
+            await line.order(order)
+          },
+        })
+      },
+      { hours: 2, jobLimitMs: 300_000, precisions: ALL },
+    )
+
+  test('one of them is not waited for when its time is up, and costs nobody the score', async () => {
+    const { results } = await beside(['x'], () => 57_000)
+    for (const id of ['honest', 'other'])
+      expect(results(id).map(({ result, box }) => [result.code, box.scored])).toEqual([
+        [null, true],
+        [null, true],
+      ])
+    expect(results('honest')[1]!.result.seconds).toBeLessThan(START_MS / 1000 + 200)
+    expect(outcomes(results('x'))).toEqual(['accepted', 'JOB_TIMEOUT'])
+  })
+
+  test('six of them in turn: the others are done before a lease is over', async () => {
+    const ids = Array.from({ length: 6 }, (_, i) => `x${i}`)
+    const { results } = await beside(ids, (boxId, part) => (boxId === `x${part}` ? 45_000 : 0))
+    for (const id of ['honest', 'other']) {
+      const [, second] = results(id)
+      expect([second!.result.code, second!.box.scored]).toEqual([null, true])
+      expect(second!.result.seconds).toBeLessThan(MAX_VERIFY_SECONDS - 60)
+    }
+  })
+
+  test('one that is done with every part at once makes nobody late', async () => {
+    const { results } = await play(
+      ['quick', 'slow'],
+      (boxId, clock) =>
+        honestProgram({
+          devices: [boxId === 'quick' ? openReferenceDevice({ engine, facts: CARD }) : cardOn(new Card(clock))],
+        }),
+      { hours: 2, precisions: ALL },
+    )
+    expect(outcomes(results('slow'))).toEqual(['accepted', 'accepted'])
   })
 })
 

@@ -25,7 +25,7 @@ async function finished(report: BoxReport, kind: JobKind, allocated: boolean): P
   const counts = { score: 0, failuresInRow: 0, busyInRow: 0, missed: 0, stalls: 0 }
   const box = { allocated, inventory: null, status: 'new', owes: [], ...counts } as Partial<BoxRecord> as BoxRecord
   const job = { id: 1, boxId: 'a', round: 1, kind, tries: 0, box } as Partial<TakenJob> as TakenJob
-  const store = { boxesWithCards: async () => [] }
+  const store = { boxesWithCards: async () => [], fleet: async () => [] }
   const context = { store, rules: await testRules(), cohort: { mates: [], together: [] } }
   return finishOf(job, resultOfReport(report), report, context)
 }

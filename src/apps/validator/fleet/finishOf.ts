@@ -10,7 +10,7 @@ import type { FleetRules } from './fleet.ts'
 import type { Leftover } from './outcomeOf.ts'
 
 interface FinishContext {
-  readonly store: Pick<Store, 'boxesWithCards'>
+  readonly store: Pick<Store, 'boxesWithCards' | 'fleet'>
   readonly rules: FleetRules
   /** The other boxes of its cohort, and those that were in the same window. */
   readonly cohort: { readonly mates: readonly string[]; readonly together: readonly string[] }
@@ -30,15 +30,14 @@ export async function finishOf(
   const earned = report && job.kind === 'full' ? scoreOf(job, report, rules) : NOTHING
   const { kind, box } = job
   const { outcome, claimVerdict } = told
-  const next = nextBoxState(
-    box,
-    outcome,
-    { kind, score: earned.score, claimVerdict, allocated: box.allocated, ...cohort },
-    rules.box,
-  )
+  const apart = outcome === 'accepted' && (await isApart(job, cohort.together, rules, store))
+  const gained = { kind, score: earned.score, claimVerdict, allocated: box.allocated, ...cohort, apart }
+  const next = nextBoxState(box, outcome, gained, rules.box)
   // A light look shows no haste in what matters, unless nothing else is asked of the box.
   const isPrompt = outcome === 'accepted' && (kind === 'full' || box.allocated)
-  const stalls = isPrompt ? 0 : box.stalls + Number(stalled && outcome !== 'fault')
+  // Busy for a light look costs nothing, so it must not choose beside whom a box is measured (attack 125).
+  const isFree = kind === 'light' && outcome === 'busy' && !box.allocated
+  const stalls = isPrompt ? 0 : box.stalls + Number(stalled && outcome !== 'fault' && !isFree)
   const restMs = stalls > box.stalls ? restAfter(stalls) : null
   const { status, score, scored, failed, failuresInRow, busyInRow, owes, missed } = next
   const state = { status, score, scored, failed, failuresInRow, busyInRow, owes, missed }
@@ -47,10 +46,24 @@ export async function finishOf(
     owner: rules.owner,
     result: { ...told, marks },
     box: { ...state, terms: failed ? [] : earned.terms, stalls, restMs },
-    retryInMs: retryDelay(outcome, job.tries, next, rules.retries),
+    retryInMs: isFree && stalled ? null : retryDelay(outcome, job.tries, next, rules.retries),
     retryAlone: kind === 'light' || cohort.mates.length === 0,
     followUps: followUps(job, marks),
   }
+}
+
+/**
+ * Whether a full proof ran with nobody beside it, or among those that keep others waiting, while another box holds a score
+ * that it may earn with the same card. A fleet of one, or one without cohorts, has nobody to stand beside.
+ */
+async function isApart(
+  { kind, boxId, box }: TakenJob,
+  together: readonly string[],
+  { cohortSize }: FleetRules,
+  store: Pick<Store, 'fleet'>,
+): Promise<boolean> {
+  if (kind === 'light' || cohortSize === 1 || (together.length > 0 && box.stalls === 0)) return false
+  return (await store.fleet()).some(({ id, allocated, score }) => id !== boxId && !allocated && score > 0)
 }
 
 function scoreOf({ box }: TakenJob, { judgement, inventory, host }: BoxReport, { score }: FleetRules): BoxScore {
