@@ -15,8 +15,8 @@ import { bindPartner, keptWords, passPartner } from '../src/core/proof/partners.
 import { philox } from '../src/core/proof/philox.ts'
 import { drawOpening, queryHash } from '../src/core/proof/query.ts'
 import { referenceEngine } from '../src/core/proof/referenceEngine.ts'
-import { bindLeaves, passLeaves, productTiles, roundLeaves } from '../src/core/proof/referenceRound.ts'
 import { nextPass, nextSeed, nonceHash, partSeed, passRoot, seriesSeeds } from '../src/core/proof/seeds.ts'
+import { bindLeaves, passLeaves, productTiles, roundLeaves } from './support/referenceRound.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the files are described in test/vectors/README.md
 const read = (name: string): any => JSON.parse(readFileSync(new URL(`vectors/${name}.json`, import.meta.url), 'utf8'))

@@ -1,10 +1,10 @@
 import { equalBytes } from '../../src/core/bytes/bytes.ts'
 import { buildTree, padRoots, pathOf } from '../../src/core/proof/merkle.ts'
-import { passLeaves, productTiles, roundLeaves } from '../../src/core/proof/referenceRound.ts'
 import { nextSeed, passRoot, passWords } from '../../src/core/proof/seeds.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import type { Card } from '../../src/drivers/gpu/cuda/card.ts'
 import { Stop } from '../../src/drivers/gpu/cuda/stop.ts'
+import { passLeaves, productTiles, roundLeaves } from '../../test/support/referenceRound.ts'
 
 export interface Check {
   readonly what: string

@@ -1,47 +1,25 @@
-import type { ClaimAnswer } from '../core/identify/claimReasons.ts'
 import type { Inventory } from '../core/inventory/inventory.ts'
-import type { BoxStatus, Outcome } from '../core/schedule/boxState.ts'
-import type { HistoryNote } from '../core/schedule/changesOf.ts'
+import type { NextBoxState } from '../core/schedule/boxState.ts'
+import type {
+  BoxSummary,
+  FleetOverview,
+  FleetRound,
+  FleetStatistics,
+  ProviderSpec,
+  QueueState,
+  ResultSummary,
+} from '../core/schedule/fleetRecords.ts'
 import type { FleetBox, PlannedJob } from '../core/schedule/planFleetRound.ts'
-import type { ScoreTerm } from '../core/score/scoreBox.ts'
 
-/** A machine the operator wants verified. `allocated` is the operator's or the market's word, never the box's. */
-export interface BoxEntry {
-  readonly id: string
-  readonly address: string
-  readonly provider: string
-  readonly claim: string | null
-  readonly allocated: boolean
-}
+export type { BoxSummary, FleetOverview, FleetRound, FleetStatistics, ProviderSpec, QueueState, ResultSummary }
+
+/** A machine the operator wants verified. */
+export type BoxEntry = Pick<BoxSummary, 'id' | 'address' | 'provider' | 'claim' | 'allocated'>
 
 /** What is known of a box now. */
-export interface BoxRecord extends BoxEntry {
-  readonly addedAt: string
-  readonly status: BoxStatus
-  /** What the latest full run says of `claim`; null while none has. */
-  readonly claimVerdict: ClaimAnswer | null
-  /** Points when they were earned; what they are worth today is `scoreAt`. */
-  readonly score: number
-  readonly terms: readonly ScoreTerm[]
-  readonly scoredAt: string | null
-  readonly failuresInRow: number
-  readonly failuresTotal: number
-  readonly busyInRow: number
-  readonly verifiedTotal: number
-  /** How often address or claim were changed. */
-  readonly moves: number
-  /** Boxes it was to run together with, and did not: the next round puts them into its cohort. */
-  readonly owes: readonly string[]
-  /** Windows missed since it last owed nothing. */
-  readonly missed: number
-  /** How often in a row it has kept us waiting for nothing. */
-  readonly stalls: number
-  readonly lastResult: number | null
+export interface BoxRecord extends BoxSummary {
   readonly inventory: Inventory | null
 }
-
-/** A box in a list: an inventory is as fat as its box likes, so it comes with the box alone. */
-export type BoxSummary = Omit<BoxRecord, 'inventory'>
 
 export interface Page {
   /** Opaque to the caller: the `next` of the page before. */
@@ -54,20 +32,8 @@ export interface Paged<T> {
   readonly next: string | null
 }
 
-export interface BoxFilter {
-  readonly provider?: string | undefined
-  readonly status?: BoxStatus | undefined
-  readonly claimVerdict?: ClaimAnswer | undefined
-}
-
-export interface FleetRound {
-  readonly number: number
-  readonly openedAt: string
-  readonly height: number | null
-  readonly jobs: number
-  readonly done: number
-  readonly accepted: number
-  readonly rejected: number
+export type BoxFilter = {
+  readonly [K in 'provider' | 'status' | 'claimVerdict']?: NonNullable<BoxSummary[K]> | undefined
 }
 
 /** A round to open with its jobs; delays count from the moment the store opens it. */
@@ -93,39 +59,19 @@ export interface TakeRequest {
   readonly stalled?: boolean
 }
 
-/** One proven or inferred number of one device; device -1 is the whole box. */
-export interface StoredFigure {
-  readonly device: number
-  readonly name: string
-  readonly value: number
-}
-
-export interface NewResult {
-  readonly outcome: Outcome
-  /** A reject code, a fault code, or null. */
-  readonly code: string | null
-  readonly detail: Readonly<Record<string, unknown>> | null
-  readonly preset: string | null
-  readonly runId: string | null
-  readonly proverKey: string | null
-  readonly startedAt: string
-  readonly seconds: number
-  /** What the run says of the box's claim; null where none was judged. */
-  readonly claimVerdict: ClaimAnswer | null
+export interface ResultRecord extends ResultSummary {
   readonly judgement: unknown
   readonly inventory: Inventory | null
-  readonly figures: readonly StoredFigure[]
-  readonly certificate: string | null
-  readonly marks: readonly HistoryNote[]
 }
 
-export interface BoxUpdate
-  extends Pick<BoxRecord, 'status' | 'score' | 'terms' | 'failuresInRow' | 'busyInRow' | 'owes' | 'missed' | 'stalls'> {
-  /** True when `score` was earned or lost now; false leaves the old one to age. */
-  readonly scored: boolean
+/** What a run leaves behind; the store knows the rest of its record. */
+export interface NewResult extends Omit<ResultRecord, 'id' | 'provider' | 'score' | 'at' | keyof PlannedJob> {
+  readonly certificate: string | null
+}
+
+export interface BoxUpdate extends NextBoxState, Pick<BoxRecord, 'terms' | 'stalls'> {
   /** So long nothing but what an operator asks for is begun with the box. */
   readonly restMs: number | null
-  readonly failed: boolean
 }
 
 /** How a job ends: with its result, what becomes of the box, and whether it is tried again. */
@@ -140,57 +86,6 @@ export interface Finish {
   readonly retryAlone: boolean
   /** Fresh runs this result asks for, e.g. after a changed card. */
   readonly followUps: readonly PlannedJob[]
-}
-
-export interface ResultRecord
-  extends Omit<NewResult, 'certificate'>,
-    Pick<TakenJob, 'round' | 'boxId' | 'kind' | 'reason'> {
-  readonly id: number
-  readonly provider: string
-  readonly score: number
-  readonly at: string
-}
-
-/** A result in a list: judgement and inventory come with the result alone. */
-export type ResultSummary = Omit<ResultRecord, 'judgement' | 'inventory'>
-
-/** Latest proven facts of one box, for those who look up what a provider has. */
-export interface ProviderSpec
-  extends Pick<BoxRecord, 'status' | 'claim' | 'claimVerdict' | 'score'>,
-    Pick<ResultRecord, 'boxId' | 'runId' | 'figures'> {
-  readonly at: string | null
-  /** The result they are from, which has the judgement. */
-  readonly result: number | null
-}
-
-/** What is cheap to count. */
-export interface FleetOverview {
-  readonly boxes: number
-  readonly byStatus: Readonly<Record<string, number>>
-  /** Boxes with a claim that was judged. */
-  readonly byClaimVerdict: Readonly<Record<string, number>>
-  readonly resultsLastHour: number
-}
-
-export interface FleetStatistics extends FleetOverview {
-  readonly providers: number
-  readonly results: number
-  readonly rejectedByCode: Readonly<Record<string, number>>
-  /** Sum and median of each figure over the latest accepted full result of every box. */
-  readonly figures: readonly {
-    readonly name: string
-    readonly boxes: number
-    readonly sum: number
-    readonly median: number
-  }[]
-}
-
-export interface QueueState {
-  readonly waiting: number
-  readonly leased: number
-  readonly done: number
-  /** Seconds the longest-waiting due job has been due; 0 when none is. */
-  readonly lagSeconds: number
 }
 
 export interface Retention {

@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import type { BoxReport } from '../../src/apps/validator/verifyBox.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
-import { productTiles } from '../../src/core/proof/referenceRound.ts'
 import type { OnRoot, SeriesTask } from '../../src/ports/device.ts'
 import { honestProgram, type ProverProgram, tampered } from '../support/inProcessBox.ts'
 import type { Work } from '../support/openReferenceDevice.ts'
+import { productTiles } from '../support/referenceRound.ts'
 import { type BoxCheat, CheatingDevice, type CheatKit, honestDevices, withDevices } from './cheat.ts'
 import { skipTiles } from './workCheats.ts'
 

@@ -1,9 +1,9 @@
 import { TILE } from '../../src/core/params/constants.ts'
 import { entryRow, MATRIX_A, MATRIX_B } from '../../src/core/proof/entries.ts'
 import { fma32 } from '../../src/core/proof/fma32.ts'
-import type { ProductShape } from '../../src/core/proof/referenceRound.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { bitsOf } from '../support/exactFma.ts'
+import type { ProductShape } from '../support/referenceRound.ts'
 
 /** Cheaper ways to something that looks like a product. */
 

@@ -5,10 +5,10 @@ import { PRESETS } from '../../src/core/params/presets.ts'
 import { fingerprintTile } from '../../src/core/proof/fingerprint.ts'
 import { buildTree, HASH_BYTES, leafHash } from '../../src/core/proof/merkle.ts'
 import { keptWords } from '../../src/core/proof/partners.ts'
-import { roundLeaves } from '../../src/core/proof/referenceRound.ts'
 import type { FillTask, LeafPosition, OnRoot, SeriesTask } from '../../src/ports/device.ts'
 import { honestProgram } from '../support/inProcessBox.ts'
 import { ReferenceDevice, type Tree, type Work } from '../support/openReferenceDevice.ts'
+import { roundLeaves } from '../support/referenceRound.ts'
 import { type BoxCheat, CheatingDevice, type CheatKit, randomBytes, withDevices } from './cheat.ts'
 import {
   EXACT_SHORTCUTS,

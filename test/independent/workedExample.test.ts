@@ -11,9 +11,9 @@ import { fingerprintTile } from '../../src/core/proof/fingerprint.ts'
 import { buildTree, pathOf, rootFrom, rootOf } from '../../src/core/proof/merkle.ts'
 import { drawOpening, queryHash } from '../../src/core/proof/query.ts'
 import { referenceEngine } from '../../src/core/proof/referenceEngine.ts'
-import { productTiles, roundLeaves } from '../../src/core/proof/referenceRound.ts'
 import { nextSeed, nonceHash, partSeed } from '../../src/core/proof/seeds.ts'
 import { readyMessage, resultMessage } from '../../src/core/proof/signatures.ts'
+import { productTiles, roundLeaves } from '../support/referenceRound.ts'
 
 const maker = fileURLToPath(new URL('worked_example.py', import.meta.url))
 const hasPython = spawnSync('python3', ['--version']).status === 0

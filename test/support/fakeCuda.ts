@@ -5,11 +5,11 @@ import type { Precision } from '../../src/core/params/precision.ts'
 import { type Fingerprint, fingerprintTile } from '../../src/core/proof/fingerprint.ts'
 import { buildTree, leafHash, pathOf, rootOf } from '../../src/core/proof/merkle.ts'
 import { bindPartner, keptWords, passPartner } from '../../src/core/proof/partners.ts'
-import { productTiles } from '../../src/core/proof/referenceRound.ts'
 import { nextPass, nextSeed } from '../../src/core/proof/seeds.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { cudaFault } from '../../src/drivers/gpu/cuda/cudaFault.ts'
 import type { CudaApi, Handle, HostMemory, KernelArgument, Launch } from '../../src/drivers/gpu/cuda/loadLibcuda.ts'
+import { productTiles } from './referenceRound.ts'
 
 /** What a test may make go wrong, by the driver's name of the call. */
 export interface FakeTrouble {

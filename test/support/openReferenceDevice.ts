@@ -2,13 +2,6 @@ import { concatBytes } from '../../src/core/bytes/bytes.ts'
 import { PRECISION_NAMES } from '../../src/core/params/precision.ts'
 import { buildTree, padRoots, pathOf } from '../../src/core/proof/merkle.ts'
 import { referenceEngine } from '../../src/core/proof/referenceEngine.ts'
-import {
-  bindLeaves,
-  type ProductShape,
-  passLeaves,
-  productTiles,
-  roundLeaves,
-} from '../../src/core/proof/referenceRound.ts'
 import { nextPass, nextSeed, passRoot } from '../../src/core/proof/seeds.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import type {
@@ -20,6 +13,7 @@ import type {
   PassTask,
   SeriesTask,
 } from '../../src/ports/device.ts'
+import { bindLeaves, type ProductShape, passLeaves, productTiles, roundLeaves } from './referenceRound.ts'
 
 export type Tree = readonly (readonly Uint8Array[])[]
 

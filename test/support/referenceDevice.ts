@@ -2,10 +2,10 @@ import { concatBytes } from '../../src/core/bytes/bytes.ts'
 import { TILE } from '../../src/core/params/constants.ts'
 import { buildTree, padRoots, pathOf, rootOf } from '../../src/core/proof/merkle.ts'
 import { referenceEngine } from '../../src/core/proof/referenceEngine.ts'
-import { bindLeaves, passLeaves, productTiles, roundLeaves } from '../../src/core/proof/referenceRound.ts'
 import { nextPass, nextSeed, passRoot } from '../../src/core/proof/seeds.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import type { FillTask, LeafPosition, SeriesTask } from '../../src/ports/device.ts'
+import { bindLeaves, passLeaves, productTiles, roundLeaves } from './referenceRound.ts'
 
 /** What a device must answer, from the definitions in core alone. */
 export interface ExpectedSeries {

@@ -1,4 +1,5 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import { boxId } from '../../core/schedule/fleetRecords.ts'
 import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import { shareAtAge } from '../../core/score/shareAtAge.ts'
 import type { BoxSummary, Paged } from '../../ports/store.ts'
@@ -7,7 +8,6 @@ import type { ApiDeps } from './apiDeps.ts'
 import { found, json, problemSchema, route } from './problem.ts'
 import {
   boxesQuery,
-  boxId,
   boxSchema,
   boxSummarySchema,
   numberedQuery,

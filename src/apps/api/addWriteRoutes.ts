@@ -1,9 +1,10 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import { boxId } from '../../core/schedule/fleetRecords.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { requireClaim } from '../shared/requireClaim.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { found, json, notFound, problem, problemSchema, route } from './problem.ts'
-import { allocationSchema, boxId, doneSchema, newBoxSchema } from './schemas.ts'
+import { allocationSchema, doneSchema, newBoxSchema } from './schemas.ts'
 
 const unsigned = { 401: json(problemSchema, 'Not signed by a known key.') }
 const answers = {

@@ -75,6 +75,25 @@ describe('effective power', () => {
     )
   })
 
+  test('steady work settles at most 486 units below its rate, so that a thousand accounts keep 98 % of one', () => {
+    const steady = (work: bigint) => {
+      let rate = work < 100n ? 0n : 24n * work - 2400n
+      for (let next = rate; ; rate = next) {
+        next = decayAndAdd(rate, work, WEEKLY)
+        if (next === rate) return rate
+      }
+    }
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n }), (work) => {
+        const bias = 24n * work - steady(work)
+        expect(bias >= 0n && bias <= 486n).toBe(true)
+      }),
+    )
+    const kept = (1000n * 1000n * steady(HOURLY / 1000n)) / steady(HOURLY)
+    expect(kept).toBeGreaterThan(979n)
+    expect(kept).toBeLessThan(1000n)
+  })
+
   test('work settled late is worth what it would have become, never more', () => {
     fc.assert(
       fc.property(amount, fc.integer({ min: 1, max: 400 }), (work, late) => {

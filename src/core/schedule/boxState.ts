@@ -1,10 +1,12 @@
 import type { ClaimAnswer } from '../identify/claimReasons.ts'
 
 /** `full` proves everything the preset asks; `light` is a small proof of life that leaves a rented box its cards. */
-export type JobKind = 'full' | 'light'
+export const JOB_KINDS = ['full', 'light'] as const
+export type JobKind = (typeof JOB_KINDS)[number]
 
 /** Why a job exists. One box has at most one job per round, kind and reason. */
-export type JobReason = 'round' | 'probe' | 'changed' | 'asked'
+export const JOB_REASONS = ['round', 'probe', 'changed', 'asked'] as const
+export type JobReason = (typeof JOB_REASONS)[number]
 
 /**
  * `fault` is the validator's own trouble and says nothing about the box; `unreachable` and `rejected` do. `void`: genuine

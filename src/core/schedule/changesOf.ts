@@ -1,13 +1,13 @@
+import * as z from 'zod'
 import type { Inventory } from '../inventory/inventory.ts'
 
-export const HISTORY_NOTES = ['count', 'card', 'driver', 'shared card', 'lost device'] as const
-
 /** Something worth a line in a box's history: a changed claim, a card that another box claims too, or one that failed. */
-export interface HistoryNote {
-  readonly what: (typeof HISTORY_NOTES)[number]
-  readonly before: string
-  readonly after: string
-}
+export const historyNote = z.object({
+  what: z.enum(['count', 'card', 'driver', 'shared card', 'lost device']),
+  before: z.string(),
+  after: z.string(),
+})
+export type HistoryNote = Readonly<z.infer<typeof historyNote>>
 
 type Device = Inventory['devices'][number]
 

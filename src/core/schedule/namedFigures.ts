@@ -1,11 +1,9 @@
+import * as z from 'zod'
 import type { Judgement } from '../certificate/judgeRun.ts'
 
-/** One number of one device; device -1 is the whole box. */
-export interface NamedFigure {
-  readonly device: number
-  readonly name: string
-  readonly value: number
-}
+/** One proven or inferred number of one device; device -1 is the whole box. */
+export const namedFigure = z.object({ device: z.int(), name: z.string(), value: z.number() })
+type NamedFigure = Readonly<z.infer<typeof namedFigure>>
 
 /** Every figure of a judgement by name, for the rows of a store. */
 export function namedFigures({ devices, scaling, count }: Judgement): NamedFigure[] {

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Precision } from '../params/precision.ts'
 import type { Fact, Inferred, Proven } from '../params/provenance.ts'
 import { gpuTerms } from './gpuTerms.ts'
@@ -31,15 +32,16 @@ export interface BoxScoreInput {
   readonly ageMs: number
 }
 
-export interface ScoreTerm {
-  readonly name: string
-  readonly points: number
+export const scoreTerm = z.object({
+  name: z.string(),
+  points: z.number(),
   /** What was measured and what full marks ask for, in the unit of the field. */
-  readonly got: number
-  readonly full: number
+  got: z.number(),
+  full: z.number(),
   /** What a fact of the host is worth. */
-  readonly source?: Fact['source']
-}
+  source: z.enum(['proven', 'measured', 'claimed']).optional(),
+})
+export type ScoreTerm = Readonly<z.infer<typeof scoreTerm>>
 
 export interface BoxScore {
   /** Whole points; exactly the sum of the terms. */

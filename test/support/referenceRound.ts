@@ -1,10 +1,10 @@
-import { words32 } from '../bytes/bytes.ts'
-import { TILE } from '../params/constants.ts'
-import { fingerprintTile } from './fingerprint.ts'
-import { leafHash } from './merkle.ts'
-import type { PartShape } from './part.ts'
-import { bindPartner, keptWords, passPartner } from './partners.ts'
-import type { TileEngine } from './tileEngine.ts'
+import { words32 } from '../../src/core/bytes/bytes.ts'
+import { TILE } from '../../src/core/params/constants.ts'
+import { fingerprintTile } from '../../src/core/proof/fingerprint.ts'
+import { leafHash } from '../../src/core/proof/merkle.ts'
+import type { PartShape } from '../../src/core/proof/part.ts'
+import { bindPartner, keptWords, passPartner } from '../../src/core/proof/partners.ts'
+import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 
 export type ProductShape = Pick<PartShape, 'precision' | 'm' | 'n' | 'k'>
 
