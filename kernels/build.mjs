@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// Compiles kernels/ to kernels/built/: WebAssembly with clang-19 and wasm-ld-19, PTX with clang-19 too (nvcc 13
-// writes PTX that older drivers refuse, and nothing below sm_75). ptxas proves it. Artifacts are committed,
-// because users have neither compiler. `--check` builds aside and compares instead of writing; `--wasm` leaves PTX alone.
+// Compiles kernels/ to kernels/built/: WebAssembly with clang-19 and wasm-ld-19, native libraries with clang-19 and
+// ld.lld-19, PTX with clang-19 too (nvcc 13 writes PTX that older drivers refuse, and nothing below sm_75); ptxas proves
+// it. Artifacts are committed, because users have no compiler. `--check` builds aside and compares instead of writing;
+// `--no-ptx` leaves PTX alone.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -47,7 +48,39 @@ const WASM = [
   },
 ]
 
-const wasmOnly = process.argv.includes('--wasm')
+/** Two libraries from one source; a file compiled for any x86-64 says which of them may run. */
+const NATIVE = [
+  { name: 'native-avx2.so', compile: ['-mavx2', '-mfma'], needs: [] },
+  {
+    name: 'native-avx512.so',
+    compile: [
+      '-mavx512f',
+      '-mavx512bw',
+      '-mavx512dq',
+      '-mavx512vl',
+      '-mavx512vnni',
+      '-mfma',
+      '-mprefer-vector-width=512',
+    ],
+    needs: ['-DTS_NEEDS_AVX512'],
+  },
+]
+const X86 = [
+  'clang-19',
+  '--target=x86_64-linux-gnu',
+  '-std=c17',
+  '-O3',
+  '-ffp-contract=off',
+  '-fPIC',
+  '-fvisibility=hidden',
+]
+X86.push('-nostdlib', '-ffreestanding', '-fno-builtin', '-fno-stack-protector', '-fno-asynchronous-unwind-tables')
+X86.push('-fno-ident', '-Wall', '-Wextra', '-Werror')
+/** No build id, no name of a compiler or folder: the same source gives the same bytes. */
+const LINK_X86 = ['ld.lld-19', '-shared', '--strip-all', '--build-id=none', '--hash-style=gnu', '-z', 'noexecstack']
+LINK_X86.push('-z', 'now', '--no-undefined', '--gc-sections')
+
+const noPtx = process.argv.includes('--no-ptx')
 
 const has = (tool) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).status === 0
 
@@ -67,6 +100,21 @@ function buildWasm(to) {
     for (const { object } of objects) rmSync(object)
   }
   return WASM.map(({ name }) => name)
+}
+
+function buildNative(to) {
+  const sources = readdirSync(join(here, 'native')).filter((name) => name.endsWith('.c') && name !== 'cpu.c')
+  for (const { name, compile, needs } of NATIVE) {
+    const objects = [...sources.sort(), 'cpu.c', '../wasm/memory.c'].map((source) => ({
+      source: join('native', source),
+      object: join(to, `${basename(source)}.o`),
+      flags: source === 'cpu.c' ? needs : compile,
+    }))
+    for (const { source, object, flags } of objects) run([...X86, ...flags, '-c', source, '-o', object])
+    run([...LINK_X86, `-soname=${name}`, ...objects.map(({ object }) => object), '-o', join(to, name)])
+    for (const { object } of objects) rmSync(object)
+  }
+  return NATIVE.map(({ name }) => name)
 }
 
 function buildPtx(to) {
@@ -92,7 +140,7 @@ function assemblePtx(from) {
 const digest = (path) => createHash('sha256').update(readFileSync(path)).digest('hex')
 
 function writeSums() {
-  const names = readdirSync(built).filter((name) => /\.(wasm|ptx)$/.test(name))
+  const names = readdirSync(built).filter((name) => /\.(wasm|ptx|so)$/.test(name))
   writeFileSync(
     join(built, 'SHA256SUMS'),
     names
@@ -114,7 +162,9 @@ function check(aside) {
   const skipped = []
   if (has('clang-19') && has('wasm-ld-19')) made.push(...buildWasm(aside))
   else skipped.push(...WASM.map(({ name }) => `${name}: clang-19 or wasm-ld-19 is not installed`))
-  if (wasmOnly) skipped.push('PTX: --wasm was given')
+  if (has('clang-19') && has('ld.lld-19')) made.push(...buildNative(aside))
+  else skipped.push(...NATIVE.map(({ name }) => `${name}: clang-19 or ld.lld-19 is not installed`))
+  if (noPtx) skipped.push('PTX: --no-ptx was given')
   else if (has('clang-19')) made.push(...buildPtx(aside))
   else skipped.push(...PTX.map(({ name }) => `${name}.ptx: clang-19 is not installed`))
   const changed = made.filter((name) => digest(join(aside, name)) !== digest(join(built, name)))
@@ -126,8 +176,8 @@ function check(aside) {
 }
 
 function build(aside) {
-  const made = buildWasm(aside)
-  if (wasmOnly) console.log('kernels: PTX not rebuilt: --wasm was given')
+  const made = [...buildWasm(aside), ...buildNative(aside)]
+  if (noPtx) console.log('kernels: PTX not rebuilt: --no-ptx was given')
   else {
     made.push(...buildPtx(aside))
     if (has('ptxas')) assemblePtx(aside)

@@ -30,7 +30,7 @@ export async function packLight({ root, to }) {
   rmSync(to, { recursive: true, force: true })
   mkdirSync(to, { recursive: true })
   const packages = await bundleScripts(root, to)
-  copyInto(join(root, 'kernels/built'), join(to, 'kernels/built'), /\.(wasm|ptx)$|^SHA256SUMS$/)
+  copyInto(join(root, 'kernels/built'), join(to, 'kernels/built'), /\.(wasm|ptx|so)$|^SHA256SUMS$/)
   for (const { from, wanted } of KOFFI) copyInto(join(root, from), join(to, from), wanted)
   const { version } = readJson(join(root, 'package.json'))
   // Node takes the bundles for ES modules because of this file, and no package.json further up is asked.

@@ -76,6 +76,11 @@ static TS_INLINE void ts_sha256_block(ts_u32 state[8], ts_u32 w[16]) {
   for (int i = 0; i < 8; i++) state[i] += v[i];
 }
 
+#elif defined(TS_OWN_SHA256_BLOCK)
+
+/* A target with instructions for it brings its own. */
+#define ts_sha256_block TS_OWN_SHA256_BLOCK
+
 #else
 
 /* One block of sixteen big-endian message words; `w` is used up. */
@@ -127,13 +132,12 @@ static TS_INLINE void ts_sha256_finish(const ts_u32 state[8], ts_u32 out[8]) {
   for (int i = 0; i < 8; i++) out[i] = TS_BSWAP32(state[i]);
 }
 
-/* §5: SHA-256(0x00 || u64 tile || f0 || f1), 25 bytes, one block. */
-static TS_OUTLINE void ts_leaf_hash(ts_u64 tile, ts_u64 f0, ts_u64 f1, ts_u32 out[8]) {
+/* The one block of 0x00 || u64 tile || f0 || f1, 25 bytes. */
+static TS_INLINE void ts_leaf_words(ts_u64 tile, ts_u64 f0, ts_u64 f1, ts_u32 w[16]) {
   const ts_u32 v[6] = {
       TS_BSWAP32((ts_u32)tile), TS_BSWAP32((ts_u32)(tile >> 32)), TS_BSWAP32((ts_u32)f0),
       TS_BSWAP32((ts_u32)(f0 >> 32)), TS_BSWAP32((ts_u32)f1), TS_BSWAP32((ts_u32)(f1 >> 32)),
   };
-  ts_u32 state[8], w[16];
   w[0] = v[0] >> 8;
   TS_UNROLL
   for (int i = 1; i < 6; i++) w[i] = (v[i - 1] << 24) | (v[i] >> 8);
@@ -141,6 +145,12 @@ static TS_OUTLINE void ts_leaf_hash(ts_u64 tile, ts_u64 f0, ts_u64 f1, ts_u32 ou
   TS_UNROLL
   for (int i = 7; i < 15; i++) w[i] = 0;
   w[15] = 25 * 8;
+}
+
+/* §5: SHA-256(0x00 || u64 tile || f0 || f1). */
+static TS_OUTLINE void ts_leaf_hash(ts_u64 tile, ts_u64 f0, ts_u64 f1, ts_u32 out[8]) {
+  ts_u32 state[8], w[16];
+  ts_leaf_words(tile, f0, f1, w);
   ts_sha256_start(state);
   ts_sha256_block(state, w);
   ts_sha256_finish(state, out);

@@ -1,244 +1,48 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { bitsOf, exactFma, floatOf } from '../../../test/support/exactFma.ts'
-import { fromHex, toHex } from '../bytes/hex.ts'
-import { PRECISION_NAMES, PRECISIONS, type Precision } from '../params/precision.ts'
+import { kernelsSuite } from '../../../test/suites/kernelsSuite.ts'
+import { PRECISION_NAMES, PRECISIONS } from '../params/precision.ts'
 import { entryRow, type Matrix } from '../proof/entries.ts'
-import { fingerprintTile } from '../proof/fingerprint.ts'
-import { fma32 } from '../proof/fma32.ts'
-import { buildTree, leafHash } from '../proof/merkle.ts'
-import { bindPartner, keptWords, passPartner } from '../proof/partners.ts'
-import { referenceEngine } from '../proof/referenceEngine.ts'
-import { nextPass, nextSeed, passRoot } from '../proof/seeds.ts'
 import type { TileEngine } from '../proof/tileEngine.ts'
 import { createEngine } from './createEngine.ts'
-import { alignUp, type Kernels } from './kernels.ts'
+import { alignUp, type WasmKernels } from './kernels.ts'
 import { type WasmMemory, webAssembly } from './webAssembly.ts'
 
 const wasm = new Uint8Array(readFileSync(new URL('../../../kernels/built/engine.wasm', import.meta.url)))
-const seeds = fc.uint8Array({ minLength: 32, maxLength: 32 })
-const precisions = fc.constantFrom(...PRECISION_NAMES)
-const words = (length: number) => fc.array(fc.nat(0xffffffff), { minLength: length, maxLength: length })
 
-let engine: TileEngine
-let kernels: Kernels & { readonly memory: WasmMemory }
-let free: number
-
-const put = (at: number, bytes: ArrayLike<number>) => new Uint8Array(kernels.memory.buffer, at, bytes.length).set(bytes)
-const putWords = (at: number, values: ArrayLike<number>) =>
-  new Uint32Array(kernels.memory.buffer, at, values.length).set(values)
-const hash = (at: number) => new Uint8Array(kernels.memory.buffer, at, 32).slice()
-const sums = (at: number) => {
-  const [f0, f1] = new BigUint64Array(kernels.memory.buffer, at, 2)
-  return { f0, f1 }
+async function openKernels() {
+  const { exports } = await webAssembly.instantiate(await webAssembly.compile(wasm), {})
+  const kernels = exports as WasmKernels & { readonly memory: WasmMemory }
+  kernels.memory.grow(64)
+  const { buffer } = kernels.memory
+  const putEqualRows = (at: number, row: readonly number[]) => {
+    for (let r = 0; r < 32; r++) new Float32Array(buffer, at + 4 * row.length * r, row.length).set(row)
+  }
+  return { kernels, buffer, free: alignUp(kernels.__heap_base.value, 64), putEqualRows }
 }
 
-beforeAll(async () => {
-  engine = await createEngine(wasm)
-  const { exports } = await webAssembly.instantiate(await webAssembly.compile(wasm), {})
-  kernels = exports as typeof kernels
-  kernels.memory.grow(64)
-  free = alignUp(kernels.__heap_base.value, 64)
-})
+kernelsSuite('WebAssembly', openKernels)
 
-describe('the engine equals the reference bit for bit', () => {
-  test.each(PRECISION_NAMES)('tiles of %s over seeds, places and k', (precision) => {
-    const tiles = fc.nat(1023)
-    const ks = fc.constantFrom(32, 64, 96, 256, 288, 1024, 1056)
-    const check = fc.property(seeds, ks, tiles, tiles, (seed, k, tileRow, tileColumn) => {
-      const request = { seed, precision, k, tileRow, tileColumn }
-      expect(engine.tile(request)).toEqual(referenceEngine.tile(request))
-    })
-    fc.assert(check, { numRuns: 8, examples: [[new Uint8Array(32).fill(255), 64, 1023, 1023]] })
+test('entries of both matrices lie row by row', async () => {
+  const { kernels, buffer, free } = await openKernels()
+  const seeds = fc.uint8Array({ minLength: 32, maxLength: 32 })
+  const precisions = fc.constantFrom(...PRECISION_NAMES)
+  const row = fc.constantFrom(0, 1, 31, 32767)
+  const check = fc.property(seeds, precisions, fc.constantFrom<Matrix>(0, 1), row, (seed, precision, matrix, at) => {
+    const k = at === 32767 ? 32768 : 96
+    new Uint8Array(buffer, free, 32).set(seed)
+    kernels.entries(free, matrix, PRECISIONS[precision].code, at, 1, k, free + 64)
+    const made = precision === 'fp32' ? Float32Array : Int16Array
+    expect([...new made(buffer, free + 64, k)]).toEqual([...entryRow(seed, matrix, precision, at, k)])
   })
-
-  test('entries of both matrices', () => {
-    const row = fc.constantFrom(0, 1, 31, 32767)
-    const check = fc.property(seeds, precisions, fc.constantFrom<Matrix>(0, 1), row, (seed, precision, matrix, at) => {
-      const k = at === 32767 ? 32768 : 96
-      put(free, seed)
-      kernels.entries(free, matrix, PRECISIONS[precision].code, at, 1, k, free + 64)
-      const made = precision === 'fp32' ? Float32Array : Int16Array
-      expect([...new made(kernels.memory.buffer, free + 64, k)]).toEqual([...entryRow(seed, matrix, precision, at, k)])
-    })
-    fc.assert(check, { numRuns: 60 })
-  })
-
-  /** 32 equal rows of A against 32 equal rows of B, all 1024 chains the same. */
-  const chainOf = (a: readonly number[], b: readonly number[]) => {
-    const k = a.length
-    const [rowsA, rowsB, out] = [free, free + 4 * 32 * k, free + 8 * 32 * k]
-    for (let r = 0; r < 32; r++) {
-      new Float32Array(kernels.memory.buffer, rowsA + 4 * k * r, k).set(a)
-      new Float32Array(kernels.memory.buffer, rowsB + 4 * k * r, k).set(b)
-    }
-    kernels.product(PRECISIONS.fp32.code, rowsA, rowsB, k, out)
-    return new Uint32Array(kernels.memory.buffer, out, 1024)
-  }
-  const chain = (a: readonly number[], b: readonly number[]) => bitsOf(a.reduce((sum, x, i) => fma32(x, b[i]!, sum), 0))
-
-  test('fp32 chains that come within 2^-46 of a tie, where rounding twice would be wrong', () => {
-    // From 256 on a float's last place is 2^-15, and a double's 2^-44: a tie and its neighbours look alike there.
-    const unit = 2 ** -23
-    const steps = [
-      [33025 * unit, 32513 * unit], // 2^-16 + 2^-46
-      [-33025 * unit, 32513 * unit],
-      [32769 * unit, 32767 * unit], // 2^-16 - 2^-46
-      [-32769 * unit, 32767 * unit],
-      [2 ** -8, 2 ** -8], // the tie itself
-      [-(2 ** -8), 2 ** -8],
-      [2 ** -7, 2 ** -8], // one last place: from even to odd
-    ] as const
-    const tail = fc.array(fc.nat(steps.length - 1), { minLength: 64, maxLength: 64 })
-    const check = fc.property(tail, (picks) => {
-      const a = [...Array(256).fill(-1), ...picks.map((pick) => steps[pick]![0])]
-      const b = [...Array(256).fill(-1), ...picks.map((pick) => steps[pick]![1])]
-      expect(new Set(chainOf(a, b))).toEqual(new Set([chain(a, b)]))
-    })
-    fc.assert(check, { numRuns: 40 })
-  })
-
-  test('fp32 chains of any entries, short ones and full ones', () => {
-    const short = fc.tuple(fc.integer({ min: -8, max: 8 }), fc.nat(20)).map(([n, e]) => (n * 2 ** -e) / 8)
-    const full = fc.integer({ min: -(2 ** 23), max: 2 ** 23 - 1 }).map((n) => n * 2 ** -23)
-    const entry = fc.oneof(short, full, fc.constantFrom(-1, 1 - 2 ** -23, 2 ** -23, -(2 ** -23), 0))
-    const row = fc.array(entry, { minLength: 64, maxLength: 64 })
-    const check = fc.property(row, row, (a, b) => {
-      expect(new Set(chainOf(a, b))).toEqual(new Set([chain(a, b)]))
-    })
-    fc.assert(check, { numRuns: 60 })
-  })
-
-  test('fingerprints, kept words and partners', () => {
-    const check = fc.property(
-      words(1024),
-      words(1024),
-      seeds,
-      fc.integer({ min: 1, max: 0xffffffff }),
-      (own, other, seed, count) => {
-        const [a, b, masks, out] = [free, free + 4096, free + 8192, free + 12288]
-        const [mine, theirs] = [Uint32Array.from(own), Uint32Array.from(other)]
-        const salt = mine[0]!
-        putWords(a, mine)
-        putWords(b, theirs)
-        kernels.masks(salt, 1024, masks)
-        kernels.fingerprintTile(a, masks, out)
-        expect(sums(out)).toEqual(fingerprintTile(mine, salt))
-        kernels.fingerprintPair(a, b, masks, 1024, out)
-        expect(sums(out)).toEqual(fingerprintTile(mine, salt, theirs))
-        kernels.fingerprintPair(a, b, masks, 512, out)
-        expect(sums(out)).toEqual(fingerprintTile(mine.subarray(0, 512), salt, theirs.subarray(0, 512)))
-        kernels.keep(a, out)
-        expect(new Uint32Array(kernels.memory.buffer, out, 512).slice()).toEqual(keptWords(mine))
-        const w = new Uint32Array(seed.slice().buffer)
-        expect(kernels.partner(salt, w[0]!, w[1]!, count) >>> 0).toBe(passPartner(salt, seed, count))
-        expect(kernels.partner(salt, w[4]!, w[5]!, count) >>> 0).toBe(bindPartner(salt, seed, count))
-      },
-    )
-    fc.assert(check, { numRuns: 25 })
-  })
-
-  test('trees, whole and in parts, and the hashes that chain rounds and passes', () => {
-    const depths = fc.tuple(fc.nat(6), fc.nat(6)).filter(([depth, part]) => part <= depth)
-    const check = fc.property(
-      depths,
-      words(256),
-      fc.nat(0xffffff00),
-      seeds,
-      seeds,
-      ([depth, part], values, base, x, y) => {
-        const [leaves, count] = [2 ** depth, 2 ** part]
-        const [fingerprints, tree] = [free, free + 4096]
-        putWords(fingerprints, values)
-        for (let first = 0; first < leaves; first += count)
-          kernels.subtree(fingerprints, base, leaves, first, count, tree)
-        kernels.crown(leaves, count, tree)
-        const levels = buildTree(
-          Array.from({ length: leaves }, (_, i) => {
-            const [f0, f1] = new BigUint64Array(kernels.memory.buffer, fingerprints + 16 * i, 2)
-            return leafHash(base + i, { f0: f0!, f1: f1! })
-          }),
-        ).flat()
-        expect(levels.map((_, i) => toHex(hash(tree + 32 * i)))).toEqual(levels.map(toHex))
-        put(free, x)
-        put(free + 32, y)
-        kernels.nextSeed(free, free + 32, free + 64)
-        expect(hash(free + 64)).toEqual(nextSeed(x, y))
-        kernels.nextPass(free, free + 32, free + 64)
-        expect(hash(free + 64)).toEqual(nextPass(x, y))
-        kernels.passRoot(base, free, free + 64)
-        expect(hash(free + 64)).toEqual(passRoot(base, [x]))
-      },
-    )
-    fc.assert(check, { numRuns: 40 })
-  })
-})
-
-describe('ts_fma rounds once, like whole-number arithmetic', () => {
-  const pattern = fc.nat(0xffffffff).filter((value) => ((value >>> 23) & 0xff) !== 0xff)
-  const near = (exponent: number) =>
-    fc
-      .tuple(fc.nat(1), fc.integer({ min: exponent - 14, max: exponent + 14 }), fc.nat(0x7fffff), fc.nat(23))
-      .map(
-        ([sign, e, fraction, zeros]) =>
-          ((sign << 31) | (Math.min(254, Math.max(0, e)) << 23) | ((fraction >>> zeros) << zeros)) >>> 0,
-      )
-  const same = (a: number, b: number, c: number) => {
-    const got = bitsOf(kernels.fma(floatOf(a), floatOf(b), floatOf(c)))
-    expect(got.toString(16)).toBe(exactFma(a, b, c).toString(16))
-  }
-
-  test('any finite operands', () => {
-    fc.assert(fc.property(pattern, pattern, pattern, same), { numRuns: 3000 })
-  })
-
-  test.each([
-    ['ordinary', 127, 127, 127],
-    ['denormal results', 64, 63, 1],
-    ['overflow', 190, 191, 254],
-    ['denormal operands', 4, 127, 4],
-  ])('ties and neighbours: %s', (_, a, b, c) => {
-    fc.assert(fc.property(near(a), near(b), near(c), same), { numRuns: 3000 })
-  })
-
-  test('signed zeros', () => {
-    const zeros = [0, 0x80000000]
-    const one = bitsOf(1)
-    for (const a of [...zeros, one, bitsOf(-1)])
-      for (const b of [...zeros, one]) for (const c of [...zeros, one, bitsOf(-1)]) same(a, b, c)
-  })
-
-  test('infinities and NaN pass through', () => {
-    expect(kernels.fma(Infinity, 2, -1)).toBe(Infinity)
-    expect(kernels.fma(1, 1, -Infinity)).toBe(-Infinity)
-    expect(kernels.fma(Infinity, 0, 1)).toBeNaN()
-    expect(kernels.fma(Infinity, 1, -Infinity)).toBeNaN()
-  })
+  fc.assert(check, { numRuns: 60 })
 })
 
 describe('createEngine', () => {
-  // biome-ignore lint/suspicious/noExplicitAny: the files are described in test/vectors/README.md
-  const vectors = (name: string): any =>
-    JSON.parse(readFileSync(new URL(`../../../test/vectors/${name}.json`, import.meta.url), 'utf8'))
-
-  test('behavior: equals the independent vectors, the deepest k included', () => {
-    for (const { precision, seed, n, k, tile, values, valuesSha256 } of vectors('tiles')) {
-      const place = { tileRow: Math.floor(tile / (n / 32)), tileColumn: tile % (n / 32) }
-      const made = engine.tile({ seed: fromHex(seed, 32)!, precision: precision as Precision, k, ...place })
-      const raw = new Uint8Array(made.buffer)
-      if (values) expect(toHex(raw)).toBe(values)
-      else expect(createHash('sha256').update(raw).digest('hex')).toBe(valuesSha256)
-    }
-  })
-
-  test('behavior: equals the independent fused multiply-adds', () => {
-    const { domain, finite } = vectors('fma')
-    for (const { name, a, b, c, result } of [...domain, ...finite]) {
-      const [x, y, z] = [a, b, c].map((hex: string) => floatOf(Number.parseInt(hex, 16)))
-      expect(`${name} ${bitsOf(kernels.fma(x!, y!, z!))}`).toBe(`${name} ${Number.parseInt(result, 16)}`)
-    }
+  let engine: TileEngine
+  beforeAll(async () => {
+    engine = await createEngine(wasm)
   })
 
   test('behavior: a tile handed out is not overwritten by the next', () => {

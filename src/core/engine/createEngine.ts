@@ -1,11 +1,14 @@
 import { MAX_K, MAX_SIZE, TILE } from '../params/constants.ts'
 import { PRECISIONS } from '../params/precision.ts'
 import type { TileEngine, TileRequest } from '../proof/tileEngine.ts'
-import { alignUp, type Kernels, type Pointer } from './kernels.ts'
+import { alignUp, type Kernels, type Pointer, type WasmKernels } from './kernels.ts'
 import { WASM_PAGE_BYTES, type WasmMemory, webAssembly } from './webAssembly.ts'
 
 const SEED_BYTES = 32
 const TILE_BYTES = 4 * TILE * TILE
+
+/** What an engine needs of the memory that its kernels work on. */
+export const ENGINE_BYTES = 64 + TILE_BYTES
 
 /**
  * The verifier's engine: any tile from the seed alone, in a few hundred kilobytes of memory that never grow.
@@ -13,25 +16,27 @@ const TILE_BYTES = 4 * TILE * TILE
  */
 export async function createEngine(wasmBytes: Uint8Array): Promise<TileEngine> {
   const module = await webAssembly.compile(wasmBytes)
-  const { exports: kernels } = await webAssembly.instantiate<Kernels & { readonly memory: WasmMemory }>(module, {})
-  const seed = alignUp(kernels.__heap_base.value, 64)
-  const out = seed + 64
-  const missing = out + TILE_BYTES - kernels.memory.buffer.byteLength
+  const { exports: kernels } = await webAssembly.instantiate<WasmKernels & { readonly memory: WasmMemory }>(module, {})
+  const start = alignUp(kernels.__heap_base.value, 64)
+  const missing = start + ENGINE_BYTES - kernels.memory.buffer.byteLength
   if (missing > 0) kernels.memory.grow(Math.ceil(missing / WASM_PAGE_BYTES))
-  return { tile: (request) => tile(kernels, { seed, out }, request) }
+  return engineOn(kernels, kernels.memory.buffer, start)
 }
 
-function tile(
-  kernels: Kernels & { readonly memory: WasmMemory },
-  at: { readonly seed: Pointer; readonly out: Pointer },
-  request: TileRequest,
-): Uint32Array {
-  requireInRange(request)
-  const { buffer } = kernels.memory
-  new Uint8Array(buffer, at.seed, SEED_BYTES).set(request.seed)
-  const { code } = PRECISIONS[request.precision]
-  kernels.tile(at.seed, code, request.k, request.tileRow, request.tileColumn, at.out)
-  return new Uint32Array(buffer, at.out, TILE * TILE).slice()
+/** The engine of any kernels, on ENGINE_BYTES of their memory from `start` on. */
+export function engineOn(kernels: Kernels, memory: ArrayBuffer, start: Pointer): TileEngine {
+  const out = start + 64
+  const seed = new Uint8Array(memory, start, SEED_BYTES)
+  const tile = new Uint32Array(memory, out, TILE * TILE)
+  return {
+    tile: (request) => {
+      requireInRange(request)
+      seed.set(request.seed)
+      const { code } = PRECISIONS[request.precision]
+      kernels.tile(start, code, request.k, request.tileRow, request.tileColumn, out)
+      return tile.slice()
+    },
+  }
 }
 
 /** The kernel counts entries in u32 and takes k 32 at a time; outside that it would answer wrongly, so it is not asked. */

@@ -1,14 +1,12 @@
-import type { WasmMemory } from './webAssembly.ts'
-
-/** A byte offset into the module's memory, a multiple of 16. */
+/** A byte offset into the memory that the kernels work on, a multiple of 16. */
 export type Pointer = number
 
-/** What kernels/wasm exports. Entries lie row by row, as i16, or as f32 for fp32; hashes and seeds as their 32 bytes. */
+/** What kernels/wasm and kernels/native export alike; hashes and seeds lie as their 32 bytes. */
 export interface Kernels {
-  readonly memory?: WasmMemory
-  readonly __heap_base: { readonly value: Pointer }
-  readonly __stack_pointer: { value: Pointer }
-  /** §3. Whole rows of A (matrix 0) or of the transposed B (1); k is a multiple of 32. */
+  /**
+   * §3. Rows of A (matrix 0) or of the transposed B (1), 32 or a multiple of it from such a row on; k is a multiple of 32.
+   * They take 32 k times 2 bytes, or 4 for fp32; how they lie in there is between `entries` and `product`.
+   */
   entries(seed: Pointer, matrix: number, precision: number, row: number, rows: number, k: number, out: Pointer): void
   /** §6. One tile from the seed alone. */
   tile(seed: Pointer, precision: number, k: number, tileRow: number, tileColumn: number, out: Pointer): void
@@ -33,6 +31,12 @@ export interface Kernels {
   passRoot(pass: number, root: Pointer, out: Pointer): void
   /** §2. The fused multiply-add of the fp32 chain. */
   fma(a: number, b: number, c: number): number
+}
+
+/** A module of kernels/wasm. Its entries lie row by row, as i16, or as f32 for fp32. */
+export interface WasmKernels extends Kernels {
+  readonly __heap_base: { readonly value: Pointer }
+  readonly __stack_pointer: { value: Pointer }
 }
 
 export const alignUp = (value: number, to: number): number => Math.ceil(value / to) * to

@@ -17,6 +17,11 @@ export const fault = faultsOf({
     message: 'the GPU catalogue cannot be used: {why}',
     nextStep: 'Name a catalogue that exists, correct what is named above, or use the one that came with the program.',
   },
+  ENGINE_UNKNOWN: {
+    blame: 'user',
+    message: 'TOUCHSTONE_ENGINE is {asked}',
+    nextStep: 'Set it to wasm, avx2 or avx512, or leave it out for the best that this machine has.',
+  },
   FOLDER_NOT_OURS: {
     blame: 'user',
     message: '{path} {what}, so its contents cannot be trusted',

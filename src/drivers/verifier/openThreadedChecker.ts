@@ -3,10 +3,11 @@ import type { RejectReason } from '../../core/proof/reasons.ts'
 import type { OpeningRange } from '../../core/proof/verifyPart.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
 import { AskedThread } from '../system/askedThread.ts'
+import { chooseKernels } from '../system/chooseKernels.ts'
 import { readKernel } from '../system/kernelFiles.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
 import { stopOnAbort } from '../system/stopOnAbort.ts'
-import type { RangeQuestion, RunNews } from './verifierWorker.ts'
+import type { EngineStart, RangeQuestion, RunNews } from './verifierWorker.ts'
 
 type Thread = AskedThread<RangeQuestion, RejectReason | null>
 
@@ -15,9 +16,10 @@ const AHEAD = 2
 
 /** Verifies on all cores. Threads live until `close`; several runs share them, first come first served. */
 export async function openThreadedChecker(threads = availableParallelism()): Promise<OpeningChecker> {
-  const wasm = await readKernel('engine.wasm')
+  const native = await chooseKernels()
+  const start: EngineStart = native ? { native } : { wasm: await readKernel('engine.wasm') }
   const script = scriptUrl('./verifierWorker.ts', import.meta.url)
-  const all = Array.from({ length: Math.max(1, threads) }, (): Thread => new AskedThread(script, { wasm }))
+  const all = Array.from({ length: Math.max(1, threads) }, (): Thread => new AskedThread(script, start))
   const free = Array.from({ length: AHEAD }, () => all).flat()
   const waiting: ((thread: Thread) => void)[] = []
   const take = async () => free.shift() ?? (await new Promise<Thread>((resolve) => waiting.push(resolve)))

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createEngine } from '../../core/engine/createEngine.ts'
 import { type OpeningRange, type Run, verifyOpenings } from '../../core/proof/verifyPart.ts'
+import { type NativeLibrary, openNativeEngine } from '../system/chooseKernels.ts'
 
 /** A run before the questions about it, and null when there will be no more. Has no answer. */
 export interface RunNews {
@@ -14,7 +15,11 @@ export interface RangeQuestion {
   readonly range: OpeningRange
 }
 
-const engine = await createEngine(workerData.wasm as Uint8Array)
+/** What the thread computes with. */
+export type EngineStart = { readonly native: NativeLibrary } | { readonly wasm: Uint8Array }
+
+const start = workerData as EngineStart
+const engine = await ('native' in start ? openNativeEngine(start.native) : createEngine(start.wasm))
 const runs = new Map<number, Run>()
 
 parentPort!.on('message', (message: RunNews | RangeQuestion) => {

@@ -3,7 +3,7 @@ import { printable } from '../../../core/bytes/printable.ts'
 import { PRECISION_NAMES } from '../../../core/params/precision.ts'
 import type { DeviceFacts } from '../../../ports/device.ts'
 
-export function cpuFacts(threads: number): DeviceFacts {
+export function cpuFacts(threads: number, engine: string): DeviceFacts {
   const all = cpus()
   return {
     class: 'cpu',
@@ -12,6 +12,6 @@ export function cpuFacts(threads: number): DeviceFacts {
     memoryBytes: totalmem(),
     freeBytes: freemem(),
     precisions: PRECISION_NAMES,
-    details: { threads, cores: all.length, arch: process.arch, engine: 'WebAssembly SIMD' },
+    details: { threads, cores: all.length, arch: process.arch, engine },
   }
 }

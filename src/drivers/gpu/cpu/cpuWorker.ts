@@ -1,6 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Kernels } from '../../../core/engine/kernels.ts'
-import { type WasmMemory, webAssembly } from '../../../core/engine/webAssembly.ts'
+import type { Kernels, WasmKernels } from '../../../core/engine/kernels.ts'
+import { type WasmMemory, type WasmModule, webAssembly } from '../../../core/engine/webAssembly.ts'
+import type { NativeLibrary } from '../../system/chooseKernels.ts'
+import { loadNativeKernels } from '../../system/nativeKernels.ts'
 import { computePasses } from './computePasses.ts'
 import { computePaths } from './computePaths.ts'
 import { computeRounds } from './computeRounds.ts'
@@ -14,14 +16,31 @@ const control = openControl(start.control)
 const post = (message: WorkerMessage) => parentPort!.postMessage(message)
 let thread: Thread | null = null
 
+type OnMemory = (memory: WasmMemory, bytes: Uint8Array) => Kernels
+
 /** Every thread has its own stack in the shared memory; the module's own stack would be everybody's. */
+const wasmKernels =
+  (module: WasmModule): OnMemory =>
+  (memory) => {
+    const { exports: kernels } = new webAssembly.Instance<WasmKernels>(module, { env: { memory } })
+    if (kernels.__heap_base.value > HEAP_START)
+      throw new Error(`the kernels' data ends at ${kernels.__heap_base.value}, after the heap's start ${HEAP_START}`)
+    kernels.__stack_pointer.value = stackTop(start.index)
+    return kernels
+  }
+
+async function nativeKernels({ path }: NativeLibrary): Promise<OnMemory> {
+  const library = await loadNativeKernels(path)
+  return (_, bytes) => library.on(bytes)
+}
+
+const { kernels } = start
+const kernelsOn = 'native' in kernels ? await nativeKernels(kernels.native) : wasmKernels(kernels.module)
+
 function openThread(memory: WasmMemory): Thread {
-  const { exports: kernels } = new webAssembly.Instance<Kernels>(start.module, { env: { memory } })
-  if (kernels.__heap_base.value > HEAP_START)
-    throw new Error(`the kernels' data ends at ${kernels.__heap_base.value}, after the heap's start ${HEAP_START}`)
-  kernels.__stack_pointer.value = stackTop(start.index)
+  const bytes = new Uint8Array(memory.buffer)
   const { index, threads } = start
-  return { index, threads, kernels, control, bytes: new Uint8Array(memory.buffer), post }
+  return { index, threads, kernels: kernelsOn(memory, bytes), control, bytes, post }
 }
 
 function compute(job: Job, on: Thread): void {

@@ -1,10 +1,14 @@
 import type { Pointer } from '../../../core/engine/kernels.ts'
 import type { WasmMemory, WasmModule } from '../../../core/engine/webAssembly.ts'
+import type { NativeLibrary } from '../../system/chooseKernels.ts'
 import type { passesLayout, RoundsShape, roundsLayout } from './layout.ts'
+
+/** Where a thread takes its kernels from. */
+export type KernelSource = { readonly native: NativeLibrary } | { readonly module: WasmModule }
 
 /** What a worker thread is started with. */
 export interface WorkerStart {
-  readonly module: WasmModule
+  readonly kernels: KernelSource
   readonly index: number
   readonly threads: number
   /** Cancel flag, barrier and work counter, see control.ts. */

@@ -8,11 +8,12 @@ import type { Device, SeriesTask } from '../../../ports/device.ts'
 import { kernelPath } from '../../system/kernelFiles.ts'
 import { type CpuDeviceOptions, openCpuDevice } from './openCpuDevice.ts'
 
-deviceSuite('cpu', {
-  open: () => openCpuDevice({ threads: 2 }),
-  // 2 * 32768 * 32768 entries of two bytes are all that WebAssembly can address.
-  refused: [{ m: 32768, n: 32768, k: 32768 }],
-})
+for (const engine of ['wasm', undefined])
+  deviceSuite(`cpu with ${engine ?? 'the best'} kernels`, {
+    open: () => openCpuDevice({ threads: 2, environment: { TOUCHSTONE_ENGINE: engine } }),
+    // 2 * 32768 * 32768 entries of two bytes are all that WebAssembly can address.
+    refused: [{ m: 32768, n: 32768, k: 32768 }],
+  })
 
 const never = new AbortController().signal
 const seed = new Uint8Array(32).fill(5)

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { webAssembly } from '../../../core/engine/webAssembly.ts'
 import type { Device } from '../../../ports/device.ts'
 import { portFault } from '../../../ports/faults.ts'
+import { chooseKernels } from '../../system/chooseKernels.ts'
 import { readKernel } from '../../system/kernelFiles.ts'
 import { scriptUrl } from '../../system/scriptUrl.ts'
 import { lentFills } from '../lentFills.ts'
@@ -17,6 +18,8 @@ export interface CpuDeviceOptions {
   readonly keepBytes?: number
   /** A bundled release knows better where its files lie. */
   readonly kernelFolder?: string
+  /** The process's own unless said otherwise; see chooseKernels. */
+  readonly environment?: NodeJS.ProcessEnv
   readonly workerScript?: URL
 }
 
@@ -25,14 +28,15 @@ const KEEP_BYTES = 256 * 2 ** 20
 
 const fills = lentFills<FillRun>()
 
-/** The CPU as a device: every thread runs the WebAssembly kernels on one shared memory. */
+/** The CPU as a device: every thread runs the kernels, native or WebAssembly, on one shared memory. */
 export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Device> {
   const threads = options.threads ?? availableParallelism()
   const keepBytes = options.keepBytes ?? KEEP_BYTES
-  const wasm = await readKernel('device.wasm', options.kernelFolder ? { folder: options.kernelFolder } : {})
-  const module = await webAssembly.compile(wasm)
+  const files = options.kernelFolder ? { folder: options.kernelFolder } : {}
+  const native = await chooseKernels({ ...files, environment: options.environment ?? process.env })
+  const kernels = native ? { native } : { module: await webAssembly.compile(await readKernel('device.wasm', files)) }
   const script = options.workerScript ?? scriptUrl('./cpuWorker.ts', import.meta.url)
-  const pool = new Pool({ module, threads, script })
+  const pool = new Pool({ kernels, threads, script })
   await pool.online()
   const host = { pool, keepBytes }
   let series: SeriesRun | null = null
@@ -45,7 +49,7 @@ export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Dev
   }
 
   const device: Device = {
-    facts: cpuFacts(threads),
+    facts: cpuFacts(threads, native?.name ?? 'WebAssembly SIMD'),
     runSeries: async (task, onRoot, signal) => {
       pool.requireIdle()
       series = null

@@ -1,17 +1,17 @@
 import { freemem } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { WASM_PAGE_BYTES, type WasmMemory, type WasmModule, webAssembly } from '../../../core/engine/webAssembly.ts'
+import { WASM_PAGE_BYTES, type WasmMemory, webAssembly } from '../../../core/engine/webAssembly.ts'
 import type { OnRoot } from '../../../ports/device.ts'
 import { portFault } from '../../../ports/faults.ts'
 import { handOut } from '../handOut.ts'
 import { sizeRefused } from '../tasks.ts'
 import { CONTROL_BYTES, type Control, openControl } from './control.ts'
 import { fault } from './faults.ts'
-import type { Job, JobMessage, WorkerMessage, WorkerStart } from './jobs.ts'
+import type { Job, JobMessage, KernelSource, WorkerMessage, WorkerStart } from './jobs.ts'
 import { LARGEST_MEMORY_BYTES } from './layout.ts'
 
 export interface PoolOptions {
-  readonly module: WasmModule
+  readonly kernels: KernelSource
   readonly threads: number
   readonly script: URL
 }
@@ -33,12 +33,12 @@ export class Pool {
   #memory: WasmMemory | null = null
   #sent: WasmMemory | null = null
 
-  constructor({ module, threads, script }: PoolOptions) {
+  constructor({ kernels, threads, script }: PoolOptions) {
     const shared = new SharedArrayBuffer(CONTROL_BYTES)
     this.threads = threads
     this.#control = openControl(shared)
     this.#workers = Array.from({ length: threads }, (_, index) => {
-      const workerData: WorkerStart = { module, index, threads, control: shared }
+      const workerData: WorkerStart = { kernels, index, threads, control: shared }
       return this.#listen(new Worker(script, { workerData }))
     })
   }
