@@ -2,18 +2,25 @@
 // Writes docs/spec/*.schema.json from the schemas the program itself decodes with; --check only compares.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
+import { checkReportSchema, errorReportSchema, verifyReportSchema } from '../dist/core/certificate/reportSchemas.js'
 import { statementSchema, statementVersion1 } from '../dist/core/certificate/statement.js'
 import { summarySchema } from '../dist/core/certificate/summary.js'
 
+const statement = (what) => `Touchstone ${what}: the in-toto statement inside the envelope`
+const answers = z.union([verifyReportSchema, checkReportSchema, errorReportSchema])
 const schemas = {
-  'certificate.schema.json': ['certificate', statementSchema],
-  'certificate-1.schema.json': ['certificate', statementVersion1],
-  'summary.schema.json': ['summary', summarySchema],
+  'certificate.schema.json': [statement('certificate'), statementSchema],
+  'certificate-1.schema.json': [statement('certificate'), statementVersion1],
+  'summary.schema.json': [statement('summary'), summarySchema],
+  'verdict.schema.json': [
+    'Touchstone: what verify and check print with --json',
+    answers,
+    { io: 'input', reused: 'ref' },
+  ],
 }
-for (const [name, [what, schema]] of Object.entries(schemas)) {
-  const title = `Touchstone ${what}: the in-toto statement inside the envelope`
+for (const [name, [title, schema, how]] of Object.entries(schemas)) {
   const path = new URL(`../docs/spec/${name}`, import.meta.url)
-  const text = `${JSON.stringify({ title, ...z.toJSONSchema(schema) }, null, 2)}\n`
+  const text = `${JSON.stringify({ title, ...z.toJSONSchema(schema, how) }, null, 2)}\n`
   if (!process.argv.includes('--check')) writeFileSync(path, text)
   else if (readFileSync(path, 'utf8') !== text) {
     console.error(`docs/spec/${name} is stale: run "npm run schema"`)

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { errorReportSchema } from '../../src/core/certificate/reportSchemas.ts'
 import { openCommandLine } from '../support/commandLine.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-faults-'))
@@ -32,6 +33,7 @@ test.each([
   expect({ stderr: said.stderr, status: said.status }).toEqual({ stderr: '', status })
   expect(said.stdout).toMatch(/^[^\n]*\n$/)
   expect(said.stdout).not.toMatch(/[^\P{C}\n]/u)
+  expect(errorReportSchema.safeParse(JSON.parse(said.stdout)).error).toBeUndefined()
   expect(JSON.parse(said.stdout)).toEqual({
     error: {
       code,

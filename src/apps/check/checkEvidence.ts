@@ -6,6 +6,7 @@ import {
   refused,
 } from '../../core/certificate/checkCertificate.ts'
 import { type CertificateProblem, isProblem } from '../../core/certificate/problems.ts'
+import type { OpeningCount } from '../../core/certificate/reportOfCheck.ts'
 import { openingRanges, sampleRanges } from '../../core/proof/openingRanges.ts'
 import type { Run } from '../../core/proof/verifyPart.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
@@ -14,12 +15,6 @@ import { checkOpenings, countOpenings } from '../shared/checkOpenings.ts'
 
 /** A file that was read, or why it was not. */
 export type GivenFile = Uint8Array | CertificateProblem
-
-/** How many openings there are and how many of them were recomputed. */
-export interface OpeningCount {
-  readonly all: number
-  readonly checked: number
-}
 
 export interface CheckDeps {
   readonly randomness: Randomness

@@ -1,17 +1,10 @@
-import type { OpeningCount } from '../../apps/check/checkEvidence.ts'
 import type { Tier } from '../../core/attest/checkBundle.ts'
-import { REFUSALS } from '../../core/attest/refusals.ts'
 import { toHex } from '../../core/bytes/hex.ts'
-import type {
-  CheckedAttestation,
-  CheckedCertificate,
-  CheckedEvidence,
-  CheckedSummary,
-} from '../../core/certificate/checkCertificate.ts'
+import type { CheckedAttestation, CheckedCertificate, CheckedSummary } from '../../core/certificate/checkCertificate.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
-import { type CertificateProblem, PROBLEMS } from '../../core/certificate/problems.ts'
+import type { CertificateProblem } from '../../core/certificate/problems.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
-import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { type Checked, explainProblem, reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
 import { catalogueHash } from '../../core/identify/catalogueHash.ts'
 import { explainReason } from '../../core/proof/reasons.ts'
 import { formatAge, formatBytes, formatOps } from '../../core/units/format.ts'
@@ -19,13 +12,8 @@ import { toMillis } from '../../core/units/instants.ts'
 import type { Colours } from '../render/terminal.ts'
 import { verdictLines } from '../render/verdictLines.ts'
 
-export interface ShownCheck {
+export interface ShownCheck extends Checked {
   readonly file: string
-  readonly checked: CheckedEvidence
-  readonly openings: OpeningCount
-  /** The reader's. */
-  readonly catalogue: Catalogue
-  readonly nowMs: number
 }
 
 /** What a check found, for a person: whose it is and how old, what was recomputed, and the verdict by the reader's own rules. */
@@ -136,12 +124,8 @@ function doubtLines({ code, where }: Doubt, { bold, yellow, dim }: Colours): str
   ]
 }
 
-/** A vendor's evidence has reasons of its own. */
-const asShown = ({ refusal, ...problem }: CertificateProblem) =>
-  refusal ? { ...problem, ...refusal, ...REFUSALS[refusal.code] } : { ...problem, ...PROBLEMS[problem.code] }
-
 function problemLines(file: string, problem: CertificateProblem, { bold, red, dim }: Colours): string[] {
-  const { where, reason, got, expected, meaning, nextStep, code: own } = asShown(problem)
+  const { where, reason, got, expected, meaning, nextStep, code: own } = explainProblem(problem)
   const facts = [
     where,
     reason && explainReason(reason),
@@ -157,53 +141,4 @@ function problemLines(file: string, problem: CertificateProblem, { bold, red, di
 }
 
 /** The same for a script. */
-export function checkJson({ file, checked, openings, catalogue, nowMs }: ShownCheck) {
-  const base = { file, valid: checked.problem === null, openings: openings.all, openingsChecked: openings.checked }
-  const problem = checked.problem && asShown(checked.problem)
-  if (checked.kind === 'refused') return { ...base, problem }
-  if (checked.kind === 'attestation') return { ...base, ...attestationJson(checked) }
-  const { read, doubts } = checked
-  const { issuedAt, startedAt, notAfter } = read.statement.predicate
-  const common = {
-    ...base,
-    ...(problem ? { problem } : {}),
-    kind: checked.kind,
-    established: problem === null && doubts.length === 0,
-    doubts: doubts.map((doubt) => ({ ...doubt, ...DOUBTS[doubt.code] })),
-    issuedAt,
-    startedAt,
-    notAfter,
-    ageSeconds: Math.floor((nowMs - toMillis(issuedAt)) / 1000),
-    prover: read.statement.subject[1].digest.ed25519,
-    signers: read.signerKeys.map(toHex),
-  }
-  if (checked.kind === 'summary') return { ...common, summary: read.statement }
-  return { ...common, ...certificateJson(checked, catalogue) }
-}
-
-function attestationJson({ bundle, doubts }: CheckedAttestation) {
-  return {
-    kind: 'attestation',
-    established: doubts.length === 0,
-    doubts: doubts.map((doubt) => ({ ...doubt, ...DOUBTS[doubt.code] })),
-    tier: bundle.tier,
-    devices: bundle.devices.map(({ arch, model, pdi, driver, vbios }) => ({ arch, model, pdi, driver, vbios })),
-    cpu: bundle.cpu && { kind: bundle.cpu.kind, measurement: bundle.cpu.measurement },
-  }
-}
-
-function certificateJson({ read, ours, recomputed, tier }: CheckedCertificate, catalogue: Catalogue) {
-  const judgement = read.statement.predicate.judgement
-  return {
-    version: read.version,
-    tier,
-    runId: toHex(read.run.challenge.runId),
-    signer: toHex(read.run.challenge.validatorKey),
-    preset: read.preset.name,
-    catalogues: { signer: judgement.catalogue, reader: catalogueHash(catalogue) },
-    identityRecomputed: recomputed,
-    models: ours.devices.map(({ identity }) => identity.model),
-    judgement,
-    readerJudgement: ours,
-  }
-}
+export const checkJson = ({ file, ...checked }: ShownCheck) => ({ file, ...reportOfCheck(checked) })

@@ -6,6 +6,7 @@ import { toHex } from '../../core/bytes/hex.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
 import { readCertificate } from '../../core/certificate/readEvidence.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
+import { REPORT_FORMAT, verdictOf } from '../../core/certificate/verdict.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
@@ -107,5 +108,6 @@ const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0
 function reportJson(report: BoxReport, file: string) {
   const { certificate: _, window: __, gaveUp: ___, proverKey, runId, ...rest } = report
   const models = report.judgement.devices.map(({ identity }) => identity.model)
-  return { ...rest, models, proverKey: toHex(proverKey), runId: toHex(runId), certificate: file }
+  const answer = { format: REPORT_FORMAT, kind: 'run', verdict: verdictOf(report.judgement) }
+  return { ...answer, ...rest, models, proverKey: toHex(proverKey), runId: toHex(runId), certificate: file }
 }

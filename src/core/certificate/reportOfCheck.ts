@@ -1,0 +1,87 @@
+import { REFUSALS } from '../attest/refusals.ts'
+import { toHex } from '../bytes/hex.ts'
+import type { Catalogue } from '../identify/catalogue.ts'
+import { catalogueHash } from '../identify/catalogueHash.ts'
+import { toMillis } from '../units/instants.ts'
+import type { CheckedAttestation, CheckedCertificate, CheckedEvidence } from './checkCertificate.ts'
+import { DOUBTS, type Doubt } from './doubts.ts'
+import { type CertificateProblem, PROBLEMS } from './problems.ts'
+import type { CheckReport } from './reportSchemas.ts'
+import { REPORT_FORMAT, verdictOfCheck } from './verdict.ts'
+
+/** How many openings there are and how many of them were recomputed. */
+export interface OpeningCount {
+  readonly all: number
+  readonly checked: number
+}
+
+/** A check, and what its reader brought along. */
+export interface Checked {
+  readonly checked: CheckedEvidence
+  readonly openings: OpeningCount
+  /** The reader's. */
+  readonly catalogue: Catalogue
+  readonly nowMs: number
+}
+
+/** What a check found, as plain values with their meaning: for a script, a page or another program. */
+export function reportOfCheck({ checked, openings, catalogue, nowMs }: Checked): CheckReport {
+  const base = {
+    format: REPORT_FORMAT,
+    verdict: verdictOfCheck(checked),
+    valid: checked.problem === null,
+    openings: openings.all,
+    openingsChecked: openings.checked,
+  } as const
+  if (checked.kind === 'refused') return { kind: checked.kind, ...base, problem: explainProblem(checked.problem) }
+  const { doubts } = checked
+  const held = {
+    ...base,
+    established: checked.problem === null && doubts.length === 0,
+    doubts: doubts.map(explainDoubt),
+  }
+  if (checked.kind === 'attestation') return { kind: checked.kind, ...held, ...ofAttestation(checked) }
+  const { read } = checked
+  const { issuedAt, startedAt, notAfter } = read.statement.predicate
+  const signed = {
+    ...held,
+    ...(checked.problem ? { problem: explainProblem(checked.problem) } : {}),
+    issuedAt,
+    startedAt,
+    notAfter,
+    ageSeconds: Math.floor((nowMs - toMillis(issuedAt)) / 1000),
+    prover: read.statement.subject[1].digest.ed25519,
+    signers: read.signerKeys.map(toHex),
+  }
+  return checked.kind === 'summary'
+    ? { kind: checked.kind, ...signed, summary: checked.read.statement }
+    : { kind: checked.kind, ...signed, ...ofCertificate(checked, catalogue) }
+}
+
+/** What is wrong, and what to do. A vendor's evidence has reasons of its own. */
+export const explainProblem = ({ refusal, ...problem }: CertificateProblem) =>
+  refusal ? { ...problem, ...refusal, ...REFUSALS[refusal.code] } : { ...problem, ...PROBLEMS[problem.code] }
+
+const explainDoubt = (doubt: Doubt) => ({ ...doubt, ...DOUBTS[doubt.code] })
+
+const ofAttestation = ({ bundle }: CheckedAttestation) => ({
+  tier: bundle.tier,
+  devices: bundle.devices.map(({ arch, model, pdi, driver, vbios }) => ({ arch, model, pdi, driver, vbios })),
+  cpu: bundle.cpu && { kind: bundle.cpu.kind, measurement: bundle.cpu.measurement },
+})
+
+function ofCertificate({ read, ours, recomputed, tier }: CheckedCertificate, catalogue: Catalogue) {
+  const judgement = read.statement.predicate.judgement
+  return {
+    version: read.version,
+    tier,
+    runId: toHex(read.run.challenge.runId),
+    signer: toHex(read.run.challenge.validatorKey),
+    preset: read.preset.name,
+    catalogues: { signer: judgement.catalogue, reader: catalogueHash(catalogue) },
+    identityRecomputed: recomputed,
+    models: ours.devices.map(({ identity }) => identity.model),
+    judgement,
+    readerJudgement: ours,
+  }
+}

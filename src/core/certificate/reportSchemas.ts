@@ -1,0 +1,106 @@
+import * as z from 'zod'
+import type { DeepReadonly } from '../bytes/decodeJson.ts'
+import { count, fact, hex, instant, plain } from '../bytes/fields.ts'
+import { reasonSchema } from '../proof/reasons.ts'
+import { presetName } from './fields.ts'
+import { judgementSchema, judgementVersion1, type StatedJudgement } from './judgementSchema.ts'
+import { summarySchema } from './summary.ts'
+import { REPORT_FORMAT, VERDICTS } from './verdict.ts'
+
+const answer = { format: z.literal(REPORT_FORMAT), verdict: z.enum(VERDICTS) }
+const told = { meaning: z.string(), nextStep: z.string() }
+const problem = z.object({
+  code: z.string(),
+  ...told,
+  where: z.string().exactOptional(),
+  got: fact.exactOptional(),
+  expected: fact.exactOptional(),
+  reason: reasonSchema.exactOptional(),
+})
+const doubts = z.array(z.object({ code: z.string(), where: z.string().exactOptional(), ...told }))
+const tier = z.enum(['A', 'B', 'C'])
+
+const ofCheck = { ...answer, valid: z.boolean(), openings: count, openingsChecked: count }
+const ofHeld = { ...ofCheck, established: z.boolean(), doubts }
+const ofSigned = {
+  ...ofHeld,
+  problem: problem.exactOptional(),
+  issuedAt: z.string(),
+  startedAt: instant.nullable(),
+  notAfter: instant.nullable(),
+  ageSeconds: z.int(),
+  prover: hex(32),
+  signers: z.array(hex(32)),
+}
+
+/** What a check found: the result of the library, and what `touchstone check --json` prints with the name of the file. */
+export const checkReportSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('refused'), ...ofCheck, problem }),
+  z.object({
+    kind: z.literal('certificate'),
+    ...ofSigned,
+    version: z.literal([1, 2]),
+    tier: tier.nullable(),
+    runId: hex(16),
+    signer: hex(32),
+    preset: presetName,
+    catalogues: z.object({ signer: hex(32), reader: hex(32) }),
+    identityRecomputed: z.boolean(),
+    models: z.array(plain.nullable()),
+    judgement: z.union([judgementSchema, judgementVersion1]),
+    readerJudgement: judgementSchema,
+  }),
+  z.object({ kind: z.literal('summary'), ...ofSigned, summary: summarySchema }),
+  z.object({
+    kind: z.literal('attestation'),
+    ...ofHeld,
+    tier,
+    devices: z.array(
+      z.object({
+        arch: z.string(),
+        model: z.string(),
+        pdi: z.string(),
+        driver: z.string().nullable(),
+        vbios: z.string().nullable(),
+      }),
+    ),
+    cpu: z.object({ kind: z.string(), measurement: z.string() }).nullable(),
+  }),
+])
+
+type Parsed = DeepReadonly<z.infer<typeof checkReportSchema>>
+type Judged = 'judgement' | 'readerJudgement'
+type OfCertificate = Extract<Parsed, { kind: 'certificate' }>
+
+/** What a check found, as plain values. */
+export type CheckReport =
+  | Exclude<Parsed, { kind: 'certificate' }>
+  | (Omit<OfCertificate, Judged> & { readonly [K in Judged]: StatedJudgement })
+
+/** What `touchstone verify --json` prints. */
+export const verifyReportSchema = z.object({
+  ...answer,
+  kind: z.literal('run'),
+  address: z.string(),
+  preset: presetName,
+  runId: hex(16),
+  proverKey: hex(32),
+  startedAt: instant,
+  seconds: z.number().min(0),
+  roundTripSeconds: z.number().min(0),
+  models: z.array(plain.nullable()),
+  judgement: judgementSchema,
+  faults: z.array(z.object({ code: z.string(), text: z.string() })),
+  certificate: z.string().meta({ description: 'the file that was written' }),
+})
+
+/** What any command prints with --json where it has no answer. */
+export const errorReportSchema = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    blame: z.enum(['user', 'prover', 'validator', 'network']),
+    retry: z.boolean(),
+    nextStep: z.string(),
+  }),
+})
