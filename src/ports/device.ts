@@ -1,22 +1,10 @@
-import type { Precision } from '../core/params/precision.ts'
+import type { OwnInventory } from '../core/inventory/inventory.ts'
 import type { FillTask, SeriesTask } from '../core/proof/deviceTask.ts'
-import type { DeviceClass } from '../core/proof/sizeClass.ts'
 
 export type { FillTask, SeriesTask }
 
 /** What a device says of itself. Claims: shown as such, used to size the question, never to accept an answer. */
-export interface DeviceFacts {
-  readonly class: DeviceClass
-  /** Name of the back end that drives it: shown, never judged by. */
-  readonly backEnd: string
-  readonly name: string
-  readonly memoryBytes: number
-  readonly freeBytes: number
-  /** What the device can run; anything else is "unsupported", not failed. */
-  readonly precisions: readonly Precision[]
-  /** Further claims (uuid, pci, driver, clocks, product library …), short printable values. */
-  readonly details: Readonly<Record<string, string | number | boolean>>
-}
+export type DeviceFacts = OwnInventory['devices'][number]
 
 /** §7 and §8: passes over the fill. With `peer`, partners come from that device's fill (link part). */
 export interface PassTask {

@@ -1,10 +1,8 @@
 import { printable } from '../../core/bytes/printable.ts'
 import type { OwnInventory } from '../../core/inventory/inventory.ts'
-import type { DeviceFacts } from '../../ports/device.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 
-interface Found extends Pick<OwnInventory, 'program' | 'host'> {
-  readonly devices: readonly DeviceFacts[]
+interface Found extends OwnInventory {
   /** Of devices that could not be opened. */
   readonly faults: readonly unknown[]
 }
@@ -12,7 +10,7 @@ interface Found extends Pick<OwnInventory, 'program' | 'host'> {
 /** What the box says of itself, as it is sent. */
 export const inventoryOf = ({ program, devices, host, faults }: Found): OwnInventory => ({
   program,
-  devices: devices.map((facts) => ({ ...facts, precisions: [...facts.precisions], details: { ...facts.details } })),
+  devices,
   host: faults.length === 0 ? host : { ...host, gpuFaults: printable(faults.map(nameOf).join('; '), 110) },
 })
 

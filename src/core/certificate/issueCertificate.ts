@@ -2,39 +2,31 @@ import type { CarriedEvidence } from '../attest/attestationReader.ts'
 import { toBase64 } from '../bytes/base64.ts'
 import type { Signer } from '../bytes/ed25519.ts'
 import { toHex } from '../bytes/hex.ts'
-import type { Catalogue } from '../identify/catalogue.ts'
-import type { Inventory } from '../inventory/inventory.ts'
-import type { PresetName } from '../params/presets.ts'
 import { challengeHash, encodeChallenge } from '../proof/challenge.ts'
 import { figuresOf } from '../proof/figures.ts'
 import { resultMessage } from '../proof/signatures.ts'
-import { partQuery, type Run } from '../proof/verifyPart.ts'
+import { partQuery } from '../proof/verifyPart.ts'
 import { toInstant } from '../units/instants.ts'
 import { sealEnvelope } from './envelope.ts'
-import type { Judgement } from './judgeRun.ts'
+import type { JudgeInputs, Judgement } from './judgeRun.ts'
 import { PREDICATE_TYPES, STATEMENT_TYPE, type Statement, statePart } from './statement.ts'
 
-export interface IssueInputs {
-  readonly program: string
+type Predicate = Statement['predicate']
+
+export interface IssueInputs
+  extends Pick<JudgeInputs, 'run' | 'claim' | 'catalogue' | 'roundTripUs'>,
+    Pick<Predicate, 'program' | 'preset'>,
+    Pick<Predicate['claims'], 'inventory' | 'telemetry'> {
   /** Milliseconds since 1970. */
   readonly issuedMs: number
   readonly validSeconds?: number | undefined
   /** How long it took by the clock that nobody sets. */
   readonly seconds: number
-  readonly preset: PresetName
-  readonly run: Run
   readonly readySignature: Uint8Array
   /** Empty when the run ended before its result. */
   readonly resultSignature: Uint8Array
-  readonly inventory: Inventory
-  readonly claim: string | null
-  readonly telemetry: readonly unknown[]
-  readonly faults: readonly { readonly code: string; readonly text: string }[]
+  readonly faults: NonNullable<Predicate['claims']['faults']>
   readonly judgement: Judgement
-  /** The shortest round trip measured before the run. */
-  readonly roundTripUs: number
-  /** By which the judgement was made; it travels with it. */
-  readonly catalogue: Catalogue
   /** §9: what the hardware's vendors signed, where they did. */
   readonly attestation?: CarriedEvidence | undefined
 }

@@ -16,10 +16,10 @@ import { kindOf } from '../proof/partKinds.ts'
 import { nonceHash } from '../proof/seeds.ts'
 import { readyMessage, resultMessage } from '../proof/signatures.ts'
 import { partQuery, type Run, verifyRoots } from '../proof/verifyPart.ts'
+import { toMillis } from '../units/instants.ts'
 import { challengeDiffers } from './challengeDiffers.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import { readPart, type Statement } from './statement.ts'
-import { timesProblem } from './timesProblem.ts'
 import { type OfferedDevice, wholeRunDiffers } from './wholeRunDiffers.ts'
 
 /** A certificate whose signatures, bindings and figures hold. Its openings and its judgement are not yet checked. */
@@ -122,6 +122,27 @@ function readParts({ predicate }: Statement, challenge: Challenge): { evidence: 
   }
   return { evidence }
 }
+
+const DAY_MS = 24 * 3600 * 1000
+/** The longest that installing, calibrating and running can take; twice, where the first run was too short. */
+const LONGEST_RUN_MS = 7 * DAY_MS
+const LONGEST_VALID_MS = 366 * DAY_MS
+
+/** C3: the run lies between start and issue, and the parts, one after the other, fit in between. */
+function timesProblem(
+  { startedAt, issuedAt, notAfter }: Statement['predicate'],
+  { parts }: Run,
+): CertificateProblem | null {
+  if (startedAt === null || notAfter === null) return null
+  const [started, issued, ends] = [startedAt, issuedAt, notAfter].map(toMillis) as [number, number, number]
+  const shownUs = parts.reduce((sum, { devices }) => sum + Math.max(...devices.map(lastArrivalUs)), 0)
+  if (issued < started || issued - started > LONGEST_RUN_MS) return { code: 'WRONG_TIMES', where: 'startedAt' }
+  if (1000 * (issued - started) < shownUs) return { code: 'WRONG_TIMES', where: 'arrivalsUs' }
+  if (ends <= issued || ends - issued > LONGEST_VALID_MS) return { code: 'WRONG_TIMES', where: 'notAfter' }
+  return null
+}
+
+const lastArrivalUs = ({ arrivalsUs }: { readonly arrivalsUs: readonly number[] }): number => arrivalsUs.at(-1) ?? 0
 
 /** §10: where a chain is named, every S_p follows from one of its blocks. That the block is one of it is for the reader to look up. */
 function anchorProblem({ anchor }: Statement['predicate'], { parts }: Run): CertificateProblem | null {

@@ -8,8 +8,8 @@ import { catalogueSchema } from '../identify/catalogue.ts'
 import { inventoryOfVersion1, inventorySchema, inventoryVersion1 } from '../inventory/inventory.ts'
 import { MAX_DEVICES, MAX_PARTS, type ProtocolVersion } from '../params/constants.ts'
 import type { PartEvidence } from '../proof/evidence.ts'
-import { PART_KINDS } from '../proof/partKinds.ts'
-import { precision, presetName, proverSubject } from './fields.ts'
+import { figureSchema } from '../proof/figures.ts'
+import { presetName, proverSubject } from './fields.ts'
 import { judgementSchema, judgementVersion1, type StatedJudgement } from './judgementSchema.ts'
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
@@ -32,16 +32,6 @@ const part = z.strictObject({
   zSentUs: count.nullable(),
   nonce: hex(32),
   devices: z.array(device).min(1).max(MAX_DEVICES),
-})
-
-const figure = z.strictObject({
-  part: count,
-  kind: z.enum(PART_KINDS.map(({ name }) => name)),
-  precision,
-  device: count,
-  elapsedUs: count,
-  perSecond: count,
-  heldBytes: count,
 })
 
 /** What a person will read of a judgement is plain and short, whoever signed it (attack 12). */
@@ -74,7 +64,7 @@ const predicateWith = <I extends z.ZodType, M extends z.ZodRawShape>(inventory: 
       telemetry: z.array(plainJson).max(512),
       faults: z.array(fault).min(1).max(MAX_DEVICES).exactOptional(),
     }),
-    figures: z.array(figure),
+    figures: z.array(figureSchema),
     ...more,
   })
 

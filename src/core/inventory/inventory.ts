@@ -23,7 +23,9 @@ const commonFacts = {
   name: shortText,
   memoryBytes: count,
   freeBytes: count,
+  /** What the device can run; anything else is "unsupported", not failed. */
   precisions: z.array(z.enum(PRECISION_NAMES)).max(PRECISION_NAMES.length),
+  /** Further claims: uuid, pci, driver, clocks, product library … */
   details,
 }
 

@@ -1,23 +1,26 @@
+import * as z from 'zod'
+import { count } from '../bytes/fields.ts'
 import type { ProtocolVersion } from '../params/constants.ts'
-import type { Precision } from '../params/precision.ts'
+import { PRECISION_NAMES } from '../params/precision.ts'
 import type { Challenge } from './challenge.ts'
 import { fillBytes } from './part.ts'
-import { kindOf, type Part, untimedRoots } from './partKinds.ts'
+import { kindOf, PART_KINDS, untimedRoots } from './partKinds.ts'
 import type { Run } from './verifyPart.ts'
 
 /** What one device showed in one part, in whole numbers, so that every verifier gets the same digits. */
-export interface Figure {
-  readonly part: number
-  readonly kind: Part['kind']
-  readonly precision: Precision
-  readonly device: number
+export const figureSchema = z.strictObject({
+  part: count,
+  kind: z.enum(PART_KINDS.map(({ name }) => name)),
+  precision: z.enum(PRECISION_NAMES),
+  device: count,
   /** §4.3, §7: from before S (or Z_0) was written until the last root was read. Nothing is subtracted. */
-  readonly elapsedUs: number
+  elapsedUs: count,
   /** Operations a second, or bytes a second where a fill is read; rounded down. */
-  readonly perSecond: number
+  perSecond: count,
   /** Bytes of the part's own fill, otherwise 0. */
-  readonly heldBytes: number
-}
+  heldBytes: count,
+})
+export type Figure = Readonly<z.infer<typeof figureSchema>>
 
 /** Every figure of a run, part by part, device by device. */
 export function figuresOf({ challenge, parts }: Run): Figure[] {

@@ -10,19 +10,14 @@ import type { Store } from '../../ports/store.ts'
 import { codeOf } from '../system/codeOf.ts'
 import { fault } from './faults.ts'
 
-export interface Backup {
-  readonly file: string
-  readonly rows: number
-}
-
 /** A file named by its time in a folder. */
-export const backupStore = (store: Store, folder: string): Promise<Backup> => {
+export const backupStore = (store: Store, folder: string) => {
   const time = new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')
   return writeBackup(store, join(folder, `touchstone-${time}.jsonl.gz`))
 }
 
 /** JSON lines, compressed. The file appears under its name only when it is whole. */
-export async function writeBackup(store: Store, file: string): Promise<Backup> {
+export async function writeBackup(store: Store, file: string) {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const aside = `${file}.part`
   const lines = new PassThrough()

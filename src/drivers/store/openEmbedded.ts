@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Store } from '../../ports/store.ts'
+import { AskedThread } from '../system/askedThread.ts'
 import { codeOf } from '../system/codeOf.ts'
 import { lockFolder } from '../system/lockFolder.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
 import { tightenFolder } from '../system/tightenFolder.ts'
-import { type EngineThread, openThread } from './engineThread.ts'
 import { fault } from './faults.ts'
-import { type Database, type Queries, type Statement, words } from './sql.ts'
+import type { WorkerAnswer } from './pgliteWorker.ts'
+import { type Database, type Queries, type Row, type Statement, words } from './sql.ts'
 import { storeFrom } from './storeFrom.ts'
 
 /** PostgreSQL inside this process, in a thread of its own; one process per folder. */
@@ -83,6 +84,28 @@ async function openDatabase(folder: string, unlock: () => Promise<void>): Promis
     },
   }
 }
+
+/** The database engine in a thread of its own; resolves when it answers. */
+async function openThread(folder: string) {
+  const script = scriptUrl('./pgliteWorker.ts', import.meta.url)
+  const thread = new AskedThread<Statement, WorkerAnswer>(script, { folder })
+  const send = async (statement: Statement): Promise<readonly Row[]> => {
+    const answer = await thread.ask(statement)
+    if ('error' in answer) throw Object.assign(new Error(answer.error), { code: answer.code })
+    return answer.rows
+  }
+  await send(words('select 1'))
+  return {
+    send,
+    hasEnded: () => thread.hasEnded,
+    close: async () => {
+      await send(words('close')).catch(() => {})
+      await thread.close()
+    },
+  }
+}
+
+type EngineThread = Awaited<ReturnType<typeof openThread>>
 
 async function inTransaction<T>(thread: EngineThread, work: () => Promise<T>): Promise<T> {
   await thread.send(words('begin'))

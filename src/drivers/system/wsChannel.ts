@@ -102,16 +102,11 @@ export async function dialWs(
   }
 }
 
-export interface WsListener {
-  readonly port: number
-  close(): Promise<void>
-}
-
 export async function listenWs(
   where: { readonly host: string; readonly port: number },
   onSocket: (socket: WebSocket, path: string, seat: Seat) => void,
   rules: Partial<DoorRules> = {},
-): Promise<WsListener> {
+) {
   const http = createServer((_, response) => response.writeHead(426, { connection: 'close' }).end())
   const seatOf = keepDoor(http, { places: MAX_STRANGERS, idleMs: IDLE_MS, ...rules })
   const server = new WebSocketServer({ server: http, ...TUNNEL })

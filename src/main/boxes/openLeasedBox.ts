@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { MAX_VERIFY_SECONDS } from '../../core/lease/leaseBook.ts'
-import { askLiveness, type SignOfLife } from '../../drivers/remote/leased/askLiveness.ts'
+import { askLiveness } from '../../drivers/remote/leased/askLiveness.ts'
 import type { ProviderLine } from '../../drivers/remote/leased/askProvider.ts'
 import { connectLeased, type LeasedOptions } from '../../drivers/remote/leased/connectLeased.ts'
 import type { LeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
@@ -38,7 +38,7 @@ export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): P
 }
 
 /** Asks a provider that can be dialled for a sign of life: a fresh number signed by its key, and what it is doing. */
-export async function askProviderAlive(address: string, signer: Signer, signal: AbortSignal): Promise<SignOfLife> {
+export async function askProviderAlive(address: string, signer: Signer, signal: AbortSignal) {
   if (HUB_FORM.test(address)) throw fault('NO_LEASE_HUB')
   const line = await dialProvider(address, undefined, signal)
   try {

@@ -1,17 +1,22 @@
 import { existsSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { releaseFlavours } from '../../drivers/remote/releaseFlavours.ts'
 import type { SshAuth } from '../../drivers/remote/ssh/sshAuth.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
+import { reader } from '../parseOptions.ts'
 
 export interface SshFlags {
   readonly identity?: string
   readonly hostKey?: string
   readonly keep: boolean
 }
+
+const readFingerprint = reader('Use what "ssh-keygen -lf" prints: SHA256: and 43 letters.', (text) =>
+  /^SHA256:[A-Za-z0-9+/]{43}$/.test(text) ? text : null,
+)
 
 export const addSshOptions = (command: Command): Command =>
   command
@@ -65,9 +70,4 @@ function authOf({ identity }: SshFlags, env: NodeJS.ProcessEnv): SshAuth {
   const agent = env.SSH_AUTH_SOCK && existsSync(env.SSH_AUTH_SOCK) ? { agent: env.SSH_AUTH_SOCK } : {}
   const keyFiles = DEFAULT_KEYS.map((name) => ({ path: join(homedir(), '.ssh', name), optional: true, ...passphrase }))
   return { ...agent, keyFiles, ...password }
-}
-
-function readFingerprint(text: string): string {
-  if (/^SHA256:[A-Za-z0-9+/]{43}$/.test(text)) return text
-  throw new InvalidArgumentError('Use what "ssh-keygen -lf" prints: SHA256: and 43 letters.')
 }

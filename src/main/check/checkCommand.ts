@@ -1,7 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { fromHex } from '../../core/bytes/hex.ts'
 import { toMillis } from '../../core/units/instants.ts'
-import { readDuration, readWhole } from '../parseOptions.ts'
+import { readDuration, reader, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type CheckFlags, checkFile } from './checkFile.ts'
 
@@ -55,18 +55,13 @@ Examples:
   touchstone check summary.json --full touchstone-certificate.json --trust KEY
   touchstone check evidence.json --nonce HEX --rim driver.xml --rim vbios.xml`
 
-function readKey(text: string): Uint8Array {
-  const key = fromHex(text.toLowerCase(), 32)
-  if (!key) throw new InvalidArgumentError('A key is 64 hex digits.')
-  return key
-}
+const readKey = reader('A key is 64 hex digits.', (text) => fromHex(text.toLowerCase(), 32))
 
 const addText = (text: string, before: readonly string[] = []): string[] => [...before, text]
 
-function readInstant(text: string): number {
+const readInstant = reader('Use a time such as 2026-01-31T12:00:00Z.', (text) => {
   const millis = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? toMillis(text) : Number.NaN
-  if (!Number.isFinite(millis)) throw new InvalidArgumentError('Use a time such as 2026-01-31T12:00:00Z.')
-  return millis
-}
+  return Number.isFinite(millis) ? millis : null
+})
 
 const addKey = (text: string, before: readonly Uint8Array[] = []): Uint8Array[] => [...before, readKey(text)]

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +10,7 @@ import { type Confinement, chooseAccess } from '../../drivers/lease/chooseAccess
 import { dialOut } from '../../drivers/lease/dialOut.ts'
 import { fileJournal } from '../../drivers/lease/fileJournal.ts'
 import { tunnelledAccess } from '../../drivers/lease/tunnelledAccess.ts'
+import { fingerprintOf } from '../../drivers/remote/ssh/knownHosts.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { lockFolder } from '../../drivers/system/lockFolder.ts'
 import { sealToKey } from '../../drivers/system/sealToKey.ts'
@@ -142,12 +142,11 @@ function sshHostOf({ sshHost, listen: { host }, dialOut: far }: ProviderFlags): 
   throw fault('SSH_HOST_MISSING')
 }
 
-/** As ssh prints it: SHA-256 of the key, base64 without padding. */
 function hostKeyOf(path: string): string {
   try {
     const blob = Buffer.from(readFileSync(path, 'utf8').split(' ')[1] ?? '', 'base64')
     if (blob.length < 16) throw new Error('no key in it')
-    return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`
+    return fingerprintOf(blob)
   } catch (cause) {
     throw fault('NO_HOST_KEY', { path }, cause)
   }

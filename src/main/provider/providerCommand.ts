@@ -1,9 +1,9 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { PRESETS, type Preset } from '../../core/params/presets.ts'
 import type { Confinement } from '../../drivers/lease/chooseAccess.ts'
-import { DEVICES_HELP, readDevices, readOneOf, readPreset, readWhole } from '../parseOptions.ts'
+import { DEVICES_HELP, readDevices, reader, readList, readOneOf, readPreset, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type ProviderFlags, provide } from './provide.ts'
 
@@ -57,25 +57,19 @@ then, where the key lives:
 
 const readCheck = (text: string): Preset | 'none' => (text === 'none' ? text : readPreset(text))
 
-function readKeys(text: string): readonly string[] {
-  const keys = text.split(',')
-  if (keys.every((key) => /^[0-9a-f]{64}$/.test(key))) return keys
-  throw new InvalidArgumentError('Use keys of 64 hex digits separated by commas.')
-}
+const readKeys = readList('Use keys of 64 hex digits separated by commas.', (key) => /^[0-9a-f]{64}$/.test(key))
 
 const readKeysOrAnyone = (text: string): readonly string[] => (text === 'anyone' ? [text] : readKeys(text))
 
-function readListen(text: string): { host: string; port: number } {
-  const match = /^\[?([A-Za-z0-9.:-]+?)\]?:([0-9]{1,5})$/.exec(text)
-  if (match === null) throw new InvalidArgumentError('Use host:port, for example 0.0.0.0:7878.')
-  return { host: match[1]!, port: Number(match[2]) }
-}
+const readListen = reader('Use host:port, for example 0.0.0.0:7878.', (text) => {
+  const [, host, port] = /^\[?([A-Za-z0-9.:-]+?)\]?:([0-9]{1,5})$/.exec(text) ?? []
+  return host === undefined ? null : { host, port: Number(port) }
+})
 
-function readDialOut(text: string): { url: string; key: string } {
-  const match = /^(wss?:\/\/[^#\s]+)#([0-9a-f]{64})$/.exec(text)
-  if (match === null) throw new InvalidArgumentError('Use wss://host:port#key, the key being that of the validator.')
-  return { url: match[1]!, key: match[2]! }
-}
+const readDialOut = reader('Use wss://host:port#key, the key being that of the validator.', (text) => {
+  const [, url, key] = /^(wss?:\/\/[^#\s]+)#([0-9a-f]{64})$/.exec(text) ?? []
+  return url === undefined || key === undefined ? null : { url, key }
+})
 
 const readConfinement = readOneOf<Confinement | 'auto'>(
   { auto: 'auto', container: 'container', account: 'own account', shared: 'shared account' },

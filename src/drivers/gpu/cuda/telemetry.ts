@@ -1,15 +1,9 @@
 import { invoke } from './nativeCalls.ts'
 import type { Nvml, NvmlCall } from './nvml.ts'
-import { watchXids } from './xidWatch.ts'
 
 type Value = string | number | boolean
 
-export interface Telemetry {
-  sample(): Readonly<Record<string, Value>>
-  /** Driver errors of the card since it was opened; waits at most so long for one more. */
-  xids(waitMs: number): readonly number[]
-  close(): void
-}
+export type Telemetry = NonNullable<ReturnType<typeof openTelemetry>>
 
 const [SM_CLOCK, MEMORY_CLOCK] = [1, 2]
 const COMPUTE_MODES = ['shared', 'exclusiveThread', 'prohibited', 'exclusive'] as const
@@ -49,17 +43,18 @@ const READINGS: Readonly<Record<string, readonly [NvmlCall, asked?: number[], pu
 }
 
 /** NVML's view of the card at this PCI address, or null where it does not know it. Claims: shown, never used to accept. */
-export function openTelemetry(nvml: Nvml, pci: string): Telemetry | null {
+export function openTelemetry(nvml: Nvml, pci: string) {
   const handle = new BigUint64Array(1)
   if (nvml.nvmlDeviceGetHandleByPciBusId_v2(pci, handle) !== 0) return null
   const card = handle[0]!
   const watch = watchXids(nvml, card)
   return {
-    sample: () => {
+    sample: (): Readonly<Record<string, Value>> => {
       const xids = watch?.seen() ?? []
       return { ...sampleCard(nvml, card), ...(xids.length > 0 ? { xid: xids.join(' ') } : {}) }
     },
-    xids: (waitMs) => watch?.seen(waitMs) ?? [],
+    /** Driver errors of the card since it was opened; waits at most so long for one more. */
+    xids: (waitMs: number): readonly number[] => watch?.seen(waitMs) ?? [],
     close: () => watch?.close(),
   }
 }
@@ -91,4 +86,39 @@ function processes(nvml: Nvml, card: bigint): number | null {
   const status = nvml.nvmlDeviceGetComputeRunningProcesses_v3(card, count, null)
   const insufficientSize = 7
   return status === 0 || status === insufficientSize ? count[0]! : null
+}
+
+/** nvmlEventTypeXidCriticalError */
+const XID = 8n
+/** Of nvmlEventData_t: the card, the type, the Xid, two instance numbers. */
+const EVENT_BYTES = 32
+const TYPE_AT = 8
+const DATA_AT = 16
+const MOST_KINDS = 8
+/** A card that floods us with events is heard out later. */
+const MOST_AT_ONCE = 64
+
+/** Driver errors of one card from now on; null where the card or the account may not watch: nothing is said then. */
+function watchXids(nvml: Nvml, card: bigint) {
+  const set = new BigUint64Array(1)
+  if (nvml.nvmlEventSetCreate(set) !== 0) return null
+  const free = () => void nvml.nvmlEventSetFree(set[0]!)
+  if (nvml.nvmlDeviceRegisterEvents(card, XID, set[0]!) !== 0) {
+    free()
+    return null
+  }
+  const kinds = new Set<number>()
+  const bytes = new Uint8Array(EVENT_BYTES)
+  const event = new DataView(bytes.buffer)
+  const next = (waitMs: number) => nvml.nvmlEventSetWait_v2(set[0]!, bytes, waitMs) === 0
+  return {
+    /** Every number seen so far, each once, in order; waits at most so long for one more. */
+    seen: (waitMs = 0): readonly number[] => {
+      for (let heard = 0; heard < MOST_AT_ONCE && next(heard === 0 ? waitMs : 0); heard++)
+        if (event.getBigUint64(TYPE_AT, true) === XID && kinds.size < MOST_KINDS)
+          kinds.add(Number(event.getBigUint64(DATA_AT, true)))
+      return [...kinds]
+    },
+    close: free,
+  }
 }

@@ -5,11 +5,6 @@ import type { Randomness } from '../../../ports/randomness.ts'
 import { fault } from '../faults.ts'
 import { askProvider, type ProviderLine } from './askProvider.ts'
 
-export interface SignOfLife {
-  readonly state: 'free' | 'verifying' | 'leased'
-  readonly roundTripUs: number
-}
-
 const LIMIT_MS = 10_000
 
 /**
@@ -20,7 +15,7 @@ export async function askLiveness(
   line: ProviderLine,
   { signer, clock, randomness }: { readonly signer: Signer; readonly clock: Clock; readonly randomness: Randomness },
   signal: AbortSignal,
-): Promise<SignOfLife> {
+) {
   const nonce = toHex(randomness.bytes(32))
   const askedAtMs = clock.wallTime().getTime()
   const began = clock.monotonicUs()

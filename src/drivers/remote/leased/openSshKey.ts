@@ -8,16 +8,8 @@ const field = (content: Uint8Array | string): Buffer => {
   return Buffer.concat([head, bytes])
 }
 
-export interface EphemeralKey {
-  readonly seed: Uint8Array
-  /** One line for authorized_keys. */
-  readonly publicLine: string
-  /** In the form of OpenSSH, without a passphrase: it lives in memory, for one lease. */
-  readonly privateKey: string
-}
-
 /** A key pair for one lease, from 32 random bytes. */
-export function openSshKey(seed: Uint8Array): EphemeralKey {
+export function openSshKey(seed: Uint8Array) {
   const point = ed25519.getPublicKey(seed)
   const publicBlob = Buffer.concat([field('ssh-ed25519'), field(point)])
   const check = randomBytes(4)
@@ -31,7 +23,9 @@ export function openSshKey(seed: Uint8Array): EphemeralKey {
   const body = whole.toString('base64').replace(/.{70}/g, '$&\n').trimEnd()
   return {
     seed,
+    /** One line for authorized_keys. */
     publicLine: `ssh-ed25519 ${publicBlob.toString('base64')}`,
+    /** In the form of OpenSSH, without a passphrase: it lives in memory, for one lease. */
     privateKey: `-----BEGIN OPENSSH PRIVATE KEY-----\n${body}\n-----END OPENSSH PRIVATE KEY-----\n`,
   }
 }

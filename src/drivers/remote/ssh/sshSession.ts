@@ -131,16 +131,7 @@ async function attempt(
 }
 
 /** Whether the connection still stands, told from its first moment on. */
-interface Line {
-  readonly gone: Promise<void>
-  readonly isLost: () => boolean
-  /** Rejects when the connection is gone, after whatever came with its end was heard. */
-  readonly cut: (why: () => TouchstoneError) => Promise<never>
-  /** Drops it: nobody waits for the other side to agree. */
-  readonly drop: () => void
-}
-
-function watchLine(client: ssh2.Client): Line {
+function watchLine(client: ssh2.Client) {
   let lost = false
   let end = (): void => {}
   const gone = new Promise<void>((resolve) => {
@@ -149,6 +140,7 @@ function watchLine(client: ssh2.Client): Line {
       resolve()
     }
   })
+  /** Nobody waits for the other side to agree. */
   const drop = (): void => {
     client.destroy()
     end()
@@ -156,6 +148,7 @@ function watchLine(client: ssh2.Client): Line {
   client.once('close', end)
   // Whatever breaks ends the connection, which is what we act on.
   client.on('error', drop)
+  /** Rejects when the connection is gone, after whatever came with its end was heard. */
   const cut = async (why: () => TouchstoneError): Promise<never> => {
     await gone
     await heardAll()
@@ -227,7 +220,12 @@ async function rememberFirstKey(to: SshAddress, options: SessionOptions, trust: 
   await rememberHostKey(options.ownKnownHostsFile, line)
 }
 
-function sessionOf(client: ssh2.Client, { gone, isLost, cut, drop }: Line, address: string, trust: Trust): SshSession {
+function sessionOf(
+  client: ssh2.Client,
+  { gone, isLost, cut, drop }: ReturnType<typeof watchLine>,
+  address: string,
+  trust: Trust,
+): SshSession {
   const lost = (during: string, cause?: unknown) => fault('BOX_CONNECTION_LOST', { address, during }, cause)
   const within: SshSession['within'] = (promise, during, signal, limitMs = COMMAND_LIMIT_MS) => {
     const late = () => {

@@ -12,12 +12,7 @@ export interface BoxScript {
   readonly printsFacts?: boolean
 }
 
-export interface StartedScript {
-  readonly channel: ClientChannel
-  readonly facts: string
-  /** The end of its standard error. */
-  readonly said: () => string
-}
+export type StartedScript = Awaited<ReturnType<typeof startScript>>
 
 /** A server that keeps to the window of the protocol never has more than 2 MiB under way. */
 const HARD_LIMIT_BYTES = 8 * 1024 * 1024
@@ -28,7 +23,7 @@ export async function startScript(
   session: SshSession,
   { script, args, during, printsFacts = false }: BoxScript,
   signal: AbortSignal,
-): Promise<StartedScript> {
+) {
   const marker = `touchstone-${randomBytes(16).toString('hex')}`
   const channel = await session.exec(['sh', '-c', script, 'sh', marker, ...args], during, signal)
   guardWindow(channel, session)
@@ -40,6 +35,7 @@ export async function startScript(
   try {
     const facts = await session.within(read(), during, signal)
     if (facts === null) throw commandFailed(session.address, during, said())
+    // What it said is the end of its standard error.
     return { channel, facts: facts.toString('utf8'), said }
   } catch (error) {
     channel.close()

@@ -7,19 +7,7 @@ import type { SshSession } from './sshSession.ts'
 import { startScript } from './startScript.ts'
 
 /** A folder of ours on the box, which disappears when we do. */
-export interface Workspace {
-  readonly folder: string
-  /** Where releases are kept between runs; the folder's parent. */
-  readonly base: string
-  readonly machine: string
-  /** What `node --version` says, or empty. */
-  readonly nodeVersion: string
-  readonly freeBytes: number | null
-  /** Sends a signal to everything started in it. */
-  signalAll(order: 'term' | 'kill'): void
-  /** Ends what runs in it and removes it. */
-  close(): Promise<void>
-}
+export type Workspace = ReturnType<typeof workspaceOf>
 
 const CLOSE_LIMIT_MS = 10_000
 
@@ -39,7 +27,7 @@ export async function openWorkspace(session: SshSession, keep: boolean, signal: 
 const parseFacts = (text: string): ReadonlyMap<string, string> =>
   new Map([...text.matchAll(/^(\S+) (.*)$/gm)].map(([, name, value]) => [name!, value!]))
 
-function workspaceOf(session: SshSession, channel: ClientChannel, facts: ReadonlyMap<string, string>): Workspace {
+function workspaceOf(session: SshSession, channel: ClientChannel, facts: ReadonlyMap<string, string>) {
   const folder = facts.get('work') ?? 'none'
   const base = facts.get('base') ?? ''
   if (folder === 'none' || !folder.startsWith('/') || folder.length > 1024 || !folder.startsWith(base))
@@ -51,13 +39,17 @@ function workspaceOf(session: SshSession, channel: ClientChannel, facts: Readonl
   const closed = new Promise((resolve) => channel.once('close', resolve))
   return {
     folder,
+    /** Where releases are kept between runs; the folder's parent. */
     base,
     machine: (facts.get('machine') ?? '').slice(0, 40),
+    /** What `node --version` says, or empty. */
     nodeVersion: (facts.get('node') ?? '').slice(0, 40),
     freeBytes: Number.isSafeInteger(freeKiB) ? freeKiB * 1024 : null,
-    signalAll: (order) => {
+    /** Sends a signal to everything started in it. */
+    signalAll: (order: 'term' | 'kill'): void => {
       if (channel.writable) channel.write(`${order}\n`)
     },
+    /** Ends what runs in it and removes it. */
     close: async () => {
       channel.end()
       await inTime(Promise.race([closed, session.gone]), CLOSE_LIMIT_MS, () => channel.close())
