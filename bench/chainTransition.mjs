@@ -1,0 +1,102 @@
+#!/usr/bin/env node
+// Blocks of 1,000 transfers without signatures among 100,000 accounts on one core, all checks and roots included. Run
+//   node scripts/build.mjs && node bench/chainTransition.mjs
+// Processor time, so that other work on the machine does not pass for ours. Results go to bench/results/chainTransition.json.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg } from 'node:os'
+import { setHasher } from '@chainsafe/persistent-merkle-tree'
+import { hasher } from '@chainsafe/persistent-merkle-tree/hasher/hashtree'
+
+// Before anything loads ssz.
+if (process.argv[2] !== 'noble') setHasher(hasher)
+const { applyBlock, makeBlock, SECONDARY, BY_BOOT_WEIGHT } = await import('../dist/core/chain/applyBlock.js')
+const { genesisState } = await import('../dist/core/chain/genesisState.js')
+const { CHAIN_PRESETS } = await import('../dist/core/chain/params.js')
+const { TransferType } = await import('../dist/core/chain/transactions/payloads.js')
+
+const ACCOUNTS = 100_000
+const TRANSFERS = 1_000
+const BLOCKS = 40
+const WARM_UP = 10
+const TARGET = 60_000
+
+const bytesOf = (length, number) => {
+  const bytes = new Uint8Array(length)
+  // Spread, so that neighbours in the tree are not neighbours in a block.
+  new DataView(bytes.buffer).setUint32(0, Math.imul(number + 1, 0x9e3779b1) >>> 0)
+  new DataView(bytes.buffer).setUint32(8, number)
+  return bytes
+}
+const none = { balance: 10n ** 12n, bond: 0n, stake: 0n, vrfKey: new Uint8Array(32), drilled: 0n, trained: 0n }
+const keys = Array.from({ length: ACCOUNTS }, (_, i) => bytesOf(32, i))
+const genesis = {
+  ...{ preset: 'mainnet', timeMs: 0n, params: CHAIN_PRESETS.mainnet },
+  etas: [1, 2, 3].map((n) => new Uint8Array(32).fill(n)),
+  accounts: keys.map((key, i) =>
+    i === 0 ? { ...none, key, bond: 10n ** 12n, vrfKey: bytesOf(32, 7) } : { ...none, key },
+  ),
+  ...{ authorities: [keys[0]], project: { work: 1n, depth: 1 } },
+}
+const checks = { signature: () => true, vrf: () => new Uint8Array(64), key: () => true, patch: () => true }
+
+let seed = 12345
+const next = (below) => {
+  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+  return Math.floor((seed / 2 ** 32) * below)
+}
+const nonces = new Map()
+function transferFrom(sender, slot) {
+  const nonce = nonces.get(sender) ?? 0n
+  nonces.set(sender, nonce + 1n)
+  const payload = TransferType.serialize({ to: keys[next(ACCOUNTS)], amount: BigInt(1 + next(1000)) })
+  const sigs = { sig: new Uint8Array(64), payerSig: new Uint8Array(64) }
+  const fee = 261_000n
+  return {
+    kind: 0,
+    account: keys[sender],
+    nonce,
+    fee,
+    lastSlot: slot + 5n,
+    payer: new Uint8Array(32),
+    payload,
+    ...sigs,
+  }
+}
+
+let state = genesisState(genesis)
+state.view.hashTreeRoot()
+const times = []
+for (let height = 1; height <= WARM_UP + BLOCKS; height++) {
+  const slot = BigInt(height)
+  const txs = Array.from({ length: TRANSFERS }, () => transferFrom(next(ACCOUNTS), slot))
+  const draft = {
+    slot,
+    author: keys[0],
+    kind: SECONDARY + BY_BOOT_WEIGHT,
+    vrfProof: new Uint8Array(80),
+    body: { txs, commit: [] },
+  }
+  const made = makeBlock(state, draft, () => new Uint8Array(64), checks)
+  if ('problem' in made) throw new Error(JSON.stringify(made.problem))
+  const { view } = state
+  // The maker has used up what the state had cached; a node that follows the chain has it.
+  view.hashTreeRoot()
+  for (const column of ['balance', 'nonce']) view.accounts[column].getAll()
+  const from = process.cpuUsage()
+  const applied = applyBlock(state, made.block, checks)
+  const { user, system } = process.cpuUsage(from)
+  if ('problem' in applied) throw new Error(JSON.stringify(applied.problem))
+  state = applied.state
+  if (height > WARM_UP) times.push((user + system) / 1000)
+}
+const ms = [...times].sort((a, b) => a - b)[BLOCKS >> 1]
+const perSecond = Math.round((TRANSFERS / ms) * 1000)
+const result = { ms, perSecond, target: { atLeast: TARGET }, met: perSecond >= TARGET }
+console.log(
+  `${TRANSFERS} transfers, ${ACCOUNTS} accounts: ${ms.toFixed(1)} ms, ${perSecond} a second (target ${TARGET})`,
+)
+mkdirSync(new URL('results/', import.meta.url), { recursive: true })
+writeFileSync(
+  new URL('results/chainTransition.json', import.meta.url),
+  `${JSON.stringify({ cpu: cpus()[0].model, load: loadavg()[0], blocks: BLOCKS, ...result }, null, 2)}\n`,
+)

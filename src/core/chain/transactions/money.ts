@@ -1,0 +1,55 @@
+import { ascii, concatBytes, equalBytes } from '../../bytes/bytes.ts'
+import { findOrAddAccount, workingEpoch } from '../chainState.ts'
+import { add, PURPOSES, subtract } from '../ledger.ts'
+import { problem } from '../problems.ts'
+import { UnlockType, valuesOf } from '../stateType.ts'
+import { handler } from './handler.ts'
+import { LockType, TransferType, VrfKeyType } from './payloads.ts'
+
+export const transfer = handler(TransferType, (working, place, { to, amount }) => {
+  if (amount === 0n) return problem('AMOUNT', 'payload.amount')
+  if (working.accounts.balance.get(place) < amount) return problem('BALANCE', 'payload.amount')
+  subtract(working, 'balance', place, amount)
+  add(working, 'balance', findOrAddAccount(working, to), amount)
+  return null
+})
+
+/** What the holder of a VRF key proves, so that nobody registers another's. */
+export const possessionAlpha = (account: Uint8Array): Uint8Array => concatBytes(ascii('ts1/pop'), account)
+
+export const vrfKey = handler(VrfKeyType, (working, place, { key, proof }) => {
+  const { accounts, checks, params } = working
+  if (equalBytes(accounts.vrfKey.get(place), key)) return problem('KEY', 'payload.key')
+  // The function refuses every key that is not a canonical point of order L.
+  if (checks.vrf(key, possessionAlpha(accounts.key.get(place)), proof) === null)
+    return problem('POSSESSION', 'payload.proof')
+  accounts.vrfKey.set(place, key)
+  accounts.vrfFrom.set(place, workingEpoch(working) + params.keyAgeEpochs)
+  return null
+})
+
+export const lock = handler(LockType, (working, place, { purpose, amount }) => {
+  const column = PURPOSES[purpose]
+  if (column === undefined) return problem('PURPOSE', 'payload.purpose')
+  if (amount === 0n) return problem('AMOUNT', 'payload.amount')
+  if (working.accounts.balance.get(place) < amount) return problem('BALANCE', 'payload.amount')
+  subtract(working, 'balance', place, amount)
+  add(working, column, place, amount)
+  return null
+})
+
+/** Bounds what an account can have under way, so that nobody fills the list for all. */
+const UNLOCKS_EACH = 16
+
+export const unlock = handler(LockType, (working, place, { purpose, amount }) => {
+  const { accounts, state } = working
+  const column = PURPOSES[purpose]
+  if (column === undefined) return problem('PURPOSE', 'payload.purpose')
+  if (amount === 0n) return problem('AMOUNT', 'payload.amount')
+  if (accounts[column].get(place) < amount) return problem('BALANCE', 'payload.amount')
+  const own = valuesOf(state.unlocks).filter(({ account }) => account === place)
+  if (own.length >= UNLOCKS_EACH) return problem('FULL', 'payload')
+  subtract(working, column, place, amount)
+  state.unlocks.push(UnlockType.toViewDU({ account: place, purpose, amount, epoch: workingEpoch(working) }))
+  return null
+})

@@ -1,0 +1,171 @@
+import { BitArray } from '@chainsafe/ssz'
+import { ascii, concatBytes, equalBytes } from '../../src/core/bytes/bytes.ts'
+import { sha256, taggedHash } from '../../src/core/bytes/sha256.ts'
+import {
+  type Applied,
+  applyBlock,
+  BY_BOOT_WEIGHT,
+  type Made,
+  makeBlock,
+  SECONDARY,
+} from '../../src/core/chain/applyBlock.ts'
+import { type ChainState, type Checks, etaOf, findAccount, located } from '../../src/core/chain/chainState.ts'
+import type { Genesis, GenesisAccount } from '../../src/core/chain/genesisType.ts'
+import { lotteryNumber, secondaryAuthor, slotAlpha } from '../../src/core/chain/lottery.ts'
+import { CHAIN_PRESETS, epochOf, UNITS_PER_TOKEN } from '../../src/core/chain/params.ts'
+import { PRECOMMIT } from '../../src/core/chain/recordCommit.ts'
+import { txMessage, voteMessage } from '../../src/core/chain/signing.ts'
+import { eligibleIn, leaderThreshold, lotteryPlace, votersOf } from '../../src/core/chain/snapshots.ts'
+import type { Commit, Tx, UnsignedTx } from '../../src/core/chain/ssz.ts'
+
+/** Keyed hashes in the place of cryptography: who knows a public key can sign for it, which no test here minds. */
+export const signAs = (key: Uint8Array, message: Uint8Array): Uint8Array => {
+  const half = taggedHash('sig', key, message)
+  return concatBytes(half, sha256(half))
+}
+export const betaOf = (key: Uint8Array, alpha: Uint8Array): Uint8Array => {
+  const half = taggedHash('vrf', key, alpha)
+  return concatBytes(half, sha256(half))
+}
+export const proofOf = (key: Uint8Array, alpha: Uint8Array): Uint8Array =>
+  concatBytes(betaOf(key, alpha), new Uint8Array(16).fill(7))
+
+/** A chunk of a task is right if it starts with the hash of its seed and place. */
+export const chunkOf = (seed: Uint8Array, index: number): Uint8Array => taggedHash('chunk', seed, Uint8Array.of(index))
+
+export const standIns: Checks = {
+  signature: (sig, message, key) => equalBytes(sig, signAs(key, message)),
+  vrf: (key, alpha, proof) => (equalBytes(proof, proofOf(key, alpha)) ? betaOf(key, alpha) : null),
+  key: (key) => key[0] !== 0xff,
+  patch: ({ seed, chunk }) => equalBytes(chunk.bytes, chunkOf(seed, chunk.index)),
+}
+
+export const keyNamed = (name: string): Uint8Array => {
+  const key = sha256(ascii(name))
+  key[0]! &= 0x7f
+  return key
+}
+export const tokens = (count: number): bigint => BigInt(count) * UNITS_PER_TOKEN
+export const NO_BYTES = (length: number): Uint8Array => new Uint8Array(length)
+
+export const accountNamed = (name: string, more: Partial<GenesisAccount> = {}): GenesisAccount => ({
+  key: keyNamed(name),
+  balance: tokens(100_000),
+  bond: tokens(1_000),
+  stake: 0n,
+  vrfKey: keyNamed(`${name} vrf`),
+  drilled: 10n ** 9n,
+  trained: 0n,
+  ...more,
+})
+
+export const genesisOf = (accounts: readonly GenesisAccount[], more: Partial<Genesis> = {}): Genesis => ({
+  preset: 'tiny',
+  timeMs: 0n,
+  params: CHAIN_PRESETS.tiny,
+  etas: [1, 2, 3].map((byte) => NO_BYTES(32).fill(byte)),
+  accounts,
+  authorities: accounts.slice(0, 1).map(({ key }) => key),
+  project: { work: 1_000_000n, depth: 4 },
+  ...more,
+})
+
+const FIXED_BYTES = 221
+
+/** A signed transaction of an account, with the nonce that the state asks for. */
+export function txOf(
+  state: ChainState,
+  key: Uint8Array,
+  kind: number,
+  payload: Uint8Array,
+  more: Partial<Tx> = {},
+): Tx {
+  const place = findAccount(located(state), key)
+  const unsigned: UnsignedTx = {
+    kind,
+    account: key,
+    nonce: place === -1 ? 0n : state.view.accounts.nonce.get(place),
+    fee: state.params.feePerByte * BigInt(FIXED_BYTES + payload.length),
+    lastSlot: state.view.slot + 5n,
+    payer: NO_BYTES(32),
+    payload,
+    ...more,
+  }
+  const message = txMessage(state.genesisHash, unsigned)
+  const paid = unsigned.payer.some((byte) => byte !== 0)
+  const payerSig = paid ? signAs(unsigned.payer, message) : NO_BYTES(64)
+  return { ...unsigned, sig: signAs(key, message), payerSig, ...more }
+}
+
+/** Ends epochs without a block where one is skipped, so that the lists of the slot are known. */
+function authorAt(state: ChainState, slot: bigint) {
+  const epoch = epochOf(slot, state.params)
+  const { view } = state
+  const list = eligibleIn(view, epoch)
+  const eta = etaOf(view, epoch)
+  const alpha = slotAlpha(state.genesisHash, eta, slot)
+  for (const place of list.places) {
+    const { weight, vrfKey, isBoot } = lotteryPlace(view, epoch, place)!
+    const y = lotteryNumber(betaOf(vrfKey, alpha))
+    if (y < leaderThreshold(state.params)(weight, list.total))
+      return { place, kind: isBoot ? BY_BOOT_WEIGHT : 0, vrfProof: proofOf(vrfKey, alpha) }
+  }
+  const place = list.places[secondaryAuthor(list.draw!, eta, slot)]!
+  const { isBoot } = lotteryPlace(view, epoch, place)!
+  return { place, kind: SECONDARY + (isBoot ? BY_BOOT_WEIGHT : 0), vrfProof: NO_BYTES(80) }
+}
+
+/** The block that the author of a slot makes: the next slot unless one is named. An epoch may not be skipped. */
+export function make(state: ChainState, txs: Tx[] = [], slot = state.view.slot + 1n, commit: Commit[] = []): Made {
+  const { place, kind, vrfProof } = authorAt(state, slot)
+  const author = state.view.accounts.key.get(place)
+  const draft = { slot, author, kind, vrfProof, body: { txs, commit } }
+  return makeBlock(state, draft, (message) => signAs(author, message), standIns)
+}
+
+/** The state after a block with these transactions; throws with the code where it is refused. */
+export function advance(
+  state: ChainState,
+  txs: Tx[] = [],
+  slot = state.view.slot + 1n,
+  commit: Commit[] = [],
+): ChainState {
+  const made = make(state, txs, slot, commit)
+  if ('problem' in made) throw new Error(`${made.problem.code} ${made.problem.where}`)
+  const applied: Applied = applyBlock(state, made.block, standIns)
+  if ('problem' in applied) throw new Error(`${applied.problem.code} ${applied.problem.where}`)
+  return applied.state
+}
+
+/** Empty blocks until the first slot of an epoch has one. */
+export function advanceTo(state: ChainState, epoch: bigint): ChainState {
+  let at = state
+  while (at.view.epoch < epoch) at = advance(at, [], (at.view.epoch + 1n) * at.params.epochSlots)
+  return at
+}
+
+/** A commit by all voters of the set in charge, for the newest block that a block on top may record. */
+export function commitOf(
+  state: ChainState,
+  target: Uint8Array,
+  targetSlot: bigint,
+  more: Partial<Commit> = {},
+): Commit {
+  const set = epochOf(state.view.final.slot, state.params)
+  const { voters } = votersOf(state, set)!
+  const fields = { set, round: targetSlot / state.params.roundSlots + 1n, target, targetSlot, late: 0, ...more }
+  const sigs = voters.map(({ key }) => {
+    const vote = { kind: PRECOMMIT, lockRound: fields.round, voter: key }
+    return signAs(key, voteMessage(state.genesisHash, { ...fields, ...vote }))
+  })
+  return { ...fields, voters: BitArray.fromBoolArray(voters.map(() => true)), sigs, ...more }
+}
+
+/** All units that anybody holds. */
+export function unitsOf({ view }: ChainState): bigint {
+  const { accounts } = view
+  const columns = ['balance', 'bond', 'stake', 'deposit', 'projectBond', 'locked'] as const
+  const held = columns.flatMap((column) => accounts[column].getAll())
+  const leaving = view.unlocks.getAllReadonlyValues().map(({ amount }) => amount)
+  return [...held, ...leaving].reduce((sum, amount) => sum + amount, 0n)
+}
