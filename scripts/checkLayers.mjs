@@ -18,7 +18,7 @@ export const CORE_IMPORTS = {
   identify: ['bytes', 'params', 'proof'],
   score: ['units', 'params', 'inventory', 'identify'],
   certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'attest', 'identify'],
-  schedule: ['bytes', 'proof', 'inventory', 'identify', 'score', 'certificate'],
+  schedule: ['bytes', 'proof', 'inventory', 'attest', 'identify', 'score', 'certificate'],
   workload: ['bytes', 'proof'],
   chain: ['bytes', 'params', 'proof'],
 }

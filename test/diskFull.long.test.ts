@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import type { VerifyJob } from '../src/apps/validator/fleet/fleet.ts'
 import { runFleet } from '../src/apps/validator/fleet/runFleet.ts'
+import { NOT_ATTESTED } from '../src/core/certificate/attestedRun.ts'
 import { claimed, inferred } from '../src/core/params/provenance.ts'
 import { openEmbedded } from '../src/drivers/store/openEmbedded.ts'
 import { systemRandomness } from '../src/drivers/system/systemRandomness.ts'
@@ -55,6 +56,7 @@ test.skipIf(disk === null)('a full disk stops nothing for good: with room again 
       telemetry: [],
       faults: [],
       gaveUp: false,
+      attested: NOT_ATTESTED,
       window: null,
       host: [],
       certificate: Buffer.from(systemRandomness.bytes(60_000)).toString('base64'),

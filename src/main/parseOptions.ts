@@ -18,6 +18,9 @@ export const readPrecisions = reader(`Use some of ${PRECISION_NAMES.join(', ')},
   return names.every(isPrecision) ? PRECISION_NAMES.filter((name) => names.includes(name)) : null
 })
 
+/** An option that may be repeated. */
+export const addText = (text: string, before: readonly string[] = []): string[] => [...before, text]
+
 /** One of these words, each of which stands for something. */
 export const readOneOf = <T>(meanings: Readonly<Record<string, T>>, use: string) =>
   reader(use, (text) => (Object.hasOwn(meanings, text) ? meanings[text] : null))

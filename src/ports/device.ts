@@ -1,3 +1,4 @@
+import type { NvidiaEvidence } from '../core/attest/nvidiaDevice.ts'
 import type { OwnInventory } from '../core/inventory/inventory.ts'
 import type { FillTask, SeriesTask } from '../core/proof/deviceTask.ts'
 
@@ -51,6 +52,11 @@ export interface Device {
   prepare?(shapes: readonly Omit<SeriesTask, 'seed'>[], signal: AbortSignal): Promise<void>
   /** Claims of this moment: clocks, temperature, power, throttle reasons, other processes. */
   telemetry?(): Promise<Readonly<Record<string, string | number | boolean>>>
+  /**
+   * What the vendor has the device sign for a nonce (§9), or null where it could not. Only a device that can says
+   * `attests` in its details.
+   */
+  attest?(nonce: Uint8Array): Promise<NvidiaEvidence | null>
   /** Gives back everything held for openings, the fill included. */
   release(): Promise<void>
   close(): Promise<void>

@@ -1,5 +1,6 @@
 import { askOf } from '../../src/apps/validator/askOf.ts'
 import { type BoxReport, type VerifyOptions, verifyBox } from '../../src/apps/validator/verifyBox.ts'
+import type { AttestationReader } from '../../src/core/attest/attestationReader.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
 import { referenceEngine } from '../../src/core/proof/referenceEngine.ts'
@@ -34,6 +35,7 @@ export interface InProcess {
   readonly randomness?: Randomness
   readonly chunkBytes?: number
   readonly walkChecker?: WalkChecker
+  readonly attestation?: AttestationReader
 }
 
 /** The real verifyBox against a program in this process, in virtual time. */
@@ -49,6 +51,7 @@ export function verifyInProcess(given: InProcess, signal = new AbortController()
       checker: inlineChecker(engine),
       catalogue: given.catalogue,
       ...(given.walkChecker ? { walkChecker: given.walkChecker } : {}),
+      ...(given.attestation ? { attestation: given.attestation } : {}),
       connect: async () => box,
     },
     signal,

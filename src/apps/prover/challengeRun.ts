@@ -1,3 +1,6 @@
+import { closeNonce, openNonce } from '../../core/attest/binding.ts'
+import { writeBundle } from '../../core/attest/bundle.ts'
+import { readReport } from '../../core/attest/spdm.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { type Challenge, challengeHash, encodeChallenge } from '../../core/proof/challenge.ts'
 import { devicesOf, type Phase } from '../../core/proof/part.ts'
@@ -9,6 +12,8 @@ import type { Answer, Order } from '../../core/wire/messages.ts'
 import type { Device, OnRoot } from '../../ports/device.ts'
 import { fault } from '../shared/faults.ts'
 import { blame, blaming } from './deviceFault.ts'
+
+const cannot = async () => null
 
 type DeviceWork = (device: Device, index: number, onRoot: OnRoot, signal: AbortSignal) => Promise<void>
 type PartOrder = Extract<Order, { part: number }>
@@ -26,6 +31,8 @@ export class ChallengeRun {
   #s: Uint8Array | null = null
   #z: Uint8Array | null = null
   #roots: Uint8Array[][] = []
+  /** What the devices signed before the first part. */
+  #attested: readonly Uint8Array[] = []
 
   constructor(challenge: Challenge, devices: readonly Device[], send: (answer: Answer) => Promise<void>) {
     this.#challenge = challenge
@@ -44,6 +51,22 @@ export class ChallengeRun {
     if (order.type === 'start') await this.#start(order.s, signal)
     else if (order.type === 'passes') await this.#passes(order.z, signal)
     else await this.#open(order.nonce, signal)
+  }
+
+  /**
+   * §9: before the first part or after the last. The nonce is made here, of this run: a validator must not have the
+   * devices sign what another run needs.
+   */
+  async attest(): Promise<Uint8Array> {
+    const isOver = this.#queries.length === this.#challenge.parts.length
+    if (this.#s || (this.#queries.length > 0 && !isOver)) throw wrongOrder('attest in the middle of a run')
+    const nonce = isOver ? closeNonce(this.#x, this.#queries, this.#attested) : openNonce(this.#x)
+    const asked = this.#devices.slice(0, this.#challenge.deviceCount)
+    const evidence = await Promise.all(asked.map((device) => blaming(device, device.attest?.(nonce) ?? cannot())))
+    const signed = evidence.filter((one) => one !== null)
+    if (signed.length < asked.length) return new Uint8Array(0)
+    if (!isOver) this.#attested = signed.map(({ report }) => readReport(report).signed)
+    return writeBundle({ devices: signed.map((one) => ({ ...one, nonce })), rims: [], ocsp: [], cpu: null })
   }
 
   /** §10. The message both sides sign, once every part is opened. */

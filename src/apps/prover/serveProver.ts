@@ -102,6 +102,10 @@ async function obey(
     await releaseAll(deps.devices)
     return null
   }
+  if (order.type === 'attest') {
+    await send({ type: 'attested', bundle: await run.attest() })
+    return run
+  }
   await run.obey(order, signal)
   return run
 }

@@ -32,6 +32,8 @@ export interface Conducted {
   readonly gaveUp: ProverFault | null
   /** T0 of every part in `parts`, by our clock. */
   readonly startedUs: readonly number[]
+  /** §9: what the devices had signed, before and after; hostile, and empty where one could not. */
+  readonly evidence: readonly Uint8Array[]
 }
 
 export interface ExchangeInputs {
@@ -71,6 +73,7 @@ export class Exchange {
   #readySignature: Uint8Array = new Uint8Array(0)
   #resultSignature: Uint8Array = new Uint8Array(0)
   #gaveUp: ProverFault | null = null
+  readonly #evidence: Uint8Array[] = []
 
   /** Draws the nonces, and makes the challenge for this prover's key. */
   constructor({ plan, proverKey, deviceCount, signer, onProgress }: ExchangeInputs, line: Line) {
@@ -209,6 +212,22 @@ export class Exchange {
     return null
   }
 
+  /** §9: what the vendors have the devices sign; not timed. */
+  async askEvidence(): Promise<RejectReason | null> {
+    const { session, clock, signal } = this.#line
+    await session.send({ type: 'attest' })
+    if (this.#parts.length === 0) {
+      this.#evidence.push((await expectBeforeStart(this.#line, 'attested')).bundle)
+      return null
+    }
+    const event = await session.next(clock.monotonicUs() + HANDSHAKE_US, signal)
+    if (event.kind !== 'answer' || event.answer.type === 'fault') return brokenBy(event, {})
+    const { answer } = event
+    if (answer.type !== 'attested') return { code: 'UNEXPECTED_MESSAGE', expected: 'evidence', got: answer.type }
+    this.#evidence.push(answer.bundle)
+    return null
+  }
+
   async askResult(): Promise<RejectReason | null> {
     const { challenge } = this
     const { session, clock, signal } = this.#line
@@ -233,6 +252,7 @@ export class Exchange {
       rejected,
       gaveUp: this.#gaveUp,
       startedUs: this.#startedUs,
+      evidence: this.#evidence,
     }
   }
 }

@@ -1,5 +1,7 @@
+import type { AttestationReader, CarriedEvidence } from '../../core/attest/attestationReader.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { printable } from '../../core/bytes/printable.ts'
+import { type AttestedRun, attestedRun, NOT_ATTESTED } from '../../core/certificate/attestedRun.ts'
 import { issueCertificate } from '../../core/certificate/issueCertificate.ts'
 import { type Judgement, judgeRun } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
@@ -39,6 +41,8 @@ export interface VerifyDeps {
   readonly signer: Signer
   readonly checker: OpeningChecker
   readonly catalogue: Catalogue
+  /** Judges what the devices' vendors signed (§9); nobody is asked without it. */
+  readonly attestation?: AttestationReader
   /** Where the rest of the box is to be measured too (§12). */
   readonly walkChecker?: WalkChecker
   connect(signal: AbortSignal): Promise<RemoteBox>
@@ -68,6 +72,8 @@ export interface BoxReport extends Pick<RemoteBox, 'address' | 'access'>, Greeti
   readonly judgement: Judgement
   /** When the judged run took place, by our clock; null where no part of it was finished. */
   readonly window: RunWindow | null
+  /** What the devices' vendors vouch for; tier C where nobody attests. */
+  readonly attested: AttestedRun
   /** What the box around the devices showed; empty where nobody asked. */
   readonly host: readonly HostPart[]
   /** The certificate file's text. */
@@ -137,13 +143,27 @@ function ask({ at, greeting, inputs, plan }: Asking, deps: VerifyDeps, line: Lin
   const isRun = at === 'run' || at === 'again'
   const onProgress = (progress: Progress) => isRun && deps.onStep?.({ step: 'compute', progress, parts: plan })
   const to = { proverKey: greeting.proverKey, deviceCount: inputs.devices.length, signer: deps.signer }
-  return askParts(new Exchange({ plan, ...to, onProgress }, line), isRun ? deps.beforeStart : undefined)
+  const exchange = new Exchange({ plan, ...to, onProgress }, line)
+  if (!isRun) return askParts(exchange)
+  return askParts(
+    exchange,
+    deps.beforeStart,
+    deps.attestation !== undefined && greeting.inventory.devices.slice(0, to.deviceCount).every(attests),
+  )
 }
 
+/** A claim: it decides what is asked. */
+const attests = ({ details }: Inventory['devices'][number]): boolean => details.attests === true
+
 /** §4: one challenge, part by part; the first rule that is broken ends it. */
-export async function askParts(exchange: Exchange, beforeStart?: VerifyDeps['beforeStart']): Promise<Conducted> {
+export async function askParts(
+  exchange: Exchange,
+  beforeStart?: VerifyDeps['beforeStart'],
+  evidence = false,
+): Promise<Conducted> {
   const { challenge } = exchange
   let rejected = await exchange.askReady() // challenge
+  if (evidence) rejected ??= await exchange.askEvidence()
   for (let p = 0; p < challenge.parts.length && !rejected; p++) {
     await beforeStart?.(p, challenge)
     const part = await exchange.start(p) // compute
@@ -151,18 +171,19 @@ export async function askParts(exchange: Exchange, beforeStart?: VerifyDeps['bef
     rejected ??= await exchange.collectOpenings(part) // open
     rejected ??= exchange.keep(part) // verify the roots; the openings follow when the cards are done
   }
+  if (evidence) rejected ??= await exchange.askEvidence()
   return exchange.ended(rejected ?? (await exchange.askResult()))
 }
 
 type Told = Pick<BoxReport, 'address' | 'access' | 'startedAt' | 'host' | 'telemetry' | 'faults'>
 
 /** What the evidence makes of the box, and its certificate. */
-function judge(
+async function judge(
   done: Done,
   { startedUs, ...report }: Told & { readonly startedUs: number },
   { preset, program, validSeconds, ...options }: VerifyOptions,
-  { clock, signer, catalogue }: VerifyDeps,
-): BoxReport {
+  { clock, signer, catalogue, attestation: reader }: VerifyDeps,
+): Promise<BoxReport> {
   const { challenge, parts, rejected, greeting } = done
   const run = { challenge, parts }
   const { inventory } = greeting
@@ -173,7 +194,12 @@ function judge(
   const judgement = judgeRun({ run, preset, deviceClasses, offered, rejected, ...told })
   const seconds = (clock.monotonicUs() - startedUs) / 1e6
   const issued = { program, issuedMs: clock.wallTime().getTime(), validSeconds, seconds, preset: preset.name }
-  const certificate = issueCertificate({ ...done, ...report, ...issued, ...told, run, inventory, judgement }, signer)
+  const judged = { run, deviceClasses, atMs: issued.issuedMs, judgement }
+  const { attested, carried: attestation } = await judgeEvidence(done, judged, reader, catalogue)
+  const certificate = issueCertificate(
+    { ...done, ...report, ...issued, ...told, run, inventory, judgement, attestation },
+    signer,
+  )
   return {
     ...report,
     ...greeting,
@@ -181,10 +207,25 @@ function judge(
     runId: challenge.runId,
     gaveUp: done.gaveUp !== null,
     judgement,
+    attested,
     window: windowOf(challenge, parts, done.startedUs),
     certificate,
     seconds,
   }
+}
+
+/** §9. What does not hold is told and not passed on: a certificate that carried it would be refused. */
+async function judgeEvidence(
+  { evidence: [open, close] }: Done,
+  judged: Parameters<typeof attestedRun>[1],
+  reader: AttestationReader | undefined,
+  catalogue: Catalogue,
+): Promise<{ readonly attested: AttestedRun; readonly carried?: CarriedEvidence }> {
+  if (!reader || !open?.length || !close?.length) return { attested: NOT_ATTESTED }
+  const carried = await reader.carry(open, close)
+  if ('code' in carried) return { attested: { ...NOT_ATTESTED, refusal: carried } }
+  const attested = await attestedRun(carried, judged, reader, catalogue)
+  return attested.refusal ? { attested } : { attested, carried }
 }
 
 /** As a certificate can hold it. */

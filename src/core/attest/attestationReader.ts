@@ -1,6 +1,6 @@
-import { fromBase64 } from '../bytes/base64.ts'
+import { fromBase64, toBase64 } from '../bytes/base64.ts'
 import { closeNonce, openNonce } from './binding.ts'
-import { type Bundle, looksLikeBundle, readBundle } from './bundle.ts'
+import { type Bundle, looksLikeBundle, readBundle, writeBundle } from './bundle.ts'
 import { type BundleRules, type CheckedBundle, verifyBundle } from './checkBundle.ts'
 import type { AttestationPolicy } from './policy.ts'
 import { malformed, type Refusal, Refused, refuse } from './refusals.ts'
@@ -43,6 +43,8 @@ export interface AttestationReader {
   /** Whether a file is such evidence by itself. */
   reads(file: Uint8Array): boolean
   checkFile(file: Uint8Array, nowMs: number): Promise<CheckedBundle | Refusal>
+  /** Two bundles as a certificate carries them, with what the reader brings along for others who judge them. */
+  carry(open: Uint8Array, close: Uint8Array): Promise<CarriedEvidence | Refusal>
   /** Null where the format is not known. */
   checkRun(carried: CarriedEvidence, run: BoundRun): Promise<CheckedBundle | Refusal | null>
 }
@@ -54,6 +56,12 @@ export const attestationReader = (rules: AttestationRules): AttestationReader =>
       const atMs = rules.atMs ?? nowMs
       return verifyBundle(endorsed(readBundle(file), rules), { ...rules, atMs, proverKey: new Uint8Array(0) })
     }),
+  carry: (open, close) =>
+    caught(async () => ({
+      format: CARRIED_FORMAT,
+      open: [toBase64(open)],
+      close: [toBase64(writeBundle(endorsed(readBundle(close), rules)))],
+    })),
   checkRun: async (carried, run) =>
     carried.format === CARRIED_FORMAT ? await caught(() => verifyRun(carried, run, rules)) : null,
 })

@@ -58,7 +58,7 @@ export interface Bundle {
 /** Whether a file is evidence for this folder, by its first letters: it need not be right. */
 export const looksLikeBundle = (file: Uint8Array): boolean => {
   const start = new TextDecoder('latin1').decode(file.subarray(0, 64)).trimStart()
-  return start.startsWith('[') || start.startsWith(`{"format":"${BUNDLE_FORMAT}"`)
+  return /^\[\s*\{/.test(start) || start.startsWith(`{"format":"${BUNDLE_FORMAT}"`)
 }
 
 /** Reads a bundle, or the list of devices that NVIDIA's tools write. */

@@ -1,15 +1,10 @@
-import type { CheckedBundle, Tier } from '../attest/checkBundle.ts'
-import type { Refusal } from '../attest/refusals.ts'
-import type { Catalogue } from '../identify/catalogue.ts'
-import { challengeHash, encodeChallenge } from '../proof/challenge.ts'
-import { partQuery } from '../proof/verifyPart.ts'
 import { toMillis } from '../units/instants.ts'
+import { type AttestedRun, attestedRun, NOT_ATTESTED } from './attestedRun.ts'
 import type { CheckedCertificate, CheckOpenings, ReaderRules } from './checkCertificate.ts'
 import type { Doubt } from './doubts.ts'
 import { judgementProblem } from './judgementProblem.ts'
 import { cardsOf, type StatedJudgement } from './judgementSchema.ts'
 import type { Judgement } from './judgeRun.ts'
-import type { CertificateProblem } from './problems.ts'
 import { hollowRun, type ReadCertificate } from './readCertificate.ts'
 
 /** What a certificate says must follow from its evidence, and a reader of today come to the same end. */
@@ -20,56 +15,21 @@ export async function checkRun(
 ): Promise<CheckedCertificate> {
   const judged = judgementProblem(read, rules.catalogue, await checkOpenings(read.run))
   const attested = await checkAttested(read, rules, judged.ours)
-  const problem = judged.problem ?? attested.problem
+  const { tier, refusal } = attested
+  const problem = judged.problem ?? (refusal ? { code: 'ATTESTATION_REFUSED', refusal } : null)
   const doubts = problem ? [] : [...judgementDoubts(read, judged.ours), ...attested.doubts]
-  return { kind: 'certificate', read, ...judged, problem, doubts, tier: attested.tier }
+  return { kind: 'certificate', read, ...judged, problem, doubts, tier }
 }
 
-interface Attested {
-  readonly problem: CertificateProblem | null
-  readonly doubts: readonly Doubt[]
-  readonly tier: Tier | null
-}
-
-/** §9: what the vendors of the hardware signed must belong to this run and to the devices that took part. */
 async function checkAttested(
   { run, statement }: ReadCertificate,
-  rules: ReaderRules,
-  ours: Judgement,
-): Promise<Attested> {
-  const { attestation, claims, issuedAt } = statement.predicate
-  if (!attestation) return { problem: null, doubts: [], tier: 'C' }
-  const { challenge, parts } = run
-  const took = claims.inventory.devices.slice(0, challenge.deviceCount)
-  const found = await rules.attestation?.checkRun(attestation, {
-    x: challengeHash(encodeChallenge(challenge)),
-    queries: parts.map((_, p) => partQuery(run, p)),
-    proverKey: challenge.proverKey,
-    gpus: took.filter((device) => device.class === 'gpu').length,
-    atMs: toMillis(issuedAt),
-  })
-  if (!found) return { problem: null, doubts: [], tier: null }
-  if ('code' in found) return refusedBy(found)
-  const other = otherChip(found, ours, rules.catalogue)
-  return other ? refusedBy(other) : { problem: null, doubts: found.doubts, tier: found.tier }
-}
-
-const refusedBy = (refusal: Refusal): Attested => ({
-  problem: { code: 'ATTESTATION_REFUSED', refusal },
-  doubts: [],
-  tier: null,
-})
-
-/** A chip that attests and another that works: the evidence was lent. */
-function otherChip({ devices }: CheckedBundle, ours: Judgement, { models }: Catalogue): Refusal | null {
-  const attested = devices.map(({ model }) => model.split(' ', 1)[0]!)
-  for (const { identity } of ours.devices) {
-    const cards = cardsOf(identity)
-    const chips = models.filter(({ id }) => cards.includes(id)).map(({ chip }) => chip)
-    if (chips.length > 0 && !chips.some((chip) => attested.includes(chip)))
-      return { code: 'OTHER_CHIP', got: attested.join(' '), expected: [...new Set(chips)].join(' ') }
-  }
-  return null
+  { attestation, catalogue }: ReaderRules,
+  judgement: Judgement,
+): Promise<AttestedRun> {
+  const { attestation: carried, claims, issuedAt } = statement.predicate
+  if (!carried) return NOT_ATTESTED
+  const deviceClasses = claims.inventory.devices.map((device) => device.class)
+  return attestedRun(carried, { run, deviceClasses, atMs: toMillis(issuedAt), judgement }, attestation, catalogue)
 }
 
 function judgementDoubts(read: ReadCertificate, ours: Judgement): Doubt[] {

@@ -1,3 +1,4 @@
+import type { Tier } from '../attest/checkBundle.ts'
 import type { Judgement } from '../certificate/judgeRun.ts'
 import type { HostPart } from '../inventory/hostReport.ts'
 import type { Inventory } from '../inventory/inventory.ts'
@@ -14,14 +15,17 @@ export interface ScoreSource {
   readonly claims?: Inventory['host']
   /** What its host parts showed. */
   readonly host?: readonly HostPart[]
+  /** What the vendors of its hardware vouch for; C where left out. */
+  readonly tier?: Tier
 }
 
 /** What a judged run earns: proven totals over its cards, and what else is known of the box, each with its source. */
-export function scoreInput({ judgement, registered, allocated, claims = {}, host = [] }: ScoreSource): BoxScoreInput {
+export function scoreInput(source: ScoreSource): BoxScoreInput {
+  const { judgement, registered, allocated, claims = {}, host = [], tier = 'C' } = source
   const outcome = judgement.outcome === 'accepted' ? 'passed' : 'failed'
   const totals = outcome === 'passed' ? gpuTotals(judgement.devices, judgement.scaling) : null
   const gpu = totals && !isAsSold(judgement) ? withoutModel(totals) : totals
-  return { outcome, gpu, host: { ...hostClaims(claims), ...hostShown(host) }, registered, allocated, ageMs: 0 }
+  return { outcome, gpu, host: { ...hostClaims(claims), ...hostShown(host) }, registered, allocated, tier, ageMs: 0 }
 }
 
 /** The card that was identified is the one that was sold: a twin, or a neighbour as likely, may be worth more (attack 113). */

@@ -33,6 +33,7 @@ export function defaultScoreConfig(catalogue: Catalogue): ScoreConfig {
       diskBandwidth: 5e9,
     },
     unsustainedShare: 0.9,
+    tiers: { A: 1, B: 1, C: 1 },
     registrationBonus: 20_000,
     allocationBonus: 50_000,
     decay: { freshMs: 2 * HOUR_MS, halfLifeMs: 6 * HOUR_MS },

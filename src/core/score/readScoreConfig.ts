@@ -23,6 +23,7 @@ export function readScoreConfig(value: unknown, defaults: ScoreConfig): ScoreCon
     if (Math.abs(sum - 1) > 1e-9) refuse(group, `must add up to 1, not ${sum}`)
   }
   if (config.decay.halfLifeMs === 0) refuse('decay.halfLifeMs', 'must be above 0')
+  for (const [tier, share] of Object.entries(config.tiers)) if (share > 1) refuse(`tiers.${tier}`, 'must be at most 1')
   if (config.unsustainedShare > 1) refuse('unsustainedShare', 'must be at most 1')
   return config
 }

@@ -270,3 +270,19 @@ describe('shareAtAge', () => {
     )
   })
 })
+
+test('a tier is worth what the operator says, 1 by default, and the terms still add up', () => {
+  const paid = { ...config, tiers: { A: 1, B: 0.9, C: 0.5 } }
+  fc.assert(
+    fc.property(boxes, fc.constantFrom('A' as const, 'B' as const, 'C' as const), (box, tier) => {
+      const fresh = { ...box, ageMs: 0 }
+      const whole = scoreBox(fresh, config).score
+      const { score, terms } = scoreBox({ ...fresh, tier }, paid)
+      expect(scoreBox({ ...fresh, tier }, config).score).toBe(whole)
+      expect(score).toBe(Math.floor(whole * paid.tiers[tier]))
+      expect(terms.reduce((sum, term) => sum + term.points, 0)).toBe(score)
+      // Nothing attests unless somebody says so.
+      expect(scoreBox(fresh, paid).score).toBe(Math.floor(whole * 0.5))
+    }),
+  )
+})

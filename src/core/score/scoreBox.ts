@@ -29,6 +29,8 @@ export interface BoxScoreInput {
   /** From the validator's own records: no word of the box leads here. */
   readonly registered?: boolean
   readonly allocated?: boolean
+  /** What attests; C where left out. */
+  readonly tier?: 'A' | 'B' | 'C'
   readonly ageMs: number
 }
 
@@ -60,7 +62,10 @@ export function scoreBox(input: BoxScoreInput, config: ScoreConfig): BoxScore {
   const cards = gpuTerms(gpu, config)
   const gpuShare = Math.min(1, sum(cards) / (FULL_SCORE * config.weights.gpu || 1))
   const terms = [...cards, ...hostTerms(input.host ?? {}, gpuShare, config), ...bonusTerms(input, gpuShare, config)]
-  const fresh = sum(terms)
+  const factor = config.tiers[input.tier ?? 'C']
+  const all = sum(terms)
+  const fresh = Math.floor(all * factor)
+  if (fresh < all) terms.push({ name: 'tier', points: fresh - all, got: factor, full: 1 })
   const share = shareAtAge(input.ageMs, config.decay)
   const left = Math.floor(fresh * share)
   if (left < fresh) terms.push({ name: 'age', points: left - fresh, got: share, full: 1 })

@@ -28,6 +28,8 @@ export interface ScoreConfig {
   }
   /** Share of a short rate that counts where no sustained rate was measured. */
   readonly unsustainedShare: number
+  /** Share of the score that counts, by what attests: machine and cards, cards alone, nothing. */
+  readonly tiers: Readonly<Record<'A' | 'B' | 'C', number>>
   readonly registrationBonus: number
   readonly allocationBonus: number
   /** A proof counts in full for `freshMs`, and afterwards loses half of what is left in each `halfLifeMs`. */

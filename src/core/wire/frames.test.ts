@@ -22,6 +22,8 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
   passes: fc.record({ type: fc.constant('passes'), part: u32, z: bytes(32) }),
   reveal: fc.record({ type: fc.constant('reveal'), part: u32, nonce: bytes(32) }),
   finish: fc.constant({ type: 'finish' }),
+  attest: fc.constant({ type: 'attest' }),
+  attested: fc.record({ type: fc.constant('attested'), bundle: upTo(300) }),
   store: fc.record({
     type: fc.constant('store'),
     target: fc.constantFrom(...HOST_TARGETS),

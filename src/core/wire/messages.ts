@@ -108,6 +108,9 @@ const HOST_ORDERS = {
   halt: message(10, {}),
 }
 
+/** Two bundles of 32 devices stay below. */
+const MOST_EVIDENCE_BYTES = 2 ** 20
+
 const ALL_ORDERS = {
   hello: versioned(message(1, {})),
   ping: message(2, { token: bytes(8) }),
@@ -116,6 +119,8 @@ const ALL_ORDERS = {
   passes: message(5, { part: u32, z: bytes(32) }),
   reveal: message(6, { part: u32, nonce: bytes(32) }),
   finish: message(7, {}),
+  /** §9: only where every device says that it attests, so that a prover without it is never asked. */
+  attest: message(11, {}),
   ...HOST_ORDERS,
 }
 
@@ -137,6 +142,8 @@ const ALL_ANSWERS = {
   result: message(70, { signature: bytes(SIGNATURE_BYTES) }),
   telemetry: message(71, { device: u32, sample: rest(4096) }),
   fault: fault(72),
+  /** Empty where a device could not. */
+  attested: message(76, { bundle: rest(MOST_EVIDENCE_BYTES) }),
   ...HOST_ANSWERS,
 }
 

@@ -76,8 +76,13 @@ describe('touchstone check of evidence that NVIDIA tools wrote', () => {
     ['cut short', ['check', written('cut.json', JSON.stringify(nvidia).slice(0, 900)), ...asked], 'EVIDENCE_MALFORMED'],
     [
       'of five megabytes',
-      ['check', written('huge.json', `[${' '.repeat(5 * 2 ** 20)}]`), ...asked],
+      ['check', written('huge.json', `[{${' '.repeat(5 * 2 ** 20)}}]`), ...asked],
       'EVIDENCE_TOO_LARGE',
+    ],
+    [
+      'nested without end',
+      ['check', written('deep.json', `[{"a":${'['.repeat(3_000_000)}`), ...asked],
+      'EVIDENCE_MALFORMED',
     ],
     ['with golden values that are none', ['check', file, ...asked, '--rim', policy], 'EVIDENCE_MALFORMED'],
   ])('%s it is refused, with a next step', async (_, words, refusal) => {

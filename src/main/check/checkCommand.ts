@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { fromHex } from '../../core/bytes/hex.ts'
 import { toMillis } from '../../core/units/instants.ts'
-import { readDuration, reader, readWhole } from '../parseOptions.ts'
+import { addText, readDuration, reader, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type CheckFlags, checkFile } from './checkFile.ts'
 
@@ -56,8 +56,6 @@ Examples:
   touchstone check evidence.json --nonce HEX --rim driver.xml --rim vbios.xml`
 
 const readKey = reader('A key is 64 hex digits.', (text) => fromHex(text.toLowerCase(), 32))
-
-const addText = (text: string, before: readonly string[] = []): string[] => [...before, text]
 
 const readInstant = reader('Use a time such as 2026-01-31T12:00:00Z.', (text) => {
   const millis = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? toMillis(text) : Number.NaN

@@ -11,17 +11,17 @@ import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
 import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
+import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
 import { EXIT, exitOfCheck } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { bar } from '../render/showSteps.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue, system } from '../system.ts'
-import { attestationRules } from './attestationRules.ts'
 import { checkJson, checkLines } from './checkLines.ts'
 
 /** What the command line says. */
-export interface CheckFlags {
+export interface CheckFlags extends AttestationFiles {
   readonly trust?: readonly Uint8Array[]
   readonly signer?: readonly Uint8Array[]
   readonly signers: number
@@ -35,9 +35,6 @@ export interface CheckFlags {
   readonly countersign?: string
   readonly nonce?: Uint8Array
   readonly at?: number
-  readonly rim?: readonly string[]
-  readonly ocsp?: readonly string[]
-  readonly policy?: string
   readonly json?: boolean
 }
 
@@ -112,7 +109,11 @@ async function readerRules(flags: CheckFlags, own: Uint8Array, home: string): Pr
     required,
     prover: flags.prover ?? null,
     maxAgeSeconds: flags.maxAge ?? null,
-    attestation: attestationReader(attestationRules(flags)),
+    attestation: attestationReader({
+      ...attestationRules(flags),
+      nonce: flags.nonce ?? null,
+      atMs: flags.at ?? null,
+    }),
   }
 }
 

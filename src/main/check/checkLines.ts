@@ -9,6 +9,7 @@ import { catalogueHash } from '../../core/identify/catalogueHash.ts'
 import { explainReason } from '../../core/proof/reasons.ts'
 import { formatAge, formatBytes, formatOps } from '../../core/units/format.ts'
 import { toMillis } from '../../core/units/instants.ts'
+import { TIERS } from '../render/attestedLines.ts'
 import type { Colours } from '../render/terminal.ts'
 import { verdictLines } from '../render/verdictLines.ts'
 
@@ -92,14 +93,10 @@ function tierLines({ statement }: ReadCertificate, tier: Tier | null): string[] 
   const { attestation } = statement.predicate
   if (!attestation) return []
   return [
-    tier === null ? `  carries an attestation (${attestation.format}) that this version does not check` : TIERS[tier],
+    tier === null
+      ? `  carries an attestation (${attestation.format}) that this version does not check`
+      : `  attested, ${TIERS[tier]}`,
   ]
-}
-
-const TIERS: Readonly<Record<Tier, string>> = {
-  A: '  attested (tier A): the chips and the machine around them were there in this run',
-  B: '  attested (tier B): the chips were there in this run; not that they did the work',
-  C: '  not attested (tier C)',
 }
 
 /** Evidence of a hardware vendor by itself: which chips, which software, and what that does not show. */

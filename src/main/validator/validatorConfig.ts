@@ -46,6 +46,16 @@ const api = z.strictObject({
   ownMachine: z.boolean().default(false),
 })
 
+const factor = z.number().min(0).max(1).default(1)
+
+/** What hardware vendors sign: by which files it is judged, and what each tier is worth. */
+const attestation = z.strictObject({
+  policy: z.string().optional(),
+  rims: z.array(z.string()).default([]),
+  ocsp: z.array(z.string()).default([]),
+  factors: z.strictObject({ A: factor, B: factor, C: factor }).prefault({}),
+})
+
 /** Addresses of boxes that dial in. */
 export const HUB = 'lease://hub#'
 
@@ -77,6 +87,7 @@ const schema = z
     rounds: rounds.prefault({}),
     work: work.prefault({}),
     api: api.nullable().prefault({}),
+    attestation: attestation.prefault({}),
     leaseHub: leaseHub.optional(),
     leaseNetworks: z.array(z.string().refine(isNetwork, 'must be a network such as 10.0.0.0/8')).default([]),
     retention: z

@@ -41,7 +41,7 @@ export async function runValidator(
   refuseFleetPassword(env)
   const log = pinoLog(config.log)
   const signer = ownKey(env, 'validator')
-  const score = defaultScoreConfig(catalogue)
+  const score = { ...defaultScoreConfig(catalogue), tiers: config.attestation.factors }
   const closing: (() => Promise<void>)[] = []
   try {
     // The port first: it is known at once whether it is free, while a store may take seconds to open.

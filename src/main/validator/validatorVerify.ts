@@ -2,11 +2,13 @@ import { resolve } from 'node:path'
 import { askOf } from '../../apps/validator/askOf.ts'
 import type { VerifyJob } from '../../apps/validator/fleet/fleet.ts'
 import { type VerifyDeps, type VerifyOptions, verifyBox } from '../../apps/validator/verifyBox.ts'
+import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { PRESETS } from '../../core/params/presets.ts'
 import type { LeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import type { TakenJob } from '../../ports/store.ts'
+import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
 import { openBox, proverArguments } from '../boxes/openBox.ts'
 import { fault } from '../faults.ts'
 import { programName } from '../version.ts'
@@ -16,7 +18,7 @@ import type { ValidatorConfig } from './validatorConfig.ts'
 /** Carries out a job of the fleet: its box over SSH, or this machine; full, or light for a box that is at work. */
 export function verifyJobs(
   config: ValidatorConfig,
-  { walkChecker, ...deps }: Omit<Required<VerifyDeps>, 'connect' | 'onStep' | 'beforeStart'>,
+  { walkChecker, ...deps }: Omit<Required<VerifyDeps>, 'connect' | 'onStep' | 'beforeStart' | 'attestation'>,
   { env: given, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
 ): VerifyJob {
   const { leaseNetworks: networks } = config
@@ -34,9 +36,16 @@ export function verifyJobs(
     )
   }
   return (job, hooks, signal) => {
-    const host = job.kind === 'full' ? { walkChecker } : {}
+    // Files about revocation are of a day: they are read anew for every run.
+    const whole = () => ({ walkChecker, attestation: attestationReader(attestationRules(attestationFiles(config))) })
+    const host = job.kind === 'full' ? whole() : {}
     return verifyBox(askFor(config, job), { ...deps, ...host, ...hooks, connect: (inner) => open(job, inner) }, signal)
   }
+}
+
+function attestationFiles({ base, attestation: { policy, rims, ocsp } }: ValidatorConfig): AttestationFiles {
+  const here = (path: string) => resolve(base, path)
+  return { policy: policy === undefined ? undefined : here(policy), rim: rims.map(here), ocsp: ocsp.map(here) }
 }
 
 /** One password would be shown to every box of the fleet, and each of them could log in to the others with it. */

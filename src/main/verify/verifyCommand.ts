@@ -3,6 +3,7 @@ import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { PRESETS } from '../../core/params/presets.ts'
 import { addSshOptions } from '../boxes/openSshBox.ts'
 import {
+  addText,
   DEVICES_HELP,
   readDevices,
   readNetworks,
@@ -37,6 +38,9 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--no-bind', 'leave the bind part out')
     .option('--measure-host', 'measure processor, memory and disk of the box too')
     .option('--lease-networks <list>', 'where a lease may lead besides the provider itself: 10.0.0.0/8,…', readNetworks)
+    .option('--policy <file>', 'what evidence of hardware vendors must show (docs/spec/attestation.md), as JSON')
+    .option('--rim <file>', 'golden values for cards that attest; may be repeated', addText)
+    .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)
     .option('--out <file>', 'where the certificate goes')
     .option('--valid-for <duration>', 'how long the certificate is valid, for example 24h (default: 30d)', readValidity)
     .option('--summary <file>', 'write a summary of at most 4 KB too, for listings')

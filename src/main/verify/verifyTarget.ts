@@ -1,6 +1,7 @@
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
 import { type Ask, askOf } from '../../apps/validator/askOf.ts'
 import { type BoxReport, type VerifyDeps, type VerifyOptions, verifyBox } from '../../apps/validator/verifyBox.ts'
+import { attestationReader } from '../../core/attest/attestationReader.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
@@ -11,9 +12,11 @@ import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
+import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
 import { openBox, proverArguments } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
 import { exitOfReport } from '../exitCodes.ts'
+import { attestedLines } from '../render/attestedLines.ts'
 import { boxLines } from '../render/boxLines.ts'
 import { showSteps } from '../render/showSteps.ts'
 import { openTerminal, type Terminal } from '../render/terminal.ts'
@@ -23,7 +26,7 @@ import { ownKey, readCatalogue, system } from '../system.ts'
 import { programName } from '../version.ts'
 
 /** What the command line says. */
-export interface VerifyFlags extends SshFlags, Omit<Ask, 'program'> {
+export interface VerifyFlags extends SshFlags, AttestationFiles, Omit<Ask, 'program'> {
   readonly devices: string
   readonly out?: string
   readonly summary?: string
@@ -50,7 +53,8 @@ export async function verifyTarget(
   if (options.claim !== null) requireClaim(options.claim, catalogue)
   const how = { proverArguments: proverArguments(flags.devices, flags.measureHost), env, signer, say: terminal.line }
   const connect = () => openBox({ address, flags, networks: flags.leaseNetworks, ...how }, signal)
-  const deps = { signer, catalogue, connect, measureHost: flags.measureHost }
+  const attestation = attestationReader(attestationRules(flags))
+  const deps = { signer, catalogue, connect, attestation, measureHost: flags.measureHost }
   const report = await runShown(options, deps, terminal, signal)
   writeAside(out, report.certificate)
   if (flags.summary !== undefined) writeAside(flags.summary, summaryOf(report.certificate, signer))
@@ -67,7 +71,7 @@ export async function verifyTarget(
   return exitOfReport(report, failedDevices(report).length)
 }
 
-interface RunDeps extends Pick<VerifyDeps, 'signer' | 'catalogue' | 'connect'> {
+interface RunDeps extends Pick<VerifyDeps, 'signer' | 'catalogue' | 'connect' | 'attestation'> {
   readonly measureHost?: boolean | undefined
 }
 
@@ -92,6 +96,7 @@ export async function runShown(
 /** A report for a person: the verdict, and the box around the devices. */
 export const reportLines = (report: BoxReport, catalogue: Catalogue, { colours }: Terminal): string[] => [
   ...verdictLines(report, catalogue, colours),
+  ...attestedLines(report.attested, colours),
   ...boxLines(report, colours),
 ]
 

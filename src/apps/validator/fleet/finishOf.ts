@@ -66,9 +66,14 @@ async function isApart(
   return (await store.fleet()).some(({ id, allocated, score }) => id !== boxId && !allocated && score > 0)
 }
 
-function scoreOf({ box }: TakenJob, { judgement, inventory, host }: BoxReport, { score }: FleetRules): BoxScore {
+function scoreOf(
+  { box }: TakenJob,
+  { judgement, inventory, host, attested }: BoxReport,
+  { score }: FleetRules,
+): BoxScore {
   const { allocated } = box
-  return scoreBox(scoreInput({ judgement, registered: true, allocated, claims: inventory.host, host }), score)
+  const tier = attested.tier ?? 'C'
+  return scoreBox(scoreInput({ judgement, registered: true, allocated, claims: inventory.host, host, tier }), score)
 }
 
 async function marksOf(job: TakenJob, { inventory, faults }: BoxReport, store: Pick<Store, 'boxesWithCards'>) {

@@ -1,6 +1,7 @@
 import type { Device, DeviceFacts } from '../../../ports/device.ts'
 import { scriptUrl } from '../../system/scriptUrl.ts'
 import { lentFills } from '../lentFills.ts'
+import { openAttester } from './attest.ts'
 import { CardThread, STOP_MS } from './cardThread.ts'
 import { fault } from './faults.ts'
 import { loadLibcuda } from './loadLibcuda.ts'
@@ -71,7 +72,9 @@ const nothing = () => {}
 function cudaDevice(thread: CardThread, told: DeviceFacts, nvml: Nvml | null): Device {
   const pci = String(told.details.pci)
   const telemetry = nvml && openTelemetry(nvml, pci)
-  const facts = nvml ? { ...told, details: { ...told.details, ...nvmlFacts(nvml, pci) } } : told
+  const attester = nvml && openAttester(nvml, pci)
+  const attests = attester ? { attests: true } : {}
+  const facts = nvml ? { ...told, details: { ...told.details, ...nvmlFacts(nvml, pci), ...attests } } : told
   let place: FillPlace | null = null
   const run: CardThread['run'] = async (call, task, onRoot, signal) => {
     try {
@@ -97,6 +100,7 @@ function cudaDevice(thread: CardThread, told: DeviceFacts, nvml: Nvml | null): D
     openPasses: (asked, signal) => run('openPasses', asked, nothing, signal),
     runBare: (task, signal) => run('runBare', task, nothing, signal),
     telemetry: async () => telemetry?.sample() ?? {},
+    ...(attester ? { attest: async (nonce: Uint8Array) => attester(nonce) } : {}),
     release: async () => {
       place = null
       await run('release', undefined, nothing, never)

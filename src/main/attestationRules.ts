@@ -1,21 +1,28 @@
 import * as z from 'zod'
-import type { AttestationRules } from '../../core/attest/attestationReader.ts'
-import { type AttestationPolicy, NVIDIA_POLICY, policySchema } from '../../core/attest/policy.ts'
-import { decodeJson } from '../../core/bytes/decodeJson.ts'
-import { checkVendorSignature } from '../../drivers/system/checkVendorSignature.ts'
-import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
-import { fault } from '../faults.ts'
-import type { CheckFlags } from './checkFile.ts'
+import type { AttestationRules } from '../core/attest/attestationReader.ts'
+import { type AttestationPolicy, NVIDIA_POLICY, policySchema } from '../core/attest/policy.ts'
+import { decodeJson } from '../core/bytes/decodeJson.ts'
+import { checkVendorSignature } from '../drivers/system/checkVendorSignature.ts'
+import { readRegularFile } from '../drivers/system/readRegularFile.ts'
+import { fault } from './faults.ts'
 
 /** Far more than any policy, golden values or answer has. */
 const MOST_BYTES = 2 ** 20
 
-/** What the command line brings along to judge evidence of hardware vendors. */
-export const attestationRules = ({ nonce, at, rim = [], ocsp = [], policy }: CheckFlags): AttestationRules => ({
+/** Files by which evidence of hardware vendors is judged. */
+export interface AttestationFiles {
+  readonly policy?: string | undefined
+  /** Golden values, and stored answers about revocation. */
+  readonly rim?: readonly string[]
+  readonly ocsp?: readonly string[]
+}
+
+/** What the operator brings along to judge evidence of hardware vendors. */
+export const attestationRules = ({ rim = [], ocsp = [], policy }: AttestationFiles): AttestationRules => ({
   policy: policy === undefined ? NVIDIA_POLICY : readPolicy(policy),
   check: checkVendorSignature,
-  nonce: nonce ?? null,
-  atMs: at ?? null,
+  nonce: null,
+  atMs: null,
   rims: rim.map((file) => unwrapped(fileOf(file))),
   ocsp: ocsp.map((file) => unbased(fileOf(file))),
 })

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { makeHardware } from '../../../test/support/attest/attestRun.ts'
+import { rememberingChecker } from '../../../test/support/attest/flips.ts'
+import { TestDevice } from '../../../test/support/attest/testNvidia.ts'
+import { DRIVER_GOLDEN, measuring, VBIOS_GOLDEN } from '../../../test/support/attest/testRim.ts'
+import { honestProgram, type Tampering, tampered } from '../../../test/support/inProcessBox.ts'
+import { ReferenceDevice } from '../../../test/support/openReferenceDevice.ts'
+import { fileOf, readerRules } from '../../../test/support/problemOf.ts'
+import { verifyInProcess } from '../../../test/support/verifyInProcess.ts'
+import { VirtualClock } from '../../../test/support/virtualClock.ts'
+import { attestationReader } from '../../core/attest/attestationReader.ts'
+import type { NvidiaEvidence } from '../../core/attest/nvidiaDevice.ts'
+import { checkCertificate } from '../../core/certificate/checkCertificate.ts'
+
+const catalogue = await shippedCatalogue()
+const nowMs = new VirtualClock().wallTime().getTime()
+const hardware = makeHardware(nowMs)
+const chips = ['a000000000000001', 'a000000000000002'].map((pdi) => new TestDevice(hardware.vendor, { pdi }))
+const attestation = attestationReader({
+  policy: hardware.policy,
+  check: rememberingChecker(),
+  nonce: null,
+  atMs: null,
+  rims: hardware.rims,
+  ocsp: hardware.answers(chips),
+})
+const measurements = measuring(DRIVER_GOLDEN, VBIOS_GOLDEN)
+
+/** A card that has its vendor's chip sign what it is asked. */
+class AttestingDevice extends ReferenceDevice {
+  readonly #sign: (nonce: Uint8Array) => NvidiaEvidence | null
+  constructor(sign: (nonce: Uint8Array) => NvidiaEvidence | null) {
+    super({ facts: { class: 'gpu', backEnd: 'cuda', name: 'Card', details: { attests: true } } })
+    this.#sign = sign
+  }
+  async attest(nonce: Uint8Array): Promise<NvidiaEvidence | null> {
+    return this.#sign(nonce)
+  }
+}
+
+const honest = (chip: TestDevice) => (nonce: Uint8Array) => chip.evidence(nonce, { measurements })
+
+async function run(
+  signers: readonly ((nonce: Uint8Array) => NvidiaEvidence | null)[],
+  reader: typeof attestation | null = attestation,
+  tampering: Tampering = {},
+) {
+  const program = tampered(honestProgram({ devices: signers.map((sign) => new AttestingDevice(sign)) }), tampering)
+  const report = await verifyInProcess({ program, catalogue, ...(reader ? { attestation: reader } : {}) })
+  const rules = { ...readerRules(catalogue), attestation }
+  const checked = await checkCertificate(fileOf(report.certificate), rules, () => null)
+  return { report, checked }
+}
+
+test('cards that attest make a run of tier B, and its certificate holds for who reads it', async () => {
+  const { report, checked } = await run(chips.map(honest))
+  expect(report.attested).toEqual({ tier: 'B', refusal: null, doubts: [], chips: chips.map(({ pdi }) => pdi) })
+  expect(report.judgement.outcome).toBe('accepted')
+  expect(checked).toMatchObject({ kind: 'certificate', problem: null, tier: 'B' })
+})
+
+test('a card that could not sign leaves the run at tier C, and the run stands', async () => {
+  const { report, checked } = await run([honest(chips[0]!), () => null])
+  expect(report.attested).toMatchObject({ tier: 'C', refusal: null })
+  expect(checked).toMatchObject({ problem: null, tier: 'C' })
+})
+
+test('attack 121: two cards that show one chip are told, and the certificate carries nothing of it', async () => {
+  const { report, checked } = await run([honest(chips[0]!), honest(chips[0]!)])
+  expect(report.attested).toMatchObject({ tier: 'C', refusal: { code: 'DEVICE_TWICE' } })
+  expect(checked).toMatchObject({ problem: null, tier: 'C' })
+})
+
+test('attack 120: what was signed for another nonce is refused', async () => {
+  const { report } = await run([() => honest(chips[0]!)(new Uint8Array(32))])
+  expect(report.attested).toMatchObject({ tier: 'C', refusal: { code: 'NONCE_DIFFERS' } })
+})
+
+test('junk in place of evidence is refused, and the run stands', async () => {
+  const junk: Tampering = {
+    onAnswer: (answer, line) =>
+      line.answer(answer.type === 'attested' ? { ...answer, bundle: new Uint8Array(1000).fill(0x5b) } : answer),
+  }
+  const { report } = await run([honest(chips[0]!)], attestation, junk)
+  expect(report.attested).toMatchObject({ tier: 'C', refusal: { code: 'EVIDENCE_MALFORMED' } })
+  expect(report.judgement.outcome).toBe('accepted')
+})
+
+test('nobody is asked by a validator that cannot judge it', async () => {
+  const { report } = await run([() => expect.unreachable('asked')], null)
+  expect(report.attested.tier).toBe('C')
+})

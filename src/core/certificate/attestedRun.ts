@@ -1,0 +1,65 @@
+import type { AttestationReader, CarriedEvidence } from '../attest/attestationReader.ts'
+import type { CheckedBundle, Tier } from '../attest/checkBundle.ts'
+import type { AttestDoubt } from '../attest/doubts.ts'
+import type { Refusal } from '../attest/refusals.ts'
+import type { Catalogue } from '../identify/catalogue.ts'
+import { challengeHash, encodeChallenge } from '../proof/challenge.ts'
+import type { DeviceClass } from '../proof/sizeClass.ts'
+import { partQuery, type Run } from '../proof/verifyPart.ts'
+import { cardsOf } from './judgementSchema.ts'
+import type { Judgement } from './judgeRun.ts'
+
+/** What the vendors of the hardware vouch for in a run. */
+export interface AttestedRun {
+  /** C where nothing attests or what does was refused, null where it was not checked. */
+  readonly tier: Tier | null
+  readonly refusal: Refusal | null
+  readonly doubts: readonly AttestDoubt[]
+  /** Identifiers of the GPUs, hex. */
+  readonly chips: readonly string[]
+}
+
+const NOTHING = { refusal: null, doubts: [], chips: [] }
+
+export const NOT_ATTESTED: AttestedRun = { ...NOTHING, tier: 'C' }
+
+interface JudgedRun {
+  readonly run: Run
+  readonly deviceClasses: readonly DeviceClass[]
+  readonly atMs: number
+  readonly judgement: Judgement
+}
+
+/** §9: what was signed must belong to this run, and to the devices that took part. */
+export async function attestedRun(
+  carried: CarriedEvidence,
+  { run, deviceClasses, atMs, judgement }: JudgedRun,
+  reader: AttestationReader | undefined,
+  catalogue: Catalogue,
+): Promise<AttestedRun> {
+  const { challenge, parts } = run
+  const found = await reader?.checkRun(carried, {
+    x: challengeHash(encodeChallenge(challenge)),
+    queries: parts.map((_, p) => partQuery(run, p)),
+    proverKey: challenge.proverKey,
+    gpus: deviceClasses.slice(0, challenge.deviceCount).filter((name) => name === 'gpu').length,
+    atMs,
+  })
+  if (!found) return { ...NOTHING, tier: null }
+  const refusal = 'code' in found ? found : otherChip(found, judgement, catalogue)
+  if (refusal || 'code' in found) return { ...NOT_ATTESTED, refusal }
+  const chips = found.devices.filter(({ arch }) => arch !== 'LS10').map(({ pdi }) => pdi)
+  return { tier: found.tier, refusal: null, doubts: found.doubts, chips }
+}
+
+/** A chip that attests and another that works: the evidence was lent. */
+function otherChip({ devices }: CheckedBundle, judgement: Judgement, { models }: Catalogue): Refusal | null {
+  const attested = devices.map(({ model }) => model.split(' ', 1)[0]!)
+  for (const { identity } of judgement.devices) {
+    const cards = cardsOf(identity)
+    const chips = models.filter(({ id }) => cards.includes(id)).map(({ chip }) => chip)
+    if (chips.length > 0 && !chips.some((chip) => attested.includes(chip)))
+      return { code: 'OTHER_CHIP', got: attested.join(' '), expected: [...new Set(chips)].join(' ') }
+  }
+  return null
+}
