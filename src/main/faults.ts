@@ -60,6 +60,12 @@ export const fault = faultsOf({
     message: 'only a signer of the certificate can write its summary',
     nextStep: 'Ask its signer for a summary, or countersign the certificate first.',
   },
+  NO_GPU_OPENED: {
+    blame: 'prover',
+    retry: true,
+    message: '{address} was sold as {sold}, but no GPU could be opened there: {why}',
+    nextStep: 'Nothing was tested. Mend what is named, or ask the seller to, and verify again.',
+  },
   NO_HOST_KEY: {
     blame: 'user',
     message: 'the host key of this box cannot be read from {path}',

@@ -27,14 +27,20 @@ async function serve(): Promise<void> {
   const flag = process.argv.indexOf('--devices')
   const list = flag > 0 ? (process.argv[flag + 1] ?? 'auto') : 'auto'
   const faults: unknown[] = []
-  const devices = await openDevices(list, (fault) => faults.push(fault))
+  const absent: unknown[] = []
+  const devices = await openDevices(
+    list,
+    (fault) => faults.push(fault),
+    undefined,
+    (why) => absent.push(why),
+  )
   try {
     const signer = loadSigner(homeFolder(process.env), 'prover', systemRandomness)
     const facts = devices.map((device) => device.facts)
     const measure = process.argv.includes('--measure-host')
     const measured = measure ? await measureHost({ ...HOST_BUDGET, diskFolder: tmpdir() }, interrupted.signal) : {}
     const host = { ...readHost(), ...(await describeDevices(facts)), ...measured }
-    const inventory = inventoryOf({ program: programName, devices: facts, host, faults })
+    const inventory = inventoryOf({ program: programName, devices: facts, host, faults, absent })
     const lanes = measure ? { host: openHostLanes(tmpdir()) } : {}
     await serveProver({ devices, signer, inventory, input: process.stdin, write, ...lanes }, interrupted.signal)
   } finally {

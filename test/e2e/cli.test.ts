@@ -41,7 +41,12 @@ const LASTING = [...SMALL, '--part-seconds', '60']
 async function expectRefusal(running: Promise<CommandEnd>, status: number, code: string): Promise<void> {
   const result = await running
   const said = result.stdout + result.stderr
-  expect({ status: result.status, coded: said.includes(`[${code}]`), next: /next:/.test(said), said }).toMatchObject({
+  expect({
+    status: result.status,
+    coded: said.includes(`[${code}]`),
+    next: /next:| {2}now {2}/.test(said),
+    said,
+  }).toMatchObject({
     status,
     coded: true,
     next: true,
@@ -140,12 +145,25 @@ describe('touchstone verify', () => {
       out,
     )
     expect(sold.status).toBe(1)
-    expect(sold.stdout).toContain('NOT AS CLAIMED')
+    const answer = 'NOT AS CLAIMED  sold 1 x H100 SXM, found 1 x CPU, no GPU'
+    const checked = await touchstone('check', out)
+    for (const { status, stdout } of [sold, checked]) {
+      const lines = stdout.trimEnd().split('\n')
+      expect([status, lines[0], lines.at(-1)]).toEqual([1, answer, answer])
+    }
     expect(sold.stdout).not.toContain('GENUINE')
-    expect(await touchstone('check', out)).toMatchObject({
-      status: 1,
-      stdout: expect.stringContaining('NOT AS CLAIMED'),
-    })
+    expect(JSON.parse((await touchstone('check', out, '--json')).stdout)).toMatchObject({ verdict: 'not-as-claimed' })
+  })
+
+  test('a GPU was sold and none can be opened: it stops after the inventory and says why', async () => {
+    const out = inFolder('no-gpu.json')
+    const hidden = { CUDA_VISIBLE_DEVICES: '-1' }
+    const asked = commands.run(['verify', '--preset', 'tiny', '--claim', '8x H100 SXM', '--out', out], hidden)
+    await expectRefusal(asked, 3, 'NO_GPU_OPENED')
+    const { stderr } = await asked
+    expect(stderr).toMatch(/sold as 8 x H100 SXM, but no GPU could be opened there: .*(driver|card)/)
+    expect(stderr).not.toContain('part 1')
+    expect(existsSync(out)).toBe(false)
   })
 
   test('a claim that names no card is refused before the run', async () => {
@@ -175,6 +193,9 @@ describe('touchstone verify', () => {
     mkdirSync(inFolder('a-folder'))
     await expectRefusal(touchstone('verify', '--preset', 'tiny', '--out', inFolder('a-folder')), 2, 'NOT_WRITABLE')
     await expectRefusal(touchstone('verify', '--preset', 'tiny', '--out', '/proc/nowhere/x.json'), 2, 'NOT_WRITABLE')
+    await expectRefusal(touchstone('verify', '--preset', 'tiny', '--out', inFolder('typo/x.json')), 2, 'NOT_WRITABLE')
+    await expectRefusal(touchstone('check', certificate, '--summary', inFolder('typo/x.json')), 2, 'NOT_WRITABLE')
+    expect(existsSync(inFolder('typo'))).toBe(false)
   })
 
   test('Ctrl-C leaves no child process and no half-written file', async () => {
@@ -212,7 +233,9 @@ describe('touchstone check', () => {
       code: 0,
       out: expect.stringContaining('56 of 56 openings'),
     })
-    expect((await touchstone('check', certificate, '--sample', '5')).stdout).toContain('5 of 56 openings')
+    const { stdout } = await touchstone('check', certificate, '--sample', '5')
+    expect(stdout).toMatch(/^GENUINE BY A SAMPLE .*\n.*only 5 of 56 openings/)
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^GENUINE BY A SAMPLE/)
     expect(JSON.parse((await touchstone('check', certificate, '--json')).stdout)).toMatchObject({
       valid: true,
       openingsChecked: 56,

@@ -5,14 +5,24 @@ import { TouchstoneError } from '../../ports/errors.ts'
 interface Found extends OwnInventory {
   /** Of devices that could not be opened. */
   readonly faults: readonly unknown[]
+  /** Why there is no card, where nobody asked for the processor. */
+  readonly absent?: readonly unknown[]
 }
 
 /** What the box says of itself, as it is sent. */
-export const inventoryOf = ({ program, devices, host, faults }: Found): OwnInventory => ({
+export const inventoryOf = ({ program, devices, host, faults, absent = [] }: Found): OwnInventory => ({
   program,
   devices,
-  host: faults.length === 0 ? host : { ...host, gpuFaults: printable(faults.map(nameOf).join('; '), 110) },
+  host: {
+    ...host,
+    ...(faults.length === 0 ? {} : { gpuFaults: printable(faults.map(nameOf).join('; '), 110) }),
+    ...(absent.length === 0 ? {} : { gpuAbsent: printable(absent.map(whyAbsent).join('; '), 116) }),
+  },
 })
+
+/** The first clause of its words says it. */
+const whyAbsent = (fault: unknown): string =>
+  fault instanceof TouchstoneError ? fault.message.split(';')[0]! : 'for an unknown reason'
 
 /** Which card could not be opened, and why. */
 function nameOf(fault: unknown): string {

@@ -92,3 +92,7 @@ const LONGEST_LIMIT_MS = 2 ** 31 - 1
  */
 export const limitFor = (expectedSeconds: number, most: number): number =>
   Math.min(LONGEST_LIMIT_MS, Math.ceil(60_000 + 5_000 * Math.min(expectedSeconds, most)))
+
+/** How long a part was expected to take when its limit was set, for people who watch. */
+export const secondsBehind = ({ limitMs }: Pick<PartShape, 'limitMs'>): number =>
+  Math.max(0.1, (limitMs - 60_000) / 5_000)

@@ -36,10 +36,16 @@ type OnFailure = NonNullable<OpenOptions['onFailure']>
 
 /**
  * `auto` takes every card there is, and the CPU where there is none; a list such as `cpu,cpu` opens what it names. Of
- * several cards one that cannot be opened is told and left out; a card that was named alone is a fault.
+ * several cards one that cannot be opened is told and left out; a card that was named alone is a fault. `onAbsent` hears
+ * why there is no card at all.
  */
-export async function openDevices(list: string, onFailure: OnFailure, backEnds = BACK_ENDS): Promise<Device[]> {
-  if (list === 'auto') return openWhatThereIs((one) => one.open({ onFailure }), onFailure, backEnds)
+export async function openDevices(
+  list: string,
+  onFailure: OnFailure,
+  backEnds = BACK_ENDS,
+  onAbsent: OnFailure = () => {},
+): Promise<Device[]> {
+  if (list === 'auto') return openWhatThereIs((one) => one.open({ onFailure }), { onFailure, onAbsent }, backEnds)
   const devices: Device[] = []
   for (const { backEnd, ordinals } of namedDevices(list, backEnds) ?? unknownDevice(list, backEnds))
     devices.push(...(await backEnd.open(ordinals === undefined ? { onFailure } : { ordinals })))
@@ -50,25 +56,26 @@ export async function openDevices(list: string, onFailure: OnFailure, backEnds =
 export async function openTensors(name: string, backEnds = BACK_ENDS): Promise<readonly TensorDevice[]> {
   const able = backEnds.filter((one) => one.openTensors)
   const open = (one: BackEnd) => one.openTensors!()
-  if (name === 'auto') return openWhatThereIs(open, () => {}, able)
+  if (name === 'auto') return openWhatThereIs(open, { onFailure: () => {}, onAbsent: () => {} }, able)
   return open(able.find((one) => one.name === name) ?? unknownDevice(name, able))
 }
 
 /** A box without a card is not at fault; cards that cannot be opened are one, unless others can. */
 async function openWhatThereIs<T>(
   open: (backEnd: BackEnd) => Promise<readonly T[]>,
-  onFailure: OnFailure,
+  { onFailure, onAbsent }: { readonly onFailure: OnFailure; readonly onAbsent: OnFailure },
   backEnds: readonly BackEnd[],
 ): Promise<T[]> {
-  const faults: unknown[] = []
+  const [faults, absent]: [unknown[], unknown[]] = [[], []]
   const opened: T[] = []
   for (const backEnd of backEnds.filter(isNumbered))
     await open(backEnd).then(
       (devices) => opened.push(...devices),
-      (error) => backEnd.isAbsent?.(error) || faults.push(error),
+      (error) => (backEnd.isAbsent?.(error) ? absent : faults).push(error),
     )
   if (opened.length === 0 && faults.length > 0) throw faults[0]
   faults.forEach(onFailure)
+  if (opened.length === 0) absent.forEach(onAbsent)
   return opened.length > 0 ? opened : [...(await open(backEnds.find((one) => !isNumbered(one))!))]
 }
 

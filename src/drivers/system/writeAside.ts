@@ -73,10 +73,11 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Asked before a long run, so that nobody waits a minute for a refusal. */
+/** Asked before a long run, so that nobody waits a minute for a refusal. A folder that a person mistyped is not made. */
 export function ensureWritable(path: string): void {
+  const folder = dirname(path)
+  if (!existsSync(folder)) throw fault('NOT_WRITABLE', { path, why: `there is no folder ${folder}` })
   try {
-    makeFolder(dirname(path))
     accessSync(dirname(path), constants.W_OK)
     refuseOther(path)
   } catch (error) {

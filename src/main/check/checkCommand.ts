@@ -32,6 +32,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)
     .option('--at <time>', 'when the evidence was made, as 2026-01-31T12:00:00Z (default: now)', readInstant)
     .option('--policy <file>', 'what evidence must show (docs/spec/attestation.md), as JSON')
+    .option('--verbose', 'show everything of every card, not one row each')
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', AFTER_HELP)
     .action((file: string, flags: CheckFlags) => context.run((signal) => checkFile(file, flags, context, signal)))

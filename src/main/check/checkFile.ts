@@ -9,7 +9,7 @@ import { issueSummary } from '../../core/certificate/summary.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
 import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
-import { writeAside } from '../../drivers/system/writeAside.ts'
+import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
 import { EXIT, exitOfCheck } from '../exitCodes.ts'
@@ -35,6 +35,7 @@ export interface CheckFlags extends AttestationFiles {
   readonly countersign?: string
   readonly nonce?: Uint8Array
   readonly at?: number
+  readonly verbose?: boolean
   readonly json?: boolean
 }
 
@@ -45,6 +46,7 @@ export async function checkFile(
   { env }: CommandContext,
   signal: AbortSignal,
 ): Promise<number> {
+  for (const written of [flags.summary, flags.countersign]) if (written !== undefined) ensureWritable(written)
   const own = ownKey(env, 'validator')
   const rules = await readerRules(flags, own.publicKey, homeFolder(env))
   const given = { file: readBytes(file), full: flags.full === undefined ? null : readBytes(flags.full) }
@@ -67,7 +69,8 @@ export async function checkFile(
   if (flags.json) process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
   else {
     const people = openTerminal(process.stdout, env)
-    people.lines([...checkLines(shown, people.colours), ...written])
+    const page = { colours: people.colours, columns: people.columns, isVerbose: flags.verbose === true }
+    people.lines(checkLines(shown, page, written))
   }
   return exitOfCheck(checked)
 }

@@ -24,7 +24,7 @@ export async function selfCheck(
   const options = askOf({ preset, claim: flags.claim ?? null, program: programName })
   const connect = async () => openThisMachine(env, proverArguments(flags.devices, true))
   const report = await runShown(options, { signer: ownKey(env, 'validator'), catalogue, connect }, terminal, signal)
-  terminal.lines(reportLines(report, catalogue, terminal))
+  terminal.lines(reportLines({ report, catalogue, file: 'the certificate', isVerbose: false }, terminal))
   const reasons = whyNotJoin(report, requirements)
   if (reasons.length > 0) throw fault('MAY_NOT_JOIN', { reasons: reasons.join('; ') })
 }

@@ -7,15 +7,19 @@ import type { Colours } from './terminal.ts'
 
 const HOST_CLAIMS = '  claimed: figures of our program on the box, which its owner could have changed:'
 
-/** How we got in, and what our program says of the box around the devices. */
-export function boxLines({ access, inventory, host, ...report }: BoxReport, colours: Colours): string[] {
+/** How we got in, what the rest of the box showed, and in detail what our program says of it. */
+export function boxLines(
+  { access, inventory, host, ...report }: BoxReport,
+  colours: Colours,
+  isVerbose: boolean,
+): string[] {
   const way = `${report.address}, account ${access.account}, host key ${access.hostKey} (${access.hostKeyTrust})`
   const remote = [
     ...labelled('box', way),
     ...labelled('lease', access.confinement === undefined ? null : `into a ${access.confinement}`),
     ...labelled('round trip', formatSeconds(report.roundTripSeconds)),
   ]
-  const figures = Object.entries(inventory.host).flatMap(([name, value]) => {
+  const figures = Object.entries(isVerbose ? inventory.host : {}).flatMap(([name, value]) => {
     const field = HOST_FIELDS[name]
     return field?.figure ? [`  ${field.label}: ${format(field, value)}`] : []
   })

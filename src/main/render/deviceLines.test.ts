@@ -25,7 +25,7 @@ test('the line of a sustained part reads in 80 columns', () => {
   const figures = proven({ perSecond: 3.08e10, dips: 38, lastShare: 651, peakShare: 723 })
   const rows = labelled('sustained', sustainedText({ ...figures, precision: 'bf16' }))
   expect(rows).toEqual([
-    '  sustained      30.8 Gop/s bf16, 38 dips, last third at 65.1 % of the first,',
+    '  sustained      30.8 GFLOPS bf16, 38 dips, last third at 65.1 % of the first,',
     '                 72.3 % of the short part',
   ])
 })

@@ -5,12 +5,13 @@ import { expectedRate } from '../../core/identify/expected.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import { ONE_MEMORY_SHARE } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
-import { formatBytes, formatBytesPerSecond, formatOps } from '../../core/units/format.ts'
+import { formatBytes, formatBytesPerSecond } from '../../core/units/format.ts'
 import { efficiencyText } from './efficiencyText.ts'
 import { labelled } from './labelled.ts'
 import { shownModel } from './shownModel.ts'
 import { bar } from './showSteps.ts'
 import { dipMarks, sparkline } from './sparkline.ts'
+import { speedFigure, speedScale, speedText, speedUnit } from './speed.ts'
 import { summariseTelemetry } from './summariseTelemetry.ts'
 import type { Colours } from './terminal.ts'
 import { transferLines } from './transferLines.ts'
@@ -47,13 +48,17 @@ function rateLines(
   colours: Colours,
 ): string[] {
   const best = Math.max(...Object.values(rates), 1)
+  const scale = speedScale(best)
   return PRECISION_NAMES.flatMap((precision) => {
     const rate = rates[precision]
     if (rate === undefined) return []
     const expected = model ? expectedRate(model, precision, catalogue.rules) : null
-    const range = expected ? colours.dim(`  expected ${formatOps(expected.low)} to ${formatOps(expected.high)}`) : ''
+    const unit = speedUnit(precision, scale)
+    const range = expected
+      ? colours.dim(`  expected ${speedFigure(expected.low, scale)} to ${speedFigure(expected.high, scale)}`)
+      : ''
     const drawn = bar(rate / (expected?.high ?? best), 16)
-    return [`  proven ${precision.padEnd(6)}  ${drawn} ${formatOps(rate)}${range}`]
+    return [`  ${`${precision} speed`.padEnd(15)}${drawn} ${speedFigure(rate, scale)} ${unit}${range}`]
   })
 }
 
@@ -61,7 +66,9 @@ function sustainedLines({ sustained }: DeviceJudgement, colours: Colours): strin
   if (!sustained) return []
   const { points, medianPerSecond: median, lowPerSecond, leastPerSecond } = sustained
   const marks = dipMarks(points, median)
-  const spread = `median ${formatOps(median)}, 5 % below ${formatOps(lowPerSecond)}, least ${formatOps(leastPerSecond)}`
+  const scale = speedScale(sustained.perSecond)
+  const [middle, low, least] = [median, lowPerSecond, leastPerSecond].map((rate) => speedFigure(rate, scale))
+  const spread = `median ${middle}, 5 % below ${low}, least ${least} ${speedUnit(sustained.precision, scale)}`
   return [
     ...labelled('sustained', sustainedText(sustained)),
     ...labelled('', sparkline(points)),
@@ -78,7 +85,7 @@ type SustainedFigures = Pick<Sustained, 'perSecond' | 'precision' | 'dips' | 'la
 export function sustainedText({ perSecond, precision, dips, lastShare, peakShare }: SustainedFigures): string {
   const dipped = dips > 0 ? `, ${dips} ${dips === 1 ? 'dip' : 'dips'}` : ''
   const mean = peakShare === undefined ? '' : `, ${peakShare / 10} % of the short part`
-  return `${formatOps(perSecond)} ${precision}${dipped}, last third at ${lastShare / 10} % of the first${mean}`
+  return `${speedText(perSecond, precision)} ${precision}${dipped}, last third at ${lastShare / 10} % of the first${mean}`
 }
 
 function memoryLines({ memory, bindShare, linkPerSecond, identity }: DeviceJudgement): string[] {
@@ -88,12 +95,13 @@ function memoryLines({ memory, bindShare, linkPerSecond, identity }: DeviceJudge
   return [
     ...labelled(`memory ${memory?.status}`, read),
     ...labelled('', own || null),
-    ...labelled('one memory', bindShare === null ? null : bindText(bindShare, identity.status === 'cpu')),
+    ...labelled('one-card test', bindShare === null ? null : bindText(bindShare, identity.status === 'cpu')),
     ...labelled('link', link),
   ]
 }
 
-export function identityText({ identity }: Pick<DeviceJudgement, 'identity'>): string {
+/** Which card it is, as far as the run can tell; in detail with the closest ones. */
+export function identityText({ identity }: Pick<DeviceJudgement, 'identity'>, isVerbose = true): string {
   if (identity.status === 'cpu') return 'a CPU; it is never identified as a GPU'
   if (identity.status === 'insecure') return 'nothing: the preset identifies no card'
   const closest = identity.closest.map(({ model, confidencePercent }) => `${model} ${confidencePercent} %`).join(', ')
@@ -101,7 +109,7 @@ export function identityText({ identity }: Pick<DeviceJudgement, 'identity'>): s
   // A rounded 100 is not certainty.
   const sure = `${identity.confidencePercent > 99 ? 'over 99' : identity.confidencePercent} % sure`
   const alike = cardsOf(identity).length > 1 ? '; they measure alike, so it may be any of them' : ''
-  return `${identity.model}, ${sure}${alike} (closest: ${closest})`
+  return `${identity.model}, ${sure}${alike}${isVerbose ? ` (closest: ${closest})` : ''}`
 }
 
 function bindText(share: number, isCpu: boolean): string {

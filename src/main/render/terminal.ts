@@ -19,7 +19,12 @@ export function openTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv)
     stream.write(`${text}\n`)
   }
   return {
+    isLive,
     colours: pc.createColors(isLive && !env.NO_COLOR),
+    /** How wide a paragraph may be: as wide as the window, but not so wide that it is hard to read. */
+    get columns() {
+      return Math.max(40, Math.min(100, columnsOf(stream)))
+    },
     /** How wide a live bar may be, with room for words and counts beside it. */
     get barWidth() {
       return Math.min(30, Math.max(4, columnsOf(stream) - 28))

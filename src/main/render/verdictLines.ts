@@ -1,11 +1,12 @@
 import type { BoxReport } from '../../apps/validator/verifyBox.ts'
 import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
-import { explainReasons } from '../../core/identify/claimReasons.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { PresetName } from '../../core/params/presets.ts'
-import { explainReason, REASONS } from '../../core/proof/reasons.ts'
-import { deviceLines } from './deviceLines.ts'
+import { formatBytesPerSecond } from '../../core/units/format.ts'
+import { groupedReasons } from './answer.ts'
+import { cardTable } from './cardTable.ts'
+import { deviceLines, identityText } from './deviceLines.ts'
 import { labelled } from './labelled.ts'
 import type { Colours } from './terminal.ts'
 
@@ -15,33 +16,68 @@ export interface ShownVerdict extends Pick<BoxReport, 'judgement' | 'telemetry' 
   readonly inventory: Inventory
 }
 
-/** The verdict for a person: what is proven, what is inferred, what is only claimed, and what none of it excludes. */
-export function verdictLines(shown: ShownVerdict, catalogue: Catalogue, colours: Colours): string[] {
-  const { judgement, preset, inventory, telemetry } = shown
-  const { devices, claim, count, scaling } = judgement
+interface How {
+  readonly catalogue: Catalogue
+  readonly colours: Colours
+  /** All there is of every card, not one row each. */
+  readonly isVerbose: boolean
+}
+
+/** What a verdict rests on: what is proven, what is inferred, what is only claimed, and what none of it excludes. */
+export function verdictLines(shown: ShownVerdict, how: How): string[] {
+  const { judgement, preset } = shown
+  const { catalogue, colours, isVerbose } = how
+  const { devices, claim } = judgement
   const insecure = preset === 'mainnet' ? [] : insecureLines(preset, claim !== null)
-  const sold = claim?.text ?? null
   return [
-    '',
-    ...headline(judgement, colours),
     ...insecure.map((text) => colours.yellow(`  ${text}`)),
     ...failedDevices(shown).flatMap((text) => labelled('failed', text).map(colours.yellow)),
-    ...devices.flatMap((device) =>
-      deviceLines({ device, said: inventory.devices[device.device], catalogue, claim: sold, telemetry }, colours),
-    ),
-    ...(devices.length > 1 ? [`  together       ${(scaling ?? 0) / 10} % of the rates alone; ${count.sentence}`] : []),
-    ...claimLines(claim, colours),
-    '',
-    ...NOT_EXCLUDED.map((text) => colours.dim(`  ${text}`)),
+    ...(devices.length === 0 ? [] : ['', ...cardTable(devices, claim?.text ?? null, catalogue, colours), '']),
+    ...foundLines(judgement, isVerbose),
+    ...togetherLines(judgement),
+    ...(isVerbose ? [...claimLines(judgement), ...allOfDevices(shown, how), ''] : []),
+    ...(isVerbose ? NOT_EXCLUDED : BRIEFLY_NOT_EXCLUDED).map((text) => colours.dim(`  ${text}`)),
   ]
 }
 
-function claimLines(claim: Judgement['claim'], colours: Colours): string[] {
-  if (!claim) return []
-  const { text, verdict, reasons } = claim
-  const shown = verdict === 'matches' ? colours.green(verdict) : colours.red(verdict)
-  return [`  claim          ${text}: ${shown}`, ...explainReasons(reasons).flatMap((reason) => labelled('', reason))]
+/** Which card each is, once for all that are alike. */
+function foundLines({ devices }: Judgement, isVerbose: boolean): string[] {
+  const texts = devices.map((device) => identityText(device, isVerbose))
+  return [...new Set(texts)].flatMap((text) => {
+    const cards = devices.filter((_, i) => texts[i] === text).map(({ device }) => device)
+    const which = cards.length === devices.length ? '' : `${cards.length > 1 ? 'cards' : 'card'} ${cards.join(', ')}: `
+    return labelled('found', `${which}${text}`)
+  })
 }
+
+function togetherLines({ devices, scaling, count }: Judgement): string[] {
+  if (devices.length < 2) return []
+  const links = devices.flatMap(({ linkPerSecond }) => (linkPerSecond === null ? [] : [linkPerSecond]))
+  const slowest = links.length === 0 ? null : formatBytesPerSecond(Math.min(...links))
+  return [
+    ...labelled('together', `${(scaling ?? 0) / 10} % of the speed alone; ${count.sentence}`),
+    ...labelled('card to card', slowest && `${slowest} or more`),
+  ]
+}
+
+function claimLines({ claim, devices }: Judgement): string[] {
+  if (!claim) return []
+  const [first = '', ...rest] = groupedReasons(claim, devices.length)
+  return [
+    ...labelled('claim', `${claim.text}: ${claim.verdict}`),
+    ...labelled('because', first),
+    ...rest.flatMap((reason) => labelled('', reason)),
+  ]
+}
+
+const allOfDevices = (
+  { judgement: { devices, claim }, inventory, telemetry }: ShownVerdict,
+  { catalogue, colours }: How,
+): string[] =>
+  devices.flatMap((device) => {
+    const said = inventory.devices[device.device]
+    return deviceLines({ device, said, catalogue, claim: claim?.text ?? null, telemetry }, colours)
+  })
 
 type FailedDevices = Pick<ShownVerdict, 'faults'> & { readonly inventory: Pick<Inventory, 'host'> }
 
@@ -62,6 +98,10 @@ export const insecureLines = (preset: PresetName, isClaimed: boolean): readonly 
 ]
 
 /** Lines of at most 80 columns. */
+const BRIEFLY_NOT_EXCLUDED = [
+  'Not excluded: work forwarded elsewhere, NVLink cards posing as one, one large',
+  'card posing as several, a fast card posing as one with more, slower memory.',
+]
 const NOT_EXCLUDED = [
   'Not excluded: work forwarded to another machine, cards joined by NVLink posing',
   'as one, one large card posing as several small ones within the totals, a fast',
@@ -69,17 +109,3 @@ const NOT_EXCLUDED = [
   'At least half of a memory rate is proven: it counts both tiles of every pair,',
   'and a clever order could read one of them from a cache.',
 ]
-
-/** Genuine work of another card than was sold must not read as a success. */
-function headline({ reason, claim }: Judgement, { bold, dim, red, yellow, green }: Colours): string[] {
-  if (reason)
-    return [
-      `  ${bold(red('REJECTED'))}  ${explainReason(reason)} [${reason.code}]`,
-      `  ${dim('next:')} ${REASONS[reason.code].nextStep}`,
-    ]
-  if (claim?.verdict === 'unproven')
-    return [`  ${bold(yellow('NOT ESTABLISHED'))}  the work is genuine, but neither shows nor refutes what was sold`]
-  if (claim !== null && claim.verdict !== 'matches')
-    return [`  ${bold(red('NOT AS CLAIMED'))}  the work is genuine, but it is not what was sold`]
-  return [`  ${bold(green('GENUINE'))}  the box did the work it was asked to do, in the time shown`]
-}

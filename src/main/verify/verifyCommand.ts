@@ -44,6 +44,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--out <file>', 'where the certificate goes')
     .option('--valid-for <duration>', 'how long the certificate is valid, for example 24h (default: 30d)', readValidity)
     .option('--summary <file>', 'write a summary of at most 4 KB too, for listings')
+    .option('--verbose', 'show everything of every card, not one row each')
     .option('--json', 'print the report as JSON')
   addSshOptions(verifying).addHelpText('after', AFTER_HELP)
   verifying.action((target: string | undefined, flags: VerifyFlags) =>

@@ -1,6 +1,12 @@
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
 import { type Ask, askOf } from '../../apps/validator/askOf.ts'
-import { type BoxReport, type VerifyDeps, type VerifyOptions, verifyBox } from '../../apps/validator/verifyBox.ts'
+import {
+  type BoxReport,
+  type Step,
+  type VerifyDeps,
+  type VerifyOptions,
+  verifyBox,
+} from '../../apps/validator/verifyBox.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
@@ -9,6 +15,8 @@ import { readCertificate } from '../../core/certificate/readEvidence.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
 import { REPORT_FORMAT, verdictOf } from '../../core/certificate/verdict.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
+import type { Inventory } from '../../core/inventory/inventory.ts'
+import { formatSeconds } from '../../core/units/format.ts'
 import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
@@ -16,8 +24,11 @@ import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
 import { openBox, proverArguments } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
 import { exitOfReport } from '../exitCodes.ts'
+import { fault } from '../faults.ts'
+import { answerLines, answerOf, closingLines, soldText } from '../render/answer.ts'
 import { attestedLines } from '../render/attestedLines.ts'
 import { boxLines } from '../render/boxLines.ts'
+import { labelled } from '../render/labelled.ts'
 import { showSteps } from '../render/showSteps.ts'
 import { openTerminal, type Terminal } from '../render/terminal.ts'
 import { failedDevices, verdictLines } from '../render/verdictLines.ts'
@@ -32,6 +43,7 @@ export interface VerifyFlags extends SshFlags, AttestationFiles, Omit<Ask, 'prog
   readonly summary?: string
   readonly measureHost?: boolean
   readonly leaseNetworks?: readonly string[]
+  readonly verbose?: boolean
   readonly json?: boolean
 }
 
@@ -53,32 +65,42 @@ export async function verifyTarget(
   if (options.claim !== null) requireClaim(options.claim, catalogue)
   const how = { proverArguments: proverArguments(flags.devices, flags.measureHost), env, signer, say: terminal.line }
   const connect = () => openBox({ address, flags, networks: flags.leaseNetworks, ...how }, signal)
+  const onDetected = ({ devices, host }: Inventory) => {
+    const named = flags.devices !== 'auto' || devices.some((device) => device.class === 'gpu')
+    if (options.claim === null || named) return
+    const sold = soldText(options.claim, catalogue)
+    throw fault('NO_GPU_OPENED', { address, sold, why: String(host.gpuAbsent ?? 'it does not say why') })
+  }
   const attestation = attestationReader(attestationRules(flags))
-  const deps = { signer, catalogue, connect, attestation, measureHost: flags.measureHost }
+  const deps = { signer, catalogue, connect, attestation, measureHost: flags.measureHost, onDetected }
   const report = await runShown(options, deps, terminal, signal)
   writeAside(out, report.certificate)
   if (flags.summary !== undefined) writeAside(flags.summary, summaryOf(report.certificate, signer))
   if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
-  else
+  else {
+    const shown = { report, catalogue, file: out, isVerbose: flags.verbose === true }
     people.lines([
-      ...reportLines(report, catalogue, people),
+      ...reportLines(shown, people),
       '',
-      `  certificate    ${out}  (${report.seconds.toFixed(1)} s in all)`,
-      ...(flags.summary === undefined ? [] : [`  summary        ${flags.summary}`]),
-      `  signed by ${toHex(signer.publicKey)}`,
-      `  next           npx touchstone check ${out}`,
+      ...labelled('certificate', `${out}  (${formatSeconds(report.seconds)} in all)`),
+      ...labelled('summary', flags.summary ?? null),
+      ...labelled('signed by', toHex(signer.publicKey)),
+      ...closingLines(answerOf({ ...report, ...shown }), people),
     ])
+  }
   return exitOfReport(report, failedDevices(report).length)
 }
 
 interface RunDeps extends Pick<VerifyDeps, 'signer' | 'catalogue' | 'connect' | 'attestation'> {
   readonly measureHost?: boolean | undefined
+  /** Hears what the box says it has, and may refuse to go on. */
+  readonly onDetected?: (inventory: Inventory) => void
 }
 
 /** One run by this machine as validator, its steps on a terminal. */
 export async function runShown(
   options: VerifyOptions,
-  { measureHost = false, ...deps }: RunDeps,
+  { measureHost = false, onDetected, ...deps }: RunDeps,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<BoxReport> {
@@ -86,18 +108,32 @@ export async function runShown(
   const walkChecker = openWalkChecker()
   try {
     const host = measureHost ? { walkChecker } : {}
-    return await verifyBox(options, { ...system, ...deps, ...host, checker, onStep: showSteps(terminal) }, signal)
+    const show = showSteps(terminal)
+    const onStep = (step: Step) => {
+      show(step)
+      if (step.step === 'detected') onDetected?.(step.inventory)
+    }
+    return await verifyBox(options, { ...system, ...deps, ...host, checker, onStep }, signal)
   } finally {
     terminal.live('')
     await Promise.all([checker.close(), walkChecker.close()])
   }
 }
 
-/** A report for a person: the verdict, and the box around the devices. */
-export const reportLines = (report: BoxReport, catalogue: Catalogue, { colours }: Terminal): string[] => [
-  ...verdictLines(report, catalogue, colours),
-  ...attestedLines(report.attested, colours),
-  ...boxLines(report, colours),
+interface ShownReport {
+  readonly report: BoxReport
+  readonly catalogue: Catalogue
+  /** The certificate. */
+  readonly file: string
+  readonly isVerbose: boolean
+}
+
+/** A report for a person: the answer, what it rests on, and the box around the devices. */
+export const reportLines = ({ report, ...how }: ShownReport, terminal: Terminal): string[] => [
+  ...answerLines(answerOf({ ...report, ...how }), terminal),
+  ...verdictLines(report, { ...how, ...terminal }),
+  ...attestedLines(report.attested, terminal.colours),
+  ...boxLines(report, terminal.colours, how.isVerbose),
 ]
 
 /** Of what was just signed, so it is there and it is ours. */

@@ -27,8 +27,8 @@ export const fault = faultsOf({
   },
   NO_GPU_DRIVER: {
     blame: 'prover',
-    message: 'no NVIDIA driver on this machine: none of {names} could be loaded',
-    nextStep: 'Install the NVIDIA driver (470 or newer), or use the CPU device.',
+    message: '{what}; none of {names} could be loaded',
+    nextStep: '{mend}',
   },
   NO_PRODUCT: {
     blame: 'prover',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import koffi from 'koffi'
 import { fault } from './faults.ts'
 import { bindCalls, type Calls } from './nativeCalls.ts'
@@ -66,5 +67,17 @@ export function openLibcuda(): Calls<LibcudaSignatures> {
       return bindCalls(koffi.load(name), SIGNATURES, NOT_SUPPORTED)
     } catch {}
   }
-  throw fault('NO_GPU_DRIVER', { tried: NAMES.join(' '), names: NAMES.join(', ') })
+  throw fault('NO_GPU_DRIVER', { ...whyMissing(existsSync), tried: NAMES.join(' '), names: NAMES.join(', ') })
 }
+
+/** A container shares the kernel of its host, and with it what the kernel says of its modules; not the driver's files. */
+export const whyMissing = (exists: (path: string) => boolean) =>
+  exists('/proc/driver/nvidia/version')
+    ? {
+        what: 'the NVIDIA driver is loaded, but this account sees nothing of it, as in a container that was given no GPUs',
+        mend: 'Start the container with its GPUs (docker run --gpus all), or use the CPU device.',
+      }
+    : {
+        what: 'no NVIDIA driver on this machine',
+        mend: 'Install the NVIDIA driver (470 or newer), or use the CPU device.',
+      }

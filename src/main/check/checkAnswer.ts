@@ -1,0 +1,77 @@
+import type { CheckedAttestation } from '../../core/certificate/checkCertificate.ts'
+import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
+import type { CertificateProblem } from '../../core/certificate/problems.ts'
+import { type Checked, explainProblem, type OpeningCount } from '../../core/certificate/reportOfCheck.ts'
+import { type Verdict, verdictOf, verdictOfCheck } from '../../core/certificate/verdict.ts'
+import { explainReason } from '../../core/proof/reasons.ts'
+import { type Answer, answerOf } from '../render/answer.ts'
+
+/** A check, and the file as the reader named it. */
+export interface ShownCheck extends Checked {
+  readonly file: string
+}
+
+/** As for the run itself, unless the file is refused or something leaves it open. */
+export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck): Answer {
+  if (checked.problem) return refusal(file, checked.problem)
+  const verdict = verdictOfCheck(checked)
+  if (checked.kind === 'summary') return doubted(checked.doubts, null)
+  if (checked.kind === 'attestation')
+    return verdict === 'genuine' ? attested(checked) : doubted(checked.doubts, headOf(attested(checked)))
+  const answer = answerOf({ judgement: checked.ours, preset: checked.read.preset.name, catalogue, file })
+  if (verdict === 'not-established')
+    return verdictOf(checked.ours) === verdict
+      ? { ...answer, now: DOUBTS[checked.doubts[0]!.code].nextStep }
+      : doubted(checked.doubts, headOf(answer))
+  if (openings.checked < openings.all) return sampled(answer, openings)
+  return { ...answer, now: NOW[verdict] ?? answer.now }
+}
+
+const NOW: Partial<Record<Verdict, string>> = {
+  'as-claimed': 'Rely on it as far as you trust its signer, who vouches for the times and the claim.',
+  'not-as-claimed': 'Do not pay for it as sold: show this file to the seller.',
+  genuine: 'It holds no claim: compare what was found with what was sold yourself.',
+}
+
+/** What the file would say but for the doubt. */
+const headOf = ({ word, text }: Answer): string => `without that it would be: ${word}  ${text}`
+
+/** A few openings are a look, not a check: it must not read like one. */
+const sampled = (answer: Answer, { checked, all }: OpeningCount): Answer => ({
+  ...answer,
+  word: `${answer.word} BY A SAMPLE`,
+  why: `only ${checked} of ${all} openings were recomputed; what was not looked at may be wrong`,
+  now: 'Check it without --sample before you rely on it.',
+})
+
+/** Evidence of a hardware vendor by itself. */
+const attested = ({ bundle }: CheckedAttestation): Answer => ({
+  verdict: 'genuine',
+  word: 'GENUINE',
+  text: `${bundle.devices.length} x chip that its vendor vouches for (tier ${bundle.tier})`,
+  why: 'these chips signed this nonce; that they did any work, and where they stand, is not shown',
+  now: 'Verify the box to see what it does.',
+})
+
+function doubted(doubts: readonly Doubt[], why: string | null): Answer {
+  const [doubt] = doubts
+  const { nextStep } = DOUBTS[doubt!.code]
+  const [verdict, word] = ['not-established', 'NOT ESTABLISHED'] as const
+  return { verdict, word, text: doubtText(doubt!), why, now: nextStep }
+}
+
+export const doubtText = ({ code, where }: Doubt): string =>
+  `${DOUBTS[code].meaning}${where ? ` (${where})` : ''} [${code}]`
+
+function refusal(file: string, problem: CertificateProblem): Answer {
+  const { where, reason, got, expected, meaning, nextStep, code } = explainProblem(problem)
+  const facts = [
+    where,
+    reason && explainReason(reason),
+    got === undefined ? '' : `got ${got}`,
+    expected === undefined ? '' : `expected ${expected}`,
+  ]
+  const detail = facts.filter(Boolean).join('; ')
+  const text = `${file}: ${meaning}${detail ? ` (${detail})` : ''} [${reason?.code ?? code}]`
+  return { verdict: 'rejected', word: 'REFUSED', text, why: null, now: nextStep }
+}

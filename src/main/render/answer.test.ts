@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import pc from 'picocolors'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Judgement } from '../../core/certificate/judgeRun.ts'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { claimReason } from '../../core/identify/claimReasons.ts'
+import { readCatalogue } from '../system.ts'
+import { answerLines, answerOf, closingLines } from './answer.ts'
+import { type ShownVerdict, verdictLines } from './verdictLines.ts'
+
+const page = { colours: pc.createColors(false), columns: 80 }
+const file = 'c.json'
+let catalogue: Catalogue
+let predicate: { readonly judgement: Judgement; readonly claims: Pick<ShownVerdict, 'inventory' | 'telemetry'> }
+beforeAll(async () => {
+  catalogue = await readCatalogue()
+  const { payload } = JSON.parse(readFileSync('bench/fixtures/h200-mainnet-2.json', 'utf8'))
+  predicate = JSON.parse(Buffer.from(payload, 'base64').toString()).predicate
+})
+
+/** The H200 of the fixture so many times, and what a run would have said of a claim. */
+function judged(count: number, claim: Judgement['claim'], model: string | null = 'H200 SXM'): Judgement {
+  const [device] = predicate.judgement.devices
+  const identity = { ...device!.identity, model }
+  const devices = Array.from({ length: count }, (_, i) => ({ ...device!, identity, device: i, linkPerSecond: 4e11 }))
+  return { ...predicate.judgement, devices, scaling: 990, claim } as never
+}
+const fits = (device: number) => claimReason('FITS_CLAIM', { device, got: 'H200', expected: 'H200', restsOn: ['int8'] })
+const lines = (judgement: Judgement, isVerbose = false) => {
+  const answer = answerOf({ judgement, preset: 'mainnet', catalogue, file })
+  const shown = { judgement, preset: 'mainnet' as const, faults: [], ...predicate.claims }
+  const detail = verdictLines(shown, { catalogue, colours: page.colours, isVerbose })
+  return [...answerLines(answer, page), ...detail, ...closingLines(answer, page)]
+}
+const headline = (judgement: Judgement, preset: 'mainnet' | 'tiny' = 'mainnet') =>
+  answerLines(answerOf({ judgement, preset, catalogue, file }), page)
+
+describe('the answer comes first and last', () => {
+  test('eight equal cards are a row each, in at most 40 lines of at most 80 columns', () => {
+    const reasons = Array.from({ length: 8 }, (_, device) => fits(device))
+    const shown = lines(judged(8, { text: '8x H200', verdict: 'matches', reasons }))
+    expect(shown.length).toBeLessThanOrEqual(32)
+    expect(shown.filter((line) => line.length > 80)).toEqual([])
+    expect(shown[0]).toBe('AS CLAIMED  8 x H200')
+    expect(shown.slice(-3)).toContain('AS CLAIMED  8 x H200')
+    expect(shown.filter((line) => /^ {2}[0-7] .* passed$/.test(line))).toHaveLength(8)
+    expect(shown.join('\n')).toContain('all 8 cards: what it did fits a H200')
+    expect(shown.join('\n')).toContain('Not excluded: ')
+  })
+
+  test('what was sold stands beside what was found, with the one reason and what to do', () => {
+    const reasons = [
+      claimReason('OTHER_CARD', { device: 1, got: 'H100 PCIe', expected: 'NVIDIA H100 SXM5 80GB' }),
+      claimReason('OTHER_CARD', { device: 0, got: 'H100 PCIe', expected: 'NVIDIA H100 SXM5 80GB' }),
+    ]
+    const judgement = judged(2, { text: 'H100 SXM x 2', verdict: 'different', reasons }, 'H100 PCIe')
+    expect(headline(judgement)).toEqual([
+      'NOT AS CLAIMED  sold 2 x H100 SXM, found 2 x H100 PCIe',
+      '  why  all 2 cards: what it did fits a H100 PCIe, not a NVIDIA H100 SXM5 80GB',
+      '  now  Do not pay for it as 2 x H100 SXM: send c.json to the seller, who can',
+      '       check it with your key.',
+    ])
+  })
+
+  test('the right card that was slowed says how', () => {
+    const reasons = [claimReason('SPEED_FADES', { device: 0, got: 700, expected: 850 })]
+    const [first] = headline(judged(1, { text: 'H200', verdict: 'throttled', reasons }))
+    expect(first).toBe('NOT AS CLAIMED  sold 1 x H200, found 1 x H200 SXM, throttled')
+  })
+
+  test('what is neither shown nor refuted is plainly not established, with its reason', () => {
+    const reasons = [fits(1), claimReason('BIND_NOT_RUN', { device: 0, got: 0, expected: 1 })]
+    const claim = { text: '2x H200', verdict: 'unproven' as const, reasons }
+    expect(headline(judged(2, claim))).toEqual([
+      'NOT ESTABLISHED  sold 2 x H200: neither shown nor refuted',
+      '  why  card 0: the bind part was not run, so it may be several cards; 1 more',
+      '       with --verbose',
+      '  now  Stop other work on the box and verify again; if it stays so, ask the',
+      '       seller why.',
+    ])
+    expect(headline(judged(2, claim), 'tiny').join(' ')).toContain('Verify again with mainnet')
+  })
+
+  test('without a claim it is what was found', () => {
+    expect(headline(judged(8, null))[0]).toBe('GENUINE  found 8 x H200 SXM')
+  })
+
+  test('all of every card is there for whoever asks', () => {
+    const shown = lines(judged(2, { text: '2x H200', verdict: 'matches', reasons: [fits(0), fits(1)] }), true)
+    expect(shown.filter((line) => line.includes('sustained   '))).toHaveLength(2)
+    expect(shown.join('\n')).toMatch(/int8 speed {5}█+ 1278 TOPS {2}expected 789 to 1287/)
+  })
+})

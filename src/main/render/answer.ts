@@ -1,0 +1,154 @@
+import type { Judgement } from '../../core/certificate/judgeRun.ts'
+import { type Verdict, verdictOf } from '../../core/certificate/verdict.ts'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { type ClaimReason, explainClaim } from '../../core/identify/claimReasons.ts'
+import { parseClaim } from '../../core/identify/parseClaim.ts'
+import type { PresetName } from '../../core/params/presets.ts'
+import { explainReason, REASONS } from '../../core/proof/reasons.ts'
+import { labelled } from './labelled.ts'
+import type { Colours, Terminal } from './terminal.ts'
+import { wrap } from './wrap.ts'
+
+/** What a reader wants to know first: the answer, the one reason for it, and what to do now. */
+export interface Answer {
+  readonly verdict: Verdict
+  /** In capitals. */
+  readonly word: string
+  readonly text: string
+  readonly why: string | null
+  readonly now: string
+}
+
+export interface Asked {
+  readonly judgement: Judgement
+  readonly preset: PresetName
+  readonly catalogue: Catalogue
+  /** The certificate. */
+  readonly file: string
+}
+
+const WORDS: Readonly<Record<Verdict, string>> = {
+  'as-claimed': 'AS CLAIMED',
+  'not-as-claimed': 'NOT AS CLAIMED',
+  'not-established': 'NOT ESTABLISHED',
+  genuine: 'GENUINE',
+  rejected: 'REJECTED',
+}
+
+/** The answer of a run. */
+export function answerOf({ judgement, preset, catalogue, file }: Asked): Answer {
+  const { reason, claim } = judgement
+  const verdict = verdictOf(judgement)
+  const word = WORDS[verdict]
+  if (reason)
+    return {
+      verdict,
+      word,
+      text: `${explainReason(reason)} [${reason.code}]`,
+      why: null,
+      now: nowOfRejected(reason.code),
+    }
+  const found = foundText(judgement)
+  if (claim === null)
+    return {
+      verdict,
+      word,
+      text: `found ${found}`,
+      why: 'the box did the work it was asked to do, in the time shown',
+      now: `To have it held against what was sold, add --claim "8x H100 SXM". The certificate is ${file}.`,
+    }
+  const sold = soldText(claim.text, catalogue)
+  const why = gravestReason(claim, judgement.devices.length)
+  if (verdict === 'as-claimed') return { verdict, word, text: sold, why, now: `Keep it; ${file} is the receipt.` }
+  if (verdict === 'not-established') {
+    const now = preset === 'mainnet' ? ON_AN_IDLE_BOX : 'Verify again with mainnet, the default preset, and every part.'
+    return { verdict, word, text: `sold ${sold}: neither shown nor refuted`, why, now }
+  }
+  const how = SLOWED.includes(claim.verdict) ? `, ${claim.verdict}` : ''
+  const now = `Do not pay for it as ${sold}: send ${file} to the seller, who can check it with your key.`
+  return { verdict, word, text: `sold ${sold}, found ${found}${how}`, why, now }
+}
+
+const ON_AN_IDLE_BOX = 'Stop other work on the box and verify again; if it stays so, ask the seller why.'
+/** The right card, but not all of it. */
+const SLOWED: readonly string[] = ['shared', 'throttled', 'power-capped', 'undersized run']
+
+const nowOfRejected = (code: keyof typeof REASONS): string => REASONS[code].nextStep
+
+/** "8x H100 SXM" and "H100 SXM x 8" alike. */
+export function soldText(text: string, catalogue: Catalogue): string {
+  const parsed = parseClaim(text, catalogue)
+  return parsed.ok ? `${parsed.claim.count} x ${parsed.claim.card}` : text
+}
+
+/** How many of what, as far as the run can tell. */
+export function foundText({ devices }: Pick<Judgement, 'devices'>): string {
+  const kinds = new Map<string, number>()
+  for (const { identity } of devices) {
+    const name = identity.model ?? NAMELESS[identity.status]
+    kinds.set(name, (kinds.get(name) ?? 0) + 1)
+  }
+  return [...kinds].map(([name, count]) => `${count} x ${name}`).join(', ') || 'no device'
+}
+
+const NAMELESS = {
+  cpu: 'CPU, no GPU',
+  insecure: 'card that such a run cannot identify',
+  unknown: 'unknown card',
+  identified: 'unknown card',
+} as const
+
+type Claim = NonNullable<Judgement['claim']>
+
+/** Of all findings the gravest, once for all cards that it holds for. */
+export function gravestReason({ verdict, reasons }: Claim, devices: number): string | null {
+  const grave = reasons.filter((reason) => typeof reason === 'string' || reason.verdict === verdict)
+  const [first] = grave
+  if (first === undefined) return null
+  const same = grave.filter((reason) => sentence(reason) === sentence(first))
+  return `${cardsOfReasons(same, devices)}${sentence(first)}${moreText(new Set(reasons.map(sentence)).size - 1)}`
+}
+
+const moreText = (more: number): string => (more === 0 ? '' : `; ${more} more with --verbose`)
+
+const sentence = (reason: ClaimReason | string): string => (typeof reason === 'string' ? reason : explainClaim(reason))
+
+/** Every finding once, with the cards it holds for. */
+export function groupedReasons({ reasons }: Claim, devices: number): string[] {
+  return [...new Set(reasons.map(sentence))].map((text) => {
+    const same = reasons.filter((reason) => sentence(reason) === text)
+    return `${cardsOfReasons(same, devices)}${text}`
+  })
+}
+
+function cardsOfReasons(reasons: readonly (ClaimReason | string)[], devices: number): string {
+  const cards = reasons.flatMap((reason) =>
+    typeof reason === 'string' || reason.device === null ? [] : [reason.device],
+  )
+  if (devices < 2 || cards.length === 0) return ''
+  if (cards.length === devices) return `all ${devices} cards: `
+  return `${cards.length === 1 ? 'card' : 'cards'} ${cards.join(', ')}: `
+}
+
+/** At the top: the answer, why, and what to do now. */
+export const answerLines = (answer: Answer, terminal: Pick<Terminal, 'colours' | 'columns'>): string[] => [
+  ...headline(answer, terminal),
+  ...labelled('why', answer.why, 7, terminal.columns),
+  ...labelled('now', answer.now, 7, terminal.columns),
+]
+
+/** At the end, where whoever scrolled past it looks: three rows at most in 80 columns, or as few as there can be. */
+export const closingLines = (answer: Answer, terminal: Pick<Terminal, 'colours' | 'columns'>): string[] => [
+  '',
+  ...headline(answer, terminal),
+]
+
+function headline({ verdict, word, text }: Answer, { colours, columns }: Pick<Terminal, 'colours' | 'columns'>) {
+  const [first = '', ...rest] = wrap(text, columns - 2, columns - word.length - 2)
+  return [`${colours.bold(colourOf(verdict, colours)(word))}  ${first}`, ...rest.map((row) => `  ${row}`)]
+}
+
+function colourOf(verdict: Verdict, { red, green, yellow }: Colours) {
+  if (verdict === 'not-established') return yellow
+  return verdict === 'as-claimed' || verdict === 'genuine' ? green : red
+}
