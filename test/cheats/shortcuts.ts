@@ -1,6 +1,7 @@
 import { TILE } from '../../src/core/params/constants.ts'
 import { entryRow, MATRIX_A, MATRIX_B } from '../../src/core/proof/entries.ts'
 import { fma32 } from '../../src/core/proof/fma32.ts'
+import { engineOfTiles } from '../../src/core/proof/referenceEngine.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { bitsOf } from '../support/exactFma.ts'
 import type { ProductShape } from '../support/referenceRound.ts'
@@ -114,16 +115,14 @@ export const EXACT_SHORTCUTS = {
 
 /** An engine that takes the shortcut in every dot product. */
 export function shortcutEngine({ operand = (value) => value, dot = exact }: Shortcut): TileEngine {
-  return {
-    tile: ({ seed, precision, k, tileRow, tileColumn }) => {
-      const rows = (matrix: 0 | 1, first: number) =>
-        Array.from({ length: TILE }, (_, i) => entryRow(seed, matrix, precision, first * TILE + i, k).map(operand))
-      const a = rows(MATRIX_A, tileRow)
-      const b = rows(MATRIX_B, tileColumn)
-      return Uint32Array.from({ length: TILE * TILE }, (_, e) => {
-        const value = dot(a[Math.floor(e / TILE)]!, b[e % TILE]!)
-        return precision === 'fp32' ? bitsOf(value) : value >>> 0
-      })
-    },
-  }
+  return engineOfTiles(({ seed, precision, k, tileRow, tileColumn }) => {
+    const rows = (matrix: 0 | 1, first: number) =>
+      Array.from({ length: TILE }, (_, i) => entryRow(seed, matrix, precision, first * TILE + i, k).map(operand))
+    const a = rows(MATRIX_A, tileRow)
+    const b = rows(MATRIX_B, tileColumn)
+    return Uint32Array.from({ length: TILE * TILE }, (_, e) => {
+      const value = dot(a[Math.floor(e / TILE)]!, b[e % TILE]!)
+      return precision === 'fp32' ? bitsOf(value) : value >>> 0
+    })
+  })
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { fromHex, toHex } from '../../src/core/bytes/hex.ts'
-import { engineOn } from '../../src/core/engine/createEngine.ts'
+import { engineOn } from '../../src/core/engine/engineOn.ts'
 import type { Kernels, Pointer } from '../../src/core/engine/kernels.ts'
 import { PRECISION_NAMES, PRECISIONS, type Precision } from '../../src/core/params/precision.ts'
 import { fingerprintTile } from '../../src/core/proof/fingerprint.ts'
@@ -58,6 +58,21 @@ export function kernelsSuite(name: string, open: () => Promise<OpenedKernels>, c
           expect(engine.tile(request)).toEqual(referenceEngine.tile(request))
         })
         fc.assert(check, { ...runs(8), examples: [[new Uint8Array(32).fill(255), 64, 1023, 1023]] })
+      })
+
+      test('openings lead where the definition says, alone, in pairs and by kept words', () => {
+        const place = fc.record({ tileRow: fc.nat(1023), tileColumn: fc.nat(1023) })
+        const path = fc.nat(5).chain((depth) => fc.uint8Array({ minLength: 32 * depth, maxLength: 32 * depth }))
+        const salts = fc.nat(0xffffffff)
+        const check = fc.property(seeds, place, place, salts, salts, path, (seed, a, b, salt, leaf, path) => {
+          const own = { seed, precision: 'int8' as const, k: 32, ...a }
+          const alone = { own, kept: false, salt, leaf, path }
+          const partner = { ...own, ...b }
+          // The first two ask for the same tile, one after the other.
+          for (const opening of [{ ...alone, partner, kept: true }, alone, { ...alone, partner }])
+            expect(toHex(engine.rootFrom(opening))).toBe(toHex(referenceEngine.rootFrom(opening)))
+        })
+        fc.assert(check, runs(12))
       })
 
       /** 32 equal rows of A against 32 equal rows of B, all 1024 chains the same. */

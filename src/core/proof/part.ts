@@ -8,7 +8,7 @@ import type { PlanInputs, Timings } from './planPart.ts'
 import type { Draw } from './query.ts'
 import type { RejectReason } from './reasons.ts'
 import type { DeviceClass } from './sizeClass.ts'
-import type { TileEngine } from './tileEngine.ts'
+import type { TileEngine, TileRequest } from './tileEngine.ts'
 import type { Run } from './verifyPart.ts'
 
 /** One question of a challenge (§4.1) before its nonce is drawn. Every number in it is the validator's. */
@@ -101,9 +101,8 @@ export const fillTiles = (fill: PartShape, device: number): number => fill.kept[
 
 export const fillBytes = (fill: PartShape, device: number): number => fillTiles(fill, device) * KEPT_TILE_BYTES
 
-/** A tile of a round of the part, recomputed; a copy, because engines reuse their output buffer. */
-export function tileOf(part: PartShape, seed: Uint8Array, tile: number, engine: TileEngine): Uint32Array {
-  const columns = part.n / TILE
-  const place = { tileRow: Math.floor(tile / columns), tileColumn: tile % columns }
-  return engine.tile({ seed, precision: part.precision, k: part.k, ...place }).slice()
+/** A tile of a round of the part, by its number. */
+export function tileOf({ precision, n, k }: PartShape, seed: Uint8Array, tile: number): TileRequest {
+  const columns = n / TILE
+  return { seed, precision, k, tileRow: Math.floor(tile / columns), tileColumn: tile % columns }
 }

@@ -1,10 +1,24 @@
 import { TILE } from '../params/constants.ts'
 import { entryRow, MATRIX_A, MATRIX_B } from './entries.ts'
+import { fingerprintTile } from './fingerprint.ts'
 import { fma32 } from './fma32.ts'
+import { leafHash, rootFrom } from './merkle.ts'
+import { keptWords } from './partners.ts'
 import type { TileEngine, TileRequest } from './tileEngine.ts'
 
 /** The definition of a tile in plain TypeScript: slow, and what every other engine must equal bit for bit. */
-export const referenceEngine: TileEngine = { tile: referenceTile }
+export const referenceEngine: TileEngine = engineOfTiles(referenceTile)
+
+/** An engine that makes its tiles in any way, and does the rest by the definition. */
+export function engineOfTiles(tile: TileEngine['tile']): TileEngine {
+  return {
+    tile,
+    rootFrom: ({ own, partner, kept, salt, leaf, path }) => {
+      const words = (request: TileRequest) => (kept ? keptWords(tile(request)) : tile(request))
+      return rootFrom(leafHash(leaf, fingerprintTile(words(own), salt, partner && words(partner))), leaf, path)
+    },
+  }
+}
 
 function referenceTile({ seed, precision, k, tileRow, tileColumn }: TileRequest): Uint32Array {
   const rows = (matrix: 0 | 1, first: number) =>

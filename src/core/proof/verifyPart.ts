@@ -69,8 +69,21 @@ export interface OpeningRange {
 }
 
 /** §6. Recomputes every drawn tile and walks its path; the first opening that fails is the reason. */
-export function verifyOpenings(run: Run, range: OpeningRange, engine: TileEngine): RejectReason | null {
-  const { part: p, device } = range
+export const verifyOpenings = (run: Run, range: OpeningRange, engine: TileEngine): RejectReason | null =>
+  rangeVerifier(run, engine)(range)
+
+/** The same for many ranges of a run: what those of a device in a part share is computed once. */
+export function rangeVerifier(run: Run, engine: TileEngine): (range: OpeningRange) => RejectReason | null {
+  const known = new Map<string, ReturnType<typeof deviceVerifier>>()
+  return ({ part, device, from, to }) => {
+    const key = `${part} ${device}`
+    const verify = known.get(key) ?? deviceVerifier(run, part, device, engine)
+    known.set(key, verify)
+    return verify(from, to)
+  }
+}
+
+function deviceVerifier(run: Run, p: number, device: number, engine: TileEngine) {
   const { parts } = run.challenge
   const part = parts[p]!
   const kind = kindOf(part)
@@ -78,16 +91,18 @@ export function verifyOpenings(run: Run, range: OpeningRange, engine: TileEngine
   const stride = kind.openingBytes(parts, p, device)
   const expected = stride * part.openings
   const place = { part: p, device }
-  if (evidence.openings.length !== expected)
-    return { code: 'WRONG_OPENING_SIZE', ...place, expected, got: evidence.openings.length }
+  const got = evidence.openings.length
+  if (got !== expected) return (): RejectReason => ({ code: 'WRONG_OPENING_SIZE', ...place, expected, got })
   const query = partQuery(run, p)
   const tiles = kind.tiles(parts, p, device)
   const x = challengeHash(encodeChallenge(run.challenge))
   const verify = kind.verifier({ run, x, p, evidence, engine })
-  for (let opening = range.from; opening < range.to; opening++) {
-    const draw = drawOpening(query, device, opening, part.rounds, tiles)
-    const code = verify(draw, evidence.openings.subarray(opening * stride, (opening + 1) * stride))
-    if (code) return { code, ...place, opening }
+  return (from: number, to: number): RejectReason | null => {
+    for (let opening = from; opening < to; opening++) {
+      const draw = drawOpening(query, device, opening, part.rounds, tiles)
+      const code = verify(draw, evidence.openings.subarray(opening * stride, (opening + 1) * stride))
+      if (code) return { code, ...place, opening }
+    }
+    return null
   }
-  return null
 }

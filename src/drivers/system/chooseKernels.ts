@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ENGINE_BYTES, engineOn } from '../../core/engine/createEngine.ts'
+import { ENGINE_BYTES, engineOn } from '../../core/engine/engineOn.ts'
 import type { TileEngine } from '../../core/proof/tileEngine.ts'
 import { fault } from './faults.ts'
 import { type KernelFilesOptions, kernelPath } from './kernelFiles.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { nativeLibraries } from '../../../test/support/nativeLibraries.ts'
 import { randomTiles, sameWords } from '../../../test/support/randomTiles.ts'
 import { testEngine } from '../../../test/support/testEngine.ts'
-import { ENGINE_BYTES, engineOn } from '../../core/engine/createEngine.ts'
+import { ENGINE_BYTES, engineOn } from '../../core/engine/engineOn.ts'
 import { MAX_K } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createEngine } from '../../core/engine/createEngine.ts'
-import { type OpeningRange, type Run, verifyOpenings } from '../../core/proof/verifyPart.ts'
+import { type OpeningRange, type Run, rangeVerifier } from '../../core/proof/verifyPart.ts'
 import { type NativeLibrary, openNativeEngine } from '../system/chooseKernels.ts'
 
 /** A run before the questions about it, and null when there will be no more. Has no answer. */
@@ -20,12 +20,11 @@ export type EngineStart = { readonly native: NativeLibrary } | { readonly wasm: 
 
 const start = workerData as EngineStart
 const engine = await ('native' in start ? openNativeEngine(start.native) : createEngine(start.wasm))
-const runs = new Map<number, Run>()
+const runs = new Map<number, ReturnType<typeof rangeVerifier>>()
 
 parentPort!.on('message', (message: RunNews | RangeQuestion) => {
   if ('range' in message) {
-    const run = runs.get(message.id)
-    parentPort!.postMessage(run ? verifyOpenings(run, message.range, engine) : null)
-  } else if (message.run) runs.set(message.id, message.run)
+    parentPort!.postMessage(runs.get(message.id)?.(message.range) ?? null)
+  } else if (message.run) runs.set(message.id, rangeVerifier(message.run, engine))
   else runs.delete(message.id)
 })

@@ -1,8 +1,6 @@
 import { equalBytes, u32le, words32 } from '../../bytes/bytes.ts'
 import { taggedHash } from '../../bytes/sha256.ts'
 import { KEPT_TILE_BYTES } from '../../params/constants.ts'
-import { fingerprintTile } from '../fingerprint.ts'
-import { leafHash, rootFrom } from '../merkle.ts'
 import {
   type Answered,
   fillBytes,
@@ -14,7 +12,7 @@ import {
   tileOf,
   tilesOf,
 } from '../part.ts'
-import { keptWords, passPartner } from '../partners.ts'
+import { passPartner } from '../partners.ts'
 import { partSeed, passWords, seriesSeeds } from '../seeds.ts'
 import { classK } from '../sizeClass.ts'
 
@@ -53,7 +51,7 @@ export function overFill(passing: Passing) {
 }
 
 /** The fill of one device as the verifier sees it: the roots it was committed with and how to recompute any tile of it. */
-function committedFill({ run, x, engine }: Answered, fillPart: number, device: number) {
+function committedFill({ run, x }: Answered, fillPart: number, device: number) {
   const part = run.challenge.parts[fillPart]!
   const { s, devices } = run.parts[fillPart]!
   const roots = devices.find((evidence) => evidence.device === device)!.roots.slice(0, part.kept[device]!)
@@ -64,12 +62,12 @@ function committedFill({ run, x, engine }: Answered, fillPart: number, device: n
     seeds,
     tiles,
     total: fillTiles(part, device),
-    tile: (u: number) => tileOf(part, seeds[Math.floor(u / tiles)]!, u % tiles, engine),
+    tile: (u: number) => tileOf(part, seeds[Math.floor(u / tiles)]!, u % tiles),
   }
 }
 
 function passVerifier(answered: Answered, { fill, peerOf }: Passing): OpeningVerifier {
-  const { run, p, evidence } = answered
+  const { run, p, evidence, engine } = answered
   const part = run.challenge.parts[p]!
   const { s, z } = run.parts[p]!
   const fillPart = fill(run.challenge.parts, p)
@@ -80,15 +78,24 @@ function passVerifier(answered: Answered, { fill, peerOf }: Passing): OpeningVer
   const fillPathBytes = 32 * Math.log2(own.tiles)
   return ({ round, tile: u }, path) => {
     const tile = own.tile(u)
-    const partner = other.tile(passPartner(u, words[round]!, other.total))
-    const leaf = leafHash(u, fingerprintTile(keptWords(tile), words32(words[round]!)[2]!, keptWords(partner)))
-    const passPath = path.subarray(0, path.length - fillPathBytes)
-    const reached = taggedHash('tsp1/mem', u32le(round), rootFrom(leaf, u, passPath))
+    const inPass = engine.rootFrom({
+      own: tile,
+      partner: other.tile(passPartner(u, words[round]!, other.total)),
+      kept: true,
+      salt: words32(words[round]!)[2]!,
+      leaf: u,
+      path: path.subarray(0, path.length - fillPathBytes),
+    })
+    const reached = taggedHash('tsp1/mem', u32le(round), inPass)
     if (!equalBytes(reached, passRoots[round]!)) return 'OPENING_DOES_NOT_REACH_ROOT'
     const keptRound = Math.floor(u / own.tiles)
-    const inRound = u % own.tiles
-    const fillLeaf = leafHash(inRound, fingerprintTile(tile, words32(own.seeds[keptRound]!)[3]!))
-    const fillRoot = rootFrom(fillLeaf, inRound, path.subarray(path.length - fillPathBytes))
-    return equalBytes(fillRoot, own.roots[keptRound]!) ? null : 'FILL_DOES_NOT_REACH_ROOT'
+    const inFill = engine.rootFrom({
+      own: tile,
+      kept: false,
+      salt: words32(own.seeds[keptRound]!)[3]!,
+      leaf: u % own.tiles,
+      path: path.subarray(path.length - fillPathBytes),
+    })
+    return equalBytes(inFill, own.roots[keptRound]!) ? null : 'FILL_DOES_NOT_REACH_ROOT'
   }
 }

@@ -1,8 +1,6 @@
 import { equalBytes, words32 } from '../../bytes/bytes.ts'
 import { SHORTEST_SHARE } from '../../params/constants.ts'
 import type { SeriesTask } from '../deviceTask.ts'
-import { fingerprintTile } from '../fingerprint.ts'
-import { leafHash, rootFrom } from '../merkle.ts'
 import { type PartKind, tileOf, tilesOf } from '../part.ts'
 import { partKey } from '../planPart.ts'
 import { partSeed, seriesSeeds } from '../seeds.ts'
@@ -34,10 +32,14 @@ export function series(kind: SeriesTask['kind'], partner?: Partner) {
       const seeds = seriesSeeds(partSeed(x, run.parts[p]!.s, p, evidence.device), evidence.roots)
       return ({ round, tile }, path) => {
         const seed = seeds[round]!
-        const salt = words32(seed)[3]!
-        const own = tileOf(part, seed, tile, engine)
-        const other = partner && tileOf(part, seed, partner(tile, seed, tiles), engine)
-        const reached = rootFrom(leafHash(tile, fingerprintTile(own, salt, other)), tile, path)
+        const reached = engine.rootFrom({
+          own: tileOf(part, seed, tile),
+          partner: partner && tileOf(part, seed, partner(tile, seed, tiles)),
+          kept: false,
+          salt: words32(seed)[3]!,
+          leaf: tile,
+          path,
+        })
         return equalBytes(reached, evidence.roots[round]!) ? null : 'OPENING_DOES_NOT_REACH_ROOT'
       }
     },
