@@ -3,9 +3,7 @@
 #define TS_OWN_SHA256_BLOCK ts_native_sha256_block
 #include "../common/sha256.h"
 
-/* The same rounds as common/sha256.h, one hash to a lane: quicker than the SHA extensions on 16 lanes, not on 8. */
-static TS_INLINE int by_lanes(void) { return TS_LANES == 16 || !ts_has_sha; }
-
+/* The same rounds as common/sha256.h, one hash to a lane: for many at once that is quicker than the SHA extensions. */
 static TS_INLINE ts_words rotr(ts_words x, int n) { return x >> n | x << (32 - n); }
 
 typedef struct {
@@ -90,8 +88,7 @@ static void level_up(ts_u32 *tree, ts_u32 leaves, ts_u32 level, ts_u32 first, ts
   const ts_u32 *from = level_of(tree, leaves, level - 1);
   ts_u32 *to = level_of(tree, leaves, level);
   ts_u64 i = first;
-  if (by_lanes())
-    for (; i + TS_LANES <= first + count; i += TS_LANES) nodes_lanes(from + 16 * i, to + 8 * i);
+  for (; i + TS_LANES <= first + count; i += TS_LANES) nodes_lanes(from + 16 * i, to + 8 * i);
   for (; i < first + count; i++) ts_node_hash(from + 16 * i, from + 16 * i + 8, to + 8 * i);
 }
 
@@ -101,8 +98,7 @@ TS_EXPORT void ts_subtree(
   const ts_u64 *sums = TS_AT(const ts_u64, fingerprints);
   ts_u32 *tree = TS_AT(ts_u32, out);
   ts_u64 i = first;
-  if (by_lanes())
-    for (; i + TS_LANES <= first + count; i += TS_LANES) leaves_lanes(base + i, sums + 2 * i, tree + 8 * i);
+  for (; i + TS_LANES <= first + count; i += TS_LANES) leaves_lanes(base + i, sums + 2 * i, tree + 8 * i);
   for (; i < first + count; i++) ts_leaf_hash(base + i, sums[2 * i], sums[2 * i + 1], tree + 8 * i);
   for (ts_u32 level = 1; count >> level > 0; level++) level_up(tree, leaves, level, first >> level, count >> level);
 }

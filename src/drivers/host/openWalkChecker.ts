@@ -1,11 +1,11 @@
-import { availableParallelism } from 'node:os'
 import type { Stretch, WalkChecker } from '../../ports/walkChecker.ts'
 import { AskedThread } from '../system/askedThread.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
+import { usableCores } from '../system/usableCores.ts'
 import { laneStart } from './hostWalk.ts'
 
 /** Walks lanes again in threads of their own: the thread that stamps the roots of other boxes must not wait for hashes. */
-export function openWalkChecker(threads = availableParallelism()): WalkChecker & { close(): Promise<void> } {
+export function openWalkChecker(threads = usableCores()): WalkChecker & { close(): Promise<void> } {
   const script = scriptUrl('./walkCheckWorker.ts', import.meta.url)
   const workers: AskedThread<Stretch, boolean>[] = []
   return {

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import type { RejectReason } from '../../core/proof/reasons.ts'
 import type { OpeningRange } from '../../core/proof/verifyPart.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
@@ -7,6 +6,7 @@ import { chooseKernels } from '../system/chooseKernels.ts'
 import { readKernel } from '../system/kernelFiles.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
 import { stopOnAbort } from '../system/stopOnAbort.ts'
+import { usableCores } from '../system/usableCores.ts'
 import type { EngineStart, RangeQuestion, RunNews } from './verifierWorker.ts'
 
 type Thread = AskedThread<RangeQuestion, RejectReason | null>
@@ -15,7 +15,7 @@ type Thread = AskedThread<RangeQuestion, RejectReason | null>
 const AHEAD = 2
 
 /** Verifies on all cores. Threads live until `close`; several runs share them, first come first served. */
-export async function openThreadedChecker(threads = availableParallelism()): Promise<OpeningChecker> {
+export async function openThreadedChecker(threads = usableCores()): Promise<OpeningChecker> {
   const native = await chooseKernels()
   const start: EngineStart = native ? { native } : { wasm: await readKernel('engine.wasm') }
   const script = scriptUrl('./verifierWorker.ts', import.meta.url)

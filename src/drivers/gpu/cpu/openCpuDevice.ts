@@ -1,10 +1,10 @@
-import { availableParallelism } from 'node:os'
 import { webAssembly } from '../../../core/engine/webAssembly.ts'
 import type { Device } from '../../../ports/device.ts'
 import { portFault } from '../../../ports/faults.ts'
 import { chooseKernels } from '../../system/chooseKernels.ts'
 import { readKernel } from '../../system/kernelFiles.ts'
 import { scriptUrl } from '../../system/scriptUrl.ts'
+import { usableCores } from '../../system/usableCores.ts'
 import { lentFills } from '../lentFills.ts'
 import { cpuFacts } from './cpuFacts.ts'
 import { type FillRun, openPasses, type PassRun, runFill, runPasses } from './fillRun.ts'
@@ -30,7 +30,7 @@ const fills = lentFills<FillRun>()
 
 /** The CPU as a device: every thread runs the kernels, native or WebAssembly, on one shared memory. */
 export async function openCpuDevice(options: CpuDeviceOptions = {}): Promise<Device> {
-  const threads = options.threads ?? availableParallelism()
+  const threads = options.threads ?? usableCores()
   const keepBytes = options.keepBytes ?? KEEP_BYTES
   const files = options.kernelFolder ? { folder: options.kernelFolder } : {}
   const native = await chooseKernels({ ...files, environment: options.environment ?? process.env })
