@@ -32,7 +32,7 @@ const PACKAGES = {
   'apps/api': [/^hono/, /^@hono\//, /^zod$/],
   drivers: [/.*/],
   main: [/.*/],
-  exports: [],
+  exports: [/^node:url$/, /^zod$/],
 }
 
 export function layerOf(path) {
@@ -49,7 +49,8 @@ export function mayImport(from, to) {
   if (tier === 'drivers') return to.startsWith('core/') || to === 'ports' || to === 'drivers/system'
   if (tier === 'apps') return to.startsWith('core/') || to === 'ports' || to === 'apps/shared'
   if (tier === 'main') return true
-  if (tier === 'exports') return to.startsWith('core/') || to === 'ports' || to.startsWith('apps/')
+  // Like main, it picks drivers: what it exports works as it is.
+  if (tier === 'exports') return to !== 'main'
   return false
 }
 

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest'
 import * as certificate from '../src/exports/certificate.ts'
 import * as engine from '../src/exports/engine.ts'
 import * as identify from '../src/exports/identify.ts'
+import * as touchstone from '../src/exports/index.ts'
 import * as proof from '../src/exports/proof.ts'
 import * as score from '../src/exports/score.ts'
 
 test('the public names change only on purpose', () => {
   const names = Object.fromEntries(
-    Object.entries({ certificate, engine, identify, proof, score }).map(([path, module]) => [
+    Object.entries({ certificate, engine, identify, proof, score, touchstone }).map(([path, module]) => [
       path,
       Object.keys(module).sort(),
     ]),
@@ -67,6 +68,9 @@ test('the public names change only on purpose', () => {
         "readScoreConfig",
         "scoreBox",
         "shareAtAge",
+      ],
+      "touchstone": [
+        "checkCertificate",
       ],
     }
   `)

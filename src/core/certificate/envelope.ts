@@ -32,6 +32,13 @@ const ONE = '\\{"keyid":"[0-9a-f]{64}","sig":"[A-Za-z0-9+/]{86}=="\\}'
 const END = new RegExp(`^","signatures":(\\[${ONE}(?:,${ONE}){0,${MOST_SIGNATURES - 1}}\\])\\}\\n$`)
 const SHORTEST_END = '","signatures":[{"keyid":"","sig":""}]}\n'.length + 64 + 88
 
+/** The file with the line end that it lacks; null where it has one, or is no envelope up to there. */
+export function mendLineEnd(file: Uint8Array): Uint8Array | null {
+  const isCut = file.at(-1) === '}'.charCodeAt(0) && file.length < MAX_CERTIFICATE_BYTES
+  const isOurs = isCut && ascii(HEAD).every((letter, i) => file[i] === letter)
+  return isOurs ? concatBytes(file, ascii('\n')) : null
+}
+
 /** DSSE's pre-authentication encoding: type and payload with their lengths, so that neither can lend bytes to the other. */
 function signedBytes(payload: Uint8Array): Uint8Array {
   return concatBytes(ascii(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `), payload)

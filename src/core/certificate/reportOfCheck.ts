@@ -19,19 +19,22 @@ export interface OpeningCount {
 export interface Checked {
   readonly checked: CheckedEvidence
   readonly openings: OpeningCount
+  /** The file lacked its last line end, and was read as if it had it. */
+  readonly newlineAdded: boolean
   /** The reader's. */
   readonly catalogue: Catalogue
   readonly nowMs: number
 }
 
 /** What a check found, as plain values with their meaning: for a script, a page or another program. */
-export function reportOfCheck({ checked, openings, catalogue, nowMs }: Checked): CheckReport {
+export function reportOfCheck({ checked, openings, newlineAdded, catalogue, nowMs }: Checked): CheckReport {
   const base = {
     format: REPORT_FORMAT,
     verdict: verdictOfCheck(checked),
     valid: checked.problem === null,
     openings: openings.all,
     openingsChecked: openings.checked,
+    newlineAdded,
   } as const
   if (checked.kind === 'refused') return { kind: checked.kind, ...base, problem: explainProblem(checked.problem) }
   const { doubts } = checked

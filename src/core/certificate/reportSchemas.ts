@@ -20,7 +20,7 @@ const problem = z.object({
 const doubts = z.array(z.object({ code: z.string(), where: z.string().exactOptional(), ...told }))
 const tier = z.enum(['A', 'B', 'C'])
 
-const ofCheck = { ...answer, valid: z.boolean(), openings: count, openingsChecked: count }
+const ofCheck = { ...answer, valid: z.boolean(), openings: count, openingsChecked: count, newlineAdded: z.boolean() }
 const ofHeld = { ...ofCheck, established: z.boolean(), doubts }
 const ofSigned = {
   ...ofHeld,

@@ -3,7 +3,7 @@ import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkCertificate.ts'
-import { counterSign, MAX_CERTIFICATE_BYTES, tooLarge } from '../../core/certificate/envelope.ts'
+import { counterSign, MAX_CERTIFICATE_BYTES, mendLineEnd, tooLarge } from '../../core/certificate/envelope.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
@@ -51,21 +51,21 @@ export async function checkFile(
   const rules = await readerRules(flags, own.publicKey, homeFolder(env))
   const given = { file: readBytes(file), full: flags.full === undefined ? null : readBytes(flags.full) }
   const terminal = openTerminal(process.stderr, env)
-  const { checked, openings } = await checkEvidence(
+  const found = await checkEvidence(
     given,
     rules,
     {
-      ...system,
-      sample: flags.sample,
+      sample: flags.sample === undefined ? undefined : { count: flags.sample, randomness: system.randomness },
       openChecker: openThreadedChecker,
       onOpenings: (done, of) => terminal.live(`  openings ${bar(done / of, terminal.barWidth)} ${done}/${of}`),
     },
     signal,
   )
   terminal.live('')
+  const { checked } = found
   const signed = given.full ?? given.file
   const written = isProblem(signed) ? [] : writeSigned(signed, checked, flags, own)
-  const shown = { file, checked, openings, ...rules }
+  const shown = { file, ...found, ...rules }
   if (flags.json) process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
   else {
     const people = openTerminal(process.stdout, env)
@@ -84,7 +84,7 @@ function writeSigned(
 ): string[] {
   if (checked.kind !== 'certificate' || checked.problem) return []
   const told: string[] = []
-  const text = Buffer.from(file).toString('latin1')
+  const text = Buffer.from(mendLineEnd(file) ?? file).toString('latin1')
   if (summary !== undefined) {
     const isOurs = checked.read.signerKeys.some((key) => equalBytes(key, signer.publicKey))
     const written = isOurs ? issueSummary(checked.read, text, signer) : null

@@ -28,7 +28,10 @@ export function checkLines(shown: ShownCheck, page: Page, written: readonly stri
   const top = answerLines(answer, page)
   if (checked.problem) return top
   const others = checked.doubts.slice(answer.verdict === 'not-established' ? 1 : 0)
-  const also = others.map((doubt) => `${doubtText(doubt)}. ${DOUBTS[doubt.code].nextStep}`)
+  const also = [
+    ...others.map((doubt) => `${doubtText(doubt)}. ${DOUBTS[doubt.code].nextStep}`),
+    ...(shown.newlineAdded ? ['the file lacked its last line end; it was read as if it had it'] : []),
+  ]
   return [
     ...top,
     ...also.flatMap((text) => labelled('also', text, 7, page.columns)),

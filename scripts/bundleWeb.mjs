@@ -1,0 +1,58 @@
+// Bundles what runs in a browser: dist/browser is the library, dist/web/check the page. Reads dist/, so compile first.
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+
+/** What the bundles carry: the verifier's kernels and the catalogue of cards. */
+export async function carried(root) {
+  const { loadCatalogue } = await import(join(root, 'dist/drivers/system/loadCatalogue.js'))
+  return {
+    TOUCHSTONE_ENGINE: JSON.stringify(readFileSync(join(root, 'kernels/built/engine.wasm')).toString('base64')),
+    TOUCHSTONE_CATALOGUE: JSON.stringify(await loadCatalogue(join(root, 'catalogue/gpus.yaml'))),
+  }
+}
+
+/** Nobody asks a page for the JSON schema of anything: a tenth of zod stays at home. */
+const withoutJsonSchema = {
+  name: 'withoutJsonSchema',
+  setup({ onLoad }) {
+    const nothing = (names) => names.map((name) => `export const ${name} = () => {}`).join('\n')
+    const left = {
+      'json-schema-processors': ['allProcessors', 'toJSONSchema'],
+      'to-json-schema': ['createStandardJSONSchemaMethod', 'createToJSONSchemaMethod'],
+      'json-schema-generator': ['JSONSchemaGenerator'],
+    }
+    for (const [name, names] of Object.entries(left))
+      onLoad({ filter: new RegExp(`zod[\\\\/]v4[\\\\/]core[\\\\/]${name}\\.js$`) }, () => ({
+        contents: nothing(names),
+      }))
+  },
+}
+
+/** For a browser an import of a Node module does not resolve, and the build fails. */
+export const bundling = (root, define) => ({
+  absWorkingDir: root,
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  legalComments: 'none',
+  define,
+  plugins: [withoutJsonSchema],
+  logLevel: 'error',
+})
+
+export async function bundleWeb(root) {
+  const common = bundling(root, await carried(root))
+  const worker = join(root, 'dist/drivers/verifier/tabWorker.js')
+  const bundle = (from, to) => build({ ...common, entryPoints: [from], outfile: join(root, 'dist', to) })
+  await bundle(join(root, 'dist/exports/browser.js'), 'browser/touchstone.js')
+  await bundle(worker, 'browser/worker.js')
+  if (!existsSync(join(root, 'web/check'))) return
+  mkdirSync(join(root, 'dist/web/check'), { recursive: true })
+  for (const name of ['index.html', 'style.css'])
+    copyFileSync(join(root, 'web/check', name), join(root, 'dist/web/check', name))
+  await bundle(join(root, 'web/check/page.ts'), 'web/check/page.js')
+  await bundle(worker, 'web/check/worker.js')
+}

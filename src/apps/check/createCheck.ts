@@ -1,0 +1,79 @@
+import { fromHex } from '../../core/bytes/hex.ts'
+import { MAX_CERTIFICATE_BYTES, tooLarge } from '../../core/certificate/envelope.ts'
+import { reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
+import type { CheckReport } from '../../core/certificate/reportSchemas.ts'
+import type { Revocations } from '../../core/certificate/signers.ts'
+import type { Catalogue } from '../../core/identify/catalogue.ts'
+import type { OpeningChecker } from '../../ports/openingChecker.ts'
+import { checkEvidence, type GivenFile } from './checkEvidence.ts'
+
+/** What the reader of a certificate brings along. Keys are 64 hex digits, taken from their owners and not from the file. */
+export interface CheckOptions {
+  /** Validators whose word you take. Nothing signed by others alone is read. */
+  readonly trust: readonly string[]
+  /** Must be among the signers; trusted too. */
+  readonly requireSigners?: readonly string[]
+  /** So many trusted keys must have signed; 1 unless told otherwise. */
+  readonly leastSigners?: number
+  /** Refuses the certificate of any other box. */
+  readonly prover?: string
+  /** Refuses what is older. */
+  readonly maxAgeSeconds?: number
+  /** Signers that were revoked or replaced, as in revoked.json. */
+  readonly revocations?: Revocations
+  /** Judges by this catalogue of cards instead of the one that came along. */
+  readonly catalogue?: Catalogue
+  /** The certificate of the summary that is checked. */
+  readonly full?: Uint8Array | string
+  /** The reader's time, in milliseconds since 1970, where the clock of this machine is not meant. */
+  readonly nowMs?: number
+  /** Threads to recompute on; all cores unless told otherwise. */
+  readonly threads?: number
+  readonly onProgress?: (done: number, of: number) => void
+  readonly signal?: AbortSignal
+}
+
+export interface CheckDeps {
+  catalogue(): Promise<Catalogue>
+  openChecker(threads: number | undefined): Promise<OpeningChecker>
+  nowMs(): number
+}
+
+/** The whole check in one call, for Node or for a browser: a bad file is an answer, a bad option throws. */
+export const createCheck =
+  (deps: CheckDeps) =>
+  async (file: Uint8Array | string, options: CheckOptions): Promise<CheckReport> => {
+    const required = keysOf('requireSigners', options.requireSigners)
+    const rules = {
+      nowMs: options.nowMs ?? deps.nowMs(),
+      catalogue: options.catalogue ?? (await deps.catalogue()),
+      trusted: [...keysOf('trust', options.trust), ...required],
+      revocations: options.revocations ?? [],
+      threshold: options.leastSigners ?? 1,
+      required,
+      prover: options.prover === undefined ? null : keyOf('prover', options.prover),
+      maxAgeSeconds: options.maxAgeSeconds ?? null,
+    }
+    const given = { file: bytesOf(file), full: options.full === undefined ? null : bytesOf(options.full) }
+    const recomputing = {
+      sample: undefined,
+      openChecker: () => deps.openChecker(options.threads),
+      onOpenings: options.onProgress ?? (() => {}),
+    }
+    const found = await checkEvidence(given, rules, recomputing, options.signal ?? new AbortController().signal)
+    return reportOfCheck({ ...found, ...rules })
+  }
+
+const keysOf = (name: string, keys: readonly string[] = []): Uint8Array[] =>
+  keys.map((key, i) => keyOf(`${name}[${i}]`, key))
+
+function keyOf(name: string, text: string): Uint8Array {
+  const key = fromHex(text.toLowerCase(), 32)
+  if (!key) throw new TypeError(`${name} is not a key: a key is 64 hex digits`)
+  return key
+}
+
+function bytesOf(file: Uint8Array | string): GivenFile {
+  if (typeof file !== 'string') return file
+  return file.length > MAX_CERTIFICATE_BYTES ? tooLarge(file.length) : new TextEncoder().encode(file)
+}

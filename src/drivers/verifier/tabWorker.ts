@@ -1,0 +1,23 @@
+import { createEngine } from '../../core/engine/createEngine.ts'
+import type { TileEngine } from '../../core/proof/tileEngine.ts'
+import { type OpeningRange, type Run, rangeVerifier } from '../../core/proof/verifyPart.ts'
+
+/** The engine first, then a run, then questions about it. Each has one answer; of a question it is what is wrong, or null. */
+export type TabQuestion = { readonly wasm: Uint8Array } | { readonly run: Run } | { readonly range: OpeningRange }
+
+/** The slice of a worker's own world that is used here: neither the language library nor Node's types declare it. */
+interface WorkerScope {
+  onmessage: ((event: { readonly data: TabQuestion }) => void) | null
+  postMessage(answer: unknown): void
+}
+
+declare const self: WorkerScope
+
+let engine: TileEngine
+let verify: ReturnType<typeof rangeVerifier>
+
+self.onmessage = async ({ data }) => {
+  if ('wasm' in data) engine = await createEngine(data.wasm)
+  if ('run' in data) verify = rangeVerifier(data.run, engine)
+  self.postMessage('range' in data ? verify(data.range) : null)
+}

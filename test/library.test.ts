@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { transform } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toHex } from '../src/core/bytes/hex.ts'
+import { checkReportSchema } from '../src/core/certificate/reportSchemas.ts'
+import { checkCertificate } from '../src/exports/index.ts'
+import { shippedCatalogue } from './sim/shippedCatalogue.ts'
+import { honestProgram } from './support/inProcessBox.ts'
+import { openReferenceDevice } from './support/openReferenceDevice.ts'
+import { testEngine } from './support/testEngine.ts'
+import { VALIDATOR, verifyInProcess } from './support/verifyInProcess.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const bundle = join(root, 'dist/browser/touchstone.js')
+const trust = [toHex(VALIDATOR.publicKey)]
+mkdirSync(join(root, '.build'), { recursive: true })
+// Inside the package, so that its own name leads to it.
+const folder = mkdtempSync(join(root, '.build/library-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+let certificate: string
+let nowMs: number
+beforeAll(async () => {
+  const engine = await testEngine()
+  const program = honestProgram({ devices: [openReferenceDevice({ engine })] })
+  const report = await verifyInProcess({ program, catalogue: await shippedCatalogue(), engine })
+  certificate = report.certificate
+  nowMs = Date.parse(report.startedAt) + 1000
+})
+
+describe('checkCertificate', () => {
+  test('has a typed answer, the one that the schema describes', async () => {
+    const heard: string[] = []
+    const onProgress = (done: number, of: number) => heard.push(`${done}/${of}`)
+    const report = await checkCertificate(certificate, { trust, nowMs, threads: 1, onProgress })
+    expect(report).toMatchObject({ kind: 'certificate', format: 1, verdict: 'genuine', newlineAdded: false })
+    expect(checkReportSchema.safeParse(JSON.parse(JSON.stringify(report))).error).toBeUndefined()
+    expect(heard.at(-1)).toBe(`${report.openings}/${report.openings}`)
+  })
+
+  test('forgives a missing last line end and says so, but nothing else', async () => {
+    const check = (text: string) => checkCertificate(text, { trust, nowMs, threads: 1 })
+    const cut = certificate.slice(0, -1)
+    expect(await check(cut)).toMatchObject({ verdict: 'genuine', newlineAdded: true })
+    for (const bent of [
+      `${cut}\r\n`,
+      `${cut} `,
+      ` ${cut}`,
+      cut.slice(0, -1),
+      `${certificate}\n`,
+      `\ufeff${certificate}`,
+    ])
+      expect(await check(bent)).toMatchObject({ verdict: 'rejected', kind: 'refused' })
+  })
+
+  test.each([
+    ['a stranger', { trust: ['00'.repeat(32)] }, 'UNKNOWN_SIGNER'],
+    ['too old', { trust, maxAgeSeconds: 0 }, 'TOO_OLD'],
+    ['another box', { trust, prover: '00'.repeat(32) }, 'WRONG_PROVER'],
+    ['another signer', { trust, requireSigners: ['00'.repeat(32)] }, 'WRONG_SIGNER'],
+    ['too few signers', { trust, leastSigners: 2 }, 'TOO_FEW_SIGNERS'],
+  ])('refuses %s', async (_, options, code) => {
+    const report = await checkCertificate(certificate, { nowMs: nowMs + 10_000, ...options })
+    expect(report).toMatchObject({ verdict: 'rejected', kind: 'refused', problem: { code } })
+  })
+
+  test('a bad option throws', async () => {
+    await expect(checkCertificate(certificate, { trust: ['abc'] })).rejects.toThrow('trust[0] is not a key')
+  })
+
+  test('the bundle for a browser says the same, and is small', async () => {
+    const browser: { checkCertificate: typeof checkCertificate } = await import(bundle)
+    const options = { trust, nowMs, threads: 1 }
+    const [inNode, inTab] = await Promise.all([
+      checkCertificate(certificate, options),
+      browser.checkCertificate(certificate, options),
+    ])
+    expect(inTab).toEqual(inNode)
+    const bent = certificate.replace(/"payload":"(.{1000})./, (_, head) => `"payload":"${head}A`)
+    expect(await browser.checkCertificate(bent, options)).toMatchObject({ problem: { code: 'BAD_SIGNATURE' } })
+    const script = readFileSync(bundle, 'utf8')
+    const wasm = readFileSync(join(root, 'kernels/built/engine.wasm')).toString('base64')
+    expect(script).toContain(wasm)
+    const zipped = gzipSync(script.replace(wasm, ''), { level: 9 }).length
+    console.info(`check in a browser: ${zipped} bytes of script with gzip, beside the WebAssembly`)
+    expect(zipped).toBeLessThan(80_000)
+  })
+})
+
+test('the examples of docs/library.md compile, run, and say what they should', async () => {
+  const page = readFileSync(join(root, 'docs/library.md'), 'utf8')
+  const examples = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!)
+  expect(examples.length).toBe(3)
+  writeFileSync(join(folder, 'touchstone-certificate.json'), certificate)
+  for (const [i, code] of examples.entries()) {
+    writeFileSync(join(folder, `example${i}.ts`), code)
+    writeFileSync(join(folder, `example${i}.js`), (await transform(code, { loader: 'ts', format: 'esm' })).code)
+  }
+  const options = { extends: '../../tsconfig.json', include: ['*.ts'] }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options))
+  const run = (...args: string[]) => {
+    const env = { ...process.env, VALIDATOR_KEY: trust[0] }
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8' })
+    return { status, said: `${stdout}${stderr}` }
+  }
+  expect(run(join(root, 'node_modules/typescript/bin/tsc'), '-p', folder)).toEqual({ status: 0, said: '' })
+  // The run took place in virtual time, long ago.
+  expect(run('example0.js')).toEqual({ status: 0, said: 'rejected\n' })
+  expect(run('example1.js')).toEqual({
+    status: 0,
+    said: expect.stringMatching(/^(genuine|not-established): .* signed by [0-9a-f]{64}\nthe file is not a cert.*\n$/),
+  })
+  expect(run('example2.js')).toEqual({ status: 0, said: '' })
+})
