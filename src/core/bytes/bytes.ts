@@ -11,7 +11,11 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /** ASCII tag without terminator, as the domain separators of the protocol are written. */
-export const ascii = (text: string): Uint8Array => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+export function ascii(text: string): Uint8Array {
+  const out = new Uint8Array(text.length)
+  for (let at = 0; at < text.length; at++) out[at] = text.charCodeAt(at)
+  return out
+}
 
 export function u32le(value: number): Uint8Array {
   const out = new Uint8Array(4)

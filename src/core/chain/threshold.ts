@@ -24,6 +24,13 @@ export function thresholdFor(f: Fraction): Threshold {
   }
 }
 
+/**
+ * When a winner's ticket came in, on a clock by which an account of weight w comes at the rate w/W: -ln(1 - y/2^256) W/w,
+ * times 2^320 (§3.5). The first of several parts of an account comes as early as the whole, so that splitting gains nothing.
+ */
+export const arrivalOf = (number: bigint, weight: bigint, total: bigint): bigint =>
+  (minusLogOfRest({ numerator: number, denominator: 1n << 256n }) * total) / weight
+
 /** -ln(1 - f) = 2 artanh(z) with z = f / (2 - f). */
 function minusLogOfRest({ numerator, denominator }: Fraction): bigint {
   const z = (numerator * ONE) / (2n * denominator - numerator)

@@ -1,0 +1,235 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { PRECOMMIT, PREVOTE, quorumOf } from '../recordCommit.ts'
+import { type ChainBlock, childOf, genesisBlock } from './chainBlock.ts'
+import { type Action, ConsensusNode, type FinalityRules, whenDue } from './consensusNode.ts'
+import { type EpochView, epochView } from './epochView.ts'
+import { type Quorum, type Vote, voteOffence } from './vote.ts'
+import { VoteBook } from './voteBook.ts'
+
+const RULES: FinalityRules = { epochSlots: 10, roundSlots: 2, lag: 1, lateEpochs: 168 }
+const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+const signature = new Uint8Array(64)
+const eta = new Uint8Array(32)
+
+const viewWith = (weights: readonly bigint[]): EpochView =>
+  epochView(
+    0,
+    eta,
+    weights.map((weight, i) => ({ key: keys[i]!, vrfKey: eta, weight, vote: weight, isBoot: false })),
+    { exact: 256, seats: 768 },
+  )
+const seven = viewWith(keys.map(() => 1n))
+
+const vote = (voter: string, fields: Partial<Vote> = {}): Vote => ({
+  kind: PREVOTE,
+  set: 0,
+  round: 1,
+  target: 'x',
+  targetSlot: 1,
+  lockRound: 0,
+  late: false,
+  voter,
+  signature,
+  ...fields,
+})
+
+describe('counting votes', () => {
+  test('a quorum is more than two thirds of all weight, or more than half if late: to the unit', () => {
+    const weight = fc.bigInt({ min: 1n, max: 2n ** 64n - 1n })
+    fc.assert(
+      fc.property(fc.array(weight, { minLength: 1, maxLength: 7 }), fc.boolean(), (weights, late) => {
+        const { voters } = viewWith(weights)
+        const book = new VoteBook(voters)
+        const total = weights.reduce((sum, each) => sum + each, 0n)
+        let counted = 0n
+        let reached = false
+        for (const [place, key] of voters.keys.entries()) {
+          const { quorum } = book.add(vote(key, { late }))
+          counted += voters.weights[place]!
+          const isEnough = late ? 2n * counted > total : 3n * counted > 2n * total
+          expect(quorum !== null).toBe(isEnough && !reached)
+          if (quorum !== null) expect(book.isEnough(quorum)).toBe(true)
+          reached ||= isEnough
+        }
+        expect(reached).toBe(true)
+        expect(quorumOf(total, late)).toBe(late ? voters.lateQuorum : voters.quorum)
+      }),
+    )
+  })
+
+  test('strangers, repetitions and mixtures count for nothing', () => {
+    const book = new VoteBook(seven.voters)
+    for (let i = 0; i < 9; i++) expect(book.add(vote('a')).quorum).toBeNull()
+    expect(book.add(vote('stranger')).quorum).toBeNull()
+    for (const key of ['b', 'c', 'd']) expect(book.add(vote(key)).quorum).toBeNull()
+    for (const [key, fields] of [
+      ['e', { target: 'y' }],
+      ['f', { round: 2 }],
+      ['g', { kind: PRECOMMIT }],
+    ] as const)
+      expect(book.add(vote(key, fields)).quorum).toBeNull()
+    const quorum = book.add(vote('f')).quorum
+    expect(quorum?.votes.map(({ voter }) => voter)).toEqual(['a', 'b', 'c', 'd', 'f'])
+    const forged = (votes: Vote[]): Quorum => ({ ...quorum!, votes })
+    expect(book.isEnough(forged(quorum!.votes.slice(1)))).toBe(false)
+    expect(book.isEnough(forged([...quorum!.votes.slice(1), quorum!.votes[1]!]))).toBe(false)
+    expect(book.isEnough(forged([...quorum!.votes.slice(1), vote('e', { target: 'y' })]))).toBe(false)
+    expect(book.isEnough(forged([...quorum!.votes.slice(1), vote('stranger')]))).toBe(false)
+  })
+
+  test('attack 24: who votes twice in a round, or against its lock, is proven by two of its votes', () => {
+    const book = new VoteBook(seven.voters)
+    expect(book.add(vote('a')).offence).toBeNull()
+    const second = vote('a', { target: 'y' })
+    expect(book.add(second).offence).toEqual([vote('a'), second])
+    expect(book.add(vote('a', { target: 'z' }))).toEqual({ quorum: null, offence: null })
+    const precommit = vote('b', { kind: PRECOMMIT, round: 3, lockRound: 3 })
+    const broken = vote('b', { round: 5, lockRound: 2 })
+    expect(book.add(precommit).offence).toBeNull()
+    expect(book.add(vote('b', { round: 4, lockRound: 3 })).offence).toBeNull()
+    expect(book.add(broken).offence).toEqual([precommit, broken])
+  })
+
+  test('an offence needs one voter and one set, and does not depend on the order', () => {
+    const any = fc.record({
+      kind: fc.constantFrom(PREVOTE, PRECOMMIT),
+      set: fc.nat(1),
+      round: fc.nat(3),
+      target: fc.constantFrom('x', 'y'),
+      lockRound: fc.nat(3),
+      voter: fc.constantFrom('a', 'b'),
+    })
+    fc.assert(
+      fc.property(any, any, (left, right) => {
+        const [a, b] = [vote(left.voter, left), vote(right.voter, right)]
+        expect(voteOffence(a, b)).toBe(voteOffence(b, a))
+        expect(voteOffence(a, a)).toBeNull()
+        if (a.voter !== b.voter || a.set !== b.set) expect(voteOffence(a, b)).toBeNull()
+      }),
+    )
+  })
+})
+
+/** A chain of secondaries, one in every slot. */
+function chain(from: ChainBlock, slots: number, name: string): ChainBlock[] {
+  const blocks: ChainBlock[] = []
+  let tip = from
+  for (let slot = from.slot + 1; slot <= from.slot + slots; slot++) {
+    tip = childOf(tip, { id: `${name}${slot}`, slot, author: 'a', win: null }, RULES.epochSlots)
+    blocks.push(tip)
+  }
+  return blocks
+}
+
+const genesis = genesisBlock('genesis')
+const nodeFor = (voter: string | null) => new ConsensusNode({ rules: RULES, genesis, viewOf: () => seven, voter })
+const votesIn = (actions: readonly Action[]) => actions.flatMap((each) => (each.kind === 'vote' ? [each.vote] : []))
+const quorumOn = (block: ChainBlock, kind: Vote['kind'], round: number, set = 0, late = false): Quorum => {
+  const fields = { kind, set, round, target: block.id, targetSlot: block.slot, late, lockRound: 0 }
+  return { ...fields, votes: keys.slice(0, 5).map((voter) => vote(voter, fields)) }
+}
+
+describe('a node', () => {
+  test('prevotes the block of its best chain, precommits on a quorum of its round, and finalises on a second', () => {
+    const node = nodeFor('a')
+    const blocks = chain(genesis, 9, 'x')
+    for (const block of blocks) node.onBlock(block)
+    const [prevote] = votesIn(node.onSlot(8))
+    expect(prevote).toMatchObject({
+      kind: PREVOTE,
+      set: 0,
+      round: 4,
+      target: 'x6',
+      lockRound: 0,
+      late: false,
+      voter: 'a',
+    })
+    const [precommit] = votesIn(node.onQuorum(quorumOn(blocks[5]!, PREVOTE, 4)))
+    expect(precommit).toMatchObject({ kind: PRECOMMIT, round: 4, target: 'x6', lockRound: 4 })
+    const [final] = node.onQuorum(quorumOn(blocks[5]!, PRECOMMIT, 4))
+    expect(final).toMatchObject({ kind: 'final', block: { id: 'x6' } })
+    expect(node.final.id).toBe('x6')
+  })
+
+  test('never votes twice in a round, nor in an earlier one', () => {
+    const node = nodeFor('a')
+    for (const block of chain(genesis, 9, 'x')) node.onBlock(block)
+    expect(votesIn(node.onSlot(8))).toHaveLength(1)
+    expect(votesIn(node.onSlot(8))).toHaveLength(0)
+    expect(votesIn(node.onSlot(6))).toHaveLength(0)
+  })
+
+  test('stays with its lock although another branch is better, until a later quorum', () => {
+    const node = nodeFor('a')
+    const [locked, better] = [chain(genesis, 5, 'x'), chain(genesis, 9, 'y')]
+    for (const block of [...locked, ...better]) node.onBlock(block)
+    expect(node.head.id).toBe('y9')
+    node.onSlot(6)
+    node.onQuorum(quorumOn(locked[2]!, PREVOTE, 3))
+    expect(node.head.id).toBe('x5')
+    expect(votesIn(node.onSlot(8))[0]).toMatchObject({ target: 'x4', lockRound: 3 })
+    node.onQuorum(quorumOn(better[3]!, PREVOTE, 4))
+    expect(node.head.id).toBe('y9')
+  })
+
+  test('finalises no further than the first block of a later epoch, whose set then takes over', () => {
+    const node = nodeFor('a')
+    const blocks = chain(genesis, 35, 'x')
+    for (const block of blocks) node.onBlock(block)
+    expect(votesIn(node.onSlot(36))[0]).toMatchObject({ target: 'x10' })
+    expect(node.onQuorum(quorumOn(blocks[10]!, PRECOMMIT, 18))).toEqual([])
+    node.onQuorum(quorumOn(blocks[9]!, PRECOMMIT, 18))
+    expect(node.final.id).toBe('x10')
+    expect(node.onVote(vote('b', { round: 18 }))).toEqual([{ kind: 'ahead' }])
+    expect(votesIn(node.onSlot(38))[0]).toMatchObject({ set: 1, target: 'x20', lockRound: 0 })
+  })
+
+  test('half is a quorum only a week after the last final block, and nobody may say so earlier', () => {
+    const node = nodeFor('a')
+    const blocks = chain(genesis, 9, 'x')
+    for (const block of blocks) node.onBlock(block)
+    node.onSlot(8)
+    expect(node.onQuorum(quorumOn(blocks[3]!, PRECOMMIT, 4, 0, true))).toEqual([])
+    const week = 168 * RULES.epochSlots
+    expect(votesIn(node.onSlot(week - 2))[0]).toMatchObject({ late: false })
+    expect(votesIn(node.onSlot(week))[0]).toMatchObject({ late: true })
+    const four = quorumOn(blocks[3]!, PRECOMMIT, week / 2, 0, true)
+    node.onQuorum({ ...four, votes: four.votes.slice(0, 3) })
+    expect(node.final.id).toBe('genesis')
+    node.onQuorum({ ...four, votes: four.votes.slice(0, 4) })
+    expect(node.final.id).toBe('x4')
+  })
+
+  test('two commits that exclude each other stop it: it says so and votes no more', () => {
+    const node = nodeFor('a')
+    const [one, other] = [chain(genesis, 9, 'x'), chain(genesis, 9, 'y')]
+    for (const block of [...one, ...other]) node.onBlock(block)
+    node.onSlot(8)
+    node.onQuorum(quorumOn(one[5]!, PRECOMMIT, 4))
+    const [conflict] = node.onQuorum(quorumOn(other[8]!, PRECOMMIT, 4))
+    expect(conflict?.kind).toBe('conflict')
+    expect(node.isHalted).toBe(true)
+    expect(votesIn(node.onSlot(10))).toEqual([])
+  })
+
+  test('a node without a place in the set only watches', () => {
+    const node = nodeFor('stranger')
+    for (const block of chain(genesis, 9, 'x')) node.onBlock(block)
+    expect(votesIn(node.onSlot(8))).toEqual([])
+  })
+
+  test('what it lacks it asks for, and a waiting quorum takes effect when its block comes', () => {
+    const node = nodeFor('a')
+    const blocks = chain(genesis, 5, 'x')
+    expect(node.onBlock(blocks[1]!)).toEqual([{ kind: 'behind' }])
+    node.onSlot(6)
+    expect(node.onQuorum(quorumOn(blocks[2]!, PRECOMMIT, 3))).toEqual([{ kind: 'behind' }])
+    for (const block of blocks) node.onBlock(block)
+    expect(node.final.id).toBe('x3')
+  })
+})
+
+test('attack 24: a block of the next slot waits, one further ahead is dropped', () => {
+  expect([7, 8, 9, 10, 99].map((slot) => whenDue(slot, 8))).toEqual(['now', 'now', 'wait', 'drop', 'drop'])
+})

@@ -1,0 +1,149 @@
+import { PRECOMMIT, PREVOTE } from '../recordCommit.ts'
+import type { Voters } from './epochView.ts'
+import { type Quorum, type Vote, voteOffence } from './vote.ts'
+
+/** Two votes that together prove an offence. */
+export type VotePair = readonly [Vote, Vote]
+
+/** Votes for one block in one round. */
+interface Tally {
+  readonly target: string
+  readonly targetSlot: number
+  readonly late: boolean
+  /** In floating point; the exact sum is made when it comes near a quorum. */
+  weight: number
+  /** 1 for each voter that is counted. */
+  readonly counted: Uint8Array
+  readonly votes: Vote[]
+  isQuorum: boolean
+}
+
+/** What a new vote led to. */
+export interface Counted {
+  readonly quorum: Quorum | null
+  readonly offence: VotePair | null
+}
+
+const NOTHING: Counted = { quorum: null, offence: null }
+/** Far below 1 for the rounding of a thousand sums, far above it for all else. */
+const NEARLY = 1 - 2 ** -30
+const NONE: readonly Vote[] = []
+
+/** How many different votes of one voter, kind and round are looked at: two prove the offence, more prove nothing new. */
+const MOST_OF_A_VOTER = 2
+
+/** Counts the votes of one set. */
+export class VoteBook {
+  /** Tallies by 2 * round + kind. */
+  private readonly tallies = new Map<number, Tally[]>()
+  /** The list that was asked for last, by kind: nearly always the one that is asked for next. */
+  private readonly lastKey: [number, number] = [-1, -1]
+  private readonly lastTallies: [Tally[], Tally[]] = [[], []]
+  /** The last prevote and the last precommit of each voter. */
+  private readonly lastOf: readonly [(Vote | null)[], (Vote | null)[]]
+  readonly voters: Voters
+
+  constructor(voters: Voters) {
+    this.voters = voters
+    this.lastOf = [voters.keys.map(() => null), voters.keys.map(() => null)]
+  }
+
+  /** A vote whose signature is right. One that was counted before changes nothing. */
+  add(vote: Vote): Counted {
+    const place = this.voters.places.get(vote.voter)
+    if (place === undefined) return NOTHING
+    const tallies = this.talliesOf(vote)
+    const known = tallies.find((each) => isFor(each, vote))
+    if (known !== undefined && known.counted[place] === 1) return NOTHING
+    const others = tallies.length === (known ? 1 : 0) ? NONE : votesAt(tallies, place, vote.voter)
+    if (others.length >= MOST_OF_A_VOTER) return NOTHING
+    const tally = known ?? this.newTally(tallies, vote)
+    tally.counted[place] = 1
+    tally.votes.push(vote)
+    tally.weight += this.voters.nearly.weights[place]!
+    const offence = this.offenceOf(vote, place, others)
+    const isNew = !tally.isQuorum && this.isQuorum(tally)
+    if (isNew) tally.isQuorum = true
+    return isNew || offence !== null ? { quorum: isNew ? quorumFrom(vote, tally) : null, offence } : NOTHING
+  }
+
+  /** Whether the votes of a quorum that somebody sent are enough. Their signatures are the caller's to check. */
+  isEnough(quorum: Quorum): boolean {
+    const seen = new Set<number>()
+    let weight = 0n
+    for (const vote of quorum.votes) {
+      const place = this.voters.places.get(vote.voter)
+      if (place === undefined || seen.has(place) || !isOf(quorum, vote)) return false
+      seen.add(place)
+      weight += this.voters.weights[place]!
+    }
+    return weight >= this.neededOf(quorum)
+  }
+
+  /** Forgets rounds before this one. */
+  prune(round: number): void {
+    for (const key of this.tallies.keys()) if (key < 2 * round) this.tallies.delete(key)
+  }
+
+  private isQuorum(tally: Tally): boolean {
+    const { quorum, lateQuorum } = this.voters.nearly
+    if (tally.weight < NEARLY * (tally.late ? lateQuorum : quorum)) return false
+    const weight = this.voters.weights.reduce((sum, each, place) => (tally.counted[place] === 1 ? sum + each : sum), 0n)
+    return weight >= this.neededOf(tally)
+  }
+
+  private neededOf({ late }: { readonly late: boolean }): bigint {
+    return late ? this.voters.lateQuorum : this.voters.quorum
+  }
+
+  private talliesOf({ kind, round }: Vote): Tally[] {
+    const key = 2 * round + kind
+    if (this.lastKey[kind] === key) return this.lastTallies[kind]
+    const tallies = this.tallies.get(key) ?? []
+    this.tallies.set(key, tallies)
+    this.lastKey[kind] = key
+    this.lastTallies[kind] = tallies
+    return tallies
+  }
+
+  private newTally(tallies: Tally[], { target, targetSlot, late }: Vote): Tally {
+    const counted = new Uint8Array(this.voters.keys.length)
+    const tally: Tally = { target, targetSlot, late, weight: 0, counted, votes: [], isQuorum: false }
+    tallies.push(tally)
+    return tally
+  }
+
+  private offenceOf(vote: Vote, place: number, others: readonly Vote[]): VotePair | null {
+    const opposite = this.lastOf[vote.kind === PREVOTE ? PRECOMMIT : PREVOTE][place]!
+    const own = this.lastOf[vote.kind]
+    const last = own[place]!
+    if (last === null || last.round < vote.round) own[place] = vote
+    if (opposite !== null && voteOffence(vote, opposite) !== null) return [opposite, vote]
+    const proof = others === NONE ? undefined : others.find((other) => voteOffence(vote, other) !== null)
+    return proof === undefined ? null : [proof, vote]
+  }
+}
+
+const votesAt = (tallies: readonly Tally[], place: number, voter: string): Vote[] =>
+  tallies.flatMap(({ counted, votes }) => (counted[place] === 1 ? votes.find((vote) => vote.voter === voter)! : []))
+
+const isFor = (tally: Tally, vote: Vote): boolean =>
+  tally.target === vote.target && tally.late === vote.late && tally.targetSlot === vote.targetSlot
+
+const isOf = (quorum: Quorum, vote: Vote): boolean =>
+  vote.kind === quorum.kind &&
+  vote.set === quorum.set &&
+  vote.round === quorum.round &&
+  vote.target === quorum.target &&
+  vote.targetSlot === quorum.targetSlot &&
+  vote.late === quorum.late
+
+const quorumFrom = ({ kind, set, round }: Vote, { target, targetSlot, late, votes }: Tally): Quorum => ({
+  kind,
+  set,
+  round,
+  target,
+  targetSlot,
+  late,
+  votes: [...votes],
+})
