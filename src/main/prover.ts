@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
-import { faultAnswer } from '../apps/prover/faultAnswer.ts'
+import { faultAnswer } from '../apps/prover/deviceFault.ts'
 import { inventoryOf } from '../apps/prover/inventoryOf.ts'
 import { serveProver } from '../apps/prover/serveProver.ts'
 import { encodeFrame } from '../core/wire/frames.ts'

@@ -5,14 +5,19 @@ import { describe, expect, it } from 'vitest'
 import { concatBytes, u64le } from '../../src/core/bytes/bytes.ts'
 import { checkSignature, signerFrom } from '../../src/core/bytes/ed25519.ts'
 import { fromHex, toHex } from '../../src/core/bytes/hex.ts'
-import { challengeHash, decodeChallenge, encodeChallenge } from '../../src/core/proof/challenge.ts'
+import {
+  challengeHash,
+  decodeChallenge,
+  encodeChallenge,
+  readyMessage,
+  resultMessage,
+} from '../../src/core/proof/challenge.ts'
 import { entryRow } from '../../src/core/proof/entries.ts'
 import { fingerprintTile } from '../../src/core/proof/fingerprint.ts'
 import { buildTree, pathOf, rootFrom, rootOf } from '../../src/core/proof/merkle.ts'
 import { drawOpening, queryHash } from '../../src/core/proof/query.ts'
 import { referenceEngine } from '../../src/core/proof/referenceEngine.ts'
 import { nextSeed, nonceHash, partSeed } from '../../src/core/proof/seeds.ts'
-import { readyMessage, resultMessage } from '../../src/core/proof/signatures.ts'
 import { productTiles, roundLeaves } from '../support/referenceRound.ts'
 
 const maker = fileURLToPath(new URL('worked_example.py', import.meta.url))

@@ -1,6 +1,6 @@
 import type { Challenge } from '../../src/core/proof/challenge.ts'
-import type { DeviceEvidence, PartEvidence } from '../../src/core/proof/evidence.ts'
 import type { Part } from '../../src/core/proof/partKinds.ts'
+import type { DeviceEvidence, PartEvidence } from '../../src/core/proof/verifyPart.ts'
 
 const PART = {
   kind: 'rounds',

@@ -5,8 +5,8 @@ import {
 } from '../../src/core/certificate/checkCertificate.ts'
 import type { CertificateProblem } from '../../src/core/certificate/problems.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
+import { verifyAllOpenings } from '../../src/core/proof/openingRanges.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
-import { verifyAllOpenings } from '../../src/core/proof/verifyAllOpenings.ts'
 import { exitOfCheck } from '../../src/main/exitCodes.ts'
 import { VALIDATOR } from './verifyInProcess.ts'
 

@@ -1,9 +1,8 @@
 import type { Precision } from '../../src/core/params/precision.ts'
 import type { Challenge } from '../../src/core/proof/challenge.ts'
-import type { PartEvidence } from '../../src/core/proof/evidence.ts'
 import { devicesOf } from '../../src/core/proof/part.ts'
 import { type Part, rootCount } from '../../src/core/proof/partKinds.ts'
-import type { Run } from '../../src/core/proof/verifyPart.ts'
+import type { PartEvidence, Run } from '../../src/core/proof/verifyPart.ts'
 
 /** What one device is to have shown; times are made from it. */
 export interface SyntheticCard {

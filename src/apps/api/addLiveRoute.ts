@@ -3,7 +3,7 @@ import { streamSSE } from 'hono/streaming'
 import type { LiveEvent } from '../../ports/liveRuns.ts'
 import { within } from '../shared/within.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { places } from './places.ts'
+import { places } from './limits.ts'
 import { json, problem, problemSchema, route } from './problem.ts'
 
 const MOST_WATCHERS = 200

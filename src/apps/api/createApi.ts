@@ -7,9 +7,8 @@ import { addLiveRoute } from './addLiveRoute.ts'
 import { addReadRoutes } from './addReadRoutes.ts'
 import { addWriteRoutes } from './addWriteRoutes.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { limitReads } from './limitReads.ts'
+import { limitReads, rateLimit } from './limits.ts'
 import { problem } from './problem.ts'
-import { rateLimit } from './rateLimit.ts'
 import { requireSignature } from './requireSignature.ts'
 
 const MOST_BODY_BYTES = 64 * 1024

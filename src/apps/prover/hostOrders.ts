@@ -1,7 +1,7 @@
 import type { Answer, HostOrder } from '../../core/wire/messages.ts'
 import type { HostLanes } from '../../ports/hostLanes.ts'
 import { fault } from '../shared/faults.ts'
-import { faultAnswer } from './faultAnswer.ts'
+import { faultAnswer } from './deviceFault.ts'
 
 /** A validator waits for each answer, so it never has more under way. */
 const MAX_WAITING = 4

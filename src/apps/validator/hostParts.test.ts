@@ -12,7 +12,7 @@ import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { HostPart } from '../../core/inventory/hostReport.ts'
 import { FASTEST_CARD_LANE } from '../../core/inventory/judgeWalk.ts'
 import { MARK_BYTES } from '../../core/params/hostParts.ts'
-import { hostShown } from '../../core/score/hostShown.ts'
+import { hostShown } from '../../core/score/hostFacts.ts'
 import { fault } from '../../drivers/host/faults.ts'
 import type { StoreTask, WalkTask } from '../../ports/hostLanes.ts'
 

@@ -1,7 +1,10 @@
-import type { Preset } from '../params/presets.ts'
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
+import { PRESETS, type Preset } from '../params/presets.ts'
 import type { Challenge } from '../proof/challenge.ts'
-import { kindOf } from '../proof/partKinds.ts'
-import type { DeviceClass } from '../proof/sizeClass.ts'
+import { comparedWith, kindOf, type Part, type PlannedPart } from '../proof/partKinds.ts'
+import { type PlanInputs, partKey } from '../proof/planPart.ts'
+import { chooseSize, planRun, planSizing } from '../proof/planRun.ts'
+import type { DeviceClass, SizedDevice } from '../proof/sizeClass.ts'
 
 /** Null when the challenge is one of the preset; otherwise the field that is not. */
 export function challengeDiffers(
@@ -17,4 +20,62 @@ export function challengeDiffers(
   }
   // §4.0: one k for every device of a run, so classes cannot be mixed in one.
   return new Set(deviceClasses).size > 1 ? 'classes of devices' : null
+}
+
+/** A device as a plan sees it. */
+export type OfferedDevice = SizedDevice & { readonly precisions: readonly Precision[] }
+
+/**
+ * C8: `mainnet` says that nothing was left out. Null when the challenge is a whole run on these devices, otherwise what is
+ * not. The plan itself is made again from what the devices offered, so that the two cannot drift apart.
+ */
+export function wholeRunDiffers({ parts }: Challenge, devices: readonly OfferedDevice[]): string | null {
+  const inputs = wholeRun(devices)
+  const sizing = planSizing(inputs)
+  const keyOf = (precision: Precision) => partKey(sizing.find((part) => part.precision === precision)!)
+  const ran = (precision: Precision) => parts.find((part) => partKey(part) === keyOf(precision))
+  const missing = inputs.precisions.find((precision) => !ran(precision))
+  if (missing) return `no part in ${missing}`
+  const badSize = inputs.precisions.find((precision) => !isClass(inputs, sizing, precision, ran(precision)!.m))
+  if (badSize) return `m of ${badSize}`
+  const plan = planRun(inputs, (precision) => ran(precision)!.m, new Map())
+  const wrong = plan.findIndex((planned, p) => !parts[p] || !isPlanned(parts[p], planned))
+  if (wrong >= 0) return `part ${wrong}, ${partKey(plan[wrong]!)} of devices ${plan[wrong]!.mask.toString(2)}`
+  if (parts.length > plan.length) return `part ${plan.length}, which mainnet has not`
+  return shortenedPart(parts)
+}
+
+function wholeRun(devices: readonly OfferedDevice[]): PlanInputs {
+  const preset = PRESETS.mainnet
+  const { openings, partSeconds, sustainedSeconds } = preset
+  const precisions = PRECISION_NAMES.filter((name) => devices.every((device) => device.precisions.includes(name)))
+  const whole = { preset, devices, precisions, memory: true, bind: true, openings, partSeconds, sustainedSeconds }
+  return { ...whole, maxSize: 32768, roundTripSeconds: 0 }
+}
+
+/** From the size of the calibration to the largest that fits; between them the speed decides (UNDERSIZED_RUN). */
+function isClass(inputs: PlanInputs, sizing: readonly PlannedPart[], precision: Precision, size: number): boolean {
+  const smallest = sizing.find((part) => part.precision === precision)!
+  const atOnce = new Map([[partKey(smallest), { fastest: 0, slowest: 0 }]])
+  return size >= smallest.m && size <= chooseSize(inputs, precision, sizing, atOnce)
+}
+
+/** A CPU fills as much as it can in a few seconds, so its kept rounds may be fewer. */
+function isPlanned(part: Part, planned: PlannedPart): boolean {
+  const same = (['kind', 'precision', 'm', 'n', 'k', 'mask'] as const).every((field) => part[field] === planned[field])
+  const fills = part.kept.every(
+    (kept, device) => kept === planned.kept[device] || isShallow(part, kept, planned.kept[device]!),
+  )
+  return same && fills
+}
+
+const isShallow = ({ k }: Part, kept: number, planned: number): boolean => k === 2048 && kept >= 2 && kept <= planned
+
+/** The first part that is too short for what it is compared with. */
+function shortenedPart(parts: readonly Part[]): string | null {
+  const wrong = parts.findIndex(({ rounds }, p) => {
+    const { part, share } = comparedWith(parts, p)
+    return share * rounds < parts[part]!.rounds
+  })
+  return wrong < 0 ? null : `part ${wrong} rounds`
 }

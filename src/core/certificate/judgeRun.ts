@@ -1,6 +1,5 @@
 import { buyerName } from '../identify/buyerName.ts'
-import type { Catalogue } from '../identify/catalogue.ts'
-import { catalogueHash } from '../identify/catalogueHash.ts'
+import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { type ClaimAnswer, type ClaimReason, claimReason, explainClaim } from '../identify/claimReasons.ts'
 import { type CardCount, countCards } from '../identify/countCards.ts'
 import { identifyByRates, isOwnMemory } from '../identify/identifyByRates.ts'

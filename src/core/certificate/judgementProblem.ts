@@ -1,6 +1,5 @@
 import { canonicalJson } from '../bytes/canonicalJson.ts'
-import type { Catalogue } from '../identify/catalogue.ts'
-import { catalogueHash } from '../identify/catalogueHash.ts'
+import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { PROTOCOL_VERSION, type ProtocolVersion } from '../params/constants.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 import type { StatedJudgement } from './judgementSchema.ts'

@@ -5,22 +5,25 @@ import { checkSignature } from '../bytes/ed25519.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { DecodeError } from '../bytes/reader.ts'
 import { taggedHash } from '../bytes/sha256.ts'
-import { type Catalogue, contradictionsIn } from '../identify/catalogue.ts'
-import { catalogueHash } from '../identify/catalogueHash.ts'
+import { type Catalogue, catalogueHash, contradictionsIn } from '../identify/catalogue.ts'
 import type { ProtocolVersion } from '../params/constants.ts'
 import { PRESETS, type Preset } from '../params/presets.ts'
-import { type Challenge, challengeHash, decodeChallenge, encodeChallenge } from '../proof/challenge.ts'
-import type { PartEvidence } from '../proof/evidence.ts'
+import {
+  type Challenge,
+  challengeHash,
+  decodeChallenge,
+  encodeChallenge,
+  readyMessage,
+  resultMessage,
+} from '../proof/challenge.ts'
 import { figuresOf } from '../proof/figures.ts'
 import { kindOf } from '../proof/partKinds.ts'
 import { nonceHash } from '../proof/seeds.ts'
-import { readyMessage, resultMessage } from '../proof/signatures.ts'
-import { partQuery, type Run, verifyRoots } from '../proof/verifyPart.ts'
+import { type PartEvidence, partQuery, type Run, verifyRoots } from '../proof/verifyPart.ts'
 import { toMillis } from '../units/instants.ts'
-import { challengeDiffers } from './challengeDiffers.ts'
+import { challengeDiffers, type OfferedDevice, wholeRunDiffers } from './challengeDiffers.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import { readPart, type Statement } from './statement.ts'
-import { type OfferedDevice, wholeRunDiffers } from './wholeRunDiffers.ts'
 
 /** A certificate whose signatures, bindings and figures hold. Its openings and its judgement are not yet checked. */
 export interface ReadCertificate {

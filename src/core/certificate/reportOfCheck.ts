@@ -1,7 +1,6 @@
 import { REFUSALS } from '../attest/refusals.ts'
 import { toHex } from '../bytes/hex.ts'
-import type { Catalogue } from '../identify/catalogue.ts'
-import { catalogueHash } from '../identify/catalogueHash.ts'
+import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { toMillis } from '../units/instants.ts'
 import type { CheckedAttestation, CheckedCertificate, CheckedEvidence } from './checkCertificate.ts'
 import { DOUBTS, type Doubt } from './doubts.ts'

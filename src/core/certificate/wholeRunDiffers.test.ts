@@ -4,8 +4,8 @@ import { MAINNET, planned } from '../../../test/support/plannedBoxes.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import type { PlannedPart } from '../proof/partKinds.ts'
 import { planRun } from '../proof/planRun.ts'
+import { wholeRunDiffers } from './challengeDiffers.ts'
 import { lengthen } from './shortParts.ts'
-import { wholeRunDiffers } from './wholeRunDiffers.ts'
 
 const differs = (parts: readonly PlannedPart[], devices: Parameters<typeof wholeRunDiffers>[1]) =>
   wholeRunDiffers({ parts, deviceCount: devices.length } as never, devices)

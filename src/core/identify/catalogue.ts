@@ -1,5 +1,8 @@
 import * as z from 'zod'
+import { canonicalJson } from '../bytes/canonicalJson.ts'
 import type { DeepReadonly } from '../bytes/decodeJson.ts'
+import { toHex } from '../bytes/hex.ts'
+import { taggedHash } from '../bytes/sha256.ts'
 import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 
 /** What a value must be is told the same way, whatever else it is. */
@@ -127,3 +130,19 @@ function* wrongTwins({ id, chip, twins }: GpuModel, byId: ReadonlyMap<string, Gp
     else if (!twin.twins.includes(id)) yield ['twins', `names ${other}, which does not name it back`]
   }
 }
+
+/**
+ * Hex SHA-256 of the parsed catalogue, for certificates: keys sorted, no spaces, numbers as JSON prints them, so that
+ * comments and layout of the file do not count and every value does. Every text in it is printable ASCII.
+ */
+export function catalogueHash(catalogue: Catalogue): string {
+  const known = hashes.get(catalogue)
+  if (known !== undefined) return known
+  const bytes = Uint8Array.from(canonicalJson(catalogue), (letter) => letter.charCodeAt(0))
+  const hash = toHex(taggedHash('tsp1/catalogue', bytes))
+  hashes.set(catalogue, hash)
+  return hash
+}
+
+/** A parsed catalogue never changes, and hashing it costs more than judging a run. */
+const hashes = new WeakMap<Catalogue, string>()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { canonicalJson } from '../bytes/canonicalJson.ts'
-import { catalogueHash } from './catalogueHash.ts'
+import { catalogueHash } from './catalogue.ts'
 import { parseCatalogue } from './parseCatalogue.ts'
 
 /** The file behind the worked example of docs/spec/identity.md. */

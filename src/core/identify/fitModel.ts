@@ -3,18 +3,9 @@ import type { CatalogueRules, GpuModel } from './catalogue.ts'
 import { type Expected, TOLERATED_EXCESS } from './expected.ts'
 import type { MeasuredGpu } from './measured.ts'
 import { type PreparedModel, prepareModel, type RateWay } from './prepareModel.ts'
-import { type RuledOut, ruleOut } from './ruleOut.ts'
+import { ruleOut } from './ruleOut.ts'
 
-export interface ModelFit {
-  readonly model: GpuModel
-  readonly logLikelihood: number
-  /** Squared distance in standard deviations, over `degrees` values. */
-  readonly distance: number
-  readonly degrees: number
-  readonly terms: readonly FitTerm[]
-  /** Why this model is impossible, or null. */
-  readonly ruledOut: RuledOut | null
-}
+export type ModelFit = ReturnType<typeof fitModel>
 
 /** One value against its expectation. */
 export interface FitTerm {
@@ -43,7 +34,7 @@ const FORGEABLE: readonly Precision[] = ['bf16', 'fp8']
 const LN_TAU = Math.log(2 * Math.PI)
 
 /** How well a measurement fits one model: log-normal, with one part shared by all rates so that ratios count fully. */
-export function fitModel(model: GpuModel, measured: MeasuredGpu, rules: CatalogueRules): ModelFit {
+export function fitModel(model: GpuModel, measured: MeasuredGpu, rules: CatalogueRules) {
   const prepared = prepareModel(model, rules)
   const compared = compare(model, prepared, measured)
   const terms = compared.filter((term) => term !== null)
@@ -53,10 +44,12 @@ export function fitModel(model: GpuModel, measured: MeasuredGpu, rules: Catalogu
   const total = distance + surcharge + unexplained
   return {
     model,
+    /** Squared distance in standard deviations, over `degrees` values. */
     distance: total,
     degrees: terms.length + unexplained,
     logLikelihood: -0.5 * (total + logDeterminant + terms.length * LN_TAU + unexplained * LN_TAU),
     terms,
+    /** Why this model is impossible, or null. */
     ruledOut: ruleOut(model, measured, rules),
   }
 }

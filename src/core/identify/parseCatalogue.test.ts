@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { catalogueHash } from './catalogueHash.ts'
+import { catalogueHash } from './catalogue.ts'
 import { parseCatalogue } from './parseCatalogue.ts'
 
 const pair = { datasheet: { low: 0.5, high: 0.9 }, measured: { low: 0.8, high: 1.1 } }

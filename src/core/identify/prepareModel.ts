@@ -9,13 +9,7 @@ export interface RateWay {
 }
 
 /** What the catalogue says of a model, worked out once: a certificate is judged against every model. */
-export interface PreparedModel {
-  readonly ways: Readonly<Record<Precision, readonly RateWay[]>>
-  /** Problems the card has a unit for. */
-  readonly own: ReadonlySet<Precision>
-  readonly ceilings: Readonly<Record<Precision, number | null>>
-  readonly bandwidth: Expected | null
-}
+export type PreparedModel = ReturnType<typeof prepare>
 
 /** A unit posing as another where the honest one exists: possible (§2), but nobody does so by accident. */
 const SURCHARGE_POSED = 6
@@ -31,9 +25,10 @@ export function prepareModel(model: GpuModel, rules: CatalogueRules): PreparedMo
   return prepared
 }
 
-function prepare(model: GpuModel, rules: CatalogueRules): PreparedModel {
+function prepare(model: GpuModel, rules: CatalogueRules) {
   return {
     ways: perPrecision((name) => waysOf(model, name, rules)),
+    /** Problems the card has a unit for. */
     own: new Set(PRECISION_NAMES.filter((name) => expectedRate(model, name, rules) !== null)),
     ceilings: perPrecision((name) => rateCeiling(model, name, rules)),
     bandwidth: expectedBandwidth(model, rules),

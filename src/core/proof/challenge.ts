@@ -1,4 +1,4 @@
-import { concatBytes, u32le } from '../bytes/bytes.ts'
+import { ascii, concatBytes, u32le } from '../bytes/bytes.ts'
 import { ByteReader, DecodeError } from '../bytes/reader.ts'
 import { taggedHash } from '../bytes/sha256.ts'
 import {
@@ -115,3 +115,11 @@ function powerOfTwo(value: number, what: string): number {
   if ((value & (value - 1)) !== 0) throw new DecodeError(`${what}: power of two expected, got ${value}`)
   return value
 }
+
+/** §4.1. What a prover signs before S_0: this challenge, made for its key. */
+export const readyMessage = (challenge: Challenge): Uint8Array =>
+  concatBytes(ascii('tsp1/ready'), challengeHash(encodeChallenge(challenge)))
+
+/** §10. What both sides sign at the end: the challenge and q of every part in order, and with them every root. */
+export const resultMessage = (challenge: Challenge, queries: readonly Uint8Array[]): Uint8Array =>
+  concatBytes(ascii('tsp1/result'), challengeHash(encodeChallenge(challenge)), ...queries)

@@ -1,5 +1,7 @@
 import { devicesOf } from './part.ts'
-import type { OpeningRange, Run } from './verifyPart.ts'
+import type { RejectReason } from './reasons.ts'
+import type { TileEngine } from './tileEngine.ts'
+import { type OpeningRange, type Run, rangeVerifier } from './verifyPart.ts'
 
 /** Small enough that the last core to finish does not keep the others waiting. */
 const RANGE = 16
@@ -35,4 +37,14 @@ export function sampleRanges(
     single[other] = kept
   }
   return single.slice(0, count)
+}
+
+/** The first reason against any opening of a run, in one thread: for a page, and wherever nobody waits. */
+export function verifyAllOpenings(run: Run, engine: TileEngine): RejectReason | null {
+  const verify = rangeVerifier(run, engine)
+  for (const range of openingRanges(run)) {
+    const reason = verify(range)
+    if (reason) return reason
+  }
+  return null
 }

@@ -2,14 +2,13 @@ import { KEPT_TILE_BYTES, TILE } from '../params/constants.ts'
 import type { Precision } from '../params/precision.ts'
 import type { Preset } from '../params/presets.ts'
 import type { DeviceTask } from './deviceTask.ts'
-import type { DeviceEvidence } from './evidence.ts'
 import type { PlannedPart } from './partKinds.ts'
 import type { PlanInputs, Timings } from './planPart.ts'
 import type { Draw } from './query.ts'
 import type { RejectReason } from './reasons.ts'
 import type { DeviceClass } from './sizeClass.ts'
 import type { TileEngine, TileRequest } from './tileEngine.ts'
-import type { Run } from './verifyPart.ts'
+import type { DeviceEvidence, Run } from './verifyPart.ts'
 
 /** One question of a challenge (§4.1) before its nonce is drawn. Every number in it is the validator's. */
 export interface PartShape<K extends string = string, P extends Precision = Precision> {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Challenge } from './challenge.ts'
-import type { PartEvidence } from './evidence.ts'
 import type { Part } from './partKinds.ts'
 import { timingsOf } from './timingsOf.ts'
+import type { PartEvidence } from './verifyPart.ts'
 
 const part = (kind: Part['kind'], rounds: number, kept: number): Part => ({
   ...{ kind, precision: 'int8', m: 64, n: 64, k: 64, rounds, kept: [kept], openings: 1, mask: 1 },

@@ -1,7 +1,7 @@
 import type { Challenge } from './challenge.ts'
-import type { PartEvidence } from './evidence.ts'
 import { kindOf } from './partKinds.ts'
 import type { Timings } from './planPart.ts'
+import type { PartEvidence } from './verifyPart.ts'
 
 /** What a calibration run showed: seconds of one root in each part, fastest and slowest device. */
 export function timingsOf(challenge: Challenge, parts: readonly PartEvidence[], roundTripSeconds: number): Timings {

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { madeUpChallenge, madeUpEvidence, madeUpPart } from '../../../test/support/madeUpRun.ts'
-import type { PartEvidence } from './evidence.ts'
 import { devicesOf } from './part.ts'
 import { type Part, rootCount } from './partKinds.ts'
-import { verifyRoots } from './verifyPart.ts'
+import { type PartEvidence, verifyRoots } from './verifyPart.ts'
 
 /** A part of two devices, with the times of an honest run, and one thing done to them. */
 interface Story {

@@ -1,6 +1,6 @@
 import type { Challenge } from '../proof/challenge.ts'
-import type { PartEvidence } from '../proof/evidence.ts'
 import { kindOf } from '../proof/partKinds.ts'
+import type { PartEvidence } from '../proof/verifyPart.ts'
 
 /** When the run that was judged took place, in the validator's monotonic time: from its first T0 to its last root. */
 export interface RunWindow {

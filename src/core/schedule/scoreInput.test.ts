@@ -8,7 +8,7 @@ import { identifyGpu } from '../identify/identifyGpu.ts'
 import type { HostPart } from '../inventory/hostReport.ts'
 import { claimed, fact, inferred, proven } from '../params/provenance.ts'
 import { defaultScoreConfig } from '../score/defaultScoreConfig.ts'
-import { hostClaims } from '../score/hostClaims.ts'
+import { hostClaims } from '../score/hostFacts.ts'
 import { scoreBox } from '../score/scoreBox.ts'
 import { scoreInput } from './scoreInput.ts'
 

@@ -3,8 +3,7 @@ import type { Judgement } from '../certificate/judgeRun.ts'
 import type { HostPart } from '../inventory/hostReport.ts'
 import type { Inventory } from '../inventory/inventory.ts'
 import { gpuTotals } from '../score/gpuTotals.ts'
-import { hostClaims } from '../score/hostClaims.ts'
-import { hostShown } from '../score/hostShown.ts'
+import { hostClaims, hostShown } from '../score/hostFacts.ts'
 import type { BoxScoreInput, GpuScoreInput } from '../score/scoreBox.ts'
 
 export interface ScoreSource {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { makeRelease } from '../../../test/support/makeRelease.ts'
-import { releaseFlavours } from './releaseFlavours.ts'
+import { releaseFlavours } from './readRelease.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'touchstone-flavours-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

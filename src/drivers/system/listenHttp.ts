@@ -15,13 +15,7 @@ interface Api {
 }
 
 /** A port that answers "not ready yet" until there is something to answer with. */
-export interface Door {
-  readonly at: { readonly host: string; readonly port: number }
-  open(api: Api): void
-  close(): Promise<void>
-}
-
-export async function listenHttp({ host, port }: { readonly host: string; readonly port: number }): Promise<Door> {
+export async function listenHttp({ host, port }: { readonly host: string; readonly port: number }) {
   let api: Api | null = null
   const starting = () => Response.json({ error: { code: 'STARTING', message: 'not ready yet' } }, { status: 503 })
   const server = serve({
@@ -40,11 +34,11 @@ export async function listenHttp({ host, port }: { readonly host: string; readon
   const address = server.address()
   return {
     at: { host, port: typeof address === 'object' && address ? address.port : port },
-    open: (made) => {
+    open: (made: Api) => {
       api = made
     },
     close: () =>
-      new Promise((done) => {
+      new Promise<void>((done) => {
         server.close(() => done())
         server.closeAllConnections()
       }),

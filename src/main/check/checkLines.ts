@@ -4,7 +4,7 @@ import type { CheckedAttestation, CheckedCertificate, CheckedSummary } from '../
 import { DOUBTS } from '../../core/certificate/doubts.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
 import { reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
-import { catalogueHash } from '../../core/identify/catalogueHash.ts'
+import { catalogueHash } from '../../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { formatAge, formatBytes } from '../../core/units/format.ts'
 import { toMillis } from '../../core/units/instants.ts'

@@ -3,7 +3,7 @@ import type { Catalogue, GpuModel } from '../../core/identify/catalogue.ts'
 import { expectedBandwidth, expectedRate } from '../../core/identify/expected.ts'
 import { ONE_MEMORY_SHARE } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
-import { shownModel } from './shownModel.ts'
+import { shownModel } from './deviceLines.ts'
 import { figure, type SpeedScale, speedFigure, speedScale, speedUnit } from './speed.ts'
 import type { Colours } from './terminal.ts'
 

@@ -1,20 +1,17 @@
 import { cardsOf } from '../../core/certificate/judgementSchema.ts'
 import type { DeviceJudgement } from '../../core/certificate/judgeRun.ts'
-import type { Catalogue, GpuModel } from '../../core/identify/catalogue.ts'
+import type { Catalogue, GpuModel, PublishedFigure } from '../../core/identify/catalogue.ts'
 import { expectedRate } from '../../core/identify/expected.ts'
+import { parseClaim } from '../../core/identify/parseClaim.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import { ONE_MEMORY_SHARE } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { formatBytes, formatBytesPerSecond } from '../../core/units/format.ts'
-import { efficiencyText } from './efficiencyText.ts'
 import { labelled } from './labelled.ts'
-import { shownModel } from './shownModel.ts'
 import { bar } from './showSteps.ts'
-import { dipMarks, sparkline } from './sparkline.ts'
 import { speedFigure, speedScale, speedText, speedUnit } from './speed.ts'
 import { summariseTelemetry } from './summariseTelemetry.ts'
 import type { Colours } from './terminal.ts'
-import { transferLines } from './transferLines.ts'
 
 export interface ShownDevice {
   readonly device: DeviceJudgement
@@ -118,4 +115,61 @@ function bindText(share: number, isCpu: boolean): string {
   return share >= ONE_MEMORY_SHARE
     ? `${rate}: one card or one NVLink group`
     : `${rate}: below ${ONE_MEMORY_SHARE / 10} %, as two cards joined by PCIe would show`
+}
+
+const BLOCKS = '▁▂▃▄▅▆▇█'
+
+/** A curve in one row of blocks. */
+export function sparkline(points: readonly number[]): string {
+  const highest = Math.max(...points, 1)
+  return points.map((point) => BLOCKS[Math.min(7, Math.floor((point / highest) * 7.999))]).join('')
+}
+
+const DIP = 0.9
+
+/** Marks to stand under a sparkline where it falls below nine tenths of the median; null where it never does. */
+export function dipMarks(points: readonly number[], median: number): string | null {
+  const marks = points.map((point) => (point < DIP * median ? '^' : ' ')).join('')
+  return marks.trim() === '' ? null : marks.trimEnd()
+}
+
+/** Whose figures stand beside the proven ones: of models that measure alike the one that was claimed, else the first. */
+export function shownModel(
+  { identity }: Pick<DeviceJudgement, 'identity'>,
+  claim: string | null,
+  catalogue: Catalogue,
+): GpuModel | undefined {
+  const parsed = claim === null ? null : parseClaim(claim, catalogue)
+  const claimed = parsed?.ok ? parsed.claim.models.map(({ id }) => id) : []
+  const cards: readonly string[] = cardsOf(identity)
+  const sold = cards.filter((card) => claimed.includes(card))
+  return catalogue.models.find(({ id }) => (sold.length > 0 ? sold : cards).includes(id))
+}
+
+/** Proven rates over what the vendor prints for the inferred model; null where nothing was inferred or printed. */
+export function efficiencyText({ rates, memory }: DeviceJudgement, model: GpuModel | undefined): string | null {
+  if (!model) return null
+  const shares = [
+    ...PRECISION_NAMES.map((precision) => share(precision, rates[precision], model.rates[precision])),
+    share('bandwidth', memory?.perSecond, model.bandwidth),
+  ].flat()
+  return shares.length === 0 ? null : `of the datasheet of the ${model.name}: ${shares.join(', ')}`
+}
+
+function share(what: string, proven: number | undefined, figures: readonly PublishedFigure[] | undefined): string[] {
+  const printed = (figures ?? []).filter(({ basis }) => basis === 'datasheet').map(({ value }) => value)
+  if (proven === undefined || printed.length === 0) return []
+  return [`${what} ${Math.round((100 * proven) / Math.max(...printed))} %`]
+}
+
+type Details = Readonly<Record<string, string | number | boolean>>
+
+/** What our program measured between host and card, which the box's owner could have changed; nothing for a CPU. */
+export function transferLines({ hostToCardBytesPerSec: up, cardToHostBytesPerSec: down, transferRates }: Details) {
+  if (typeof up === 'number' && typeof down === 'number')
+    return labelled(
+      'host memory',
+      `${formatBytesPerSecond(up)} to the card, ${formatBytesPerSecond(down)} back (measured, not proven)`,
+    )
+  return typeof transferRates === 'string' ? labelled('host memory', `rates ${transferRates}`) : []
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { SHIPPED_CATALOGUE } from '../../../test/sim/shippedCatalogue.ts'
 import type { DeviceJudgement } from '../../core/certificate/judgeRun.ts'
 import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
-import { efficiencyText } from './efficiencyText.ts'
+import { efficiencyText } from './deviceLines.ts'
 
 const { models } = await loadCatalogue(SHIPPED_CATALOGUE)
 const h200 = models.find(({ id }) => id === 'h200-sxm')!

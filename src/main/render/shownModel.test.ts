@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { SHIPPED_CATALOGUE } from '../../../test/sim/shippedCatalogue.ts'
 import { inferred } from '../../core/params/provenance.ts'
 import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
-import { shownModel } from './shownModel.ts'
+import { shownModel } from './deviceLines.ts'
 
 const catalogue = await loadCatalogue(SHIPPED_CATALOGUE)
 const device = {

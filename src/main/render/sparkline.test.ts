@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dipMarks, sparkline } from './sparkline.ts'
+import { dipMarks, sparkline } from './deviceLines.ts'
 
 test('the highest point is a full block, nothing is an empty one', () => {
   expect(sparkline([0, 50, 100])).toBe('▁▄█')

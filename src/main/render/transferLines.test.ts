@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { transferLines } from './transferLines.ts'
+import { transferLines } from './deviceLines.ts'
 
 test('rates between host and card are shown both ways, as measured and not as proven', () => {
   expect(transferLines({ hostToCardBytesPerSec: 55.5e9, cardToHostBytesPerSec: 55.3e9 })).toEqual([

@@ -1,6 +1,8 @@
-import type { TouchstoneError } from '../../../ports/errors.ts'
+import { xidText } from '../../../core/inventory/xidText.ts'
+import { TouchstoneError } from '../../../ports/errors.ts'
 import { portFault } from '../../../ports/faults.ts'
 import { fault } from './faults.ts'
+import type { Telemetry } from './telemetry.ts'
 
 /** What went wrong in a call of NVIDIA's driver or library, and on which card. */
 export interface FailedCall {
@@ -105,4 +107,27 @@ export function cudaFault(failed: FailedCall): TouchstoneError {
   const what = `${failed.card}: ${advice.says}: ${failed.call} returned ${failed.status} (${failed.statusName})${memory}`
   const facts = { ...failed, what, mend: advice.nextStep }
   return advice.code === 'GPU_BUSY' ? portFault(advice.code, facts) : fault(advice.code, facts)
+}
+
+/** The driver tells NVML of an error at about the time it fails our call, not always before. */
+const WAIT_MS = 100
+
+/** A lost card's fault, with the driver errors NVML heard of that card; anything else as it is. */
+export function nameXids(error: unknown, telemetry: Telemetry | null): unknown {
+  // A driver that has lost a card says so in several ways, "unknown error" among them.
+  if (!fault.is(error, 'GPU_LOST', 'GPU_CALL_FAILED')) return error
+  const xids = telemetry?.xids(WAIT_MS) ?? []
+  if (xids.length === 0) return error
+  const { message, blame, retry, nextStep, fleet, cause } = error
+  return new TouchstoneError(
+    { ...error.detail, xid: xids.join(' ') },
+    {
+      message: `${message}; the driver reported ${xids.map(xidText).join(', ')}`,
+      blame,
+      retry,
+      nextStep,
+      fleet,
+      cause,
+    },
+  )
 }

@@ -13,12 +13,7 @@ import { FOLD_THREADS, foldWidths, UNIT, unitOf, unitsOf } from './shape.ts'
 import type { Stop } from './stop.ts'
 
 /** A fill as a neighbour sees it: where it lies and how many tiles it holds. */
-export interface FillPlace {
-  readonly context: Handle
-  readonly ordinal: number
-  readonly kept: Handle
-  readonly tiles: number
-}
+export type FillPlace = ReturnType<typeof placeOf>
 
 /** A fill on this card: the series that made it and where it lies. */
 export interface HeldFill {
@@ -27,20 +22,14 @@ export interface HeldFill {
   readonly rounds: number
 }
 
-export interface DonePasses {
-  readonly fill: HeldFill
-  readonly partners: FillPlace
-  /** Z_0 … Z_(P-1), for units that are read again. */
-  readonly words: readonly Uint8Array[]
-  readonly nodes: Handle
-}
+export type DonePasses = ReturnType<typeof runPasses>
 
 const totalTiles = ({ series, rounds }: HeldFill): number => tilesOf(series.plan.shape) * rounds
 /** memory.cu: a block of ts_fold_many folds the groups of 16 full units. */
 const UNITS_A_FOLD = 16
 const isWide = (fill: HeldFill): boolean => totalTiles(fill) % (UNIT * UNITS_A_FOLD) === 0
 
-export function placeOf(tools: CardTools, fill: HeldFill): FillPlace {
+export function placeOf(tools: CardTools, fill: HeldFill) {
   return { context: tools.context, ordinal: tools.ordinal, kept: fill.kept, tiles: totalTiles(fill) }
 }
 
@@ -50,7 +39,7 @@ export function runPasses(
   task: { readonly fill: HeldFill; readonly partners: FillPlace; readonly passes: number; readonly start: Uint8Array },
   onRoots: OnRoots,
   stop: Stop,
-): DonePasses {
+) {
   const { api, buffers, context, stream } = tools
   const { fill, partners } = task
   if (partners.context !== context) api.enablePeer(partners.context)
@@ -71,7 +60,9 @@ export function runPasses(
     return replayGraph(tools, { graph, window, times: task.passes, ahead: 2 }, onRoots, stop)
   }
   const q = thenClose(run, () => [() => graph !== null && api.destroyGraph(graph), () => window.close()])
-  return { fill, partners, nodes, words: passWords(task.start, q) }
+  // Z_0 … Z_(P-1), for units that are read again.
+  const words: readonly Uint8Array[] = passWords(task.start, q)
+  return { fill, partners, nodes, words }
 }
 
 interface PassMemory {

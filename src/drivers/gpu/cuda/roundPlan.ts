@@ -2,32 +2,14 @@ import { TILE } from '../../../core/params/constants.ts'
 import type { Precision } from '../../../core/params/precision.ts'
 import { tilesOf } from '../tasks.ts'
 import type { CardTools } from './cardTools.ts'
-import { chooseAlgorithm } from './chooseAlgorithm.ts'
 import { closeAll } from './closeAll.ts'
 import type { Handle, KernelArgument } from './loadLibcuda.ts'
 import { createProduct, type Product, type ProductMaker } from './product.ts'
 import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './rootWindow.ts'
 import { entryBytes, FOLD, FOLD_THREADS, nodesOf, operandBytes, type SeriesShape, unitsOf } from './shape.ts'
 
-/** Where a plan leaves what the openings need; `slots` is 1 when rounds are computed again instead of kept. */
-export interface RoundPlan {
-  readonly shape: SeriesShape
-  readonly product: Product
-  /** Which of the library's ways was fastest here. */
-  readonly choice: number
-  readonly graph: Handle
-  readonly window: RootWindow
-  readonly state: Handle
-  readonly c: Handle
-  readonly prints: Handle
-  readonly nodes: Handle
-  readonly kept: Handle
-  readonly slots: number
-  readonly generation: number
-  /** The steps alone, for benchmarks. */
-  readonly steps: Readonly<Record<'entries' | 'product' | 'leaves' | 'tree', () => void>>
-  close(): void
-}
+/** A captured round, and where it leaves what the openings need. */
+export type RoundPlan = ReturnType<typeof planRounds>
 
 export interface PlanChoices {
   /** Fingerprints of every round stay on the card when they take at most this much. */
@@ -64,6 +46,7 @@ export function reserve({ buffers, cublasLt, workspace }: CardTools, shape: Seri
     nodes: buffers.take(isFill ? 'keptNodes' : 'nodes', slots * nodesOf(shape) * 32),
     folded: buffers.take('folded', 2 * Math.ceil(nodesOf(shape) / FOLD) * 32),
     kept: isFill ? buffers.take('kept', shape.rounds * tiles * 2048) : 0n,
+    /** 1 when rounds are computed again instead of kept. */
     slots,
   }
 }
@@ -72,7 +55,7 @@ export function reserve({ buffers, cublasLt, workspace }: CardTools, shape: Seri
 export const KNOWN_SEED: Uint8Array = Uint8Array.from({ length: 32 }, (_, i) => 7 * i + 1)
 
 /** Makes buffers, kernels and the captured round of a shape; nothing of it depends on a seed. */
-export function planRounds(tools: CardTools, shape: SeriesShape, choices: PlanChoices): RoundPlan {
+export function planRounds(tools: CardTools, shape: SeriesShape, choices: PlanChoices) {
   const memory = reserve(tools, shape, choices.printsBudget)
   const product = createProduct(tools, { ...shape, ...memory }, choices.maker)
   const window = new RootWindow(tools.api, shape.rounds)
@@ -93,9 +76,11 @@ export function planRounds(tools: CardTools, shape: SeriesShape, choices: PlanCh
   return {
     shape,
     product,
+    /** Which of the library's ways was fastest here. */
     choice,
     graph,
     window,
+    /** The steps alone, for benchmarks. */
     steps,
     ...memory,
     generation: tools.buffers.generation,
@@ -150,4 +135,46 @@ function launchTree({ launch, kernels }: CardTools, shape: SeriesShape, memory: 
     perRound = 0
   }
   launch(kernels.get('base', 'ts_finish_round'), [1, 1], FOLD_THREADS, [from, memory.state, perRound, count])
+}
+
+/** Time a choice may cost before a run: enough to try three or four ways at the largest size. */
+const BUDGET_MS = 600
+
+const chosen = new Map<string, number>()
+
+/**
+ * The library's own order of its ways is off by up to a third on large int8 products, so the first few are timed once per
+ * card and size. Operands of the moment will do: all ways do the same work.
+ */
+function chooseAlgorithm(tools: CardTools, shape: SeriesShape, product: Product): number {
+  if (product.choices < 2) return 0
+  const { precision, m, n, k } = shape
+  const key = JSON.stringify([tools.ordinal, precision, m, n, k, product.by])
+  const known = chosen.get(key)
+  if (known !== undefined) return known
+  const best = fastest(tools, product)
+  chosen.set(key, best)
+  return best
+}
+
+function fastest({ api, stream }: CardTools, product: Product): number {
+  const [from, to] = [api.createEvent(), api.createEvent()]
+  let best = { choice: 0, ms: Number.POSITIVE_INFINITY }
+  let spent = 0
+  for (let choice = 0; choice < product.choices && spent < BUDGET_MS; choice++) {
+    try {
+      product.launch(choice) // loads the kernel
+      api.recordEvent(from, stream)
+      product.launch(choice)
+      api.recordEvent(to, stream)
+    } catch {
+      continue // a way the library offers and then refuses
+    }
+    const ms = api.elapsedMs(from, to)
+    spent += 2 * ms
+    if (ms < best.ms) best = { choice, ms }
+  }
+  api.destroyEvent(from)
+  api.destroyEvent(to)
+  return best.choice
 }

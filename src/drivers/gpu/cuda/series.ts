@@ -10,11 +10,7 @@ import { groupOf, nodesOf } from './shape.ts'
 import { Stop } from './stop.ts'
 
 /** A finished series and what its openings need. */
-export interface DoneSeries {
-  readonly plan: RoundPlan
-  readonly seed: Uint8Array
-  readonly roots: readonly Uint8Array[]
-}
+export type DoneSeries = ReturnType<typeof runSeries>
 
 /** Rounds in flight: about 20 ms of work on a fast card, at least two so that none waits for the host. */
 export const roundsAhead = ({ m, n, k }: { m: number; n: number; k: number }): number =>
@@ -26,7 +22,7 @@ export function runSeries(
   task: Pick<SeriesTask, 'seed' | 'rounds'>,
   onRoots: OnRoots,
   stop: Stop,
-): DoneSeries {
+) {
   plan.window.start(plan.state, task.seed)
   const replay = { graph: plan.graph, window: plan.window, times: task.rounds, ahead: roundsAhead(plan.shape) }
   return { plan, seed: task.seed, roots: replayGraph(tools, replay, onRoots, stop) }

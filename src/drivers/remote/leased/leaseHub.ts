@@ -8,13 +8,7 @@ import { listenWs, wsChannel } from '../../system/wsChannel.ts'
 import type { ProviderLine } from './askProvider.ts'
 
 /** Where providers behind NAT dial in: one channel each for messages, and a connection per tunnel. */
-export interface LeaseHub {
-  readonly port: number
-  /** The provider with this key, now or as soon as it dials in. */
-  line(key: string, signal: AbortSignal): Promise<ProviderLine>
-  tunnel(token: string, signal: AbortSignal): Promise<Duplex>
-  close(): Promise<void>
-}
+export type LeaseHub = Awaited<ReturnType<typeof openLeaseHub>>
 
 /** What is offered under a name and waited for under it, whichever comes first; the newest offer counts. */
 class Meeting<T> {
@@ -61,10 +55,7 @@ export interface HubDoor {
   readonly rules?: Partial<DoorRules>
 }
 
-export async function openLeaseHub(
-  where: { readonly host: string; readonly port: number },
-  door: HubDoor,
-): Promise<LeaseHub> {
+export async function openLeaseHub(where: { readonly host: string; readonly port: number }, door: HubDoor) {
   const lines = new Meeting<ProviderLine>(true)
   const tunnels = new Meeting<Caller>(false)
   const isNew = newGreetings()
@@ -78,8 +69,9 @@ export async function openLeaseHub(
   )
   return {
     port: listener.port,
-    line: (key, signal) => lines.take(key, signal),
-    tunnel: async (token, signal) => {
+    /** The provider with this key, now or as soon as it dials in. */
+    line: (key: string, signal: AbortSignal) => lines.take(key, signal),
+    tunnel: async (token: string, signal: AbortSignal): Promise<Duplex> => {
       const { socket, seat } = await tunnels.take(token, signal)
       seat.known(token)
       const stream = createWebSocketStream(socket)

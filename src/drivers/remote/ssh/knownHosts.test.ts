@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { judgeHostKey } from './judgeHostKey.ts'
 import {
   fingerprintOf,
+  judgeHostKey,
   keyTypeOf,
   knownHostName,
   knownHostsLine,

@@ -13,13 +13,9 @@ export interface SshAuth {
   readonly password?: string
 }
 
-export interface AuthPlan {
-  readonly methods: readonly AnyAuthMethod[]
-  /** For the reader of a refusal. */
-  readonly names: readonly string[]
-}
+export type AuthPlan = Awaited<ReturnType<typeof planAuth>>
 
-export async function planAuth(username: string, auth: SshAuth): Promise<AuthPlan> {
+export async function planAuth(username: string, auth: SshAuth) {
   const steps: { readonly method: AnyAuthMethod; readonly name: string }[] = []
   const addKey = (key: ParsedKey, name: string) => steps.push({ method: { type: 'publickey', username, key }, name })
   if (auth.privateKey !== undefined) addKey(parseKey('in memory', auth.privateKey), 'the key of the lease')
@@ -31,6 +27,7 @@ export async function planAuth(username: string, auth: SshAuth): Promise<AuthPla
   }
   for (const method of auth.password === undefined ? [] : passwordMethods(username, auth.password))
     steps.push({ method, name: 'the password' })
+  // The names are for the reader of a refusal.
   return { methods: steps.map((step) => step.method), names: [...new Set(steps.map((step) => step.name))] }
 }
 

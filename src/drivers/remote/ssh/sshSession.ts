@@ -7,8 +7,14 @@ import { printable } from '../../../core/bytes/printable.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
-import { type HostKeyJudgement, judgeHostKey } from './judgeHostKey.ts'
-import { type HostKeyLine, knownHostsLine, readKnownHosts, rememberHostKey } from './knownHosts.ts'
+import {
+  type HostKeyJudgement,
+  type HostKeyLine,
+  judgeHostKey,
+  knownHostsLine,
+  readKnownHosts,
+  rememberHostKey,
+} from './knownHosts.ts'
 import { quoteForShell } from './quoteForShell.ts'
 import { formatSshAddress, type SshAddress } from './sshAddress.ts'
 import { type AuthPlan, planAuth, type SshAuth } from './sshAuth.ts'

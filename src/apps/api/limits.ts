@@ -1,0 +1,80 @@
+import type { MiddlewareHandler } from 'hono'
+import type { ApiDeps } from './apiDeps.ts'
+import { problem } from './problem.ts'
+
+/** Why there is no place: all are taken, or the asker has as many as one may. */
+type NoPlace = 'full' | 'enough'
+
+/** How many are served at once, in all and for one asker. `enter` returns what gives the place back, or why there is none. */
+export function places({ most, each }: { readonly most: number; readonly each: number }) {
+  const held = new Map<string, number>()
+  let all = 0
+  return (client: string): (() => void) | NoPlace => {
+    const own = held.get(client) ?? 0
+    if (own >= each) return 'enough'
+    if (all >= most) return 'full'
+    all++
+    held.set(client, own + 1)
+    let left = false
+    return () => {
+      if (left) return
+      left = true
+      all--
+      const others = held.get(client)! - 1
+      if (others > 0) held.set(client, others)
+      else held.delete(client)
+    }
+  }
+}
+
+/** Askers remembered at most; the one unseen longest goes first. */
+const MOST_CLIENTS = 10_000
+
+/** A bucket of requests per asker that refills steadily; a quarter of a minute's worth may come at once. */
+export function rateLimit({ requestsPerMinute, clock, clientOf }: ApiDeps): MiddlewareHandler {
+  const buckets = new Map<string, { readonly tokens: number; readonly atUs: number }>()
+  const size = Math.max(1, Math.ceil(requestsPerMinute / 4))
+  return async (c, next) => {
+    const client = clientOf(c)
+    const nowUs = clock.monotonicUs()
+    const { tokens, atUs } = buckets.get(client) ?? { tokens: size, atUs: nowUs }
+    const left = Math.min(size, tokens + ((nowUs - atUs) / 60e6) * requestsPerMinute)
+    buckets.delete(client)
+    buckets.set(client, { tokens: Math.max(0, left - 1), atUs: nowUs })
+    if (buckets.size > MOST_CLIENTS) buckets.delete(buckets.keys().next().value!)
+    if (left < 1) {
+      const wait = Math.ceil(((1 - left) * 60) / requestsPerMinute)
+      const headers = { 'retry-after': String(wait) }
+      throw problem(429, 'TOO_MANY_REQUESTS', 'too many requests from this address', `Wait ${wait} s.`, headers)
+    }
+    await next()
+  }
+}
+
+/** Answers that are being made, or made and not yet taken: each is in memory as a whole. */
+const MOST_READS = 32
+const MOST_EACH = 8
+/** Answered from memory, or bounded by themselves. */
+const LIGHT = new Set(['/v1/statistics', '/v1/status', '/v1/live'])
+const SOON = { 'retry-after': '1' }
+
+/** Reads of the store, so many at once: whoever asks and does not read must not fill the memory or keep others waiting. */
+export function limitReads({ clientOf, whenSent }: ApiDeps): MiddlewareHandler {
+  const enter = places({ most: MOST_READS, each: MOST_EACH })
+  return async (c, next) => {
+    // A HEAD makes the same page, and only then leaves it out.
+    if (!['GET', 'HEAD'].includes(c.req.method) || LIGHT.has(c.req.path)) return await next()
+    const leave = enter(clientOf(c))
+    if (leave === 'enough')
+      throw problem(
+        429,
+        'TOO_MANY_AT_ONCE',
+        `one client may read ${MOST_EACH} pages at once`,
+        'Read those first.',
+        SOON,
+      )
+    if (leave === 'full') throw problem(503, 'TOO_BUSY', 'too many clients are reading', 'Wait 1 s.', SOON)
+    whenSent(c, leave)
+    await next()
+  }
+}
