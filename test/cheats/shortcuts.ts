@@ -1,7 +1,6 @@
 import { TILE } from '../../src/core/params/constants.ts'
 import { entryRow, MATRIX_A, MATRIX_B } from '../../src/core/proof/entries.ts'
-import { fma32 } from '../../src/core/proof/fma32.ts'
-import { engineOfTiles } from '../../src/core/proof/referenceEngine.ts'
+import { engineOfTiles, fma32 } from '../../src/core/proof/referenceEngine.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
 import { bitsOf } from '../support/exactFma.ts'
 import type { ProductShape } from '../support/referenceRound.ts'

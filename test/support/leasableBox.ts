@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { LeaseService } from '../../src/apps/provider/leaseService.ts'
-import { serveLine } from '../../src/apps/provider/serveLeases.ts'
+import { LeaseService, serveLine } from '../../src/apps/provider/leaseService.ts'
 import { signerFrom } from '../../src/core/bytes/ed25519.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import type { LeaseBook } from '../../src/core/lease/leaseBook.ts'

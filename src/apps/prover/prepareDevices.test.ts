@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Challenge } from '../../core/proof/challenge.ts'
 import type { Device } from '../../ports/device.ts'
-import { prepareDevices } from './prepareDevices.ts'
+import { prepareDevices } from './challengeRun.ts'
 
 test('each device is told the shapes of its series, and nothing by which a series could not be found again', async () => {
   const size = { m: 64, n: 64, k: 128 }

@@ -7,13 +7,11 @@ import { type Answer, type HostOrder, ORDERS, type Order } from '../../core/wire
 import type { Device } from '../../ports/device.ts'
 import type { HostLanes } from '../../ports/hostLanes.ts'
 import { fault } from '../shared/faults.ts'
-import { ChallengeRun, wrongOrder } from './challengeRun.ts'
+import { ChallengeRun, prepareDevices, wrongOrder } from './challengeRun.ts'
 import { DeviceFault, faultAnswer } from './deviceFault.ts'
-import { hostOrders } from './hostOrders.ts'
-import { prepareDevices } from './prepareDevices.ts'
 import { sampleTelemetry } from './sampleTelemetry.ts'
 
-export interface ProverDeps {
+interface ProverDeps {
   readonly devices: readonly Device[]
   readonly signer: Signer
   readonly inventory: OwnInventory
@@ -147,3 +145,31 @@ async function* ordersOf(
 
 /** A validator never has more than a few orders under way. */
 const MAX_WAITING = 64
+
+/** A validator waits for each answer, so it never has more under way. */
+const MAX_HOST_WAITING = 4
+
+/** §12: host orders are carried out one after the other, beside the cards' work. What fails here is said and ends nothing. */
+function hostOrders(
+  host: HostLanes | null,
+  send: (answer: Answer) => Promise<void>,
+  signal: AbortSignal,
+): (order: HostOrder) => void {
+  let turn: Promise<void> = Promise.resolve()
+  let waiting = 0
+  const carryOut = async (order: HostOrder): Promise<void> => {
+    if (host === null) throw fault('HOST_NOT_OFFERED')
+    if (order.type === 'store') await send({ type: 'stored', ...(await host.store(order, signal)) })
+    else if (order.type === 'walk') await host.walk(order)
+    else await send({ type: 'walked', lanes: await host.halt() })
+  }
+  return (order) => {
+    if (waiting >= MAX_HOST_WAITING) return
+    waiting++
+    turn = turn
+      .then(() => carryOut(order))
+      .catch((error: unknown) => (signal.aborted ? undefined : send(faultAnswer(error, 'unable'))))
+      .catch(() => {})
+      .finally(() => void waiting--)
+  }
+}

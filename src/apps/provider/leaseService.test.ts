@@ -6,8 +6,7 @@ import { holderOf, type Lease, type LeaseBook, MAX_VERIFY_SECONDS } from '../../
 import { decodeAnswer, encodeAsk, type LeaseAsk } from '../../core/lease/leaseMessages.ts'
 import { fault } from '../../drivers/lease/faults.ts'
 import { sealToKey } from '../../drivers/system/sealToKey.ts'
-import { type LeaseDeps, LeaseService } from './leaseService.ts'
-import { keepTime } from './serveLeases.ts'
+import { keepTime, type LeaseDeps, LeaseService } from './leaseService.ts'
 
 const provider = signerFrom(new Uint8Array(32).fill(1))
 const [ann, bob] = [signerFrom(new Uint8Array(32).fill(2)), signerFrom(new Uint8Array(32).fill(3))]

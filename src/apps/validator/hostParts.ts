@@ -1,6 +1,12 @@
-import { type HostPart, type HostProblem, WRONG_MARK } from '../../core/inventory/hostReport.ts'
+import {
+  cpuLanes,
+  type HostPart,
+  type HostProblem,
+  totalRate,
+  type Walk,
+  WRONG_MARK,
+} from '../../core/inventory/hostReport.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
-import { cpuLanes, totalRate, type Walk } from '../../core/inventory/judgeWalk.ts'
 import {
   HOST_BLOCK_BYTES,
   type HostTarget,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { lastWords } from './lastWords.ts'
+import { lastWords } from './printable.ts'
 
 test('keeps the message of a crash and drops its stack', () => {
   const crash = [

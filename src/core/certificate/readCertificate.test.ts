@@ -11,10 +11,9 @@ import { VALIDATOR, verifyInProcess } from '../../../test/support/verifyInProces
 import { toBase64 } from '../bytes/base64.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
 import type { TileEngine } from '../proof/tileEngine.ts'
-import { ensureDepth } from './ensureDepth.ts'
 import { MAX_CERTIFICATE_BYTES, openEnvelope, sealEnvelope } from './envelope.ts'
 import { PROBLEMS } from './problems.ts'
-import { readCertificate } from './readEvidence.ts'
+import { ensureDepth, readCertificate } from './readEvidence.ts'
 
 let certificate: string
 let kit: { engine: TileEngine; catalogue: Catalogue }

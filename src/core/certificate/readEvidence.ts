@@ -2,16 +2,16 @@ import type { z } from 'zod'
 import { toHex } from '../bytes/hex.ts'
 import { parseStrictJson } from '../bytes/parseStrictJson.ts'
 import { printable } from '../bytes/printable.ts'
+import { DecodeError } from '../bytes/reader.ts'
 import type { CheckedCertificate, CheckedSummary, CheckOpenings, ReaderRules } from './checkCertificate.ts'
 import { checkRun } from './checkRun.ts'
-import { ensureDepth } from './ensureDepth.ts'
 import { MAX_CERTIFICATE_BYTES, openEnvelope } from './envelope.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import { certificateOf, type ReadCertificate } from './readCertificate.ts'
 import { PREDICATE_TYPES, statementOfVersion1, statementSchema, statementVersion1 } from './statement.ts'
 import { MAX_SUMMARY_BYTES, type ReadSummary, readSummary, SUMMARY_TYPE, summarySchema } from './summary.ts'
 
-export type TrustRule = (signerKey: Uint8Array) => boolean
+type TrustRule = (signerKey: Uint8Array) => boolean
 
 /** What a signed file of ours can be. */
 export type Evidence = ReadCertificate | ReadSummary
@@ -95,3 +95,26 @@ export function readCertificate(text: string, trusts: TrustRule): ReadCertificat
   const read = readEvidence(text, trusts)
   return isProblem(read) || read.kind === 'certificate' ? read : { code: 'NOT_A_CERTIFICATE' }
 }
+
+/** Refuses JSON nested deeper than `limit` before a parser builds it: depth is paid for in memory. */
+export function ensureDepth(json: Uint8Array, limit: number): void {
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i]!
+    if (inString) {
+      if (byte === BACKSLASH) i++
+      else if (byte === QUOTE) inString = false
+    } else if (byte === QUOTE) inString = true
+    else if (byte === BRACE || byte === BRACKET) {
+      if (++depth > limit) throw new DecodeError(`JSON: nested deeper than ${limit}`)
+    } else if (byte === BRACE_END || byte === BRACKET_END) depth--
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const BRACE = 0x7b
+const BRACE_END = 0x7d
+const BRACKET = 0x5b
+const BRACKET_END = 0x5d

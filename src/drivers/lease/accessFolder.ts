@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { lastWords } from '../../core/bytes/lastWords.ts'
+import { lastWords } from '../../core/bytes/printable.ts'
 import type { Lease } from '../../core/lease/leaseBook.ts'
 import type { AccessDetails } from '../../core/lease/leaseMessages.ts'
 import type { BoxAccess } from '../../ports/leases.ts'
@@ -88,7 +88,7 @@ export async function addKeyLine(path: string, line: string): Promise<void> {
 }
 
 /** How one kind of confinement lets a key in and takes it away again. */
-export interface Confining {
+interface Confining {
   readonly stateFolder: string
   /** What closing is called where it fails. */
   readonly closing: string

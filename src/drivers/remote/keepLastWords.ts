@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { lastWords } from '../../core/bytes/lastWords.ts'
+import { lastWords } from '../../core/bytes/printable.ts'
 
 /** Room for the stack of a crash, so that its message is still there. */
 const KEPT_BYTES = 4096

@@ -1,5 +1,5 @@
 import { withFastYes } from '../../core/bytes/ed25519.ts'
-import { lastWords } from '../../core/bytes/lastWords.ts'
+import { lastWords } from '../../core/bytes/printable.ts'
 import { ecvrf } from '../../core/chain/ecvrf.ts'
 import { nobleVrf } from '../../core/chain/nobleVrf.ts'
 import type { VrfLibrary } from '../../ports/vrf.ts'

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { whyNotJoin } from '../../apps/provider/whyNotJoin.ts'
 import { askOf } from '../../apps/validator/askOf.ts'
+import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { explainReasons } from '../../core/identify/claimReasons.ts'
+import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { Preset } from '../../core/params/presets.ts'
-import { type Requirements, requirementsSchema } from '../../core/score/checkRequirements.ts'
+import { scoreInput } from '../../core/schedule/scoreInput.ts'
+import { checkRequirements, type Requirements, requirementsSchema } from '../../core/score/checkRequirements.ts'
 import { openThisMachine, proverArguments } from '../boxes/openBox.ts'
 import { fault } from '../faults.ts'
 import { openTerminal } from '../render/terminal.ts'
@@ -35,4 +38,16 @@ function readRequirements(path: string): Requirements {
   } catch (cause) {
     throw fault('BAD_REQUIREMENTS', { path, fields: Object.keys(requirementsSchema.shape).join(', ') }, cause)
   }
+}
+
+type CheckedBox = { readonly judgement: Judgement; readonly inventory: Inventory }
+
+/** Why a network would not take the box that was checked, in sentences; none where it may join. */
+function whyNotJoin({ judgement, inventory }: CheckedBox, requirements: Requirements): readonly string[] {
+  if (judgement.outcome === 'rejected') return [judgement.reason?.code ?? 'rejected']
+  const facts = scoreInput({ judgement, registered: false, allocated: false, claims: inventory.host })
+  const missing = checkRequirements(facts, requirements).map(({ sentence }) => sentence)
+  const { claim } = judgement
+  if (claim === null || claim.verdict === 'matches') return missing
+  return [...missing, `claim: ${claim.verdict} (${explainReasons(claim.reasons).join('; ')})`]
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { HostPart } from '../../core/inventory/hostReport.ts'
-import { hostLines } from './hostLines.ts'
+import { hostLines } from './boxLines.ts'
 
 const cpu: HostPart = {
   part: 'cpu',

@@ -4,7 +4,6 @@ import type { DeviceFacts, FillTask, LeafPosition, SeriesTask } from '../../../p
 import { portFault } from '../../../ports/faults.ts'
 import { refuseCount, refusePositions, refuseSeed, refuseShape, tilesOf } from '../tasks.ts'
 import { type CardOptions, type CardTools, openCardTools } from './cardTools.ts'
-import { checkKnownTile } from './checkKnownTile.ts'
 import { closeAll } from './closeAll.ts'
 import type { CublasLt } from './cublasLt.ts'
 import { fault } from './faults.ts'
@@ -13,12 +12,12 @@ import { measureTransfers } from './measureTransfers.ts'
 import { type DonePasses, type FillPlace, type HeldFill, openPasses, placeOf, runPasses } from './memoryPart.ts'
 import { productMakers } from './product.ts'
 import type { OnRoots } from './replay.ts'
-import { type PlanChoices, planRounds, type RoundPlan, reserve } from './roundPlan.ts'
+import { checkKnownTile, type PlanChoices, planRounds, type RoundPlan, reserve } from './roundPlan.ts'
 import { type DoneSeries, openSeries, runSeries } from './series.ts'
 import { LEAST_SIZE, type SeriesShape } from './shape.ts'
 import type { Stop } from './stop.ts'
 
-export interface CardParts {
+interface CardParts {
   readonly api: CudaApi
   readonly openLibrary: () => CublasLt | null
   readonly engine: TileEngine

@@ -1,9 +1,9 @@
+import { concatBytes, u32le, u64le } from '../../../core/bytes/bytes.ts'
 import type { CardTools } from './cardTools.ts'
-import type { Handle } from './loadLibcuda.ts'
-import type { RootWindow } from './rootWindow.ts'
+import type { CudaApi, Handle, HostMemory } from './loadLibcuda.ts'
 import { type Stop, stopped } from './stop.ts'
 
-export interface Replay {
+interface Replay {
   readonly graph: Handle
   readonly window: RootWindow
   readonly times: number
@@ -50,4 +50,47 @@ export function replayGraph(
   api.synchronize(stream)
   const all = window.roots(0, times)
   return Array.from({ length: times }, (_, i) => all.subarray(32 * i, 32 * i + 32))
+}
+
+/** ts_chain_state of prelude.h: seed, round, where the host reads roots and their count. */
+export const STATE_BYTES = 56
+export const ROUND_OFFSET = 32n
+const ROOTS_OFFSET = 64
+
+/** Host memory that kernels write into: a count, then 32 bytes a root. */
+export class RootWindow {
+  readonly capacity: number
+  readonly #api: CudaApi
+  readonly #memory: HostMemory
+  readonly #count: Uint32Array
+
+  constructor(api: CudaApi, capacity: number) {
+    this.#api = api
+    this.capacity = capacity
+    this.#memory = api.allocateHost(ROOTS_OFFSET + 32 * capacity)
+    this.#count = new Uint32Array(this.#memory.bytes.buffer, this.#memory.bytes.byteOffset, 1)
+    this.#count[0] = 0
+  }
+
+  get count(): number {
+    return this.#count[0]!
+  }
+
+  roots(from: number, to: number): Uint8Array {
+    return this.#memory.bytes.slice(ROOTS_OFFSET + 32 * from, ROOTS_OFFSET + 32 * to)
+  }
+
+  /** Sets the state in device memory to the start of a series from `seed`. */
+  start(state: Handle, seed: Uint8Array): void {
+    this.#count[0] = 0
+    const pointer = this.#memory.pointer
+    this.#api.upload(
+      state,
+      concatBytes(seed, u32le(0), u32le(0), u64le(pointer + BigInt(ROOTS_OFFSET)), u64le(pointer)),
+    )
+  }
+
+  close(): void {
+    this.#api.freeHost(this.#memory)
+  }
 }

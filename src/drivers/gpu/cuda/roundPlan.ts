@@ -1,11 +1,15 @@
+import { words32 } from '../../../core/bytes/bytes.ts'
 import { TILE } from '../../../core/params/constants.ts'
 import type { Precision } from '../../../core/params/precision.ts'
+import { fingerprintTile } from '../../../core/proof/fingerprint.ts'
+import type { TileEngine } from '../../../core/proof/tileEngine.ts'
 import { tilesOf } from '../tasks.ts'
 import type { CardTools } from './cardTools.ts'
 import { closeAll } from './closeAll.ts'
+import { fault } from './faults.ts'
 import type { Handle, KernelArgument } from './loadLibcuda.ts'
 import { createProduct, type Product, type ProductMaker } from './product.ts'
-import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './rootWindow.ts'
+import { ROUND_OFFSET, RootWindow, STATE_BYTES } from './replay.ts'
 import { entryBytes, FOLD, FOLD_THREADS, nodesOf, operandBytes, type SeriesShape, unitsOf } from './shape.ts'
 
 /** A captured round, and where it leaves what the openings need. */
@@ -52,7 +56,7 @@ export function reserve({ buffers, cublasLt, workspace }: CardTools, shape: Seri
 }
 
 /** The seed of the round each plan runs once before it is used. */
-export const KNOWN_SEED: Uint8Array = Uint8Array.from({ length: 32 }, (_, i) => 7 * i + 1)
+const KNOWN_SEED: Uint8Array = Uint8Array.from({ length: 32 }, (_, i) => 7 * i + 1)
 
 /** Makes buffers, kernels and the captured round of a shape; nothing of it depends on a seed. */
 export function planRounds(tools: CardTools, shape: SeriesShape, choices: PlanChoices) {
@@ -177,4 +181,22 @@ function fastest({ api, stream }: CardTools, product: Product): number {
   api.destroyEvent(from)
   api.destroyEvent(to)
   return best.choice
+}
+
+/**
+ * §2: one tile of the round a plan has just run, against the CPU. A difference is a fault of the box (a library that
+ * rounds, a card that errs), found before the run and never held against it as a cheat. Plain rounds only: bound and kept
+ * ones use the same product.
+ */
+export function checkKnownTile({ api, ordinal }: CardTools, plan: RoundPlan, engine: TileEngine): void {
+  const { precision, n, k } = plan.shape
+  const columns = n / TILE
+  const tile = tilesOf(plan.shape) - 1
+  const place = { tileRow: Math.floor(tile / columns), tileColumn: tile % columns }
+  const expected = fingerprintTile(engine.tile({ seed: KNOWN_SEED, precision, k, ...place }), words32(KNOWN_SEED)[3]!)
+  const bytes = api.download(plan.prints + BigInt(16 * tile), 16)
+  const [f0, f1] = new BigUint64Array(bytes.buffer, bytes.byteOffset, 2)
+  if (f0 === expected.f0 && f1 === expected.f1) return
+  const { m } = plan.shape
+  throw fault('NOT_EXACT', { card: ordinal, precision, m, n, k, product: plan.product.by })
 }

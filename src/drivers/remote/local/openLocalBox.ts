@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
-import { lastWords } from '../../../core/bytes/lastWords.ts'
+import { lastWords } from '../../../core/bytes/printable.ts'
 import type { ProverEnd, ProverProcess, RemoteBox } from '../../../ports/remoteBox.ts'
 import { inTime } from '../../system/inTime.ts'
 import { keepLastWords } from '../keepLastWords.ts'
 
-export interface LocalBoxOptions {
+interface LocalBoxOptions {
   /** Program and arguments of the prover. */
   readonly command: readonly string[]
   readonly env: NodeJS.ProcessEnv

@@ -6,8 +6,8 @@ import { printable } from '../../../core/bytes/printable.ts'
 import { fault } from '../faults.ts'
 import type { ProverRelease } from '../readRelease.ts'
 import { HASH_FILES, RECEIVE_FILE } from './boxScripts.ts'
-import { runOnBox } from './runOnBox.ts'
 import type { SshSession } from './sshSession.ts'
+import { runOnBox } from './startScript.ts'
 import type { Workspace } from './workspace.ts'
 
 const HASH_LIMIT_MS = 120_000
@@ -17,7 +17,7 @@ const DISK_SLACK_BYTES = 1024 * 1024
 
 type ReleaseFile = ProverRelease['files'][number]
 
-export interface InstallPlan {
+interface InstallPlan {
   readonly session: SshSession
   readonly workspace: Workspace
   readonly release: ProverRelease

@@ -9,8 +9,8 @@ import { makeRelease } from '../../../../test/support/makeRelease.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../../../../test/support/openSshServer.ts'
 import { skipWith } from '../../../../test/support/skipWith.ts'
 import { connectSsh } from './connectSsh.ts'
-import { runOnBox } from './runOnBox.ts'
 import { openSession } from './sshSession.ts'
+import { runOnBox } from './startScript.ts'
 
 const missing = whyNoOpenSsh()
 
