@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-// Writes docs/spec/*.schema.json from the schemas the program itself decodes with; --check only compares.
+// Writes docs/spec/*.json from the schemas the program itself decodes and serves with; --check only compares.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
+import { openApiDocument } from '../dist/apps/api/openApiDocument.js'
 import { checkReportSchema, errorReportSchema, verifyReportSchema } from '../dist/core/certificate/reportSchemas.js'
 import { statementSchema, statementVersion1 } from '../dist/core/certificate/statement.js'
 import { summarySchema } from '../dist/core/certificate/summary.js'
+import { programName } from '../dist/main/version.js'
 
 const statement = (what) => `Touchstone ${what}: the in-toto statement inside the envelope`
 const answers = z.union([verifyReportSchema, checkReportSchema, errorReportSchema])
@@ -18,9 +20,13 @@ const schemas = {
     { io: 'input', reused: 'ref' },
   ],
 }
-for (const [name, [title, schema, how]] of Object.entries(schemas)) {
+const texts = [
+  ...Object.entries(schemas).map(([name, [title, schema, how]]) => [name, { title, ...z.toJSONSchema(schema, how) }]),
+  ['openapi.json', openApiDocument(programName)],
+]
+for (const [name, content] of texts) {
   const path = new URL(`../docs/spec/${name}`, import.meta.url)
-  const text = `${JSON.stringify({ title, ...z.toJSONSchema(schema, how) }, null, 2)}\n`
+  const text = `${JSON.stringify(content, null, 2)}\n`
   if (!process.argv.includes('--check')) writeFileSync(path, text)
   else if (readFileSync(path, 'utf8') !== text) {
     console.error(`docs/spec/${name} is stale: run "npm run schema"`)

@@ -108,6 +108,13 @@ export const fault = faultsOf({
     message: 'validators would not know where the SSH server of this box is',
     nextStep: 'Give the name that others reach this box by with --ssh-host; behind NAT use --dial-out instead.',
   },
+  STORE_AWAY: {
+    blame: 'validator',
+    retry: true,
+    message: 'the validator at {url} runs, but its store does not answer',
+    nextStep:
+      'Look at what "store:" names in its settings, and for "the store" in its log; it goes on once that is back.',
+  },
   TUNNEL_MISSING: {
     blame: 'prover',
     retry: true,
@@ -127,4 +134,5 @@ export const fault = faultsOf({
     message: 'no validator answers at {url}',
     nextStep: 'Start it with "touchstone validator --config FILE", or name the right file.',
   },
+  VALIDATOR_REFUSED: { blame: 'user', message: 'the validator at {url} refused: {why} ({said})', nextStep: '{mend}' },
 })

@@ -13,6 +13,8 @@ export type Labels = Readonly<Record<string, string>>
 export interface Metrics {
   add(name: string, labels?: Labels, by?: number): void
   set(name: string, value: number, labels?: Labels): void
+  /** All series of a gauge at once: what is not among them is told no longer. */
+  replace(name: string, series: readonly (readonly [value: number, labels: Labels])[]): void
   observe(name: string, value: number, labels?: Labels): void
   /** Prometheus text exposition. */
   text(): string

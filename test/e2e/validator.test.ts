@@ -15,6 +15,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/freePort.ts'
 import { LeasedBox } from '../support/leaseCrash.ts'
 import { whyNoOpenSsh } from '../support/openSshServer.ts'
+import { readUnit } from '../support/unitFile.ts'
 
 const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
 
@@ -41,11 +42,16 @@ const write = (name: string, text: string): string => {
 interface Line {
   readonly msg: string
   readonly port?: number
+  readonly box?: string
 }
 
-/** Log lines of a running validator. */
-function start(config: string): { child: ChildProcess; until(message: string): Promise<Line> } {
-  const child = spawn(process.execPath, [program, 'validator', '--config', config], { env, stdio: 'pipe' })
+const unit = readUnit('touchstone-validator.service')
+
+/** Log lines of a running validator, which is started as its unit starts it, but for the places of files. */
+function start(config: string) {
+  const words = unit.command.slice(unit.command.indexOf('touchstone') + 1)
+  const args = words.map((word) => (word === '/etc/touchstone/validator.yaml' ? config : word))
+  const child = spawn(process.execPath, [program, ...args], { env, stdio: 'pipe' })
   started.push(child)
   const lines: Line[] = []
   let rest = ''
@@ -65,7 +71,7 @@ function start(config: string): { child: ChildProcess; until(message: string): P
       })
     }
   }
-  return { child, until }
+  return { child, until, lines }
 }
 
 describe('touchstone validator', { timeout: 90_000 }, () => {
@@ -96,6 +102,16 @@ api: { port: ${port} }
     await running.until('box is not as claimed')
     const { stdout } = await touchstone('status', '--config', config)
     expect(stdout).toMatch(/boxes +1 \(1 claim-unmet\)\nclaims +1 different\n/)
+    expect(stdout).toMatch(/\nBOX +STATE +MODEL +SCORE +REASON\nme +claim-unmet +\S.* +\d+ +claim different\n$/)
+    const { stdout: told } = await touchstone('status', '--json', '--status', 'claim-unmet', '--config', config)
+    expect(JSON.parse(told)).toMatchObject({ boxes: 1, fleet: [{ id: 'me', reason: 'claim different' }] })
+    const none = await touchstone('status', '--status', 'failed', '--config', config)
+    expect(none.stdout).toMatch(/\n\nno such box\n$/)
+    // What happened to one box is found by one field.
+    expect(running.lines.filter(({ box }) => box === 'me').map(({ msg }) => msg)).toEqual([
+      'run started',
+      'box is not as claimed',
+    ])
     const put = (id: string) =>
       touchstone('call', 'PUT', `/v1/boxes/${id}`, '{"address":"local","provider":"bob"}', '--config', config)
     expect(await put('me')).toMatchObject({ status: 0, stdout: '{"done":true}\n' })
@@ -132,8 +148,11 @@ api: { port: ${port} }
 
   test('stops in order, and its backup restores elsewhere', async () => {
     // The folder is the running validator's alone, so it makes the copy itself.
-    const made = await touchstone('backup', 'unused.gz', '--json', '--config', config)
-    const { file: backup } = JSON.parse(made.stdout) as { file: string }
+    const backup = join(folder, 'copies', 'fleet.gz')
+    const made = await touchstone('backup', backup, '--json', '--config', config)
+    expect(JSON.parse(made.stdout)).toEqual({ file: backup, rows: expect.any(Number) })
+    const blocked = await touchstone('backup', join(config, 'below-a-file.gz'), '--config', config)
+    expect(blocked).toMatchObject({ status: 2, stderr: expect.stringContaining('[BACKUP_ELSEWHERE]') })
     running.child.kill('SIGTERM')
     expect((await once(running.child, 'exit'))[0]).toBe(0)
     const other = await configured('second.yaml')

@@ -162,5 +162,7 @@ const NEW = {
   missed: 0,
   stalls: 0,
   lastResult: null,
+  last: null,
+  models: [],
   inventory: null,
 } as const

@@ -1,27 +1,43 @@
-import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { cached } from '../shared/cached.ts'
 import { within } from '../shared/within.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { json, route } from './problem.ts'
+import { forgetBoxes, tellBoxes } from './boxMetrics.ts'
+import { routes } from './routes.ts'
 
-const PING_MS = 2_000
+const PATIENCE_MS = 2_000
+/** Scrapers come every few seconds, several of them at once. */
+const BOXES_MS = 10_000
 
-const health = z.object({ ok: z.boolean(), program: z.string(), store: z.string() })
-const answers = { 200: json(health, 'They do.'), 503: json(health, 'The store does not answer.') }
-const text = {
-  200: { content: { 'text/plain': { schema: z.string() } }, description: 'Prometheus text, version 0.0.4.' },
+/** Whether the store answers within two seconds. */
+export async function storeAnswers({ store, clock }: Pick<ApiDeps, 'store' | 'clock'>): Promise<boolean> {
+  const pinged = store.ping().then(
+    () => true,
+    () => false,
+  )
+  return (await within(clock, PATIENCE_MS, pinged)) === true
 }
 
 /** For those who watch the validator itself. */
-export function addHealthRoutes(app: OpenAPIHono, { store, metrics, clock, program }: ApiDeps): void {
-  app.openapi(route('get', '/health', 'Whether the validator and its store answer', {}, answers), async (c) => {
-    const pinged = store.ping().then(
-      () => true,
-      () => false,
-    )
-    const ok = (await within(clock, PING_MS, pinged)) === true
+export function addHealthRoutes(app: OpenAPIHono, deps: ApiDeps): void {
+  const { store, metrics, clock, program, decay } = deps
+  app.openapi(routes.getHealth, async (c) => {
+    const ok = await storeAnswers(deps)
     return c.json({ ok, program, store: ok ? 'answers' : 'does not answer' }, ok ? 200 : 503)
   })
-  app.openapi(route('get', '/metrics', 'Counters and gauges for a scraper', {}, text), (c) =>
-    c.text(metrics.text(), 200, { 'content-type': 'text/plain; version=0.0.4' }),
+  const told = cached(
+    () => tellBoxes(metrics, store, { now: clock.wallTime(), decay }).then(() => true),
+    BOXES_MS,
+    clock,
   )
+  app.openapi(routes.getMetrics, async (c) => {
+    // The rest of the figures are wanted most of all while the store is away.
+    const known = await within(
+      clock,
+      PATIENCE_MS,
+      told().catch(() => false),
+    )
+    if (known !== true) forgetBoxes(metrics)
+    return c.text(metrics.text(), 200, { 'content-type': 'text/plain; version=0.0.4' })
+  })
 }

@@ -1,10 +1,11 @@
-import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { streamSSE } from 'hono/streaming'
 import type { LiveEvent } from '../../ports/liveRuns.ts'
 import { within } from '../shared/within.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { places } from './limits.ts'
-import { json, problem, problemSchema, route } from './problem.ts'
+import { problem } from './problem.ts'
+import { routes } from './routes.ts'
 
 const MOST_WATCHERS = 200
 /** Places one address may hold: whoever takes them all must need more than one. */
@@ -13,19 +14,10 @@ const MOST_EACH = 50
 const MOST_WAITING = 500
 const HEARTBEAT_MS = 15_000
 
-const answers = {
-  200: {
-    content: { 'text/event-stream': { schema: z.string() } },
-    description:
-      'Events hello, started, step, finished and round; beat every 15 s of silence; dropped with a count for a slow reader.',
-  },
-  503: json(problemSchema, 'Too many watch already.'),
-}
-
 /** Server-sent events: every run as it goes. A watcher that does not read costs a bounded queue and nothing else. */
 export function addLiveRoute(app: OpenAPIHono, { live, clock, clientOf }: ApiDeps): void {
   const enter = places({ most: MOST_WATCHERS, each: MOST_EACH })
-  app.openapi(route('get', '/v1/live', 'Every run as it goes, as server-sent events', {}, answers), (c) => {
+  app.openapi(routes.watchRuns, (c) => {
     // Nobody would ever read the stream of a HEAD, nor end it.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
     const leave = enter(clientOf(c))

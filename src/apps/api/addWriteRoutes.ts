@@ -1,77 +1,86 @@
-import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { boxId } from '../../core/schedule/fleetRecords.ts'
-import { TouchstoneError } from '../../ports/errors.ts'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { requireClaim } from '../shared/requireClaim.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { found, json, notFound, problem, problemSchema, route } from './problem.ts'
-import { allocationSchema, doneSchema, newBoxSchema } from './schemas.ts'
-
-const unsigned = { 401: json(problemSchema, 'Not signed by a known key.') }
-const answers = {
-  200: json(doneSchema, 'Done, or done before.'),
-  ...unsigned,
-  404: json(problemSchema, 'There is none.'),
-}
-const params = z.object({ id: boxId })
-
-const body = <T extends z.ZodType>(schema: T) => ({
-  body: { content: { 'application/json': { schema } }, required: true },
-})
+import { found, notFound, toldTo } from './problem.ts'
+import { routes } from './routes.ts'
 
 /** Every one of these has passed requireSignature. */
 export function addWriteRoutes(app: OpenAPIHono, deps: ApiDeps): void {
   addPutBox(app, deps)
   addBoxWrites(app, deps)
+  addAsk(app, deps)
   addBackup(app, deps)
 }
 
-function addBackup(app: OpenAPIHono, { backup }: ApiDeps): void {
+function addBackup(app: OpenAPIHono, { backup, log }: ApiDeps): void {
   if (!backup) return
-  const made = z.object({ file: z.string(), rows: z.int() })
-  const responses = { 200: json(made, 'Where it lies on the validator.'), ...unsigned }
-  app.openapi(route('post', '/v1/backup', 'Copy the store into a file on the validator', {}, responses), async (c) =>
-    c.json(await backup(), 200),
-  )
+  app.openapi(routes.makeBackup, async (c) => {
+    try {
+      const made = await backup()
+      log.info('backup made', made)
+      return c.json(made, 200)
+    } catch (error) {
+      throw toldTo(500, error)
+    }
+  })
 }
 
-function addPutBox(app: OpenAPIHono, { store, catalogue, ensureForeign }: ApiDeps): void {
-  const refused = 'Of another form, a claim that names no known card, or the machine of the validator itself.'
-  const responses = { ...answers, 400: json(problemSchema, refused) }
-  const request = { params, ...body(newBoxSchema) }
-  app.openapi(route('put', '/v1/boxes/{id}', 'Add a box, or change it', request, responses), async (c) => {
+function addPutBox(app: OpenAPIHono, { store, catalogue, ensureForeign, log }: ApiDeps): void {
+  app.openapi(routes.putBox, async (c) => {
     const box = { id: c.req.valid('param').id, ...c.req.valid('json') }
     try {
       if (box.claim !== null) requireClaim(box.claim, catalogue)
       await ensureForeign(box)
     } catch (error) {
-      if (!(error instanceof TouchstoneError)) throw error
-      throw problem(400, error.detail.code, error.message, error.nextStep)
+      throw toldTo(400, error)
     }
     await store.putBox(box)
+    log.info('box told over the API', { box: box.id, provider: box.provider, claim: box.claim })
     return c.json({ done: true }, 200)
   })
 }
 
-function addBoxWrites(app: OpenAPIHono, { store }: ApiDeps): void {
-  app.openapi(route('delete', '/v1/boxes/{id}', 'Take a box out of the fleet', { params }, answers), async (c) => {
-    if (!(await store.removeBox(c.req.valid('param').id))) throw notFound('box')
+function addBoxWrites(app: OpenAPIHono, { store, log }: ApiDeps): void {
+  app.openapi(routes.removeBox, async (c) => {
+    const { id } = c.req.valid('param')
+    if (!(await store.removeBox(id))) throw notFound('box')
+    log.info('box removed', { box: id })
     return c.json({ done: true }, 200)
   })
-  const rented = 'Say whether a box is rented, so that it is only looked at lightly'
-  const allocation = { params, ...body(allocationSchema) }
-  app.openapi(route('post', '/v1/boxes/{id}/allocation', rented, allocation, answers), async (c) => {
+  app.openapi(routes.setAllocation, async (c) => {
+    const { id } = c.req.valid('param')
     const { allocated } = c.req.valid('json')
-    if (!(await store.setAllocated(c.req.valid('param').id, allocated))) throw notFound('box')
+    if (!(await store.setAllocated(id, allocated))) throw notFound('box')
+    log.info('box allocated', { box: id, allocated })
     return c.json({ done: true }, 200)
   })
-  const run = 'Ask for a run on a box, once a round'
-  app.openapi(route('post', '/v1/boxes/{id}/verify', run, { params }, answers), async (c) => {
+}
+
+/** Once a round: a box must not be worn out by those who may ask. */
+function addAsk(app: OpenAPIHono, { store, log }: ApiDeps): void {
+  app.openapi(routes.askForRun, async (c) => {
     const { id } = c.req.valid('param')
     const box = found(await store.box(id), 'box')
     const round = (await store.lastRound())?.number ?? 0
     const kind = box.allocated ? 'light' : 'full'
-    // Once a round: a box must not be worn out by those who may ask.
     const done = await store.addJob({ boxId: id, round, kind, reason: 'asked', cohort: -1, delayMs: 0 })
-    return c.json({ done }, 200)
+    const why = done ? null : await whyNotAgain(store, id, round)
+    log.info(done ? 'run asked for' : 'run not asked for again', { box: id, round, kind, code: why?.code ?? null })
+    return c.json({ done, why }, 200)
   })
+}
+
+/** How many results of a box are looked through for the one that was asked for; a round rarely has more. */
+const RECENT = 20
+
+async function whyNotAgain(store: ApiDeps['store'], id: string, round: number) {
+  const { items } = await store.history(id, { after: null, limit: RECENT })
+  const ran = items.find((result) => result.round === round && result.reason === 'asked')
+  const nextStep = ran
+    ? `Read /v1/results/${ran.id}, or ask again when the next round has opened.`
+    : `Wait for it: watch /v1/live or /v1/boxes/${id}/history.`
+  if (!ran)
+    return { code: 'ALREADY_WAITING', message: `a run asked for in round ${round} waits or is under way`, nextStep }
+  const message = `a run was asked for in round ${round} already; it ended as ${ran.outcome}`
+  return { code: 'ALREADY_RUN', message, nextStep }
 }

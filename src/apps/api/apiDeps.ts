@@ -3,6 +3,7 @@ import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LiveRuns } from '../../ports/liveRuns.ts'
+import type { Log } from '../../ports/log.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { Store } from '../../ports/store.ts'
 
@@ -10,6 +11,7 @@ export interface ApiDeps {
   readonly store: Store
   readonly live: LiveRuns
   readonly metrics: Metrics
+  readonly log: Log
   readonly clock: Clock
   readonly decay: ScoreConfig['decay']
   /** What a claim may name. */

@@ -8,6 +8,7 @@ import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
 import { entry, finishOf, job, resultOf } from '../../../test/support/storeFixtures.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { toHex } from '../../core/bytes/hex.ts'
+import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openEmbedded } from '../../drivers/store/openEmbedded.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
@@ -16,7 +17,9 @@ import type { Store } from '../../ports/store.ts'
 import { createLiveRuns } from '../shared/createLiveRuns.ts'
 import { signRequest } from '../shared/signedRequest.ts'
 import type { ApiDeps } from './apiDeps.ts'
+import { BOX_METRICS } from './boxMetrics.ts'
 import { createApi } from './createApi.ts'
+import { routes } from './routes.ts'
 
 const writer = testSigner(3)
 const validator = toHex(testSigner(5).publicKey)
@@ -24,6 +27,8 @@ const runId = 'ab'.repeat(16)
 let made: { readonly folder: string; end(): void }
 let store: Store
 let deps: ApiDeps
+const logged: Readonly<Record<string, unknown>>[] = []
+const noted = (msg: string, fields = {}): void => void logged.push({ msg, ...fields })
 
 beforeAll(async () => {
   made = await embeddedFolder()
@@ -31,7 +36,8 @@ beforeAll(async () => {
   deps = {
     store,
     live: createLiveRuns(),
-    metrics: textMetrics([{ name: 'jobs_total', help: 'Jobs.', type: 'counter' }]),
+    metrics: textMetrics([...BOX_METRICS, { name: 'jobs_total', help: 'Jobs.', type: 'counter' }]),
+    log: { debug: noted, info: noted, warn: noted, error: noted },
     clock: systemClock,
     catalogue: await shippedCatalogue(),
     decay: { freshMs: 3_600_000, halfLifeMs: 3_600_000 },
@@ -181,6 +187,30 @@ describe('reading', () => {
       expect(operation.summary).toMatch(/^[A-Z].{4,79}[^.]$/)
   })
 
+  test('in the document each operation has its id, a tag, and a problem for every way to be refused', async () => {
+    const api = createApi({ ...deps, backup: async () => ({ file: 'x', rows: 0 }) })
+    type Operation = { operationId: string; tags: string[]; security?: object; responses: Record<string, never> }
+    const { paths, tags, servers } = (await (await api.request('/openapi.json')).json()) as {
+      paths: Record<string, Record<string, Operation>>
+      tags: { name: string }[]
+      servers: { url: string }[]
+    }
+    expect(servers).toMatchObject([{ url: '/' }])
+    const all = Object.values(paths).flatMap((operations) => Object.entries(operations))
+    expect(all.map(([, { operationId }]) => operationId).sort()).toEqual(Object.keys(routes).sort())
+    const names = tags.map(({ name }) => name)
+    const ref = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } } }
+    for (const [method, { operationId, tags: own, security, responses }] of all) {
+      expect(names).toContain(own[0])
+      const refusals = Object.entries(responses).filter(([status]) => status !== '200')
+      for (const [status, response] of refusals)
+        if (!(operationId === 'getHealth' && status === '503')) expect(response).toMatchObject(ref)
+      const least = method === 'get' ? ['429', '500', '503'] : ['401', '413', '429', '500', '503']
+      expect(refusals.map(([status]) => status)).toEqual(expect.arrayContaining(least))
+      expect(security !== undefined).toBe(method !== 'get')
+    }
+  })
+
   test('health follows the store, and a store that is away is a 503, not a crash', async () => {
     expect((await get('/health')).body).toMatchObject({ ok: true })
     const away = new Proxy(store, { get: () => () => Promise.reject(new Error('secret words')) })
@@ -188,10 +218,26 @@ describe('reading', () => {
     const { status, body } = await get('/v1/boxes', { store: away })
     expect([status, body]).toMatchObject([503, { error: { code: 'STORE_UNAVAILABLE' } }])
     expect(JSON.stringify(body)).not.toContain('secret words')
+    expect(await (await createApi({ ...deps, store: away }).request('/metrics')).text()).not.toContain('box="a"')
   })
 
-  test('metrics are text', async () => {
-    expect(await (await createApi(deps).request('/metrics')).text()).toContain('# TYPE jobs_total counter')
+  test('a mistake of the validator is not blamed on its store, and is logged without its words', async () => {
+    const boxes = () => Promise.reject(new TypeError('secret words'))
+    const broken = new Proxy(store, { get: (target, name) => (name === 'boxes' ? boxes : Reflect.get(target, name)) })
+    const { status, body } = await get('/v1/boxes', { store: broken })
+    expect([status, body]).toMatchObject([500, { error: { code: 'INTERNAL' } }])
+    expect(logged.at(-1)).toEqual({ msg: 'a request failed', path: '/v1/boxes', error: 'TypeError', store: false })
+  })
+
+  test('metrics are text, and tell the boxes by status and one by one', async () => {
+    const text = await (await createApi(deps).request('/metrics')).text()
+    expect(text).toContain('# TYPE jobs_total counter')
+    expect(text).toContain('\ntouchstone_boxes{status="new"} 2\n')
+    expect(text).toContain('\ntouchstone_boxes{status="failed"} 0\n')
+    expect(text).toContain('\ntouchstone_box_status{box="a",status="verified"} 1\n')
+    expect(text).toContain('\ntouchstone_box_score_points{box="a"} 100\n')
+    expect(text).toMatch(/\ntouchstone_box_last_result_timestamp_seconds\{box="a"\} \d{10}\n/)
+    expect(text).not.toContain('timestamp_seconds{box="b"}')
   })
 })
 
@@ -270,10 +316,33 @@ describe('writing', () => {
     expect((await write('PUT', '/v1/boxes/new', box)).body).toEqual({ done: true })
     expect(await store.box('new')).toMatchObject({ address: 'ssh://root@host:22', claim: null })
     expect((await write('POST', '/v1/boxes/new/allocation', { allocated: true })).status).toBe(200)
-    expect((await write('POST', '/v1/boxes/new/verify', undefined)).body).toEqual({ done: true })
-    expect((await write('POST', '/v1/boxes/new/verify', undefined)).body).toEqual({ done: false })
+    expect((await write('POST', '/v1/boxes/new/verify', undefined)).body).toEqual({ done: true, why: null })
+    expect((await write('POST', '/v1/boxes/new/verify', undefined)).body).toMatchObject({
+      done: false,
+      why: { code: 'ALREADY_WAITING', nextStep: expect.stringContaining('/v1/boxes/new/history') },
+    })
+    const [leased] = await store.takeJobs({ owner: 'o', holdMs: 60_000, limit: 1 })
+    const id = await store.finishJob(finishOf(leased!, 'o'))
+    expect((await write('POST', '/v1/boxes/new/verify', undefined)).body).toMatchObject({
+      done: false,
+      why: { code: 'ALREADY_RUN', nextStep: expect.stringContaining(`/v1/results/${id}`) },
+    })
     expect((await write('DELETE', '/v1/boxes/new', undefined)).status).toBe(200)
     expect((await write('DELETE', '/v1/boxes/new', undefined)).status).toBe(404)
+    expect(logged.filter(({ box }) => box === 'new').map(({ msg }) => msg)).toEqual([
+      'box told over the API',
+      'box allocated',
+      'run asked for',
+      'run not asked for again',
+      'run not asked for again',
+      'box removed',
+    ])
+  })
+
+  test('a backup that cannot be written says why to whoever may ask for it', async () => {
+    const backup = () => Promise.reject(storeFault('BACKUP_NOT_WRITTEN', { file: 'b.gz', why: 'ENOSPC' }))
+    const { status, body } = await write('POST', '/v1/backup', undefined, {}, createApi({ ...deps, backup }))
+    expect([status, body.error]).toMatchObject([500, { code: 'BACKUP_NOT_WRITTEN' }])
   })
 
   test('a claim that names no known card is refused with what was probably meant, and nothing is kept', async () => {

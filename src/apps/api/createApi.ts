@@ -2,12 +2,13 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import { networkOf } from '../../core/bytes/networkOf.ts'
-import { addHealthRoutes } from './addHealthRoutes.ts'
+import { addHealthRoutes, storeAnswers } from './addHealthRoutes.ts'
 import { addLiveRoute } from './addLiveRoute.ts'
 import { addReadRoutes } from './addReadRoutes.ts'
 import { addWriteRoutes } from './addWriteRoutes.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { limitReads, rateLimit } from './limits.ts'
+import { openApiDocument } from './openApiDocument.ts'
 import { problem } from './problem.ts'
 import { requireSignature } from './requireSignature.ts'
 
@@ -39,27 +40,24 @@ export function createApi(given: ApiDeps): OpenAPIHono {
   addLiveRoute(app, deps)
   addDocument(app, deps)
   app.notFound(() => problem(404, 'NOT_FOUND', 'there is no such page', 'See /openapi.json.').getResponse())
-  app.onError((error) =>
-    error instanceof HTTPException
-      ? error.getResponse()
-      : problem(503, 'STORE_UNAVAILABLE', 'the store did not answer', 'Try again in a moment.').getResponse(),
-  )
+  app.onError(async (error, c) => {
+    if (error instanceof HTTPException) return error.getResponse()
+    const isOurs = await storeAnswers(deps)
+    deps.log.error('a request failed', { path: c.req.path, error: error.name, store: !isOurs })
+    return (isOurs ? ourMistake() : storeAway()).getResponse()
+  })
   return app
 }
 
 function addDocument(app: OpenAPIHono, { program }: ApiDeps): void {
-  app.openAPIRegistry.registerComponent('securitySchemes', 'signed', {
-    type: 'apiKey',
-    in: 'header',
-    name: 'touchstone-signature',
-    description:
-      'Ed25519 over "touchstone/request", hex key of the validator asked, method, path with query, hex SHA-256 of the body, time and nonce, one a line; with touchstone-key, touchstone-time and touchstone-nonce.',
-  })
-  app.doc31('/openapi.json', {
-    openapi: '3.1.0',
-    info: { title: 'Touchstone validator', version: program.replace(/^\S+ /, '') },
-  })
+  app.get('/openapi.json', (c) => c.json(openApiDocument(program)))
 }
+
+const storeAway = () =>
+  problem(503, 'STORE_UNAVAILABLE', 'the store did not answer', 'Try again in a moment.', { 'retry-after': '5' })
+
+const ourMistake = () =>
+  problem(500, 'INTERNAL', 'the validator made a mistake', 'Look for "a request failed" in its log, and report it.')
 
 const badRequest = (field: string) =>
   problem(400, 'BAD_REQUEST', `the field "${field}" is missing or wrong`, 'See /openapi.json for its form.')

@@ -1,28 +1,11 @@
-import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { TouchstoneError } from '../../ports/errors.ts'
 
 export const problemSchema = z
   .object({ error: z.object({ code: z.string(), message: z.string(), nextStep: z.string() }) })
   .openapi('Problem')
-
-/** An answer in JSON, as the document describes it. */
-export const json = <T extends z.ZodType>(schema: T, description: string) => ({
-  content: { 'application/json': { schema } },
-  description,
-})
-
-/** A route as the document describes it; what is not read is signed. */
-export function route<R extends NonNullable<RouteConfig['request']>, A extends RouteConfig['responses']>(
-  method: 'get' | 'put' | 'post' | 'delete',
-  path: string,
-  summary: string,
-  request: R,
-  responses: A,
-) {
-  const security = method === 'get' ? {} : { security: [{ signed: [] }] }
-  return createRoute({ method, path, summary, ...security, request, responses })
-}
 
 /** A refusal with its reason and a next step. */
 export function problem(
@@ -34,6 +17,12 @@ export function problem(
 ): HTTPException {
   const res = Response.json({ error: { code, message, nextStep } }, { status, headers })
   return new HTTPException(status, { res })
+}
+
+/** A fault in its own words, for somebody who may write; anything else goes on as it is. */
+export function toldTo(status: ContentfulStatusCode, error: unknown): unknown {
+  if (!(error instanceof TouchstoneError)) return error
+  return problem(status, error.detail.code, error.message, error.nextStep)
 }
 
 export const notFound = (what: string) =>

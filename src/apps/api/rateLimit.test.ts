@@ -4,6 +4,7 @@ import { textMetrics } from '../../drivers/system/textMetrics.ts'
 import type { Store } from '../../ports/store.ts'
 import { createLiveRuns } from '../shared/createLiveRuns.ts'
 import type { ApiDeps } from './apiDeps.ts'
+import { BOX_METRICS } from './boxMetrics.ts'
 import { createApi } from './createApi.ts'
 
 const stopped = { ...systemClock, monotonicUs: () => 0 }
@@ -12,7 +13,8 @@ const apiWith = (more: Partial<ApiDeps>) =>
   createApi({
     store,
     live: createLiveRuns(),
-    metrics: textMetrics([]),
+    metrics: textMetrics(BOX_METRICS),
+    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     clock: stopped,
     decay: { freshMs: 1, halfLifeMs: 1 },
     catalogue: { models: [] } as Partial<ApiDeps['catalogue']> as ApiDeps['catalogue'],

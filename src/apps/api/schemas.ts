@@ -11,6 +11,7 @@ import {
   resultSummary,
   time,
 } from '../../core/schedule/fleetRecords.ts'
+import { problemSchema } from './problem.ts'
 
 export const provider = z.string().regex(/^[\x21-\x7e]{1,64}$/, 'must be plain text without blanks')
 
@@ -40,7 +41,7 @@ export const pageQuery = z.object({
     .optional()
     .openapi({ description: 'The `next` of the page before.' })
     .transform(orNull),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  limit: z.coerce.number<number | string>().int().min(1).max(200).default(50),
 })
 export const boxesQuery = pageQuery.extend({
   provider: provider.optional(),
@@ -78,3 +79,10 @@ export const statedBox = z.strictObject({
 export const newBoxSchema = statedBox.extend({ allocated: z.boolean().default(false) }).openapi('NewBox')
 export const allocationSchema = z.strictObject({ allocated: z.boolean() }).openapi('Allocation')
 export const doneSchema = z.object({ done: z.boolean() }).openapi('Done')
+export const askedSchema = doneSchema
+  .extend({
+    why: problemSchema.shape.error.nullable().meta({ description: 'Why no run was added; null where one was.' }),
+  })
+  .openapi('Asked')
+export const backupSchema = z.object({ file: z.string(), rows: z.int() }).openapi('Backup')
+export const healthSchema = z.object({ ok: z.boolean(), program: z.string(), store: z.string() }).openapi('Health')

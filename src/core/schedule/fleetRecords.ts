@@ -50,6 +50,13 @@ export const boxSummary = z.object({
   missed: z.int().meta({ description: 'Windows of its cohort missed since it last ran with all of those boxes.' }),
   stalls: z.int().meta({ description: 'How often in a row it has kept the validator waiting for nothing.' }),
   lastResult: z.int().nullable(),
+  last: z
+    .object({ outcome: z.enum(OUTCOMES), code: text.nullable(), at: time })
+    .nullable()
+    .meta({ description: 'How its latest run ended, with the reason where it was not accepted.' }),
+  models: z.array(text.nullable()).readonly().meta({
+    description: 'What its latest accepted full run showed each device to be; null where it fits no known card.',
+  }),
 })
 export type BoxSummary = DeepReadonly<z.infer<typeof boxSummary>>
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createReadStream, createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, createReadStream, createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
@@ -18,12 +18,12 @@ export const backupStore = (store: Store, folder: string) => {
 
 /** JSON lines, compressed. The file appears under its name only when it is whole. */
 export async function writeBackup(store: Store, file: string) {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const aside = `${file}.part`
   const lines = new PassThrough()
-  const written = pipeline(lines, createGzip({ level: 1 }), createWriteStream(aside, { mode: 0o600 }))
-  written.catch(() => {})
   try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    const written = pipeline(lines, createGzip({ level: 1 }), createWriteStream(aside, { mode: 0o600 }))
+    written.catch(() => {})
     const rows = await store.dump(async (line) => {
       if (!lines.write(`${line}\n`)) await Promise.race([once(lines, 'drain'), written])
     })
@@ -33,8 +33,32 @@ export async function writeBackup(store: Store, file: string) {
     return { file, rows }
   } catch (cause) {
     lines.destroy()
-    rmSync(aside, { force: true })
+    discard(aside)
     throw fault('BACKUP_NOT_WRITTEN', { file, why: codeOf(cause) || 'unknown' }, cause)
+  }
+}
+
+/** Moves a whole backup, from another disk too; it appears under its name only when it is whole. */
+export function moveBackup(made: string, file: string): string {
+  const aside = `${file}.part`
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    copyFileSync(made, aside)
+    renameSync(aside, file)
+    rmSync(made)
+    return file
+  } catch (cause) {
+    discard(aside)
+    throw fault('BACKUP_ELSEWHERE', { made, file, why: codeOf(cause) || 'unknown' }, cause)
+  }
+}
+
+/** What could not be made is not there either. */
+function discard(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // The reason why it was not written is the one to tell.
   }
 }
 

@@ -7,7 +7,9 @@ const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at a
   b.claim_verdict as "claimVerdict", b.score, b.terms, b.scored_at as "scoredAt", b.failures_in_row as "failuresInRow",
   b.failures_total as "failuresTotal", b.busy_in_row as "busyInRow", b.verified_total as "verifiedTotal",
   b.last_result as "lastResult", coalesce(b.moves, 0) as moves, coalesce(b.owes, '[]') as owes,
-  coalesce(b.missed, 0) as missed, coalesce(b.stalls, 0) as stalls`
+  coalesce(b.missed, 0) as missed, coalesce(b.stalls, 0) as stalls, coalesce(b.models, '[]') as models,
+  (select jsonb_build_object('outcome', r.outcome, 'code', r.code, 'at',
+    to_char(r.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) from results r where r.id = b.last_result) as last`
 
 export const BOX = words(`${SUMMARY}, b.inventory`)
 
@@ -18,7 +20,7 @@ export function boxQueries(db: Database) {
         // Score and acceptance end with the address and the claim they were earned under; what was missed stays (attack 78).
         await inside.query(sql`
           update boxes set claim_verdict = null, score = 0, terms = '[]', scored_at = null, verified_total = 0,
-            last_accepted = null, inventory = null, moves = coalesce(moves, 0) + 1,
+            last_accepted = null, models = null, inventory = null, moves = coalesce(moves, 0) + 1,
             status = case when status = 'failed' then status else 'new' end
           where id = ${id}::text and (claim, address) is distinct from (${claim}::text, ${address}::text)`)
         await inside.query(sql`

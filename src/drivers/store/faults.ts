@@ -2,6 +2,11 @@ import { faultsOf } from '../../ports/errors.ts'
 
 /** Every fault of this folder. */
 export const fault = faultsOf({
+  BACKUP_ELSEWHERE: {
+    blame: 'user',
+    message: 'the running validator wrote {made}, but it did not become {file} ({why})',
+    nextStep: 'Copy it from there, as a user who may read it.',
+  },
   BACKUP_NOT_WRITTEN: {
     blame: 'user',
     retry: true,

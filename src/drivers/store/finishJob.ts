@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { z } from 'zod'
 import type { Finish } from '../../ports/store.ts'
 import { SCORE_RULES } from './migrations.ts'
 import { json, type Statement, sql } from './sql.ts'
@@ -66,6 +67,8 @@ export async function finishJob(finish: Finish): Promise<Statement> {
         last_result = stored.id,
         last_accepted = case when ${box.scored && result.outcome === 'accepted'}::boolean then stored.id
           else last_accepted end,
+        models = case when ${box.scored && result.outcome === 'accepted'}::boolean
+          then ${json(modelsOf(result.judgement))}::text::jsonb else models end,
         inventory = coalesce(${result.inventory === null ? null : json(result.inventory)}::text::jsonb, inventory)
       from stored where boxes.id = stored.box_id and coalesce(moves, 0) = ${job.box.moves}::int4
       returning stored.id, box_id, boxes.provider
@@ -85,3 +88,9 @@ export async function finishJob(finish: Finish): Promise<Statement> {
     )
     select id from stored`
 }
+
+/** What a judgement names, device by device. */
+const modelsOf = (judgement: unknown): readonly (string | null)[] =>
+  judged.safeParse(judgement).data?.devices.map(({ identity }) => identity.model) ?? []
+
+const judged = z.object({ devices: z.array(z.object({ identity: z.object({ model: z.string().nullable() }) })) })

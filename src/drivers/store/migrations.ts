@@ -161,6 +161,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
   ],
   // A cohort is taken whole: its jobs are looked up together.
   ["create index jobs_by_cohort on jobs (round, cohort) where state <> 'done'"],
+  // Beside the box, because a list of boxes must not read a judgement for each.
+  ['alter table boxes add column models jsonb'],
 ]
 
 /** Order of a dump: whatever is referred to comes first. */

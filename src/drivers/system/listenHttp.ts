@@ -10,6 +10,12 @@ const API_PLACES = 1024
 /** How often Node looks for requests that never end. */
 const CHECK_MS = 5_000
 
+const STARTING = {
+  code: 'STARTING',
+  message: 'the validator is not ready yet',
+  nextStep: 'Ask again in a few seconds.',
+}
+
 interface Api {
   fetch(request: Request, env: object): Response | Promise<Response>
 }
@@ -17,7 +23,7 @@ interface Api {
 /** A port that answers "not ready yet" until there is something to answer with. */
 export async function listenHttp({ host, port }: { readonly host: string; readonly port: number }) {
   let api: Api | null = null
-  const starting = () => Response.json({ error: { code: 'STARTING', message: 'not ready yet' } }, { status: 503 })
+  const starting = () => Response.json({ error: STARTING }, { status: 503, headers: { 'retry-after': '1' } })
   const server = serve({
     fetch: (request, env) => api?.fetch(request, env) ?? starting(),
     hostname: host,

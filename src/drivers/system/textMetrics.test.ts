@@ -25,5 +25,9 @@ run_seconds_bucket{le="+Inf"} 3
 run_seconds_sum 12.5
 run_seconds_count 3
 `)
+  metrics.replace('waiting', [[1, { box: 'a' }]])
+  metrics.replace('waiting', [[2, { box: 'b' }]])
+  expect(metrics.text()).toContain('gauge\nwaiting{box="b"} 2\n# HELP')
   expect(() => metrics.add('typo_total')).toThrow('not declared')
+  expect(() => metrics.replace('typo', [])).toThrow('not declared')
 })

@@ -12,10 +12,13 @@ export function textMetrics(definitions: readonly MetricDefinition[]): Metrics {
   const known = new Map(
     definitions.map((definition) => [definition.name, { definition, own: new Map<string, Series>() }]),
   )
-  const at = (name: string, labels: Labels): [MetricDefinition, Series] => {
+  const declared = (name: string) => {
     const metric = known.get(name)
     if (!metric) throw new RangeError(`metric ${name} is not declared`)
-    const { definition, own } = metric
+    return metric
+  }
+  const at = (name: string, labels: Labels): [MetricDefinition, Series] => {
+    const { definition, own } = declared(name)
     const text = labelText(labels)
     const buckets = (definition.buckets ?? []).map(() => 0)
     const found = own.get(text) ?? { labels: text, value: 0, buckets, count: 0 }
@@ -28,6 +31,10 @@ export function textMetrics(definitions: readonly MetricDefinition[]): Metrics {
     },
     set: (name, value, labels = {}) => {
       at(name, labels)[1].value = value
+    },
+    replace: (name, series) => {
+      declared(name).own.clear()
+      for (const [value, labels] of series) at(name, labels)[1].value = value
     },
     observe: (name, value, labels = {}) => {
       const [{ buckets = [] }, found] = at(name, labels)

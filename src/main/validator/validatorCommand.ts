@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { routes } from '../../apps/api/routes.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
-import { readBackup, writeBackup } from '../../drivers/store/backup.ts'
+import { CLAIM_ANSWERS } from '../../core/identify/claimReasons.ts'
+import { STATUSES } from '../../core/schedule/boxState.ts'
+import { moveBackup, readBackup, writeBackup } from '../../drivers/store/backup.ts'
 import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
 import type { Store } from '../../ports/store.ts'
@@ -10,14 +13,25 @@ import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue } from '../system.ts'
-import { callValidator, readStatus, showStatus } from './validatorApi.ts'
+import { type BoxLine, boxLineOf, boxTable, SORTS, showStatus } from './statusLines.ts'
+import { ask, readBoxes, send } from './validatorClient.ts'
 import { readValidatorConfig, type ValidatorConfig } from './validatorConfig.ts'
 import { runValidator } from './validatorService.ts'
 
 interface Flags {
   readonly config?: string
   readonly json?: boolean
+  readonly status?: BoxLine['status']
+  readonly provider?: string
+  readonly claimVerdict?: NonNullable<BoxLine['claimVerdict']>
+  readonly sort?: string
 }
+
+type AddInner = (
+  usage: string,
+  description: string,
+  work: (config: ValidatorConfig, args: readonly string[], flags: Flags, signal: AbortSignal) => Promise<number>,
+) => Command
 
 const CONFIG = ['--config <file>', 'its settings (default: validator.yaml)'] as const
 
@@ -38,11 +52,7 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
     .option(...CONFIG)
     .option('--json', 'print JSON (its log always is)')
     .addHelpText('after', AFTER_HELP)
-  const add = (
-    usage: string,
-    description: string,
-    work: (config: ValidatorConfig, args: readonly string[], flags: Flags, signal: AbortSignal) => Promise<number>,
-  ) =>
+  const add: AddInner = (usage, description, work) =>
     validator
       .command(usage)
       .description(description)
@@ -68,7 +78,7 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
     .action((address: string, _: Flags, command: Command) =>
       context.run((signal) => alive(address, command.optsWithGlobals<Flags>(), context, signal)),
     )
-  add('status', 'how the running validator is doing', status)
+  addStatus(add)
   add('backup <file>', 'copy the whole store into a file', (config, args, flags) =>
     backup(config, args[0]!, flags, context),
   )
@@ -83,9 +93,24 @@ const configOf = ({ config = 'validator.yaml' }: Flags, catalogue: Catalogue | n
 /** Another program may hold the port: whatever it answers, it moves no cursor. */
 const print = (text: string): void => void process.stdout.write(`${text.replace(/[^\P{C}\n]/gu, '?')}\n`)
 
-async function status(config: ValidatorConfig, _: readonly string[], { json }: Flags): Promise<number> {
-  const told = await readStatus(config)
-  print(json ? JSON.stringify(told) : showStatus(told))
+function addStatus(add: AddInner): void {
+  add('status', 'how the running validator and each of its boxes are doing', status)
+    .addOption(new Option('--status <state>', 'only boxes in this state').choices(STATUSES))
+    .option('--provider <name>', 'only boxes of this provider')
+    .addOption(new Option('--claim-verdict <answer>', 'only boxes with this answer').choices(CLAIM_ANSWERS))
+    .addOption(new Option('--sort <by>', 'state: what needs you first').choices(Object.keys(SORTS)).default('state'))
+}
+
+async function status(config: ValidatorConfig, _: readonly string[], flags: Flags): Promise<number> {
+  const { json, status, provider, claimVerdict, sort = 'state' } = flags
+  const told = await ask(routes.getStatus, {}, { config })
+  const found = await readBoxes({ status, provider, claimVerdict }, { config })
+  const fleet = found.map(boxLineOf).sort(SORTS[sort])
+  if (json) print(JSON.stringify({ ...told, fleet }))
+  else {
+    const table = fleet.length === 0 ? ['no such box'] : boxTable(fleet, process.stdout.columns || 80)
+    print([...showStatus(told), '', ...table].join('\n'))
+  }
   return EXIT.genuine
 }
 
@@ -104,19 +129,18 @@ const DOING = { free: 'free', verifying: 'being verified', leased: 'leased to a 
 /** A running validator with an embedded store makes the copy itself: the folder is its alone. */
 async function backup(
   config: ValidatorConfig,
-  file: string,
+  given: string,
   { json }: Flags,
-  context: CommandContext,
+  { env }: CommandContext,
 ): Promise<number> {
-  try {
-    const made = await withStore(config, (store) => writeBackup(store, resolve(file)))
-    print(json ? JSON.stringify(made) : `${made.rows} rows in ${made.file}`)
-    return EXIT.genuine
-  } catch (error) {
+  const file = resolve(given)
+  const made = await withStore(config, (store) => writeBackup(store, file)).catch(async (error: unknown) => {
     if (!storeFault.is(error, 'STORE_IN_USE')) throw error
-    if (!json) print('the validator runs and makes the copy itself, under "backups:"')
-    return await call(config, ['POST', '/v1/backup'], context)
-  }
+    const theirs = await ask(routes.makeBackup, {}, { config, signer: ownKey(env, 'validator') })
+    return { file: moveBackup(theirs.file, file), rows: theirs.rows }
+  })
+  print(json ? JSON.stringify(made) : `${made.rows} rows in ${made.file}`)
+  return EXIT.genuine
 }
 
 async function restore(config: ValidatorConfig, [file]: readonly string[], { json }: Flags): Promise<number> {
@@ -136,7 +160,7 @@ async function withStore<T>(config: ValidatorConfig, work: (store: Store) => Pro
 }
 
 async function call(config: ValidatorConfig, args: readonly string[], { env }: CommandContext): Promise<number> {
-  const response = await callValidator(config, args, ownKey(env, 'validator'))
+  const response = await send(args, { config, signer: ownKey(env, 'validator') })
   print(await response.text())
   return response.ok ? EXIT.genuine : EXIT.rejected
 }

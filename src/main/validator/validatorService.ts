@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { HttpBindings } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { ApiDeps } from '../../apps/api/apiDeps.ts'
+import { BOX_METRICS } from '../../apps/api/boxMetrics.ts'
 import { createApi } from '../../apps/api/createApi.ts'
 import { createLiveRuns } from '../../apps/shared/createLiveRuns.ts'
 import type { FleetRules } from '../../apps/validator/fleet/fleet.ts'
@@ -50,7 +51,7 @@ export async function runValidator(
     if (door) log.info('listening', door.at)
     const store = await openStore(config.store, config.base, log)
     closing.push(() => store.close())
-    const metrics = textMetrics([...FLEET_METRICS, ...PROCESS_METRICS])
+    const metrics = textMetrics([...FLEET_METRICS, ...BOX_METRICS, ...PROCESS_METRICS])
     const fleetBase = { ...system, store, log, metrics, live: createLiveRuns() }
     const self = toHex(signer.publicKey)
     const writers = [self, ...(config.api?.writers ?? [])]
@@ -120,11 +121,12 @@ async function openHub(
   where: NonNullable<ValidatorConfig['leaseHub']>,
   { self, store, log }: { readonly self: string; readonly store: Store; readonly log: Log },
 ): Promise<LeaseHub> {
-  const isKnown = knownAddresses(store, system.clock)
+  const boxAt = knownAddresses(store, system.clock)
   const accepts = async (key: string): Promise<boolean> => {
-    const known = await isKnown(`${HUB}${key}`)
-    log.info(known ? 'provider dialled in' : 'unknown provider refused', { key })
-    return known
+    const box = await boxAt(`${HUB}${key}`)
+    if (box === null) log.info('unknown provider refused', { key })
+    else log.info('provider dialled in', { box, key })
+    return box !== null
   }
   try {
     const hub = await openLeaseHub(where, { self, accepts })

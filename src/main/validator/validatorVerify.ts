@@ -24,9 +24,9 @@ export function verifyJobs(
   const { leaseNetworks: networks } = config
   const { TOUCHSTONE_SSH_PASSWORD: _, ...env } = given
   const identity = config.identity === undefined ? {} : { identity: resolve(config.base, config.identity) }
-  const say = (): void => log.info('host key learnt')
   const open = async ({ kind, box }: TakenJob, signal: AbortSignal): Promise<RemoteBox> => {
     const { address } = box
+    const say = (): void => log.info('host key learnt', { box: box.id })
     const where = mayBeHere(config, box) ? {} : await foreignAddress(address)
     const how = { flags: { keep: true, ...identity }, networks, signer: deps.signer, env, say, ...(hub && { hub }) }
     // The rest of the box counts in a score, and a box at work is left alone.

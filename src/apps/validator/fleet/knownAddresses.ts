@@ -6,18 +6,18 @@ import { cached } from '../../shared/cached.ts'
 const FRESH_MS = 1000
 const PAGE = 500
 
-/** Whether a box of the fleet has this address; what is answered is at most two seconds old. */
-export function knownAddresses(store: Store, clock: Clock): (address: string) => Promise<boolean> {
+/** Which box of the fleet has this address, if any; what is answered is at most two seconds old. */
+export function knownAddresses(store: Store, clock: Clock): (address: string) => Promise<string | null> {
   const known = cached(() => readAddresses(store), FRESH_MS, clock)
-  return async (address) => (await known()).has(address)
+  return async (address) => (await known()).get(address) ?? null
 }
 
-async function readAddresses(store: Store): Promise<ReadonlySet<string>> {
-  const addresses = new Set<string>()
+async function readAddresses(store: Store): Promise<ReadonlyMap<string, string>> {
+  const addresses = new Map<string, string>()
   let after: string | null = null
   do {
     const { items, next } = await store.boxes({}, { after, limit: PAGE })
-    for (const { address } of items) addresses.add(address)
+    for (const { address, id } of items) addresses.set(address, id)
     after = next
   } while (after !== null)
   return addresses

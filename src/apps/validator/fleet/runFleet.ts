@@ -126,7 +126,8 @@ class Fleet {
     })
     this.#running.set(job.id, run)
     metrics.set('touchstone_jobs_running', this.#running.size)
-    const { boxId, round, kind } = job
+    const { boxId, round, kind, attempt } = job
+    log.info('run started', { box: boxId, round, kind, attempt })
     live.publish({ type: 'started', boxId, round, kind })
     run.done = this.#carryOut(run)
       .catch(async (error: unknown) => {
