@@ -26,7 +26,7 @@ export function applyBlock(state: ChainState, { header, body }: Block, checks: C
   const { working } = result
   if (!checks.signature(header.sig, headerMessage(state.genesisHash, header), header.author))
     return { problem: problem('SIGNATURE', 'header.sig') }
-  if (!equalBytes(working.state.hashTreeRoot(), header.stateRoot))
+  if (!equalBytes(working.state.batchHashTreeRoot(), header.stateRoot))
     return { problem: problem('STATE_ROOT', 'header.stateRoot') }
   return { state: { ...state, head: blockHash(header), view: working.state } }
 }
@@ -48,7 +48,7 @@ export function makeBlock(
   const result = execute(state, blank, body, checks)
   if ('problem' in result) return result
   const view = result.working.state
-  const unsigned = { ...blank, stateRoot: view.hashTreeRoot() }
+  const unsigned = { ...blank, stateRoot: view.batchHashTreeRoot() }
   const header: Header = { ...unsigned, sig: sign(headerMessage(state.genesisHash, unsigned)) }
   return { block: { header, body }, state: { ...state, head: blockHash(header), view } }
 }
@@ -62,9 +62,9 @@ function execute(state: ChainState, header: UnsignedHeader, body: Body, checks: 
   view.blocks.push(BlockRefType.toViewDU({ slot: view.slot, hash: header.parent }))
   for (const epoch = epochOf(header.slot, state.params); view.epoch < epoch; )
     endEpoch({ state: view, accounts: view.accounts, params: state.params })
-  const { params, genesisHash, places } = state
+  const { params, genesisHash, places, boxPlaces } = state
   const working: Working = {
-    ...{ params, genesisHash, places, checks, state: view, accounts: view.accounts },
+    ...{ params, genesisHash, places, boxPlaces, checks, state: view, accounts: view.accounts },
     ...{ slot: header.slot, author: header.author },
   }
   const refusal = admitAuthor(working, header) ?? applyBody(working, body, header.kind)

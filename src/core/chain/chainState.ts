@@ -23,7 +23,8 @@ export interface ChainState {
   /** The hash of the block that made it; the genesis hash at the start. */
   readonly head: Uint8Array
   readonly view: StateView
-  readonly places: AccountPlaces
+  readonly places: KeyPlaces
+  readonly boxPlaces: KeyPlaces
 }
 
 /** A state in the making: a copy that the transactions of one block write to. */
@@ -32,7 +33,8 @@ export interface Working {
   readonly genesisHash: Uint8Array
   readonly state: StateView
   readonly accounts: AccountsView
-  readonly places: AccountPlaces
+  readonly places: KeyPlaces
+  readonly boxPlaces: KeyPlaces
   readonly checks: Checks
   /** Of the block. */
   readonly slot: bigint
@@ -43,16 +45,16 @@ export interface Working {
 export type Refusal = Problem | null
 
 /**
- * Where the key of each account stands. Derived, never committed to: branches of one genesis share it, and a place that
+ * Where each key stands in its list. Derived, never committed to: branches of one genesis share it, and a place that
  * different keys took on different branches is looked up in the state itself.
  */
-export interface AccountPlaces {
+export interface KeyPlaces {
   readonly byKey: Map<string, number[]>
   readonly contested: Set<number>
   readonly holders: (string | undefined)[]
 }
 
-export const emptyPlaces = (): AccountPlaces => ({ byKey: new Map(), contested: new Set(), holders: [] })
+export const emptyPlaces = (): KeyPlaces => ({ byKey: new Map(), contested: new Set(), holders: [] })
 
 /** 32 bytes as 16 letters: the cheapest name of a key that a map can hold. */
 function nameOf(key: Uint8Array): string {
@@ -63,7 +65,7 @@ function nameOf(key: Uint8Array): string {
   )
 }
 
-export function notePlace(places: AccountPlaces, key: Uint8Array, place: number): void {
+export function notePlace(places: KeyPlaces, key: Uint8Array, place: number): void {
   const name = nameOf(key)
   const holder = places.holders[place]
   if (holder === undefined) places.holders[place] = name
@@ -77,12 +79,20 @@ type Located = Pick<Working, 'accounts' | 'places'>
 
 /** The place of an account, or -1. */
 export function findAccount({ accounts, places }: Located, key: Uint8Array): number {
-  const known = places.byKey.get(nameOf(key))
+  const { byKey, contested } = places
+  const known = byKey.get(nameOf(key))
   if (known === undefined) return -1
   const count = accounts.nonce.length
   for (const place of known)
-    if (place < count && (!places.contested.has(place) || equalBytes(accounts.key.get(place), key))) return place
+    if (place < count && (!contested.has(place) || equalBytes(accounts.key.get(place), key))) return place
   return -1
+}
+
+/** The place of a box, removed or not, or -1. */
+export function findBox({ state, boxPlaces }: Pick<Working, 'state' | 'boxPlaces'>, key: Uint8Array): number {
+  const known = boxPlaces.byKey.get(nameOf(key)) ?? []
+  const isHere = (place: number) => place < state.boxes.length && equalBytes(state.boxes.getReadonly(place).key, key)
+  return known.find(isHere) ?? -1
 }
 
 const columns = Object.keys(AccountsType.fields) as (keyof typeof AccountsType.fields)[]

@@ -26,7 +26,7 @@ export function genesisState(genesis: Genesis): ChainState {
   addVoterSet(view, 0n, params)
   chooseValidators(view, 0n, params)
   view.commit()
-  return { params, genesisHash: hash, head: hash, view, places }
+  return { params, genesisHash: hash, head: hash, view, places, boxPlaces: emptyPlaces() }
 }
 
 function addGenesisAccounts(to: Parameters<typeof addAccount>[0], view: StateView, genesis: Genesis): void {
@@ -74,7 +74,9 @@ export function stateFromBytes(genesis: Genesis, head: Uint8Array, bytes: Uint8A
   if (!equalBytes(view.genesisHash, hash)) return null
   const places = emptyPlaces()
   for (let place = 0; place < view.accounts.key.length; place++) notePlace(places, view.accounts.key.get(place), place)
-  return { params: genesis.params, genesisHash: hash, head, view, places }
+  const boxPlaces = emptyPlaces()
+  for (const [place, { key }] of view.boxes.getAllReadonlyValues().entries()) notePlace(boxPlaces, key, place)
+  return { params: genesis.params, genesisHash: hash, head, view, places, boxPlaces }
 }
 
 /** Committed to by the header of the block that made the state. */

@@ -129,19 +129,20 @@ export const ReplicaType = new ContainerType({
 })
 export const DisputeType = new ContainerType({
   challenger: U32,
-  /** The root that the challenger stands for, and the one it accuses. */
-  claimed: Bytes32,
+  /** The u and the result of the class that is accused. */
   accused: Bytes32,
+  resultRoot: Bytes32,
+  /** 1: the owner of the project stands behind a gold entry. */
   gold: U8,
-  /** The node under search: its depth, its place and the accused's hash of it. */
+  /** The node under search: its depth, its place and the hash that the accused stand by. */
   depth: U8,
   place: U64,
   node: Bytes32,
   children: new ListCompositeType(Bytes32, 16),
   /** 0: the accused moves, 1: the challenger. */
   turn: U8,
+  /** The last slot of the move that is due. */
   deadline: U64,
-  rounds: U8,
 })
 /** phase 0 running (§5.2 by its epoch), 1 appeal. */
 export const TaskType = new ContainerType({
@@ -155,11 +156,10 @@ export const TaskType = new ContainerType({
   depth: U8,
   phase: U8,
   draws: U8,
-  /** The epoch of the draw of this round, and of the first one. */
+  /** The epoch of the draw of this round: e of §5.2. */
   epoch: U64,
   replicas: new ListCompositeType(ReplicaType, 32),
-  /** Hashes of chunks that were opened, by drawn patch; all 0 where none was. */
-  chunks: new ListCompositeType(Bytes32, 8),
+  /** The u of the class that leads in an appeal; all 0 if none does. */
   leader: Bytes32,
   appealUntil: U64,
   dispute: new ListCompositeType(DisputeType, 1),

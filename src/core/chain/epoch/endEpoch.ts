@@ -1,11 +1,15 @@
 import { combined, decayAndAdd, EIGHT_WEEKLY, quality, WEEKLY } from '../accounting.ts'
 import { etaOf } from '../chainState.ts'
+import { drawTasks } from '../drilling/drawTasks.ts'
+import { endPhases } from '../drilling/endPhases.ts'
 import { add } from '../ledger.ts'
 import { nextEta } from '../lottery.ts'
 import { type ChainParams, epochOf, WEEK } from '../params.ts'
 import { addVoterSet, takeSnapshot } from '../snapshots.ts'
 import { type AccountsView, StateType, type StateView, U64s, valuesOf } from '../stateType.ts'
 import { chooseValidators } from '../validators.ts'
+import { countProjectVotes } from './countProjectVotes.ts'
+import { settleScores } from './settleScores.ts'
 import { slashAgain } from './slashAgain.ts'
 
 /** A state at the end of an epoch: what ends it needs no block and no cryptography. */
@@ -15,22 +19,30 @@ export interface EpochWork {
   readonly params: ChainParams
 }
 
-/** §3.10, once for every epoch that a block leaves behind, before its transactions. */
+/**
+ * §3.10, once for every epoch that a block leaves behind, before its transactions. Nothing here commits the state: views of
+ * its parts that were handed out before would write to nowhere.
+ */
 export function endEpoch(work: EpochWork): void {
   const { state, params } = work
   const { epoch } = state
+  const { tasks, needs } = endPhases(work)
   slashAgain(work)
   settlePower(work)
+  settleScores(work)
   releaseLocked(work)
   matureUnlocks(work)
   const randomness = valuesOf(state.randomness)
   state.etas.set(Number((epoch + 2n) % 8n), nextEta(etaOf(state, epoch + 1n), epoch + 2n, randomness))
   state.randomness = StateType.fields.randomness.toViewDU([])
   state.snapshots.set(Number(epoch % 4n), takeSnapshot(state, epoch, params))
-  state.commit()
-  state.accounts.used = U64s.toViewDU(new Array<bigint>(state.accounts.used.length).fill(0n))
+  countProjectVotes(work)
   addVoterSet(state, epoch + 1n, params)
   chooseValidators(state, epoch + 1n, params)
+  work.accounts.used = U64s.toViewDU(new Array<bigint>(work.accounts.used.length).fill(0n))
+  const drawn = drawTasks(work, epoch + 1n, needs)
+  if (tasks.length + drawn.length + state.tasks.length > 0)
+    state.tasks = StateType.fields.tasks.toViewDU([...tasks, ...drawn])
   state.epoch = epoch + 1n
 }
 

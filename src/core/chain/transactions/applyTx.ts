@@ -3,12 +3,21 @@ import { subtract } from '../ledger.ts'
 import { problem } from '../problems.ts'
 import { txMessage } from '../signing.ts'
 import { MAX_TX_BYTES, type Tx } from '../ssz.ts'
+import { boxAdd, boxRemove, report, reveal } from './boxes.ts'
+import { disputeMove } from './dispute.ts'
+import { drillCommit, drillOpen, drillReveal } from './drill.ts'
 import { evidence } from './evidence.ts'
 import type { Handler } from './handler.ts'
 import { lock, transfer, unlock, vrfKey } from './money.ts'
+import { projectVote, propose, ready, tasks } from './projects.ts'
 
 /** Kinds of transactions by their number (§3.9). */
-const HANDLERS: Readonly<Record<number, Handler>> = { 0: transfer, 1: vrfKey, 2: lock, 3: unlock, 24: evidence }
+const HANDLERS: Readonly<Record<number, Handler>> = {
+  ...[transfer, vrfKey, lock, unlock, boxAdd, boxRemove, report, reveal],
+  ...{ 8: propose, 9: projectVote, 10: tasks, 11: ready },
+  ...{ 12: drillCommit, 13: drillReveal, 14: drillOpen, 15: disputeMove },
+  24: evidence,
+}
 
 /** Orders of the market: not built yet. */
 const isReserved = (kind: number) => kind >= 16 && kind <= 23

@@ -5,6 +5,7 @@ import { problem } from '../problems.ts'
 import { UnlockType, valuesOf } from '../stateType.ts'
 import { handler } from './handler.ts'
 import { LockType, TransferType, VrfKeyType } from './payloads.ts'
+import { boundByProjects } from './projects.ts'
 
 export const transfer = handler(TransferType, (working, place, { to, amount }) => {
   if (amount === 0n) return problem('AMOUNT', 'payload.amount')
@@ -42,11 +43,14 @@ export const lock = handler(LockType, (working, place, { purpose, amount }) => {
 const UNLOCKS_EACH = 16
 
 export const unlock = handler(LockType, (working, place, { purpose, amount }) => {
-  const { accounts, state } = working
+  const { accounts, state, params } = working
   const column = PURPOSES[purpose]
   if (column === undefined) return problem('PURPOSE', 'payload.purpose')
   if (amount === 0n) return problem('AMOUNT', 'payload.amount')
   if (accounts[column].get(place) < amount) return problem('BALANCE', 'payload.amount')
+  const left = accounts[column].get(place) - amount
+  if (column === 'projectBond' && left < boundByProjects(state, place, params.projectBond))
+    return problem('PROJECT', 'payload.amount')
   const own = valuesOf(state.unlocks).filter(({ account }) => account === place)
   if (own.length >= UNLOCKS_EACH) return problem('FULL', 'payload')
   subtract(working, column, place, amount)

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import * as world from '../../../../test/support/chainWorld.ts'
+import { type Behaviour, Drillers } from '../../../../test/support/drillers.ts'
+import { taggedHash } from '../../bytes/sha256.ts'
+import { decayAndAdd, WEEKLY } from '../accounting.ts'
+import { CHAIN_PRESETS } from '../params.ts'
+import { problem } from '../problems.ts'
+import { DrillCommitType, DrillRevealType } from '../transactions/payloads.ts'
+import { drillCommitment } from './task.ts'
+
+const names = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal', 'ida']
+const one = { params: { ...CHAIN_PRESETS.tiny, tasksPerEpoch: 1n } }
+/** A chain on which the first task has just been drawn. */
+const ready = new Drillers(names, {}, one).runToReady()
+while (ready.tasks().length === 0) ready.runTo(ready.state.view.epoch + 1n)
+const first = ready.state.view.epoch
+const WORK = 9_000_000n
+
+/** Each liar finds something of its own. */
+const liar = (name: string): Behaviour => ({
+  chunk: (task, index) => taggedHash(name, task.seed, Uint8Array.of(index)),
+})
+/** Plotters agree on one wrong chunk, and hope that it is not drawn. */
+const plotter: Behaviour = {
+  chunk: (task, index) => (index === 3 ? taggedHash('plot', task.seed, Uint8Array.of(index)) : null),
+}
+const together = (who: readonly string[], behaviour: Behaviour) =>
+  Object.fromEntries(who.map((name) => [name, behaviour]))
+
+const isConserved = ({ state }: Drillers) => expect(world.unitsOf(state)).toBe(state.view.supply)
+const depositOf = (drillers: Drillers, name: string) => drillers.state.view.accounts.deposit.get(drillers.place(name))
+
+describe('tasks that all compute alike', () => {
+  test('are credited to each from the epoch of its commitment on, the same for all', () => {
+    const drillers = ready.with({})
+    const task = drillers.tasks()[0]!
+    expect(task.replicas).toHaveLength(3)
+    const name = names.find((each) => drillers.place(each) === task.replicas[0]!.account)!
+    const before = drillers.state.view.accounts.drilled.get(drillers.place(name))
+    drillers.runTo(first + 6n)
+    const totals = drillers.totals()
+    expect(totals.every((total) => total % WORK === 0n)).toBe(true)
+    expect(totals.reduce((sum, total) => sum + total, 0n)).toBe(3n * WORK)
+    // Five epochs of decay between the commitment and the settlement, and the one that ends it.
+    let alone = before
+    for (let i = 0; i < 6; i++) alone = decayAndAdd(alone, 0n, WEEKLY)
+    let pending = decayAndAdd(0n, WORK, WEEKLY)
+    for (let i = 0; i < 5; i++) pending = decayAndAdd(pending, 0n, WEEKLY)
+    const rate = drillers.state.view.accounts.drilled.get(drillers.place(name))
+    expect(rate - alone - pending).toBeLessThan(8n)
+    expect(rate - alone - pending).toBeGreaterThan(-8n)
+    expect(drillers.failures().every((failed) => failed === 0n)).toBe(true)
+    isConserved(drillers)
+  })
+})
+
+/** Who was drawn for the first task. */
+const drawn = ready.tasks()[0]!.replicas.map(({ account }) => names.find((name) => ready.place(name) === account)!)
+
+describe("attack 19: copy another replica's result", () => {
+  test('a copied commitment does not open under another account, and what is shown is shown too late', () => {
+    const [author, copier] = drawn as [string, string]
+    const drillers = ready.with({ [copier]: { commits: false, reveals: false } })
+    const task = drillers.tasks()[0]!
+    const { shown } = drillers.result(author, task)
+    const [key, nonce] = [world.keyNamed(copier), world.NO_BYTES(32)]
+    const commitment = drillCommitment(task.id, world.keyNamed(author), shown, nonce)
+    const copied = DrillCommitType.serialize({ task: task.id, commitment, vrfProof: world.NO_BYTES(80) })
+    drillers.state = world.advance(drillers.state, [world.txOf(drillers.state, key, 12, copied)])
+    drillers.runTo(first + 3n)
+    const reveal = world.txOf(drillers.state, key, 13, DrillRevealType.serialize({ task: task.id, ...shown, nonce }))
+    expect(world.make(drillers.state, [reveal])).toEqual({ problem: problem('COMMITMENT', 'body.txs[0].payload') })
+    const late = world.txOf(drillers.state, key, 12, copied)
+    expect(world.make(drillers.state, [late])).toEqual({ problem: problem('TWICE', 'body.txs[0].payload.task') })
+    drillers.runTo(first + 4n)
+    expect(depositOf(drillers, copier)).toBe(world.tokens(9))
+    isConserved(drillers)
+  })
+})
+
+describe("attack 20: a wrong answer voids nobody else's credit", () => {
+  test('one liar is outvoted by fresh replicas, and dissent costs a tenth of its deposit', () => {
+    const drillers = ready.with({ ada: liar('ada') })
+    drillers.runTo(first + 34n)
+    const [ada, ...others] = drillers.totals()
+    expect(ada).toBe(0n)
+    expect(others.every((total) => total > 0n)).toBe(true)
+    expect(drillers.failures()[0]).toBeGreaterThan(0n)
+    expect(depositOf(drillers, 'ada')).toBeLessThan(world.tokens(10))
+    isConserved(drillers)
+  })
+
+  test("under the litepaper's rule it does: all agree or all lose", () => {
+    const params = { ...one.params, strictDrilling: 1n }
+    const honest = new Drillers(names.slice(0, 3), {}, { params }).runToReady()
+    const strict = honest.with({ ada: liar('ada') })
+    strict.runTo(strict.state.view.epoch + 12n)
+    expect(strict.totals()).toEqual([0n, 0n, 0n])
+    honest.runTo(honest.state.view.epoch + 12n)
+    expect(honest.totals().every((total) => total > 0n)).toBe(true)
+  })
+})
+
+describe('who is late', () => {
+  test('is replaced, marked and loses a tenth of its deposit; the task goes on', () => {
+    const drillers = ready.with({ ada: { commits: false } })
+    let redrawn = 0
+    for (let epoch = first; epoch < first + 14n; epoch++) {
+      drillers.runTo(epoch)
+      redrawn += drillers.tasks().flatMap(({ replicas }) => replicas.filter(({ origin }) => origin === 1)).length
+    }
+    expect(drillers.totals()[0]).toBe(0n)
+    expect(depositOf(drillers, 'ada')).toBeLessThan(world.tokens(10))
+    expect(redrawn).toBeGreaterThan(0)
+    expect(
+      drillers
+        .totals()
+        .slice(1)
+        .every((total) => total > 0n),
+    ).toBe(true)
+    isConserved(drillers)
+  })
+
+  test('a task that nobody takes up is drawn three times and dropped', () => {
+    const drillers = ready.with(together(names, { commits: false }))
+    const id = drillers.tasks()[0]!.id.join()
+    const draws = new Set<number>()
+    for (let epoch = first; epoch < first + 10n; epoch++) {
+      drillers.runTo(epoch)
+      for (const task of drillers.tasks()) if (task.id.join() === id) draws.add(task.draws)
+    }
+    expect([...draws]).toEqual([1, 2, 3])
+    expect(drillers.tasks().some((task) => task.id.join() === id)).toBe(false)
+    expect(drillers.totals().every((total) => total === 0n)).toBe(true)
+  })
+})
+
+describe('openings', () => {
+  test('who does not show what was drawn is a fraud: deposit, power and a week', () => {
+    const drillers = ready.with(together(names, { opens: false }))
+    drillers.runTo(first + 12n)
+    const { accounts } = drillers.state.view
+    const frauds = names.filter((name) => depositOf(drillers, name) === 0n)
+    expect(frauds.length).toBeGreaterThan(0)
+    for (const name of frauds) {
+      expect(accounts.ready.get(drillers.place(name))).toBe(0)
+      expect(accounts.drillsFrom.get(drillers.place(name))).toBeGreaterThan(drillers.state.view.epoch)
+      expect(accounts.streak.get(drillers.place(name))).toBe(0n)
+    }
+    isConserved(drillers)
+  })
+})
+
+describe('an appeal', () => {
+  test('ends at one patch: one honest replica beats a majority of plotters', () => {
+    const plot = names.slice(0, 7)
+    const drillers = ready.with(together(plot, plotter))
+    const seen = { appeals: 0 }
+    drillers.extra = () => drillers.appeals(['hal', 'ida'], plot, seen)
+    drillers.runTo(first + 24n)
+    expect(seen.appeals).toBeGreaterThan(0)
+    // Some plotters led, were accused, and could not show their patch.
+    const frauds = plot.filter((name) => depositOf(drillers, name) === 0n)
+    expect(frauds.length).toBeGreaterThan(2)
+    expect(depositOf(drillers, 'hal')).toBeGreaterThanOrEqual(world.tokens(9))
+    isConserved(drillers)
+  })
+
+  test('against a right result ruins the challenger', () => {
+    const drillers = ready.with({ ada: liar('ada') })
+    const seen = { appeals: 0 }
+    drillers.extra = () => drillers.appeals(['ada'], names.slice(1), seen)
+    drillers.runTo(first + 20n)
+    expect(seen.appeals).toBeGreaterThan(0)
+    expect(depositOf(drillers, 'ada')).toBe(0n)
+    expect(names.slice(1).every((name) => depositOf(drillers, name) === world.tokens(10))).toBe(true)
+    isConserved(drillers)
+  })
+})

@@ -1,0 +1,81 @@
+import { workingEpoch } from '../chainState.ts'
+import { burn, subtract } from '../ledger.ts'
+import { problem } from '../problems.ts'
+import { lotteryPlace } from '../snapshots.ts'
+import { ProjectType, ProjectVoteType, type StateView, valuesOf } from '../stateType.ts'
+import { handler } from './handler.ts'
+import { ProjectVotePayloadType, ProposalType, ReadyType, TasksType } from './payloads.ts'
+
+export const PROPOSED = 0
+export const LIVE = 1
+export const REFUSED = 2
+
+/** Utility counts in halves; a project starts at 1. */
+export const UTILITY_ONE = 2
+const UTILITIES = [0, 1, UTILITY_ONE, 4]
+const MOST_PROJECTS = 65_536
+const MOST_VOTES = 4_096
+const DEEPEST = 30
+
+/** How much of an account's project bond its open projects need. */
+export const boundByProjects = (state: StateView, place: number, each: bigint): bigint =>
+  each * BigInt(valuesOf(state.projects).filter(({ owner, status }) => owner === place && status !== REFUSED).length)
+
+export const propose = handler(ProposalType, (working, place, payload) => {
+  const { state, accounts, params } = working
+  const needed = boundByProjects(state, place, params.projectBond) + params.projectBond
+  if (accounts.projectBond.get(place) < needed) return problem('BALANCE', 'account')
+  if (state.projects.length >= MOST_PROJECTS) return problem('FULL', 'payload')
+  // Classes of tasks are bits of a byte; only kind 0, int8 product chains, is drawn until others are specified.
+  if (payload.kind > 7) return problem('PROJECT', 'payload.kind')
+  if (payload.work === 0n || payload.depth > DEEPEST) return problem('PROJECT', 'payload.work, payload.depth')
+  const epoch = workingEpoch(working)
+  const fresh = { ...ProjectType.defaultValue(), ...payload, owner: place, epoch, utility: UTILITY_ONE }
+  state.projects.push(ProjectType.toViewDU(fresh))
+  return null
+})
+
+export const projectVote = handler(ProjectVotePayloadType, (working, place, { project, utility }) => {
+  const { state } = working
+  if (project >= state.projects.length) return problem('PROJECT', 'payload.project')
+  if (!UTILITIES.includes(utility)) return problem('UTILITY', 'payload.utility')
+  const view = state.projects.get(project)
+  if (view.status === REFUSED) return problem('PROJECT', 'payload.project')
+  const epoch = workingEpoch(working)
+  const weightOf = (account: number) => lotteryPlace(state, epoch + 2n, account)?.weight ?? 0n
+  if (weightOf(place) === 0n) return problem('ACCOUNT', 'account')
+  const votes = valuesOf(view.votes)
+  const mine = ProjectVoteType.toViewDU({ account: place, utility, epoch })
+  const own = votes.findIndex(({ account }) => account === place)
+  if (own !== -1) view.votes.set(own, mine)
+  else if (votes.length < MOST_VOTES) view.votes.push(mine)
+  else {
+    // Many small accounts cannot keep a larger one out.
+    const weights = votes.map(({ account }) => weightOf(account))
+    const least = weights.reduce((at, weight, i) => (weight < weights[at]! ? i : at), 0)
+    if (weights[least]! >= weightOf(place)) return problem('FULL', 'payload')
+    view.votes.set(least, mine)
+  }
+  return null
+})
+
+export const tasks = handler(TasksType, (working, place, { project, count }) => {
+  const { state, accounts, params } = working
+  // Project 0 has as many tasks as there is capacity for: nobody queues them.
+  if (project === 0 || project >= state.projects.length) return problem('PROJECT', 'payload.project')
+  if (state.projects.getReadonly(project).status !== LIVE) return problem('PROJECT', 'payload.project')
+  if (count === 0 || count > 1_024) return problem('AMOUNT', 'payload.count')
+  const price = params.taskPrice * BigInt(count)
+  if (accounts.balance.get(place) < price) return problem('BALANCE', 'payload.count')
+  subtract(working, 'balance', place, price)
+  burn(working, price)
+  state.projects.get(project).queued += BigInt(count)
+  return null
+})
+
+export const ready = handler(ReadyType, ({ accounts, params }, place, { classes }) => {
+  const fits = accounts.deposit.get(place) >= params.deposit && accounts.capacity.get(place) > 0n
+  if (classes !== 0 && !fits) return problem('READY', 'account')
+  accounts.ready.set(place, classes)
+  return null
+})
