@@ -88,7 +88,7 @@ describe('touchstone check of evidence that NVIDIA tools wrote', () => {
   ])('%s it is refused, with a next step', async (_, words, refusal) => {
     const { status, stdout } = await commands.run([...words])
     expect(stdout).toContain(`[${refusal}]`)
-    expect(stdout).toMatch(/next: .+/)
+    expect(stdout).toMatch(/  now  .+/)
     expect(status).toBe(1)
   })
 
