@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
+import { smallCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { makeHardware } from '../../../test/support/attest/attestRun.ts'
 import { rememberingChecker } from '../../../test/support/attest/flips.ts'
 import { TestDevice } from '../../../test/support/attest/testNvidia.ts'
@@ -13,7 +13,7 @@ import { attestationReader } from '../../core/attest/attestationReader.ts'
 import type { NvidiaEvidence } from '../../core/attest/nvidiaDevice.ts'
 import { checkCertificate } from '../../core/certificate/checkCertificate.ts'
 
-const catalogue = await shippedCatalogue()
+const catalogue = await smallCatalogue()
 const nowMs = new VirtualClock().wallTime().getTime()
 const hardware = makeHardware(nowMs)
 const chips = ['a000000000000001', 'a000000000000002'].map((pdi) => new TestDevice(hardware.vendor, { pdi }))

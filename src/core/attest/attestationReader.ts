@@ -4,6 +4,7 @@ import { type Bundle, looksLikeBundle, readBundle, writeBundle } from './bundle.
 import { type BundleRules, type CheckedBundle, verifyBundle } from './checkBundle.ts'
 import type { AttestationPolicy } from './policy.ts'
 import { malformed, type Refusal, Refused, refuse } from './refusals.ts'
+import { rememberSignatures } from './rememberSignatures.ts'
 import type { SignatureChecker } from './signatureChecker.ts'
 
 /** What a reader brings along to judge evidence of hardware vendors; none of it comes from the file. */
@@ -54,7 +55,8 @@ export const attestationReader = (rules: AttestationRules): AttestationReader =>
   checkFile: (file, nowMs) =>
     caught(async () => {
       const atMs = rules.atMs ?? nowMs
-      return verifyBundle(endorsed(readBundle(file), rules), { ...rules, atMs, proverKey: new Uint8Array(0) })
+      const check = rememberSignatures(rules.check)
+      return verifyBundle(endorsed(readBundle(file), rules), { ...rules, check, atMs, proverKey: new Uint8Array(0) })
     }),
   carry: (open, close) =>
     caught(async () => ({
@@ -84,7 +86,8 @@ const endorsed = (bundle: Bundle, { rims, ocsp }: AttestationRules): Bundle => (
 /** §9: the same devices before and after, as many as took part, bound to everything that happened in between. */
 async function verifyRun(carried: CarriedEvidence, run: BoundRun, rules: AttestationRules): Promise<CheckedBundle> {
   const [before, after] = [bundleOf(carried.open), endorsed(bundleOf(carried.close), rules)]
-  const common: Omit<BundleRules, 'nonce'> = { ...rules, atMs: run.atMs, proverKey: run.proverKey }
+  const check = rememberSignatures(rules.check)
+  const common: Omit<BundleRules, 'nonce'> = { ...rules, check, atMs: run.atMs, proverKey: run.proverKey }
   const opened = await verifyBundle(
     { ...before, rims: after.rims, cpu: null },
     { ...common, nonce: openNonce(run.x), policy: { ...rules.policy, ocsp: 'ignored' } },

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { acceptedFlips, bitsOf } from '../../../test/support/attest/flips.ts'
 import { refusalOf } from '../../../test/support/attest/refusalOf.ts'
 import { issue, pemOf, pinOf } from '../../../test/support/attest/testAuthority.ts'
 import { makeVendor, TestDevice } from '../../../test/support/attest/testNvidia.ts'
@@ -99,6 +100,12 @@ describe('a made-up device', () => {
     expect(await refusalOf(verify(evidence))).toMatchObject({ code })
   })
 
+  test('attack 123: 2,000 random flipped bits of report and chain are refused', async () => {
+    const evidence = gpu.evidence(nonce)
+    const bits = Array.from({ length: 2000 }, () => Math.floor(Math.random() * bitsOf(evidence)))
+    expect(await acceptedFlips(evidence, bits, { nonce, ...rules })).toEqual([])
+  })
+
   test('any bytes in place of report or chain are refused, and nothing else happens', async () => {
     const { report, chain } = gpu.evidence(nonce)
     const near = (bytes: Uint8Array) =>
@@ -111,7 +118,7 @@ describe('a made-up device', () => {
         expect(await refusalOf(verify({ arch: 'HOPPER', report: badReport, chain }))).not.toBeNull()
         expect(await refusalOf(verify({ arch: 'HOPPER', report, chain: badChain }))).not.toBeNull()
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     )
   })
 })
