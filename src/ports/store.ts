@@ -134,6 +134,12 @@ export interface Store {
   statistics(): Promise<FleetStatistics>
   /** Boxes, other than this one, whose latest inventory claims one of these card ids. */
   boxesWithCards(cards: readonly string[], notBox: string): Promise<readonly string[]>
+  /** Notes whose chips attest in a fleet round, the first box that brings one; answers the other boxes that did before. */
+  takeChips(taken: {
+    readonly round: number
+    readonly boxId: string
+    readonly chips: readonly string[]
+  }): Promise<readonly string[]>
 
   /** Remembers a nonce; false when it was seen before. Nonces older than `keepMs` are forgotten. */
   useNonce(nonce: string, keepMs: number): Promise<boolean>

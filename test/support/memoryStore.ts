@@ -23,6 +23,7 @@ type Queue = Pick<
   | 'finishJob'
   | 'queue'
   | 'boxesWithCards'
+  | 'takeChips'
   | 'retain'
 >
 
@@ -30,6 +31,7 @@ type Queue = Pick<
 export class MemoryStore implements Queue {
   readonly #clock: Clock
   readonly #jobs: Job[] = []
+  readonly #chips = new Map<string, string>()
   readonly #rest = new Map<string, number>()
   readonly boxes = new Map<string, BoxRecord>()
   readonly results: (Finish & { readonly atUs: number })[] = []
@@ -139,6 +141,12 @@ export class MemoryStore implements Queue {
 
   async boxesWithCards() {
     return []
+  }
+
+  async takeChips({ round, boxId, chips }: Parameters<Store['takeChips']>[0]) {
+    const keys = chips.map((chip) => `${round} ${chip}`)
+    for (const key of keys) if (!this.#chips.has(key)) this.#chips.set(key, boxId)
+    return [...new Set(keys.map((key) => this.#chips.get(key)!))].filter((other) => other !== boxId).sort()
   }
 
   async retain() {

@@ -3,7 +3,7 @@ import type { Inventory } from '../inventory/inventory.ts'
 
 /** Something worth a line in a box's history: a changed claim, a card that another box claims too, or one that failed. */
 export const historyNote = z.object({
-  what: z.enum(['count', 'card', 'driver', 'shared card', 'lost device']),
+  what: z.enum(['count', 'card', 'driver', 'shared card', 'shared chip', 'lost device']),
   before: z.string(),
   after: z.string(),
 })

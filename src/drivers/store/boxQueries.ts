@@ -64,6 +64,17 @@ export function boxQueries(db: Database) {
         select id, allocated, score, coalesce(owes, '[]') as owes, coalesce(stalls, 0) as stalls,
           coalesce(rest_until > clock_timestamp(), false) as rests
         from boxes where removed_at is null order by id`),
+    async takeChips({ round, boxId, chips }) {
+      if (chips.length === 0) return []
+      await db.query(sql`delete from chips where round < ${round}::int8 - 1`)
+      await db.query(sql`
+        insert into chips (round, chip, box_id) select ${round}::int8, chip, ${boxId}::text
+        from jsonb_array_elements_text(${json(chips)}::text::jsonb) as chip on conflict do nothing`)
+      const rows = await db.query<{ boxId: string }>(sql`
+        select distinct box_id as "boxId" from chips
+        where round = ${round}::int8 and box_id <> ${boxId}::text and chip in (select jsonb_array_elements_text(${json(chips)}::text::jsonb)) order by box_id`)
+      return rows.map((row) => row.boxId)
+    },
     async boxesWithCards(cards, notBox) {
       if (cards.length === 0) return []
       const rows = await db.query<{ id: string }>(sql`

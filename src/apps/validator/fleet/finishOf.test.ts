@@ -11,6 +11,7 @@ import type { OnRoot, SeriesTask } from '../../../ports/device.ts'
 import type { BoxRecord, Finish, TakenJob } from '../../../ports/store.ts'
 import type { BoxReport } from '../verifyBox.ts'
 import { finishOf } from './finishOf.ts'
+import type { FleetRules } from './fleet.ts'
 import { resultOfReport } from './outcomeOf.ts'
 
 /** Says that it is lost as soon as it has seen how the run goes; what it is made of nobody knows. */
@@ -21,14 +22,38 @@ class Phantom extends ReferenceDevice {
 }
 
 /** How a job ends that brought this report, of a new box that is leased or not. */
-async function finished(report: BoxReport, kind: JobKind, allocated: boolean): Promise<Finish> {
+async function finished(
+  report: BoxReport,
+  kind: JobKind,
+  allocated: boolean,
+  sharing: readonly string[] = [],
+  rules: Promise<FleetRules> = testRules(),
+): Promise<Finish> {
   const counts = { score: 0, failuresInRow: 0, busyInRow: 0, missed: 0, stalls: 0 }
   const box = { allocated, inventory: null, status: 'new', owes: [], ...counts } as Partial<BoxRecord> as BoxRecord
   const job = { id: 1, boxId: 'a', round: 1, kind, tries: 0, box } as Partial<TakenJob> as TakenJob
-  const store = { boxesWithCards: async () => [], fleet: async () => [] }
-  const context = { store, rules: await testRules(), cohort: { mates: [], together: [] } }
+  const store = { boxesWithCards: async () => [], fleet: async () => [], takeChips: async () => sharing }
+  const context = { store, rules: await rules, cohort: { mates: [], together: [] } }
   return finishOf(job, resultOfReport(report), report, context)
 }
+
+/** What is not attested is worth half, and full marks are within reach of a stand-in. */
+async function paidByTier() {
+  const rules = await testRules()
+  const reference = { ...rules.score.reference, rates: { int8: 1, fp8: 1, bf16: 1, fp16: 1, fp32: 1 } }
+  return { ...rules, score: { ...rules.score, reference, tiers: { A: 1, B: 1, C: 0.5 } } }
+}
+
+test('attack 129: a chip that attested for another box in the round is marked, and the run is paid as not attested', async () => {
+  const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
+  const plain = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
+  const report: BoxReport = { ...plain, attested: { ...plain.attested, tier: 'B', chips: ['a000000000000001'] } }
+  const tierOf = ({ box }: Finish) => box.terms.find(({ name }) => name === 'tier')?.got ?? 1
+  const alone = await finished(report, 'full', false, [], paidByTier())
+  expect([tierOf(alone), alone.result.marks]).toEqual([1, []])
+  const second = await finished(report, 'full', false, ['b'], paidByTier())
+  expect([tierOf(second), second.result.marks]).toEqual([0.5, [{ what: 'shared chip', before: 'b', after: 'a' }]])
+})
 
 test('attack 64: every device that was lost in a run stands in the history of its box, and a light look asks for more', async () => {
   const devices = [new ReferenceDevice(), new Phantom(), new Phantom()]

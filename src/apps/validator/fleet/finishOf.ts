@@ -1,3 +1,4 @@
+import type { Tier } from '../../../core/attest/checkBundle.ts'
 import { nextBoxState } from '../../../core/schedule/boxState.ts'
 import { cardIds, changesOf, type HistoryNote } from '../../../core/schedule/changesOf.ts'
 import type { PlannedJob } from '../../../core/schedule/planFleetRound.ts'
@@ -10,7 +11,7 @@ import type { FleetRules } from './fleet.ts'
 import type { Leftover } from './outcomeOf.ts'
 
 interface FinishContext {
-  readonly store: Pick<Store, 'boxesWithCards' | 'fleet'>
+  readonly store: Pick<Store, 'boxesWithCards' | 'fleet' | 'takeChips'>
   readonly rules: FleetRules
   /** The other boxes of its cohort, and those that were in the same window. */
   readonly cohort: { readonly mates: readonly string[]; readonly together: readonly string[] }
@@ -26,8 +27,11 @@ export async function finishOf(
   report: BoxReport | null,
   { store, rules, cohort, stalled = false }: FinishContext,
 ): Promise<Finish> {
-  const marks = report ? await marksOf(job, report, store) : []
-  const earned = report && job.kind === 'full' ? scoreOf(job, report, rules) : NOTHING
+  const sharing = report ? await store.takeChips({ ...job, chips: report.attested.chips }) : []
+  const marks = report ? [...(await marksOf(job, report, store)), ...sharing.map((box) => sharedChip(box, job))] : []
+  // One chip attests for one box in a round: who brings it second has shown its work alone (attack 129).
+  const tier = sharing.length > 0 ? 'C' : (report?.attested.tier ?? 'C')
+  const earned = report && job.kind === 'full' ? scoreOf(job, report, tier, rules) : NOTHING
   const { kind, box } = job
   const { outcome, claimVerdict } = told
   const apart = outcome === 'accepted' && (await isApart(job, cohort.together, rules, store))
@@ -68,13 +72,19 @@ async function isApart(
 
 function scoreOf(
   { box }: TakenJob,
-  { judgement, inventory, host, attested }: BoxReport,
+  { judgement, inventory, host }: BoxReport,
+  tier: Tier,
   { score }: FleetRules,
 ): BoxScore {
   const { allocated } = box
-  const tier = attested.tier ?? 'C'
   return scoreBox(scoreInput({ judgement, registered: true, allocated, claims: inventory.host, host, tier }), score)
 }
+
+const sharedChip = (box: string, { boxId }: TakenJob): HistoryNote => ({
+  what: 'shared chip',
+  before: box,
+  after: boxId,
+})
 
 async function marksOf(job: TakenJob, { inventory, faults }: BoxReport, store: Pick<Store, 'boxesWithCards'>) {
   const sharing = await store.boxesWithCards(cardIds(inventory), job.boxId)
@@ -87,7 +97,7 @@ async function marksOf(job: TakenJob, { inventory, faults }: BoxReport, store: P
 
 /** A light look that finds another driver, card or count asks for the full proof at once; a rented box keeps its peace. */
 function followUps(job: TakenJob, marks: readonly HistoryNote[]): PlannedJob[] {
-  const changed = marks.some(({ what }) => what !== 'shared card')
+  const changed = marks.some(({ what }) => what !== 'shared card' && what !== 'shared chip')
   if (!changed || job.kind === 'full' || job.box.allocated) return []
   const { boxId, round } = job
   return [{ boxId, round, kind: 'full', reason: 'changed', cohort: -1, delayMs: 0 }]
