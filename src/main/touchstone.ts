@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { joinPasted } from '../drivers/remote/ssh/sshTarget.ts'
 import { EXIT } from './exitCodes.ts'
 import { fault } from './faults.ts'
 import { type CommandContext, commandContext, tellFault } from './run.ts'
@@ -48,7 +49,7 @@ for (const command of program.commands) {
 }
 
 try {
-  await program.parseAsync()
+  await program.parseAsync(named === 'verify' ? joinPasted(process.argv) : process.argv)
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error
   process.exitCode = error.exitCode === 0 ? EXIT.genuine : EXIT.usage

@@ -53,7 +53,9 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     const server = await startSshServer({ home, user: 'renter', hostKey: host.private, authorizedKey: user.public })
     servers.push(server)
     const out = join(root, 'certificate.json')
-    const verified = await alone(['verify', at(server), ...fast, '--no-keep', '--out', out, '--json'])
+    // As a marketplace shows it, and pasted without quotes.
+    const pasted = ['ssh', '-p', String(server.port), `${server.user}@127.0.0.1`, '-L', '8080:localhost:8080']
+    const verified = await alone(['verify', ...pasted, ...fast, '--no-keep', '--out', out, '--json'])
     expect(verified.err).toContain(fingerprintOfPair(host))
     expect(verified.code).toBe(0)
     const report = JSON.parse(verified.out)

@@ -23,7 +23,7 @@ export function openCommandLine(env: NodeJS.ProcessEnv): CommandLine {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const ended = new Promise<never>((_, reject) =>
-    child.once('exit', (code) => reject(new Error(`the command ended its process, with ${code}`))),
+    child.once('exit', (code, signal) => reject(new Error(`the command ended its process, with ${code ?? signal}`))),
   )
   ended.catch(() => {})
   let last: Promise<unknown> = Promise.resolve()

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { AddressInfo, Socket } from 'node:net'
 import net from 'node:net'
-import type { AuthContext, Connection, ServerChannel, Session } from 'ssh2'
+import type { AuthContext, AuthenticationType, Connection, ServerChannel, Session } from 'ssh2'
 import ssh2 from 'ssh2'
 import { serveSftp } from './sftpFolder.ts'
 
@@ -24,6 +24,8 @@ export interface SshServerOptions {
   readonly env?: Readonly<Record<string, string>>
   /** What a talkative login shell would print before each command, on both streams. */
   readonly chatter?: string
+  /** What it tells everybody before the login. */
+  readonly banner?: string
   readonly failWrites?: boolean
   readonly noSftp?: boolean
   /** A server that breaks the flow control of the protocol. */
@@ -40,7 +42,8 @@ export interface SshServerOptions {
 export async function startSshServer(options: SshServerOptions): Promise<TestSshServer> {
   const sockets = new Set<Socket>()
   const children = new Set<ChildProcess>()
-  const server = new ssh2.Server({ hostKeys: [options.hostKey].flat() }, (client) =>
+  const words = options.banner === undefined ? {} : { banner: options.banner }
+  const server = new ssh2.Server({ hostKeys: [options.hostKey].flat(), ...words }, (client) =>
     serveClient(client, options, children),
   )
   // Sockets come in through a listener of ours, so that a test can cut them.
@@ -67,7 +70,11 @@ export async function startSshServer(options: SshServerOptions): Promise<TestSsh
 
 function serveClient(client: Connection, options: SshServerOptions, children: Set<ChildProcess>): void {
   client.on('error', () => {})
-  client.on('authentication', (context) => (isAllowed(context, options) ? context.accept() : context.reject()))
+  const takes: AuthenticationType[] = [
+    ...(options.password === undefined ? [] : ['password' as const]),
+    ...(options.authorizedKey === undefined ? [] : ['publickey' as const]),
+  ]
+  client.on('authentication', (context) => (isAllowed(context, options) ? context.accept() : context.reject(takes)))
   if (options.dropAfterLogin) client.on('ready', () => client.end())
   if (options.silent) client.on('session', () => {})
   else client.on('session', (accept) => serveSession(accept(), options, children))

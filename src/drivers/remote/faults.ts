@@ -8,7 +8,7 @@ export const fault = faultsOf({
   BAD_ADDRESS: {
     blame: 'user',
     message: '{text} is not the address of a box: {why}',
-    nextStep: 'Write it as ssh://user@host:port, for example ssh://root@203.0.113.7:22.',
+    nextStep: 'Write it as root@203.0.113.7:22, as an alias of your ~/.ssh/config, or paste the ssh command in quotes.',
   },
   BAD_ARGUMENT: {
     blame: 'validator',
@@ -144,6 +144,12 @@ export const fault = faultsOf({
     message: 'the key file {path} cannot be used: {why}',
     nextStep:
       'Give the path of a private key in OpenSSH or PEM form, and its passphrase, if it has one, in TOUCHSTONE_SSH_PASSPHRASE.',
+  },
+  SSH_SETTINGS_UNREADABLE: {
+    blame: 'user',
+    fleet: 'ours',
+    message: 'ssh does not understand its settings for {host}; it said: "{said}"',
+    nextStep: 'Try "ssh -G {host}", and correct what it names in ~/.ssh/config.',
   },
   SSH_NO_COMMON_KEY: {
     blame: 'user',

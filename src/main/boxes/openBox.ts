@@ -1,15 +1,22 @@
 import { fileURLToPath } from 'node:url'
 import { openLocalBox } from '../../drivers/remote/local/openLocalBox.ts'
+import { parseSshTarget } from '../../drivers/remote/ssh/sshTarget.ts'
 import { scriptUrl } from '../../drivers/system/scriptUrl.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import type { LeaseTarget } from './openLeasedBox.ts'
-import { openSshBox, type SshTarget } from './openSshBox.ts'
+import type { SshBoxTarget } from './openSshBox.ts'
 
-/** The box at an address, whichever way leads there: `local`, ssh://… or lease://… */
-export async function openBox(target: SshTarget & LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
+/** The box at an address, whichever way leads there: `local`, lease://…, or an address for SSH. */
+export async function openBox(target: SshBoxTarget & LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
   if (target.address === 'local') return openThisMachine(target.env, target.proverArguments)
-  if (!target.address.startsWith('lease:')) return openSshBox(target, signal)
+  if (!target.address.startsWith('lease:')) return (await import('./openSshBox.ts')).openSshBox(target, signal)
   return (await import('./openLeasedBox.ts')).openLeasedBox(target, signal)
+}
+
+/** Refuses what leads nowhere before anything is begun. */
+export async function checkAddress(address: string): Promise<void> {
+  if (address.startsWith('lease:')) (await import('./openLeasedBox.ts')).checkLeaseAddress(address)
+  else if (address !== 'local') parseSshTarget(address)
 }
 
 /** The prover of this clone as a child process of ours. */

@@ -28,6 +28,13 @@ const HUB_FORM = /^lease:\/\/hub#([0-9a-f]{64})$/
 const DIAL_IN_MS = 65_000
 const TUNNEL_MS = 30_000
 
+/** Refuses what is not the address of a provider. */
+export function checkLeaseAddress(address: string): void {
+  const match = FORM.exec(address)
+  if (HUB_FORM.test(address) || (match !== null && URL.canParse(`ws://${match[1]}`))) return
+  throw fault('BAD_ADDRESS', { text: JSON.stringify(address.slice(0, 200)) })
+}
+
 /** A provider's box: asks it for a lease, and logs in with a key made for that lease alone. */
 export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
   const dialledIn = HUB_FORM.exec(target.address)
@@ -49,11 +56,10 @@ export async function askProviderAlive(address: string, signer: Signer, signal: 
 }
 
 async function dialProvider(address: string, at: string | undefined, signal: AbortSignal): Promise<ProviderLine> {
-  const match = FORM.exec(address)
-  if (match === null || !URL.canParse(`ws://${match[1]}`))
-    throw fault('BAD_ADDRESS', { text: JSON.stringify(address.slice(0, 200)) })
-  const socket = await dialWs(urlOf(match[1]!, at), MESSAGES, signal)
-  return { channel: wsChannel(socket), key: match[2]!, reached: reachedAt(socket) }
+  checkLeaseAddress(address)
+  const [, place, key] = FORM.exec(address)!
+  const socket = await dialWs(urlOf(place!, at), MESSAGES, signal)
+  return { channel: wsChannel(socket), key: key!, reached: reachedAt(socket) }
 }
 
 /** By name, or at the address that the name was found to have. */

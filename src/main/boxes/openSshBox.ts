@@ -3,7 +3,13 @@ import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { releaseFlavours } from '../../drivers/remote/readRelease.ts'
-import type { SshAuth } from '../../drivers/remote/ssh/sshAuth.ts'
+import type { RouteDeps } from '../../drivers/remote/ssh/dialRoute.ts'
+import { formatSshAddress, parseSshAddress, type SshAddress } from '../../drivers/remote/ssh/sshAddress.ts'
+import type { AskHidden, SshAuth } from '../../drivers/remote/ssh/sshAuth.ts'
+import { defaultKnownHosts, routeOf, type SshRoute } from '../../drivers/remote/ssh/sshRoute.ts'
+import type { SessionOptions } from '../../drivers/remote/ssh/sshSession.ts'
+import { parseSshTarget } from '../../drivers/remote/ssh/sshTarget.ts'
+import { askHidden } from '../../drivers/system/askHidden.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import { reader } from '../parseOptions.ts'
@@ -33,41 +39,81 @@ export interface BoxTarget {
   readonly env: NodeJS.ProcessEnv
 }
 
-export interface SshTarget extends BoxTarget {
+export interface SshBoxTarget extends BoxTarget {
   readonly flags: SshFlags
-  /** Shows a host key that was never seen before. */
+  /** Shows a host key that was never seen before, and asks for passwords. */
   readonly say: (line: string) => void
+  /**
+   * Whether the address may be anything that leads somewhere for this user: an alias, a pasted command. Then the user's
+   * own SSH settings are asked, and on a terminal the user. A fleet takes plain addresses, whoever wrote them.
+   */
+  readonly isPersonal?: boolean
 }
 
 /** A box over SSH with this clone's prover. The password, if one is needed, comes from TOUCHSTONE_SSH_PASSWORD. */
-export async function openSshBox(target: SshTarget, signal: AbortSignal): Promise<RemoteBox> {
-  const { address, flags, proverArguments, env, say } = target
+export async function openSshBox(target: SshBoxTarget, signal: AbortSignal): Promise<RemoteBox> {
+  const { address, flags, proverArguments, isPersonal = false } = target
+  const { connectSsh } = await import('../../drivers/remote/ssh/connectSsh.ts')
+  const { dialOf } = await import('../../drivers/remote/ssh/dialRoute.ts')
+  const user = userInfo().username
+  const ask = isPersonal ? askerOn(process) : undefined
+  const optionsFor = (route: SshRoute) => sessionOptions(target, route, ask)
+  const route = isPersonal
+    ? await routeOf(parseSshTarget(address), user, signal)
+    : plainRoute(parseSshAddress(address, user))
+  const deps: RouteDeps = { routeOf: (hop, inner) => routeOf(hop, user, inner), optionsFor }
+  const dial = dialOf(route, deps)
   const options = {
-    auth: authOf(flags, env),
-    knownHostsFiles: [join(homedir(), '.ssh', 'known_hosts'), '/etc/ssh/ssh_known_hosts'],
-    ownKnownHostsFile: join(homeFolder(env), 'known_hosts'),
-    onFirstUse: (seen: { address: string; fingerprint: string }) => {
-      say(`first time at ${seen.address}: its host key is ${seen.fingerprint}, remembered once the login succeeds`)
-      return true
-    },
+    ...optionsFor(route),
     flavours: await releaseFlavours(),
     keep: flags.keep,
-    defaultUser: userInfo().username,
     proverArguments,
     ...(flags.hostKey === undefined ? {} : { hostKey: flags.hostKey }),
     ...(target.at === undefined ? {} : { at: target.at }),
+    ...(dial === undefined ? {} : { dial }),
   }
-  const { connectSsh } = await import('../../drivers/remote/ssh/connectSsh.ts')
-  return connectSsh(address, options, signal)
+  return connectSsh(formatSshAddress(route.to), options, signal)
 }
+
+const plainRoute = (to: SshAddress): SshRoute => ({
+  ...{ to, identityFiles: [], agent: null, jumps: [], command: null, isStrict: false },
+  knownHostsFiles: defaultKnownHosts(),
+})
+
+function sessionOptions(
+  { flags, env, say }: SshBoxTarget,
+  route: SshRoute,
+  ask: AskHidden | undefined,
+): SessionOptions {
+  return {
+    auth: { ...authOf(flags, route, env), ...(ask === undefined ? {} : { ask }) },
+    knownHostsFiles: route.knownHostsFiles,
+    ownKnownHostsFile: join(homeFolder(env), 'known_hosts'),
+    onFirstUse: (seen) => {
+      if (route.isStrict) return false
+      say(`first time at ${seen.address}: its host key is ${seen.fingerprint}, remembered once the login succeeds`)
+      return true
+    },
+  }
+}
+
+/** Somebody can be asked where both ends are a terminal. */
+function askerOn({ stdin: input, stderr: output }: AskingStreams): AskHidden | undefined {
+  if (!input.isTTY || !output.isTTY) return undefined
+  return (question, signal) => askHidden({ input, output }, `  ${question}`, signal)
+}
+
+type AskingStreams = Pick<NodeJS.Process, 'stdin' | 'stderr'>
 
 const DEFAULT_KEYS = ['id_ed25519', 'id_ecdsa', 'id_rsa']
 
-function authOf({ identity }: SshFlags, env: NodeJS.ProcessEnv): SshAuth {
+function authOf({ identity }: SshFlags, route: SshRoute, env: NodeJS.ProcessEnv): SshAuth {
   const password = env.TOUCHSTONE_SSH_PASSWORD === undefined ? {} : { password: env.TOUCHSTONE_SSH_PASSWORD }
   const passphrase = env.TOUCHSTONE_SSH_PASSPHRASE === undefined ? {} : { passphrase: env.TOUCHSTONE_SSH_PASSPHRASE }
   if (identity !== undefined) return { keyFiles: [{ path: identity, ...passphrase }], ...password }
-  const agent = env.SSH_AUTH_SOCK && existsSync(env.SSH_AUTH_SOCK) ? { agent: env.SSH_AUTH_SOCK } : {}
-  const keyFiles = DEFAULT_KEYS.map((name) => ({ path: join(homedir(), '.ssh', name), optional: true, ...passphrase }))
-  return { ...agent, keyFiles, ...password }
+  const socket = route.agent === null || route.agent === 'SSH_AUTH_SOCK' ? env.SSH_AUTH_SOCK : route.agent
+  const agent = socket && existsSync(socket) ? { agent: socket } : {}
+  const usual = DEFAULT_KEYS.map((name) => join(homedir(), '.ssh', name))
+  const paths = route.identityFiles.length === 0 ? usual : route.identityFiles
+  return { ...agent, keyFiles: paths.map((path) => ({ path, optional: true, ...passphrase })), ...password }
 }

@@ -20,7 +20,10 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
   const verifying = program
     .command('verify')
     .description('prove what the GPUs of this machine, or of a box over SSH, are and do')
-    .argument('[target]', 'ssh://user@host:port or lease://host:port#key; this machine when left out')
+    .argument(
+      '[target]',
+      'root@host, host:2222, an alias of ~/.ssh/config, an ssh command as pasted, or lease://host:port#key; this machine when left out',
+    )
     .addOption(
       new Option('--preset <name>', 'tiny or devnet (quick, insecure), or mainnet')
         .argParser(readPreset)
@@ -55,8 +58,11 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
 const AFTER_HELP = `
 Options that ask for less than mainnet, or leave a part of it out, make the run
 "custom": insecure, no card is identified, and a claim stays unproven. Less than
-tiny or devnet is refused. The password of an account is read from
-TOUCHSTONE_SSH_PASSWORD, the passphrase of a key from TOUCHSTONE_SSH_PASSPHRASE.
+tiny or devnet is refused.
+
+Your own SSH settings hold: aliases, keys and jumps of ~/.ssh/config, your
+agent, known hosts. On a terminal you are asked for a password or passphrase;
+otherwise they are TOUCHSTONE_SSH_PASSWORD and TOUCHSTONE_SSH_PASSPHRASE.
 
 Ends with 0 (genuine, and as claimed), 1 (rejected, or not as claimed), 2
 (usage), 3 (fault; also where a card failed and the verdict is of the others) or
@@ -64,4 +70,5 @@ Ends with 0 (genuine, and as claimed), 1 (rejected, or not as claimed), 2
 
 Examples:
   touchstone verify
-  touchstone verify ssh://root@203.0.113.7:22 --claim "8x H100 SXM"`
+  touchstone verify root@203.0.113.7:2222 --claim "8x H100 SXM"
+  touchstone verify ssh -p 2222 root@203.0.113.7 --claim "8x H100 SXM"`

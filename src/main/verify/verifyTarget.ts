@@ -21,7 +21,7 @@ import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
-import { openBox, proverArguments } from '../boxes/openBox.ts'
+import { checkAddress, openBox, proverArguments } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
 import { exitOfReport } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
@@ -55,6 +55,7 @@ export async function verifyTarget(
   signal: AbortSignal,
 ): Promise<number> {
   const options = askOf({ ...flags, program: programName })
+  await checkAddress(address)
   const out = flags.out ?? defaultName()
   ensureWritable(out)
   if (flags.summary !== undefined) ensureWritable(flags.summary)
@@ -64,7 +65,7 @@ export async function verifyTarget(
   const catalogue = await readCatalogue()
   if (options.claim !== null) requireClaim(options.claim, catalogue)
   const how = { proverArguments: proverArguments(flags.devices, flags.measureHost), env, signer, say: terminal.line }
-  const connect = () => openBox({ address, flags, networks: flags.leaseNetworks, ...how }, signal)
+  const connect = () => openBox({ address, flags, isPersonal: true, networks: flags.leaseNetworks, ...how }, signal)
   const onDetected = ({ devices, host }: Inventory) => {
     const named = flags.devices !== 'auto' || devices.some((device) => device.class === 'gpu')
     if (options.claim === null || named) return

@@ -59,7 +59,11 @@ export async function connectLeased(
         ? { at: await whereItLeads(details, line, options) }
         : { dial: (dialling: AbortSignal) => tunnel(details.tunnel, dialling) }
     const login = { auth: { privateKey: key.privateKey }, hostKey: details.hostKey }
-    const box = await connectSsh(formatSshAddress(details), { ...options.ssh, ...login, ...way }, signal)
+    const box = await connectSsh(
+      formatSshAddress(details),
+      { ...options.ssh, ...login, ...way, ledBy: 'the lease' },
+      signal,
+    )
     return leasedBox(box, details, release)
   } catch (error) {
     await release()

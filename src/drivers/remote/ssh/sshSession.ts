@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { setImmediate as heardAll } from 'node:timers/promises'
-import type { ClientChannel, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2'
+import type { AnyAuthMethod, AuthHandlerMiddleware, ClientChannel, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2'
 import ssh2 from 'ssh2'
-import { printable } from '../../../core/bytes/printable.ts'
+import { lastWords, printable } from '../../../core/bytes/printable.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
@@ -17,7 +17,7 @@ import {
 } from './knownHosts.ts'
 import { quoteForShell } from './quoteForShell.ts'
 import { formatSshAddress, type SshAddress } from './sshAddress.ts'
-import { type AuthPlan, planAuth, type SshAuth } from './sshAuth.ts'
+import { type AskHidden, type AuthPlan, planAuth, type SshAuth } from './sshAuth.ts'
 
 export interface SessionOptions {
   readonly auth: SshAuth
@@ -32,6 +32,8 @@ export interface SessionOptions {
   /** The numeric address to dial, where the name was looked up and judged before: it may lead elsewhere the next time. */
   readonly at?: string
   readonly connectLimitMs?: number
+  /** What led us there, where that was not whoever reads the fault. */
+  readonly ledBy?: string
   /** Another way to the server than TCP: the tunnel of a provider behind NAT. */
   readonly dial?: (signal: AbortSignal) => Promise<Duplex>
 }
@@ -42,6 +44,8 @@ export interface SshSession {
   /** Arguments are quoted here and nowhere else. */
   exec(argv: readonly string[], during: string, signal: AbortSignal): Promise<ClientChannel>
   sftp(during: string, signal: AbortSignal): Promise<SFTPWrapper>
+  /** A connection from there to another place. */
+  forward(host: string, port: number, signal: AbortSignal): Promise<Duplex>
   /** The promise, or the fault that came first: connection gone, time up, caller gone. */
   within<T>(promise: Promise<T>, during: string, signal: AbortSignal, limitMs?: number): Promise<T>
   readonly isLost: () => boolean
@@ -100,40 +104,93 @@ async function attempt(
   types: readonly ServerHostKeyAlgorithm[],
   signal: AbortSignal,
 ): Promise<SshSession> {
-  const plan = await planAuth(to.user, options.auth)
+  const address = `${formatSshAddress(to)}${options.ledBy === undefined ? '' : `, where ${options.ledBy} led,`}`
+  const limitMs = options.connectLimitMs ?? CONNECT_LIMIT_MS
+  const timer = startTimer(limitMs, () => fault('BOX_TIMEOUT', { address, during: 'connecting', limitMs }))
+  const { ask } = options.auth
+  const auth = ask ? { ...options.auth, ask: timer.paused(ask) } : options.auth
   const trust: Trust = { judgement: null, accepted: false, blob: null }
   const client = new ssh2.Client()
-  const address = formatSshAddress(to)
   // Before anything is waited for: a server may hang up at any moment, and 'close' comes once.
   const line = watchLine(client)
-  const sock = await options.dial?.(signal)
+  let plan: AuthPlan | null = null
+  let sock: Duplex | undefined
   try {
+    plan = await planAuth(to.user, auth, signal)
+    // A hop on the way has its own time.
+    sock = await options.dial?.(signal)
+    timer.restart()
+    const offer = offerTo(plan)
     client.connect({
       host: options.at ?? to.host,
       port: to.port,
       username: to.user,
-      readyTimeout: options.connectLimitMs ?? CONNECT_LIMIT_MS,
+      // Ours instead, because it stands still while somebody types a password.
+      readyTimeout: 0,
       keepaliveInterval: KEEP_ALIVE_MS,
       keepaliveCountMax: 3,
       algorithms: { serverHostKey: [...types] },
-      authHandler: [...plan.methods],
+      authHandler: offer.handler,
       hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {
         void isTrusted(to, blob, known, options, trust).then(verify, () => verify(false))
       },
       ...(sock === undefined ? {} : { sock }),
     })
-    const why = 'it closed the connection during the handshake'
-    const closed = line.cut(() => fault('BOX_UNREACHABLE', { address, why }))
-    await Promise.race([once(client, 'ready', { signal }), closed])
+    const closed = line.cut(() => unreachable(address, 'it closed the connection during the handshake', line.said()))
+    await Promise.race([once(client, 'ready', { signal }), closed, offer.failed, timer.late])
     await rememberFirstKey(to, options, trust)
     signal.throwIfAborted()
   } catch (error) {
     line.drop()
     sock?.destroy()
     signal.throwIfAborted()
-    throw error instanceof TouchstoneError ? error : connectFault(address, options, plan, trust, error as SshError)
+    throw error instanceof TouchstoneError
+      ? error
+      : connectFault(address, options, plan, trust, line.said(), error as SshError)
+  } finally {
+    timer.stop()
   }
-  return sessionOf(client, line, address, trust)
+  return sessionOf(client, line, formatSshAddress(to), trust)
+}
+
+/** Rejects when the time is up; stands still while somebody is asked. */
+function startTimer(limitMs: number, why: () => TouchstoneError) {
+  let end = (): void => {}
+  const late = new Promise<never>((_, reject) => {
+    end = () => reject(why())
+  })
+  late.catch(() => {})
+  let timer = setTimeout(end, limitMs)
+  const stop = () => clearTimeout(timer)
+  const restart = () => {
+    stop()
+    timer = setTimeout(end, limitMs)
+  }
+  const paused =
+    (ask: AskHidden): AskHidden =>
+    async (...question) => {
+      stop()
+      try {
+        return await ask(...question)
+      } finally {
+        restart()
+      }
+    }
+  return { late, stop, restart, paused }
+}
+
+/** The plan as the library asks for it; what goes wrong in it ends the login. */
+function offerTo(plan: AuthPlan) {
+  let fail = (_: unknown): void => {}
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  failed.catch(() => {})
+  // The library takes `false` for the end, which its types do not say.
+  const handler = (offered: readonly string[] | null, _: boolean, next: (method: AnyAuthMethod | false) => void) => {
+    plan.next(offered).then((method) => next(method ?? false), fail)
+  }
+  return { failed, handler: handler as AuthHandlerMiddleware }
 }
 
 /** Whether the connection still stands, told from its first moment on. */
@@ -151,6 +208,16 @@ function watchLine(client: ssh2.Client) {
     client.destroy()
     end()
   }
+  let words = ''
+  const hear = (text: string): void => {
+    words = `${words} ${text.slice(0, MOST_WORDS)}`.slice(-MOST_WORDS)
+  }
+  client.on('greeting', hear)
+  client.on('banner', hear)
+  client.on('error', (error: SshError) => {
+    // A number is what the server gave as its reason to disconnect, and the text is its own.
+    if (typeof error.code === 'number') hear(error.message)
+  })
   client.once('close', end)
   // Whatever breaks ends the connection, which is what we act on.
   client.on('error', drop)
@@ -160,7 +227,7 @@ function watchLine(client: ssh2.Client) {
     await heardAll()
     throw why()
   }
-  return { gone, isLost: () => lost, cut, drop }
+  return { gone, isLost: () => lost, cut, drop, said: () => lastWords(words, MOST_WORDS) }
 }
 
 /** Types we hold a key of come first, so that the server shows one that can be compared. */
@@ -189,13 +256,22 @@ async function isTrusted(
   return trust.accepted
 }
 
-type SshError = Error & { readonly level?: string; readonly code?: string }
+type SshError = Error & { readonly level?: string; readonly code?: string | number }
+
+/** Enough for a sentence, whatever a server sends. */
+const MOST_WORDS = 300
+
+const quoted = (said: string): string => (said === '' ? '' : `; it said: "${said.replaceAll('"', "'")}"`)
+
+const unreachable = (address: string, why: string, said: string, cause?: unknown): TouchstoneError =>
+  fault('BOX_UNREACHABLE', { address, why: `${why}${quoted(said)}` }, cause)
 
 function connectFault(
   address: string,
   options: SessionOptions,
-  plan: AuthPlan,
+  plan: AuthPlan | null,
   trust: Trust,
+  said: string,
   error: SshError,
 ): TouchstoneError {
   const judgement = trust.judgement
@@ -208,15 +284,14 @@ function connectFault(
     return fault('HOST_KEY_CHANGED', { address, got, expected: judgement.expected.join(' or '), where, unless })
   }
   if (error.level === 'client-authentication' || error.level === 'agent') {
-    const tried = plan.names.join(', ')
-    const means = tried || 'nothing, for want of a key or password'
+    const tried = plan?.names.join(', ') ?? ''
+    const means = `${tried || 'nothing, for want of a key or password'}${quoted(said)}`
     return fault('SSH_AUTH_FAILED', { address, tried, means }, error)
   }
-  if (error.level === 'client-timeout')
-    return fault('BOX_TIMEOUT', { address, during: 'connecting', limitMs: options.connectLimitMs ?? CONNECT_LIMIT_MS })
   if (error.level === 'handshake' && error.message.includes('host key format'))
     return fault('SSH_NO_COMMON_KEY', { address }, error)
-  return fault('BOX_UNREACHABLE', { address, why: error.code ?? 'it does not speak SSH as we do' }, error)
+  const why = typeof error.code === 'string' ? error.code : 'it does not speak SSH as we do'
+  return unreachable(address, typeof error.code === 'number' ? 'it hung up' : why, said, error)
 }
 
 /** Only after the whole login: a key that somebody showed and then failed to use is not remembered. */
@@ -265,6 +340,8 @@ function sessionOf(
       return asked<ClientChannel>(during, signal, (done) => client.exec(command, done))
     },
     sftp: (during, signal) => asked<SFTPWrapper>(during, signal, (done) => client.sftp(done)),
+    forward: (host, port, signal) =>
+      asked<Duplex>(`jumping to ${host}`, signal, (done) => client.forwardOut('127.0.0.1', 0, host, port, done)),
     within,
     isLost,
     gone,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientChannel } from 'ssh2'
+import { lastWords } from '../../../core/bytes/printable.ts'
 import { commandFailed, fault } from '../faults.ts'
 import { keepLastWords } from '../keepLastWords.ts'
 import type { SshSession } from './sshSession.ts'
@@ -28,13 +29,18 @@ export async function startScript(
   const channel = await session.exec(['sh', '-c', script, 'sh', marker, ...args], during, signal)
   guardWindow(channel, session)
   const said = keepLastWords(channel.stderr)
+  let heard = ''
   const read = async (): Promise<Buffer | null> => {
-    const chatter = await readUntilMarker(channel, marker)
-    return chatter === null || !printsFacts ? chatter : readUntilMarker(channel, `${marker} end`)
+    const onEnd = (seen: Buffer) => {
+      heard = lastWords(seen.toString('utf8'))
+    }
+    const chatter = await readUntilMarker(channel, marker, onEnd)
+    return chatter === null || !printsFacts ? chatter : readUntilMarker(channel, `${marker} end`, onEnd)
   }
   try {
     const facts = await session.within(read(), during, signal)
-    if (facts === null) throw commandFailed(session.address, during, said())
+    // An account that may not run commands often says so on its standard output.
+    if (facts === null) throw commandFailed(session.address, during, said() || heard)
     // What it said is the end of its standard error.
     return { channel, facts: facts.toString('utf8'), said }
   } catch (error) {
@@ -57,9 +63,13 @@ function guardWindow(channel: ClientChannel, session: SshSession): void {
 
 /**
  * Takes what a channel prints up to and including the line that is exactly `marker`; what follows stays unread. Returns what
- * came before, or null if the channel ended first or said more than its limit without it.
+ * came before, or null if the channel ended first or said more than its limit without it; then `onEnd` hears what it said.
  */
-function readUntilMarker(channel: ClientChannel, marker: string): Promise<Buffer | null> {
+function readUntilMarker(
+  channel: ClientChannel,
+  marker: string,
+  onEnd: (seen: Buffer) => void,
+): Promise<Buffer | null> {
   const line = Buffer.from(`\n${marker}\n`)
   let seen = Buffer.alloc(0)
   return new Promise((resolve) => {
@@ -67,6 +77,7 @@ function readUntilMarker(channel: ClientChannel, marker: string): Promise<Buffer
       channel.removeListener('readable', take)
       channel.removeListener('end', gone)
       channel.removeListener('close', gone)
+      if (result === null) onEnd(seen)
       resolve(result)
     }
     const gone = (): void => finish(null)

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { lastWords } from '../../../core/bytes/printable.ts'
+import { codeOf } from '../../system/codeOf.ts'
+import { fault } from '../faults.ts'
+import { formatSshAddress, parseSshAddress, type SshAddress } from './sshAddress.ts'
+import { parseSshTarget, type SshTarget } from './sshTarget.ts'
+
+/** Where a box is and how to get there, as the user's own SSH settings have it. */
+export interface SshRoute {
+  readonly to: SshAddress
+  /** Empty where nothing but the usual ones is meant. */
+  readonly identityFiles: readonly string[]
+  /** The socket of an agent, `none`, or null where nothing is said of it. */
+  readonly agent: string | null
+  readonly knownHostsFiles: readonly string[]
+  /** Refuse a host key that was never seen. */
+  readonly isStrict: boolean
+  readonly jumps: readonly SshTarget[]
+  /** As in ssh_config: a program that speaks with the server on its standard streams. */
+  readonly command: string | null
+}
+
+/** Asking reads files; a setting may run a program (`Match exec`). */
+const ASK_MS = 10_000
+const MOST_BYTES = 1024 * 1024
+
+/** Asks the user's own ssh what it would do (`ssh -G`); without one, what was typed is all there is. */
+export async function routeOf(target: SshTarget, defaultUser: string, signal: AbortSignal): Promise<SshRoute> {
+  const said = await askSsh(target, signal)
+  const one = (name: string) => said?.get(name)?.at(-1)
+  const user = target.user ?? one('user') ?? defaultUser
+  const port = target.port ?? Number(one('port') ?? 22)
+  const host = one('hostname') ?? target.host
+  const to = parseSshAddress(formatSshAddress({ user, host, port }))
+  const jump = target.jump ?? one('proxyjump') ?? 'none'
+  const command = one('proxycommand') ?? 'none'
+  const files = ['userknownhostsfile', 'globalknownhostsfile'].flatMap((name) => one(name)?.split(' ') ?? [])
+  return {
+    to,
+    identityFiles: (target.identity === undefined ? (said?.get('identityfile') ?? []) : [target.identity]).map(ofHome),
+    agent: one('identityagent') ?? null,
+    knownHostsFiles: files.length === 0 ? defaultKnownHosts() : files.map(ofHome),
+    isStrict: one('stricthostkeychecking') === 'true',
+    jumps: jump === 'none' ? [] : jump.split(',').map((hop) => ({ ...parseSshTarget(hop), ...settingsFile(target) })),
+    command: command === 'none' || jump !== 'none' ? null : expand(command, to, target.host),
+  }
+}
+
+/** Where ssh itself looks. */
+export const defaultKnownHosts = (): string[] => [join(homedir(), '.ssh', 'known_hosts'), '/etc/ssh/ssh_known_hosts']
+
+const ofHome = (path: string): string => (path.startsWith('~/') ? join(homedir(), path.slice(2)) : path)
+
+/** A hop is looked up in the same file. */
+function settingsFile({ settings = [] }: SshTarget): Pick<SshTarget, 'settings'> {
+  const at = settings.indexOf('-F')
+  return at < 0 ? {} : { settings: settings.slice(at, at + 2) }
+}
+
+/** Each of these was checked to be a plain word. */
+const expand = (command: string, { host, port, user }: SshAddress, alias: string): string =>
+  command.replace(/%([%hnpr])/g, (_, letter: string) => {
+    const values: Readonly<Record<string, string>> = { '%': '%', h: host, n: alias, p: String(port), r: user }
+    return values[letter]!
+  })
+
+/** Every setting with its values, in order; null where there is no ssh. */
+async function askSsh(target: SshTarget, signal: AbortSignal): Promise<ReadonlyMap<string, string[]> | null> {
+  const asked = [
+    ...(target.settings ?? []),
+    ...(target.user === undefined ? [] : ['-l', target.user]),
+    ...(target.port === undefined ? [] : ['-p', String(target.port)]),
+  ]
+  const { error, out, said } = await run(['-G', ...asked, '--', target.host], signal)
+  signal.throwIfAborted()
+  if (codeOf(error) === 'ENOENT') return null
+  if (error !== null) throw fault('SSH_SETTINGS_UNREADABLE', { host: target.host, said: lastWords(said) || 'nothing' })
+  const settings = new Map<string, string[]>()
+  for (const line of out.split('\n')) {
+    const [, name, value] = /^(\S+) (.*)$/.exec(line.trimEnd()) ?? []
+    if (name !== undefined && value !== undefined) settings.set(name, [...(settings.get(name) ?? []), value])
+  }
+  return settings
+}
+
+const run = (args: readonly string[], signal: AbortSignal) =>
+  new Promise<{ readonly error: Error | null; readonly out: string; readonly said: string }>((resolve) => {
+    const limits = { timeout: ASK_MS, killSignal: 'SIGKILL', maxBuffer: MOST_BYTES, signal } as const
+    execFile('ssh', [...args], limits, (error, out, said) => resolve({ error, out, said }))
+  })
