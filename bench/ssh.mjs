@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-ssh-'))
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
 
 const box = await startLoopbackBox({ folder: join(folder, 'box'), hasNode: true })
-if (box.whyNotOpenSsh !== null) throw new Error(`${box.whyNotOpenSsh}: scripts/ciOpenssh.sh installs OpenSSH`)
+if (box.whyNotOpenSsh !== null) throw new Error(`${box.whyNotOpenSsh}: install openssh-server`)
 
 function verify(target, preset) {
   const out = join(folder, 'certificate.json')

@@ -48,6 +48,6 @@ function run(what, command, args) {
 
 if (installIsStale())
   run('installing dependencies (npm ci)', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
-const inputs = ['src', 'kernels/built', 'scripts'].map((folder) => newestSource(join(root, folder)))
+const inputs = ['src', 'web', 'catalogue', 'kernels/built', 'scripts'].map((folder) => newestSource(join(root, folder)))
 const newest = Math.max(...inputs, modified(join(root, 'tsconfig.build.json')), modified(join(root, 'package.json')))
 if (newest > modified(join(root, 'dist/.built'))) run('building dist/', process.execPath, ['scripts/build.mjs'])

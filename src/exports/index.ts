@@ -1,6 +1,7 @@
 /** One call: is this certificate what it says? For Node; a browser gets `browser.ts`, with the same names. */
 import { fileURLToPath } from 'node:url'
 import { createCheck } from '../apps/check/createCheck.ts'
+import { reportOfCheck } from '../core/certificate/reportOfCheck.ts'
 import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
 import { openThreadedChecker } from '../drivers/verifier/openThreadedChecker.ts'
@@ -12,8 +13,11 @@ export type { Verdict } from '../core/certificate/verdict.ts'
 const SHIPPED = new URL('../../catalogue/gpus.yaml', import.meta.url)
 
 /** Checks a certificate or a summary offline: signatures, challenge, every opening, every figure. */
-export const checkCertificate = createCheck({
-  catalogue: () => loadCatalogue(fileURLToPath(SHIPPED)),
-  openChecker: openThreadedChecker,
-  nowMs: () => systemClock.wallTime().getTime(),
-})
+export const checkCertificate = createCheck(
+  {
+    catalogue: () => loadCatalogue(fileURLToPath(SHIPPED)),
+    openChecker: openThreadedChecker,
+    nowMs: () => systemClock.wallTime().getTime(),
+  },
+  reportOfCheck,
+)

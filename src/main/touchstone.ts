@@ -12,6 +12,7 @@ type AddCommand = (program: Command, context: CommandContext) => void
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   verify: async () => (await import('./verify/verifyCommand.ts')).addVerifyCommand,
   check: async () => (await import('./check/checkCommand.ts')).addCheckCommand,
+  report: async () => (await import('./report/reportCommand.ts')).addReportCommand,
   bench: async () => (await import('./bench/benchCommand.ts')).addBenchCommand,
   validator: async () => (await import('./validator/validatorCommand.ts')).addValidatorCommand,
   provider: async () => (await import('./provider/providerCommand.ts')).addProviderCommand,

@@ -227,11 +227,18 @@ describe('touchstone verify', () => {
   })
 })
 
+const runWithInput = (input: Uint8Array, ...args: string[]) =>
+  JSON.parse(spawnSync(process.execPath, [program, ...args], { env, input, encoding: 'utf8' }).stdout)
+
 describe('touchstone check', () => {
   test('accepts what verify wrote, whole or sampled, and says which', async () => {
     expect(await alone('check', certificate)).toMatchObject({
       code: 0,
       out: expect.stringContaining('56 of 56 openings'),
+    })
+    expect(runWithInput(readFileSync(certificate).subarray(0, -1), 'check', '-', '--json')).toMatchObject({
+      verdict: 'genuine',
+      newlineAdded: true,
     })
     const { stdout } = await touchstone('check', certificate, '--sample', '5')
     expect(stdout).toMatch(/^GENUINE BY A SAMPLE .*\n.*only 5 of 56 openings/)

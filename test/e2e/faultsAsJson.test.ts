@@ -20,6 +20,8 @@ writeFileSync(config, `store: embedded:${inFolder('data')}\napi: { port: 1 }\n`)
 test.each([
   ['verify', ['verify', '--json', '--out', '/proc/nowhere/x.json'], 2, 'NOT_WRITABLE'],
   ['check', ['check', inFolder('\u001b[31m\u009b2J.json'), '--json'], 2, 'NOT_READABLE'],
+  ['check of a URL', ['check', 'http://example.invalid/x', '--json'], 2, 'URL_REFUSED'],
+  ['report', ['report', inFolder('missing.json'), '--html', '--json'], 2, 'NOT_READABLE'],
   ['validator', ['validator', '--json', '--config', inFolder('none.yaml')], 2, 'CONFIG_UNREADABLE'],
   ['validator status', ['validator', 'status', '--json', '--config', config], 2, 'VALIDATOR_NOT_RUNNING'],
   ['validator restore', ['validator', 'restore', 'none', '--json', '--config', config], 2, 'NO_SUCH_FILE'],
@@ -60,7 +62,7 @@ test('help and version are no faults', async () => {
   expect(await touchstone('--version', '--json')).toMatchObject({ status: 0, stderr: '' })
 })
 
-test.each(['verify', 'check', 'bench', 'provider', 'validator'])(
+test.each(['verify', 'check', 'report', 'bench', 'provider', 'validator'])(
   'the help of %s reads in 80 columns',
   async (command) => {
     const lines = (await touchstone(command, '--help')).stdout.split('\n')

@@ -6,6 +6,7 @@ import type { LiveRuns } from '../../ports/liveRuns.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Metrics } from '../../ports/metrics.ts'
 import type { Store } from '../../ports/store.ts'
+import type { PageFile } from './addPageRoutes.ts'
 
 export interface ApiDeps {
   readonly store: Store
@@ -22,6 +23,8 @@ export interface ApiDeps {
   readonly writers: readonly string[]
   readonly requestsPerMinute: number
   readonly program: string
+  /** The files of the page at /check, by name. */
+  readonly pages?: ReadonlyMap<string, PageFile>
   /** Copies the store into a file of the validator's own choosing. */
   backup?(): Promise<{ readonly file: string; readonly rows: number }>
   /** Throws where a box is this machine and may not be. */

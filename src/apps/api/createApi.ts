@@ -4,6 +4,7 @@ import { HTTPException } from 'hono/http-exception'
 import { networkOf } from '../../core/bytes/networkOf.ts'
 import { addHealthRoutes, storeAnswers } from './addHealthRoutes.ts'
 import { addLiveRoute } from './addLiveRoute.ts'
+import { addPageRoutes } from './addPageRoutes.ts'
 import { addReadRoutes } from './addReadRoutes.ts'
 import { addWriteRoutes } from './addWriteRoutes.ts'
 import type { ApiDeps } from './apiDeps.ts'
@@ -31,6 +32,7 @@ export function createApi(given: ApiDeps): OpenAPIHono {
   const plain = rateLimit({ ...deps, requestsPerMinute: PLAIN_PER_MINUTE })
   for (const path of ['/health', '/metrics', '/openapi.json']) app.use(path, plain)
   addHealthRoutes(app, deps)
+  addPageRoutes(app, deps, plain)
   app.use('/v1/*', rateLimit(deps))
   app.use('/v1/*', limitReads(deps))
   app.use('/v1/*', bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }))

@@ -1,7 +1,6 @@
 import { fromHex } from '../../core/bytes/hex.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from '../../core/certificate/envelope.ts'
-import { reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
-import type { CheckReport } from '../../core/certificate/reportSchemas.ts'
+import type { Checked } from '../../core/certificate/reportOfCheck.ts'
 import type { Revocations } from '../../core/certificate/signers.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
@@ -41,8 +40,8 @@ export interface CheckDeps {
 
 /** The whole check in one call, for Node or for a browser: a bad file is an answer, a bad option throws. */
 export const createCheck =
-  (deps: CheckDeps) =>
-  async (file: Uint8Array | string, options: CheckOptions): Promise<CheckReport> => {
+  <T>(deps: CheckDeps, tell: (checked: Checked) => T) =>
+  async (file: Uint8Array | string, options: CheckOptions): Promise<T> => {
     const required = keysOf('requireSigners', options.requireSigners)
     const rules = {
       nowMs: options.nowMs ?? deps.nowMs(),
@@ -61,7 +60,7 @@ export const createCheck =
       onOpenings: options.onProgress ?? (() => {}),
     }
     const found = await checkEvidence(given, rules, recomputing, options.signal ?? new AbortController().signal)
-    return reportOfCheck({ ...found, ...rules })
+    return tell({ ...found, ...rules })
   }
 
 const keysOf = (name: string, keys: readonly string[] = []): Uint8Array[] =>

@@ -33,6 +33,17 @@ export const fault = faultsOf({
     message: 'the built kernel {name} is missing',
     nextStep: 'Restore kernels/built/ from the release or the repository.',
   },
+  NOT_FETCHED: {
+    blame: 'network',
+    retry: true,
+    message: '{url} cannot be fetched: {why}',
+    nextStep: 'Check the address, or download the file and name it instead.',
+  },
+  URL_REFUSED: {
+    blame: 'user',
+    message: '{url} is not fetched: {why}',
+    nextStep: 'Download the file yourself, and name it instead.',
+  },
   NOT_READABLE: {
     blame: 'user',
     message: 'cannot read {path}: {why}',

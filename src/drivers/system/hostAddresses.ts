@@ -32,6 +32,9 @@ const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'i
 
 /** Where this machine answers itself. */
 const LOOPBACK = networkList(['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'])
+
+export const isLoopback = (address: string): boolean => isIn(LOOPBACK, address)
+
 /** Nobody's box: this link alone, where clouds tell a machine its secrets, and many at once. */
 const NO_BOX = networkList(['169.254.0.0/16', 'fe80::/10', '224.0.0.0/3', 'ff00::/8', '64:ff9b::/96'])
 

@@ -5,11 +5,9 @@ import { addText, readDuration, reader, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type CheckFlags, checkFile } from './checkFile.ts'
 
-export function addCheckCommand(program: Command, context: CommandContext): void {
-  program
-    .command('check')
-    .description('re-verify a certificate offline: signatures, challenge, every opening, every figure')
-    .argument('<file>', 'a certificate, a summary of one, or the evidence of a hardware vendor')
+/** What a reader asks of a file, and what it is judged by. */
+export const addReaderOptions = (command: Command): Command =>
+  command
     .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
     .option('--signer <key>', 'trust this key, and refuse what it has not signed; may be repeated', addKey)
     .option('--signers <count>', 'how many trusted keys must have signed', readWhole(1, 8), 1)
@@ -18,6 +16,13 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option('--revoked <file>', 'signers that were revoked or replaced (default: revoked.json beside your keys)')
     .option('--catalogue <file>', 'judge by this catalogue of cards instead of the one that came with the program')
     .option('--full <file>', 'the certificate of the summary that is checked')
+
+export function addCheckCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('check')
+    .description('re-verify a certificate offline: signatures, challenge, every opening, every figure')
+    .argument('<file>', 'a certificate, a summary of one, or the evidence of a hardware vendor; - or a URL too')
+  addReaderOptions(command)
     .option('--summary <file>', 'write a summary of a certificate that you signed')
     .addOption(
       // A signature says that all of it held: that takes every opening.

@@ -3,12 +3,11 @@ import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkCertificate.ts'
-import { counterSign, MAX_CERTIFICATE_BYTES, mendLineEnd, tooLarge } from '../../core/certificate/envelope.ts'
+import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
-import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
@@ -18,7 +17,9 @@ import { bar } from '../render/showSteps.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue, system } from '../system.ts'
+import type { ShownCheck } from './checkAnswer.ts'
 import { checkJson, checkLines } from './checkLines.ts'
+import { readGiven } from './readGiven.ts'
 
 /** What the command line says. */
 export interface CheckFlags extends AttestationFiles {
@@ -48,8 +49,28 @@ export async function checkFile(
 ): Promise<number> {
   for (const written of [flags.summary, flags.countersign]) if (written !== undefined) ensureWritable(written)
   const own = ownKey(env, 'validator')
-  const rules = await readerRules(flags, own.publicKey, homeFolder(env))
-  const given = { file: readBytes(file), full: flags.full === undefined ? null : readBytes(flags.full) }
+  const { shown, signed } = await runCheck(file, flags, { env, own: own.publicKey }, signal)
+  const { checked } = shown
+  const written = isProblem(signed) ? [] : writeSigned(signed, checked, flags, own)
+  if (flags.json) process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
+  else {
+    const people = openTerminal(process.stdout, env)
+    const page = { colours: people.colours, columns: people.columns, isVerbose: flags.verbose === true }
+    people.lines(checkLines(shown, page, written))
+  }
+  return exitOfCheck(checked)
+}
+
+/** The check itself, its progress on a terminal; `signed` is the certificate that was read. */
+export async function runCheck(
+  file: string,
+  flags: CheckFlags,
+  { env, own }: { readonly env: NodeJS.ProcessEnv; readonly own: Uint8Array },
+  signal: AbortSignal,
+): Promise<{ readonly shown: ShownCheck; readonly signed: GivenFile }> {
+  const rules = await readerRules(flags, own, homeFolder(env))
+  const full = flags.full === undefined ? null : await readGiven(flags.full, signal)
+  const given = { file: await readGiven(file, signal), full }
   const terminal = openTerminal(process.stderr, env)
   const found = await checkEvidence(
     given,
@@ -62,17 +83,7 @@ export async function checkFile(
     signal,
   )
   terminal.live('')
-  const { checked } = found
-  const signed = given.full ?? given.file
-  const written = isProblem(signed) ? [] : writeSigned(signed, checked, flags, own)
-  const shown = { file, ...found, ...rules }
-  if (flags.json) process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
-  else {
-    const people = openTerminal(process.stdout, env)
-    const page = { colours: people.colours, columns: people.columns, isVerbose: flags.verbose === true }
-    people.lines(checkLines(shown, page, written))
-  }
-  return exitOfCheck(checked)
+  return { shown: { file, ...found, ...rules }, signed: given.full ?? given.file }
 }
 
 /** What the owner of a key adds to a file that holds: a summary, or a signature. Tells in a line each what it wrote. */
@@ -117,15 +128,5 @@ async function readerRules(flags: CheckFlags, own: Uint8Array, home: string): Pr
       nonce: flags.nonce ?? null,
       atMs: flags.at ?? null,
     }),
-  }
-}
-
-/** Looks at the size first: what is too large is never read. */
-function readBytes(file: string): GivenFile {
-  try {
-    const read = readRegularFile(file, MAX_CERTIFICATE_BYTES)
-    return typeof read === 'number' ? tooLarge(read) : read
-  } catch (cause) {
-    throw fault('NOT_READABLE', { file }, cause)
   }
 }

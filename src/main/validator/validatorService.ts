@@ -22,6 +22,7 @@ import { type LeaseHub, openLeaseHub } from '../../drivers/remote/leased/leaseHu
 import { backupStore } from '../../drivers/store/backup.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
 import { cannotListen, listenHttp } from '../../drivers/system/listenHttp.ts'
+import { readPage } from '../../drivers/system/readPage.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
 import { PROCESS_METRICS, watchProcess } from '../../drivers/system/watchProcess.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
@@ -110,6 +111,7 @@ const apiHooks = (config: ValidatorConfig, store: Store) =>
   ({
     requestsPerMinute: config.api?.requestsPerMinute ?? 0,
     program: programName,
+    pages: readPage(),
     ensureForeign: async (box) => void (mayBeHere(config, box) || (await ensureForeign(box.address))),
     whenSent: ({ env }, done) => (env as HttpBindings).outgoing.once('close', done),
     clientOf: (c) => getConnInfo(c).remote.address ?? 'unknown',

@@ -1,0 +1,99 @@
+import type { IncomingMessage } from 'node:http'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { fault } from './faults.ts'
+import { addressesOf, isIn, isLoopback, networkList } from './hostAddresses.ts'
+
+const LIMIT_MS = 60_000
+const MOST_REDIRECTS = 5
+
+/** Where no stranger may send us: networks of this machine, of its owner and of its cloud. */
+const PRIVATE = networkList([
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
+  ...['192.0.0.0/24', '198.18.0.0/15', '224.0.0.0/3', '::/127', '64:ff9b::/96', 'fc00::/7', 'fe80::/10', 'ff00::/8'],
+])
+
+interface Place {
+  readonly url: URL
+  /** The very address that was judged: its name is not looked up again. */
+  readonly at: string
+}
+
+/**
+ * A file that somebody named by a URL: https, or http on this machine. The reader may name any host; an answer may send us
+ * on to public ones alone, and over https. What is larger than the limit is not read; its size is told, as far as it came.
+ */
+export async function fetchFile(text: string, mostBytes: number, signal: AbortSignal): Promise<Uint8Array | number> {
+  const url = shownUrl(text)
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])
+  try {
+    let place = await placeOf(new URL(text))
+    for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+      const answer = await ask(place, limited)
+      const next = locationOf(answer, place)
+      if (next === null) return await bodyOf(answer, mostBytes)
+      answer.destroy()
+      place = await publicPlace(next, url)
+    }
+    throw new Error(`more than ${MOST_REDIRECTS} redirections`)
+  } catch (cause) {
+    if (signal.aborted || fault.is(cause, 'URL_REFUSED')) throw cause
+    const why = limited.aborted ? `no answer within ${LIMIT_MS / 1000} s` : (cause as Error).message
+    throw fault('NOT_FETCHED', { url, why }, cause)
+  }
+}
+
+/** Without a password that stands in it. */
+const shownUrl = (text: string): string => {
+  if (!URL.canParse(text)) throw fault('URL_REFUSED', { url: text, why: 'it is not an address' })
+  const { origin, pathname } = new URL(text)
+  return `${origin}${pathname}`
+}
+
+async function placeOf(url: URL): Promise<Place> {
+  const refuse = (why: string) => fault('URL_REFUSED', { url: shownUrl(url.href), why })
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse('only https is fetched')
+  const found = await addressesOf(url.hostname.replace(/^\[(.*)\]$/, '$1'))
+  if (url.protocol === 'http:' && (found.length === 0 || !found.every(isLoopback)))
+    throw refuse('plain http is fetched from this machine alone')
+  if (found[0] === undefined) throw new Error('its name does not resolve')
+  return { url, at: found[0] }
+}
+
+async function publicPlace(url: URL, from: string): Promise<Place> {
+  const place = await placeOf(url)
+  if (url.protocol !== 'https:' || isIn(PRIVATE, place.at))
+    throw fault('URL_REFUSED', { url: from, why: `it leads to ${shownUrl(url.href)}, which is not public` })
+  return place
+}
+
+function ask({ url, at }: Place, signal: AbortSignal): Promise<IncomingMessage> {
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+  const headers = { accept: 'application/json, */*', 'accept-encoding': 'identity' }
+  const family = at.includes(':') ? 6 : 4
+  return new Promise((resolve, reject) => {
+    const lookup: LookupFunction = (_, { all }, done) =>
+      all ? done(null, [{ address: at, family }]) : done(null, at, family)
+    request(url, { headers, lookup, signal, agent: false }, resolve).on('error', reject).end()
+  })
+}
+
+function locationOf({ statusCode = 0, headers }: IncomingMessage, { url }: Place): URL | null {
+  if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) return new URL(headers.location, url)
+  if (statusCode !== 200) throw new Error(`it answers ${statusCode}`)
+  return null
+}
+
+/** Leaving the loop ends the connection. */
+async function bodyOf(answer: IncomingMessage, mostBytes: number): Promise<Uint8Array | number> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of answer) {
+    bytes += chunk.length
+    if (bytes > mostBytes) return bytes
+    chunks.push(chunk)
+  }
+  if (!answer.complete) throw new Error('the answer was cut short')
+  return Buffer.concat(chunks)
+}

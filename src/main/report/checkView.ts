@@ -1,0 +1,35 @@
+import pc from 'picocolors'
+import { toHex } from '../../core/bytes/hex.ts'
+import { answerOfCheck, type ShownCheck } from '../check/checkAnswer.ts'
+import { checkLines } from '../check/checkLines.ts'
+import { element, type Html } from './html.ts'
+
+const PLAIN = pc.createColors(false)
+const COLUMNS = 96
+
+/** What a check found, for a page: the answer, why, what to do, how to check it oneself, and all that it rests on. */
+export function checkView(shown: ShownCheck): Html[] {
+  const { verdict, word, text, why, now } = answerOfCheck(shown)
+  const lines = checkLines(shown, { colours: PLAIN, columns: COLUMNS, isVerbose: true }, [])
+  return [
+    element('h1', { class: `verdict ${verdict}` }, word),
+    element('p', { class: 'found' }, text),
+    element('dl', {}, ...pair('Why', why), ...pair('Now', now), ...pair('Check it yourself', commandOf(shown))),
+    element(
+      'details',
+      { open: '' },
+      element('summary', {}, 'Everything it rests on'),
+      element('pre', {}, lines.join('\n')),
+    ),
+  ]
+}
+
+const pair = (name: string, text: string | null): Html[] =>
+  text === null ? [] : [element('dt', {}, name), element('dd', {}, text)]
+
+/** Whose key it takes is for the reader to find out: the file could name any. */
+function commandOf({ file, checked }: ShownCheck): string | null {
+  if (checked.kind !== 'certificate' && checked.kind !== 'summary') return null
+  const signers = checked.read.signerKeys.map(toHex).join(' and ')
+  return `npx touchstone check ${file} --trust KEY, with the key of its signer (${signers}) taken from the signer and not from here.`
+}

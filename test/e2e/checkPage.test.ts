@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { serve } from '@hono/node-server'
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addPageRoutes } from '../../src/apps/api/addPageRoutes.ts'
+import { createCheck } from '../../src/apps/check/createCheck.ts'
+import { toHex } from '../../src/core/bytes/hex.ts'
+import { readPage } from '../../src/drivers/system/readPage.ts'
+import { openThreadedChecker } from '../../src/drivers/verifier/openThreadedChecker.ts'
+import { reportPage } from '../../src/main/report/reportPage.ts'
+import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
+import { noChromium, openChromium } from '../support/chromium.ts'
+import { honestProgram } from '../support/inProcessBox.ts'
+import { openReferenceDevice } from '../support/openReferenceDevice.ts'
+import { skipWith } from '../support/skipWith.ts'
+import { testEngine } from '../support/testEngine.ts'
+import { VALIDATOR, verifyInProcess } from '../support/verifyInProcess.ts'
+
+const key = toHex(VALIDATOR.publicKey)
+const pages = readPage()
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-page-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+let certificate: string
+let nowMs: number
+beforeAll(async () => {
+  const engine = await testEngine()
+  const program = honestProgram({ devices: [openReferenceDevice({ engine })] })
+  const report = await verifyInProcess({ program, catalogue: await shippedCatalogue(), engine })
+  certificate = report.certificate
+  nowMs = Date.parse(report.startedAt) + 1000
+})
+
+test('the page that checks has at most 250 KB of script, compressed', () => {
+  const scripts = [...pages].filter(([name]) => name.endsWith('.js'))
+  expect(scripts.map(([name]) => name).sort()).toEqual(['page.js', 'worker.js'])
+  const zipped = scripts.reduce((sum, [, { body }]) => sum + gzipSync(body).length, 0)
+  console.info(`the page that checks: ${zipped} bytes of script with gzip, WebAssembly and catalogue included`)
+  expect(zipped).toBeLessThan(250_000)
+})
+
+test('what a report says stays text, whoever wrote it', async () => {
+  const hostile = '</pre><script>alert(1)</script><img src=x onerror=alert(2)>'
+  const deps = { catalogue: shippedCatalogue, openChecker: openThreadedChecker, nowMs: () => nowMs }
+  const shown = await createCheck(deps, (checked) => ({ file: hostile, ...checked }))(certificate, { trust: [key] })
+  const page = reportPage({ shown, certificate: Buffer.from(certificate), program: 'touchstone', style: 'p{}' })
+  expect(page).not.toMatch(/<script|<img|https?:/)
+  expect(page).toContain('&lt;script&gt;')
+  expect(page).toContain(`href="data:application/json;base64,${Buffer.from(certificate).toString('base64')}"`)
+})
+
+if (noChromium) skipWith('the page in a browser', noChromium)
+else
+  describe('the page in a browser', () => {
+    let browser: Browser
+    let server: Server
+    let root: string
+    beforeAll(async () => {
+      const app = new OpenAPIHono()
+      addPageRoutes(app, { pages }, async (_, next) => next())
+      server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server
+      await new Promise((resolve) => server.once('listening', resolve))
+      root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      browser = await openChromium()
+    })
+    afterAll(async () => {
+      await browser?.close()
+      server?.close()
+    })
+
+    /** Opens the page, hands it a file, and waits for its answer; `heard` is every request and every complaint. */
+    async function drop(content: string, { name = 'certificate.json', trust = key } = {}) {
+      const page = await browser.newPage()
+      page.setDefaultTimeout(20_000)
+      const heard = { requests: new Set<string>(), complaints: [] as string[], workers: 0 }
+      page.on('request', (request) => heard.requests.add(request.url().replace(root, '')))
+      page.on('console', (message) => heard.complaints.push(message.text()))
+      page.on('pageerror', (error) => heard.complaints.push(error.message))
+      page.on('worker', () => heard.workers++)
+      await page.clock.setFixedTime(nowMs)
+      await page.goto(`${root}/check#trust=${trust}`)
+      const path = join(folder, name)
+      writeFileSync(path, content)
+      await page.setInputFiles('#file', path)
+      await page.waitForSelector('h1')
+      return { page, heard, ...(await shownOn(page)) }
+    }
+
+    const shownOn = async (page: Page) => ({
+      headline: await page.textContent('h1'),
+      text: (await page.textContent('#result')) ?? '',
+      steps: await page.$$eval('#steps li', (all) => all.map((one) => one.getAttribute('data-state'))),
+    })
+
+    test('a good file holds; its openings are recomputed by workers, and nobody else is asked', async () => {
+      const { page, heard, headline, text, steps } = await drop(certificate)
+      expect(headline).toBe('GENUINE')
+      expect(steps).toEqual(['done', 'done', 'done', 'done'])
+      expect(text).toMatch(/(\d+) of \1 openings recomputed in/)
+      expect(heard.workers).toBeGreaterThan(0)
+      expect([...heard.requests].sort()).toEqual([
+        '/check',
+        ...['', 'page.js', 'style.css', 'worker.js'].map((name) => `/check/${name}`),
+      ])
+      expect(heard.complaints).toEqual([])
+      await page.close()
+    })
+
+    test('a tampered file is refused, and the step that failed is marked', async () => {
+      const bent = certificate.replace(/"payload":"(.{1000})./, (_, head) => `"payload":"${head}A`)
+      const { page, headline, text, steps } = await drop(bent, { name: '<img src=x onerror=alert(1)>.json' })
+      expect([headline, steps]).toEqual(['REFUSED', ['done', 'failed', 'waiting', 'waiting']])
+      expect(text).toContain('[BAD_SIGNATURE]')
+      expect(text).toContain('<img src=x onerror=alert(1)>.json')
+      expect(await page.$('#result img')).toBeNull()
+      await page.close()
+    })
+
+    test('a foreign file is refused until its reader says whose it is', async () => {
+      const { page, headline, text } = await drop(certificate, { trust: '00'.repeat(32) })
+      expect(headline).toBe('REFUSED')
+      expect(text).toContain(key)
+      await page.click('button')
+      await page.waitForSelector('h1.genuine')
+      await page.close()
+    })
+
+    test('a report opens by itself: no request, no script', async () => {
+      const style = await readFile(new URL('../../dist/web/check/style.css', import.meta.url), 'utf8')
+      const deps = { catalogue: shippedCatalogue, openChecker: openThreadedChecker, nowMs: () => nowMs }
+      const shown = await createCheck(deps, (checked) => ({ file: 'c.json', ...checked }))(certificate, {
+        trust: [key],
+      })
+      const path = join(folder, 'report.html')
+      writeFileSync(path, reportPage({ shown, certificate: Buffer.from(certificate), program: 'touchstone', style }))
+      const page = await browser.newPage()
+      const heard: string[] = []
+      page.on('request', (request) => heard.push(request.url()))
+      page.on('console', (message) => heard.push(message.text()))
+      await page.goto(`file://${path}`)
+      expect(await page.textContent('h1')).toBe('GENUINE')
+      // The policy lets the style in.
+      expect(await page.evaluate('getComputedStyle(document.querySelector("pre")).borderTopWidth')).toBe('1px')
+      expect(heard).toEqual([`file://${path}`])
+      await page.close()
+    })
+  })

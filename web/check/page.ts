@@ -1,0 +1,121 @@
+import { createCheck } from '../../src/apps/check/createCheck.ts'
+import { MAX_CERTIFICATE_BYTES } from '../../src/core/certificate/envelope.ts'
+import type { Checked } from '../../src/core/certificate/reportOfCheck.ts'
+import { inTab } from '../../src/exports/inTab.ts'
+import { checkView } from '../../src/main/report/checkView.ts'
+import { element, type Html } from '../../src/main/report/html.ts'
+
+const STEPS = [
+  'The file is read',
+  'Form and signatures',
+  'Every drawn tile is recomputed and walked to its root',
+  'Figures, judgement and your own rules',
+] as const
+
+const byId = <T extends HTMLElement>(id: string, kind: new () => T): T => {
+  const found = document.getElementById(id)
+  if (!(found instanceof kind)) throw new Error(`the page lacks ${id}`)
+  return found
+}
+
+const trust = byId('trust', HTMLTextAreaElement)
+const drop = byId('drop', HTMLDivElement)
+const chosen = byId('file', HTMLInputElement)
+const steps = byId('steps', HTMLOListElement)
+const progress = byId('progress', HTMLProgressElement)
+const result = byId('result', HTMLElement)
+
+const checkIt = createCheck(
+  inTab(() => new URL('./worker.js', import.meta.url)),
+  (checked) => checked,
+)
+
+/** Text stays text: no markup is ever parsed. */
+function toDom(piece: Html): Node {
+  if (typeof piece === 'string') return document.createTextNode(piece)
+  const node = document.createElement(piece.tag)
+  for (const [name, value] of Object.entries(piece.attributes)) node.setAttribute(name, value)
+  node.append(...piece.children.map(toDom))
+  return node
+}
+
+const show = (...pieces: readonly Html[]) => result.replaceChildren(...pieces.map(toDom))
+
+/** How far it is: all before `at` are done. */
+function showSteps(at: number, failed = false): void {
+  const state = (i: number) => (i < at ? 'done' : i > at ? 'waiting' : failed ? 'failed' : 'working')
+  steps.replaceChildren(...STEPS.map((text, i) => toDom(element('li', { 'data-state': state(i) }, text))))
+}
+
+const trustedKeys = (): string[] => trust.value.split(/[\s,]+/).filter((key) => key !== '')
+
+/** A second file ends the check of the first. */
+let running = new AbortController()
+
+async function check(file: File): Promise<void> {
+  running.abort()
+  running = new AbortController()
+  const { signal } = running
+  let at = 0
+  const step = (next: number) => {
+    at = next
+    showSteps(at)
+  }
+  show()
+  steps.hidden = false
+  progress.hidden = false
+  progress.removeAttribute('value')
+  step(0)
+  const onProgress = (done: number, of: number) => {
+    if (at < 2) step(2)
+    progress.max = of
+    progress.value = done
+    if (done === of) step(3)
+  }
+  try {
+    if (file.size > MAX_CERTIFICATE_BYTES) throw new Error('the file is larger than any certificate')
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    step(1)
+    const began = performance.now()
+    const checked = await checkIt(bytes, { trust: trustedKeys(), onProgress, signal })
+    if (signal.aborted) return
+    showSteps(checked.checked.problem ? at : STEPS.length, checked.checked.problem !== null)
+    showChecked(file, checked, performance.now() - began)
+  } catch (error) {
+    if (signal.aborted) return
+    showSteps(at, true)
+    const why = error instanceof Error ? error.message : 'something unknown went wrong'
+    show(element('h1', { class: 'verdict rejected' }, 'NOT CHECKED'), element('p', { class: 'found' }, why))
+  } finally {
+    if (!signal.aborted) progress.hidden = true
+  }
+}
+
+function showChecked(file: File, checked: Checked, tookMs: number): void {
+  const { problem } = checked.checked
+  const took = `${checked.openings.checked} of ${checked.openings.all} openings recomputed in ${(tookMs / 1000).toFixed(1)} s`
+  show(...checkView({ file: file.name, ...checked }), element('p', { class: 'quiet', id: 'took' }, took))
+  if (problem?.code !== 'UNKNOWN_SIGNER') return
+  const keys = String(problem.got).split(' ')
+  const button = document.createElement('button')
+  button.textContent = 'I have this key from its owner: trust it, and check again'
+  button.addEventListener('click', () => {
+    trust.value = [...trustedKeys(), ...keys].join('\n')
+    void check(file)
+  })
+  result.append(button)
+}
+
+chosen.addEventListener('change', () => {
+  const file = chosen.files?.[0]
+  if (file) void check(file)
+})
+for (const name of ['dragenter', 'dragover', 'dragleave', 'drop'] as const)
+  document.addEventListener(name, (event) => {
+    event.preventDefault()
+    drop.classList.toggle('over', name === 'dragenter' || name === 'dragover')
+    const file = name === 'drop' ? event.dataTransfer?.files[0] : undefined
+    if (file) void check(file)
+  })
+// A link may bring the key of a validator along: it is shown before it is used.
+trust.value = new URLSearchParams(location.hash.slice(1)).getAll('trust').join('\n')
