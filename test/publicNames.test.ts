@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import * as attest from '../src/exports/attest.ts'
 import * as certificate from '../src/exports/certificate.ts'
 import * as engine from '../src/exports/engine.ts'
 import * as identify from '../src/exports/identify.ts'
@@ -8,13 +9,21 @@ import * as score from '../src/exports/score.ts'
 
 test('the public names change only on purpose', () => {
   const names = Object.fromEntries(
-    Object.entries({ certificate, engine, identify, proof, score, touchstone }).map(([path, module]) => [
+    Object.entries({ attest, certificate, engine, identify, proof, score, touchstone }).map(([path, module]) => [
       path,
       Object.keys(module).sort(),
     ]),
   )
   expect(names).toMatchInlineSnapshot(`
     {
+      "attest": [
+        "ATTEST_DOUBTS",
+        "NVIDIA_POLICY",
+        "REFUSALS",
+        "attestationReader",
+        "policySchema",
+        "writeBundle",
+      ],
       "certificate": [
         "DOUBTS",
         "MAX_CERTIFICATE_BYTES",
