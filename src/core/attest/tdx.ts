@@ -57,8 +57,8 @@ export async function verifyTdx(
   if (!equalBytes(enclave.subarray(320), vouched)) refuse('CPU_REPORT_SIGNATURE')
   await checked(concatBytes(SPKI_HEAD, key), signed, signature)
   const body = signed.subarray(HEADER_BYTES)
-  // The first bit of the first byte: debug.
-  if ((body[AT.attributes]! & 1) !== 0) refuse('CPU_DEBUG')
+  // The first byte holds what makes a domain untrusted, debugging among it.
+  if (body[AT.attributes] !== 0) refuse('CPU_DEBUG')
   const module = {
     svn: body.subarray(0, 16),
     signer: body.subarray(AT.seamSigner, AT.seamSigner + DIGEST_BYTES),
