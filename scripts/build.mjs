@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Compiles src/ to dist/ (JavaScript and declarations), bundles what runs in a browser, and packs the prover into dist/release/ for boxes over SSH.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { bundleWeb } from './bundleWeb.mjs'
 import { packLight } from './packProver.mjs'
@@ -13,8 +13,6 @@ const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p'
   stdio: 'inherit',
 })
 if (tsc.status !== 0) process.exit(tsc.status ?? 1)
-const bin = `${root}dist/main/touchstone.js`
-if (existsSync(bin)) chmodSync(bin, 0o755)
 await bundleWeb(root)
 if (existsSync(`${root}dist/main/prover.js`)) await packLight({ root, to: `${root}dist/release/prover-light` })
 writeFileSync(`${root}dist/.built`, `${Date.now()}\n`)
