@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import { embeddedFolder } from './support/embeddedFolder.ts'
 import { eventually } from './support/eventually.ts'
 import { freePort } from './support/freePort.ts'
+import { keyPair } from './support/keyPair.ts'
 import { skipWith } from './support/skipWith.ts'
 import { startUnit, whyNoSystemd } from './support/systemd.ts'
 import { readUnit } from './support/unitFile.ts'
@@ -61,6 +62,28 @@ describe('where the machine lets us', { timeout: 180_000 }, () => {
       } finally {
         expect(started.stop()).toContain('Result=success')
         store.end()
+        rmSync(folder, { recursive: true })
+      }
+    })
+
+  const offers = 'systemd starts the unit of the provider, which listens, and stops in order'
+  if (noSystemd !== null) skipWith(offers, noSystemd)
+  else
+    test(offers, async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'touchstone-unit-'))
+      const port = await freePort()
+      const hostKey = join(folder, 'host.pub')
+      writeFileSync(hostKey, keyPair().public)
+      const here = `--listen 127.0.0.1:${port} --check none --no-ssh-check --host-key-file ${hostKey}`
+      const text = readUnit('touchstone-provider.service')
+        .text.replace('/usr/bin/env touchstone', `${process.execPath} ${join(root, 'dist/main/touchstone.js')}`)
+        .replace('=/var/lib/touchstone-provider', `=${folder}`)
+        .replace(/(--ssh-host) gpu-1.example.org/, `$1 127.0.0.1 ${here}`)
+      const started = startUnit('provider.service', text)
+      try {
+        await eventually(() => existsSync(join(folder, 'leases', 'provider.json')))
+      } finally {
+        expect(started.stop()).toContain('Result=success')
         rmSync(folder, { recursive: true })
       }
     })

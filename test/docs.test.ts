@@ -27,13 +27,16 @@ const commands = openCommandLine(process.env)
 afterAll(() => commands.close())
 const help = async (...words: string[]) => (await commands.run([...words, '--help'])).stdout
 
-const COMMANDS = ['verify', 'check', 'report', 'bench', 'provider', 'validator']
+const COMMANDS = ['verify', 'check', 'report', 'bench', 'rent', 'provider', 'validator']
 
 describe('the documents', () => {
   test('show only commands and options that exist', async () => {
     const texts = new Map(await Promise.all(COMMANDS.map(async (name) => [name, await help(name)] as const)))
-    const inner = [...texts.get('validator')!.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name!)
-    for (const name of inner) if (name !== 'help') texts.set(`validator ${name}`, await help('validator', name))
+    for (const outer of ['validator', 'provider']) {
+      const [, below = ''] = texts.get(outer)!.split('\nCommands:\n')
+      const inner = [...below.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name!)
+      for (const name of inner) if (name !== 'help') texts.set(`${outer} ${name}`, await help(outer, name))
+    }
     const wrong = shown.flatMap(({ page, text }) => {
       const typed = /^(?:npx )?touchstone ([a-z]+)(?: ([a-z]+)\b)?/.exec(text)
       if (!typed) return []

@@ -66,6 +66,22 @@ export const fault = faultsOf({
     message: '{address} was sold as {sold}, but no GPU could be opened there: {why}',
     nextStep: 'Nothing was tested. Mend what is named, or ask the seller to, and verify again.',
   },
+  NOTHING_LEASED: {
+    blame: 'user',
+    message: 'nobody has a lease on this box',
+    nextStep: 'See "touchstone provider status".',
+  },
+  NOT_GIVEN_BACK: {
+    blame: 'prover',
+    retry: true,
+    message: 'the provider did not take the box back ({said})',
+    nextStep: 'Try again; the lease ends on its time in any case.',
+  },
+  NOT_RENTED: {
+    blame: 'user',
+    message: 'this account rents nothing at {address}',
+    nextStep: 'Name the address it was rented at; TOUCHSTONE_HOME must be the same as then.',
+  },
   NO_HOST_KEY: {
     blame: 'user',
     message: 'the host key of this box cannot be read from {path}',
@@ -91,6 +107,11 @@ export const fault = faultsOf({
     message: 'the address is that of the validator itself, or of no machine',
     nextStep: 'Its operator can name the box in validator.yaml, or set api.ownMachine there.',
   },
+  PROOF_REFUSED: {
+    blame: 'prover',
+    message: 'what {file} shows does not hold, so nothing was rented',
+    nextStep: 'Send the file back to whoever gave it to you; without --proof you rent unseen.',
+  },
   PROVIDER_NOT_DIALLED_IN: {
     blame: 'prover',
     retry: true,
@@ -98,15 +119,33 @@ export const fault = faultsOf({
     message: 'the provider has not dialled in within {seconds} s',
     nextStep: DIAL_OUT,
   },
+  PROVIDER_NOT_RUNNING: {
+    blame: 'user',
+    retry: true,
+    message: 'no provider with {home} answers on this machine',
+    nextStep:
+      'Start it with "touchstone provider": a start ends whatever was open before. TOUCHSTONE_HOME names its folder.',
+  },
   PROVIDER_RUNNING: {
     blame: 'user',
     message: 'another provider is already running with {home}',
     nextStep: 'Stop it first, or give this one a folder of its own with TOUCHSTONE_HOME.',
   },
+  RENTED_ALREADY: {
+    blame: 'user',
+    message: 'you rent this box already, until {until}',
+    nextStep: 'Log in as you were told, or give it back with "touchstone rent {address} --end".',
+  },
   SSH_HOST_MISSING: {
     blame: 'user',
     message: 'validators would not know where the SSH server of this box is',
     nextStep: 'Give the name that others reach this box by with --ssh-host; behind NAT use --dial-out instead.',
+  },
+  SSH_NOT_READY: {
+    blame: 'user',
+    retry: true,
+    message: 'this box would let nobody in: {why}',
+    nextStep: '{mend} --no-ssh-check skips this trial.',
   },
   STORE_AWAY: {
     blame: 'validator',

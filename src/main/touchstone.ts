@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   report: async () => (await import('./report/reportCommand.ts')).addReportCommand,
   bench: async () => (await import('./bench/benchCommand.ts')).addBenchCommand,
   validator: async () => (await import('./validator/validatorCommand.ts')).addValidatorCommand,
+  rent: async () => (await import('./rent/rentCommand.ts')).addRentCommand,
   provider: async () => (await import('./provider/providerCommand.ts')).addProviderCommand,
 }
 

@@ -62,7 +62,7 @@ test('help and version are no faults', async () => {
   expect(await touchstone('--version', '--json')).toMatchObject({ status: 0, stderr: '' })
 })
 
-test.each(['verify', 'check', 'report', 'bench', 'provider', 'validator'])(
+test.each(['verify', 'check', 'report', 'bench', 'rent', 'provider', 'validator'])(
   'the help of %s reads in 80 columns',
   async (command) => {
     const lines = (await touchstone(command, '--help')).stdout.split('\n')

@@ -32,7 +32,18 @@ afterEach(async () => {
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 function provider(home: string, ...more: string[]): ChildProcess {
-  const flags = ['--json', '--check', 'none', '--allow', 'anyone', '--listen', '127.0.0.1:0', '--confinement', 'shared']
+  const flags = [
+    '--json',
+    '--check',
+    'none',
+    '--no-ssh-check',
+    '--allow',
+    'anyone',
+    '--listen',
+    '127.0.0.1:0',
+    '--confinement',
+    'shared',
+  ]
   const files = ['--host-key-file', hostKey, '--authorized-keys', join(root, 'authorized_keys')]
   const env = { ...process.env, TOUCHSTONE_HOME: join(root, home) }
   const child = spawn(process.execPath, [program, 'provider', ...flags, ...files, ...more], { env, stdio: 'pipe' })

@@ -70,6 +70,7 @@ export class LeasedBox {
       '--json',
       '--check',
       'none',
+      '--no-ssh-check',
       '--allow',
       'anyone',
       '--listen',

@@ -89,6 +89,18 @@ describe('LeaseService', () => {
     expect(state.keys.size).toBe(0)
   })
 
+  test('the owner of the box ends any lease with the key of the provider, and nobody else does', async () => {
+    const { state, deps } = world()
+    const service = new LeaseService(deps())
+    await ask(service, request('a', { purpose: 'rent' }))
+    const release = { kind: 'release', id: 'a'.repeat(32) }
+    expect(await ask(service, { ...release, id: 'b'.repeat(32) }, provider)).toMatchObject({ code: 'NO_SUCH_LEASE' })
+    expect(await ask(service, release, bob)).toMatchObject({ kind: 'refused', code: 'NOT_YOURS' })
+    expect(state.keys.size).toBe(1)
+    expect(await ask(service, release, provider)).toMatchObject({ kind: 'released' })
+    expect(state.keys.size).toBe(0)
+  })
+
   test('a lease that cannot be closed at once is closed later; the one who keeps time goes on', async () => {
     const { state, deps } = world()
     let stuck = 2

@@ -133,11 +133,17 @@ export class LeaseService {
     if (message.kind === 'liveness')
       return { kind: 'alive', nonce: message.nonce, state: this.#state(), sentAtMs: this.#now() }
     if (message.kind === 'release') {
-      const { answer } = await this.#apply({ kind: 'release', id, holder: from, nowMs: this.#now() })
+      const { answer } = await this.#apply({ kind: 'release', id, holder: this.#mayEnd(id, from), nowMs: this.#now() })
       if (answer.kind === 'refused') return refusal(id, answer.code, 'no lease of yours has this id')
       return { kind: 'released', id }
     }
     return this.#grant(from, message, signal)
+  }
+
+  /** In whose name a lease is ended: the provider's own key may end any, since the box is its owner's. */
+  #mayEnd(id: string, from: string): string {
+    const lease = this.#book.leases.find((one) => one.id === id)
+    return from === this.key && lease !== undefined ? lease.holder : from
   }
 
   /** A leased box takes no heavy test: it answers busy, and a liveness question instead. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import type { Lease } from '../../core/lease/leaseBook.ts'
-import { expiryOption } from './accessFolder.ts'
+import { expiryOption, keyLine } from './accessFolder.ts'
 import { chooseAccess } from './chooseAccess.ts'
 import { containerAccess, containerOf } from './containerAccess.ts'
 import { fileJournal } from './fileJournal.ts'
@@ -192,5 +192,13 @@ describe('the journal of leases', () => {
 
   test('an end in local time is what sshd reads', () => {
     expect(expiryOption(new Date(2026, 0, 2, 3, 4, 5, 999).getTime())).toBe('expiry-time="20260102030405"')
+  })
+
+  test('a terminal and forwarded ports only for whoever rents an account of its own', () => {
+    const lease = { ...leaseFor(60), expiresAtMs: new Date(2026, 0, 2).getTime() }
+    const until = 'expiry-time="20260102000000"'
+    expect(keyLine(lease)).toMatch(new RegExp(`^restrict,${until} ssh-`))
+    expect(keyLine({ ...lease, purpose: 'rent' })).toMatch(new RegExp(`^restrict,pty,port-forwarding,${until} ssh-`))
+    expect(keyLine({ ...lease, purpose: 'rent' }, 'x')).toMatch(new RegExp(`^restrict,${until},command="x" ssh-`))
   })
 })

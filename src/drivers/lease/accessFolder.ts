@@ -67,10 +67,14 @@ export function expiryOption(expiresAtMs: number): string {
   return `expiry-time="${day}${two(at.getHours())}${two(at.getMinutes())}${two(at.getSeconds())}"`
 }
 
-/** One line of authorized_keys that ends with the lease and, where there is a command, runs nothing else. */
-export function keyLine({ id, expiresAtMs, sshKey }: Lease, command?: string): string {
+/**
+ * One line of authorized_keys that ends with the lease and, where there is a command, runs nothing else. Whoever rents an
+ * account of its own may have a terminal and forward ports: its programs could do both by themselves.
+ */
+export function keyLine({ id, expiresAtMs, sshKey, purpose }: Lease, command?: string): string {
   const forced = command === undefined ? '' : `,command="${command}"`
-  return `restrict,${expiryOption(expiresAtMs)}${forced} ${sshKey} ${tagOf(id)}`
+  const more = command === undefined && purpose === 'rent' ? ',pty,port-forwarding' : ''
+  return `restrict${more},${expiryOption(expiresAtMs)}${forced} ${sshKey} ${tagOf(id)}`
 }
 
 /** Adds one line to authorized_keys: the old file or the new one, never half of it, with the old one's owner and mode. */

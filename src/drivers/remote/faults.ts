@@ -97,6 +97,11 @@ export const fault = faultsOf({
     nextStep:
       'Ask the provider to name the address it is reached at, with --ssh-host; or allow the network of its SSH server: leaseNetworks in validator.yaml, verify --lease-networks.',
   },
+  LEASE_KEY_UNUSABLE: {
+    blame: 'user',
+    message: 'the key {path} cannot serve for a lease: {why}',
+    nextStep: 'Name an Ed25519 private key without a passphrase, or leave --key out: a fresh one is made.',
+  },
   LEASE_REFUSED: {
     blame: 'prover',
     message: 'the provider refuses: {why} [{said}]',

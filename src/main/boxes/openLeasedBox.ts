@@ -46,7 +46,6 @@ export async function openLeasedBox(target: LeaseTarget, signal: AbortSignal): P
 
 /** Asks a provider that can be dialled for a sign of life: a fresh number signed by its key, and what it is doing. */
 export async function askProviderAlive(address: string, signer: Signer, signal: AbortSignal) {
-  if (HUB_FORM.test(address)) throw fault('NO_LEASE_HUB')
   const line = await dialProvider(address, undefined, signal)
   try {
     return await askLiveness(line, { ...system, signer }, signal)
@@ -55,8 +54,14 @@ export async function askProviderAlive(address: string, signer: Signer, signal: 
   }
 }
 
-async function dialProvider(address: string, at: string | undefined, signal: AbortSignal): Promise<ProviderLine> {
+/** The line to a provider that can be dialled. */
+export async function dialProvider(
+  address: string,
+  at: string | undefined,
+  signal: AbortSignal,
+): Promise<ProviderLine> {
   checkLeaseAddress(address)
+  if (HUB_FORM.test(address)) throw fault('NO_LEASE_HUB')
   const [, place, key] = FORM.exec(address)!
   const socket = await dialWs(urlOf(place!, at), MESSAGES, signal)
   return { channel: wsChannel(socket), key: key!, reached: reachedAt(socket) }

@@ -3,6 +3,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { keepTime, LeaseService, serveLine } from '../../apps/provider/leaseService.ts'
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
+import { toHex } from '../../core/bytes/hex.ts'
 import { isPermitted } from '../../core/lease/leasePermissions.ts'
 import type { Preset } from '../../core/params/presets.ts'
 import { type Confinement, chooseAccess } from '../../drivers/lease/chooseAccess.ts'
@@ -14,11 +15,15 @@ import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { lockFolder } from '../../drivers/system/lockFolder.ts'
 import { sealToKey } from '../../drivers/system/sealToKey.ts'
 import { listenWs, wsChannel } from '../../drivers/system/wsChannel.ts'
+import type { BoxAccess } from '../../ports/leases.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue, system } from '../system.ts'
+import { eventLines, type LeaseEvent } from './eventLines.ts'
+import { leaveNote } from './runningProvider.ts'
+import { trySsh } from './trySsh.ts'
 
 /** What the command line says. */
 export interface ProviderFlags {
@@ -34,14 +39,12 @@ export interface ProviderFlags {
   readonly image?: string
   readonly gpuFlags?: string
   readonly check: Preset | 'none'
+  readonly sshCheck: boolean
   readonly devices: string
   readonly requirements?: string
   readonly claim?: string
   readonly json?: boolean
 }
-
-/** Something that happened, with its facts. */
-type LeaseEvent = Readonly<Record<string, unknown>>
 
 /** Two providers would each believe that the journal, the key and the leases are theirs alone. */
 export async function provide(flags: ProviderFlags, context: CommandContext, signal: AbortSignal): Promise<number> {
@@ -58,7 +61,10 @@ export async function provide(flags: ProviderFlags, context: CommandContext, sig
 async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
   const home = homeFolder(env)
   const people = openTerminal(process.stdout, env)
-  const say = (event: LeaseEvent): void => people.line(flags.json ? JSON.stringify(event) : spoken(event))
+  const say = (event: LeaseEvent): void => {
+    const at = system.clock.wallTime()
+    people.lines(flags.json ? [JSON.stringify({ ...event, at: at.toISOString() })] : eventLines(at, event))
+  }
   const stateFolder = join(home, 'leases')
   // Before the check, which takes a minute: what is wrong in the command is told at once.
   const { access, confinement, noContainer } = await chooseAccess({
@@ -75,6 +81,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
     ...(flags.gpuFlags === undefined ? {} : { gpuFlags: flags.gpuFlags.split(' ') }),
   })
   if (noContainer !== '') say({ event: 'no container', why: noContainer })
+  if (flags.sshCheck) await checkSsh(access, flags, { env, say }, signal)
   if (flags.claim !== undefined || flags.check !== 'none') await checkBefore(flags, env, signal)
   const { dialOut: far } = flags
   const service = new LeaseService({
@@ -89,25 +96,10 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
   })
   await service.recover()
   const timekeeper = keepTime(service, system.clock, signal)
-  if (far === undefined) await listen(service, flags, { confinement, say }, signal)
-  else
-    await dialOut(
-      far,
-      {
-        hello: (to) => service.hello(to),
-        serve: (channel, ended) => serveLine(service, channel, ended),
-        onUp: () => say({ event: 'dialled', url: far.url, key: service.key }),
-      },
-      signal,
-    )
+  if (far === undefined) await listen(service, flags, { confinement, say, env }, signal)
+  else await dial(far, service, { confinement, say, env }, signal)
   await timekeeper
   return EXIT.genuine
-}
-
-/** An event for people: what happened, then every fact by its name. */
-const spoken = ({ event, ...facts }: LeaseEvent): string => {
-  const told = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '')
-  return [event, ...told.map(([name, value]) => `${name} ${value}`)].join('  ')
 }
 
 /** Loads what verifying needs only when there is something to verify. */
@@ -119,19 +111,76 @@ async function checkBefore(flags: ProviderFlags, env: NodeJS.ProcessEnv, signal:
   await selfCheck(flags.check, flags, { catalogue, env }, signal)
 }
 
+interface Around {
+  readonly confinement: Confinement
+  readonly say: (event: LeaseEvent) => void
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** What others would meet: a lease is opened and logged in to, before anybody is asked to rely on it. */
+async function checkSsh(
+  access: BoxAccess,
+  { authorizedKeys, hostKeyFile }: ProviderFlags,
+  { env, say }: Pick<Around, 'env' | 'say'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = toHex(ownKey(env, 'provider').publicKey)
+  const why = await trySsh(access, { key, files: { keys: authorizedKeys, hostKey: hostKeyFile } }, signal)
+  say(why === null ? { event: 'ssh works' } : { event: 'ssh works, but only from this box', why })
+}
+
+const openDoor = (
+  service: LeaseService,
+  where: { readonly host: string; readonly port: number },
+  signal: AbortSignal,
+) =>
+  listenWs(where, (socket, _, seat) => {
+    void serveLine(service, wsChannel(socket), signal, seat).catch(() => {})
+  })
+
 async function listen(
   service: LeaseService,
   flags: ProviderFlags,
-  { confinement, say }: { readonly confinement: Confinement; readonly say: (event: LeaseEvent) => void },
+  { confinement, say, env }: Around,
   signal: AbortSignal,
 ): Promise<void> {
-  const listener = await listenWs(flags.listen, (socket, _, seat) => {
-    void serveLine(service, wsChannel(socket), signal, seat).catch(() => {})
-  })
-  const address = `lease://${flags.sshHost ?? flags.listen.host}:${listener.port}#${service.key}`
-  say({ event: 'listening', port: listener.port, key: service.key, confinement, address })
+  const { host } = flags.listen
+  const { port, close } = await openDoor(service, flags.listen, signal)
+  const address = `lease://${flags.sshHost ?? host}:${port}#${service.key}`
+  const near = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  const url = `ws://${near.includes(':') ? `[${near}]` : near}:${port}`
+  const takeBack = leaveNote(env, { url, address, confinement, since: system.clock.wallTime().toISOString() })
+  say({ event: 'listening', port, key: service.key, confinement, address })
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-  await listener.close()
+  takeBack()
+  await close()
+}
+
+/** Behind NAT nobody can come in but the commands of this box, on loopback. */
+async function dial(
+  far: NonNullable<ProviderFlags['dialOut']>,
+  service: LeaseService,
+  { confinement, say, env }: Around,
+  signal: AbortSignal,
+): Promise<void> {
+  const { port, close } = await openDoor(service, { host: '127.0.0.1', port: 0 }, signal)
+  const address = `lease://hub#${service.key}`
+  const since = system.clock.wallTime().toISOString()
+  const takeBack = leaveNote(env, { url: `ws://127.0.0.1:${port}`, address, confinement, since })
+  try {
+    await dialOut(
+      far,
+      {
+        hello: (to) => service.hello(to),
+        serve: (channel, ended) => serveLine(service, channel, ended),
+        onUp: () => say({ event: 'dialled', url: far.url, key: service.key }),
+      },
+      signal,
+    )
+  } finally {
+    takeBack()
+    await close()
+  }
 }
 
 /** Only somebody on this machine, or at the end of a tunnel, finds its SSH server at 127.0.0.1. */

@@ -6,12 +6,13 @@ import type { Confinement } from '../../drivers/lease/chooseAccess.ts'
 import { DEVICES_HELP, readDevices, reader, readList, readOneOf, readPreset, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type ProviderFlags, provide } from './provide.ts'
+import { revokeLease, showProvider } from './runningProvider.ts'
 
 export function addProviderCommand(program: Command, context: CommandContext): void {
-  program
+  const provider = program
     .command('provider')
     .description('offer this box: give validators and buyers leases on it, and end them on time')
-    .requiredOption(
+    .option(
       '--allow <keys>',
       'who may have this box to verify it: keys separated by commas, or "anyone"; a key is what "verify" shows as "signed by"',
       readKeysOrAnyone,
@@ -38,17 +39,34 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .option('--devices <list>', `what the check runs on: ${DEVICES_HELP}`, readDevices, 'auto')
     .option('--requirements <file>', 'what the network asks of a box at the least, as JSON')
     .option('--claim <text>', 'what this box is sold as, for example "8x H100 SXM": the check must show it')
+    .option('--no-ssh-check', 'do not log in to this box by way of trial before joining')
     .option('--json', 'print events as JSON, one per line')
     .addHelpText('after', AFTER_HELP)
-    .action((flags: ProviderFlags) => context.run((signal) => provide(flags, context, signal)))
+    .action((flags: ProviderFlags, command: Command) => {
+      // Not a required option: the commands below do without.
+      if (flags.allow === undefined) command.error("error: required option '--allow <keys>' not specified")
+      return context.run((signal) => provide(flags, context, signal))
+    })
+  const beside = (name: string, description: string, work: typeof showProvider): void => {
+    provider
+      .command(name)
+      .description(description)
+      .option('--json', 'print JSON')
+      .action((_: object, command: Command) =>
+        context.run((signal) => work(command.optsWithGlobals(), context, signal)),
+      )
+  }
+  beside('status', 'whether the provider of this account answers, and who has the box', showProvider)
+  beside('revoke', 'end the lease that is open, whoever holds it', revokeLease)
 }
 
 const AFTER_HELP = `
 Confinement of a lease: a container (docker or podman, with --image), an account
 made for it (needs root and useradd), or the account this runs in, shared and
 without any isolation from it; auto takes the first of these that this box has.
-docs/spec/leases.md says how access ends. Runs until Ctrl-C; what is open then
-is closed on time all the same.
+docs/spec/leases.md says how access ends. Before it listens it logs in to itself
+and has its cards checked. Runs until Ctrl-C; what is open then is closed.
+docs/providers.md is a guide.
 
 Example:
   touchstone provider --allow KEY --ssh-host gpu-1.example.org

@@ -94,7 +94,7 @@ const configOf = ({ config = 'validator.yaml' }: Flags, catalogue: Catalogue | n
 const print = (text: string): void => void process.stdout.write(`${text.replace(/[^\P{C}\n]/gu, '?')}\n`)
 
 function addStatus(add: AddInner): void {
-  add('status', 'how the running validator and each of its boxes are doing', status)
+  add('status', 'how it and each box are doing', status)
     .addOption(new Option('--status <state>', 'only boxes in this state').choices(STATUSES))
     .option('--provider <name>', 'only boxes of this provider')
     .addOption(new Option('--claim-verdict <answer>', 'only boxes with this answer').choices(CLAIM_ANSWERS))

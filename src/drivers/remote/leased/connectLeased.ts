@@ -34,30 +34,24 @@ export interface LeasedOptions {
 
 const RELEASE_MS = 10_000
 
+/** What a lease is asked with: everything but the way to a prover. */
+export type LeaseWish = Omit<LeasedOptions, 'ssh' | 'whenOver' | 'randomness'>
+
 /** Asks for a lease with a key of its own, logs in with it, and gives the lease back on close. */
 export async function connectLeased(
   line: ProviderLine,
   options: LeasedOptions,
   signal: AbortSignal,
 ): Promise<RemoteBox> {
-  const { signer, clock, randomness, purpose, seconds } = options
-  const key = openSshKey(randomness.bytes(32))
-  const id = toHex(randomness.bytes(16))
-  const askedAtMs = clock.wallTime().getTime()
-  const request = { kind: 'request', to: line.key, id, purpose, seconds, sshKey: key.publicLine, askedAtMs } as const
+  const key = openSshKey(options.randomness.bytes(32))
+  const id = toHex(options.randomness.bytes(16))
   const release = async (): Promise<void> => {
-    const message = { kind: 'release', to: line.key, id, askedAtMs: clock.wallTime().getTime() } as const
     // A provider that is gone closes the lease by itself, on its time.
-    await askProvider(line, message, signer, AbortSignal.timeout(RELEASE_MS), RELEASE_MS).catch(() => {})
+    await giveBack(line, id, options).catch(() => {})
     options.whenOver?.()
   }
   try {
-    const details = readGrant(await askProvider(line, request, signer, signal), key.seed, options)
-    const { tunnel } = options
-    const way =
-      details.tunnel === '' || tunnel === undefined
-        ? { at: await whereItLeads(details, line, options) }
-        : { dial: (dialling: AbortSignal) => tunnel(details.tunnel, dialling) }
+    const { details, way } = await askForLease(line, options, { id, key }, signal)
     const login = { auth: { privateKey: key.privateKey }, hostKey: details.hostKey }
     const box = await connectSsh(
       formatSshAddress(details),
@@ -71,7 +65,36 @@ export async function connectLeased(
   }
 }
 
-function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, asked: LeasedOptions): AccessDetails {
+/** Asks for a lease that opens for this key, and finds where it leads. */
+export async function askForLease(
+  line: ProviderLine,
+  wish: LeaseWish,
+  { id, key }: { readonly id: string; readonly key: ReturnType<typeof openSshKey> },
+  signal: AbortSignal,
+) {
+  const { signer, clock, purpose, seconds, tunnel } = wish
+  const askedAtMs = clock.wallTime().getTime()
+  const request = { kind: 'request', to: line.key, id, purpose, seconds, sshKey: key.publicLine, askedAtMs } as const
+  const answer = await askProvider(line, request, signer, signal)
+  const details = readGrant(answer, key.seed, wish)
+  const way =
+    details.tunnel === '' || tunnel === undefined
+      ? { at: await whereItLeads(details, line, wish) }
+      : { dial: (dialling: AbortSignal) => tunnel(details.tunnel, dialling) }
+  return { details, way, untilMs: answer.kind === 'granted' ? answer.expiresAtMs : askedAtMs }
+}
+
+/** Ends a lease before its time; a lease that is over already is over. */
+export function giveBack(
+  line: ProviderLine,
+  id: string,
+  { signer, clock }: Pick<LeaseWish, 'signer' | 'clock'>,
+): Promise<LeaseAnswerMessage> {
+  const message = { kind: 'release', to: line.key, id, askedAtMs: clock.wallTime().getTime() } as const
+  return askProvider(line, message, signer, AbortSignal.timeout(RELEASE_MS), RELEASE_MS)
+}
+
+function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, asked: LeaseWish): AccessDetails {
   if (answer.kind === 'busy') throw busy(answer.purpose, answer.untilMs)
   if (answer.kind === 'refused') throw refusedBy(answer, asked)
   if (answer.kind !== 'granted') throw fault('PROVIDER_NONSENSE', { what: 'the provider answered out of turn' })
@@ -87,10 +110,7 @@ function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, asked: LeasedOp
  * Its code is the provider's word: as our own it could pass for a fault of ours, which costs a box nothing (attack 63).
  * Whoever is not let in must tell the provider a key of which no command has spoken yet.
  */
-function refusedBy(
-  { code, why }: Extract<LeaseAnswerMessage, { kind: 'refused' }>,
-  { purpose, signer }: LeasedOptions,
-) {
+function refusedBy({ code, why }: Extract<LeaseAnswerMessage, { kind: 'refused' }>, { purpose, signer }: LeaseWish) {
   const flag = purpose === 'rent' ? '--allow-rent' : '--allow'
   const mend =
     code === 'NOT_ALLOWED' ? `Ask the provider to let your key in: ${flag} ${toHex(signer.publicKey)}.` : ASK_ITS_LOG
@@ -104,11 +124,7 @@ const isSshPort = (port: number): boolean => port === 22 || port >= 1024
  * A provider says where its SSH server is, and might name anything that this machine can reach: its own services, a cloud's
  * metadata, somebody else's port. So the server is where the provider itself was reached, or in a network that was allowed.
  */
-async function whereItLeads(
-  { host, port }: AccessDetails,
-  line: ProviderLine,
-  options: LeasedOptions,
-): Promise<string> {
+async function whereItLeads({ host, port }: AccessDetails, line: ProviderLine, options: LeaseWish): Promise<string> {
   if (line.reached === undefined || options.tunnel !== undefined) throw elsewhere('it dialled in and named no tunnel')
   if (!isSshPort(port)) throw elsewhere(`port ${port} is neither 22 nor 1024 or above`)
   const allowed = networkList(options.networks ?? [])

@@ -40,7 +40,12 @@ export interface SessionOptions {
 
 export interface SshSession {
   readonly address: string
-  readonly hostKey: { readonly fingerprint: string; readonly trust: 'pinned' | 'known' | 'first use' }
+  readonly hostKey: {
+    readonly fingerprint: string
+    readonly trust: 'pinned' | 'known' | 'first use'
+    /** The whole key, as known_hosts has it. */
+    readonly blob: Buffer
+  }
   /** Arguments are quoted here and nowhere else. */
   exec(argv: readonly string[], during: string, signal: AbortSignal): Promise<ClientChannel>
   sftp(during: string, signal: AbortSignal): Promise<SFTPWrapper>
@@ -334,6 +339,7 @@ function sessionOf(
     hostKey: {
       fingerprint: trust.judgement!.fingerprint,
       trust: by === 'pin' ? 'pinned' : by === 'known_hosts' ? 'known' : 'first use',
+      blob: trust.blob!,
     },
     exec: async (argv, during, signal) => {
       const command = quoteForShell(argv)

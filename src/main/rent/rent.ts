@@ -1,0 +1,172 @@
+import { rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { toHex } from '../../core/bytes/hex.ts'
+import type { AccessDetails } from '../../core/lease/leaseMessages.ts'
+import { giveBack } from '../../drivers/remote/leased/connectLeased.ts'
+import { openSshKey } from '../../drivers/remote/leased/openSshKey.ts'
+import { readLeaseKey, rentBox } from '../../drivers/remote/leased/rentBox.ts'
+import { quoteForShell } from '../../drivers/remote/ssh/quoteForShell.ts'
+import { homeFolder } from '../../drivers/system/homeFolder.ts'
+import { readIfThere, writeAside } from '../../drivers/system/writeAside.ts'
+import { dialProvider } from '../boxes/openLeasedBox.ts'
+import { EXIT } from '../exitCodes.ts'
+import { fault } from '../faults.ts'
+import { openTerminal } from '../render/terminal.ts'
+import { type CommandContext, tellFault } from '../run.ts'
+import { ownKey, system } from '../system.ts'
+
+/** What the command line says. */
+export interface RentFlags {
+  readonly hours?: number
+  readonly key?: string
+  readonly proof?: string
+  readonly trust: readonly Uint8Array[]
+  readonly leaseNetworks?: readonly string[]
+  readonly end?: boolean
+  readonly json?: boolean
+}
+
+const noteSchema = z.object({ id: z.string(), untilMs: z.number() })
+type Note = z.infer<typeof noteSchema>
+
+/** What this machine remembers of a box it rents, by the provider's key: a box has one lease at a time. */
+function notesOf({ env }: CommandContext, key: string) {
+  const at = (name: string): string => join(homeFolder(env), 'rents', `${key}.${name}`)
+  const secret = { mode: 0o600 }
+  return {
+    read: async (): Promise<Note | null> => {
+      const text = await readIfThere(at('json'), 'null')
+      return noteSchema.nullable().catch(null).parse(parsed(text))
+    },
+    write: (note: Note): void => writeAside(at('json'), JSON.stringify(note), { ...secret, flush: true }),
+    keep: (name: 'key' | 'known_hosts', text: string): string => {
+      writeAside(at(name), text, secret)
+      return at(name)
+    },
+    forget: (): void => ['json', 'key', 'known_hosts'].forEach((name) => void rmSync(at(name), { force: true })),
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Shows what was proven, takes the lease, logs in once, and hands on how. */
+export async function rent(
+  address: string,
+  flags: RentFlags,
+  context: CommandContext,
+  signal: AbortSignal,
+): Promise<number> {
+  const { proof, json = false } = flags
+  if (proof !== undefined && (await checkProof(proof, flags, context, signal)) === EXIT.rejected) {
+    tellFault(fault('PROOF_REFUSED', { file: proof }), json)
+    return EXIT.rejected
+  }
+  const chosen = flags.key === undefined ? null : readLeaseKey(flags.key)
+  const key = chosen ?? openSshKey(system.randomness.bytes(32))
+  const line = await dialProvider(address, undefined, signal)
+  const notes = notesOf(context, line.key)
+  try {
+    const before = await notes.read()
+    if (before !== null && before.untilMs > system.clock.wallTime().getTime())
+      throw fault('RENTED_ALREADY', { until: timeOf(before.untilMs), address })
+    const seconds = Math.round(flags.hours! * 3600)
+    const id = toHex(system.randomness.bytes(16))
+    // Before it is asked for: whatever happens afterwards, --end knows what to give back.
+    notes.write({ id, untilMs: system.clock.wallTime().getTime() + 1000 * seconds })
+    const { leaseNetworks: networks } = flags
+    const wish = { purpose: 'rent', seconds, signer: ownKey(context.env, 'validator'), clock: system.clock } as const
+    const rented = await rentBox(line, { ...wish, ...(networks && { networks }) }, { id, key }, signal).catch(
+      (error) => {
+        notes.forget()
+        throw error
+      },
+    )
+    const { details, untilMs, hostKeyLine } = rented
+    notes.write({ id, untilMs })
+    const identity = chosen === null ? notes.keep('key', key.privateKey) : resolve(flags.key!)
+    const ssh = sshLine(details, identity, notes.keep('known_hosts', hostKeyLine))
+    show(
+      {
+        id,
+        until: timeOf(untilMs),
+        confinement: details.confinement,
+        ssh,
+        end: quoteForShell(['touchstone', 'rent', address, '--end']),
+      },
+      flags,
+      context,
+    )
+    return EXIT.genuine
+  } finally {
+    line.channel.close()
+  }
+}
+
+/** The same check as "touchstone check", shown as it shows it. */
+async function checkProof(file: string, { trust, json }: RentFlags, context: CommandContext, signal: AbortSignal) {
+  const { checkFile } = await import('../check/checkFile.ts')
+  const exit = await checkFile(file, { trust, signers: 1, ...(json && { json }) }, context, signal)
+  if (!json) openTerminal(process.stdout, context.env).line('')
+  return exit
+}
+
+const timeOf = (ms: number): string => new Date(ms).toISOString()
+
+const sshLine = ({ user, host, port }: AccessDetails, identity: string, knownHosts: string): string =>
+  quoteForShell([
+    ...['ssh', '-i', identity, '-o', 'IdentitiesOnly=yes', '-o', `UserKnownHostsFile=${knownHosts}`],
+    ...['-o', 'StrictHostKeyChecking=yes', '-p', String(port), `${user}@${host}`],
+  ])
+
+type Shown = Readonly<Record<'id' | 'until' | 'ssh' | 'end', string>> & Pick<AccessDetails, 'confinement'>
+
+const MEANING = {
+  container: 'a container of its own; commands only, no terminal',
+  'own account': 'an account of its own, removed with the lease',
+  'shared account': "the provider's own account, without isolation; commands only, no terminal",
+} as const
+
+function show({ id, until, confinement, ssh, end }: Shown, { json }: RentFlags, { env }: CommandContext): void {
+  const people = openTerminal(process.stdout, env)
+  const told = [
+    `rented      until ${until}`,
+    `into        ${MEANING[confinement]}`,
+    'log in      (tried once, and it works)',
+    `  ${ssh}`,
+    'give back',
+    `  ${end}`,
+  ]
+  people.lines(json ? [JSON.stringify({ rented: { id, until, confinement, ssh } })] : told)
+}
+
+/** Gives a box back before its time. */
+export async function endRent(
+  address: string,
+  { json }: RentFlags,
+  context: CommandContext,
+  signal: AbortSignal,
+): Promise<number> {
+  const line = await dialProvider(address, undefined, signal)
+  try {
+    const notes = notesOf(context, line.key)
+    const note = await notes.read()
+    if (note === null) throw fault('NOT_RENTED', { address })
+    const answer = await giveBack(line, note.id, { signer: ownKey(context.env, 'validator'), clock: system.clock })
+    // What the provider does not know any more is over too.
+    const isOver = answer.kind === 'released' || (answer.kind === 'refused' && answer.code === 'NO_SUCH_LEASE')
+    if (!isOver) throw fault('NOT_GIVEN_BACK', { said: answer.kind === 'refused' ? answer.code : answer.kind })
+    notes.forget()
+    const people = openTerminal(process.stdout, context.env)
+    people.line(json ? JSON.stringify({ ended: note.id }) : 'given back; the key that was made for it is deleted')
+    return EXIT.genuine
+  } finally {
+    line.channel.close()
+  }
+}

@@ -1,0 +1,45 @@
+import type { Command } from 'commander'
+import { fromHex } from '../../core/bytes/hex.ts'
+import { MAX_RENT_SECONDS } from '../../core/lease/leaseBook.ts'
+import { reader, readNetworks, readNumber } from '../parseOptions.ts'
+import type { CommandContext } from '../run.ts'
+import { endRent, type RentFlags, rent } from './rent.ts'
+
+/** `touchstone rent`: a box for some hours, and back. */
+export function addRentCommand(program: Command, context: CommandContext): void {
+  program
+    .command('rent')
+    .description('rent a box from its provider: see what was proven, get the ssh line, give it back')
+    .argument('<address>', 'lease://host:port#key, as the provider shows it')
+    .option('--hours <count>', 'for how long, at most 744', readNumber(0.01, MAX_RENT_SECONDS / 3600))
+    .option('--key <file>', 'Ed25519 private key without a passphrase to log in with (default: a fresh one)')
+    .option('--proof <file>', 'certificate or summary of the box: it is checked first, and one that fails ends it here')
+    .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey, [])
+    .option(
+      '--lease-networks <list>',
+      'where the lease may lead besides the provider itself: 10.0.0.0/8,…',
+      readNetworks,
+    )
+    .option('--end', 'give the box back')
+    .option('--json', 'print JSON, one object a line')
+    .addHelpText('after', AFTER_HELP)
+    .action((address: string, flags: RentFlags, command: Command) => {
+      if (!flags.end && flags.hours === undefined)
+        command.error("error: say for how long with '--hours <count>', or '--end'")
+      return context.run((signal) => (flags.end ? endRent : rent)(address, flags, context, signal))
+    })
+}
+
+const AFTER_HELP = `
+The provider must have let your key in with --allow-rent; where it has not, its
+refusal names the key. A certificate names no address: that the file is of this
+box is the word of whoever gave it to you. "touchstone verify" with the same
+address finds out, if you are allowed to verify too.
+
+Examples:
+  touchstone rent "lease://gpu-1.example.org:7878#KEY" --hours 2
+  touchstone rent "lease://gpu-1.example.org:7878#KEY" --end`
+
+const readKey = reader('A key is 64 hex digits.', (text) => fromHex(text.toLowerCase(), 32))
+
+const addKey = (text: string, before: readonly Uint8Array[]): readonly Uint8Array[] => [...before, readKey(text)]

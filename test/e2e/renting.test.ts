@@ -1,0 +1,196 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toHex } from '../../src/core/bytes/hex.ts'
+import { loadSigner } from '../../src/drivers/system/loadSigner.ts'
+import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
+import { openCommandLine } from '../support/commandLine.ts'
+import { freePort } from '../support/freePort.ts'
+import { keyPair } from '../support/keyPair.ts'
+import { startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
+import { skipWith } from '../support/skipWith.ts'
+import { readUnit } from '../support/unitFile.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const guide = readFileSync(join(root, 'docs/providers.md'), 'utf8')
+/** Every command that the guide shows in a line of its own, in its order. */
+const commands = [...guide.matchAll(/^ {4}touchstone (.+)$/gm)].map(([, words]) =>
+  words!.replaceAll('"', '').split(' '),
+)
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-renting-'))
+const seller = join(folder, 'seller')
+const buyer = join(folder, 'buyer')
+const line = openCommandLine({ ...process.env, TOUCHSTONE_HOME: buyer })
+const run = (args: readonly string[]) => line.run(args, { TOUCHSTONE_HOME: args[0] === 'provider' ? seller : buyer })
+const keysFile = join(folder, 'server', 'authorized_keys')
+const leasedKeys = () =>
+  readFileSync(keysFile, 'utf8')
+    .split('\n')
+    .filter((text) => text.includes('touchstone-lease-'))
+
+let server: Awaited<ReturnType<typeof startOpenSsh>> | undefined
+let provider: ChildProcess | undefined
+let [port, sshFlags] = [0, [] as string[]]
+const buyerKey = toHex(loadSigner(buyer, 'validator', systemRandomness).publicKey)
+const providerKey = toHex(loadSigner(seller, 'provider', systemRandomness).publicKey)
+
+/** A command of the guide as it is typed here: names and places of this machine, and a quick run. */
+const typedHere = (words: readonly string[]): string[] => {
+  const more: Record<string, readonly string[]> = { verify: ['--preset', 'tiny', '--devices', 'cpu'] }
+  const named = words.map((word) =>
+    word
+      .replace('gpu-1.example.org:7878', `127.0.0.1:${port}`)
+      .replace('gpu-1.example.org', '127.0.0.1')
+      .replace('PROVIDER_KEY', providerKey)
+      .replace('BUYER_KEY', buyerKey)
+      .replace('box.json', join(folder, 'box.json')),
+  )
+  return [...named, ...(more[words[0]!] ?? [])]
+}
+
+/** The provider as the guide starts it; its lines until it listens or ends. */
+async function startProvider(words: readonly string[], more: readonly string[] = []) {
+  const args = [join(root, 'dist/main/touchstone.js'), ...typedHere(words), '--check', 'none', ...sshFlags, ...more]
+  const child = spawn(process.execPath, args, { env: { ...process.env, TOUCHSTONE_HOME: seller }, stdio: 'pipe' })
+  let err = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString()
+  })
+  const lines: string[] = []
+  for await (const text of createInterface({ input: child.stdout })) {
+    lines.push(text)
+    if (text.includes('lease://')) break
+  }
+  if (lines.length === 0) await once(child, 'close')
+  return { child, lines, err: () => err }
+}
+
+const why = whyNoOpenSsh()
+if (why !== null) skipWith('the guide for providers, command by command', why)
+else
+  describe('the guide for providers, command by command', { timeout: 60_000 }, () => {
+    beforeAll(async () => {
+      mkdirSync(join(folder, 'home'))
+      const host = keyPair()
+      writeFileSync(join(folder, 'host.pub'), host.public)
+      const place = { folder: join(folder, 'server'), home: join(folder, 'home') }
+      server = await startOpenSsh({ ...place, hostKey: host.private, authorizedKeys: '' })
+      port = await freePort()
+      const files = ['--authorized-keys', keysFile, '--host-key-file', join(folder, 'host.pub')]
+      sshFlags = [
+        '--listen',
+        `127.0.0.1:${port}`,
+        '--ssh-port',
+        String(server.port),
+        '--confinement',
+        'shared',
+        ...files,
+      ]
+    })
+    afterAll(async () => {
+      provider?.kill('SIGKILL')
+      await line.close()
+      await server?.close()
+      rmSync(folder, { recursive: true, force: true })
+    })
+
+    test('the unit starts the same command, and the guide shows each command of a seller and a buyer', () => {
+      const unit = readUnit('touchstone-provider.service').command
+      const [first] = commands
+      expect(first).toEqual([
+        ...unit.slice(unit.indexOf('touchstone') + 1, -2),
+        '--allow-rent',
+        'BUYER_KEY',
+        ...unit.slice(-2),
+      ])
+      const kinds = commands.map(([name, more]) =>
+        `${name} ${more!.startsWith('-') || more!.includes(':') ? '' : more}`.trim(),
+      )
+      expect(kinds).toEqual(['provider', 'provider status', 'verify', 'rent', 'rent', 'provider revoke'])
+    })
+
+    test('a box that would let nobody in does not listen, and says what to change', async () => {
+      const other = join(folder, 'other.pub')
+      writeFileSync(other, keyPair().public)
+      const shown = await startProvider(commands[0]!, ['--host-key-file', other])
+      expect(shown.err()).toMatch(/\[SSH_NOT_READY\]\nnext: It shows another key than .*--host-key-file/)
+      const unread = await startProvider(commands[0]!, ['--authorized-keys', join(folder, 'unread')])
+      expect(unread.err()).toMatch(/\[SSH_NOT_READY\]\nnext: Its sshd must take keys from .*unread/)
+      expect(leasedKeys()).toEqual([])
+    })
+
+    test('started as shown, it tries its SSH, then listens, in lines with a time and at most 100 columns', async () => {
+      const started = await startProvider(commands[0]!)
+      provider = started.child
+      expect(started.lines.join('\n')).toMatch(
+        new RegExp(
+          `^[0-9-]{10} [0-9:]{8} ssh works\n.* listening  port ${port}\n(.*\n)*.*lease://127.0.0.1:${port}#${providerKey}$`,
+        ),
+      )
+      for (const text of started.lines) expect(text.length).toBeLessThanOrEqual(100)
+      expect(leasedKeys()).toEqual([])
+      expect((await run(['provider', 'revoke'])).stderr).toContain('[NOTHING_LEASED]')
+    })
+
+    test('its status, a certificate, renting, logging in with the line that is printed, and giving back', async () => {
+      const [, status, verify, rent, end] = commands
+      expect((await run(typedHere(status!))).stdout).toMatch(/^free +since /)
+      expect(await run(typedHere(verify!))).toMatchObject({ status: 0 })
+      const rented = await run(typedHere(rent!))
+      expect(rented).toMatchObject({ status: 0, stdout: expect.stringContaining('GENUINE') })
+      const [, ssh] = /log in .*\n {2}(ssh .*)\n/.exec(rented.stdout)!
+      const { stdout } = await promisify(execFile)('sh', ['-c', `${ssh} 'echo in the box'`])
+      expect(stdout).toBe('in the box\n')
+      const held = await run(['provider', 'status', '--json'])
+      expect(JSON.parse(held.stdout)).toMatchObject({ state: 'leased', lease: { purpose: 'rent', holder: buyerKey } })
+      expect(await run(typedHere(rent!))).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('[RENTED_ALREADY]'),
+      })
+      expect(await run(typedHere(end!))).toMatchObject({ status: 0 })
+      expect(leasedKeys()).toEqual([])
+      expect(await run(typedHere(end!))).toMatchObject({ status: 2, stderr: expect.stringContaining('[NOT_RENTED]') })
+    })
+
+    test('with a key of its own; a tampered certificate rents nothing; the seller ends a lease', async () => {
+      const [, , , rent, end, revoke] = commands
+      const file = join(folder, 'box.json')
+      const text = readFileSync(file, 'utf8')
+      writeFileSync(
+        file,
+        text.replace(/"payload":"(.)/, (_, first: string) => `"payload":"${first === 'A' ? 'B' : 'A'}`),
+      )
+      const refused = await run([...typedHere(rent!), '--json'])
+      expect(refused.status).toBe(1)
+      expect(JSON.parse(refused.stdout.trim().split('\n').at(-1)!)).toMatchObject({ error: { code: 'PROOF_REFUSED' } })
+      expect(leasedKeys()).toEqual([])
+      const own = join(folder, 'id')
+      writeFileSync(own, keyPair().private, { mode: 0o600 })
+      const unseen = typedHere(rent!.slice(0, -2))
+      const rented = JSON.parse((await run([...unseen, '--key', own, '--json'])).stdout) as { rented: { ssh: string } }
+      expect(rented.rented.ssh).toContain(`-i ${own}`)
+      expect(leasedKeys()).toHaveLength(1)
+      expect((await run(typedHere(revoke!))).stdout).toMatch(/^revoked [0-9a-f]{32}; its access is gone\n$/)
+      expect(leasedKeys()).toEqual([])
+      // What the seller ended is over for the buyer too.
+      expect(await run(typedHere(end!))).toMatchObject({ status: 0 })
+      provider!.kill('SIGTERM')
+      await once(provider!, 'exit')
+      expect((await run(['provider', 'status'])).stderr).toContain('[PROVIDER_NOT_RUNNING]')
+    })
+
+    test('attack 87: whoever may only verify is refused with its key and the permission it lacks', async () => {
+      const started = await startProvider(commands[0]!.filter((word) => !['--allow-rent', 'BUYER_KEY'].includes(word)))
+      provider = started.child
+      const refused = await run(typedHere(commands[3]!.slice(0, -2)))
+      expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining(`--allow-rent ${buyerKey}`) })
+      expect(leasedKeys()).toEqual([])
+    })
+  })
