@@ -1,23 +1,28 @@
 #!/usr/bin/env node
-// The verifier's engine and the CPU device on one core. Run `node scripts/build.mjs` first, then
+// Every build of the kernels side by side, on one core: openings, a whole certificate, products. Run `node scripts/build.mjs`
+// first, then
 //   node bench/engine.mjs           all of it, 10,000 openings for the memory figure (some minutes)
 //   node bench/engine.mjs --quick   1,000 openings
 // "One core" means one second of processor time, all threads of the process counted, so that other work on the machine
 // does not pass for ours; each figure is the best of several short turns, with the median, and the best by the wall clock,
 // beside it. Results go to bench/results/engine.json.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { cpus, loadavg } from 'node:os'
-import { createEngine } from '../dist/core/engine/createEngine.js'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ENGINE_BYTES, engineOn } from '../dist/core/engine/engineOn.js'
 import { alignUp } from '../dist/core/engine/kernels.js'
 import { challengeHash, encodeChallenge } from '../dist/core/proof/challenge.js'
 import { drawOpening } from '../dist/core/proof/query.js'
 import { nonceHash, partSeed } from '../dist/core/proof/seeds.js'
-import { partQuery, verifyOpenings } from '../dist/core/proof/verifyPart.js'
+import { partQuery, rangeVerifier } from '../dist/core/proof/verifyPart.js'
 import { openCpuDevice } from '../dist/drivers/gpu/cpu/openCpuDevice.js'
+import { loadNativeKernels } from '../dist/drivers/system/nativeKernels.js'
 
 const quick = process.argv.includes('--quick')
-const wasm = readFileSync(new URL('../kernels/built/engine.wasm', import.meta.url))
-const engine = await createEngine(wasm)
+const built = (name) => new URL(`../kernels/built/${name}`, import.meta.url)
+const wasm = readFileSync(built('engine.wasm'))
 const never = new AbortController().signal
 const rows = []
 
@@ -89,17 +94,97 @@ async function provenRun(precision, k, openings) {
   return { ...run, parts: [{ ...run.parts[0], devices: [{ ...evidence, openings: paths }] }] }
 }
 
-async function verifyRate(precision, k, atLeast) {
-  const run = await provenRun(precision, k, 400)
-  const check = (from, to) => {
-    const reason = verifyOpenings(run, { part: 0, device: 0, from, to }, engine)
-    if (reason) throw new Error(`an honest opening was refused: ${reason.code}`)
+/** Kernels on so many bytes of memory that are theirs from `start` on. */
+async function wasmKernels(bytes) {
+  const { instance } = await WebAssembly.instantiate(wasm, {})
+  const kernels = instance.exports
+  const start = alignUp(kernels.__heap_base.value, 64)
+  kernels.memory.grow(Math.ceil((start + bytes) / 65536))
+  return { kernels, buffer: kernels.memory.buffer, start }
+}
+
+const nativeKernels = (library) => async (bytes) => {
+  const memory = new Uint8Array(bytes)
+  return { kernels: library.on(memory), buffer: memory.buffer, start: 0 }
+}
+
+/** Every build that this machine runs. The figures that each must reach; null where nobody asked. */
+async function builds() {
+  const all = [
+    {
+      engine: 'wasm',
+      name: 'WebAssembly',
+      open: wasmKernels,
+      asked: { int8: 180, fp32: 50, product: 20, certificate: null },
+    },
+  ]
+  const natives = [
+    { engine: 'avx2', name: 'AVX2', asked: { int8: null, fp32: 600, product: 45, certificate: 1.8 } },
+    { engine: 'avx512', name: 'AVX-512', asked: { int8: 1200, fp32: 600, product: 100, certificate: 1.1 } },
+  ]
+  for (const native of natives) {
+    const library = await loadNativeKernels(fileURLToPath(built(`native-${native.engine}.so`)))
+    if (library.supported) all.push({ ...native, open: nativeKernels(library) })
   }
-  check(0, 20)
-  const { best, median, wall } = await turns(quick ? 100 : 400, (i) => check(i, i + 1))
-  const more = { median: 1 / median, wall: 1 / wall }
-  report(`openings verified, one core, ${precision} k = ${k}`, 1 / best, '1/s', { atLeast }, more)
-  return check
+  return all
+}
+
+const target = (least) => (least === null ? null : { atLeast: least })
+
+async function verifyRates(all, precision, k) {
+  const run = await provenRun(precision, k, 400)
+  const checks = []
+  for (const { name, open, asked } of all) {
+    const { kernels, buffer, start } = await open(ENGINE_BYTES)
+    const verify = rangeVerifier(run, engineOn(kernels, buffer, start))
+    const check = (from, to) => {
+      const reason = verify({ part: 0, device: 0, from, to })
+      if (reason) throw new Error(`an honest opening was refused: ${reason.code}`)
+    }
+    check(0, 20)
+    const { best, median, wall } = await turns(quick ? 100 : 400, (i) => check(i, i + 1))
+    const more = { median: 1 / median, wall: 1 / wall }
+    report(`${name}: openings of ${precision} at k = ${k}`, 1 / best, '1/s', target(asked[precision]), more)
+    checks.push(check)
+  }
+  return checks
+}
+
+const CERTIFICATE = fileURLToPath(new URL('fixtures/h200-mainnet-2.json', import.meta.url))
+
+/**
+ * A real mainnet certificate, in a process of its own each time: from its first byte to the last of its 1024 openings in one
+ * thread, and then the whole command with all that it loads, reads and says besides.
+ */
+function certificates(all) {
+  const [, trust] = /"keyid":"([0-9a-f]{64})"/.exec(readFileSync(CERTIFICATE, 'latin1'))
+  const home = mkdtempSync(join(tmpdir(), 'touchstone-bench-'))
+  const spent = (engine, args) => {
+    const env = { ...process.env, TOUCHSTONE_ENGINE: engine, TOUCHSTONE_HOME: home }
+    const before = childSeconds()
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
+    if (status !== 0) throw new Error(`the certificate does not hold: ${stdout}${stderr}`)
+    return { whole: childSeconds() - before, said: stdout }
+  }
+  const script = fileURLToPath(new URL('support/checkCertificate.mjs', import.meta.url))
+  const program = fileURLToPath(new URL('../dist/main/touchstone.js', import.meta.url))
+  for (const { engine, name, asked } of all) {
+    const count = quick ? 3 : 5
+    const checks = Array.from({ length: count }, () => Number(spent(engine, [script, CERTIFICATE]).said)).sort()
+    const bound = asked.certificate === null ? null : { atMost: asked.certificate }
+    const middle = { median: checks[count >> 1] }
+    report(`${name}: certificate of an H200, 1024 openings`, checks[0], 's', bound, middle)
+    const command = [program, 'check', CERTIFICATE, '--trust', trust, '--json']
+    const commands = Array.from({ length: count }, () => spent(engine, command).whole).sort()
+    report('  the whole command', commands[0], 's', null, { median: commands[count >> 1] })
+  }
+  rmSync(home, { recursive: true, force: true })
+}
+
+/** Processor seconds of all children that have ended, by the system's own account. */
+function childSeconds() {
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / 100
 }
 
 /** Resident memory while many openings are verified; the first thousand warm up compilers and collectors. */
@@ -118,18 +203,10 @@ async function memory(check) {
   report('  its growth, last quarter against first', mega(late - early), 'MiB', { atMost: 8 })
 }
 
-async function bareKernels(bytes) {
-  const { instance } = await WebAssembly.instantiate(wasm, {})
-  const kernels = instance.exports
-  const start = alignUp(kernels.__heap_base.value, 64)
-  kernels.memory.grow(Math.ceil((start + bytes) / 65536))
-  return { kernels, start }
-}
-
 /** The steps of a round on n x n over k, each alone, on operands that lie in memory; a strip is 32 rows of C. */
-async function roundSteps(n, k) {
+async function roundSteps(open, n, k) {
   const tiles = (n / 32) ** 2
-  const { kernels, start } = await bareKernels(16384 + 4 * n * k + 80 * tiles)
+  const { kernels, start } = await open(16384 + 4 * n * k + 80 * tiles)
   const [seed, out, masks, a] = [start, start + 64, start + 8192, start + 16384]
   const b = a + 2 * n * k
   const fingerprints = b + 2 * n * k
@@ -175,25 +252,22 @@ function plainProduct(n, k, lines) {
   }
 }
 
-async function productRate() {
-  const n = 1024
-  const { product, strips } = await roundSteps(n, n)
-  for (let i = 0; i < strips; i++) product(i)
-  const wasmTimes = await turns(quick ? 300 : 1000, (i) => product(i % strips))
+async function productRates(all) {
+  const n = 2048
   const rate = (time) => (32 * n ** 2) / time / 1e9
-  report(
-    'int8 exact product, one core, n = k = 1024',
-    rate(wasmTimes.best),
-    'G mul-add/s',
-    { atLeast: 20 },
-    { median: rate(wasmTimes.median), wall: rate(wasmTimes.wall) },
-  )
+  for (const { name, open, asked } of all) {
+    const { product, strips } = await roundSteps(open, n, n)
+    for (let i = 0; i < strips; i++) product(i)
+    const { best, median, wall } = await turns(quick ? 300 : 1000, (i) => product(i % strips))
+    const more = { median: rate(median), wall: rate(wall) }
+    report(`${name}: int8 product, n = k = ${n}`, rate(best), 'G mul-add/s', target(asked.product), more)
+  }
   const lines = 8
   const plain = plainProduct(n, n, lines)
   for (let i = 0; i < 20; i++) plain()
   const plainTimes = await turns(quick ? 50 : 200, plain)
   const share = lines / 32
-  report('  the same in plain JavaScript', share * rate(plainTimes.best), 'G mul-add/s', null, {
+  report('plain JavaScript: the same', share * rate(plainTimes.best), 'G mul-add/s', null, {
     median: share * rate(plainTimes.median),
     wall: share * rate(plainTimes.wall),
   })
@@ -203,9 +277,9 @@ async function productRate() {
  * Twice: the steps alone, from short turns, and whole rounds of the device on one thread against the bare product, the two
  * taking turns so that noise hits both.
  */
-async function overhead() {
+async function overhead({ engine, name, open }, most) {
   const n = 2048
-  const steps = await roundSteps(n, n)
+  const steps = await roundSteps(open, n, n)
   const { strips } = steps
   const best = async (work) => (await turns(quick ? 100 : 400, (i) => work(i % strips))).best
   const ms = {
@@ -215,8 +289,8 @@ async function overhead() {
     tree: 1000 * (await best(steps.hash)),
   }
   const share = (100 * (ms.entries + ms.fingerprints + ms.tree)) / ms.product
-  report('entries, fingerprints and tree over the bare product, n = k = 2048', share, '%', { atMost: 15 }, { ms })
-  const device = await openCpuDevice({ threads: 1 })
+  report(`${name}: entries, fingerprints and tree over the product, n = k = 2048`, share, '%', most, { ms })
+  const device = await openCpuDevice({ threads: 1, environment: { TOUCHSTONE_ENGINE: engine } })
   const task = { kind: 'rounds', precision: 'int8', m: n, n, k: n, rounds: 1, seed: new Uint8Array(32) }
   const round = () => device.runSeries(task, () => {}, never)
   const product = () => {
@@ -231,14 +305,16 @@ async function overhead() {
   await device.close()
   ratios.sort((x, y) => x - y)
   const whole = 100 * (ratios[ratios.length >> 1] - 1)
-  report('  whole rounds of the device over the bare product, middle of pairs', whole, '%', { atMost: 15 }, { ratios })
+  report('  whole rounds of the device over the product, middle of pairs', whole, '%', most, { ratios })
 }
 
-const check = await verifyRate('int8', 32768, 180)
+const all = await builds()
+const [check] = await verifyRates(all, 'int8', 32768)
 await memory(check)
-await verifyRate('fp32', 8192, 50)
-await productRate()
-await overhead()
+await verifyRates(all, 'fp32', 8192)
+certificates(all)
+await productRates(all)
+for (const build of all) await overhead(build, build.engine === 'wasm' ? { atMost: 15 } : null)
 
 const number = (value) => value.toFixed(value < 10 ? 2 : 1)
 for (const { what, figure, unit, target, met, median, wall } of rows) {
@@ -246,8 +322,9 @@ for (const { what, figure, unit, target, met, median, wall } of rows) {
     target === null
       ? ''
       : `  target ${target.atLeast === undefined ? `<= ${target.atMost}` : `>= ${target.atLeast}`}  ${met ? 'met' : 'MISSED'}`
-  const middle = median === undefined ? '' : `  (median ${number(median)}, by the wall clock ${number(wall)})`
-  console.log(`${what.padEnd(68)} ${number(figure).padStart(8)} ${unit}${bound}${middle}`)
+  const clock = wall === undefined ? '' : `, by the wall clock ${number(wall)}`
+  const middle = median === undefined ? '' : `  (median ${number(median)}${clock})`
+  console.log(`${what.padEnd(72)} ${number(figure).padStart(8)} ${unit}${bound}${middle}`)
 }
 const about = {
   command: `node bench/engine.mjs${quick ? ' --quick' : ''}`,

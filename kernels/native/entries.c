@@ -14,7 +14,7 @@ void ts_strip_start(ts_strip *strip, const ts_u32 *seed, ts_u32 matrix, ts_u32 p
     strip->k0[i] = ts_splat64(k0);
     strip->k1[i] = ts_splat64(k1);
   }
-  /* Even rows of a group of lanes in one vector, odd rows in the next: ts_philox_lanes joins them in order. */
+  /* Even rows of a group of lanes in one vector, odd rows in the next: philox_lanes joins them in order. */
   const ts_u64 blocks = k / (precision == TS_FP32 ? 4 : 8);
   ts_u64 *next = (ts_u64 *)strip->next;
   for (ts_u32 group = 0; group < TS_TILE_SIDE; group += TS_LANES)
@@ -28,20 +28,25 @@ typedef struct {
   ts_longs c0, c1, c2, c3;
 } blocks;
 
-/* One block to 64 bits: the low half of each is a word of Philox, the high half is what multiplications left there. */
-static TS_INLINE blocks philox(ts_longs first, const ts_strip *s) {
+/* Rows that go through Philox together, in vectors of one block to 64 bits: the steps of one hide the waiting of another. */
+#define AT_ONCE TS_BY_WIDTH(2, 4)
+
+/* The low half of each 64 bits is a word of Philox, the high half is what multiplications left there. */
+static TS_INLINE void philox(const ts_longs *first, const ts_strip *s, blocks c[AT_ONCE]) {
   const ts_longs m0 = ts_splat64(TS_PHILOX_M0), m1 = ts_splat64(TS_PHILOX_M1);
-  const ts_longs p = ts_multiply_low((first >> 32) ^ s->mask2, m1);
-  blocks c = {(p >> 32) ^ s->c0, p, first ^ s->c2, s->c3};
+  TS_UNROLL
+  for (int i = 0; i < AT_ONCE; i++) {
+    const ts_longs p = ts_multiply_low((first[i] >> 32) ^ s->mask2, m1);
+    c[i] = (blocks){(p >> 32) ^ s->c0, p, first[i] ^ s->c2, s->c3};
+  }
   TS_UNROLL
   for (int round = 0; round < TS_PHILOX_ROUNDS - 2; round++) {
-    const ts_longs a = ts_multiply_low(c.c0, m0), b = ts_multiply_low(c.c2, m1);
-    c.c0 = (b >> 32) ^ c.c1 ^ s->k0[round];
-    c.c1 = b;
-    c.c2 = (a >> 32) ^ c.c3 ^ s->k1[round];
-    c.c3 = a;
+    TS_UNROLL
+    for (int i = 0; i < AT_ONCE; i++) {
+      const ts_longs a = ts_multiply_low(c[i].c0, m0), b = ts_multiply_low(c[i].c2, m1);
+      c[i] = (blocks){(b >> 32) ^ (c[i].c1 ^ s->k0[round]), b, (a >> 32) ^ (c[i].c3 ^ s->k1[round]), a};
+    }
   }
-  return c;
 }
 
 static TS_INLINE ts_words join(ts_longs even, ts_longs odd) {
@@ -50,16 +55,20 @@ static TS_INLINE ts_words join(ts_longs even, ts_longs odd) {
       _mm512_mask_shuffle_epi32((ts_vector)even, 0xaaaa, (ts_vector)odd, _MM_PERM_CCAA));
 }
 
-/* Words 0 to 3 of the next block of each row of a group. */
-static TS_INLINE void philox_lanes(ts_strip *strip, ts_u32 group, ts_words out[4]) {
-  ts_longs *next = strip->next + 2 * group;
-  const blocks even = philox(next[0], strip), odd = philox(next[1], strip);
-  next[0] += TS_PHILOX_M0;
-  next[1] += TS_PHILOX_M0;
-  out[0] = join(even.c0, odd.c0);
-  out[1] = join(even.c1, odd.c1);
-  out[2] = join(even.c2, odd.c2);
-  out[3] = join(even.c3, odd.c3);
+/* Words 0 to 3 of the next block of each row, for AT_ONCE / 2 groups of lanes. */
+static TS_INLINE void philox_lanes(ts_longs *next, const ts_strip *strip, ts_words out[AT_ONCE / 2][4]) {
+  blocks c[AT_ONCE];
+  philox(next, strip, c);
+  TS_UNROLL
+  for (int i = 0; i < AT_ONCE; i++) next[i] += TS_PHILOX_M0;
+  TS_UNROLL
+  for (int i = 0; i < AT_ONCE / 2; i++) {
+    const blocks even = c[2 * i], odd = c[2 * i + 1];
+    out[i][0] = join(even.c0, odd.c0);
+    out[i][1] = join(even.c1, odd.c1);
+    out[i][2] = join(even.c2, odd.c2);
+    out[i][3] = join(even.c3, odd.c3);
+  }
 }
 
 /*
@@ -94,12 +103,16 @@ static TS_INLINE void strip_next(ts_strip *strip, ts_form form, ts_u32 steps, ts
   const ts_words width = ts_splat((2 * bound + 1) * 0x10001u), biases = ts_splat(bias);
   for (ts_u32 step = 0; step < steps; step += in_block, out += TS_TILE_SIDE * in_block)
     TS_UNROLL
-    for (ts_u32 group = 0; group < TS_TILE_SIDE / TS_LANES; group++) {
-      ts_words o[4];
-      philox_lanes(strip, group, o);
-      if (form == TS_BYTES) store_bytes(o, width, biases, out + TS_LANES * group);
-      else if (form == TS_PAIRS) store_pairs(o, width, biases, out + TS_LANES * group);
-      else store_fractions(o, out + TS_LANES * group);
+    for (ts_u32 group = 0; group < TS_TILE_SIDE / TS_LANES; group += AT_ONCE / 2) {
+      ts_words o[AT_ONCE / 2][4];
+      philox_lanes(strip->next + 2 * group, strip, o);
+      TS_UNROLL
+      for (int i = 0; i < AT_ONCE / 2; i++) {
+        ts_u32 *to = out + TS_LANES * (group + i);
+        if (form == TS_BYTES) store_bytes(o[i], width, biases, to);
+        else if (form == TS_PAIRS) store_pairs(o[i], width, biases, to);
+        else store_fractions(o[i], to);
+      }
     }
 }
 

@@ -1,0 +1,17 @@
+// Checks a certificate in this thread with the engine that TOUCHSTONE_ENGINE names, and says how many seconds of processor
+// time that took: node bench/support/checkCertificate.mjs FILE. Loading Node and its modules is not counted.
+import { readFileSync } from 'node:fs'
+import { readCertificate } from '../../dist/core/certificate/readEvidence.js'
+import { createEngine } from '../../dist/core/engine/createEngine.js'
+import { verifyAllOpenings } from '../../dist/core/proof/verifyAllOpenings.js'
+import { chooseKernels, openNativeEngine } from '../../dist/drivers/system/chooseKernels.js'
+import { kernelPath } from '../../dist/drivers/system/kernelFiles.js'
+
+const before = process.cpuUsage()
+const native = await chooseKernels()
+const engine = native ? await openNativeEngine(native) : await createEngine(readFileSync(kernelPath('engine.wasm')))
+const { run } = readCertificate(readFileSync(process.argv[2], 'latin1'), () => true)
+const reason = verifyAllOpenings(run, engine)
+if (reason) throw new Error(`an honest opening was refused: ${JSON.stringify(reason)}`)
+const { user, system } = process.cpuUsage(before)
+process.stdout.write(`${(user + system) / 1e6}`)
