@@ -7,16 +7,19 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { kernelsSuite } from '../../../test/suites/kernelsSuite.ts'
 import { nativeLibraries } from '../../../test/support/nativeLibraries.ts'
 import { randomTiles, sameWords } from '../../../test/support/randomTiles.ts'
+import { seededRandomness } from '../../../test/support/seededRandomness.ts'
 import { testEngine } from '../../../test/support/testEngine.ts'
 import { words32 } from '../../core/bytes/bytes.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { ENGINE_BYTES, engineOn } from '../../core/engine/engineOn.ts'
+import { KEPT_TILE_BYTES } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { fingerprintTile } from '../../core/proof/fingerprint.ts'
 import { leafHash } from '../../core/proof/merkle.ts'
+import { passPartner } from '../../core/proof/partners.ts'
 import { referenceEngine } from '../../core/proof/referenceEngine.ts'
 import { chooseKernels } from './chooseKernels.ts'
-import { loadNativeKernels, type NativeKernels } from './nativeKernels.ts'
+import { type FillPieces, loadNativeKernels, type NativeKernels } from './nativeKernels.ts'
 import { KNOWN_LEAVES, KNOWN_TILE } from './requireKnownTiles.ts'
 
 const libraries = await nativeLibraries()
@@ -45,6 +48,31 @@ for (const { file, native } of libraries) {
     },
     0.1,
   )
+
+  test(`${file} passes over fills that lie in several pieces`, () => {
+    const memory = new Uint8Array(2 ** 16)
+    const kernels = native.on(memory)
+    const { bytes } = seededRandomness(7)
+    const fillOf = (tiles: number, tilesPerPiece: number) => ({
+      tiles,
+      tilesPerPiece,
+      pieces: Array.from({ length: Math.ceil(tiles / tilesPerPiece) }, () => bytes(KEPT_TILE_BYTES * tilesPerPiece)),
+    })
+    const tileOf = ({ pieces, tilesPerPiece }: FillPieces, u: number) =>
+      new Uint32Array(pieces[Math.floor(u / tilesPerPiece)]!.buffer, (u % tilesPerPiece) * KEPT_TILE_BYTES, 512)
+    const [own, peer, z] = [fillOf(5, 2), fillOf(7, 4), bytes(32)]
+    const at = { z: 0, masks: 4096, fingerprints: 8192 }
+    memory.set(z, at.z)
+    kernels.masks(words32(z)[2]!, 512, at.masks)
+    const pair = kernels.passOver(own, peer, at)
+    pair(0, 3)
+    pair(3, 5)
+    const made = Array.from({ length: 5 }, (_, u) => new BigUint64Array(memory.buffer, at.fingerprints + 16 * u, 2))
+    const expected = Array.from({ length: 5 }, (_, u) =>
+      fingerprintTile(tileOf(own, u), words32(z)[2]!, tileOf(peer, passPartner(u, z, peer.tiles))),
+    )
+    expect(made.map(([f0, f1]) => ({ f0, f1 }))).toEqual(expected)
+  })
 
   test.each(PRECISION_NAMES)(`${file} and WebAssembly make the same 200 random tiles of %s`, async (precision) => {
     const memory = new Uint8Array(ENGINE_BYTES)

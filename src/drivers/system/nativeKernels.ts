@@ -1,4 +1,4 @@
-import type { Kernels } from '../../core/engine/kernels.ts'
+import type { Kernels, Pointer } from '../../core/engine/kernels.ts'
 
 /** What kernels/native exports: name and arguments, o an offset into the memory, u 32 bits, f a float. */
 const EXPORTS = {
@@ -18,14 +18,39 @@ const EXPORTS = {
   fma: ['ts_fused', 'fff', 'float'],
 } as const satisfies Record<keyof Kernels, readonly [symbol: string, letters: string, result?: string]>
 
+const PASS_TYPES = ['uint64_t', 'void *', 'uint32_t', 'void *', 'uint32_t', 'uint32_t', 'uint64_t', 'uint64_t']
+PASS_TYPES.push('uint32_t', 'uint32_t', 'uint64_t')
+
+const FINGERPRINT_BYTES = 16
+
 const TYPES: Readonly<Record<string, string>> = { o: 'uint64_t', u: 'uint32_t', f: 'float' }
+
+/** A fill in pieces of so many tiles each, wherever they lie in this process (§7). */
+export interface FillPieces {
+  readonly pieces: readonly Uint8Array[]
+  readonly tilesPerPiece: number
+  readonly tiles: number
+}
+
+/** Pass words, masks and fingerprints of a pass, in the memory that the kernels work on. */
+interface PassPlaces {
+  readonly z: Pointer
+  readonly masks: Pointer
+  readonly fingerprints: Pointer
+}
+
+/** What the WebAssembly kernels cannot do, who see no memory but their own. */
+interface NativeOnly {
+  /** §7. Makes the fingerprints of tiles from `first` to `end` (excluded), each with its partner. */
+  passOver(own: FillPieces, peer: FillPieces, at: PassPlaces): (first: number, end: number) => void
+}
 
 /** A library of kernels/native in this thread. */
 export interface NativeKernels {
   /** Whether this processor, and the system on it, run what the library was compiled for. */
   readonly supported: boolean
   /** The kernels on a memory; they keep it alive. At least a page: smaller ones may move. */
-  on(memory: Uint8Array): Kernels
+  on(memory: Uint8Array): Kernels & NativeOnly
 }
 
 /**
@@ -39,6 +64,7 @@ export async function loadNativeKernels(path: string, { sha = true } = {}): Prom
     const types = Array.from(letters, (letter) => TYPES[letter]!)
     return { name, call: library.func(symbol, result, ['uint64_t', ...types]) }
   })
+  const pass = library.func('ts_fingerprint_pass', 'void', PASS_TYPES)
   return {
     supported: library.func('ts_supported', 'uint32_t', ['uint32_t'])(sha ? 1 : 0) === 1,
     on: (memory) => {
@@ -47,7 +73,17 @@ export async function loadNativeKernels(path: string, { sha = true } = {}): Prom
         const kernel = (...args: readonly number[]) => call(base, ...args)
         return [name, kernel]
       })
-      return { ...Object.fromEntries(bound), memory } as Kernels
+      const passOver: NativeOnly['passOver'] = (own, peer, { z, masks, fingerprints }) => {
+        const addresses = ({ pieces }: FillPieces) => BigUint64Array.from(pieces, (piece) => koffi.address(piece))
+        const [mine, theirs] = [addresses(own), addresses(peer)]
+        // Whoever holds the answer holds both fills.
+        return (first, end) => {
+          const out = fingerprints + FINGERPRINT_BYTES * first
+          const [inMine, inTheirs] = [own.tilesPerPiece, peer.tilesPerPiece]
+          pass(base, mine, inMine, theirs, inTheirs, peer.tiles, z, masks, first, end - first, out)
+        }
+      }
+      return { ...Object.fromEntries(bound), passOver, memory } as Kernels & NativeOnly
     },
   }
 }

@@ -1,6 +1,7 @@
 import { KEPT_TILE_BYTES, KEPT_TILE_WORDS } from '../../../core/params/constants.ts'
+import type { FillPieces } from '../../system/nativeKernels.ts'
 import { paddedRounds } from '../tasks.ts'
-import type { PassesJob } from './jobs.ts'
+import type { FillBuffers, PassesJob } from './jobs.ts'
 import { FINGERPRINT_BYTES, passesScratchBytes, treeBytes } from './layout.ts'
 import { chunkOf, keptBytes, type Thread, takeAll, word } from './thread.ts'
 
@@ -10,9 +11,10 @@ export function computePasses(thread: Thread, job: PassesJob): void {
   const { layout } = job
   const rounds = job.own.tiles / job.tilesPerRound
   const newMasks = () => kernels.masks(word(bytes, layout.z + 8), KEPT_TILE_WORDS, layout.masks)
+  const pair = pairing(thread, job)
   control.barrier(threads, newMasks)
   for (let pass = 0; pass < job.passes; pass++) {
-    readTiles(thread, job)
+    readTiles(thread, job, pair)
     control.barrier(threads)
     hashRounds(thread, job, rounds)
     control.barrier(threads, () => {
@@ -24,22 +26,38 @@ export function computePasses(thread: Thread, job: PassesJob): void {
   }
 }
 
-function readTiles(thread: Thread, { layout, own, peer, tilesPerRound }: PassesJob): void {
+function readTiles(thread: Thread, { own }: PassesJob, pair: Pair): void {
+  const chunk = chunkOf(own.tiles, thread.threads)
+  takeAll(thread, Math.ceil(own.tiles / chunk), (piece) =>
+    pair(piece * chunk, Math.min(own.tiles, (piece + 1) * chunk)),
+  )
+}
+
+/** Fingerprints tiles `first` to `end` (excluded) with their partners, under the words and masks of the pass. */
+type Pair = (first: number, end: number) => void
+
+function pairing(thread: Thread, { layout, own, peer, tilesPerRound }: PassesJob): Pair {
   const { kernels, bytes, control } = thread
-  const [first, second] = [word(bytes, layout.z), word(bytes, layout.z + 4)]
+  if ('passOver' in kernels) return kernels.passOver(piecesOf(own), piecesOf(peer), layout)
+  // The module sees no memory but its own: both tiles are copied there.
   const mine = layout.scratch + thread.index * passesScratchBytes(tilesPerRound)
   const theirs = mine + KEPT_TILE_BYTES
-  const chunk = chunkOf(own.tiles, thread.threads)
-  takeAll(thread, Math.ceil(own.tiles / chunk), (piece) => {
-    const end = Math.min(own.tiles, (piece + 1) * chunk)
-    for (let u = piece * chunk; u < end && !control.cancelled; u++) {
+  return (start, end) => {
+    const [first, second] = [word(bytes, layout.z), word(bytes, layout.z + 4)]
+    for (let u = start; u < end && !control.cancelled; u++) {
       bytes.set(keptBytes(own, u), mine)
       bytes.set(keptBytes(peer, kernels.partner(u, first, second, peer.tiles) >>> 0), theirs)
       const out = layout.fingerprints + u * FINGERPRINT_BYTES
       kernels.fingerprintPair(mine, theirs, layout.masks, KEPT_TILE_WORDS, out)
     }
-  })
+  }
 }
+
+const piecesOf = ({ buffers, tilesPerBuffer, tiles }: FillBuffers): FillPieces => ({
+  pieces: buffers.map((buffer) => new Uint8Array(buffer)),
+  tilesPerPiece: tilesPerBuffer,
+  tiles,
+})
 
 /** One tree per kept round; leaves carry u, their place in the whole fill. */
 function hashRounds(thread: Thread, { layout, tilesPerRound }: PassesJob, rounds: number): void {

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Kernels, WasmKernels } from '../../../core/engine/kernels.ts'
+import type { WasmKernels } from '../../../core/engine/kernels.ts'
 import { type WasmMemory, type WasmModule, webAssembly } from '../../../core/engine/webAssembly.ts'
 import type { NativeLibrary } from '../../system/chooseKernels.ts'
 import { loadNativeKernels } from '../../system/nativeKernels.ts'
@@ -16,7 +16,7 @@ const control = openControl(start.control)
 const post = (message: WorkerMessage) => parentPort!.postMessage(message)
 let thread: Thread | null = null
 
-type OnMemory = (memory: WasmMemory, bytes: Uint8Array) => Kernels
+type OnMemory = (memory: WasmMemory, bytes: Uint8Array) => Thread['kernels']
 
 /** Every thread has its own stack in the shared memory; the module's own stack would be everybody's. */
 const wasmKernels =

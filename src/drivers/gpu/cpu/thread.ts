@@ -1,4 +1,5 @@
 import type { Kernels, Pointer } from '../../../core/engine/kernels.ts'
+import type { NativeKernels } from '../../system/nativeKernels.ts'
 import type { Control } from './control.ts'
 import type { FillBuffers, WorkerMessage } from './jobs.ts'
 
@@ -6,7 +7,7 @@ import type { FillBuffers, WorkerMessage } from './jobs.ts'
 export interface Thread {
   readonly index: number
   readonly threads: number
-  readonly kernels: Kernels
+  readonly kernels: Kernels | ReturnType<NativeKernels['on']>
   readonly control: Control
   readonly bytes: Uint8Array
   readonly post: (message: WorkerMessage) => void
