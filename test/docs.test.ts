@@ -27,7 +27,7 @@ const commands = openCommandLine(process.env)
 afterAll(() => commands.close())
 const help = async (...words: string[]) => (await commands.run([...words, '--help'])).stdout
 
-const COMMANDS = ['verify', 'check', 'report', 'bench', 'rent', 'provider', 'validator']
+const COMMANDS = ['verify', 'check', 'report', 'bench', 'simulate', 'rent', 'provider', 'validator']
 
 describe('the documents', () => {
   test('show only commands and options that exist', async () => {

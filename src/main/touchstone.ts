@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   bench: async () => (await import('./bench/benchCommand.ts')).addBenchCommand,
   validator: async () => (await import('./validator/validatorCommand.ts')).addValidatorCommand,
   rent: async () => (await import('./rent/rentCommand.ts')).addRentCommand,
+  simulate: async () => (await import('./simulate/simulateCommand.ts')).addSimulateCommand,
   provider: async () => (await import('./provider/providerCommand.ts')).addProviderCommand,
 }
 

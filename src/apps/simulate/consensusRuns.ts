@@ -1,3 +1,4 @@
+import type { ChainBlock } from '../../core/chain/consensus/chainBlock.ts'
 import type { FinalityRules } from '../../core/chain/consensus/consensusNode.ts'
 import { BYZANTINE, honest } from './adversaries.ts'
 import { LightLedger, type Standings } from './lightLedger.ts'
@@ -175,4 +176,55 @@ export function byzantineRun(
     )
   const ledgerOf = isWhole ? whole : light(base, standings)
   return runConsensus({ ...base, ledgerOf, behaviourOf: (node) => kinds.get(node) ?? honest }, slots)
+}
+
+/** What one account that breaks the rules got out of it. */
+export interface AttackOutcome {
+  readonly behaviour: string
+  readonly weight: number
+  /** Its shares of the blocks, and of the primary blocks, that became final. */
+  readonly blocks: number
+  readonly primaries: number
+  /** The share of blocks of node 0, whose weight is `victimWeight`. */
+  readonly victim: number
+  readonly victimWeight: number
+  readonly caught: number
+  readonly finalSlot: number
+  readonly slots: number
+}
+
+/** One account with this share of the weight behaves so; eleven others are honest and equal. */
+export function attackRun(
+  crypto: SimulatedCrypto,
+  seed: string,
+  behaviour: Behaviour,
+  weight: number,
+  slots: number,
+): AttackOutcome {
+  const [nodes, cheat] = [12, 11]
+  const base = { crypto, seed, nodes, preset: SIM_PRESETS.mainnet }
+  const part = BigInt(Math.round((1e9 * (1 - weight)) / (nodes - 1)))
+  const weights = equal(nodes).map((_, node) => (node === cheat ? BigInt(Math.round(1e9 * weight)) : part))
+  const behaviourOf = (node: number) => (node === cheat ? behaviour : honest)
+  const simulation = prepare({ ...base, behaviourOf, ledgerOf: light(base, (accounts) => steady(accounts, weights)) })
+  simulation.run(slots)
+  const keys = simulation.options.accounts.map(({ key }) => key)
+  const chain: ChainBlock[] = []
+  for (let at: ChainBlock | null = simulation.final; at !== null && at.parent !== null; at = at.parent) chain.push(at)
+  const shareOf = (key: string, blocks: readonly ChainBlock[]) =>
+    blocks.filter(({ author }) => author === key).length / Math.max(1, blocks.length)
+  return {
+    behaviour: behaviour.name,
+    weight,
+    blocks: shareOf(keys[cheat]!, chain),
+    primaries: shareOf(
+      keys[cheat]!,
+      chain.filter(({ win }) => win !== null),
+    ),
+    victim: shareOf(keys[0]!, chain),
+    victimWeight: (1 - weight) / (nodes - 1),
+    caught: simulation.offences.size,
+    finalSlot: simulation.final.slot,
+    slots,
+  }
 }

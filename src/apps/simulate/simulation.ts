@@ -209,12 +209,21 @@ export class Simulation {
   events = 0
   refused = 0
   slot = 0
+  /** The rules of the network in the numbers that chance gives. */
+  private readonly travel: {
+    readonly shortest: number
+    readonly span: number
+    readonly loss: number
+    readonly partOf: NetworkRules['partOf']
+  }
   private readonly genuine = new WeakSet<Vote>()
   private readonly ring = new EventRing<Message | Timer>()
   private highest: { readonly node: number; readonly block: ChainBlock } | null = null
 
   constructor(options: SimulationOptions) {
     this.options = options
+    const { delayMs, loss, partOf } = options.network
+    this.travel = { shortest: delayMs[0], span: (delayMs[1] - delayMs[0]) / 2 ** 32, loss: loss * 2 ** 32, partOf }
     this.nodes = options.accounts.map((_, number) => new SimNode(this, number, options.behaviourOf(number)))
   }
 
@@ -267,12 +276,12 @@ export class Simulation {
   }
 
   private post(to: number, message: Message, delayMs: number): void {
-    const { network, chance } = this.options
-    const { delayMs: span, loss, partOf } = network
-    if (loss > 0 && chance.unit() < loss) return
-    if (partOf && partOf(message.from, this.slot) !== partOf(to, this.slot)) return
-    const delay = span[0] + chance.unit() * (span[1] - span[0]) + delayMs
-    this.ring.put(Math.max(1, Math.round(delay / TICK_MS)), to, message)
+    const { shortest, span, loss, partOf } = this.travel
+    const { chance } = this.options
+    if (loss > 0 && chance.u32() < loss) return
+    if (partOf !== undefined && partOf(message.from, this.slot) !== partOf(to, this.slot)) return
+    const ticks = Math.round((delayMs + shortest + chance.u32() * span) / TICK_MS)
+    this.ring.put(ticks < 1 ? 1 : ticks, to, message)
   }
 
   /** Blocks were checked by the ledger; votes are checked here, once for all who get them. */

@@ -160,8 +160,10 @@ describe('weight', () => {
 
   test('training burns what its extra weight earns', () => {
     for (const { blockPart, total, burn } of vectors.burns)
-      expect(trainingBurn(BigInt(blockPart), BigInt(total))).toBe(BigInt(burn))
-    expect(() => trainingBurn(1n, 0n)).toThrow(RangeError)
+      expect(trainingBurn(BigInt(blockPart), 0n, BigInt(total))).toBe(BigInt(burn))
+    // A unit of the vote part is paid whole, one of the block part by 0.475.
+    expect(trainingBurn(0n, 19_000n, 10n ** 9n)).toBe(trainingBurn(40_000n, 0n, 10n ** 9n))
+    expect(() => trainingBurn(1n, 1n, 0n)).toThrow(RangeError)
   })
 })
 

@@ -64,12 +64,17 @@ export function creditWithin(capacity: bigint, used: bigint, work: bigint): bigi
   return work < left ? work : left
 }
 
-/** 0.2, what a ut of training weighs more than one of drilling, times 0.475, what is paid of the block part: all of a quarter, 30 % of the rest. */
-const BURN_NUMERATOR = 19n
+/**
+ * 0.2, what a ut of training weighs more than one of drilling, of what weight earns: 0.475 of the block part, which is all
+ * of a quarter of the slots and 30 % of the rest, and the vote part.
+ */
+const BLOCK_NUMERATOR = 19n
+const VOTE_NUMERATOR = 40n
 const BURN_DENOMINATOR = 200n
 
-/** phi: units that a trainer burns for each ut of credit, so that it earns no more than drilling. `blockPart` is the block part of an epoch's issuance, in units. */
-export function trainingBurn(blockPart: bigint, totalWeight: bigint): bigint {
+/** phi: units that a trainer burns for each ut of credit, so that it earns no more than drilling. The parts are those of an epoch's issuance, in units. */
+export function trainingBurn(blockPart: bigint, votePart: bigint, totalWeight: bigint): bigint {
   if (totalWeight <= 0n) throw new RangeError('the total weight must be above 0')
-  return (EPOCHS_A_DAY * blockPart * MICRO_UT_PER_UT * BURN_NUMERATOR) / (BURN_DENOMINATOR * totalWeight)
+  const earned = BLOCK_NUMERATOR * blockPart + VOTE_NUMERATOR * votePart
+  return (EPOCHS_A_DAY * MICRO_UT_PER_UT * earned) / (BURN_DENOMINATOR * totalWeight)
 }

@@ -53,7 +53,8 @@ export class VoteBook {
     const place = this.voters.places.get(vote.voter)
     if (place === undefined) return NOTHING
     const tallies = this.talliesOf(vote)
-    const known = tallies.find((each) => isFor(each, vote))
+    const first = tallies[0]
+    const known = first !== undefined && isFor(first, vote) ? first : tallies.find((each) => isFor(each, vote))
     if (known !== undefined && known.counted[place] === 1) return NOTHING
     const others = tallies.length === (known ? 1 : 0) ? NONE : votesAt(tallies, place, vote.voter)
     if (others.length >= MOST_OF_A_VOTER) return NOTHING
@@ -118,7 +119,9 @@ export class VoteBook {
     const own = this.lastOf[vote.kind]
     const last = own[place]!
     if (last === null || last.round < vote.round) own[place] = vote
-    if (opposite !== null && voteOffence(vote, opposite) !== null) return [opposite, vote]
+    // Of one round they never prove anything: looked at first, since nearly all are.
+    if (opposite !== null && opposite.round !== vote.round && voteOffence(vote, opposite) !== null)
+      return [opposite, vote]
     const proof = others === NONE ? undefined : others.find((other) => voteOffence(vote, other) !== null)
     return proof === undefined ? null : [proof, vote]
   }

@@ -2,6 +2,7 @@ import { ascii, concatBytes, equalBytes } from '../../bytes/bytes.ts'
 import { taggedHash } from '../../bytes/sha256.ts'
 import { u64be } from '../bigEndian.ts'
 import { etaOf, findBox, notePlace, type Refusal, type Working, workingEpoch } from '../chainState.ts'
+import { faded } from '../epoch/settleScores.ts'
 import { problem } from '../problems.ts'
 import { compareBytes } from '../snapshots.ts'
 import { BoxType, ReportCommitType, valuesOf } from '../stateType.ts'
@@ -101,7 +102,16 @@ function checkEntry(working: Working, epoch: bigint, validator: Uint8Array, beta
   return working.checks.signature(entry.boxSig, message, entry.box) ? null : problem('SIGNATURE', 'boxSig')
 }
 
-/** The latest word of a validator about a box; those who are no validators any more make room. */
+/**
+ * Three parts old and one new, towards what was seen: who is there half of the time has half a score. What counted for
+ * nothing any more starts anew from 0, so that nobody gains by removing a box and adding it again.
+ */
+export function meanOf(before: bigint, seen: bigint): bigint {
+  const rounded = seen > before ? 3n : 0n
+  return (3n * before + seen + rounded) / 4n
+}
+
+/** The word of a validator about a box; those who are no validators any more make room. */
 function keepReport(working: Working, validator: number, epoch: bigint, entry: Entry): void {
   const { state } = working
   const { box, score, capacity, model, certificate } = entry
@@ -110,7 +120,10 @@ function keepReport(working: Working, validator: number, epoch: bigint, entry: E
   const others = valuesOf(view.reports).filter(
     (kept) => kept.validator !== validator && validators.includes(kept.validator),
   )
-  const mine = { validator, epoch, score, capacity, model, certificate }
+  const before = valuesOf(view.reports).find((kept) => kept.validator === validator)
+  const left = before === undefined ? 0n : faded(before.score, epoch - before.epoch)
+  // Capacity only bounds work that is proven by itself, so its last word counts.
+  const mine = { validator, epoch, score: meanOf(left, score), capacity, model, certificate }
   // A validator that has just left the list has no stake in the scores, and its word no room.
   const reports = validators.includes(validator) ? [...others, mine] : others
   view.reports = BoxType.fields.reports.toViewDU(reports)
