@@ -102,6 +102,13 @@ export const fault = faultsOf({
     message: 'a certificate of version 1 has neither summary nor second signature, and one of version 2 at most eight',
     nextStep: 'Verify the box again.',
   },
+  OVER_LIMIT: {
+    blame: 'prover',
+    retry: true,
+    fleet: 'stalled',
+    message: '{address} did not come to an end within {limit}',
+    nextStep: 'Try again; for a run that is long on purpose give it more time with --limit.',
+  },
   OWN_MACHINE: {
     blame: 'prover',
     message: 'the address is that of the validator itself, or of no machine',

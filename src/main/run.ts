@@ -16,20 +16,58 @@ export function commandContext(json: boolean): CommandContext {
   return { env: process.env, run: (command) => runCommand(command, json) }
 }
 
+/** Longer than any clean-up takes: what is not done by then is left as it is. */
+const CLEAN_UP_MS = 30_000
+/** A command that has ended has ended, whatever it left open. */
+const LINGER_MS = 2_000
+
 async function runCommand(command: (signal: AbortSignal) => Promise<number>, json: boolean): Promise<void> {
-  const interrupted = new AbortController()
-  for (const name of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[])
-    process.once(name, () => {
-      process.exitCode = SIGNALS[name]
-      interrupted.abort()
-    })
+  const { signal, release } = listen()
   try {
-    process.exitCode = await command(interrupted.signal)
+    process.exitCode = await command(signal)
   } catch (error) {
-    if (interrupted.signal.aborted) return tell(INTERRUPTED, json)
+    if (signal.aborted) return tell(INTERRUPTED, json)
     process.exitCode = error instanceof TouchstoneError && error.blame === 'user' ? EXIT.usage : EXIT.fault
     tellFault(error, json)
+  } finally {
+    release()
+    // Whoever started us to talk over a channel says when it is over.
+    if (!process.connected) setTimeout(leave, LINGER_MS).unref()
   }
+}
+
+/** Only where something still runs; what was said is read to its end first. */
+function leave(): void {
+  if (process.stdout.writableLength > 0) setTimeout(leave, LINGER_MS).unref()
+  else process.exit()
+}
+
+type SignalName = keyof typeof SIGNALS
+
+/** The first of these signals is final: it asks the command to clean up. The second, of whatever kind, ends everything. */
+function listen(): { readonly signal: AbortSignal; readonly release: () => void } {
+  const interrupted = new AbortController()
+  let late: NodeJS.Timeout | undefined
+  const names = Object.keys(SIGNALS) as SignalName[]
+  const onSignal = (name: SignalName): void => {
+    if (interrupted.signal.aborted) endNow(name)
+    process.exitCode = SIGNALS[name]
+    late ??= setTimeout(endNow, CLEAN_UP_MS, name).unref()
+    interrupted.abort()
+  }
+  // From here on a signal does what it does to any program, so that nothing can hold one up.
+  const release = (): void => {
+    clearTimeout(late)
+    for (const name of names) process.removeListener(name, onSignal)
+  }
+  const endNow = (name: SignalName): void => {
+    release()
+    // What must not outlive us listens to that.
+    process.emit('exit', SIGNALS[name])
+    process.kill(process.pid, name)
+  }
+  for (const name of names) process.on(name, onSignal)
+  return { signal: interrupted.signal, release }
 }
 
 /** A sentence may name a file, a host or a field that somebody else chose: whatever it holds, it moves no cursor. */

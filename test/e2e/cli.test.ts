@@ -189,6 +189,12 @@ describe('touchstone verify', () => {
     }
   })
 
+  test('a run that does not come to an end is ended, and leaves nothing', async () => {
+    const out = inFolder('over.json')
+    await expectRefusal(touchstone('verify', ...LASTING, '--limit', '2s', '--out', out), 3, 'OVER_LIMIT')
+    expect(existsSync(out)).toBe(false)
+  })
+
   test('an unwritable output is refused before anything runs', async () => {
     mkdirSync(inFolder('a-folder'))
     await expectRefusal(touchstone('verify', '--preset', 'tiny', '--out', inFolder('a-folder')), 2, 'NOT_WRITABLE')
@@ -212,6 +218,23 @@ describe('touchstone verify', () => {
     expect(code).toBe(130)
     expect(provers.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([])
     expect(readdirSync(folder).filter((name) => name.startsWith('interrupted'))).toEqual([])
+  })
+
+  test('the second Ctrl-C ends at once what does not let itself be cleaned up, and the prover with it', async () => {
+    const out = inFolder('twice.json')
+    const child = spawn(process.execPath, [program, 'verify', ...LASTING, '--out', out], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    await untilSaid(child, 'part 1 of')
+    const provers = childrenOf(child.pid!)
+    // One that hangs, so that there is something to wait for.
+    for (const pid of provers) process.kill(pid, 'SIGSTOP')
+    child.kill('SIGINT')
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([null, 'SIGTERM'])
+    await expect.poll(() => provers.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 15_000 }).toEqual([])
+    expect(existsSync(out)).toBe(false)
   })
 
   test('kill -9 of the program ends the prover too', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -81,6 +82,16 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
       kill('SIGTERM')
     })
     expect(stopped.code).toBe(143)
+    // A pipe instead of a key holds nothing up; instead of settings it holds up ssh alone.
+    const pipe = join(root, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const key = await touchstone(['verify', at(silent), ...fast.slice(0, -1), pipe, '--out', out])
+    expect(key).toMatchObject({ status: 2, stderr: expect.stringContaining('SSH_KEY_UNREADABLE') })
+    const waiting = await alone(['verify', 'ssh', '-F', pipe, 'box', ...fast, '--out', out], async (err, kill) => {
+      await eventually(() => err().includes('connecting'))
+      kill('SIGINT')
+    })
+    expect(waiting.code).toBe(130)
   })
 
   test('attack 14: another host key than the one asked for is a fault, not a verdict', async () => {

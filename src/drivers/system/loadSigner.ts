@@ -1,10 +1,11 @@
-import { linkSync, readFileSync, rmSync } from 'node:fs'
+import { linkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { fromHex, toHex } from '../../core/bytes/hex.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import { fault } from './faults.ts'
 import { nativeSigner } from './nativeSigner.ts'
+import { readRegularFile } from './readRegularFile.ts'
 import { writeAside } from './writeAside.ts'
 
 /** The signer kept in `<home>/<name>.key`, made at first use, readable by its owner alone. */
@@ -26,14 +27,16 @@ export function loadSigner(home: string, name: string, randomness: Randomness): 
   return nativeSigner(made)
 }
 
+const MOST_BYTES = 1024
+
 function readKey(path: string): Uint8Array | null {
-  let text: string
+  let read: Uint8Array | number
   try {
-    text = readFileSync(path, 'utf8')
+    read = readRegularFile(path, MOST_BYTES)
   } catch {
     return null
   }
-  const secret = fromHex(text.trim(), 32)
+  const secret = typeof read === 'number' ? null : fromHex(Buffer.from(read).toString('latin1').trim(), 32)
   if (!secret) throw badKey(path)
   return secret
 }

@@ -6,6 +6,7 @@ import {
   addText,
   DEVICES_HELP,
   readDevices,
+  readDuration,
   readNetworks,
   readNumber,
   readPrecisions,
@@ -47,6 +48,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--out <file>', 'where the certificate goes')
     .option('--valid-for <duration>', 'how long the certificate is valid, for example 24h (default: 30d)', readValidity)
     .option('--summary <file>', 'write a summary of at most 4 KB too, for listings')
+    .option('--limit <duration>', 'end after so long, whatever the box does (default: about 30m)', readDuration)
     .option('--verbose', 'show everything of every card, not one row each')
     .option('--json', 'print the report as JSON')
   addSshOptions(verifying).addHelpText('after', AFTER_HELP)

@@ -43,6 +43,8 @@ export interface VerifyFlags extends SshFlags, AttestationFiles, Omit<Ask, 'prog
   readonly summary?: string
   readonly measureHost?: boolean
   readonly leaseNetworks?: readonly string[]
+  /** Of the whole command, seconds. */
+  readonly limit?: number
   readonly verbose?: boolean
   readonly json?: boolean
 }
@@ -65,7 +67,8 @@ export async function verifyTarget(
   const catalogue = await readCatalogue()
   if (options.claim !== null) requireClaim(options.claim, catalogue)
   const how = { proverArguments: proverArguments(flags.devices, flags.measureHost), env, signer, say: terminal.line }
-  const connect = () => openBox({ address, flags, isPersonal: true, networks: flags.leaseNetworks, ...how }, signal)
+  const connect = (inner: AbortSignal) =>
+    openBox({ address, flags, isPersonal: true, networks: flags.leaseNetworks, ...how }, inner)
   const onDetected = ({ devices, host }: Inventory) => {
     const named = flags.devices !== 'auto' || devices.some((device) => device.class === 'gpu')
     if (options.claim === null || named) return
@@ -74,7 +77,10 @@ export async function verifyTarget(
   }
   const attestation = attestationReader(attestationRules(flags))
   const deps = { signer, catalogue, connect, attestation, measureHost: flags.measureHost, onDetected }
-  const report = await runShown(options, deps, terminal, signal)
+  const limited = { seconds: flags.limit ?? limitOf(options), address }
+  const report = await withinLimit(limited, (inner) => runShown(options, deps, terminal, inner), signal)
+  // Whoever said stop gets no certificate, however near its end the run was.
+  signal.throwIfAborted()
   writeAside(out, report.certificate)
   if (flags.summary !== undefined) writeAside(flags.summary, summaryOf(report.certificate, signer))
   if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
@@ -90,6 +96,25 @@ export async function verifyTarget(
     ])
   }
   return exitOfReport(report, failedDevices(report).length)
+}
+
+/** Far more than a run takes: what is still going on then hangs. */
+const limitOf = ({ partSeconds, sustainedSeconds }: VerifyOptions): number =>
+  1800 + 30 * partSeconds + 3 * sustainedSeconds
+
+/** The whole command has an end, whatever a box does. */
+async function withinLimit<T>(
+  { seconds, address }: { readonly seconds: number; readonly address: string },
+  work: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const over = AbortSignal.timeout(Math.min(2 ** 31 - 1, 1000 * seconds))
+  try {
+    return await work(AbortSignal.any([signal, over]))
+  } catch (error) {
+    if (!over.aborted || signal.aborted) throw error
+    throw fault('OVER_LIMIT', { address, limit: formatSeconds(seconds) }, error)
+  }
 }
 
 interface RunDeps extends Pick<VerifyDeps, 'signer' | 'catalogue' | 'connect' | 'attestation'> {

@@ -10,6 +10,7 @@ import { portFault } from '../../../ports/faults.ts'
 import type { Randomness } from '../../../ports/randomness.ts'
 import type { RemoteBox } from '../../../ports/remoteBox.ts'
 import { addressesOf, isIn, networkList } from '../../system/hostAddresses.ts'
+import { inTime } from '../../system/inTime.ts'
 import { openSealed } from '../../system/sealToKey.ts'
 import { ASK_ITS_LOG, fault } from '../faults.ts'
 import { connectSsh, type SshBoxOptions } from '../ssh/connectSsh.ts'
@@ -79,7 +80,7 @@ export async function askForLease(
   const details = readGrant(answer, key.seed, wish)
   const way =
     details.tunnel === '' || tunnel === undefined
-      ? { at: await whereItLeads(details, line, wish) }
+      ? { at: await inTime(whereItLeads(details, line, wish), LOOK_UP_MS, lookUpFailed, signal) }
       : { dial: (dialling: AbortSignal) => tunnel(details.tunnel, dialling) }
   return { details, way, untilMs: answer.kind === 'granted' ? answer.expiresAtMs : askedAtMs }
 }
@@ -92,6 +93,12 @@ export function giveBack(
 ): Promise<LeaseAnswerMessage> {
   const message = { kind: 'release', to: line.key, id, askedAtMs: clock.wallTime().getTime() } as const
   return askProvider(line, message, signer, AbortSignal.timeout(RELEASE_MS), RELEASE_MS)
+}
+
+const LOOK_UP_MS = 15_000
+
+const lookUpFailed = (): never => {
+  throw elsewhere('the name of its SSH server was not found in time')
 }
 
 function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, asked: LeaseWish): AccessDetails {

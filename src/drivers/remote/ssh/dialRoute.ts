@@ -43,7 +43,7 @@ async function openHop(hop: SshAddress, options: SessionOptions, next: SshAddres
   const session = await openSession(hop, options, signal)
   try {
     const stream = await session.forward(next.host, next.port, signal)
-    stream.once('close', session.close)
+    stream.once('close', session.abort)
     return stream
   } catch (error) {
     session.abort()

@@ -1,4 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { readRegularFile } from '../../system/readRegularFile.ts'
 import { readIfThere, wholeLines, writeAside } from '../../system/writeAside.ts'
 
 /** A public host key as it goes over the wire: string type, then the rest. */
@@ -76,12 +78,23 @@ export function keyTypeOf(blob: Buffer): string | null {
 export const knownHostsLine = (host: string, port: number, type: string, blob: Buffer): string =>
   `${knownHostName(host, port)} ${type} ${blob.toString('base64')}\n`
 
+const MOST_KNOWN_BYTES = 16 * 1024 * 1024
+
+/** Many people name /dev/null, and a pipe would hold us up for ever: what is no file has no lines. One that cannot be read is a fault. */
+function readKnown(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats?.isFile()) return ''
+  const read = readRegularFile(path, MOST_KNOWN_BYTES)
+  if (typeof read === 'number') throw new Error(`${path} is too large`)
+  return Buffer.from(read).toString('utf8')
+}
+
 /** Lines of all these files that name the host; a file that is not there has none. */
 export async function readKnownHosts(
   paths: readonly string[],
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<readonly HostKeyLine[]> {
-  const texts = await Promise.all(paths.map((path) => readIfThere(path)))
+  const texts = paths.map(readKnown)
   return parseKnownHosts(texts.join('\n')).filter((line) => lineNamesHost(line, host, port))
 }
 

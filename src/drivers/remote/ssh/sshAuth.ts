@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import type { AnyAuthMethod, ParsedKey } from 'ssh2'
 import ssh2 from 'ssh2'
+import { TouchstoneError } from '../../../ports/errors.ts'
+import { readRegularFile } from '../../system/readRegularFile.ts'
 import { fault } from '../faults.ts'
 
 /** Asks whoever sits before the terminal, without showing what is typed; null where they type nothing. */
@@ -28,6 +29,7 @@ export interface AuthPlan {
 }
 
 const MOST_QUESTIONS = 3
+const MOST_KEY_BYTES = 64 * 1024
 
 /** Keys are read at once, so that a wrong path is told before anybody is dialled; questions wait until they are needed. */
 export async function planAuth(username: string, auth: SshAuth, signal: AbortSignal): Promise<AuthPlan> {
@@ -102,12 +104,14 @@ async function readKey(
   canAsk: boolean,
 ): Promise<{ readonly text: string; readonly key: ParsedKey | null } | null> {
   try {
-    const text = await readFile(file.path, 'utf8')
+    const read = readRegularFile(file.path, MOST_KEY_BYTES)
+    if (typeof read === 'number') throw fault('SSH_KEY_UNREADABLE', { path: file.path, why: 'it is too large' })
+    const text = Buffer.from(read).toString('utf8')
     const locked = canAsk && file.passphrase === undefined && isLocked(parsed(text))
     return { text, key: locked ? null : parseKey(file.path, text, file.passphrase) }
   } catch (error) {
     if (file.optional === true) return null
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    if (error instanceof TouchstoneError) throw error
     throw fault('SSH_KEY_UNREADABLE', { path: file.path, why: (error as Error).message })
   }
 }

@@ -54,6 +54,8 @@ export interface SshSession {
   /** The promise, or the fault that came first: connection gone, time up, caller gone. */
   within<T>(promise: Promise<T>, during: string, signal: AbortSignal, limitMs?: number): Promise<T>
   readonly isLost: () => boolean
+  /** Asked when something ended by itself: throws where it was the connection that did, which is told a moment later. */
+  expectLine(during: string): Promise<void>
   /** Settles when the connection is gone, for whatever reason. */
   readonly gone: Promise<void>
   close(): void
@@ -118,6 +120,7 @@ async function attempt(
   const client = new ssh2.Client()
   // Before anything is waited for: a server may hang up at any moment, and 'close' comes once.
   const line = watchLine(client)
+  const over = new AbortController()
   let plan: AuthPlan | null = null
   let sock: Duplex | undefined
   try {
@@ -142,7 +145,8 @@ async function attempt(
       ...(sock === undefined ? {} : { sock }),
     })
     const closed = line.cut(() => unreachable(address, 'it closed the connection during the handshake', line.said()))
-    await Promise.race([once(client, 'ready', { signal }), closed, offer.failed, timer.late])
+    const either = AbortSignal.any([signal, over.signal])
+    await Promise.race([once(client, 'ready', { signal: either }), closed, offer.failed, timer.late])
     await rememberFirstKey(to, options, trust)
     signal.throwIfAborted()
   } catch (error) {
@@ -154,6 +158,8 @@ async function attempt(
       : connectFault(address, options, plan, trust, line.said(), error as SshError)
   } finally {
     timer.stop()
+    // Nobody waits any more, and nobody listens to the caller's signal.
+    over.abort()
   }
   return sessionOf(client, line, formatSshAddress(to), trust)
 }
@@ -350,6 +356,10 @@ function sessionOf(
       asked<Duplex>(`jumping to ${host}`, signal, (done) => client.forwardOut('127.0.0.1', 0, host, port, done)),
     within,
     isLost,
+    expectLine: async (during) => {
+      await heardAll()
+      if (isLost()) throw lost(during)
+    },
     gone,
     close: () => client.end(),
     abort: drop,

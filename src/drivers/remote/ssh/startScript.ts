@@ -39,6 +39,7 @@ export async function startScript(
   }
   try {
     const facts = await session.within(read(), during, signal)
+    if (facts === null) await session.expectLine(during)
     // An account that may not run commands often says so on its standard output.
     if (facts === null) throw commandFailed(session.address, during, said() || heard)
     // What it said is the end of its standard error.
@@ -132,6 +133,7 @@ export async function runOnBox(
   })
   try {
     const code = await session.within(finished, during, signal, limitMs)
+    if (code === null) await session.expectLine(during)
     return { code, out: Buffer.concat(chunks).toString('utf8'), said: said() }
   } finally {
     channel.close()
