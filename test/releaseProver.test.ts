@@ -1,12 +1,23 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openLocalBox } from '../src/drivers/remote/local/openLocalBox.ts'
 import { readRelease, releaseFlavours } from '../src/drivers/remote/readRelease.ts'
+import { chooseKernels } from '../src/drivers/system/chooseKernels.ts'
 import { type PackedRelease, packScripts } from './support/packProver.ts'
 import { verifyTiny } from './support/verifyTiny.ts'
 
@@ -36,13 +47,29 @@ describe('the light release', () => {
     }
   })
 
-  test('proves a CPU from its own folder alone, as a child process', async () => {
+  const prove = (directory: string) => {
     const [, script = ''] = light.command
     const env = { PATH: '/nowhere', TOUCHSTONE_HOME: join(base, 'home') }
-    const command = [process.execPath, join(light.directory, script), '--devices', 'cpu']
-    const report = await verifyTiny(openLocalBox({ command, env }), program)
+    const command = [process.execPath, join(directory, script), '--devices', 'cpu']
+    return verifyTiny(openLocalBox({ command, env }), program)
+  }
+
+  test('proves a CPU from its own folder alone, as a child process, with the best kernels', async () => {
+    const report = await prove(light.directory)
     expect(report.judgement.outcome).toBe('accepted')
     expect(report.inventory.program).toBe(program)
+    const engine = (await chooseKernels({ environment: {} }))?.name ?? 'WebAssembly SIMD'
+    expect(report.inventory.devices[0]?.details).toMatchObject({ engine })
+  })
+
+  test('proves a CPU with WebAssembly where its libraries are damaged or gone', async () => {
+    const bare = join(base, 'bare')
+    cpSync(light.directory, bare, { recursive: true })
+    rmSync(join(bare, 'kernels/built/native-avx2.so'))
+    writeFileSync(join(bare, 'kernels/built/native-avx512.so'), 'no library')
+    const report = await prove(bare)
+    expect(report.judgement.outcome).toBe('accepted')
+    expect(report.inventory.devices[0]?.details).toMatchObject({ engine: 'WebAssembly SIMD' })
   })
 
   test('loads its native part from its own folder', () => {
