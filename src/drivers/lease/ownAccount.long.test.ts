@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { SCRIPTS } from '../../../test/suites/sshBoxSuite.ts'
 import { eventually } from '../../../test/support/eventually.ts'
@@ -97,4 +98,46 @@ describe.skipIf(missing !== null)('access into an account of its own', () => {
       }
     },
   )
+
+  test('whoever rents it has a terminal, whoever verifies has none', async () => {
+    const folder = join(root, 'terminal')
+    mkdirSync(folder)
+    const host = keyPair()
+    const place = { folder: join(folder, 'server'), home: null, keysPattern: '.ssh/authorized_keys' }
+    const server = await startOpenSsh({ ...place, hostKey: host.private, authorizedKeys: '' })
+    const uidFile = join(folder, 'lease-uid')
+    // Far above what other tests take at the same time: each has a file of its own, and all begin with the minute.
+    writeFileSync(uidFile, '2050000000\n')
+    const where = { host: '127.0.0.1', port: server.port, hostKey: 'SHA256:x' }
+    const access = ownAccount({ stateFolder: join(folder, 'leases'), uidFile, ...where })
+    const pair = openSshKey(systemRandomness.bytes(32))
+    const identity = join(folder, 'id')
+    writeFileSync(identity, pair.privateKey, { mode: 0o600 })
+    const terminalOf = async (purpose: Lease['purpose']): Promise<string> => {
+      const id = Buffer.from(systemRandomness.bytes(16)).toString('hex')
+      const times = { askedAtMs: Date.now(), expiresAtMs: Date.now() + 60_000 }
+      const lease = {
+        id,
+        holder: 'f'.repeat(64),
+        purpose,
+        sshKey: pair.publicLine,
+        ...times,
+        state: 'requested',
+      } as const
+      try {
+        const { user } = await access.open(lease, never)
+        const trust = ['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null', '-o', 'LogLevel=ERROR']
+        const args = ['-tt', '-i', identity, '-p', String(server.port), ...trust, `${user}@127.0.0.1`, 'tty']
+        return (await promisify(execFile)('ssh', args).catch(({ stdout }: { stdout: string }) => ({ stdout }))).stdout
+      } finally {
+        await access.close(id)
+      }
+    }
+    try {
+      expect(await terminalOf('rent')).toMatch(/^\/dev\/pts\/\d+/)
+      expect(await terminalOf('verify')).not.toContain('/dev/pts')
+    } finally {
+      await server.close()
+    }
+  })
 })
