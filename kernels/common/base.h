@@ -1,5 +1,5 @@
 /*
- * The C subset shared by every kernel: clang compiles it to WebAssembly, nvcc to PTX, and both give the same bits.
+ * The C subset shared by every kernel: clang compiles it to WebAssembly, to x86-64 and to PTX, and all give the same bits.
  * Rules: integers and + - * / only, no libm, no contraction, a fixed order of operations, no recursion, no globals that
  * are written. A 32-byte value (seed, hash) is always eight u32 words as its bytes lie in little-endian memory.
  */
