@@ -112,3 +112,14 @@ describe('attack 115: more cards than the reader finds, by a catalogue without t
     expect(await endWithFull(summaryOf(full), full)).toContain('CATALOGUES_DIFFER')
   })
 })
+
+test('attack 130: a certificate that calls a weak card an H100, by the names of a foreign catalogue', async () => {
+  const models = catalogue.models.map((model) =>
+    model.id === 'rtx-3060-12gb' ? { ...model, name: 'NVIDIA H100 SXM5 80GB', aliases: ['RTX 3060 12GB'] } : model,
+  )
+  for (const claim of [null, 'RTX 3060 12GB']) {
+    const text = made({ catalogue: { ...catalogue, models }, claim })
+    expect(Buffer.from(JSON.parse(text).payload, 'base64').toString()).toContain('"model":"H100 SXM5 80GB"')
+    expect(await end(text)).toBe('4 CATALOGUES_DIFFER')
+  }
+})

@@ -65,7 +65,7 @@ class Model:
         self.id, self.name, self.memory = entry["id"], entry["name"], entry["memoryBytes"]
         self.twins, self.c2c = entry["twins"], entry["hostLink"] == "c2c"
         self.alike = [self.id] + self.twins
-        self.short = re.sub(r" \(.*\)$", "", self.name.removeprefix(entry["vendor"] + " "))
+        self.short = re.sub(r" \((?!one of).*\)$", "", self.name.removeprefix(entry["vendor"] + " "))
         line = "datasheetConsumer" if entry["line"] == "consumer" else "datasheetProfessional"
         usual = {"datasheet": rules["rate"][line], "measured": rules["rate"]["measured"]}
         self.fractions = {name: rules["fp32"] if name == "fp32" else usual for name in PROBLEMS}

@@ -320,3 +320,16 @@ function pcieBundle(): Bundle {
   ]
   return { devices, rims: [], ocsp: [], cpu: null }
 }
+
+test("attack 131: what a sender called his fields reaches the reader's terminal as plain letters", async () => {
+  const collateral = { '\u001b[2J\u001b[1;32mAS CLAIMED\n': 1 }
+  const file = JSON.stringify({
+    format: BUNDLE_FORMAT,
+    devices: [{ arch: 'HOPPER', nonce: '00'.repeat(32), evidence: '', certificate: '' }],
+    rims: [],
+    ocsp: [],
+    cpu: { kind: 'tdx', quote: '', collateral },
+  })
+  const refusal = await refusalOf(() => readBundle(new TextEncoder().encode(file)))
+  expect(refusal?.where).toMatch(/^[\x20-\x7e]+$/)
+})

@@ -1,3 +1,5 @@
+import { printable } from '../bytes/printable.ts'
+
 const ASK_AGAIN = 'Have the evidence made again with a fresh nonce; do not rely on this one.'
 const OTHER_TOOL = 'Name a file that NVIDIA\'s tools or "touchstone verify" wrote, whole and unchanged.'
 const FETCH = 'Have the golden values fetched from their vendor again.'
@@ -76,7 +78,6 @@ export type RefusalCode = keyof typeof REFUSALS
 /** A refusal as a value: its code, and where in the evidence. */
 export interface Refusal {
   readonly code: RefusalCode
-  /** In our own words, never in the sender's. */
   readonly where?: string
   readonly got?: string | number
   readonly expected?: string | number
@@ -93,8 +94,10 @@ export class Refused extends Error {
   }
 }
 
+/** Whatever the sender named, in his own letters, moves no cursor when it is told (attack 131). */
 export function refuse(code: RefusalCode, facts: Omit<Refusal, 'code'> = {}): never {
-  throw new Refused({ code, ...facts })
+  const plain = Object.entries(facts).map(([name, fact]) => [name, typeof fact === 'string' ? printable(fact) : fact])
+  throw new Refused({ code, ...Object.fromEntries(plain) })
 }
 
 export const malformed = (where: string): never => refuse('EVIDENCE_MALFORMED', { where })

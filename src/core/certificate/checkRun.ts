@@ -1,3 +1,5 @@
+import { buyerName } from '../identify/buyerName.ts'
+import type { Catalogue } from '../identify/catalogue.ts'
 import { toMillis } from '../units/instants.ts'
 import { type AttestedRun, attestedRun, NOT_ATTESTED } from './attestedRun.ts'
 import type { CheckedCertificate, CheckOpenings, ReaderRules } from './checkCertificate.ts'
@@ -17,7 +19,7 @@ export async function checkRun(
   const attested = await checkAttested(read, rules, judged.ours)
   const { tier, refusal } = attested
   const problem = judged.problem ?? (refusal ? { code: 'ATTESTATION_REFUSED', refusal } : null)
-  const doubts = problem ? [] : [...judgementDoubts(read, judged.ours), ...attested.doubts]
+  const doubts = problem ? [] : [...judgementDoubts(read, judged.ours, rules.catalogue), ...attested.doubts]
   return { kind: 'certificate', read, ...judged, problem, doubts, tier }
 }
 
@@ -32,9 +34,9 @@ async function checkAttested(
   return attestedRun(carried, { run, deviceClasses, atMs: toMillis(issuedAt), judgement }, attestation, catalogue)
 }
 
-function judgementDoubts(read: ReadCertificate, ours: Judgement): Doubt[] {
+function judgementDoubts(read: ReadCertificate, ours: Judgement, catalogue: Catalogue): Doubt[] {
   const stated = read.statement.predicate.judgement
-  const differ = conclusionsDiffer(stated, ours)
+  const differ = conclusionsDiffer(stated, ours, catalogue)
   if (differ.length > 0) {
     const sameCatalogue = stated.catalogue === ours.catalogue
     return [{ code: sameCatalogue ? 'RULES_DIFFER' : 'CATALOGUES_DIFFER', where: differ.join(', ') }]
@@ -50,7 +52,7 @@ function judgementDoubts(read: ReadCertificate, ours: Judgement): Doubt[] {
  * Where two judgements of one run come to another conclusion: what a buyer would act on. Shares, expected ranges and
  * reasons may differ, and of cards that measure alike either may be named first.
  */
-function conclusionsDiffer(stated: StatedJudgement, ours: StatedJudgement): string[] {
+function conclusionsDiffer(stated: StatedJudgement, ours: StatedJudgement, catalogue: Catalogue): string[] {
   const differs = [
     { what: 'outcome', differ: stated.outcome !== ours.outcome },
     { what: 'claim', differ: stated.claim?.verdict !== ours.claim?.verdict },
@@ -59,7 +61,7 @@ function conclusionsDiffer(stated: StatedJudgement, ours: StatedJudgement): stri
       const other = ours.devices[i]
       if (!other) return [{ what: `device ${i}`, differ: true }]
       return [
-        { what: `device ${i} identity`, differ: !sameCard(device.identity, other.identity) },
+        { what: `device ${i} identity`, differ: !sameCard(device.identity, other.identity, catalogue) },
         { what: `device ${i} memory`, differ: device.memory?.status === 'proven' && other.memory?.status !== 'proven' },
       ]
     }),
@@ -74,10 +76,13 @@ const isMore = (stated: StatedJudgement['count'], ours: StatedJudgement['count']
 type Identity = StatedJudgement['devices'][number]['identity']
 
 /** The signer said nothing about a card he did not know: that the reader knows it by now is not a contradiction. */
-function sameCard(stated: Identity, ours: Identity): boolean {
+function sameCard(stated: Identity, ours: Identity, catalogue: Catalogue): boolean {
   if (stated.status === 'unknown') return ours.status === 'unknown' || ours.status === 'identified'
   if (stated.status !== ours.status) return false
   const known = cardsOf(stated)
   const found = cardsOf(ours)
-  return known.length === 0 ? found.length === 0 : known.some((id) => found.includes(id))
+  if (known.length === 0) return found.length === 0
+  // A name is what people read: it must be the reader's own for these cards (attack 130). Version 1 had ids.
+  const isNamed = stated.cards === undefined || [ours.model, buyerName(known, catalogue)].includes(stated.model)
+  return isNamed && known.some((id) => found.includes(id))
 }

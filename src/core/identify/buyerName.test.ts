@@ -14,11 +14,16 @@ test('an H200 is called so, and not by the card that is likelier by a hair', () 
 
 test('one card has one name, an unknown card none', () => {
   expect(buyerName(['rtx-4090'], catalogue)).toBe('GeForce RTX 4090')
-  expect(buyerName(['gb200'], catalogue)).toBe('GB200')
+  expect(buyerName(['h100-pcie'], catalogue)).toBe('H100 PCIe')
   expect(buyerName([], catalogue)).toBeNull()
 })
 
 test('every name is short enough for a listing', () => {
   for (const { id, twins } of catalogue.models)
     expect(buyerName([id, ...twins], catalogue)!.length).toBeLessThanOrEqual(120)
+})
+
+test('attack 133: one GPU of a product with several is not called the product', () => {
+  expect(buyerName(['gb200'], catalogue)).toBe('GB200 (one of its GPUs)')
+  expect(buyerName(['k80'], catalogue)).toBe('Tesla K80 (one of its two GPUs)')
 })

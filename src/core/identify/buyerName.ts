@@ -17,6 +17,6 @@ export function buyerName(cards: readonly string[], catalogue: Catalogue, sold: 
   return (names.length > 0 ? `${names.join(', ')} or ${last}` : last).slice(0, MOST_CHARACTERS)
 }
 
-/** Without the maker and without what stands in brackets. */
+/** Without the maker and without what stands in brackets, unless they say that it is a part of a product (attack 133). */
 const shortName = (name: string, vendor: string): string =>
-  (name.startsWith(`${vendor} `) ? name.slice(vendor.length + 1) : name).replace(/ \(.*\)$/, '')
+  (name.startsWith(`${vendor} `) ? name.slice(vendor.length + 1) : name).replace(/ \((?!one of).*\)$/, '')

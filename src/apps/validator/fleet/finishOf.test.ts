@@ -51,6 +51,9 @@ test('attack 129: a chip that attested for another box in the round is marked, a
   const tierOf = ({ box }: Finish) => box.terms.find(({ name }) => name === 'tier')?.got ?? 1
   const alone = await finished(report, 'full', false, [], paidByTier())
   expect([tierOf(alone), alone.result.marks]).toEqual([1, []])
+  // Attack 132: without golden values or answers about revocation nothing speaks against it, and nothing for it.
+  const attested = { ...report.attested, doubts: [{ code: 'NO_GOLDEN_VALUES' as const }] }
+  expect(tierOf(await finished({ ...report, attested }, 'full', false, [], paidByTier()))).toBe(0.5)
   const second = await finished(report, 'full', false, ['b'], paidByTier())
   expect([tierOf(second), second.result.marks]).toEqual([0.5, [{ what: 'shared chip', before: 'b', after: 'a' }]])
 })

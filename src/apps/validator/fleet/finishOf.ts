@@ -29,8 +29,10 @@ export async function finishOf(
 ): Promise<Finish> {
   const sharing = report ? await store.takeChips({ ...job, chips: report.attested.chips }) : []
   const marks = report ? [...(await marksOf(job, report, store)), ...sharing.map((box) => sharedChip(box, job))] : []
-  // One chip attests for one box in a round: who brings it second has shown its work alone (attack 129).
-  const tier = sharing.length > 0 ? 'C' : (report?.attested.tier ?? 'C')
+  // One chip attests for one box in a round: who brings it second has shown its work alone (attack 129). So has whoever
+  // leaves away what could speak against him: golden values, or answers about revocation (attack 132).
+  const isDoubtful = sharing.length > 0 || (report?.attested.doubts ?? []).length > 0
+  const tier = isDoubtful ? 'C' : (report?.attested.tier ?? 'C')
   const earned = report && job.kind === 'full' ? scoreOf(job, report, tier, rules) : NOTHING
   const { kind, box } = job
   const { outcome, claimVerdict } = told
