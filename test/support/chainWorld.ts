@@ -161,6 +161,17 @@ export function commitOf(
   return { ...fields, voters: BitArray.fromBoolArray(voters.map(() => true)), sigs, ...more }
 }
 
+/** A commit for the newest block that the set in charge may decide about. */
+export function commitOfHead(state: ChainState): Commit {
+  const { epochSlots } = state.params
+  const set = state.view.final.slot / epochSlots
+  const blocks = [...state.view.blocks.getAllReadonlyValues(), { slot: state.view.slot, hash: state.head }]
+  const isAllowed = (slot: bigint, before: bigint | undefined) =>
+    slot / epochSlots === set || (before !== undefined && before / epochSlots === set)
+  const { slot, hash } = blocks.filter((block, i) => isAllowed(block.slot, blocks[i - 1]?.slot)).at(-1)!
+  return commitOf(state, hash, slot)
+}
+
 /** All units that anybody holds. */
 export function unitsOf({ view }: ChainState): bigint {
   const { accounts } = view

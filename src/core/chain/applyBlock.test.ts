@@ -37,7 +37,7 @@ describe('a block', () => {
   test('goes on through epochs, and a state comes back from its bytes', () => {
     let state = start
     for (let i = 0; i < 45; i++) {
-      const commit = i % 3 === 2 ? [commitOfHead(state)] : []
+      const commit = i % 3 === 2 ? [world.commitOfHead(state)] : []
       state = world.advance(state, i % 5 === 0 ? [transfer(state, bob, ada, 7n)] : [], undefined, commit)
       expect(world.unitsOf(state)).toBe(state.view.supply)
     }
@@ -50,15 +50,3 @@ describe('a block', () => {
     expect('state' in applyBlock(state, made.block, world.standIns)).toBe(true)
   })
 })
-
-/** A commit for the head itself, which the next block records. */
-const commitOfHead = (state: typeof start) => {
-  const { epochSlots } = state.params
-  const set = state.view.final.slot / epochSlots
-  const blocks = [...state.view.blocks.getAllReadonlyValues(), { slot: state.view.slot, hash: state.head }]
-  const allowed = blocks.filter(
-    ({ slot }, i) => slot / epochSlots === set || (i > 0 && blocks[i - 1]!.slot / epochSlots === set),
-  )
-  const { slot, hash } = allowed.at(-1)!
-  return world.commitOf(state, hash, slot)
-}

@@ -3,7 +3,7 @@ import { type ChainState, type Checks, etaOf, findAccount, type Refusal, type Wo
 import { endEpoch } from './epoch/endEpoch.ts'
 import { add, burn, partOf, reward } from './ledger.ts'
 import { blockRandomness, lotteryNumber, secondaryAuthor, slotAlpha } from './lottery.ts'
-import { epochOf } from './params.ts'
+import { epochOf, WEEK } from './params.ts'
 import { type Problem, problem } from './problems.ts'
 import { recordCommit } from './recordCommit.ts'
 import { blockHash, bodyBytes, bodyRoot, headerMessage } from './signing.ts'
@@ -16,16 +16,20 @@ import { applyTx } from './transactions/applyTx.ts'
 export const SECONDARY = 1
 export const BY_BOOT_WEIGHT = 2
 
+/** A chain that stood still for longer goes on from a checkpoint: nobody makes a node work through years of epochs. */
+const MOST_EPOCHS_PASSED = WEEK
+
 export type Applied = { readonly state: ChainState } | { readonly problem: Problem }
 
 /** The state after a block, or why it is refused. The state given stays as it is. */
 export function applyBlock(state: ChainState, { header, body }: Block, checks: Checks): Applied {
   if (!equalBytes(header.bodyRoot, bodyRoot(body))) return { problem: problem('BODY_ROOT', 'header.bodyRoot') }
+  // Before anything that costs more: epochs that a block leaves behind are work.
+  if (!checks.signature(header.sig, headerMessage(state.genesisHash, header), header.author))
+    return { problem: problem('SIGNATURE', 'header.sig') }
   const result = execute(state, header, body, checks)
   if ('problem' in result) return result
   const { working } = result
-  if (!checks.signature(header.sig, headerMessage(state.genesisHash, header), header.author))
-    return { problem: problem('SIGNATURE', 'header.sig') }
   if (!equalBytes(working.state.batchHashTreeRoot(), header.stateRoot))
     return { problem: problem('STATE_ROOT', 'header.stateRoot') }
   return { state: { ...state, head: blockHash(header), view: working.state } }
@@ -76,6 +80,7 @@ function execute(state: ChainState, header: UnsignedHeader, body: Body, checks: 
 function checkShape({ head, view, params }: ChainState, header: UnsignedHeader, body: Body): Refusal {
   if (!equalBytes(header.parent, head)) return problem('PARENT', 'header.parent')
   if (header.slot <= view.slot || header.slot >= 1n << 64n) return problem('SLOT', 'header.slot')
+  if (epochOf(header.slot, params) > view.epoch + MOST_EPOCHS_PASSED) return problem('SLOT', 'header.slot')
   if (!Number.isInteger(header.kind) || header.kind < 0 || header.kind > 3) return problem('KIND', 'header.kind')
   if (body.txs.length > MAX_BLOCK_TXS || body.commit.length > 1) return problem('SIZE', 'body')
   return BigInt(bodyBytes(body)) > params.blockBytes ? problem('SIZE', 'body') : null
