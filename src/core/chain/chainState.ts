@@ -10,6 +10,8 @@ import { AccountsType, type AccountsView, type StateView } from './stateType.ts'
 /** What the rules ask of cryptography and of the arithmetic of tasks; a simulator hands in stand-ins. */
 export interface Checks {
   readonly signature: CheckSignature
+  /** The caller has checked the signatures of the header and of all transactions itself, such as on other threads. */
+  readonly envelopesChecked?: boolean
   readonly vrf: Vrf['verify']
   /** Whether an account may have this key. */
   readonly key: (publicKey: Uint8Array) => boolean
@@ -49,7 +51,8 @@ export type Refusal = Problem | null
  * different keys took on different branches is looked up in the state itself.
  */
 export interface KeyPlaces {
-  readonly byKey: Map<string, number[]>
+  /** One place, or all that the key has on different branches. */
+  readonly byKey: Map<string, number | number[]>
   readonly contested: Set<number>
   readonly holders: (string | undefined)[]
 }
@@ -59,9 +62,10 @@ export const emptyPlaces = (): KeyPlaces => ({ byKey: new Map(), contested: new 
 /** 32 bytes as 16 letters: the cheapest name of a key that a map can hold. */
 function nameOf(key: Uint8Array): string {
   const word = (at: number) => key[at]! | (key[at + 1]! << 8)
+  // biome-ignore format: one line for each half, and no list in between, which would cost as much as the lookup
   return String.fromCharCode(
-    ...[word(0), word(2), word(4), word(6), word(8), word(10), word(12), word(14)],
-    ...[word(16), word(18), word(20), word(22), word(24), word(26), word(28), word(30)],
+    word(0), word(2), word(4), word(6), word(8), word(10), word(12), word(14),
+    word(16), word(18), word(20), word(22), word(24), word(26), word(28), word(30),
   )
 }
 
@@ -70,29 +74,34 @@ export function notePlace(places: KeyPlaces, key: Uint8Array, place: number): vo
   const holder = places.holders[place]
   if (holder === undefined) places.holders[place] = name
   else if (holder !== name) places.contested.add(place)
-  const known = places.byKey.get(name)
-  if (known === undefined) places.byKey.set(name, [place])
-  else if (!known.includes(place)) known.push(place)
+  const known = placesOf(places, name)
+  if (known.length === 0) places.byKey.set(name, place)
+  else if (!known.includes(place)) places.byKey.set(name, [...known, place])
+}
+
+function placesOf({ byKey }: KeyPlaces, name: string): readonly number[] {
+  const known = byKey.get(name)
+  return known === undefined ? [] : typeof known === 'number' ? [known] : known
 }
 
 type Located = Pick<Working, 'accounts' | 'places'>
 
 /** The place of an account, or -1. */
 export function findAccount({ accounts, places }: Located, key: Uint8Array): number {
-  const { byKey, contested } = places
-  const known = byKey.get(nameOf(key))
+  const name = nameOf(key)
+  const known = places.byKey.get(name)
   if (known === undefined) return -1
   const count = accounts.nonce.length
-  for (const place of known)
-    if (place < count && (!contested.has(place) || equalBytes(accounts.key.get(place), key))) return place
-  return -1
+  const isHere = (place: number) =>
+    place < count && (!places.contested.has(place) || equalBytes(accounts.key.get(place), key))
+  if (typeof known === 'number') return isHere(known) ? known : -1
+  return known.find(isHere) ?? -1
 }
 
 /** The place of a box, removed or not, or -1. */
 export function findBox({ state, boxPlaces }: Pick<Working, 'state' | 'boxPlaces'>, key: Uint8Array): number {
-  const known = boxPlaces.byKey.get(nameOf(key)) ?? []
   const isHere = (place: number) => place < state.boxes.length && equalBytes(state.boxes.getReadonly(place).key, key)
-  return known.find(isHere) ?? -1
+  return placesOf(boxPlaces, nameOf(key)).find(isHere) ?? -1
 }
 
 const columns = Object.keys(AccountsType.fields) as (keyof typeof AccountsType.fields)[]

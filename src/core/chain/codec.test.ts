@@ -1,8 +1,13 @@
-import { BitArray } from '@chainsafe/ssz'
+import { BitArray, ContainerType, ListCompositeType } from '@chainsafe/ssz'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { sha256 } from '../bytes/sha256.ts'
+import { bodyBytes, bodyRoot } from './signing.ts'
 import {
   BlockType,
+  type Body,
+  BodyType,
+  Bytes32,
   CommitType,
   decodeBlock,
   decodeExactly,
@@ -36,6 +41,13 @@ const commit = fc.record({
 const body = fc.record({ txs: fc.array(tx, { maxLength: 4 }), commit: fc.array(commit, { maxLength: 1 }) })
 const block = fc.record({ header, body })
 
+/** The same root from the transactions one by one. */
+const rootByHand = ({ txs, commit: commits }: Body) => {
+  const hashes = new ListCompositeType(Bytes32, 4_096)
+  const type = new ContainerType({ txs: hashes, commit: BodyType.fields.commit })
+  return type.hashTreeRoot({ txs: txs.map((each) => sha256(TxType.serialize(each))), commit: commits })
+}
+
 describe('every codec', () => {
   test('property: a value comes back from its bytes', () => {
     const all = fc.tuple(tx, header, vote, commit, block)
@@ -45,6 +57,8 @@ describe('every codec', () => {
         expect(decodeExactly(HeaderType, HeaderType.serialize(aHeader))).toEqual(aHeader)
         expect(decodeExactly(VoteType, VoteType.serialize(aVote))).toEqual(aVote)
         expect(CommitType.equals(decodeExactly(CommitType, CommitType.serialize(aCommit))!, aCommit)).toBe(true)
+        expect(bodyBytes(aBlock.body)).toBe(BodyType.serialize(aBlock.body).length)
+        expect(bodyRoot(aBlock.body)).toEqual(rootByHand(aBlock.body))
         expect(BlockType.equals(decodeBlock(encodeBlock(aBlock))!, aBlock)).toBe(true)
       }),
       { numRuns: 50 },

@@ -9,7 +9,6 @@ import {
   type Header,
   MAX_BLOCK_TXS,
   type Tx,
-  TxType,
   type UnsignedHeader,
   UnsignedHeaderType,
   type UnsignedTx,
@@ -31,8 +30,6 @@ export const voteMessage = (genesisHash: Uint8Array, vote: UnsignedVote): Uint8A
 /** The name of a block: the root of its header without the signature. */
 export const blockHash = (header: UnsignedHeader | Header): Uint8Array => UnsignedHeaderType.hashTreeRoot(header)
 
-export const txHash = (tx: Tx): Uint8Array => digest(TxType.serialize(tx))
-
 const HashedBodyType = new ContainerType({
   txs: new ListCompositeType(Bytes32, MAX_BLOCK_TXS),
   commit: new ListCompositeType(CommitType, 1),
@@ -40,6 +37,22 @@ const HashedBodyType = new ContainerType({
 
 /** Over the hashes of the transactions: a third of the work of a tree over their fields. */
 export const bodyRoot = ({ txs, commit }: Body): Uint8Array =>
-  HashedBodyType.hashTreeRoot({ txs: txs.map(txHash), commit })
+  HashedBodyType.hashTreeRoot({ txs: txHashes(txs), commit })
 
-export const bodyBytes = (body: Body): number => BodyType.value_serializedSize(body)
+const TxsType = BodyType.fields.txs
+
+/** All of them from one row of bytes: the list holds their offsets, then one after the other. */
+function txHashes(txs: Tx[]): Uint8Array[] {
+  const bytes = TxsType.serialize(txs)
+  const offsets = new DataView(bytes.buffer, bytes.byteOffset)
+  const startOf = (at: number) => (at < txs.length ? offsets.getUint32(4 * at, true) : bytes.length)
+  return txs.map((_, at) => digest(bytes.subarray(startOf(at), startOf(at + 1))))
+}
+
+/** Of a body as it travels: each list has an offset, and each transaction one in its list. */
+export const bodyBytes = ({ txs, commit }: Body): number =>
+  txs.reduce((sum, tx) => sum + 4 + txBytes(tx), 8) + BodyType.fields.commit.value_serializedSize(commit)
+
+const FIXED_TX_BYTES = 1 + 32 + 8 + 8 + 8 + 32 + 4 + 64 + 64
+
+export const txBytes = ({ payload }: Tx): number => FIXED_TX_BYTES + payload.length

@@ -146,6 +146,8 @@ export function decodeExactly<V>(type: Type<V>, bytes: Uint8Array): V | null {
   try {
     // The library keeps views into what it reads: a copy, so that nobody changes a value from outside.
     const value = type.deserialize(bytes.slice())
+    // What has one length holds numbers and bytes alone: each spelling is a value of its own.
+    if (type.fixedSize !== null) return value
     return equalBytes(type.serialize(value), bytes) ? value : null
   } catch {
     return null

@@ -1,7 +1,6 @@
 import { addAccount, findAccount, type Refusal, type Working } from '../chainState.ts'
-import { subtract } from '../ledger.ts'
 import { problem } from '../problems.ts'
-import { txMessage } from '../signing.ts'
+import { txBytes, txMessage } from '../signing.ts'
 import { MAX_TX_BYTES, type Tx } from '../ssz.ts'
 import { boxAdd, boxRemove, report, reveal } from './boxes.ts'
 import { disputeMove } from './dispute.ts'
@@ -22,11 +21,11 @@ const HANDLERS: Readonly<Record<number, Handler>> = {
 /** Orders of the market: not built yet. */
 const isReserved = (kind: number) => kind >= 16 && kind <= 23
 
-const FIXED_BYTES = 1 + 32 + 8 + 8 + 8 + 32 + 4 + 64 + 64
 const isU64 = (value: bigint) => value >= 0n && value < 1n << 64n
-const isZero = (bytes: Uint8Array) => bytes.every((byte) => byte === 0)
-
-export const txBytes = ({ payload }: Tx): number => FIXED_BYTES + payload.length
+function isZero(bytes: Uint8Array): boolean {
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] !== 0) return false
+  return true
+}
 
 /** Applies one transaction, or says why the block that holds it is refused. Returns nothing but a refusal: the caller counts fees. */
 export function applyTx(working: Working, tx: Tx): Refusal {
@@ -44,20 +43,22 @@ export function applyTx(working: Working, tx: Tx): Refusal {
   if (tx.nonce !== (known === -1 ? 0n : accounts.nonce.get(known))) return problem('NONCE', 'nonce')
   const payer = ownPays ? known : findAccount(working, tx.payer)
   if (payer === -1 || (!ownPays && payer === known)) return problem('ACCOUNT', 'payer')
-  if (accounts.balance.get(payer) < tx.fee) return problem('BALANCE', 'fee')
+  const balance = accounts.balance.get(payer)
+  if (balance < tx.fee) return problem('BALANCE', 'fee')
   const unsigned = checkSignatures(working, tx, ownPays)
   if (unsigned !== null) return unsigned
   const place = known === -1 ? addAccount(working, tx.account) : known
-  subtract(working, 'balance', payer, tx.fee)
+  accounts.balance.set(payer, balance - tx.fee)
   accounts.nonce.set(place, tx.nonce + 1n)
   return handle(working, place, tx.payload)
 }
 
 function checkSignatures({ checks, genesisHash }: Working, tx: Tx, ownPays: boolean): Refusal {
-  const message = txMessage(genesisHash, tx)
   // A key is looked at once, when it first signs: every library then judges it alike.
   if (tx.nonce === 0n && !checks.key(tx.account)) return problem('KEY', 'account')
+  if (ownPays && !isZero(tx.payerSig)) return problem('SIGNATURE', 'payerSig')
+  if (checks.envelopesChecked) return null
+  const message = txMessage(genesisHash, tx)
   if (!checks.signature(tx.sig, message, tx.account)) return problem('SIGNATURE', 'sig')
-  if (ownPays) return isZero(tx.payerSig) ? null : problem('SIGNATURE', 'payerSig')
-  return checks.signature(tx.payerSig, message, tx.payer) ? null : problem('SIGNATURE', 'payerSig')
+  return ownPays || checks.signature(tx.payerSig, message, tx.payer) ? null : problem('SIGNATURE', 'payerSig')
 }

@@ -9,8 +9,10 @@ import { boundByProjects } from './projects.ts'
 
 export const transfer = handler(TransferType, (working, place, { to, amount }) => {
   if (amount === 0n) return problem('AMOUNT', 'payload.amount')
-  if (working.accounts.balance.get(place) < amount) return problem('BALANCE', 'payload.amount')
-  subtract(working, 'balance', place, amount)
+  const { balance } = working.accounts
+  const held = balance.get(place)
+  if (held < amount) return problem('BALANCE', 'payload.amount')
+  balance.set(place, held - amount)
   add(working, 'balance', findOrAddAccount(working, to), amount)
   return null
 })
