@@ -14,6 +14,9 @@ type Thread = AskedThread<RangeQuestion, RejectReason | null>
 /** Ranges given to a thread ahead of its answers, so that it never waits for us. */
 const AHEAD = 2
 
+/** About a run that nobody told of: answered at once, after everything before it. */
+const NOTHING: RangeQuestion = { id: -1, range: { part: 0, device: 0, from: 0, to: 0 } }
+
 /** Verifies on all cores. Threads live until `close`; several runs share them, first come first served. */
 export async function openThreadedChecker(threads = usableCores()): Promise<OpeningChecker> {
   const native = await chooseKernels()
@@ -53,7 +56,9 @@ export async function openThreadedChecker(threads = usableCores()): Promise<Open
         tellAll({ id, run: null })
       }
     },
+    // A thread that is stopped while it loads or calls a native library takes the process with it: first it comes to rest.
     close: async () => {
+      await Promise.all(all.map((thread) => thread.ask(NOTHING).catch(() => null)))
       await Promise.all(all.map((thread) => thread.close()))
     },
   }
