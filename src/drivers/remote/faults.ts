@@ -107,11 +107,16 @@ export const fault = faultsOf({
     message: 'the provider refuses: {why} [{said}]',
     nextStep: '{mend}',
   },
+  NODE_UNFIT: {
+    blame: 'user',
+    message: '{node} cannot be carried to a box: {why}',
+    nextStep: 'Name a Node for Linux on x86-64 with --node FILE; a build from nodejs.org needs nothing further.',
+  },
   NO_PROVER_FOR_BOX: {
     blame: 'prover',
     message: '{address} ({machine}) has no Node 20.19 or newer, and no release that carries one was given',
     nextStep:
-      'Install Node 20.19 or newer for this account, or build the release that carries its own: npm run release:prover.',
+      'Name a Node for Linux on x86-64 with --node FILE (a build from nodejs.org), or install Node 20.19 or newer there.',
   },
   PROVER_HASH_MISMATCH: {
     blame: 'prover',

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { MAX_VERIFY_SECONDS } from '../../core/lease/leaseBook.ts'
+import { proverFlavours } from '../../drivers/remote/carryNode.ts'
 import { askLiveness } from '../../drivers/remote/leased/askLiveness.ts'
 import type { ProviderLine } from '../../drivers/remote/leased/askProvider.ts'
 import { connectLeased, type LeasedOptions } from '../../drivers/remote/leased/connectLeased.ts'
 import type { LeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
-import { releaseFlavours } from '../../drivers/remote/readRelease.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { dialWs, MESSAGES, reachedAt, wsChannel } from '../../drivers/system/wsChannel.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
@@ -111,7 +111,7 @@ async function optionsOf(target: LeaseTarget): Promise<LeasedOptions> {
       knownHostsFiles: [],
       ownKnownHostsFile: join(homeFolder(target.env), 'known_hosts'),
       onFirstUse: () => false,
-      flavours: await releaseFlavours(),
+      flavours: await proverFlavours(join(homeFolder(target.env), 'provers')),
       keep: false,
       proverArguments: target.proverArguments,
     },

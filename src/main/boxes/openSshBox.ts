@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { releaseFlavours } from '../../drivers/remote/readRelease.ts'
+import { proverFlavours } from '../../drivers/remote/carryNode.ts'
 import type { RouteDeps } from '../../drivers/remote/ssh/dialRoute.ts'
 import { formatSshAddress, parseSshAddress, type SshAddress } from '../../drivers/remote/ssh/sshAddress.ts'
 import type { AskHidden, SshAuth } from '../../drivers/remote/ssh/sshAuth.ts'
@@ -18,6 +18,7 @@ export interface SshFlags {
   readonly identity?: string
   readonly hostKey?: string
   readonly keep: boolean
+  readonly node?: string
 }
 
 const readFingerprint = reader('Use what "ssh-keygen -lf" prints: SHA256: and 43 letters.', (text) =>
@@ -28,6 +29,7 @@ export const addSshOptions = (command: Command): Command =>
   command
     .option('--identity <file>', 'private key for ssh:// targets; else the agent and the keys in ~/.ssh')
     .option('--host-key <fingerprint>', 'the only host key to accept, as SHA256:…', readFingerprint)
+    .option('--node <file>', 'a Node for Linux on x86-64 to carry to a box that has none (default: this one)')
     .option('--no-keep', 'leave no prover on the box for the next time')
 
 /** Where a box is, and how the prover is started there. */
@@ -43,6 +45,8 @@ export interface SshBoxTarget extends BoxTarget {
   readonly flags: SshFlags
   /** Shows a host key that was never seen before, and asks for passwords. */
   readonly say: (line: string) => void
+  /** Bytes on their way to the box. */
+  readonly onUpload?: (sent: number, of: number) => void
   /**
    * Whether the address may be anything that leads somewhere for this user: an alias, a pasted command. Then the user's
    * own SSH settings are asked, and on a terminal the user. A fleet takes plain addresses, whoever wrote them.
@@ -65,7 +69,8 @@ export async function openSshBox(target: SshBoxTarget, signal: AbortSignal): Pro
   const dial = dialOf(route, deps)
   const options = {
     ...optionsFor(route),
-    flavours: await releaseFlavours(),
+    flavours: await proverFlavours(join(homeFolder(target.env), 'provers'), flags.node),
+    ...(target.onUpload === undefined ? {} : { onUpload: target.onUpload }),
     keep: flags.keep,
     proverArguments,
     ...(flags.hostKey === undefined ? {} : { hostKey: flags.hostKey }),

@@ -16,7 +16,7 @@ import { issueSummary } from '../../core/certificate/summary.ts'
 import { REPORT_FORMAT, verdictOf } from '../../core/certificate/verdict.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
-import { formatSeconds } from '../../core/units/format.ts'
+import { formatBytes, formatSeconds } from '../../core/units/format.ts'
 import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
@@ -29,7 +29,7 @@ import { answerLines, answerOf, closingLines, soldText } from '../render/answer.
 import { attestedLines } from '../render/attestedLines.ts'
 import { boxLines } from '../render/boxLines.ts'
 import { labelled } from '../render/labelled.ts'
-import { showSteps } from '../render/showSteps.ts'
+import { bar, showSteps } from '../render/showSteps.ts'
 import { openTerminal, type Terminal } from '../render/terminal.ts'
 import { failedDevices, verdictLines } from '../render/verdictLines.ts'
 import type { CommandContext } from '../run.ts'
@@ -66,7 +66,7 @@ export async function verifyTarget(
   const signer = ownKey(env, 'validator')
   const catalogue = await readCatalogue()
   if (options.claim !== null) requireClaim(options.claim, catalogue)
-  const how = { proverArguments: proverArguments(flags.devices, flags.measureHost), env, signer, say: terminal.line }
+  const how = { proverArguments: proverArguments(flags.devices, flags.measureHost), env, signer, ...telling(terminal) }
   const connect = (inner: AbortSignal) =>
     openBox({ address, flags, isPersonal: true, networks: flags.leaseNetworks, ...how }, inner)
   const onDetected = ({ devices, host }: Inventory) => {
@@ -122,6 +122,17 @@ interface RunDeps extends Pick<VerifyDeps, 'signer' | 'catalogue' | 'connect' | 
   /** Hears what the box says it has, and may refuse to go on. */
   readonly onDetected?: (inventory: Inventory) => void
 }
+
+/** What a person is told while a box is opened. */
+const telling = (terminal: Terminal) => ({
+  say: terminal.line,
+  onUpload: (sent: number, of: number) =>
+    terminal.live(
+      sent < of
+        ? `  uploading the prover ${bar(sent / of, terminal.barWidth)} ${formatBytes(sent)} of ${formatBytes(of)}`
+        : '',
+    ),
+})
 
 /** One run by this machine as validator, its steps on a terminal. */
 export async function runShown(

@@ -78,6 +78,12 @@ umask 077
 mkdir -p "\${1%/*}" && cat > "$1" && chmod "$2" "$1"
 `
 
+/** Arguments: file, mode. Unpacks what lies beside it with the ending gz; fails where the box cannot. */
+export const UNPACK_FILE = `
+umask 077
+gzip -dc < "$1.gz" > "$1" && chmod "$2" "$1" && rm -f "$1.gz"
+`
+
 /**
  * Starts the prover and leaves its process group where the holder of the workspace finds it.
  * Arguments: marker, workspace, number, release folder, "keep" or "remove", command. The marker tells our output from what

@@ -8,7 +8,10 @@ import { startProver } from './sshProver.ts'
 import { openSession, type SessionOptions, type SshSession } from './sshSession.ts'
 import { openWorkspace, type Workspace } from './workspace.ts'
 
-export type ReleaseFlavour = Pick<ProverRelease, 'directory' | 'machine' | 'carriesNode'>
+export interface ReleaseFlavour extends Pick<ProverRelease, 'machine' | 'carriesNode'> {
+  /** Where it lies, or how it is made once a box needs it. */
+  readonly directory: string | (() => Promise<string>)
+}
 
 export interface SshBoxOptions extends SessionOptions {
   /** Tried in order: the first that this box can run. */
@@ -18,6 +21,8 @@ export interface SshBoxOptions extends SessionOptions {
   readonly defaultUser?: string
   /** Added to the command of the release. */
   readonly proverArguments?: readonly string[]
+  /** Bytes on their way to the box. */
+  readonly onUpload?: (sent: number, of: number) => void
   /** How long a prover may take to end by itself before it is made to. */
   readonly graceMs?: number
 }
@@ -57,12 +62,13 @@ class SshBox implements RemoteBox {
 
   async install(signal: AbortSignal): Promise<void> {
     if (this.#installed !== null) return
-    const { keep, flavours } = this.#options
+    const { keep, flavours, onUpload = () => {} } = this.#options
     this.#workspace ??= await openWorkspace(this.#session, keep, signal)
     const flavour = chooseFlavour(flavours, this.#workspace)
     if (flavour === null) throw fault('NO_PROVER_FOR_BOX', { address: this.address, machine: this.#workspace.machine })
-    const release = await readRelease(flavour.directory)
-    const plan = { session: this.#session, workspace: this.#workspace, release, keep }
+    const { directory } = flavour
+    const release = await readRelease(typeof directory === 'string' ? directory : await directory())
+    const plan = { session: this.#session, workspace: this.#workspace, release, keep, onUpload }
     const { folder, uploadedBytes } = await installRelease(plan, signal)
     this.#installed = { release, folder }
     const node = flavour.carriesNode ? 'carried by the release' : this.#workspace.nodeVersion

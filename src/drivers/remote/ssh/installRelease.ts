@@ -5,7 +5,7 @@ import type { SFTPWrapper } from 'ssh2'
 import { printable } from '../../../core/bytes/printable.ts'
 import { fault } from '../faults.ts'
 import type { ProverRelease } from '../readRelease.ts'
-import { HASH_FILES, RECEIVE_FILE } from './boxScripts.ts'
+import { HASH_FILES, RECEIVE_FILE, UNPACK_FILE } from './boxScripts.ts'
 import type { SshSession } from './sshSession.ts'
 import { runOnBox } from './startScript.ts'
 import type { Workspace } from './workspace.ts'
@@ -22,29 +22,43 @@ interface InstallPlan {
   readonly workspace: Workspace
   readonly release: ProverRelease
   readonly keep: boolean
+  onUpload(sent: number, of: number): void
+}
+
+/** A file of ours and how it travels: large ones are packed once, where the release was made. */
+interface Parcel extends ReleaseFile {
+  readonly packed: boolean
+  readonly sentBytes: number
 }
 
 /** One set of files on its way into one folder of the box; by commands where there is no SFTP. */
 interface Upload extends Pick<InstallPlan, 'session' | 'release'> {
   readonly sftp: SFTPWrapper | null
-  readonly files: readonly ReleaseFile[]
+  readonly files: readonly Parcel[]
+  onSent(bytes: number): void
   readonly folder: string
   readonly signal: AbortSignal
 }
 
 /** Puts a release on the box, and returns its folder there. Uploads nothing that already lies there unchanged. */
 export async function installRelease(
-  { session, workspace, release, keep }: InstallPlan,
+  { session, workspace, release, keep, onUpload }: InstallPlan,
   signal: AbortSignal,
 ): Promise<{ readonly folder: string; readonly uploadedBytes: number }> {
-  const files = [...release.files, await manifestOf(release)]
+  const files = await Promise.all([...release.files, await manifestOf(release)].map((file) => parcelOf(release, file)))
   const cached = `${workspace.base}/${release.id}`
-  const plan = { session, release, files, signal }
+  const uploadedBytes = files.reduce((sum, file) => sum + file.sentBytes, 0)
+  let sent = 0
+  const onSent = (bytes: number) => {
+    sent += bytes
+    onUpload(Math.min(sent, uploadedBytes), uploadedBytes)
+  }
+  const plan = { session, release, files, signal, onSent }
   if (keep && (await firstDifference({ ...plan, folder: cached, sftp: null })) === null)
     return { folder: cached, uploadedBytes: 0 }
   const folder = `${workspace.folder}/release`
-  const uploadedBytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  ensureRoom(session.address, workspace, uploadedBytes + DISK_SLACK_BYTES)
+  const needBytes = files.reduce((sum, { bytes, packed, sentBytes }) => sum + bytes + (packed ? sentBytes : 0), 0)
+  ensureRoom(session.address, workspace, needBytes + DISK_SLACK_BYTES)
   const sftp = await openSftp(session, signal)
   try {
     const upload = { ...plan, folder, sftp }
@@ -59,6 +73,11 @@ export async function installRelease(
   } finally {
     sftp?.end()
   }
+}
+
+async function parcelOf({ directory }: ProverRelease, file: ReleaseFile): Promise<Parcel> {
+  const packed = await stat(join(directory, `${file.path}.gz`)).catch(() => null)
+  return { ...file, packed: packed !== null, sentBytes: packed?.size ?? file.bytes }
 }
 
 function ensureRoom(address: string, { folder, freeBytes }: Workspace, needBytes: number): void {
@@ -109,27 +128,48 @@ async function hashOverSftp(sftp: SFTPWrapper, path: string, bytes: number): Pro
   }
 }
 
-async function uploadBySftp({ session, release, files, folder, signal }: Upload, sftp: SFTPWrapper): Promise<void> {
+async function uploadBySftp(upload: Upload, sftp: SFTPWrapper): Promise<void> {
+  const { session, release, files, folder, signal, onSent } = upload
   const one = (path: string, act: (done: (error?: Error | null) => void) => void): Promise<void> => {
     const failed = (error: Error) => fault('BOX_UPLOAD_FAILED', { address: session.address, path }, error)
     const done = new Promise<void>((resolve, reject) => act((error) => (error ? reject(failed(error)) : resolve())))
     return session.within(done, 'uploading the prover', signal, UPLOAD_LIMIT_MS)
   }
-  for (const path of foldersOf(files)) await one(path, (done) => sftp.mkdir(join(folder, path), { mode: 0o700 }, done))
-  for (const { path, executable } of files) {
-    const options = { mode: executable ? 0o700 : 0o600, concurrency: 16 }
-    await one(path, (done) => sftp.fastPut(join(release.directory, path), `${folder}/${path}`, options, done))
+  const put = (path: string, mode: number) => {
+    const options = { mode, concurrency: 16, step: (_: number, bytes: number) => onSent(bytes) }
+    return one(path, (done) => sftp.fastPut(join(release.directory, path), `${folder}/${path}`, options, done))
+  }
+  // The box's own spelling of a path, whatever this machine's is.
+  for (const path of foldersOf(files)) await one(path, (done) => sftp.mkdir(`${folder}/${path}`, { mode: 0o700 }, done))
+  for (const { path, executable, packed } of files) {
+    const mode = executable ? 0o700 : 0o600
+    if (packed) await put(`${path}.gz`, mode)
+    if (!packed || !(await unpack(upload, path, mode))) await put(path, mode)
   }
 }
 
+/** Whether the box could; where it has no gzip the file goes as it is. */
+async function unpack({ session, folder, signal }: Upload, path: string, mode: number): Promise<boolean> {
+  const argv = ['sh', '-c', UNPACK_FILE, 'sh', `${folder}/${path}`, mode.toString(8)]
+  const command = { argv, during: 'unpacking the prover', limitMs: HASH_LIMIT_MS }
+  return (await runOnBox(session, command, signal)).code === 0
+}
+
 /** The same through the standard input of a command. */
-async function uploadByCommand({ session, release, files, folder, signal }: Upload): Promise<void> {
-  for (const { path, executable } of files) {
-    const argv = ['sh', '-c', RECEIVE_FILE, 'sh', `${folder}/${path}`, executable ? '700' : '600']
+async function uploadByCommand(upload: Upload): Promise<void> {
+  const { session, release, files, folder, signal, onSent } = upload
+  const send = async (path: string, mode: number): Promise<void> => {
+    const argv = ['sh', '-c', RECEIVE_FILE, 'sh', `${folder}/${path}`, mode.toString(8)]
     const input = await readFile(join(release.directory, path))
     const command = { argv, during: 'uploading the prover', input, limitMs: UPLOAD_LIMIT_MS }
     const { code, said } = await runOnBox(session, command, signal)
     if (code !== 0) throw fault('BOX_UPLOAD_FAILED', { address: session.address, path }, new Error(said))
+    onSent(input.length)
+  }
+  for (const { path, executable, packed } of files) {
+    const mode = executable ? 0o700 : 0o600
+    if (packed) await send(`${path}.gz`, mode)
+    if (!packed || !(await unpack(upload, path, mode))) await send(path, mode)
   }
 }
 
