@@ -267,6 +267,23 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of [a, b]) await store.removeBox(id)
     })
 
+    test('attack 135: a score that is lowered is as old as it was, and never raised by it', async () => {
+      await store.putBox(entry(a))
+      const finish = async (round: number, more: Partial<Finish['box']>) => {
+        await store.addJob(job(a, { round }))
+        const running = await only(a)
+        const { box } = finishOf(running, owner)
+        await store.finishJob(finishOf(running, owner, { box: { ...box, ...more } }))
+        return (await store.box(a))!
+      }
+      const terms = [{ name: 'gpu', points: 60, got: 1, full: 1 }]
+      const { scoredAt } = await finish(n, { score: 100 })
+      const low = { scored: false, lowered: true, terms }
+      expect(await finish(n + 1000, { ...low, score: 60 })).toMatchObject({ score: 60, terms, scoredAt })
+      expect(await finish(n + 2000, { ...low, score: 80, terms: [] })).toMatchObject({ score: 60, terms, scoredAt })
+      await store.removeBox(a)
+    })
+
     test('attack 65: what one machine proved is not what stands at another address', async () => {
       await store.putBox(entry(a, { claim: 'L4' }))
       const finish = async (round: number, between = async () => {}) => {

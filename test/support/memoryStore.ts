@@ -114,7 +114,7 @@ export class MemoryStore implements Queue {
 
   async finishJob(finish: Finish) {
     const { job, retryInMs, retryAlone, followUps } = finish
-    const { terms, score, restMs, scored, failed, ...state } = finish.box
+    const { terms, score, restMs, scored, lowered, failed, ...state } = finish.box
     const mine = this.#jobs[job.id]!
     const box = this.boxes.get(mine.boxId)!
     mine.tries++
@@ -127,7 +127,13 @@ export class MemoryStore implements Queue {
     if (!retryAlone && later) mine.cohort = later.cohort
     const failuresTotal = box.failuresTotal + Number(failed)
     const inventory = finish.result.inventory ?? box.inventory
-    this.boxes.set(box.id, { ...box, ...state, ...(scored ? { score, terms } : {}), failuresTotal, inventory })
+    this.boxes.set(box.id, {
+      ...box,
+      ...state,
+      ...(scored || lowered ? { score, terms } : {}),
+      failuresTotal,
+      inventory,
+    })
     if (restMs !== null) this.#rest.set(box.id, nowUs + restMs * 1000)
     for (const job of followUps) this.#add(job)
     this.results.push({ ...finish, atUs: nowUs })

@@ -57,7 +57,7 @@ describe('nextBoxState', () => {
 
   test('attack 77: two voids in a row are a failure, one only lets the score age', () => {
     const good = nextBoxState(start, 'accepted', full(900), rules)
-    const missed = nextBoxState(good, 'void', { ...full(0), mates: ['a'] }, rules)
+    const missed = nextBoxState(good, 'void', { ...full(900), mates: ['a'] }, rules)
     expect(missed).toMatchObject({
       status: 'verified',
       score: 900,
@@ -66,10 +66,28 @@ describe('nextBoxState', () => {
       owes: ['a'],
       missed: 1,
     })
-    expect(nextBoxState(missed, 'void', { ...full(0), mates: ['a'] }, rules)).toMatchObject({ score: 0, failed: true })
+    expect(nextBoxState(missed, 'void', { ...full(900), mates: ['a'] }, rules)).toMatchObject({
+      score: 0,
+      failed: true,
+    })
     const back = nextBoxState(missed, 'accepted', { ...full(800), mates: ['a'], together: ['a'] }, rules)
     expect(back).toMatchObject({ score: 800, owes: [], missed: 0 })
-    expect(nextBoxState(back, 'void', full(0), rules)).toMatchObject({ score: 800, failed: false })
+    expect(nextBoxState(back, 'void', full(800), rules)).toMatchObject({ score: 800, failed: false })
+  })
+
+  test('attack 134: a void run takes what it did not show; one window together makes up for one that was missed', () => {
+    const beside = (score: number, together: readonly string[]) => ({ ...full(score), mates: ['a', 'b'], together })
+    const good = nextBoxState(start, 'accepted', full(900), rules)
+    const late = nextBoxState(good, 'void', beside(450, []), rules)
+    expect(late).toMatchObject({ status: 'verified', score: 450, scored: false, lowered: true, missed: 1 })
+    const twice = nextBoxState(late, 'void', beside(450, []), rules)
+    expect(twice).toMatchObject({ score: 0, failed: true, missed: 2 })
+    // A box that stood beside it with a void run of its own is not among those together.
+    const half = nextBoxState(twice, 'accepted', beside(900, ['b']), rules)
+    expect(half).toMatchObject({ score: 0, scored: false, owes: ['a'], missed: 2 })
+    const back = nextBoxState(half, 'accepted', beside(900, ['a']), rules)
+    expect(back).toMatchObject({ score: 900, scored: true, owes: [], missed: 1 })
+    expect(nextBoxState(back, 'void', beside(900, []), rules)).toMatchObject({ score: 0, failed: true })
   })
 
   test('attack 77: two boxes that never run together hold, of all they could hold, no more than one of them alone', () => {
@@ -81,7 +99,7 @@ describe('nextBoxState', () => {
         let held = 0
         for (const [round, { who, how, between, after }] of turns.entries()) {
           // They are in one cohort from the first miss on: one of them misses, the other is there.
-          const miss = { ...full(0), mates: [`box${1 - who}`] }
+          const miss = { ...full(1), mates: [`box${1 - who}`] }
           const there = { ...full(1), mates: [`box${who}`] }
           const next: [BoxState, BoxState] = [pair[0], pair[1]]
           next[who] = nextBoxState(pair[who]!, how, miss, rules)
@@ -123,7 +141,14 @@ describe('nextBoxState', () => {
     const good = nextBoxState(start, 'accepted', full(900), rules)
     for (const score of [900, 1800])
       expect(nextBoxState(good, 'accepted', apart(score), rules)).toMatchObject({ score: 900, scored: false })
-    expect(nextBoxState(good, 'accepted', apart(400), rules)).toMatchObject({ score: 400, scored: true })
+    expect(nextBoxState(good, 'accepted', apart(400), rules)).toMatchObject({
+      score: 400,
+      scored: false,
+      lowered: true,
+    })
+    // Nor does it make anything forgotten (attack 135).
+    const busy = nextBoxState(good, 'busy', { ...full(0), mates: ['a'] }, rules)
+    expect(nextBoxState(busy, 'accepted', apart(400), rules)).toMatchObject({ score: 400, busyInRow: 1, missed: 1 })
     expect(nextBoxState(start, 'accepted', apart(900), rules)).toMatchObject({ status: 'new', score: 0, scored: false })
     const failed = nextBoxState(good, 'rejected', full(0), rules)
     expect(nextBoxState(failed, 'accepted', apart(900), rules)).toMatchObject({ status: 'failed', score: 0 })

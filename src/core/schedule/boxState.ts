@@ -38,12 +38,13 @@ export interface BoxRules {
 /** What a run would give its box if it was accepted. */
 export interface Earned {
   readonly kind: JobKind
+  /** The old one where nothing was shown. */
   readonly score: number
   /** Null where nothing was claimed. */
   readonly claimVerdict: ClaimAnswer | null
   /** Rented: nothing but light looks is asked of it. */
   readonly allocated: boolean
-  /** The other boxes of its cohort, and those of them that were in the same window. */
+  /** The other boxes of its cohort, and those of them whose runs count in the same window. */
   readonly mates: readonly string[]
   readonly together: readonly string[]
   /** It ran where no box stood beside it that may be paid for the same card: nothing is earned there. */
@@ -53,6 +54,8 @@ export interface Earned {
 export interface NextBoxState extends BoxState {
   /** The score was earned or lost now; otherwise the old one stays and ages. */
   readonly scored: boolean
+  /** The score fell to what was shown, and is no younger for it. */
+  readonly lowered: boolean
   readonly failed: boolean
 }
 
@@ -68,7 +71,7 @@ export function nextBoxState(state: BoxState, outcome: Outcome, earned: Earned, 
   if (outcome === 'accepted') return earned.kind === 'light' ? lookedAt(state, earned) : proven(state, earned)
   const missing = earned.kind === 'full' ? miss(state, earned) : state
   if (outcome === 'void' && earned.kind === 'full')
-    return state.missed >= MAY_MISS ? failure(missing) : unscored(missing)
+    return state.missed >= MAY_MISS ? failure(missing) : lowered(missing, earned)
   if (outcome !== 'busy') return failure({ ...missing, busyInRow: 0 })
   const busyInRow = state.busyInRow + 1
   if (busyInRow > rules.busyLimit) return failure({ ...missing, busyInRow })
@@ -86,15 +89,25 @@ const lookedAt = (state: BoxState, { allocated }: Earned): NextBoxState =>
  * Who missed a window owes one to those who were to be in it. Until then what was missed is not forgotten, nothing is
  * earned alone, and after a second miss nothing at all: or two boxes with one card would miss in turn (attack 77).
  */
-function proven(state: BoxState, { together, score, claimVerdict, apart }: Earned): NextBoxState {
+function proven(state: BoxState, earned: Earned): NextBoxState {
+  const { together, score, apart } = earned
   const owes = state.owes.filter((id) => !together.includes(id))
   const still = owes.length > 0
   // What shows less than before counts at once (attacks 125, 126).
-  if (apart && score >= state.score) return unscored({ ...state, owes })
-  if (still && (state.missed > MAY_MISS || together.length === 0)) return unscored({ ...state, owes })
-  const status = claimVerdict === null || claimVerdict === 'matches' ? 'verified' : 'claim-unmet'
-  const kept = still ? { owes, missed: state.missed, busyInRow: state.busyInRow } : { owes, missed: 0, busyInRow: 0 }
-  return { status, score, failuresInRow: 0, ...kept, scored: true, failed: false }
+  if (apart || (still && (state.missed > MAY_MISS || together.length === 0)))
+    return lowered({ ...state, owes, status: isUnmet(earned) ? 'claim-unmet' : state.status }, earned)
+  const status = isUnmet(earned) ? 'claim-unmet' : 'verified'
+  const { missed, busyInRow } = state
+  // One window together makes up for one that was missed, not for all of them (attack 134).
+  const kept = still ? { missed, busyInRow } : { missed: Math.max(0, missed - 1), busyInRow: 0 }
+  return { status, score, failuresInRow: 0, owes, ...kept, scored: true, lowered: false, failed: false }
+}
+
+const isUnmet = ({ claimVerdict }: Earned): boolean => claimVerdict !== null && claimVerdict !== 'matches'
+
+/** What earns nothing still shows what the box can do now. The proof of the score stays as old as it is (attack 135). */
+function lowered(state: BoxState, { score }: Earned): NextBoxState {
+  return score < state.score ? { ...unscored(state), score, lowered: true } : unscored(state)
 }
 
 const miss = (state: BoxState, { mates }: Earned): BoxState => ({
@@ -103,7 +116,7 @@ const miss = (state: BoxState, { mates }: Earned): BoxState => ({
   missed: state.missed + 1,
 })
 
-const unscored = (state: BoxState): NextBoxState => ({ ...state, scored: false, failed: false })
+const unscored = (state: BoxState): NextBoxState => ({ ...state, scored: false, lowered: false, failed: false })
 
 const failure = (state: BoxState): NextBoxState => ({
   ...state,
@@ -111,5 +124,6 @@ const failure = (state: BoxState): NextBoxState => ({
   score: 0,
   failuresInRow: state.failuresInRow + 1,
   scored: true,
+  lowered: false,
   failed: true,
 })

@@ -18,6 +18,8 @@ export async function finishJob(finish: Finish): Promise<Statement> {
   const { certificate, claimVerdict } = result
   // Level 1: hashes in base64 shrink to three quarters at any level, and not further at a higher one.
   const gzipped = certificate === null ? null : new Uint8Array(await compress(certificate, { level: 1 }))
+  // What was judged beside nobody may lower a score, and never makes it younger (attack 135).
+  const loweredByProof = box.lowered && result.outcome === 'accepted'
   return sql`
     with later as (
       select w.cohort, w.due_at from jobs j join jobs w on w.round = j.round and w.box_id <> j.box_id
@@ -54,10 +56,12 @@ export async function finishJob(finish: Finish): Promise<Statement> {
       select ${result.runId}::text, id, box_id, ${gzipped}::bytea from stored where ${gzipped !== null}::boolean
     ), known as (
       update boxes set status = ${box.status}::text,
-        claim_verdict = case when ${box.scored}::boolean then ${claimVerdict}::text else claim_verdict end,
-        score = case when ${box.scored}::boolean then ${box.score}::int8 else score end,
+        claim_verdict = case when ${box.scored || loweredByProof}::boolean then ${claimVerdict}::text else claim_verdict end,
+        score = case when ${box.scored}::boolean or (${box.lowered}::boolean and score > ${box.score}::int8)
+          then ${box.score}::int8 else score end,
         score_rules = case when ${box.scored}::boolean then ${SCORE_RULES}::int4 else score_rules end,
-        terms = case when ${box.scored}::boolean then ${json(box.terms)}::text::jsonb else terms end,
+        terms = case when ${box.scored}::boolean or (${box.lowered}::boolean and score > ${box.score}::int8)
+          then ${json(box.terms)}::text::jsonb else terms end,
         scored_at = case when ${box.scored}::boolean then clock_timestamp() else scored_at end,
         failures_in_row = ${box.failuresInRow}::int4, busy_in_row = ${box.busyInRow}::int4,
         owes = ${json(box.owes)}::text::jsonb, missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
@@ -78,7 +82,7 @@ export async function finishJob(finish: Finish): Promise<Statement> {
     ), scored as (
       insert into scores (box_id, result_id, score, terms, score_rules)
       select box_id, id, ${box.score}::int8, ${json(box.terms)}::text::jsonb, ${SCORE_RULES}::int4
-      from known where ${box.scored}::boolean
+      from known where ${box.scored || box.lowered}::boolean
     ), more as (
       insert into jobs (round, box_id, kind, reason, cohort, due_at)
       select j.round, box_id, j.kind, j.reason, j.cohort, clock_timestamp() + j."delayMs" * interval '1 millisecond'

@@ -8,6 +8,9 @@ import { within } from '../../shared/within.ts'
 /** So long, over all parts of a run together, a box may keep the others of its cohort waiting (attack 128). */
 const LATE_MS = 40_000
 
+/** So long a box that owes a window waits to hear whether the runs of the others count; who takes longer clears no debt. */
+const HEAR_MS = 60_000
+
 /** Opens once, for those who have arrived. Who comes later does not pass. */
 class Gate {
   readonly #clock: Clock
@@ -61,6 +64,17 @@ interface Member {
   leftMs: number
   /** While others wait for it. */
   late: { readonly fromUs: number; readonly came: AbortController } | null
+  /** Whether its run counts, once it has ended. */
+  readonly counts: Promise<boolean>
+  readonly end: (counts: boolean) => void
+}
+
+function newMember(box: string): Member {
+  let end: Member['end'] = () => {}
+  const counts = new Promise<boolean>((resolve) => {
+    end = resolve
+  })
+  return { box, slots: [], at: -1, gone: false, leftMs: LATE_MS, late: null, counts, end }
 }
 
 /**
@@ -79,8 +93,7 @@ export class Cohort {
 
   /** By job, the box. `limitMs` is the time from taking the jobs to T0. */
   constructor(boxes: ReadonlyMap<number, string>, limitMs: number, clock: Clock) {
-    const fresh = { slots: [], at: -1, gone: false, leftMs: LATE_MS, late: null }
-    this.#members = new Map([...boxes].map(([job, box]) => [job, { box, ...fresh }]))
+    this.#members = new Map([...boxes].map(([job, box]) => [job, newMember(box)]))
     this.#clock = clock
     this.#start = new Gate(boxes.keys(), clock)
     void within(clock, limitMs, this.#start.opened).then(() => this.#start.release())
@@ -106,9 +119,15 @@ export class Cohort {
     if (gate) await orAborted(gate.opened, signal)
   }
 
+  /** Its run is over. Who leaves without this has no run that counts. */
+  end(job: number, counts: boolean): void {
+    this.#members.get(job)!.end(counts)
+  }
+
   leave(job: number): void {
     const member = this.#members.get(job)!
     member.gone = true
+    member.end(false)
     member.late?.came.abort()
     for (const gate of [this.#start, ...this.#gates.values()]) gate.leave(job)
     if ([...this.#members.values()].every(({ gone }) => gone)) this.#over.abort()
@@ -121,14 +140,25 @@ export class Cohort {
 
   /** The other boxes of the cohort, and those of them that began the last part they have in common together with this one. */
   mates(job: number): { readonly mates: readonly string[]; readonly together: readonly string[] } {
+    const others = [...this.#members].filter(([other]) => other !== job).map(([, { box }]) => box)
+    return { mates: others, together: this.#together(job).map(({ box }) => box) }
+  }
+
+  /** Those together with this one whose own runs count. One that was held back was no use of its card (attack 134). */
+  async counted(job: number): Promise<readonly string[]> {
+    const heard = this.#together(job).map(async ({ box, counts }) => {
+      return (await within(this.#clock, HEAR_MS, counts)) ? [box] : []
+    })
+    return (await Promise.all(heard)).flat()
+  }
+
+  #together(job: number): readonly Member[] {
     const mine = this.#members.get(job)!.slots
-    const others = [...this.#members].filter(([other]) => other !== job)
-    const isTogether = ([other, { slots }]: [number, Member]) => {
+    const others = [...this.#members].filter(([other, { slots }]) => {
       const last = this.#gates.get(Math.max(-1, ...slots.filter((slot) => mine.includes(slot))))
-      return [job, other].every((each) => last?.passed.has(each))
-    }
-    const named = (some: typeof others) => some.map(([, { box }]) => box)
-    return { mates: named(others), together: named(others.filter(isTogether)) }
+      return other !== job && [job, other].every((each) => last?.passed.has(each))
+    })
+    return others.map(([, member]) => member)
   }
 
   /** Null where there is nothing to wait for: it is late, or has been here before and runs anew. */

@@ -189,7 +189,7 @@ async function heldBy(
     },
     { hours, ...more },
   )
-  const latest = new Map<string, { share: number; fromUs: number }>()
+  const latest = new Map<string, { share: number; score: number; fromUs: number }>()
   let total = 0
   const [from, until] = [2, hours].map((hour) => hour * HOUR_MS * 1000)
   const account = (boxId: string, untilUs: number) => {
@@ -198,9 +198,12 @@ async function heldBy(
   }
   for (const finish of store.results) {
     const { id } = finish.job.box
-    if (!sharing.includes(id) || !finish.box.scored) continue
+    const { scored, lowered, score } = finish.box
+    if (!sharing.includes(id) || !(scored || lowered)) continue
     account(id, finish.atUs)
-    latest.set(id, { share: shareOf(finish), fromUs: finish.atUs })
+    const before = latest.get(id)
+    const share = lowered ? before!.share * (score / before!.score) : shareOf(finish)
+    latest.set(id, { share, score, fromUs: finish.atUs })
   }
   for (const id of sharing) account(id, until!)
   for (const id of ['c', 'd'])
@@ -508,6 +511,56 @@ describe('attack 128: boxes that are the last at every gate, and in time', () =>
       { hours: 2, precisions: ALL },
     )
     expect(outcomes(results('slow'))).toEqual(['accepted', 'accepted'])
+  })
+})
+
+describe('attack 134: two boxes on one card take turns at being held back', () => {
+  test.each([
+    ['in every round', 1],
+    ['in two rounds of three', 3],
+  ])('%s: they hold less than they would by saying busy', async (_, cleanEvery) => {
+    const never = new AbortController().signal
+    const share = await heldBy(
+      ['a', 'b'],
+      (boxId, card, clock, kind) => {
+        const honest = honestProgram({ devices: [cardOn(card)] })
+        const hour = Math.floor(clock.monotonicUs() / 1000 / HOUR_MS)
+        const clean = cleanEvery > 1 && hour % cleanEvery === 0
+        if (kind === 'light' || clean || (hour % 2 === 0) !== (boxId === 'a')) return honest
+        return tampered(honest, {
+          onOrder: async (order, line) => {
+            if (order.type === 'start') await card.idle(never)
+            await line.order(order)
+          },
+        })
+      },
+      { hours: 12 },
+    )
+    expect(share).toBeLessThan(1.4)
+  })
+})
+
+describe('attack 135: alone, showing a little less', () => {
+  test('lowers a score and does not make it young again', async () => {
+    let told = 0
+    const { store } = await play(
+      ['a', 'c', 'd'],
+      (boxId, clock, kind) => {
+        if (boxId !== 'd') return honestProgram({ devices: [cardOn(new Card(clock))] })
+        if (kind === 'light') told++
+        const slow = told > 0 ? ROUND_MS * 0.01 : 0
+        const costs = { round: () => clock.sleep(ROUND_MS + slow) }
+        const facts = { ...CARD, details: { driver: `550.${told}` } }
+        return honestProgram({ devices: [openReferenceDevice({ engine, facts, costs })] })
+      },
+      { hours: 12, roundEveryMs: 12 * HOUR_MS, probes: true, maxDelayMs: 60_000 },
+    )
+    const [first, ...alone] = store.results.filter(({ job }) => job.box.id === 'd' && (job as TakenJob).kind === 'full')
+    expect(first!.box.scored).toBe(true)
+    expect(alone.length).toBeGreaterThan(0)
+    expect(alone[0]!.box).toMatchObject({ scored: false, lowered: true })
+    expect(alone[0]!.box.score).toBeLessThan(first!.box.score)
+    for (const { box } of alone) expect(box.scored).toBe(false)
   })
 })
 

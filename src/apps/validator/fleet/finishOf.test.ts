@@ -33,7 +33,7 @@ async function finished(
   const box = { allocated, inventory: null, status: 'new', owes: [], ...counts } as Partial<BoxRecord> as BoxRecord
   const job = { id: 1, boxId: 'a', round: 1, kind, tries: 0, box } as Partial<TakenJob> as TakenJob
   const store = { boxesWithCards: async () => [], fleet: async () => [], takeChips: async () => sharing }
-  const context = { store, rules: await rules, cohort: { mates: [], together: [] } }
+  const context = { store, rules: await rules, cohort: { mates: [], together: [], counted: [] } }
   return finishOf(job, resultOfReport(report), report, context)
 }
 

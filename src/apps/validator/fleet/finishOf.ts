@@ -13,8 +13,8 @@ import type { Leftover } from './outcomeOf.ts'
 interface FinishContext {
   readonly store: Pick<Store, 'boxesWithCards' | 'fleet' | 'takeChips'>
   readonly rules: FleetRules
-  /** The other boxes of its cohort, and those that were in the same window. */
-  readonly cohort: { readonly mates: readonly string[]; readonly together: readonly string[] }
+  /** The other boxes of its cohort, those that were in the same window, and those of them whose runs count there. */
+  readonly cohort: Record<'mates' | 'together' | 'counted', readonly string[]>
   readonly stalled?: Leftover['stalled']
 }
 
@@ -37,7 +37,10 @@ export async function finishOf(
   const { kind, box } = job
   const { outcome, claimVerdict } = told
   const apart = outcome === 'accepted' && (await isApart(job, cohort.together, rules, store))
-  const gained = { kind, score: earned.score, claimVerdict, allocated: box.allocated, ...cohort, apart }
+  // What showed nothing lowers nothing.
+  const shown = report ? earned.score : box.score
+  const window = { mates: cohort.mates, together: cohort.counted, apart }
+  const gained = { kind, score: shown, claimVerdict, allocated: box.allocated, ...window }
   const next = nextBoxState(box, outcome, gained, rules.box)
   // A light look shows no haste in what matters, unless nothing else is asked of the box.
   const isPrompt = outcome === 'accepted' && (kind === 'full' || box.allocated)
@@ -45,13 +48,11 @@ export async function finishOf(
   const isFree = kind === 'light' && outcome === 'busy' && !box.allocated
   const stalls = isPrompt ? 0 : box.stalls + Number(stalled && outcome !== 'fault' && !isFree)
   const restMs = stalls > box.stalls ? restAfter(stalls) : null
-  const { status, score, scored, failed, failuresInRow, busyInRow, owes, missed } = next
-  const state = { status, score, scored, failed, failuresInRow, busyInRow, owes, missed }
   return {
     job,
     owner: rules.owner,
     result: { ...told, marks },
-    box: { ...state, terms: failed ? [] : earned.terms, stalls, restMs },
+    box: { ...next, terms: next.failed ? [] : earned.terms, stalls, restMs },
     retryInMs: isFree && stalled ? null : retryDelay(outcome, job.tries, next, rules.retries),
     retryAlone: kind === 'light' || cohort.mates.length === 0,
     followUps: followUps(job, marks),

@@ -63,7 +63,9 @@ export class FleetRun {
     const startedUs = clock.monotonicUs()
     try {
       const report = await this.#inTime(signal)
-      return { told: resultOfReport(report, this.#isTogether(report)), report, stalled: false }
+      const told = resultOfReport(report, this.#isTogether(report))
+      this.cohort.end(this.job.id, told.outcome === 'accepted')
+      return { told, report, stalled: false }
     } catch (error) {
       if (signal.aborted && !(signal.reason instanceof TouchstoneError)) return null
       const cause = signal.aborted ? signal.reason : error

@@ -159,7 +159,10 @@ class Fleet {
 
   async #finish({ job, cohort }: FleetRun, { told, report, stalled }: Leftover): Promise<void> {
     const { store } = this.#deps
-    const context = { store, rules: this.#rules, cohort: cohort.mates(job.id), stalled }
+    const mates = cohort.mates(job.id)
+    // Only who owes a window has to know whether the others' runs count.
+    const counted = job.box.owes.length > 0 ? await cohort.counted(job.id) : mates.together
+    const context = { store, rules: this.#rules, cohort: { ...mates, counted }, stalled }
     const finish = await this.#surely(() => finishOf(job, told, report, context))
     const resultId = await this.#surely(() => store.finishJob(finish))
     if (resultId === null) this.#lost(job)
