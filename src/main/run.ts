@@ -2,6 +2,7 @@ import { TouchstoneError } from '../ports/errors.ts'
 import { EXIT } from './exitCodes.ts'
 import { fault } from './faults.ts'
 import { openTerminal } from './render/terminal.ts'
+import { wrap } from './render/wrap.ts'
 
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv
@@ -93,9 +94,10 @@ export function tellFault(error: unknown, json = false): void {
 /** One sentence, the code, the next step; never a stack trace. With --json one object on standard output. */
 function tell(told: ReturnType<typeof faultOf>, json: boolean): void {
   if (json) return void process.stdout.write(`${JSON.stringify({ error: told })}\n`)
-  const { line, colours } = openTerminal(process.stderr, process.env)
+  const { line, colours, columns, isLive } = openTerminal(process.stderr, process.env)
+  const fitted = (text: string): string => (isLive ? wrap(text, columns - 2, columns - 7).join('\n  ') : text)
   // Whoever pressed Ctrl-C knows what comes next.
   if (told === INTERRUPTED) return void line(told.message)
-  line(`${colours.red('error')}: ${told.message} [${told.code}]`)
-  line(`${colours.dim('next')}: ${told.nextStep}`)
+  line(`${colours.red('error')}: ${fitted(`${told.message} [${told.code}]`)}`)
+  line(`${colours.dim('next')}: ${fitted(told.nextStep)}`)
 }

@@ -10,6 +10,7 @@ import { checkRequirements, type Requirements, requirementsSchema } from '../../
 import { openThisMachine, proverArguments } from '../boxes/openBox.ts'
 import { fault } from '../faults.ts'
 import { openTerminal } from '../render/terminal.ts'
+import { failedDevices } from '../render/verdictLines.ts'
 import { ownKey } from '../system.ts'
 import { reportLines, runShown } from '../verify/verifyTarget.ts'
 import { programName } from '../version.ts'
@@ -27,7 +28,12 @@ export async function selfCheck(
   const options = askOf({ preset, claim: flags.claim ?? null, program: programName })
   const connect = async () => openThisMachine(env, proverArguments(flags.devices, true))
   const report = await runShown(options, { signer: ownKey(env, 'validator'), catalogue, connect }, terminal, signal)
-  terminal.lines(reportLines({ report, catalogue, file: 'the certificate', isVerbose: false }, terminal))
+  terminal.lines(
+    reportLines(
+      { report, catalogue, file: 'the certificate', failed: failedDevices(report).length, isVerbose: false },
+      terminal,
+    ),
+  )
   const reasons = whyNotJoin(report, requirements)
   if (reasons.length > 0) throw fault('MAY_NOT_JOIN', { reasons: reasons.join('; ') })
 }

@@ -85,6 +85,12 @@ describe('the answer comes first and last', () => {
     expect(headline(judged(8, null))[0]).toBe('GENUINE  found 8 x H200 SXM')
   })
 
+  test('what failed is part of the answer', () => {
+    const judgement = judged(1, { text: 'H200', verdict: 'matches', reasons: [fits(0)] })
+    const { text } = answerOf({ judgement, preset: 'mainnet', catalogue, file, failed: 1 })
+    expect(text).toBe('1 x H200, but for 1 that failed')
+  })
+
   test('all of every card is there for whoever asks', () => {
     const shown = lines(judged(2, { text: '2x H200', verdict: 'matches', reasons: [fits(0), fits(1)] }), true)
     expect(shown.filter((line) => line.includes('sustained   '))).toHaveLength(2)

@@ -25,6 +25,8 @@ export interface Asked {
   readonly catalogue: Catalogue
   /** The certificate. */
   readonly file: string
+  /** How many devices failed, and are not judged. */
+  readonly failed?: number
 }
 
 const WORDS: Readonly<Record<Verdict, string>> = {
@@ -35,8 +37,14 @@ const WORDS: Readonly<Record<Verdict, string>> = {
   rejected: 'REJECTED',
 }
 
-/** The answer of a run. */
-export function answerOf({ judgement, preset, catalogue, file }: Asked): Answer {
+/** The answer of a run. What failed is part of it: the rest may be as claimed, and the box is not. */
+export function answerOf({ failed = 0, ...asked }: Asked): Answer {
+  const answer = answerOfJudged(asked)
+  if (failed === 0 || answer.verdict === 'rejected') return answer
+  return { ...answer, text: `${answer.text}, but for ${failed} that failed` }
+}
+
+function answerOfJudged({ judgement, preset, catalogue, file }: Asked): Answer {
   const { reason, claim } = judgement
   const verdict = verdictOf(judgement)
   const word = WORDS[verdict]

@@ -83,9 +83,10 @@ export async function verifyTarget(
   signal.throwIfAborted()
   writeAside(out, report.certificate)
   if (flags.summary !== undefined) writeAside(flags.summary, summaryOf(report.certificate, signer))
+  const failed = failedDevices(report).length
   if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
   else {
-    const shown = { report, catalogue, file: out, isVerbose: flags.verbose === true }
+    const shown = { report, catalogue, file: out, failed, isVerbose: flags.verbose === true }
     people.lines([
       ...reportLines(shown, people),
       '',
@@ -95,7 +96,7 @@ export async function verifyTarget(
       ...closingLines(answerOf({ ...report, ...shown }), people),
     ])
   }
-  return exitOfReport(report, failedDevices(report).length)
+  return exitOfReport(report, failed)
 }
 
 /** Far more than a run takes: what is still going on then hangs. */
@@ -162,6 +163,7 @@ interface ShownReport {
   readonly catalogue: Catalogue
   /** The certificate. */
   readonly file: string
+  readonly failed: number
   readonly isVerbose: boolean
 }
 
