@@ -1,4 +1,4 @@
-/** Why a block or a transaction is refused; every code has a test that meets it. */
+/** Why a block or a transaction is refused. */
 export const PROBLEM_CODES = [
   'MALFORMED',
   'PARENT',

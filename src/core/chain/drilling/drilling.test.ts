@@ -3,8 +3,10 @@ import * as world from '../../../../test/support/chainWorld.ts'
 import { type Behaviour, Drillers } from '../../../../test/support/drillers.ts'
 import { taggedHash } from '../../bytes/sha256.ts'
 import { decayAndAdd, WEEKLY } from '../accounting.ts'
+import { lotteryNumber } from '../lottery.ts'
 import { CHAIN_PRESETS } from '../params.ts'
 import { problem } from '../problems.ts'
+import { thresholdFor } from '../threshold.ts'
 import { DrillCommitType, DrillRevealType } from '../transactions/payloads.ts'
 import { drillCommitment } from './task.ts'
 
@@ -174,6 +176,30 @@ describe('an appeal', () => {
     expect(seen.appeals).toBeGreaterThan(0)
     expect(depositOf(drillers, 'ada')).toBe(0n)
     expect(names.slice(1).every((name) => depositOf(drillers, name) === world.tokens(10))).toBe(true)
+    isConserved(drillers)
+  })
+})
+
+describe('a pair of trusted replicas', () => {
+  test('is audited by whom the lottery lets in, hidden until then, and paid like them', () => {
+    const params = { ...one.params, trustedStreak: 0n, auditNumerator: 7n }
+    const drillers = new Drillers(names.slice(0, 5), {}, { params }).runToReady()
+    const threshold = thresholdFor({ numerator: 7n, denominator: 8n })
+    const { accounts } = drillers.state.view
+    const capacity = accounts.capacity.get(drillers.place('ada'))
+    drillers.wouldWin = (vrfKey, alpha) =>
+      lotteryNumber(world.betaOf(vrfKey, alpha)) < threshold(capacity, 5n * capacity)
+    let audits = 0
+    for (let i = 0; i < 12; i++) {
+      drillers.runTo(drillers.state.view.epoch + 1n)
+      const replicas = drillers.tasks().flatMap((task) => task.replicas)
+      audits += replicas.filter(({ origin, revealed }) => origin === 2 && revealed === 1).length
+      expect(drillers.tasks().every((task) => task.replicas.filter(({ origin }) => origin === 0).length === 2)).toBe(
+        true,
+      )
+    }
+    expect(audits).toBeGreaterThan(0)
+    expect(drillers.failures().every((failed) => failed === 0n)).toBe(true)
     isConserved(drillers)
   })
 })

@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import * as world from '../../../../test/support/chainWorld.ts'
+import { type ChainState, etaOf } from '../chainState.ts'
+import { genesisState } from '../genesisState.ts'
+import { boxAddMessage, boxAlpha, isBoxDrawn, reportCommitment, runMessage } from '../transactions/boxes.ts'
+import * as payloads from '../transactions/payloads.ts'
+import { faded, stakeMedian } from './settleScores.ts'
+
+const opinion = fc.record({ value: fc.bigInt({ min: 0n, max: 20n }), stake: fc.bigInt({ min: 1n, max: 9n }) })
+
+describe('a score', () => {
+  test('property: is the smallest value with half of all stake at or below it, silence being 0', () => {
+    fc.assert(
+      fc.property(fc.array(opinion, { maxLength: 8 }), fc.bigInt({ min: 1n, max: 30n }), (opinions, silent) => {
+        const all = opinions.reduce((sum, { stake }) => sum + stake, silent)
+        const below = (x: bigint) => opinions.reduce((sum, o) => (o.value <= x ? sum + o.stake : sum), silent)
+        const expected = Array.from({ length: 21 }, (_, x) => BigInt(x)).find((x) => 2n * below(x) >= all)
+        expect(stakeMedian(opinions, all)).toBe(expected)
+      }),
+    )
+  })
+
+  test('counts in full for 12 epochs and is gone after 36', () => {
+    expect([0n, 12n, 13n, 24n, 35n, 36n, 99n].map((age) => faded(2_400n, age))).toEqual([
+      2_400n,
+      2_400n,
+      2_300n,
+      1_200n,
+      100n,
+      0n,
+      0n,
+    ])
+  })
+})
+
+describe('a report', () => {
+  const judge = world.accountNamed('judge', { stake: world.tokens(10_000) })
+  const owner = world.accountNamed('owner')
+  const boxes = ['box 0', 'box 1', 'box 2', 'box 3', 'box 4', 'box 5'].map(world.keyNamed)
+  let state: ChainState = genesisState(world.genesisOf([judge, owner]))
+  const add = (box: Uint8Array, nonce: bigint, signer = box) => {
+    const boxSig = world.signAs(signer, boxAddMessage(state.genesisHash, box, owner.key))
+    return world.txOf(state, owner.key, 4, payloads.BoxAddType.serialize({ box, boxSig }), { nonce })
+  }
+  const code = (kind: number, payload: Uint8Array, key = judge.key) => {
+    const made = world.make(state, [world.txOf(state, key, kind, payload)])
+    return 'problem' in made ? made.problem.code : null
+  }
+
+  test('needs a validator, its time, boxes that were drawn, their signatures and what was committed to', () => {
+    expect(code(4, add(boxes[0]!, 0n, boxes[1]!).payload, owner.key)).toBe('SIGNATURE')
+    state = world.advance(
+      state,
+      boxes.map((box, i) => add(box, BigInt(i))),
+    )
+    expect(code(4, add(boxes[0]!, 6n).payload, owner.key)).toBe('BOX')
+    expect(code(5, payloads.BoxRemoveType.serialize({ box: boxes[0]! }))).toBe('BOX')
+    const alpha = boxAlpha(etaOf(state.view, 0n))
+    const isDrawn = (box: Uint8Array) => isBoxDrawn(world.betaOf(judge.vrfKey, alpha), box)
+    const entryOf = (box: Uint8Array, signer = box) => ({
+      ...{ ...payloads.EntryType.defaultValue(), box, score: 10n, capacity: 5n },
+      boxSig: world.signAs(signer, runMessage(0n, judge.key, world.NO_BYTES(32))),
+    })
+    const drawn = boxes.filter(isDrawn)
+    const other = boxes.find((box) => !isDrawn(box))!
+    expect(drawn.length).toBeGreaterThan(0)
+    const good = {
+      epoch: 0n,
+      salt: world.NO_BYTES(32),
+      vrfProof: world.proofOf(judge.vrfKey, alpha),
+      entries: [entryOf(drawn[0]!)],
+    }
+    const commitTo = (reveal: typeof good) =>
+      payloads.ReportType.serialize({ epoch: 0n, commitment: reportCommitment(judge.key, reveal) })
+    expect(code(6, commitTo(good), owner.key)).toBe('VALIDATOR')
+    expect(code(6, payloads.ReportType.serialize({ epoch: 1n, commitment: world.NO_BYTES(32) }))).toBe('EPOCH')
+    expect(code(7, payloads.RevealType.serialize(good))).toBe('EPOCH')
+    const before = state
+    const late = world.advance(state, [], 8n)
+    const tooLate = world.make(late, [world.txOf(late, judge.key, 6, commitTo(good))], 9n)
+    expect('problem' in tooLate && tooLate.problem.code).toBe('TOO_LATE')
+    const revealed = (committed: typeof good, reveal = committed) => {
+      state = world.advance(before, [world.txOf(before, judge.key, 6, commitTo(committed))])
+      expect(code(6, commitTo(committed))).toBe('TWICE')
+      state = world.advanceTo(state, 1n)
+      return code(7, payloads.RevealType.serialize(reveal))
+    }
+    expect(revealed(good)).toBeNull()
+    expect(revealed(good, { ...good, salt: boxes[0]! })).toBe('COMMITMENT')
+    expect(revealed({ ...good, vrfProof: world.NO_BYTES(80) })).toBe('PROOF')
+    expect(revealed({ ...good, entries: [entryOf(other)] })).toBe('DRAW')
+    expect(revealed({ ...good, entries: [entryOf(world.keyNamed('none'))] })).toBe('BOX')
+    expect(revealed({ ...good, entries: [entryOf(drawn[0]!, other)] })).toBe('SIGNATURE')
+    expect(revealed({ ...good, entries: [entryOf(drawn[0]!), entryOf(drawn[0]!)] })).toBe('TWICE')
+    expect(revealed({ ...good, entries: [{ ...entryOf(drawn[0]!), score: 0n }] })).toBe('AMOUNT')
+  })
+})
