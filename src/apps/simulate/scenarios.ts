@@ -146,7 +146,7 @@ function byzantine({ crypto, seed, seeds, slots, isWhole, onProgress }: Scenario
       atLeast(
         'voters caught with two votes that exclude each other',
         sum(({ caught }) => caught),
-        seeds / 10,
+        Math.floor(seeds / 10),
       ),
       ...(isWhole
         ? [
@@ -158,7 +158,7 @@ function byzantine({ crypto, seed, seeds, slots, isWhole, onProgress }: Scenario
             atLeast(
               'blocks that punished an offence',
               sum(({ state }) => state!.punished),
-              1,
+              Math.floor(seeds / 10),
             ),
           ]
         : []),
