@@ -40,7 +40,9 @@ export class StateLedger extends SimLedger {
   private readonly checks: Checks
   private readonly states = new Map<string, ChainState>()
   private readonly views = new Map<string, EpochView>()
+  /** Blocks by what was wished for, and by their hash. */
   private readonly made = new Map<string, ChainBlock>()
+  private readonly blocks = new Map<string, ChainBlock>()
   private counted = 0
   private punished = 0
   private leak: Leak | null = null
@@ -145,11 +147,16 @@ export class StateLedger extends SimLedger {
       const applied = applyBlock(state, result.block, this.checks)
       if ('problem' in applied) throw new Error(`a block was made and refused: ${applied.problem.code}`)
       const id = toHex(applied.state.head)
+      // Two wishes can lead to one block, where what told them apart had no room.
+      const known = this.blocks.get(id)
+      if (known !== undefined) return known
       this.states.set(id, applied.state)
       this.count(applied.state, slot)
       if (body.txs.some(({ kind }) => kind === EVIDENCE)) this.punished++
       const win = isPrimary ? this.winOf(account, alpha, standing, view) : null
-      return childOf(parent, { id, slot, author: account.key, win }, this.epochSlots)
+      const block = childOf(parent, { id, slot, author: account.key, win }, this.epochSlots)
+      this.blocks.set(id, block)
+      return block
     }
     return null
   }
