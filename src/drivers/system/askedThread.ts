@@ -1,5 +1,8 @@
 import { Worker } from 'node:worker_threads'
 
+/** How a program was handed in concerns its first thread alone. */
+const isForThreads = (argument: string): boolean => !argument.startsWith('--input-type')
+
 interface Waiting<Answer> {
   resolve(answer: Answer): void
   reject(error: Error): void
@@ -12,7 +15,7 @@ export class AskedThread<Question, Answer> {
   #lost: Error | null = null
 
   constructor(script: URL, workerData?: unknown) {
-    this.#worker = new Worker(script, { workerData })
+    this.#worker = new Worker(script, { workerData, execArgv: process.execArgv.filter(isForThreads) })
     this.#worker.unref()
     this.#worker.on('message', (answer: Answer) => {
       this.#waiting.shift()?.resolve(answer)
