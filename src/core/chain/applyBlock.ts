@@ -29,7 +29,7 @@ export function applyBlock(state: ChainState, { header, body }: Block, checks: C
   const result = execute(state, header, body, checks)
   if ('problem' in result) return result
   const { working } = result
-  if (!equalBytes(working.state.batchHashTreeRoot(), header.stateRoot))
+  if (!equalBytes(working.state.hashTreeRoot(), header.stateRoot))
     return { problem: problem('STATE_ROOT', 'header.stateRoot') }
   return { state: { ...state, head: blockHash(header), view: working.state } }
 }
@@ -54,7 +54,7 @@ export function makeBlock(
   const result = execute(state, blank, body, checks)
   if ('problem' in result) return result
   const view = result.working.state
-  const unsigned = { ...blank, stateRoot: view.batchHashTreeRoot() }
+  const unsigned = { ...blank, stateRoot: view.hashTreeRoot() }
   const header: Header = { ...unsigned, sig: sign(headerMessage(state.genesisHash, unsigned)) }
   return { block: { header, body }, state: { ...state, head: blockHash(header), view } }
 }
