@@ -1,6 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { deviceSuite } from '../../../../test/suites/deviceSuite.ts'
+import { runNode } from '../../../../test/support/processes.ts'
 import { expectedFill, expectedPasses, expectedSeries } from '../../../../test/support/referenceDevice.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
 import { createEngine } from '../../../core/engine/createEngine.ts'
@@ -87,4 +90,22 @@ describe('openCpuDevice', () => {
       detail: { code: 'KERNEL_FILE_MISSING', name: 'device.wasm' },
     })
   })
+})
+
+test('a program that closes its device in the middle of a run goes on to its answer', async () => {
+  const script = `
+    const { openCpuDevice } = await import(${JSON.stringify(new URL('../../../../dist/drivers/gpu/cpu/openCpuDevice.js', import.meta.url).href)})
+    const device = await openCpuDevice({ threads: 2 })
+    const task = { kind: 'rounds', precision: 'int8', m: 512, n: 512, k: 2048, rounds: 1000, seed: new Uint8Array(32) }
+    const begun = new Promise((resolve) => {
+      device.runSeries(task, resolve, new AbortController().signal).catch(() => {})
+    })
+    await begun
+    await device.close()
+    console.log('closed')`
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-close-'))
+  const file = join(folder, 'close.mjs')
+  writeFileSync(file, script)
+  const ended = await runNode([file], process.env).finally(() => rmSync(folder, { recursive: true }))
+  expect(ended).toMatchObject({ code: 0, out: 'closed\n' })
 })

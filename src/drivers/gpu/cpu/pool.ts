@@ -81,7 +81,7 @@ export class Pool {
       await handOut(onRoot, signal, cancel, (guarded) => this.#start(job, guarded))
     } finally {
       this.#running = null
-      for (const worker of this.#workers) worker.unref()
+      if (!this.#closed) for (const worker of this.#workers) worker.unref()
     }
   }
 
@@ -114,6 +114,8 @@ export class Pool {
     this.#closed = true
     this.#control.cancel()
     this.#running?.fail(new Error('the device was closed'))
+    // A process that waits for nothing but idle threads would end here, with its answer not given.
+    for (const worker of this.#workers) worker.ref()
     await Promise.all(this.#workers.map((worker) => worker.terminate()))
   }
 
