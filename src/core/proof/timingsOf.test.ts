@@ -32,6 +32,9 @@ test('a steady box is timed by its gaps, however slow the way to it is', () => {
 test('roots read in one go never make a round look more than four times as fast as it was', () => {
   const rounds = timings(part('rounds', 2, 0), [2_000_000, 2_000_003], null).get('rounds int8')!
   expect(rounds.fastest).toBeGreaterThanOrEqual(0.25)
+  // As many rounds as a part is planned by: at most twice (attack 136).
+  const series = timings(part('rounds', 4, 0), [2e6, 2e6 + 1, 2e6 + 2, 2e6 + 3], null).get('rounds int8')!
+  expect(series.fastest).toBeGreaterThanOrEqual(0.25)
   const memory = timings(part('memory', 3, 4), [400_000, 400_001, 400_002, 400_003, 700_001, 700_002, 700_003], 400_003)
   expect(memory.get('fill')!.slowest).toBeGreaterThanOrEqual(0.025)
   const fillBytes = 4 * 64 * 64 * 2

@@ -1,6 +1,6 @@
 import type { Challenge } from './challenge.ts'
 import { kindOf } from './partKinds.ts'
-import type { Timings } from './planPart.ts'
+import { TIMED_ROUNDS, type Timings } from './planPart.ts'
 import type { PartEvidence } from './verifyPart.ts'
 
 /** What a calibration run showed: seconds of one root in each part, fastest and slowest device. */
@@ -8,6 +8,7 @@ export function timingsOf(challenge: Challenge, parts: readonly PartEvidence[], 
   const timings = new Map<string, { fastest: number; slowest: number }>()
   for (const [p, part] of challenge.parts.entries()) {
     const { devices, zSentUs } = parts[p]!
+    const isSeries = kindOf(part).phases.length === 1
     const from = new Map(devices.map(({ device }) => [device, 0]))
     for (const [i, phase] of kindOf(part).phases.entries()) {
       const startUs = i === 0 ? 0 : (zSentUs ?? 0)
@@ -15,7 +16,8 @@ export function timingsOf(challenge: Challenge, parts: readonly PartEvidence[], 
         const first = from.get(device)!
         from.set(device, first + phase.roots(part, device))
         const own = arrivalsUs.slice(first, from.get(device)).map((arrival) => arrival - startUs)
-        return secondsPerRoot(own, roundTripSeconds) / phase.timing(part, device).units
+        const least = isSeries && own.length >= TIMED_ROUNDS ? LEAST_SHARE_OF_SERIES : LEAST_SHARE_OF_MEAN
+        return secondsPerRoot(own, roundTripSeconds, least) / phase.timing(part, device).units
       })
       const { key } = phase.timing(part, devices[0]!.device)
       timings.set(key, { fastest: Math.min(...seconds), slowest: Math.max(...seconds) })
@@ -27,14 +29,17 @@ export function timingsOf(challenge: Challenge, parts: readonly PartEvidence[], 
 /** The first root has more to do than the others, yet rarely so much that this share of the mean is above a gap. */
 const LEAST_SHARE_OF_MEAN = 0.25
 
+/** Rounds of the size that counts last longer than what comes before the first: a longer part would be cheap (attack 136). */
+const LEAST_SHARE_OF_SERIES = 0.5
+
 /**
  * The mean gap between roots: the first one is slow, and any may be held up. Roots that were read in one go have no gap, and
- * a part planned by it would be far too long for an honest box to finish; so never less than a quarter of the mean from
+ * a part planned by it would be far too long for an honest box to finish; so never less than a share of the mean from
  * the start, with the way there and back taken off.
  */
-function secondsPerRoot(arrivalsUs: readonly number[], roundTripSeconds: number): number {
+function secondsPerRoot(arrivalsUs: readonly number[], roundTripSeconds: number, least: number): number {
   const lastUs = arrivalsUs.at(-1)!
   const meanUs = (lastUs - 1e6 * roundTripSeconds) / arrivalsUs.length
   const gapUs = arrivalsUs.length > 1 ? (lastUs - arrivalsUs[0]!) / (arrivalsUs.length - 1) : lastUs
-  return Math.max(20, gapUs, LEAST_SHARE_OF_MEAN * meanUs) / 1e6
+  return Math.max(20, gapUs, least * meanUs) / 1e6
 }

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isHeldBack, isInWindow, WINDOW_SLACK_US } from './runWindow.ts'
+import { readCertificate } from '../certificate/readEvidence.ts'
+import { isHeldBack, isInWindow, WINDOW_SLACK_US, windowOf } from './runWindow.ts'
 
 const part = fc.record({ openedUs: fc.nat(600_000_000), one: lateness(), other: lateness() })
 
@@ -83,4 +85,19 @@ test('attack 77: two boxes on one card that hold nothing back show at most 1.25 
   const found = '00110100111001000011110011110011111111110110111111111111100000000000000000000000'
   expect(most([...found].map(Number))).toBeCloseTo(1.2, 2)
   expect(most([...found].map((_, i) => Number(i >= rounds)))).toBe(0)
+})
+
+test.each(['h200-mainnet', 'h200-mainnet-2'])('a real card held nothing back, in any phase of any part: %s', (name) => {
+  const text = readFileSync(new URL(`../../../bench/fixtures/${name}.json`, import.meta.url), 'latin1')
+  const read = readCertificate(text, () => true)
+  if ('code' in read) throw new Error(read.code)
+  const { challenge, parts } = read.run
+  expect(parts.length).toBeGreaterThan(3)
+  expect(
+    windowOf(
+      challenge,
+      parts,
+      parts.map(() => 0),
+    ),
+  ).toMatchObject({ heldBack: false })
 })

@@ -1,5 +1,6 @@
 import type { Challenge } from '../proof/challenge.ts'
-import { kindOf } from '../proof/partKinds.ts'
+import { kindOf, type Part } from '../proof/partKinds.ts'
+import { secondsBehind } from '../proof/planPart.ts'
 import type { PartEvidence } from '../proof/verifyPart.ts'
 
 /** When the run that was judged took place, in the validator's monotonic time: from its first T0 to its last root. */
@@ -25,11 +26,24 @@ export function windowOf(
   if (!last) return null
   const rootsUs = last.devices.map(({ arrivalsUs }) => arrivalsUs.at(-1) ?? 0)
   const untilUs = startedUs[parts.length - 1]! + Math.max(0, ...rootsUs)
-  const heldBack = parts.some(({ devices }, p) => {
-    const isSeries = kindOf(challenge.parts[p]!).fill(challenge.parts, p) === null
-    return isSeries && devices.some(({ arrivalsUs }) => isHeldBack(arrivalsUs))
+  const heldBack = parts.some((evidence, p) => {
+    const part = challenge.parts[p]!
+    const plannedUs = 1e6 * secondsBehind(part)
+    return pacesOf(part, evidence).some((arrivalsUs) => isHeldBack(arrivalsUs, plannedUs))
   })
   return { fromUs: startedUs[0]!, untilUs, startedUs, heldBack }
+}
+
+/** When the roots of each device came, from the start of each phase: memory is filled at a pace, and read at one (attack 137). */
+function pacesOf(part: Part, { devices, zSentUs }: PartEvidence): readonly (readonly number[])[] {
+  return devices.flatMap(({ device, arrivalsUs }) => {
+    let first = 0
+    return kindOf(part).phases.map((phase, i) => {
+      const own = arrivalsUs.slice(first, first + phase.roots(part, device))
+      first += own.length
+      return own.map((atUs) => atUs - (i === 0 ? 0 : (zSentUs ?? 0)))
+    })
+  })
 }
 
 /** So much later than at an even pace, as a share of the part's time, the roots of an honest box may come on average. */
@@ -38,12 +52,16 @@ const LATER = 0.08
 /** What is over sooner says nothing about a pace. */
 const SHORTEST_PACE_US = 1_000_000
 
-/** A card that serves one box first and another afterwards shows all of its speed to one, and half of it to the other. */
-export function isHeldBack(arrivalsUs: readonly number[]): boolean {
+/**
+ * A card that serves one box first and another afterwards shows all of its speed to one, and half of it to the other. What
+ * may be late is a share of the time that was planned: a box that gets itself a longer part has no longer to wait (attack 136).
+ */
+export function isHeldBack(arrivalsUs: readonly number[], plannedUs = Number.POSITIVE_INFINITY): boolean {
   const lastUs = arrivalsUs.at(-1) ?? 0
   const rounds = arrivalsUs.length
   const meanUs = arrivalsUs.reduce((sum, atUs) => sum + atUs, 0) / rounds
-  return lastUs >= SHORTEST_PACE_US && meanUs > lastUs * ((rounds + 1) / (2 * rounds) + LATER)
+  const evenUs = (lastUs * (rounds + 1)) / (2 * rounds)
+  return lastUs >= SHORTEST_PACE_US && meanUs > evenUs + LATER * Math.min(lastUs, plannedUs)
 }
 
 /**

@@ -45,10 +45,12 @@ const HOUR_MS = 3_600_000
 /** One card: whoever uses it makes the others wait. */
 class Card {
   readonly #clock: VirtualClock
+  readonly #roundMs: number
   #turn: Promise<void> = Promise.resolve()
   users = 0
-  constructor(clock: VirtualClock) {
+  constructor(clock: VirtualClock, roundMs = ROUND_MS) {
     this.#clock = clock
+    this.#roundMs = roundMs
   }
 
   async round(): Promise<void> {
@@ -59,7 +61,7 @@ class Card {
     })
     this.users++
     await before
-    await this.#clock.sleep(ROUND_MS)
+    await this.#clock.sleep(this.#roundMs)
     this.users--
     done()
   }
@@ -67,7 +69,7 @@ class Card {
   /** Until nobody has used it for longer than the gap between two rounds. */
   async idle(signal: AbortSignal): Promise<void> {
     for (let quiet = 0; quiet < 3 && !signal.aborted; quiet = this.users === 0 ? quiet + 1 : 0)
-      await this.#clock.sleep(ROUND_MS)
+      await this.#clock.sleep(this.#roundMs)
   }
 }
 
@@ -81,13 +83,14 @@ interface Play {
   readonly hours: number
   readonly fixedRounds?: number
   readonly precisions?: readonly Precision[]
+  readonly asked?: Partial<VerifyOptions>
 }
 
 /** A fleet in virtual time for so many hours, a round each; every box is a program, or null: it never lets us in. */
 async function play(
   ids: readonly string[],
   programOf: (boxId: string, clock: VirtualClock, kind: JobKind) => ProverProgram | null | Promise<ProverProgram>,
-  { hours, fixedRounds = 8, precisions = ['int8', 'fp16'], ...more }: Partial<FleetRules> & Play,
+  { hours, fixedRounds = 8, precisions = ['int8', 'fp16'], asked, ...more }: Partial<FleetRules> & Play,
 ): Promise<Scene> {
   const clock = new VirtualClock()
   const store = new MemoryStore(
@@ -95,7 +98,7 @@ async function play(
     clock,
   )
   const preset = { ...PRESETS.tiny, fixedRounds }
-  const full: VerifyOptions = { ...TINY, precisions, preset, sustainedSeconds: 1 }
+  const full: VerifyOptions = { ...TINY, precisions, preset, sustainedSeconds: 1, ...asked }
   const verify: VerifyJob = (job, hooks, signal) =>
     verifyBox(
       job.kind === 'light' ? TINY : full,
@@ -561,6 +564,101 @@ describe('attack 135: alone, showing a little less', () => {
     expect(alone[0]!.box).toMatchObject({ scored: false, lowered: true })
     expect(alone[0]!.box.score).toBeLessThan(first!.box.score)
     for (const { box } of alone) expect(box.scored).toBe(false)
+  })
+})
+
+describe('attack 136: of two boxes on one card one asks for a long part, the other for a short one', () => {
+  const preset = { ...PRESETS.devnet, size: 64, openings: 4 }
+  const asked = { preset, openings: 4, partSeconds: 3, sustainedSeconds: 0 }
+  const never = new AbortController().signal
+
+  async function played(waits: boolean) {
+    let shared: Card | null = null
+    const { results } = await play(
+      ['a', 'b', 'c'],
+      (boxId, clock) => {
+        if (boxId === 'c') return honestProgram({ devices: [cardOn(new Card(clock, 60))] })
+        shared ??= new Card(clock, 60)
+        const card = shared
+        let challenges = 0
+        const round = async () => {
+          await card.round()
+          if (boxId === 'b' && challenges < 3) await clock.sleep(54)
+        }
+        const held: Parameters<NonNullable<Tampering['onAnswer']>>[0][] = []
+        return tampered(honestProgram({ devices: [openReferenceDevice({ engine, facts: CARD, costs: { round } })] }), {
+          onOrder: async (order, line) => {
+            if (order.type === 'challenge') challenges++
+            if (order.type === 'challenge' && challenges === 1 && boxId === 'a') await clock.sleep(20_000)
+            if (waits && order.type === 'start' && challenges >= 3 && boxId === 'a') await card.idle(never)
+            await line.order(order)
+          },
+          onAnswer: async (answer, line) => {
+            if (boxId === 'b' || challenges >= 3 || answer.type !== 'root') return await line.answer(answer)
+            // The roots of its calibration come in one go.
+            held.push(answer)
+            if (answer.index < (challenges === 1 ? 1 : 3)) return
+            for (const one of held.splice(0)) await line.answer(one)
+          },
+        })
+      },
+      { hours: 1, asked },
+    )
+    return ['a', 'b', 'c'].map((id) => results(id)[0]!)
+  }
+
+  test.each([
+    ['waits for the other', true],
+    ['does not wait, and is faster when the other is done', false],
+  ])('it %s, in vain: what may be late is a share of the time that was planned', async (_, waits) => {
+    expect(outcomes(await played(waits))).toEqual(['WINDOW_MISSED', 'accepted', 'accepted'])
+  })
+
+  test('honest boxes whose calibrations were slower or faster than their runs all count', async () => {
+    const speeds: Readonly<Record<string, number>> = { a: 0.6, b: 0.9, c: 1, d: 1.5 }
+    const { results } = await play(
+      Object.keys(speeds),
+      (boxId, clock) => {
+        let challenges = 0
+        const round = () => clock.sleep(60 * (challenges < 3 ? speeds[boxId]! : 1))
+        return tampered(honestProgram({ devices: [openReferenceDevice({ engine, facts: CARD, costs: { round } })] }), {
+          onOrder: async (order, line) => {
+            if (order.type === 'challenge') challenges++
+            await line.order(order)
+          },
+        })
+      },
+      { hours: 1, asked },
+    )
+    for (const id of Object.keys(speeds)) expect(outcomes(results(id))).toEqual(['accepted'])
+  })
+})
+
+describe('attack 137: two boxes show one memory, one after the other', () => {
+  test.each([
+    ['fills when the other is done', true, 'WINDOW_MISSED'],
+    ['fills at once', false, 'accepted'],
+  ])('a box that %s', async (_, waits, outcome) => {
+    const never = new AbortController().signal
+    let shared: Card | null = null
+    const { results } = await play(
+      ['a', 'b', 'c'],
+      (boxId, clock) => {
+        shared ??= new Card(clock)
+        const card = waits && boxId !== 'c' ? shared : new Card(clock)
+        const costs = { round: () => card.round(), fillRound: () => card.round(), pass: () => card.round() }
+        return tampered(honestProgram({ devices: [openReferenceDevice({ engine, facts: CARD, costs })] }), {
+          onOrder: async (order, line) => {
+            // int8, fp16, sustained, memory.
+            if (waits && boxId === 'b' && order.type === 'start' && order.part === 3) await card.idle(never)
+            await line.order(order)
+          },
+        })
+      },
+      { hours: 1, asked: { memory: true, preset: { ...PRESETS.tiny, fixedRounds: 8, fixedPasses: 8 } } },
+    )
+    expect(outcomes(results('b'))[0]).toBe(outcome)
+    for (const id of ['a', 'c']) expect(outcomes(results(id))).toEqual(['accepted'])
   })
 })
 
