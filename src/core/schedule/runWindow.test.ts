@@ -87,17 +87,20 @@ test('attack 77: two boxes on one card that hold nothing back show at most 1.25 
   expect(most([...found].map((_, i) => Number(i >= rounds)))).toBe(0)
 })
 
-test.each(['h200-mainnet', 'h200-mainnet-2'])('a real card held nothing back, in any phase of any part: %s', (name) => {
-  const text = readFileSync(new URL(`../../../bench/fixtures/${name}.json`, import.meta.url), 'latin1')
-  const read = readCertificate(text, () => true)
-  if ('code' in read) throw new Error(read.code)
-  const { challenge, parts } = read.run
-  expect(parts.length).toBeGreaterThan(3)
-  expect(
-    windowOf(
-      challenge,
-      parts,
-      parts.map(() => 0),
-    ),
-  ).toMatchObject({ heldBack: false })
-})
+test.each(['h200-mainnet', 'h200-mainnet-2'])(
+  'attack 137: a real card held nothing back, in any phase of any part: %s',
+  (name) => {
+    const text = readFileSync(new URL(`../../../bench/fixtures/${name}.json`, import.meta.url), 'latin1')
+    const read = readCertificate(text, () => true)
+    if ('code' in read) throw new Error(read.code)
+    const { challenge, parts } = read.run
+    expect(parts.length).toBeGreaterThan(3)
+    expect(
+      windowOf(
+        challenge,
+        parts,
+        parts.map(() => 0),
+      ),
+    ).toMatchObject({ heldBack: false })
+  },
+)
