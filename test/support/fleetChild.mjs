@@ -43,6 +43,7 @@ const verify = async (job, _hooks, signal) => {
     runId: systemRandomness.bytes(16),
     inventory: { program: 'sim', devices: [], host: {} },
     faults: [],
+    attested: { tier: 'C', refusal: null, doubts: [], chips: [] },
     judgement,
     certificate: '{}',
     startedAt: new Date().toISOString(),
