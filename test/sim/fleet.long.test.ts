@@ -65,8 +65,8 @@ test(`a fleet of ${BOXES} boxes with ${CHEATERS} cheaters: each rejected for its
   const running = runFleet(deps, await testRules({ concurrency: 16, cohortSize: 1, jobLimitMs: 60_000 }), stop.signal)
   await vi.waitUntil(
     async () => {
-      const { done, waiting, leased } = await store.queue()
-      return done > 0 && waiting + leased === 0
+      const { done, waiting, held } = await store.queue()
+      return done > 0 && waiting + held === 0
     },
     { timeout: 500_000, interval: 200 },
   )

@@ -34,7 +34,7 @@ export function killSuite(name: string, kills: number, target: KillTarget): void
     const store = await open()
     try {
       expect(await store.lastRound()).toMatchObject({ number: 1, jobs: boxes, done: boxes, accepted: boxes })
-      expect(await store.queue()).toMatchObject({ waiting: 0, leased: 0, done: boxes })
+      expect(await store.queue()).toMatchObject({ waiting: 0, held: 0, done: boxes })
       for (const id of ids) {
         const { items } = await store.history(id, { after: null, limit: 10 })
         expect(items.map(({ outcome }) => outcome)).toEqual(['accepted'])

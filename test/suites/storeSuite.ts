@@ -107,7 +107,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.removeBox(a)
     })
 
-    test('a leased job is nobody else’s until its lease runs out', async () => {
+    test('a job that is held is nobody else’s until its time is over', async () => {
       await store.putBox(entry(a))
       await store.addJob(job(a, { round: n }))
       const mine = (await store.takeJobs({ ...claim, holdMs: 60_000 }))[0]!
@@ -361,7 +361,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       ])
       await store.finishJob(finishOf(second!, owner, { box: failedBox, retryInMs: 0, retryAlone: false }))
       for (const one of together) await store.finishJob(finishOf(one, owner))
-      expect(await store.queue()).toMatchObject({ waiting: 0, leased: 0 })
+      expect(await store.queue()).toMatchObject({ waiting: 0, held: 0 })
       for (const id of ids) await store.removeBox(id)
     })
 

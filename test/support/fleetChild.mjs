@@ -66,8 +66,8 @@ process.once('SIGTERM', () => stop.abort())
 const running = runFleet({ ...deps, live: createLiveRuns(), verify, chain: null }, rules, stop.signal)
 say('ready')
 while (!stop.signal.aborted) {
-  const { waiting, leased, done } = await store.queue()
-  if (done > 0 && waiting + leased === 0) {
+  const { waiting, held, done } = await store.queue()
+  if (done > 0 && waiting + held === 0) {
     say('round done')
     break
   }

@@ -4,7 +4,7 @@ import type { BoxEntry, BoxRecord, Finish, Store, TakenJob } from '../../src/por
 
 interface Job extends PlannedJob {
   readonly id: number
-  state: 'waiting' | 'leased' | 'done'
+  state: 'waiting' | 'held' | 'done'
   cohort: number
   attempt: number
   tries: number
@@ -83,7 +83,7 @@ export class MemoryStore implements Queue {
       state === 'waiting' &&
       !this.rests(boxId) &&
       (stalled === undefined || this.boxes.get(boxId)!.stalls > 0 === stalled)
-    const taken = new Set(this.#jobs.filter(({ state }) => state === 'leased').map(({ boxId }) => boxId))
+    const taken = new Set(this.#jobs.filter(({ state }) => state === 'held').map(({ boxId }) => boxId))
     const ready = this.#jobs.filter((job) => mayRun(job) && job.dueUs <= nowUs).sort((x, y) => x.dueUs - y.dueUs)
     const mates = ({ round, cohort }: Job) =>
       this.#jobs.filter((job) => mayRun(job) && job.kind === 'full' && job.round === round && job.cohort === cohort)
@@ -96,7 +96,7 @@ export class MemoryStore implements Queue {
       return cohort.length > places || cohort.every((mate) => due.includes(mate) || mate.boxId === job.boxId)
     })
     return whole.map((job) => {
-      job.state = 'leased'
+      job.state = 'held'
       job.attempt++
       const box = this.boxes.get(job.boxId)!
       const owes = box.owes.filter((id) => (this.boxes.get(id)?.score ?? 0) > 0)
@@ -142,7 +142,7 @@ export class MemoryStore implements Queue {
 
   async queue() {
     const count = (state: Job['state']) => this.#jobs.filter((job) => job.state === state).length
-    return { waiting: count('waiting'), leased: count('leased'), done: count('done'), lagSeconds: 0 }
+    return { waiting: count('waiting'), held: count('held'), done: count('done'), lagSeconds: 0 }
   }
 
   async boxesWithCards() {

@@ -126,7 +126,7 @@ export type FleetStatistics = DeepReadonly<z.infer<typeof fleetStatistics>>
 
 export const queueState = z.object({
   waiting: z.int(),
-  leased: z.int(),
+  held: z.int(),
   done: z.int(),
   /** Seconds the longest-waiting due job has been due; 0 when none is. */
   lagSeconds: z.number(),

@@ -79,7 +79,7 @@ export function jobQueries(db: Database) {
     },
     async queue() {
       const [state] = await db.query<QueueState>(sql`
-        select count(*) filter (where state = 'waiting') as waiting, count(*) filter (where state = 'leased') as leased,
+        select count(*) filter (where state = 'waiting') as waiting, count(*) filter (where state = 'leased') as held,
           (select count(*) from jobs where state = 'done') as done,
           greatest(0, coalesce(extract(epoch from clock_timestamp() - min(due_at) filter (where state = 'waiting')),
             0))::float8 as "lagSeconds"

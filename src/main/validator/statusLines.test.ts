@@ -16,7 +16,7 @@ const told = {
   program: 'touchstone 0.1.0',
   time: '2026-01-01T00:00:00.000Z',
   round,
-  queue: { waiting: 1, leased: 0, done: 1, lagSeconds: 2 },
+  queue: { waiting: 1, held: 0, done: 1, lagSeconds: 2 },
   boxes: 3,
   byStatus: { new: 3 },
   byClaimVerdict: {},

@@ -65,7 +65,7 @@ export function showStatus({ program, round, queue, boxes, resultsLastHour, time
     ...(round
       ? [`jobs        ${round.done} of ${round.jobs} done, ${round.accepted} accepted, ${round.rejected} rejected`]
       : []),
-    `queue       ${queue.waiting} waiting, ${queue.leased} under way, ${queue.lagSeconds.toFixed(0)} s behind`,
+    `queue       ${queue.waiting} waiting, ${queue.held} under way, ${queue.lagSeconds.toFixed(0)} s behind`,
     `last hour   ${resultsLastHour} ${resultsLastHour === 1 ? 'result' : 'results'}`,
   ]
 }

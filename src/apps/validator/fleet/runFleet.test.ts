@@ -87,8 +87,8 @@ async function fleetUntil(deps: FleetDeps, rules: FleetRules, holds: () => Promi
   }
 }
 const quiet = async () => {
-  const { waiting, leased, done } = await store.queue()
-  return done > 0 && waiting + leased === 0
+  const { waiting, held, done } = await store.queue()
+  return done > 0 && waiting + held === 0
 }
 const words = '\u001b[31mraw words of the box'
 const unreachable = () => remoteFault('BOX_UNREACHABLE', { address: 'ssh://a', why: words })
@@ -221,7 +221,7 @@ describe('runFleet', () => {
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
     }
     await fleetUntil(testDeps(store, hanging), await testRules(), async () => started === 1)
-    expect(await store.queue()).toMatchObject({ waiting: 1, leased: 0 })
+    expect(await store.queue()).toMatchObject({ waiting: 1, held: 0 })
     expect((await store.history('a', all)).items).toEqual([])
     await fleetUntil(testDeps(store, honest), await testRules(), quiet)
     expect((await store.history('a', all)).items).toHaveLength(1)
