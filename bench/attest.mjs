@@ -1,18 +1,16 @@
 #!/usr/bin/env node
 // How long evidence of hardware vendors takes to verify, one by one: `node bench/attest.mjs FOLDER`, a folder of published
 // evidence (the one that TOUCHSTONE_ATTESTATION_FIXTURES names). Needs dist/.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, loadavg } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { attestationReader } from '../dist/core/attest/attestationReader.js'
 import { verifyNvidiaDevice } from '../dist/core/attest/nvidiaDevice.js'
 import { NVIDIA_POLICY } from '../dist/core/attest/policy.js'
 import { readRim, verifyRim } from '../dist/core/attest/rim.js'
 import { readReport } from '../dist/core/attest/spdm.js'
 import { checkVendorSignature as check } from '../dist/drivers/system/checkVendorSignature.js'
+import { keepResult } from './support/keepResult.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = process.argv[2] ?? process.env.TOUCHSTONE_ATTESTATION_FIXTURES
 if (folder === undefined || !existsSync(folder)) {
   console.error('name a folder of published evidence: node bench/attest.mjs FOLDER')
@@ -81,14 +79,7 @@ for (const [name, job] of Object.entries(jobs)) {
   const asked = name.includes('answers') ? {} : { target: { atMost: 20 }, met: figure <= 20 }
   figures[name] = { figure, unit: 'ms of processor time', ...asked }
 }
-const result = {
-  command: 'node bench/attest.mjs FOLDER',
-  date: new Date().toISOString(),
-  cpu: cpus()[0].model,
-  cores: availableParallelism(),
-  load: loadavg(),
+const result = keepResult('attest', 'node bench/attest.mjs FOLDER', {
   figures,
-}
+})
 console.log(JSON.stringify(result, null, 2))
-mkdirSync(join(root, 'bench/results'), { recursive: true })
-writeFileSync(join(root, 'bench/results/attest.json'), `${JSON.stringify(result, null, 2)}\n`)

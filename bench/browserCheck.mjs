@@ -2,12 +2,13 @@
 // How long the check of a real card's certificate takes in a browser, beside Node: `node bench/browserCheck.mjs`.
 // Each turn checks once in Node on WebAssembly, once in Node on the best kernels of this machine, once in Chromium.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
+import { keepResult } from './support/keepResult.mjs'
 
 const TURNS = 3
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -65,16 +66,9 @@ server.close()
 rmSync(home, { recursive: true, force: true })
 const least = (all) => Math.min(...all)
 const ratio = least(turns.browser) / least(turns.wasm)
-const result = {
-  command: 'node bench/browserCheck.mjs',
-  date: new Date().toISOString(),
-  cpu: cpus()[0].model,
-  cores: availableParallelism(),
-  load: loadavg(),
+const result = keepResult('browserCheck', 'node bench/browserCheck.mjs', {
   seconds: turns,
   browserOverNode: { figure: ratio, target: { atMost: 2 }, met: ratio <= 2 },
   browserOverNativeKernels: least(turns.browser) / least(turns.best),
-}
+})
 console.log(JSON.stringify(result, null, 2))
-mkdirSync(join(root, 'bench/results'), { recursive: true })
-writeFileSync(join(root, 'bench/results/browserCheck.json'), `${JSON.stringify(result, null, 2)}\n`)

@@ -2,10 +2,11 @@
 // How large a mainnet certificate is and how long its whole check takes: `node bench/certificate.mjs [FILE]`.
 // The default file is the certificate of a real H200, made by `touchstone verify` on that card.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { keepResult } from './support/keepResult.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const file = process.argv[2] ?? join(root, 'bench/fixtures/h200-mainnet.json')
@@ -29,16 +30,9 @@ try {
 }
 const seconds = Math.min(...runs.map((run) => run.seconds))
 const { size } = statSync(file)
-const result = {
-  command: 'node bench/certificate.mjs',
-  date: new Date().toISOString(),
-  cpu: cpus()[0].model,
-  cores: availableParallelism(),
-  load: loadavg(),
+const result = keepResult('certificate', 'node bench/certificate.mjs', {
   bytes: { figure: size, target: { atMost: 2_000_000 }, met: size <= 2_000_000 },
   checkSeconds: { figure: seconds, target: { atMost: 6 }, met: seconds <= 6, all: runs.map((run) => run.seconds) },
   openings: runs[0].openings,
-}
+})
 console.log(JSON.stringify(result, null, 2))
-mkdirSync(join(root, 'bench/results'), { recursive: true })
-writeFileSync(join(root, 'bench/results/certificate.json'), `${JSON.stringify(result, null, 2)}\n`)

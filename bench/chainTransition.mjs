@@ -3,10 +3,9 @@
 //   node scripts/build.mjs && node --max-semi-space-size=64 bench/chainTransition.mjs
 // (a block makes some 20,000 nodes that stay: with small young spaces V8 copies each of them twice)
 // Processor time, so that other work on the machine does not pass for ours. Results go to bench/results/chainTransition.json.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { cpus, loadavg } from 'node:os'
 import { setHasher } from '@chainsafe/persistent-merkle-tree'
 import { hasher } from '@chainsafe/persistent-merkle-tree/hasher/hashtree'
+import { keepResult } from './support/keepResult.mjs'
 
 // Before anything loads ssz.
 if (process.argv[2] !== 'noble') setHasher(hasher)
@@ -106,8 +105,4 @@ const result = { ms, perSecond, target: { atLeast: TARGET }, met: perSecond >= T
 console.log(
   `${TRANSFERS} transfers, ${ACCOUNTS} accounts: ${ms.toFixed(1)} ms, ${perSecond} a second (target ${TARGET})`,
 )
-mkdirSync(new URL('results/', import.meta.url), { recursive: true })
-writeFileSync(
-  new URL('results/chainTransition.json', import.meta.url),
-  `${JSON.stringify({ cpu: cpus()[0].model, load: loadavg()[0], blocks: BLOCKS, ...result }, null, 2)}\n`,
-)
+keepResult('chainTransition', 'node --max-semi-space-size=64 bench/chainTransition.mjs', { blocks: BLOCKS, ...result })

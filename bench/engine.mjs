@@ -7,8 +7,8 @@
 // does not pass for ours; each figure is the best of several short turns, with the median, and the best by the wall clock,
 // beside it. Results go to bench/results/engine.json.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, loadavg, tmpdir } from 'node:os'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ENGINE_BYTES, engineOn } from '../dist/core/engine/engineOn.js'
@@ -19,6 +19,7 @@ import { nonceHash, partSeed } from '../dist/core/proof/seeds.js'
 import { partQuery, rangeVerifier } from '../dist/core/proof/verifyPart.js'
 import { openCpuDevice } from '../dist/drivers/gpu/cpu/openCpuDevice.js'
 import { loadNativeKernels } from '../dist/drivers/system/nativeKernels.js'
+import { keepResult } from './support/keepResult.mjs'
 
 const quick = process.argv.includes('--quick')
 const built = (name) => new URL(`../kernels/built/${name}`, import.meta.url)
@@ -326,14 +327,5 @@ for (const { what, figure, unit, target, met, median, wall } of rows) {
   const middle = median === undefined ? '' : `  (median ${number(median)}${clock})`
   console.log(`${what.padEnd(72)} ${number(figure).padStart(8)} ${unit}${bound}${middle}`)
 }
-const about = {
-  command: `node bench/engine.mjs${quick ? ' --quick' : ''}`,
-  date: new Date().toISOString(),
-  cpu: cpus()[0]?.model,
-  cores: cpus().length,
-  node: process.version,
-  load: loadavg(),
-}
-mkdirSync(new URL('results/', import.meta.url), { recursive: true })
-writeFileSync(new URL('results/engine.json', import.meta.url), `${JSON.stringify({ ...about, rows }, null, 2)}\n`)
+keepResult('engine', `node bench/engine.mjs${quick ? ' --quick' : ''}`, { rows })
 process.exitCode = rows.every(({ met }) => met !== false) ? 0 : 1

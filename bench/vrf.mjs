@@ -4,8 +4,6 @@
 // A time is processor time, so that other work on the machine does not pass for ours. The libraries take turns, and a
 // ratio is the middle of those of its turns: noise hits both sides. Results go to bench/results/vrf.json.
 import { createHash } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { cpus, loadavg } from 'node:os'
 import { checkSignature, signerFrom, withFastYes } from '../dist/core/bytes/ed25519.js'
 import { decayAndAdd, WEEKLY } from '../dist/core/chain/accounting.js'
 import { ecvrf } from '../dist/core/chain/ecvrf.js'
@@ -15,6 +13,7 @@ import { openNative } from '../dist/drivers/sodium/openNative.js'
 import { openWasm } from '../dist/drivers/sodium/openWasm.js'
 import { sodiumPoints } from '../dist/drivers/sodium/sodiumPoints.js'
 import { opensslCheck } from '../dist/drivers/system/nativeSigner.js'
+import { keepResult } from './support/keepResult.mjs'
 
 const TURNS = 15
 const rows = []
@@ -133,14 +132,5 @@ for (const { what, figure, unit, target, met } of rows) {
     : ''
   console.log(`${what.padEnd(44)} ${number(figure).padStart(8)} ${unit}${bound}`)
 }
-const about = {
-  command: 'node bench/vrf.mjs',
-  date: new Date().toISOString(),
-  cpu: cpus()[0]?.model,
-  cores: cpus().length,
-  node: process.version,
-  load: loadavg(),
-}
-mkdirSync(new URL('results/', import.meta.url), { recursive: true })
-writeFileSync(new URL('results/vrf.json', import.meta.url), `${JSON.stringify({ ...about, rows }, null, 2)}\n`)
+keepResult('vrf', 'node bench/vrf.mjs', { rows })
 process.exitCode = rows.every(({ met }) => met !== false) ? 0 : 1

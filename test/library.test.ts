@@ -8,11 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../src/core/bytes/hex.ts'
 import { checkReportSchema } from '../src/core/certificate/reportSchemas.ts'
 import { checkCertificate } from '../src/exports/index.ts'
-import { shippedCatalogue } from './sim/shippedCatalogue.ts'
-import { honestProgram } from './support/inProcessBox.ts'
-import { openReferenceDevice } from './support/openReferenceDevice.ts'
-import { testEngine } from './support/testEngine.ts'
-import { VALIDATOR, verifyInProcess } from './support/verifyInProcess.ts'
+import { honestCertificate } from './support/honestCertificate.ts'
+import { VALIDATOR } from './support/verifyInProcess.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const bundle = join(root, 'dist/browser/touchstone.js')
@@ -25,11 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let certificate: string
 let nowMs: number
 beforeAll(async () => {
-  const engine = await testEngine()
-  const program = honestProgram({ devices: [openReferenceDevice({ engine })] })
-  const report = await verifyInProcess({ program, catalogue: await shippedCatalogue(), engine })
-  certificate = report.certificate
-  nowMs = Date.parse(report.startedAt) + 1000
+  ;({ certificate, nowMs } = await honestCertificate())
 })
 
 describe('checkCertificate', () => {

@@ -17,11 +17,9 @@ import { openThreadedChecker } from '../../src/drivers/verifier/openThreadedChec
 import { reportPage } from '../../src/main/report/reportPage.ts'
 import { shippedCatalogue } from '../sim/shippedCatalogue.ts'
 import { noChromium, openChromium } from '../support/chromium.ts'
-import { honestProgram } from '../support/inProcessBox.ts'
-import { openReferenceDevice } from '../support/openReferenceDevice.ts'
+import { honestCertificate } from '../support/honestCertificate.ts'
 import { skipWith } from '../support/skipWith.ts'
-import { testEngine } from '../support/testEngine.ts'
-import { VALIDATOR, verifyInProcess } from '../support/verifyInProcess.ts'
+import { VALIDATOR } from '../support/verifyInProcess.ts'
 
 const key = toHex(VALIDATOR.publicKey)
 const pages = readPage()
@@ -31,11 +29,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let certificate: string
 let nowMs: number
 beforeAll(async () => {
-  const engine = await testEngine()
-  const program = honestProgram({ devices: [openReferenceDevice({ engine })] })
-  const report = await verifyInProcess({ program, catalogue: await shippedCatalogue(), engine })
-  certificate = report.certificate
-  nowMs = Date.parse(report.startedAt) + 1000
+  ;({ certificate, nowMs } = await honestCertificate())
 })
 
 test('the page that checks has at most 250 KB of script, compressed', () => {

@@ -13,6 +13,7 @@ import { openSshKey } from '../../src/drivers/remote/leased/openSshKey.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
 import { dialWs, MESSAGES, wsChannel } from '../../src/drivers/system/wsChannel.ts'
 import { keyPair } from '../support/keyPair.ts'
+import { OPEN_PROVIDER } from '../support/openProvider.ts'
 import { testSigner } from '../support/testSigner.ts'
 
 const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
@@ -32,21 +33,12 @@ afterEach(async () => {
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 function provider(home: string, ...more: string[]): ChildProcess {
-  const flags = [
-    '--json',
-    '--check',
-    'none',
-    '--no-ssh-check',
-    '--allow',
-    'anyone',
-    '--listen',
-    '127.0.0.1:0',
-    '--confinement',
-    'shared',
-  ]
   const files = ['--host-key-file', hostKey, '--authorized-keys', join(root, 'authorized_keys')]
   const env = { ...process.env, TOUCHSTONE_HOME: join(root, home) }
-  const child = spawn(process.execPath, [program, 'provider', ...flags, ...files, ...more], { env, stdio: 'pipe' })
+  const child = spawn(process.execPath, [program, 'provider', ...OPEN_PROVIDER, ...files, ...more], {
+    env,
+    stdio: 'pipe',
+  })
   running.push(child)
   return child
 }

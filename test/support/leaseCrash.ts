@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { eventually } from './eventually.ts'
 import { keyPair } from './keyPair.ts'
 import { makeRelease } from './makeRelease.ts'
+import { OPEN_PROVIDER } from './openProvider.ts'
 import { startOpenSsh } from './openSshServer.ts'
 import type { TestSshServer } from './sshServer.ts'
 
@@ -66,22 +67,13 @@ export class LeasedBox {
   }
 
   async startProvider(): Promise<void> {
-    const flags = [
-      '--json',
-      '--check',
-      'none',
-      '--no-ssh-check',
-      '--allow',
-      'anyone',
-      '--listen',
-      '127.0.0.1:0',
-      '--confinement',
-      'shared',
-    ]
     const ssh = ['--ssh-port', String(this.#server!.port), '--authorized-keys', this.keysFile]
     const key = ['--host-key-file', join(this.folder, 'host.pub')]
     const env = { ...process.env, TOUCHSTONE_HOME: join(this.folder, 'state') }
-    const provider = startNode(['dist/main/touchstone.js', 'provider', ...flags, ...ssh, ...key, ...this.#more], env)
+    const provider = startNode(
+      ['dist/main/touchstone.js', 'provider', ...OPEN_PROVIDER, ...ssh, ...key, ...this.#more],
+      env,
+    )
     this.provider = provider
     await eventually(
       () => provider.find('listening') !== undefined || provider.find('dialled') !== undefined || gone(provider),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import { keyTypesFor } from './hostTrust.ts'
 import {
   fingerprintOf,
   judgeHostKey,
@@ -16,7 +17,6 @@ import {
   readKnownHosts,
   rememberHostKey,
 } from './knownHosts.ts'
-import { keyTypesFor } from './sshSession.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-known-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

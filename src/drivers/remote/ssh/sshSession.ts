@@ -7,28 +7,16 @@ import { lastWords, printable } from '../../../core/bytes/printable.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
-import {
-  type HostKeyJudgement,
-  type HostKeyLine,
-  judgeHostKey,
-  knownHostsLine,
-  readKnownHosts,
-  rememberHostKey,
-} from './knownHosts.ts'
+import { FAMILIES, type HostTrustOptions, isTrusted, keyTypesFor, rememberFirstKey, type Trust } from './hostTrust.ts'
+import { type HostKeyLine, readKnownHosts } from './knownHosts.ts'
 import { quoteForShell } from './quoteForShell.ts'
 import { formatSshAddress, type SshAddress } from './sshAddress.ts'
 import { type AskHidden, type AuthPlan, planAuth, type SshAuth } from './sshAuth.ts'
 
-export interface SessionOptions {
+export interface SessionOptions extends HostTrustOptions {
   readonly auth: SshAuth
-  /** `SHA256:…`; then the files below are not asked, except for revoked keys. */
-  readonly hostKey?: string
   /** Read, never written: usually `~/.ssh/known_hosts`. */
   readonly knownHostsFiles: readonly string[]
-  /** Our own file: read, and first keys are added to it. */
-  readonly ownKnownHostsFile: string
-  /** Shows a fingerprint never seen before; false refuses it. */
-  readonly onFirstUse: (seen: { readonly address: string; readonly fingerprint: string }) => boolean | Promise<boolean>
   /** The numeric address to dial, where the name was looked up and judged before: it may lead elsewhere the next time. */
   readonly at?: string
   readonly connectLimitMs?: number
@@ -67,22 +55,6 @@ const CONNECT_LIMIT_MS = 15_000
 const COMMAND_LIMIT_MS = 30_000
 /** A silent connection is called lost after three of these. */
 const KEEP_ALIVE_MS = 5_000
-const HOST_KEY_TYPES: readonly ServerHostKeyAlgorithm[] = [
-  'ssh-ed25519',
-  'ecdsa-sha2-nistp256',
-  'ecdsa-sha2-nistp384',
-  'ecdsa-sha2-nistp521',
-  'rsa-sha2-512',
-  'rsa-sha2-256',
-]
-
-type Trust = { judgement: HostKeyJudgement | null; accepted: boolean; blob: Buffer | null }
-
-/** The families a server may have a key of, in the order we like them. */
-const FAMILIES = ['ssh-ed25519', 'ecdsa-', 'rsa-'].map((start) =>
-  HOST_KEY_TYPES.filter((type) => type.startsWith(start)),
-)
-
 /**
  * A fingerprint given by hand may be of any of the server's keys, and does not say of which; so with a pin each family is
  * asked for in turn. Nothing but the pinned key is ever accepted.
@@ -241,32 +213,6 @@ function watchLine(client: ssh2.Client) {
   return { gone, isLost: () => lost, cut, drop, said: () => lastWords(words, MOST_WORDS) }
 }
 
-/** Types we hold a key of come first, so that the server shows one that can be compared. */
-export function keyTypesFor(known: readonly HostKeyLine[]): readonly ServerHostKeyAlgorithm[] {
-  const types = known.filter(({ marker }) => marker === null).map(({ type }) => type)
-  const familiar = HOST_KEY_TYPES.filter((type) => types.includes(type.startsWith('rsa-') ? 'ssh-rsa' : type))
-  return [...familiar, ...HOST_KEY_TYPES.filter((type) => !familiar.includes(type))]
-}
-
-async function isTrusted(
-  to: SshAddress,
-  blob: Buffer,
-  known: readonly HostKeyLine[],
-  options: SessionOptions,
-  trust: Trust,
-): Promise<boolean> {
-  // A key exchange may come again in mid-run: only the key of the first one will do.
-  if (trust.blob !== null) return trust.accepted && trust.blob.equals(blob)
-  trust.blob = Buffer.from(blob)
-  const judgement = judgeHostKey(blob, known, options.hostKey ?? null)
-  trust.judgement = judgement
-  trust.accepted =
-    judgement.kind === 'trusted' ||
-    (judgement.kind === 'new' &&
-      (await options.onFirstUse({ address: formatSshAddress(to), fingerprint: judgement.fingerprint })))
-  return trust.accepted
-}
-
 type SshError = Error & { readonly level?: string; readonly code?: string | number }
 
 /** Enough for a sentence, whatever a server sends. */
@@ -303,13 +249,6 @@ function connectFault(
     return fault('SSH_NO_COMMON_KEY', { address }, error)
   const why = typeof error.code === 'string' ? error.code : 'it does not speak SSH as we do'
   return unreachable(address, typeof error.code === 'number' ? 'it hung up' : why, said, error)
-}
-
-/** Only after the whole login: a key that somebody showed and then failed to use is not remembered. */
-async function rememberFirstKey(to: SshAddress, options: SessionOptions, trust: Trust): Promise<void> {
-  if (trust.judgement?.kind !== 'new' || trust.blob === null) return
-  const line = knownHostsLine(to.host, to.port, trust.judgement.type, trust.blob)
-  await rememberHostKey(options.ownKnownHostsFile, line)
 }
 
 function sessionOf(

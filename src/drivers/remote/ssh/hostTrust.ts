@@ -1,0 +1,63 @@
+import type { ServerHostKeyAlgorithm } from 'ssh2'
+import { type HostKeyJudgement, type HostKeyLine, judgeHostKey, knownHostsLine, rememberHostKey } from './knownHosts.ts'
+import { formatSshAddress, type SshAddress } from './sshAddress.ts'
+
+export interface HostTrustOptions {
+  /** `SHA256:…`; then the files below are not asked, except for revoked keys. */
+  readonly hostKey?: string
+  /** Our own file: read, and first keys are added to it. */
+  readonly ownKnownHostsFile: string
+  /** Shows a fingerprint never seen before; false refuses it. */
+  readonly onFirstUse: (seen: { readonly address: string; readonly fingerprint: string }) => boolean | Promise<boolean>
+}
+
+const HOST_KEY_TYPES: readonly ServerHostKeyAlgorithm[] = [
+  'ssh-ed25519',
+  'ecdsa-sha2-nistp256',
+  'ecdsa-sha2-nistp384',
+  'ecdsa-sha2-nistp521',
+  'rsa-sha2-512',
+  'rsa-sha2-256',
+]
+
+/** What became of the key that a server showed. */
+export type Trust = { judgement: HostKeyJudgement | null; accepted: boolean; blob: Buffer | null }
+
+/** The families a server may have a key of, in the order we like them. */
+export const FAMILIES = ['ssh-ed25519', 'ecdsa-', 'rsa-'].map((start) =>
+  HOST_KEY_TYPES.filter((type) => type.startsWith(start)),
+)
+
+/** Types we hold a key of come first, so that the server shows one that can be compared. */
+export function keyTypesFor(known: readonly HostKeyLine[]): readonly ServerHostKeyAlgorithm[] {
+  const types = known.filter(({ marker }) => marker === null).map(({ type }) => type)
+  const familiar = HOST_KEY_TYPES.filter((type) => types.includes(type.startsWith('rsa-') ? 'ssh-rsa' : type))
+  return [...familiar, ...HOST_KEY_TYPES.filter((type) => !familiar.includes(type))]
+}
+
+/** Judges the key of the first exchange, asks about one never seen before, and takes no other in the same session. */
+export async function isTrusted(
+  to: SshAddress,
+  blob: Buffer,
+  known: readonly HostKeyLine[],
+  options: HostTrustOptions,
+  trust: Trust,
+): Promise<boolean> {
+  // A key exchange may come again in mid-run: only the key of the first one will do.
+  if (trust.blob !== null) return trust.accepted && trust.blob.equals(blob)
+  trust.blob = Buffer.from(blob)
+  const judgement = judgeHostKey(blob, known, options.hostKey ?? null)
+  trust.judgement = judgement
+  trust.accepted =
+    judgement.kind === 'trusted' ||
+    (judgement.kind === 'new' &&
+      (await options.onFirstUse({ address: formatSshAddress(to), fingerprint: judgement.fingerprint })))
+  return trust.accepted
+}
+
+/** Only after the whole login: a key that somebody showed and then failed to use is not remembered. */
+export async function rememberFirstKey(to: SshAddress, options: HostTrustOptions, trust: Trust): Promise<void> {
+  if (trust.judgement?.kind !== 'new' || trust.blob === null) return
+  const line = knownHostsLine(to.host, to.port, trust.judgement.type, trust.blob)
+  await rememberHostKey(options.ownKnownHostsFile, line)
+}
