@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-// Compiles src/ to dist/ (JavaScript and declarations), bundles what runs in a browser, and packs the prover into dist/release/ for boxes over SSH.
+// Compiles src/ to dist/ (JavaScript and declarations), parses the catalogue, bundles what runs in a browser, and packs the
+// prover into dist/release/ for boxes over SSH.
 import { spawnSync } from 'node:child_process'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { bundleWeb } from './bundleWeb.mjs'
 import { packLight } from './packProver.mjs'
@@ -13,6 +15,15 @@ const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p'
   stdio: 'inherit',
 })
 if (tsc.status !== 0) process.exit(tsc.status ?? 1)
+await parseShipped()
 await bundleWeb(root)
 if (existsSync(`${root}dist/main/prover.js`)) await packLight({ root, to: `${root}dist/release/prover-light` })
 writeFileSync(`${root}dist/.built`, `${Date.now()}\n`)
+
+/** As src/drivers/system/loadCatalogue.ts reads it. */
+async function parseShipped() {
+  const { loadCatalogue } = await import(`${root}dist/drivers/system/loadCatalogue.js`)
+  const file = `${root}catalogue/gpus.yaml`
+  const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex')
+  writeFileSync(`${root}dist/catalogue.json`, JSON.stringify({ sha256, catalogue: await loadCatalogue(file) }))
+}

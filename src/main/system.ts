@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Signer } from '../core/bytes/ed25519.ts'
 import type { Catalogue } from '../core/identify/catalogue.ts'
 import { homeFolder } from '../drivers/system/homeFolder.ts'
+import { loadCatalogue } from '../drivers/system/loadCatalogue.ts'
 import { loadSigner } from '../drivers/system/loadSigner.ts'
 import { systemClock } from '../drivers/system/systemClock.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
@@ -17,6 +18,5 @@ const SHIPPED = new URL('../../catalogue/gpus.yaml', import.meta.url)
 
 /** The catalogue in a file, or the one that came with the program. New cards by editing the file. */
 export async function readCatalogue(path = fileURLToPath(SHIPPED)): Promise<Catalogue> {
-  const { loadCatalogue } = await import('../drivers/system/loadCatalogue.ts')
   return await loadCatalogue(path)
 }

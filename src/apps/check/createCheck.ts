@@ -1,3 +1,4 @@
+import type { CheckSignature } from '../../core/bytes/ed25519.ts'
 import { fromHex } from '../../core/bytes/hex.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from '../../core/certificate/envelope.ts'
 import type { Checked } from '../../core/certificate/reportOfCheck.ts'
@@ -36,6 +37,8 @@ export interface CheckDeps {
   catalogue(): Promise<Catalogue>
   openChecker(threads: number | undefined): Promise<OpeningChecker>
   nowMs(): number
+  /** Where the machine has a faster library than core's for the same rule. */
+  readonly checkSignature?: CheckSignature
 }
 
 /** The whole check in one call, for Node or for a browser: a bad file is an answer, a bad option throws. */
@@ -52,6 +55,7 @@ export const createCheck =
       required,
       prover: options.prover === undefined ? null : keyOf('prover', options.prover),
       maxAgeSeconds: options.maxAgeSeconds ?? null,
+      checkSignature: deps.checkSignature,
     }
     const given = { file: bytesOf(file), full: options.full === undefined ? null : bytesOf(options.full) }
     const recomputing = {

@@ -1,6 +1,7 @@
 import type { AttestationReader } from '../attest/attestationReader.ts'
 import type { CheckedBundle, Tier } from '../attest/checkBundle.ts'
 import { equalBytes } from '../bytes/bytes.ts'
+import type { CheckSignature } from '../bytes/ed25519.ts'
 import { toHex } from '../bytes/hex.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
 import type { RejectReason } from '../proof/reasons.ts'
@@ -30,6 +31,8 @@ export interface ReaderRules {
   readonly maxAgeSeconds: number | null
   /** Judges evidence of hardware vendors; without it such evidence is said to be unchecked. */
   readonly attestation?: AttestationReader
+  /** The rule of `core/bytes/ed25519.ts` on a faster library. */
+  readonly checkSignature?: CheckSignature | undefined
 }
 
 export interface CheckedCertificate extends JudgementCheck {
@@ -87,7 +90,7 @@ export async function checkCertificate(
   if (rules.attestation?.reads(file)) return await checkAttestation(file, rules.attestation, rules)
   const trusted = withSuccessors(rules.trusted, rules.revocations)
   const trusts = (key: Uint8Array) => trusted.some((other) => equalBytes(other, key))
-  const opened = openEvidence(textOf(file), trusts)
+  const opened = openEvidence(textOf(file), trusts, rules.checkSignature)
   if (isProblem(opened)) return refused(opened)
   const { read } = opened
   const signed = signersOf(read, trusts, rules)

@@ -1,7 +1,7 @@
 import { fromBase64 } from '../bytes/base64.ts'
 import { equalBytes } from '../bytes/bytes.ts'
 import { canonicalJson } from '../bytes/canonicalJson.ts'
-import { checkSignature } from '../bytes/ed25519.ts'
+import type { CheckSignature } from '../bytes/ed25519.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { DecodeError } from '../bytes/reader.ts'
 import { taggedHash } from '../bytes/sha256.ts'
@@ -42,6 +42,7 @@ export function certificateOf(
   version: ProtocolVersion,
   statement: Statement,
   signerKeys: readonly Uint8Array[],
+  check: CheckSignature,
 ): ReadCertificate | CertificateProblem {
   // One who counter-signs is new in version 2; before, a second signature was another spelling.
   if (version === 1 && signerKeys.length > 1) return { code: 'NOT_CANONICAL', where: 'signatures' }
@@ -65,7 +66,7 @@ export function certificateOf(
   const problem =
     timesProblem(statement.predicate, run) ??
     anchorProblem(statement.predicate, run) ??
-    signaturesProblem(statement, run) ??
+    signaturesProblem(statement, run, check) ??
     figuresProblem(statement, run)
   return problem ?? { kind: 'certificate', version, signerKeys, statement, run, preset, catalogue }
 }
@@ -157,11 +158,11 @@ function anchorProblem({ anchor }: Statement['predicate'], { parts }: Run): Cert
   return follows ? null : { code: 'WRONG_ANCHOR' }
 }
 
-function signaturesProblem({ predicate }: Statement, run: Run): CertificateProblem | null {
+function signaturesProblem({ predicate }: Statement, run: Run, check: CheckSignature): CertificateProblem | null {
   const { challenge, parts } = run
   const signed = (text: string, message: Uint8Array, key: Uint8Array) => {
     const signature = fromBase64(text)
-    return signature !== null && checkSignature(signature, message, key)
+    return signature !== null && check(signature, message, key)
   }
   if (!signed(predicate.ready, readyMessage(challenge), challenge.proverKey)) return { code: 'BAD_READY_SIGNATURE' }
   if (predicate.result === null)

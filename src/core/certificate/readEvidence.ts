@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { type CheckSignature, checkSignature } from '../bytes/ed25519.ts'
 import { toHex } from '../bytes/hex.ts'
 import { parseStrictJson } from '../bytes/parseStrictJson.ts'
 import { printable } from '../bytes/printable.ts'
@@ -24,21 +25,30 @@ interface OpenedEvidence {
   readonly check: Check
 }
 
-type Opener = (statement: unknown, bytes: number, keys: readonly Uint8Array[]) => OpenedEvidence | CertificateProblem
+type Opener = (
+  statement: unknown,
+  bytes: number,
+  keys: readonly Uint8Array[],
+  checkSignature: CheckSignature,
+) => OpenedEvidence | CertificateProblem
 
 const kind =
   <S extends z.ZodType, E extends Evidence>(
     schema: S,
-    read: (statement: z.infer<S>, signerKeys: readonly Uint8Array[]) => E | CertificateProblem,
+    read: (
+      statement: z.infer<S>,
+      signerKeys: readonly Uint8Array[],
+      checkSignature: CheckSignature,
+    ) => E | CertificateProblem,
     check: (read: E, ...by: Parameters<Check>) => ReturnType<Check>,
     mostBytes = MAX_CERTIFICATE_BYTES,
   ): Opener =>
-  (statement, bytes, signerKeys) => {
+  (statement, bytes, signerKeys, checkSignature) => {
     if (bytes > mostBytes) return { code: 'TOO_LARGE', got: bytes, expected: mostBytes }
     const parsed = schema.safeParse(statement)
     if (!parsed.success)
       return { code: 'MALFORMED', where: printable(parsed.error.issues[0]?.path.map(String).join('.') ?? '', 80) }
-    const found = read(parsed.data, signerKeys)
+    const found = read(parsed.data, signerKeys, checkSignature)
     return isProblem(found) ? found : { read: found, check: (...by) => check(found, ...by) }
   }
 
@@ -46,10 +56,14 @@ const kind =
 const KINDS: Readonly<Record<string, Opener>> = {
   [PREDICATE_TYPES[1]]: kind(
     statementVersion1,
-    (said, keys) => certificateOf(1, statementOfVersion1(said), keys),
+    (said, keys, checkSignature) => certificateOf(1, statementOfVersion1(said), keys, checkSignature),
     checkRun,
   ),
-  [PREDICATE_TYPES[2]]: kind(statementSchema, (said, keys) => certificateOf(2, said, keys), checkRun),
+  [PREDICATE_TYPES[2]]: kind(
+    statementSchema,
+    (said, keys, checkSignature) => certificateOf(2, said, keys, checkSignature),
+    checkRun,
+  ),
   [SUMMARY_TYPE]: kind(summarySchema, readSummary, nothingToRecompute, MAX_SUMMARY_BYTES),
 }
 
@@ -58,8 +72,12 @@ async function nothingToRecompute(read: ReadSummary): Promise<CheckedSummary> {
 }
 
 /** Reads any signed file of ours as strictly as can be without recomputing a tile. */
-export function openEvidence(text: string, trusts: TrustRule): OpenedEvidence | CertificateProblem {
-  const envelope = openEnvelope(text)
+export function openEvidence(
+  text: string,
+  trusts: TrustRule,
+  check: CheckSignature = checkSignature,
+): OpenedEvidence | CertificateProblem {
+  const envelope = openEnvelope(text, check)
   if (isProblem(envelope)) return envelope
   const { payload, signerKeys } = envelope
   // An unknown signer may have signed anything: nothing of it is parsed.
@@ -69,7 +87,7 @@ export function openEvidence(text: string, trusts: TrustRule): OpenedEvidence | 
   const type = (statement.value as { predicateType?: unknown } | null)?.predicateType
   if (typeof type !== 'string') return { code: 'MALFORMED', where: 'predicateType' }
   if (!Object.hasOwn(KINDS, type)) return { code: 'OTHER_VERSION', expected: PREDICATE_TYPES[2] }
-  return KINDS[type]!(statement.value, text.length, signerKeys)
+  return KINDS[type]!(statement.value, text.length, signerKeys, check)
 }
 
 function parseStatement(payload: Uint8Array): { readonly value: unknown } | CertificateProblem {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { ascii } from '../bytes/bytes.ts'
 import { canonicalJson } from '../bytes/canonicalJson.ts'
 import type { DeepReadonly } from '../bytes/decodeJson.ts'
 import { toHex } from '../bytes/hex.ts'
@@ -138,8 +139,7 @@ function* wrongTwins({ id, chip, twins }: GpuModel, byId: ReadonlyMap<string, Gp
 export function catalogueHash(catalogue: Catalogue): string {
   const known = hashes.get(catalogue)
   if (known !== undefined) return known
-  const bytes = Uint8Array.from(canonicalJson(catalogue), (letter) => letter.charCodeAt(0))
-  const hash = toHex(taggedHash('tsp1/catalogue', bytes))
+  const hash = toHex(taggedHash('tsp1/catalogue', ascii(canonicalJson(catalogue))))
   hashes.set(catalogue, hash)
   return hash
 }

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { signerFrom } from '../../core/bytes/ed25519.ts'
-import { nativeSigner } from './nativeSigner.ts'
+import { type CheckSignature, signerFrom, withFastYes } from '../../core/bytes/ed25519.ts'
+import { openEvidence } from '../../core/certificate/readEvidence.ts'
+import { nativeSigner, opensslCheck } from './nativeSigner.ts'
 
 test('signs exactly as the signer of core does', () => {
   const secret = fc.uint8Array({ minLength: 32, maxLength: 32 })
@@ -13,4 +15,25 @@ test('signs exactly as the signer of core does', () => {
     }),
     { numRuns: 30 },
   )
+})
+
+test('every signature of a certificate is decided by the library that the reader brings', () => {
+  const certificate = readFileSync(new URL('../../../bench/fixtures/h200-mainnet.json', import.meta.url), 'latin1')
+  const fast = withFastYes(opensslCheck)
+  const codeOf = (check: CheckSignature) => {
+    const opened = openEvidence(certificate, () => true, check)
+    return 'code' in opened ? opened.code : 'VALID'
+  }
+  const refusing = (number: number): CheckSignature => {
+    let asked = 0
+    return (...signed) => fast(...signed) && asked++ !== number
+  }
+  expect(codeOf(fast)).toBe('VALID')
+  expect([0, 1, 2, 3, 4].map((number) => codeOf(refusing(number)))).toEqual([
+    'BAD_SIGNATURE',
+    'BAD_READY_SIGNATURE',
+    'BAD_RESULT_SIGNATURE',
+    'BAD_RESULT_SIGNATURE',
+    'VALID',
+  ])
 })

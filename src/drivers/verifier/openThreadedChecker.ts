@@ -2,12 +2,11 @@ import type { RejectReason } from '../../core/proof/reasons.ts'
 import type { OpeningRange } from '../../core/proof/verifyPart.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
 import { AskedThread } from '../system/askedThread.ts'
-import { chooseKernels } from '../system/chooseKernels.ts'
-import { readKernel } from '../system/kernelFiles.ts'
 import { scriptUrl } from '../system/scriptUrl.ts'
 import { stopOnAbort } from '../system/stopOnAbort.ts'
 import { usableCores } from '../system/usableCores.ts'
-import type { EngineStart, RangeQuestion, RunNews } from './verifierWorker.ts'
+import { chooseEngine } from './engineStart.ts'
+import type { RangeQuestion, RunNews } from './verifierWorker.ts'
 
 type Thread = AskedThread<RangeQuestion, RejectReason | null>
 
@@ -19,8 +18,7 @@ const NOTHING: RangeQuestion = { id: -1, range: { part: 0, device: 0, from: 0, t
 
 /** Verifies on all cores. Threads live until `close`; several runs share them, first come first served. */
 export async function openThreadedChecker(threads = usableCores()): Promise<OpeningChecker> {
-  const native = await chooseKernels()
-  const start: EngineStart = native ? { native } : { wasm: await readKernel('engine.wasm') }
+  const start = await chooseEngine()
   const script = scriptUrl('./verifierWorker.ts', import.meta.url)
   const all = Array.from({ length: Math.max(1, threads) }, (): Thread => new AskedThread(script, start))
   const free = Array.from({ length: AHEAD }, () => all).flat()

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { createEngine } from '../../core/engine/createEngine.ts'
 import { type OpeningRange, type Run, rangeVerifier } from '../../core/proof/verifyPart.ts'
-import { type NativeLibrary, openNativeEngine } from '../system/chooseKernels.ts'
+import { type EngineStart, openEngine } from './engineStart.ts'
 
 /** A run before the questions about it, and null when there will be no more. Has no answer. */
 export interface RunNews {
@@ -15,11 +14,7 @@ export interface RangeQuestion {
   readonly range: OpeningRange
 }
 
-/** What the thread computes with. */
-export type EngineStart = { readonly native: NativeLibrary } | { readonly wasm: Uint8Array }
-
-const start = workerData as EngineStart
-const engine = await ('native' in start ? openNativeEngine(start.native) : createEngine(start.wasm))
+const engine = await openEngine(workerData as EngineStart)
 const runs = new Map<number, ReturnType<typeof rangeVerifier>>()
 
 parentPort!.on('message', (message: RunNews | RangeQuestion) => {

@@ -1,14 +1,17 @@
 import { checkEvidence, type GivenFile } from '../../apps/check/checkEvidence.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
-import type { Signer } from '../../core/bytes/ed25519.ts'
+import { type Signer, withFastYes } from '../../core/bytes/ed25519.ts'
 import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkCertificate.ts'
 import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
 import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
+import { opensslCheck } from '../../drivers/system/nativeSigner.ts'
+import { usableCores } from '../../drivers/system/usableCores.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
+import { openOwnThreadChecker } from '../../drivers/verifier/openOwnThreadChecker.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
 import { EXIT, exitOfCheck } from '../exitCodes.ts'
@@ -77,7 +80,7 @@ export async function runCheck(
     rules,
     {
       sample: flags.sample === undefined ? undefined : { count: flags.sample, randomness: system.randomness },
-      openChecker: openThreadedChecker,
+      openChecker: usableCores() === 1 ? openOwnThreadChecker : openThreadedChecker,
       onOpenings: (done, of) => terminal.live(`  openings ${bar(done / of, terminal.barWidth)} ${done}/${of}`),
     },
     signal,
@@ -123,6 +126,7 @@ async function readerRules(flags: CheckFlags, own: Uint8Array, home: string): Pr
     required,
     prover: flags.prover ?? null,
     maxAgeSeconds: flags.maxAge ?? null,
+    checkSignature: withFastYes(opensslCheck),
     attestation: attestationReader({
       ...attestationRules(flags),
       nonce: flags.nonce ?? null,

@@ -10,13 +10,13 @@ import { readCertificate } from '../../core/certificate/readEvidence.ts'
 import { openingRanges } from '../../core/proof/openingRanges.ts'
 import type { Run } from '../../core/proof/verifyPart.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
+import { openOwnThreadChecker } from './openOwnThreadChecker.ts'
 import { openThreadedChecker } from './openThreadedChecker.ts'
 
 const never = new AbortController().signal
 const nobody = () => {}
 let honest: Run
 let forged: Run
-let threaded: OpeningChecker
 
 beforeAll(async () => {
   const engine = await testEngine()
@@ -32,37 +32,52 @@ beforeAll(async () => {
       devices: part.devices.map((device) => ({ ...device, openings: bent(device.openings) })),
     })),
   }
-  threaded = await openThreadedChecker(2)
 })
-afterAll(() => threaded.close())
 
-describe('openThreadedChecker', () => {
-  test('runs that share its threads each get the answer one thread would give, and hear of every opening', async () => {
+describe.each([
+  ['threads', () => openThreadedChecker(2)],
+  ['its own thread', openOwnThreadChecker],
+])('openings are checked on %s', (_, open) => {
+  let checker: OpeningChecker
+  beforeAll(async () => {
+    checker = await open()
+  })
+  afterAll(() => checker.close())
+
+  test('runs at the same time each get the answer of a plain loop', async () => {
     const inline = inlineChecker(await testEngine())
     const reason = await inline.check(forged, openingRanges(forged), nobody, never)
     expect(reason).not.toBeNull()
-    let heard = 0
-    const answers = [honest, forged, honest].map((run) =>
-      threaded.check(run, openingRanges(run), (openings) => (heard += openings), never),
-    )
+    const answers = [honest, forged, honest].map((run) => checker.check(run, openingRanges(run), nobody, never))
     expect(await Promise.all(answers)).toEqual([null, reason, null])
-    expect(heard).toBe(3 * openingRanges(honest).reduce((sum, { from, to }) => sum + to - from, 0))
+  })
+
+  test('who asks hears of every opening', async () => {
+    let heard = 0
+    await checker.check(honest, openingRanges(honest), (openings) => (heard += openings), never)
+    expect(heard).toBe(openingRanges(honest).reduce((sum, { from, to }) => sum + to - from, 0))
   })
 
   test('an abort ends its own run at once, and no other', async () => {
     const stop = new AbortController()
     const ranges = openingRanges(honest)
     const many = Array.from({ length: 50 }, () => ranges).flat()
-    const aborted = threaded.check(honest, many, () => stop.abort(new Error('enough')), stop.signal)
-    const other = threaded.check(honest, ranges, nobody, never)
+    let heard = 0
+    const hear = (openings: number) => {
+      heard += openings
+      stop.abort(new Error('enough'))
+    }
+    const aborted = checker.check(honest, many, hear, stop.signal)
+    const other = checker.check(honest, ranges, nobody, never)
     await expect(aborted).rejects.toThrow('enough')
+    expect(heard).toBe(ranges[0]!.to)
     expect(await other).toBeNull()
-    await expect(threaded.check(honest, ranges, nobody, stop.signal)).rejects.toThrow('enough')
+    await expect(checker.check(honest, ranges, nobody, stop.signal)).rejects.toThrow('enough')
   })
+})
 
-  test('after its threads have ended a check is refused, not left waiting', async () => {
-    const closed = await openThreadedChecker(1)
-    await closed.close()
-    await expect(closed.check(honest, openingRanges(honest), nobody, never)).rejects.toThrow('ended')
-  })
+test('after its threads have ended a check is refused, not left waiting', async () => {
+  const closed = await openThreadedChecker(1)
+  await closed.close()
+  await expect(closed.check(honest, openingRanges(honest), nobody, never)).rejects.toThrow('ended')
 })
