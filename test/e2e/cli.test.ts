@@ -232,7 +232,10 @@ describe('touchstone verify', () => {
     for (const pid of provers) process.kill(pid, 'SIGSTOP')
     child.kill('SIGINT')
     child.kill('SIGTERM')
-    expect(await once(child, 'exit')).toEqual([null, 'SIGTERM'])
+    const [code, signal] = await once(child, 'exit')
+    expect(code).toBeNull()
+    // Of two that wait, the system hands over either first.
+    expect(['SIGINT', 'SIGTERM']).toContain(signal)
     await expect.poll(() => provers.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 15_000 }).toEqual([])
     expect(existsSync(out)).toBe(false)
   })
