@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { readCertificate } from '../../dist/core/certificate/readEvidence.js'
 import { createEngine } from '../../dist/core/engine/createEngine.js'
-import { verifyAllOpenings } from '../../dist/core/proof/verifyAllOpenings.js'
+import { verifyAllOpenings } from '../../dist/core/proof/openingRanges.js'
 import { chooseKernels, openNativeEngine } from '../../dist/drivers/system/chooseKernels.js'
 import { kernelPath } from '../../dist/drivers/system/kernelFiles.js'
 
