@@ -19,6 +19,7 @@ export const CORE_IMPORTS = {
   score: ['units', 'params', 'inventory', 'identify'],
   certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'attest', 'identify'],
   schedule: ['bytes', 'proof', 'inventory', 'attest', 'identify', 'score', 'certificate'],
+  work: ['bytes', 'proof'],
   workload: ['bytes', 'proof'],
   chain: ['bytes', 'params', 'proof'],
 }

@@ -1,0 +1,59 @@
+import { equalBytes } from '../bytes/bytes.ts'
+import { checkSegment, type RunPatch, traceRoot, type WorkProblem } from './checkSegment.ts'
+import { drawOpened, drawTraced } from './drawWork.ts'
+import { operationsOf, type ShapedProgram } from './program.ts'
+import type { Receipt } from './receipt.ts'
+import { linksOf, type StateMark } from './stateChain.ts'
+import { segmentPrograms, type Work } from './work.ts'
+
+/** What a receipt shows once every drawn patch was recomputed. */
+export interface ReceiptFigures {
+  readonly transitions: number
+  readonly segments: number
+  readonly drawnSegments: number
+  readonly patches: number
+  /** By the definition of the work, all transitions. */
+  readonly operations: number
+}
+
+export interface CheckedReceipt {
+  readonly problem: WorkProblem | null
+  readonly figures: ReceiptFigures
+}
+
+/** W4.6. The whole check of a receipt by openings. The work was opened from the receipt's own specification. */
+export function checkReceipt<K>(work: Work<K>, receipt: Receipt, runPatch: RunPatch): CheckedReceipt {
+  const figures = { transitions: work.spec.transitions, segments: work.ends.length, drawnSegments: 0, patches: 0 }
+  const operations = operationsOf(work.ops, work.transition(1)) * work.spec.transitions
+  const refused = (problem: WorkProblem): CheckedReceipt => ({ problem, figures: { ...figures, operations } })
+  if (!equalBytes(work.workId, receipt.workId)) return refused({ code: 'OTHER_WORK' })
+  if (receipt.marks.length !== work.ends.length) return refused({ code: 'ROOTS_MISSING' })
+  const marks = receipt.marks.map((mark, i) => ({ ...mark, transition: work.ends[i]! }))
+  const links = linksOf(work.workId, receipt.firstRoot, marks)
+  const lastLink = links.at(-1)!
+  const traced = drawTraced(work, lastLink, receipt.nonces[0])
+  const isDrawn = traced.length === receipt.segments.size && traced.every((segment) => receipt.segments.has(segment))
+  if (!isDrawn) return refused({ code: 'NOT_AS_DRAWN' })
+  const traces = traced.map((segment) => traceRoot(receipt.segments.get(segment)!.roots))
+  const draws = drawOpened(work, { lastLink, nonce: receipt.nonces[1], traced, traces })
+  let patches = 0
+  for (const segment of traced) {
+    const ends = endsOf(segment, receipt.firstRoot, marks)
+    const programs: readonly ShapedProgram[] = segmentPrograms(work, segment)
+    const asked = draws.get(segment)!
+    const problem = checkSegment(work, programs, ends, asked, receipt.segments.get(segment)!, runPatch)
+    if (problem) return refused({ ...problem, segment })
+    patches += asked.length
+  }
+  return { problem: null, figures: { ...figures, drawnSegments: traced.length, patches, operations } }
+}
+
+/** What was committed before a segment and after it. */
+function endsOf(
+  segment: number,
+  firstRoot: Uint8Array,
+  marks: readonly StateMark[],
+): { readonly before: Uint8Array | null; readonly after: StateMark } {
+  if (segment < 0) return { before: null, after: { transition: 0, root: firstRoot, statistics: [] } }
+  return { before: segment === 0 ? firstRoot : marks[segment - 1]!.root, after: marks[segment]! }
+}

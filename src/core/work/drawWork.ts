@@ -1,0 +1,59 @@
+import { drawPatches, drawSegments, INDEPENDENT_PATCHES, type PatchDraw } from './draws.ts'
+import type { ShapedProgram } from './program.ts'
+import { drawBelow, drawSeed } from './stateChain.ts'
+import { segmentPrograms, type Work } from './work.ts'
+
+/** W4.6, the first draw: which segments are run again with trace. Segment -1, the beginning, always is. */
+export function drawTraced<K>(work: Work<K>, lastLink: Uint8Array, nonce: Uint8Array): readonly number[] {
+  const seed = drawSeed(lastLink, nonce)
+  const drawn = drawSegments(seed, work.ends.length, work.isIndependent ? INDEPENDENT_PATCHES : undefined)
+  return work.isIndependent ? drawn : [-1, ...drawn]
+}
+
+/** The second draw, bound to the traces: which patches of each of them are opened. */
+export function drawOpened<K>(
+  work: Work<K>,
+  { lastLink, nonce, traced, traces }: SecondDraw,
+): ReadonlyMap<number, readonly PatchDraw[]> {
+  const seed = drawSeed(lastLink, nonce, ...traces)
+  const programs = traced.map((segment) => segmentPrograms(work, segment))
+  if (work.isIndependent) return drawAcross(work, traced, programs, seed)
+  return new Map(traced.map((segment, i) => [segment, drawPatches(work.ops, programs[i]!, drawSeed(seed, traces[i]!))]))
+}
+
+interface SecondDraw {
+  readonly lastLink: Uint8Array
+  readonly nonce: Uint8Array
+  readonly traced: readonly number[]
+  /** The root of each trace, in the order of the segments. */
+  readonly traces: readonly Uint8Array[]
+}
+
+/** As many patches in all, over all traced segments, each step as likely as its operations. */
+function drawAcross<K>(
+  { ops }: Work<K>,
+  traced: readonly number[],
+  programs: readonly (readonly ShapedProgram[])[],
+  seed: Uint8Array,
+): ReadonlyMap<number, readonly PatchDraw[]> {
+  const steps = programs.flatMap((segment, at) =>
+    segment.flatMap(({ steps, shaped }, transition) =>
+      steps.map(({ op }, step) => {
+        const weight = ops[op]!.operations(shaped[step]!)
+        return { at, transition, step, weight, patches: ops[op]!.patches(shaped[step]!) }
+      }),
+    ),
+  )
+  const total = steps.reduce((sum, { weight }) => sum + weight, 0)
+  const drawn = new Map<number, PatchDraw[]>(traced.map((segment) => [segment, []]))
+  for (let i = 0; i < INDEPENDENT_PATCHES; i++) {
+    let rest = drawBelow(seed, 'step', i, total)
+    const found = steps.find(({ weight }) => {
+      rest -= weight
+      return rest < 0
+    })!
+    const patch = drawBelow(seed, 'patch', i, found.patches)
+    drawn.get(traced[found.at]!)!.push({ transition: found.transition, step: found.step, patch })
+  }
+  return drawn
+}

@@ -1,0 +1,158 @@
+import { concatBytes } from '../bytes/bytes.ts'
+import { openedTensors, type PatchEvidence } from './checkSegment.ts'
+import type { PatchDraw } from './draws.ts'
+import type { ShapedProgram } from './program.ts'
+import { requireThat } from './refusals.ts'
+import { type StateMark, stateRoot } from './stateChain.ts'
+import { leafSpan, type TensorShape } from './tensor.ts'
+import { type OnStep, runProgram, TensorMemory, type WorkEngine } from './tensorMemory.ts'
+import { proveLeaves, tensorLevels, tensorRoot } from './tensorTree.ts'
+import { segmentPrograms, type Work } from './work.ts'
+
+/** Trees of tensors, made by whatever is fast here. */
+export interface TensorHasher {
+  root(shape: TensorShape, bytes: Uint8Array): Uint8Array
+  /** The whole tree, for as many proofs as are asked of it. */
+  tree(shape: TensorShape, bytes: Uint8Array): Tree
+}
+
+interface Tree {
+  prove(leaves: readonly number[]): Uint8Array
+}
+
+/** Runs anywhere, and is slow. */
+export const PLAIN_HASHER: TensorHasher = {
+  root: tensorRoot,
+  tree(shape, bytes) {
+    const levels = tensorLevels(shape, bytes)
+    return { prove: (leaves) => proveLeaves(levels, leaves) }
+  },
+}
+
+type State = ReadonlyMap<string, Uint8Array>
+
+/**
+ * A work step by step on an engine: what the program says, without shortcuts. Segment -1 is the beginning. A state that
+ * was kept can be returned to, so that its segment can be run again with trace.
+ */
+export class EngineRun<K> {
+  readonly #engine: WorkEngine<K>
+  readonly #work: Work<K>
+  readonly #hasher: TensorHasher
+  readonly #given: State
+  readonly #kept = new Map<number, State>()
+  #memory: TensorMemory<K>
+
+  /** Throws a WorkRefusal where what is given is not what the specification names. */
+  constructor(engine: WorkEngine<K>, work: Work<K>, given: State, hasher: TensorHasher = PLAIN_HASHER) {
+    for (const [name, shape] of work.given) {
+      const bytes = given.get(name)
+      requireThat(bytes !== undefined, 'BAD_INPUT', `${name} is missing`)
+      const root = hasher.root(shape, bytes)
+      const isNamed = root.every((byte, i) => byte === work.givenRoots.get(name)![i])
+      requireThat(isNamed, 'BAD_INPUT', `${name} has another root than the specification names`)
+    }
+    this.#engine = engine
+    this.#work = work
+    this.#hasher = hasher
+    this.#given = given
+    this.#memory = this.#withState(new Map())
+  }
+
+  /** Runs a segment from the present state on, and says what it came to. */
+  advance(segment: number): StateMark {
+    let statistics: readonly number[] = []
+    const programs = segmentPrograms(this.#work, segment)
+    for (const program of programs) statistics = this.#run(program)
+    const roots = programs.at(-1)!.after.map((_, i) => this.#rootOf([...this.#work.state.keys()][i]!))
+    return { transition: segment < 0 ? 0 : this.#work.ends[segment]!, root: stateRoot(roots), statistics }
+  }
+
+  /** Keeps the present state as that after `segment`. */
+  keep(segment: number): void {
+    this.#kept.set(segment, new Map([...this.#work.state.keys()].map((name) => [name, this.read(name)])))
+  }
+
+  /** A tensor of the present state. */
+  read(name: string): Uint8Array {
+    return this.#memory.bytes(name).slice()
+  }
+
+  /** Replay: from a state handed in (that after the segment before), whose root is the caller's business. */
+  replayFrom(segment: number, state: State): StateMark {
+    this.#kept.set(segment - 1, state)
+    this.#return(segment)
+    return this.advance(segment)
+  }
+
+  /** Roots of the state before and of every step of a segment, which is run again. */
+  trace(segment: number): readonly Uint8Array[] {
+    this.#return(segment)
+    const carries = segment >= 0 && !this.#work.isIndependent
+    const roots = carries ? [...this.#work.state.keys()].map((name) => this.#rootOf(name)) : []
+    for (const program of segmentPrograms(this.#work, segment))
+      this.#run(program, (_, output) => roots.push(this.#rootOf(output)))
+    return roots
+  }
+
+  /** The drawn patches of a segment, which is run once more: a trace of it may be larger than any memory. */
+  open(segment: number, draws: readonly PatchDraw[]): readonly PatchEvidence[] {
+    this.#return(segment)
+    const found = new Map<PatchDraw, PatchEvidence>()
+    for (const [transition, program] of segmentPrograms(this.#work, segment).entries())
+      this.#run(program, (step) => {
+        const trees = new Map<string, Tree>()
+        for (const draw of draws)
+          if (draw.transition === transition && draw.step === step) found.set(draw, this.#patch(program, draw, trees))
+      })
+    return draws.map((draw) => found.get(draw)!)
+  }
+
+  /** `trees` holds those that were made for this step already. */
+  #patch(program: ShapedProgram, { step, patch }: PatchDraw, trees: Map<string, Tree>): PatchEvidence {
+    const op = this.#work.ops[program.steps[step]!.op]!
+    const opened = openedTensors(program, step, op.patch(program.shaped[step]!, patch))
+    const leaves = opened.flatMap(({ name, shape, leaves }) => {
+      const bytes = this.#memory.bytes(name)
+      return leaves.map((leaf) => {
+        const { start, length } = leafSpan(shape, leaf)
+        return bytes.slice(start, start + length)
+      })
+    })
+    const proofs = opened.map(({ name, shape, leaves: asked }) => {
+      if (!trees.has(name)) trees.set(name, this.#hasher.tree(shape, this.#memory.bytes(name)))
+      return trees.get(name)!.prove(asked)
+    })
+    return { leaves: concatBytes(...leaves), proof: concatBytes(...proofs) }
+  }
+
+  #rootOf(name: string): Uint8Array {
+    return this.#hasher.root(this.#memory.place(name).shape, this.#memory.bytes(name))
+  }
+
+  /** One transition: the next state takes the names of the one before. */
+  #run(program: ShapedProgram, onStep: OnStep = () => {}): readonly number[] {
+    const memory = this.#memory
+    runProgram(this.#engine, this.#work.ops, memory, program, onStep)
+    const bits = program.statistics.map((name) => new DataView(memory.bytes(name).slice().buffer).getUint32(0, true))
+    for (const name of program.statistics) if (!program.after.includes(name)) memory.free(name)
+    const names = [...this.#work.state.keys()]
+    for (const name of names) if (memory.has(name) && !program.after.includes(name)) memory.free(name)
+    for (const [i, name] of program.after.entries()) if (name !== names[i]) memory.rename(name, names[i]!)
+    return bits
+  }
+
+  #return(segment: number): void {
+    const isBeginning = segment < 0 || this.#work.isIndependent
+    const state = isBeginning ? new Map<string, Uint8Array>() : this.#kept.get(segment - 1)
+    if (!state) throw new RangeError(`the state before segment ${segment} was not kept`)
+    this.#memory = this.#withState(state)
+  }
+
+  #withState(state: State): TensorMemory<K> {
+    const memory = new TensorMemory(this.#engine)
+    for (const [name, bytes] of this.#given) memory.write(name, this.#work.given.get(name)!, bytes)
+    for (const [name, bytes] of state) memory.write(name, this.#work.state.get(name)!, bytes)
+    return memory
+  }
+}

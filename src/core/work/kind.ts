@@ -1,0 +1,35 @@
+import type * as z from 'zod'
+import type { Program } from './program.ts'
+import type { TensorShape } from './tensor.ts'
+
+/** What a program may depend on, besides the parameters. */
+export interface Turn {
+  /** The transition it makes: the first is 1. */
+  readonly transition: number
+  readonly seed: Uint8Array
+}
+
+/**
+ * A kind of work. Everything that is particular to it is here and in its ops; whoever executes, commits, draws, checks or
+ * disputes asks this and knows no kind by name.
+ */
+export interface Kind<P> {
+  readonly name: string
+  /** Strict, with its limits: what passes is small enough to be run. */
+  readonly parameters: z.ZodType<P>
+  /** Its transitions do not build on each other: 128 patches over all of them, instead of whole segments. */
+  readonly isIndependent: boolean
+  /** The largest interval between committed states. */
+  readonly maxInterval: number
+  /** Throws a WorkRefusal where so many transitions are not what the parameters call for. */
+  requireTransitions(parameters: P, transitions: number): void
+  /** Tensors that are handed in, by name. */
+  given(parameters: P): ReadonlyMap<string, TensorShape>
+  /** The state, in the order of its root. */
+  state(parameters: P): ReadonlyMap<string, TensorShape>
+  /** From what is given to the state that everybody begins with. No state: no steps. */
+  begin(parameters: P, seed: Uint8Array): Program
+  transition(parameters: P, turn: Turn): Program
+  /** What each method shows of it, in words. */
+  readonly guarantees: readonly string[]
+}

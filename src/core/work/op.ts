@@ -1,0 +1,48 @@
+import type { Region, TensorShape } from './tensor.ts'
+
+/** Whole numbers that a step is given; a float as its bits, so that it has one spelling. */
+export type Numbers = Readonly<Record<string, number>>
+
+/** A tensor in memory: where it begins, and what it is. */
+export interface Place {
+  readonly at: number
+  readonly shape: TensorShape
+}
+
+/** A step on tensors in memory, whole or gathered. */
+export interface OpCall {
+  readonly inputs: readonly Place[]
+  readonly output: Place
+  readonly numbers: Numbers
+}
+
+/** A step with the shapes of everything it touches. */
+export interface ShapedStep {
+  readonly inputs: readonly TensorShape[]
+  readonly output: TensorShape
+  readonly numbers: Numbers
+}
+
+/**
+ * The least piece of a step that can be recomputed alone: the part of its output, the parts of its inputs that this needs,
+ * and the numbers under which the gathered parts give the same bits as the whole.
+ */
+export interface Patch {
+  readonly output: Region
+  readonly inputs: readonly Region[]
+  readonly numbers: Numbers
+}
+
+/** One kind of step. `K` are the kernels it runs on: the same function serves a device and a checker. */
+export interface Op<K> {
+  /** Throws a WorkRefusal where inputs and numbers do not fit each other. */
+  output(inputs: readonly TensorShape[], numbers: Numbers): TensorShape
+  /** Operations by the definition of the step, whatever a device does to get there. */
+  operations(step: ShapedStep): number
+  /** How many patches there are. */
+  patches(step: ShapedStep): number
+  patch(step: ShapedStep, index: number): Patch
+  run(kernels: K, call: OpCall): void
+  /** W4.5, the live rule: whether a gathered patch, whose inputs are given as bytes, shows work that anyone could skip. */
+  isDead?(inputs: readonly Uint8Array[], output: Uint8Array, numbers: Numbers): boolean
+}

@@ -1,0 +1,76 @@
+import type { Numbers, Op, ShapedStep } from './op.ts'
+import { requireThat } from './refusals.ts'
+import { type TensorShape, tensorBytes } from './tensor.ts'
+
+/** W3.3. One op over named tensors, writing one. */
+export interface Step {
+  readonly op: string
+  readonly inputs: readonly string[]
+  readonly output: string
+  readonly numbers: Numbers
+  /** Everything passes through it: it is always drawn. */
+  readonly isChoke?: boolean
+}
+
+/** What a transition does: from tensors that are there (state, given inputs) to those of the next state. */
+export interface Program {
+  /** Tensors that are there before the first step, with their shapes. */
+  readonly there: ReadonlyMap<string, TensorShape>
+  readonly steps: readonly Step[]
+  /** The next state, in the order of its root. */
+  readonly after: readonly string[]
+  /** Figures of the transition, one element each: loss, norm. They go into the chain as bits. */
+  readonly statistics: readonly string[]
+}
+
+/** A program whose shapes fit; `shapes` has every tensor, `shaped` every step. */
+export interface ShapedProgram extends Program {
+  readonly shapes: ReadonlyMap<string, TensorShape>
+  readonly shaped: readonly ShapedStep[]
+}
+
+export type Ops<K> = Readonly<Record<string, Op<K>>>
+
+/** No tensor is larger than this: offsets stay whole numbers, and absurd sizes are refused before anything is made. */
+export const MAX_TENSOR_BYTES = 2 ** 40
+const MAX_STEPS = 100_000
+
+/** Works out every shape. Throws a WorkRefusal on the first step that does not fit. */
+export function shapeProgram<K>(ops: Ops<K>, program: Program): ShapedProgram {
+  requireThat(program.steps.length <= MAX_STEPS, 'TOO_BIG', `${program.steps.length} steps`)
+  const shapes = new Map(program.there)
+  const shaped = program.steps.map(({ op, inputs, output, numbers }, at) => {
+    const of = inputs.map((name) => shapes.get(name))
+    requireThat(Object.hasOwn(ops, op), 'BAD_SHAPE', `step ${at}: no op is called ${op}`)
+    requireThat(
+      of.every((shape) => shape !== undefined),
+      'BAD_SHAPE',
+      `step ${at}: ${op} reads a tensor that is not there`,
+    )
+    requireThat(!shapes.has(output), 'BAD_SHAPE', `step ${at}: ${output} is written twice`)
+    const step = { inputs: of as TensorShape[], numbers }
+    const shape = ops[op]!.output(step.inputs, numbers)
+    requireThat(isSane(shape), 'TOO_BIG', `step ${at}: ${output} would be ${shape.rows} by ${shape.width}`)
+    shapes.set(output, shape)
+    return { ...step, output: shape }
+  })
+  for (const name of [...program.after, ...program.statistics])
+    requireThat(shapes.has(name), 'BAD_SHAPE', `${name} is never written`)
+  return { ...program, shapes, shaped }
+}
+
+const isSane = (shape: TensorShape): boolean =>
+  [shape.rows, shape.width].every((size) => Number.isSafeInteger(size) && size > 0) &&
+  tensorBytes(shape) <= MAX_TENSOR_BYTES
+
+/** Operations of a whole program, by the definition of its steps. */
+export const operationsOf = <K>(ops: Ops<K>, { steps, shaped }: ShapedProgram): number =>
+  steps.reduce((sum, { op }, at) => sum + ops[op]!.operations(shaped[at]!), 0)
+
+/** For each step, the tensors that nothing reads afterwards: their memory is free. */
+export function lastUses({ steps, after, statistics, there }: Program): readonly (readonly string[])[] {
+  const kept = new Set([...after, ...statistics, ...there.keys()])
+  const last = new Map<string, number>()
+  for (const [at, { inputs, output }] of steps.entries()) for (const name of [...inputs, output]) last.set(name, at)
+  return steps.map((_, at) => [...last].filter(([name, use]) => use === at && !kept.has(name)).map(([name]) => name))
+}

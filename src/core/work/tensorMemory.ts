@@ -1,0 +1,123 @@
+import type { OpCall, Place } from './op.ts'
+import { lastUses, type Ops, type ShapedProgram } from './program.ts'
+import { requireThat, WorkRefusal } from './refusals.ts'
+import { type TensorShape, tensorBytes } from './tensor.ts'
+
+/** Kernels, and the memory they work on from `start` on. */
+export interface WorkEngine<K> {
+  readonly kernels: K
+  readonly start: number
+  /** Bytes of the memory as it is now: memory may move when it grows. */
+  view(at: number, bytes: number): Uint8Array
+  /** Makes sure that the memory reaches that far; throws a RangeError where it cannot. */
+  reserve(end: number): void
+}
+
+const ALIGNMENT = 64
+const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
+
+interface Gap {
+  readonly at: number
+  readonly bytes: number
+}
+
+/** Tensors in the memory of an engine, by name. First fit: a transition makes and frees the same sizes over and over. */
+export class TensorMemory<K> {
+  readonly #engine: WorkEngine<K>
+  readonly #places = new Map<string, Place>()
+  #gaps: Gap[] = []
+  #end: number
+
+  constructor(engine: WorkEngine<K>) {
+    this.#engine = engine
+    this.#end = aligned(engine.start)
+  }
+
+  has = (name: string): boolean => this.#places.has(name)
+
+  /** Zeros, or whatever lay there before: every op writes the whole of its output. */
+  make(name: string, shape: TensorShape): Place {
+    if (this.has(name)) throw new RangeError(`${name} is there already`)
+    const place = { at: this.#find(aligned(tensorBytes(shape))), shape }
+    this.#places.set(name, place)
+    return place
+  }
+
+  #find(bytes: number): number {
+    const found = this.#gaps.findIndex((gap) => gap.bytes >= bytes)
+    if (found < 0) {
+      const at = this.#end
+      this.#engine.reserve(at + bytes)
+      this.#end += bytes
+      return at
+    }
+    const { at, bytes: free } = this.#gaps[found]!
+    this.#gaps.splice(found, 1, ...(free > bytes ? [{ at: at + bytes, bytes: free - bytes }] : []))
+    return at
+  }
+
+  free(name: string): void {
+    const { at, shape } = this.place(name)
+    this.#places.delete(name)
+    const merged: Gap[] = []
+    const gaps = [...this.#gaps, { at, bytes: aligned(tensorBytes(shape)) }].sort((a, b) => a.at - b.at)
+    for (const gap of gaps) {
+      const last = merged.at(-1)
+      if (last && last.at + last.bytes === gap.at) merged.splice(-1, 1, { at: last.at, bytes: last.bytes + gap.bytes })
+      else merged.push(gap)
+    }
+    this.#gaps = merged
+  }
+
+  rename(from: string, to: string): void {
+    const place = this.place(from)
+    this.#places.delete(from)
+    this.#places.set(to, place)
+  }
+
+  place(name: string): Place {
+    const place = this.#places.get(name)
+    if (!place) throw new RangeError(`${name} is not there`)
+    return place
+  }
+
+  bytes(name: string): Uint8Array {
+    const { at, shape } = this.place(name)
+    return this.#engine.view(at, tensorBytes(shape))
+  }
+
+  write(name: string, shape: TensorShape, bytes: Uint8Array): void {
+    requireThat(bytes.length === tensorBytes(shape), 'BAD_INPUT', `${name} has ${bytes.length} bytes`)
+    this.#engine.view(this.make(name, shape).at, bytes.length).set(bytes)
+  }
+}
+
+/** Called when a step is done, while its output is there. */
+export type OnStep = (step: number, output: string) => void
+
+/** Runs a program over tensors that are there. Afterwards the next state and the figures are there too, nothing else new. */
+export function runProgram<K>(
+  engine: WorkEngine<K>,
+  ops: Ops<K>,
+  memory: TensorMemory<K>,
+  program: ShapedProgram,
+  onStep: OnStep = () => {},
+): void {
+  const free = lastUses(program)
+  for (const [at, { op, inputs, output, numbers }] of program.steps.entries()) {
+    const place = memory.make(output, program.shaped[at]!.output)
+    const call: OpCall = { inputs: inputs.map((name) => memory.place(name)), output: place, numbers }
+    ops[op]!.run(engine.kernels, call)
+    if (place.shape.type === 'f32' && hasFault(memory.bytes(output)))
+      throw new WorkRefusal('FAULT', `step ${at} (${op}) wrote a number that is none`)
+    onStep(at, output)
+    for (const name of free[at]!) memory.free(name)
+  }
+}
+
+/** W2: exponent 255 anywhere. Bits are tested, since comparison hides a NaN. */
+export function hasFault(bytes: Uint8Array): boolean {
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
+  for (let i = 0; i < words.length; i++) if ((words[i]! & 0x7f800000) === 0x7f800000) return true
+  return false
+}

@@ -1,0 +1,189 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { toHex } from '../bytes/hex.ts'
+import { sha256 } from '../bytes/sha256.ts'
+import { checkReceipt } from './checkReceipt.ts'
+import { traceRoot } from './checkSegment.ts'
+import { drawOpened, drawTraced } from './drawWork.ts'
+import { EngineRun } from './engineRun.ts'
+import { matmul } from './kinds/matmul/matmul.ts'
+import { type ProductKernels, product } from './ops/product.ts'
+import { type Receipt, receiptOf, receiptSchema, stateReceipt } from './receipt.ts'
+import { patchRunner } from './runPatch.ts'
+import { linksOf } from './stateChain.ts'
+import type { WorkEngine } from './tensorMemory.ts'
+import { tensorRoot } from './tensorTree.ts'
+import { openWork, type Work } from './work.ts'
+import { encodeSpec } from './workSpec.ts'
+
+const ops = { product }
+const kinds = { matmul }
+
+/** Products in plain whole numbers, on a memory of their own; `spoil` sees every sum. */
+function plainEngine(spoil = (sum: number, _at: number) => sum): WorkEngine<ProductKernels> {
+  const memory = new Uint8Array(1 << 20)
+  const signed = new Int8Array(memory.buffer)
+  const sums = new Int32Array(memory.buffer)
+  return {
+    start: 64,
+    view: (at, bytes) => memory.subarray(at, at + bytes),
+    reserve: (end) => expect(end).toBeLessThanOrEqual(memory.length),
+    kernels: {
+      product(a, b, rows, columns, k, out) {
+        for (let i = 0; i < rows; i++)
+          for (let j = 0; j < columns; j++) {
+            let sum = 0
+            for (let at = 0; at < k; at++) sum += signed[a + i * k + at]! * signed[b + j * k + at]!
+            sums[out / 4 + i * columns + j] = spoil(sum, i * columns + j)
+          }
+      },
+    },
+  }
+}
+
+const bytesFrom = (name: string, length: number) => {
+  const out = new Uint8Array(length)
+  for (let at = 0; at < length; at += 32)
+    out.set(sha256(new TextEncoder().encode(`${name} ${at}`)).subarray(0, length - at), at)
+  return out.map((value) => (value === 128 ? 1 : value))
+}
+
+const sizes = { rows: 40, columns: 24, k: 70, block: 8 }
+const given = new Map([
+  ['a', bytesFrom('a', 40 * 70)],
+  ['b', bytesFrom('b', 24 * 70)],
+])
+
+function openProduct(parameters = sizes): Work<ProductKernels> {
+  const shapes = matmul.given(parameters)
+  const inputs = [...shapes].map(([name, shape]) => ({
+    name,
+    uri: '',
+    root: toHex(tensorRoot(shape, given.get(name)!)),
+  }))
+  const transitions = Math.ceil(parameters.rows / parameters.block)
+  const text = encodeSpec({ kind: 'matmul', version: 1, parameters, inputs, transitions, interval: 1 })
+  return openWork(kinds, ops, { text, orderId: sha256(Uint8Array.of(1)), seed: sha256(Uint8Array.of(2)) })
+}
+
+/** Executes, commits, draws and opens, as a device does. */
+function execute(work: Work<ProductKernels>, engine = plainEngine(), nonce = 1): Receipt {
+  const run = new EngineRun(engine, work, given)
+  const marks = work.ends.map((_, segment) => run.advance(segment))
+  const firstRoot = new Uint8Array(32)
+  const lastLink = linksOf(work.workId, firstRoot, marks).at(-1)!
+  const nonces = [sha256(Uint8Array.of(nonce, 1)), sha256(Uint8Array.of(nonce, 2))] as const
+  const traced = drawTraced(work, lastLink, nonces[0])
+  const roots = traced.map((segment) => run.trace(segment))
+  const traces = roots.map(traceRoot)
+  const draws = drawOpened(work, { lastLink, nonce: nonces[1], traced, traces })
+  const segments = new Map(
+    traced.map((segment, i) => [segment, { roots: roots[i]!, patches: run.open(segment, draws.get(segment)!) }]),
+  )
+  return {
+    ...{ workId: work.workId, proverKey: sha256(Uint8Array.of(3)), program: 'test', device: 'test', spec: work.text },
+    ...{ startedAt: '2026-01-01T00:00:00.000Z', issuedAt: '2026-01-01T00:00:00.000Z' },
+    ...{ notAfter: '2026-02-01T00:00:00.000Z', orderId: work.orderId, seed: work.seed, drawnBy: 'device' },
+    ...{ firstRoot, marks, nonces, segments, elapsedUs: null },
+  }
+}
+
+const check = (work: Work<ProductKernels>, receipt: Receipt) =>
+  checkReceipt(work, receipt, patchRunner(plainEngine(), ops))
+
+describe('a receipt', () => {
+  const work = openProduct()
+  const honest = execute(work)
+
+  test('of work that was done is believed, and says how much was looked at', () => {
+    const operations = 2 * 40 * 24 * 70
+    const figures = { transitions: 5, segments: 5, drawnSegments: 5, patches: 128, operations }
+    expect(check(work, honest)).toEqual({ problem: null, figures })
+  })
+
+  test('says the same after it was written and read', () => {
+    const statement = receiptSchema.parse(JSON.parse(JSON.stringify(stateReceipt(honest))))
+    expect(check(work, receiptOf(statement)!).problem).toBeNull()
+    expect(stateReceipt(receiptOf(statement)!)).toEqual(stateReceipt(honest))
+  })
+
+  test('of another work is refused', () => {
+    const { problem } = check(openProduct({ ...sizes, block: 10 }), honest)
+    expect(problem?.code).toBe('OTHER_WORK')
+  })
+
+  test('of a product whose every entry is one too large is refused', () => {
+    const spoiled = execute(
+      work,
+      plainEngine((sum) => sum + 1),
+    )
+    expect(check(work, spoiled).problem).toMatchObject({ code: 'PATCH_WRONG', step: 'product' })
+  })
+
+  test('passes with wrong entries as often as 128 draws miss them', () => {
+    const share = 1 / 24
+    let passed = 0
+    const tries = 60
+    for (let nonce = 0; nonce < tries; nonce++) {
+      const engine = plainEngine((sum, at) => (at % 24 === 7 && at < 24 * 4 ? sum ^ 1 : sum))
+      if (check(work, execute(work, engine, nonce)).problem === null) passed++
+    }
+    const expected = (1 - share / 2) ** 128
+    const sigma = Math.sqrt((expected * (1 - expected)) / tries)
+    expect(Math.abs(passed / tries - expected)).toBeLessThan(4 * sigma)
+  })
+
+  test('with any byte changed is refused', () => {
+    const statement = stateReceipt(honest)
+    fc.assert(
+      fc.property(fc.constantFrom(...honest.segments.keys()), fc.nat(), fc.boolean(), (segment, chance, inProof) => {
+        const evidence = honest.segments.get(segment)!
+        const at = chance % evidence.patches.length
+        const spoil = (bytes: Uint8Array) => bytes.map((byte, i) => (i === chance % bytes.length ? byte ^ 1 : byte))
+        const patches = evidence.patches.map((patch, i) =>
+          i !== at
+            ? patch
+            : { ...patch, ...(inProof ? { proof: spoil(patch.proof) } : { leaves: spoil(patch.leaves) }) },
+        )
+        const segments = new Map(honest.segments).set(segment, { ...evidence, patches })
+        expect(check(work, { ...honest, segments }).problem?.code).toBe('PATCH_NOT_COMMITTED')
+      }),
+      { numRuns: 30 },
+    )
+    expect(stateReceipt(honest)).toEqual(statement)
+  })
+
+  test('needs every drawn segment, no other nonces and no other roots', () => {
+    const fewer = new Map([...honest.segments].slice(1))
+    expect(check(work, { ...honest, segments: fewer }).problem?.code).toBe('NOT_AS_DRAWN')
+    const nonces = [honest.nonces[0], sha256(Uint8Array.of(9))] as const
+    expect(check(work, { ...honest, nonces }).problem).not.toBeNull()
+    const marks = honest.marks.map((mark, i) => (i === 2 ? { ...mark, root: sha256(mark.root) } : mark))
+    expect(check(work, { ...honest, marks }).problem).not.toBeNull()
+  })
+})
+
+describe('a specification', () => {
+  const { text, orderId, seed } = openProduct()
+  const open = (other: string) => () => openWork(kinds, ops, { text: other, orderId, seed })
+
+  test.each([
+    ['in another spelling', text.replace('"block":8', '"block": 8'), 'BAD_SPEC'],
+    ['with a field twice', text.replace('"block":8', '"block":8,"block":8'), 'BAD_SPEC'],
+    ['of no known kind', text.replace('"matmul"', '"mining"'), 'UNKNOWN_KIND'],
+    ['of absurd size', text.replace('"rows":40', '"rows":1e15'), 'BAD_SPEC'],
+    ['with too few transitions', text.replace('"transitions":5', '"transitions":4'), 'BAD_SPEC'],
+    ['with another input', text.replace('"name":"a"', '"name":"c"'), 'BAD_SPEC'],
+    ['that is not JSON', '{', 'BAD_SPEC'],
+    ['that is far too long', `${' '.repeat(70_000)}${text}`, 'TOO_BIG'],
+  ])('%s is refused before anything is made', (_, other, code) => {
+    expect(open(other)).toThrowError(expect.objectContaining({ code }))
+  })
+
+  test('names its inputs by root: others are refused', () => {
+    const other = new Map(given).set('a', bytesFrom('other', 40 * 70))
+    expect(() => new EngineRun(plainEngine(), openProduct(), other)).toThrowError(
+      expect.objectContaining({ code: 'BAD_INPUT' }),
+    )
+  })
+})

@@ -1,0 +1,76 @@
+import { fromHex } from '../bytes/hex.ts'
+import type { Kind, Turn } from './kind.ts'
+import { type Ops, type Program, type ShapedProgram, shapeProgram } from './program.ts'
+import { requireThat } from './refusals.ts'
+import { workIdOf } from './stateChain.ts'
+import type { TensorShape } from './tensor.ts'
+import { decodeSpec, segmentEnds, type WorkSpec } from './workSpec.ts'
+
+/** Kinds by name; what the parameters of each are is judged by its own schema. */
+export type Kinds = Readonly<Record<string, Kind<unknown>>>
+
+/** A work that was read and found fit to run: everything else follows from it. */
+export interface Work<K> {
+  readonly spec: WorkSpec
+  readonly text: string
+  readonly orderId: Uint8Array
+  readonly seed: Uint8Array
+  readonly workId: Uint8Array
+  readonly ops: Ops<K>
+  readonly isIndependent: boolean
+  readonly guarantees: readonly string[]
+  /** Roots of what is handed in. */
+  readonly givenRoots: ReadonlyMap<string, Uint8Array>
+  readonly given: ReadonlyMap<string, TensorShape>
+  readonly state: ReadonlyMap<string, TensorShape>
+  /** Ends of the segments; segment i ends with transition ends[i]. */
+  readonly ends: readonly number[]
+  begin(): ShapedProgram
+  transition(number: number): ShapedProgram
+}
+
+export interface WorkOrder {
+  readonly text: string
+  readonly orderId: Uint8Array
+  readonly seed: Uint8Array
+}
+
+/** Reads a specification as whoever executes or checks it must: strictly, and before anything is made. */
+export function openWork<K>(kinds: Kinds, ops: Ops<K>, { text, orderId, seed }: WorkOrder): Work<K> {
+  const spec = decodeSpec(text)
+  requireThat(Object.hasOwn(kinds, spec.kind), 'UNKNOWN_KIND', `"${spec.kind}"`)
+  const kind = kinds[spec.kind]!
+  const parsed = kind.parameters.safeParse(spec.parameters)
+  requireThat(parsed.success, 'BAD_SPEC', `parameters.${parsed.error?.issues[0]?.path.join('.') ?? ''}`)
+  const parameters: unknown = parsed.data
+  kind.requireTransitions(parameters, spec.transitions)
+  requireThat(
+    spec.interval <= kind.maxInterval,
+    'BAD_SPEC',
+    `the interval of ${kind.name} is at most ${kind.maxInterval}`,
+  )
+  const given = kind.given(parameters)
+  const names = spec.inputs.map(({ name }) => name)
+  requireThat(
+    names.length === given.size && names.every((name) => given.has(name)),
+    'BAD_SPEC',
+    `inputs must be ${[...given.keys()].join(', ') || 'none'}`,
+  )
+  const shape = (program: Program) => shapeProgram(ops, program)
+  const turn = (transition: number): Turn => ({ transition, seed })
+  return {
+    ...{ spec, text, orderId, seed, ops, given, workId: workIdOf(text, orderId, seed) },
+    ...{ isIndependent: kind.isIndependent, guarantees: kind.guarantees, state: kind.state(parameters) },
+    givenRoots: new Map(spec.inputs.map(({ name, root }) => [name, fromHex(root, 32)!])),
+    ends: segmentEnds(spec),
+    begin: () => shape(kind.begin(parameters, seed)),
+    transition: (number) => shape(kind.transition(parameters, turn(number))),
+  }
+}
+
+/** The programs of a segment, transition by transition; segment -1 is the beginning. */
+export function segmentPrograms<K>(work: Work<K>, segment: number): readonly ShapedProgram[] {
+  if (segment < 0) return [work.begin()]
+  const from = segment === 0 ? 0 : work.ends[segment - 1]!
+  return Array.from({ length: work.ends[segment]! - from }, (_, i) => work.transition(from + i + 1))
+}
