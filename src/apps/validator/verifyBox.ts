@@ -208,7 +208,7 @@ async function judge(
     gaveUp: done.gaveUp !== null,
     judgement,
     attested,
-    window: windowOf(challenge, parts, done.startedUs),
+    window: windowOf({ run, preset, roundTripUs: told.roundTripUs }, done.startedUs),
     certificate,
     seconds,
   }

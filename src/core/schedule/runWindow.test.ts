@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readCertificate } from '../certificate/readEvidence.ts'
+import { PRESETS } from '../params/presets.ts'
+import type { Run } from '../proof/verifyPart.ts'
 import { isHeldBack, isInWindow, WINDOW_SLACK_US, windowOf } from './runWindow.ts'
 
 const part = fc.record({ openedUs: fc.nat(600_000_000), one: lateness(), other: lateness() })
@@ -87,20 +89,42 @@ test('attack 77: two boxes on one card that hold nothing back show at most 1.25 
   expect(most([...found].map((_, i) => Number(i >= rounds)))).toBe(0)
 })
 
+function realRun(name: string): Run {
+  const text = readFileSync(new URL(`../../../bench/fixtures/${name}.json`, import.meta.url), 'latin1')
+  const read = readCertificate(text, () => true)
+  if ('code' in read) throw new Error(read.code)
+  return read.run
+}
+
+const holdsBack = (run: Run): boolean => {
+  const startedUs = run.parts.map(() => 0)
+  return windowOf({ run, preset: PRESETS.mainnet, roundTripUs: 0 }, startedUs)!.heldBack
+}
+
 test.each(['h200-mainnet', 'h200-mainnet-2'])(
   'attack 137: a real card held nothing back, in any phase of any part: %s',
   (name) => {
-    const text = readFileSync(new URL(`../../../bench/fixtures/${name}.json`, import.meta.url), 'latin1')
-    const read = readCertificate(text, () => true)
-    if ('code' in read) throw new Error(read.code)
-    const { challenge, parts } = read.run
-    expect(parts.length).toBeGreaterThan(3)
-    expect(
-      windowOf(
-        challenge,
-        parts,
-        parts.map(() => 0),
-      ),
-    ).toMatchObject({ heldBack: false })
+    const run = realRun(name)
+    expect(run.parts.length).toBeGreaterThan(3)
+    expect(holdsBack(run)).toBe(false)
   },
 )
+
+test('attack 138: what counts of a part is bound to what was done by the time that every part lasts', () => {
+  const run = realRun('h200-mainnet-2')
+  const at = (timeOf: (root: number, of: number) => number): Run => {
+    const [first, ...parts] = run.parts
+    const devices = first!.devices.map((one) => {
+      const arrivalsUs = one.arrivalsUs.map((_, root) => Math.round(1e6 * timeOf(root + 1, one.arrivalsUs.length)))
+      return { ...one, arrivalsUs }
+    })
+    return { ...run, parts: [{ ...first!, devices }, ...parts] }
+  }
+  expect(holdsBack(at((root, of) => (3 * root) / of))).toBe(false)
+  // As over a line of 300 ms.
+  expect(holdsBack(at((root, of) => 0.3 + (3 * root) / of))).toBe(false)
+  // It does everything in the first half, which counts, leaves the card to another, and sends its last root in time.
+  expect(holdsBack(at((root, of) => (root < of ? (0.85 * root) / of : 1.6)))).toBe(true)
+  // A third of its speed while another is at work, and all of it later.
+  expect(holdsBack(at((root, of) => Math.min(0.2 * root, 1 + (2 * root) / of)))).toBe(true)
+})

@@ -1,5 +1,7 @@
-import type { Challenge } from '../proof/challenge.ts'
-import { kindOf, type Part } from '../proof/partKinds.ts'
+import { type Timed, timedParts } from '../certificate/shortParts.ts'
+import { countedPerSecond, figuresOf } from '../proof/figures.ts'
+import type { PartRole } from '../proof/part.ts'
+import { kindOf, type Part, partRole } from '../proof/partKinds.ts'
 import { secondsBehind } from '../proof/planPart.ts'
 import type { PartEvidence } from '../proof/verifyPart.ts'
 
@@ -9,7 +11,7 @@ export interface RunWindow {
   readonly untilUs: number
   /** T0 of every part. */
   readonly startedUs: readonly number[]
-  /** In some part the roots came late, and then fast: the card did something else before. */
+  /** In some part the roots came late, and then fast, or fast and then late: the card did something else meanwhile. */
   readonly heldBack: boolean
 }
 
@@ -17,21 +19,18 @@ export interface RunWindow {
 export const WINDOW_SLACK_US = 2_000_000
 
 /** Null where no part was finished. */
-export function windowOf(
-  challenge: Challenge,
-  parts: readonly PartEvidence[],
-  startedUs: readonly number[],
-): RunWindow | null {
+export function windowOf(timed: Timed, startedUs: readonly number[]): RunWindow | null {
+  const { challenge, parts } = timed.run
   const last = parts.at(-1)
   if (!last) return null
   const rootsUs = last.devices.map(({ arrivalsUs }) => arrivalsUs.at(-1) ?? 0)
   const untilUs = startedUs[parts.length - 1]! + Math.max(0, ...rootsUs)
-  const heldBack = parts.some((evidence, p) => {
+  const isLate = parts.some((evidence, p) => {
     const part = challenge.parts[p]!
     const plannedUs = 1e6 * secondsBehind(part)
     return pacesOf(part, evidence).some((arrivalsUs) => isHeldBack(arrivalsUs, plannedUs))
   })
-  return { fromUs: startedUs[0]!, untilUs, startedUs, heldBack }
+  return { fromUs: startedUs[0]!, untilUs, startedUs, heldBack: isLate || outrunsItsStart(timed) }
 }
 
 /** When the roots of each device came, from the start of each phase: memory is filled at a pace, and read at one (attack 137). */
@@ -63,6 +62,30 @@ export function isHeldBack(arrivalsUs: readonly number[], plannedUs = Number.POS
   const evenUs = (lastUs * (rounds + 1)) / (2 * rounds)
   return lastUs >= SHORTEST_PACE_US && meanUs > evenUs + LATER * Math.min(lastUs, plannedUs)
 }
+
+/** So much more than its rate at the start a device may count for. A real card shows 1.005 (bench/fixtures). */
+const MOST_OVER_START = 1.25
+
+/**
+ * Every box is at work in a part for as long as a part must last, and all of them together are no faster than their cards
+ * in that time. So what counts later, or before, is bound to the rate shown then, however long a part is (attack 138).
+ */
+function outrunsItsStart(timed: Timed): boolean {
+  const { run } = timed
+  const counted = countedPerSecond(run, run.challenge.version)
+  const countedOf = new Map(figuresOf(run).map(({ part, device }, i) => [`${part} ${device}`, counted[i]!]))
+  return timedParts(timed).some(({ part, device, leastUs }) => {
+    if (!isPaid(partRole(run.challenge.parts, part))) return false
+    const { arrivalsUs } = run.parts[part]!.devices.find((one) => one.device === device)!
+    const atUs = arrivalsUs.find((us) => us >= leastUs)
+    if (atUs === undefined) return false
+    const rounds = arrivalsUs.filter((us) => us <= atUs).length
+    const work = kindOf(run.challenge.parts[part]!).work(run.challenge.parts, part, device)
+    return countedOf.get(`${part} ${device}`)! > (MOST_OVER_START * rounds * work * 1e6) / atUs
+  })
+}
+
+const isPaid = (role: PartRole): boolean => role === 'peak' || role === 'sustained'
 
 /**
  * §8: whether a run counts for its cohort: each of its parts began when the cohort was let go into it. A run begun anew did

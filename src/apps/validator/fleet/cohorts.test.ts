@@ -662,6 +662,56 @@ describe('attack 137: two boxes show one memory, one after the other', () => {
   })
 })
 
+describe('attack 138: of two boxes on one card one has a part so long that it can let the other go first', () => {
+  const preset = { ...PRESETS.devnet, size: 64, openings: 4 }
+  const asked = { preset, openings: 4, partSeconds: 3, sustainedSeconds: 0 }
+  const CARD_MS = 60
+
+  /**
+   * `quick` is slow in its calibrations, so that its part is short, and has the card first. `slow` is several devices of the
+   * same card, of which the first is fast in its calibrations, so that all of them get as many rounds as that one could do.
+   */
+  async function played(): Promise<number> {
+    let shared: Card | null = null
+    let quickWorks = false
+    const { results } = await play(
+      ['quick', 'slow', 'c'],
+      (boxId, clock) => {
+        if (boxId === 'c') return honestProgram({ devices: [cardOn(new Card(clock, CARD_MS))] })
+        shared ??= new Card(clock, CARD_MS)
+        const card = shared
+        const isQuick = boxId === 'quick'
+        let challenges = 0
+        const round = async (device: number) => {
+          if (challenges < 3) await clock.sleep(isQuick ? 54 : 150 * device)
+          else if (!isQuick) for (await clock.sleep(1); quickWorks; ) await clock.sleep(1)
+          await card.round()
+        }
+        const own = Array.from({ length: isQuick ? 1 : 4 }, (_, device) =>
+          openReferenceDevice({ engine, facts: CARD, costs: { round: () => round(device) } }),
+        )
+        return tampered(honestProgram({ devices: own }), {
+          onOrder: async (order, line) => {
+            if (order.type === 'challenge') challenges++
+            if (order.type === 'challenge' && challenges === 1 && !isQuick) await clock.sleep(20_000)
+            if (isQuick) quickWorks = order.type === 'start' && challenges >= 3
+            await line.order(order)
+          },
+        })
+      },
+      { hours: 1, asked },
+    )
+    expect(outcomes(results('c'))).toEqual(['accepted'])
+    const figures = ['quick', 'slow'].flatMap((id) => results(id)[0]!.result.figures)
+    const rates = figures.filter(({ name }) => name === 'rate.int8.per_second').map(({ value }) => value)
+    return rates.reduce((sum, rate) => sum + rate, 0) / ((64 * 64 * 64 * 2) / (CARD_MS / 1000))
+  }
+
+  test('together they show no more than the card', async () => {
+    expect(await played()).toBeLessThan(1.1)
+  })
+})
+
 describe('attack 80: a release of ours that starts nowhere', () => {
   const ends: ProverProgram = async () => {}
 
