@@ -20,6 +20,12 @@ export interface LeafPosition {
   readonly tile: number
 }
 
+/** Bytes a second between the host's memory and the device's. */
+export interface TransferRates {
+  readonly pinned: { readonly toCard: number; readonly toHost: number }
+  readonly pageable: { readonly toCard: number; readonly toHost: number }
+}
+
 /** Called once per root, in order, as soon as the root is known to the host. */
 export type OnRoot = (root: Uint8Array) => void
 
@@ -45,6 +51,8 @@ export interface Device {
    * Microseconds for all of them, operands already in place.
    */
   runBare?(task: SeriesTask, signal: AbortSignal): Promise<number>
+  /** For comparison only: how fast the host's memory is copied to and from a card. */
+  transfers?(signal: AbortSignal): Promise<TransferRates>
   /**
    * Everything of coming series that needs no seed: memory, kernels, a self check. A device without it does that work when
    * the series starts, and the clock of the validator pays for it.

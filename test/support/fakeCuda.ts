@@ -126,6 +126,9 @@ export class FakeCuda implements CudaApi {
   download(from: Handle, length: number): Uint8Array {
     return this.#at(from, length).slice()
   }
+  downloadTo(bytes: Uint8Array, from: Handle): void {
+    bytes.set(this.#at(from, bytes.length))
+  }
   copyAsync(to: Handle, from: Handle, bytes: number): void {
     this.#check('cuMemcpyAsync')
     this.#at(to, bytes).set(this.#at(from, bytes))

@@ -1,6 +1,6 @@
 import { PRECISION_NAMES } from '../../../core/params/precision.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
-import type { DeviceFacts, FillTask, LeafPosition, SeriesTask } from '../../../ports/device.ts'
+import type { DeviceFacts, FillTask, LeafPosition, SeriesTask, TransferRates } from '../../../ports/device.ts'
 import { portFault } from '../../../ports/faults.ts'
 import { refuseCount, refusePositions, refuseSeed, refuseShape, tilesOf } from '../tasks.ts'
 import { type CardOptions, type CardTools, openCardTools } from './cardTools.ts'
@@ -8,7 +8,7 @@ import { closeAll } from './closeAll.ts'
 import type { CublasLt } from './cublasLt.ts'
 import { fault } from './faults.ts'
 import type { CudaApi } from './loadLibcuda.ts'
-import { measureTransfers } from './measureTransfers.ts'
+import { compareTransfers, measureTransfers } from './measureTransfers.ts'
 import { type DonePasses, type FillPlace, type HeldFill, openPasses, placeOf, runPasses } from './memoryPart.ts'
 import { productMakers } from './product.ts'
 import type { OnRoots } from './replay.ts'
@@ -141,6 +141,10 @@ export class Card {
     api.destroyEvent(from)
     api.destroyEvent(to)
     return microseconds
+  }
+
+  transfers(): TransferRates {
+    return compareTransfers(this.tools.api, this.tools.stream)
   }
 
   /** A plan that is still good, or a new one; `choices` are for benchmarks. */

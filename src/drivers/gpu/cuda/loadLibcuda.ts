@@ -148,8 +148,12 @@ class Libcuda {
 
   download(from: Handle, length: number): Uint8Array {
     const bytes = new Uint8Array(length)
-    this.#do('cuMemcpyDtoH_v2', bytes, from, length)
+    this.downloadTo(bytes, from)
     return bytes
+  }
+
+  downloadTo(bytes: Uint8Array, from: Handle): void {
+    this.#do('cuMemcpyDtoH_v2', bytes, from, bytes.length)
   }
 
   /** To, from, bytes and stream. */

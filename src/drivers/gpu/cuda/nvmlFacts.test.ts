@@ -13,3 +13,27 @@ test('tells driver, place, chip and board as NVML spells them, and leaves out wh
     expect(nvmlFacts(fakeNvml({ [call]: 3 }), '0000:17:00.0')).toEqual({ driver: '580.1' })
   expect(nvmlFacts(fakeNvml({ nvmlSystemGetDriverVersion: 3 }), '0000:17:00.0')).not.toHaveProperty('driver')
 })
+
+test('tells how a card is set up and worn where NVML does', () => {
+  const tell =
+    (...values: number[]) =>
+    (_: bigint, ...out: Uint32Array[]) => {
+      for (const [i, value] of values.entries()) out[i]![0] = value
+      return 0
+    }
+  const nvml = Object.assign(fakeNvml(), {
+    nvmlDeviceGetEccMode: tell(0, 1),
+    nvmlDeviceGetMaxPcieLinkWidth: tell(16),
+    nvmlDeviceGetMaxPcieLinkGeneration: tell(5),
+    nvmlDeviceGetVirtualizationMode: tell(2),
+    nvmlDeviceGetRemappedRows: tell(1, 2, 0, 1),
+  })
+  expect(nvmlFacts(nvml, '0000:17:00.0')).toMatchObject({
+    eccMode: 'off',
+    pcieMaxWidth: 16,
+    pcieMaxGeneration: 5,
+    virtualization: 'vGPU',
+    remappedRows: 3,
+    remapFailed: true,
+  })
+})

@@ -99,6 +99,7 @@ function cudaDevice(thread: CardThread, told: DeviceFacts, nvml: Nvml | null): D
     },
     openPasses: (asked, signal) => run('openPasses', asked, nothing, signal),
     runBare: (task, signal) => run('runBare', task, nothing, signal),
+    transfers: (signal) => run('transfers', undefined, nothing, signal),
     telemetry: async () => telemetry?.sample() ?? {},
     ...(attester ? { attest: async (nonce: Uint8Array) => attester(nonce) } : {}),
     release: async () => {
