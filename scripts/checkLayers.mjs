@@ -18,6 +18,7 @@ export const CORE_IMPORTS = {
   identify: ['bytes', 'params', 'proof'],
   score: ['units', 'params', 'inventory', 'identify'],
   certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'attest', 'identify'],
+  bench: ['units', 'bytes', 'params', 'inventory', 'identify'],
   schedule: ['bytes', 'proof', 'inventory', 'attest', 'identify', 'score', 'certificate'],
   work: ['bytes', 'proof'],
   workload: ['bytes', 'proof'],

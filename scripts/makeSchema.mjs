@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import { openApiDocument } from '../dist/apps/api/openApiDocument.js'
+import { benchReportSchema } from '../dist/core/bench/benchReport.js'
 import { checkReportSchema, errorReportSchema, verifyReportSchema } from '../dist/core/certificate/reportSchemas.js'
 import { statementSchema, statementVersion1 } from '../dist/core/certificate/statement.js'
 import { summarySchema } from '../dist/core/certificate/summary.js'
@@ -19,6 +20,7 @@ const schemas = {
     answers,
     { io: 'input', reused: 'ref' },
   ],
+  'bench.schema.json': ['Touchstone: what bench prints with --json', benchReportSchema, { io: 'input' }],
 }
 const texts = [
   ...Object.entries(schemas).map(([name, [title, schema, how]]) => [name, { title, ...z.toJSONSchema(schema, how) }]),

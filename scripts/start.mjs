@@ -16,6 +16,6 @@ What to type next:
   npx touchstone verify ssh://user@host:port --claim "8x H100 SXM"
                                    a rented box over SSH: is it what was sold?
   npx touchstone verify --help     all options: precisions, duration, preset, devices
-  npx touchstone bench             what the proof costs: proven product beside the bare one
+  npx touchstone bench             speed, memory, transfers and health, with pass or fail
   npx touchstone --help            everything else`)
 process.exit(verified || checked)

@@ -45,6 +45,11 @@ export const fault = faultsOf({
     message: 'this box would not be accepted: {reasons}',
     nextStep: 'Fix what is named, then start the provider again; "touchstone verify" runs the same check.',
   },
+  NOT_A_BENCH: {
+    blame: 'user',
+    message: '{file} is not a bench: {why}',
+    nextStep: 'Name a file that "touchstone bench --json" wrote.',
+  },
   NOT_A_VALIDATOR: {
     blame: 'user',
     message: 'what answers at {url} is not a validator of this version',

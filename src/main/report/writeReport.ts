@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { isProblem } from '../../core/certificate/problems.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
 import { answerOfCheck } from '../check/checkAnswer.ts'
@@ -11,14 +10,12 @@ import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey } from '../system.ts'
 import { programName } from '../version.ts'
+import { pageStyle } from './page.ts'
 import { reportPage } from './reportPage.ts'
 
 export interface ReportFlags extends CheckFlags {
   readonly html: string | true
 }
-
-/** The style of the page that checks, so that both look alike. */
-const STYLE = new URL('../../../dist/web/check/style.css', import.meta.url)
 
 /** Checks a file, writes what was found as one page, and says where. */
 export async function writeReport(
@@ -30,7 +27,7 @@ export async function writeReport(
   const out = flags.html === true ? pageName(file) : flags.html
   const { shown, signed } = await runCheck(file, flags, { env, own: ownKey(env, 'validator').publicKey }, signal)
   const certificate = isProblem(signed) ? null : signed
-  writeAside(out, reportPage({ shown, certificate, program: programName, style: readFileSync(STYLE, 'utf8') }))
+  writeAside(out, reportPage({ shown, certificate, program: programName, style: pageStyle() }))
   if (flags.json) process.stdout.write(`${JSON.stringify({ ...checkJson(shown), html: out })}\n`)
   else {
     const people = openTerminal(process.stdout, env)

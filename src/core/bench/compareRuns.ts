@@ -1,0 +1,60 @@
+import type { BenchChange, BenchDevice, BenchFinding, BenchReport } from './benchReport.ts'
+import { problem } from './judgeBench.ts'
+
+type Run = Pick<BenchReport, 'devices' | 'links'>
+
+interface Figure {
+  readonly figure: string
+  readonly value: number | null
+  /** Figures of other work are not alike. */
+  readonly work: string
+}
+
+/** Figures of one device. Pageable copies go by how busy the host is: they are shown, and not compared. */
+function figuresOf({ products, memory, transfers }: BenchDevice): readonly Figure[] {
+  return [
+    ...products.flatMap(({ precision, size, k, provenOpsPerSec, bareOpsPerSec }) => [
+      { figure: `${precision} proven`, value: provenOpsPerSec, work: `${size} ${k}` },
+      { figure: `${precision} bare`, value: bareOpsPerSec, work: `${size} ${k}` },
+    ]),
+    // By whole powers of two: how much was free differs a little from run to run.
+    { figure: 'memory', value: memory?.bytesPerSec ?? null, work: `${Math.round(Math.log2(memory?.bytes || 1))}` },
+    { figure: 'to the card', value: transfers?.pinned.toCard ?? null, work: '' },
+    { figure: 'to the host', value: transfers?.pinned.toHost ?? null, work: '' },
+  ]
+}
+
+/** A card is the same by its UUID wherever it stands in the list; what has none by its place and name. */
+const sameDevice = (a: BenchDevice) => (b: BenchDevice) =>
+  a.uuid !== null ? a.uuid === b.uuid : a.device === b.device && a.name === b.name
+
+/** Every figure that both runs have, then and now. */
+export function changesBetween(before: Run, now: Run): BenchChange[] {
+  const pairs = now.devices.flatMap((device) => {
+    const then = before.devices.find(sameDevice(device))
+    return then ? [{ device, then }] : []
+  })
+  const ofDevices = pairs.flatMap(({ device, then }) => {
+    const old = figuresOf(then)
+    return figuresOf(device).flatMap(({ figure, value, work }) => {
+      const was = old.find((one) => one.figure === figure && one.work === work)?.value
+      return was && value !== null ? [{ device: device.device, figure, before: was, now: value }] : []
+    })
+  })
+  const numberThen = (number: number) => pairs.find(({ device }) => device.device === number)?.then.device
+  const ofLinks = now.links.flatMap(({ from, to, bytesPerSec }) => {
+    const then = before.links.find((link) => link.from === numberThen(from) && link.to === numberThen(to))
+    return then?.bytesPerSec && bytesPerSec !== null
+      ? [{ device: to, figure: `from card ${from}`, before: then.bytesPerSec, now: bytesPerSec }]
+      : []
+  })
+  return [...ofDevices, ...ofLinks]
+}
+
+/** What fell by more than is tolerated. */
+export const slowerThanBefore = (changes: readonly BenchChange[], tolerated: number): BenchFinding[] =>
+  changes
+    .filter(({ before, now }) => now < before * (1 - tolerated))
+    .map(({ device, figure, before, now }) =>
+      problem('SLOWER_THAN_BEFORE', { device, figure, got: now, expected: before }),
+    )
