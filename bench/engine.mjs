@@ -1,15 +1,12 @@
 #!/usr/bin/env node
-// Every build of the kernels side by side, on one core: openings, a whole certificate, products. Run `node scripts/build.mjs`
-// first, then
+// Every build of the kernels side by side, on one core: openings, products. A whole certificate: bench/certificate.mjs. Run
+// `node scripts/build.mjs` first, then
 //   node bench/engine.mjs           all of it, 10,000 openings for the memory figure (some minutes)
 //   node bench/engine.mjs --quick   1,000 openings
 // "One core" means one second of processor time, all threads of the process counted, so that other work on the machine
 // does not pass for ours; each figure is the best of several short turns, with the median, and the best by the wall clock,
 // beside it. Results go to bench/results/engine.json.
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { ENGINE_BYTES, engineOn } from '../dist/core/engine/engineOn.js'
 import { alignUp } from '../dist/core/engine/kernels.js'
@@ -116,12 +113,12 @@ async function builds() {
       engine: 'wasm',
       name: 'WebAssembly',
       open: wasmKernels,
-      asked: { int8: 180, fp32: 50, product: 20, certificate: null },
+      asked: { int8: 180, fp32: 50, product: 20 },
     },
   ]
   const natives = [
-    { engine: 'avx2', name: 'AVX2', asked: { int8: null, fp32: 600, product: 45, certificate: 1.8 } },
-    { engine: 'avx512', name: 'AVX-512', asked: { int8: 1200, fp32: 600, product: 100, certificate: 1.1 } },
+    { engine: 'avx2', name: 'AVX2', asked: { int8: null, fp32: 600, product: 45 } },
+    { engine: 'avx512', name: 'AVX-512', asked: { int8: 1200, fp32: 600, product: 100 } },
   ]
   for (const native of natives) {
     const library = await loadNativeKernels(fileURLToPath(built(`native-${native.engine}.so`)))
@@ -149,43 +146,6 @@ async function verifyRates(all, precision, k) {
     checks.push(check)
   }
   return checks
-}
-
-const CERTIFICATE = fileURLToPath(new URL('fixtures/h200-mainnet-2.json', import.meta.url))
-
-/**
- * A real mainnet certificate, in a process of its own each time: from its first byte to the last of its 1024 openings in one
- * thread, and then the whole command with all that it loads, reads and says besides.
- */
-function certificates(all) {
-  const [, trust] = /"keyid":"([0-9a-f]{64})"/.exec(readFileSync(CERTIFICATE, 'latin1'))
-  const home = mkdtempSync(join(tmpdir(), 'touchstone-bench-'))
-  const spent = (engine, args) => {
-    const env = { ...process.env, TOUCHSTONE_ENGINE: engine, TOUCHSTONE_HOME: home }
-    const before = childSeconds()
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
-    if (status !== 0) throw new Error(`the certificate does not hold: ${stdout}${stderr}`)
-    return { whole: childSeconds() - before, said: stdout }
-  }
-  const script = fileURLToPath(new URL('support/checkCertificate.mjs', import.meta.url))
-  const program = fileURLToPath(new URL('../dist/main/touchstone.js', import.meta.url))
-  for (const { engine, name, asked } of all) {
-    const count = quick ? 3 : 5
-    const checks = Array.from({ length: count }, () => Number(spent(engine, [script, CERTIFICATE]).said)).sort()
-    const bound = asked.certificate === null ? null : { atMost: asked.certificate }
-    const middle = { median: checks[count >> 1] }
-    report(`${name}: certificate of an H200, 1024 openings`, checks[0], 's', bound, middle)
-    const command = [program, 'check', CERTIFICATE, '--trust', trust, '--json']
-    const commands = Array.from({ length: count }, () => spent(engine, command).whole).sort()
-    report('  the whole command', commands[0], 's', null, { median: commands[count >> 1] })
-  }
-  rmSync(home, { recursive: true, force: true })
-}
-
-/** Processor seconds of all children that have ended, by the system's own account. */
-function childSeconds() {
-  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ')
-  return (Number(fields[13]) + Number(fields[14])) / 100
 }
 
 /** Resident memory while many openings are verified; the first thousand warm up compilers and collectors. */
@@ -313,7 +273,6 @@ const all = await builds()
 const [check] = await verifyRates(all, 'int8', 32768)
 await memory(check)
 await verifyRates(all, 'fp32', 8192)
-certificates(all)
 await productRates(all)
 for (const build of all) await overhead(build, build.engine === 'wasm' ? { atMost: 15 } : null)
 

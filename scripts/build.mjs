@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// Compiles src/ to dist/ (JavaScript and declarations), parses the catalogue, bundles what runs in a browser, and packs the
-// prover into dist/release/ for boxes over SSH.
+// Compiles src/ to dist/ (JavaScript and declarations), parses the catalogue, bundles what runs in a browser and
+// what must start fast, and packs the prover into dist/release/ for boxes over SSH.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { bundleCheck } from './bundleCheck.mjs'
 import { bundleWeb } from './bundleWeb.mjs'
 import { packLight } from './packProver.mjs'
 
@@ -17,6 +18,7 @@ const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p'
 if (tsc.status !== 0) process.exit(tsc.status ?? 1)
 await parseShipped()
 await bundleWeb(root)
+await bundleCheck(root)
 if (existsSync(`${root}dist/main/prover.js`)) await packLight({ root, to: `${root}dist/release/prover-light` })
 writeFileSync(`${root}dist/.built`, `${Date.now()}\n`)
 
