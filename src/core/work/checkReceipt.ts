@@ -1,5 +1,5 @@
 import { equalBytes } from '../bytes/bytes.ts'
-import { checkSegment, type RunPatch, traceRoot, type WorkProblem } from './checkSegment.ts'
+import { checkSegment, type RunPatch, type SegmentEnds, traceRoot, type WorkProblem } from './checkSegment.ts'
 import { drawOpened, drawTraced } from './drawWork.ts'
 import { operationsOf, type ShapedProgram } from './program.ts'
 import type { Receipt } from './receipt.ts'
@@ -48,12 +48,7 @@ export function checkReceipt<K>(work: Work<K>, receipt: Receipt, runPatch: RunPa
   return { problem: null, figures: { ...figures, drawnSegments: traced.length, patches, operations } }
 }
 
-/** What was committed before a segment and after it. */
-function endsOf(
-  segment: number,
-  firstRoot: Uint8Array,
-  marks: readonly StateMark[],
-): { readonly before: Uint8Array | null; readonly after: StateMark } {
+function endsOf(segment: number, firstRoot: Uint8Array, marks: readonly StateMark[]): SegmentEnds {
   if (segment < 0) return { before: null, after: { transition: 0, root: firstRoot, statistics: [] } }
   return { before: segment === 0 ? firstRoot : marks[segment - 1]!.root, after: marks[segment]! }
 }

@@ -87,7 +87,7 @@ export type RunPatch = (
 ) => Uint8Array
 
 /** Where the roots of a segment lie: by transition, the root of every tensor its program names. */
-export function placeRoots<K>(
+function placeRoots<K>(
   work: Work<K>,
   programs: readonly ShapedProgram[],
   roots: readonly Uint8Array[],
@@ -107,18 +107,22 @@ export function placeRoots<K>(
   })
 }
 
-/** Every rule of W4.6 for one drawn segment: the roots it begins and ends with, and every drawn patch. */
-export function checkSegment<K>(
+/** What was committed before a segment and after it; nothing before the beginning. */
+export interface SegmentEnds {
+  readonly before: Uint8Array | null
+  readonly after: StateMark
+}
+
+/** Where the roots of a trace lie, if the trace leads from the one committed state to the other; else what is wrong. */
+export function placeTrace<K>(
   work: Work<K>,
   programs: readonly ShapedProgram[],
-  { before, after }: { readonly before: Uint8Array | null; readonly after: StateMark },
-  draws: readonly PatchDraw[],
-  evidence: SegmentEvidence,
-  runPatch: RunPatch,
-): WorkProblem | null {
-  const places = placeRoots(work, programs, evidence.roots, before === null)
-  if (!places || evidence.patches.length !== draws.length) return { code: 'ROOTS_MISSING' }
-  if (before && !work.isIndependent && !equalBytes(stateRoot(evidence.roots.slice(0, work.state.size)), before))
+  { before, after }: SegmentEnds,
+  roots: readonly Uint8Array[],
+): readonly ReadonlyMap<string, Uint8Array>[] | WorkProblem {
+  const places = placeRoots(work, programs, roots, before === null)
+  if (!places) return { code: 'ROOTS_MISSING' }
+  if (before && !work.isIndependent && !equalBytes(stateRoot(roots.slice(0, work.state.size)), before))
     return { code: 'STATE_BEFORE_DIFFERS' }
   const last = programs.at(-1)!
   const ends = places.at(-1)!
@@ -126,8 +130,23 @@ export function checkSegment<K>(
     return { code: 'STATE_AFTER_DIFFERS' }
   const statistics = last.statistics.map((name) => ends.get(name)!)
   const stated = after.statistics.map((bits) => rootOver([tensorLeaf(u32le(bits))]))
-  if (statistics.length !== stated.length || !statistics.every((root, i) => equalBytes(root, stated[i]!)))
-    return { code: 'STATISTICS_DIFFER' }
+  return statistics.length === stated.length && statistics.every((root, i) => equalBytes(root, stated[i]!))
+    ? places
+    : { code: 'STATISTICS_DIFFER' }
+}
+
+/** Every rule of W4.6 for one drawn segment: the roots it begins and ends with, and every drawn patch. */
+export function checkSegment<K>(
+  work: Work<K>,
+  programs: readonly ShapedProgram[],
+  ends: SegmentEnds,
+  draws: readonly PatchDraw[],
+  evidence: SegmentEvidence,
+  runPatch: RunPatch,
+): WorkProblem | null {
+  const places = placeTrace(work, programs, ends, evidence.roots)
+  if ('code' in places) return places
+  if (evidence.patches.length !== draws.length) return { code: 'PATCH_SIZE' }
   for (const [i, draw] of draws.entries()) {
     const program = programs[draw.transition]!
     const code = checkPatch(work, program, draw, places[draw.transition]!, evidence.patches[i]!, runPatch)
@@ -136,7 +155,8 @@ export function checkSegment<K>(
   return null
 }
 
-function checkPatch<K>(
+/** One patch against the roots it was committed under, and against what its step's definition makes of it. */
+export function checkPatch<K>(
   { ops }: Work<K>,
   program: ShapedProgram,
   { step, patch: index }: PatchDraw,

@@ -6,7 +6,7 @@ export const DRAWN_SEGMENTS = 8
 /** So many patches of a work whose transitions do not. */
 export const INDEPENDENT_PATCHES = 128
 /** Of each drawn segment: patches of products (by operations), of the optimiser, and of other steps, each alike. */
-const PRODUCT_PATCHES = 16
+export const PRODUCT_PATCHES = 16
 const OPTIMISER_PATCHES = 4
 const OTHER_PATCHES = 12
 

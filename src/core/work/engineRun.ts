@@ -108,6 +108,17 @@ export class EngineRun<K> {
     return draws.map((draw) => found.get(draw)!)
   }
 
+  /** The whole output of one step of a segment, which is run again. */
+  outputOf(segment: number, at: Omit<PatchDraw, 'patch'>): Uint8Array {
+    this.#return(segment)
+    let found = new Uint8Array()
+    for (const [transition, program] of segmentPrograms(this.#work, segment).entries())
+      this.#run(program, (step, output) => {
+        if (transition === at.transition && step === at.step) found = this.#memory.bytes(output).slice()
+      })
+    return found
+  }
+
   /** `trees` holds those that were made for this step already. */
   #patch(program: ShapedProgram, { step, patch }: PatchDraw, trees: Map<string, Tree>): PatchEvidence {
     const op = this.#work.ops[program.steps[step]!.op]!

@@ -42,7 +42,10 @@ export interface Op<K> {
   /** How many patches there are. */
   patches(step: ShapedStep): number
   patch(step: ShapedStep, index: number): Patch
-  run(kernels: K, call: OpCall): void
+  /** The patch that makes this element of the output. */
+  patchAt(step: ShapedStep, row: number, column: number): number
+  /** Not 0 where something was written that is no number (W2.6). */
+  run(kernels: K, call: OpCall): number
   /** W4.5, the live rule: whether a gathered patch, whose inputs are given as bytes, shows work that anyone could skip. */
   isDead?(inputs: readonly Uint8Array[], output: Uint8Array, numbers: Numbers): boolean
 }

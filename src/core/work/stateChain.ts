@@ -31,6 +31,10 @@ export function linksOf(workId: Uint8Array, root0: Uint8Array, marks: readonly S
   return links
 }
 
+/** W4.4. What a replica says of h while others still work: nobody can copy it. */
+export const hiddenLink = (key: Uint8Array, salt: Uint8Array, link: Uint8Array): Uint8Array =>
+  taggedHash('tsw1/commit', key, salt, link)
+
 /** W4.6. What draws: bound to every state that was committed. */
 export const drawSeed = (link: Uint8Array, nonce: Uint8Array, ...traces: readonly Uint8Array[]): Uint8Array =>
   taggedHash('tsw1/draw', link, nonce, ...traces)

@@ -1,70 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { toHex } from '../bytes/hex.ts'
+import { bytesFrom, PLAIN_KINDS, PLAIN_OPS, plainEngine, plainProduct } from '../../../test/support/plainProduct.ts'
 import { sha256 } from '../bytes/sha256.ts'
 import { checkReceipt } from './checkReceipt.ts'
 import { traceRoot } from './checkSegment.ts'
 import { drawOpened, drawTraced } from './drawWork.ts'
 import { EngineRun } from './engineRun.ts'
-import { matmul } from './kinds/matmul/matmul.ts'
-import { type ProductKernels, product } from './ops/product.ts'
+import { passChance } from './guarantees.ts'
+import type { ProductKernels } from './ops/product.ts'
 import { type Receipt, receiptOf, receiptSchema, stateReceipt } from './receipt.ts'
 import { patchRunner } from './runPatch.ts'
 import { linksOf } from './stateChain.ts'
-import type { WorkEngine } from './tensorMemory.ts'
-import { tensorRoot } from './tensorTree.ts'
 import { openWork, type Work } from './work.ts'
-import { encodeSpec } from './workSpec.ts'
-
-const ops = { product }
-const kinds = { matmul }
-
-/** Products in plain whole numbers, on a memory of their own; `spoil` sees every sum. */
-function plainEngine(spoil = (sum: number, _at: number) => sum): WorkEngine<ProductKernels> {
-  const memory = new Uint8Array(1 << 20)
-  const signed = new Int8Array(memory.buffer)
-  const sums = new Int32Array(memory.buffer)
-  return {
-    start: 64,
-    view: (at, bytes) => memory.subarray(at, at + bytes),
-    reserve: (end) => expect(end).toBeLessThanOrEqual(memory.length),
-    kernels: {
-      product(a, b, rows, columns, k, out) {
-        for (let i = 0; i < rows; i++)
-          for (let j = 0; j < columns; j++) {
-            let sum = 0
-            for (let at = 0; at < k; at++) sum += signed[a + i * k + at]! * signed[b + j * k + at]!
-            sums[out / 4 + i * columns + j] = spoil(sum, i * columns + j)
-          }
-      },
-    },
-  }
-}
-
-const bytesFrom = (name: string, length: number) => {
-  const out = new Uint8Array(length)
-  for (let at = 0; at < length; at += 32)
-    out.set(sha256(new TextEncoder().encode(`${name} ${at}`)).subarray(0, length - at), at)
-  return out.map((value) => (value === 128 ? 1 : value))
-}
 
 const sizes = { rows: 40, columns: 24, k: 70, block: 8 }
-const given = new Map([
-  ['a', bytesFrom('a', 40 * 70)],
-  ['b', bytesFrom('b', 24 * 70)],
-])
-
-function openProduct(parameters = sizes): Work<ProductKernels> {
-  const shapes = matmul.given(parameters)
-  const inputs = [...shapes].map(([name, shape]) => ({
-    name,
-    uri: '',
-    root: toHex(tensorRoot(shape, given.get(name)!)),
-  }))
-  const transitions = Math.ceil(parameters.rows / parameters.block)
-  const text = encodeSpec({ kind: 'matmul', version: 1, parameters, inputs, transitions, interval: 1 })
-  return openWork(kinds, ops, { text, orderId: sha256(Uint8Array.of(1)), seed: sha256(Uint8Array.of(2)) })
-}
+const { work, given } = plainProduct(sizes)
 
 /** Executes, commits, draws and opens, as a device does. */
 function execute(work: Work<ProductKernels>, engine = plainEngine(), nonce = 1): Receipt {
@@ -89,10 +39,9 @@ function execute(work: Work<ProductKernels>, engine = plainEngine(), nonce = 1):
 }
 
 const check = (work: Work<ProductKernels>, receipt: Receipt) =>
-  checkReceipt(work, receipt, patchRunner(plainEngine(), ops))
+  checkReceipt(work, receipt, patchRunner(plainEngine(), PLAIN_OPS))
 
 describe('a receipt', () => {
-  const work = openProduct()
   const honest = execute(work)
 
   test('of work that was done is believed, and says how much was looked at', () => {
@@ -108,7 +57,7 @@ describe('a receipt', () => {
   })
 
   test('of another work is refused', () => {
-    const { problem } = check(openProduct({ ...sizes, block: 10 }), honest)
+    const { problem } = check(plainProduct({ ...sizes, block: 10 }).work, honest)
     expect(problem?.code).toBe('OTHER_WORK')
   })
 
@@ -128,7 +77,7 @@ describe('a receipt', () => {
       const engine = plainEngine((sum, at) => (at % 24 === 7 && at < 24 * 4 ? sum ^ 1 : sum))
       if (check(work, execute(work, engine, nonce)).problem === null) passed++
     }
-    const expected = (1 - share / 2) ** 128
+    const expected = passChance.independent(share / 2)
     const sigma = Math.sqrt((expected * (1 - expected)) / tries)
     expect(Math.abs(passed / tries - expected)).toBeLessThan(4 * sigma)
   })
@@ -164,8 +113,8 @@ describe('a receipt', () => {
 })
 
 describe('a specification', () => {
-  const { text, orderId, seed } = openProduct()
-  const open = (other: string) => () => openWork(kinds, ops, { text: other, orderId, seed })
+  const { text, orderId, seed } = work
+  const open = (other: string) => () => openWork(PLAIN_KINDS, PLAIN_OPS, { text: other, orderId, seed })
 
   test.each([
     ['in another spelling', text.replace('"block":8', '"block": 8'), 'BAD_SPEC'],
@@ -182,8 +131,6 @@ describe('a specification', () => {
 
   test('names its inputs by root: others are refused', () => {
     const other = new Map(given).set('a', bytesFrom('other', 40 * 70))
-    expect(() => new EngineRun(plainEngine(), openProduct(), other)).toThrowError(
-      expect.objectContaining({ code: 'BAD_INPUT' }),
-    )
+    expect(() => new EngineRun(plainEngine(), work, other)).toThrowError(expect.objectContaining({ code: 'BAD_INPUT' }))
   })
 })

@@ -4,7 +4,7 @@ import type { TensorShape } from '../tensor.ts'
 
 /** What a product needs of the kernels: C (rows by columns, i32) = A B^T, both operands i8 with k in a row. */
 export interface ProductKernels {
-  product(a: number, b: number, rows: number, columns: number, k: number, out: number): void
+  product(a: number, b: number, rows: number, columns: number, k: number, out: number): number
 }
 
 /** W2.1. Sums are exact in 32 bits up to here. */
@@ -53,11 +53,13 @@ export const product: Op<ProductKernels> = {
       numbers: {},
     }
   },
+  patchAt: ({ output }, row, column) => row * output.width + column,
   run(kernels, { inputs, output, numbers }) {
     const shapes = inputs.map(({ shape }) => shape)
     const { batch, row, rows, columns, k } = sizesOf(shapes, numbers)
+    let fault = 0
     for (let i = 0; i < batch; i++)
-      kernels.product(
+      fault |= kernels.product(
         inputs[0]!.at + (i * rows + row) * k,
         inputs[1]!.at + i * columns * k,
         rows,
@@ -65,6 +67,7 @@ export const product: Op<ProductKernels> = {
         k,
         output.at + 4 * i * rows * columns,
       )
+    return fault
   },
   isDead: (inputs) => inputs.some((row) => row.every((value) => value === 0)),
 }

@@ -1,0 +1,204 @@
+import { equalBytes } from '../../bytes/bytes.ts'
+import { nodeHash } from '../../proof/merkle.ts'
+import { checkPatch, type PatchEvidence, placeTrace, type RunPatch } from '../checkSegment.ts'
+import type { PatchDraw } from '../draws.ts'
+import type { ShapedProgram } from '../program.ts'
+import { nextLink, type StateMark } from '../stateChain.ts'
+import { ELEMENT_BYTES, LEAF_BYTES, leavesOf, leavesOfRow } from '../tensor.ts'
+import { depthOf, tensorLeaf } from '../tensorTree.ts'
+import { segmentPrograms, type Work } from '../work.ts'
+
+/** A step of a segment: which transition of it, which step. */
+export type StepAt = Omit<PatchDraw, 'patch'>
+
+/** One side of a dispute. It answers from what it computed; a null is a defeat, and so is an answer that contradicts it. */
+export interface Disputant {
+  /** h after so many segments. */
+  link(segments: number): Promise<Uint8Array | null>
+  /** What that h was made of; of the beginning, the first root. */
+  mark(segments: number): Promise<StateMark | null>
+  /** Every root of a segment's trace. */
+  trace(segment: number): Promise<readonly Uint8Array[] | null>
+  /** Nodes of the tree of a step's output, at `level` (0 are the leaves). */
+  nodes(segment: number, at: StepAt, level: number, from: number, count: number): Promise<readonly Uint8Array[] | null>
+  /** The bytes of a leaf of a step's output. */
+  leaf(segment: number, at: StepAt, leaf: number): Promise<Uint8Array | null>
+  patch(segment: number, draw: PatchDraw): Promise<PatchEvidence | null>
+}
+
+export interface DisputeOutcome {
+  /** Who is wrong; neither, where they agree after all. */
+  readonly wrong: 'first' | 'second' | 'both' | 'neither'
+  /** Questions that had to be answered, each by both. */
+  readonly rounds: number
+  readonly segment?: number
+  /** The patch that was recomputed, where it came to that. */
+  readonly draw?: PatchDraw
+  readonly op?: string
+}
+
+/** W5.4. So many answers at once: three rounds find one link in 4,096, or one leaf. */
+const WAYS = 16
+const WAYS_DEPTH = 4
+
+/** A side that stopped answering, or contradicted itself. */
+class Defeat extends Error {
+  readonly wrong: DisputeOutcome['wrong']
+
+  constructor(isRight: readonly [boolean, boolean]) {
+    super('a side of a dispute is wrong')
+    this.wrong = isRight[0] ? (isRight[1] ? 'neither' : 'second') : isRight[1] ? 'first' : 'both'
+  }
+}
+
+type Both<T> = readonly [T, T]
+/** By transition, the root of every tensor. */
+type Places = readonly ReadonlyMap<string, Uint8Array>[]
+
+/**
+ * Searches for the first thing two sides differ in: a segment, a step, a leaf, an element. Everything before it they agree
+ * on, so one recomputed patch says who is wrong, whoever looks.
+ */
+export async function settleDispute<K>(
+  work: Work<K>,
+  sides: Both<Disputant>,
+  runPatch: RunPatch,
+): Promise<DisputeOutcome> {
+  let rounds = 0
+  const ask: Ask = async (question) => {
+    rounds++
+    const answers = await Promise.all(sides.map(question))
+    requireBoth(answers, (answer) => answer !== null)
+    return answers as never
+  }
+  const found: { segment?: number; draw?: PatchDraw; op?: string } = {}
+  try {
+    const links = await firstOtherLink(ask, work.ends.length + 1)
+    if (links === null) return { wrong: 'neither', rounds }
+    const segment = links - 1
+    found.segment = segment
+    const programs = segmentPrograms(work, segment)
+    const { at, places } = await firstOtherStep(ask, work, programs, segment)
+    const program = programs[at.transition]!
+    const { op, output } = program.steps[at.step]!
+    found.op = op
+    const roots = places.map((place) => place[at.transition]!.get(output)!) as [Uint8Array, Uint8Array]
+    const draw = { ...at, patch: await otherPatch(ask, work, program, segment, at, roots) }
+    found.draw = draw
+    const shown = await ask((side) => side.patch(segment, draw))
+    const isRight = places.map(
+      (place, i) => checkPatch(work, program, draw, place[at.transition]!, shown[i]!, runPatch) === null,
+    )
+    throw new Defeat(isRight as [boolean, boolean])
+  } catch (defeat) {
+    if (!(defeat instanceof Defeat)) throw defeat
+    return { ...found, wrong: defeat.wrong, rounds }
+  }
+}
+
+type Ask = <T>(question: (side: Disputant) => Promise<T | null>) => Promise<Both<T>>
+
+function requireBoth<T>(answers: readonly T[], holds: (answer: T, side: number) => boolean): void {
+  const isRight = answers.map(holds)
+  if (!isRight.every(Boolean)) throw new Defeat(isRight as [boolean, boolean])
+}
+
+/** After how many segments h differs for the first time: once it does, it does for good. */
+async function firstOtherLink(ask: Ask, count: number): Promise<number | null> {
+  let [low, high] = [0, count]
+  while (low < high) {
+    const step = Math.ceil((high - low) / WAYS)
+    const asked = Array.from({ length: WAYS }, (_, i) => low + (i + 1) * step - 1).filter(
+      (at) => at < Math.min(high, count),
+    )
+    if (high === count && asked.at(-1) !== count - 1) asked.push(count - 1)
+    const [one, other] = await ask((side) => allOf(asked.map((at) => side.link(at))))
+    const differs = asked.findIndex((_, i) => !equalBytes(one[i]!, other[i]!))
+    if (differs < 0) {
+      if (high === count) return null
+      low = asked.at(-1)! + 1
+    } else {
+      low = differs === 0 ? low : asked[differs - 1]! + 1
+      high = asked[differs]!
+    }
+  }
+  return low
+}
+
+/**
+ * The first step whose output differs. What each side says of the segment must fit its own h before: the state it begins
+ * with, the steps, the state it ends with.
+ */
+async function firstOtherStep<K>(
+  ask: Ask,
+  work: Work<K>,
+  programs: readonly ShapedProgram[],
+  segment: number,
+): Promise<{ readonly at: StepAt; readonly places: Both<Places> }> {
+  const marks = await ask((side) => side.mark(segment + 1))
+  const before = segment < 0 ? null : await ask((side) => side.mark(segment))
+  if (segment >= 0) {
+    const agreed = await ask((side) => side.link(segment))
+    const links = await ask((side) => side.link(segment + 1))
+    requireBoth(marks, (mark, i) => equalBytes(nextLink(agreed[i]!, mark), links[i]!))
+  }
+  const traces = await ask((side) => side.trace(segment))
+  const places = traces.map((roots, i) =>
+    placeTrace(work, programs, { before: before ? before[i]!.root : null, after: marks[i]! }, roots),
+  )
+  const fits = (place: (typeof places)[number]): place is Places => !('code' in place)
+  requireBoth(places, fits)
+  const carried = segment < 0 || work.isIndependent ? 0 : work.state.size
+  const differs = traces[0].findIndex((root, i) => !equalBytes(root, traces[1][i]!))
+  const steps = programs.flatMap(({ steps }, transition) => steps.map((_, step) => ({ transition, step })))
+  const at = steps[differs - carried]
+  // Another state before under the same h, or another h after the same steps: that would take a broken hash.
+  if (!at) throw new Defeat([false, false])
+  const [one, other] = places.filter(fits)
+  return { at, places: [one!, other!] }
+}
+
+/** The patch that makes the first element in which the outputs of a step differ. */
+async function otherPatch<K>(
+  ask: Ask,
+  work: Work<K>,
+  program: ShapedProgram,
+  segment: number,
+  at: StepAt,
+  roots: Both<Uint8Array>,
+): Promise<number> {
+  const shaped = program.shaped[at.step]!
+  const { output } = shaped
+  let level = depthOf(leavesOf(output))
+  let node = 0
+  let parents = roots
+  while (level > 0) {
+    const down = Math.min(WAYS_DEPTH, level)
+    level -= down
+    const from = node * 2 ** down
+    const under = await ask((side) => side.nodes(segment, at, level, from, 2 ** down))
+    requireBoth(under, (nodes, i) => isUnder(nodes, parents[i]!, 2 ** down))
+    const differs = under[0].findIndex((hash, i) => !equalBytes(hash, under[1][i]!))
+    node = from + differs
+    parents = [under[0][differs]!, under[1][differs]!]
+  }
+  const leaves = await ask((side) => side.leaf(segment, at, node))
+  requireBoth(leaves, (bytes, i) => equalBytes(tensorLeaf(bytes), parents[i]!))
+  const size = ELEMENT_BYTES[output.type]
+  const element = Math.floor(leaves[0].findIndex((byte, i) => byte !== leaves[1][i]) / size)
+  const inRow = (node % leavesOfRow(output)) * (LEAF_BYTES / size) + element
+  return work.ops[program.steps[at.step]!.op]!.patchAt(shaped, Math.floor(node / leavesOfRow(output)), inRow)
+}
+
+async function allOf(answers: readonly Promise<Uint8Array | null>[]): Promise<readonly Uint8Array[] | null> {
+  const all = await Promise.all(answers)
+  return all.every((answer) => answer !== null) ? (all as Uint8Array[]) : null
+}
+
+/** Whether some nodes are those under one that was shown before. */
+function isUnder(nodes: readonly Uint8Array[], parent: Uint8Array, count: number): boolean {
+  if (nodes.length !== count) return false
+  let level = nodes
+  while (level.length > 1) level = level.flatMap((node, i) => (i % 2 === 0 ? [nodeHash(node, level[i + 1]!)] : []))
+  return equalBytes(level[0]!, parent)
+}
