@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -31,21 +31,29 @@ const PTX = [
 ]
 
 const CLANG = ['clang-19', '--target=wasm32', '-std=c17', '-O3', '-msimd128', '-mbulk-memory', '-ffp-contract=off']
-CLANG.push('-nostdlib', '-ffreestanding', '-fno-builtin', '-Wall', '-Wextra', '-Werror')
+CLANG.push('-fno-math-errno', '-nostdlib', '-ffreestanding', '-fno-builtin', '-Wall', '-Wextra', '-Werror')
 // Exactness first: no contraction; division and roots are IEEE by default, denormals are kept.
 const CUDA = ['clang-19', '-x', 'cuda', '--cuda-device-only', '-nocudainc', '-nocudalib', '-Wno-unknown-cuda-version']
 CUDA.push('-std=c++17', '-O3', '-ffp-contract=off', '-Wall', '-Wextra', '-Werror', '-Wno-unused-parameter', '-S')
 const LINK = ['wasm-ld-19', '--no-entry', '--strip-all', '--stack-first', '-z', 'stack-size=524288']
 LINK.push('--export=__heap_base', '--export=__stack_pointer')
 
-/** Two modules from one source: one with its own memory, one on a memory shared by threads. */
+const namesIn = (folder) =>
+  readdirSync(join(here, folder))
+    .filter((name) => name.endsWith('.c'))
+    .sort()
+    .map((name) => `${folder}/${name}`)
+
+/** Two modules from one source, one with its own memory, one on a memory shared by threads; and the ops of exact work. */
 const WASM = [
-  { name: 'engine.wasm', compile: [], link: [] },
+  { name: 'engine.wasm', sources: namesIn('wasm'), compile: [], link: [] },
   {
     name: 'device.wasm',
+    sources: namesIn('wasm'),
     compile: ['-matomics'],
     link: ['--import-memory', '--shared-memory', `--max-memory=${2 ** 32}`],
   },
+  { name: 'work.wasm', sources: [...namesIn('work'), 'wasm/product.c', 'wasm/memory.c'], compile: [], link: [] },
 ]
 
 /** Two libraries from one source; a file compiled for any x86-64 says which of them may run. */
@@ -74,8 +82,16 @@ const X86 = [
   '-fPIC',
   '-fvisibility=hidden',
 ]
-X86.push('-nostdlib', '-ffreestanding', '-fno-builtin', '-fno-stack-protector', '-fno-asynchronous-unwind-tables')
-X86.push('-fno-ident', '-Wall', '-Wextra', '-Werror')
+X86.push(
+  '-fno-math-errno',
+  '-nostdlib',
+  '-ffreestanding',
+  '-fno-builtin',
+  '-fno-stack-protector',
+  '-fno-asynchronous-unwind-tables',
+)
+// Vectors wider than the processor's are handed to inlined functions alone.
+X86.push('-fno-ident', '-Wall', '-Wextra', '-Werror', '-Wno-psabi')
 /** No build id, no name of a compiler or folder: the same source gives the same bytes. */
 const LINK_X86 = ['ld.lld-19', '-shared', '--strip-all', '--build-id=none', '--hash-style=gnu', '-z', 'noexecstack']
 LINK_X86.push('-z', 'now', '--no-undefined', '--gc-sections')
@@ -92,9 +108,8 @@ function run([command, ...args]) {
 }
 
 function buildWasm(to) {
-  const sources = readdirSync(join(here, 'wasm')).filter((name) => name.endsWith('.c'))
-  for (const { name, compile, link } of WASM) {
-    const objects = sources.sort().map((source) => ({ source: `wasm/${source}`, object: join(to, `${source}.o`) }))
+  for (const { name, sources, compile, link } of WASM) {
+    const objects = sources.map((source) => ({ source, object: join(to, `${source.replace('/', '-')}.o`) }))
     for (const { source, object } of objects) run([...CLANG, ...compile, '-c', source, '-o', object])
     run([...LINK, ...link, ...objects.map(({ object }) => object), '-o', join(to, name)])
     for (const { object } of objects) rmSync(object)
@@ -103,12 +118,11 @@ function buildWasm(to) {
 }
 
 function buildNative(to) {
-  const sources = readdirSync(join(here, 'native')).filter((name) => name.endsWith('.c') && name !== 'cpu.c')
   for (const { name, compile, needs } of NATIVE) {
-    const objects = [...sources.sort(), 'cpu.c', '../wasm/memory.c'].map((source) => ({
-      source: join('native', source),
-      object: join(to, `${basename(source)}.o`),
-      flags: source === 'cpu.c' ? needs : compile,
+    const objects = [...namesIn('native'), ...namesIn('work'), 'wasm/memory.c'].map((source) => ({
+      source,
+      object: join(to, `${source.replace('/', '-')}.o`),
+      flags: source === 'native/cpu.c' ? needs : compile,
     }))
     for (const { source, object, flags } of objects) run([...X86, ...flags, '-c', source, '-o', object])
     run([...LINK_X86, `-soname=${name}`, ...objects.map(({ object }) => object), '-o', join(to, name)])

@@ -20,7 +20,7 @@ export const CORE_IMPORTS = {
   certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'attest', 'identify'],
   bench: ['units', 'bytes', 'params', 'inventory', 'identify'],
   schedule: ['bytes', 'proof', 'inventory', 'attest', 'identify', 'score', 'certificate'],
-  work: ['bytes', 'proof'],
+  work: ['bytes', 'proof', 'engine'],
   workload: ['bytes', 'proof'],
   chain: ['bytes', 'params', 'proof'],
 }

@@ -16,7 +16,7 @@ describe('the committed kernels', () => {
     const { status, stdout } = check('--no-ptx')
     expect(stdout).not.toContain('DIFFERS')
     expect(status).toBe(0)
-    for (const name of ['engine.wasm', 'device.wasm', 'native-avx2.so', 'native-avx512.so']) {
+    for (const name of ['engine.wasm', 'device.wasm', 'work.wasm', 'native-avx2.so', 'native-avx512.so']) {
       const linked = name.endsWith('.so') ? linkers.so : linkers.wasm
       expect(stdout).toContain(clang && linked ? `${name} matches` : `skipped ${name}`)
     }

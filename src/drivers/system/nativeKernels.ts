@@ -1,4 +1,5 @@
 import type { Kernels, Pointer } from '../../core/engine/kernels.ts'
+import { WORK_ARGUMENTS, WORK_OPS, type WorkKernels, workKernelsFrom } from '../../core/work/workKernels.ts'
 
 /** What kernels/native exports: name and arguments, o an offset into the memory, u 32 bits, f a float. */
 const EXPORTS = {
@@ -23,7 +24,7 @@ PASS_TYPES.push('uint32_t', 'uint32_t', 'uint64_t')
 
 const FINGERPRINT_BYTES = 16
 
-const TYPES: Readonly<Record<string, string>> = { o: 'uint64_t', u: 'uint32_t', f: 'float' }
+const TYPES: Readonly<Record<string, string>> = { o: 'uint64_t', u: 'uint32_t', f: 'float', d: 'double' }
 
 /** A fill in pieces of so many tiles each, wherever they lie in this process (§7). */
 export interface FillPieces {
@@ -51,6 +52,8 @@ export interface NativeKernels {
   readonly supported: boolean
   /** The kernels on a memory; they keep it alive. At least a page: smaller ones may move. */
   on(memory: Uint8Array): Kernels & NativeOnly
+  /** The ops of exact work on a memory; they keep it alive. */
+  workOn(memory: Uint8Array): WorkKernels
 }
 
 /**
@@ -64,6 +67,12 @@ export async function loadNativeKernels(path: string, { sha = true } = {}): Prom
     const types = Array.from(letters, (letter) => TYPES[letter]!)
     return { name, call: library.func(symbol, result, ['uint64_t', ...types]) }
   })
+  const work = new Map(
+    WORK_OPS.map((name) => {
+      const types = Array.from(WORK_ARGUMENTS[name], (letter) => TYPES[letter]!)
+      return [name, library.func(`ts_work_${name}`, 'uint32_t', ['uint64_t', ...types])]
+    }),
+  )
   const pass = library.func('ts_fingerprint_pass', 'void', PASS_TYPES)
   return {
     supported: library.func('ts_supported', 'uint32_t', ['uint32_t'])(sha ? 1 : 0) === 1,
@@ -84,6 +93,14 @@ export async function loadNativeKernels(path: string, { sha = true } = {}): Prom
         }
       }
       return { ...Object.fromEntries(bound), passOver, memory } as Kernels & NativeOnly
+    },
+    workOn: (memory) => {
+      const base: bigint = koffi.address(memory)
+      const kernels = workKernelsFrom((name) => {
+        const call = work.get(name)!
+        return (...args) => call(base, ...args)
+      })
+      return Object.assign(kernels, { memory })
     },
   }
 }

@@ -1,0 +1,73 @@
+/* W2.3: exp, log, tanh and what is made of them, in binary32 with + - * / alone. */
+#ifndef TS_WORK_FUNCTIONS_H
+#define TS_WORK_FUNCTIONS_H
+#include "floats.h"
+
+/* W2.3.1: +0 below -87, constant above 88; never infinite. */
+static TS_INLINE float ts_exp(float x) {
+  const float c = ts_max(ts_min(x, 88.0f), -87.0f);
+  const float shifted = c * 0x1.715476p+0f + 0x1.8p23f;
+  const float n = shifted - 0x1.8p23f;
+  const float r = (c - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
+  float q = 0x1.6a234ep-10f * r + 0x1.123a6cp-7f;
+  q = q * r + 0x1.5558f4p-5f;
+  q = q * r + 0x1.55549p-3f;
+  q = q * r + 0x1.fffffcp-2f;
+  const float p = 1.0f + (r + (r * r) * q);
+  const float y = p * ts_float_of((ts_bits_of(shifted) << 23) + 0x3f800000u);
+  return x >= -87.0f ? y : 0.0f;
+}
+
+/* W2.3.2: for positive normal x. */
+static TS_INLINE float ts_log(float x) {
+  const ts_i32 from = (ts_i32)(ts_bits_of(x) - 0x3f3504f3u);
+  const float e = (float)(from >> 23);
+  const float f = ts_float_of(((ts_u32)from & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+  const float s = f / (2.0f + f);
+  const float z = s * s;
+  float q = 0x1.ddde5p-3f * z + 0x1.245bf2p-2f;
+  q = q * z + 0x1.9999ecp-2f;
+  q = q * z + 0x1.555556p-1f;
+  const float h = (0.5f * f) * f;
+  return e * 0x1.62e4p-1f + (f - (h - (s * (h + z * q) + e * 0x1.7f7d1cp-20f)));
+}
+
+/* W2.3.3 */
+static TS_INLINE float ts_tanh(float x) {
+  const float a = ts_float_of(ts_magnitude(x));
+  const float z = a * a;
+  float q = -0x1.768464p-8f * z + 0x1.524e5cp-6f;
+  q = q * z + -0x1.b8430ep-5f;
+  q = q * z + 0x1.11076p-3f;
+  q = q * z + -0x1.555534p-2f;
+  const float small = a + (a * z) * q;
+  const float large = 1.0f - 2.0f / (ts_exp(a + a) + 1.0f);
+  const float y = a < 0.625f ? small : large;
+  return ts_float_of(ts_bits_of(y) | (ts_bits_of(x) & 0x80000000u));
+}
+
+/* W2.3.4 */
+static TS_INLINE float ts_sigmoid(float x) { return 1.0f / (1.0f + ts_exp(-x)); }
+
+/* W2.3.5: x times sigmoid(u), u = x (C + D x^2): GELU by tanh, written without it. */
+#define TS_GELU_C 0x1.988454p+0f
+#define TS_GELU_D 0x1.2444f2p-4f
+#define TS_GELU_3D 0x1.b6676cp-3f
+static TS_INLINE float ts_gelu_inner(float x) { return x * (TS_GELU_C + TS_GELU_D * (x * x)); }
+static TS_INLINE float ts_gelu(float x) { return x / (1.0f + ts_exp(-ts_gelu_inner(x))); }
+static TS_INLINE float ts_gelu_slope(float x) {
+  const float s = ts_sigmoid(ts_gelu_inner(x));
+  return s + ((s * (1.0f - s)) * x) * (TS_GELU_C + TS_GELU_3D * (x * x));
+}
+
+/* W2.3.6 */
+static TS_INLINE float ts_silu(float x) { return x / (1.0f + ts_exp(-x)); }
+static TS_INLINE float ts_silu_slope(float x) {
+  const float s = ts_sigmoid(x);
+  return s * (1.0f + x * (1.0f - s));
+}
+
+/* W2.3.7 */
+static TS_INLINE float ts_relu(float x) { return x > 0.0f ? x : 0.0f; }
+
+#endif

@@ -1,0 +1,155 @@
+#include "../common/work/rounding.h"
+#include "work.h"
+
+/* Rows share a fold vector, or column scales, so many at a time; `first` is the number of the first row here. */
+static TS_INLINE const float *shared_by(const float *vectors, ts_u32 row, ts_u32 rows_each, ts_u32 width) {
+  return vectors ? vectors + (ts_u64)(row / rows_each) * width : 0;
+}
+
+static ts_u32 largest(const float *x, const float *fold, ts_u32 count) {
+  ts_u32 worst = 0;
+  if (fold) for (ts_u32 i = 0; i < count; i++) worst = ts_worse(worst, x[i] * fold[i]);
+  else for (ts_u32 i = 0; i < count; i++) worst = ts_worse(worst, x[i]);
+  return worst;
+}
+
+static TS_INLINE ts_u32 least(ts_u32 a, ts_u32 b) { return a < b ? a : b; }
+
+/* W2.2.2: one scale for each row and piece of it. */
+TS_WORK(rowScale)(
+    char *memory, ts_offset x, ts_offset fold, ts_offset scales, ts_u32 rows, ts_u32 width, ts_u32 piece, ts_u32 first,
+    ts_u32 rows_each) {
+  TS_EXACT
+  const float *in = TS_AT(const float, x);
+  float *out = TS_AT(float, scales);
+  ts_u32 worst = 0;
+  for (ts_u32 r = 0; r < rows; r++, in += width) {
+    const float *f = shared_by(TS_AT_OR_NULL(const float, fold), first + r, rows_each, width);
+    for (ts_u32 from = 0; from < width; from += piece) {
+      const float s = ts_scale(largest(in + from, f ? f + from : 0, least(piece, width - from)));
+      worst = ts_worse(worst, s);
+      *out++ = s;
+    }
+  }
+  return ts_faulty(worst);
+}
+
+static void nearest(const float *x, const float *fold, float inverse, ts_u32 count, ts_i8 *out) {
+  if (fold) for (ts_u32 i = 0; i < count; i++) out[i] = (ts_i8)ts_round_nearest((x[i] * fold[i]) * inverse);
+  else for (ts_u32 i = 0; i < count; i++) out[i] = (ts_i8)ts_round_nearest(x[i] * inverse);
+}
+
+/* W2.2.3 */
+TS_WORK(quantise)(
+    char *memory, ts_offset x, ts_offset fold, ts_offset scales, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 piece,
+    ts_u32 first, ts_u32 rows_each) {
+  TS_EXACT
+  const float *in = TS_AT(const float, x), *scale = TS_AT(const float, scales);
+  ts_i8 *out = TS_AT(ts_i8, to);
+  for (ts_u32 r = 0; r < rows; r++, in += width, out += width) {
+    const float *f = shared_by(TS_AT_OR_NULL(const float, fold), first + r, rows_each, width);
+    for (ts_u32 from = 0; from < width; from += piece)
+      nearest(in + from, f ? f + from : 0, 1.0f / *scale++, least(piece, width - from), out + from);
+  }
+  return 0;
+}
+
+#define BLOCKS 32
+typedef ts_u32 words __attribute__((vector_size(4 * BLOCKS)));
+typedef ts_u64 wides __attribute__((vector_size(8 * BLOCKS)));
+
+static TS_INLINE words high_of(words a, ts_u32 b) {
+  return __builtin_convertvector(__builtin_convertvector(a, wides) * (ts_u64)b >> 32, words);
+}
+
+/* Lanes of BLOCKS blocks of Philox, one block to a vector lane. */
+static void many_lanes(ts_draw draw, ts_u64 block, ts_u16 out[8 * BLOCKS]) {
+  words c0, c1, c2 = (words){} + draw.tensor, c3 = (words){} + draw.transition;
+  for (ts_u32 b = 0; b < BLOCKS; b++) {
+    c0[b] = (ts_u32)(block + b);
+    c1[b] = (ts_u32)((block + b) >> 32);
+  }
+  ts_u32 k0 = draw.key0, k1 = draw.key1;
+  for (int round = 0; round < TS_PHILOX_ROUNDS; round++) {
+    const words hi0 = high_of(c0, TS_PHILOX_M0), lo0 = c0 * TS_PHILOX_M0;
+    const words hi1 = high_of(c2, TS_PHILOX_M1), lo1 = c2 * TS_PHILOX_M1;
+    c0 = hi1 ^ c1 ^ k0;
+    c1 = lo1;
+    c2 = hi0 ^ c3 ^ k1;
+    c3 = lo0;
+    k0 += TS_PHILOX_W0;
+    k1 += TS_PHILOX_W1;
+  }
+  for (ts_u32 b = 0; b < BLOCKS; b++) {
+    const ts_u32 four[4] = {c0[b], c1[b], c2[b], c3[b]};
+    for (ts_u32 i = 0; i < 8; i++) out[8 * b + i] = (ts_u16)(four[i / 2] >> (16 * (i & 1)));
+  }
+}
+
+static void chance(
+    const float *x, const float *fold, float inverse, ts_u32 count, ts_draw draw, ts_u64 index, ts_i8 *out) {
+  ts_u16 lanes[8 * BLOCKS];
+  for (ts_u32 from = 0; from < count;) {
+    const ts_u32 skip = (ts_u32)(index + from) & 7u, here = least(8 * BLOCKS - skip, count - from);
+    many_lanes(draw, (index + from) >> 3, lanes);
+    for (ts_u32 i = 0; i < here; i++) {
+      const float y = fold ? x[from + i] * fold[from + i] : x[from + i];
+      out[from + i] = (ts_i8)ts_round_stochastic(y * inverse, lanes[skip + i]);
+    }
+    from += here;
+  }
+}
+
+/* W2.2.4: `index` is the place of the first element here in the whole tensor, row by row. */
+TS_WORK(quantiseStochastic)(
+    char *memory, ts_offset x, ts_offset fold, ts_offset scales, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 piece,
+    ts_u32 first, ts_u32 rows_each, ts_u32 key0, ts_u32 key1, ts_u32 tensor, ts_u32 transition, double index) {
+  TS_EXACT
+  const float *in = TS_AT(const float, x), *scale = TS_AT(const float, scales);
+  ts_i8 *out = TS_AT(ts_i8, to);
+  const ts_draw draw = {key0, key1, tensor, transition};
+  ts_u64 at = (ts_u64)index;
+  for (ts_u32 r = 0; r < rows; r++, in += width, out += width, at += width) {
+    const float *f = shared_by(TS_AT_OR_NULL(const float, fold), first + r, rows_each, width);
+    for (ts_u32 from = 0; from < width; from += piece)
+      chance(in + from, f ? f + from : 0, 1.0f / *scale++, least(piece, width - from), draw, at + from, out + from);
+  }
+  return 0;
+}
+
+/* W2.2.6: ((sum * row) * column) * factor, then + bias; what is absent is left out. */
+TS_WORK(dequantise)(
+    char *memory, ts_offset sums, ts_offset row_scales, ts_offset column_scales, ts_offset biases, ts_offset to,
+    ts_u32 rows, ts_u32 width, ts_u32 first, ts_u32 rows_each, float factor) {
+  TS_EXACT
+  const ts_i32 *in = TS_AT(const ts_i32, sums);
+  const float *row = TS_AT(const float, row_scales), *bias = TS_AT_OR_NULL(const float, biases);
+  float *out = TS_AT(float, to);
+  ts_u32 worst = 0;
+  for (ts_u32 r = 0; r < rows; r++, in += width, out += width) {
+    const float s = row[r], *column = shared_by(TS_AT_OR_NULL(const float, column_scales), first + r, rows_each, width);
+    for (ts_u32 i = 0; i < width; i++) {
+      const float y = ts_dequantise(in[i], s, column ? column[i] : 1.0f, factor);
+      const float z = bias ? y + bias[i] : y;
+      worst = ts_worse(worst, z);
+      out[i] = z;
+    }
+  }
+  return ts_faulty(worst);
+}
+
+/* W2.6: 1 if a tensor that came from outside has a number that is infinite or none. */
+TS_WORK(faultyFloats)(char *memory, ts_offset x, double count) {
+  const float *in = TS_AT(const float, x);
+  ts_u32 worst = 0;
+  for (ts_u64 i = 0; i < (ts_u64)count; i++) worst = ts_worse(worst, in[i]);
+  return ts_faulty(worst);
+}
+
+/* W2.6: 1 if a tensor that came from outside has a -128. */
+TS_WORK(faultyBytes)(char *memory, ts_offset x, double count) {
+  const ts_i8 *in = TS_AT(const ts_i8, x);
+  ts_u32 found = 0;
+  for (ts_u64 i = 0; i < (ts_u64)count; i++) found |= in[i] == -128;
+  return found;
+}

@@ -1,0 +1,439 @@
+import { alignUp, type Pointer } from '../engine/kernels.ts'
+import { WASM_PAGE_BYTES, type WasmMemory, webAssembly } from '../engine/webAssembly.ts'
+
+/** No operand: where a name ends in `OrNone`, 0. So no tensor lies at 0. */
+export const NONE: Pointer = 0
+
+/** A target that teaches nothing: loss and gradient of its row are 0. */
+export const NO_TARGET = 0xffffffff
+
+/** What a product may leave out: nothing, results above the diagonal, or entries of a above the diagonal. */
+export const MASK = { none: 0, result: 1, operand: 2 } as const
+
+/**
+ * The ops of exact work (docs/spec/work.md, W2), in every build with the same bits. Pointers are byte offsets into the
+ * kernels' memory, multiples of 4 (rows of int8: any). Tensors lie row by row, and a pointer points at the first row, or
+ * element, that the call is about: a range of a tensor, or rows gathered from one, are calls like any other. What depends
+ * on a place in the whole tensor takes that place as an argument. Letters in names of arguments: i8, i32, u32, f32 tensors.
+ * The answer is 1 where something written is infinite or not a number, or an index is out of range: a fault; else 0.
+ *
+ * `fold` and `columnScales` are rows of `width`, each shared by `rowsEach` rows; `first` is the number of the first row, so
+ * that row r here uses number floor((first + r) / rowsEach). `piece` is `width` where a row has one scale.
+ * `key0`, `key1`, `tensor` and `transition` name a draw (W2.2.5); `index` is the place of the first element in the whole
+ * tensor, row by row.
+ */
+export interface WorkKernels {
+  /** W2.1. Batches of a[rows][k] b[columns][k]^T as i32; `shared` batches in a row have the same b; `first` row of a mask. */
+  product(
+    a: Pointer,
+    b: Pointer,
+    out: Pointer,
+    rows: number,
+    columns: number,
+    k: number,
+    batches: number,
+    shared: number,
+    mask: number,
+    first: number,
+  ): number
+  /** W2.1.4. a[rows][k], scales[rows][pieces], b[columns][k] to f32 [rows][columns]; scratch: rows * columns i32. */
+  productPieces(
+    a: Pointer,
+    scales: Pointer,
+    b: Pointer,
+    scratch: Pointer,
+    out: Pointer,
+    rows: number,
+    columns: number,
+    k: number,
+    piece: number,
+  ): number
+
+  /** W2.2.2. One scale for each row and piece. */
+  rowScale(
+    x: Pointer,
+    foldOrNone: Pointer,
+    scales: Pointer,
+    rows: number,
+    width: number,
+    piece: number,
+    first: number,
+    rowsEach: number,
+  ): number
+  /** W2.2.3. To nearest even. */
+  quantise(
+    x: Pointer,
+    foldOrNone: Pointer,
+    scales: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+    piece: number,
+    first: number,
+    rowsEach: number,
+  ): number
+  /** W2.2.4. */
+  quantiseStochastic(
+    x: Pointer,
+    foldOrNone: Pointer,
+    scales: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+    piece: number,
+    first: number,
+    rowsEach: number,
+    key0: number,
+    key1: number,
+    tensor: number,
+    transition: number,
+    index: number,
+  ): number
+  /** W2.2.6. (((sum * row) * column) * factor) + bias. */
+  dequantise(
+    sums: Pointer,
+    rowScales: Pointer,
+    columnScalesOrNone: Pointer,
+    biasOrNone: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+    first: number,
+    rowsEach: number,
+    factor: number,
+  ): number
+  /** W2.6. For tensors that came from outside. */
+  faultyFloats(x: Pointer, count: number): number
+  faultyBytes(x: Pointer, count: number): number
+
+  /** Element by element; `out` may be an operand. */
+  add(a: Pointer, b: Pointer, out: Pointer, count: number): number
+  scale(x: Pointer, out: Pointer, count: number, factor: number): number
+  gelu(x: Pointer, out: Pointer, count: number): number
+  geluBackward(x: Pointer, dy: Pointer, out: Pointer, count: number): number
+  relu(x: Pointer, out: Pointer, count: number): number
+  reluBackward(x: Pointer, dy: Pointer, out: Pointer, count: number): number
+  /** silu(gate) * up */
+  siluProduct(gate: Pointer, up: Pointer, out: Pointer, count: number): number
+  siluProductBackwardGate(gate: Pointer, up: Pointer, dy: Pointer, out: Pointer, count: number): number
+  siluProductBackwardUp(gate: Pointer, dy: Pointer, out: Pointer, count: number): number
+
+  /** W2.8.1. Layer norm with a mean, root mean square norm without. */
+  normStatistics(
+    x: Pointer,
+    meanOrNone: Pointer,
+    inverse: Pointer,
+    rows: number,
+    width: number,
+    epsilon: number,
+  ): number
+  /** W2.8.2 */
+  norm(
+    x: Pointer,
+    meanOrNone: Pointer,
+    inverse: Pointer,
+    gain: Pointer,
+    shiftOrNone: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+  ): number
+  /** W2.8.3. The gradient of x. */
+  normBackward(
+    x: Pointer,
+    meanOrNone: Pointer,
+    inverse: Pointer,
+    gain: Pointer,
+    dy: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+  ): number
+  /** W2.8.4. The gain's gradient is the column sum of these; the shift's that of dy. */
+  normGainTerms(
+    x: Pointer,
+    meanOrNone: Pointer,
+    inverse: Pointer,
+    dy: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+  ): number
+
+  /** W2.8.5. With a period, row r sees (first + r) mod period + 1 columns; with 0, all. Maximum and sum, one for each row. */
+  softmaxStatistics(
+    x: Pointer,
+    maximum: Pointer,
+    sum: Pointer,
+    rows: number,
+    width: number,
+    period: number,
+    first: number,
+  ): number
+  /** W2.8.6. What a row does not see is +0. */
+  softmax(
+    x: Pointer,
+    maximum: Pointer,
+    sum: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+    period: number,
+    first: number,
+  ): number
+  /** W2.8.7 */
+  softmaxBackward(
+    p: Pointer,
+    dp: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+    period: number,
+    first: number,
+    factor: number,
+  ): number
+  /** W2.8.8. Targets are u32 columns or NO_TARGET. */
+  crossEntropy(
+    x: Pointer,
+    maximum: Pointer,
+    sum: Pointer,
+    targets: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+  ): number
+  /** W2.8.9. `firstColumn` is the number of the first column here. */
+  crossEntropyBackward(
+    x: Pointer,
+    maximum: Pointer,
+    sum: Pointer,
+    targets: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+    firstColumn: number,
+    factor: number,
+  ): number
+  /** W2.7. u32 for each row. */
+  argmax(x: Pointer, out: Pointer, rows: number, width: number): number
+
+  /** W2.5. One sum for each row. */
+  rowSum(x: Pointer, out: Pointer, rows: number, width: number): number
+  /** W2.5. Columns first … first + columns - 1 over all rows; x points at the whole row 0. */
+  columnSum(x: Pointer, out: Pointer, rows: number, width: number, first: number, columns: number): number
+  /** W2.5. One sum of squares for each 4,096 elements; rowSum of these is the tensor's. */
+  squareSums(x: Pointer, out: Pointer, count: number): number
+  /** W2.9.1 */
+  gradientNorm(squares: Pointer, out: Pointer, tensors: number): number
+  /** W2.9.2 */
+  clipFactor(norm: Pointer, out: Pointer, clip: number): number
+  /** W2.9.3. `clip` points at the clip factor. Results may overwrite operands. */
+  adamW(
+    w: Pointer,
+    m: Pointer,
+    v: Pointer,
+    g: Pointer,
+    clip: Pointer,
+    newW: Pointer,
+    newM: Pointer,
+    newV: Pointer,
+    count: number,
+    rate: number,
+    beta1: number,
+    beta2: number,
+    epsilon: number,
+    decay: number,
+    correction1: number,
+    correction2: number,
+  ): number
+  /** W2.9.4 */
+  sgd(
+    w: Pointer,
+    v: Pointer,
+    g: Pointer,
+    clip: Pointer,
+    newW: Pointer,
+    newV: Pointer,
+    count: number,
+    rate: number,
+    momentum: number,
+  ): number
+
+  /** W2.11.1. Rows first … of the transposed of x[rows][width]. */
+  transposeBytes(x: Pointer, out: Pointer, rows: number, width: number, first: number, columns: number): number
+  transposeFloats(x: Pointer, out: Pointer, rows: number, width: number, first: number, columns: number): number
+  /** W2.11.2. n0 * n1 * n2 runs of `run` bytes, at strides in bytes. */
+  move(
+    x: Pointer,
+    out: Pointer,
+    run: number,
+    n0: number,
+    n1: number,
+    n2: number,
+    x0: number,
+    x1: number,
+    x2: number,
+    out0: number,
+    out1: number,
+    out2: number,
+  ): number
+  /** W2.11.3. Tokens and positions are u32. */
+  embed(
+    tokens: Pointer,
+    positionsOrNone: Pointer,
+    tokenTable: Pointer,
+    positionTableOrNone: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+    tokenKinds: number,
+    positionKinds: number,
+  ): number
+  /** W2.11.4. x[rows][heads * width], positions u32, frequencies f32 [width / 2]; `inverse` 1 turns back. */
+  rotary(
+    x: Pointer,
+    positions: Pointer,
+    frequencies: Pointer,
+    out: Pointer,
+    rows: number,
+    heads: number,
+    width: number,
+    inverse: number,
+  ): number
+  /** W2.11.5. q[channels][tokens], scales[channels][pieces] to columns first … of [kinds][width]; scratch: 16 * kinds i32, 0. */
+  embedBackward(
+    tokens: Pointer,
+    q: Pointer,
+    scales: Pointer,
+    scratch: Pointer,
+    out: Pointer,
+    tokenCount: number,
+    kinds: number,
+    width: number,
+    first: number,
+    channels: number,
+    piece: number,
+  ): number
+
+  /** W2.10.1. Fresh weights: ±mean + deviation * normal. */
+  normal(
+    out: Pointer,
+    count: number,
+    deviation: number,
+    mean: number,
+    key0: number,
+    key1: number,
+    tensor: number,
+    transition: number,
+    index: number,
+  ): number
+  /** W2.10.2. `seed` points at its 32 bytes; u32 windows. */
+  windowOrder(seed: Pointer, out: Pointer, epoch: number, windows: number, first: number, count: number): number
+  /** W2.10.3. x * factor + noise; argmax of it is the sample. Sequences and positions are u32, one for each row. */
+  sampleNoise(
+    x: Pointer,
+    sequences: Pointer,
+    positions: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+    first: number,
+    factor: number,
+    key0: number,
+    key1: number,
+  ): number
+}
+
+/** Arguments of every op: o an offset into the memory, u 32 bits, f a float, d a whole number below 2^53. */
+export const WORK_ARGUMENTS = {
+  product: 'ooouuuuuuu',
+  productPieces: 'ooooouuuu',
+  rowScale: 'ooouuuuu',
+  quantise: 'oooouuuuu',
+  quantiseStochastic: 'oooouuuuuuuuud',
+  dequantise: 'ooooouuuuf',
+  faultyFloats: 'od',
+  faultyBytes: 'od',
+  add: 'ooou',
+  scale: 'oouf',
+  gelu: 'oou',
+  geluBackward: 'ooou',
+  relu: 'oou',
+  reluBackward: 'ooou',
+  siluProduct: 'ooou',
+  siluProductBackwardGate: 'oooou',
+  siluProductBackwardUp: 'ooou',
+  normStatistics: 'ooouuf',
+  norm: 'oooooouu',
+  normBackward: 'oooooouu',
+  normGainTerms: 'ooooouu',
+  softmaxStatistics: 'ooouuuu',
+  softmax: 'oooouuuu',
+  softmaxBackward: 'ooouuuuf',
+  crossEntropy: 'ooooouu',
+  crossEntropyBackward: 'ooooouuuf',
+  argmax: 'oouu',
+  rowSum: 'oouu',
+  columnSum: 'oouuuu',
+  squareSums: 'ood',
+  gradientNorm: 'oou',
+  clipFactor: 'oof',
+  adamW: 'ooooooooufffffff',
+  sgd: 'oooooouff',
+  transposeBytes: 'oouuuu',
+  transposeFloats: 'oouuuu',
+  move: 'oouuuudddddd',
+  embed: 'ooooouuuu',
+  rotary: 'oooouuuu',
+  embedBackward: 'ooooouuuuuu',
+  normal: 'ouffuuuud',
+  windowOrder: 'oouuuu',
+  sampleNoise: 'oooouuufuu',
+} as const satisfies Record<keyof WorkKernels, string>
+
+export const WORK_OPS = Object.keys(WORK_ARGUMENTS) as readonly (keyof WorkKernels)[]
+
+/** Kernels with a memory of their own that grows when asked: for checkers, in Node and in a browser. */
+export interface OwnedWorkKernels {
+  readonly kernels: WorkKernels
+  /** The first byte that is free. */
+  readonly free: Pointer
+  /** The memory, at least `bytes` from `free` on. Ask again after it grew: an older buffer is detached then. */
+  memory(bytes: number): ArrayBuffer
+}
+
+type WasmExports = Record<keyof WorkKernels, (...args: readonly number[]) => number> & {
+  readonly memory: WasmMemory
+  readonly __heap_base: { readonly value: Pointer }
+}
+
+/** The ops in WebAssembly. `wasmBytes` is kernels/built/work.wasm; reading the file is the caller's. */
+export async function createWorkKernels(wasmBytes: Uint8Array): Promise<OwnedWorkKernels> {
+  const module = await webAssembly.compile(wasmBytes)
+  const { exports } = await webAssembly.instantiate<WasmExports>(module, {})
+  const free = alignUp(exports.__heap_base.value, 64)
+  const memory = (bytes: number): ArrayBuffer => {
+    const missing = free + bytes - exports.memory.buffer.byteLength
+    if (missing > 0) exports.memory.grow(Math.ceil(missing / WASM_PAGE_BYTES))
+    return exports.memory.buffer
+  }
+  return {
+    kernels: workKernelsFrom(
+      (name) =>
+        (...args) =>
+          exports[name](0, ...args),
+    ),
+    free,
+    memory,
+  }
+}
+
+/** Every op from the function that calls it, pointers first resolved against the memory. */
+export function workKernelsFrom(
+  callOf: (name: keyof WorkKernels) => (...args: readonly number[]) => number,
+): WorkKernels {
+  return Object.fromEntries(WORK_OPS.map((name) => [name, callOf(name)])) as Record<
+    keyof WorkKernels,
+    (...args: readonly number[]) => number
+  >
+}

@@ -1,0 +1,396 @@
+import { alignUp, type Pointer } from '../../src/core/engine/kernels.ts'
+import { MASK, NO_TARGET, NONE, type WorkKernels } from '../../src/core/work/workKernels.ts'
+
+/** Tensors laid one after the other; the same offsets in every build. */
+export class Arena {
+  readonly #puts: { at: Pointer; bytes: Uint8Array }[] = []
+  #next: Pointer
+  constructor(start: Pointer) {
+    this.#next = start
+  }
+  get end(): Pointer {
+    return this.#next
+  }
+  put(values: Float32Array | Int8Array | Uint32Array | Int32Array | Uint8Array): Pointer {
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
+    const at = this.room(bytes.length)
+    this.#puts.push({ at, bytes })
+    return at
+  }
+  room(bytes: number): Pointer {
+    const at = this.#next
+    this.#next = alignUp(at + bytes, 16)
+    return at
+  }
+  /** Everything from the start on, rooms filled with 0. */
+  fill(memory: Uint8Array, start: Pointer): void {
+    memory.fill(0, start, this.#next)
+    for (const { at, bytes } of this.#puts) memory.set(bytes, at)
+  }
+}
+
+/** Chance for trials; whole numbers are drawn with both ends. */
+export interface Chance {
+  whole(from: number, to: number): number
+  floats(count: number, size?: number): Float32Array
+  bytes(count: number): Int8Array
+  words(count: number, below?: number): Uint32Array
+  one<T>(of: readonly T[]): T
+}
+
+/** A seeded generator: trials are the same on every run. */
+export function chanceFrom(seed: number): Chance {
+  let state = seed >>> 0
+  const word = (): number => {
+    state = (state + 0x9e3779b9) >>> 0
+    let x = state
+    x = Math.imul(x ^ (x >>> 16), 0x21f0aaad)
+    x = Math.imul(x ^ (x >>> 15), 0x735a2d97)
+    return (x ^ (x >>> 15)) >>> 0
+  }
+  const whole = (from: number, to: number) => from + (word() % (to - from + 1))
+  const one = <T>(of: readonly T[]): T => of[whole(0, of.length - 1)]!
+  /** Mostly of ordinary size; zeros of both signs, tiny, denormal and large ones among them. */
+  const float = (size: number): number => {
+    const kind = word() % 32
+    if (kind === 0) return one([0, -0, 1, -1, 2 ** -126, -(2 ** -149), 2 ** -140, 2 ** -100])
+    if (kind === 1) return (word() / 2 ** 31 - 1) * size * 2 ** whole(-40, 6)
+    return (word() / 2 ** 31 - 1) * size
+  }
+  return {
+    whole,
+    one,
+    floats: (count, size = 4) => Float32Array.from({ length: count }, () => float(size)),
+    bytes: (count) => Int8Array.from({ length: count }, () => whole(-127, 127)),
+    words: (count, below = 2 ** 32) => Uint32Array.from({ length: count }, () => word() % below),
+  }
+}
+
+export type Trial = (kernels: WorkKernels) => number
+
+const WIDTHS = [1, 2, 7, 8, 31, 32, 33, 63, 64, 100, 256, 300]
+const positive = (values: Float32Array): Float32Array => values.map((x) => Math.abs(x) + 2 ** -20)
+
+/** Rows and a width, most of them small, one in sixteen beyond a piece of 4,096. */
+function shape(chance: Chance): { rows: number; width: number; count: number } {
+  const wide = chance.whole(0, 15) === 0
+  const rows = wide ? 1 : chance.whole(1, 6)
+  const width = wide ? chance.one([4095, 4096, 4097, 8192, 12_345]) : chance.one(WIDTHS)
+  return { rows, width, count: rows * width }
+}
+
+function folds(arena: Arena, chance: Chance, rows: number, width: number) {
+  const rowsEach = chance.whole(1, 3)
+  const first = chance.whole(0, 2)
+  const vectors = Math.floor((first + rows - 1) / rowsEach) + 1
+  const fold = chance.one([NONE, arena.put(positive(chance.floats(vectors * width, 1)))])
+  return { rowsEach, first, fold }
+}
+
+const draw = (chance: Chance) => [...chance.words(4)] as [number, number, number, number]
+
+function quantising(arena: Arena, chance: Chance) {
+  const { rows, width, count } = shape(chance)
+  const piece = chance.one([width, Math.ceil(width / 2), chance.whole(1, width)])
+  const scales = rows * Math.ceil(width / piece)
+  const x = arena.put(chance.floats(count, chance.one([1, 1e-3, 1e30, 1e-36])))
+  return { rows, width, count, piece, scales, x, ...folds(arena, chance, rows, width) }
+}
+
+const unary =
+  (op: 'gelu' | 'relu') =>
+  (arena: Arena, chance: Chance): Trial => {
+    const count = chance.whole(1, 700)
+    const [x, out] = [arena.put(chance.floats(count, chance.one([1, 8, 100]))), arena.room(4 * count)]
+    return (kernels) => kernels[op](x, out, count)
+  }
+
+const binary =
+  (op: 'add' | 'geluBackward' | 'reluBackward' | 'siluProduct' | 'siluProductBackwardUp') =>
+  (arena: Arena, chance: Chance): Trial => {
+    const count = chance.whole(1, 700)
+    const operand = () => arena.put(chance.floats(count, chance.one([1, 8, 100])))
+    const [a, b, out] = [operand(), operand(), arena.room(4 * count)]
+    return (kernels) => kernels[op](a, b, out, count)
+  }
+
+function normed(arena: Arena, chance: Chance) {
+  const { rows, width, count } = shape(chance)
+  const [x, dy] = [arena.put(chance.floats(count)), arena.put(chance.floats(count))]
+  const mean = chance.one([NONE, arena.put(chance.floats(rows, 1))])
+  const inverse = arena.put(positive(chance.floats(rows)))
+  const [gain, out] = [arena.put(chance.floats(width, 2)), arena.room(4 * count)]
+  return { rows, width, x, dy, mean, inverse, gain, out }
+}
+
+function attended(arena: Arena, chance: Chance) {
+  const { rows, width, count } = shape(chance)
+  const x = arena.put(chance.floats(count, chance.one([1, 20, 200])))
+  const period = chance.one([0, chance.whole(1, 2 * width)])
+  return { rows, width, count, x, period, first: chance.whole(0, 5), out: arena.room(4 * count) }
+}
+
+function judged(arena: Arena, chance: Chance) {
+  const { rows, width, count } = shape(chance)
+  const x = arena.put(chance.floats(count, 10))
+  const [maximum, sum] = [arena.put(chance.floats(rows, 10)), arena.put(positive(chance.floats(rows, 50)))]
+  const targets = arena.put(chance.words(rows, width).map((t) => chance.one([t, t, t, NO_TARGET])))
+  return { rows, width, x, maximum, sum, targets, out: arena.room(4 * count) }
+}
+
+function transposed(op: 'transposeBytes' | 'transposeFloats', bytes: number) {
+  return (arena: Arena, chance: Chance): Trial => {
+    const [rows, width] = [chance.whole(1, 80), chance.whole(1, 80)]
+    const first = chance.whole(0, width - 1)
+    const columns = chance.whole(1, width - first)
+    const x = arena.put(chance.bytes(bytes * rows * width))
+    const out = arena.room(bytes * rows * columns)
+    return (kernels) => kernels[op](x, out, rows, width, first, columns)
+  }
+}
+
+/** For every op a way to make a trial of random shapes and numbers. */
+export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chance: Chance) => Trial>> = {
+  product: (arena, chance) => {
+    const [rows, columns] = [chance.whole(1, 70), chance.one([1, 5, 31, 32, 33, 64, 70])]
+    const k = chance.one([1, 2, 3, 4, 5, 31, 64, 100, 513, 1024, 1030])
+    const [batches, shared] = [chance.whole(1, 3), chance.whole(1, 2)]
+    const mask = chance.one(Object.values(MASK))
+    const a = arena.put(chance.bytes(batches * rows * k))
+    const b = arena.put(chance.bytes(Math.ceil(batches / shared) * columns * k))
+    const out = arena.room(4 * batches * rows * columns)
+    const first = chance.whole(0, 40)
+    return (kernels) => kernels.product(a, b, out, rows, columns, k, batches, shared, mask, first)
+  },
+  productPieces: (arena, chance) => {
+    const [rows, columns, k] = [chance.whole(1, 40), chance.whole(1, 40), chance.whole(1, 300)]
+    const piece = chance.whole(1, k)
+    const a = arena.put(chance.bytes(rows * k))
+    const scales = arena.put(positive(chance.floats(rows * Math.ceil(k / piece), 1e-3)))
+    const b = arena.put(chance.bytes(columns * k))
+    const [scratch, out] = [arena.room(4 * rows * columns), arena.room(4 * rows * columns)]
+    return (kernels) => kernels.productPieces(a, scales, b, scratch, out, rows, columns, k, piece)
+  },
+  rowScale: (arena, chance) => {
+    const { x, fold, rows, width, piece, first, rowsEach, scales } = quantising(arena, chance)
+    const out = arena.room(4 * scales)
+    return (kernels) => kernels.rowScale(x, fold, out, rows, width, piece, first, rowsEach)
+  },
+  quantise: (arena, chance) => {
+    const { x, fold, rows, width, piece, first, rowsEach, scales, count } = quantising(arena, chance)
+    const [s, out] = [arena.room(4 * scales), arena.room(count)]
+    return (kernels) =>
+      kernels.rowScale(x, fold, s, rows, width, piece, first, rowsEach) |
+      kernels.quantise(x, fold, s, out, rows, width, piece, first, rowsEach)
+  },
+  quantiseStochastic: (arena, chance) => {
+    const { x, fold, rows, width, piece, first, rowsEach, scales, count } = quantising(arena, chance)
+    const [s, out] = [arena.room(4 * scales), arena.room(count)]
+    const [key, index] = [draw(chance), chance.one([0, 5, 2 ** 35 - 3, 2 ** 45 + 7])]
+    return (kernels) =>
+      kernels.rowScale(x, fold, s, rows, width, piece, first, rowsEach) |
+      kernels.quantiseStochastic(x, fold, s, out, rows, width, piece, first, rowsEach, ...key, index)
+  },
+  dequantise: (arena, chance) => {
+    const { rows, width, count } = shape(chance)
+    const sums = arena.put(new Int32Array(chance.words(count).buffer))
+    const rowScales = arena.put(positive(chance.floats(rows, 1e-3)))
+    const { fold: columns, first, rowsEach } = folds(arena, chance, rows, width)
+    const bias = chance.one([NONE, arena.put(chance.floats(width))])
+    const out = arena.room(4 * count)
+    const factor = chance.one([1, 0.125, Math.fround(0.3)])
+    return (kernels) => kernels.dequantise(sums, rowScales, columns, bias, out, rows, width, first, rowsEach, factor)
+  },
+  faultyFloats: (arena, chance) => {
+    const values = chance.floats(chance.whole(1, 300))
+    const bad = chance.one([0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
+    values[chance.whole(0, values.length - 1)] = bad
+    const x = arena.put(values)
+    return (kernels) => kernels.faultyFloats(x, values.length)
+  },
+  faultyBytes: (arena, chance) => {
+    const values = chance.bytes(chance.whole(1, 300))
+    values[chance.whole(0, values.length - 1)] = chance.one([127, -127, -128])
+    const x = arena.put(values)
+    return (kernels) => kernels.faultyBytes(x, values.length)
+  },
+  add: binary('add'),
+  scale: (arena, chance) => {
+    const count = chance.whole(1, 300)
+    const [x, out] = [arena.put(chance.floats(count)), arena.room(4 * count)]
+    return (kernels) => kernels.scale(x, out, count, Math.fround(1 / 3))
+  },
+  gelu: unary('gelu'),
+  geluBackward: binary('geluBackward'),
+  relu: unary('relu'),
+  reluBackward: binary('reluBackward'),
+  siluProduct: binary('siluProduct'),
+  siluProductBackwardGate: (arena, chance) => {
+    const count = chance.whole(1, 300)
+    const operand = () => arena.put(chance.floats(count, chance.one([1, 8, 100])))
+    const [gate, up, dy, out] = [operand(), operand(), operand(), arena.room(4 * count)]
+    return (kernels) => kernels.siluProductBackwardGate(gate, up, dy, out, count)
+  },
+  siluProductBackwardUp: binary('siluProductBackwardUp'),
+  normStatistics: (arena, chance) => {
+    const { x, rows, width } = normed(arena, chance)
+    const [mean, inverse] = [chance.one([NONE, arena.room(4 * rows)]), arena.room(4 * rows)]
+    return (kernels) => kernels.normStatistics(x, mean, inverse, rows, width, Math.fround(1e-5))
+  },
+  norm: (arena, chance) => {
+    const { x, mean, inverse, gain, out, rows, width } = normed(arena, chance)
+    const shift = chance.one([NONE, arena.put(chance.floats(width))])
+    return (kernels) => kernels.norm(x, mean, inverse, gain, shift, out, rows, width)
+  },
+  normBackward: (arena, chance) => {
+    const { x, mean, inverse, gain, dy, out, rows, width } = normed(arena, chance)
+    return (kernels) => kernels.normBackward(x, mean, inverse, gain, dy, out, rows, width)
+  },
+  normGainTerms: (arena, chance) => {
+    const { x, mean, inverse, dy, out, rows, width } = normed(arena, chance)
+    return (kernels) => kernels.normGainTerms(x, mean, inverse, dy, out, rows, width)
+  },
+  softmaxStatistics: (arena, chance) => {
+    const { x, rows, width, period, first } = attended(arena, chance)
+    const [maximum, sum] = [arena.room(4 * rows), arena.room(4 * rows)]
+    return (kernels) => kernels.softmaxStatistics(x, maximum, sum, rows, width, period, first)
+  },
+  softmax: (arena, chance) => {
+    const { x, rows, width, period, first, out } = attended(arena, chance)
+    const [maximum, sum] = [arena.room(4 * rows), arena.room(4 * rows)]
+    return (kernels) =>
+      kernels.softmaxStatistics(x, maximum, sum, rows, width, period, first) |
+      kernels.softmax(x, maximum, sum, out, rows, width, period, first)
+  },
+  softmaxBackward: (arena, chance) => {
+    const { x, rows, width, count, period, first, out } = attended(arena, chance)
+    const dp = arena.put(chance.floats(count))
+    return (kernels) => kernels.softmaxBackward(x, dp, out, rows, width, period, first, 0.125)
+  },
+  crossEntropy: (arena, chance) => {
+    const { x, maximum, sum, targets, out, rows, width } = judged(arena, chance)
+    return (kernels) => kernels.crossEntropy(x, maximum, sum, targets, out, rows, width)
+  },
+  crossEntropyBackward: (arena, chance) => {
+    const { x, maximum, sum, targets, out, rows, width } = judged(arena, chance)
+    const first = chance.one([0, 3])
+    return (kernels) =>
+      kernels.crossEntropyBackward(x, maximum, sum, targets, out, rows, width, first, Math.fround(0.01))
+  },
+  argmax: (arena, chance) => {
+    const { rows, width, count } = shape(chance)
+    const [x, out] = [arena.put(chance.floats(count).map((v) => Math.round(v))), arena.room(4 * rows)]
+    return (kernels) => kernels.argmax(x, out, rows, width)
+  },
+  rowSum: (arena, chance) => {
+    const { rows, width, count } = shape(chance)
+    const [x, out] = [arena.put(chance.floats(count)), arena.room(4 * rows)]
+    return (kernels) => kernels.rowSum(x, out, rows, width)
+  },
+  columnSum: (arena, chance) => {
+    const rows = chance.one([1, 31, 32, 33, 200, 4096, 4097, 8200])
+    const width = rows > 4000 ? chance.whole(1, 5) : chance.whole(1, 40)
+    const first = chance.whole(0, width - 1)
+    const columns = chance.whole(1, width - first)
+    const [x, out] = [arena.put(chance.floats(rows * width)), arena.room(4 * columns)]
+    return (kernels) => kernels.columnSum(x, out, rows, width, first, columns)
+  },
+  squareSums: (arena, chance) => {
+    const count = chance.one([1, 100, 4096, 4097, 10_000])
+    const [x, out] = [arena.put(chance.floats(count)), arena.room(4 * Math.ceil(count / 4096))]
+    return (kernels) => kernels.squareSums(x, out, count)
+  },
+  gradientNorm: (arena, chance) => {
+    const tensors = chance.whole(1, 100)
+    const [squares, out] = [arena.put(positive(chance.floats(tensors))), arena.room(4)]
+    return (kernels) => kernels.gradientNorm(squares, out, tensors)
+  },
+  clipFactor: (arena, chance) => {
+    const [norm, out] = [arena.put(positive(chance.floats(1))), arena.room(4)]
+    return (kernels) => kernels.clipFactor(norm, out, 1)
+  },
+  adamW: (arena, chance) => {
+    const count = chance.whole(1, 300)
+    const operand = (size: number) => arena.put(chance.floats(count, size))
+    const [w, m, v, g] = [operand(1), operand(1e-2), arena.put(positive(chance.floats(count, 1e-4))), operand(1)]
+    const clip = arena.put(positive(chance.floats(1, 1)))
+    const outs = [arena.room(4 * count), arena.room(4 * count), arena.room(4 * count)] as const
+    const numbers = [3e-4, 0.9, 0.95, 1e-8, 0.1, 0.271, 0.1426].map(Math.fround) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ]
+    return (kernels) => kernels.adamW(w, m, v, g, clip, ...outs, count, ...numbers)
+  },
+  sgd: (arena, chance) => {
+    const count = chance.whole(1, 300)
+    const operand = () => arena.put(chance.floats(count, 1))
+    const [w, v, g, clip] = [operand(), operand(), operand(), arena.put(positive(chance.floats(1, 1)))]
+    const outs = [arena.room(4 * count), arena.room(4 * count)] as const
+    return (kernels) => kernels.sgd(w, v, g, clip, ...outs, count, Math.fround(0.02), Math.fround(0.9))
+  },
+  transposeBytes: transposed('transposeBytes', 1),
+  transposeFloats: transposed('transposeFloats', 4),
+  move: (arena, chance) => {
+    const [sequences, tokens, heads, run] = [2, chance.whole(1, 9), chance.whole(1, 4), chance.whole(1, 40)]
+    const width = heads * run
+    const x = arena.put(chance.bytes(sequences * tokens * width))
+    const out = arena.room(sequences * tokens * width)
+    const [from, into] = [
+      [tokens * width, width, run],
+      [tokens * width, run, tokens * run],
+    ] as [[number, number, number], [number, number, number]]
+    return (kernels) => kernels.move(x, out, run, sequences, tokens, heads, ...from, ...into)
+  },
+  embed: (arena, chance) => {
+    const [rows, width, kinds, places] = [chance.whole(1, 9), chance.one(WIDTHS), chance.whole(1, 9), 12]
+    const [tokens, positions] = [arena.put(chance.words(rows, kinds)), arena.put(chance.words(rows, places))]
+    const table = arena.put(chance.floats(kinds * width))
+    const placeTable = chance.one([NONE, arena.put(chance.floats(places * width))])
+    const out = arena.room(4 * rows * width)
+    return (kernels) => kernels.embed(tokens, positions, table, placeTable, out, rows, width, kinds, places)
+  },
+  rotary: (arena, chance) => {
+    const [rows, heads, width] = [chance.whole(1, 5), chance.whole(1, 3), 2 * chance.whole(1, 20)]
+    const x = arena.put(chance.floats(rows * heads * width))
+    const positions = arena.put(chance.words(rows, chance.one([10, 131_072, 2 ** 32])))
+    const frequencies = arena.put(positive(chance.floats(width / 2, 1)))
+    const [out, inverse] = [arena.room(4 * rows * heads * width), chance.whole(0, 1)]
+    return (kernels) => kernels.rotary(x, positions, frequencies, out, rows, heads, width, inverse)
+  },
+  embedBackward: (arena, chance) => {
+    const [count, kinds, channels] = [chance.whole(1, 60), chance.whole(1, 9), chance.whole(1, 20)]
+    const [piece, first] = [chance.whole(1, count), chance.whole(0, 3)]
+    const tokens = arena.put(chance.words(count, kinds))
+    const q = arena.put(chance.bytes(channels * count))
+    const scales = arena.put(positive(chance.floats(channels * Math.ceil(count / piece), 1e-3)))
+    const width = first + channels + chance.whole(0, 2)
+    const [scratch, out] = [arena.room(64 * kinds), arena.room(4 * kinds * width)]
+    return (kernels) =>
+      kernels.embedBackward(tokens, q, scales, scratch, out, count, kinds, width, first, channels, piece)
+  },
+  normal: (arena, chance) => {
+    const count = chance.whole(1, 100)
+    const [out, mean] = [arena.room(4 * count), chance.one([0, Math.fround(0.04)])]
+    const [key, index] = [draw(chance), chance.one([0, 3, 2 ** 33 + 1])]
+    return (kernels) => kernels.normal(out, count, Math.fround(0.02), mean, ...key, index)
+  },
+  windowOrder: (arena, chance) => {
+    const windows = chance.one([1, 2, 3, 5, 16, 17, 1000, 65_537, 2 ** 32 - 1])
+    const first = chance.whole(0, Math.min(windows, 500) - 1)
+    const count = chance.whole(1, Math.min(windows - first, 100))
+    const [seed, out, epoch] = [arena.put(chance.words(8)), arena.room(4 * count), chance.whole(0, 9)]
+    return (kernels) => kernels.windowOrder(seed, out, epoch, windows, first, count)
+  },
+  sampleNoise: (arena, chance) => {
+    const { rows, width, count } = shape(chance)
+    const x = arena.put(chance.floats(count))
+    const [sequences, positions] = [arena.put(chance.words(rows)), arena.put(chance.words(rows))]
+    const [out, first, [key0, key1]] = [arena.room(4 * count), chance.whole(0, 9), draw(chance)]
+    return (kernels) => kernels.sampleNoise(x, sequences, positions, out, rows, width, first, 1.25, key0, key1)
+  },
+}
