@@ -2,7 +2,7 @@ import { concatBytes, equalBytes } from '../../core/bytes/bytes.ts'
 import type { CheckSignature, Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { taggedHash } from '../../core/bytes/sha256.ts'
-import { PROOF_BYTES, type Vrf, type VrfKey } from '../../core/chain/ecvrf.ts'
+import { BETA_BYTES, PROOF_BYTES, type Vrf, type VrfKey } from '../../core/chain/ecvrf.ts'
 
 /** Cryptography of a run, with the keys it makes. */
 export interface SimulatedCrypto {
@@ -28,7 +28,10 @@ export function standInCrypto(): SimulatedCrypto {
   // All that is made of beta hashes it first, so that key and input side by side are a keyed hash by then.
   const evaluate = (secret: Uint8Array, alpha: Uint8Array): Uint8Array => {
     if (last.alpha !== alpha) last = { alpha, digest: taggedHash('stand-in/vrf', alpha) }
-    return concatBytes(secret, last.digest)
+    const beta = new Uint8Array(BETA_BYTES)
+    beta.set(secret)
+    beta.set(last.digest, secret.length)
+    return beta
   }
   const proofOf = (beta: Uint8Array): Uint8Array => concatBytes(beta, new Uint8Array(PROOF_BYTES - beta.length))
   const signatureOf = (secret: Uint8Array, message: Uint8Array): Uint8Array => {

@@ -3,6 +3,7 @@ import { concatBytes, equalBytes } from '../bytes/bytes.ts'
 import { KEY_BYTES } from '../bytes/ed25519.ts'
 
 export const PROOF_BYTES = 80
+export const BETA_BYTES = 64
 
 /** A verifiable random function: who holds the key can make one output of an input, and prove it to anybody. */
 export interface Vrf {

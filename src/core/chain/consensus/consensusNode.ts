@@ -262,9 +262,10 @@ export class ConsensusNode {
       return NOTHING
     this.voted[kind] = this.round
     const set = this.lastFinal.epoch
-    const late = this.isLate({ set, round: this.round })
-    const target = { target: block.id, targetSlot: block.slot, late }
-    return [{ kind: 'vote', vote: { kind, set, round: this.round, ...target, lockRound, voter } }]
+    const { round } = this
+    const late = this.isLate({ set, round })
+    const { id: target, slot: targetSlot } = block
+    return [{ kind: 'vote', vote: { kind, set, round, target, targetSlot, lockRound, late, voter } }]
   }
 
   /** Whether F is a week older than the round: F is of the epoch that the set is named after, so all nodes agree. */

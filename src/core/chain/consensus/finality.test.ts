@@ -91,6 +91,35 @@ describe('counting votes', () => {
     expect(book.add(broken).offence).toEqual([precommit, broken])
   })
 
+  test('attack 24: a lock is remembered however many rounds were forgotten since', () => {
+    const any = fc.record({
+      kind: fc.constantFrom(PREVOTE, PRECOMMIT),
+      step: fc.nat(3),
+      back: fc.nat(4),
+      voter: fc.constantFrom('a', 'b'),
+    })
+    let proven = 0
+    fc.assert(
+      fc.property(fc.array(any, { maxLength: 40 }), (plan) => {
+        const book = new VoteBook(seven.voters)
+        const last = new Map<string, Vote>()
+        let now = 1
+        for (const { kind, step, back, voter } of plan) {
+          now += step
+          book.prune(now - 2)
+          const next = vote(voter, { kind, round: now, lockRound: kind === PRECOMMIT ? now : Math.max(0, now - back) })
+          const opposite = last.get(`${voter}${1 - kind}`)
+          const isProof = opposite !== undefined && voteOffence(next, opposite) !== null
+          const isFirst = last.get(`${voter}${kind}`)?.round !== now
+          if (isFirst) last.set(`${voter}${kind}`, next)
+          expect(book.add(next).offence).toEqual(isFirst && isProof ? [opposite, next] : null)
+          if (isFirst && isProof) proven++
+        }
+      }),
+    )
+    expect(proven).toBeGreaterThan(0)
+  })
+
   test('an offence needs one voter and one set, and does not depend on the order', () => {
     const any = fc.record({
       kind: fc.constantFrom(PREVOTE, PRECOMMIT),

@@ -25,6 +25,19 @@ export interface Quorum extends Pick<Vote, 'kind' | 'set' | 'round' | 'target' |
   readonly votes: readonly Vote[]
 }
 
+/** Field by field: copies made by spreading have a shape each, and votes are read more than anything else. */
+export const signedVote = (vote: Omit<Vote, 'signature'>, signature: Uint8Array): Vote => ({
+  kind: vote.kind,
+  set: vote.set,
+  round: vote.round,
+  target: vote.target,
+  targetSlot: vote.targetSlot,
+  lockRound: vote.lockRound,
+  late: vote.late,
+  voter: vote.voter,
+  signature,
+})
+
 /** The vote as the chain spells and signs it. */
 export const spelledVote = (vote: Omit<Vote, 'signature'>): UnsignedVote => ({
   kind: vote.kind,

@@ -32,20 +32,24 @@ const NONE: readonly Vote[] = []
 /** How many different votes of one voter, kind and round are looked at: two prove the offence, more prove nothing new. */
 const MOST_OF_A_VOTER = 2
 
+const keyOf = (round: number, kind: number): number => 2 * round + kind
+
 /** Counts the votes of one set. */
 export class VoteBook {
-  /** Tallies by 2 * round + kind. */
+  /** Tallies by round and kind. */
   private readonly tallies = new Map<number, Tally[]>()
   /** The list that was asked for last, by kind: nearly always the one that is asked for next. */
   private readonly lastKey: [number, number] = [-1, -1]
   private readonly lastTallies: [Tally[], Tally[]] = [[], []]
-  /** The last prevote and the last precommit of each voter. */
-  private readonly lastOf: readonly [(Vote | null)[], (Vote | null)[]]
+  /** The rounds of the last prevote and the last precommit of each voter, -1 before the first. */
+  private readonly lastRounds: Int32Array
+  /** Votes of rounds that are forgotten, where a voter has given no later one of the kind. */
+  private readonly older: readonly [Map<string, Vote>, Map<string, Vote>] = [new Map(), new Map()]
   readonly voters: Voters
 
   constructor(voters: Voters) {
     this.voters = voters
-    this.lastOf = [voters.keys.map(() => null), voters.keys.map(() => null)]
+    this.lastRounds = new Int32Array(2 * voters.keys.length).fill(-1)
   }
 
   /** A vote whose signature is right. One that was counted before changes nothing. */
@@ -81,9 +85,21 @@ export class VoteBook {
     return weight >= this.neededOf(quorum)
   }
 
-  /** Forgets rounds before this one. */
+  /** Forgets rounds before this one, but for the last votes of a voter: they can still prove an offence. */
   prune(round: number): void {
-    for (const key of this.tallies.keys()) if (key < 2 * round) this.tallies.delete(key)
+    for (const [key, tallies] of this.tallies) {
+      if (key >= keyOf(round, PREVOTE)) continue
+      this.tallies.delete(key)
+      this.keepLast(key >> 1, key & 1, tallies)
+    }
+  }
+
+  private keepLast(round: number, kind: number, tallies: readonly Tally[]): void {
+    for (let place = 0; place < this.voters.keys.length; place++) {
+      if (this.lastRounds[2 * place + kind] !== round) continue
+      const voter = this.voters.keys[place]!
+      this.older[kind]!.set(voter, votesAt(tallies, place, voter)[0]!)
+    }
   }
 
   private isQuorum(tally: Tally): boolean {
@@ -98,7 +114,7 @@ export class VoteBook {
   }
 
   private talliesOf({ kind, round }: Vote): Tally[] {
-    const key = 2 * round + kind
+    const key = keyOf(round, kind)
     if (this.lastKey[kind] === key) return this.lastTallies[kind]
     const tallies = this.tallies.get(key) ?? []
     this.tallies.set(key, tallies)
@@ -115,15 +131,26 @@ export class VoteBook {
   }
 
   private offenceOf(vote: Vote, place: number, others: readonly Vote[]): VotePair | null {
-    const opposite = this.lastOf[vote.kind === PREVOTE ? PRECOMMIT : PREVOTE][place]!
-    const own = this.lastOf[vote.kind]
-    const last = own[place]!
-    if (last === null || last.round < vote.round) own[place] = vote
-    // Of one round they never prove anything: looked at first, since nearly all are.
-    if (opposite !== null && opposite.round !== vote.round && voteOffence(vote, opposite) !== null)
-      return [opposite, vote]
+    const at = 2 * place + vote.kind
+    if (this.lastRounds[at]! < vote.round) this.lastRounds[at] = vote.round
+    const opposite = this.mayBreakLock(vote, place) ? this.lastOpposite(vote, place) : undefined
+    if (opposite !== undefined && voteOffence(vote, opposite) !== null) return [opposite, vote]
     const proof = others === NONE ? undefined : others.find((other) => voteOffence(vote, other) !== null)
     return proof === undefined ? null : [proof, vote]
+  }
+
+  /** Numbers alone rule it out for nearly every vote. */
+  private mayBreakLock({ kind, round, lockRound }: Vote, place: number): boolean {
+    if (kind === PRECOMMIT) return this.lastRounds[2 * place + PREVOTE]! > round
+    const precommitted = this.lastRounds[2 * place + PRECOMMIT]!
+    return round > precommitted && lockRound < precommitted
+  }
+
+  /** The last vote of the voter of the other kind: the first, if it gave several in that round. */
+  private lastOpposite({ kind, voter }: Vote, place: number): Vote | undefined {
+    const other = kind === PREVOTE ? PRECOMMIT : PREVOTE
+    const tallies = this.tallies.get(keyOf(this.lastRounds[2 * place + other]!, other)) ?? []
+    return votesAt(tallies, place, voter)[0] ?? this.older[other].get(voter)
   }
 }
 
