@@ -8,9 +8,9 @@ import { encodeFrame } from '../core/wire/frames.ts'
 import { describeDevices, openDevices } from '../drivers/gpu/openDevices.ts'
 import { HOST_BUDGET, measureHost, readHost } from '../drivers/host/measureHost.ts'
 import { openHostLanes } from '../drivers/host/openHostLanes.ts'
-import { homeFolder } from '../drivers/system/homeFolder.ts'
 import { loadSigner } from '../drivers/system/loadSigner.ts'
 import { systemRandomness } from '../drivers/system/systemRandomness.ts'
+import { dataFolder } from '../drivers/system/xdgFolders.ts'
 import { EXIT } from './exitCodes.ts'
 import { programName } from './version.ts'
 
@@ -35,7 +35,7 @@ async function serve(): Promise<void> {
     (why) => absent.push(why),
   )
   try {
-    const signer = loadSigner(homeFolder(process.env), 'prover', systemRandomness)
+    const signer = loadSigner(dataFolder(process.env), 'prover', systemRandomness)
     const facts = devices.map((device) => device.facts)
     const measure = process.argv.includes('--measure-host')
     const measured = measure ? await measureHost({ ...HOST_BUDGET, diskFolder: tmpdir() }, interrupted.signal) : {}

@@ -33,7 +33,7 @@ process.on('exit', (code) => {
 
 const program = new Command('touchstone')
   .description('Proves what a GPU is and what it did.')
-  .version(version)
+  .version(version, '-v, --version', 'print the version')
   .exitOverride()
   .showHelpAfterError('(run "touchstone --help" for what there is)')
 // Known before the command line is parsed, since parsing may be what fails.

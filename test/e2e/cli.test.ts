@@ -64,6 +64,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+test('-v and --version print the version, wherever they stand', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  for (const args of [['-v'], ['--version'], ['verify', '-v']])
+    expect(await touchstone(...args)).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
+})
+
 describe('touchstone verify', () => {
   test('leaves a certificate, keys only their owner can read, and nothing half-written', () => {
     expect(readdirSync(folder).sort()).toEqual(['certificate.json', 'home'])

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Installed } from '../suites/installedSuite.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -9,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
  * What `npm pack` writes, as npm would install it in an empty folder: our files from the archive, and beside them the
  * packages that the lockfile has for a user, taken from this clone, since tests ask no registry.
  */
-export function installPackage(folder: string): { readonly program: string; readonly home: string } {
+export function installPackage(folder: string): Installed {
   const packed = mkdtempSync(join(folder, 'packed-'))
   run('npm', ['pack', '--ignore-scripts', '--pack-destination', packed], root)
   const own = join(folder, 'node_modules/touchstone')
@@ -24,7 +25,7 @@ export function installPackage(folder: string): { readonly program: string; read
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     symlinkSync(join(root, path), join(folder, path))
   }
-  return { program: join(own, 'bin/touchstone.mjs'), home: join(folder, 'home') }
+  return { command: [process.execPath, join(own, 'bin/touchstone.mjs')] }
 }
 
 function run(command: string, args: readonly string[], cwd: string): void {

@@ -3,8 +3,10 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { bareNode } from './bareNode.ts'
 import { elfNeeds } from './elfNeeds.ts'
 import { fault } from './faults.ts'
 import { type ProverRelease, releaseFlavours } from './readRelease.ts'
@@ -12,6 +14,9 @@ import type { ReleaseFlavour } from './ssh/connectSsh.ts'
 
 /** What a Node may ask of the box: glibc and the C++ runtime, which every machine with an NVIDIA driver has. */
 const BOX_LIBRARIES = /^(ld-linux-x86-64|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|atomic))\.so/
+
+/** Beside our own command where we are a single executable, which brings it for the Node inside. */
+const OWN_LICENCE = fileURLToPath(new URL('../../../bin/LICENSE', import.meta.url))
 
 /** The Node that runs this program, where a box could run it too. */
 const ownNode = (): string | null => (process.platform === 'linux' && process.arch === 'x64' ? process.execPath : null)
@@ -53,7 +58,7 @@ export async function carryNode(light: ProverRelease, node: string, cache: strin
 }
 
 async function readProgram(node: string): Promise<Buffer> {
-  const program = await readFile(node).catch((cause: Error) => {
+  const program = await readFile(node).then(bareNode, (cause: Error) => {
     throw fault('NODE_UNFIT', { node, why: cause.message }, cause)
   })
   const needs = elfNeeds(program)
@@ -72,9 +77,8 @@ async function addNode(folder: string, node: string, program: Buffer): Promise<P
   await chmod(own, 0o755)
   const content = await readFile(own)
   await writeFile(`${own}.gz`, await promisify(gzip)(content, { level: 6 }))
-  const licence = ['../../LICENSE', '../../share/doc/nodejs/LICENSE']
-    .map((path) => resolve(node, path))
-    .find(existsSync)
+  const near = ['../../LICENSE', '../../share/doc/nodejs/LICENSE'].map((path) => resolve(node, path))
+  const licence = [...near, OWN_LICENCE].find(existsSync)
   if (licence !== undefined) await copyFile(licence, join(folder, 'bin/LICENSE'))
   const added = [
     { path: 'bin/node', executable: true },

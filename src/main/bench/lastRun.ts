@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { type BenchReport, benchReportSchema } from '../../core/bench/benchReport.ts'
 import { decodeJson } from '../../core/bytes/decodeJson.ts'
 import { codeOf } from '../../drivers/system/codeOf.ts'
-import { stateFolder } from '../../drivers/system/homeFolder.ts'
 import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
+import { stateFolder } from '../../drivers/system/xdgFolders.ts'
 import { fault } from '../faults.ts'
 
 const MOST_BYTES = 2 ** 21

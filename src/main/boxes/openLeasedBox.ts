@@ -6,8 +6,8 @@ import { askLiveness } from '../../drivers/remote/leased/askLiveness.ts'
 import type { ProviderLine } from '../../drivers/remote/leased/askProvider.ts'
 import { connectLeased, type LeasedOptions } from '../../drivers/remote/leased/connectLeased.ts'
 import type { LeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
-import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { dialWs, MESSAGES, reachedAt, wsChannel } from '../../drivers/system/wsChannel.ts'
+import { cacheFolder, dataFolder } from '../../drivers/system/xdgFolders.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import { fault } from '../faults.ts'
 import { system } from '../system.ts'
@@ -109,9 +109,9 @@ async function optionsOf(target: LeaseTarget): Promise<LeasedOptions> {
     ...(target.networks === undefined ? {} : { networks: target.networks }),
     ssh: {
       knownHostsFiles: [],
-      ownKnownHostsFile: join(homeFolder(target.env), 'known_hosts'),
+      ownKnownHostsFile: join(dataFolder(target.env), 'known_hosts'),
       onFirstUse: () => false,
-      flavours: await proverFlavours(join(homeFolder(target.env), 'provers')),
+      flavours: await proverFlavours(join(cacheFolder(target.env), 'provers')),
       keep: false,
       proverArguments: target.proverArguments,
     },

@@ -10,7 +10,7 @@ import { defaultKnownHosts, routeOf, type SshRoute } from '../../drivers/remote/
 import type { SessionOptions } from '../../drivers/remote/ssh/sshSession.ts'
 import { parseSshTarget } from '../../drivers/remote/ssh/sshTarget.ts'
 import { askHidden } from '../../drivers/system/askHidden.ts'
-import { homeFolder } from '../../drivers/system/homeFolder.ts'
+import { cacheFolder, dataFolder } from '../../drivers/system/xdgFolders.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import { reader } from '../parseOptions.ts'
 
@@ -69,7 +69,7 @@ export async function openSshBox(target: SshBoxTarget, signal: AbortSignal): Pro
   const dial = dialOf(route, deps)
   const options = {
     ...optionsFor(route),
-    flavours: await proverFlavours(join(homeFolder(target.env), 'provers'), flags.node),
+    flavours: await proverFlavours(join(cacheFolder(target.env), 'provers'), flags.node),
     ...(target.onUpload === undefined ? {} : { onUpload: target.onUpload }),
     keep: flags.keep,
     proverArguments,
@@ -93,7 +93,7 @@ function sessionOptions(
   return {
     auth: { ...authOf(flags, route, env), ...(ask === undefined ? {} : { ask }) },
     knownHostsFiles: route.knownHostsFiles,
-    ownKnownHostsFile: join(homeFolder(env), 'known_hosts'),
+    ownKnownHostsFile: join(dataFolder(env), 'known_hosts'),
     onFirstUse: (seen) => {
       if (route.isStrict) return false
       say(`first time at ${seen.address}: its host key is ${seen.fingerprint}, remembered once the login succeeds`)

@@ -6,11 +6,11 @@ import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkC
 import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
-import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
 import { opensslCheck } from '../../drivers/system/nativeSigner.ts'
 import { usableCores } from '../../drivers/system/usableCores.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
+import { dataFolder } from '../../drivers/system/xdgFolders.ts'
 import { openOwnThreadChecker } from '../../drivers/verifier/openOwnThreadChecker.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
@@ -71,7 +71,7 @@ export async function runCheck(
   { env, own }: { readonly env: NodeJS.ProcessEnv; readonly own: Uint8Array },
   signal: AbortSignal,
 ): Promise<{ readonly shown: ShownCheck; readonly signed: GivenFile }> {
-  const rules = await readerRules(flags, own, homeFolder(env))
+  const rules = await readerRules(flags, own, dataFolder(env))
   const full = flags.full === undefined ? null : await readGiven(flags.full, signal)
   const given = { file: await readGiven(file, signal), full }
   const terminal = openTerminal(process.stderr, env)

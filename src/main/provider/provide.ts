@@ -11,10 +11,10 @@ import { dialOut } from '../../drivers/lease/dialOut.ts'
 import { fileJournal } from '../../drivers/lease/fileJournal.ts'
 import { tunnelledAccess } from '../../drivers/lease/tunnelledAccess.ts'
 import { fingerprintOf } from '../../drivers/remote/ssh/knownHosts.ts'
-import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { lockFolder } from '../../drivers/system/lockFolder.ts'
 import { sealToKey } from '../../drivers/system/sealToKey.ts'
 import { listenWs, wsChannel } from '../../drivers/system/wsChannel.ts'
+import { stateFolder } from '../../drivers/system/xdgFolders.ts'
 import type { BoxAccess } from '../../ports/leases.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
@@ -48,7 +48,7 @@ export interface ProviderFlags {
 
 /** Two providers would each believe that the journal, the key and the leases are theirs alone. */
 export async function provide(flags: ProviderFlags, context: CommandContext, signal: AbortSignal): Promise<number> {
-  const home = homeFolder(context.env)
+  const home = stateFolder(context.env)
   mkdirSync(home, { recursive: true, mode: 0o700 })
   const unlock = await lockFolder(join(home, 'leases'), () => fault('PROVIDER_RUNNING', { home }))
   try {
@@ -59,16 +59,15 @@ export async function provide(flags: ProviderFlags, context: CommandContext, sig
 }
 
 async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
-  const home = homeFolder(env)
   const people = openTerminal(process.stdout, env)
   const say = (event: LeaseEvent): void => {
     const at = system.clock.wallTime()
     people.lines(flags.json ? [JSON.stringify({ ...event, at: at.toISOString() })] : eventLines(at, event))
   }
-  const stateFolder = join(home, 'leases')
+  const leases = join(stateFolder(env), 'leases')
   // Before the check, which takes a minute: what is wrong in the command is told at once.
   const { access, confinement, noContainer } = await chooseAccess({
-    stateFolder,
+    stateFolder: leases,
     host: sshHostOf(flags),
     port: flags.sshPort,
     hostKey: hostKeyOf(flags.hostKeyFile),
@@ -87,7 +86,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
   const service = new LeaseService({
     signer: ownKey(env, 'provider'),
     clock: system.clock,
-    journal: fileJournal(join(stateFolder, 'journal.json')),
+    journal: fileJournal(join(leases, 'journal.json')),
     access: far === undefined ? access : tunnelledAccess(access, { url: far.url, sshPort: flags.sshPort }),
     seal: sealToKey,
     isAllowed: (holder, purpose) => isPermitted({ verify: flags.allow, rent: flags.allowRent }, holder, purpose),

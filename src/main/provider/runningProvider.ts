@@ -7,9 +7,9 @@ import { fileJournal } from '../../drivers/lease/fileJournal.ts'
 import { askLiveness } from '../../drivers/remote/leased/askLiveness.ts'
 import type { ProviderLine } from '../../drivers/remote/leased/askProvider.ts'
 import { giveBack } from '../../drivers/remote/leased/connectLeased.ts'
-import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { readIfThere, writeAside } from '../../drivers/system/writeAside.ts'
 import { dialWs, MESSAGES, wsChannel } from '../../drivers/system/wsChannel.ts'
+import { stateFolder } from '../../drivers/system/xdgFolders.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { openTerminal } from '../render/terminal.ts'
@@ -26,7 +26,7 @@ const noteSchema = z.object({
 })
 type Note = z.infer<typeof noteSchema>
 
-const noteFile = (env: NodeJS.ProcessEnv): string => join(homeFolder(env), 'leases', 'provider.json')
+const noteFile = (env: NodeJS.ProcessEnv): string => join(stateFolder(env), 'leases', 'provider.json')
 
 /** Tells `status` and `revoke` where this provider is; what is returned takes it back. */
 export function leaveNote(env: NodeJS.ProcessEnv, note: Note): () => void {
@@ -43,7 +43,7 @@ async function dialOwn<T>(
   const signer = ownKey(env, 'provider')
   const key = toHex(signer.publicKey)
   const { data: note } = noteSchema.safeParse(await parsed(noteFile(env)))
-  const notRunning = (cause?: unknown) => fault('PROVIDER_NOT_RUNNING', { home: homeFolder(env) }, cause)
+  const notRunning = (cause?: unknown) => fault('PROVIDER_NOT_RUNNING', { home: stateFolder(env) }, cause)
   if (note === undefined) throw notRunning()
   const socket = await dialWs(note.url, MESSAGES, signal).catch((cause: unknown) => {
     throw notRunning(cause)
@@ -65,7 +65,7 @@ async function parsed(path: string): Promise<unknown> {
 }
 
 const heldLease = async (env: NodeJS.ProcessEnv) => {
-  const held = holderOf(await fileJournal(join(homeFolder(env), 'leases', 'journal.json')).read())
+  const held = holderOf(await fileJournal(join(stateFolder(env), 'leases', 'journal.json')).read())
   if (held === null) return null
   const { id, holder, purpose, expiresAtMs } = held
   return { id, holder, purpose, until: new Date(expiresAtMs).toISOString() }

@@ -5,6 +5,7 @@ import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { PresetName } from '../../core/params/presets.ts'
 import { formatBytesPerSecond } from '../../core/units/format.ts'
 import { groupedReasons } from './answer.ts'
+import { cardState } from './cardState.ts'
 import { cardTable } from './cardTable.ts'
 import { deviceLines, identityText } from './deviceLines.ts'
 import { labelled } from './labelled.ts'
@@ -34,19 +35,30 @@ export function verdictLines(shown: ShownVerdict, how: How): string[] {
     ...failedDevices(shown).flatMap((text) => labelled('failed', text).map(colours.yellow)),
     ...(devices.length === 0 ? [] : ['', ...cardTable(devices, claim?.text ?? null, catalogue, colours), '']),
     ...foundLines(judgement, isVerbose),
+    ...stateLines(shown),
     ...togetherLines(judgement),
     ...(isVerbose ? [...claimLines(judgement), ...allOfDevices(shown, how), ''] : []),
     ...(isVerbose ? NOT_EXCLUDED : BRIEFLY_NOT_EXCLUDED).map((text) => colours.dim(`  ${text}`)),
   ]
 }
 
-/** Which card each is, once for all that are alike. */
-function foundLines({ devices }: Judgement, isVerbose: boolean): string[] {
-  const texts = devices.map((device) => identityText(device, isVerbose))
+/** Which card each is. */
+const foundLines = ({ devices }: Judgement, isVerbose: boolean): string[] =>
+  grouped('found', devices, (device) => identityText(device, isVerbose))
+
+/** What the driver says of how each card is set up. */
+const stateLines = ({ judgement: { devices }, inventory }: ShownVerdict): string[] =>
+  grouped('set up', devices, ({ device }) => cardState(inventory.devices[device]?.details ?? {}))
+
+type Devices = Judgement['devices']
+
+/** What is said of each card, once for all that are alike. */
+function grouped(label: string, devices: Devices, textOf: (device: Devices[number]) => string | null): string[] {
+  const texts = devices.map(textOf)
   return [...new Set(texts)].flatMap((text) => {
     const cards = devices.filter((_, i) => texts[i] === text).map(({ device }) => device)
     const which = cards.length === devices.length ? '' : `${cards.length > 1 ? 'cards' : 'card'} ${cards.join(', ')}: `
-    return labelled('found', `${which}${text}`)
+    return labelled(label, text && `${which}${text}`)
   })
 }
 

@@ -7,8 +7,8 @@ import { giveBack } from '../../drivers/remote/leased/connectLeased.ts'
 import { openSshKey } from '../../drivers/remote/leased/openSshKey.ts'
 import { readLeaseKey, rentBox } from '../../drivers/remote/leased/rentBox.ts'
 import { quoteForShell } from '../../drivers/remote/ssh/quoteForShell.ts'
-import { homeFolder } from '../../drivers/system/homeFolder.ts'
 import { readIfThere, writeAside } from '../../drivers/system/writeAside.ts'
+import { stateFolder } from '../../drivers/system/xdgFolders.ts'
 import { dialProvider } from '../boxes/openLeasedBox.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
@@ -32,7 +32,7 @@ type Note = z.infer<typeof noteSchema>
 
 /** What this machine remembers of a box it rents, by the provider's key: a box has one lease at a time. */
 function notesOf({ env }: CommandContext, key: string) {
-  const at = (name: string): string => join(homeFolder(env), 'rents', `${key}.${name}`)
+  const at = (name: string): string => join(stateFolder(env), 'rents', `${key}.${name}`)
   const secret = { mode: 0o600 }
   return {
     read: async (): Promise<Note | null> => {

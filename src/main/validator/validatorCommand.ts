@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { routes } from '../../apps/api/routes.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
@@ -8,6 +8,7 @@ import { STATUSES } from '../../core/schedule/boxState.ts'
 import { moveBackup, readBackup, writeBackup } from '../../drivers/store/backup.ts'
 import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
+import { configFolder } from '../../drivers/system/xdgFolders.ts'
 import type { Store } from '../../ports/store.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
@@ -33,7 +34,8 @@ type AddInner = (
   work: (config: ValidatorConfig, args: readonly string[], flags: Flags, signal: AbortSignal) => Promise<number>,
 ) => Command
 
-const CONFIG = ['--config <file>', 'its settings (default: validator.yaml)'] as const
+const CONFIG_NAME = 'validator.yaml'
+const CONFIG = ['--config <file>', 'its settings (default: validator.yaml here, else in ~/.config/touchstone)'] as const
 
 const AFTER_HELP = `
 Runs until Ctrl-C. Start from examples/validator.yaml, which shows every
@@ -62,12 +64,12 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
         const command = given.at(-1) as Command
         const flags = command.optsWithGlobals<Flags>()
         const args = command.args
-        return context.run((signal) => work(configOf(flags), args, flags, signal))
+        return context.run((signal) => work(configOf(flags, context.env), args, flags, signal))
       })
   validator.action((flags: Flags) =>
     context.run(async (signal) => {
       const catalogue = await readCatalogue()
-      await runValidator(configOf(flags, catalogue), { env: context.env, catalogue }, signal)
+      await runValidator(configOf(flags, context.env, catalogue), { env: context.env, catalogue }, signal)
       return EXIT.genuine
     }),
   )
@@ -87,8 +89,12 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
 }
 
 /** Only who starts the validator needs claims that can be judged. */
-const configOf = ({ config = 'validator.yaml' }: Flags, catalogue: Catalogue | null = null): ValidatorConfig =>
-  readValidatorConfig(config, catalogue)
+/** The file that was named, the one in this folder, or the one among this person's settings. */
+function configOf({ config }: Flags, env: NodeJS.ProcessEnv, catalogue: Catalogue | null = null): ValidatorConfig {
+  const own = join(configFolder(env), CONFIG_NAME)
+  const found = config ?? (!existsSync(CONFIG_NAME) && existsSync(own) ? own : CONFIG_NAME)
+  return readValidatorConfig(found, catalogue)
+}
 
 /** Another program may hold the port: whatever it answers, it moves no cursor. */
 const print = (text: string): void => void process.stdout.write(`${text.replace(/[^\P{C}\n]/gu, '?')}\n`)

@@ -22,6 +22,7 @@ test('tells how a card is set up and worn where NVML does', () => {
       return 0
     }
   const nvml = Object.assign(fakeNvml(), {
+    nvmlDeviceGetMigMode: tell(1, 0),
     nvmlDeviceGetEccMode: tell(0, 1),
     nvmlDeviceGetMaxPcieLinkWidth: tell(16),
     nvmlDeviceGetMaxPcieLinkGeneration: tell(5),
@@ -29,6 +30,7 @@ test('tells how a card is set up and worn where NVML does', () => {
     nvmlDeviceGetRemappedRows: tell(1, 2, 0, 1),
   })
   expect(nvmlFacts(nvml, '0000:17:00.0')).toMatchObject({
+    mig: true,
     eccMode: 'off',
     pcieMaxWidth: 16,
     pcieMaxGeneration: 5,

@@ -32,6 +32,7 @@ function stateOf(nvml: Nvml, card: bigint): Facts {
   ]
   const told = (status: number, facts: () => Facts): Facts => (status === 0 ? facts() : {})
   return {
+    ...told(nvml.nvmlDeviceGetMigMode(card, first, second), () => ({ mig: first[0] === 1 })),
     ...told(nvml.nvmlDeviceGetEccMode(card, first, second), () => ({ eccMode: first[0] === 1 ? 'on' : 'off' })),
     ...told(nvml.nvmlDeviceGetMaxPcieLinkWidth(card, first), () => ({ pcieMaxWidth: first[0]! })),
     ...told(nvml.nvmlDeviceGetMaxPcieLinkGeneration(card, first), () => ({ pcieMaxGeneration: first[0]! })),

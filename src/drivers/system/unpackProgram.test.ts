@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { unpackProgram } from './unpackProgram.ts'
+
+const contents = { 'bin/a.mjs': 'first', 'dist/deep/b.js': '', 'c.wasm': 'third' }
+const list = JSON.stringify(
+  Object.entries(contents).map(([path, text]) => {
+    const sha256 = createHash('sha256').update(text).digest('hex')
+    return { path, bytes: text.length, sha256 }
+  }),
+)
+let unpacked = 0
+const archive = (): ArrayBuffer => {
+  unpacked++
+  return new Uint8Array(gzipSync(Object.values(contents).join(''))).buffer
+}
+
+let cache = ''
+beforeEach(() => {
+  cache = mkdtempSync(join(tmpdir(), 'touchstone-unpack-'))
+  unpacked = 0
+})
+afterEach(() => rmSync(cache, { recursive: true, force: true }))
+
+const unpack = () => unpackProgram(cache, list, archive)
+const isWhole = (folder: string) =>
+  Object.entries(contents).every(([path, text]) => readFileSync(join(folder, path), 'utf8') === text)
+
+test('unpacks once, into a folder that nobody else may enter, and leaves nothing beside it', () => {
+  const folder = unpack()
+  expect(unpack()).toBe(folder)
+  expect(unpacked).toBe(1)
+  expect(isWhole(folder)).toBe(true)
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  expect(readdirSync(cache)).toHaveLength(1)
+})
+
+test.each([
+  ['differs', (path: string) => writeFileSync(path, 'farst')],
+  ['is missing', (path: string) => rmSync(path)],
+])('a file that %s is noticed before anything is used, and the folder is made anew', (_, damage) => {
+  damage(join(unpack(), 'bin/a.mjs'))
+  expect(isWhole(unpack())).toBe(true)
+  expect(unpacked).toBe(2)
+  expect(readdirSync(cache)).toHaveLength(1)
+})
+
+test('a folder that others could enter is closed to them', () => {
+  chmodSync(unpack(), 0o777)
+  expect(statSync(unpack()).mode & 0o777).toBe(0o700)
+})
+
+test('what is no folder of ours in its place is refused', () => {
+  const folder = unpack()
+  rmSync(folder, { recursive: true })
+  symlinkSync(tmpdir(), folder)
+  expect(unpack).toThrow('is not a folder of ours')
+})

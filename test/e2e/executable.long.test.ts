@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bareNode } from '../../src/drivers/remote/bareNode.ts'
+import { installedOverSshSuite, installedSuite } from '../suites/installedSuite.ts'
+import { skipWith } from '../support/skipWith.ts'
+
+const script = new URL('../../scripts/releaseExecutable.mjs', import.meta.url).pathname
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-executable-'))
+const program = join(folder, 'touchstone')
+const make = (to: string) => spawnSync(process.execPath, [script, '--out', to], { encoding: 'utf8' })
+const hashOf = (content: Uint8Array) => createHash('sha256').update(content).digest('hex')
+
+if (process.platform !== 'linux' || process.arch !== 'x64')
+  skipWith('the single executable', 'it is made for Linux on x86-64 alone')
+else {
+  beforeAll(() => {
+    const { status, stdout, stderr } = make(program)
+    console.info(stdout.trim())
+    expect({ status, stderr }).toMatchObject({ status: 0 })
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  installedSuite('the single executable', () => ({ command: [program] }))
+  installedOverSshSuite('the single executable', () => ({ command: [program] }))
+
+  test('the same sources and the same Node give the same executable, and that Node can be taken out again', () => {
+    const again = join(folder, 'again')
+    make(again)
+    const made = readFileSync(program)
+    expect(hashOf(readFileSync(again))).toBe(hashOf(made))
+    const node = bareNode(made)
+    expect(node.length).toBeLessThan(made.length)
+    expect(bareNode(node)).toBe(node)
+  })
+}
