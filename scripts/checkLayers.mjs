@@ -28,7 +28,7 @@ export const CORE_IMPORTS = {
 /** npm packages a folder may name; drivers name their own library, core only pure ones. */
 const PACKAGES = {
   core: [/^@noble\/(hashes|curves)\//, /^zod$/],
-  'core/chain': [/^@chainsafe\/(ssz|persistent-merkle-tree|as-sha256)$/],
+  'core/chain': [/^@chainsafe\/(ssz|persistent-merkle-tree(\/hasher\/as-sha256)?|as-sha256)$/],
   ports: [],
   apps: [/^node:events$/],
   'apps/api': [/^hono/, /^@hono\//, /^zod$/],

@@ -11,8 +11,10 @@ import {
 } from '../../src/core/chain/applyBlock.ts'
 import { type ChainState, type Checks, etaOf, findAccount, located } from '../../src/core/chain/chainState.ts'
 import type { Genesis, GenesisAccount } from '../../src/core/chain/genesisType.ts'
+import { unitsHeld } from '../../src/core/chain/ledger.ts'
 import { lotteryNumber, secondaryAuthor, slotAlpha } from '../../src/core/chain/lottery.ts'
 import { CHAIN_PRESETS, epochOf, UNITS_PER_TOKEN } from '../../src/core/chain/params.ts'
+import { nonceOf } from '../../src/core/chain/purse.ts'
 import { PRECOMMIT } from '../../src/core/chain/recordCommit.ts'
 import { txMessage, voteMessage } from '../../src/core/chain/signing.ts'
 import { eligibleIn, leaderThreshold, lotteryPlace, votersOf } from '../../src/core/chain/snapshots.ts'
@@ -70,7 +72,7 @@ export const genesisOf = (accounts: readonly GenesisAccount[], more: Partial<Gen
   ...more,
 })
 
-const FIXED_BYTES = 221
+const FIXED_BYTES = 133
 
 /** A signed transaction of an account, with the nonce that the state asks for. */
 export function txOf(
@@ -84,16 +86,15 @@ export function txOf(
   const unsigned: UnsignedTx = {
     kind,
     account: key,
-    nonce: place === -1 ? 0n : state.view.accounts.nonce.get(place),
-    fee: state.params.feePerByte * BigInt(FIXED_BYTES + payload.length),
+    nonce: place === -1 ? 0n : nonceOf(state.view.accounts, place),
+    fee: state.params.feePerByte * BigInt(FIXED_BYTES + payload.length + 96 * (more.payer?.length ?? 0)),
     lastSlot: state.view.slot + 5n,
-    payer: NO_BYTES(32),
+    payer: [],
     payload,
     ...more,
   }
   const message = txMessage(state.genesisHash, unsigned)
-  const paid = unsigned.payer.some((byte) => byte !== 0)
-  const payerSig = paid ? signAs(unsigned.payer, message) : NO_BYTES(64)
+  const payerSig = unsigned.payer.map((payer) => signAs(payer, message))
   return { ...unsigned, sig: signAs(key, message), payerSig, ...more }
 }
 
@@ -173,10 +174,4 @@ export function commitOfHead(state: ChainState): Commit {
 }
 
 /** All units that anybody holds. */
-export function unitsOf({ view }: ChainState): bigint {
-  const { accounts } = view
-  const columns = ['balance', 'bond', 'stake', 'deposit', 'projectBond', 'locked'] as const
-  const held = columns.flatMap((column) => accounts[column].getAll())
-  const leaving = view.unlocks.getAllReadonlyValues().map(({ amount }) => amount)
-  return [...held, ...leaving].reduce((sum, amount) => sum + amount, 0n)
-}
+export const unitsOf = ({ view }: ChainState): bigint => unitsHeld(view)

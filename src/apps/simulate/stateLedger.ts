@@ -7,8 +7,10 @@ import { type Quorum, spelledCommit, spelledVote, voteOffence } from '../../core
 import type { VotePair } from '../../core/chain/consensus/voteBook.ts'
 import { endEpoch } from '../../core/chain/epoch/endEpoch.ts'
 import { genesisState } from '../../core/chain/genesisState.ts'
+import { unitsHeld } from '../../core/chain/ledger.ts'
 import { blockRandomness, lotteryNumber } from '../../core/chain/lottery.ts'
 import { CHAIN_PRESETS, UNITS_PER_TOKEN } from '../../core/chain/params.ts'
+import { nonceOf } from '../../core/chain/purse.ts'
 import { PRECOMMIT } from '../../core/chain/recordCommit.ts'
 import { txMessage } from '../../core/chain/signing.ts'
 import { eligibleIn, lotteryPlace, votersOf } from '../../core/chain/snapshots.ts'
@@ -193,8 +195,8 @@ export class StateLedger extends SimLedger {
 
   private txOf(state: ChainState, { account, slot }: Wish, kind: number, payload: Uint8Array): Tx {
     const key = fromHex(account.key, 32)!
-    const none = { sig: new Uint8Array(64), payerSig: new Uint8Array(64), payer: new Uint8Array(32) }
-    const nonce = state.view.accounts.nonce.get(findAccount(located(state), key))
+    const none = { sig: new Uint8Array(64), payerSig: [], payer: [] }
+    const nonce = nonceOf(state.view.accounts, findAccount(located(state), key))
     const blank = { kind, account: key, nonce, fee: 0n, lastSlot: BigInt(slot), payload, ...none }
     const fee = state.params.feePerByte * BigInt(TxType.serialize(blank).length)
     const sig = account.signer.sign(txMessage(state.genesisHash, { ...blank, fee }))
@@ -221,11 +223,7 @@ export class StateLedger extends SimLedger {
 
   /** Supply is what all hold, to the last unit. */
   private count({ view }: ChainState, slot: number): void {
-    const { accounts } = view
-    const columns = ['balance', 'bond', 'stake', 'deposit', 'projectBond', 'locked'] as const
-    const held = columns.flatMap((column) => accounts[column].getAll())
-    const leaving = view.unlocks.getAllReadonlyValues().map(({ amount }) => amount)
-    const units = [...held, ...leaving].reduce((sum, amount) => sum + amount, 0n)
+    const units = unitsHeld(view)
     this.counted++
     if (units !== view.supply) this.leak ??= { slot, supply: String(view.supply), units: String(units) }
   }

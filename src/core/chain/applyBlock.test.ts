@@ -4,6 +4,7 @@ import { applyBlock } from './applyBlock.ts'
 import { findAccount, located } from './chainState.ts'
 import { genesisState, stateFromBytes, stateRoot } from './genesisState.ts'
 import { partOf } from './ledger.ts'
+import { balanceOf as purseBalance } from './purse.ts'
 import { TransferType } from './transactions/payloads.ts'
 
 const names = ['ada', 'bob', 'cyd', 'dan']
@@ -14,7 +15,7 @@ const transfer = (state: typeof start, from: Uint8Array, to: Uint8Array, amount:
   world.txOf(state, from, 0, TransferType.serialize({ to, amount }))
 const balanceOf = (state: typeof start, key: Uint8Array) => {
   const place = findAccount(located(state), key)
-  return place === -1 ? null : state.view.accounts.balance.get(place)
+  return place === -1 ? null : purseBalance(state.view.accounts, place)
 }
 
 describe('a block', () => {

@@ -11,6 +11,7 @@ import { eligibleIn, isJailed, leaderThreshold, lotteryPlace } from './snapshots
 import { type Block, type Body, type Header, MAX_BLOCK_TXS, type UnsignedHeader } from './ssz.ts'
 import { BlockRefType } from './stateType.ts'
 import { applyTx } from './transactions/applyTx.ts'
+import { rootOf } from './treeRoot.ts'
 
 /** A block is primary, won by the VRF, or secondary, drawn by weight; the second bit says that boot weight won it. */
 export const SECONDARY = 1
@@ -29,7 +30,7 @@ export function applyBlock(state: ChainState, { header, body }: Block, checks: C
   const result = execute(state, header, body, checks)
   if ('problem' in result) return result
   const { working } = result
-  if (!equalBytes(working.state.hashTreeRoot(), header.stateRoot))
+  if (!equalBytes(rootOf(working.state), header.stateRoot))
     return { problem: problem('STATE_ROOT', 'header.stateRoot') }
   return { state: { ...state, head: blockHash(header), view: working.state } }
 }
@@ -54,7 +55,7 @@ export function makeBlock(
   const result = execute(state, blank, body, checks)
   if ('problem' in result) return result
   const view = result.working.state
-  const unsigned = { ...blank, stateRoot: view.hashTreeRoot() }
+  const unsigned = { ...blank, stateRoot: rootOf(view) }
   const header: Header = { ...unsigned, sig: sign(headerMessage(state.genesisHash, unsigned)) }
   return { block: { header, body }, state: { ...state, head: blockHash(header), view } }
 }

@@ -91,7 +91,7 @@ export function findAccount({ accounts, places }: Located, key: Uint8Array): num
   const name = nameOf(key)
   const known = places.byKey.get(name)
   if (known === undefined) return -1
-  const count = accounts.nonce.length
+  const count = accounts.key.length
   const isHere = (place: number) =>
     place < count && (!places.contested.has(place) || equalBytes(accounts.key.get(place), key))
   if (typeof known === 'number') return isHere(known) ? known : -1
@@ -108,13 +108,15 @@ const columns = Object.keys(AccountsType.fields) as (keyof typeof AccountsType.f
 
 /** A new account with nothing in it. */
 export function addAccount({ accounts, places }: Located, key: Uint8Array): number {
-  const place = accounts.nonce.length
+  const place = accounts.key.length
   for (const column of columns) {
     if (column === 'key') accounts.key.push(key)
     else if (column === 'vrfKey') accounts.vrfKey.push(new Uint8Array(32))
     else if (column === 'ready' || column === 'authority') accounts[column].push(0)
     else accounts[column].push(0n)
   }
+  // The purse has two entries of each account.
+  accounts.purse.push(0n)
   notePlace(places, key, place)
   return place
 }

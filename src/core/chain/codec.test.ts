@@ -22,8 +22,15 @@ const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: 
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const u8 = fc.integer({ min: 0, max: 255 })
 const tx = fc.record({
-  ...{ kind: u8, account: bytes(32), nonce: u64, fee: u64, lastSlot: u64, payer: bytes(32) },
-  ...{ payload: fc.uint8Array({ maxLength: 100 }), sig: bytes(64), payerSig: bytes(64) },
+  ...{
+    kind: u8,
+    account: bytes(32),
+    nonce: u64,
+    fee: u64,
+    lastSlot: u64,
+    payer: fc.array(bytes(32), { maxLength: 1 }),
+  },
+  ...{ payload: fc.uint8Array({ maxLength: 100 }), sig: bytes(64), payerSig: fc.array(bytes(64), { maxLength: 1 }) },
 })
 const header = fc.record({
   ...{ parent: bytes(32), slot: u64, author: bytes(32), kind: u8, vrfProof: bytes(80) },

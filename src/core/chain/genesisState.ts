@@ -3,8 +3,10 @@ import { weightOf } from './accounting.ts'
 import { addAccount, type ChainState, emptyPlaces, findAccount, notePlace } from './chainState.ts'
 import { type Genesis, genesisHash } from './genesisType.ts'
 import { NOBODY } from './ledger.ts'
+import { setBalance } from './purse.ts'
 import { addVoterSet, takeSnapshot } from './snapshots.ts'
 import { BlockRefType, ProjectType, StateType, type StateView } from './stateType.ts'
+import { rootOf } from './treeRoot.ts'
 import { chooseValidators } from './validators.ts'
 
 /** No account can hold more, and all together do not overflow. */
@@ -34,7 +36,7 @@ function addGenesisAccounts(to: Parameters<typeof addAccount>[0], view: StateVie
     if (findAccount(to, key) !== -1) throw new RangeError('an account stands twice in the genesis')
     const place = addAccount(to, key)
     const { accounts } = to
-    accounts.balance.set(place, balance)
+    setBalance(accounts, place, balance)
     accounts.bond.set(place, bond)
     accounts.stake.set(place, stake)
     accounts.vrfKey.set(place, vrfKey)
@@ -80,4 +82,4 @@ export function stateFromBytes(genesis: Genesis, head: Uint8Array, bytes: Uint8A
 }
 
 /** Committed to by the header of the block that made the state. */
-export const stateRoot = ({ view }: ChainState): Uint8Array => view.hashTreeRoot()
+export const stateRoot = ({ view }: ChainState): Uint8Array => rootOf(view)

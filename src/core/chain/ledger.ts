@@ -1,6 +1,7 @@
 import type { Working } from './chainState.ts'
 import type { ChainParams } from './params.ts'
-import { valuesOf } from './stateType.ts'
+import { balanceOf, setBalance } from './purse.ts'
+import { type AccountsView, type StateView, valuesOf } from './stateType.ts'
 
 /** What an account can lock away, by the number that transactions use. */
 export const PURPOSES = ['bond', 'stake', 'deposit', 'projectBond'] as const
@@ -9,17 +10,25 @@ export type Purpose = (typeof PURPOSES)[number]
 type Column = Purpose | 'balance' | 'locked'
 type Money = Pick<Working, 'accounts' | 'state' | 'params'>
 
+const heldIn = (accounts: AccountsView, column: Column, place: number): bigint =>
+  column === 'balance' ? balanceOf(accounts, place) : accounts[column].get(place)
+
+function hold(accounts: AccountsView, column: Column, place: number, amount: bigint): void {
+  if (column === 'balance') setBalance(accounts, place, amount)
+  else accounts[column].set(place, amount)
+}
+
 /** Amounts only move between columns: the supply bounds them all, and it fits u64. */
 export function add({ accounts }: Money, column: Column, place: number, amount: bigint): void {
-  if (amount !== 0n) accounts[column].set(place, accounts[column].get(place) + amount)
+  if (amount !== 0n) hold(accounts, column, place, heldIn(accounts, column, place) + amount)
 }
 
 /** The caller has checked that it is there. */
 export function subtract({ accounts }: Money, column: Column, place: number, amount: bigint): void {
   if (amount === 0n) return
-  const left = accounts[column].get(place) - amount
+  const left = heldIn(accounts, column, place) - amount
   if (left < 0n) throw new RangeError(`${column} of account ${place} would fall below 0`)
-  accounts[column].set(place, left)
+  hold(accounts, column, place, left)
 }
 
 export function burn({ state }: Money, amount: bigint): void {
@@ -50,7 +59,7 @@ export const partOf = (share: Share, epoch: bigint, params: ChainParams): bigint
 
 /** What an account can lose for a purpose: held, and on its way out. */
 export function atStake(money: Money, place: number, columns: readonly Column[]): bigint {
-  const held = columns.reduce((sum, column) => sum + money.accounts[column].get(place), 0n)
+  const held = columns.reduce((sum, column) => sum + heldIn(money.accounts, column, place), 0n)
   return held + leaving(money, place, columns).reduce((sum, { amount }) => sum + amount, 0n)
 }
 
@@ -61,7 +70,7 @@ export function atStake(money: Money, place: number, columns: readonly Column[])
 export function take(money: Money, place: number, columns: readonly Column[], amount: bigint): bigint {
   let left = amount
   for (const column of columns) {
-    const held = money.accounts[column].get(place)
+    const held = heldIn(money.accounts, column, place)
     const taken = held < left ? held : left
     subtract(money, column, place, taken)
     left -= taken
@@ -92,3 +101,12 @@ export function slash(money: Money, place: number, columns: readonly Column[], a
 
 /** No account has this place. */
 export const NOBODY = 0xffffffff
+
+/** All units that anybody holds: they are the supply, to the last one. */
+export function unitsHeld({ accounts, unlocks }: StateView): bigint {
+  let sum = 0n
+  for (const [at, amount] of accounts.purse.getAll().entries()) if (at % 2 === 1) sum += amount
+  for (const column of [...PURPOSES, 'locked'] as const) for (const amount of accounts[column].getAll()) sum += amount
+  for (const { amount } of valuesOf(unlocks)) sum += amount
+  return sum
+}

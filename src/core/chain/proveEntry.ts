@@ -2,8 +2,9 @@ import { createProof, ProofType } from '@chainsafe/persistent-merkle-tree'
 import type { ChainState } from './chainState.ts'
 import type { LightProof } from './lightProof.ts'
 import { StateType } from './stateType.ts'
+import { rootOf } from './treeRoot.ts'
 
-/** Names of fields and places in lists, from the state down, such as `['accounts', 'balance', 7]`. */
+/** Names of fields and places in lists, from the state down, such as `['accounts', 'stake', 7]`. */
 export type EntryPath = readonly (string | number)[]
 
 /** Where an entry stands. Who checks a proof works this out itself, and never takes it from the proof. */
@@ -11,7 +12,7 @@ export const gindexOf = (path: EntryPath): bigint => StateType.getPathInfo([...p
 
 /** The proof of one entry: a number shares its leaf with its neighbours, other values are the root of their fields. */
 export function proveEntry({ view }: ChainState, path: EntryPath): LightProof {
-  view.hashTreeRoot()
+  rootOf(view)
   const gindex = gindexOf(path)
   const proof = createProof(view.node, { type: ProofType.single, gindex })
   if (proof.type !== ProofType.single) throw new TypeError('asked for a single proof')

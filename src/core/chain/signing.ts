@@ -53,6 +53,8 @@ function txHashes(txs: Tx[]): Uint8Array[] {
 export const bodyBytes = ({ txs, commit }: Body): number =>
   txs.reduce((sum, tx) => sum + 4 + txBytes(tx), 8) + BodyType.fields.commit.value_serializedSize(commit)
 
-const FIXED_TX_BYTES = 1 + 32 + 8 + 8 + 8 + 32 + 4 + 64 + 64
+/** With the offsets of payer, payload and the payer's signature. */
+const FIXED_TX_BYTES = 1 + 32 + 8 + 8 + 8 + 4 + 4 + 64 + 4
 
-export const txBytes = ({ payload }: Tx): number => FIXED_TX_BYTES + payload.length
+export const txBytes = ({ payload, payer, payerSig }: Tx): number =>
+  FIXED_TX_BYTES + payload.length + 32 * payer.length + 64 * payerSig.length

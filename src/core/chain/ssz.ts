@@ -31,13 +31,13 @@ const unsignedTx = {
   nonce: U64,
   fee: U64,
   lastSlot: U64,
-  payer: Bytes32,
+  payer: new ListCompositeType(Bytes32, 1),
   payload: new ByteListType(MAX_TX_BYTES),
 }
 
-/** §3.9. What a transaction's signatures cover, and the whole of it; `payer` is all 0 where the account pays. */
+/** §3.9. What a transaction's signatures cover, and the whole of it; `payer` is empty where the account pays. */
 export const UnsignedTxType = new ContainerType(unsignedTx)
-export const TxType = new ContainerType({ ...unsignedTx, sig: Bytes64, payerSig: Bytes64 })
+export const TxType = new ContainerType({ ...unsignedTx, sig: Bytes64, payerSig: new ListCompositeType(Bytes64, 1) })
 
 const unsignedHeader = {
   parent: Bytes32,
@@ -91,12 +91,12 @@ export interface UnsignedTx {
   readonly nonce: bigint
   readonly fee: bigint
   readonly lastSlot: bigint
-  readonly payer: Uint8Array
+  readonly payer: Uint8Array[]
   readonly payload: Uint8Array
 }
 export interface Tx extends UnsignedTx {
   readonly sig: Uint8Array
-  readonly payerSig: Uint8Array
+  readonly payerSig: Uint8Array[]
 }
 export interface UnsignedHeader {
   readonly parent: Uint8Array

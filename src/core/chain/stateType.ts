@@ -17,8 +17,8 @@ export const Keys = new ListCompositeType(Bytes32, MAX_ACCOUNTS)
 /** The columns of the accounts: entry i of each belongs to account i, in the order in which they came. */
 export const AccountsType = new ContainerType({
   key: Keys,
-  nonce: U64s,
-  balance: U64s,
+  /** The nonce of account i at 2 i, its balance at 2 i + 1: a transfer changes one leaf where two columns would change two. */
+  purse: new ListBasicType(U64, 2 * MAX_ACCOUNTS),
   bond: U64s,
   stake: U64s,
   deposit: U64s,

@@ -4,6 +4,7 @@ import { type Finding, holds, type Report } from '../../apps/simulate/models/rep
 import { SCENARIOS } from '../../apps/simulate/scenarios.ts'
 import { type SimulatedCrypto, standInCrypto } from '../../apps/simulate/standIns.ts'
 import { signerFrom } from '../../core/bytes/ed25519.ts'
+import { useFastTrees } from '../../drivers/hashtree/useFastTrees.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
 import { EXIT } from '../exitCodes.ts'
@@ -64,6 +65,7 @@ async function simulate(
   signal: AbortSignal,
 ): Promise<number> {
   const terminal = openTerminal(process.stdout, env)
+  await useFastTrees()
   const crypto = flags.real ? await realCrypto() : standInCrypto()
   if (!flags.json) terminal.line(terminal.colours.dim(`  seed ${flags.seed}; ${crypto.name}`))
   const reports: (Report & { readonly processorSeconds: number })[] = []

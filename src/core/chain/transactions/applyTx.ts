@@ -1,5 +1,6 @@
 import { addAccount, findAccount, type Refusal, type Working } from '../chainState.ts'
 import { problem } from '../problems.ts'
+import { balanceOf, nonceOf, setBalance, setNonce } from '../purse.ts'
 import { txBytes, txMessage } from '../signing.ts'
 import { MAX_TX_BYTES, type Tx } from '../ssz.ts'
 import { boxAdd, boxRemove, report, reveal } from './boxes.ts'
@@ -21,11 +22,8 @@ const HANDLERS: Readonly<Record<number, Handler>> = {
 /** Orders of the market: not built yet. */
 const isReserved = (kind: number) => kind >= 16 && kind <= 23
 
-const isU64 = (value: bigint) => value >= 0n && value < 1n << 64n
-function isZero(bytes: Uint8Array): boolean {
-  for (let i = 0; i < bytes.length; i++) if (bytes[i] !== 0) return false
-  return true
-}
+const MAX_U64 = (1n << 64n) - 1n
+const isU64 = (value: bigint) => value >= 0n && value <= MAX_U64
 
 /** Applies one transaction, or says why the block that holds it is refused. Returns nothing but a refusal: the caller counts fees. */
 export function applyTx(working: Working, tx: Tx): Refusal {
@@ -37,28 +35,29 @@ export function applyTx(working: Working, tx: Tx): Refusal {
   if (bytes > MAX_TX_BYTES) return problem('SIZE', 'payload')
   if (tx.fee < params.feePerByte * BigInt(bytes)) return problem('FEE', 'fee')
   if (tx.lastSlot < slot || tx.lastSlot > slot + params.epochSlots) return problem('EXPIRED', 'lastSlot')
-  const ownPays = isZero(tx.payer)
   const known = findAccount(working, tx.account)
-  if (known === -1 && ownPays) return problem('ACCOUNT', 'account')
-  if (tx.nonce !== (known === -1 ? 0n : accounts.nonce.get(known))) return problem('NONCE', 'nonce')
-  const payer = ownPays ? known : findAccount(working, tx.payer)
-  if (payer === -1 || (!ownPays && payer === known)) return problem('ACCOUNT', 'payer')
-  const balance = accounts.balance.get(payer)
+  const [payerKey] = tx.payer
+  if (known === -1 && payerKey === undefined) return problem('ACCOUNT', 'account')
+  if (tx.nonce !== (known === -1 ? 0n : nonceOf(accounts, known))) return problem('NONCE', 'nonce')
+  const payer = payerKey === undefined ? known : findAccount(working, payerKey)
+  if (payer === -1 || (payerKey !== undefined && payer === known)) return problem('ACCOUNT', 'payer')
+  const balance = balanceOf(accounts, payer)
   if (balance < tx.fee) return problem('BALANCE', 'fee')
-  const unsigned = checkSignatures(working, tx, ownPays)
+  const unsigned = checkSignatures(working, tx)
   if (unsigned !== null) return unsigned
   const place = known === -1 ? addAccount(working, tx.account) : known
-  accounts.balance.set(payer, balance - tx.fee)
-  accounts.nonce.set(place, tx.nonce + 1n)
+  setBalance(accounts, payer, balance - tx.fee)
+  setNonce(accounts, place, tx.nonce + 1n)
   return handle(working, place, tx.payload)
 }
 
-function checkSignatures({ checks, genesisHash }: Working, tx: Tx, ownPays: boolean): Refusal {
+function checkSignatures({ checks, genesisHash }: Working, tx: Tx): Refusal {
   // A key is looked at once, when it first signs: every library then judges it alike.
   if (tx.nonce === 0n && !checks.key(tx.account)) return problem('KEY', 'account')
-  if (ownPays && !isZero(tx.payerSig)) return problem('SIGNATURE', 'payerSig')
+  if (tx.payerSig.length !== tx.payer.length) return problem('SIGNATURE', 'payerSig')
   if (checks.envelopesChecked) return null
   const message = txMessage(genesisHash, tx)
   if (!checks.signature(tx.sig, message, tx.account)) return problem('SIGNATURE', 'sig')
-  return ownPays || checks.signature(tx.payerSig, message, tx.payer) ? null : problem('SIGNATURE', 'payerSig')
+  const isPaid = tx.payer.every((payer, i) => checks.signature(tx.payerSig[i]!, message, payer))
+  return isPaid ? null : problem('SIGNATURE', 'payerSig')
 }

@@ -2,6 +2,7 @@ import { ascii, concatBytes, equalBytes } from '../../bytes/bytes.ts'
 import { findOrAddAccount, workingEpoch } from '../chainState.ts'
 import { add, PURPOSES, subtract } from '../ledger.ts'
 import { problem } from '../problems.ts'
+import { balanceOf, setBalance } from '../purse.ts'
 import { UnlockType, valuesOf } from '../stateType.ts'
 import { handler } from './handler.ts'
 import { LockType, TransferType, VrfKeyType } from './payloads.ts'
@@ -9,10 +10,9 @@ import { boundByProjects } from './projects.ts'
 
 export const transfer = handler(TransferType, (working, place, { to, amount }) => {
   if (amount === 0n) return problem('AMOUNT', 'payload.amount')
-  const { balance } = working.accounts
-  const held = balance.get(place)
+  const held = balanceOf(working.accounts, place)
   if (held < amount) return problem('BALANCE', 'payload.amount')
-  balance.set(place, held - amount)
+  setBalance(working.accounts, place, held - amount)
   add(working, 'balance', findOrAddAccount(working, to), amount)
   return null
 })
@@ -35,7 +35,7 @@ export const lock = handler(LockType, (working, place, { purpose, amount }) => {
   const column = PURPOSES[purpose]
   if (column === undefined) return problem('PURPOSE', 'payload.purpose')
   if (amount === 0n) return problem('AMOUNT', 'payload.amount')
-  if (working.accounts.balance.get(place) < amount) return problem('BALANCE', 'payload.amount')
+  if (balanceOf(working.accounts, place) < amount) return problem('BALANCE', 'payload.amount')
   subtract(working, 'balance', place, amount)
   add(working, column, place, amount)
   return null

@@ -1,6 +1,7 @@
 import { workingEpoch } from '../chainState.ts'
 import { burn, subtract } from '../ledger.ts'
 import { problem } from '../problems.ts'
+import { balanceOf } from '../purse.ts'
 import { lotteryPlace } from '../snapshots.ts'
 import { ProjectType, ProjectVoteType, type StateView, valuesOf } from '../stateType.ts'
 import { handler } from './handler.ts'
@@ -66,7 +67,7 @@ export const tasks = handler(TasksType, (working, place, { project, count }) => 
   if (state.projects.getReadonly(project).status !== LIVE) return problem('PROJECT', 'payload.project')
   if (count === 0 || count > 1_024) return problem('AMOUNT', 'payload.count')
   const price = params.taskPrice * BigInt(count)
-  if (accounts.balance.get(place) < price) return problem('BALANCE', 'payload.count')
+  if (balanceOf(accounts, place) < price) return problem('BALANCE', 'payload.count')
   subtract(working, 'balance', place, price)
   burn(working, price)
   state.projects.get(project).queued += BigInt(count)

@@ -8,6 +8,7 @@ import { genesisHash } from '../genesisType.ts'
 import { issuanceOf } from '../ledger.ts'
 import { CHAIN_PRESETS, type ChainParams } from '../params.ts'
 import { PROBLEM_CODES, problem } from '../problems.ts'
+import { balanceOf, nonceOf } from '../purse.ts'
 import { bodyRoot, headerMessage, voteMessage } from '../signing.ts'
 import { type Block, decodeBlock, encodeBlock, type Header, type Tx, type Vote } from '../ssz.ts'
 import { EvidenceType } from './evidence.ts'
@@ -62,17 +63,21 @@ describe('attack 25: altered, replayed and overspending transactions', () => {
       { account: bob },
       { kind: 2 },
       { sig: world.NO_BYTES(64) },
-      { payerSig: world.NO_BYTES(64).fill(1) },
     )
     fc.assert(
       fc.property(change, (changed) => {
         expect(refusal(start, { ...good, ...changed })?.code).toBe('SIGNATURE')
       }),
     )
+    const paid = { fee: 2n * good.fee, payer: [bob] }
+    for (const payerSig of [[], [world.NO_BYTES(64)], [world.NO_BYTES(64), world.NO_BYTES(64)]])
+      expect(refusal(start, world.txOf(start, ada, 0, good.payload, { ...paid, payerSig }))).toEqual(
+        problem('SIGNATURE', at('payerSig')),
+      )
   })
 
   test('nobody spends what it has not, and amounts do not overflow', () => {
-    const balance = start.view.accounts.balance.get(place(start, ada))
+    const balance = balanceOf(start.view.accounts, place(start, ada))
     const spend = (amount: bigint) => refusal(start, world.txOf(start, ada, 0, transferTo(bob, amount)))
     expect(spend(balance - good.fee)).toBeNull()
     for (const amount of [balance - good.fee + 1n, balance, 2n ** 64n - 1n])
@@ -100,13 +105,15 @@ describe('attack 25: altered, replayed and overspending transactions', () => {
     const vrfKey = world.keyNamed('new vrf')
     const payload = VrfKeyType.serialize({ key: vrfKey, proof: world.proofOf(vrfKey, possessionAlpha(newcomer)) })
     expect(refusal(start, world.txOf(start, newcomer, 1, payload))).toEqual(problem('ACCOUNT', at('account')))
-    const state = world.advance(start, [world.txOf(start, newcomer, 1, payload, { payer: bob })])
+    const state = world.advance(start, [world.txOf(start, newcomer, 1, payload, { payer: [bob] })])
     expect(state.view.accounts.vrfFrom.get(place(state, newcomer))).toBe(8n)
-    expect(refusal(start, world.txOf(start, newcomer, 1, payload, { payer: world.keyNamed('none') }))?.code).toBe(
+    expect(refusal(start, world.txOf(start, newcomer, 1, payload, { payer: [world.keyNamed('none')] }))?.code).toBe(
       'ACCOUNT',
     )
-    expect(refusal(start, world.txOf(start, ada, 1, payload, { payer: ada }))).toEqual(problem('ACCOUNT', at('payer')))
-    expect(refusal(start, world.txOf(start, world.NO_BYTES(32).fill(0xff), 1, payload, { payer: bob }))).toEqual(
+    expect(refusal(start, world.txOf(start, ada, 1, payload, { payer: [ada] }))).toEqual(
+      problem('ACCOUNT', at('payer')),
+    )
+    expect(refusal(start, world.txOf(start, world.NO_BYTES(32).fill(0xff), 1, payload, { payer: [bob] }))).toEqual(
       problem('KEY', at('account')),
     )
     expect(refusal(start, world.txOf(start, ada, 1, payload))).toEqual(problem('POSSESSION', at('payload.proof')))
@@ -137,7 +144,7 @@ describe('bonds', () => {
 
   test('an account has at most 16 unlocks under way', () => {
     let state = world.advance(start, [lock(start, 2, 2, 100n)])
-    const nonce = state.view.accounts.nonce.get(place(state, ada))
+    const nonce = nonceOf(state.view.accounts, place(state, ada))
     const many = Array.from({ length: 17 }, (_, i) => lock(state, 3, 2, 1n, { nonce: nonce + BigInt(i) }))
     expect(refusal(state, ...many)).toEqual(problem('FULL', 'body.txs[16].payload'))
     state = world.advance(state, many.slice(0, 16))
@@ -172,7 +179,7 @@ describe('attack 24: equivocation', () => {
     const headers = twoHeaders(start)
     const liar = place(start, headers[0].author)
     const held = start.view.accounts.bond.get(liar) + start.view.accounts.locked.get(liar)
-    const before = start.view.accounts.balance.get(place(start, dan))
+    const before = balanceOf(start.view.accounts, place(start, dan))
     const state = world.advance(start, [evidence(start, 0, headers, [])], 3n)
     const { accounts } = state.view
     expect(accounts.drilled.get(liar)).toBe(0n)
@@ -186,7 +193,7 @@ describe('attack 24: equivocation', () => {
     const taken = (held * 75n) / 100n - (held * 5n) / 100n
     expect(bond - later.view.accounts.bond.get(liar)).toBe(taken)
     expect(later.view.slashes.length).toBe(0)
-    expect(later.view.accounts.balance.get(place(later, dan))).toBeGreaterThan(before)
+    expect(balanceOf(later.view.accounts, place(later, dan))).toBeGreaterThan(before)
     expect(world.unitsOf(later)).toBe(later.view.supply)
   })
 
