@@ -61,11 +61,12 @@ TS_WORK(sampleNoise)(
 /* Columns side by side: a line of the gradient is written whole. */
 #define SIDE 16
 typedef ts_i32 sixteen[SIDE];
+#define NO_KIND 0xffffffffu
 
 /*
  * W2.11.5: q[channels][tokens] times one-hot rows: the integer sum over a piece's tokens of each kind, times the channel's
  * scale of that piece, added as floats in order. out[kinds][width], of which columns `first` ... are written; `scratch` has
- * room for 16 sums for each kind, all 0, and is all 0 again afterwards.
+ * room for 16 sums for each kind. A token that is 0xffffffff is of no kind.
  */
 TS_WORK(embedBackward)(
     char *memory, ts_offset token, ts_offset q, ts_offset scales, ts_offset scratch, ts_offset to, ts_u32 tokens,
@@ -75,7 +76,9 @@ TS_WORK(embedBackward)(
   sixteen *sums = TS_AT(sixteen, scratch);
   ts_u32 worst = 0;
   for (ts_u32 i = 0; i < tokens; i++)
-    if (t[i] >= kinds) return 1;
+    if (t[i] >= kinds && t[i] != NO_KIND) return 1;
+  for (ts_u32 kind = 0; kind < kinds; kind++)
+    for (ts_u32 c = 0; c < SIDE; c++) sums[kind][c] = 0;
   for (ts_u32 c0 = 0; c0 < channels; c0 += SIDE) {
     const ts_u32 here = channels - c0 < SIDE ? channels - c0 : SIDE;
     const ts_i8 *rows = TS_AT(const ts_i8, q) + (ts_u64)c0 * tokens;
@@ -86,9 +89,11 @@ TS_WORK(embedBackward)(
     for (ts_u32 p = 0; p < pieces; p++) {
       const ts_u32 from = p * piece, end = tokens - from < piece ? tokens : from + piece;
       for (ts_u32 c = 0; c < here; c++)
-        for (ts_u32 i = from; i < end; i++) sums[t[i]][c] += rows[(ts_u64)c * tokens + i];
+        for (ts_u32 i = from; i < end; i++)
+          if (t[i] != NO_KIND) sums[t[i]][c] += rows[(ts_u64)c * tokens + i];
       /* A kind that comes again finds its sums at 0, and adds +0 to what is never -0. */
       for (ts_u32 i = from; i < end; i++) {
+        if (t[i] == NO_KIND) continue;
         float *row = out + (ts_u64)t[i] * width;
         for (ts_u32 c = 0; c < here; c++) {
           row[c] = row[c] + (float)sums[t[i]][c] * scale[(ts_u64)c * pieces + p];

@@ -67,48 +67,46 @@ TS_WORK(siluProductBackwardUp)(char *memory, ts_offset gate, ts_offset dy, ts_of
   EACH(d[i] * ts_silu(g[i]))
 }
 
-/* The clip factor, one number, lies in memory: it is a tensor of its own. */
-TS_WORK(adamW)(
-    char *memory, ts_offset w, ts_offset m, ts_offset v, ts_offset g, ts_offset clip, ts_offset new_w, ts_offset new_m,
-    ts_offset new_v, ts_u32 count, float rate, float beta1, float beta2, float epsilon, float decay, float correction1,
-    float correction2) {
-  TS_EXACT
-  const ts_adamw a = {rate, beta1, beta2, epsilon, decay, correction1, correction2};
+/* W2.9.3; the clip factor, one number, lies in memory: it is a tensor of its own. */
+TS_WORK(adamWFirst)(
+    char *memory, ts_offset m, ts_offset g, ts_offset clip, ts_offset to, ts_u32 count, float beta1) {
+  OPERAND(m0, m)
+  OPERAND(g0, g)
   const float factor = *TS_AT(const float, clip);
+  EACH(ts_adamw_first(beta1, m0[i], g0[i] * factor))
+}
+
+TS_WORK(adamWSecond)(
+    char *memory, ts_offset v, ts_offset g, ts_offset clip, ts_offset to, ts_u32 count, float beta2) {
+  OPERAND(v0, v)
+  OPERAND(g0, g)
+  const float factor = *TS_AT(const float, clip);
+  EACH(ts_adamw_second(beta2, v0[i], g0[i] * factor))
+}
+
+/* m and v are the new ones. */
+TS_WORK(adamWWeight)(
+    char *memory, ts_offset w, ts_offset m, ts_offset v, ts_offset to, ts_u32 count, float rate, float epsilon,
+    float decay, float correction1, float correction2) {
   OPERAND(w0, w)
   OPERAND(m0, m)
   OPERAND(v0, v)
-  OPERAND(g0, g)
-  float *w1 = TS_AT(float, new_w), *m1 = TS_AT(float, new_m), *v1 = TS_AT(float, new_v);
-  ts_u32 worst = 0;
-  for (ts_u32 i = 0; i < count; i++) {
-    const float gradient = g0[i] * factor;
-    const float first = ts_adamw_first(a, m0[i], gradient), second = ts_adamw_second(a, v0[i], gradient);
-    const float weight = ts_adamw_weight(a, w0[i], first, second);
-    worst = ts_worse(ts_worse(ts_worse(worst, weight), first), second);
-    w1[i] = weight;
-    m1[i] = first;
-    v1[i] = second;
-  }
-  return ts_faulty(worst);
+  const ts_adamw a = {rate, epsilon, decay, correction1, correction2};
+  EACH(ts_adamw_weight(a, w0[i], m0[i], v0[i]))
 }
 
-TS_WORK(sgd)(
-    char *memory, ts_offset w, ts_offset v, ts_offset g, ts_offset clip, ts_offset new_w, ts_offset new_v, ts_u32 count,
-    float rate, float momentum) {
-  TS_EXACT
-  const float factor = *TS_AT(const float, clip);
-  OPERAND(w0, w)
+/* W2.9.4 */
+TS_WORK(sgdVelocity)(
+    char *memory, ts_offset v, ts_offset g, ts_offset clip, ts_offset to, ts_u32 count, float momentum) {
   OPERAND(v0, v)
   OPERAND(g0, g)
-  float *w1 = TS_AT(float, new_w), *v1 = TS_AT(float, new_v);
-  ts_u32 worst = 0;
-  for (ts_u32 i = 0; i < count; i++) {
-    const float velocity = ts_sgd_velocity(momentum, v0[i], g0[i] * factor);
-    const float weight = ts_sgd_weight(rate, w0[i], velocity);
-    worst = ts_worse(ts_worse(worst, weight), velocity);
-    w1[i] = weight;
-    v1[i] = velocity;
-  }
-  return ts_faulty(worst);
+  const float factor = *TS_AT(const float, clip);
+  EACH(ts_sgd_velocity(momentum, v0[i], g0[i] * factor))
+}
+
+/* v is the new one. */
+TS_WORK(sgdWeight)(char *memory, ts_offset w, ts_offset v, ts_offset to, ts_u32 count, float rate) {
+  OPERAND(w0, w)
+  OPERAND(v0, v)
+  EACH(ts_sgd_weight(rate, w0[i], v0[i]))
 }

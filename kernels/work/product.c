@@ -44,33 +44,48 @@ TS_WORK(product)(
   return 0;
 }
 
-/*
- * W2.1.4: pieces of k, each with scales of its own for the rows of a, as floats added in order. `scratch` has room for
- * rows * columns sums.
- */
-TS_WORK(productPieces)(
-    char *memory, ts_offset a, ts_offset scales, ts_offset b, ts_offset scratch, ts_offset to, ts_u32 rows,
-    ts_u32 columns, ts_u32 k, ts_u32 piece) {
-  TS_EXACT
-  const ts_i8 *x = TS_AT(const ts_i8, a), *y = TS_AT(const ts_i8, b);
-  const ts_u32 pieces = (k + piece - 1) / piece;
-  const float *scale = TS_AT(const float, scales);
-  ts_i32 *sums = TS_AT(ts_i32, scratch);
-  float *out = TS_AT(float, to);
+/* Pieces are added up in blocks of this many rows and columns. */
+#define BLOCK_ROWS 128
+#define BLOCK_COLUMNS 64
+
+typedef struct {
+  const ts_i8 *a, *b;
+  const float *scales;
+  float *out;
+  ts_u32 columns, k, piece, pieces;
+} in_pieces;
+
+static ts_u32 add_pieces(in_pieces of, ts_u32 row, ts_u32 rows, ts_u32 column, ts_u32 columns) {
+  ts_i32 sums[BLOCK_ROWS * BLOCK_COLUMNS];
   ts_u32 worst = 0;
-  for (ts_u32 p = 0; p < pieces; p++) {
-    const ts_u32 from = p * piece;
-    ts_block_product((ts_bytes){x + from, k}, (ts_bytes){y + from, k}, rows, columns, least(piece, k - from), sums, columns);
+  for (ts_u32 p = 0; p < of.pieces; p++) {
+    const ts_u32 from = p * of.piece;
+    const ts_bytes a = {of.a + (ts_u64)row * of.k + from, of.k}, b = {of.b + (ts_u64)column * of.k + from, of.k};
+    ts_block_product(a, b, rows, columns, least(of.piece, of.k - from), sums, columns);
     for (ts_u32 r = 0; r < rows; r++) {
-      const float s = scale[(ts_u64)r * pieces + p];
-      const ts_i32 *in = sums + (ts_u64)r * columns;
-      float *row = out + (ts_u64)r * columns;
+      const float scale = of.scales[(ts_u64)(row + r) * of.pieces + p];
+      const ts_i32 *in = sums + r * columns;
+      float *out = of.out + (ts_u64)(row + r) * of.columns + column;
       for (ts_u32 c = 0; c < columns; c++) {
-        const float term = (float)in[c] * s, y0 = p == 0 ? term : row[c] + term;
-        worst = ts_worse(worst, y0);
-        row[c] = y0;
+        const float term = (float)in[c] * scale, total = p == 0 ? term : out[c] + term;
+        worst = ts_worse(worst, total);
+        out[c] = total;
       }
     }
   }
-  return ts_faulty(worst);
+  return worst;
+}
+
+/* W2.1.4: pieces of k, each with scales of its own for the rows of a, as floats added in order. */
+TS_WORK(productPieces)(
+    char *memory, ts_offset a, ts_offset scales, ts_offset b, ts_offset to, ts_u32 rows, ts_u32 columns, ts_u32 k,
+    ts_u32 piece) {
+  TS_EXACT
+  const in_pieces of = {TS_AT(const ts_i8, a), TS_AT(const ts_i8, b), TS_AT(const float, scales), TS_AT(float, to),
+                        columns, k, piece, (k + piece - 1) / piece};
+  ts_u32 faults = 0;
+  for (ts_u32 r = 0; r < rows; r += BLOCK_ROWS)
+    for (ts_u32 c = 0; c < columns; c += BLOCK_COLUMNS)
+      faults |= ts_faulty(add_pieces(of, r, least(BLOCK_ROWS, rows - r), c, least(BLOCK_COLUMNS, columns - c)));
+  return faults;
 }

@@ -11,24 +11,35 @@ static ts_i32 largest_key(const float *x, ts_u32 count) {
   return key;
 }
 
-/* W2.8.1: without a mean, the root of the mean square alone. */
-TS_WORK(normStatistics)(
-    char *memory, ts_offset x, ts_offset mean, ts_offset inverse, ts_u32 rows, ts_u32 width, float epsilon) {
+/* W2.8.1 */
+TS_WORK(rowMean)(char *memory, ts_offset x, ts_offset to, ts_u32 rows, ts_u32 width) {
   TS_EXACT
   const float *in = TS_AT(const float, x), n = (float)width;
-  float *means = TS_AT_OR_NULL(float, mean), *inverses = TS_AT(float, inverse);
+  float *out = TS_AT(float, to);
   ts_u32 worst = 0;
   for (ts_u32 r = 0; r < rows; r++, in += width) {
-    float total, m = 0.0f;
-    if (means) {
-      TS_TOTAL(total, width, i, in[i])
-      m = total / n;
-      means[r] = m;
-      TS_TOTAL(total, width, i, (in[i] - m) * (in[i] - m))
-    } else TS_TOTAL(total, width, i, in[i] * in[i])
-    const float found = 1.0f / ts_sqrt(total / n + epsilon);
-    worst = ts_worse(ts_worse(worst, m), found);
-    inverses[r] = found;
+    float total;
+    TS_TOTAL(total, width, i, in[i])
+    out[r] = total / n;
+    worst = ts_worse(worst, out[r]);
+  }
+  return ts_faulty(worst);
+}
+
+/* W2.8.1: of the deviations from the mean, or of the numbers themselves where there is none. */
+TS_WORK(normInverse)(
+    char *memory, ts_offset x, ts_offset mean, ts_offset to, ts_u32 rows, ts_u32 width, float epsilon) {
+  TS_EXACT
+  const float *in = TS_AT(const float, x), *means = TS_AT_OR_NULL(const float, mean), n = (float)width;
+  float *out = TS_AT(float, to);
+  ts_u32 worst = 0;
+  for (ts_u32 r = 0; r < rows; r++, in += width) {
+    const float m = means ? means[r] : 0.0f;
+    float total;
+    if (means) TS_TOTAL(total, width, i, (in[i] - m) * (in[i] - m))
+    else TS_TOTAL(total, width, i, in[i] * in[i])
+    out[r] = 1.0f / ts_sqrt(total / n + epsilon);
+    worst = ts_worse(worst, out[r]);
   }
   return ts_faulty(worst);
 }
@@ -109,21 +120,33 @@ static TS_INLINE ts_u32 seen_by(ts_u32 row, ts_u32 period, ts_u32 first, ts_u32 
   return seen < width ? seen : width;
 }
 
-/* W2.8.5: maximum of a row and the sum of exp(x - maximum). */
-TS_WORK(softmaxStatistics)(
-    char *memory, ts_offset x, ts_offset maximum, ts_offset sum, ts_u32 rows, ts_u32 width, ts_u32 period, ts_u32 first) {
-  TS_EXACT
+/* W2.7: the largest number that each row sees. */
+TS_WORK(rowMaximum)(
+    char *memory, ts_offset x, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 period, ts_u32 first) {
   const float *in = TS_AT(const float, x);
-  float *maxima = TS_AT(float, maximum), *sums = TS_AT(float, sum);
+  float *out = TS_AT(float, to);
+  ts_u32 worst = 0;
+  for (ts_u32 r = 0; r < rows; r++, in += width) {
+    out[r] = ts_from_order_key(largest_key(in, seen_by(r, period, first, width)));
+    worst = ts_worse(worst, out[r]);
+  }
+  return ts_faulty(worst);
+}
+
+/* W2.8.5: the sum of exp(x - maximum) over what each row sees. */
+TS_WORK(exponentialSum)(
+    char *memory, ts_offset x, ts_offset maximum, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 period, ts_u32 first) {
+  TS_EXACT
+  const float *in = TS_AT(const float, x), *maxima = TS_AT(const float, maximum);
+  float *out = TS_AT(float, to);
   ts_u32 worst = 0;
   for (ts_u32 r = 0; r < rows; r++, in += width) {
     const ts_u32 count = seen_by(r, period, first, width);
-    const float m = ts_from_order_key(largest_key(in, count));
+    const float m = maxima[r];
     float total;
     TS_TOTAL(total, count, i, ts_exp(in[i] - m))
-    worst = ts_worse(ts_worse(worst, m), total);
-    maxima[r] = m;
-    sums[r] = total;
+    out[r] = total;
+    worst = ts_worse(worst, total);
   }
   return ts_faulty(worst);
 }

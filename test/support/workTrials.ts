@@ -114,6 +114,16 @@ const binary =
     return (kernels) => kernels[op](a, b, out, count)
   }
 
+const moment =
+  (op: 'adamWFirst' | 'adamWSecond' | 'sgdVelocity') =>
+  (arena: Arena, chance: Chance): Trial => {
+    const count = chance.whole(1, 300)
+    const [moments, g] = [arena.put(chance.floats(count, 1e-2)), arena.put(chance.floats(count, 1))]
+    const [clip, out] = [arena.put(positive(chance.floats(1, 1))), arena.room(4 * count)]
+    const beta = chance.one([0.5, Math.fround(0.9), Math.fround(0.95)])
+    return (kernels) => kernels[op](moments, g, clip, out, count, beta)
+  }
+
 function normed(arena: Arena, chance: Chance) {
   const { rows, width, count } = shape(chance)
   const [x, dy] = [arena.put(chance.floats(count)), arena.put(chance.floats(count))]
@@ -163,13 +173,13 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
     return (kernels) => kernels.product(a, b, out, rows, columns, k, batches, shared, mask, first)
   },
   productPieces: (arena, chance) => {
-    const [rows, columns, k] = [chance.whole(1, 40), chance.whole(1, 40), chance.whole(1, 300)]
+    const [rows, columns, k] = [chance.whole(1, 140), chance.whole(1, 70), chance.whole(1, 300)]
     const piece = chance.whole(1, k)
     const a = arena.put(chance.bytes(rows * k))
     const scales = arena.put(positive(chance.floats(rows * Math.ceil(k / piece), 1e-3)))
     const b = arena.put(chance.bytes(columns * k))
-    const [scratch, out] = [arena.room(4 * rows * columns), arena.room(4 * rows * columns)]
-    return (kernels) => kernels.productPieces(a, scales, b, scratch, out, rows, columns, k, piece)
+    const out = arena.room(4 * rows * columns)
+    return (kernels) => kernels.productPieces(a, scales, b, out, rows, columns, k, piece)
   },
   rowScale: (arena, chance) => {
     const { x, fold, rows, width, piece, first, rowsEach, scales } = quantising(arena, chance)
@@ -232,10 +242,15 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
     return (kernels) => kernels.siluProductBackwardGate(gate, up, dy, out, count)
   },
   siluProductBackwardUp: binary('siluProductBackwardUp'),
-  normStatistics: (arena, chance) => {
+  rowMean: (arena, chance) => {
     const { x, rows, width } = normed(arena, chance)
-    const [mean, inverse] = [chance.one([NONE, arena.room(4 * rows)]), arena.room(4 * rows)]
-    return (kernels) => kernels.normStatistics(x, mean, inverse, rows, width, Math.fround(1e-5))
+    const out = arena.room(4 * rows)
+    return (kernels) => kernels.rowMean(x, out, rows, width)
+  },
+  normInverse: (arena, chance) => {
+    const { x, mean, rows, width } = normed(arena, chance)
+    const out = arena.room(4 * rows)
+    return (kernels) => kernels.normInverse(x, mean, out, rows, width, Math.fround(1e-5))
   },
   norm: (arena, chance) => {
     const { x, mean, inverse, gain, out, rows, width } = normed(arena, chance)
@@ -250,16 +265,22 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
     const { x, mean, inverse, dy, out, rows, width } = normed(arena, chance)
     return (kernels) => kernels.normGainTerms(x, mean, inverse, dy, out, rows, width)
   },
-  softmaxStatistics: (arena, chance) => {
+  rowMaximum: (arena, chance) => {
     const { x, rows, width, period, first } = attended(arena, chance)
-    const [maximum, sum] = [arena.room(4 * rows), arena.room(4 * rows)]
-    return (kernels) => kernels.softmaxStatistics(x, maximum, sum, rows, width, period, first)
+    const out = arena.room(4 * rows)
+    return (kernels) => kernels.rowMaximum(x, out, rows, width, period, first)
+  },
+  exponentialSum: (arena, chance) => {
+    const { x, rows, width, period, first } = attended(arena, chance)
+    const [maximum, out] = [arena.put(chance.floats(rows, 200)), arena.room(4 * rows)]
+    return (kernels) => kernels.exponentialSum(x, maximum, out, rows, width, period, first)
   },
   softmax: (arena, chance) => {
     const { x, rows, width, period, first, out } = attended(arena, chance)
     const [maximum, sum] = [arena.room(4 * rows), arena.room(4 * rows)]
     return (kernels) =>
-      kernels.softmaxStatistics(x, maximum, sum, rows, width, period, first) |
+      kernels.rowMaximum(x, maximum, rows, width, period, first) |
+      kernels.exponentialSum(x, maximum, sum, rows, width, period, first) |
       kernels.softmax(x, maximum, sum, out, rows, width, period, first)
   },
   softmaxBackward: (arena, chance) => {
@@ -309,29 +330,22 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
     const [norm, out] = [arena.put(positive(chance.floats(1))), arena.room(4)]
     return (kernels) => kernels.clipFactor(norm, out, 1)
   },
-  adamW: (arena, chance) => {
+  adamWFirst: moment('adamWFirst'),
+  adamWSecond: moment('adamWSecond'),
+  adamWWeight: (arena, chance) => {
     const count = chance.whole(1, 300)
-    const operand = (size: number) => arena.put(chance.floats(count, size))
-    const [w, m, v, g] = [operand(1), operand(1e-2), arena.put(positive(chance.floats(count, 1e-4))), operand(1)]
-    const clip = arena.put(positive(chance.floats(1, 1)))
-    const outs = [arena.room(4 * count), arena.room(4 * count), arena.room(4 * count)] as const
-    const numbers = [3e-4, 0.9, 0.95, 1e-8, 0.1, 0.271, 0.1426].map(Math.fround) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ]
-    return (kernels) => kernels.adamW(w, m, v, g, clip, ...outs, count, ...numbers)
+    const [w, m] = [arena.put(chance.floats(count, 1)), arena.put(chance.floats(count, 1e-2))]
+    const v = arena.put(positive(chance.floats(count, 1e-4)))
+    const out = arena.room(4 * count)
+    const [rate, epsilon, decay] = [Math.fround(3e-4), Math.fround(1e-8), Math.fround(0.1)]
+    const [one, two] = [Math.fround(0.271), Math.fround(0.1426)]
+    return (kernels) => kernels.adamWWeight(w, m, v, out, count, rate, epsilon, decay, one, two)
   },
-  sgd: (arena, chance) => {
+  sgdVelocity: moment('sgdVelocity'),
+  sgdWeight: (arena, chance) => {
     const count = chance.whole(1, 300)
-    const operand = () => arena.put(chance.floats(count, 1))
-    const [w, v, g, clip] = [operand(), operand(), operand(), arena.put(positive(chance.floats(1, 1)))]
-    const outs = [arena.room(4 * count), arena.room(4 * count)] as const
-    return (kernels) => kernels.sgd(w, v, g, clip, ...outs, count, Math.fround(0.02), Math.fround(0.9))
+    const [w, v, out] = [arena.put(chance.floats(count)), arena.put(chance.floats(count)), arena.room(4 * count)]
+    return (kernels) => kernels.sgdWeight(w, v, out, count, Math.fround(0.02))
   },
   transposeBytes: transposed('transposeBytes', 1),
   transposeFloats: transposed('transposeFloats', 4),
@@ -365,7 +379,7 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
   embedBackward: (arena, chance) => {
     const [count, kinds, channels] = [chance.whole(1, 60), chance.whole(1, 9), chance.whole(1, 20)]
     const [piece, first] = [chance.whole(1, count), chance.whole(0, 3)]
-    const tokens = arena.put(chance.words(count, kinds))
+    const tokens = arena.put(chance.words(count, kinds).map((t) => chance.one([t, t, t, NO_TARGET])))
     const q = arena.put(chance.bytes(channels * count))
     const scales = arena.put(positive(chance.floats(channels * Math.ceil(count / piece), 1e-3)))
     const width = first + channels + chance.whole(0, 2)

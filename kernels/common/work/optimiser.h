@@ -3,14 +3,13 @@
 #define TS_WORK_OPTIMISER_H
 #include "floats.h"
 
+static TS_INLINE float ts_adamw_first(float beta1, float m, float g) { return beta1 * m + (1.0f - beta1) * g; }
+static TS_INLINE float ts_adamw_second(float beta2, float v, float g) { return beta2 * v + ((1.0f - beta2) * g) * g; }
+
 typedef struct {
-  float rate, beta1, beta2, epsilon, decay, correction1, correction2;
+  float rate, epsilon, decay, correction1, correction2;
 } ts_adamw;
 
-static TS_INLINE float ts_adamw_first(ts_adamw a, float m, float g) { return a.beta1 * m + (1.0f - a.beta1) * g; }
-static TS_INLINE float ts_adamw_second(ts_adamw a, float v, float g) {
-  return a.beta2 * v + ((1.0f - a.beta2) * g) * g;
-}
 /* m and v are the new moments. */
 static TS_INLINE float ts_adamw_weight(ts_adamw a, float w, float m, float v) {
   const float step = (m / a.correction1) / (ts_sqrt(v / a.correction2) + a.epsilon);

@@ -4,7 +4,7 @@ import { WASM_PAGE_BYTES, type WasmMemory, webAssembly } from '../engine/webAsse
 /** No operand: where a name ends in `OrNone`, 0. So no tensor lies at 0. */
 export const NONE: Pointer = 0
 
-/** A target that teaches nothing: loss and gradient of its row are 0. */
+/** A target that teaches nothing, a token of no kind: loss and gradient are 0. */
 export const NO_TARGET = 0xffffffff
 
 /** What a product may leave out: nothing, results above the diagonal, or entries of a above the diagonal. */
@@ -36,12 +36,11 @@ export interface WorkKernels {
     mask: number,
     first: number,
   ): number
-  /** W2.1.4. a[rows][k], scales[rows][pieces], b[columns][k] to f32 [rows][columns]; scratch: rows * columns i32. */
+  /** W2.1.4. a[rows][k], scales[rows][pieces], b[columns][k] to f32 [rows][columns]. */
   productPieces(
     a: Pointer,
     scales: Pointer,
     b: Pointer,
-    scratch: Pointer,
     out: Pointer,
     rows: number,
     columns: number,
@@ -118,15 +117,9 @@ export interface WorkKernels {
   siluProductBackwardGate(gate: Pointer, up: Pointer, dy: Pointer, out: Pointer, count: number): number
   siluProductBackwardUp(gate: Pointer, dy: Pointer, out: Pointer, count: number): number
 
-  /** W2.8.1. Layer norm with a mean, root mean square norm without. */
-  normStatistics(
-    x: Pointer,
-    meanOrNone: Pointer,
-    inverse: Pointer,
-    rows: number,
-    width: number,
-    epsilon: number,
-  ): number
+  /** W2.8.1. The norms without a mean are root mean square norms. */
+  rowMean(x: Pointer, out: Pointer, rows: number, width: number): number
+  normInverse(x: Pointer, meanOrNone: Pointer, out: Pointer, rows: number, width: number, epsilon: number): number
   /** W2.8.2 */
   norm(
     x: Pointer,
@@ -160,11 +153,13 @@ export interface WorkKernels {
     width: number,
   ): number
 
-  /** W2.8.5. With a period, row r sees (first + r) mod period + 1 columns; with 0, all. Maximum and sum, one for each row. */
-  softmaxStatistics(
+  /** W2.7. With a period, row r sees (first + r) mod period + 1 columns; with 0, all. */
+  rowMaximum(x: Pointer, out: Pointer, rows: number, width: number, period: number, first: number): number
+  /** W2.8.5. The sum of exp(x - maximum). */
+  exponentialSum(
     x: Pointer,
     maximum: Pointer,
-    sum: Pointer,
+    out: Pointer,
     rows: number,
     width: number,
     period: number,
@@ -227,37 +222,26 @@ export interface WorkKernels {
   gradientNorm(squares: Pointer, out: Pointer, tensors: number): number
   /** W2.9.2 */
   clipFactor(norm: Pointer, out: Pointer, clip: number): number
-  /** W2.9.3. `clip` points at the clip factor. Results may overwrite operands. */
-  adamW(
+  /** W2.9.3. `clip` points at the clip factor; results may overwrite operands. */
+  adamWFirst(m: Pointer, g: Pointer, clip: Pointer, out: Pointer, count: number, beta1: number): number
+  adamWSecond(v: Pointer, g: Pointer, clip: Pointer, out: Pointer, count: number, beta2: number): number
+  /** m and v are the new ones. */
+  adamWWeight(
     w: Pointer,
     m: Pointer,
     v: Pointer,
-    g: Pointer,
-    clip: Pointer,
-    newW: Pointer,
-    newM: Pointer,
-    newV: Pointer,
+    out: Pointer,
     count: number,
     rate: number,
-    beta1: number,
-    beta2: number,
     epsilon: number,
     decay: number,
     correction1: number,
     correction2: number,
   ): number
   /** W2.9.4 */
-  sgd(
-    w: Pointer,
-    v: Pointer,
-    g: Pointer,
-    clip: Pointer,
-    newW: Pointer,
-    newV: Pointer,
-    count: number,
-    rate: number,
-    momentum: number,
-  ): number
+  sgdVelocity(v: Pointer, g: Pointer, clip: Pointer, out: Pointer, count: number, momentum: number): number
+  /** v is the new one. */
+  sgdWeight(w: Pointer, v: Pointer, out: Pointer, count: number, rate: number): number
 
   /** W2.11.1. Rows first … of the transposed of x[rows][width]. */
   transposeBytes(x: Pointer, out: Pointer, rows: number, width: number, first: number, columns: number): number
@@ -300,7 +284,7 @@ export interface WorkKernels {
     width: number,
     inverse: number,
   ): number
-  /** W2.11.5. q[channels][tokens], scales[channels][pieces] to columns first … of [kinds][width]; scratch: 16 * kinds i32, 0. */
+  /** W2.11.5. q[channels][tokens], scales[channels][pieces] to columns first … of [kinds][width]; scratch: 16 * kinds i32. NO_TARGET is no kind. */
   embedBackward(
     tokens: Pointer,
     q: Pointer,
@@ -347,7 +331,7 @@ export interface WorkKernels {
 /** Arguments of every op: o an offset into the memory, u 32 bits, f a float, d a whole number below 2^53. */
 export const WORK_ARGUMENTS = {
   product: 'ooouuuuuuu',
-  productPieces: 'ooooouuuu',
+  productPieces: 'oooouuuu',
   rowScale: 'ooouuuuu',
   quantise: 'oooouuuuu',
   quantiseStochastic: 'oooouuuuuuuuud',
@@ -363,11 +347,13 @@ export const WORK_ARGUMENTS = {
   siluProduct: 'ooou',
   siluProductBackwardGate: 'oooou',
   siluProductBackwardUp: 'ooou',
-  normStatistics: 'ooouuf',
+  rowMean: 'oouu',
+  normInverse: 'ooouuf',
   norm: 'oooooouu',
   normBackward: 'oooooouu',
   normGainTerms: 'ooooouu',
-  softmaxStatistics: 'ooouuuu',
+  rowMaximum: 'oouuuu',
+  exponentialSum: 'ooouuuu',
   softmax: 'oooouuuu',
   softmaxBackward: 'ooouuuuf',
   crossEntropy: 'ooooouu',
@@ -378,8 +364,11 @@ export const WORK_ARGUMENTS = {
   squareSums: 'ood',
   gradientNorm: 'oou',
   clipFactor: 'oof',
-  adamW: 'ooooooooufffffff',
-  sgd: 'oooooouff',
+  adamWFirst: 'oooouf',
+  adamWSecond: 'oooouf',
+  adamWWeight: 'ooooufffff',
+  sgdVelocity: 'oooouf',
+  sgdWeight: 'ooouf',
   transposeBytes: 'oouuuu',
   transposeFloats: 'oouuuu',
   move: 'oouuuudddddd',
