@@ -204,7 +204,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       expect(await taken(a, n, `c${n}`)).toEqual([])
       expect(await taken('other', n, `d${n}`, `e${n}`)).toEqual([a])
       expect(await taken(a, n, `e${n}`)).toEqual(['other'])
-      expect(await taken('other', n + 1, `c${n}`)).toEqual([])
+      expect(await taken('other', n + 100, `c${n}`)).toEqual([])
       expect(await store.boxesWithCards(['GPU-1'], 'other')).toContain(a)
       expect(await store.boxesWithCards(['GPU-1'], a)).not.toContain(a)
       const next = await only(a)
@@ -406,6 +406,60 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       expect(rested).toMatchObject({ boxId: a, round: n + 1 })
       await store.finishJob(finishOf(rested!, owner))
       for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 140: who is rented while a full proof of it waits, or is to be retried, is left alone', async () => {
+      const ids = Array.from({ length: 3 }, (_, i) => `rented-${n}-${i}`)
+      for (const id of ids) await store.putBox(entry(id))
+      const number = 5_000_000 + n
+      await store.openRound({ number, height: null, jobs: ids.map((id) => job(id, { round: number })) })
+      await store.setAllocated(ids[0]!, true)
+      await store.putBox(entry(ids[1]!, { allocated: true }))
+      const [running, ...more] = await store.takeJobs({ ...claim, limit: 4, places: 4 })
+      expect([running!.boxId, more]).toEqual([ids[2], []])
+      await store.setAllocated(ids[2]!, true)
+      const followUps = [job(ids[2]!, { round: number, reason: 'changed', cohort: -1 })]
+      await store.finishJob(finishOf(running!, owner, { retryInMs: 0, followUps }))
+      expect(await store.queue()).toMatchObject({ waiting: 0, held: 0 })
+      await store.addJob(job(ids[0]!, { round: number, kind: 'light' }))
+      expect(await only(ids[0]!)).toMatchObject({ kind: 'light' })
+      await store.releaseJobs(owner)
+      for (const id of ids) await store.removeBox(id)
+    })
+
+    test('attack 141: nothing is owed to a box that is rented, since nobody can run beside it', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      await store.addJob(job(b, { round: n }))
+      await store.finishJob(finishOf(await only(b), owner))
+      await store.addJob(job(a, { round: n }))
+      const missed = { ...failedBox, owes: [b], missed: 2 }
+      await store.finishJob(finishOf(await only(a), owner, { box: missed }))
+      const owed = async (round: number) => {
+        await store.addJob(job(a, { round }))
+        const running = await only(a)
+        await store.finishJob(finishOf(running, owner, { box: missed }))
+        return running.box.owes
+      }
+      expect(await owed(n + 1000)).toEqual([b])
+      await store.setAllocated(b, true)
+      expect(await owed(n + 2000)).toEqual([])
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 142: a chip that attested for one box does so for another only when that one lives on it no longer', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const taken = (boxId: string, round: number) => store.takeChips({ round, boxId, chips: [`chip-${n}`] })
+      const round = 10_000 * n
+      await store.addJob(job(a, { round }))
+      await store.finishJob(finishOf(await only(a), owner))
+      expect(await taken(a, round)).toEqual([])
+      // In turns: each is busy in every second round, and holds what it earned in the one before.
+      expect(await taken(b, round + 1)).toEqual([a])
+      expect(await taken(a, round + 2)).toEqual([])
+      expect(await taken(b, round + 3)).toEqual([a])
+      await store.removeBox(a)
+      expect(await taken(b, round + 4)).toEqual([])
+      await store.removeBox(b)
     })
 
     test('many claimers at once never share a job', async () => {

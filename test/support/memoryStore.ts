@@ -99,7 +99,10 @@ export class MemoryStore implements Queue {
       job.state = 'held'
       job.attempt++
       const box = this.boxes.get(job.boxId)!
-      const owes = box.owes.filter((id) => (this.boxes.get(id)?.score ?? 0) > 0)
+      const owes = box.owes.filter((id) => {
+        const other = this.boxes.get(id)
+        return other !== undefined && other.score > 0 && !other.allocated
+      })
       return { ...job, box: { ...box, owes } }
     })
   }

@@ -1,6 +1,6 @@
 import type { FleetBox } from '../../core/schedule/planFleetRound.ts'
 import type { BoxRecord, BoxSummary, Store } from '../../ports/store.ts'
-import { type Database, json, pageOf, sql, words } from './sql.ts'
+import { type Database, json, pageOf, type Statement, sql, words } from './sql.ts'
 
 /** What the columns of `boxes b` are called in a record. */
 const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at as "addedAt", b.status,
@@ -10,6 +10,14 @@ const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at a
   coalesce(b.missed, 0) as missed, coalesce(b.stalls, 0) as stalls, coalesce(b.models, '[]') as models,
   (select jsonb_build_object('outcome', r.outcome, 'code', r.code, 'at',
     to_char(r.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) from results r where r.id = b.last_result) as last`
+
+/** So long a chip is kept for a box that holds a score: two boxes would bring it in turns otherwise (attack 142). */
+const CHIP_ROUNDS = 8
+
+/** A buyer's work would be measured, and disturbed, by a full proof that was planned before the box was rented (attack 140). */
+const leaveAlone = (id: string): Statement => sql`
+  update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
+  where box_id = ${id}::text and state = 'waiting' and kind = 'full'`
 
 export const BOX = words(`${SUMMARY}, b.inventory`)
 
@@ -28,6 +36,7 @@ export function boxQueries(db: Database) {
           values (${id}::text, ${address}::text, ${provider}::text, ${claim}::text, ${allocated}::boolean)
           on conflict (id) do update set address = excluded.address, provider = excluded.provider,
             claim = excluded.claim, allocated = excluded.allocated, removed_at = null`)
+        if (allocated) await inside.query(leaveAlone(id))
       })
     },
     async removeBox(id) {
@@ -41,9 +50,12 @@ export function boxQueries(db: Database) {
       return rows.length > 0
     },
     async setAllocated(id, allocated) {
-      const rows = await db.query(sql`
-        update boxes set allocated = ${allocated}::boolean where id = ${id}::text and removed_at is null returning id`)
-      return rows.length > 0
+      return await db.transaction(async (inside) => {
+        const rows = await inside.query(sql`
+          update boxes set allocated = ${allocated}::boolean where id = ${id}::text and removed_at is null returning id`)
+        if (allocated) await inside.query(leaveAlone(id))
+        return rows.length > 0
+      })
     },
     async box(id) {
       const [box] = await db.query<BoxRecord>(sql`
@@ -66,13 +78,16 @@ export function boxQueries(db: Database) {
         from boxes where removed_at is null order by id`),
     async takeChips({ round, boxId, chips }) {
       if (chips.length === 0) return []
-      await db.query(sql`delete from chips where round < ${round}::int8 - 1`)
+      const oldest = round - CHIP_ROUNDS
+      await db.query(sql`delete from chips where round < ${oldest}::int8`)
       await db.query(sql`
         insert into chips (round, chip, box_id) select ${round}::int8, chip, ${boxId}::text
         from jsonb_array_elements_text(${json(chips)}::text::jsonb) as chip on conflict do nothing`)
       const rows = await db.query<{ boxId: string }>(sql`
-        select distinct box_id as "boxId" from chips
-        where round = ${round}::int8 and box_id <> ${boxId}::text and chip in (select jsonb_array_elements_text(${json(chips)}::text::jsonb)) order by box_id`)
+        select distinct box_id as "boxId" from chips c
+        where box_id <> ${boxId}::text and chip in (select jsonb_array_elements_text(${json(chips)}::text::jsonb))
+          and (round = ${round}::int8 or (round >= ${oldest}::int8 and exists (
+            select 1 from boxes b where b.id = c.box_id and removed_at is null and score > 0))) order by box_id`)
       return rows.map((row) => row.boxId)
     },
     async boxesWithCards(cards, notBox) {

@@ -21,16 +21,20 @@ export async function finishJob(finish: Finish): Promise<Statement> {
   // What was judged beside nobody may lower a score, and never makes it younger (attack 135).
   const loweredByProof = box.lowered && result.outcome === 'accepted'
   return sql`
-    with later as (
-      select w.cohort, w.due_at from jobs j join jobs w on w.round = j.round and w.box_id <> j.box_id
-      where j.id = ${job.id}::int8 and w.kind = 'full' and w.state = 'waiting' and w.cohort >= 0
+    with mine as (
+      -- Nothing heavy is asked again of a box that was rented in the meantime (attack 140).
+      select j.*, j.kind = 'full' and b.allocated as spared from jobs j join boxes b on b.id = j.box_id
+      where j.id = ${job.id}::int8
+    ), later as (
+      select w.cohort, w.due_at from mine j join jobs w on w.round = j.round and w.box_id <> j.box_id
+      where not j.spared and w.kind = 'full' and w.state = 'waiting' and w.cohort >= 0
         and ${retryInMs}::float8 is not null
       order by w.due_at < clock_timestamp() + ${retryInMs}::float8 * interval '1 millisecond', w.due_at limit 1
     ), again as (
       select cohort, due_at from later where not ${retryAlone}::boolean
       union all
-      select cohort, clock_timestamp() + ${retryInMs}::float8 * interval '1 millisecond' from jobs
-      where id = ${job.id}::int8 and ${retryAlone}::boolean and ${retryInMs}::float8 is not null
+      select cohort, clock_timestamp() + ${retryInMs}::float8 * interval '1 millisecond' from mine
+      where not spared and ${retryAlone}::boolean and ${retryInMs}::float8 is not null
     ), ended as (
       update jobs set state = case when exists (select 1 from again) then 'waiting' else 'done' end,
         outcome = ${result.outcome}::text, tries = tries + 1, finished_at = clock_timestamp(), lease_owner = null,
@@ -88,6 +92,7 @@ export async function finishJob(finish: Finish): Promise<Statement> {
       select j.round, box_id, j.kind, j.reason, j.cohort, clock_timestamp() + j."delayMs" * interval '1 millisecond'
       from known, jsonb_to_recordset(${json(followUps)}::text::jsonb)
         as j(round int8, kind text, reason text, cohort int4, "delayMs" float8)
+      where j.kind = 'light' or not exists (select 1 from boxes b where b.id = box_id and b.allocated)
       on conflict do nothing
     )
     select id from stored`

@@ -136,8 +136,8 @@ const claim = ({ owner, holdMs, limit, places = limit, ...lane }: TakeRequest): 
     returning jobs.id, round, box_id as "boxId", kind, reason, cohort, attempt, tries
   )
   select ${BOX}, to_jsonb(taken) as job,
-    -- Who has lost its score since, or has gone, earns nothing beside us: nothing is owed to it.
-    (select coalesce(jsonb_agg(o.id), '[]') from boxes o where o.removed_at is null and o.score > 0
+    -- Who has lost its score since, has gone, or is rented, earns nothing beside us: nothing is owed to it (attack 141).
+    (select coalesce(jsonb_agg(o.id), '[]') from boxes o where o.removed_at is null and o.score > 0 and not o.allocated
       and o.id in (select jsonb_array_elements_text(b.owes))) as "stillOwes"
     from taken join boxes b on b.id = taken."boxId" order by taken.id`
 

@@ -56,8 +56,8 @@ export async function isTrusted(
 }
 
 /** Only after the whole login: a key that somebody showed and then failed to use is not remembered. */
-export async function rememberFirstKey(to: SshAddress, options: HostTrustOptions, trust: Trust): Promise<void> {
+export function rememberFirstKey(to: SshAddress, options: HostTrustOptions, trust: Trust): void {
   if (trust.judgement?.kind !== 'new' || trust.blob === null) return
   const line = knownHostsLine(to.host, to.port, trust.judgement.type, trust.blob)
-  await rememberHostKey(options.ownKnownHostsFile, line)
+  rememberHostKey(options.ownKnownHostsFile, line)
 }

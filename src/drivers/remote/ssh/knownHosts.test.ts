@@ -102,12 +102,19 @@ describe('known hosts', () => {
 
   test('a first key is stored once, readable by its owner alone, after what was there', async () => {
     const path = join(folder, 'deep', 'known_hosts')
-    await rememberHostKey(path, knownHostsLine('a', 22, 'ssh-ed25519', ours))
-    await rememberHostKey(path, knownHostsLine('b', 2222, 'ssh-ed25519', other))
+    rememberHostKey(path, knownHostsLine('a', 22, 'ssh-ed25519', ours))
+    rememberHostKey(path, knownHostsLine('b', 2222, 'ssh-ed25519', other))
     expect(statSync(path).mode & 0o777).toBe(0o600)
     const paths = [path, join(folder, 'missing')]
     expect(await readKnownHosts(paths, { host: 'a', port: 22 })).toMatchObject([{ hosts: 'a', blob: ours }])
     expect(await readKnownHosts(paths, { host: 'b', port: 2222 })).toMatchObject([{ hosts: '[b]:2222', blob: other }])
+  })
+
+  test('attack 139: boxes of a cohort that are met for the first time at once are all remembered', async () => {
+    const path = join(folder, 'many')
+    const hosts = Array.from({ length: 16 }, (_, i) => `box-${i}`)
+    await Promise.all(hosts.map(async (host) => rememberHostKey(path, knownHostsLine(host, 22, 'ssh-ed25519', ours))))
+    for (const host of hosts) expect(await readKnownHosts([path], { host, port: 22 })).toHaveLength(1)
   })
 
   test.skipIf(!existsSync('/usr/bin/ssh-keygen'))('ssh-keygen agrees on fingerprints and on hashed entries', () => {

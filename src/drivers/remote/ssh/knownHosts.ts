@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { readRegularFile } from '../../system/readRegularFile.ts'
-import { readIfThere, wholeLines, writeAside } from '../../system/writeAside.ts'
+import { wholeLines, writeAside } from '../../system/writeAside.ts'
 
 /** A public host key as it goes over the wire: string type, then the rest. */
 export interface HostKeyLine {
@@ -98,9 +98,9 @@ export async function readKnownHosts(
   return parseKnownHosts(texts.join('\n')).filter((line) => lineNamesHost(line, host, port))
 }
 
-/** Adds a line at the end of the file. */
-export async function rememberHostKey(path: string, line: string): Promise<void> {
-  writeAside(path, `${wholeLines(await readIfThere(path))}${line}`, { mode: 0o600 })
+/** Adds a line at the end of the file, in one go: of a whole cohort met at once none must write over another (attack 139). */
+export function rememberHostKey(path: string, line: string): void {
+  writeAside(path, `${wholeLines(readKnown(path))}${line}`, { mode: 0o600 })
 }
 
 export type HostKeyJudgement =

@@ -119,7 +119,7 @@ async function attempt(
     const closed = line.cut(() => unreachable(address, 'it closed the connection during the handshake', line.said()))
     const either = AbortSignal.any([signal, over.signal])
     await Promise.race([once(client, 'ready', { signal: either }), closed, offer.failed, timer.late])
-    await rememberFirstKey(to, options, trust)
+    rememberFirstKey(to, options, trust)
     signal.throwIfAborted()
   } catch (error) {
     line.drop()
