@@ -48,6 +48,12 @@ def measured_of(expected, offered, scaling):
     return Measured({**given, "bindRate": expected["bindPerSecond"]})
 
 
+def in_time(device):
+    """Nothing that counts for 0: that had not come by the instant that counts."""
+    memory = device["memory"]
+    return all(device["rates"].values()) and (memory is None or memory["perSecond"] > 0)
+
+
 def check_inferred(predicate, facts, expected):
     """`expected` are the devices as C7 derives them without the catalogue."""
     given, entries = predicate["judgement"], predicate["catalogue"]
@@ -59,7 +65,7 @@ def check_inferred(predicate, facts, expected):
     claimed = sold[1] if isinstance(sold, tuple) else []
     names = [model.id for model in claimed] if text is not None and given["claim"]["verdict"] == "matches" else []
     for d, identity in enumerate(identities):
-        wanted = identity.stated(catalogue, names) if measured[d].rests_on() else NOBODY
+        wanted = identity.stated(catalogue, names) if measured[d].rests_on() and in_time(expected[d]) else NOBODY
         require(given["devices"][d]["identity"] == wanted, "WRONG_JUDGEMENT", "identity of device %d follows as %r" % (d, wanted))
         beside = [(measured[o], identities[o].model) for o in range(len(measured)) if o != d]
         require(not list(undersized(measured[d], identity.model, beside)), "UNDERSIZED_RUN", "device %d" % d)

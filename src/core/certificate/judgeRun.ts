@@ -1,7 +1,7 @@
 import { buyerName } from '../identify/buyerName.ts'
 import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { type ClaimAnswer, type ClaimReason, claimReason, explainClaim } from '../identify/claimReasons.ts'
-import { type CardCount, countCards } from '../identify/countCards.ts'
+import { type CardCount, countCards, type DeviceTotals } from '../identify/countCards.ts'
 import { identifyByRates, isOwnMemory } from '../identify/identifyByRates.ts'
 import { type GpuIdentity, identifyGpu } from '../identify/identifyGpu.ts'
 import { judgeClaim } from '../identify/judgeClaim.ts'
@@ -76,7 +76,8 @@ export function judgeRun({ run, preset, catalogue, claim, rejected, ...inputs }:
     rejected ??
     (complete ? (tooShort({ run, preset, rules, roundTripUs: inputs.roundTripUs }) ?? undersized(seen, context)) : null)
   const isGpu = preset.secure && deviceClasses.every((deviceClass) => deviceClass === 'gpu')
-  const count = isGpu ? countCards(shown.map(totalsOf), catalogue, rules) : claimedOnly(run.challenge.deviceCount)
+  const totals = devices.map((device) => totalsOf(device, rules))
+  const count = isGpu ? countCards(totals, catalogue, rules) : claimedOnly(run.challenge.deviceCount)
   return {
     outcome: reason ? 'rejected' : 'accepted',
     reason,
@@ -132,7 +133,7 @@ function judgeIdentity(
   const none = { model: null, confidencePercent: 0, ...(rules === 1 ? { twins: [] } : { cards: [] }), closest: [] }
   if (deviceClass === 'cpu') return { status: 'cpu', ...none }
   if (!preset.secure) return { status: 'insecure', ...none }
-  if (!isMeasured(device)) return { status: 'unknown', ...none }
+  if (!isMeasured(device) || (rules > 1 && !isInTime(device))) return { status: 'unknown', ...none }
   const id = identity.model?.id ?? null
   const cards = id === null ? [] : [id, ...identity.twins]
   return {
@@ -148,6 +149,13 @@ function judgeIdentity(
 
 /** A run may hold nothing that identity could rest on: a bind part alone, or memory parts of single devices. */
 const isMeasured = ({ rates, memory }: ProvenDevice): boolean => Object.keys(rates).length > 0 || memory !== null
+
+/**
+ * Whatever had not arrived by the instant that counts is a rate of 0, which no card has: that device may be any card, or
+ * none (attack 139).
+ */
+const isInTime = ({ rates, memory }: ProvenDevice): boolean =>
+  Object.values(rates).every((rate) => rate > 0) && memory?.perSecond !== 0
 
 function judgeMemory(
   { device, deviceClass }: SeenDevice,
@@ -193,7 +201,12 @@ function tooShort(given: Timed & { readonly rules: ProtocolVersion }): RejectRea
   return { code: 'TOO_SHORT', part, device, expected: `${leastUs} us`, got: `${elapsedUs} us` }
 }
 
-const totalsOf = ({ rates, memory }: ProvenDevice) => ({ rates, ...(memory ? { memoryBytes: memory.heldBytes } : {}) })
+/** Memory that any host could have held says nothing of cards (attack 138); version 1 counted it. */
+function totalsOf({ rates, memory }: DeviceJudgement, rules: ProtocolVersion): DeviceTotals {
+  if (memory === null) return { rates }
+  const isOwn = rules === 1 || memory.status === 'proven'
+  return { rates, memoryBytes: isOwn ? memory.heldBytes : (memory.floorBytes ?? inferred(0)) }
+}
 
 const claimedOnly = (devices: number): CardCount => ({
   claimed: claimed(devices),

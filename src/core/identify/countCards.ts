@@ -1,12 +1,12 @@
 import { PROTOCOL_VERSION, type ProtocolVersion } from '../params/constants.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
-import { type Claimed, claimed, type Inferred, inferred } from '../params/provenance.ts'
+import { type Claimed, claimed, type Inferred, inferred, type Proven } from '../params/provenance.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { rateCeiling, TOLERATED_EXCESS } from './expected.ts'
 import type { MeasuredGpu } from './measured.ts'
 
-/** What one claimed device proved, all of it in windows that all devices shared. */
-export type DeviceTotals = Pick<MeasuredGpu, 'rates' | 'memoryBytes'>
+/** What one claimed device proved, all of it in windows that all devices shared; of the memory what is a card's own. */
+export type DeviceTotals = Pick<MeasuredGpu, 'rates'> & { readonly memoryBytes?: Proven | Inferred }
 
 export interface CardCount {
   readonly claimed: Claimed
