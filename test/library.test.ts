@@ -65,6 +65,19 @@ describe('checkCertificate', () => {
     await expect(checkCertificate(certificate, { trust: ['abc'] })).rejects.toThrow('trust[0] is not a key')
   })
 
+  test.each<[string, object]>([
+    ['leastSigners', { leastSigners: Number.NaN }],
+    ['leastSigners', { leastSigners: 0 }],
+    ['maxAgeSeconds', { maxAgeSeconds: Number.NaN }],
+    ['nowMs', { nowMs: Number.NaN }],
+    ['revocations', { revocations: [{ key: 'AB'.repeat(32), status: 'revoked', since: '2020-01-01T00:00:00.000Z' }] }],
+    ['revocations', { revocations: [{ key: trust[0], status: 'rotated', since: '2020', successor: trust[0] }] }],
+    ['revocations', { revocations: { version: 1, keys: [] } }],
+  ])('attack 140: a rule that refuses nothing, since %s is none, throws: %o', async (name, options) => {
+    const check = checkCertificate(certificate, { trust, nowMs, threads: 1, ...options })
+    await expect(check).rejects.toThrow(name)
+  })
+
   test('the bundle for a browser says the same, and is small', async () => {
     const browser: { checkCertificate: typeof checkCertificate } = await import(bundle)
     const options = { trust, nowMs, threads: 1 }

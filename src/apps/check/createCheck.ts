@@ -2,7 +2,7 @@ import type { CheckSignature } from '../../core/bytes/ed25519.ts'
 import { fromHex } from '../../core/bytes/hex.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from '../../core/certificate/envelope.ts'
 import type { Checked } from '../../core/certificate/reportOfCheck.ts'
-import type { Revocations } from '../../core/certificate/signers.ts'
+import { type Revocations, revocationSchema } from '../../core/certificate/signers.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
 import { checkEvidence, type GivenFile } from './checkEvidence.ts'
@@ -47,14 +47,14 @@ export const createCheck =
   async (file: Uint8Array | string, options: CheckOptions): Promise<T> => {
     const required = keysOf('requireSigners', options.requireSigners)
     const rules = {
-      nowMs: options.nowMs ?? deps.nowMs(),
+      nowMs: numberOf('nowMs', options.nowMs ?? deps.nowMs()),
       catalogue: options.catalogue ?? (await deps.catalogue()),
       trusted: [...keysOf('trust', options.trust), ...required],
-      revocations: options.revocations ?? [],
-      threshold: options.leastSigners ?? 1,
+      revocations: revocationsOf(options.revocations),
+      threshold: numberOf('leastSigners', options.leastSigners ?? 1, 1),
       required,
       prover: options.prover === undefined ? null : keyOf('prover', options.prover),
-      maxAgeSeconds: options.maxAgeSeconds ?? null,
+      maxAgeSeconds: options.maxAgeSeconds === undefined ? null : numberOf('maxAgeSeconds', options.maxAgeSeconds),
       checkSignature: deps.checkSignature,
     }
     const given = { file: bytesOf(file), full: options.full === undefined ? null : bytesOf(options.full) }
@@ -74,6 +74,18 @@ function keyOf(name: string, text: string): Uint8Array {
   const key = fromHex(text.toLowerCase(), 32)
   if (!key) throw new TypeError(`${name} is not a key: a key is 64 hex digits`)
   return key
+}
+
+/** Every comparison with what is no number is false, so such a rule would refuse nothing (attack 140). */
+function numberOf(name: string, value: number, least = 0): number {
+  if (Number.isFinite(value) && value >= least) return value
+  throw new TypeError(`${name} is not a number of ${least} or more`)
+}
+
+function revocationsOf(given: Revocations = []): Revocations {
+  const read = revocationSchema.shape.keys.safeParse(given)
+  if (!read.success) throw new TypeError('revocations are not the keys of a revoked.json')
+  return read.data
 }
 
 function bytesOf(file: Uint8Array | string): GivenFile {
