@@ -2,6 +2,7 @@ import { createCheck } from '../../src/apps/check/createCheck.ts'
 import { MAX_CERTIFICATE_BYTES } from '../../src/core/certificate/envelope.ts'
 import type { Checked } from '../../src/core/certificate/reportOfCheck.ts'
 import { inTab } from '../../src/exports/inTab.ts'
+import { shownName } from '../../src/main/check/shownName.ts'
 import { checkView } from '../../src/main/report/checkView.ts'
 import { element, type Html } from '../../src/main/report/html.ts'
 
@@ -94,7 +95,7 @@ async function check(file: File): Promise<void> {
 function showChecked(file: File, checked: Checked, tookMs: number): void {
   const { problem } = checked.checked
   const took = `${checked.openings.checked} of ${checked.openings.all} openings recomputed in ${(tookMs / 1000).toFixed(1)} s`
-  show(...checkView({ file: file.name, ...checked }), element('p', { class: 'quiet', id: 'took' }, took))
+  show(...checkView({ file: shownName(file.name), ...checked }), element('p', { class: 'quiet', id: 'took' }, took))
   if (problem?.code !== 'UNKNOWN_SIGNER') return
   const keys = String(problem.got).split(' ')
   const button = document.createElement('button')

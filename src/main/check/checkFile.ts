@@ -23,6 +23,7 @@ import { ownKey, readCatalogue, system } from '../system.ts'
 import type { ShownCheck } from './checkAnswer.ts'
 import { checkJson, checkLines } from './checkLines.ts'
 import { readGiven } from './readGiven.ts'
+import { shownName } from './shownName.ts'
 
 /** What the command line says. */
 export interface CheckFlags extends AttestationFiles {
@@ -86,7 +87,7 @@ export async function runCheck(
     signal,
   )
   terminal.live('')
-  return { shown: { file, ...found, ...rules }, signed: given.full ?? given.file }
+  return { shown: { file: shownName(file), ...found, ...rules }, signed: given.full ?? given.file }
 }
 
 /** What the owner of a key adds to a file that holds: a summary, or a signature. Tells in a line each what it wrote. */

@@ -1,0 +1,46 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { openCommandLine } from '../../../test/support/commandLine.ts'
+import { shownName } from './shownName.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-name-'))
+const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: join(folder, 'home') })
+afterAll(() => {
+  commands.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('attack 141: a file whose name is a verdict', () => {
+  test('it draws nothing on the screen of whoever checks it', async () => {
+    const file = join(folder, 'x\x1b[2J\x1b[H\x1b[32mAS CLAIMED\x1b[0m  8 x H100 SXM\r\n\x1b[8m.json')
+    writeFileSync(file, 'nothing')
+    const { status, stdout, stderr } = await commands.run(['check', file])
+    expect(status).toBe(1)
+    expect(stdout).toMatch(/^REFUSED {2}/)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(`${stdout}${stderr}`).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/)
+  })
+
+  test('what opens a URL is not in the page that is sent to anyone', async () => {
+    const server = createServer((_, answer) => answer.end('nothing'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const page = join(folder, 'report.html')
+    const url = `http://user:word@127.0.0.1:${port}/cert.json?token=secret`
+    const { status, stdout } = await commands.run(['report', url, '--html', page])
+    server.close()
+    expect(status).toBe(1)
+    const told = `${stdout}${readFileSync(page, 'utf8')}`
+    expect(told).toContain(`http://127.0.0.1:${port}/cert.json`)
+    expect(told).not.toMatch(/secret|word@/)
+  })
+
+  test('a name that is plain is told as it is', () => {
+    for (const name of ['-', './a b/réport (1).json', 'C:\\x.json', 'https://example.org/a%20b.json'])
+      expect(shownName(name)).toBe(name)
+  })
+})

@@ -1,0 +1,9 @@
+/**
+ * A file as people are shown it. Its name may be a stranger's: it moves no cursor and draws nothing (attack 141). Of a URL
+ * neither password nor query is told: they may open more than the file, and a report is sent to anyone.
+ */
+export function shownName(name: string): string {
+  const { origin, pathname } =
+    name.includes('://') && URL.canParse(name) ? new URL(name) : { origin: '', pathname: name }
+  return `${origin}${pathname}`.replace(/\p{C}|\p{Zl}|\p{Zp}/gu, '?')
+}
