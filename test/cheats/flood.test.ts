@@ -44,15 +44,40 @@ const root = encodeFrame({ type: 'root', part: 0, device: 0, index: 0, root: new
 const many = (frame: Uint8Array): Uint8Array =>
   concatBytes(...Array<Uint8Array>(Math.ceil(65_536 / frame.length)).fill(frame))
 
-test.each([
-  ['50 MB of telemetry', many(telemetry(4096)), FLOOD_BYTES],
-  ['half a million empty messages', many(telemetry(0)), FLOOD_BYTES / 10],
-])('attack 12: %s leave memory flat while the validator waits', async (_, chunk, total) => {
+test('attack 12: 50 MB of telemetry leave memory flat while the validator waits', async () => {
   const pipe = new BytePipe()
   const session = new ProverSession(processOf(pipe), new VirtualClock())
   const before = heldBytes()
-  expect(await flood(pipe, chunk, total)).toBeGreaterThanOrEqual(total)
+  expect(await flood(pipe, many(telemetry(4096)))).toBeGreaterThanOrEqual(FLOOD_BYTES)
   expect(heldBytes() - before).toBeLessThan(FLAT_BYTES)
+  await session.stop()
+})
+
+test.each([
+  ['telemetry', telemetry(0)],
+  ['answers about the host', encodeFrame({ type: 'unable', code: 'A', text: '' })],
+])('attack 142: half a million empty messages of %s end the session of who sends them', async (_, frame) => {
+  const pipe = new BytePipe()
+  const clock = new VirtualClock()
+  const session = new ProverSession(processOf(pipe), clock)
+  const before = heldBytes()
+  expect(await flood(pipe, many(frame), FLOOD_BYTES / 10)).toBeLessThan(2 ** 20)
+  expect(heldBytes() - before).toBeLessThan(FLAT_BYTES)
+  const said = await session.next(clock.monotonicUs() + 1000, new AbortController().signal)
+  expect(said).toMatchObject({ kind: 'malformed', what: 'more messages than anyone asked for' })
+  await session.stop()
+})
+
+test('attack 142: 32 devices that tell of themselves four times a second for five minutes do not', async () => {
+  const pipe = new BytePipe()
+  const clock = new VirtualClock()
+  const session = new ProverSession(processOf(pipe), clock)
+  const second = concatBytes(...Array<Uint8Array>(128).fill(telemetry(0)))
+  for (let i = 0; i < 300; i++) {
+    await pipe.write(second)
+    await clock.sleep(1000)
+  }
+  expect((await session.next(clock.monotonicUs() + 1000, new AbortController().signal)).kind).toBe('timeout')
   await session.stop()
 })
 

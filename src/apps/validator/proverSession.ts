@@ -39,6 +39,8 @@ export class ProverSession {
   readonly #queue: Event[] = []
   readonly #telemetry: { device: number; sample: Uint8Array }[] = []
   #telemetryBytes = 0
+  readonly #sinceUs: number
+  #unasked = 0
   #onHost: ((answer: Answered | null) => void) | null = null
   #wakeReader = () => {}
   #wakePump = () => {}
@@ -48,6 +50,7 @@ export class ProverSession {
   constructor(process: ProverProcess, clock: Clock) {
     this.#process = process
     this.#clock = clock
+    this.#sinceUs = clock.monotonicUs()
     void this.#pump()
   }
 
@@ -145,13 +148,20 @@ export class ProverSession {
   }
 
   #arrive(answer: Answer, atUs: number): void {
-    if (answer.type === 'stored' || answer.type === 'walked' || answer.type === 'unable')
-      this.#onHost?.({ answer, atUs })
+    const isOfHost = answer.type === 'stored' || answer.type === 'walked' || answer.type === 'unable'
+    if (isOfHost || answer.type === 'telemetry') this.#boundUnasked(atUs)
+    if (isOfHost) this.#onHost?.({ answer, atUs })
     else if (answer.type !== 'telemetry') this.#queue.push({ kind: 'answer', answer, atUs })
     else if (this.#telemetryBytes + answer.sample.length < MAX_TELEMETRY_BYTES) {
       this.#telemetryBytes += answer.sample.length + TELEMETRY_OVERHEAD_BYTES
       this.#telemetry.push({ device: answer.device, sample: answer.sample })
     }
+  }
+
+  /** What nobody waits for is not held back by the line, and every message takes the time of all boxes we talk to. */
+  #boundUnasked(atUs: number): void {
+    const most = MOST_UNASKED + (UNASKED_PER_SECOND * (atUs - this.#sinceUs)) / 1e6
+    if (++this.#unasked > most) throw new DecodeError('more messages than anyone asked for')
   }
 
   #close(event: Event): void {
@@ -161,6 +171,10 @@ export class ProverSession {
     this.#wakeReader()
   }
 }
+
+/** Attack 142. 32 devices tell of themselves twice a second each: four times as much, and what a slow line held up. */
+const UNASKED_PER_SECOND = 256
+const MOST_UNASKED = 16_384
 
 /** About an hour of one sample a second from one card; what is beyond is dropped, it is only claims. */
 const MAX_TELEMETRY_BYTES = 2 * 2 ** 20

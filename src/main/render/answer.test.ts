@@ -48,6 +48,31 @@ describe('the answer comes first and last', () => {
     expect(shown.join('\n')).toContain('Not excluded: ')
   })
 
+  test('attack 144: a link that computing again could stand in for is not shown', () => {
+    const shown = (linkPerSecond: number) => {
+      const judgement = judged(2, null)
+      return lines(
+        { ...judgement, devices: judgement.devices.map((one) => ({ ...one, linkPerSecond })) as never },
+        true,
+      )
+        .map((line) => line.trim())
+        .join(' ')
+    }
+    // 2 * 1880e12 / 32768, by the datasheet.
+    expect(shown(1e11)).toContain('card to card   not shown: 115 GB/s could have been computed without a link')
+    expect(shown(1e11)).not.toContain('or more')
+    expect(shown(1.5e11)).toContain('card to card   150 GB/s or more')
+  })
+
+  test('attack 143: roots held back to look even do not hide a fade in the table either', () => {
+    const judgement = judged(1, null)
+    const even = judgement.devices.map(({ sustained, ...one }) => ({
+      ...one,
+      sustained: { ...sustained!, lastShare: 1000, peakShare: 620 },
+    }))
+    expect(lines({ ...judgement, devices: even as never }).find((line) => line.startsWith('  0 '))).toContain(' 62 % ')
+  })
+
   test('what was sold stands beside what was found, with the one reason and what to do', () => {
     const reasons = [
       claimReason('OTHER_CARD', { device: 1, got: 'H100 PCIe', expected: 'NVIDIA H100 SXM5 80GB' }),

@@ -97,7 +97,11 @@ const SUSTAINED: Column = {
   name: 'kept up',
   unit: 'at end',
   width: 9,
-  cell: ({ sustained }) => (sustained === null ? '-' : `${Math.round(sustained.lastShare / 10)} %`),
+  // Roots held back make the end look like the start, but not the mean like that of the short part (attacks 94, 143).
+  cell: ({ sustained }) =>
+    sustained === null
+      ? '-'
+      : `${Math.round(Math.min(sustained.lastShare, sustained.peakShare ?? sustained.lastShare) / 10)} %`,
 }
 
 const ONE_CARD: Column = {

@@ -8,6 +8,7 @@ import { ONE_MEMORY_SHARE } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { formatBytes, formatBytesPerSecond } from '../../core/units/format.ts'
 import { labelled } from './labelled.ts'
+import { linkText } from './linkText.ts'
 import { bar } from './showSteps.ts'
 import { speedFigure, speedScale, speedText, speedUnit } from './speed.ts'
 import { summariseTelemetry } from './summariseTelemetry.ts'
@@ -32,7 +33,7 @@ export function deviceLines({ device, said, catalogue, claim, telemetry }: Shown
     ...rateLines(device, model, catalogue, colours),
     ...labelled('efficiency', efficiencyText(device, model)).map(colours.dim),
     ...sustainedLines(device, colours),
-    ...memoryLines(device),
+    ...memoryLines(device, catalogue),
     ...transferLines(said?.details ?? {}),
     ...labelled('claimed', summariseTelemetry(telemetry, device.device, device.sustained?.perSecond ?? null)),
   ]
@@ -85,10 +86,12 @@ export function sustainedText({ perSecond, precision, dips, lastShare, peakShare
   return `${speedText(perSecond, precision)} ${precision}${dipped}, last third at ${lastShare / 10} % of the first${mean}`
 }
 
-function memoryLines({ memory, bindShare, linkPerSecond, identity }: DeviceJudgement): string[] {
+function memoryLines(device: DeviceJudgement, catalogue: Catalogue): string[] {
+  const { memory, bindShare, linkPerSecond, identity } = device
   const read = memory && `${formatBytes(memory.heldBytes)} read at ${formatBytesPerSecond(memory.perSecond)}`
   const own = memory?.floorBytes && `at least ${formatBytes(memory.floorBytes)} of it cannot have come from elsewhere`
-  const link = linkPerSecond === null ? null : `${formatBytesPerSecond(linkPerSecond)} from the device before it`
+  const link =
+    linkPerSecond === null ? null : `from the device before it: ${linkText(linkPerSecond, [device], catalogue)}`
   return [
     ...labelled(`memory ${memory?.status}`, read),
     ...labelled('', own || null),

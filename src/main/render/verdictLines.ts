@@ -3,12 +3,12 @@ import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { PresetName } from '../../core/params/presets.ts'
-import { formatBytesPerSecond } from '../../core/units/format.ts'
 import { groupedReasons } from './answer.ts'
 import { cardState } from './cardState.ts'
 import { cardTable } from './cardTable.ts'
 import { deviceLines, identityText } from './deviceLines.ts'
 import { labelled } from './labelled.ts'
+import { linkText } from './linkText.ts'
 import type { Colours } from './terminal.ts'
 
 /** What a verdict is shown from, in a report and in a certificate. */
@@ -36,7 +36,7 @@ export function verdictLines(shown: ShownVerdict, how: How): string[] {
     ...(devices.length === 0 ? [] : ['', ...cardTable(devices, claim?.text ?? null, catalogue, colours), '']),
     ...foundLines(judgement, isVerbose),
     ...stateLines(shown),
-    ...togetherLines(judgement),
+    ...togetherLines(judgement, catalogue),
     ...(isVerbose ? [...claimLines(judgement), ...allOfDevices(shown, how), ''] : []),
     ...(isVerbose ? NOT_EXCLUDED : BRIEFLY_NOT_EXCLUDED).map((text) => colours.dim(`  ${text}`)),
   ]
@@ -62,13 +62,12 @@ function grouped(label: string, devices: Devices, textOf: (device: Devices[numbe
   })
 }
 
-function togetherLines({ devices, scaling, count }: Judgement): string[] {
+function togetherLines({ devices, scaling, count }: Judgement, catalogue: Catalogue): string[] {
   if (devices.length < 2) return []
   const links = devices.flatMap(({ linkPerSecond }) => (linkPerSecond === null ? [] : [linkPerSecond]))
-  const slowest = links.length === 0 ? null : formatBytesPerSecond(Math.min(...links))
   return [
     ...labelled('together', `${(scaling ?? 0) / 10} % of the speed alone; ${count.sentence}`),
-    ...labelled('card to card', slowest && `${slowest} or more`),
+    ...labelled('card to card', links.length === 0 ? null : linkText(Math.min(...links), devices, catalogue)),
   ]
 }
 
