@@ -73,7 +73,7 @@ describe('checkCertificate', () => {
     ['revocations', { revocations: [{ key: 'AB'.repeat(32), status: 'revoked', since: '2020-01-01T00:00:00.000Z' }] }],
     ['revocations', { revocations: [{ key: trust[0], status: 'rotated', since: '2020', successor: trust[0] }] }],
     ['revocations', { revocations: { version: 1, keys: [] } }],
-  ])('attack 141: a rule that refuses nothing, since %s is none, throws: %o', async (name, options) => {
+  ])('attack 145: a rule that refuses nothing, since %s is none, throws: %o', async (name, options) => {
     const check = checkCertificate(certificate, { trust, nowMs, threads: 1, ...options })
     await expect(check).rejects.toThrow(name)
   })

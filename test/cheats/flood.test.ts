@@ -56,7 +56,7 @@ test('attack 12: 50 MB of telemetry leave memory flat while the validator waits'
 test.each([
   ['telemetry', telemetry(0)],
   ['answers about the host', encodeFrame({ type: 'unable', code: 'A', text: '' })],
-])('attack 143: half a million empty messages of %s end the session of who sends them', async (_, frame) => {
+])('attack 147: half a million empty messages of %s end the session of who sends them', async (_, frame) => {
   const pipe = new BytePipe()
   const clock = new VirtualClock()
   const session = new ProverSession(processOf(pipe), clock)
@@ -68,7 +68,7 @@ test.each([
   await session.stop()
 })
 
-test('attack 143: 32 devices that tell of themselves four times a second for five minutes do not', async () => {
+test('attack 147: 32 devices that tell of themselves four times a second for five minutes do not', async () => {
   const pipe = new BytePipe()
   const clock = new VirtualClock()
   const session = new ProverSession(processOf(pipe), clock)

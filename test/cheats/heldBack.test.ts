@@ -47,7 +47,7 @@ const judge = (run: Run, cards: readonly SyntheticCard[]) =>
     rejected: null,
   })
 
-describe('attack 139: a count of cards from memory that no card has', () => {
+describe('attack 143: a count of cards from memory that no card has', () => {
   /** Half of a card each; the fills lie in the host, or are computed anew for every pass. */
   const inTheHost = (id: string, heldBytes: number, bandwidth: number) => {
     const half = { ...cardLike(catalogue, id, 0.5), heldBytes, bandwidth: 4.1 * heldBytes }
@@ -76,7 +76,7 @@ describe('attack 139: a count of cards from memory that no card has', () => {
   })
 })
 
-describe('attack 140: nothing shown by the instant that counts, and a card named all the same', () => {
+describe('attack 144: nothing shown by the instant that counts, and a card named all the same', () => {
   const identities = (run: Run, cards: readonly SyntheticCard[]) =>
     judge(run, cards).devices.map(({ identity }) => identity.model ?? identity.status)
 

@@ -76,7 +76,7 @@ function keyOf(name: string, text: string): Uint8Array {
   return key
 }
 
-/** Every comparison with what is no number is false, so such a rule would refuse nothing (attack 141). */
+/** Every comparison with what is no number is false, so such a rule would refuse nothing (attack 145). */
 function numberOf(name: string, value: number, least = 0): number {
   if (Number.isFinite(value) && value >= least) return value
   throw new TypeError(`${name} is not a number of ${least} or more`)

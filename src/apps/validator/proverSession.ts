@@ -172,7 +172,7 @@ export class ProverSession {
   }
 }
 
-/** Attack 143. 32 devices tell of themselves twice a second each: four times as much, and what a slow line held up. */
+/** Attack 147. 32 devices tell of themselves twice a second each: four times as much, and what a slow line held up. */
 const UNASKED_PER_SECOND = 256
 const MOST_UNASKED = 16_384
 

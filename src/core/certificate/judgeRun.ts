@@ -152,7 +152,7 @@ const isMeasured = ({ rates, memory }: ProvenDevice): boolean => Object.keys(rat
 
 /**
  * Whatever had not arrived by the instant that counts is a rate of 0, which no card has: that device may be any card, or
- * none (attack 140).
+ * none (attack 144).
  */
 const isInTime = ({ rates, memory }: ProvenDevice): boolean =>
   Object.values(rates).every((rate) => rate > 0) && memory?.perSecond !== 0
@@ -201,7 +201,7 @@ function tooShort(given: Timed & { readonly rules: ProtocolVersion }): RejectRea
   return { code: 'TOO_SHORT', part, device, expected: `${leastUs} us`, got: `${elapsedUs} us` }
 }
 
-/** Memory that any host could have held says nothing of cards (attack 139); version 1 counted it. */
+/** Memory that any host could have held says nothing of cards (attack 143); version 1 counted it. */
 function totalsOf({ rates, memory }: DeviceJudgement, rules: ProtocolVersion): DeviceTotals {
   if (memory === null) return { rates }
   const isOwn = rules === 1 || memory.status === 'proven'

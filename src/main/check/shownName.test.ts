@@ -14,7 +14,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('attack 142: a file whose name is a verdict', () => {
+describe('attack 146: a file whose name is a verdict', () => {
   test('it draws nothing on the screen of whoever checks it', async () => {
     const file = join(folder, 'x\x1b[2J\x1b[H\x1b[32mAS CLAIMED\x1b[0m  8 x H100 SXM\r\n\x1b[8m.json')
     writeFileSync(file, 'nothing')

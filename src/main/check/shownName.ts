@@ -1,5 +1,5 @@
 /**
- * A file as people are shown it. Its name may be a stranger's: it moves no cursor and draws nothing (attack 142). Of a URL
+ * A file as people are shown it. Its name may be a stranger's: it moves no cursor and draws nothing (attack 146). Of a URL
  * neither password nor query is told: they may open more than the file, and a report is sent to anyone.
  */
 export function shownName(name: string): string {

@@ -48,7 +48,7 @@ describe('the answer comes first and last', () => {
     expect(shown.join('\n')).toContain('Not excluded: ')
   })
 
-  test('attack 145: a link that computing again could stand in for is not shown', () => {
+  test('attack 149: a link that computing again could stand in for is not shown', () => {
     const shown = (linkPerSecond: number) => {
       const judgement = judged(2, null)
       return lines(
@@ -64,7 +64,7 @@ describe('the answer comes first and last', () => {
     expect(shown(1.5e11)).toContain('card to card   150 GB/s or more')
   })
 
-  test('attack 144: roots held back to look even do not hide a fade in the table either', () => {
+  test('attack 148: roots held back to look even do not hide a fade in the table either', () => {
     const judgement = judged(1, null)
     const even = judgement.devices.map(({ sustained, ...one }) => ({
       ...one,

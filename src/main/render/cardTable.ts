@@ -97,7 +97,7 @@ const SUSTAINED: Column = {
   name: 'kept up',
   unit: 'at end',
   width: 9,
-  // Roots held back make the end look like the start, but not the mean like that of the short part (attacks 94, 144).
+  // Roots held back make the end look like the start, but not the mean like that of the short part (attacks 94, 148).
   cell: ({ sustained }) =>
     sustained === null
       ? '-'

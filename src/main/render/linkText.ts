@@ -7,7 +7,7 @@ import { formatBytesPerSecond } from '../../core/units/format.ts'
 
 type Linked = Pick<DeviceJudgement, 'rates' | 'identity'>
 
-/** §8.10: how fast these cards read from others. One that computes its neighbour's fill again needs no link to it (attack 145). */
+/** §8.10: how fast these cards read from others. One that computes its neighbour's fill again needs no link to it (attack 149). */
 export function linkText(perSecond: number, devices: readonly Linked[], catalogue: Catalogue): string {
   const shown = formatBytesPerSecond(perSecond)
   const computed = (2 * Math.max(...devices.map((device) => peakOf(device, catalogue)))) / MAX_K
