@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { checkSignature, signerFrom } from '../../core/bytes/ed25519.ts'
 import { nobleVrf } from '../../core/chain/nobleVrf.ts'
 import { byzantineRun, halvesRun, largeRun, silentRun } from './consensusRuns.ts'
+import { joinWith, twoPasts } from './joining.ts'
 import { type SimulatedCrypto, standInCrypto } from './standIns.ts'
 
 const crypto = standInCrypto()
@@ -70,6 +71,15 @@ describe('finality, simulated', () => {
     const { violation, events } = overHalf()
     expect(violation?.blocks).toHaveLength(2)
     expect(overHalf()).toMatchObject({ violation, events })
+  })
+
+  test('attack 24: a past forged with a third of old keys has more score, and no late joiner follows it', () => {
+    const setting = { epochSlots: 200, share: 1 / 3, epochs: 9, tries: 2 }
+    const pasts = twoPasts(crypto, 'joining', setting)
+    expect(pasts.forged.score).toBeGreaterThan(pasts.honest.score)
+    expect(joinWith(pasts, ['forged', 'honest'], setting, false)).toBe('honest')
+    expect(joinWith(pasts, ['forged'], setting, false)).toBe('forged')
+    expect(joinWith(pasts, ['forged'], setting, true)).toBe('none')
   })
 
   test('real signatures and proofs lead to the same kind of run', () => {

@@ -167,7 +167,7 @@ export function byzantineRun(
     parts > 0 && slot >= start && slot < start + length ? node % (parts + 1) : 0
   const network = { delayMs: [10, 100 + draw.below(2500)] as const, loss: draw.unit() * 0.2, partOf }
   const base = { crypto, seed, nodes, preset: SIM_PRESETS.devnet, network }
-  const standings: StandingsOf = (accounts, chance) => changing(accounts, chance, liars, share)
+  const standings = (accounts: readonly SimAccount[], chance: Chance) => changing(accounts, chance, liars, share)
   const whole = (accounts: readonly SimAccount[], chance: Chance) =>
     new StateLedger(
       crypto,

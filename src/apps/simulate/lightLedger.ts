@@ -9,8 +9,8 @@ import type { VotingSizes } from '../../core/chain/votingSet.ts'
 import { type SimAccount, SimLedger, type Wish } from './simLedger.ts'
 import type { SimulatedCrypto } from './standIns.ts'
 
-/** What is known of the accounts at the end of an epoch; before epoch 0 it is the genesis. */
-export type Standings = (epoch: number) => readonly Standing[]
+/** What a branch says of the accounts at the end of an epoch; before epoch 0 it is the genesis. */
+export type Standings = (epoch: number, branch: ChainBlock) => readonly Standing[]
 
 export interface LightLedgerOptions {
   readonly crypto: SimulatedCrypto
@@ -42,7 +42,7 @@ export class LightLedger extends SimLedger {
     const name = `${epoch}/${epoch < 3 ? '' : last.id}`
     const known = this.views.get(name)
     if (known !== undefined) return known
-    const standings = this.options.standings(epoch < 3 ? -1 : epoch - 3)
+    const standings = this.options.standings(epoch < 3 ? -1 : epoch - 3, last)
     const view = epochView(epoch, this.etaOf(last, epoch), standings, this.options.sizes)
     this.views.set(name, view)
     return view

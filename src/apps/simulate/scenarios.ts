@@ -1,5 +1,6 @@
 import { BYZANTINE, honest } from './adversaries.ts'
 import { attackRun, byzantineRun, type ConsensusOutcome, halvesRun, largeRun, silentRun } from './consensusRuns.ts'
+import { joining } from './joining.ts'
 import { blockShares } from './models/blockShares.ts'
 import { drilling } from './models/drilling.ts'
 import { economy } from './models/economy.ts'
@@ -47,6 +48,11 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     run: ({ crypto, seed }) => finality(crypto, seed),
   },
   byzantine: { about: 'liars under a third on a bad network, many seeds', slots: 200, run: byzantine },
+  joining: {
+    about: 'late joiners, pasts forged with old keys, neighbours who all forge',
+    slots: 0,
+    run: ({ crypto, seed }) => joining(crypto, seed, 6),
+  },
   attacks: {
     about: 'what each way to break the rules of consensus gains',
     slots: 3000,

@@ -27,7 +27,7 @@ export function changing(
   chance: Chance,
   liars: ReadonlySet<number>,
   share: number,
-): Standings {
+): (epoch: number) => readonly Standing[] {
   const epochs = new Map<number, readonly Standing[]>()
   const make = (): readonly Standing[] => {
     const raw = accounts.map((_, number) =>
