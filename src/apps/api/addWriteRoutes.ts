@@ -25,16 +25,17 @@ function addBackup(app: OpenAPIHono, { backup, log }: ApiDeps): void {
   })
 }
 
-function addPutBox(app: OpenAPIHono, { store, catalogue, ensureForeign, log }: ApiDeps): void {
+function addPutBox(app: OpenAPIHono, { store, catalogue, addressOf, log }: ApiDeps): void {
   app.openapi(routes.putBox, async (c) => {
     const box = { id: c.req.valid('param').id, ...c.req.valid('json') }
+    let address: string
     try {
       if (box.claim !== null) requireClaim(box.claim, catalogue)
-      await ensureForeign(box)
+      address = await addressOf(box)
     } catch (error) {
       throw toldTo(400, error)
     }
-    await store.putBox(box)
+    await store.putBox({ ...box, address })
     log.info('box told over the API', { box: box.id, provider: box.provider, claim: box.claim })
     return c.json({ done: true }, 200)
   })

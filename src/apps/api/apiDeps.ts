@@ -27,8 +27,8 @@ export interface ApiDeps {
   readonly pages?: ReadonlyMap<string, PageFile>
   /** Copies the store into a file of the validator's own choosing. */
   backup?(): Promise<{ readonly file: string; readonly rows: number }>
-  /** Throws where a box is this machine and may not be. */
-  ensureForeign(box: { readonly id: string; readonly address: string }): Promise<void>
+  /** The one spelling of where a box is; throws where that is nowhere, or this machine and may not be. */
+  addressOf(box: { readonly id: string; readonly address: string }): Promise<string>
   /** Calls `done` when the answer was taken or the asker is gone. */
   whenSent(context: Context, done: () => void): void
   /** Who asks, for the rate limit: the address of the connection, never a header the asker sets. */

@@ -45,7 +45,7 @@ beforeAll(async () => {
     writers: [toHex(writer.publicKey)],
     requestsPerMinute: 100_000,
     program: 'touchstone 0.1.0',
-    ensureForeign: async () => {},
+    addressOf: async ({ address }) => address,
     whenSent: (_, done) => done(),
     clientOf: () => 'test',
   }
@@ -357,10 +357,11 @@ describe('writing', () => {
   })
 
   test('attack 93: the machine of the validator itself is refused, and nothing is kept', async () => {
-    const ensureForeign = async ({ address }: { readonly address: string }) => {
+    const addressOf = async ({ address }: { readonly address: string }) => {
       if (address === 'local') throw fault('OWN_MACHINE')
+      return 'ssh://as@it.is:22'
     }
-    const api = createApi({ ...deps, ensureForeign })
+    const api = createApi({ ...deps, addressOf })
     const { status, body } = await write('PUT', '/v1/boxes/us', { ...box, address: 'local' }, {}, api)
     expect([status, body.error]).toMatchObject([
       400,
@@ -368,6 +369,7 @@ describe('writing', () => {
     ])
     expect(await store.box('us')).toBeNull()
     expect((await write('PUT', '/v1/boxes/them', box, {}, api)).status).toBe(200)
+    expect(await store.box('them')).toMatchObject({ address: 'ssh://as@it.is:22' })
     await store.removeBox('them')
   })
 
@@ -404,7 +406,7 @@ describe('writing', () => {
 
   test('a box with an address for a shell, or with unknown fields, is refused', async () => {
     for (const bad of [
-      { ...box, address: 'ssh://a b' },
+      { ...box, address: 'ssh://a\nb' },
       { ...box, admin: true },
       { ...box, provider: '\u001b[0m' },
       [],

@@ -22,7 +22,7 @@ const apiWith = (more: Partial<ApiDeps>) =>
     writers: [],
     requestsPerMinute: 8,
     program: 'touchstone 0.1.0',
-    ensureForeign: async () => {},
+    addressOf: async ({ address }) => address,
     whenSent: (_, done) => done(),
     clientOf: () => 'test',
     ...more,

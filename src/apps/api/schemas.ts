@@ -62,12 +62,13 @@ export const paged = <T extends z.ZodType>(item: T) =>
 
 /** What an operator says of a box, over the API or in the file of settings. */
 export const statedBox = z.strictObject({
+  // Whether it is one is for whoever opens boxes to say.
   address: z
     .string()
-    .regex(
-      /^((ssh|lease):\/\/[\x21-\x7e]{1,240}|local)$/,
-      'must be ssh://user@host:port, lease://host:port#key, lease://hub#key or "local"',
-    ),
+    .regex(/^[\x20-\x7e]{1,248}$/, 'must be one line of plain text')
+    .meta({
+      description: 'root@203.0.113.7, host:2222, ssh://user@host:port, lease://host:port#key, lease://hub#key or local',
+    }),
   provider,
   claim: z
     .string()

@@ -48,8 +48,8 @@ describe('readValidatorConfig', () => {
     [`${STORE}preset: huge\n`, 'line 2: preset:'],
     ['store: mysql://x\n', 'line 1: store: must be embedded:FOLDER or postgres://…'],
     [
-      `${STORE}boxes:\n  - id: a\n    address: ssh://x\n    provider: p\n  - id: b\n    address: telnet://x\n`,
-      'line 7: boxes.1.address: must be ssh://',
+      `${STORE}boxes:\n  - id: a\n    address: ssh://x\n    provider: p\n  - id: b\n    address: telnet://x\n    provider: p\n`,
+      'line 7: "telnet://x" is not the address of a box',
     ],
     [
       `${STORE}boxes:\n  - { id: a, address: local, provider: p }\n  - { id: a, address: local, provider: p }\n`,

@@ -11,6 +11,7 @@ import { boxId } from '../../core/schedule/fleetRecords.ts'
 import { parseStoreAddress } from '../../drivers/store/openStore.ts'
 import { fault } from '../faults.ts'
 import { isNetwork } from '../parseOptions.ts'
+import { readTarget } from './fleetAddress.ts'
 
 const ascii = (most: number) =>
   z.string().regex(new RegExp(`^[\\x21-\\x7e]{1,${most}}$`), 'must be plain text without blanks')
@@ -129,11 +130,20 @@ export function readValidatorConfig(path: string, catalogue: Catalogue | null = 
   if (broken) throw bad(path, lines.linePos(broken.pos[0]).line, printable(broken.message.split('\n')[0]!))
   const parsed = schema.safeParse(readValue(document, path) ?? {})
   if (!parsed.success) throw badField(path, parsed.error.issues, (at) => lineOf(document, lines, at))
-  for (const [i, { claim }] of parsed.data.boxes.entries()) {
+  for (const [i, { claim, address }] of parsed.data.boxes.entries()) {
+    ensureAddress(address, (problem) => bad(path, lineOf(document, lines, ['boxes', i, 'address']), problem))
     const where = place(path, lineOf(document, lines, ['boxes', i, 'claim']))
     if (claim !== null && catalogue !== null) requireClaim(claim, catalogue, `${where}: `)
   }
   return { ...parsed.data, base: dirname(resolve(path)) }
+}
+
+function ensureAddress(address: string, told: (problem: string) => Error): void {
+  try {
+    readTarget(address)
+  } catch (error) {
+    throw told((error as Error).message)
+  }
 }
 
 type Field = readonly (string | number)[]

@@ -30,17 +30,19 @@ import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import { ownKey, system } from '../system.ts'
 import { programName } from '../version.ts'
+import { fleetAddress, ownFleetAddress } from './fleetAddress.ts'
 import { ensureForeign, mayBeHere } from './foreignBox.ts'
 import { HUB, type ValidatorConfig } from './validatorConfig.ts'
 import { refuseFleetPassword, verifyJobs } from './validatorVerify.ts'
 
 /** The long-running validator: opens everything, runs until the signal, closes everything in turn. */
 export async function runValidator(
-  config: ValidatorConfig,
+  given: ValidatorConfig,
   { env, catalogue }: { readonly env: NodeJS.ProcessEnv; readonly catalogue: Catalogue },
   signal: AbortSignal,
 ): Promise<void> {
   refuseFleetPassword(env)
+  const config = await withPlainAddresses(given, signal)
   const log = pinoLog(config.log)
   const signer = ownKey(env, 'validator')
   const score = { ...defaultScoreConfig(catalogue), tiers: config.attestation.factors }
@@ -74,6 +76,14 @@ export async function runValidator(
   } finally {
     for (const close of closing) await close()
   }
+}
+
+/** From here on there is one spelling of each address, however validator.yaml has it. */
+async function withPlainAddresses(config: ValidatorConfig, signal: AbortSignal): Promise<ValidatorConfig> {
+  const boxes: ValidatorConfig['boxes'] = []
+  // One after the other: each may ask a program.
+  for (const box of config.boxes) boxes.push({ ...box, address: await ownFleetAddress(box.address, signal) })
+  return { ...config, boxes }
 }
 
 /** Which boxes are allocated is told over the API and survives a restart. */
@@ -112,7 +122,11 @@ const apiHooks = (config: ValidatorConfig, store: Store) =>
     requestsPerMinute: config.api?.requestsPerMinute ?? 0,
     program: programName,
     pages: readPage(),
-    ensureForeign: async (box) => void (mayBeHere(config, box) || (await ensureForeign(box.address))),
+    addressOf: async ({ id, address }) => {
+      const box = { id, address: fleetAddress(address) }
+      if (!mayBeHere(config, box)) await ensureForeign(box.address)
+      return box.address
+    },
     whenSent: ({ env }, done) => (env as HttpBindings).outgoing.once('close', done),
     clientOf: (c) => getConnInfo(c).remote.address ?? 'unknown',
     backup: () => backupStore(store, resolve(config.base, config.backups)),
