@@ -10,6 +10,10 @@ const ANSWERS: Readonly<Record<string, RequestListener>> = {
   '/cloud': (_, response) => response.writeHead(302, { location: 'https://169.254.169.254/latest' }).end(),
   '/inside': (_, response) => response.writeHead(307, { location: 'https://10.1.2.3/' }).end(),
   '/mapped': (_, response) => response.writeHead(307, { location: 'https://[::ffff:127.0.0.1]/' }).end(),
+  '/translated': (_, response) => response.writeHead(307, { location: 'https://[64:ff9b:1::a01:203]/' }).end(),
+  '/embedded': (_, response) => response.writeHead(307, { location: 'https://[::127.0.0.1]/' }).end(),
+  '/tunnelled': (_, response) => response.writeHead(307, { location: 'https://[2002:a01:203::1]/' }).end(),
+  '/site': (_, response) => response.writeHead(307, { location: 'https://[fec0::1]/' }).end(),
   '/plain': (_, response) => response.writeHead(301, { location: 'http://203.0.113.7/' }).end(),
   '/file-scheme': (_, response) => response.writeHead(301, { location: 'file:///etc/passwd' }).end(),
   '/none': (_, response) => response.writeHead(404).end('no'),
@@ -45,10 +49,18 @@ describe('fetchFile', () => {
     expect(await fetchFile(`${root}/endless`, 1_000_000, never)).toBeGreaterThan(1_000_000)
   })
 
+  const refused = { detail: { code: 'URL_REFUSED' } }
   test.each(['/here', '/cloud', '/inside', '/mapped', '/plain', '/file-scheme'])(
     'is not sent on by %s',
     async (path) => {
-      await expect(fetchFile(root + path, 100, never)).rejects.toMatchObject({ detail: { code: 'URL_REFUSED' } })
+      await expect(fetchFile(root + path, 100, never)).rejects.toMatchObject(refused)
+    },
+  )
+
+  test.each(['/translated', '/embedded', '/tunnelled', '/site'])(
+    'attack 150: is not sent on to a private network by an address of IPv6 that leads there: %s',
+    async (path) => {
+      await expect(fetchFile(root + path, 100, never)).rejects.toMatchObject(refused)
     },
   )
 

@@ -11,7 +11,9 @@ const MOST_REDIRECTS = 5
 /** Where no stranger may send us: networks of this machine, of its owner and of its cloud. */
 const PRIVATE = networkList([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
-  ...['192.0.0.0/24', '198.18.0.0/15', '224.0.0.0/3', '::/127', '64:ff9b::/96', 'fc00::/7', 'fe80::/10', 'ff00::/8'],
+  ...['192.0.0.0/24', '198.18.0.0/15', '224.0.0.0/3', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
+  // Those that hold an IPv4 address, which a gateway may reach (attack 150).
+  ...['::/96', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16'],
 ])
 
 interface Place {
