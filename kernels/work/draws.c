@@ -64,7 +64,7 @@ typedef ts_i32 sixteen[SIDE];
 #define NO_KIND 0xffffffffu
 
 /*
- * W2.11.5: q[channels][tokens] times one-hot rows: the integer sum over a piece's tokens of each kind, times the channel's
+ * W2.11.6: q[channels][tokens] times one-hot rows: the integer sum over a piece's tokens of each kind, times the channel's
  * scale of that piece, added as floats in order. out[kinds][width], of which columns `first` ... are written; `scratch` has
  * room for 16 sums for each kind. A token that is 0xffffffff is of no kind.
  */

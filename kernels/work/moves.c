@@ -62,7 +62,19 @@ TS_WORK(embed)(
   return ts_faulty(worst);
 }
 
-/* W2.11.4: pairs (i, i + half) of each head turned by position * frequency, back again if `inverse` is 1. */
+/* W2.11.4: frequencies `first` ... of a head. */
+TS_WORK(rotaryFrequencies)(char *memory, ts_offset to, ts_u32 half, ts_u32 first, ts_u32 count, float base) {
+  TS_EXACT
+  float *out = TS_AT(float, to);
+  ts_u32 worst = 0;
+  for (ts_u32 i = 0; i < count; i++) {
+    out[i] = ts_rotary_frequency(base, first + i, half);
+    worst = ts_worse(worst, out[i]);
+  }
+  return ts_faulty(worst);
+}
+
+/* W2.11.5: pairs (i, i + half) of each head turned by position * frequency, back again if `inverse` is 1. */
 TS_WORK(rotary)(
     char *memory, ts_offset x, ts_offset position, ts_offset frequency, ts_offset to, ts_u32 rows, ts_u32 heads,
     ts_u32 width, ts_u32 inverse) {

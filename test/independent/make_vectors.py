@@ -14,6 +14,7 @@ import ed25519
 import float32
 import small_parts
 import tsp1
+import work_vectors
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vectors")
 
@@ -236,6 +237,7 @@ FILES = {
     "memory": lambda: _plain(small_parts.memory_part(seed)), "link": lambda: _plain(small_parts.link_part(seed)),
     "lottery": lambda: chain_vectors.lottery_cases(seed), "accounting": lambda: chain_vectors.accounting_cases(seed),
     "vrf": lambda: chain_vectors.vrf_cases(seed), "torsion": lambda: chain_vectors.torsion_cases(seed),
+    "work": lambda: work_vectors.cases(seed),
 }
 
 

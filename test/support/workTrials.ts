@@ -17,6 +17,10 @@ export class Arena {
     this.#puts.push({ at, bytes })
     return at
   }
+  putAt(at: Pointer, bytes: Uint8Array): void {
+    this.#puts.push({ at, bytes })
+    this.#next = Math.max(this.#next, alignUp(at + bytes.length, 16))
+  }
   room(bytes: number): Pointer {
     const at = this.#next
     this.#next = alignUp(at + bytes, 16)
@@ -367,6 +371,12 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
     const placeTable = chance.one([NONE, arena.put(chance.floats(places * width))])
     const out = arena.room(4 * rows * width)
     return (kernels) => kernels.embed(tokens, positions, table, placeTable, out, rows, width, kinds, places)
+  },
+  rotaryFrequencies: (arena, chance) => {
+    const half = chance.one([1, 16, 32, 64])
+    const first = chance.whole(0, half - 1)
+    const [out, base] = [arena.room(4 * half), chance.one([10_000, 500_000, 1_000_000])]
+    return (kernels) => kernels.rotaryFrequencies(out, half, first, half - first, base)
   },
   rotary: (arena, chance) => {
     const [rows, heads, width] = [chance.whole(1, 5), chance.whole(1, 3), 2 * chance.whole(1, 20)]

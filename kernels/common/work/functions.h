@@ -1,4 +1,4 @@
-/* W2.3: exp, log, tanh and what is made of them, in binary32 with + - * / alone. */
+/* W2.3: exp, log and what is made of them, in binary32 with + - * / alone. */
 #ifndef TS_WORK_FUNCTIONS_H
 #define TS_WORK_FUNCTIONS_H
 #include "floats.h"
@@ -32,42 +32,25 @@ static TS_INLINE float ts_log(float x) {
   return e * 0x1.62e4p-1f + (f - (h - (s * (h + z * q) + e * 0x1.7f7d1cp-20f)));
 }
 
-/* W2.3.3 */
-static TS_INLINE float ts_tanh(float x) {
-  const float a = ts_float_of(ts_magnitude(x));
-  const float z = a * a;
-  float q = -0x1.768464p-8f * z + 0x1.524e5cp-6f;
-  q = q * z + -0x1.b8430ep-5f;
-  q = q * z + 0x1.11076p-3f;
-  q = q * z + -0x1.555534p-2f;
-  const float small = a + (a * z) * q;
-  const float large = 1.0f - 2.0f / (ts_exp(a + a) + 1.0f);
-  const float y = a < 0.625f ? small : large;
-  return ts_float_of(ts_bits_of(y) | (ts_bits_of(x) & 0x80000000u));
-}
-
-/* W2.3.4 */
-static TS_INLINE float ts_sigmoid(float x) { return 1.0f / (1.0f + ts_exp(-x)); }
-
-/* W2.3.5: x times sigmoid(u), u = x (C + D x^2): GELU by tanh, written without it. */
+/* W2.3.3: GELU by tanh, written without it: x / (1 + exp(-u)), u = x (C + D x^2). */
 #define TS_GELU_C 0x1.988454p+0f
 #define TS_GELU_D 0x1.2444f2p-4f
 #define TS_GELU_3D 0x1.b6676cp-3f
 static TS_INLINE float ts_gelu_inner(float x) { return x * (TS_GELU_C + TS_GELU_D * (x * x)); }
 static TS_INLINE float ts_gelu(float x) { return x / (1.0f + ts_exp(-ts_gelu_inner(x))); }
 static TS_INLINE float ts_gelu_slope(float x) {
-  const float s = ts_sigmoid(ts_gelu_inner(x));
-  return s + ((s * (1.0f - s)) * x) * (TS_GELU_C + TS_GELU_3D * (x * x));
+  const float e = ts_exp(-ts_gelu_inner(x)), s = 1.0f / (1.0f + e);
+  return s + ((s * (e * s)) * x) * (TS_GELU_C + TS_GELU_3D * (x * x));
 }
 
-/* W2.3.6 */
+/* W2.3.4 */
 static TS_INLINE float ts_silu(float x) { return x / (1.0f + ts_exp(-x)); }
 static TS_INLINE float ts_silu_slope(float x) {
-  const float s = ts_sigmoid(x);
-  return s * (1.0f + x * (1.0f - s));
+  const float e = ts_exp(-x), s = 1.0f / (1.0f + e);
+  return s * (1.0f + x * (e * s));
 }
 
-/* W2.3.7 */
+/* W2.3.5 */
 static TS_INLINE float ts_relu(float x) { return x > 0.0f ? x : 0.0f; }
 
 #endif

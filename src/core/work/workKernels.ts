@@ -273,7 +273,9 @@ export interface WorkKernels {
     tokenKinds: number,
     positionKinds: number,
   ): number
-  /** W2.11.4. x[rows][heads * width], positions u32, frequencies f32 [width / 2]; `inverse` 1 turns back. */
+  /** W2.11.4. base^(-i / half) for i = first … */
+  rotaryFrequencies(out: Pointer, half: number, first: number, count: number, base: number): number
+  /** W2.11.5. x[rows][heads * width], positions u32, frequencies f32 [width / 2]; `inverse` 1 turns back. */
   rotary(
     x: Pointer,
     positions: Pointer,
@@ -284,7 +286,7 @@ export interface WorkKernels {
     width: number,
     inverse: number,
   ): number
-  /** W2.11.5. q[channels][tokens], scales[channels][pieces] to columns first … of [kinds][width]; scratch: 16 * kinds i32. NO_TARGET is no kind. */
+  /** W2.11.6. q[channels][tokens], scales[channels][pieces] to columns first … of [kinds][width]; scratch: 16 * kinds i32. NO_TARGET is no kind. */
   embedBackward(
     tokens: Pointer,
     q: Pointer,
@@ -373,6 +375,7 @@ export const WORK_ARGUMENTS = {
   transposeFloats: 'oouuuu',
   move: 'oouuuudddddd',
   embed: 'ooooouuuu',
+  rotaryFrequencies: 'ouuuf',
   rotary: 'oooouuuu',
   embedBackward: 'ooooouuuuuu',
   normal: 'ouffuuuud',

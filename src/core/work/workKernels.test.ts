@@ -1,0 +1,3 @@
+import { openWasmWork, workKernelsSuite } from '../../../test/suites/workKernelsSuite.ts'
+
+workKernelsSuite('WebAssembly', openWasmWork)
