@@ -1,11 +1,14 @@
 import { toHex } from '../../src/core/bytes/hex.ts'
 import { sha256 } from '../../src/core/bytes/sha256.ts'
 import { matmul } from '../../src/core/work/kinds/matmul/matmul.ts'
-import { type ProductKernels, product } from '../../src/core/work/ops/product.ts'
+import { product } from '../../src/core/work/ops/product.ts'
 import type { WorkEngine } from '../../src/core/work/tensorMemory.ts'
 import { tensorRoot } from '../../src/core/work/tensorTree.ts'
 import { openWork, type Work } from '../../src/core/work/work.ts'
+import type { WorkKernels } from '../../src/core/work/workKernels.ts'
 import { encodeSpec } from '../../src/core/work/workSpec.ts'
+
+export type ProductKernels = Pick<WorkKernels, 'product'>
 
 export const PLAIN_OPS = { product }
 export const PLAIN_KINDS = { matmul }
@@ -22,7 +25,7 @@ export function plainEngine(spoil = (sum: number, _at: number) => sum): WorkEngi
       if (end > memory.length) throw new RangeError('the memory of the test is full')
     },
     kernels: {
-      product(a, b, rows, columns, k, out) {
+      product(a, b, out, rows, columns, k) {
         for (let i = 0; i < rows; i++)
           for (let j = 0; j < columns; j++) {
             let sum = 0

@@ -397,6 +397,26 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
     return (kernels) =>
       kernels.embedBackward(tokens, q, scales, scratch, out, count, kinds, width, first, channels, piece)
   },
+  fill: (arena, chance) => {
+    const [count, bits] = [chance.whole(1, 100), chance.words(1)[0]!]
+    const out = arena.room(4 * count)
+    return (kernels) => kernels.fill(out, count, bits)
+  },
+  places: (arena, chance) => {
+    const [count, period] = [chance.whole(1, 100), chance.whole(1, 70)]
+    const [out, index] = [arena.room(4 * count), chance.one([0, 3, 2 ** 33 + 1])]
+    return (kernels) => kernels.places(out, count, period, index)
+  },
+  leaves: (arena, chance) => {
+    const [rows, bytes] = [chance.whole(1, 5), chance.one([1, 54, 55, 56, 63, 64, 119, 1023, 1024, 1025, 2100])]
+    const [x, out] = [arena.put(chance.bytes(rows * bytes)), arena.room(32 * rows * Math.ceil(bytes / 1024))]
+    return (kernels) => kernels.leaves(x, out, rows, bytes)
+  },
+  nodes: (arena, chance) => {
+    const count = chance.whole(1, 20)
+    const [below, out] = [arena.put(chance.bytes(64 * count)), arena.room(32 * count)]
+    return (kernels) => kernels.nodes(below, out, count)
+  },
   normal: (arena, chance) => {
     const count = chance.whole(1, 100)
     const [out, mean] = [arena.room(4 * count), chance.one([0, Math.fround(0.04)])]

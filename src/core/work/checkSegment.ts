@@ -4,7 +4,7 @@ import type { PatchDraw } from './draws.ts'
 import type { Patch } from './op.ts'
 import type { ShapedProgram } from './program.ts'
 import { type StateMark, stateRoot } from './stateChain.ts'
-import { leafSpan, leavesOf, leavesUnder, packRegion, type Region, type TensorShape } from './tensor.ts'
+import { isInside, leafSpan, leavesOf, leavesUnder, packRegion, type Region, type TensorShape } from './tensor.ts'
 import { depthOf, proofBytes, rootFromLeaves, rootOver, tensorLeaf } from './tensorTree.ts'
 import type { Work } from './work.ts'
 
@@ -40,51 +40,51 @@ export interface SegmentEvidence {
   readonly patches: readonly PatchEvidence[]
 }
 
-/** What is read of one tensor by a patch. */
-export interface OpenedTensor {
-  readonly name: string
-  readonly shape: TensorShape
-  /** Ascending. */
-  readonly leaves: readonly number[]
+/** Hands out the bytes of leaves of a tensor, one after the other; null where it cannot, or does not believe them. */
+type TakeLeaves = (name: string, shape: TensorShape, leaves: readonly number[]) => ((leaf: number) => Uint8Array) | null
+
+/** What a patch touches, packed: its outputs, then its inputs, each where those before it say. */
+export interface GatheredPatch {
+  readonly outputs: readonly Uint8Array[]
+  readonly inputs: readonly Uint8Array[]
+  /** Where the inputs lie. */
+  readonly regions: readonly Region[]
 }
 
-/** The tensors that a patch reads, its output first; a tensor that is read twice is opened once. */
-export function openedTensors({ steps, shapes }: ShapedProgram, step: number, patch: Patch): readonly OpenedTensor[] {
-  const { inputs, output } = steps[step]!
-  const regions: [string, Region][] = [[output, patch.output]]
-  for (const [i, name] of inputs.entries()) regions.push([name, patch.inputs[i]!])
-  const leaves = new Map<string, Set<number>>()
-  for (const [name, region] of regions) {
-    const known = leaves.get(name) ?? new Set()
-    for (const leaf of leavesUnder(shapes.get(name)!, region)) known.add(leaf)
-    leaves.set(name, known)
+/** Walks through the tensors that a patch touches, in the one order that device and checker share. */
+export function gatherPatch(
+  { steps, shapes }: ShapedProgram,
+  step: number,
+  patch: Patch,
+  take: TakeLeaves,
+): GatheredPatch | null {
+  const pack = (name: string, region: Region): Uint8Array | null => {
+    const shape = shapes.get(name)!
+    if (!isInside(region, shape)) return null
+    const bytesOf = take(name, shape, leavesUnder(shape, region))
+    return bytesOf && packRegion(shape, region, bytesOf)
   }
-  return [...leaves].map(([name, known]) => ({
-    name,
-    shape: shapes.get(name)!,
-    leaves: [...known].sort((a, b) => a - b),
-  }))
-}
-
-const leafBytesOf = ({ shape, leaves }: OpenedTensor): number =>
-  leaves.reduce((sum, leaf) => sum + leafSpan(shape, leaf).length, 0)
-
-/** How many bytes a patch takes, leaves and proof. */
-export function patchSize(opened: readonly OpenedTensor[]): { readonly leaves: number; readonly proof: number } {
-  const sum = (of: (tensor: OpenedTensor) => number) => opened.reduce((total, tensor) => total + of(tensor), 0)
-  return {
-    leaves: sum(leafBytesOf),
-    proof: sum(({ shape, leaves }) => proofBytes(depthOf(leavesOf(shape)), leaves)),
+  const outputs = steps[step]!.outputs.map((name, i) => pack(name, patch.outputs[i]!))
+  const inputs: Uint8Array[] = []
+  const regions: Region[] = []
+  for (const [i, name] of steps[step]!.inputs.entries()) {
+    const where = patch.inputs[i]!
+    const region = typeof where === 'function' ? where(inputs) : where
+    const bytes = pack(name, region)
+    if (!bytes) return null
+    inputs.push(bytes)
+    regions.push(region)
   }
+  return outputs.every((bytes) => bytes !== null) ? { outputs: outputs as Uint8Array[], inputs, regions } : null
 }
 
-/** Runs one step on gathered bytes. */
+/** Runs one step on gathered bytes; null where it makes something that is no number. */
 export type RunPatch = (
   op: string,
   patch: Patch,
   step: ShapedProgram['shaped'][number],
-  inputs: readonly Uint8Array[],
-) => Uint8Array
+  gathered: Pick<GatheredPatch, 'inputs' | 'regions'>,
+) => readonly Uint8Array[] | null
 
 /** Where the roots of a segment lie: by transition, the root of every tensor its program names. */
 function placeRoots<K>(
@@ -95,13 +95,13 @@ function placeRoots<K>(
 ): readonly ReadonlyMap<string, Uint8Array>[] | null {
   const carriesState = !isBeginning && !work.isIndependent
   const before = carriesState ? work.state.size : 0
-  if (roots.length !== before + programs.reduce((sum, { steps }) => sum + steps.length, 0)) return null
+  if (roots.length !== before + programs.reduce((sum, { shaped }) => sum + countOutputs(shaped), 0)) return null
   let state: readonly Uint8Array[] = roots.slice(0, before)
   let next = before
   return programs.map(({ steps, after }) => {
     const here = new Map(work.givenRoots)
     for (const [i, name] of [...work.state.keys()].entries()) if (carriesState) here.set(name, state[i]!)
-    for (const { output } of steps) here.set(output, roots[next++]!)
+    for (const { outputs } of steps) for (const name of outputs) here.set(name, roots[next++]!)
     state = after.map((name) => here.get(name)!)
     return here
   })
@@ -164,46 +164,48 @@ export function checkPatch<K>(
   { leaves, proof }: PatchEvidence,
   runPatch: RunPatch,
 ): WorkProblem['code'] | null {
-  const { op, inputs, output } = program.steps[step]!
+  const { op } = program.steps[step]!
   const shaped = program.shaped[step]!
   const patch = ops[op]!.patch(shaped, index)
-  const opened = openedTensors(program, step, patch)
-  const size = patchSize(opened)
-  if (leaves.length !== size.leaves || proof.length !== size.proof) return 'PATCH_SIZE'
-  const given = takeLeaves(opened, leaves, proof, roots)
-  if (!given) return 'PATCH_NOT_COMMITTED'
-  const bytesOf = (name: string, region: Region) =>
-    packRegion(program.shapes.get(name)!, region, (leaf) => given.get(name)!.get(leaf)!)
-  const gathered = inputs.map((name, i) => bytesOf(name, patch.inputs[i]!))
+  const [bytes, hashes] = [new Cursor(leaves), new Cursor(proof)]
+  const gathered = gatherPatch(program, step, patch, (name, shape, asked) => {
+    const found = new Map(asked.map((leaf) => [leaf, bytes.take(leafSpan(shape, leaf).length)]))
+    const depth = depthOf(leavesOf(shape))
+    const beside = hashes.take(proofBytes(depth, asked))
+    if (!beside || [...found.values()].includes(null)) return null
+    const opened = new Map([...found].map(([leaf, content]) => [leaf, tensorLeaf(content!)]))
+    if (!equalBytes(rootFromLeaves(depth, opened, beside), roots.get(name)!)) return null
+    return (leaf) => found.get(leaf)!
+  })
+  if (!gathered) return 'PATCH_NOT_COMMITTED'
+  if (bytes.left + hashes.left > 0) return 'PATCH_SIZE'
   const made = runPatch(op, patch, shaped, gathered)
-  return equalBytes(made, bytesOf(output, patch.output)) ? null : 'PATCH_WRONG'
+  return made?.every((output, i) => equalBytes(output, gathered.outputs[i]!)) ? null : 'PATCH_WRONG'
 }
 
-/** The opened leaves by tensor and place, or null where one of them does not lead to its root. */
-function takeLeaves(
-  opened: readonly OpenedTensor[],
-  leaves: Uint8Array,
-  proof: Uint8Array,
-  roots: ReadonlyMap<string, Uint8Array>,
-): ReadonlyMap<string, ReadonlyMap<number, Uint8Array>> | null {
-  const given = new Map<string, ReadonlyMap<number, Uint8Array>>()
-  let [leafAt, proofAt] = [0, 0]
-  for (const { name, shape, leaves: asked } of opened) {
-    const bytes = new Map<number, Uint8Array>()
-    for (const leaf of asked) {
-      const { length } = leafSpan(shape, leaf)
-      bytes.set(leaf, leaves.subarray(leafAt, leafAt + length))
-      leafAt += length
-    }
-    const depth = depthOf(leavesOf(shape))
-    const proofEnd = proofAt + proofBytes(depth, asked)
-    const hashes = new Map([...bytes].map(([leaf, content]) => [leaf, tensorLeaf(content)]))
-    if (!equalBytes(rootFromLeaves(depth, hashes, proof.subarray(proofAt, proofEnd)), roots.get(name)!)) return null
-    proofAt = proofEnd
-    given.set(name, bytes)
+/** Takes bytes off, from the front; null where there are not so many. */
+class Cursor {
+  readonly #bytes: Uint8Array
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
   }
-  return given
+
+  get left(): number {
+    return this.#bytes.length - this.#at
+  }
+
+  take(length: number): Uint8Array | null {
+    if (length > this.left) return null
+    this.#at += length
+    return this.#bytes.subarray(this.#at - length, this.#at)
+  }
 }
+
+/** How many tensors some steps write. */
+export const countOutputs = (shaped: ShapedProgram['shaped']): number =>
+  shaped.reduce((sum, { outputs }) => sum + outputs.length, 0)
 
 /** The root over a whole trace: what the second draw is bound to. */
 export const traceRoot = (roots: readonly Uint8Array[]): Uint8Array => rootOver(roots)

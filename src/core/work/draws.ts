@@ -10,8 +10,8 @@ export const PRODUCT_PATCHES = 16
 const OPTIMISER_PATCHES = 4
 const OTHER_PATCHES = 12
 
-const PRODUCTS = new Set(['product', 'flow', 'picture'])
-const OPTIMISERS = new Set(['adamW', 'sgd'])
+const PRODUCTS = new Set(['product', 'productPieces', 'flow', 'picture'])
+const OPTIMISERS = new Set(['adamWFirst', 'adamWSecond', 'adamWWeight', 'sgdVelocity', 'sgdWeight'])
 
 /** A patch that is asked for: of a step of a transition, counted from the start of its segment. */
 export interface PatchDraw {

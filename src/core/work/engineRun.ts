@@ -1,5 +1,5 @@
 import { concatBytes } from '../bytes/bytes.ts'
-import { openedTensors, type PatchEvidence } from './checkSegment.ts'
+import { gatherPatch, type PatchEvidence } from './checkSegment.ts'
 import type { PatchDraw } from './draws.ts'
 import type { ShapedProgram } from './program.ts'
 import { requireThat } from './refusals.ts'
@@ -91,7 +91,7 @@ export class EngineRun<K> {
     const carries = segment >= 0 && !this.#work.isIndependent
     const roots = carries ? [...this.#work.state.keys()].map((name) => this.#rootOf(name)) : []
     for (const program of segmentPrograms(this.#work, segment))
-      this.#run(program, (_, output) => roots.push(this.#rootOf(output)))
+      this.#run(program, (_, outputs) => roots.push(...outputs.map((name) => this.#rootOf(name))))
     return roots
   }
 
@@ -108,13 +108,13 @@ export class EngineRun<K> {
     return draws.map((draw) => found.get(draw)!)
   }
 
-  /** The whole output of one step of a segment, which is run again. */
-  outputOf(segment: number, at: Omit<PatchDraw, 'patch'>): Uint8Array {
+  /** One whole output of a step of a segment, which is run again. */
+  outputOf(segment: number, at: Omit<PatchDraw, 'patch'>, output: number): Uint8Array {
     this.#return(segment)
     let found = new Uint8Array()
     for (const [transition, program] of segmentPrograms(this.#work, segment).entries())
-      this.#run(program, (step, output) => {
-        if (transition === at.transition && step === at.step) found = this.#memory.bytes(output).slice()
+      this.#run(program, (step, outputs) => {
+        if (transition === at.transition && step === at.step) found = this.#memory.bytes(outputs[output]!).slice()
       })
     return found
   }
@@ -122,17 +122,18 @@ export class EngineRun<K> {
   /** `trees` holds those that were made for this step already. */
   #patch(program: ShapedProgram, { step, patch }: PatchDraw, trees: Map<string, Tree>): PatchEvidence {
     const op = this.#work.ops[program.steps[step]!.op]!
-    const opened = openedTensors(program, step, op.patch(program.shaped[step]!, patch))
-    const leaves = opened.flatMap(({ name, shape, leaves }) => {
+    const leaves: Uint8Array[] = []
+    const proofs: Uint8Array[] = []
+    gatherPatch(program, step, op.patch(program.shaped[step]!, patch), (name, shape, asked) => {
       const bytes = this.#memory.bytes(name)
-      return leaves.map((leaf) => {
+      if (!trees.has(name)) trees.set(name, this.#hasher.tree(shape, bytes))
+      proofs.push(trees.get(name)!.prove(asked))
+      const leafOf = (leaf: number) => {
         const { start, length } = leafSpan(shape, leaf)
         return bytes.slice(start, start + length)
-      })
-    })
-    const proofs = opened.map(({ name, shape, leaves: asked }) => {
-      if (!trees.has(name)) trees.set(name, this.#hasher.tree(shape, this.#memory.bytes(name)))
-      return trees.get(name)!.prove(asked)
+      }
+      leaves.push(...asked.map(leafOf))
+      return leafOf
     })
     return { leaves: concatBytes(...leaves), proof: concatBytes(...proofs) }
   }
@@ -144,7 +145,7 @@ export class EngineRun<K> {
   /** One transition: the next state takes the names of the one before. */
   #run(program: ShapedProgram, onStep: OnStep = () => {}): readonly number[] {
     const memory = this.#memory
-    runProgram(this.#engine, this.#work.ops, memory, program, onStep)
+    runProgram(this.#work.ops, memory, program, onStep)
     const bits = program.statistics.map((name) => new DataView(memory.bytes(name).slice().buffer).getUint32(0, true))
     for (const name of program.statistics) if (!program.after.includes(name)) memory.free(name)
     const names = [...this.#work.state.keys()]

@@ -12,40 +12,44 @@ export interface Place {
 /** A step on tensors in memory, whole or gathered. */
 export interface OpCall {
   readonly inputs: readonly Place[]
-  readonly output: Place
+  readonly outputs: readonly Place[]
   readonly numbers: Numbers
+  /** Where `scratchBytes` are free, zeroed. */
+  readonly scratch: number
 }
 
 /** A step with the shapes of everything it touches. */
 export interface ShapedStep {
   readonly inputs: readonly TensorShape[]
-  readonly output: TensorShape
+  readonly outputs: readonly TensorShape[]
   readonly numbers: Numbers
 }
 
 /**
- * The least piece of a step that can be recomputed alone: the part of its output, the parts of its inputs that this needs,
+ * The least piece of a step that can be recomputed alone: the parts of its outputs, the parts of its inputs that these need,
  * and the numbers under which the gathered parts give the same bits as the whole.
  */
 export interface Patch {
-  readonly output: Region
-  readonly inputs: readonly Region[]
+  readonly outputs: readonly Region[]
+  /** A row that is looked up lies where the inputs before it say. */
+  readonly inputs: readonly (Region | ((before: readonly Uint8Array[]) => Region))[]
   readonly numbers: Numbers
 }
 
 /** One kind of step. `K` are the kernels it runs on: the same function serves a device and a checker. */
 export interface Op<K> {
   /** Throws a WorkRefusal where inputs and numbers do not fit each other. */
-  output(inputs: readonly TensorShape[], numbers: Numbers): TensorShape
+  outputs(inputs: readonly TensorShape[], numbers: Numbers): readonly TensorShape[]
   /** Operations by the definition of the step, whatever a device does to get there. */
   operations(step: ShapedStep): number
   /** How many patches there are. */
   patches(step: ShapedStep): number
   patch(step: ShapedStep, index: number): Patch
-  /** The patch that makes this element of the output. */
-  patchAt(step: ShapedStep, row: number, column: number): number
+  /** The patch that makes this element of an output. */
+  patchAt(step: ShapedStep, output: number, row: number, column: number): number
   /** Not 0 where something was written that is no number (W2.6). */
   run(kernels: K, call: OpCall): number
+  scratchBytes?(step: ShapedStep): number
   /** W4.5, the live rule: whether a gathered patch, whose inputs are given as bytes, shows work that anyone could skip. */
-  isDead?(inputs: readonly Uint8Array[], output: Uint8Array, numbers: Numbers): boolean
+  isDead?(inputs: readonly Uint8Array[], outputs: readonly Uint8Array[], numbers: Numbers): boolean
 }

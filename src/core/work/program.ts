@@ -2,11 +2,11 @@ import type { Numbers, Op, ShapedStep } from './op.ts'
 import { requireThat } from './refusals.ts'
 import { type TensorShape, tensorBytes } from './tensor.ts'
 
-/** W3.3. One op over named tensors, writing one. */
+/** W3.3. One op over named tensors. */
 export interface Step {
   readonly op: string
   readonly inputs: readonly string[]
-  readonly output: string
+  readonly outputs: readonly string[]
   readonly numbers: Numbers
   /** Everything passes through it: it is always drawn. */
   readonly isChoke?: boolean
@@ -39,7 +39,7 @@ const MAX_STEPS = 100_000
 export function shapeProgram<K>(ops: Ops<K>, program: Program): ShapedProgram {
   requireThat(program.steps.length <= MAX_STEPS, 'TOO_BIG', `${program.steps.length} steps`)
   const shapes = new Map(program.there)
-  const shaped = program.steps.map(({ op, inputs, output, numbers }, at) => {
+  const shaped = program.steps.map(({ op, inputs, outputs, numbers }, at) => {
     const of = inputs.map((name) => shapes.get(name))
     requireThat(Object.hasOwn(ops, op), 'BAD_SHAPE', `step ${at}: no op is called ${op}`)
     requireThat(
@@ -47,12 +47,16 @@ export function shapeProgram<K>(ops: Ops<K>, program: Program): ShapedProgram {
       'BAD_SHAPE',
       `step ${at}: ${op} reads a tensor that is not there`,
     )
-    requireThat(!shapes.has(output), 'BAD_SHAPE', `step ${at}: ${output} is written twice`)
     const step = { inputs: of as TensorShape[], numbers }
-    const shape = ops[op]!.output(step.inputs, numbers)
-    requireThat(isSane(shape), 'TOO_BIG', `step ${at}: ${output} would be ${shape.rows} by ${shape.width}`)
-    shapes.set(output, shape)
-    return { ...step, output: shape }
+    const made = ops[op]!.outputs(step.inputs, numbers)
+    requireThat(made.length === outputs.length, 'BAD_SHAPE', `step ${at}: ${op} writes ${made.length} tensors`)
+    for (const [i, name] of outputs.entries()) {
+      const shape = made[i]!
+      requireThat(!shapes.has(name), 'BAD_SHAPE', `step ${at}: ${name} is written twice`)
+      requireThat(isSane(shape), 'TOO_BIG', `step ${at}: ${name} would be ${shape.rows} by ${shape.width}`)
+      shapes.set(name, shape)
+    }
+    return { ...step, outputs: made }
   })
   for (const name of [...program.after, ...program.statistics])
     requireThat(shapes.has(name), 'BAD_SHAPE', `${name} is never written`)
@@ -71,6 +75,7 @@ export const operationsOf = <K>(ops: Ops<K>, { steps, shaped }: ShapedProgram): 
 export function lastUses({ steps, after, statistics, there }: Program): readonly (readonly string[])[] {
   const kept = new Set([...after, ...statistics, ...there.keys()])
   const last = new Map<string, number>()
-  for (const [at, { inputs, output }] of steps.entries()) for (const name of [...inputs, output]) last.set(name, at)
+  for (const [at, { inputs, outputs }] of steps.entries())
+    for (const name of [...inputs, ...outputs]) last.set(name, at)
   return steps.map((_, at) => [...last].filter(([name, use]) => use === at && !kept.has(name)).map(([name]) => name))
 }

@@ -26,6 +26,9 @@ export const tensorBytes = (shape: TensorShape): number => shape.rows * rowBytes
 export const leavesOfRow = (shape: TensorShape): number => Math.ceil(rowBytes(shape) / LEAF_BYTES)
 export const leavesOf = (shape: TensorShape): number => shape.rows * leavesOfRow(shape)
 
+export const isInside = ({ row, rows, column, columns }: Region, shape: TensorShape): boolean =>
+  row >= 0 && rows > 0 && row + rows <= shape.rows && column >= 0 && columns > 0 && column + columns <= shape.width
+
 /** The bytes of a leaf: where they lie in the tensor, and how many. */
 export function leafSpan(shape: TensorShape, leaf: number): { readonly start: number; readonly length: number } {
   const perRow = leavesOfRow(shape)

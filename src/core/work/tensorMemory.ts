@@ -1,4 +1,4 @@
-import type { OpCall, Place } from './op.ts'
+import type { Op, OpCall, Place, ShapedStep } from './op.ts'
 import { lastUses, type Ops, type ShapedProgram } from './program.ts'
 import { requireThat, WorkRefusal } from './refusals.ts'
 import { type TensorShape, tensorBytes } from './tensor.ts'
@@ -15,6 +15,9 @@ export interface WorkEngine<K> {
 
 const ALIGNMENT = 64
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT
+
+/** No tensor is called so. */
+const SCRATCH = ''
 
 interface Gap {
   readonly at: number
@@ -86,30 +89,41 @@ export class TensorMemory<K> {
     return this.#engine.view(at, tensorBytes(shape))
   }
 
+  /** One op over places of this memory, with the scratch it asks for. */
+  run(op: Op<K>, step: ShapedStep, call: Omit<OpCall, 'scratch'>): number {
+    const bytes = op.scratchBytes?.(step) ?? 0
+    if (bytes === 0) return op.run(this.#engine.kernels, { ...call, scratch: 0 })
+    const scratch = this.make(SCRATCH, { type: 'u8', rows: 1, width: bytes }).at
+    this.#engine.view(scratch, bytes).fill(0)
+    const fault = op.run(this.#engine.kernels, { ...call, scratch })
+    this.free(SCRATCH)
+    return fault
+  }
+
   write(name: string, shape: TensorShape, bytes: Uint8Array): void {
     requireThat(bytes.length === tensorBytes(shape), 'BAD_INPUT', `${name} has ${bytes.length} bytes`)
     this.#engine.view(this.make(name, shape).at, bytes.length).set(bytes)
   }
 }
 
-/** Called when a step is done, while its output is there. */
-export type OnStep = (step: number, output: string) => void
+/** Called when a step is done, while its outputs are there. */
+export type OnStep = (step: number, outputs: readonly string[]) => void
 
 /** Runs a program over tensors that are there. Afterwards the next state and the figures are there too, nothing else new. */
 export function runProgram<K>(
-  engine: WorkEngine<K>,
   ops: Ops<K>,
   memory: TensorMemory<K>,
   program: ShapedProgram,
   onStep: OnStep = () => {},
 ): void {
   const free = lastUses(program)
-  for (const [at, { op, inputs, output, numbers }] of program.steps.entries()) {
-    const place = memory.make(output, program.shaped[at]!.output)
-    const call: OpCall = { inputs: inputs.map((name) => memory.place(name)), output: place, numbers }
-    if (ops[op]!.run(engine.kernels, call) !== 0)
+  for (const [at, { op, inputs, outputs, numbers }] of program.steps.entries()) {
+    const step = program.shaped[at]!
+    const places = outputs.map((name, i) => memory.make(name, step.outputs[i]!))
+    const call = { inputs: inputs.map((name) => memory.place(name)), outputs: places, numbers }
+    if (memory.run(ops[op]!, step, call) !== 0)
       throw new WorkRefusal('FAULT', `step ${at} (${op}) wrote a number that is none`)
-    onStep(at, output)
+    onStep(at, outputs)
     for (const name of free[at]!) memory.free(name)
   }
 }

@@ -35,7 +35,7 @@ export const tensorLevels = (shape: TensorShape, bytes: Uint8Array): readonly (r
 export const tensorRoot = (shape: TensorShape, bytes: Uint8Array): Uint8Array => tensorLevels(shape, bytes).at(-1)![0]!
 
 /** Which nodes complete some leaves to the root: level by level, ascending. Leaves come ascending and without repeats. */
-function* missing(
+export function* missingNodes(
   depth: number,
   leaves: readonly number[],
 ): Generator<{ readonly level: number; readonly at: number }> {
@@ -49,17 +49,17 @@ function* missing(
 
 /** The hashes that lead from some leaves of a tree to its root. */
 export function proveLeaves(levels: readonly (readonly Uint8Array[])[], leaves: readonly number[]): Uint8Array {
-  return concatBytes(...Array.from(missing(levels.length - 1, leaves), ({ level, at }) => levels[level]![at]!))
+  return concatBytes(...Array.from(missingNodes(levels.length - 1, leaves), ({ level, at }) => levels[level]![at]!))
 }
 
 /** How many bytes `proveLeaves` returns: known to whoever asks, so that nothing else is read. */
 export const proofBytes = (depth: number, leaves: readonly number[]): number =>
-  HASH_BYTES * Array.from(missing(depth, leaves)).length
+  HASH_BYTES * Array.from(missingNodes(depth, leaves)).length
 
 /** Where leaves and the hashes beside them lead. */
 export function rootFromLeaves(depth: number, leaves: ReadonlyMap<number, Uint8Array>, proof: Uint8Array): Uint8Array {
   const ascending = [...leaves.keys()].sort((a, b) => a - b)
-  const beside = [...missing(depth, ascending)]
+  const beside = [...missingNodes(depth, ascending)]
   if (proof.length !== HASH_BYTES * beside.length) throw new RangeError('a proof of another size')
   let level = new Map(ascending.map((at) => [at, leaves.get(at)!]))
   for (let height = 0, next = 0; height < depth; height++) {

@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bytesFrom, PLAIN_KINDS, PLAIN_OPS, plainEngine, plainProduct } from '../../../test/support/plainProduct.ts'
+import {
+  bytesFrom,
+  PLAIN_KINDS,
+  PLAIN_OPS,
+  type ProductKernels,
+  plainEngine,
+  plainProduct,
+} from '../../../test/support/plainProduct.ts'
 import { sha256 } from '../bytes/sha256.ts'
 import { checkReceipt } from './checkReceipt.ts'
 import { traceRoot } from './checkSegment.ts'
 import { drawOpened, drawTraced } from './drawWork.ts'
 import { EngineRun } from './engineRun.ts'
 import { passChance } from './guarantees.ts'
-import type { ProductKernels } from './ops/product.ts'
 import { type Receipt, receiptOf, receiptSchema, stateReceipt } from './receipt.ts'
 import { patchRunner } from './runPatch.ts'
 import { linksOf } from './stateChain.ts'

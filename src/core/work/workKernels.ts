@@ -301,6 +301,16 @@ export interface WorkKernels {
     piece: number,
   ): number
 
+  /** W2.11.6 */
+  fill(out: Pointer, count: number, bits: number): number
+  /** W2.11.7. Places 0 … period - 1, over and over, as u32. */
+  places(out: Pointer, count: number, period: number, index: number): number
+
+  /** W4.1. Leaves of rows, 32 bytes each. */
+  leaves(x: Pointer, out: Pointer, rows: number, rowBytes: number): number
+  /** W4.1. A node for each pair of the hashes below. */
+  nodes(below: Pointer, out: Pointer, count: number): number
+
   /** W2.10.1. Fresh weights: ±mean + deviation * normal. */
   normal(
     out: Pointer,
@@ -378,6 +388,10 @@ export const WORK_ARGUMENTS = {
   rotaryFrequencies: 'ouuuf',
   rotary: 'oooouuuu',
   embedBackward: 'ooooouuuuuu',
+  fill: 'odu',
+  places: 'ouud',
+  leaves: 'oouu',
+  nodes: 'oou',
   normal: 'ouffuuuud',
   windowOrder: 'oouuuu',
   sampleNoise: 'oooouuufuu',

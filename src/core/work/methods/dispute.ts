@@ -8,8 +8,10 @@ import { ELEMENT_BYTES, LEAF_BYTES, leavesOf, leavesOfRow } from '../tensor.ts'
 import { depthOf, tensorLeaf } from '../tensorTree.ts'
 import { segmentPrograms, type Work } from '../work.ts'
 
-/** A step of a segment: which transition of it, which step. */
-export type StepAt = Omit<PatchDraw, 'patch'>
+/** An output of a step of a segment: which transition, which step, which of its outputs. */
+export interface OutputAt extends Omit<PatchDraw, 'patch'> {
+  readonly output: number
+}
 
 /** One side of a dispute. It answers from what it computed; a null is a defeat, and so is an answer that contradicts it. */
 export interface Disputant {
@@ -20,9 +22,15 @@ export interface Disputant {
   /** Every root of a segment's trace. */
   trace(segment: number): Promise<readonly Uint8Array[] | null>
   /** Nodes of the tree of a step's output, at `level` (0 are the leaves). */
-  nodes(segment: number, at: StepAt, level: number, from: number, count: number): Promise<readonly Uint8Array[] | null>
+  nodes(
+    segment: number,
+    at: OutputAt,
+    level: number,
+    from: number,
+    count: number,
+  ): Promise<readonly Uint8Array[] | null>
   /** The bytes of a leaf of a step's output. */
-  leaf(segment: number, at: StepAt, leaf: number): Promise<Uint8Array | null>
+  leaf(segment: number, at: OutputAt, leaf: number): Promise<Uint8Array | null>
   patch(segment: number, draw: PatchDraw): Promise<PatchEvidence | null>
 }
 
@@ -80,10 +88,11 @@ export async function settleDispute<K>(
     const programs = segmentPrograms(work, segment)
     const { at, places } = await firstOtherStep(ask, work, programs, segment)
     const program = programs[at.transition]!
-    const { op, output } = program.steps[at.step]!
+    const { op, outputs } = program.steps[at.step]!
     found.op = op
-    const roots = places.map((place) => place[at.transition]!.get(output)!) as [Uint8Array, Uint8Array]
-    const draw = { ...at, patch: await otherPatch(ask, work, program, segment, at, roots) }
+    const roots = places.map((place) => place[at.transition]!.get(outputs[at.output]!)!) as [Uint8Array, Uint8Array]
+    const { transition, step } = at
+    const draw = { transition, step, patch: await otherPatch(ask, work, program, segment, at, roots) }
     found.draw = draw
     const shown = await ask((side) => side.patch(segment, draw))
     const isRight = places.map(
@@ -134,7 +143,7 @@ async function firstOtherStep<K>(
   work: Work<K>,
   programs: readonly ShapedProgram[],
   segment: number,
-): Promise<{ readonly at: StepAt; readonly places: Both<Places> }> {
+): Promise<{ readonly at: OutputAt; readonly places: Both<Places> }> {
   const marks = await ask((side) => side.mark(segment + 1))
   const before = segment < 0 ? null : await ask((side) => side.mark(segment))
   if (segment >= 0) {
@@ -150,8 +159,10 @@ async function firstOtherStep<K>(
   requireBoth(places, fits)
   const carried = segment < 0 || work.isIndependent ? 0 : work.state.size
   const differs = traces[0].findIndex((root, i) => !equalBytes(root, traces[1][i]!))
-  const steps = programs.flatMap(({ steps }, transition) => steps.map((_, step) => ({ transition, step })))
-  const at = steps[differs - carried]
+  const written = programs.flatMap(({ steps }, transition) =>
+    steps.flatMap(({ outputs }, step) => outputs.map((_, output) => ({ transition, step, output }))),
+  )
+  const at = written[differs - carried]
   // Another state before under the same h, or another h after the same steps: that would take a broken hash.
   if (!at) throw new Defeat([false, false])
   const [one, other] = places.filter(fits)
@@ -164,11 +175,11 @@ async function otherPatch<K>(
   work: Work<K>,
   program: ShapedProgram,
   segment: number,
-  at: StepAt,
+  at: OutputAt,
   roots: Both<Uint8Array>,
 ): Promise<number> {
   const shaped = program.shaped[at.step]!
-  const { output } = shaped
+  const output = shaped.outputs[at.output]!
   let level = depthOf(leavesOf(output))
   let node = 0
   let parents = roots
@@ -187,7 +198,7 @@ async function otherPatch<K>(
   const size = ELEMENT_BYTES[output.type]
   const element = Math.floor(leaves[0].findIndex((byte, i) => byte !== leaves[1][i]) / size)
   const inRow = (node % leavesOfRow(output)) * (LEAF_BYTES / size) + element
-  return work.ops[program.steps[at.step]!.op]!.patchAt(shaped, Math.floor(node / leavesOfRow(output)), inRow)
+  return work.ops[program.steps[at.step]!.op]!.patchAt(shaped, at.output, Math.floor(node / leavesOfRow(output)), inRow)
 }
 
 async function allOf(answers: readonly Promise<Uint8Array | null>[]): Promise<readonly Uint8Array[] | null> {

@@ -1,18 +1,18 @@
 import type { Numbers, Op, ShapedStep } from '../op.ts'
 import { requireThat } from '../refusals.ts'
 import type { TensorShape } from '../tensor.ts'
-
-/** What a product needs of the kernels: C (rows by columns, i32) = A B^T, both operands i8 with k in a row. */
-export interface ProductKernels {
-  product(a: number, b: number, rows: number, columns: number, k: number, out: number): number
-}
+import { MASK, type WorkKernels } from '../workKernels.ts'
 
 /** W2.1. Sums are exact in 32 bits up to here. */
 export const MAX_K = 131_072
 
-/** `batch` products that lie one after the other; with `row` and `rows`, of those rows of A alone. */
+/**
+ * `batch` products that lie one after the other, `shared` of them in a row with the same B; with `row` and `rows`, of
+ * those rows of A alone.
+ */
 interface Sizes {
   readonly batch: number
+  readonly shared: number
   readonly row: number
   readonly rows: number
   readonly columns: number
@@ -20,54 +20,51 @@ interface Sizes {
 }
 
 function sizesOf([a, b]: readonly TensorShape[], numbers: Numbers): Sizes {
-  const batch = numbers.batch ?? 1
-  const row = numbers.row ?? 0
-  const rows = numbers.rows ?? a!.rows / batch
-  return { batch, row, rows, columns: b!.rows / batch, k: a!.width }
+  const { batch = 1, shared = 1, row = 0, rows = a!.rows / batch } = numbers
+  return { batch, shared, row, rows, columns: (b!.rows * shared) / batch, k: a!.width }
 }
 
 /** Sums of products of 8-bit integers: exact in any order, on any unit (W2.1). */
-export const product: Op<ProductKernels> = {
-  output(inputs, numbers) {
+export const product: Op<Pick<WorkKernels, 'product'>> = {
+  outputs(inputs, numbers) {
     const [a, b] = inputs
     requireThat(inputs.length === 2 && a?.type === 'i8' && b?.type === 'i8', 'BAD_SHAPE', 'a product is of two i8')
     requireThat(a.width === b.width && a.width <= MAX_K, 'BAD_SHAPE', `rows of ${a.width} and ${b.width} in a product`)
-    const { batch, row, rows, columns } = sizesOf(inputs, numbers)
-    const areWhole = [batch, row, rows, columns].every((size) => Number.isSafeInteger(size) && size >= 0)
+    const { batch, shared, row, rows, columns } = sizesOf(inputs, numbers)
+    const areWhole = [batch, shared, row, rows, columns].every((size) => Number.isSafeInteger(size) && size >= 0)
     requireThat(areWhole && batch * (row + rows) <= a.rows, 'BAD_SHAPE', 'a product reaches beyond its operand')
     requireThat(batch === 1 || row === 0, 'BAD_SHAPE', 'a part of a product has no batch')
-    return { type: 'i32', rows: batch * rows, width: columns }
+    return [{ type: 'i32', rows: batch * rows, width: columns }]
   },
-  operations: ({ inputs, output }: ShapedStep) => 2 * output.rows * output.width * inputs[0]!.width,
-  patches: ({ output }) => output.rows * output.width,
-  patch({ inputs, output, numbers }, index) {
-    const { row, rows, columns, k } = sizesOf(inputs, numbers)
-    const [at, column] = [Math.floor(index / output.width), index % output.width]
+  operations({ inputs, outputs, numbers }: ShapedStep) {
+    const whole = 2 * outputs[0]!.rows * outputs[0]!.width * inputs[0]!.width
+    return numbers.mask ? Math.ceil(whole / 2) : whole
+  },
+  patches: ({ outputs }) => outputs[0]!.rows * outputs[0]!.width,
+  patch({ inputs, outputs, numbers }, index) {
+    const { shared, row, rows, columns, k } = sizesOf(inputs, numbers)
+    const [at, column] = [Math.floor(index / outputs[0]!.width), index % outputs[0]!.width]
     const whole = { rows: 1, column: 0, columns: k }
+    // A masked operand is 0 above the diagonal by its own step: the whole row gives the same sum.
+    const isLeftOut = numbers.mask === MASK.result && column > at % rows
     return {
-      output: { row: at, rows: 1, column, columns: 1 },
+      outputs: [{ row: at, rows: 1, column, columns: 1 }],
       inputs: [
         { ...whole, row: row + at },
-        { ...whole, row: Math.floor(at / rows) * columns + column },
+        { ...whole, row: Math.floor(at / rows / shared) * columns + column },
       ],
-      numbers: {},
+      numbers: isLeftOut ? { isLeftOut: 1 } : {},
     }
   },
-  patchAt: ({ output }, row, column) => row * output.width + column,
-  run(kernels, { inputs, output, numbers }) {
+  patchAt: ({ outputs }, _, row, column) => row * outputs[0]!.width + column,
+  run(kernels, { inputs, outputs, numbers }) {
     const shapes = inputs.map(({ shape }) => shape)
-    const { batch, row, rows, columns, k } = sizesOf(shapes, numbers)
-    let fault = 0
-    for (let i = 0; i < batch; i++)
-      fault |= kernels.product(
-        inputs[0]!.at + (i * rows + row) * k,
-        inputs[1]!.at + i * columns * k,
-        rows,
-        columns,
-        k,
-        output.at + 4 * i * rows * columns,
-      )
-    return fault
+    const { batch, shared, row, rows, columns, k } = sizesOf(shapes, numbers)
+    const { mask = MASK.none, isLeftOut = 0 } = numbers
+    const [a, b] = [inputs[0]!.at + row * k, inputs[1]!.at]
+    // Nothing is summed: the one entry that was gathered lies above the diagonal.
+    if (isLeftOut) return kernels.product(a, b, outputs[0]!.at, 1, 1, 0, 1, 1, MASK.none, 0)
+    return kernels.product(a, b, outputs[0]!.at, rows, columns, k, batch, shared, mask, 0)
   },
   isDead: (inputs) => inputs.some((row) => row.every((value) => value === 0)),
 }

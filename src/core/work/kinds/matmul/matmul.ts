@@ -43,7 +43,7 @@ export const matmul: Kind<Parameters> = {
   begin: () => ({ there: new Map(), steps: [], after: [], statistics: [] }),
   transition: (said, { transition }): Program => ({
     there: given(said),
-    steps: [{ op: 'product', inputs: ['a', 'b'], output: 'made', numbers: blockAt(said, transition) }],
+    steps: [{ op: 'product', inputs: ['a', 'b'], outputs: ['made'], numbers: blockAt(said, transition) }],
     after: ['made'],
     statistics: [],
   }),

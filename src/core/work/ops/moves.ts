@@ -1,0 +1,286 @@
+import type { Numbers } from '../op.ts'
+import { requireThat } from '../refusals.ts'
+import { ELEMENT_BYTES, type TensorShape } from '../tensor.ts'
+import { NONE } from '../workKernels.ts'
+import {
+  chunkAt,
+  chunked,
+  elementAt,
+  elementsOf,
+  requireSize,
+  requireTypes,
+  requireWhole,
+  type WorkOp,
+} from './shapes.ts'
+
+const BLOCK = 16
+
+/** W2.11.1. A patch is a block of 16 by 16. */
+const transpose: WorkOp = {
+  outputs(inputs) {
+    requireThat(inputs.length === 1, 'BAD_SHAPE', 'one tensor is transposed')
+    const { type, rows, width } = inputs[0]!
+    return [{ type, rows: width, width: rows }]
+  },
+  operations: () => 0,
+  patches: ({ outputs: [out] }) => Math.ceil(out!.rows / BLOCK) * Math.ceil(out!.width / BLOCK),
+  patch({ outputs: [out] }, index) {
+    const across = Math.ceil(out!.width / BLOCK)
+    const [row, column] = [Math.floor(index / across) * BLOCK, (index % across) * BLOCK]
+    const region = {
+      row,
+      rows: Math.min(BLOCK, out!.rows - row),
+      column,
+      columns: Math.min(BLOCK, out!.width - column),
+    }
+    const from = { row: column, rows: region.columns, column: row, columns: region.rows }
+    return { outputs: [region], inputs: [from], numbers: {} }
+  },
+  patchAt: ({ outputs: [out] }, _, row, column) =>
+    Math.floor(row / BLOCK) * Math.ceil(out!.width / BLOCK) + Math.floor(column / BLOCK),
+  run(kernels, { inputs, outputs }) {
+    const { type, rows, width } = inputs[0]!.shape
+    const turn = ELEMENT_BYTES[type] === 1 ? kernels.transposeBytes : kernels.transposeFloats
+    return turn(inputs[0]!.at, outputs[0]!.at, rows, width, 0, width)
+  },
+}
+
+interface Heads {
+  readonly tokens: number
+  readonly heads: number
+  readonly size: number
+}
+
+function headsOf(name: string, { tokens, heads, size }: Numbers): Heads {
+  requireWhole(name, tokens, heads, size)
+  requireThat(tokens! > 0 && heads! > 0 && size! > 0, 'BAD_SHAPE', `${name} of nothing`)
+  return { tokens: tokens!, heads: heads!, size: size! }
+}
+
+/** From rows of tokens, all heads side by side, to rows of one token and one head: sequence, head, token. */
+const splitHeads: WorkOp = {
+  outputs(inputs, numbers) {
+    const { tokens, heads, size } = headsOf('splitHeads', numbers)
+    const [x] = inputs as [TensorShape]
+    requireSize('splitHeads', x, { rows: x.rows, width: heads * size })
+    requireThat(inputs.length === 1 && x.rows % tokens === 0, 'BAD_SHAPE', 'sequences of another length')
+    return [{ type: x.type, rows: x.rows * heads, width: size }]
+  },
+  operations: () => 0,
+  patches: ({ outputs }) => outputs[0]!.rows,
+  patchAt: (_, __, row) => row,
+  patch({ numbers }, row) {
+    const { tokens, heads, size } = headsOf('splitHeads', numbers)
+    const [token, head, sequence] = [row % tokens, Math.floor(row / tokens) % heads, Math.floor(row / tokens / heads)]
+    const from = { row: sequence * tokens + token, rows: 1, column: head * size, columns: size }
+    return {
+      outputs: [{ row, rows: 1, column: 0, columns: size }],
+      inputs: [from],
+      numbers: { tokens: 1, heads: 1, size },
+    }
+  },
+  run: (kernels, { inputs, outputs, numbers }) => {
+    const { tokens, heads, size } = headsOf('splitHeads', numbers)
+    const [x, out] = [inputs[0]!, outputs[0]!]
+    const run = size * ELEMENT_BYTES[x.shape.type]
+    const sequences = x.shape.rows / tokens
+    return kernels.move(
+      ...([x.at, out.at, run, sequences, heads, tokens] as const),
+      ...([tokens * heads * run, run, heads * run] as const),
+      ...([tokens * heads * run, tokens * run, run] as const),
+    )
+  },
+}
+
+/** The way back. */
+const joinHeads: WorkOp = {
+  outputs(inputs, numbers) {
+    const { tokens, heads, size } = headsOf('joinHeads', numbers)
+    const [x] = inputs as [TensorShape]
+    requireSize('joinHeads', x, { rows: x.rows, width: size })
+    requireThat(inputs.length === 1 && x.rows % (tokens * heads) === 0, 'BAD_SHAPE', 'sequences of another length')
+    return [{ type: x.type, rows: x.rows / heads, width: heads * size }]
+  },
+  operations: () => 0,
+  patches: ({ inputs }) => inputs[0]!.rows,
+  patchAt: (step, _, row, column) => {
+    const { tokens, heads, size } = headsOf('joinHeads', step.numbers)
+    return (Math.floor(row / tokens) * heads + Math.floor(column / size)) * tokens + (row % tokens)
+  },
+  patch({ numbers }, row) {
+    const { tokens, heads, size } = headsOf('joinHeads', numbers)
+    const [token, head, sequence] = [row % tokens, Math.floor(row / tokens) % heads, Math.floor(row / tokens / heads)]
+    const to = { row: sequence * tokens + token, rows: 1, column: head * size, columns: size }
+    return {
+      outputs: [to],
+      inputs: [{ row, rows: 1, column: 0, columns: size }],
+      numbers: { tokens: 1, heads: 1, size },
+    }
+  },
+  run: (kernels, { inputs, outputs, numbers }) => {
+    const { tokens, heads, size } = headsOf('joinHeads', numbers)
+    const [x, out] = [inputs[0]!, outputs[0]!]
+    const run = size * ELEMENT_BYTES[x.shape.type]
+    const sequences = x.shape.rows / tokens / heads
+    return kernels.move(
+      ...([x.at, out.at, run, sequences, heads, tokens] as const),
+      ...([tokens * heads * run, tokens * run, run] as const),
+      ...([tokens * heads * run, run, heads * run] as const),
+    )
+  },
+}
+
+/** Columns `column` … of every row, laid one after the other in rows of `width`. */
+const cut: WorkOp = {
+  outputs(inputs, { column, columns, width }) {
+    requireWhole('cut', column, columns, width)
+    const [x] = inputs as [TensorShape]
+    requireThat(inputs.length === 1 && column! + columns! <= x.width, 'BAD_SHAPE', 'a cut reaches beyond its tensor')
+    requireThat(columns! > 0 && width! > 0 && columns! % width! === 0, 'BAD_SHAPE', 'a cut of broken rows')
+    return [{ type: x.type, rows: (x.rows * columns!) / width!, width: width! }]
+  },
+  operations: () => 0,
+  ...chunked,
+  patch({ outputs, numbers }, index) {
+    const { column = 0, columns = 1, width = 1 } = numbers
+    const region = chunkAt(outputs[0]!, index)
+    const perRow = columns / width
+    const from = {
+      row: Math.floor(region.row / perRow),
+      rows: 1,
+      column: column + (region.row % perRow) * width + region.column,
+      columns: region.columns,
+    }
+    const here = { column: 0, columns: region.columns, width: region.columns }
+    return { outputs: [region], inputs: [from], numbers: here }
+  },
+  run(kernels, { inputs, outputs, numbers }) {
+    const { rows, width, type } = inputs[0]!.shape
+    const size = ELEMENT_BYTES[type]
+    const [from, run] = [inputs[0]!.at + size * numbers.column!, size * numbers.columns!]
+    return kernels.move(from, outputs[0]!.at, run, 1, 1, rows, 0, 0, size * width, 0, 0, run)
+  },
+}
+
+const placeIn = (bytes: Uint8Array): number => new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true)
+
+/** W2.11.3. Rows of a table that are looked up; with positions, plus rows of a second one. */
+const embed: WorkOp = {
+  outputs(inputs) {
+    const [tokens, table, positions, places] = inputs as [TensorShape, TensorShape, TensorShape?, TensorShape?]
+    requireThat(inputs.length === 2 || inputs.length === 4, 'BAD_SHAPE', 'embed takes two tensors or four')
+    requireThat(tokens.type === 'u32' && ELEMENT_BYTES[table.type] === 4, 'BAD_SHAPE', 'embed looks up 32 bits by u32')
+    requireSize('tokens', tokens, { rows: tokens.rows, width: 1 })
+    if (positions && places) {
+      requireTypes('embed', [table, positions, places], ['f32', 'u32', 'f32'])
+      requireSize('positions', positions, tokens)
+      requireSize('places', places, { rows: places.rows, width: table.width })
+    }
+    return [{ type: table.type, rows: tokens.rows, width: table.width }]
+  },
+  operations: ({ outputs }) => elementsOf(outputs[0]!),
+  ...chunked,
+  patch({ inputs, outputs }, index) {
+    const region = chunkAt(outputs[0]!, index)
+    const one = elementAt(region.row, 0)
+    const rowOf = (input: number) => (before: readonly Uint8Array[]) => ({ ...region, row: placeIn(before[input]!) })
+    const places = inputs.length === 4 ? [one, rowOf(2)] : []
+    return { outputs: [region], inputs: [one, rowOf(0), ...places], numbers: { isGathered: 1 } }
+  },
+  run(kernels, { inputs, outputs, numbers, scratch }) {
+    const [tokens, table, positions, places] = inputs
+    const { rows, width } = outputs[0]!.shape
+    // What was gathered is the one row that was looked up: it lies at 0.
+    const at = (of?: { readonly at: number }) => (of === undefined ? NONE : numbers.isGathered ? scratch : of.at)
+    const kinds = [table!.shape.rows, places?.shape.rows ?? 0] as const
+    return kernels.embed(
+      at(tokens),
+      at(positions),
+      table!.at,
+      places?.at ?? NONE,
+      outputs[0]!.at,
+      rows,
+      width,
+      ...kinds,
+    )
+  },
+  scratchBytes: ({ numbers }) => (numbers.isGathered ? 4 : 0),
+}
+
+/** W2.11.5. tokens, q by channels, its scales: the gradient of a table. A patch is one element. */
+const embedBackward: WorkOp = {
+  outputs(inputs, { kinds, piece }) {
+    requireTypes('embedBackward', inputs, ['u32', 'i8', 'f32'])
+    requireWhole('embedBackward', kinds, piece)
+    const [tokens, q, scales] = inputs as [TensorShape, TensorShape, TensorShape]
+    requireSize('tokens', tokens, { rows: q.width, width: 1 })
+    requireSize('scales', scales, { rows: q.rows, width: Math.ceil(q.width / piece!) })
+    return [{ type: 'f32', rows: kinds!, width: q.rows }]
+  },
+  operations: ({ inputs }) => elementsOf(inputs[1]!),
+  patches: ({ outputs }) => elementsOf(outputs[0]!),
+  patchAt: ({ outputs }, _, row, column) => row * outputs[0]!.width + column,
+  patch({ inputs, outputs, numbers }, index) {
+    const [tokens, q, scales] = inputs as [TensorShape, TensorShape, TensorShape]
+    const [kind, channel] = [Math.floor(index / outputs[0]!.width), index % outputs[0]!.width]
+    const row = { row: channel, rows: 1, column: 0 }
+    return {
+      outputs: [elementAt(kind, channel)],
+      inputs: [
+        { row: 0, rows: tokens.rows, column: 0, columns: 1 },
+        { ...row, columns: q.width },
+        { ...row, columns: scales.width },
+      ],
+      numbers: { ...numbers, kind },
+    }
+  },
+  run(kernels, { inputs, outputs, numbers, scratch }) {
+    const [tokens, q, scales] = inputs
+    const { kinds, piece, kind } = numbers as { kinds: number; piece: number; kind?: number }
+    const { rows: channels, width } = q!.shape
+    const into = kind === undefined ? outputs[0]!.at : scratch + 64 * kinds
+    const sizes = [width, kinds, channels, 0, channels, piece] as const
+    const fault = kernels.embedBackward(tokens!.at, q!.at, scales!.at, scratch, into, ...sizes)
+    if (kind === undefined) return fault
+    return fault | kernels.move(into + 4 * kind, outputs[0]!.at, 4, 1, 1, 1, 0, 0, 0, 0, 0, 0)
+  },
+  scratchBytes: ({ numbers }) => (numbers.kind === undefined ? 64 : 68) * numbers.kinds!,
+}
+
+/** W2.11.4. x, positions, frequencies. */
+const rotary: WorkOp = {
+  outputs(inputs, { heads, inverse }) {
+    requireTypes('rotary', inputs, ['f32', 'u32', 'f32'])
+    requireWhole('rotary', heads, inverse)
+    const [x, positions, frequencies] = inputs as [TensorShape, TensorShape, TensorShape]
+    requireSize('positions', positions, { rows: x.rows, width: 1 })
+    requireSize('frequencies', frequencies, { rows: 1, width: x.width / heads! / 2 })
+    return [x]
+  },
+  operations: ({ inputs }) => 6 * elementsOf(inputs[0]!),
+  patches: ({ outputs, numbers }) => outputs[0]!.rows * numbers.heads!,
+  patchAt: ({ outputs, numbers }, _, row, column) =>
+    row * numbers.heads! + Math.floor(column / (outputs[0]!.width / numbers.heads!)),
+  patch({ inputs, numbers }, index) {
+    const { heads, inverse } = numbers as { heads: number; inverse: number }
+    const width = inputs[0]!.width / heads
+    const region = { row: Math.floor(index / heads), rows: 1, column: (index % heads) * width, columns: width }
+    const frequencies = { row: 0, rows: 1, column: 0, columns: width / 2 }
+    return {
+      outputs: [region],
+      inputs: [region, elementAt(region.row, 0), frequencies],
+      numbers: { heads: 1, inverse },
+    }
+  },
+  run(kernels, { inputs, outputs, numbers }) {
+    const [x, positions, frequencies] = inputs
+    const { heads, inverse } = numbers as { heads: number; inverse: number }
+    const { rows, width } = x!.shape
+    return kernels.rotary(x!.at, positions!.at, frequencies!.at, outputs[0]!.at, rows, heads, width / heads, inverse)
+  },
+}
+
+/** Ops that move numbers, look them up or turn them (W2.11). */
+export const moves = {
+  ...{ transpose, splitHeads, joinHeads, cut, embed, embedBackward, rotary },
+} as const satisfies Record<string, WorkOp>

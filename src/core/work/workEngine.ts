@@ -1,0 +1,58 @@
+import type { TensorHasher } from './engineRun.ts'
+import { leavesOf, rowBytes, type TensorShape, tensorBytes } from './tensor.ts'
+import type { WorkEngine } from './tensorMemory.ts'
+import { depthOf, missingNodes } from './tensorTree.ts'
+import type { OwnedWorkKernels, WorkKernels } from './workKernels.ts'
+
+export type ExactEngine = WorkEngine<WorkKernels>
+
+/** An engine on kernels whose memory grows when asked. */
+export function engineOnOwned({ kernels, free, memory }: OwnedWorkKernels): ExactEngine {
+  return {
+    kernels,
+    start: free,
+    view: (at, bytes) => new Uint8Array(memory(0), at, bytes),
+    reserve: (end) => void memory(end - free),
+  }
+}
+
+const HASH_BYTES = 32
+
+/** Trees of tensors by the kernels, on an engine of their own: rows in, hashes out, a stretch of rows at a time. */
+export function hasherOn(engine: ExactEngine): TensorHasher {
+  const tree = (shape: TensorShape, bytes: Uint8Array): Uint8Array => {
+    const depth = depthOf(leavesOf(shape))
+    const hashes = 2 ** (depth + 1)
+    const [rows, at] = [engine.start, engine.start + Math.ceil(tensorBytes(shape) / 64) * 64]
+    engine.reserve(at + hashes * HASH_BYTES)
+    engine.view(rows, bytes.length).set(bytes)
+    const leaves = leavesOf(shape) * HASH_BYTES
+    engine.view(at + leaves, 2 ** depth * HASH_BYTES - leaves).fill(0)
+    engine.kernels.leaves(rows, at, shape.rows, rowBytes(shape))
+    for (let level = 0, from = at; level < depth; level++) {
+      const count = 2 ** (depth - level - 1)
+      engine.kernels.nodes(from, from + 2 * count * HASH_BYTES, count)
+      from += 2 * count * HASH_BYTES
+    }
+    return engine.view(at, (hashes - 1) * HASH_BYTES)
+  }
+  return {
+    root: (shape, bytes) => tree(shape, bytes).slice(-HASH_BYTES),
+    tree(shape, bytes) {
+      const depth = depthOf(leavesOf(shape))
+      const all = tree(shape, bytes).slice()
+      const start = (level: number) => (2 ** (depth + 1) - 2 ** (depth + 1 - level)) * HASH_BYTES
+      return {
+        prove(leaves) {
+          const wanted = [...missingNodes(depth, leaves)]
+          const out = new Uint8Array(wanted.length * HASH_BYTES)
+          for (const [i, { level, at }] of wanted.entries()) {
+            const from = start(level) + at * HASH_BYTES
+            out.set(all.subarray(from, from + HASH_BYTES), i * HASH_BYTES)
+          }
+          return out
+        },
+      }
+    },
+  }
+}
