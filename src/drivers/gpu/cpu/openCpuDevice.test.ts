@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { deviceSuite } from '../../../../test/suites/deviceSuite.ts'
 import { runNode } from '../../../../test/support/processes.ts'
@@ -83,6 +83,23 @@ describe('openCpuDevice', () => {
     await expect(cpu.runSeries(task, () => {}, never)).rejects.toMatchObject(failed)
     await expect(cpu.runSeries(task, () => {}, never)).rejects.toMatchObject(failed)
     await cpu.close()
+  })
+
+  test('behavior: a thread that loads while another fails is not ended before it has loaded', async () => {
+    const loaded = join(mkdtempSync(join(tmpdir(), 'touchstone-loading-')), 'loaded')
+    const script = `
+      import { writeFileSync } from 'node:fs'
+      import { parentPort, workerData } from 'node:worker_threads'
+      if (workerData.index === 1) throw new Error('lost')
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      writeFileSync(${JSON.stringify(loaded)}, '')
+      parentPort.postMessage({ kind: 'done' })`
+    const workerScript = new URL(`data:text/javascript,${encodeURIComponent(script)}`)
+    await expect(openCpuDevice({ threads: 2, workerScript })).rejects.toMatchObject({
+      detail: { code: 'CPU_THREAD_FAILED' },
+    })
+    await expect.poll(() => existsSync(loaded), { timeout: 30_000 }).toBe(true)
+    rmSync(dirname(loaded), { recursive: true })
   })
 
   test('behavior: a missing kernel file says which', async () => {

@@ -26,6 +26,7 @@ interface Running {
 export class Pool {
   readonly threads: number
   readonly #workers: readonly Worker[]
+  readonly #loaded = new Map<Worker, Promise<unknown>>()
   readonly #control: Control
   #running: Running | null = null
   #broken: unknown = null
@@ -116,10 +117,15 @@ export class Pool {
     this.#running?.fail(new Error('the device was closed'))
     // A process that waits for nothing but idle threads would end here, with its answer not given.
     for (const worker of this.#workers) worker.ref()
-    await Promise.all(this.#workers.map((worker) => worker.terminate()))
+    await this.#endAll()
   }
 
   #listen(worker: Worker): Worker {
+    const loaded = new Promise<void>((resolve) => {
+      worker.once('message', () => resolve())
+      worker.once('exit', () => resolve())
+    })
+    this.#loaded.set(worker, loaded)
     worker.on('message', (message: WorkerMessage) => {
       if (message.kind === 'root') this.#running?.onRoot(message.root)
       else this.#running?.finish()
@@ -134,8 +140,17 @@ export class Pool {
     if (this.#closed) return
     this.#broken ??= cause
     this.#control.cancel()
-    for (const worker of this.#workers) void worker.terminate()
+    void this.#endAll()
     this.#running?.fail(cause)
+  }
+
+  /** A thread that is ended while koffi loads a library in it takes the process with it: it loads first. */
+  async #endAll(): Promise<void> {
+    const end = async (worker: Worker) => {
+      await this.#loaded.get(worker)
+      await worker.terminate()
+    }
+    await Promise.all(this.#workers.map(end))
   }
 }
 
