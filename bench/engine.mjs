@@ -148,6 +148,24 @@ async function verifyRates(all, precision, k) {
   return checks
 }
 
+/** All of an opening beside its tile, with a path as long as the longest of a mainnet run: what a batch could save at most. */
+async function besideTheTile(all) {
+  const own = { seed: new Uint8Array(32), precision: 'int8', k: 32768, tileRow: 0, tileColumn: 0 }
+  const opening = { own, kept: false, salt: 7, leaf: 12345, path: new Uint8Array(32 * 20) }
+  for (const { name, open } of all) {
+    const { kernels, buffer, start } = await open(ENGINE_BYTES)
+    const engine = engineOn({ ...kernels, tile() {} }, buffer, start)
+    const many = 1000
+    const work = () => {
+      for (let i = 0; i < many; i++) engine.rootFrom(opening)
+    }
+    work()
+    const { best, median, wall } = await turns(quick ? 50 : 200, work)
+    const [figure, ...more] = [best, median, wall].map((seconds) => (1e6 * seconds) / many)
+    report(`${name}: an opening beside its tile`, figure, 'us', null, { median: more[0], wall: more[1] })
+  }
+}
+
 /** Resident memory while many openings are verified; the first thousand warm up compilers and collectors. */
 async function memory(check) {
   const total = quick ? 1000 : 10_000
@@ -273,6 +291,7 @@ const all = await builds()
 const [check] = await verifyRates(all, 'int8', 32768)
 await memory(check)
 await verifyRates(all, 'fp32', 8192)
+await besideTheTile(all)
 await productRates(all)
 for (const build of all) await overhead(build, build.engine === 'wasm' ? { atMost: 15 } : null)
 
