@@ -328,6 +328,8 @@ describe('attack 85: a summary that does not belong to its file', () => {
 describe('what an older reader may pass over', () => {
   test.each<[object, string]>([
     [{ 'x-site': { name: 'north' } }, '0'],
+    [{ 'x-address': 'ssh://203.0.113.7:22' }, '0'],
+    [{ 'x-address': { host: 'anything' } }, '0'],
     [{ 'must-hold': 1 }, '1 UNKNOWN_EXTENSION'],
     [{ site: 1 }, '1 MALFORMED'],
     [{ 'x-site': '\u001b[2J' }, '1 MALFORMED'],

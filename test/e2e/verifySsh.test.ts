@@ -136,12 +136,19 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     const stranger = fast.map((word) => (word === identity ? wrongKey : word))
     const [both, other, password, refused, closed] = await Promise.all([
       touchstone(['verify', at(server), ...two, ...out('two.json')]),
-      touchstone(['verify', at(server), ...fast, '--claim', 'H100 SXM', ...out('claim.json')]),
+      touchstone(['verify', at(server), ...fast, '--claim', 'H100 SXM', '--no-address', ...out('claim.json')]),
       touchstone(['verify', 'ssh://renter:secret@127.0.0.1', ...fast, ...out('password.json')]),
       touchstone(['verify', at(server), ...stranger, ...out('stranger.json')]),
       touchstone(['verify', 'ssh://renter@127.0.0.1:1', ...fast, ...out('closed.json')]),
     ])
     expect([both.status, JSON.parse(both.stdout).judgement.devices.length]).toEqual([0, 2])
+    // Where a box is stands in the certificate as the signer's word, without the account, unless it is not to.
+    const place = async (name: string) =>
+      JSON.parse((await touchstone(['check', join(root, name), '--json'])).stdout).address
+    expect([await place('two.json'), await place('claim.json')]).toEqual([`ssh://127.0.0.1:${server.port}`, null])
+    expect((await touchstone(['check', join(root, 'two.json')])).stdout).toMatch(
+      /box +ssh:\/\/127\.0\.0\.1:\d+, as the signer/,
+    )
     expect([other.status, JSON.parse(other.stdout).judgement.outcome]).toEqual([1, 'accepted'])
     const told = ({ status, stdout }: CommandEnd) => [status, JSON.parse(stdout).error.code]
     expect([password, refused, closed].map(told)).toEqual([

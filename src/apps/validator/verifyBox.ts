@@ -46,6 +46,8 @@ export interface VerifyDeps {
   /** Where the rest of the box is to be measured too (§12). */
   readonly walkChecker?: WalkChecker
   connect(signal: AbortSignal): Promise<RemoteBox>
+  /** What the certificate says of where the box is; without it, nothing. */
+  placeOf?(box: RemoteBox): string | undefined
   onStep?(step: Step): void
   /** Awaited right before the clock of every part of the run itself; calibrations do not ask. */
   beforeStart?(part: number, challenge: Challenge): Promise<void>
@@ -116,7 +118,8 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       const rejected = done.rejected ?? (await verify(done, onStep))
       const { address, access } = box
       const telemetry = readTelemetry(session.telemetry)
-      const told = { address, access, startedAt, startedUs, host: shown, telemetry, faults: run.faults }
+      const place = deps.placeOf?.(box)
+      const told = { address, access, place, startedAt, startedUs, host: shown, telemetry, faults: run.faults }
       return judge({ ...done, rejected }, told, options, deps)
     } finally {
       await session.stop()
@@ -180,7 +183,7 @@ type Told = Pick<BoxReport, 'address' | 'access' | 'startedAt' | 'host' | 'telem
 /** What the evidence makes of the box, and its certificate. */
 async function judge(
   done: Done,
-  { startedUs, ...report }: Told & { readonly startedUs: number },
+  { startedUs, place, ...report }: Told & { readonly startedUs: number; readonly place: string | undefined },
   { preset, program, validSeconds, ...options }: VerifyOptions,
   { clock, signer, catalogue, attestation: reader }: VerifyDeps,
 ): Promise<BoxReport> {
@@ -197,7 +200,7 @@ async function judge(
   const judged = { run, deviceClasses, atMs: issued.issuedMs, judgement }
   const { attested, carried: attestation } = await judgeEvidence(done, judged, reader, catalogue)
   const certificate = issueCertificate(
-    { ...done, ...report, ...issued, ...told, run, inventory, judgement, attestation },
+    { ...done, ...report, ...issued, ...told, run, inventory, judgement, attestation, place },
     signer,
   )
   return {

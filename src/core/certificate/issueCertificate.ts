@@ -8,7 +8,7 @@ import { partQuery } from '../proof/verifyPart.ts'
 import { toInstant } from '../units/instants.ts'
 import { sealEnvelope } from './envelope.ts'
 import type { JudgeInputs, Judgement } from './judgeRun.ts'
-import { PREDICATE_TYPES, STATEMENT_TYPE, type Statement, statePart } from './statement.ts'
+import { PLACE, PREDICATE_TYPES, STATEMENT_TYPE, type Statement, statePart } from './statement.ts'
 
 type Predicate = Statement['predicate']
 
@@ -26,6 +26,8 @@ export interface IssueInputs
   readonly resultSignature: Uint8Array
   readonly faults: NonNullable<Predicate['claims']['faults']>
   readonly judgement: Judgement
+  /** Where the signer found the box, if the certificate is to say so. */
+  readonly place?: string | undefined
   /** §9: what the hardware's vendors signed, where they did. */
   readonly attestation?: CarriedEvidence | undefined
 }
@@ -68,6 +70,7 @@ export function issueCertificate(inputs: IssueInputs, signer: Signer): string {
       notAfter: toInstant(inputs.issuedMs + 1000 * (inputs.validSeconds ?? VALID_SECONDS)),
       catalogue: inputs.catalogue,
       ...(inputs.attestation ? { attestation: inputs.attestation } : {}),
+      ...(inputs.place === undefined ? {} : { extensions: { [PLACE]: inputs.place } }),
     },
   }
   return sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer)

@@ -6,6 +6,7 @@ import type { CheckedAttestation, CheckedCertificate, CheckedEvidence } from './
 import { DOUBTS, type Doubt } from './doubts.ts'
 import { type CertificateProblem, PROBLEMS } from './problems.ts'
 import type { CheckReport } from './reportSchemas.ts'
+import { placeOf } from './statement.ts'
 import { REPORT_FORMAT, verdictOfCheck } from './verdict.ts'
 
 /** How many openings there are and how many of them were recomputed. */
@@ -80,6 +81,7 @@ function ofCertificate({ read, ours, recomputed, tier }: CheckedCertificate, cat
     runId: toHex(read.run.challenge.runId),
     signer: toHex(read.run.challenge.validatorKey),
     preset: read.preset.name,
+    address: placeOf(read.statement.predicate),
     catalogues: { signer: judgement.catalogue, reader: catalogueHash(catalogue) },
     identityRecomputed: recomputed,
     models: ours.devices.map(({ identity }) => identity.model),

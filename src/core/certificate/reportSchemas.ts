@@ -44,6 +44,7 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
     runId: hex(16),
     signer: hex(32),
     preset: presetName,
+    address: z.string().nullable().meta({ description: 'where the signer says that it found the box; a claim' }),
     catalogues: z.object({ signer: hex(32), reader: hex(32) }),
     identityRecomputed: z.boolean(),
     models: z.array(plain.nullable()),

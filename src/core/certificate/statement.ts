@@ -93,6 +93,15 @@ const extensions = z
   .refine((given) => Object.keys(given).length <= 16)
   .meta({ maxProperties: 16 })
 
+/** C3: where the signer says that it found the box. Shown as a claim, and counted nowhere. */
+export const PLACE = 'x-address'
+
+/** What the signer says of where the box was; null where it says nothing that is one plain word. */
+export function placeOf({ extensions }: { readonly extensions?: Readonly<Record<string, unknown>> }): string | null {
+  const told = extensions?.[PLACE]
+  return typeof told === 'string' && /^[\x21-\x7e]{1,300}$/.test(told) ? told : null
+}
+
 /** What certificates carry since version 2. Evidence of other kinds that belongs to the run has its place here too. */
 const ofVersion2 = {
   judgement: judgementSchema,

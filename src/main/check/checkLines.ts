@@ -4,6 +4,7 @@ import type { CheckedAttestation, CheckedCertificate, CheckedSummary } from '../
 import { DOUBTS } from '../../core/certificate/doubts.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
 import { reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
+import { placeOf } from '../../core/certificate/statement.ts'
 import { catalogueHash } from '../../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { formatAge, formatBytes } from '../../core/units/format.ts'
@@ -108,9 +109,11 @@ function summaryLines({ file, nowMs }: ShownCheck, { read }: CheckedSummary): st
 function whoLines({ run, signerKeys, statement }: ReadCertificate): string[] {
   const { runId, proverKey, validatorKey } = run.challenge
   const { anchor } = statement.predicate
+  const place = placeOf(statement.predicate)
   const first = toHex(validatorKey)
   return [
     ...labelled('run', toHex(runId)),
+    ...labelled('box', place && `${place}, as the signer says: nothing shows it (claimed)`),
     ...labelled('prover', toHex(proverKey)),
     ...signerKeys.map(toHex).flatMap((key) => labelled(key === first ? 'signed by' : 'counter-signed', key)),
     ...labelled('anchored in', anchor ? `${anchor.chain}: look up the blocks there; this check did not` : null),

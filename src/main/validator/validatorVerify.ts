@@ -18,7 +18,10 @@ import type { ValidatorConfig } from './validatorConfig.ts'
 /** Carries out a job of the fleet: its box over SSH, or this machine; full, or light for a box that is at work. */
 export function verifyJobs(
   config: ValidatorConfig,
-  { walkChecker, ...deps }: Omit<Required<VerifyDeps>, 'connect' | 'onStep' | 'beforeStart' | 'attestation'>,
+  {
+    walkChecker,
+    ...deps
+  }: Omit<Required<VerifyDeps>, 'connect' | 'placeOf' | 'onStep' | 'beforeStart' | 'attestation'>,
   { env: given, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
 ): VerifyJob {
   const { leaseNetworks: networks } = config

@@ -46,6 +46,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--rim <file>', 'golden values for cards that attest; may be repeated', addText)
     .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)
     .option('--out <file>', 'where the certificate goes')
+    .option('--no-address', 'do not name in the certificate where the box is')
     .option('--valid-for <duration>', 'how long the certificate is valid, for example 24h (default: 30d)', readValidity)
     .option('--summary <file>', 'write a summary of at most 4 KB too, for listings')
     .option('--limit <duration>', 'end after so long, whatever the box does (default: about 30m)', readDuration)

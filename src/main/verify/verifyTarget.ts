@@ -20,6 +20,7 @@ import { formatBytes, formatSeconds } from '../../core/units/format.ts'
 import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
+import type { RemoteBox } from '../../ports/remoteBox.ts'
 import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
 import { checkAddress, openBox, proverArguments } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
@@ -45,6 +46,8 @@ export interface VerifyFlags extends SshFlags, AttestationFiles, Omit<Ask, 'prog
   readonly leaseNetworks?: readonly string[]
   /** Of the whole command, seconds. */
   readonly limit?: number
+  /** Whether the certificate names where the box is. */
+  readonly address: boolean
   readonly verbose?: boolean
   readonly json?: boolean
 }
@@ -76,7 +79,8 @@ export async function verifyTarget(
     throw fault('NO_GPU_OPENED', { address, sold, why: String(host.gpuAbsent ?? 'it does not say why') })
   }
   const attestation = attestationReader(attestationRules(flags))
-  const deps = { signer, catalogue, connect, attestation, measureHost: flags.measureHost, onDetected }
+  const placeOf = (box: RemoteBox) => (flags.address ? toldPlace(address, box) : undefined)
+  const deps = { signer, catalogue, connect, placeOf, attestation, measureHost: flags.measureHost, onDetected }
   const limited = { seconds: flags.limit ?? limitOf(options), address }
   const report = await withinLimit(limited, (inner) => runShown(options, deps, terminal, inner), signal)
   // Whoever said stop gets no certificate, however near its end the run was.
@@ -99,6 +103,12 @@ export async function verifyTarget(
   return exitOfReport(report, failed)
 }
 
+/** As others can find it too: a lease by its provider, a box over SSH by host and port, without the account. */
+function toldPlace(typed: string, { address }: RemoteBox): string | undefined {
+  if (typed === 'local') return undefined
+  return typed.startsWith('lease:') ? typed : address.replace(/^ssh:\/\/[^@]*@/, 'ssh://')
+}
+
 /** Far more than a run takes: what is still going on then hangs. */
 const limitOf = ({ partSeconds, sustainedSeconds }: VerifyOptions): number =>
   1800 + 30 * partSeconds + 3 * sustainedSeconds
@@ -118,7 +128,7 @@ async function withinLimit<T>(
   }
 }
 
-interface RunDeps extends Pick<VerifyDeps, 'signer' | 'catalogue' | 'connect' | 'attestation'> {
+interface RunDeps extends Pick<VerifyDeps, 'signer' | 'catalogue' | 'connect' | 'placeOf' | 'attestation'> {
   readonly measureHost?: boolean | undefined
   /** Hears what the box says it has, and may refuse to go on. */
   readonly onDetected?: (inventory: Inventory) => void
