@@ -57,6 +57,8 @@ export interface TakeRequest {
   readonly places?: number
   /** Only boxes that have kept us waiting, or only others; both where it is left out. */
   readonly stalled?: boolean
+  /** Jobs of this owner that are at work; any other of its jobs was taken by a statement whose answer was lost (attack 151). */
+  readonly atWork?: readonly number[]
 }
 
 export interface ResultRecord extends ResultSummary {

@@ -188,6 +188,7 @@ async function judge(
   { clock, signer, catalogue, attestation: reader }: VerifyDeps,
 ): Promise<BoxReport> {
   const { challenge, parts, rejected, greeting } = done
+  const { partSeconds, sustainedSeconds } = options
   const run = { challenge, parts }
   const { inventory } = greeting
   const claim = options.claim === null ? null : plainClaim(options.claim)
@@ -211,7 +212,10 @@ async function judge(
     gaveUp: done.gaveUp !== null,
     judgement,
     attested,
-    window: windowOf({ run, preset, roundTripUs: told.roundTripUs }, done.startedUs),
+    window: windowOf(
+      { run, preset: { ...preset, partSeconds, sustainedSeconds }, roundTripUs: told.roundTripUs },
+      done.startedUs,
+    ),
     certificate,
     seconds,
   }

@@ -125,6 +125,8 @@ test('attack 138: what counts of a part is bound to what was done by the time th
   expect(holdsBack(at((root, of) => 0.3 + (3 * root) / of))).toBe(false)
   // It does everything in the first half, which counts, leaves the card to another, and sends its last root in time.
   expect(holdsBack(at((root, of) => (root < of ? (0.85 * root) / of : 1.6)))).toBe(true)
+  // Over before anybody has seen how fast it is.
+  expect(holdsBack(at((root, of) => (1.4 * root) / of))).toBe(true)
   // A third of its speed while another is at work, and all of it later.
   expect(holdsBack(at((root, of) => Math.min(0.2 * root, 1 + (2 * root) / of)))).toBe(true)
 })

@@ -90,10 +90,10 @@ export function jobQueries(db: Database) {
 }
 
 /**
- * The first due job of each box that is not being measured; jobs of the dead are taken over, our own never. The open jobs are
- * walked in the order of their index, so that a long queue costs no more than a short one.
+ * The first due job of each box that is not being measured; jobs of the dead are taken over, and our own that nobody is at.
+ * The open jobs are walked in the order of their index, so that a long queue costs no more than a short one.
  */
-const claim = ({ owner, holdMs, limit, places = limit, ...lane }: TakeRequest): Statement => sql`
+const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRequest): Statement => sql`
   with clock as materialized (select clock_timestamp() as t), lane as not materialized (
     select id, coalesce(rest_until between (select t from clock) and (select t from clock) + interval '2 days', false)
       as rests
@@ -114,7 +114,8 @@ const claim = ({ owner, holdMs, limit, places = limit, ...lane }: TakeRequest): 
         where m.round = j.round and m.cohort = j.cohort and m.kind = 'full' and m.state = 'waiting'
       ))
     ) or (
-      j.state = 'leased' and j.lease_owner <> ${owner}::text
+      j.state = 'leased' and (j.lease_owner <> ${owner}::text or (${atWork !== undefined}::boolean
+        and j.id not in (select jsonb_array_elements_text(${json(atWork ?? [])}::text::jsonb)::int8)))
       and (j.lease_until < (select t from clock) or j.leased_at > (select t from clock) + interval '1 minute')
     ))
     order by j.due_at, j.id limit ${limit}::int4

@@ -20,7 +20,7 @@ import { VirtualClock } from '../../../../test/support/virtualClock.ts'
 import type { Catalogue } from '../../../core/identify/catalogue.ts'
 import { MAX_VERIFY_SECONDS } from '../../../core/lease/leaseBook.ts'
 import type { Precision } from '../../../core/params/precision.ts'
-import { PRESETS } from '../../../core/params/presets.ts'
+import { PRESETS, type Preset } from '../../../core/params/presets.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
 import type { JobKind } from '../../../core/schedule/boxState.ts'
 import { fault } from '../../../drivers/gpu/cuda/faults.ts'
@@ -663,15 +663,15 @@ describe('attack 137: two boxes show one memory, one after the other', () => {
 })
 
 describe('attack 138: of two boxes on one card one has a part so long that it can let the other go first', () => {
-  const preset = { ...PRESETS.devnet, size: 64, openings: 4 }
-  const asked = { preset, openings: 4, partSeconds: 3, sustainedSeconds: 0 }
   const CARD_MS = 60
 
   /**
    * `quick` is slow in its calibrations, so that its part is short, and has the card first. `slow` is several devices of the
    * same card, of which the first is fast in its calibrations, so that all of them get as many rounds as that one could do.
    */
-  async function played(): Promise<number> {
+  async function played(base: Preset): Promise<number> {
+    const preset = { ...base, size: 64, openings: 4 }
+    const asked = { preset, openings: 4, partSeconds: 3, sustainedSeconds: 0 }
     let shared: Card | null = null
     let quickWorks = false
     const { results } = await play(
@@ -707,8 +707,8 @@ describe('attack 138: of two boxes on one card one has a part so long that it ca
     return rates.reduce((sum, rate) => sum + rate, 0) / ((64 * 64 * 64 * 2) / (CARD_MS / 1000))
   }
 
-  test('together they show no more than the card', async () => {
-    expect(await played()).toBeLessThan(1.1)
+  test.each([PRESETS.devnet, PRESETS.custom])('$name: together they show no more than the card', async (preset) => {
+    expect(await played(preset)).toBeLessThan(1.1)
   })
 })
 

@@ -276,6 +276,21 @@ describe('runFleet', () => {
     expect(deps.metrics.text()).toContain('touchstone_jobs_lost_total 1')
   })
 
+  test('attack 151: jobs that were taken by a statement whose answer was lost are taken again, once nobody keeps them', async () => {
+    await store.putBox(entry('a'))
+    let lost = 0
+    const cut: Store['takeJobs'] = async (request) => {
+      const jobs = await store.takeJobs(request)
+      if (jobs.length === 0 || lost > 0) return jobs
+      lost++
+      throw new Error('the connection was lost')
+    }
+    const deps = testDeps({ ...store, takeJobs: cut }, honest)
+    await fleetUntil(deps, await testRules({ holdMs: 300 }), async () => (await store.box('a'))?.status === 'verified')
+    expect(lost).toBe(1)
+    expect((await store.history('a', all)).items).toHaveLength(1)
+  })
+
   test('rounds follow the chain: one per 360 blocks, none twice', async () => {
     await store.putBox(entry('a'))
     let height = 720

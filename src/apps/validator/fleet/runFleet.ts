@@ -97,7 +97,7 @@ class Fleet {
 
   async #take(wanted: Pick<TakeRequest, 'limit' | 'places' | 'stalled'>): Promise<void> {
     const { owner, holdMs, startLimitMs } = this.#rules
-    const jobs = await this.#deps.store.takeJobs({ owner, holdMs, ...wanted })
+    const jobs = await this.#deps.store.takeJobs({ owner, holdMs, atWork: [...this.#running.keys()], ...wanted })
     if (this.#ending.signal.aborted) return
     const groups = new Map<string, TakenJob[]>()
     for (const job of jobs) {
