@@ -15,7 +15,7 @@ import { suppliedPerSecond } from './supplied.ts'
  */
 const SPEED_SHARE = 0.85
 /** Nine tenths of the 95 % of the card that §7 fills. */
-const HELD_SHARE = 0.855
+export const HELD_SHARE = 0.855
 /** The least that an idle card fills and reads of its memory: runs differ by a tenth. */
 const HONEST_FILL = 0.94
 const HONEST_BANDWIDTH = 0.9

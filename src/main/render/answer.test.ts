@@ -48,20 +48,28 @@ describe('the answer comes first and last', () => {
     expect(shown.join('\n')).toContain('Not excluded: ')
   })
 
+  /** What is told of the link of two cards. */
+  const linked = (linkPerSecond: number, change: (device: Judgement['devices'][number]) => object = () => ({})) => {
+    const judgement = judged(2, null)
+    const devices = judgement.devices.map((one) => ({ ...one, linkPerSecond, ...change(one) })) as never
+    return lines({ ...judgement, devices }, true)
+      .map((line) => line.trim())
+      .join(' ')
+  }
+
   test('attack 149: a link that computing again could stand in for is not shown', () => {
-    const shown = (linkPerSecond: number) => {
-      const judgement = judged(2, null)
-      return lines(
-        { ...judgement, devices: judgement.devices.map((one) => ({ ...one, linkPerSecond })) as never },
-        true,
-      )
-        .map((line) => line.trim())
-        .join(' ')
-    }
     // 2 * 1880e12 / 32768, by the datasheet.
-    expect(shown(1e11)).toContain('card to card   not shown: 115 GB/s could have been computed without a link')
-    expect(shown(1e11)).not.toContain('or more')
-    expect(shown(1.5e11)).toContain('card to card   150 GB/s or more')
+    expect(linked(1e11)).toContain('card to card   not shown: 115 GB/s could have been computed without a link')
+    expect(linked(1e11)).not.toContain('or more')
+    expect(linked(1.5e11)).toContain('card to card   150 GB/s or more')
+  })
+
+  test('attack 152: nor is one that a copy of the fill could stand in for', () => {
+    const half = linked(4e12, ({ memory }) => ({ memory: { ...memory!, heldBytes: 90e9 } }))
+    expect(half).toContain("card to card   not shown: a card may have had room for a copy of its neighbour's")
+    expect(half).not.toContain('or more')
+    const unknown = linked(4e12, ({ identity }) => ({ identity: { ...identity, status: 'unknown', cards: [] } }))
+    expect(unknown).not.toContain('or more')
   })
 
   test('attack 148: roots held back to look even do not hide a fade in the table either', () => {

@@ -1,23 +1,34 @@
 import { cardsOf } from '../../core/certificate/judgementSchema.ts'
 import type { DeviceJudgement } from '../../core/certificate/judgeRun.ts'
-import type { Catalogue } from '../../core/identify/catalogue.ts'
+import type { Catalogue, GpuModel } from '../../core/identify/catalogue.ts'
 import { rateCeiling } from '../../core/identify/expected.ts'
+import { HELD_SHARE } from '../../core/identify/unshown.ts'
 import { MAX_K } from '../../core/params/constants.ts'
 import { formatBytesPerSecond } from '../../core/units/format.ts'
 
-type Linked = Pick<DeviceJudgement, 'rates' | 'identity'>
+type Linked = Pick<DeviceJudgement, 'rates' | 'memory' | 'identity'>
 
-/** §8.10: how fast these cards read from others. One that computes its neighbour's fill again needs no link to it (attack 149). */
+/** §8.10: how fast these cards read from others, unless they could have done without a link. */
 export function linkText(perSecond: number, devices: readonly Linked[], catalogue: Catalogue): string {
   const shown = formatBytesPerSecond(perSecond)
-  const computed = (2 * Math.max(...devices.map((device) => peakOf(device, catalogue)))) / MAX_K
-  if (perSecond > computed) return `${shown} or more`
-  return `not shown: ${formatBytesPerSecond(computed)} could have been computed without a link, and it was ${shown}`
+  const judged = devices.filter(({ identity: { status } }) => status !== 'cpu' && status !== 'insecure')
+  const cards = judged.map(({ identity }) => catalogue.models.filter(({ id }) => cardsOf(identity).includes(id)))
+  // Who computes its neighbour's fill again needs no link to it (attack 149).
+  const peaks = judged.flatMap(({ rates }, i) => [
+    rates.int8 ?? 0,
+    ...cards[i]!.map((card) => ceiling(card, catalogue)),
+  ])
+  const computed = (2 * Math.max(0, ...peaks)) / MAX_K
+  if (perSecond <= computed)
+    return `not shown: ${formatBytesPerSecond(computed)} could have been computed without a link, and it was ${shown}`
+  // Nor does who has room for a copy of it (attack 152).
+  if (judged.some(({ memory }, i) => hasRoom(memory?.heldBytes ?? 0, cards[i]!)))
+    return `not shown: a card may have had room for a copy of its neighbour's fill, and it was ${shown}`
+  return `${shown} or more`
 }
 
-/** The int8 rate it showed, or that its card has. Of a CPU, and in small presets, nothing is inferred, and the link is only told. */
-function peakOf({ rates, identity }: Linked, { models, rules }: Catalogue): number {
-  if (identity.status === 'cpu' || identity.status === 'insecure') return 0
-  const cards = models.filter(({ id }) => cardsOf(identity).includes(id))
-  return Math.max(rates.int8 ?? 0, ...cards.map((model) => rateCeiling(model, 'int8', rules) ?? 0))
-}
+const ceiling = (card: GpuModel, { rules }: Catalogue): number => rateCeiling(card, 'int8', rules) ?? 0
+
+/** Of an unknown card nobody knows how much it has. */
+const hasRoom = (heldBytes: number, cards: readonly GpuModel[]): boolean =>
+  cards.length === 0 || cards.some(({ memoryBytes }) => heldBytes < HELD_SHARE * memoryBytes)
