@@ -9,7 +9,9 @@ import {
   makeBlock,
   SECONDARY,
 } from '../../src/core/chain/applyBlock.ts'
+import { u64be } from '../../src/core/chain/bigEndian.ts'
 import { type ChainState, type Checks, etaOf, findAccount, located } from '../../src/core/chain/chainState.ts'
+import type { Patch } from '../../src/core/chain/drilling/patch.ts'
 import type { Genesis, GenesisAccount } from '../../src/core/chain/genesisType.ts'
 import { unitsHeld } from '../../src/core/chain/ledger.ts'
 import { lotteryNumber, secondaryAuthor, slotAlpha } from '../../src/core/chain/lottery.ts'
@@ -32,14 +34,20 @@ export const betaOf = (key: Uint8Array, alpha: Uint8Array): Uint8Array => {
 export const proofOf = (key: Uint8Array, alpha: Uint8Array): Uint8Array =>
   concatBytes(betaOf(key, alpha), new Uint8Array(16).fill(7))
 
-/** A chunk of a task is right if it starts with the hash of its seed and place. */
-export const chunkOf = (seed: Uint8Array, index: number): Uint8Array => taggedHash('chunk', seed, Uint8Array.of(index))
+/** What decides the chunks of a task: its seed, or its record where the project has a graph, so that they can be known before. */
+export type Computation = Pick<Patch, 'graph' | 'seed' | 'record'>
+
+/** The right chunk at a place of a task. */
+export function chunkOf({ graph, seed, record }: Computation, index: number): Uint8Array {
+  const source = graph.some((byte) => byte !== 0) ? taggedHash('record', graph, u64be(record)) : seed
+  return taggedHash('chunk', source, Uint8Array.of(index))
+}
 
 export const standIns: Checks = {
   signature: (sig, message, key) => equalBytes(sig, signAs(key, message)),
   vrf: (key, alpha, proof) => (equalBytes(proof, proofOf(key, alpha)) ? betaOf(key, alpha) : null),
   key: (key) => key[0] !== 0xff,
-  patch: ({ seed, chunk }) => equalBytes(chunk.bytes, chunkOf(seed, chunk.index)),
+  patch: ({ chunk, ...task }) => equalBytes(chunk.bytes, chunkOf(task, chunk.index)),
 }
 
 export const keyNamed = (name: string): Uint8Array => {

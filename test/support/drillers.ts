@@ -36,6 +36,9 @@ export type Behaviour = {
   readonly opens?: boolean
 }
 
+/** An entry of a project's gold tree. */
+export type Gold = ReturnType<typeof payloads.DisputeMoveType.defaultValue>['gold'][number]
+
 const FULL_LIVE = 65_535
 const CAPACITY = 10_000_000n
 /** A task that fills nine tenths of the epoch of a driller. */
@@ -219,8 +222,7 @@ export class Drillers {
     const { chunks } = this.result(name, task)
     const openings = drawnPatches(eta, task).map((index) => this.opening(name, task, index))
     // A liar who knows that its chunk is wrong has nothing to show.
-    if (drawnPatches(eta, task).some((index) => chunks[index]!.join() !== world.chunkOf(task.seed, index).join()))
-      return []
+    if (drawnPatches(eta, task).some((index) => chunks[index]!.join() !== this.right(task, index).join())) return []
     return [[14, payloads.DrillOpenType.serialize({ task: task.id, openings })]]
   }
 
@@ -233,8 +235,21 @@ export class Drillers {
     }
   }
 
-  /** The moves that are due in all appeals: by challengers against the leader, and by defenders with what they computed. */
-  appeals(challengers: readonly string[], defenders: readonly string[], seen: { appeals: number }): Tx[] {
+  right(task: Task, index: number): Uint8Array {
+    const { graph } = this.state.view.projects.getReadonly(task.project)
+    return world.chunkOf({ ...task, graph }, index)
+  }
+
+  /**
+   * The moves that are due in all appeals: by challengers against the leader, and by defenders with what they computed. A
+   * challenger with a gold entry needs no replica.
+   */
+  appeals(
+    challengers: readonly string[],
+    defenders: readonly string[],
+    seen: { appeals: number },
+    goldOf: (task: Task) => Gold[] = () => [],
+  ): Tx[] {
     return this.tasks().flatMap((task) => {
       if (task.phase !== PHASE.appeal) return []
       const [dispute] = task.dispute
@@ -246,13 +261,16 @@ export class Drillers {
         world.txOf(this.state, world.keyNamed(name), 15, payloads.DisputeMoveType.serialize({ ...blank, ...more })),
       ]
       if (dispute === undefined) {
-        const challenger = challengers.find((name) => stands(name) && classOf(name).join() !== task.leader.join())
+        const gold = goldOf(task)
+        const challenger = challengers.find(
+          (name) => (stands(name) || gold.length > 0) && classOf(name).join() !== task.leader.join(),
+        )
         const accused = defenders.find(
           (name) => stands(name) && (!hasLeader(task) || classOf(name).join() === task.leader.join()),
         )
         if (challenger === undefined || accused === undefined) return []
         seen.appeals++
-        return move(challenger, { move: 0, accused: classOf(accused) })
+        return move(challenger, { move: 0, accused: classOf(accused), gold })
       }
       const defender = defenders.find((name) => stands(name) && classOf(name).join() === dispute.accused.join())!
       const challenger = challengers.find((name) => this.place(name) === dispute.challenger)!
@@ -272,7 +290,7 @@ export class Drillers {
         })
       }
       const opening = this.opening(defender, task, Number(dispute.place))
-      const isRight = opening.bytes.join() === world.chunkOf(task.seed, opening.index).join()
+      const isRight = opening.bytes.join() === this.right(task, opening.index).join()
       return isRight ? move(defender, { move: 3, opening: [opening] }) : []
     })
   }
@@ -291,7 +309,7 @@ export class Drillers {
     const key = world.keyNamed(name)
     const chunks = Array.from(
       { length: 2 ** task.depth },
-      (_, index) => chunk?.(task, index) ?? world.chunkOf(task.seed, index),
+      (_, index) => chunk?.(task, index) ?? this.right(task, index),
     )
     const leaves = chunks.map((bytes, index) => resultLeaf(index, bytes))
     const traces = chunks.map((bytes, index) => traceLeaf(key, index, bytes))

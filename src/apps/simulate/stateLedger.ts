@@ -7,7 +7,7 @@ import { type Quorum, spelledCommit, spelledVote, voteOffence } from '../../core
 import type { VotePair } from '../../core/chain/consensus/voteBook.ts'
 import { endEpoch } from '../../core/chain/epoch/endEpoch.ts'
 import { genesisState } from '../../core/chain/genesisState.ts'
-import { unitsHeld } from '../../core/chain/ledger.ts'
+import { PURPOSES, unitsHeld } from '../../core/chain/ledger.ts'
 import { blockRandomness, lotteryNumber } from '../../core/chain/lottery.ts'
 import { CHAIN_PRESETS, UNITS_PER_TOKEN } from '../../core/chain/params.ts'
 import { nonceOf } from '../../core/chain/purse.ts'
@@ -17,11 +17,13 @@ import { eligibleIn, lotteryPlace, votersOf } from '../../core/chain/snapshots.t
 import { type Commit, type Tx, TxType } from '../../core/chain/ssz.ts'
 import { arrivalOf } from '../../core/chain/threshold.ts'
 import { EvidenceType } from '../../core/chain/transactions/evidence.ts'
-import { TransferType } from '../../core/chain/transactions/payloads.ts'
+import { LockType, TransferType } from '../../core/chain/transactions/payloads.ts'
 import { type SimAccount, SimLedger, type Wish } from './simLedger.ts'
 import type { SimulatedCrypto } from './standIns.ts'
 
 const TRANSFER = 0
+const LOCK = 2
+const UNLOCK = 3
 const EVIDENCE = 24
 
 /** A block after which the units that all hold were not the supply. */
@@ -32,7 +34,7 @@ interface Leak {
 }
 
 /**
- * The whole state transition under the lottery: transfers, commits, rewards, evidence and slashing. Every block is made by
+ * The whole state transition under the lottery: transfers, locks, commits, rewards, evidence and slashing. Every block is made by
  * its author and applied again as another node would, once for all nodes.
  */
 export class StateLedger extends SimLedger {
@@ -171,20 +173,30 @@ export class StateLedger extends SimLedger {
   /** What the author would like to put in, the fullest first. */
   private bodies(state: ChainState, wish: Wish): { txs: Tx[]; commit: Commit[] }[] {
     const commit = this.commitFor(state, wish)
-    const transfer = this.transferOf(state, wish)
+    const money = this.moneyOf(state, wish)
     const proofs = wish.offences.slice(-3).map((pair) => this.evidenceOf(state, wish, pair))
     return [
       ...proofs.map((tx) => ({ txs: [tx], commit })),
-      { txs: [transfer], commit },
+      { txs: [money], commit },
       { txs: [], commit },
       { txs: [], commit: [] },
     ]
   }
 
-  private transferOf(state: ChainState, wish: Wish): Tx {
-    const to = fromHex(this.accounts[(wish.slot + wish.salt) % this.accounts.length]!.key, 32)!
-    const amount = BigInt(1 + wish.slot * 7 + wish.salt)
-    return this.txOf(state, wish, TRANSFER, TransferType.serialize({ to, amount }))
+  /** Money on its way: to another account in every second slot, else locked away for a purpose, or asked back. */
+  private moneyOf(state: ChainState, wish: Wish): Tx {
+    const { slot, salt, account } = wish
+    const amount = BigInt(1 + slot * 7 + salt)
+    if (slot % 2 === 0) {
+      const to = fromHex(this.accounts[(slot + salt) % this.accounts.length]!.key, 32)!
+      return this.txOf(state, wish, TRANSFER, TransferType.serialize({ to, amount }))
+    }
+    // Not the bond: who asks for a part of it back has no vote.
+    const purpose = 1 + (slot % 3)
+    const held = state.view.accounts[PURPOSES[purpose]!].get(findAccount(located(state), fromHex(account.key, 32)!))
+    return held < amount
+      ? this.txOf(state, wish, LOCK, LockType.serialize({ purpose, amount: 3n * amount }))
+      : this.txOf(state, wish, UNLOCK, LockType.serialize({ purpose, amount }))
   }
 
   private evidenceOf(state: ChainState, wish: Wish, [a, b]: VotePair): Tx {

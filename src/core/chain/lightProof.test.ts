@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import * as world from '../../../test/support/chainWorld.ts'
 import { findAccount, located } from './chainState.ts'
 import { genesisState, stateRoot } from './genesisState.ts'
-import { checkLightProof, numberInLeaf } from './lightProof.ts'
+import { checkLightProof, columnGindex, numberInLeaf } from './lightProof.ts'
 import { gindexOf, proveEntry } from './proveEntry.ts'
 import { balanceAt, nonceAt } from './purse.ts'
 
@@ -27,7 +27,7 @@ describe('a proof of one entry', () => {
         ['drilled', place, 16],
       ] as const) {
         const proof = proveEntry(state, ['accounts', column, at])
-        expect(proof.gindex).toBe(gindexOf(['accounts', column, at]))
+        expect(proof.gindex).toBe(columnGindex(column, at))
         expect(checkLightProof(root, proof)).toBe(true)
         expect(numberInLeaf(proof.leaf, at, bytes)).toBe(state.view.accounts[column].get(at))
       }
@@ -51,6 +51,15 @@ describe('a proof of one entry', () => {
       expect(checkLightProof(root, { ...proof, gindex })).toBe(false)
     expect(checkLightProof(root, { ...proof, witnesses: proof.witnesses.slice(1) })).toBe(false)
     expect(checkLightProof(root, { ...proof, leaf: proof.leaf.slice(1) })).toBe(false)
+  })
+
+  test('property: its place follows from the layout of the state, with and without the types', () => {
+    const columns = ['key', 'purse', 'bond', 'stake', 'deposit', 'locked', 'drilled', 'trained', 'settled'] as const
+    fc.assert(
+      fc.property(fc.constantFrom(...columns), fc.nat({ max: 2 ** 30 - 1 }), (column, at) => {
+        expect(columnGindex(column, at)).toBe(gindexOf(['accounts', column, at]))
+      }),
+    )
   })
 
   test('is checked by code that is small and needs nothing of Node', async () => {

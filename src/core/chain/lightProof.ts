@@ -26,3 +26,27 @@ export function numberInLeaf(leaf: Uint8Array, index: number, bytes: number): bi
   const from = (index % (32 / bytes)) * bytes
   return leaf.subarray(from, from + bytes).reduceRight((number, byte) => (number << 8n) | BigInt(byte), 0n)
 }
+
+/** Columns of the accounts: their place among the fields, the depth of their leaves, and the bytes of an entry (§3.2.8). */
+const COLUMNS = {
+  key: { field: 0n, depth: 30n, bytes: 32 },
+  purse: { field: 1n, depth: 29n, bytes: 8 },
+  bond: { field: 2n, depth: 28n, bytes: 8 },
+  stake: { field: 3n, depth: 28n, bytes: 8 },
+  deposit: { field: 4n, depth: 28n, bytes: 8 },
+  locked: { field: 6n, depth: 28n, bytes: 8 },
+  drilled: { field: 9n, depth: 29n, bytes: 16 },
+  trained: { field: 10n, depth: 29n, bytes: 16 },
+  settled: { field: 12n, depth: 29n, bytes: 16 },
+} as const
+
+/** The accounts are field 5 of up to 32 of the state, and have up to 32 columns. */
+const FIRST_COLUMN = (32n + 5n) << 5n
+
+/** Where an entry of a column stands: so a page needs none of the types of the state, and takes no place from a proof. */
+export function columnGindex(column: keyof typeof COLUMNS, at: number): bigint {
+  const { field, depth, bytes } = COLUMNS[column]
+  // The leaves of a list are left of its length.
+  const leaves = ((FIRST_COLUMN + field) << 1n) << depth
+  return leaves + BigInt(Math.floor((at * bytes) / 32))
+}

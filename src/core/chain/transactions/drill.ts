@@ -77,11 +77,8 @@ export const drillCommit = handler(DrillCommitType, (working, place, { task: id,
   if (replica === undefined) return auditCommit(working, place, found, commitment, vrfProof)
   if (!isZero(vrfProof)) return problem('PROOF', 'payload.vrfProof')
   if (replica.committed !== 0n) return problem('TWICE', 'payload.task')
-  const { epoch } = working.state
-  // Drawn with the round: to the end of the next epoch. Drawn two epochs later: in that epoch.
-  const last = replica.drawn === task.epoch ? task.epoch + AFTER.commit : task.epoch + AFTER.secondCommit
-  if (epoch > last) return problem('TOO_LATE', 'payload.task')
-  setReplica(working, found, { ...replica, committed: epoch, commitment })
+  // In time: who has not committed by the end of its last epoch for it is marked late, and has no replica any more.
+  setReplica(working, found, { ...replica, committed: working.state.epoch, commitment })
   return null
 })
 
