@@ -25,8 +25,6 @@ typedef ts_i16 entry;
 /* Rows of A lie a little more than a power of two apart: their lines share no place in the cache. */
 #define APART (DEPTH + 64 / (int)sizeof(entry))
 
-static TS_INLINE ts_u32 least(ts_u32 a, ts_u32 b) { return a < b ? a : b; }
-
 static TS_INLINE ts_words step(ts_words sum, ts_words a, ts_words b) {
 #ifdef __AVX512VNNI__
   return (ts_words)_mm512_dpbusd_epi32((ts_vector)sum, (ts_vector)b, (ts_vector)a);
@@ -113,7 +111,7 @@ typedef struct {
 static void panel_product(const layout *laid, ts_u32 rows, ts_u32 columns, ts_u32 steps, ts_u32 adds, ts_i32 *out, ts_u64 stride) {
   ts_u32 sums[ROWS][PANEL];
   for (ts_u32 r = 0; r < rows; r += ROWS) {
-    const ts_u32 here = least(ROWS, rows - r);
+    const ts_u32 here = ts_least(ROWS, rows - r);
     for (ts_u32 c = 0; c < PANEL; c += 2 * TS_LANES) {
       ts_u32 (*to)[PANEL] = (ts_u32 (*)[PANEL])(sums[0] + c);
       if (here == ROWS) meet(laid->a + r * APART, laid->starts + r, laid->panel + c, steps, ROWS, to);
@@ -133,10 +131,10 @@ void ts_block_product(ts_bytes a, ts_bytes b, ts_u32 rows, ts_u32 columns, ts_u3
   layout laid;
   for (ts_u32 r = 0; r < rows; r += STACKED)
     for (ts_u32 from = 0; from < k; from += DEPTH) {
-      const ts_u32 here = least(STACKED, rows - r), count = least(DEPTH, k - from);
+      const ts_u32 here = ts_least(STACKED, rows - r), count = ts_least(DEPTH, k - from);
       lay_rows((ts_bytes){a.at + r * a.stride + from, a.stride}, here, count, laid.a, laid.starts);
       for (ts_u32 c = 0; c < columns; c += PANEL) {
-        const ts_u32 wide = least(PANEL, columns - c);
+        const ts_u32 wide = ts_least(PANEL, columns - c);
         lay_panel((ts_bytes){b.at + c * b.stride + from, b.stride}, wide, count, laid.panel);
         panel_product(&laid, here, wide, (count + IN_WORD - 1) / IN_WORD, from > 0, out + r * stride + c, stride);
       }

@@ -1,7 +1,7 @@
 /* Ops that draw by Philox or by the order of windows, and embeddings' gradients. */
 #include "../common/work/functions64.h"
 #include "../common/work/order.h"
-#include "../common/work/rounding.h"
+#include "manyDraws.h"
 #include "work.h"
 
 /* W2.10.1: fresh weights, two to a block; with a `mean` the sign of each weight's own is the last bit of its second word. */
@@ -12,14 +12,18 @@ TS_WORK(normal)(
   const ts_draw draw = {key0, key1, tensor, transition};
   float *out = TS_AT(float, to);
   ts_u32 worst = 0;
-  for (ts_u32 i = 0; i < count; i++) {
-    const ts_u64 at = (ts_u64)index + i;
-    ts_u32 four[4];
-    ts_draw_block(draw, at >> 1, four);
-    const ts_u32 a = at & 1 ? four[2] : four[0], b = at & 1 ? four[3] : four[1];
-    const float centre = b & 1u ? -mean : mean, y = centre + ts_normal(a, b) * deviation;
-    worst = ts_worse(worst, y);
-    out[i] = y;
+  for (ts_u32 from = 0; from < count;) {
+    const ts_u64 at = (ts_u64)index + from;
+    const ts_u32 skip = (ts_u32)at & 1u, here = ts_least(2 * TS_MANY - skip, count - from);
+    ts_u32 words[4 * TS_MANY];
+    ts_draw_many(draw, at >> 1, words);
+    for (ts_u32 i = 0; i < here; i++) {
+      const ts_u32 a = words[2 * (skip + i)], b = words[2 * (skip + i) + 1];
+      const float centre = b & 1u ? -mean : mean, y = centre + ts_normal(a, b) * deviation;
+      worst = ts_worse(worst, y);
+      out[from + i] = y;
+    }
+    from += here;
   }
   return ts_faulty(worst);
 }
@@ -36,6 +40,11 @@ TS_WORK(windowOrder)(
   return 0;
 }
 
+static TS_INLINE float noise_of(ts_u32 word) {
+  const float u = ((float)(ts_i32)(word >> 9) + 0.5f) * 0x1.0p-23f;
+  return ts_log(-ts_log(u));
+}
+
 /* W2.10.3: logits * factor + noise of (sequence, position); the largest is the sample. `first` is the first column here. */
 TS_WORK(sampleNoise)(
     char *memory, ts_offset x, ts_offset sequence, ts_offset position, ts_offset to, ts_u32 rows, ts_u32 width,
@@ -45,16 +54,20 @@ TS_WORK(sampleNoise)(
   const ts_u32 *sequences = TS_AT(const ts_u32, sequence), *positions = TS_AT(const ts_u32, position);
   float *out = TS_AT(float, to);
   ts_u32 worst = 0;
-  for (ts_u32 r = 0; r < rows; r++, in += width, out += width)
-    for (ts_u32 i = 0; i < width; i++) {
-      const ts_draw draw = {key0, key1, sequences[r], 0xfffffffeu};
-      ts_u32 four[4];
-      ts_draw_block(draw, (ts_u64)positions[r] << 32 | (first + i) >> 2, four);
-      const float u = ((float)(ts_i32)(four[(first + i) & 3u] >> 9) + 0.5f) * 0x1.0p-23f;
-      const float y = in[i] * factor - ts_log(-ts_log(u));
-      worst = ts_worse(worst, y);
-      out[i] = y;
+  for (ts_u32 r = 0; r < rows; r++, in += width, out += width) {
+    const ts_draw draw = {key0, key1, sequences[r], 0xfffffffeu};
+    for (ts_u32 from = 0; from < width;) {
+      const ts_u32 skip = (first + from) & 3u, here = ts_least(4 * TS_MANY - skip, width - from);
+      ts_u32 words[4 * TS_MANY];
+      ts_draw_many(draw, (ts_u64)positions[r] << 32 | (first + from) >> 2, words);
+      for (ts_u32 i = 0; i < here; i++) {
+        const float y = in[from + i] * factor - noise_of(words[skip + i]);
+        worst = ts_worse(worst, y);
+        out[from + i] = y;
+      }
+      from += here;
     }
+  }
   return ts_faulty(worst);
 }
 

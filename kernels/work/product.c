@@ -1,7 +1,5 @@
 #include "blockProduct.h"
 
-static TS_INLINE ts_u32 least(ts_u32 a, ts_u32 b) { return a < b ? a : b; }
-
 #define NO_MASK 0
 /* Result (row, column) is absent, and 0, where column > row. */
 #define MASKED_RESULT 1
@@ -14,14 +12,14 @@ static TS_INLINE ts_u32 least(ts_u32 a, ts_u32 b) { return a < b ? a : b; }
 static void masked(
     const ts_i8 *a, const ts_i8 *b, ts_i32 *out, ts_u32 rows, ts_u32 columns, ts_u32 k, ts_u32 mask, ts_u32 first) {
   for (ts_u32 r = 0; r < rows; r += STRIPE) {
-    const ts_u32 here = least(STRIPE, rows - r), seen = first + r + here;
+    const ts_u32 here = ts_least(STRIPE, rows - r), seen = first + r + here;
     const ts_bytes mine = {a + (ts_u64)r * k, k}, theirs = {b, k};
     ts_i32 *to = out + (ts_u64)r * columns;
     if (mask == MASKED_OPERAND) {
-      ts_block_product(mine, theirs, here, columns, least(k, seen), to, columns);
+      ts_block_product(mine, theirs, here, columns, ts_least(k, seen), to, columns);
       continue;
     }
-    ts_block_product(mine, theirs, here, least(columns, seen), k, to, columns);
+    ts_block_product(mine, theirs, here, ts_least(columns, seen), k, to, columns);
     for (ts_u32 i = 0; i < here; i++)
       for (ts_u32 c = first + r + i + 1; c < columns; c++) to[(ts_u64)i * columns + c] = 0;
   }
@@ -61,7 +59,7 @@ static ts_u32 add_pieces(in_pieces of, ts_u32 row, ts_u32 rows, ts_u32 column, t
   for (ts_u32 p = 0; p < of.pieces; p++) {
     const ts_u32 from = p * of.piece;
     const ts_bytes a = {of.a + (ts_u64)row * of.k + from, of.k}, b = {of.b + (ts_u64)column * of.k + from, of.k};
-    ts_block_product(a, b, rows, columns, least(of.piece, of.k - from), sums, columns);
+    ts_block_product(a, b, rows, columns, ts_least(of.piece, of.k - from), sums, columns);
     for (ts_u32 r = 0; r < rows; r++) {
       const float scale = of.scales[(ts_u64)(row + r) * of.pieces + p];
       const ts_i32 *in = sums + r * columns;
@@ -86,6 +84,6 @@ TS_WORK(productPieces)(
   ts_u32 faults = 0;
   for (ts_u32 r = 0; r < rows; r += BLOCK_ROWS)
     for (ts_u32 c = 0; c < columns; c += BLOCK_COLUMNS)
-      faults |= ts_faulty(add_pieces(of, r, least(BLOCK_ROWS, rows - r), c, least(BLOCK_COLUMNS, columns - c)));
+      faults |= ts_faulty(add_pieces(of, r, ts_least(BLOCK_ROWS, rows - r), c, ts_least(BLOCK_COLUMNS, columns - c)));
   return faults;
 }

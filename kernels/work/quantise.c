@@ -1,4 +1,4 @@
-#include "../common/work/rounding.h"
+#include "manyDraws.h"
 #include "work.h"
 
 /* Rows share a fold vector, or column scales, so many at a time; `first` is the number of the first row here. */
@@ -13,8 +13,6 @@ static ts_u32 largest(const float *x, const float *fold, ts_u32 count) {
   return worst;
 }
 
-static TS_INLINE ts_u32 least(ts_u32 a, ts_u32 b) { return a < b ? a : b; }
-
 /* W2.2.2: one scale for each row and piece of it. */
 TS_WORK(rowScale)(
     char *memory, ts_offset x, ts_offset fold, ts_offset scales, ts_u32 rows, ts_u32 width, ts_u32 piece, ts_u32 first,
@@ -26,7 +24,7 @@ TS_WORK(rowScale)(
   for (ts_u32 r = 0; r < rows; r++, in += width) {
     const float *f = shared_by(TS_AT_OR_NULL(const float, fold), first + r, rows_each, width);
     for (ts_u32 from = 0; from < width; from += piece) {
-      const float s = ts_scale(largest(in + from, f ? f + from : 0, least(piece, width - from)));
+      const float s = ts_scale(largest(in + from, f ? f + from : 0, ts_least(piece, width - from)));
       worst = ts_worse(worst, s);
       *out++ = s;
     }
@@ -49,49 +47,19 @@ TS_WORK(quantise)(
   for (ts_u32 r = 0; r < rows; r++, in += width, out += width) {
     const float *f = shared_by(TS_AT_OR_NULL(const float, fold), first + r, rows_each, width);
     for (ts_u32 from = 0; from < width; from += piece)
-      nearest(in + from, f ? f + from : 0, 1.0f / *scale++, least(piece, width - from), out + from);
+      nearest(in + from, f ? f + from : 0, 1.0f / *scale++, ts_least(piece, width - from), out + from);
   }
   return 0;
 }
 
-#define BLOCKS 32
-typedef ts_u32 words __attribute__((vector_size(4 * BLOCKS)));
-typedef ts_u64 wides __attribute__((vector_size(8 * BLOCKS)));
-
-static TS_INLINE words high_of(words a, ts_u32 b) {
-  return __builtin_convertvector(__builtin_convertvector(a, wides) * (ts_u64)b >> 32, words);
-}
-
-/* Lanes of BLOCKS blocks of Philox, one block to a vector lane. */
-static void many_lanes(ts_draw draw, ts_u64 block, ts_u16 out[8 * BLOCKS]) {
-  words c0, c1, c2 = (words){} + draw.tensor, c3 = (words){} + draw.transition;
-  for (ts_u32 b = 0; b < BLOCKS; b++) {
-    c0[b] = (ts_u32)(block + b);
-    c1[b] = (ts_u32)((block + b) >> 32);
-  }
-  ts_u32 k0 = draw.key0, k1 = draw.key1;
-  for (int round = 0; round < TS_PHILOX_ROUNDS; round++) {
-    const words hi0 = high_of(c0, TS_PHILOX_M0), lo0 = c0 * TS_PHILOX_M0;
-    const words hi1 = high_of(c2, TS_PHILOX_M1), lo1 = c2 * TS_PHILOX_M1;
-    c0 = hi1 ^ c1 ^ k0;
-    c1 = lo1;
-    c2 = hi0 ^ c3 ^ k1;
-    c3 = lo0;
-    k0 += TS_PHILOX_W0;
-    k1 += TS_PHILOX_W1;
-  }
-  for (ts_u32 b = 0; b < BLOCKS; b++) {
-    const ts_u32 four[4] = {c0[b], c1[b], c2[b], c3[b]};
-    for (ts_u32 i = 0; i < 8; i++) out[8 * b + i] = (ts_u16)(four[i / 2] >> (16 * (i & 1)));
-  }
-}
-
 static void chance(
     const float *x, const float *fold, float inverse, ts_u32 count, ts_draw draw, ts_u64 index, ts_i8 *out) {
-  ts_u16 lanes[8 * BLOCKS];
+  ts_u16 lanes[8 * TS_MANY];
   for (ts_u32 from = 0; from < count;) {
-    const ts_u32 skip = (ts_u32)(index + from) & 7u, here = least(8 * BLOCKS - skip, count - from);
-    many_lanes(draw, (index + from) >> 3, lanes);
+    const ts_u32 skip = (ts_u32)(index + from) & 7u, here = ts_least(8 * TS_MANY - skip, count - from);
+    ts_u32 words[4 * TS_MANY];
+    ts_draw_many(draw, (index + from) >> 3, words);
+    __builtin_memcpy(lanes, words, sizeof lanes);
     for (ts_u32 i = 0; i < here; i++) {
       const float y = fold ? x[from + i] * fold[from + i] : x[from + i];
       out[from + i] = (ts_i8)ts_round_stochastic(y * inverse, lanes[skip + i]);
@@ -112,7 +80,7 @@ TS_WORK(quantiseStochastic)(
   for (ts_u32 r = 0; r < rows; r++, in += width, out += width, at += width) {
     const float *f = shared_by(TS_AT_OR_NULL(const float, fold), first + r, rows_each, width);
     for (ts_u32 from = 0; from < width; from += piece)
-      chance(in + from, f ? f + from : 0, 1.0f / *scale++, least(piece, width - from), draw, at + from, out + from);
+      chance(in + from, f ? f + from : 0, 1.0f / *scale++, ts_least(piece, width - from), draw, at + from, out + from);
   }
   return 0;
 }

@@ -44,11 +44,11 @@ TS_WORK(columnSum)(char *memory, ts_offset x, ts_offset to, ts_u32 rows, ts_u32 
     float last[SIDE];
     for (ts_u32 c = 0; c < here; c++) ts_sum_begin(&sum[c]);
     for (ts_u32 r = 0; r < rows; r += TS_PIECE, in += (ts_u64)TS_PIECE * width) {
-      if (r > 0) for (ts_u32 c = 0; c < here; c++) ts_sum_carry(&sum[c], last[c]);
-      add_rows(in, rows - r < TS_PIECE ? rows - r : TS_PIECE, width, here, last);
+      add_rows(in, ts_least(TS_PIECE, rows - r), width, here, last);
+      for (ts_u32 c = 0; c < here; c++) ts_sum_add(&sum[c], last[c]);
     }
     for (ts_u32 c = 0; c < here; c++) {
-      const float total = rows > TS_PIECE ? ts_sum_end_with(&sum[c], last[c]) : last[c];
+      const float total = ts_sum_end(&sum[c]);
       worst = ts_worse(worst, total);
       out[c0 + c] = total;
     }
@@ -66,7 +66,7 @@ TS_WORK(squareSums)(char *memory, ts_offset x, ts_offset to, double count) {
     const ts_u64 rest = (ts_u64)count - from;
     const ts_u32 here = rest < TS_PIECE ? (ts_u32)rest : TS_PIECE;
     float total;
-    TS_TOTAL(total, here, i, in[i] * in[i])
+    TS_PIECE_TOTAL(total, 0, here, i, in[i] * in[i])
     worst = ts_worse(worst, total);
     *out++ = total;
   }

@@ -60,20 +60,18 @@ static TS_INLINE float ts_halves(ts_f32x32 s) {
   return t[0];
 }
 
-/* Level 0 takes elements 32 at a time; the next two take sums of pieces one at a time: 4,096^3 elements. */
+/* The sums of pieces, one after the other; two levels of them: 4,096^3 elements. */
 typedef struct {
-  ts_f32x32 low;
   float middle[TS_SUMS], high[TS_SUMS];
-  ts_u32 in_low, in_middle, in_high;
+  ts_u32 in_middle, in_high;
 } ts_sum;
 
-static TS_INLINE void ts_sum_begin(ts_sum *sum) {
-  sum->low = (ts_f32x32){};
-  sum->in_low = sum->in_middle = sum->in_high = 0;
+static inline void ts_sum_begin(ts_sum *sum) {
+  sum->in_middle = sum->in_high = 0;
   for (int i = 0; i < TS_SUMS; i++) sum->middle[i] = sum->high[i] = 0.0f;
 }
 static inline float ts_sum_of(const float sums[TS_SUMS]) { return ts_halves(ts_load32(sums)); }
-static __attribute__((noinline, unused)) void ts_sum_carry(ts_sum *sum, float piece) {
+static __attribute__((noinline, unused)) void ts_sum_add(ts_sum *sum, float piece) {
   if (sum->in_middle == TS_PIECE) {
     sum->high[sum->in_high++ % TS_SUMS] += ts_sum_of(sum->middle);
     for (int i = 0; i < TS_SUMS; i++) sum->middle[i] = 0.0f;
@@ -81,50 +79,50 @@ static __attribute__((noinline, unused)) void ts_sum_carry(ts_sum *sum, float pi
   }
   sum->middle[sum->in_middle++ % TS_SUMS] += piece;
 }
-/* Absent elements at the end are +0: no partial sum that began with +0 is ever -0, so that they change nothing. */
-static TS_INLINE void ts_sum_add(ts_sum *sum, ts_f32x32 elements) {
-  if (sum->in_low == TS_PIECE) {
-    ts_sum_carry(sum, ts_halves(sum->low));
-    sum->low = (ts_f32x32){};
-    sum->in_low = 0;
-  }
-  sum->low += elements;
-  sum->in_low += TS_SUMS;
-}
-/* `last` is the sum of the last piece. */
-static inline float ts_sum_end_with(ts_sum *sum, float last) {
-  ts_sum_carry(sum, last);
+/* A sum over the sum of one piece is that sum: no partial sum that began with +0 is ever -0. */
+static __attribute__((noinline, unused)) float ts_sum_end(ts_sum *sum) {
   if (sum->in_high == 0) return ts_sum_of(sum->middle);
   sum->high[sum->in_high++ % TS_SUMS] += ts_sum_of(sum->middle);
   return ts_sum_of(sum->high);
 }
-static TS_INLINE float ts_sum_end(ts_sum *sum) {
-  const float last = ts_halves(sum->low);
-  return sum->in_middle == 0 ? last : ts_sum_end_with(sum, last);
-}
+
+static TS_INLINE ts_u32 ts_least(ts_u32 a, ts_u32 b) { return a < b ? a : b; }
+
+/* piece = the sum of `expression` over i = from ... from + count - 1, count <= 4,096; absent elements at the end are +0. */
+#define TS_PIECE_TOTAL(piece, from, count, i, expression)                                                             \
+  {                                                                                                                   \
+    ts_f32x32 ts_sums = {};                                                                                           \
+    ts_u32 ts_at = 0;                                                                                                 \
+    for (; ts_at + TS_SUMS <= (count); ts_at += TS_SUMS) {                                                            \
+      float ts_t[TS_SUMS];                                                                                            \
+      for (ts_u32 ts_l = 0; ts_l < TS_SUMS; ts_l++) {                                                                 \
+        const ts_u32 i = (from) + ts_at + ts_l;                                                                       \
+        ts_t[ts_l] = expression;                                                                                      \
+      }                                                                                                               \
+      ts_sums += ts_load32(ts_t);                                                                                     \
+    }                                                                                                                 \
+    if (ts_at < (count)) {                                                                                            \
+      float ts_t[TS_SUMS] = {};                                                                                       \
+      for (ts_u32 ts_l = 0; ts_l < (count) - ts_at; ts_l++) {                                                         \
+        const ts_u32 i = (from) + ts_at + ts_l;                                                                       \
+        ts_t[ts_l] = expression;                                                                                      \
+      }                                                                                                               \
+      ts_sums += ts_load32(ts_t);                                                                                     \
+    }                                                                                                                 \
+    piece = ts_halves(ts_sums);                                                                                       \
+  }
 
 /* total = the sum of `expression` over i = 0 ... count - 1. */
 #define TS_TOTAL(total, count, i, expression)                                                                         \
   {                                                                                                                   \
     ts_sum ts_s;                                                                                                      \
     ts_sum_begin(&ts_s);                                                                                              \
-    for (ts_u32 ts_from = 0; ts_from < (count); ts_from += TS_SUMS) {                                                 \
-      float ts_t[TS_SUMS];                                                                                            \
-      if ((count) - ts_from >= TS_SUMS)                                                                               \
-        for (ts_u32 ts_l = 0; ts_l < TS_SUMS; ts_l++) {                                                               \
-          const ts_u32 i = ts_from + ts_l;                                                                            \
-          ts_t[ts_l] = expression;                                                                                    \
-        }                                                                                                             \
-      else {                                                                                                          \
-        for (ts_u32 ts_l = 0; ts_l < TS_SUMS; ts_l++) ts_t[ts_l] = 0.0f;                                              \
-        for (ts_u32 ts_l = 0; ts_l < (count) - ts_from; ts_l++) {                                                     \
-          const ts_u32 i = ts_from + ts_l;                                                                            \
-          ts_t[ts_l] = expression;                                                                                    \
-        }                                                                                                             \
-      }                                                                                                               \
-      ts_sum_add(&ts_s, ts_load32(ts_t));                                                                             \
+    for (ts_u32 ts_from = 0; ts_from < (count) || ts_from == 0; ts_from += TS_PIECE) {                                \
+      const ts_u32 ts_here = ts_least(TS_PIECE, (count) - ts_from);                                                   \
+      TS_PIECE_TOTAL(total, ts_from, ts_here, i, expression)                                                          \
+      if ((count) > TS_PIECE) ts_sum_add(&ts_s, total);                                                               \
     }                                                                                                                 \
-    total = ts_sum_end(&ts_s);                                                                                        \
+    if ((count) > TS_PIECE) total = ts_sum_end(&ts_s);                                                                \
   }
 
 #endif
