@@ -111,14 +111,14 @@ TS_WORK(rotary)(
   return ts_faulty(worst);
 }
 
-/* W2.11.6: the same bits everywhere. */
+/* W2.11.7: the same bits everywhere. */
 TS_WORK(fill)(char *memory, ts_offset to, double count, ts_u32 bits) {
   ts_u32 *out = TS_AT(ts_u32, to);
   for (ts_u64 i = 0; i < (ts_u64)count; i++) out[i] = bits;
   return 0;
 }
 
-/* W2.11.7: places 0 ... period - 1, over and over; `index` is the place of the first element in the whole tensor. */
+/* W2.11.8: places 0 ... period - 1, over and over; `index` is the place of the first element in the whole tensor. */
 TS_WORK(places)(char *memory, ts_offset to, ts_u32 count, ts_u32 period, double index) {
   ts_u32 *out = TS_AT(ts_u32, to);
   ts_u32 place = (ts_u32)((ts_u64)index % period);

@@ -392,6 +392,31 @@ def tables(seed):
     yield c.case([x, out, 5, 2, 3, 4, 60, 20, 5, 60, 5, 15], out, moved)
 
 
+def figures(seed):
+    c = Call("fill", seed)
+    out = c.room(20)
+    yield c.case([out, 5, 0x80000001], out, u32s([0x80000001] * 5))
+    c = Call("places", seed)
+    out = c.room(4 * 12)
+    yield c.case([out, 12, 5, 2 ** 33 + 1], out, u32s([(2 ** 33 + 1 + i) % 5 for i in range(12)]))
+
+
+def trees(seed):
+    """W4.1: leaves of up to 1,024 bytes of one row, and nodes."""
+    for rows, width in ((1, 1), (2, 55), (2, 63), (1, 1024), (2, 1100)):
+        c = Call("leaves", seed)
+        x, values = c.bytes(rows * width)
+        pieces = [piece for row in cut(i8s(values), width) for piece in cut(row, 1024)]
+        out = c.room(32 * len(pieces))
+        found = b"".join(hashlib.sha256(b"\0" + piece).digest() for piece in pieces)
+        yield c.case([x, out, rows, width], out, found)
+    c = Call("nodes", seed)
+    x, values = c.bytes(64 * 3)
+    out = c.room(96)
+    found = b"".join(hashlib.sha256(b"\1" + pair).digest() for pair in cut(i8s(values), 64))
+    yield c.case([x, out, 3], out, found)
+
+
 def faults(seed):
     """An answer of 1; what is written does not matter."""
     for op, bad in (("faultyFloats", 0x7F800000), ("faultyFloats", 0xFF800001), ("faultyFloats", 0x7FC00000)):
@@ -413,5 +438,6 @@ def faults(seed):
 
 
 def cases(seed):
-    groups = (products, quantised, elements, norms, attention, losses, sums, optimisers, draws, tables, faults)
+    groups = (products, quantised, elements, norms, attention, losses, sums, optimisers, draws, tables, figures,
+              trees, faults)
     return [case for group in groups for case in group(seed)]

@@ -301,9 +301,9 @@ export interface WorkKernels {
     piece: number,
   ): number
 
-  /** W2.11.6 */
+  /** W2.11.7 */
   fill(out: Pointer, count: number, bits: number): number
-  /** W2.11.7. Places 0 … period - 1, over and over, as u32. */
+  /** W2.11.8. Places 0 … period - 1, over and over, as u32. */
   places(out: Pointer, count: number, period: number, index: number): number
 
   /** W4.1. Leaves of rows, 32 bytes each. */

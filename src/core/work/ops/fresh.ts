@@ -54,12 +54,12 @@ const normal = fromNumbers(
   },
 )
 
-/** W2.11.6. The same bits everywhere. */
+/** W2.11.7. The same bits everywhere. */
 const fill = fromNumbers('fill', 'f32', ['value'], (kernels, { outputs, numbers }) =>
   kernels.fill(outputs[0]!.at, elementsOf(outputs[0]!.shape), numbers.value!),
 )
 
-/** W2.11.7. Places in a sequence of `period`, over and over. */
+/** W2.11.8. Places in a sequence of `period`, over and over. */
 const places = fromNumbers('places', 'u32', ['period'], (kernels, { outputs, numbers }) =>
   kernels.places(outputs[0]!.at, elementsOf(outputs[0]!.shape), numbers.period!, numbers.index ?? 0),
 )

@@ -207,7 +207,7 @@ const embed: WorkOp = {
   scratchBytes: ({ numbers }) => (numbers.isGathered ? 4 : 0),
 }
 
-/** W2.11.5. tokens, q by channels, its scales: the gradient of a table. A patch is one element. */
+/** W2.11.6. tokens, q by channels, its scales: the gradient of a table. A patch is one element. */
 const embedBackward: WorkOp = {
   outputs(inputs, { kinds, piece }) {
     requireTypes('embedBackward', inputs, ['u32', 'i8', 'f32'])
@@ -247,7 +247,7 @@ const embedBackward: WorkOp = {
   scratchBytes: ({ numbers }) => (numbers.kind === undefined ? 64 : 68) * numbers.kinds!,
 }
 
-/** W2.11.4. x, positions, frequencies. */
+/** W2.11.5. x, positions, frequencies. */
 const rotary: WorkOp = {
   outputs(inputs, { heads, inverse }) {
     requireTypes('rotary', inputs, ['f32', 'u32', 'f32'])
