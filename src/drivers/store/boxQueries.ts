@@ -62,13 +62,14 @@ export function boxQueries(db: Database) {
         select ${BOX} from boxes b where id = ${id}::text and removed_at is null`)
       return box ?? null
     },
+    // By its letters, as whoever reads page after page compares them: a database has a language of its own (attack 153).
     async boxes({ provider = null, status = null, claimVerdict = null }, { after, limit }) {
       const rows = await db.query<BoxSummary>(sql`
-        select ${words(SUMMARY)} from boxes b where removed_at is null and id > ${after ?? ''}::text
+        select ${words(SUMMARY)} from boxes b where removed_at is null and id > ${after ?? ''}::text collate "C"
           and (${provider}::text is null or provider = ${provider}::text)
           and (${status}::text is null or status = ${status}::text)
           and (${claimVerdict}::text is null or claim_verdict = ${claimVerdict}::text)
-        order by id limit ${limit + 1}::int4`)
+        order by id collate "C" limit ${limit + 1}::int4`)
       return pageOf(rows, limit, ({ id }) => id)
     },
     fleet: () =>

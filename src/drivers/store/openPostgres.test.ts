@@ -30,6 +30,22 @@ describe('openPostgres', () => {
     await Promise.all(stores.map((store) => store.close()))
   })
 
+  test('attack 153: boxes come in the order of their letters, whatever language the database is in', async () => {
+    const admin = postgres(server.url('postgres'), { onnotice: () => {} })
+    await admin.unsafe(
+      "create database english template template0 encoding 'UTF8' locale_provider icu icu_locale 'en-US' locale 'C'",
+    )
+    await admin.end()
+    const store = await openPostgres({ url: server.url('english') })
+    const ids = ['A1', 'B-1', 'B1', 'a1', 'b-1', 'b1', 'box.9', 'box_9']
+    for (const id of ids) await store.putBox(entry(id))
+    const pages = [await store.boxes({}, { after: null, limit: 100 }), await store.boxes({}, { after: 'B1', limit: 100 })]
+    expect(pages.map(({ items }) => items.map(({ id }) => id))).toEqual([ids, ids.slice(3)])
+    const specs = await store.specs('alice', { after: 'B1', limit: 100 })
+    expect(specs.items.map(({ boxId }) => boxId)).toEqual(ids.slice(3))
+    await store.close()
+  })
+
   test('a store from before a claim’s verdict had a column says what its runs said, and its scores are earned again', async () => {
     await server.createDatabase('older')
     const older = postgres(server.url('older'), { onnotice: () => {} })

@@ -47,8 +47,8 @@ export function resultQueries(db: Database) {
         select b.id as "boxId", b.status, b.claim, b.claim_verdict as "claimVerdict", b.score, r.at, r.run_id as "runId",
           r.id as result, ${words(FIGURES)}
         from boxes b left join results r on r.id = b.last_accepted
-        where b.provider = ${provider}::text and b.removed_at is null and b.id > ${after ?? ''}::text
-        order by b.id limit ${limit + 1}::int4`)
+        where b.provider = ${provider}::text and b.removed_at is null and b.id > ${after ?? ''}::text collate "C"
+        order by b.id collate "C" limit ${limit + 1}::int4`)
       return pageOf(rows, limit, ({ boxId }) => boxId)
     },
   } satisfies Partial<Store>
