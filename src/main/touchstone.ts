@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { joinPasted } from '../drivers/remote/ssh/sshTarget.ts'
 import { EXIT } from './exitCodes.ts'
 import { fault } from './faults.ts'
+import { asTyped } from './render/asTyped.ts'
 import { type CommandContext, commandContext, tellFault } from './run.ts'
 import { version } from './version.ts'
 
@@ -31,16 +32,29 @@ process.on('exit', (code) => {
   if (isAnswerLost && code === EXIT.genuine) process.exitCode = EXIT.fault
 })
 
+const AFTER_HELP = `
+Every command takes --help, and --json for scripts. Start here:
+  you rent a box    touchstone verify root@203.0.113.7 --claim "8x H100 SXM"
+  you sell one      touchstone provider --allow anyone --ssh-host NAME
+  you run many      touchstone validator --config validator.yaml
+  you train on one  touchstone bench
+A guide for each is in docs/guides.`
+
 const program = new Command('touchstone')
   .description('Proves what a GPU is and what it did.')
   .version(version, '-v, --version', 'print the version')
   .exitOverride()
   .showHelpAfterError('(run "touchstone --help" for what there is)')
+  .addHelpText('after', AFTER_HELP)
 // Known before the command line is parsed, since parsing may be what fails.
 const end = process.argv.indexOf('--')
 const json = process.argv.slice(2, end < 0 ? undefined : end).includes('--json')
-// What commander would print is in its exception too, which is told as JSON below.
-if (json) program.configureOutput({ writeErr: () => {} })
+const typed = asTyped(process.env)
+program.configureOutput({
+  writeOut: (text) => process.stdout.write(typed(text)),
+  // What commander would print is in its exception too, which is told as JSON below.
+  writeErr: (text) => !json && process.stderr.write(typed(text)),
+})
 const named = process.argv[2] ?? ''
 const wanted = Object.hasOwn(COMMANDS, named) ? [named] : Object.keys(COMMANDS)
 for (const name of wanted) (await COMMANDS[name]!())(program, commandContext(json))

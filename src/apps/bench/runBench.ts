@@ -31,7 +31,7 @@ export async function runBench(devices: readonly Device[], deps: BenchDeps, sign
   const faults = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
   const sound = devices.filter((_, i) => settled[i]!.status === 'fulfilled')
   const measured = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-  deps.onStep('host transfer')
+  if (sound.some((device) => device.transfers)) deps.onStep('host transfer')
   const transfers: MeasuredDevice['transfers'][] = []
   for (const device of sound) {
     const found = await device.transfers?.(signal).catch((error: unknown) => void faults.push(error))
@@ -82,7 +82,6 @@ function measuredDevice(
 ): MeasuredDevice {
   const { details } = facts
   const text = (name: string) => (typeof details[name] === 'string' ? printable(details[name], 100) : null)
-  const mig = samples.some((sample) => sample.mig === true)
   return {
     device,
     name: printable(facts.name, 100),
@@ -102,6 +101,6 @@ function measuredDevice(
     memory,
     transfers: null,
     watched: summariseSamples(samples),
-    state: { ...details, mig },
+    state: details,
   }
 }

@@ -29,7 +29,8 @@ export function formatAge(seconds: number): string {
     { name: 'minutes', seconds: 60 },
   ]
   const unit = units.find((candidate) => seconds >= 2 * candidate.seconds) ?? { name: 'seconds', seconds: 1 }
-  return `${Math.max(0, Math.floor(seconds / unit.seconds))} ${unit.name}`
+  const count = Math.max(0, Math.floor(seconds / unit.seconds))
+  return `${count} ${count === 1 ? unit.name.slice(0, -1) : unit.name}`
 }
 
 export function formatSeconds(seconds: number): string {

@@ -47,10 +47,10 @@ export async function bench(flags: BenchFlags, { env }: CommandContext, signal: 
   try {
     const hasCard = devices.some(({ facts }) => facts.class === 'gpu')
     if (claim && !hasCard) {
-      const why = absent.map((one) => faultOf(one).message).join('; ') || 'only the CPU was asked for'
+      const why = absent.join('; ') || 'only the CPU was asked for'
       throw fault('NO_GPU_OPENED', { address: 'this machine', sold: soldText(flags.claim!, catalogue), why })
     }
-    for (const one of absent) progress.line(`  no card: ${faultOf(one).message}; measuring the CPU`)
+    for (const one of absent) progress.line(`  no GPU: ${one}; measuring the CPU`)
     const onStep = (text: string) => progress.live(`  measuring: ${text}`)
     const startedAt = system.clock.wallTime().toISOString()
     const began = system.clock.monotonicUs()
@@ -74,12 +74,13 @@ export async function bench(flags: BenchFlags, { env }: CommandContext, signal: 
 
 async function openAll({ devices: list }: BenchFlags) {
   const faults: unknown[] = []
-  const absent: unknown[] = []
+  const absent: string[] = []
   const devices: readonly Device[] = await openDevices(
     list,
     (one) => faults.push(one),
     BACK_ENDS,
-    (one) => absent.push(one),
+    // The first clause of its words says it.
+    (one) => absent.push(faultOf(one).message.split(';')[0]!),
   )
   return { devices, faults, absent }
 }

@@ -61,7 +61,7 @@ const comparedText = (against: BenchReport['against']): string | null =>
 
 function legend({ devices }: BenchReport, colours: Colours): string[] {
   const [first] = devices
-  const held = first?.memory ? `memory: ${formatBytes(first.memory.bytes)} of a card filled, then read. ` : ''
+  const held = first?.memory ? `memory: ${formatBytes(first.memory.bytes)} filled, then read. ` : ''
   const library = devices.find(({ products }) => products.some((one) => one.bareOpsPerSec !== null))?.productLibrary
   const bare = library ? `bare: without seeds and commitments, by ${library} (fp32 by our own kernel). ` : ''
   const low = devices.some(({ products, memory }) =>

@@ -55,7 +55,15 @@ test('in a pipe it is one plain line a part, and all cards alone are one', () =>
 test('equal cards are one line of the inventory', () => {
   const { step, written } = watching(false)
   const device = { name: 'NVIDIA H200', memoryBytes: 2 ** 37 }
-  const inventory = claimed({ devices: [device, device] })
+  const inventory = claimed({ devices: [device, device], host: {} })
   step({ step: 'detected', inventory: inventory as never, roundTripSeconds: 0.001 })
   expect(written()).toContain('    2 x NVIDIA H200, 128.0 GiB (claimed)\n')
+})
+
+test('a box without cards says why it has none', () => {
+  const { step, written } = watching(false)
+  const device = { name: 'a CPU', memoryBytes: 2 ** 34 }
+  const inventory = claimed({ devices: [device], host: { gpuAbsent: 'no NVIDIA driver on this machine' } })
+  step({ step: 'detected', inventory: inventory as never, roundTripSeconds: 0.001 })
+  expect(written()).toContain('    no GPU: no NVIDIA driver on this machine\n')
 })

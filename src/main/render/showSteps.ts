@@ -32,6 +32,8 @@ export function showSteps(terminal: Terminal, nowMs: () => number = () => perfor
   return (step) => {
     if (step.step === 'detected') {
       for (const text of deviceTexts(step.inventory)) terminal.line(`    ${text} ${terminal.colours.dim('(claimed)')}`)
+      const { gpuAbsent } = step.inventory.host
+      if (gpuAbsent !== undefined) terminal.line(`    no GPU: ${String(gpuAbsent)}`)
       terminal.line(`    round trip ${formatSeconds(step.roundTripSeconds)}`)
     } else if (step.step === 'compute') {
       const { part } = step.progress

@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import { asTyped } from './asTyped.ts'
 
 export type Colours = ReturnType<typeof pc.createColors>
 export type Terminal = ReturnType<typeof openTerminal>
@@ -9,6 +10,7 @@ const columnsOf = (stream: NodeJS.WriteStream): number => stream.columns || 80
 /** Where a person reads. Colours and redrawn lines only on a terminal; plain lines in a pipe. */
 export function openTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv) {
   const isLive = stream.isTTY === true && env.TERM !== 'dumb'
+  const typed = asTyped(env)
   let shown = false
   const clear = () => {
     if (shown) stream.write('\r\x1b[2K')
@@ -16,7 +18,7 @@ export function openTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv)
   }
   const line = (text: string): void => {
     clear()
-    stream.write(`${text}\n`)
+    stream.write(`${typed(text)}\n`)
   }
   return {
     isLive,

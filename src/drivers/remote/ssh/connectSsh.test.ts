@@ -271,7 +271,10 @@ describe.concurrent('connectSsh', () => {
     interrupt.abort(new Error('interrupted'))
     await expect(waiting).rejects.toThrow('interrupted')
     await new Promise((resolve) => talker.close(resolve))
-    expect((await faultOf(at(nonsense))).detail).toMatchObject({ code: 'BOX_UNREACHABLE', why: 'ECONNREFUSED' })
+    expect((await faultOf(at(nonsense))).detail).toMatchObject({
+      code: 'BOX_UNREACHABLE',
+      why: 'nothing listens on that port (ECONNREFUSED)',
+    })
     listener.close()
   })
 

@@ -213,6 +213,18 @@ function watchLine(client: ssh2.Client) {
   return { gone, isLost: () => lost, cut, drop, said: () => lastWords(words, MOST_WORDS) }
 }
 
+const NETWORK: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'no host has that name',
+  EAI_AGAIN: 'its name cannot be looked up now',
+  ECONNREFUSED: 'nothing listens on that port',
+  ECONNRESET: 'the connection was cut',
+  EHOSTUNREACH: 'there is no way to that host',
+  ENETUNREACH: 'there is no way to that network',
+  ETIMEDOUT: 'nothing answers there',
+}
+
+const inWords = (code: string): string => (NETWORK[code] === undefined ? code : `${NETWORK[code]} (${code})`)
+
 type SshError = Error & { readonly level?: string; readonly code?: string | number }
 
 /** Enough for a sentence, whatever a server sends. */
@@ -247,7 +259,7 @@ function connectFault(
   }
   if (error.level === 'handshake' && error.message.includes('host key format'))
     return fault('SSH_NO_COMMON_KEY', { address }, error)
-  const why = typeof error.code === 'string' ? error.code : 'it does not speak SSH as we do'
+  const why = typeof error.code === 'string' ? inWords(error.code) : 'it does not speak SSH as we do'
   return unreachable(address, typeof error.code === 'number' ? 'it hung up' : why, said, error)
 }
 
