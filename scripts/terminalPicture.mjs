@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Draws a terminal's output as SVG: `script -qec "npx touchstone check FILE" /dev/null | node scripts/terminalPicture.mjs "npx touchstone check FILE" > docs/pictures/verdict.svg`
+// Draws a terminal's output as SVG: `script -qec "npx touchstone check box.json" /dev/null | node scripts/terminalPicture.mjs "npx touchstone check box.json" > docs/pictures/catch.svg`
 import { readFileSync } from 'node:fs'
 
 const COLOURS = { 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 36: '#79c0ff' }

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openCommandLine } from './support/commandLine.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const pages = ['README.md', ...['docs', 'docs/spec', 'docs/adr'].flatMap(pagesOf)]
+const pages = ['README.md', 'CONTRIBUTING.md', ...['docs', 'docs/guides', 'docs/spec', 'docs/adr'].flatMap(pagesOf)]
 
 function pagesOf(folder: string): string[] {
   return readdirSync(join(root, folder))
@@ -65,5 +65,27 @@ describe('the documents', () => {
     const path = /^(?:src|test|bench|docs|scripts|kernels|catalogue|examples)\/[A-Za-z0-9_./-]+\.[a-z]+$/
     const named = shown.flatMap(({ page, text }) => text.split(/[\s,;]+/).map((word) => ({ page, word })))
     expect(named.filter(({ word }) => path.test(word) && !existsSync(join(root, word)))).toEqual([])
+  })
+
+  test('link only to files that are there', () => {
+    const links = pages.flatMap((page) =>
+      [...textOf(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, to]) => ({ page, to: to! })),
+    )
+    expect(links.filter(({ page, to }) => !existsSync(join(root, dirname(page), to)))).toEqual([])
+    expect(links.length).toBeGreaterThan(20)
+  })
+
+  test('that help names, and those that they link to, are in the package', async () => {
+    const { files } = JSON.parse(textOf('package.json')) as { files: string[] }
+    const isPacked = (path: string) => files.some((packed) => path === packed || path.startsWith(`${packed}/`))
+    const told = await Promise.all([help(), ...COMMANDS.map((name) => help(name))])
+    const named = told.flatMap((text) => text.match(/\b(?:docs|examples|catalogue)\/[a-zA-Z./-]*[a-z]/g) ?? [])
+    expect(named.length).toBeGreaterThan(8)
+    expect(named.filter((path) => !isPacked(path) || !existsSync(join(root, path)))).toEqual([])
+    const guides = pages.filter((page) => page.startsWith('docs/guides/'))
+    const linked = guides.flatMap((page) =>
+      [...textOf(page).matchAll(/\]\(([^)#:]+)/g)].map(([, to]) => join(dirname(page), to!)),
+    )
+    expect(linked.filter((path) => !isPacked(path))).toEqual([])
   })
 })

@@ -97,8 +97,8 @@ describe('checkCertificate', () => {
   })
 })
 
-test('the examples of docs/library.md compile, run, and say what they should', async () => {
-  const page = readFileSync(join(root, 'docs/library.md'), 'utf8')
+test('the examples of docs/guides/developer.md compile, run, and say what they should', async () => {
+  const page = readFileSync(join(root, 'docs/guides/developer.md'), 'utf8')
   const examples = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!)
   expect(examples.length).toBe(3)
   writeFileSync(join(folder, 'touchstone-certificate.json'), certificate)

@@ -12,17 +12,14 @@ import { loadSigner } from '../../src/drivers/system/loadSigner.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
 import { openCommandLine } from '../support/commandLine.ts'
 import { freePort } from '../support/freePort.ts'
+import { commandsOn } from '../support/guide.ts'
 import { keyPair } from '../support/keyPair.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
 import { skipWith } from '../support/skipWith.ts'
 import { readUnit } from '../support/unitFile.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const guide = readFileSync(join(root, 'docs/providers.md'), 'utf8')
-/** Every command that the guide shows in a line of its own, in its order. */
-const commands = [...guide.matchAll(/^ {4}touchstone (.+)$/gm)].map(([, words]) =>
-  words!.replaceAll('"', '').split(' '),
-)
+const commands = commandsOn('docs/guides/seller.md')
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-renting-'))
 const seller = join(folder, 'seller')

@@ -13,6 +13,7 @@ import { openCommandLine } from '../support/commandLine.ts'
 import { embeddedFolder } from '../support/embeddedFolder.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/freePort.ts'
+import { commandsOn } from '../support/guide.ts'
 import { LeasedBox } from '../support/leaseCrash.ts'
 import { whyNoOpenSsh } from '../support/openSshServer.ts'
 import { readUnit } from '../support/unitFile.ts'
@@ -46,6 +47,7 @@ interface Line {
 }
 
 const unit = readUnit('touchstone-validator.service')
+const guide = commandsOn('docs/guides/operator.md')
 
 /** Log lines of a running validator, which is started as its unit starts it, but for the places of files. */
 function start(config: string) {
@@ -92,6 +94,17 @@ api: { port: ${port} }
 `,
     )
   }
+  /** A command of the guide with the places of this test, and a box that nobody can reach and that waits to be dialled. */
+  const typedHere = (words: readonly string[], other = ''): string[] =>
+    words.map((word) =>
+      word
+        .replace(/^validator\.yaml$/, config)
+        .replace(/^other\.yaml$/, other)
+        .replace(/^fleet\.gz$/, join(folder, 'copies', 'fleet.gz'))
+        .replace('root@203.0.113.7', `lease://hub#${'ab'.repeat(32)}`)
+        // A run of a box that waits to be dialled would be waited for at the end.
+        .replace('/box-2/verify', '/me/verify'),
+    )
   beforeAll(async () => {
     ;[port, hubPort] = [await freePort(), await freePort()]
     config = await configured('first.yaml')
@@ -100,7 +113,7 @@ api: { port: ${port} }
 
   test('verifies this machine and answers', async () => {
     await running.until('box is not as claimed')
-    const { stdout } = await touchstone('status', '--config', config)
+    const { stdout } = await commands.run(typedHere(guide[1]!))
     expect(stdout).toMatch(/boxes +1 \(1 claim-unmet\)\nclaims +1 different\n/)
     expect(stdout).toMatch(/\nBOX +STATE +MODEL +SCORE +REASON\nme +claim-unmet +\S.* +\d+ +claim different\n$/)
     const { stdout: told } = await touchstone('status', '--json', '--status', 'claim-unmet', '--config', config)
@@ -117,6 +130,18 @@ api: { port: ${port} }
     expect(await put('me')).toMatchObject({ status: 0, stdout: '{"done":true}\n' })
     // Attack 93: a writer may not add this machine, unless its operator named the box.
     expect(await put('more')).toMatchObject({ status: 1, stdout: expect.stringContaining('OWN_MACHINE') })
+  })
+
+  test('its guide starts it as its unit does; boxes are added, asked for and taken out as it shows', async () => {
+    const [begin, , ...more] = guide
+    expect(begin).toEqual(unit.command.slice(-3).map((word) => word.replace('/etc/touchstone/', '')))
+    const names = more.map(([, name, method]) => (name === 'call' ? method : name))
+    expect(names).toEqual(['PUT', 'POST', 'DELETE', 'backup', 'restore'])
+    for (const words of more.slice(0, 3))
+      expect(await commands.run(typedHere(words))).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(words.includes('POST') ? /^{"done":/ : /^{"done":true/),
+      })
   })
 
   test.skipIf(whyNoOpenSsh() !== null)(
@@ -149,14 +174,15 @@ api: { port: ${port} }
   test('stops in order, and its backup restores elsewhere', async () => {
     // The folder is the running validator's alone, so it makes the copy itself.
     const backup = join(folder, 'copies', 'fleet.gz')
-    const made = await touchstone('backup', backup, '--json', '--config', config)
+    const made = await commands.run([...typedHere(guide[5]!), '--json'])
     expect(JSON.parse(made.stdout)).toEqual({ file: backup, rows: expect.any(Number) })
     const blocked = await touchstone('backup', join(config, 'below-a-file.gz'), '--config', config)
     expect(blocked).toMatchObject({ status: 2, stderr: expect.stringContaining('[BACKUP_ELSEWHERE]') })
     running.child.kill('SIGTERM')
     expect((await once(running.child, 'exit'))[0]).toBe(0)
     const other = await configured('second.yaml')
-    expect((await touchstone('restore', backup, '--config', other)).stdout).toMatch(/^\d+ rows restored\n$/)
+    const restored = await commands.run(typedHere(guide[6]!, other))
+    expect(restored.stdout).toMatch(/^\d+ rows restored\n$/)
   })
 
   test('a port in use, a typo and a missing file each refuse the start with one sentence', async () => {

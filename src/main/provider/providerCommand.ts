@@ -66,7 +66,7 @@ made for it (needs root and useradd), or the account this runs in, shared and
 without any isolation from it; auto takes the first of these that this box has.
 docs/spec/leases.md says how access ends. Before it listens it logs in to itself
 and has its cards checked. Runs until Ctrl-C; what is open then is closed.
-docs/providers.md is a guide.
+docs/guides/seller.md is a guide.
 
 Example:
   touchstone provider --allow KEY --ssh-host gpu-1.example.org

@@ -39,7 +39,8 @@ const CONFIG = ['--config <file>', 'its settings (default: validator.yaml here, 
 
 const AFTER_HELP = `
 Runs until Ctrl-C. Start from examples/validator.yaml, which shows every
-setting; docs/runbook.md says how to look, change, back up and upgrade.
+setting; docs/guides/operator.md is a guide, docs/runbook.md all that there is
+to know.
 
 Example:
   touchstone validator --config validator.yaml
@@ -85,11 +86,21 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
     backup(config, args[0]!, flags, context),
   )
   add('restore <file>', 'fill an empty store from a backup', restore)
-  add('call <method> <path> [body]', 'send it a signed request', (config, args) => call(config, args, context))
+  add('call <method> <path> [body]', 'send it a signed request', (config, args) =>
+    call(config, args, context),
+  ).addHelpText('after', CALL_HELP)
 }
 
-/** Only who starts the validator needs claims that can be judged. */
-/** The file that was named, the one in this folder, or the one among this person's settings. */
+const CALL_HELP = `
+Examples:
+  touchstone validator call POST /v1/boxes/box-2/verify
+  touchstone validator call DELETE /v1/boxes/box-2
+docs/guides/operator.md has the others, docs/spec/openapi.json all of them.`
+
+/**
+ * The settings: the file that was named, the one in this folder, or the one among this person's. Only who starts the
+ * validator needs claims that can be judged.
+ */
 function configOf({ config }: Flags, env: NodeJS.ProcessEnv, catalogue: Catalogue | null = null): ValidatorConfig {
   const own = join(configFolder(env), CONFIG_NAME)
   const found = config ?? (!existsSync(CONFIG_NAME) && existsSync(own) ? own : CONFIG_NAME)
