@@ -35,10 +35,11 @@ type AddInner = (
 ) => Command
 
 const CONFIG_NAME = 'validator.yaml'
-const CONFIG = ['--config <file>', 'its settings (default: validator.yaml here, else in ~/.config/touchstone)'] as const
+const CONFIG = ['--config <file>', 'its settings (default: validator.yaml)'] as const
 
 const AFTER_HELP = `
-Runs until Ctrl-C. Start from examples/validator.yaml, which shows every
+Runs until Ctrl-C. Without --config it takes validator.yaml of this folder, else
+of ~/.config/touchstone. Start from examples/validator.yaml, which shows every
 setting; docs/guides/operator.md is a guide, docs/runbook.md all that there is
 to know.
 
