@@ -21,8 +21,11 @@ export interface CheckedReceipt {
   readonly figures: ReceiptFigures
 }
 
+/** What of a receipt is recomputed. */
+export type ReceiptEvidence = Pick<Receipt, 'workId' | 'firstRoot' | 'marks' | 'nonces' | 'segments'>
+
 /** W4.6. The whole check of a receipt by openings. The work was opened from the receipt's own specification. */
-export function checkReceipt<K>(work: Work<K>, receipt: Receipt, runPatch: RunPatch): CheckedReceipt {
+export function checkReceipt<K>(work: Work<K>, receipt: ReceiptEvidence, runPatch: RunPatch): CheckedReceipt {
   const figures = { transitions: work.spec.transitions, segments: work.ends.length, drawnSegments: 0, patches: 0 }
   const operations = operationsOf(work.ops, work.transition(1)) * work.spec.transitions
   const refused = (problem: WorkProblem): CheckedReceipt => ({ problem, figures: { ...figures, operations } })

@@ -74,7 +74,9 @@ const trials: [op: string, inputs: readonly (TensorShape & { isLower?: boolean }
   ['sgdVelocity', [f32(3, 300), f32(3, 300), f32(1, 1)], bits({ momentum: 0.9 })],
   ['sgdWeight', [f32(3, 300), f32(3, 300)], bits({ rate: 0.1 })],
   ['transpose', [f32(37, 50)], {}],
-  ['transpose', [i8(37, 50)], {}],
+  ['transpose', [i8(3 * 37, 50)], { batch: 3 }],
+  ['reshape', [f32(700, 1)], { width: 350 }],
+  ['reshape', [f32(3, 600)], { width: 1 }],
   ['splitHeads', [f32(10, 24)], heads],
   ['joinHeads', [i8(30, 8)], heads],
   [

@@ -10,31 +10,23 @@ import {
 } from '../../../test/support/plainProduct.ts'
 import { sha256 } from '../bytes/sha256.ts'
 import { checkReceipt } from './checkReceipt.ts'
-import { traceRoot } from './checkSegment.ts'
-import { drawOpened, drawTraced } from './drawWork.ts'
 import { EngineRun } from './engineRun.ts'
 import { passChance } from './guarantees.ts'
+import { proveWork } from './proveWork.ts'
 import { type Receipt, receiptOf, receiptSchema, stateReceipt } from './receipt.ts'
 import { patchRunner } from './runPatch.ts'
-import { linksOf } from './stateChain.ts'
 import { openWork, type Work } from './work.ts'
 
 const sizes = { rows: 40, columns: 24, k: 70, block: 8 }
 const { work, given } = plainProduct(sizes)
 
 /** Executes, commits, draws and opens, as a device does. */
-function execute(work: Work<ProductKernels>, engine = plainEngine(), nonce = 1): Receipt {
+async function execute(work: Work<ProductKernels>, engine = plainEngine(), nonce = 1): Promise<Receipt> {
   const run = new EngineRun(engine, work, given)
   const marks = work.ends.map((_, segment) => run.advance(segment))
   const firstRoot = new Uint8Array(32)
-  const lastLink = linksOf(work.workId, firstRoot, marks).at(-1)!
-  const nonces = [sha256(Uint8Array.of(nonce, 1)), sha256(Uint8Array.of(nonce, 2))] as const
-  const traced = drawTraced(work, lastLink, nonces[0])
-  const roots = traced.map((segment) => run.trace(segment))
-  const traces = roots.map(traceRoot)
-  const draws = drawOpened(work, { lastLink, nonce: nonces[1], traced, traces })
-  const segments = new Map(
-    traced.map((segment, i) => [segment, { roots: roots[i]!, patches: run.open(segment, draws.get(segment)!) }]),
+  const { nonces, segments } = await proveWork(work, { firstRoot, marks }, run, (draw) =>
+    sha256(Uint8Array.of(nonce, draw)),
   )
   return {
     ...{ workId: work.workId, proverKey: sha256(Uint8Array.of(3)), program: 'test', device: 'test', spec: work.text },
@@ -47,8 +39,8 @@ function execute(work: Work<ProductKernels>, engine = plainEngine(), nonce = 1):
 const check = (work: Work<ProductKernels>, receipt: Receipt) =>
   checkReceipt(work, receipt, patchRunner(plainEngine(), PLAIN_OPS))
 
-describe('a receipt', () => {
-  const honest = execute(work)
+describe('a receipt', async () => {
+  const honest = await execute(work)
 
   test('of work that was done is believed, and says how much was looked at', () => {
     const operations = 2 * 40 * 24 * 70
@@ -67,21 +59,21 @@ describe('a receipt', () => {
     expect(problem?.code).toBe('OTHER_WORK')
   })
 
-  test('of a product whose every entry is one too large is refused', () => {
-    const spoiled = execute(
+  test('of a product whose every entry is one too large is refused', async () => {
+    const spoiled = await execute(
       work,
       plainEngine((sum) => sum + 1),
     )
     expect(check(work, spoiled).problem).toMatchObject({ code: 'PATCH_WRONG', step: 'product' })
   })
 
-  test('passes with wrong entries as often as 128 draws miss them', () => {
+  test('passes with wrong entries as often as 128 draws miss them', async () => {
     const share = 1 / 24
     let passed = 0
     const tries = 60
     for (let nonce = 0; nonce < tries; nonce++) {
       const engine = plainEngine((sum, at) => (at % 24 === 7 && at < 24 * 4 ? sum ^ 1 : sum))
-      if (check(work, execute(work, engine, nonce)).problem === null) passed++
+      if (check(work, await execute(work, engine, nonce)).problem === null) passed++
     }
     const expected = passChance.independent(share / 2)
     const sigma = Math.sqrt((expected * (1 - expected)) / tries)

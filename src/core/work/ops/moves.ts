@@ -15,33 +15,74 @@ import {
 
 const BLOCK = 16
 
-/** W2.11.1. A patch is a block of 16 by 16. */
+/** W2.11.1. Of each of `batch` matrices that lie one after the other. A patch is a block of 16 by 16. */
 const transpose: WorkOp = {
-  outputs(inputs) {
+  outputs(inputs, { batch = 1 }) {
     requireThat(inputs.length === 1, 'BAD_SHAPE', 'one tensor is transposed')
     const { type, rows, width } = inputs[0]!
-    return [{ type, rows: width, width: rows }]
+    requireThat(Number.isSafeInteger(rows / batch), 'BAD_SHAPE', `${rows} rows are not ${batch} matrices`)
+    return [{ type, rows: width * batch, width: rows / batch }]
   },
   operations: () => 0,
-  patches: ({ outputs: [out] }) => Math.ceil(out!.rows / BLOCK) * Math.ceil(out!.width / BLOCK),
-  patch({ outputs: [out] }, index) {
-    const across = Math.ceil(out!.width / BLOCK)
-    const [row, column] = [Math.floor(index / across) * BLOCK, (index % across) * BLOCK]
-    const region = {
-      row,
-      rows: Math.min(BLOCK, out!.rows - row),
-      column,
-      columns: Math.min(BLOCK, out!.width - column),
+  patches: ({ inputs: [x], outputs: [out], numbers: { batch = 1 } }) =>
+    batch * Math.ceil(x!.width / BLOCK) * Math.ceil(out!.width / BLOCK),
+  patch({ inputs: [x], outputs: [out] }, index) {
+    const [down, across] = [Math.ceil(x!.width / BLOCK), Math.ceil(out!.width / BLOCK)]
+    const matrix = Math.floor(index / down / across)
+    const [row, column] = [(Math.floor(index / across) % down) * BLOCK, (index % across) * BLOCK]
+    const [rows, columns] = [Math.min(BLOCK, x!.width - row), Math.min(BLOCK, out!.width - column)]
+    return {
+      outputs: [{ row: matrix * x!.width + row, rows, column, columns }],
+      inputs: [{ row: matrix * out!.width + column, rows: columns, column: row, columns: rows }],
+      numbers: {},
     }
-    const from = { row: column, rows: region.columns, column: row, columns: region.rows }
-    return { outputs: [region], inputs: [from], numbers: {} }
   },
-  patchAt: ({ outputs: [out] }, _, row, column) =>
-    Math.floor(row / BLOCK) * Math.ceil(out!.width / BLOCK) + Math.floor(column / BLOCK),
-  run(kernels, { inputs, outputs }) {
+  patchAt({ inputs: [x], outputs: [out] }, _, row, column) {
+    const matrix = Math.floor(row / x!.width)
+    const inMatrix = Math.floor((row % x!.width) / BLOCK)
+    const across = Math.ceil(out!.width / BLOCK)
+    return (matrix * Math.ceil(x!.width / BLOCK) + inMatrix) * across + Math.floor(column / BLOCK)
+  },
+  run(kernels, { inputs, outputs, numbers: { batch = 1 } }) {
     const { type, rows, width } = inputs[0]!.shape
     const turn = ELEMENT_BYTES[type] === 1 ? kernels.transposeBytes : kernels.transposeFloats
-    return turn(inputs[0]!.at, outputs[0]!.at, rows, width, 0, width)
+    const bytes = (rows / batch) * width * ELEMENT_BYTES[type]
+    let fault = 0
+    for (let i = 0; i < batch; i++)
+      fault |= turn(inputs[0]!.at + i * bytes, outputs[0]!.at + i * bytes, rows / batch, width, 0, width)
+    return fault
+  },
+}
+
+/** The same elements in rows of another width: those of a column side by side, or a row as several. */
+const reshape: WorkOp = {
+  outputs(inputs, { width }) {
+    requireWhole('reshape', width)
+    const [x] = inputs as [TensorShape]
+    requireThat(
+      inputs.length === 1 && width! > 0 && elementsOf(x) % width! === 0,
+      'BAD_SHAPE',
+      'reshape of broken rows',
+    )
+    requireThat(x.width === 1 || x.width % width! === 0, 'BAD_SHAPE', 'rows are joined by no step')
+    return [{ type: x.type, rows: elementsOf(x) / width!, width: width! }]
+  },
+  operations: () => 0,
+  ...chunked,
+  patch({ inputs: [x], outputs: [out] }, index) {
+    const region = chunkAt(out!, index)
+    const first = region.row * out!.width + region.column
+    const { columns } = region
+    const from =
+      x!.width === 1
+        ? { row: first, rows: columns, column: 0, columns: 1 }
+        : { row: Math.floor(first / x!.width), rows: 1, column: first % x!.width, columns }
+    return { outputs: [region], inputs: [from], numbers: { width: columns } }
+  },
+  run(kernels, { inputs, outputs }) {
+    const { shape, at } = outputs[0]!
+    const bytes = ELEMENT_BYTES[shape.type] * shape.width
+    return kernels.move(inputs[0]!.at, at, bytes, 1, 1, shape.rows, 0, 0, bytes, 0, 0, bytes)
   },
 }
 
@@ -282,5 +323,5 @@ const rotary: WorkOp = {
 
 /** Ops that move numbers, look them up or turn them (W2.11). */
 export const moves = {
-  ...{ transpose, splitHeads, joinHeads, cut, embed, embedBackward, rotary },
+  ...{ transpose, reshape, splitHeads, joinHeads, cut, embed, embedBackward, rotary },
 } as const satisfies Record<string, WorkOp>
