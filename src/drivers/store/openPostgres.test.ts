@@ -39,7 +39,10 @@ describe('openPostgres', () => {
     const store = await openPostgres({ url: server.url('english') })
     const ids = ['A1', 'B-1', 'B1', 'a1', 'b-1', 'b1', 'box.9', 'box_9']
     for (const id of ids) await store.putBox(entry(id))
-    const pages = [await store.boxes({}, { after: null, limit: 100 }), await store.boxes({}, { after: 'B1', limit: 100 })]
+    const pages = [
+      await store.boxes({}, { after: null, limit: 100 }),
+      await store.boxes({}, { after: 'B1', limit: 100 }),
+    ]
     expect(pages.map(({ items }) => items.map(({ id }) => id))).toEqual([ids, ids.slice(3)])
     const specs = await store.specs('alice', { after: 'B1', limit: 100 })
     expect(specs.items.map(({ boxId }) => boxId)).toEqual(ids.slice(3))
