@@ -20,7 +20,8 @@ const LIBRARIES = [
   { engine: 'avx2', name: 'AVX2', file: 'native-avx2.so' },
 ] as const
 
-interface Choice extends KernelFilesOptions {
+/** Which kernels to look for, and where. */
+export interface KernelChoice extends KernelFilesOptions {
   readonly environment?: { readonly TOUCHSTONE_ENGINE?: string | undefined }
   readonly say?: (line: string) => void
 }
@@ -31,7 +32,7 @@ const chosen = new Map<string, Promise<NativeLibrary | null>>()
  * The native kernels to compute with; null means WebAssembly, which runs everywhere and gives the same bits.
  * TOUCHSTONE_ENGINE names one: wasm, avx2 or avx512. A library that is wrong is said so in one line and not used.
  */
-export async function chooseKernels(options: Choice = {}): Promise<NativeLibrary | null> {
+export async function chooseKernels(options: KernelChoice = {}): Promise<NativeLibrary | null> {
   const { environment = process.env, folder = '' } = options
   const asked = environment.TOUCHSTONE_ENGINE ?? ''
   const key = JSON.stringify([asked, folder])
@@ -40,7 +41,7 @@ export async function chooseKernels(options: Choice = {}): Promise<NativeLibrary
   return await choice
 }
 
-async function choose(asked: string, { say = sayOnStderr, ...files }: Choice): Promise<NativeLibrary | null> {
+async function choose(asked: string, { say = sayOnStderr, ...files }: KernelChoice): Promise<NativeLibrary | null> {
   if (!['', 'wasm', ...LIBRARIES.map(({ engine }) => engine)].includes(asked)) throw fault('ENGINE_UNKNOWN', { asked })
   if (asked === 'wasm' || process.platform !== 'linux' || process.arch !== 'x64') return null
   for (const { engine, name, file } of LIBRARIES) {

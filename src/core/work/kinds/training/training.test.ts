@@ -1,56 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { toHex } from '../../../bytes/hex.ts'
+import { type Family, tinyTraining } from '../../../../../test/support/tinyTraining.ts'
 import { sha256 } from '../../../bytes/sha256.ts'
 import { checkReceipt } from '../../checkReceipt.ts'
 import { EngineRun } from '../../engineRun.ts'
-import { bitsOf, floatOf } from '../../ops/shapes.ts'
+import { floatOf } from '../../ops/shapes.ts'
 import { proveWork } from '../../proveWork.ts'
 import { patchRunner } from '../../runPatch.ts'
 import type { StateMark } from '../../stateChain.ts'
-import { openWork, type Work } from '../../work.ts'
+import type { Work } from '../../work.ts'
 import { engineOnOwned, hasherOn } from '../../workEngine.ts'
 import { createWorkKernels, type WorkKernels } from '../../workKernels.ts'
 import { EXACT_OPS } from '../../workOps.ts'
-import { encodeSpec } from '../../workSpec.ts'
-import { training } from './training.ts'
 
 const wasm = readFileSync(new URL('../../../../../kernels/built/work.wasm', import.meta.url))
 const engine = async () => engineOnOwned(await createWorkKernels(wasm))
-
-const model = { layers: 2, width: 32, heads: 2, keyHeads: 2, headSize: 16, vocabulary: 64, context: 16 }
-const families = {
-  gpt: { ...model, family: 'gpt', hidden: 96, hasQkvBias: true, isTied: true },
-  llama: { ...model, family: 'llama', hidden: 80, hasQkvBias: false, isTied: false },
-} as const
-const float = (value: number) => bitsOf(value)
-const adamW = {
-  name: 'adamW',
-  ...{ beta1: float(0.9), beta2: float(0.95), epsilon: float(1e-8), decay: float(0.01), clip: float(1) },
-  rates: [
-    [0, float(0)],
-    [5, float(0.01)],
-    [40, float(0.002)],
-  ],
-}
-
-const WINDOWS = 40
-/** A text that repeats: what comes next can be learned. */
-const data = Uint32Array.from({ length: WINDOWS * 17 }, (_, i) => (i * i + 3 * i) % 61)
-const bytesOf = (values: ArrayBufferView) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
-
-function trainingOf(family: keyof typeof families, transitions: number, hasher: ReturnType<typeof hasherOn>) {
-  const shape = families[family]
-  const parameters = { model: shape, optimiser: adamW, sequences: 4, tokens: 16, windows: WINDOWS, start: 'fresh' }
-  const given = new Map([['data', bytesOf(data)]])
-  const frequencies = Float32Array.from({ length: 8 }, (_, i) => 10_000 ** (-i / 8))
-  if (family === 'llama') given.set('frequencies', bytesOf(frequencies))
-  const shapes = training.given(training.parameters.parse(parameters))
-  const inputs = [...shapes].map(([name, of]) => ({ name, uri: '', root: toHex(hasher.root(of, given.get(name)!)) }))
-  const text = encodeSpec({ kind: 'training', version: 1, parameters, inputs, transitions, interval: 1 })
-  const order = { text, orderId: sha256(Uint8Array.of(1)), seed: sha256(Uint8Array.of(2)) }
-  return { work: openWork({ training }, EXACT_OPS, order), given }
-}
 
 interface Trained {
   readonly work: Work<WorkKernels>
@@ -59,9 +23,9 @@ interface Trained {
   readonly marks: readonly StateMark[]
 }
 
-async function train(family: keyof typeof families, transitions: number): Promise<Trained> {
+async function train(family: Family, transitions: number): Promise<Trained> {
   const hasher = hasherOn(await engine())
-  const { work, given } = trainingOf(family, transitions, hasher)
+  const { work, given } = tinyTraining(family, transitions, hasher)
   const run = new EngineRun<WorkKernels>(await engine(), work, given, hasher)
   const { root: firstRoot } = run.advance(-1)
   run.keep(-1)

@@ -1,0 +1,47 @@
+import { EngineRun } from '../../../../core/work/engineRun.ts'
+import { type ExactEngine, engineOnOwned, hasherOn } from '../../../../core/work/workEngine.ts'
+import { createWorkKernels } from '../../../../core/work/workKernels.ts'
+import type { WorkDevice, WorkRun } from '../../../../ports/workDevice.ts'
+import { chooseKernels, type KernelChoice } from '../../../system/chooseKernels.ts'
+import { readKernel } from '../../../system/kernelFiles.ts'
+import { loadNativeKernels } from '../../../system/nativeKernels.ts'
+
+/** An engine for exact work on this machine's best kernels. Native ones work on memory that the system hands out as it is used. */
+export async function openExactEngine(options: KernelChoice = {}): Promise<ExactEngine> {
+  const library = await chooseKernels(options)
+  if (!library) return engineOnOwned(await createWorkKernels(await readKernel('work.wasm')))
+  const memory = new Uint8Array(MOST_BYTES)
+  return {
+    kernels: (await loadNativeKernels(library.path)).workOn(memory),
+    // No tensor lies at 0: it stands for none.
+    start: 64,
+    view: (at, bytes) => memory.subarray(at, at + bytes),
+    reserve: (end) => {
+      if (end > memory.length) throw new RangeError(`the work needs more than ${memory.length} bytes of memory`)
+    },
+  }
+}
+
+const MOST_BYTES = 2 ** 32 - 2 ** 16
+
+/** The processor as a device for works: every step as the program says, on one core. */
+export async function openCpuWork(options: KernelChoice = {}): Promise<WorkDevice> {
+  const engine = await openExactEngine(options)
+  const hasher = hasherOn(await openExactEngine(options))
+  const name = `CPU (${(await chooseKernels(options))?.name ?? 'WebAssembly'})`
+  return {
+    name,
+    async start(work, given): Promise<WorkRun> {
+      const run = new EngineRun(engine, work, given, hasher)
+      return {
+        advance: async (segment) => run.advance(segment),
+        keep: async (segment) => run.keep(segment),
+        read: async (tensor) => run.read(tensor),
+        trace: async (segment) => run.trace(segment),
+        open: async (segment, draws) => run.open(segment, draws),
+        outputOf: async (segment, at, output) => run.outputOf(segment, at, output),
+      }
+    },
+    close: async () => {},
+  }
+}

@@ -1,0 +1,33 @@
+import type { PatchEvidence } from '../core/work/checkSegment.ts'
+import type { PatchDraw } from '../core/work/draws.ts'
+import type { StateMark } from '../core/work/stateChain.ts'
+import type { Work } from '../core/work/work.ts'
+import type { WorkKernels } from '../core/work/workKernels.ts'
+
+/** Tensors by name, as their bytes lie in memory. */
+export type Tensors = ReadonlyMap<string, Uint8Array>
+
+/**
+ * A work under way on a device. Segment -1 is the beginning. A state that was kept can be returned to: `trace` and `open`
+ * run its next segment again, the first for the root of every tensor, the second for the patches that were drawn.
+ */
+export interface WorkRun {
+  /** Runs a segment from the present state on. */
+  advance(segment: number): Promise<StateMark>
+  /** Keeps the present state as that after `segment`. */
+  keep(segment: number): Promise<void>
+  /** A tensor of the present state. */
+  read(name: string): Promise<Uint8Array>
+  trace(segment: number): Promise<readonly Uint8Array[]>
+  open(segment: number, draws: readonly PatchDraw[]): Promise<readonly PatchEvidence[]>
+  /** One whole output of a step: what a dispute asks for. */
+  outputOf(segment: number, at: Omit<PatchDraw, 'patch'>, output: number): Promise<Uint8Array>
+}
+
+/** A thing that does works, each step of them with the bits of the specification. */
+export interface WorkDevice {
+  readonly name: string
+  /** Throws a WorkRefusal where what is given is not what the specification names. */
+  start(work: Work<WorkKernels>, given: Tensors): Promise<WorkRun>
+  close(): Promise<void>
+}
