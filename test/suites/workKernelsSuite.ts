@@ -103,21 +103,24 @@ export function workKernelsSuite(name: string, open: () => Promise<OpenedWorkKer
       expect(new Set(VECTORS.map(({ op }) => op))).toEqual(new Set(WORK_OPS))
     })
 
-    /** Puts tensors, calls, and reads f32 back. */
-    const floatsFrom = (count: number, call: (put: Arena['put'], out: Pointer) => number): Float32Array => {
+    /** The bytes that calls leave in rooms asked for in turn, over tensors put before. */
+    const bytesFrom = (size: number, call: (put: Arena['put'], out: Pointer) => void): string => {
       const { memory, free } = opened
       const arena = new Arena(free)
-      const puts: Parameters<Arena['put']>[0][] = []
       const put: Arena['put'] = (values) => {
-        puts.push(values)
         const at = arena.put(values)
         memory.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), at)
         return at
       }
-      const out = arena.room(4 * count)
-      memory.fill(0, out, out + 4 * count)
-      expect(call(put, out)).toBe(0)
-      return new Float32Array(memory.slice(out, out + 4 * count).buffer)
+      const out = arena.room(size)
+      memory.fill(0, out, out + size)
+      call(put, out)
+      return toHex(memory.slice(out, out + size))
+    }
+
+    const floatsFrom = (count: number, call: (put: Arena['put'], out: Pointer) => number): Float32Array => {
+      const hex = bytesFrom(4 * count, (put, out) => expect(call(put, out)).toBe(0))
+      return new Float32Array(fromHex(hex, 4 * count)!.buffer)
     }
 
     describe('keeps the errors that W2.3.6 states', () => {
@@ -186,6 +189,200 @@ export function workKernelsSuite(name: string, open: () => Promise<OpenedWorkKer
           expect(turned[2 * i]).toBe(Math.fround(Math.cos(angle)))
           expect(turned[2 * i + 1]).toBe(Math.fround(Math.sin(angle)))
         }
+      })
+    })
+
+    describe('gives a range the bits that it has in the whole', () => {
+      const chance = chanceFrom(77)
+      const [rows, width] = [12, 45]
+      const count = rows * width
+      const x = chance.floats(count)
+      const folds = chance.floats(4 * width, 1).map((value) => Math.abs(value) + 0.1)
+      const scales = Float32Array.from({ length: rows }, () => 0.05)
+      const targets = chance.words(rows, width)
+      const bytes = chance.bytes(rows * 64)
+      const indices = Uint32Array.from({ length: rows }, (_, i) => i)
+      type Ranges = Readonly<Record<string, readonly [number, (put: Arena['put'], out: Pointer, cuts: Cuts) => void]>>
+      /** Calls the function with the beginning and length of every range. */
+      type Cuts = (total: number, range: (from: number, count: number) => void) => void
+      const ranges: Ranges = {
+        'rows of a product under a mask': [
+          4 * rows * rows,
+          (put, out, cuts) => {
+            const a = put(bytes)
+            cuts(rows, (from, n) =>
+              opened.kernels.product(a + 64 * from, a, out + 4 * rows * from, n, rows, 64, 1, 1, 1, from),
+            )
+          },
+        ],
+        'rows of a stochastic rounding with folds': [
+          count,
+          (put, out, cuts) => {
+            const [from, fold, s] = [put(x), put(folds), put(scales)]
+            cuts(rows, (r, n) =>
+              opened.kernels.quantiseStochastic(
+                from + 4 * width * r,
+                fold,
+                s + 4 * r,
+                out + width * r,
+                n,
+                width,
+                width,
+                r,
+                3,
+                1,
+                2,
+                3,
+                4,
+                2 ** 40 + width * r,
+              ),
+            )
+          },
+        ],
+        'rows of a softmax that see a part': [
+          4 * count,
+          (put, out, cuts) => {
+            const [from, top, sum] = [put(x), put(scales), put(scales)]
+            cuts(rows, (r, n) => {
+              const at = 4 * width * r
+              opened.kernels.softmax(from + at, top + 4 * r, sum + 4 * r, out + at, n, width, 5, r)
+            })
+          },
+        ],
+        'columns of a loss': [
+          4 * rows * width,
+          (put, out, cuts) => {
+            const [from, top, sum, target] = [put(x), put(scales), put(scales), put(targets)]
+            for (let r = 0; r < rows; r++)
+              cuts(width, (c, n) => {
+                const at = 4 * (width * r + c)
+                const row = [top + 4 * r, sum + 4 * r, target + 4 * r] as const
+                opened.kernels.crossEntropyBackward(from + at, ...row, out + at, 1, n, c, 1)
+              })
+          },
+        ],
+        'columns of a sum': [
+          4 * width,
+          (put, out, cuts) => {
+            const from = put(x)
+            cuts(width, (c, n) => opened.kernels.columnSum(from, out + 4 * c, rows, width, c, n))
+          },
+        ],
+        'rows of a transposed tensor': [
+          4 * count,
+          (put, out, cuts) => {
+            const from = put(x)
+            cuts(width, (c, n) => opened.kernels.transposeFloats(from, out + 4 * rows * c, rows, width, c, n))
+          },
+        ],
+        'fresh weights': [
+          4 * count,
+          (_, out, cuts) =>
+            cuts(count, (i, n) => opened.kernels.normal(out + 4 * i, n, 1, 2, 3, 4, 5, 6, 2 ** 33 - 50 + i)),
+        ],
+        'the order of windows': [
+          4 * 100,
+          (put, out, cuts) => {
+            const seed = put(chanceFrom(3).words(8))
+            cuts(100, (i, n) => opened.kernels.windowOrder(seed, out + 4 * i, 1, 1000, i, n))
+          },
+        ],
+        'columns of the noise of a sample': [
+          4 * count,
+          (put, out, cuts) => {
+            const [from, at] = [put(x), put(indices)]
+            for (let r = 0; r < rows; r++)
+              cuts(width, (c, n) => {
+                const place = 4 * (width * r + c)
+                opened.kernels.sampleNoise(from + place, at, at + 4 * r, out + place, 1, n, c, 1, 8, 9)
+              })
+          },
+        ],
+        'channels of the gradient of embeddings': [
+          4 * 5 * 20,
+          (put, out, cuts) => {
+            const [tokens, q, s, scratch] = [
+              put(targets.map((t) => t % 5)),
+              put(chanceFrom(4).bytes(20 * rows)),
+              put(chanceFrom(5).floats(20, 1)),
+              put(new Int32Array(80)),
+            ]
+            cuts(20, (c, n) =>
+              opened.kernels.embedBackward(tokens, q + rows * c, s + 4 * c, scratch, out, rows, 5, 20, c, n, rows),
+            )
+          },
+        ],
+      }
+      test.each(Object.entries(ranges))('%s', (_, [size, call]) => {
+        const whole = bytesFrom(size, (put, out) => call(put, out, (total, range) => range(0, total)))
+        const thirds: Cuts = (total, range) => {
+          const cut = Math.ceil(total / 3)
+          for (let from = 0; from < total; from += cut) range(from, Math.min(cut, total - from))
+        }
+        expect(bytesFrom(size, (put, out) => call(put, out, thirds))).toBe(whole)
+        expect(whole).toMatch(/[1-9a-f]/)
+        if (size === 4 * count) {
+          const ones: Cuts = (total, range) => {
+            for (let from = 0; from < total; from++) range(from, 1)
+          }
+          expect(bytesFrom(size, (put, out) => call(put, out, ones))).toBe(whole)
+        }
+      })
+    })
+
+    test('the largest sums of a product fit', () => {
+      const [k, rows] = [131_072, 9]
+      const ends = bytesFrom(8 * rows * rows, (put, out) => {
+        const [up, down] = [put(new Int8Array(rows * k).fill(127)), put(new Int8Array(rows * k).fill(-127))]
+        opened.kernels.product(up, up, out, rows, rows, k, 1, 1, 0, 0)
+        opened.kernels.product(up, down, out + 4 * rows * rows, rows, rows, k, 1, 1, 0, 0)
+      })
+      const sums = new Int32Array(fromHex(ends, 8 * rows * rows)!.buffer)
+      expect(new Set(sums)).toEqual(new Set([k * 127 * 127, -k * 127 * 127]))
+    })
+
+    test.each([1, 2, 3, 4, 5, 15, 16, 17, 64, 65, 1000])('the order of %d windows has each of them once', (windows) => {
+      const order = bytesFrom(4 * windows, (put, out) => {
+        expect(opened.kernels.windowOrder(put(chanceFrom(9).words(8)), out, 7, windows, 0, windows)).toBe(0)
+      })
+      const places = new Uint32Array(fromHex(order, 4 * windows)!.buffer)
+      expect([...places].sort((a, b) => a - b)).toEqual(Array.from({ length: windows }, (_, i) => i))
+    })
+
+    describe('says that something is a fault', () => {
+      const bad = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+      const one = (value: number) => Float32Array.of(1, value, 1, 1)
+      const two = Float32Array.of(1, 1, 1, 1)
+      type Fault = (put: Arena['put'], out: Pointer, value: Float32Array) => number
+      const faults: Readonly<Record<string, Fault>> = {
+        add: (put, out, x) => opened.kernels.add(put(x), put(two), out, 4),
+        gelu: (put, out, x) => opened.kernels.gelu(put(x), out, 4) | opened.kernels.gelu(put(x.map((v) => -v)), out, 4),
+        rowScale: (put, out, x) => opened.kernels.rowScale(put(x), NONE, out, 1, 4, 4, 0, 1),
+        rowMean: (put, out, x) => opened.kernels.rowMean(put(x), out, 1, 4),
+        norm: (put, out, x) => opened.kernels.norm(put(x), NONE, put(two), put(two), NONE, out, 1, 4),
+        columnSum: (put, out, x) => opened.kernels.columnSum(put(x), out, 1, 4, 0, 4),
+        squareSums: (put, out, x) => opened.kernels.squareSums(put(x), out, 4),
+        'dequantise by its scales': (put, out, x) =>
+          opened.kernels.dequantise(put(Int32Array.of(1, 2, 3, 4)), put(two), put(x), NONE, out, 1, 4, 0, 1, 1),
+        adamWSecond: (put, out, x) => opened.kernels.adamWSecond(put(two), put(x), put(two), out, 4, 0.5),
+        embed: (put, out, x) => opened.kernels.embed(put(Uint32Array.of(0)), NONE, put(x), NONE, out, 1, 4, 1, 0),
+      }
+      test.each(Object.entries(faults))('%s', (_, call) => {
+        for (const value of bad)
+          bytesFrom(64, (put, out) => expect(`${value}: ${call(put, out, one(value))}`).toBe(`${value}: 1`))
+        bytesFrom(64, (put, out) => expect(call(put, out, one(2))).toBe(0))
+      })
+
+      test('an index that is out of range', () => {
+        const { kernels } = opened
+        bytesFrom(64, (put, out) => {
+          const [table, index] = [put(two), put(Uint32Array.of(4))]
+          expect(kernels.embed(index, NONE, table, NONE, out, 1, 1, 4, 0)).toBe(1)
+          expect(kernels.crossEntropy(table, table, table, index, out, 1, 4)).toBe(1)
+          expect(kernels.embedBackward(index, table, table, out, out, 1, 4, 1, 0, 1, 1)).toBe(1)
+          expect(kernels.windowOrder(table, out, 0, 4, 3, 2)).toBe(1)
+          expect(kernels.windowOrder(table, out, 0, 0, 0, 0)).toBe(1)
+        })
       })
     })
   })

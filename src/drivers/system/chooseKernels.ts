@@ -7,6 +7,7 @@ import { fault } from './faults.ts'
 import { type KernelFilesOptions, kernelPath } from './kernelFiles.ts'
 import { loadNativeKernels } from './nativeKernels.ts'
 import { requireKnownTiles } from './requireKnownTiles.ts'
+import { requireKnownWork } from './requireKnownWork.ts'
 
 /** A library of kernels/native that was found to be right on this machine. */
 export interface NativeLibrary {
@@ -52,6 +53,7 @@ async function choose(asked: string, { say = sayOnStderr, ...files }: KernelChoi
       const kernels = await loadNativeKernels(path)
       if (kernels.supported) {
         requireKnownTiles(kernels)
+        requireKnownWork(kernels.workOn)
         return { name, path }
       }
     } catch (error) {

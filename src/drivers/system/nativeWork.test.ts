@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { sameAsWasmSuite, WORK_MEMORY, workKernelsSuite } from '../../../test/suites/workKernelsSuite.ts'
+import { openWasmWork, sameAsWasmSuite, WORK_MEMORY, workKernelsSuite } from '../../../test/suites/workKernelsSuite.ts'
 import { nativeLibraries } from '../../../test/support/nativeLibraries.ts'
+import { digestOfWork, KNOWN_WORK, requireKnownWork } from './requireKnownWork.ts'
 
 const libraries = await nativeLibraries()
 
@@ -15,4 +16,15 @@ for (const { file, native } of libraries) {
 
 test('behavior: outside Linux on x86-64 there is no native library', () => {
   expect(libraries.length === 0).toBe(process.platform !== 'linux' || process.arch !== 'x64')
+})
+
+test('behavior: a library that does exact work otherwise than WebAssembly is refused', async () => {
+  const { kernels, memory, free } = await openWasmWork()
+  memory.fill(0, free)
+  expect(digestOfWork(kernels, memory, free)).toBe(KNOWN_WORK)
+  for (const { native } of libraries) {
+    expect(() => requireKnownWork(native.workOn)).not.toThrow()
+    const wrong = (bytes: Uint8Array) => ({ ...native.workOn(bytes), gelu: native.workOn(bytes).relu })
+    expect(() => requireKnownWork(wrong)).toThrow('its exact work is wrong')
+  }
 })
