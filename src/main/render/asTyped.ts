@@ -1,5 +1,5 @@
 /** A command as messages and help show one: in quotes, in a line or column of its own, or as the usage. */
-const NAMED = /(?<=["`]|^ *| {2}|Usage: )touchstone (?=[a-z-])/gm
+const NAMED = /(?<=["`]|^ *| {2}|Usage: )touchstone (?=[a-z[-])/gm
 
 /**
  * How the program is typed by whoever reads: run by npx, as in a clone, there is no `touchstone` in the path, and a command

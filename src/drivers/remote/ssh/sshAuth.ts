@@ -1,6 +1,7 @@
 import type { AnyAuthMethod, ParsedKey } from 'ssh2'
 import ssh2 from 'ssh2'
 import { TouchstoneError } from '../../../ports/errors.ts'
+import { codeOf } from '../../system/codeOf.ts'
 import { readRegularFile } from '../../system/readRegularFile.ts'
 import { fault } from '../faults.ts'
 
@@ -112,7 +113,8 @@ async function readKey(
   } catch (error) {
     if (file.optional === true) return null
     if (error instanceof TouchstoneError) throw error
-    throw fault('SSH_KEY_UNREADABLE', { path: file.path, why: (error as Error).message })
+    const why = codeOf(error) === 'ENOENT' ? 'there is no such file' : (error as Error).message
+    throw fault('SSH_KEY_UNREADABLE', { path: file.path, why })
   }
 }
 
@@ -125,7 +127,10 @@ function parsed(text: string, passphrase?: string): ParsedKey | Error {
 
 function parseKey(path: string, text: string, passphrase?: string): ParsedKey {
   const key = parsed(text, passphrase)
-  if (key instanceof Error) throw fault('SSH_KEY_UNREADABLE', { path, why: key.message })
+  if (key instanceof Error) {
+    const why = isLocked(key) && passphrase === undefined ? 'it is locked with a passphrase' : key.message
+    throw fault('SSH_KEY_UNREADABLE', { path, why })
+  }
   if (!key.isPrivateKey()) throw fault('SSH_KEY_UNREADABLE', { path, why: 'it holds a public key' })
   return key
 }
