@@ -34,8 +34,11 @@ const START = "import(require('node:url').pathToFileURL(process.argv[1]).href)\n
 /** What npm installs for a user: our own files, and the packages that the lockfile does not keep for development. */
 function programFiles() {
   const { files } = readJson(join(root, 'package.json'))
-  const { packages } = readJson(join(root, 'node_modules/.package-lock.json'))
-  const theirs = Object.keys(packages).filter((path) => !packages[path].dev)
+  const { packages } = readJson(join(root, 'package-lock.json'))
+  // Optional ones may be for another machine, and are not here then.
+  const isOurs = (path) =>
+    path !== '' && !packages[path].dev && !(packages[path].optional && !existsSync(join(root, path)))
+  const theirs = Object.keys(packages).filter(isOurs)
   const found = [...files, ...theirs].flatMap((path) => filesIn(join(root, path)))
   const needed = found.filter((path) => KEPT.test(path) || !(FOREIGN.test(path) || NOT_READ.test(path)))
   const own = [...new Set(['package.json', 'LICENSE', ...needed])].map((path) => ({

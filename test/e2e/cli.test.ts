@@ -57,6 +57,8 @@ async function expectRefusal(running: Promise<CommandEnd>, status: number, code:
 beforeAll(async () => {
   const made = await alone('verify', '--preset', 'tiny', '--out', certificate)
   expect(made.err + made.out).toContain('GENUINE')
+  // Parts have the names that people know.
+  for (const name of ['int8 speed', 'bf16 speed', 'memory', 'one-card test']) expect(made.err).toContain(`: ${name}\n`)
   expect(made.code).toBe(0)
 })
 afterAll(async () => {

@@ -12,9 +12,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-container-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const isOurs = process.platform === 'linux' && process.arch === 'x64' && process.getuid?.() === 0
+const isOurs = process.platform === 'linux' && process.arch === 'x64'
 const laid = 'the image, laid out in a plain folder by the steps of the Containerfile'
-if (!isOurs) skipWith(laid, 'its steps need root and Linux on x86-64')
+if (!isOurs) skipWith(laid, 'its steps need Linux on x86-64')
 else
   installedSuite(laid, () => {
     const { command, env, folder: image } = layOut(folder)

@@ -73,7 +73,8 @@ class Stage {
   }
 
   follow(name: string, text: string): void {
-    const placed = text.replaceAll(/(^|[\s=])\/(?=[a-z])/g, `$1${this.folder}/`)
+    const own = `${process.getuid?.()}:${process.getgid?.()}`
+    const placed = text.replaceAll(/(^|[\s=])\/(?=[a-z])/g, `$1${this.folder}/`).replace('1000:1000', own)
     if (name === 'ENV') for (const pair of placed.split(' ')) this.env[pair.split('=')[0]!] = pair.split('=')[1]!
     if (name === 'ENTRYPOINT') this.entry = JSON.parse(text)
     if (name === 'RUN') this.#run(placed)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
+  chownSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -58,14 +59,33 @@ test.each([
   expect(readdirSync(cache)).toHaveLength(1)
 })
 
-test('a folder that others could enter is closed to them', () => {
+test('of two that start together the first one keeps its folder: it may run from it already', () => {
+  let [first, node] = ['', 0]
+  const folder = unpackProgram(cache, list, () => {
+    first = unpack()
+    node = statSync(first).ino
+    return archive()
+  })
+  expect([folder, statSync(folder).ino]).toEqual([first, node])
+  expect(readdirSync(cache)).toHaveLength(1)
+})
+
+test('a folder that others could enter is closed to them, and the one it lies in to their writing', () => {
   chmodSync(unpack(), 0o777)
+  chmodSync(cache, 0o777)
   expect(statSync(unpack()).mode & 0o777).toBe(0o700)
+  expect(statSync(cache).mode & 0o777).toBe(0o755)
+})
+
+test.skipIf(process.getuid?.() !== 0)('a cache that belongs to somebody else is refused', () => {
+  chownSync(cache, 1000, 1000)
+  expect(unpack).toThrow('is not a folder of ours')
+  expect(readdirSync(cache)).toEqual([])
 })
 
 test('what is no folder of ours in its place is refused', () => {
   const folder = unpack()
   rmSync(folder, { recursive: true })
-  symlinkSync(tmpdir(), folder)
+  symlinkSync(cache, folder)
   expect(unpack).toThrow('is not a folder of ours')
 })

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
@@ -16,11 +16,13 @@ interface ProgramFile {
  */
 export function unpackProgram(cache: string, list: string, archive: () => ArrayBuffer): string {
   const files = JSON.parse(list) as readonly ProgramFile[]
+  mkdirSync(cache, { recursive: true, mode: 0o700 })
+  ensureOwn(cache, 0o022)
   const folder = join(cache, `program-${hashOf(Buffer.from(list)).slice(0, 32)}`)
   if (isWhole(folder, files)) return folder
   const making = `${folder}.${randomBytes(6).toString('hex')}`
   try {
-    mkdirSync(making, { recursive: true, mode: 0o700 })
+    mkdirSync(making, { mode: 0o700 })
     const contents = gunzipSync(new Uint8Array(archive()))
     let offset = 0
     for (const { path, bytes } of files) {
@@ -28,40 +30,42 @@ export function unpackProgram(cache: string, list: string, archive: () => ArrayB
       writeFileSync(join(making, path), contents.subarray(offset, offset + bytes), { mode: 0o600 })
       offset += bytes
     }
-    replace(making, folder)
+    if (!move(making, folder) && !isWhole(folder, files)) {
+      move(folder, `${making}.old`)
+      move(making, folder)
+    }
   } finally {
-    rmSync(making, { recursive: true, force: true })
+    for (const left of [making, `${making}.old`]) rmSync(left, { recursive: true, force: true })
   }
   if (!isWhole(folder, files)) throw new Error(`what was written to ${folder} is not what is there`)
   return folder
 }
 
-/** Another process may be doing the same at this moment: whichever came last, the same files lie there. */
-function replace(making: string, folder: string): void {
-  const old = `${making}.old`
+/** Never onto a folder that holds something: another process may have been faster, and run from it already. */
+function move(from: string, to: string): boolean {
   try {
-    renameSync(folder, old)
+    renameSync(from, to)
+    return true
   } catch {
-    // There was none.
-  }
-  rmSync(old, { recursive: true, force: true })
-  try {
-    renameSync(making, folder)
-  } catch {
-    // Somebody was faster. What lies there is compared before it is used.
+    return false
   }
 }
 
 function isWhole(folder: string, files: readonly ProgramFile[]): boolean {
-  const found = lstatSync(folder, { throwIfNoEntry: false })
-  if (found === undefined) return false
-  if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid()))
-    throw new Error(`${folder} is not a folder of ours`)
-  if ((found.mode & 0o077) !== 0) chmodSync(folder, 0o700)
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return false
+  ensureOwn(folder, 0o077)
   return files.every(({ path, bytes, sha256 }) => {
     const content = contentOf(join(folder, path))
     return content !== null && content.length === bytes && hashOf(content) === sha256
   })
+}
+
+/** Whoever could put another folder there after it was compared could run what he likes in our name. */
+function ensureOwn(folder: string, forOthers: number): void {
+  const { uid, mode } = statSync(folder)
+  const isOurs = process.getuid === undefined || uid === process.getuid()
+  if (!isOurs || !lstatSync(folder).isDirectory()) throw new Error(`${folder} is not a folder of ours`)
+  if ((mode & forOthers) !== 0) chmodSync(folder, mode & ~forOthers & 0o777)
 }
 
 function contentOf(path: string): Buffer | null {

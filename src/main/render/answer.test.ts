@@ -26,9 +26,9 @@ function judged(count: number, claim: Judgement['claim'], model: string | null =
   return { ...predicate.judgement, devices, scaling: 990, claim } as never
 }
 const fits = (device: number) => claimReason('FITS_CLAIM', { device, got: 'H200', expected: 'H200', restsOn: ['int8'] })
-const lines = (judgement: Judgement, isVerbose = false) => {
+const lines = (judgement: Judgement, isVerbose = false, more: Partial<ShownVerdict> = {}) => {
   const answer = answerOf({ judgement, preset: 'mainnet', catalogue, file })
-  const shown = { judgement, preset: 'mainnet' as const, faults: [], ...predicate.claims }
+  const shown = { judgement, preset: 'mainnet' as const, faults: [], ...predicate.claims, ...more }
   const detail = verdictLines(shown, { catalogue, colours: page.colours, isVerbose })
   return [...answerLines(answer, page), ...detail, ...closingLines(answer, page)]
 }
@@ -46,6 +46,24 @@ describe('the answer comes first and last', () => {
     expect(shown.filter((line) => /^ {2}[0-7] .* passed$/.test(line))).toHaveLength(8)
     expect(shown.join('\n')).toContain('all 8 cards: what it did fits a H200')
     expect(shown.join('\n')).toContain('Not excluded: ')
+  })
+
+  test('MIG, vGPU and ECC are named as claims, once for all cards that are alike', () => {
+    const [first] = predicate.claims.inventory.devices
+    const setUp = (...states: object[]) => {
+      const devices = states.map((state) => ({ ...first!, details: { ...first!.details, ...state } })) as never
+      const inventory = { ...predicate.claims.inventory, devices }
+      const shown = lines(judged(states.length, null), false, { inventory })
+      expect(shown.length).toBeLessThanOrEqual(40)
+      return shown.filter((line) => line.startsWith('  set up'))
+    }
+    const whole = { mig: false, eccMode: 'on', virtualization: 'none' }
+    expect(setUp(...Array(8).fill(whole))).toEqual(['  set up         MIG off, ECC on (claimed)'])
+    expect(setUp(whole, { mig: true, eccMode: 'on' })).toEqual([
+      '  set up         card 0: MIG off, ECC on (claimed)',
+      '  set up         card 1: MIG is on: this is a slice of a card, ECC on (claimed)',
+    ])
+    expect(setUp({})).toEqual([])
   })
 
   /** What is told of the link of two cards. */
