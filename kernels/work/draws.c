@@ -85,6 +85,7 @@ TS_WORK(embedBackward)(
     char *memory, ts_offset token, ts_offset q, ts_offset scales, ts_offset scratch, ts_offset to, ts_u32 tokens,
     ts_u32 kinds, ts_u32 width, ts_u32 first, ts_u32 channels, ts_u32 piece) {
   TS_EXACT
+  if (piece == 0) return 1;
   const ts_u32 *t = TS_AT(const ts_u32, token), pieces = (tokens + piece - 1) / piece;
   sixteen *sums = TS_AT(sixteen, scratch);
   ts_u32 worst = 0;

@@ -120,6 +120,7 @@ TS_WORK(fill)(char *memory, ts_offset to, double count, ts_u32 bits) {
 
 /* W2.11.8: places 0 ... period - 1, over and over; `index` is the place of the first element in the whole tensor. */
 TS_WORK(places)(char *memory, ts_offset to, ts_u32 count, ts_u32 period, double index) {
+  if (period == 0) return 1;
   ts_u32 *out = TS_AT(ts_u32, to);
   ts_u32 place = (ts_u32)((ts_u64)index % period);
   for (ts_u32 i = 0; i < count; i++) {

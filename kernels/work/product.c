@@ -3,25 +3,52 @@
 #define NO_MASK 0
 /* Result (row, column) is absent, and 0, where column > row. */
 #define MASKED_RESULT 1
-/* Entry (row, i) of a is 0 where i > row: there is nothing to add. */
+/* Entry (row, i) of a is absent where i > row. */
 #define MASKED_OPERAND 2
 
 /* Rows that are multiplied at a time where a mask lets some of it be left out. */
 #define STRIPE 32
+#define BLOCK_COLUMNS 64
 
-static void masked(
-    const ts_i8 *a, const ts_i8 *b, ts_i32 *out, ts_u32 rows, ts_u32 columns, ts_u32 k, ts_u32 mask, ts_u32 first) {
-  for (ts_u32 r = 0; r < rows; r += STRIPE) {
-    const ts_u32 here = ts_least(STRIPE, rows - r), seen = first + r + here;
-    const ts_bytes mine = {a + (ts_u64)r * k, k}, theirs = {b, k};
-    ts_i32 *to = out + (ts_u64)r * columns;
-    if (mask == MASKED_OPERAND) {
-      ts_block_product(mine, theirs, here, columns, ts_least(k, seen), to, columns);
-      continue;
-    }
-    ts_block_product(mine, theirs, here, ts_least(columns, seen), k, to, columns);
-    for (ts_u32 i = 0; i < here; i++)
-      for (ts_u32 c = first + r + i + 1; c < columns; c++) to[(ts_u64)i * columns + c] = 0;
+typedef struct {
+  const ts_i8 *a, *b;
+  ts_i32 *out;
+  ts_u32 rows, columns, k;
+} one_product;
+
+static void masked_result(one_product of, ts_u32 first) {
+  const ts_bytes a = {of.a, of.k}, b = {of.b, of.k};
+  ts_block_product(a, b, of.rows, ts_least(of.columns, first + of.rows), of.k, of.out, of.columns);
+  for (ts_u32 r = 0; r < of.rows; r++)
+    for (ts_u32 c = first + r + 1; c < of.columns; c++) of.out[(ts_u64)r * of.columns + c] = 0;
+}
+
+/* What all rows of the stripe see, then the corner of which each sees one entry more than the row before. */
+static void masked_operand(one_product of, ts_u32 first) {
+  const ts_u32 common = ts_least(of.k, first + 1), corner = ts_least(of.k - common, of.rows - 1);
+  const ts_bytes a = {of.a, of.k}, b = {of.b, of.k};
+  ts_block_product(a, b, of.rows, of.columns, common, of.out, of.columns);
+  if (corner == 0) return;
+  ts_i8 seen[STRIPE * STRIPE];
+  for (ts_u32 r = 0; r < of.rows; r++)
+    for (ts_u32 i = 0; i < STRIPE; i++)
+      seen[STRIPE * r + i] = i < r && i < corner ? of.a[(ts_u64)r * of.k + common + i] : 0;
+  for (ts_u32 c = 0; c < of.columns; c += BLOCK_COLUMNS) {
+    const ts_u32 wide = ts_least(BLOCK_COLUMNS, of.columns - c);
+    ts_i32 sums[STRIPE * BLOCK_COLUMNS];
+    const ts_bytes theirs = {of.b + (ts_u64)c * of.k + common, of.k};
+    ts_block_product((ts_bytes){seen, STRIPE}, theirs, of.rows, wide, corner, sums, wide);
+    for (ts_u32 r = 0; r < of.rows; r++)
+      for (ts_u32 i = 0; i < wide; i++) of.out[(ts_u64)r * of.columns + c + i] += sums[r * wide + i];
+  }
+}
+
+static void masked(one_product of, ts_u32 mask, ts_u32 first) {
+  for (ts_u32 r = 0; r < of.rows; r += STRIPE) {
+    const one_product stripe = {of.a + (ts_u64)r * of.k, of.b, of.out + (ts_u64)r * of.columns,
+                                ts_least(STRIPE, of.rows - r), of.columns, of.k};
+    if (mask == MASKED_RESULT) masked_result(stripe, first + r);
+    else masked_operand(stripe, first + r);
   }
 }
 
@@ -32,19 +59,19 @@ static void masked(
 TS_WORK(product)(
     char *memory, ts_offset a, ts_offset b, ts_offset to, ts_u32 rows, ts_u32 columns, ts_u32 k, ts_u32 batches,
     ts_u32 shared, ts_u32 mask, ts_u32 first) {
+  if (shared == 0) return 1;
   const ts_i8 *x = TS_AT(const ts_i8, a), *y = TS_AT(const ts_i8, b);
   ts_i32 *out = TS_AT(ts_i32, to);
   for (ts_u32 batch = 0; batch < batches; batch++, x += (ts_u64)rows * k, out += (ts_u64)rows * columns) {
     const ts_i8 *theirs = y + (ts_u64)(batch / shared) * columns * k;
     if (mask == NO_MASK) ts_block_product((ts_bytes){x, k}, (ts_bytes){theirs, k}, rows, columns, k, out, columns);
-    else masked(x, theirs, out, rows, columns, k, mask, first);
+    else masked((one_product){x, theirs, out, rows, columns, k}, mask, ts_least(first, 0x7fffffffu));
   }
   return 0;
 }
 
 /* Pieces are added up in blocks of this many rows and columns. */
 #define BLOCK_ROWS 128
-#define BLOCK_COLUMNS 64
 
 typedef struct {
   const ts_i8 *a, *b;
@@ -79,6 +106,7 @@ TS_WORK(productPieces)(
     char *memory, ts_offset a, ts_offset scales, ts_offset b, ts_offset to, ts_u32 rows, ts_u32 columns, ts_u32 k,
     ts_u32 piece) {
   TS_EXACT
+  if (piece == 0) return 1;
   const in_pieces of = {TS_AT(const ts_i8, a), TS_AT(const ts_i8, b), TS_AT(const float, scales), TS_AT(float, to),
                         columns, k, piece, (k + piece - 1) / piece};
   ts_u32 faults = 0;

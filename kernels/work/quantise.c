@@ -18,6 +18,7 @@ TS_WORK(rowScale)(
     char *memory, ts_offset x, ts_offset fold, ts_offset scales, ts_u32 rows, ts_u32 width, ts_u32 piece, ts_u32 first,
     ts_u32 rows_each) {
   TS_EXACT
+  if (piece == 0 || rows_each == 0) return 1;
   const float *in = TS_AT(const float, x);
   float *out = TS_AT(float, scales);
   ts_u32 worst = 0;
@@ -42,6 +43,7 @@ TS_WORK(quantise)(
     char *memory, ts_offset x, ts_offset fold, ts_offset scales, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 piece,
     ts_u32 first, ts_u32 rows_each) {
   TS_EXACT
+  if (piece == 0 || rows_each == 0) return 1;
   const float *in = TS_AT(const float, x), *scale = TS_AT(const float, scales);
   ts_i8 *out = TS_AT(ts_i8, to);
   for (ts_u32 r = 0; r < rows; r++, in += width, out += width) {
@@ -73,6 +75,7 @@ TS_WORK(quantiseStochastic)(
     char *memory, ts_offset x, ts_offset fold, ts_offset scales, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 piece,
     ts_u32 first, ts_u32 rows_each, ts_u32 key0, ts_u32 key1, ts_u32 tensor, ts_u32 transition, double index) {
   TS_EXACT
+  if (piece == 0 || rows_each == 0) return 1;
   const float *in = TS_AT(const float, x), *scale = TS_AT(const float, scales);
   ts_i8 *out = TS_AT(ts_i8, to);
   const ts_draw draw = {key0, key1, tensor, transition};
@@ -90,6 +93,7 @@ TS_WORK(dequantise)(
     char *memory, ts_offset sums, ts_offset row_scales, ts_offset column_scales, ts_offset biases, ts_offset to,
     ts_u32 rows, ts_u32 width, ts_u32 first, ts_u32 rows_each, float factor) {
   TS_EXACT
+  if (rows_each == 0) return 1;
   const ts_i32 *in = TS_AT(const ts_i32, sums);
   const float *row = TS_AT(const float, row_scales), *bias = TS_AT_OR_NULL(const float, biases);
   float *out = TS_AT(float, to);

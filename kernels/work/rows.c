@@ -123,6 +123,7 @@ static TS_INLINE ts_u32 seen_by(ts_u32 row, ts_u32 period, ts_u32 first, ts_u32 
 /* W2.7: the largest number that each row sees. */
 TS_WORK(rowMaximum)(
     char *memory, ts_offset x, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 period, ts_u32 first) {
+  if (width == 0) return 1;
   const float *in = TS_AT(const float, x);
   float *out = TS_AT(float, to);
   ts_u32 worst = 0;
@@ -245,6 +246,7 @@ TS_WORK(crossEntropyBackward)(
 
 /* W2.7: the place of the largest, the lower one of equals. */
 TS_WORK(argmax)(char *memory, ts_offset x, ts_offset to, ts_u32 rows, ts_u32 width) {
+  if (width == 0) return 1;
   const float *in = TS_AT(const float, x);
   ts_u32 *out = TS_AT(ts_u32, to);
   for (ts_u32 r = 0; r < rows; r++, in += width) {

@@ -1,7 +1,8 @@
 /*
  * The ops of exact work (docs/spec/work.md, W2), one source for WebAssembly and for the native libraries. Every export takes
  * the memory first and byte offsets into it, 0 for an operand that is absent, and answers 1 where it wrote a number that is
- * infinite or none (or met an index out of range), else 0. Sizes are the caller's duty. Rows lie one after the other.
+ * infinite or none (or met an index out of range, or a size of 0 to divide by), else 0. Sizes are the caller's duty. Rows lie
+ * one after the other.
  */
 #ifndef TS_WORK_H
 #define TS_WORK_H

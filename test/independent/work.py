@@ -74,6 +74,8 @@ def dot(a, b):
 
 def product(a, b, mask="none", first=0):
     """Rows of a against rows of b; W2.1.3 for masks."""
+    if mask == "operand":
+        a = [x[:first + i + 1] for i, x in enumerate(a)]
     return [[0 if mask == "result" and j > first + i else dot(x, y) for j, y in enumerate(b)] for i, x in enumerate(a)]
 
 

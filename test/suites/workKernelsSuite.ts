@@ -4,7 +4,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { fromHex, toHex } from '../../src/core/bytes/hex.ts'
 import type { Pointer } from '../../src/core/engine/kernels.ts'
 import { entryRow } from '../../src/core/proof/entries.ts'
-import { createWorkKernels, NONE, WORK_ARGUMENTS, WORK_OPS, type WorkKernels } from '../../src/core/work/workKernels.ts'
+import {
+  createWorkKernels,
+  MASK,
+  NONE,
+  WORK_ARGUMENTS,
+  WORK_OPS,
+  type WorkKernels,
+} from '../../src/core/work/workKernels.ts'
 import { Arena, chanceFrom, type Trial, WORK_TRIALS } from '../support/workTrials.ts'
 
 /** Ops on a memory of a few megabytes that is free from `free` on. */
@@ -206,15 +213,20 @@ export function workKernelsSuite(name: string, open: () => Promise<OpenedWorkKer
       /** Calls the function with the beginning and length of every range. */
       type Cuts = (total: number, range: (from: number, count: number) => void) => void
       const ranges: Ranges = {
-        'rows of a product under a mask': [
-          4 * rows * rows,
-          (put, out, cuts) => {
-            const a = put(bytes)
-            cuts(rows, (from, n) =>
-              opened.kernels.product(a + 64 * from, a, out + 4 * rows * from, n, rows, 64, 1, 1, 1, from),
-            )
-          },
-        ],
+        ...Object.fromEntries(
+          Object.entries(MASK).map(([name, mask]) => [
+            `rows of a product, mask ${name}`,
+            [
+              4 * rows * rows,
+              (put: Arena['put'], out: Pointer, cuts: Cuts) => {
+                const a = put(bytes)
+                cuts(rows, (from, n) =>
+                  opened.kernels.product(a + 64 * from, a, out + 4 * rows * from, n, rows, 64, 1, 1, mask, from),
+                )
+              },
+            ] as const,
+          ]),
+        ),
         'rows of a stochastic rounding with folds': [
           count,
           (put, out, cuts) => {
@@ -371,6 +383,20 @@ export function workKernelsSuite(name: string, open: () => Promise<OpenedWorkKer
         for (const value of bad)
           bytesFrom(64, (put, out) => expect(`${value}: ${call(put, out, one(value))}`).toBe(`${value}: 1`))
         bytesFrom(64, (put, out) => expect(call(put, out, one(2))).toBe(0))
+      })
+
+      test('a size of 0 that something is divided by', () => {
+        const { kernels } = opened
+        bytesFrom(64, (put, out) => {
+          const x = put(two)
+          expect(kernels.rowScale(x, NONE, out, 1, 4, 0, 0, 1)).toBe(1)
+          expect(kernels.quantise(x, NONE, x, out, 1, 4, 4, 0, 0)).toBe(1)
+          expect(kernels.product(x, x, out, 1, 1, 4, 1, 0, 0, 0)).toBe(1)
+          expect(kernels.productPieces(x, x, x, out, 1, 1, 4, 0)).toBe(1)
+          expect(kernels.rowMaximum(x, out, 1, 0, 0, 0)).toBe(1)
+          expect(kernels.argmax(x, out, 1, 0)).toBe(1)
+          expect(kernels.places(out, 1, 0, 0)).toBe(1)
+        })
       })
 
       test('an index that is out of range', () => {

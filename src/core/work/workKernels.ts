@@ -15,7 +15,8 @@ export const MASK = { none: 0, result: 1, operand: 2 } as const
  * kernels' memory, multiples of 4 (rows of int8: any). Tensors lie row by row, and a pointer points at the first row, or
  * element, that the call is about: a range of a tensor, or rows gathered from one, are calls like any other. What depends
  * on a place in the whole tensor takes that place as an argument. Letters in names of arguments: i8, i32, u32, f32 tensors.
- * The answer is 1 where something written is infinite or not a number, or an index is out of range: a fault; else 0.
+ * The answer is 1 where something written is infinite or not a number, an index is out of range or
+ * a size to divide by is 0: a fault; else 0.
  *
  * `fold` and `columnScales` are rows of `width`, each shared by `rowsEach` rows; `first` is the number of the first row, so
  * that row r here uses number floor((first + r) / rowsEach). `piece` is `width` where a row has one scale.
