@@ -200,7 +200,10 @@ export class StateLedger extends SimLedger {
   }
 
   private evidenceOf(state: ChainState, wish: Wish, [a, b]: VotePair): Tx {
-    const votes = [a, b].map((vote) => ({ ...spelledVote(vote), sig: vote.signature }))
+    // The precommit before the prevote that broke it: evidence has one order, and either vote may have come first.
+    const votes = [a, b]
+      .sort((one, other) => other.kind - one.kind)
+      .map((vote) => ({ ...spelledVote(vote), sig: vote.signature }))
     const offence = voteOffence(a, b) === 'brokenLock' ? 2 : 1
     return this.txOf(state, wish, EVIDENCE, EvidenceType.serialize({ offence, headers: [], votes }))
   }

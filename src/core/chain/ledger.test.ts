@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import * as world from '../../../test/support/chainWorld.ts'
+import { endEpoch } from './epoch/endEpoch.ts'
 import { genesisState } from './genesisState.ts'
-import { atStake, NOBODY, slash, unitsHeld } from './ledger.ts'
+import { atStake, NOBODY, reward, slash, unitsHeld } from './ledger.ts'
 import { balanceOf } from './purse.ts'
 import { UnlockType } from './stateType.ts'
 
@@ -16,6 +17,36 @@ function money() {
   view.supply += world.tokens(310)
   return { state: view, accounts: view.accounts, params }
 }
+
+describe('a reward', () => {
+  test('is locked, and half of it fills the bond up to what a voter needs', () => {
+    const all = money()
+    const { accounts, state } = all
+    accounts.bond.set(REPORTER, world.tokens(970))
+    state.supply -= world.tokens(30)
+    for (const [bond, locked] of [
+      [990, 20],
+      [1_000, 50],
+      [1_000, 90],
+    ] as const) {
+      reward(all, REPORTER, world.tokens(40))
+      expect(accounts.bond.get(REPORTER)).toBe(world.tokens(bond))
+      expect(accounts.locked.get(REPORTER)).toBe(world.tokens(locked))
+    }
+    expect(unitsHeld(state)).toBe(state.supply)
+  })
+
+  test('is released over a week, a 168th of what is left at the end of each epoch, to the last unit', () => {
+    const all = money()
+    const { accounts } = all
+    const before = balanceOf(accounts, LIAR)
+    endEpoch(all)
+    expect(balanceOf(accounts, LIAR) - before).toBe((world.tokens(10) + 167n) / 168n)
+    accounts.locked.set(LIAR, 3n)
+    for (let i = 0; i < 3; i++) endEpoch(all)
+    expect(accounts.locked.get(LIAR)).toBe(0n)
+  })
+})
 
 describe('a slash', () => {
   test.each([

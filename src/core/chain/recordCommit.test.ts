@@ -68,6 +68,25 @@ describe('a commit in a block', () => {
     expect(codeOf(world.commitOf(handed, handed.head, handed.view.slot), handed)).toBeNull()
   })
 
+  test('a week after the last final block more than half is enough, and the commit says so', () => {
+    const five = [...names, 'eve'].map((name) => world.accountNamed(name))
+    const params = { ...genesis.params, lateEpochs: 2n }
+    const stalled = world.advanceTo(genesisState(world.genesisOf(five, { params })), 2n)
+    const target = stalled.view.blocks.getAllReadonlyValues().find((block) => block.slot >= 10n)!
+    const by = (count: number, round: bigint, late: number) => {
+      const whole = world.commitOf(stalled, target.hash, target.slot, { round, late })
+      const voters = BitArray.fromBoolArray(five.map((_, i) => i < count))
+      return codeOf({ ...whole, voters, sigs: whole.sigs.slice(0, count) }, stalled)
+    }
+    // Round 10 is the first of epoch 2.
+    expect(by(3, 10n, 1)).toBeNull()
+    expect(by(2, 10n, 1)).toBe('COMMIT_QUORUM')
+    expect(by(3, 10n, 0)).toBe('COMMIT_LATE')
+    expect(by(3, 9n, 1)).toBe('COMMIT_LATE')
+    expect(by(3, 9n, 0)).toBe('COMMIT_QUORUM')
+    expect(by(4, 9n, 0)).toBeNull()
+  })
+
   test('a quorum is more than two thirds, or more than a half where it is late', () => {
     expect([quorumOf(9n, false), quorumOf(10n, false), quorumOf(9n, true), quorumOf(10n, true)]).toEqual([
       7n,

@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest'
 import * as world from '../../../../test/support/chainWorld.ts'
 import { type ChainState, etaOf } from '../chainState.ts'
 import { genesisState } from '../genesisState.ts'
+import { partOf } from '../ledger.ts'
+import { BoxReportType, BoxType, ReportCommitType } from '../stateType.ts'
 import { boxAddMessage, boxAlpha, isBoxDrawn, reportCommitment, runMessage } from '../transactions/boxes.ts'
 import * as payloads from '../transactions/payloads.ts'
-import { faded, stakeMedian } from './settleScores.ts'
+import { faded, settleScores, stakeMedian } from './settleScores.ts'
 
 const opinion = fc.record({ value: fc.bigInt({ min: 0n, max: 20n }), stake: fc.bigInt({ min: 1n, max: 9n }) })
 
@@ -31,6 +33,47 @@ describe('a score', () => {
       0n,
       0n,
     ])
+  })
+})
+
+describe('what scores earn', () => {
+  const [OWNER, RIVAL, FIRST, SECOND] = [0, 1, 2, 3]
+  const stakes = [0, 0, 10_000, 30_000]
+  const accounts = stakes.map((stake, i) => world.accountNamed(`account ${i}`, { stake: world.tokens(stake) }))
+  const { view: state, params } = genesisState(world.genesisOf(accounts))
+  const word = (validator: number, score: bigint) => ({
+    ...{ ...BoxReportType.defaultValue(), validator, score, capacity: 7n },
+  })
+  const box = (account: number, ...scores: [number, bigint][]) =>
+    BoxType.toViewDU({ ...BoxType.defaultValue(), account: account + 1, reports: scores.map(([v, s]) => word(v, s)) })
+  for (const each of [
+    box(OWNER, [FIRST, 99n], [SECOND, 30n]),
+    box(OWNER, [FIRST, 99n]),
+    box(RIVAL, [FIRST, 1n], [SECOND, 10n]),
+  ])
+    state.boxes.push(each)
+  for (const [validator, revealed] of [
+    [FIRST, 1],
+    [SECOND, 0],
+  ] as const)
+    state.reports.push(ReportCommitType.toViewDU({ ...ReportCommitType.defaultValue(), validator, revealed }))
+  state.epoch = 1n
+  const before = state.supply
+  settleScores({ state, accounts: state.accounts, params })
+  const earned = stakes.map((_, place) => state.accounts.locked.get(place))
+
+  test('goes by the median of stake: one quarter of it cannot raise a score', () => {
+    const scorePart = partOf('scoreShare', 1n, params)
+    expect(state.boxes.getAllReadonly().map(({ score }) => score)).toEqual([30n, 0n, 10n])
+    expect([earned[OWNER], earned[RIVAL]]).toEqual([(scorePart * 3n) / 4n, scorePart / 4n])
+    expect(state.accounts.capacity.getAll()).toEqual([7n, 7n, 0n, 0n])
+  })
+
+  test('of the validator part each that revealed gets its share of stake, and the rest is not issued', () => {
+    const validatorPart = partOf('validatorShare', 1n, params)
+    expect([earned[FIRST], earned[SECOND]]).toEqual([validatorPart / 4n, 0n])
+    expect(state.supply - before).toBe(partOf('scoreShare', 1n, params) + validatorPart / 4n)
+    expect(state.reports.length).toBe(0)
   })
 })
 
