@@ -1,7 +1,7 @@
-import { equalBytes } from '../bytes/bytes.ts'
 import type { CheckSignature } from '../bytes/ed25519.ts'
 import type { CheckPatch } from './drilling/patch.ts'
 import type { Vrf } from './ecvrf.ts'
+import type { KeyPlaces } from './keyPlaces.ts'
 import type { ChainParams } from './params.ts'
 import { epochOf } from './params.ts'
 import type { Problem } from './problems.ts'
@@ -46,63 +46,15 @@ export interface Working {
 /** A reason to refuse, or null. */
 export type Refusal = Problem | null
 
-/**
- * Where each key stands in its list. Derived, never committed to: branches of one genesis share it, and a place that
- * different keys took on different branches is looked up in the state itself.
- */
-export interface KeyPlaces {
-  /** One place, or all that the key has on different branches. */
-  readonly byKey: Map<string, number | number[]>
-  readonly contested: Set<number>
-  readonly holders: (string | undefined)[]
-}
-
-export const emptyPlaces = (): KeyPlaces => ({ byKey: new Map(), contested: new Set(), holders: [] })
-
-/** 32 bytes as 16 letters: the cheapest name of a key that a map can hold. */
-function nameOf(key: Uint8Array): string {
-  const word = (at: number) => key[at]! | (key[at + 1]! << 8)
-  // biome-ignore format: one line for each half, and no list in between, which would cost as much as the lookup
-  return String.fromCharCode(
-    word(0), word(2), word(4), word(6), word(8), word(10), word(12), word(14),
-    word(16), word(18), word(20), word(22), word(24), word(26), word(28), word(30),
-  )
-}
-
-export function notePlace(places: KeyPlaces, key: Uint8Array, place: number): void {
-  const name = nameOf(key)
-  const holder = places.holders[place]
-  if (holder === undefined) places.holders[place] = name
-  else if (holder !== name) places.contested.add(place)
-  const known = placesOf(places, name)
-  if (known.length === 0) places.byKey.set(name, place)
-  else if (!known.includes(place)) places.byKey.set(name, [...known, place])
-}
-
-function placesOf({ byKey }: KeyPlaces, name: string): readonly number[] {
-  const known = byKey.get(name)
-  return known === undefined ? [] : typeof known === 'number' ? [known] : known
-}
-
 type Located = Pick<Working, 'accounts' | 'places'>
 
 /** The place of an account, or -1. */
-export function findAccount({ accounts, places }: Located, key: Uint8Array): number {
-  const name = nameOf(key)
-  const known = places.byKey.get(name)
-  if (known === undefined) return -1
-  const count = accounts.key.length
-  const isHere = (place: number) =>
-    place < count && (!places.contested.has(place) || equalBytes(accounts.key.get(place), key))
-  if (typeof known === 'number') return isHere(known) ? known : -1
-  return known.find(isHere) ?? -1
-}
+export const findAccount = ({ accounts, places }: Located, key: Uint8Array): number =>
+  places.find(key, accounts.key.length, (place) => accounts.key.get(place))
 
 /** The place of a box, removed or not, or -1. */
-export function findBox({ state, boxPlaces }: Pick<Working, 'state' | 'boxPlaces'>, key: Uint8Array): number {
-  const isHere = (place: number) => place < state.boxes.length && equalBytes(state.boxes.getReadonly(place).key, key)
-  return placesOf(boxPlaces, nameOf(key)).find(isHere) ?? -1
-}
+export const findBox = ({ state, boxPlaces }: Pick<Working, 'state' | 'boxPlaces'>, key: Uint8Array): number =>
+  boxPlaces.find(key, state.boxes.length, (place) => state.boxes.getReadonly(place).key)
 
 const columns = Object.keys(AccountsType.fields) as (keyof typeof AccountsType.fields)[]
 
@@ -117,7 +69,7 @@ export function addAccount({ accounts, places }: Located, key: Uint8Array): numb
   }
   // The purse has two entries of each account.
   accounts.purse.push(0n)
-  notePlace(places, key, place)
+  places.note(key, place)
   return place
 }
 

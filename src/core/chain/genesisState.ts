@@ -1,7 +1,8 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import { weightOf } from './accounting.ts'
-import { addAccount, type ChainState, emptyPlaces, findAccount, notePlace } from './chainState.ts'
+import { addAccount, type ChainState, findAccount } from './chainState.ts'
 import { type Genesis, genesisHash } from './genesisType.ts'
+import { KeyPlaces } from './keyPlaces.ts'
 import { NOBODY } from './ledger.ts'
 import { setBalance } from './purse.ts'
 import { addVoterSet, takeSnapshot } from './snapshots.ts'
@@ -17,7 +18,7 @@ export function genesisState(genesis: Genesis): ChainState {
   const { params } = genesis
   const hash = genesisHash(genesis)
   const view = StateType.defaultViewDU()
-  const places = emptyPlaces()
+  const places = new KeyPlaces()
   view.genesisHash = hash
   for (const [epoch, eta] of genesis.etas.entries()) view.etas.set(epoch, eta)
   addGenesisAccounts({ accounts: view.accounts, places }, view, genesis)
@@ -28,7 +29,7 @@ export function genesisState(genesis: Genesis): ChainState {
   addVoterSet(view, 0n, params)
   chooseValidators(view, 0n, params)
   view.commit()
-  return { params, genesisHash: hash, head: hash, view, places, boxPlaces: emptyPlaces() }
+  return { params, genesisHash: hash, head: hash, view, places, boxPlaces: new KeyPlaces() }
 }
 
 function addGenesisAccounts(to: Parameters<typeof addAccount>[0], view: StateView, genesis: Genesis): void {
@@ -74,10 +75,10 @@ export function stateFromBytes(genesis: Genesis, head: Uint8Array, bytes: Uint8A
   }
   const hash = genesisHash(genesis)
   if (!equalBytes(view.genesisHash, hash)) return null
-  const places = emptyPlaces()
-  for (let place = 0; place < view.accounts.key.length; place++) notePlace(places, view.accounts.key.get(place), place)
-  const boxPlaces = emptyPlaces()
-  for (const [place, { key }] of view.boxes.getAllReadonlyValues().entries()) notePlace(boxPlaces, key, place)
+  const places = new KeyPlaces()
+  for (let place = 0; place < view.accounts.key.length; place++) places.note(view.accounts.key.get(place), place)
+  const boxPlaces = new KeyPlaces()
+  for (const [place, { key }] of view.boxes.getAllReadonlyValues().entries()) boxPlaces.note(key, place)
   return { params: genesis.params, genesisHash: hash, head, view, places, boxPlaces }
 }
 

@@ -8,7 +8,9 @@ import {
   CommitType,
   type Header,
   MAX_BLOCK_TXS,
+  MAX_TX_BYTES,
   type Tx,
+  TxType,
   type UnsignedHeader,
   UnsignedHeaderType,
   type UnsignedTx,
@@ -37,16 +39,31 @@ const HashedBodyType = new ContainerType({
 
 /** Over the hashes of the transactions: a third of the work of a tree over their fields. */
 export const bodyRoot = ({ txs, commit }: Body): Uint8Array =>
-  HashedBodyType.hashTreeRoot({ txs: txHashes(txs), commit })
+  HashedBodyType.hashTreeRoot({ txs: txs.map(txHash), commit })
 
-const TxsType = BodyType.fields.txs
+/** The longest transaction fits: what is larger is refused before its hash matters. */
+const written = new Uint8Array(MAX_TX_BYTES)
+const numbers = new DataView(written.buffer)
 
-/** All of them from one row of bytes: the list holds their offsets, then one after the other. */
-function txHashes(txs: Tx[]): Uint8Array[] {
-  const bytes = TxsType.serialize(txs)
-  const offsets = new DataView(bytes.buffer, bytes.byteOffset)
-  const startOf = (at: number) => (at < txs.length ? offsets.getUint32(4 * at, true) : bytes.length)
-  return txs.map((_, at) => digest(bytes.subarray(startOf(at), startOf(at + 1))))
+/** The hash of a transaction's bytes. They are written by hand: the library takes three times as long, and a test holds them equal. */
+function txHash(tx: Tx): Uint8Array {
+  const length = txBytes(tx)
+  if (length > MAX_TX_BYTES) return digest(TxType.serialize(tx))
+  const payloadAt = FIXED_TX_BYTES + 32 * tx.payer.length
+  const payerSigAt = payloadAt + tx.payload.length
+  written[0] = tx.kind
+  written.set(tx.account, 1)
+  numbers.setBigUint64(33, tx.nonce, true)
+  numbers.setBigUint64(41, tx.fee, true)
+  numbers.setBigUint64(49, tx.lastSlot, true)
+  numbers.setUint32(57, FIXED_TX_BYTES, true)
+  numbers.setUint32(61, payloadAt, true)
+  written.set(tx.sig, 65)
+  numbers.setUint32(129, payerSigAt, true)
+  for (const [i, payer] of tx.payer.entries()) written.set(payer, FIXED_TX_BYTES + 32 * i)
+  written.set(tx.payload, payloadAt)
+  for (const [i, sig] of tx.payerSig.entries()) written.set(sig, payerSigAt + 64 * i)
+  return digest(written.subarray(0, length))
 }
 
 /** Of a body as it travels: each list has an offset, and each transaction one in its list. */

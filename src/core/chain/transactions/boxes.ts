@@ -1,7 +1,7 @@
 import { ascii, concatBytes, equalBytes } from '../../bytes/bytes.ts'
 import { taggedHash } from '../../bytes/sha256.ts'
 import { u64be } from '../bigEndian.ts'
-import { etaOf, findBox, notePlace, type Refusal, type Working, workingEpoch } from '../chainState.ts'
+import { etaOf, findBox, type Refusal, type Working, workingEpoch } from '../chainState.ts'
 import { faded } from '../epoch/settleScores.ts'
 import { problem } from '../problems.ts'
 import { compareBytes } from '../snapshots.ts'
@@ -28,7 +28,7 @@ export const boxAdd = handler(BoxAddType, (working, place, { box, boxSig }) => {
     state.boxes.get(known).account = place + 1
     return null
   }
-  notePlace(working.boxPlaces, box, state.boxes.length)
+  working.boxPlaces.note(box, state.boxes.length)
   state.boxes.push(BoxType.toViewDU({ ...BoxType.defaultValue(), key: box, account: place + 1 }))
   return null
 })
