@@ -1,3 +1,4 @@
+import { adversaries } from './acted/adversaries.ts'
 import { BYZANTINE, honest } from './adversaries.ts'
 import { attackRun, byzantineRun, type ConsensusOutcome, halvesRun, largeRun, silentRun } from './consensusRuns.ts'
 import { joining } from './joining.ts'
@@ -13,10 +14,10 @@ import type { SimulatedCrypto } from './standIns.ts'
 export interface ScenarioSetting {
   readonly crypto: SimulatedCrypto
   readonly seed: string
-  /** How many seeds of liars. */
+  /** How many seeds. */
   readonly seeds: number
   readonly nodes: number
-  /** Slots; tasks where tasks are drilled. */
+  /** Slots; tasks in the model of drilling, epochs where adversaries act on a chain. */
   readonly slots: number
   /** Blocks with the whole state under them. */
   readonly isWhole: boolean
@@ -27,6 +28,8 @@ export interface ScenarioSetting {
 export interface Scenario {
   readonly about: string
   readonly slots: number
+  /** How many seeds, where it runs several; 1 unless given. */
+  readonly seeds?: number
   run(setting: ScenarioSetting): Report
 }
 
@@ -47,11 +50,18 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     slots: 0,
     run: ({ crypto, seed }) => finality(crypto, seed),
   },
-  byzantine: { about: 'liars under a third on a bad network, many seeds', slots: 200, run: byzantine },
+  byzantine: { about: 'liars under a third on a bad network, many seeds', slots: 200, seeds: 50, run: byzantine },
   joining: {
     about: 'late joiners, pasts forged with old keys, neighbours who all forge',
     slots: 0,
-    run: ({ crypto, seed }) => joining(crypto, seed, 6),
+    seeds: 6,
+    run: ({ crypto, seed, seeds }) => joining(crypto, seed, seeds),
+  },
+  adversaries: {
+    about: 'liars, withholders, pools, renters and colluders against the state transition itself',
+    slots: 40,
+    run: ({ crypto, seed, seeds, slots, onProgress }) =>
+      adversaries({ crypto, seed, epochs: slots }, seeds, onProgress),
   },
   attacks: {
     about: 'what each way to break the rules of consensus gains',

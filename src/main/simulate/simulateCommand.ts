@@ -16,7 +16,7 @@ import { drawChart } from './drawChart.ts'
 
 interface SimulateFlags {
   readonly seed: string
-  readonly seeds: number
+  readonly seeds?: number
   readonly nodes: number
   readonly slots?: number
   readonly whole?: boolean
@@ -34,9 +34,13 @@ export function addSimulateCommand(program: Command, context: CommandContext): v
     .description('many nodes in this process: how the chain stands up to weight, silence and liars')
     .argument('<what>', NAMES.join(', '), readOneOf(MEANINGS, `Use one of ${NAMES.join(', ')}.`))
     .option('--seed <text>', 'chance; the same seed leads to the same events', '1')
-    .option('--seeds <count>', 'byzantine: how many seeds', readWhole(1, 1_000_000), 50)
+    .option('--seeds <count>', 'byzantine, joining, adversaries: how many seeds', readWhole(1, 1_000_000))
     .option('--nodes <count>', 'large: how many nodes', readWhole(4, 2000), 200)
-    .option('--slots <count>', 'slots (drilling: tasks) instead of the usual number', readWhole(10, 10_000_000))
+    .option(
+      '--slots <count>',
+      'slots (drilling: tasks, adversaries: epochs) instead of the usual number',
+      readWhole(10, 10_000_000),
+    )
     .option('--whole', 'byzantine: with transfers, rewards and slashing under it')
     .option('--real', 'real signatures and VRF proofs instead of keyed hashes: slow')
     .option('--out <folder>', 'write the pictures there, as SVG files')
@@ -87,9 +91,9 @@ async function simulate(
 
 function run(name: string, crypto: SimulatedCrypto, flags: SimulateFlags, terminal: Terminal): Report {
   const scenario = SCENARIOS[name]!
-  const { seed, seeds, nodes, slots = scenario.slots, whole = false } = flags
+  const { seed, seeds = scenario.seeds ?? 1, nodes, slots = scenario.slots, whole = false } = flags
   const onProgress = (done: number, of: number) => {
-    if (!flags.json) terminal.live(`  ${bar(done / of, terminal.barWidth)} seed ${done} of ${of}`)
+    if (!flags.json) terminal.live(`  ${bar(done / of, terminal.barWidth)} run ${done} of ${of}`)
   }
   return scenario.run({ crypto, seed, seeds, nodes, slots, isWhole: whole, onProgress })
 }

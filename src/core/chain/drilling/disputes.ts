@@ -3,7 +3,7 @@ import type { EpochWork } from '../epoch/endEpoch.ts'
 import { burn, take } from '../ledger.ts'
 import { DAY } from '../params.ts'
 import { markFraud } from './settle.ts'
-import { classesOf, leaderOf, NO_CLASS, type Replica, resultClass, standing, type Task } from './task.ts'
+import { classesOf, hasLeader, leaderOf, NO_CLASS, type Replica, resultClass, standing, type Task } from './task.ts'
 
 /** Slots that a party has for a move. */
 export const MOVE_SLOTS = 20n
@@ -23,6 +23,8 @@ export function endDispute(work: EpochWork, task: Task, challengerWrong: boolean
   }
   const isAccused = (replica: Replica) => equalBytes(resultClass(task.id, replica), accused)
   for (const replica of standing(task).filter(isAccused)) markFraud(work, task, replica, challenger)
+  // A leader that has won against others keeps its day.
+  if (hasLeader(task) && !equalBytes(task.leader, accused)) return
   const classes = classesOf(task)
   task.leader = (classes.length === 1 ? classes[0] : leaderOf(classes))?.u ?? NO_CLASS
   task.appealUntil = work.state.epoch + DAY

@@ -40,11 +40,13 @@ export const goldLeaf = (record: bigint, resultRoot: Uint8Array, salt: Uint8Arra
 
 const appeal: Mover = (working, place, task, { accused, gold }) => {
   if (task.dispute.length > 0) return problem('TWICE', 'payload.task')
-  if (hasLeader(task) && !equalBytes(task.leader, accused)) return problem('DISPUTE', 'payload.accused')
   const accusedClass = classesOf(task).find(({ u }) => equalBytes(u, accused))
   if (accusedClass === undefined) return problem('DISPUTE', 'payload.accused')
   const { resultRoot } = accusedClass.replicas[0]!
   const own = standing(task).find(({ account }) => account === place)
+  // Who does not lead accuses the leader; the leader accuses whom it likes, or a forged result would cost next to nothing.
+  const leads = own !== undefined && equalBytes(task.leader, resultClass(task.id, own))
+  if (hasLeader(task) && !leads && !equalBytes(task.leader, accused)) return problem('DISPUTE', 'payload.accused')
   const claimed = gold.length === 1 ? goldResult(working, place, task, gold[0]!) : (own?.resultRoot ?? null)
   if (claimed === null) return problem('REPLICA', 'account')
   // With one result there is no leaf to look for.
