@@ -52,9 +52,9 @@ export function drillTask(rules: DrillingRules, chance: Chance): Decision {
   while (!leads(wrongs()) && !leads(answers.length - wrongs()) && answers.length < rules.most)
     draw(Math.min(2, rules.most - answers.length))
   // A class that does not lead has a day to appeal: the search ends at one patch, and only a right result can show it.
+  epochs += APPEAL_EPOCHS
   const rights = answers.length - wrongs()
   if (leads(rights)) return end('valid')
-  epochs += APPEAL_EPOCHS
   appealed = true
   const isHeard = Array.from({ length: rights }).some(() => chance.unit() >= rules.deaf)
   if (isHeard) return end('valid')
@@ -160,7 +160,7 @@ const forging = (third: Shares, heard: Shares): Finding[] => [
 
 const timeline = ({ epochs }: Shares): Finding[] => [
   atMost('5 % liars, 2 % absent: epochs until half of the tasks are decided', quantile(epochs, 0.5), ROUND_EPOCHS),
-  atMost('the same: epochs until 99 % are decided', quantile(epochs, 0.99), 3 * ROUND_EPOCHS),
+  atMost('the same: epochs until 99 % are decided', quantile(epochs, 0.99), 3 * ROUND_EPOCHS + APPEAL_EPOCHS),
   atMost(
     'the same: epochs until the last is decided',
     quantile(epochs, 1),

@@ -141,6 +141,8 @@ describe('a move of an appeal is refused', () => {
     const notAccused = refused('DISPUTE', 'payload.accused')
     expect(refusal(state, 'judge', { accused: GRAPH, gold: goldOf(task) })).toEqual(notAccused)
     expect(refusal(state, leader, { accused })).toEqual(notAccused)
+    // The leader may accuse whoever stands against it.
+    expect(refusal(state, leader, { accused: classOf('eve') })).toBeNull()
     expect(refusal(state, 'judge', { accused })).toEqual(REPLICA)
     const [gold] = goldOf(task)
     expect(refusal(state, 'ada', { accused, gold: [gold!] })).toEqual(REPLICA)

@@ -17,6 +17,9 @@ export function endDispute(work: EpochWork, task: Task, challengerWrong: boolean
   task.dispute = []
   if (challengerWrong) {
     const replica = standing(task).find(({ account }) => account === challenger)
+    // Or a leader could use up the day of the others with accusations of its own.
+    if (replica !== undefined && equalBytes(resultClass(task.id, replica), task.leader))
+      task.appealUntil = work.state.epoch + DAY
     if (gold === 1) burn(work, take(work, challenger, ['projectBond'], work.accounts.projectBond.get(challenger) / 10n))
     else if (replica !== undefined) markFraud(work, task, replica)
     return

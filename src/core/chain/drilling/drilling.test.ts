@@ -7,8 +7,8 @@ import { lotteryNumber } from '../lottery.ts'
 import { CHAIN_PRESETS } from '../params.ts'
 import { problem } from '../problems.ts'
 import { thresholdFor } from '../threshold.ts'
-import { DrillCommitType, DrillRevealType } from '../transactions/payloads.ts'
-import { drillCommitment } from './task.ts'
+import { DisputeMoveType, DrillCommitType, DrillRevealType } from '../transactions/payloads.ts'
+import { drillCommitment, PHASE, resultClass } from './task.ts'
 
 const names = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal', 'ida']
 const one = { params: { ...CHAIN_PRESETS.tiny, tasksPerEpoch: 1n } }
@@ -165,6 +165,25 @@ describe('an appeal', () => {
     const frauds = plot.filter((name) => depositOf(drillers, name) === 0n)
     expect(frauds.length).toBeGreaterThan(2)
     expect(depositOf(drillers, 'hal')).toBeGreaterThanOrEqual(world.tokens(9))
+    isConserved(drillers)
+  })
+
+  test('attack 20: by the leader ruins who stands against it: a forged result costs more than a tenth of a deposit', () => {
+    const drillers = ready.with({ ada: plotter })
+    const accuse = () =>
+      drillers.tasks().flatMap((task) => {
+        const isThere = (name: string) =>
+          task.replicas.some((each) => each.account === drillers.place(name) && each.mark === 0)
+        const challenger = names.slice(1).find(isThere)
+        if (task.phase !== PHASE.appeal || task.dispute.length > 0 || !isThere('ada') || !challenger) return []
+        const accused = resultClass(task.id, drillers.result('ada', task))
+        const move = { ...DisputeMoveType.defaultValue(), task: task.id, accused }
+        return [world.txOf(drillers.state, world.keyNamed(challenger), 15, DisputeMoveType.serialize(move))]
+      })
+    drillers.extra = () => [...accuse(), ...drillers.appeals(names.slice(1), ['ada'], { appeals: 0 })]
+    while (depositOf(drillers, 'ada') > 0n) drillers.runTo(drillers.state.view.epoch + 1n)
+    expect(drillers.state.view.accounts.drilled.get(drillers.place('ada'))).toBe(0n)
+    expect(names.slice(1).every((name) => depositOf(drillers, name) === world.tokens(10))).toBe(true)
     isConserved(drillers)
   })
 
