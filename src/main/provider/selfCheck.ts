@@ -29,10 +29,7 @@ export async function selfCheck(
   const connect = async () => openThisMachine(env, proverArguments(flags.devices, true))
   const report = await runShown(options, { signer: ownKey(env, 'validator'), catalogue, connect }, terminal, signal)
   terminal.lines(
-    reportLines(
-      { report, catalogue, file: 'the certificate', failed: failedDevices(report).length, isVerbose: false },
-      terminal,
-    ),
+    reportLines({ report, catalogue, file: null, failed: failedDevices(report).length, isVerbose: false }, terminal),
   )
   const reasons = whyNotJoin(report, requirements)
   if (reasons.length > 0) throw fault('MAY_NOT_JOIN', { reasons: reasons.join('; ') })

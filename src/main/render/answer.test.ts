@@ -99,6 +99,17 @@ describe('the answer comes first and last', () => {
     expect(lines({ ...judgement, devices: even as never }).find((line) => line.startsWith('  0 '))).toContain(' 62 % ')
   })
 
+  test('sellers who look at their own box are told what buyers would see, and of no file', () => {
+    const told = (claim: Judgement['claim']) =>
+      answerOf({ judgement: judged(1, claim), preset: 'mainnet', catalogue, file: null }).now
+    const reasons = [claimReason('OTHER_CARD', { device: 0, got: 'H200', expected: 'B200' })]
+    expect(told({ text: 'H200', verdict: 'matches', reasons: [fits(0)] })).toContain('every buyer would see the same')
+    expect(told({ text: 'B200', verdict: 'different', reasons })).toBe(
+      'Do not offer it as 1 x B200: every buyer would see this.',
+    )
+    expect(told(null)).not.toMatch(/certificate|null/)
+  })
+
   test('what was sold stands beside what was found, with the one reason and what to do', () => {
     const reasons = [
       claimReason('OTHER_CARD', { device: 1, got: 'H100 PCIe', expected: 'NVIDIA H100 SXM5 80GB' }),

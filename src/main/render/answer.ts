@@ -23,8 +23,8 @@ export interface Asked {
   readonly judgement: Judgement
   readonly preset: PresetName
   readonly catalogue: Catalogue
-  /** The certificate. */
-  readonly file: string
+  /** The certificate; null where sellers look at their own box, and none is kept. */
+  readonly file: string | null
   /** How many devices failed, and are not judged. */
   readonly failed?: number
 }
@@ -63,19 +63,25 @@ function answerOfJudged({ judgement, preset, catalogue, file }: Asked): Answer {
       word,
       text: `found ${found}`,
       why: 'the box did the work it was asked to do, in the time shown',
-      now: `To have it held against what was sold, add --claim "8x H100 SXM". The certificate is ${file}.`,
+      now: `To have it held against what was sold, add --claim "8x H100 SXM".${file === null ? '' : ` The certificate is ${file}.`}`,
     }
   const sold = soldText(claim.text, catalogue)
   const why = gravestReason(claim, judgement.devices.length)
-  if (verdict === 'as-claimed') return { verdict, word, text: sold, why, now: `Keep it; ${file} is the receipt.` }
+  if (verdict === 'as-claimed') return { verdict, word, text: sold, why, now: nowOfMatch(file) }
   if (verdict === 'not-established') {
     const now = preset === 'mainnet' ? ON_AN_IDLE_BOX : 'Verify again with mainnet, the default preset, and every part.'
     return { verdict, word, text: `sold ${sold}: neither shown nor refuted`, why, now }
   }
   const how = SLOWED.includes(claim.verdict) ? `, ${claim.verdict}` : ''
-  const now = `Do not pay for it as ${sold}: send ${file} to the seller, who can check it with your key.`
+  const now =
+    file === null
+      ? `Do not offer it as ${sold}: every buyer would see this.`
+      : `Do not pay for it as ${sold}: send ${file} to the seller, who can check it with your key.`
   return { verdict, word, text: `sold ${sold}, found ${found}${how}`, why, now }
 }
+
+const nowOfMatch = (file: string | null): string =>
+  file === null ? 'Offer it as that: every buyer would see the same.' : `Keep it; ${file} is the receipt.`
 
 const ON_AN_IDLE_BOX = 'Stop other work on the box and verify again; if it stays so, ask the seller why.'
 /** The right card, but not all of it. */

@@ -172,7 +172,7 @@ interface ShownReport {
   readonly report: BoxReport
   readonly catalogue: Catalogue
   /** The certificate. */
-  readonly file: string
+  readonly file: string | null
   readonly failed: number
   readonly isVerbose: boolean
 }
