@@ -276,8 +276,10 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
   },
   exponentialSum: (arena, chance) => {
     const { x, rows, width, period, first } = attended(arena, chance)
-    const [maximum, out] = [arena.put(chance.floats(rows, 200)), arena.room(4 * rows)]
-    return (kernels) => kernels.exponentialSum(x, maximum, out, rows, width, period, first)
+    const [maximum, out] = [arena.room(4 * rows), arena.room(4 * rows)]
+    return (kernels) =>
+      kernels.rowMaximum(x, maximum, rows, width, period, first) |
+      kernels.exponentialSum(x, maximum, out, rows, width, period, first)
   },
   softmax: (arena, chance) => {
     const { x, rows, width, period, first, out } = attended(arena, chance)
