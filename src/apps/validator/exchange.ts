@@ -111,12 +111,13 @@ export class Exchange {
     return { p, part, s, nonce: this.#nonces[p]!, t0Us, devices, z: null, zSentUs: null }
   }
 
-  /** Every root of every device: phase by phase, each in its time. */
-  async collectRoots(under: Under): Promise<RejectReason | null> {
+  /** Every root of every device: phase by phase, each in its time. A cohort may be waited for before a later one. */
+  async collectRoots(under: Under, beforePhase: (phase: number) => Promise<void>): Promise<RejectReason | null> {
     let startedUs = under.t0Us
     let owed = (_: number): number => 0
     for (const [i, phase] of kindOf(under.part).phases.entries()) {
       if (i > 0) {
+        await beforePhase(i)
         under.z = this.#line.randomness.bytes(32)
         startedUs = await this.#line.session.send({ type: 'passes', part: under.p, z: under.z })
         under.zSentUs = startedUs - under.t0Us

@@ -49,8 +49,15 @@ export interface VerifyDeps {
   /** What the certificate says of where the box is; without it, nothing. */
   placeOf?(box: RemoteBox): string | undefined
   onStep?(step: Step): void
-  /** Awaited right before the clock of every part of the run itself; calibrations do not ask. */
-  beforeStart?(part: number, challenge: Challenge): Promise<void>
+  /** Awaited right before the clock of every phase of the run itself; calibrations do not ask. */
+  beforeStart?(moment: Moment): Promise<void>
+}
+
+/** Where a run stands when a clock is about to start. */
+export interface Moment {
+  readonly challenge: Challenge
+  readonly part: number
+  readonly phase: number
 }
 
 /** Where a run stands, for people who watch. */
@@ -165,12 +172,13 @@ export async function askParts(
   evidence = false,
 ): Promise<Conducted> {
   const { challenge } = exchange
+  const before = async (part: number, phase: number) => await beforeStart?.({ challenge, part, phase })
   let rejected = await exchange.askReady() // challenge
   if (evidence) rejected ??= await exchange.askEvidence()
   for (let p = 0; p < challenge.parts.length && !rejected; p++) {
-    await beforeStart?.(p, challenge)
+    await before(p, 0)
     const part = await exchange.start(p) // compute
-    rejected = await exchange.collectRoots(part) // commit
+    rejected = await exchange.collectRoots(part, (phase) => before(p, phase)) // commit
     rejected ??= await exchange.collectOpenings(part) // open
     rejected ??= exchange.keep(part) // verify the roots; the openings follow when the cards are done
   }

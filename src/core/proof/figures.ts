@@ -59,7 +59,7 @@ export function countedPerSecond(run: Run, rules: ProtocolVersion): number[] {
 }
 
 /** Arrivals of the roots that are timed, in microseconds since S_p, or since Z_0 where there is one. */
-function timedDevices({ challenge, parts }: Run, p: number) {
+export function timedDevices({ challenge, parts }: Run, p: number) {
   const part = challenge.parts[p]!
   const { devices, zSentUs } = parts[p]!
   return devices.map(({ device, arrivalsUs }) => ({

@@ -1,13 +1,14 @@
 import { PRECISION_NAMES } from '../params/precision.ts'
 import { PRESETS } from '../params/presets.ts'
 import type { PartShape } from './part.ts'
-import { partRole } from './partKinds.ts'
+import { kindOf, partRole } from './partKinds.ts'
 import { planRun } from './planRun.ts'
 
-/** What a part of all devices is for. */
-function purposeOf(parts: readonly PartShape[], p: number): string {
+/** What each phase of a part is for: memory is filled at one moment, and read at another (attack 154). */
+function purposesOf(parts: readonly PartShape[], p: number): readonly string[] {
   const role = partRole(parts, p)
-  return role === 'peak' ? parts[p]!.precision : role
+  const purpose = role === 'peak' ? parts[p]!.precision : role
+  return kindOf(parts[p]!).phases.map(({ name }, i) => (i === 0 ? purpose : `${purpose} ${name}`))
 }
 
 /** Two devices that are asked everything. */
@@ -29,19 +30,21 @@ const FULLEST = planRun(
 )
 
 /** What all devices are asked together, in the order of a run; the parts of each device alone follow. */
-const TOGETHER = FULLEST.map((_, p) => purposeOf(FULLEST, p)).filter((purpose) => purpose !== 'alone')
+const TOGETHER = FULLEST.flatMap((_, p) => purposesOf(FULLEST, p)).filter((purpose) => purpose !== 'alone')
 
 /**
- * §8: the place of a part among all that any box may be asked. Boxes that offer different precisions have different
+ * §8: the places of a part's phases among all that any box may be asked. Boxes that offer different precisions have different
  * numbers of parts, so the number of a part says nothing about what another box does in its own (attack 127).
  */
-export function slotOf(parts: readonly PartShape[], p: number): number {
-  const purpose = purposeOf(parts, p)
-  return purpose === 'alone' ? TOGETHER.length + Math.log2(parts[p]!.mask) : TOGETHER.indexOf(purpose)
+export function slotsOf(parts: readonly PartShape[], p: number): readonly number[] {
+  return purposesOf(parts, p).map((purpose) =>
+    purpose === 'alone' ? TOGETHER.length + Math.log2(parts[p]!.mask) : TOGETHER.indexOf(purpose),
+  )
 }
 
-/** How long after its start a part keeps nobody waiting, openings included; its rounds are planned for half of that or less. */
+/** How long after its start a phase keeps nobody waiting, openings included; its roots are planned for half of that or less. */
 export function slotLimitMs(slot: number): number {
   if (slot < PRECISION_NAMES.length) return 15_000
+  if (TOGETHER[slot] === 'memory passes') return 10_000
   return slot < TOGETHER.length ? 40_000 : 5_000
 }

@@ -10,7 +10,7 @@ const part = fc.record({ openedUs: fc.nat(600_000_000), one: lateness(), other: 
 
 function lateness() {
   return fc.record({
-    lateUs: fc.integer({ min: -10, max: 3_000_000 }),
+    lateUs: fc.integer({ min: -10, max: 1.5 * WINDOW_SLACK_US }),
     lastsUs: fc.integer({ min: 1, max: 60_000_000 }),
   })
 }
@@ -129,4 +129,31 @@ test('attack 138: what counts of a part is bound to what was done by the time th
   expect(holdsBack(at((root, of) => (1.4 * root) / of))).toBe(true)
   // A third of its speed while another is at work, and all of it later.
   expect(holdsBack(at((root, of) => Math.min(0.2 * root, 1 + (2 * root) / of)))).toBe(true)
+})
+
+test('attack 154: what counts of the passes over a memory is bound in the same way, and their start is one of the window', () => {
+  const run = realRun('h200-mainnet-2')
+  const p = run.challenge.parts.findIndex(({ kind }) => kind === 'memory')
+  const { rounds: passes, kept } = run.challenge.parts[p]!
+  const { zSentUs } = run.parts[p]!
+  const at = (timeOf: (pass: number) => number): Run => {
+    const parts = run.parts.map((part, i) => {
+      if (i !== p) return part
+      const devices = part.devices.map((one) => {
+        const passesUs = Array.from({ length: passes }, (_, pass) => zSentUs! + Math.round(1e6 * timeOf(pass + 1)))
+        return { ...one, arrivalsUs: [...one.arrivalsUs.slice(0, kept[0]), ...passesUs] }
+      })
+      return { ...part, devices }
+    })
+    return { ...run, parts }
+  }
+  expect(holdsBack(at((pass) => (2.5 * pass) / passes))).toBe(false)
+  // All of them while the other pauses, and the last one in time.
+  expect(holdsBack(at((pass) => (pass < passes ? (1.2 * pass) / passes : 2.1)))).toBe(true)
+  // Few of them while the other is at work, and the rest later.
+  expect(holdsBack(at((pass) => (pass < 0.4 * passes ? (8 * pass) / passes : 2.2 + (2.5 * pass) / passes)))).toBe(true)
+  const t0Us = run.parts.map((_, i) => i * 60_000_000)
+  const { startedUs } = windowOf({ run, preset: PRESETS.mainnet, roundTripUs: 0 }, t0Us)!
+  expect(startedUs).toHaveLength(run.parts.length + 1)
+  expect(startedUs[p + 1]! - startedUs[p]!).toBe(zSentUs)
 })

@@ -1,5 +1,5 @@
 import { type Timed, timedParts } from '../certificate/shortParts.ts'
-import { countedPerSecond, figuresOf } from '../proof/figures.ts'
+import { countedPerSecond, figuresOf, timedDevices } from '../proof/figures.ts'
 import type { PartRole } from '../proof/part.ts'
 import { kindOf, type Part, partRole } from '../proof/partKinds.ts'
 import { secondsBehind } from '../proof/planPart.ts'
@@ -9,28 +9,29 @@ import type { PartEvidence } from '../proof/verifyPart.ts'
 export interface RunWindow {
   readonly fromUs: number
   readonly untilUs: number
-  /** T0 of every part. */
+  /** The start of every phase: T0 of a part, and the moment when Z_0 was sent. */
   readonly startedUs: readonly number[]
   /** In some part the roots came late, and then fast, or fast and then late: the card did something else meanwhile. */
   readonly heldBack: boolean
 }
 
-/** Between the moment a cohort is let go into a part and T0 lies nothing but our own work: more is another window (§8). */
-export const WINDOW_SLACK_US = 2_000_000
+/** Between the moment a cohort is let go and T0, or Z_0, lies nothing but our own work: more is another window (§8). */
+export const WINDOW_SLACK_US = 500_000
 
 /** Null where no part was finished. The preset has the seconds that were asked for, which may be others than its own. */
-export function windowOf(timed: Timed, startedUs: readonly number[]): RunWindow | null {
+export function windowOf(timed: Timed, t0Us: readonly number[]): RunWindow | null {
   const { challenge, parts } = timed.run
   const last = parts.at(-1)
   if (!last) return null
   const rootsUs = last.devices.map(({ arrivalsUs }) => arrivalsUs.at(-1) ?? 0)
-  const untilUs = startedUs[parts.length - 1]! + Math.max(0, ...rootsUs)
+  const untilUs = t0Us[parts.length - 1]! + Math.max(0, ...rootsUs)
   const isLate = parts.some((evidence, p) => {
     const part = challenge.parts[p]!
     const plannedUs = 1e6 * secondsBehind(part)
     return pacesOf(part, evidence).some((arrivalsUs) => isHeldBack(arrivalsUs, plannedUs))
   })
-  return { fromUs: startedUs[0]!, untilUs, startedUs, heldBack: isLate || outrunsItsStart(timed) }
+  const startedUs = parts.flatMap(({ zSentUs }, p) => [t0Us[p]!, ...(zSentUs === null ? [] : [t0Us[p]! + zSentUs])])
+  return { fromUs: t0Us[0]!, untilUs, startedUs, heldBack: isLate || outrunsItsStart(timed) }
 }
 
 /** When the roots of each device came, from the start of each phase: memory is filled at a pace, and read at one (attack 137). */
@@ -68,7 +69,8 @@ const MOST_OVER_START = 1.25
 
 /**
  * Every box is at work in a part for as long as a part must last, and all of them together are no faster than their cards
- * in that time. So what counts later, or before, is bound to the rate shown then, however long a part is (attack 138).
+ * in that time. So what counts later, or before, is bound to the rate shown then, however long a part is (attack 138). Of
+ * memory the passes are bound so: what is read in that time was held in it (attack 154).
  */
 function outrunsItsStart(timed: Timed): boolean {
   const { run } = timed
@@ -76,7 +78,7 @@ function outrunsItsStart(timed: Timed): boolean {
   const countedOf = new Map(figuresOf(run).map(({ part, device }, i) => [`${part} ${device}`, counted[i]!]))
   return timedParts(timed).some(({ part, device, leastUs }) => {
     if (!isPaid(partRole(run.challenge.parts, part))) return false
-    const { arrivalsUs } = run.parts[part]!.devices.find((one) => one.device === device)!
+    const { arrivalsUs } = timedDevices(run, part).find((one) => one.device === device)!
     const atUs = arrivalsUs.find((us) => us >= leastUs)
     // So short a part leaves the card to another; whoever asks for less than a preset gets it judged all the same.
     if (atUs === undefined) return true
@@ -86,16 +88,16 @@ function outrunsItsStart(timed: Timed): boolean {
   })
 }
 
-const isPaid = (role: PartRole): boolean => role === 'peak' || role === 'sustained'
+const isPaid = (role: PartRole): boolean => role === 'peak' || role === 'sustained' || role === 'memory'
 
 /**
- * §8: whether a run counts for its cohort: each of its parts began when the cohort was let go into it. A run begun anew did
- * not. So a part that two runs have in common was under way in both at once, for all of the shorter but the slack.
+ * §8: whether a run counts for its cohort: each of its phases began when the cohort was let go into it. A run begun anew did
+ * not. So a phase that two runs have in common was under way in both at once, for all of the shorter but the slack.
  */
 export function isInWindow({ startedUs, heldBack }: RunWindow, openedUs: readonly (number | null)[]): boolean {
   if (heldBack) return false
-  return startedUs.every((atUs, part) => {
-    const opened = openedUs[part] ?? null
+  return startedUs.every((atUs, phase) => {
+    const opened = openedUs[phase] ?? null
     return opened !== null && atUs >= opened && atUs - opened <= WINDOW_SLACK_US
   })
 }

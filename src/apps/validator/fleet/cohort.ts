@@ -1,9 +1,9 @@
-import type { Challenge } from '../../../core/proof/challenge.ts'
-import { slotLimitMs, slotOf } from '../../../core/proof/slotOf.ts'
+import { slotLimitMs, slotsOf } from '../../../core/proof/slotOf.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { fault } from '../../shared/faults.ts'
 import { orAborted } from '../../shared/orAborted.ts'
 import { within } from '../../shared/within.ts'
+import type { Moment } from '../verifyBox.ts'
 
 /** So long, over all parts of a run together, a box may keep the others of its cohort waiting (attack 128). */
 const LATE_MS = 40_000
@@ -55,7 +55,7 @@ class Gate {
 
 interface Member {
   readonly box: string
-  /** Of its parts, once they are known. */
+  /** Of the phases of its parts, one after the other, once they are known. */
   slots: readonly number[]
   /** The gate that it has come to last, or gone through. */
   at: number
@@ -78,8 +78,8 @@ function newMember(box: string): Member {
 }
 
 /**
- * Boxes that are measured in one window (§8): the clock of every part starts for all of them at the same moment, so that a
- * card lent to two of them cannot serve one after the other.
+ * Boxes that are measured in one window (§8): the clock of every part starts for all of them at the same moment, and so do
+ * the passes over their memory. So a card lent to two of them cannot serve one after the other.
  */
 export class Cohort {
   readonly #members: ReadonlyMap<number, Member>
@@ -109,13 +109,13 @@ export class Cohort {
     return this.#start.passed.has(job)
   }
 
-  /** Before a part of a run. Who comes to the start too late is told so; later the window says it. */
-  async beforeStart(job: number, part: number, challenge: Challenge, signal: AbortSignal): Promise<void> {
+  /** Before a phase of a run. Who comes to the start too late is told so; later the window says it. */
+  async beforeStart(job: number, { part, phase, challenge }: Moment, signal: AbortSignal): Promise<void> {
     const member = this.#members.get(job)!
-    member.slots = challenge.parts.map((_, p) => slotOf(challenge.parts, p))
+    member.slots = challenge.parts.flatMap((_, p) => slotsOf(challenge.parts, p))
     if (!this.#start.arrive(job)) throw fault('WINDOW_MISSED')
     await orAborted(this.started, signal)
-    const gate = this.#comeTo(job, member, member.slots[part]!)
+    const gate = this.#comeTo(job, member, slotsOf(challenge.parts, part)[phase]!)
     if (gate) await orAborted(gate.opened, signal)
   }
 
@@ -133,7 +133,7 @@ export class Cohort {
     if ([...this.#members.values()].every(({ gone }) => gone)) this.#over.abort()
   }
 
-  /** When each part of this job was begun by all that have it; null where nobody has come so far. */
+  /** When each phase of this job was begun by all that have it; null where nobody has come so far. */
   openedUs(job: number): readonly (number | null)[] {
     return this.#members.get(job)!.slots.map((slot) => this.#gates.get(slot)?.openedUs ?? null)
   }

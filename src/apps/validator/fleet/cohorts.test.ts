@@ -662,6 +662,49 @@ describe('attack 137: two boxes show one memory, one after the other', () => {
   })
 })
 
+describe('attack 154: two boxes on one card show more memory than it has', () => {
+  /** `b` pauses its fill until the passes of `a` are over, if it waits, and takes what `a` has held. */
+  async function played(waits: boolean) {
+    let aIsDone = false
+    const passesUs = new Map<string, number>()
+    const { results } = await play(
+      ['a', 'b', 'c'],
+      (boxId, clock) => {
+        const round = () => clock.sleep(ROUND_MS)
+        let filled = 0
+        const fillRound = async () => {
+          await clock.sleep(boxId === 'b' ? 3 * ROUND_MS : ROUND_MS)
+          // The first round of its fill fits beside that of the other; a calibration is not asked under `tiny`.
+          if (waits && boxId === 'b' && filled++ > 0) while (!aIsDone) await clock.sleep(ROUND_MS)
+        }
+        const costs = { round, fillRound, pass: round }
+        return tampered(honestProgram({ devices: [openReferenceDevice({ engine, facts: CARD, costs })] }), {
+          onOrder: async (order, line) => {
+            if (order.type === 'passes') passesUs.set(boxId, clock.monotonicUs())
+            if (boxId === 'a' && order.type === 'reveal' && order.part === 3) aIsDone = true
+            await line.order(order)
+          },
+        })
+      },
+      { hours: 1, asked: { memory: true, preset: { ...PRESETS.tiny, fixedRounds: 8, fixedPasses: 8 } } },
+    )
+    return { results: ['a', 'b', 'c'].map((id) => outcomes(results(id))[0]), passesUs }
+  }
+
+  test('one that fills when the other is done does not count', async () => {
+    const { results } = await played(true)
+    expect(results).toEqual(['accepted', 'LATE_ROOT', 'accepted'])
+  })
+
+  test('all that hold a fill begin their passes in the same moment, however long they filled', async () => {
+    const { results, passesUs } = await played(false)
+    expect(results).toEqual(['accepted', 'accepted', 'accepted'])
+    const momentsUs = [...passesUs.values()]
+    expect(momentsUs).toHaveLength(3)
+    expect(Math.max(...momentsUs) - Math.min(...momentsUs)).toBeLessThan(1000)
+  })
+})
+
 describe('attack 138: of two boxes on one card one has a part so long that it can let the other go first', () => {
   const CARD_MS = 60
 

@@ -79,10 +79,10 @@ export class FleetRun {
     const startedUs = clock.monotonicUs()
     let waitedUs = 0
     let waitsSinceUs: number | null = null
-    const beforeStart: Parameters<typeof verify>[1]['beforeStart'] = async (part, challenge) => {
+    const beforeStart: Parameters<typeof verify>[1]['beforeStart'] = async (moment) => {
       this.stepUs = null
       waitsSinceUs = clock.monotonicUs()
-      await cohort.beforeStart(job.id, part, challenge, signal)
+      await cohort.beforeStart(job.id, moment, signal)
       this.stepUs = clock.monotonicUs()
       waitedUs += this.stepUs - waitsSinceUs
       waitsSinceUs = null
