@@ -31,7 +31,8 @@ export const BENCH_PROBLEMS = {
   },
   FEWER_CARDS: {
     meaning: 'fewer cards than named',
-    nextStep: 'Compare with nvidia-smi -L and CUDA_VISIBLE_DEVICES.',
+    nextStep:
+      'Compare with what the driver lists (nvidia-smi -L), and see whether the environment hides cards from it.',
   },
 } as const
 
