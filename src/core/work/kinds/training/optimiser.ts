@@ -6,7 +6,7 @@ import type { ProgramBuilder } from '../../programBuilder.ts'
 const float = z.int().min(0).max(0x7f7fffff)
 
 const shared = {
-  /** W2.4. The learning rate: bits at transitions, linear between them, constant after the last. */
+  /** W2.9.5. The learning rate: bits at transitions, linear between them, constant after the last. */
   rates: z
     .array(z.tuple([z.int().min(0).max(10_000_000), float]))
     .min(1)
@@ -26,7 +26,7 @@ export type Optimiser = z.infer<typeof optimiserSchema>
 /** Moments that each parameter has beside it. */
 export const momentsOf = ({ name }: Optimiser): readonly string[] => (name === 'adamW' ? ['m', 'v'] : ['v'])
 
-/** W2.4. As bits, in floats all the way. */
+/** W2.9.5. As bits, in floats all the way. */
 export function rateAt({ rates }: Pick<Optimiser, 'rates'>, transition: number): number {
   const next = rates.findIndex(([at]) => at >= transition)
   if (next === 0) return rates[0]![1]
