@@ -281,7 +281,12 @@ describe('a transaction is refused', () => {
     const votes = new Array(4_096).fill({ account: 1, utility: 2, epoch: 0n })
     expect(ofTx(ada, 9, vote(1, 2), {}, crafted({ ...live, votes }))).toEqual(txWhere('FULL', 'payload'))
     const dust = votes.with(7, { account: 5, utility: 2, epoch: 0n })
-    expect(ofTx(ada, 9, vote(1, 2), {}, crafted({ ...live, votes: dust }))).toBeNull()
+    const full = crafted({ ...live, votes: dust })
+    expect(ofTx(ada, 9, vote(1, 2), {}, full)).toBeNull()
+    // In one block: the second finds no lighter one left, and who is in may vote again.
+    const [first, again] = [0n, 1n].map((nonce) => world.txOf(full, ada, 9, vote(1, 2), { nonce }))
+    expect(ofTxs(full, first!, again!)).toBeNull()
+    expect(ofTxs(full, first!, world.txOf(full, cyd, 9, vote(1, 2)))).toEqual(problem('FULL', 'body.txs[1].payload'))
   })
 })
 

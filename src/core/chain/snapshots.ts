@@ -128,6 +128,17 @@ export function eligibleIn(state: StateView, epoch: bigint): DrawList {
   return list
 }
 
+const capacityBySnapshot = new WeakMap<object, bigint>()
+
+/** The sum of the capacities that a snapshot draws from. */
+export function capacityIn(snapshot: SnapshotView): bigint {
+  const known = capacityBySnapshot.get(snapshot.node)
+  if (known !== undefined) return known
+  const sum = snapshot.capacity.getAll().reduce((total, capacity) => total + capacity, 0n)
+  capacityBySnapshot.set(snapshot.node, sum)
+  return sum
+}
+
 /** Adds the voters of a set (§3.6): of the snapshot that rules its epoch, with the seats that its eta draws. */
 export function addVoterSet(state: StateView, set: bigint, params: ChainParams): void {
   const candidates = drawList(snapshotFor(state, set).votes.getAll(), state.accounts.key)

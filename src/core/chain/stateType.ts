@@ -54,8 +54,11 @@ export const AccountsType = new ContainerType({
   drillsFrom: U64s,
   /** The epoch after the last punishment of §3.7; 0 if there was none. */
   punished: U64s,
+  /** How many unlocks are under way. */
+  unlocking: U8s,
 })
 
+export const MAX_UNLOCKS = 2 ** 24
 export const UnlockType = new ContainerType({ account: U32, purpose: U8, amount: U64, epoch: U64 })
 export const SlashType = new ContainerType({
   account: U32,
@@ -165,7 +168,8 @@ export const TaskType = new ContainerType({
   dispute: new ListCompositeType(DisputeType, 1),
 })
 
-export const VoterType = new ContainerType({ account: U32, weight: U64 })
+/** Seats add up: the weight of one voter may pass u64. */
+export const VoterType = new ContainerType({ account: U32, weight: U128 })
 export const VoterSetType = new ContainerType({
   epoch: U64,
   total: U128,
@@ -201,7 +205,7 @@ export const StateType = new ContainerType({
   supply: U64,
   /** Issued to voters by the next recorded commit. */
   votesDue: U64,
-  unlocks: new ListCompositeType(UnlockType, 2 ** 24),
+  unlocks: new ListCompositeType(UnlockType, MAX_UNLOCKS),
   slashes: new ListCompositeType(SlashType, 2 ** 20),
   validators: new ListBasicType(U32, MAX_VALIDATORS),
   boxes: new ListCompositeType(BoxType, 2 ** 24),

@@ -87,7 +87,12 @@ function matureUnlocks(work: EpochWork): void {
   if (unlocks.length === 0) return
   const finalEpoch = epochOf(state.final.slot, params)
   const isMature = ({ epoch }: { epoch: bigint }) => finalEpoch >= epoch + params.unlockEpochs
-  for (const unlock of unlocks) if (isMature(unlock)) add(work, 'balance', unlock.account, unlock.amount)
-  const left = unlocks.filter((unlock) => !isMature(unlock) && unlock.amount > 0n)
+  const isOver = (unlock: (typeof unlocks)[number]) => isMature(unlock) || unlock.amount === 0n
+  const { unlocking } = work.accounts
+  for (const unlock of unlocks.filter(isOver)) {
+    add(work, 'balance', unlock.account, unlock.amount)
+    unlocking.set(unlock.account, unlocking.get(unlock.account) - 1)
+  }
+  const left = unlocks.filter((unlock) => !isOver(unlock))
   if (left.length < unlocks.length) state.unlocks = StateType.fields.unlocks.toViewDU(left)
 }

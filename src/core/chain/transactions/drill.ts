@@ -19,7 +19,7 @@ import {
 } from '../drilling/task.ts'
 import { lotteryNumber } from '../lottery.ts'
 import { problem } from '../problems.ts'
-import { drawList, snapshotFor } from '../snapshots.ts'
+import { capacityIn, snapshotFor } from '../snapshots.ts'
 import { ReplicaType, TaskType } from '../stateType.ts'
 import { thresholdFor } from '../threshold.ts'
 import { handler } from './handler.ts'
@@ -102,7 +102,7 @@ function auditCommit(
   if (capacity === 0n || accounts.vrfFrom.get(place) > epoch) return problem('READY', 'account')
   const beta = checks.vrf(accounts.vrfKey.get(place), auditAlpha(etaOf(state, epoch), task.id), proof)
   if (beta === null) return problem('PROOF', 'payload.vrfProof')
-  const { total } = drawList(snapshot.capacity.getAll(), accounts.key)
+  const total = capacityIn(snapshot)
   const f = { numerator: params.auditNumerator, denominator: params.auditDenominator }
   if (lotteryNumber(beta) >= thresholdFor(f)(capacity, total)) return problem('DRAW', 'payload.vrfProof')
   const work = creditWithin(accounts.capacity.get(place), accounts.used.get(place), task.work)

@@ -3,7 +3,7 @@ import { findOrAddAccount, workingEpoch } from '../chainState.ts'
 import { add, PURPOSES, subtract } from '../ledger.ts'
 import { problem } from '../problems.ts'
 import { balanceOf, setBalance } from '../purse.ts'
-import { UnlockType, valuesOf } from '../stateType.ts'
+import { MAX_UNLOCKS, UnlockType } from '../stateType.ts'
 import { handler } from './handler.ts'
 import { LockType, TransferType, VrfKeyType } from './payloads.ts'
 import { boundByProjects } from './projects.ts'
@@ -53,8 +53,9 @@ export const unlock = handler(LockType, (working, place, { purpose, amount }) =>
   const left = accounts[column].get(place) - amount
   if (column === 'projectBond' && left < boundByProjects(state, place, params.projectBond))
     return problem('PROJECT', 'payload.amount')
-  const own = valuesOf(state.unlocks).filter(({ account }) => account === place)
-  if (own.length >= UNLOCKS_EACH) return problem('FULL', 'payload')
+  const own = accounts.unlocking.get(place)
+  if (own >= UNLOCKS_EACH || state.unlocks.length >= MAX_UNLOCKS) return problem('FULL', 'payload')
+  accounts.unlocking.set(place, own + 1)
   subtract(working, column, place, amount)
   state.unlocks.push(UnlockType.toViewDU({ account: place, purpose, amount, epoch: workingEpoch(working) }))
   return null

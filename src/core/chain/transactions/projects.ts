@@ -1,4 +1,4 @@
-import { workingEpoch } from '../chainState.ts'
+import { type Working, workingEpoch } from '../chainState.ts'
 import { burn, subtract } from '../ledger.ts'
 import { problem } from '../problems.ts'
 import { balanceOf } from '../purse.ts'
@@ -19,8 +19,12 @@ const MOST_VOTES = 4_096
 const DEEPEST = 30
 
 /** How much of an account's project bond its open projects need. */
-export const boundByProjects = (state: StateView, place: number, each: bigint): bigint =>
-  each * BigInt(valuesOf(state.projects).filter(({ owner, status }) => owner === place && status !== REFUSED).length)
+export function boundByProjects({ projects }: StateView, place: number, each: bigint): bigint {
+  // Owners alone: the values of all projects with all their votes are a thousand times as much.
+  projects.commit()
+  const own = projects.getAllReadonly().filter(({ owner, status }) => owner === place && status !== REFUSED)
+  return each * BigInt(own.length)
+}
 
 export const propose = handler(ProposalType, (working, place, payload) => {
   const { state, accounts, params } = working
@@ -43,22 +47,48 @@ export const projectVote = handler(ProjectVotePayloadType, (working, place, { pr
   const view = state.projects.get(project)
   if (view.status === REFUSED) return problem('PROJECT', 'payload.project')
   const epoch = workingEpoch(working)
-  const weightOf = (account: number) => lotteryPlace(state, epoch + 2n, account)?.weight ?? 0n
-  if (weightOf(place) === 0n) return problem('ACCOUNT', 'account')
-  const votes = valuesOf(view.votes)
+  const weight = lotteryPlace(state, epoch + 2n, place)?.weight ?? 0n
+  if (weight === 0n) return problem('ACCOUNT', 'account')
   const mine = ProjectVoteType.toViewDU({ account: place, utility, epoch })
-  const own = votes.findIndex(({ account }) => account === place)
+  const voters = votersOn(working, project)
+  const own = voters.findIndex(({ account }) => account === place)
   if (own !== -1) view.votes.set(own, mine)
-  else if (votes.length < MOST_VOTES) view.votes.push(mine)
-  else {
+  else if (voters.length < MOST_VOTES) {
+    view.votes.push(mine)
+    voters.push({ account: place, weight })
+  } else {
     // Many small accounts cannot keep a larger one out.
-    const weights = votes.map(({ account }) => weightOf(account))
-    const least = weights.reduce((at, weight, i) => (weight < weights[at]! ? i : at), 0)
-    if (weights[least]! >= weightOf(place)) return problem('FULL', 'payload')
+    const least = voters.reduce((at, voter, i) => (voter.weight < voters[at]!.weight ? i : at), 0)
+    if (voters[least]!.weight >= weight) return problem('FULL', 'payload')
     view.votes.set(least, mine)
+    voters[least] = { account: place, weight }
   }
   return null
 })
+
+interface ProjectVoter {
+  readonly account: number
+  readonly weight: bigint
+}
+
+// Read once for a block: to read thousands of votes again for each new one would let a block take minutes.
+const voterLists = new WeakMap<Working, Map<number, ProjectVoter[]>>()
+
+/** Who votes on a project, in the order of its votes. */
+function votersOn(working: Working, project: number): ProjectVoter[] {
+  const lists = voterLists.get(working) ?? new Map<number, ProjectVoter[]>()
+  voterLists.set(working, lists)
+  const known = lists.get(project)
+  if (known !== undefined) return known
+  const { state } = working
+  const epoch = workingEpoch(working)
+  const made = valuesOf(state.projects.get(project).votes).map(({ account }) => ({
+    account,
+    weight: lotteryPlace(state, epoch + 2n, account)?.weight ?? 0n,
+  }))
+  lists.set(project, made)
+  return made
+}
 
 export const tasks = handler(TasksType, (working, place, { project, count }) => {
   const { state, accounts, params } = working

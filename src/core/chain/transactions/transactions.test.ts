@@ -139,6 +139,7 @@ describe('bonds', () => {
     while (moving.view.unlocks.length === 1) moving = world.advance(moving, [], undefined, [world.commitOfHead(moving)])
     expect(moving.view.epoch).toBe(3n)
     expect(moving.view.accounts.stake.get(place(moving, ada))).toBe(30n)
+    expect(moving.view.accounts.unlocking.get(place(moving, ada))).toBe(0)
     expect(world.unitsOf(moving)).toBe(moving.view.supply)
   })
 
@@ -149,6 +150,7 @@ describe('bonds', () => {
     expect(refusal(state, ...many)).toEqual(problem('FULL', 'body.txs[16].payload'))
     state = world.advance(state, many.slice(0, 16))
     expect(state.view.unlocks.length).toBe(16)
+    expect(state.view.accounts.unlocking.get(place(state, ada))).toBe(16)
   })
 })
 
