@@ -30,6 +30,23 @@ test('dots stand for themselves, beside the line on which both sides are equal',
   expect(svg).toContain('stroke-dasharray')
 })
 
+test('the grid stands at round numbers, and all points between its ends', () => {
+  const svg = drawChart({
+    ...chart,
+    lines: [
+      {
+        name: 'one',
+        points: [
+          [0.00776, 0],
+          [0.0879, 1680],
+        ],
+      },
+    ],
+  })
+  const labels = [...svg.matchAll(/<text[^>]*>(-?[\d.]+)<\/text>/g)].map(([, label]) => label)
+  expect(labels).toEqual(['0', '0.02', '0.04', '0.06', '0.08', '0.1', '0', '500', '1000', '1500', '2000'])
+})
+
 test('one point alone has a place', () => {
   expect(drawChart({ ...chart, lines: [{ name: 'one', points: [[3, 0]] }] })).not.toMatch(/NaN|Infinity/)
 })

@@ -2,11 +2,14 @@ import type { Chart, Line } from '../../apps/simulate/models/report.ts'
 
 const [WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM] = [720, 420, 70, 50, 20, 60]
 const COLOURS = ['#1f6feb', '#d1242f', '#1a7f37', '#9a6700', '#8250df', '#0a7ea4', '#bf3989', '#57606a']
+/** About so many lines of the grid. */
 const TICKS = 5
 
 interface Scale {
   readonly from: number
   readonly to: number
+  /** Between two lines of the grid. */
+  readonly step: number
   at(value: number): number
 }
 
@@ -35,14 +38,23 @@ export function drawChart({ title, x, y, lines, isScatter }: Chart): string {
   return `${parts.join('\n')}\n`
 }
 
+/** From one round number to another, so that all values lie between. */
 function scaleOf(values: readonly number[], start: number, end: number): Scale {
-  const [from, most] = [Math.min(...values), Math.max(...values)]
-  const to = most > from ? most : from + 1
-  return { from, to, at: (value) => start + ((value - from) / (to - from)) * (end - start) }
+  const [least, most] = [Math.min(...values), Math.max(...values)]
+  const step = roundStep((most > least ? most - least : 1) / TICKS)
+  const from = Math.floor(least / step) * step
+  const to = Math.max(Math.ceil(most / step) * step, from + step)
+  return { from, to, step, at: (value) => start + ((value - from) / (to - from)) * (end - start) }
 }
 
-const ticksOf = ({ from, to }: Scale): number[] =>
-  Array.from({ length: TICKS + 1 }, (_, i) => from + ((to - from) * i) / TICKS)
+/** 1, 2 or 5 times a power of ten, and at least this much. */
+function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least))
+  return power * [1, 2, 5, 10].find((times) => times * power >= least * (1 - 1e-9))!
+}
+
+const ticksOf = ({ from, to, step }: Scale): number[] =>
+  Array.from({ length: Math.round((to - from) / step) + 1 }, (_, i) => from + step * i)
 
 const gridAcross = (value: number, across: Scale): string => {
   const at = place(across.at(value))

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as world from '../../../../test/support/chainWorld.ts'
 import { type Behaviour, Drillers } from '../../../../test/support/drillers.ts'
@@ -8,7 +9,7 @@ import { CHAIN_PRESETS } from '../params.ts'
 import { problem } from '../problems.ts'
 import { thresholdFor } from '../threshold.ts'
 import { DisputeMoveType, DrillCommitType, DrillRevealType } from '../transactions/payloads.ts'
-import { drillCommitment, PHASE, resultClass } from './task.ts'
+import { classesOf, drillCommitment, leaderOf, PHASE, resultClass } from './task.ts'
 
 const names = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal', 'ida']
 const one = { params: { ...CHAIN_PRESETS.tiny, tasksPerEpoch: 1n } }
@@ -60,6 +61,30 @@ describe('tasks that all compute alike', () => {
 const drawn = ready.tasks()[0]!.replicas.map(({ account }) => names.find((name) => ready.place(name) === account)!)
 
 describe("attack 19: copy another replica's result", () => {
+  test('property: a commitment names its account, result and nonce: another opens no other', () => {
+    const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
+    const opened = fc.record({
+      account: bytes,
+      resultRoot: bytes,
+      traceRoot: bytes,
+      live: fc.nat(65_535),
+      nonce: bytes,
+    })
+    const nameOf = ({ account, nonce, ...shown }: typeof opened extends fc.Arbitrary<infer Value> ? Value : never) =>
+      drillCommitment(world.NO_BYTES(32), account, shown, nonce).join()
+    fc.assert(
+      fc.property(
+        opened,
+        opened,
+        fc.constantFrom('account', 'resultRoot', 'traceRoot', 'live', 'nonce'),
+        (a, b, field) => {
+          const copied = { ...a, [field]: b[field] }
+          expect(nameOf(copied) === nameOf(a)).toBe(String(a[field]) === String(b[field]))
+        },
+      ),
+    )
+  })
+
   test('a copied commitment does not open under another account, and what is shown is shown too late', () => {
     const [author, copier] = drawn as [string, string]
     const drillers = ready.with({ [copier]: { commits: false, reveals: false } })
@@ -81,6 +106,28 @@ describe("attack 19: copy another replica's result", () => {
 })
 
 describe("attack 20: a wrong answer voids nobody else's credit", () => {
+  test('property: a class leads with at least three replicas and two thirds, and never two of them', () => {
+    const answers = fc.array(fc.record({ root: fc.nat(2), live: fc.nat(1), mark: fc.constantFrom(0, 0, 0, 1, 2, 3) }), {
+      maxLength: 7,
+    })
+    const [task] = ready.tasks()
+    fc.assert(
+      fc.property(answers, (all) => {
+        const replicas = all.map(({ root, live, mark }, account) => ({
+          ...{ ...task!.replicas[0]!, account, revealed: 1, mark, live },
+          resultRoot: world.NO_BYTES(32).fill(root),
+        }))
+        const classes = classesOf({ ...task!, replicas })
+        const standing = all.filter(({ mark }) => mark === 0)
+        expect(classes.reduce((sum, each) => sum + each.replicas.length, 0)).toBe(standing.length)
+        const sizes = classes.map((each) => each.replicas.length)
+        const able = sizes.filter((size) => size >= 3 && 3 * size >= 2 * standing.length)
+        expect(able.length).toBeLessThan(2)
+        expect(leaderOf(classes)?.replicas.length).toBe(able[0])
+      }),
+    )
+  })
+
   test('one liar is outvoted by fresh replicas, and dissent costs a tenth of its deposit', () => {
     const drillers = ready.with({ ada: liar('ada') })
     drillers.runTo(first + 34n)
