@@ -17,7 +17,7 @@ export const CORE_IMPORTS = {
   attest: ['units', 'bytes'],
   identify: ['bytes', 'params', 'proof'],
   score: ['units', 'params', 'inventory', 'identify'],
-  certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'attest', 'identify'],
+  certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'attest', 'identify', 'work'],
   bench: ['units', 'bytes', 'params', 'inventory', 'identify'],
   schedule: ['bytes', 'proof', 'inventory', 'attest', 'identify', 'score', 'certificate'],
   work: ['bytes', 'proof', 'engine'],

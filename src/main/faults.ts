@@ -19,6 +19,11 @@ export const fault = faultsOf({
     message: '{file} is not a policy: {problem}',
     nextStep: 'Correct the field; docs/spec/attestation.md shows every one.',
   },
+  BAD_WORK_INPUT: {
+    blame: 'user',
+    message: 'this cannot be worked on: {why}',
+    nextStep: 'Mend the input; "touchstone work run --help" says what each kind takes.',
+  },
   BAD_REQUIREMENTS: {
     blame: 'user',
     message: '{path} does not hold requirements',
@@ -33,6 +38,11 @@ export const fault = faultsOf({
     blame: 'user',
     message: 'TOUCHSTONE_SSH_PASSWORD would be offered to every box of the fleet',
     nextStep: 'Unset it, and log in with a key: identity in validator.yaml, an agent, or the keys in ~/.ssh.',
+  },
+  WORK_REFUSED: {
+    blame: 'user',
+    message: 'the work is refused: {why} [{code}]',
+    nextStep: 'Change the parameters or the inputs; nothing was written.',
   },
   INTERRUPTED: {
     blame: 'user',

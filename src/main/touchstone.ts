@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   bench: async () => (await import('./bench/benchCommand.ts')).addBenchCommand,
   validator: async () => (await import('./validator/validatorCommand.ts')).addValidatorCommand,
   rent: async () => (await import('./rent/rentCommand.ts')).addRentCommand,
+  work: async () => (await import('./work/workCommand.ts')).addWorkCommand,
   simulate: async () => (await import('./simulate/simulateCommand.ts')).addSimulateCommand,
   provider: async () => (await import('./provider/providerCommand.ts')).addProviderCommand,
 }

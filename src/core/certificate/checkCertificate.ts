@@ -7,12 +7,14 @@ import type { Catalogue } from '../identify/catalogue.ts'
 import type { RejectReason } from '../proof/reasons.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { toInstant, toMillis } from '../units/instants.ts'
+import type { ReceiptFigures } from '../work/checkReceipt.ts'
 import type { Doubt } from './doubts.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from './envelope.ts'
 import type { JudgementCheck } from './judgementProblem.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import type { ReadCertificate } from './readCertificate.ts'
-import { type Evidence, openEvidence } from './readEvidence.ts'
+import { type Evidence, type Opener, openEvidence } from './readEvidence.ts'
+import type { ReadReceipt } from './receiptEvidence.ts'
 import { countSigners, type Revocations, type Standing, standingOf, withSuccessors } from './signers.ts'
 import { kindsOf, type ReadSummary, summaryProblem } from './summary.ts'
 
@@ -29,6 +31,8 @@ export interface ReaderRules {
   readonly required: readonly Uint8Array[]
   readonly prover: Uint8Array | null
   readonly maxAgeSeconds: number | null
+  /** Kinds of evidence beside those of Proof of GPU, by predicate type: receipts of works. */
+  readonly kinds?: Readonly<Record<string, Opener>> | undefined
   /** Judges evidence of hardware vendors; without it such evidence is said to be unchecked. */
   readonly attestation?: AttestationReader
   /** The rule of `core/bytes/ed25519.ts` on a faster library. */
@@ -60,8 +64,18 @@ export interface CheckedSummary {
   readonly read: ReadSummary
 }
 
+/** A receipt of a work: every drawn patch was recomputed. */
+export interface CheckedReceipt {
+  readonly kind: 'receipt'
+  readonly problem: CertificateProblem | null
+  readonly doubts: readonly Doubt[]
+  readonly read: ReadReceipt
+  readonly figures: ReceiptFigures
+}
+
 export type CheckedEvidence =
   | CheckedCertificate
+  | CheckedReceipt
   | CheckedSummary
   | CheckedAttestation
   | { readonly kind: 'refused'; readonly problem: CertificateProblem; readonly doubts: readonly [] }
@@ -90,7 +104,7 @@ export async function checkCertificate(
   if (rules.attestation?.reads(file)) return await checkAttestation(file, rules.attestation, rules)
   const trusted = withSuccessors(rules.trusted, rules.revocations)
   const trusts = (key: Uint8Array) => trusted.some((other) => equalBytes(other, key))
-  const opened = openEvidence(textOf(file), trusts, rules.checkSignature)
+  const opened = openEvidence(textOf(file), trusts, rules.checkSignature, rules.kinds)
   if (isProblem(opened)) return refused(opened)
   const { read } = opened
   const signed = signersOf(read, trusts, rules)
@@ -123,7 +137,7 @@ export async function checkSummary(
   if (summary.kind === 'refused') return summary
   if (summary.kind !== 'summary') return refused({ code: 'NOT_A_SUMMARY' })
   const checked = await checkCertificate(full, rules, checkOpenings)
-  if (checked.kind === 'summary' || checked.kind === 'attestation') return refused({ code: 'NOT_A_SUMMARY' })
+  if (checked.kind !== 'certificate' && checked.kind !== 'refused') return refused({ code: 'NOT_A_SUMMARY' })
   if (checked.kind === 'refused') return checked
   const problem = checked.problem ?? summaryProblem(summary.read, checked.read, textOf(full))
   if (problem) return { ...checked, problem, doubts: [] }

@@ -26,6 +26,10 @@ export const DOUBTS = {
     meaning: 'its signer was revoked later, and whoever has the key can write any date',
     nextStep: 'Ask for a new run by a signer in good standing.',
   },
+  SELF_DRAWN: {
+    meaning: 'the device drew for itself what was looked at: that shows accidents, not cheats',
+    nextStep: 'Ask for a receipt whose draws were made by somebody you trust.',
+  },
   ...ATTEST_DOUBTS,
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
 

@@ -84,6 +84,11 @@ export const PROBLEMS = {
     nextStep: 'Name the summary first, or check the certificate by itself.',
   },
   ATTESTATION_REFUSED: { meaning: "the hardware vendor's evidence does not hold", nextStep: DISTRUST },
+  BAD_WORK: { meaning: 'the work it is about is none that this version can judge', nextStep: DISTRUST },
+  WORK_NOT_SHOWN: {
+    meaning: 'the work was not done as its specification says',
+    nextStep: 'Do not pay for it: a patch of it that anyone recomputes is wrong.',
+  },
   WRONG_TIMES: { meaning: 'its times contradict each other', nextStep: DISTRUST },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
 

@@ -4,20 +4,30 @@ import { toHex } from '../bytes/hex.ts'
 import { parseStrictJson } from '../bytes/parseStrictJson.ts'
 import { printable } from '../bytes/printable.ts'
 import { DecodeError } from '../bytes/reader.ts'
-import type { CheckedCertificate, CheckedSummary, CheckOpenings, ReaderRules } from './checkCertificate.ts'
+import type {
+  CheckedCertificate,
+  CheckedReceipt,
+  CheckedSummary,
+  CheckOpenings,
+  ReaderRules,
+} from './checkCertificate.ts'
 import { checkRun } from './checkRun.ts'
 import { MAX_CERTIFICATE_BYTES, openEnvelope } from './envelope.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import { certificateOf, type ReadCertificate } from './readCertificate.ts'
+import type { ReadReceipt } from './receiptEvidence.ts'
 import { PREDICATE_TYPES, statementOfVersion1, statementSchema, statementVersion1 } from './statement.ts'
 import { MAX_SUMMARY_BYTES, type ReadSummary, readSummary, SUMMARY_TYPE, summarySchema } from './summary.ts'
 
 type TrustRule = (signerKey: Uint8Array) => boolean
 
 /** What a signed file of ours can be. */
-export type Evidence = ReadCertificate | ReadSummary
+export type Evidence = ReadCertificate | ReadSummary | ReadReceipt
 
-type Check = (rules: ReaderRules, checkOpenings: CheckOpenings) => Promise<CheckedCertificate | CheckedSummary>
+type Check = (
+  rules: ReaderRules,
+  checkOpenings: CheckOpenings,
+) => Promise<CheckedCertificate | CheckedSummary | CheckedReceipt>
 
 /** A file that was read, and the check of what is in it. */
 interface OpenedEvidence {
@@ -25,14 +35,16 @@ interface OpenedEvidence {
   readonly check: Check
 }
 
-type Opener = (
+/** Reads one kind of evidence. A kind that not every reader knows is handed in with the rules. */
+export type Opener = (
   statement: unknown,
   bytes: number,
   keys: readonly Uint8Array[],
   checkSignature: CheckSignature,
 ) => OpenedEvidence | CertificateProblem
 
-const kind =
+/** An opener from what its statements look like, how they are read, and how what was read is checked. */
+export const evidenceKind =
   <S extends z.ZodType, E extends Evidence>(
     schema: S,
     read: (
@@ -54,17 +66,17 @@ const kind =
 
 /** Evidence is known by its predicate type. Another kind is one more entry here, and one in the command that shows it. */
 const KINDS: Readonly<Record<string, Opener>> = {
-  [PREDICATE_TYPES[1]]: kind(
+  [PREDICATE_TYPES[1]]: evidenceKind(
     statementVersion1,
     (said, keys, checkSignature) => certificateOf(1, statementOfVersion1(said), keys, checkSignature),
     checkRun,
   ),
-  [PREDICATE_TYPES[2]]: kind(
+  [PREDICATE_TYPES[2]]: evidenceKind(
     statementSchema,
     (said, keys, checkSignature) => certificateOf(2, said, keys, checkSignature),
     checkRun,
   ),
-  [SUMMARY_TYPE]: kind(summarySchema, readSummary, nothingToRecompute, MAX_SUMMARY_BYTES),
+  [SUMMARY_TYPE]: evidenceKind(summarySchema, readSummary, nothingToRecompute, MAX_SUMMARY_BYTES),
 }
 
 async function nothingToRecompute(read: ReadSummary): Promise<CheckedSummary> {
@@ -76,6 +88,7 @@ export function openEvidence(
   text: string,
   trusts: TrustRule,
   check: CheckSignature = checkSignature,
+  others: Readonly<Record<string, Opener>> = {},
 ): OpenedEvidence | CertificateProblem {
   const envelope = openEnvelope(text, check)
   if (isProblem(envelope)) return envelope
@@ -86,8 +99,9 @@ export function openEvidence(
   if (isProblem(statement)) return statement
   const type = (statement.value as { predicateType?: unknown } | null)?.predicateType
   if (typeof type !== 'string') return { code: 'MALFORMED', where: 'predicateType' }
-  if (!Object.hasOwn(KINDS, type)) return { code: 'OTHER_VERSION', expected: PREDICATE_TYPES[2] }
-  return KINDS[type]!(statement.value, text.length, signerKeys, check)
+  const kinds = { ...KINDS, ...others }
+  if (!Object.hasOwn(kinds, type)) return { code: 'OTHER_VERSION', expected: PREDICATE_TYPES[2] }
+  return kinds[type]!(statement.value, text.length, signerKeys, check)
 }
 
 function parseStatement(payload: Uint8Array): { readonly value: unknown } | CertificateProblem {

@@ -2,7 +2,7 @@ import { REFUSALS } from '../attest/refusals.ts'
 import { toHex } from '../bytes/hex.ts'
 import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { toMillis } from '../units/instants.ts'
-import type { CheckedAttestation, CheckedCertificate, CheckedEvidence } from './checkCertificate.ts'
+import type { CheckedAttestation, CheckedCertificate, CheckedEvidence, CheckedReceipt } from './checkCertificate.ts'
 import { DOUBTS, type Doubt } from './doubts.ts'
 import { type CertificateProblem, PROBLEMS } from './problems.ts'
 import type { CheckReport } from './reportSchemas.ts'
@@ -56,6 +56,7 @@ export function reportOfCheck({ checked, openings, newlineAdded, catalogue, nowM
     prover: read.statement.subject[1].digest.ed25519,
     signers: read.signerKeys.map(toHex),
   }
+  if (checked.kind === 'receipt') return { kind: checked.kind, ...signed, ...ofReceipt(checked) }
   return checked.kind === 'summary'
     ? { kind: checked.kind, ...signed, summary: checked.read.statement }
     : { kind: checked.kind, ...signed, ...ofCertificate(checked, catalogue) }
@@ -71,6 +72,12 @@ const ofAttestation = ({ bundle }: CheckedAttestation) => ({
   tier: bundle.tier,
   devices: bundle.devices.map(({ arch, model, pdi, driver, vbios }) => ({ arch, model, pdi, driver, vbios })),
   cpu: bundle.cpu && { kind: bundle.cpu.kind, measurement: bundle.cpu.measurement },
+})
+
+const ofReceipt = ({ read, figures }: CheckedReceipt) => ({
+  work: { id: toHex(read.receipt.workId), kind: read.work.spec.kind, drawnBy: read.receipt.drawnBy, ...figures },
+  device: read.receipt.device,
+  guarantees: read.work.guarantees,
 })
 
 function ofCertificate({ read, ours, recomputed, tier }: CheckedCertificate, catalogue: Catalogue) {

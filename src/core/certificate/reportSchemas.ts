@@ -53,6 +53,22 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('summary'), ...ofSigned, summary: summarySchema }),
   z.object({
+    kind: z.literal('receipt'),
+    ...ofSigned,
+    work: z.object({
+      id: hex(32),
+      kind: z.string(),
+      drawnBy: z.enum(['device', 'listener']),
+      transitions: count,
+      segments: count,
+      drawnSegments: count,
+      patches: count,
+      operations: z.number(),
+    }),
+    device: z.string().meta({ description: 'what the device says of itself; a claim' }),
+    guarantees: z.array(z.string()),
+  }),
+  z.object({
     kind: z.literal('attestation'),
     ...ofHeld,
     tier,

@@ -77,7 +77,8 @@ export interface Receipt {
 }
 
 export function stateReceipt(receipt: Receipt): ReceiptStatement {
-  const { workId, proverKey, marks, segments, nonces, orderId, seed, firstRoot, ...rest } = receipt
+  const { workId, proverKey, marks, segments, nonces, orderId, seed, firstRoot } = receipt
+  const { program, startedAt, issuedAt, notAfter, device, spec, drawnBy, elapsedUs } = receipt
   return {
     _type: 'https://in-toto.io/Statement/v1',
     subject: [
@@ -86,9 +87,10 @@ export function stateReceipt(receipt: Receipt): ReceiptStatement {
     ],
     predicateType: WORK_TYPE,
     predicate: {
-      ...rest,
+      ...{ program, startedAt, issuedAt, notAfter, device, spec },
       orderId: toHex(orderId),
       seed: toHex(seed),
+      drawnBy,
       firstRoot: toHex(firstRoot),
       roots: toBase64(joinRoots(marks.map(({ root }) => root))),
       statistics: toBase64(concatBytes(...marks.flatMap(({ statistics }) => statistics.map(u32le)))),
@@ -98,6 +100,7 @@ export function stateReceipt(receipt: Receipt): ReceiptStatement {
         roots: toBase64(joinRoots(roots)),
         patches: patches.map(({ leaves, proof }) => ({ leaves: toBase64(leaves), proof: toBase64(proof) })),
       })),
+      elapsedUs,
     },
   }
 }

@@ -1,9 +1,10 @@
-import type { CheckedAttestation } from '../../core/certificate/checkCertificate.ts'
+import type { CheckedAttestation, CheckedReceipt } from '../../core/certificate/checkCertificate.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import type { CertificateProblem } from '../../core/certificate/problems.ts'
 import { type Checked, explainProblem, type OpeningCount } from '../../core/certificate/reportOfCheck.ts'
 import { type Verdict, verdictOf, verdictOfCheck } from '../../core/certificate/verdict.ts'
 import { explainReason } from '../../core/proof/reasons.ts'
+import { withPrefix } from '../../core/units/format.ts'
 import { type Answer, answerOf } from '../render/answer.ts'
 
 /** A check, and the file as the reader named it. */
@@ -18,6 +19,8 @@ export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck
   if (checked.kind === 'summary') return doubted(checked.doubts, null)
   if (checked.kind === 'attestation')
     return verdict === 'genuine' ? attested(checked) : doubted(checked.doubts, headOf(attested(checked)))
+  if (checked.kind === 'receipt')
+    return verdict === 'genuine' ? worked(checked) : doubted(checked.doubts, headOf(worked(checked)))
   const answer = answerOf({ judgement: checked.ours, preset: checked.read.preset.name, catalogue, file })
   if (verdict === 'not-established')
     return verdictOf(checked.ours) === verdict
@@ -51,6 +54,15 @@ const attested = ({ bundle }: CheckedAttestation): Answer => ({
   text: `${bundle.devices.length} x chip that its vendor vouches for (tier ${bundle.tier})`,
   why: 'these chips signed this nonce; that they did any work, and where they stand, is not shown',
   now: 'Verify the box to see what it does.',
+})
+
+/** A receipt of a work. */
+const worked = ({ read, figures }: CheckedReceipt): Answer => ({
+  verdict: 'genuine',
+  word: 'WORK SHOWN',
+  text: `${read.work.spec.kind}, ${figures.transitions} transitions, ${withPrefix(figures.operations)} operations`,
+  why: `${figures.patches} patches drawn by its watcher were recomputed here, and each is right`,
+  now: 'Rely on it as far as you trust its signer, who vouches for the draws and the times.',
 })
 
 function doubted(doubts: readonly Doubt[], why: string | null): Answer {

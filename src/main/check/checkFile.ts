@@ -5,7 +5,12 @@ import { type Signer, withFastYes } from '../../core/bytes/ed25519.ts'
 import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkCertificate.ts'
 import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
+import { receiptKind } from '../../core/certificate/receiptEvidence.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
+import { WORK_TYPE } from '../../core/work/receipt.ts'
+import { patchRunner } from '../../core/work/runPatch.ts'
+import { EXACT_OPS } from '../../core/work/workOps.ts'
+import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
 import { opensslCheck } from '../../drivers/system/nativeSigner.ts'
 import { usableCores } from '../../drivers/system/usableCores.ts'
@@ -128,6 +133,7 @@ async function readerRules(flags: CheckFlags, own: Uint8Array, home: string): Pr
     prover: flags.prover ?? null,
     maxAgeSeconds: flags.maxAge ?? null,
     checkSignature: withFastYes(opensslCheck),
+    kinds: { [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS)) },
     attestation: attestationReader({
       ...attestationRules(flags),
       nonce: flags.nonce ?? null,

@@ -1,13 +1,18 @@
 import type { Tier } from '../../core/attest/checkBundle.ts'
 import { toHex } from '../../core/bytes/hex.ts'
-import type { CheckedAttestation, CheckedCertificate, CheckedSummary } from '../../core/certificate/checkCertificate.ts'
+import type {
+  CheckedAttestation,
+  CheckedCertificate,
+  CheckedReceipt,
+  CheckedSummary,
+} from '../../core/certificate/checkCertificate.ts'
 import { DOUBTS } from '../../core/certificate/doubts.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
 import { reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
 import { placeOf } from '../../core/certificate/statement.ts'
 import { catalogueHash } from '../../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
-import { formatAge, formatBytes } from '../../core/units/format.ts'
+import { formatAge, formatBytes, withPrefix } from '../../core/units/format.ts'
 import { toMillis } from '../../core/units/instants.ts'
 import { answerLines, closingLines } from '../render/answer.ts'
 import { TIERS } from '../render/attestedLines.ts'
@@ -47,6 +52,7 @@ function evidenceLines(shown: ShownCheck, page: Page): string[] {
   const { checked } = shown
   if (checked.kind === 'certificate') return certificateLines(shown, checked, page)
   if (checked.kind === 'summary') return summaryLines(shown, checked)
+  if (checked.kind === 'receipt') return receiptLines(shown, checked)
   return checked.kind === 'attestation' ? attestationLines(shown.file, checked) : []
 }
 
@@ -103,6 +109,24 @@ function summaryLines({ file, nowMs }: ShownCheck, { read }: CheckedSummary): st
     }),
     ...labelled(`memory ${memory?.status}`, memory && `${formatBytes(memory.heldBytes)} together`),
     ...labelled('score', score === undefined ? null : String(score)),
+  ]
+}
+
+/** What was computed, what was looked at, and what that shows. */
+function receiptLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedReceipt): string[] {
+  const { receipt, work, signerKeys } = read
+  const drawn = `${figures.drawnSegments} of ${figures.segments} segments, ${figures.patches} patches`
+  return [
+    ...labelled('receipt', file),
+    ...timeLines(receipt.issuedAt, receipt.notAfter, nowMs),
+    ...labelled('work', toHex(receipt.workId)),
+    ...labelled('kind', `${work.spec.kind}, ${figures.transitions} transitions`),
+    ...labelled('operations', withPrefix(figures.operations)),
+    ...labelled('looked at', drawn),
+    ...labelled('device', `${receipt.device} (claimed)`),
+    ...labelled('prover', toHex(receipt.proverKey)),
+    ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
+    ...work.guarantees.flatMap((text) => labelled('shows', text)),
   ]
 }
 

@@ -1,0 +1,70 @@
+import { equalBytes } from '../bytes/bytes.ts'
+import type { Signer } from '../bytes/ed25519.ts'
+import { toMillis } from '../units/instants.ts'
+import { checkReceipt } from '../work/checkReceipt.ts'
+import type { RunPatch, WorkProblem } from '../work/checkSegment.ts'
+import { type Receipt, type ReceiptStatement, receiptOf, receiptSchema, stateReceipt } from '../work/receipt.ts'
+import { WorkRefusal } from '../work/refusals.ts'
+import { openWork, type Work } from '../work/work.ts'
+import type { WorkKernels } from '../work/workKernels.ts'
+import { WORK_KINDS } from '../work/workKinds.ts'
+import { EXACT_OPS } from '../work/workOps.ts'
+import type { CheckedReceipt } from './checkCertificate.ts'
+import { sealEnvelope } from './envelope.ts'
+import type { CertificateProblem } from './problems.ts'
+import { evidenceKind, type Opener } from './readEvidence.ts'
+
+/** A receipt whose signature fits, and the work it is about. Nothing in it was recomputed yet. */
+export interface ReadReceipt {
+  readonly kind: 'receipt'
+  readonly signerKeys: readonly Uint8Array[]
+  readonly statement: ReceiptStatement
+  readonly receipt: Receipt
+  readonly work: Work<WorkKernels>
+}
+
+/** Receipts of works, judged with kernels that recompute patches; they are opened where there is something to recompute. */
+export const receiptKind = (openKernels: () => Promise<RunPatch>): Opener =>
+  evidenceKind(receiptSchema, readReceipt, async (read) => checkWork(read, await openKernels()))
+
+function readReceipt(statement: ReceiptStatement, signerKeys: readonly Uint8Array[]): ReadReceipt | CertificateProblem {
+  const receipt = receiptOf(statement)
+  if (!receipt) return { code: 'MALFORMED', where: 'predicate' }
+  const { startedAt, issuedAt, notAfter } = receipt
+  if (toMillis(startedAt) > toMillis(issuedAt) || toMillis(issuedAt) > toMillis(notAfter))
+    return { code: 'WRONG_TIMES' }
+  // Who drew for himself signs for himself.
+  const isOwn = signerKeys.some((key) => equalBytes(key, receipt.proverKey))
+  if (receipt.drawnBy === 'device' && !isOwn) return { code: 'WRONG_SUBJECT', where: 'signer' }
+  const { spec: text, orderId, seed } = receipt
+  try {
+    const work = openWork(WORK_KINDS, EXACT_OPS, { text, orderId, seed })
+    return { kind: 'receipt', signerKeys, statement, receipt, work }
+  } catch (refusal) {
+    if (!(refusal instanceof WorkRefusal)) throw refusal
+    return { code: 'BAD_WORK', where: refusal.message }
+  }
+}
+
+function checkWork(read: ReadReceipt, runPatch: RunPatch): CheckedReceipt {
+  const { problem, figures } = checkReceipt(read.work, read.receipt, runPatch)
+  const isSelfDrawn = read.receipt.drawnBy === 'device'
+  return {
+    kind: 'receipt',
+    problem: problem && { code: 'WORK_NOT_SHOWN', where: placeOf(problem) },
+    doubts: isSelfDrawn ? [{ code: 'SELF_DRAWN' }] : [],
+    read,
+    figures,
+  }
+}
+
+/** Where it went wrong, in words. */
+function placeOf({ code, segment, transition, step }: WorkProblem): string {
+  const at = segment === undefined ? [] : [segment < 0 ? 'at the beginning' : `segment ${segment}`]
+  const inside = transition === undefined ? [] : [`transition ${transition} of it`, `step ${step}`]
+  return [code, ...at, ...inside].join(', ')
+}
+
+/** A receipt as a signed file that anyone checks offline. */
+export const issueReceipt = (receipt: Receipt, signer: Signer): string =>
+  sealEnvelope(new TextEncoder().encode(JSON.stringify(stateReceipt(receipt))), signer)

@@ -1,0 +1,6 @@
+import { matmul } from './kinds/matmul/matmul.ts'
+import { training } from './kinds/training/training.ts'
+import type { Kinds } from './work.ts'
+
+/** Every kind of work. Another one is a folder, and a line here. */
+export const WORK_KINDS: Kinds = { matmul, training }

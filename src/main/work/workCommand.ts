@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import { readNumber, readOneOf, readWhole } from '../parseOptions.ts'
+import type { CommandContext } from '../run.ts'
+import { type RunFlags, runMatmul, runTraining } from './runWork.ts'
+
+/** What every kind takes. */
+const addRunOptions = (command: Command): Command =>
+  command
+    .option('--receipt <file>', 'where the receipt goes', 'touchstone-receipt.json')
+    .option('--json', 'print the outcome as JSON')
+
+export function addWorkCommand(program: Command, context: CommandContext): void {
+  const run = program
+    .command('work')
+    .description('do a job whose every step anyone can recompute, with a receipt for it')
+    .command('run')
+    .description('do one job on this machine')
+    .addHelpText('after', AFTER_HELP)
+  addRunOptions(run.command('matmul'))
+    .description('the product of two matrices of int8, exact')
+    .argument('<a>', 'A as an .npy file')
+    .argument('<b>', 'B as an .npy file')
+    .option('--out <file>', 'where C goes, as int32', 'product.npy')
+    .action((a: string, b: string, flags: RunFlags) =>
+      context.run((signal) => runMatmul([a, b], flags, context, signal)),
+    )
+  addRunOptions(run.command('train'))
+    .description('train a language model on the bytes of a file')
+    .argument('<text>', 'any file')
+    .option('--family <name>', 'gpt or llama', readOneOf({ gpt: 'gpt', llama: 'llama' }, 'Use gpt or llama.'), 'gpt')
+    .option('--layers <count>', 'layers', readWhole(1, 256), 4)
+    .option('--width <count>', 'width of a layer', readWhole(2, 65_536), 128)
+    .option('--heads <count>', 'heads of attention', readWhole(1, 1024), 4)
+    .option('--tokens <count>', 'bytes in a sequence', readWhole(1, 131_072), 128)
+    .option('--sequences <count>', 'sequences in a step', readWhole(1, 65_536), 8)
+    .option('--steps <count>', 'steps', readWhole(1, 1_000_000), 50)
+    .option('--rate <number>', 'the highest learning rate', readNumber(1e-8, 1), 0.003)
+    .option('--out <file>', 'where the weights go', 'model.safetensors')
+    .action((text: string, flags: RunFlags & Parameters<typeof runTraining>[1]) =>
+      context.run((signal) => runTraining(text, flags, context, signal)),
+    )
+}
+
+const AFTER_HELP = `
+The receipt is checked on any machine, in seconds, without doing the work again:
+  touchstone check touchstone-receipt.json
+
+Examples:
+  touchstone work run matmul a.npy b.npy
+  touchstone work run train book.txt --steps 100`

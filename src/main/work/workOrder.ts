@@ -1,0 +1,28 @@
+import { toHex } from '../../core/bytes/hex.ts'
+import type { TensorHasher } from '../../core/work/engineRun.ts'
+import type { TensorShape } from '../../core/work/tensor.ts'
+import { WORK_KINDS } from '../../core/work/workKinds.ts'
+import { encodeSpec, type WorkSpec } from '../../core/work/workSpec.ts'
+import type { Tensors } from '../../ports/workDevice.ts'
+
+/** What a person asked for, ready to be run: the specification and everything it names. */
+export interface PreparedWork {
+  readonly text: string
+  readonly given: Tensors
+}
+
+/** Writes the specification of a work; inputs are named by their roots. */
+export function prepareWork(
+  asked: Pick<WorkSpec, 'kind' | 'parameters' | 'transitions' | 'interval'>,
+  given: Tensors,
+  hasher: TensorHasher,
+): PreparedWork {
+  const kind = WORK_KINDS[asked.kind]!
+  const shapes: ReadonlyMap<string, TensorShape> = kind.given(kind.parameters.parse(asked.parameters))
+  const inputs = [...shapes].map(([name, shape]) => ({
+    name,
+    uri: '',
+    root: toHex(hasher.root(shape, given.get(name)!)),
+  }))
+  return { text: encodeSpec({ ...asked, version: 1, inputs }), given }
+}

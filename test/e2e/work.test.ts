@@ -1,0 +1,82 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { checkReportSchema } from '../../src/core/certificate/reportSchemas.ts'
+import { decodeNpy, encodeNpy } from '../../src/drivers/workFiles/npy.ts'
+import { openCommandLine } from '../support/commandLine.ts'
+import { bytesFrom } from '../support/plainProduct.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-work-'))
+const inFolder = (name: string) => join(folder, name)
+const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: inFolder('home'), NO_COLOR: '1' })
+const touchstone = (...args: string[]) => commands.run(args)
+
+afterAll(async () => {
+  await commands.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const matrix = (name: string, rows: number, width: number) => {
+  const bytes = bytesFrom(name, rows * width)
+  writeFileSync(inFolder(`${name}.npy`), encodeNpy({ type: 'i8', rows, width, bytes }))
+  return new Int8Array(bytes.buffer)
+}
+
+describe('touchstone work run matmul', () => {
+  const a = matrix('a', 9, 40)
+  const b = matrix('b', 40, 7)
+  const run = () =>
+    touchstone('work', 'run', 'matmul', ...['a', 'b'].map((name) => inFolder(`${name}.npy`)), '--json', ...files)
+  const files = ['--out', inFolder('c.npy'), '--receipt', inFolder('receipt.json')]
+
+  test('delivers the product, and a receipt that a check judges without doing it again', async () => {
+    const { status, stdout } = await run()
+    expect(status).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ kind: 'matmul', operations: 2 * 9 * 7 * 40 })
+    const { rows, width, bytes } = decodeNpy(readFileSync(inFolder('c.npy')))
+    const product = Array.from({ length: rows * width }, (_, at) => {
+      let sum = 0
+      for (let k = 0; k < 40; k++) sum += a[Math.floor(at / 7) * 40 + k]! * b[k * 7 + (at % 7)]!
+      return sum
+    })
+    expect([...new Int32Array(Uint8Array.from(bytes).buffer)]).toEqual(product)
+    const checked = await touchstone('check', inFolder('receipt.json'), '--json')
+    const report = checkReportSchema.parse(JSON.parse(checked.stdout))
+    expect(report).toMatchObject({ kind: 'receipt', verdict: 'not-established', work: { patches: 128 } })
+    expect(report).toMatchObject({ doubts: [{ code: 'SELF_DRAWN' }] })
+    expect(checked.status).toBe(4)
+  })
+
+  test('refuses -128, matrices that do not fit, and files that are none, before anything is made', async () => {
+    writeFileSync(
+      inFolder('bad.npy'),
+      encodeNpy({ type: 'i8', rows: 40, width: 1, bytes: new Uint8Array(40).fill(128) }),
+    )
+    writeFileSync(inFolder('none.npy'), 'no matrix')
+    for (const [name, why] of [
+      ['bad', '-128'],
+      ['a', 'they must be as many'],
+      ['none', 'not a file of NumPy'],
+      ['missing', 'cannot read'],
+    ]) {
+      const end = await touchstone('work', 'run', 'matmul', inFolder('a.npy'), inFolder(`${name}.npy`), ...files)
+      expect(end.status).toBe(2)
+      expect(end.stderr.replace(/\s+/g, ' ')).toContain(why)
+    }
+  })
+})
+
+test('touchstone work run train delivers weights, and a receipt whose every byte counts', async () => {
+  writeFileSync(inFolder('text'), 'what is written once is written once more. '.repeat(40))
+  const small = ['--layers', '1', '--width', '16', '--heads', '2', '--tokens', '16', '--sequences', '2', '--steps', '3']
+  const files = ['--out', inFolder('model.safetensors'), '--receipt', inFolder('trained.json')]
+  const { status } = await touchstone('work', 'run', 'train', inFolder('text'), ...small, ...files)
+  expect(status).toBe(0)
+  expect(readFileSync(inFolder('model.safetensors')).subarray(8, 200).toString()).toContain('"embed"')
+  const receipt = readFileSync(inFolder('trained.json'), 'utf8')
+  expect((await touchstone('check', inFolder('trained.json'))).status).toBe(4)
+  writeFileSync(inFolder('other.json'), receipt.replace(/[A-Y](?=[^A-Z]{0,9}$)/, 'Z'))
+  const refused = await touchstone('check', inFolder('other.json'))
+  expect(refused.status).toBe(1)
+})
