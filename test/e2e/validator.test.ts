@@ -137,6 +137,8 @@ api: { port: ${port} }
     expect(begin).toEqual(unit.command.slice(-3).map((word) => word.replace('/etc/touchstone/', '')))
     const names = more.map(([, name, method]) => (name === 'call' ? method : name))
     expect(names).toEqual(['PUT', 'POST', 'DELETE', 'backup', 'restore'])
+    const mistyped = await touchstone('call', 'PSOT', '/v1/boxes/me/verify', '--config', config)
+    expect(mistyped).toMatchObject({ status: 2, stderr: expect.stringContaining('use GET, PUT, POST, DELETE') })
     for (const words of more.slice(0, 3))
       expect(await commands.run(typedHere(words))).toMatchObject({
         status: 0,

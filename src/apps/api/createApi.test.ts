@@ -71,12 +71,12 @@ async function write(
   method: string,
   path: string,
   body: unknown,
-  sent: Partial<Record<'validator' | 'time' | 'nonce' | 'path' | 'body', string>> & {
+  sent: Partial<Record<'validator' | 'time' | 'nonce' | 'path' | 'body' | 'raw', string>> & {
     headers?: Record<string, string>
   } = {},
   api = createApi(deps),
 ) {
-  const text = body === undefined ? '' : JSON.stringify(body)
+  const text = sent.raw ?? (body === undefined ? '' : JSON.stringify(body))
   const time = sent.time ?? new Date().toISOString()
   const nonce = sent.nonce ?? toHex(crypto.getRandomValues(new Uint8Array(16)))
   const signed = signRequest(
@@ -413,6 +413,10 @@ describe('writing', () => {
     ])
       expect((await write('PUT', '/v1/boxes/x', bad)).body.error?.code).toBe('BAD_REQUEST')
     expect((await write('PUT', '/v1/boxes/x', { ...box, claim: 'x'.repeat(70_000) })).status).toBe(413)
+    expect(await write('PUT', '/v1/boxes/x', undefined, { raw: '{"address":' })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'BAD_REQUEST', message: 'Malformed JSON in request body' } },
+    })
   })
 })
 

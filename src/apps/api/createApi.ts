@@ -43,7 +43,7 @@ export function createApi(given: ApiDeps): OpenAPIHono {
   addDocument(app, deps)
   app.notFound(() => problem(404, 'NOT_FOUND', 'there is no such page', 'See /openapi.json.').getResponse())
   app.onError(async (error, c) => {
-    if (error instanceof HTTPException) return error.getResponse()
+    if (error instanceof HTTPException) return (error.res ? error : unreadable(error)).getResponse()
     const isOurs = await storeAnswers(deps)
     deps.log.error('a request failed', { path: c.req.path, error: error.name, store: !isOurs })
     return (isOurs ? ourMistake() : storeAway()).getResponse()
@@ -63,6 +63,10 @@ const ourMistake = () =>
 
 const badRequest = (field: string) =>
   problem(400, 'BAD_REQUEST', `the field "${field}" is missing or wrong`, 'See /openapi.json for its form.')
+
+/** What the library refuses before we see it. */
+const unreadable = ({ status, message }: HTTPException) =>
+  problem(status, 'BAD_REQUEST', message, 'See /openapi.json for its form.')
 
 const tooLarge = () =>
   problem(413, 'TOO_LARGE', `a body has at most ${MOST_BODY_BYTES} bytes`, 'Send less.').getResponse()

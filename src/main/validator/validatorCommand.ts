@@ -177,7 +177,12 @@ async function withStore<T>(config: ValidatorConfig, work: (store: Store) => Pro
   }
 }
 
+const METHODS = ['GET', 'PUT', 'POST', 'DELETE']
+
 async function call(config: ValidatorConfig, args: readonly string[], { env }: CommandContext): Promise<number> {
+  const [method = ''] = args
+  if (!METHODS.includes(method.toUpperCase()))
+    throw fault('USAGE', { why: `use ${METHODS.join(', ')}, not ${method}`, help: 'touchstone validator call --help' })
   const response = await send(args, { config, signer: ownKey(env, 'validator') })
   print(await response.text())
   return response.ok ? EXIT.genuine : EXIT.rejected
