@@ -27,6 +27,13 @@ else {
   installedSuite('the single executable', () => ({ command: [program] }))
   installedOverSshSuite('the single executable', () => ({ command: [program] }))
 
+  test('where it cannot unpack itself it says why and what to do', () => {
+    const env = { XDG_CACHE_HOME: '/dev/null/x' }
+    const { status, stderr } = spawnSync(program, ['--version'], { env, encoding: 'utf8' })
+    expect(status).toBe(3)
+    expect(stderr).toMatch(/ENOTDIR.*\[NOT_UNPACKED\]\nnext: Give XDG_CACHE_HOME a folder of your own/)
+  })
+
   test('the same sources and the same Node give the same executable, and that Node can be taken out again', () => {
     const again = join(folder, 'again')
     make(again)
