@@ -77,5 +77,7 @@ export function lastUses({ steps, after, statistics, there }: Program): readonly
   const last = new Map<string, number>()
   for (const [at, { inputs, outputs }] of steps.entries())
     for (const name of [...inputs, ...outputs]) last.set(name, at)
-  return steps.map((_, at) => [...last].filter(([name, use]) => use === at && !kept.has(name)).map(([name]) => name))
+  const free: string[][] = steps.map(() => [])
+  for (const [name, at] of last) if (!kept.has(name)) free[at]!.push(name)
+  return free
 }

@@ -14,6 +14,8 @@ export interface MatmulOperands {
   readonly k: number
   /** So many products whose operands lie one after the other; one unless said otherwise. */
   readonly batch?: number
+  /** Entries from one row of an operand to the next, where these are pieces of longer rows; k unless said otherwise. */
+  readonly rowStride?: number
   readonly a: Handle
   readonly b: Handle
   readonly c: Handle
@@ -131,7 +133,7 @@ function made<Name extends Call>(library: Library, name: Name, ...args: After<Pa
 type Layouts = readonly [Handle, Handle, Handle]
 
 function planMatmul(library: Library, handle: Handle, operands: MatmulOperands) {
-  const { precision, m, n, k, batch = 1, a, b, c, workspace, workspaceBytes, tf32 } = operands
+  const { precision, m, n, k, batch = 1, rowStride = k, workspace, workspaceBytes, tf32 } = operands
   const { input, output, compute, scale } = FORMATS[precision]
   const description = made(library, 'cublasLtMatmulDescCreate', tf32 ? COMPUTE.tf32 : compute, scale)
   const describe = (attribute: number, value: Int32Array | Uint8Array) =>
@@ -142,20 +144,21 @@ function planMatmul(library: Library, handle: Handle, operands: MatmulOperands) 
   // §2: with fast accumulation fp8 sums are not exact.
   if (precision === 'fp8') describe(ATTRIBUTE.fastAccumulation, Uint8Array.of(0))
   const layouts: Layouts = [
-    made(library, 'cublasLtMatrixLayoutCreate', input, k, n, k),
-    made(library, 'cublasLtMatrixLayoutCreate', input, k, m, k),
+    made(library, 'cublasLtMatrixLayoutCreate', input, k, n, rowStride),
+    made(library, 'cublasLtMatrixLayoutCreate', input, k, m, rowStride),
     made(library, 'cublasLtMatrixLayoutCreate', output, n, m, n),
   ]
-  if (batch > 1) setBatch(library, layouts, batch, [n * k, m * k, n * m])
+  if (batch > 1) setBatch(library, layouts, batch, [n * rowStride, m * rowStride, n * m])
   const { results, choices } = heuristics(library, handle, description, layouts, workspaceBytes)
   const [layoutB, layoutA, layoutC] = layouts
   const alpha = scale === TYPE.s32 ? Int32Array.of(1) : Float32Array.of(1)
   const beta = new Uint8Array(4)
-  const inputs = [b, layoutB, a, layoutA] as const
-  const outputs = [c, layoutC, c, layoutC] as const
   return {
     choices,
-    launch(choice: number, stream: Handle): void {
+    /** On the operands it was planned for, or on others that lie alike. */
+    launch(choice: number, stream: Handle, { a, b, c }: Pick<MatmulOperands, 'a' | 'b' | 'c'> = operands): void {
+      const inputs = [b, layoutB, a, layoutA] as const
+      const outputs = [c, layoutC, c, layoutC] as const
       const algorithm = results.subarray(choice * RESULT_BYTES, choice * RESULT_BYTES + 64)
       const work = [algorithm, workspace, workspaceBytes, stream] as const
       run(library, 'cublasLtMatmul', handle, description, alpha, ...inputs, beta, ...outputs, ...work)

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { fakeWorkDriver } from '../../../../../test/support/fakeWorkCard.ts'
+import { tinyTraining } from '../../../../../test/support/tinyTraining.ts'
+import { toHex } from '../../../../core/bytes/hex.ts'
+import { sha256 } from '../../../../core/bytes/sha256.ts'
+import type { PatchEvidence } from '../../../../core/work/checkSegment.ts'
+import { drawPatches } from '../../../../core/work/draws.ts'
+import { EngineRun } from '../../../../core/work/engineRun.ts'
+import { segmentPrograms } from '../../../../core/work/work.ts'
+import { engineOnOwned, hasherOn } from '../../../../core/work/workEngine.ts'
+import { createWorkKernels, type WorkKernels } from '../../../../core/work/workKernels.ts'
+import { EXACT_OPS } from '../../../../core/work/workOps.ts'
+import { WorkCard } from './card.ts'
+import { CardRun } from './cardRun.ts'
+
+const wasm = readFileSync(new URL('../../../../../kernels/built/work.wasm', import.meta.url))
+const engine = async () => engineOnOwned(await createWorkKernels(wasm))
+
+async function fakeCard() {
+  const api = await fakeWorkDriver(wasm)
+  return { api, card: new WorkCard({ api, context: 1n, library: null, ptx: '' }) }
+}
+
+const hexOf = (all: readonly Uint8Array[]): string[] => all.map(toHex)
+
+test('a GPT on a card has the marks, weights, traces and patches of the engine', async () => {
+  const hasher = hasherOn(await engine())
+  const { work, given } = tinyTraining('gpt', 2, hasher)
+  const cpu = new EngineRun<WorkKernels>(await engine(), work, given, hasher)
+  const { api, card } = await fakeCard()
+  const run = await CardRun.start(card, work, given)
+  expect(await run.advance(-1)).toEqual(cpu.advance(-1))
+  expect(await run.advance(0)).toEqual(cpu.advance(0))
+  await run.keep(0)
+  cpu.keep(0)
+  expect(await run.advance(1)).toEqual(cpu.advance(1))
+  expect(toHex(await run.read('embed'))).toBe(toHex(cpu.read('embed')))
+  expect(hexOf(await run.trace(1))).toEqual(hexOf(cpu.trace(1)))
+  const draws = drawPatches(EXACT_OPS, segmentPrograms(work, 1), sha256(Uint8Array.of(7)))
+  const evidence = (of: readonly PatchEvidence[]) => of.flatMap(({ leaves, proof }) => hexOf([leaves, proof]))
+  expect(evidence(await run.open(1, draws))).toEqual(evidence(cpu.open(1, draws)))
+  expect(toHex(await run.outputOf(1, draws[0]!, 0))).toBe(toHex(cpu.outputOf(1, draws[0]!, 0)))
+  card.close()
+  expect(api.held.size).toBe(0)
+})
+
+test('a Llama too', async () => {
+  const hasher = hasherOn(await engine())
+  const { work, given } = tinyTraining('llama', 1, hasher)
+  const cpu = new EngineRun<WorkKernels>(await engine(), work, given, hasher)
+  const run = await CardRun.start((await fakeCard()).card, work, given)
+  for (const segment of [-1, 0]) expect(await run.advance(segment)).toEqual(cpu.advance(segment))
+})
+
+test('what is given must have the root that the specification names', async () => {
+  const { work, given } = tinyTraining('gpt', 1, hasherOn(await engine()))
+  const { card } = await fakeCard()
+  const other = new Map([['data', given.get('data')!.map((byte, i) => (i === 5 ? byte ^ 1 : byte))]])
+  await expect(CardRun.start(card, work, other)).rejects.toThrow('another root')
+  await expect(CardRun.start(card, work, new Map())).rejects.toThrow('missing')
+})
+
+test('a number that is none ends the work at its step', async () => {
+  const { work, given } = tinyTraining('gpt', 1, hasherOn(await engine()))
+  const { card } = await fakeCard()
+  const run = await CardRun.start(card, work, given)
+  await run.advance(-1)
+  await run.keep(-1)
+  const { at, shape } = card.memory.place('layers.1.up.weight')
+  card.memory.free('layers.1.up.weight')
+  card.write('layers.1.up.weight', shape, new Uint8Array(4 * shape.rows * shape.width).fill(0xff))
+  expect(card.memory.place('layers.1.up.weight').at).toBe(at)
+  await expect(run.advance(0)).rejects.toThrow('(rowScale) wrote a number that is none')
+})

@@ -1,0 +1,220 @@
+import { concatBytes } from '../../../../core/bytes/bytes.ts'
+import { gatherPatch, type PatchEvidence } from '../../../../core/work/checkSegment.ts'
+import type { PatchDraw } from '../../../../core/work/draws.ts'
+import { lastUses, type ShapedProgram } from '../../../../core/work/program.ts'
+import { requireThat, WorkRefusal } from '../../../../core/work/refusals.ts'
+import { type StateMark, stateRoot } from '../../../../core/work/stateChain.ts'
+import { leafSpan, leavesOf, type TensorShape, tensorBytes } from '../../../../core/work/tensor.ts'
+import { depthOf, missingNodes } from '../../../../core/work/tensorTree.ts'
+import { segmentPrograms, type Work } from '../../../../core/work/work.ts'
+import type { WorkKernels } from '../../../../core/work/workKernels.ts'
+import type { Tensors, WorkRun } from '../../../../ports/workDevice.ts'
+import { HASH_BYTES, type WorkCard } from './card.ts'
+
+const FAULTS = '\0faults'
+const ROOTS = '\0roots'
+const TREE = '\0tree'
+
+type AfterStep = (step: number, outputs: readonly string[]) => Promise<void> | void
+
+/** A work on one card: as EngineRun, with tensors, roots and trees where the steps are. */
+export class CardRun implements WorkRun {
+  readonly #card: WorkCard
+  readonly #work: Work<WorkKernels>
+  readonly #given: Tensors
+  readonly #kept = new Map<number, Tensors>()
+
+  private constructor(card: WorkCard, work: Work<WorkKernels>, given: Tensors) {
+    this.#card = card
+    this.#work = work
+    this.#given = given
+  }
+
+  /** Throws a WorkRefusal where what is given is not what the specification names. */
+  static async start(card: WorkCard, work: Work<WorkKernels>, given: Tensors): Promise<CardRun> {
+    for (const [name, shape] of work.given)
+      requireThat(given.get(name)?.length === tensorBytes(shape), 'BAD_INPUT', `${name} is missing, or of another size`)
+    const run = new CardRun(card, work, given)
+    run.#place(new Map())
+    const names = [...work.given.keys()]
+    const roots = await run.#rootsOf(names)
+    for (const [i, name] of names.entries()) {
+      const isNamed = roots[i]!.every((byte, at) => byte === work.givenRoots.get(name)![at])
+      requireThat(isNamed, 'BAD_INPUT', `${name} has another root than the specification names`)
+    }
+    return run
+  }
+
+  async advance(segment: number): Promise<StateMark> {
+    let statistics: readonly number[] = []
+    for (const program of segmentPrograms(this.#work, segment)) statistics = await this.#run(program)
+    const roots = await this.#rootsOf([...this.#work.state.keys()])
+    return { transition: segment < 0 ? 0 : this.#work.ends[segment]!, root: stateRoot(roots), statistics }
+  }
+
+  async keep(segment: number): Promise<void> {
+    const state = new Map<string, Uint8Array>()
+    for (const name of this.#work.state.keys()) state.set(name, await this.read(name))
+    this.#kept.set(segment, state)
+  }
+
+  read(name: string): Promise<Uint8Array> {
+    return this.#card.readWhole(this.#card.memory.place(name))
+  }
+
+  async trace(segment: number): Promise<readonly Uint8Array[]> {
+    this.#return(segment)
+    const carries = segment >= 0 && !this.#work.isIndependent
+    const roots = carries ? [...(await this.#rootsOf([...this.#work.state.keys()]))] : []
+    for (const program of segmentPrograms(this.#work, segment)) {
+      const outputs = program.steps.reduce((sum, step) => sum + step.outputs.length, 0)
+      const there = this.#card.memory.make(ROOTS, { type: 'u8', rows: outputs, width: HASH_BYTES })
+      let next = there.at
+      await this.#run(program, (_, names) => {
+        for (const name of names) {
+          this.#card.root(this.#card.memory.place(name), BigInt(next))
+          next += HASH_BYTES
+        }
+      })
+      roots.push(...hashesIn(await this.#card.readWhole(there)))
+      this.#card.memory.free(ROOTS)
+    }
+    return roots
+  }
+
+  async open(segment: number, draws: readonly PatchDraw[]): Promise<readonly PatchEvidence[]> {
+    this.#return(segment)
+    const found = new Map<PatchDraw, PatchEvidence>()
+    for (const [transition, program] of segmentPrograms(this.#work, segment).entries())
+      await this.#run(program, async (step) => {
+        const here = draws.filter((draw) => draw.transition === transition && draw.step === step)
+        if (here.length === 0) return
+        const tensors = await this.#opened(program, step)
+        for (const draw of here) found.set(draw, this.#patch(program, draw, tensors))
+      })
+    return draws.map((draw) => found.get(draw)!)
+  }
+
+  async outputOf(segment: number, at: Omit<PatchDraw, 'patch'>, output: number): Promise<Uint8Array> {
+    this.#return(segment)
+    let found = new Uint8Array()
+    for (const [transition, program] of segmentPrograms(this.#work, segment).entries())
+      await this.#run(program, async (step, outputs) => {
+        if (transition === at.transition && step === at.step) found = (await this.read(outputs[output]!)).slice()
+      })
+    return found
+  }
+
+  /** Bytes and trees of everything a step touches. */
+  async #opened(program: ShapedProgram, step: number): Promise<Map<string, Opened>> {
+    const tensors = new Map<string, Opened>()
+    const { inputs, outputs } = program.steps[step]!
+    for (const name of new Set([...inputs, ...outputs])) {
+      const place = this.#card.memory.place(name)
+      const tree = await this.#card.readWhole(this.#card.tree(place, TREE))
+      this.#card.memory.free(TREE)
+      tensors.set(name, { bytes: await this.#card.readWhole(place), tree })
+    }
+    return tensors
+  }
+
+  #patch(program: ShapedProgram, { step, patch }: PatchDraw, tensors: ReadonlyMap<string, Opened>): PatchEvidence {
+    const op = this.#work.ops[program.steps[step]!.op]!
+    const leaves: Uint8Array[] = []
+    const proofs: Uint8Array[] = []
+    gatherPatch(program, step, op.patch(program.shaped[step]!, patch), (name, shape, asked) => {
+      const { bytes, tree } = tensors.get(name)!
+      proofs.push(proofIn(tree, shape, asked))
+      const leafOf = (leaf: number) => {
+        const { start, length } = leafSpan(shape, leaf)
+        return bytes.slice(start, start + length)
+      }
+      leaves.push(...asked.map(leafOf))
+      return leafOf
+    })
+    return { leaves: concatBytes(...leaves), proof: concatBytes(...proofs) }
+  }
+
+  async #rootsOf(names: readonly string[]): Promise<readonly Uint8Array[]> {
+    if (names.length === 0) return []
+    const { memory } = this.#card
+    const there = memory.make(ROOTS, { type: 'u8', rows: names.length, width: HASH_BYTES })
+    for (const [i, name] of names.entries()) this.#card.root(memory.place(name), BigInt(there.at + i * HASH_BYTES))
+    const bytes = await this.#card.readWhole(there)
+    memory.free(ROOTS)
+    return hashesIn(bytes)
+  }
+
+  /** One transition: the next state takes the names of the one before. */
+  async #run(program: ShapedProgram, afterStep: AfterStep = () => {}): Promise<readonly number[]> {
+    this.#card.enter()
+    const { memory } = this.#card
+    const words = program.steps.length
+    const faults = this.#card.write(FAULTS, { type: 'u32', rows: 1, width: words }, new Uint8Array(4 * words))
+    const free = lastUses(program)
+    for (const [at, { op, inputs, outputs, numbers }] of program.steps.entries()) {
+      const step = program.shaped[at]!
+      const places = outputs.map((name, i) => memory.make(name, step.outputs[i]!))
+      const call = { inputs: inputs.map((name) => memory.place(name)), outputs: places, numbers }
+      this.#card.faultsAt(BigInt(faults.at + 4 * at))
+      this.#card.step(this.#work.ops, op, step, call)
+      await afterStep(at, outputs)
+      for (const name of free[at]!) memory.free(name)
+    }
+    this.#refuseFaults(program, await this.#card.readWhole(faults))
+    memory.free(FAULTS)
+    return this.#takeStatistics(program)
+  }
+
+  #refuseFaults(program: ShapedProgram, words: Uint8Array): void {
+    const at = new Uint32Array(words.buffer, words.byteOffset, words.length / 4).findIndex((word) => word !== 0)
+    if (at >= 0) throw new WorkRefusal('FAULT', `step ${at} (${program.steps[at]!.op}) wrote a number that is none`)
+  }
+
+  async #takeStatistics(program: ShapedProgram): Promise<readonly number[]> {
+    const { memory } = this.#card
+    const bits: number[] = []
+    for (const name of program.statistics) {
+      const bytes = await this.read(name)
+      bits.push(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true))
+      if (!program.after.includes(name)) memory.free(name)
+    }
+    const names = [...this.#work.state.keys()]
+    for (const name of names) if (memory.has(name) && !program.after.includes(name)) memory.free(name)
+    for (const [i, name] of program.after.entries()) if (name !== names[i]) memory.rename(name, names[i]!)
+    return bits
+  }
+
+  #return(segment: number): void {
+    const isBeginning = segment < 0 || this.#work.isIndependent
+    const state = isBeginning ? new Map<string, Uint8Array>() : this.#kept.get(segment - 1)
+    if (!state) throw new RangeError(`the state before segment ${segment} was not kept`)
+    this.#place(state)
+  }
+
+  #place(state: Tensors): void {
+    this.#card.enter()
+    this.#card.memory.clear()
+    for (const [name, bytes] of this.#given) this.#card.write(name, this.#work.given.get(name)!, bytes)
+    for (const [name, bytes] of state) this.#card.write(name, this.#work.state.get(name)!, bytes)
+  }
+}
+
+interface Opened {
+  readonly bytes: Uint8Array
+  /** All levels one after the other, leaves first. */
+  readonly tree: Uint8Array
+}
+
+const hashesIn = (bytes: Uint8Array): readonly Uint8Array[] =>
+  Array.from({ length: bytes.length / HASH_BYTES }, (_, i) => bytes.slice(i * HASH_BYTES, (i + 1) * HASH_BYTES))
+
+function proofIn(tree: Uint8Array, shape: TensorShape, leaves: readonly number[]): Uint8Array {
+  const depth = depthOf(leavesOf(shape))
+  const levelAt = (level: number) => 2 ** (depth + 1) - 2 ** (depth + 1 - level)
+  const nodes = Array.from(missingNodes(depth, leaves), ({ level, at }) => {
+    const from = (levelAt(level) + at) * HASH_BYTES
+    return tree.subarray(from, from + HASH_BYTES)
+  })
+  return concatBytes(...nodes)
+}

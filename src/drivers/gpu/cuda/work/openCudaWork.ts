@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import type { WorkDevice } from '../../../../ports/workDevice.ts'
+import { type KernelFilesOptions, kernelPath } from '../../../system/kernelFiles.ts'
+import { openCublasLt } from '../cublasLt.ts'
+import { loadLibcuda } from '../loadLibcuda.ts'
+import { WorkCard } from './card.ts'
+import { CardRun } from './cardRun.ts'
+
+export interface CudaWorkOptions extends KernelFilesOptions {
+  /** Cards by the driver's numbers; all unless said otherwise. */
+  readonly ordinals?: readonly number[]
+}
+
+/** Every NVIDIA card of this machine as a device for works: int8 on tensor cores, the bits of the specification. */
+export function openCudaWork(options: CudaWorkOptions = {}): WorkDevice[] {
+  const api = loadLibcuda()
+  const ordinals = options.ordinals ?? Array.from({ length: api.deviceCount() }, (_, ordinal) => ordinal)
+  const ptx = readFileSync(kernelPath('work.ptx', options), 'utf8')
+  return ordinals.map((ordinal) => {
+    const context = api.openContext(ordinal, 'own')
+    const card = new WorkCard({ api, context, library: openCublasLt(), ptx })
+    return {
+      name: api.deviceName(ordinal),
+      start: (work, given) => CardRun.start(card, work, given),
+      close: async () => card.close(),
+    }
+  })
+}

@@ -1,0 +1,120 @@
+import { floatOf } from '../../src/core/work/ops/shapes.ts'
+import { LEAF_BYTES } from '../../src/core/work/tensor.ts'
+import { createWorkKernels, WORK_ARGUMENTS, type WorkKernels } from '../../src/core/work/workKernels.ts'
+import type { CudaApi, Handle, Launch } from '../../src/drivers/gpu/cuda/loadLibcuda.ts'
+
+const HASH_WORDS = 8
+
+/**
+ * A driver whose card is WebAssembly: kernels of kernels/cuda/work.cu that are one op are that op, the few others are
+ * written here a second time. It shows what is queued with which arguments, not what a card makes of it.
+ */
+export async function fakeWorkDriver(
+  wasmBytes: Uint8Array,
+): Promise<CudaApi & { readonly launched: string[]; readonly held: Set<Handle> }> {
+  const { kernels, free, memory } = await createWorkKernels(wasmBytes)
+  const launched: string[] = []
+  const held = new Set<Handle>()
+  const names: string[] = []
+  let end = Math.ceil(free / 256) * 256
+  const words = () => new Uint32Array(memory(0))
+  const ints = () => new Int32Array(memory(0))
+  const floats = () => new Float32Array(memory(0))
+  const bytes = () => new Uint8Array(memory(0))
+
+  const top = (from: number, to: number, across: number, blocks: number): void => {
+    const room = end
+    memory(room + across * 64 - free)
+    for (let block = 0; block < blocks; block++) {
+      bytes().copyWithin(room, from + block * across * 32, from + (block + 1) * across * 32)
+      for (let count = across / 2; count >= 1; count /= 2) kernels.nodes(room, room, count)
+      words().copyWithin(to / 4 + block * HASH_WORDS, room / 4, room / 4 + HASH_WORDS)
+    }
+  }
+  const more: Record<string, (args: readonly number[], blocks: number) => void> = {
+    leavesTop([x, to, rows, rowBytes, across], blocks) {
+      const leaves = rows! * Math.ceil(rowBytes! / LEAF_BYTES)
+      const room = end + 2 ** 20
+      memory(room + across! * blocks * 32 - free)
+      bytes().fill(0, room, room + across! * blocks * 32)
+      kernels.leaves(x!, room, rows!, rowBytes!)
+      if (leaves > across! * blocks) throw new Error('leaves were left out')
+      top(room, to!, across!, blocks)
+    },
+    nodesTop: ([below, to, across], blocks) => top(below!, to!, across!, blocks),
+    addPiece([sums, scales, to, rows, columns, pieces, piece]) {
+      const [out, s, c] = [floats(), floats(), ints()]
+      for (let i = 0; i < rows! * columns!; i++) {
+        const term = Math.fround(
+          Math.fround(c[sums! / 4 + i]!) * s[scales! / 4 + Math.floor(i / columns!) * pieces! + piece!]!,
+        )
+        out[to! / 4 + i] = piece === 0 ? term : out[to! / 4 + i]! + term
+      }
+    },
+    padRows([x, to, rows, width, from, apart]) {
+      const memory = bytes()
+      for (let i = 0; i < rows! * apart!; i++) {
+        const [row, column] = [Math.floor(i / apart!), i % apart!]
+        memory[to! + i] = column < width! ? memory[x! + row * from! + column]! : 0
+      }
+    },
+    embedSums([tokens, q, sums, count, , channels, from, here]) {
+      for (let channel = 0; channel < channels!; channel++)
+        for (let i = from!; i < from! + here!; i++) {
+          const kind = words()[tokens! / 4 + i]!
+          if (kind !== 0xffffffff)
+            ints()[sums! / 4 + kind * channels! + channel]! += new Int8Array(memory(0))[q! + channel * count! + i]!
+        }
+    },
+    embedTake([sums, scales, to, kinds, width, first, channels, pieces, piece]) {
+      for (let n = 0; n < kinds! * channels!; n++) {
+        const channel = n % channels!
+        const at = to! / 4 + Math.floor(n / channels!) * width! + first! + channel
+        const term = Math.fround(
+          Math.fround(ints()[sums! / 4 + n]!) * floats()[scales! / 4 + channel * pieces! + piece!]!,
+        )
+        floats()[at] = (piece === 0 ? 0 : floats()[at]!) + term
+        ints()[sums! / 4 + n] = 0
+      }
+    },
+  }
+  const isOp = (name: string): name is keyof WorkKernels => Object.hasOwn(WORK_ARGUMENTS, name)
+  const run = (name: string, blocks: readonly [number, number], given: readonly (bigint | number)[]) => {
+    const [fault, ...args] = given.map(Number) as [number, ...number[]]
+    launched.push(name)
+    if (!isOp(name)) return more[name]!(args, blocks[0])
+    const call = kernels[name] as (...args: readonly number[]) => number
+    const typed = args.map((value, i) => (WORK_ARGUMENTS[name][i] === 'f' ? floatOf(value) : value))
+    for (let y = 0; y < blocks[1]; y++) {
+      if (call(...typed) !== 0) words()[fault / 4] = 1
+      const matrix = args[2]! * args[3]! * (name === 'transposeBytes' ? 1 : 4)
+      if (blocks[1] > 1) typed.splice(0, 2, typed[0]! + matrix, typed[1]! + matrix)
+    }
+  }
+  const own: Partial<CudaApi> = {
+    useContext: () => {},
+    closeContext: () => {},
+    createStream: () => 1n,
+    destroyStream: () => {},
+    synchronize: () => {},
+    idle: () => true,
+    allocate: (size) => {
+      const at = end
+      end += Math.ceil(size / 256) * 256
+      memory(end - free)
+      bytes().fill(0xa5, at, end)
+      held.add(BigInt(at))
+      return BigInt(at)
+    },
+    free: (pointer) => {
+      if (!held.delete(pointer)) throw new Error('freed twice, or never allocated')
+    },
+    zero: (pointer, size) => void bytes().fill(0, Number(pointer), Number(pointer) + size),
+    upload: (to, from) => bytes().set(from, Number(to)),
+    download: (from, length) => bytes().slice(Number(from), Number(from) + length),
+    loadModule: () => 1n,
+    kernel: (_, name) => BigInt(names.push(name.replace('wk_', '')) - 1),
+    launch: ({ kernel, blocks, arguments: args }: Launch) => run(names[Number(kernel)]!, blocks, args),
+  }
+  return { ...own, launched, held } as CudaApi & { readonly launched: string[]; readonly held: Set<Handle> }
+}
