@@ -159,6 +159,7 @@ function eightCards(): BenchReport {
   return {
     ...read(readFileSync(last, 'utf8')),
     verdict: 'fail',
+    against: null,
     devices,
     links,
     problems: [{ ...found, ...words }],
@@ -172,6 +173,11 @@ test('eight cards read in 80 columns and 60 lines; what holds for all is said on
   expect(lines[0]).toMatch(/^FAIL {2}8 x NVIDIA H100 80GB HBM3: slower than such a card should be: int8 proven/)
   expect(lines.filter((line) => line.length > 80)).toEqual([])
   expect(lines.length).toBeLessThanOrEqual(60)
+  const narrow = benchLines(eightCards(), { colours, columns: 50 })
+  // Words follow the window; tables cannot.
+  expect(
+    narrow.filter((line) => line.length > 50 && !/^ {2,}(card|\d|least|most|up\/down|TOPS|bare +\d)/.test(line)),
+  ).toEqual([])
   expect(lines.at(-2)).toMatch(/^FAIL /)
   expect(lines.filter((line) => line.includes('POWER_LIMITED'))).toHaveLength(1)
   expect(lines.join('\n')).toContain('all cards: ')

@@ -36,15 +36,20 @@ export function benchLines(report: BenchReport, terminal: Pick<Terminal, 'colour
     ...steps.flatMap((step, i) => labelled(i === 0 ? 'now' : '', step, 7, columns)),
     '',
     ...speedTable(report, colours),
-    ...legend(report, colours),
+    ...legend(report, terminal),
     ...healthTable(report, colours),
     ...linkTable(report, colours),
     ...(problems.length + others.length > 0 ? [''] : []),
     ...section('problems', groupedFindings(problems, report), columns),
     ...section('notes', groupedFindings(others, report), columns),
     '',
-    ...labelled('measured', `in ${formatSeconds(report.seconds)}; on a machine you trust, proven to nobody else`),
-    ...labelled('compared', comparedText(against)),
+    ...labelled(
+      'measured',
+      `in ${formatSeconds(report.seconds)}; on a machine you trust, proven to nobody else`,
+      17,
+      columns,
+    ),
+    ...labelled('compared', comparedText(against), 17, columns),
     // Whoever scrolled past it looks here.
     ...(report.devices.length > 1 ? ['', ...headline(report, terminal)] : []),
   ]
@@ -59,7 +64,7 @@ function headline(report: BenchReport, { colours, columns }: Pick<Terminal, 'col
 const comparedText = (against: BenchReport['against']): string | null =>
   against && against.changes.length > 0 ? `with ${against.startedAt.slice(0, 16).replace('T', ' ')} UTC` : null
 
-function legend({ devices }: BenchReport, colours: Colours): string[] {
+function legend({ devices }: BenchReport, { colours, columns }: Pick<Terminal, 'colours' | 'columns'>): string[] {
   const [first] = devices
   const held = first?.memory ? `memory: ${formatBytes(first.memory.bytes)} filled, then read. ` : ''
   const library = devices.find(({ products }) => products.some((one) => one.bareOpsPerSec !== null))?.productLibrary
@@ -72,7 +77,9 @@ function legend({ devices }: BenchReport, colours: Colours): string[] {
       { got: memory?.bytesPerSec ?? 0, expected: memory?.expected ?? null },
     ].some(({ got, expected }) => expected !== null && got < expected.low),
   )
-  return wrap(`${bare}${held}${low ? '! below least.' : ''}`.trim(), 78).map((line) => colours.dim(`  ${line}`))
+  return wrap(`${bare}${held}${low ? '! below least.' : ''}`.trim(), columns - 2).map((line) =>
+    colours.dim(`  ${line}`),
+  )
 }
 
 const section = (label: string, texts: readonly string[], columns: number): string[] =>
