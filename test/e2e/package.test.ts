@@ -9,7 +9,7 @@ installedSuite('the package', installPackage, (folder) => {
       "import { checkCertificate } from 'touchstone'; console.log((await checkCertificate('', { trust: [] })).problem.code)"
     for (const condition of ['node', 'browser']) {
       const args = [`--conditions=${condition}`, '--input-type=module', '-e', ask]
-      const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
+      const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder(), encoding: 'utf8' })
       expect({ stdout, stderr }).toEqual({ stdout: 'EMPTY\n', stderr: '' })
     }
   })

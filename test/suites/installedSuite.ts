@@ -71,10 +71,13 @@ async function lineWith(child: ReturnType<Place['start']>, word: string): Promis
 type Install = (folder: string) => Installed | Promise<Installed>
 
 /** What every way to have Touchstone promises: a person needs nothing else for any of the four jobs. */
-export function installedSuite(what: string, install: Install, more?: (folder: string) => void): void {
+export function installedSuite(what: string, install: Install, more?: (folder: () => string) => void): void {
   describe(`${what}, in an empty folder`, () => {
-    const place = new Place()
-    beforeAll(() => place.install(install))
+    let place: Place
+    beforeAll(async () => {
+      place = new Place()
+      await place.install(install)
+    })
     afterAll(() => place.end())
 
     test('verifies this machine, checks what it wrote, and writes a report', () => {
@@ -110,7 +113,7 @@ export function installedSuite(what: string, install: Install, more?: (folder: s
       }
     })
 
-    more?.(place.folder)
+    more?.(() => place.folder)
   })
 }
 
