@@ -34,7 +34,7 @@ const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-'))
 const store = await openEmbedded({ folder: join(folder, 'data') })
 const free = await Promise.all(Array.from({ length: SLOTS }, () => openCpuDevice({ threads: 1 })))
 for (let i = 0; i < BOXES; i++)
-  await store.putBox({ id: `box-${i}`, address: 'local', provider: 'p', claim: null, allocated: false })
+  await store.putBox({ id: `box-${i}`, address: `ssh://box-${i}:22`, provider: 'p', claim: null, allocated: false })
 
 const options = {
   ...PRESETS.tiny,

@@ -25,7 +25,7 @@ if (folder) {
   const store = await openEmbedded({ folder: data })
   const createMs = performance.now() - began
   for (let i = 0; i < 1000; i++)
-    await store.putBox({ id: `box-${i}`, address: 'local', provider: 'p', claim: null, allocated: false })
+    await store.putBox({ id: `box-${i}`, address: `ssh://box-${i}:22`, provider: 'p', claim: null, allocated: false })
   await store.close()
   const again = spawnSync(process.execPath, [fileURLToPath(import.meta.url), data], { encoding: 'utf8' })
   rmSync(parent, { recursive: true, force: true })

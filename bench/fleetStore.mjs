@@ -25,7 +25,8 @@ const box = {
 
 async function rate(store) {
   const ids = Array.from({ length: results }, (_, i) => `box-${i}`)
-  for (const id of ids) await store.putBox({ id, address: 'local', provider: 'p', claim: null, allocated: false })
+  for (const id of ids)
+    await store.putBox({ id, address: `ssh://${id}:22`, provider: 'p', claim: null, allocated: false })
   const jobs = ids.map((boxId, i) => ({ boxId, round: 1, kind: 'full', reason: 'round', cohort: i, delayMs: 0 }))
   await store.openRound({ number: 1, height: null, jobs })
   const began = performance.now()

@@ -19,7 +19,7 @@ async function round(processes) {
   const url = await server.database(`bench${processes}`)
   const store = await openPostgres({ url })
   for (let i = 0; i < boxes; i++)
-    await store.putBox({ id: `box-${i}`, address: 'local', provider: 'p', claim: null, allocated: false })
+    await store.putBox({ id: `box-${i}`, address: `ssh://box-${i}:22`, provider: 'p', claim: null, allocated: false })
   // The jobs lie ready but are due only when every process is up.
   const jobs = Array.from({ length: boxes }, (_, i) => ({
     boxId: `box-${i}`,

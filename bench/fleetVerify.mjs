@@ -198,7 +198,7 @@ const verify = async (job, { onStep }, signal) => {
 }
 
 for (let i = 0; i < boxes + 2; i++)
-  await store.putBox({ id: `box-${i}`, address: 'local', provider: 'p', claim: null, allocated: false })
+  await store.putBox({ id: `box-${i}`, address: `ssh://box-${i}:22`, provider: 'p', claim: null, allocated: false })
 const log = {
   debug() {},
   info() {},

@@ -4,6 +4,11 @@ const DIAL_OUT = 'Check that "touchstone provider --dial-out" runs there and nam
 
 /** Every fault of the commands. */
 export const fault = faultsOf({
+  ADDRESS_TWICE: {
+    blame: 'user',
+    message: 'boxes {one} and {other} of validator.yaml have one address: they are one box',
+    nextStep: 'Leave one of them out.',
+  },
   BAD_ADDRESS: {
     blame: 'user',
     message: '{text} is not the address of a provider',

@@ -98,8 +98,11 @@ export interface Retention {
 
 /** Everything a validator remembers. Its clock is the database's, so that several validators share one. */
 export interface Store {
-  /** A box with another claim or address than before is `new`, without a score, until a full run has judged it. */
-  putBox(box: BoxEntry): Promise<void>
+  /**
+   * A box with another claim or address than before is `new`, without a score, until a full run has judged it. Where another
+   * box has its address, or its provider's key, nothing is put: the answer is that box.
+   */
+  putBox(box: BoxEntry): Promise<string | null>
   /** Takes a box out of the fleet; its history stays. False when there is none. */
   removeBox(id: string): Promise<boolean>
   setAllocated(id: string, allocated: boolean): Promise<boolean>

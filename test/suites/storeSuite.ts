@@ -73,6 +73,24 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       expect((await store.fleet()).map(({ id }) => id)).not.toContain(a)
     })
 
+    test('attack 155: one address, or one provider, is one box', async () => {
+      const key = n.toString(16).padStart(64, '0')
+      const [at, via] = [`lease://${a}:7878#${key}`, `lease://hub#${key}`]
+      expect(await store.putBox(entry(a))).toBeNull()
+      expect(await store.putBox(entry(b, { address: entry(a).address }))).toBe(a)
+      expect(await store.box(b)).toBeNull()
+      expect(await store.putBox(entry(b, { address: at }))).toBeNull()
+      expect(await store.putBox(entry(a, { address: via, claim: 'L4' }))).toBe(b)
+      expect(await store.box(a)).toMatchObject({ address: entry(a).address, claim: null })
+      // Who is gone holds no address; and of two that ask at once one gets it.
+      await store.removeBox(b)
+      expect(await store.putBox(entry(a, { address: via }))).toBeNull()
+      await store.removeBox(a)
+      const both = await Promise.all([a, b].map((id) => store.putBox(entry(id, { address: at }))))
+      expect(both.filter((other) => other === null)).toHaveLength(1)
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
     test('text that looks like SQL is only text', async () => {
       const hostile = `x'); drop table boxes; --${n}`
       await store.putBox(entry(hostile, { provider: hostile, claim: '$1 {x} \\ "' }))
@@ -286,7 +304,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
 
     test('attack 65: what one machine proved is not what stands at another address', async () => {
       await store.putBox(entry(a, { claim: 'L4' }))
-      const finish = async (round: number, between = async () => {}) => {
+      const finish = async (round: number, between = async (): Promise<unknown> => null) => {
         await store.addJob(job(a, { round }))
         const running = await only(a)
         await between()
@@ -307,7 +325,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const terms = [{ name: 'gpu', points: 100, got: 1, full: 1 }]
       const earned = { ...finishOf({} as TakenJob, owner).box, terms }
       const none = { score: 0, terms: [], scoredAt: null, verifiedTotal: 0, claimVerdict: null, inventory: null }
-      const finish = async (round: number, more: Partial<Finish>, between = async () => {}) => {
+      const finish = async (round: number, more: Partial<Finish>, between = async (): Promise<unknown> => null) => {
         await store.addJob(job(a, { round }))
         const running = await only(a)
         await between()

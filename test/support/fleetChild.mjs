@@ -60,7 +60,7 @@ const rules = {
 const deps = { store, clock: systemClock, randomness: systemRandomness, log, metrics: textMetrics(FLEET_METRICS) }
 if ((await store.fleet()).length === 0)
   for (let i = 0; i < Number(boxes); i++)
-    await store.putBox({ id: `box-${i}`, address: 'local', provider: 'p', claim: null, allocated: false })
+    await store.putBox({ id: `box-${i}`, address: `ssh://box-${i}:22`, provider: 'p', claim: null, allocated: false })
 const stop = new AbortController()
 process.once('SIGTERM', () => stop.abort())
 const running = runFleet({ ...deps, live: createLiveRuns(), verify, chain: null }, rules, stop.signal)

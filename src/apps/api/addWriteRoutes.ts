@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { requireClaim } from '../shared/requireClaim.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { found, notFound, toldTo } from './problem.ts'
+import { found, notFound, problem, toldTo } from './problem.ts'
 import { routes } from './routes.ts'
 
 /** Every one of these has passed requireSignature. */
@@ -35,11 +35,16 @@ function addPutBox(app: OpenAPIHono, { store, catalogue, addressOf, log }: ApiDe
     } catch (error) {
       throw toldTo(400, error)
     }
-    await store.putBox({ ...box, address })
+    // Two boxes that are one would both be paid (attack 155).
+    const other = await store.putBox({ ...box, address })
+    if (other !== null) throw addressTaken(other)
     log.info('box told over the API', { box: box.id, provider: box.provider, claim: box.claim })
     return c.json({ done: true }, 200)
   })
 }
+
+const addressTaken = (other: string) =>
+  problem(409, 'ADDRESS_TAKEN', `box ${other} has this address`, 'Change that box, or remove it first.')
 
 function addBoxWrites(app: OpenAPIHono, { store, log }: ApiDeps): void {
   app.openapi(routes.removeBox, async (c) => {

@@ -373,6 +373,20 @@ describe('writing', () => {
     await store.removeBox('them')
   })
 
+  test('attack 155: an address that another box has is refused, and nothing is kept or changed', async () => {
+    expect((await write('PUT', '/v1/boxes/one', box)).status).toBe(200)
+    const { status, body } = await write('PUT', '/v1/boxes/two', box)
+    expect([status, body.error]).toMatchObject([
+      409,
+      { code: 'ADDRESS_TAKEN', message: expect.stringContaining('one') },
+    ])
+    expect(await store.box('two')).toBeNull()
+    expect((await write('PUT', '/v1/boxes/one', { ...box, provider: 'carol' })).status).toBe(200)
+    await store.removeBox('one')
+    expect((await write('PUT', '/v1/boxes/two', box)).status).toBe(200)
+    await store.removeBox('two')
+  })
+
   test('the same request works once', async () => {
     const nonce = '0'.repeat(32)
     expect((await write('PUT', '/v1/boxes/once', box, { nonce })).status).toBe(200)

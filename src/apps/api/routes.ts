@@ -171,6 +171,7 @@ export const routes = {
     answers: {
       ...done,
       400: refused('Of another form, a claim that names no known card, or the machine of the validator itself.'),
+      409: refused('Another box has this address.'),
     },
   }),
   removeBox: writing('removeBox', ['delete', '/v1/boxes/{id}'], {

@@ -19,12 +19,26 @@ const leaveAlone = (id: string): Statement => sql`
   update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
   where box_id = ${id}::text and state = 'waiting' and kind = 'full'`
 
+/** Any constant does, other than that of the migrations. */
+const PUT_LOCK = 7_341_207_456
+
+/** A provider is one box, whether it is dialled or dials in. */
+const LEASE_KEY = '^lease://.*#([0-9a-f]{64})$'
+const leaseKey = (address: string): string | null => new RegExp(LEASE_KEY).exec(address)?.[1] ?? null
+
 export const BOX = words(`${SUMMARY}, b.inventory`)
 
 export function boxQueries(db: Database) {
   return {
     async putBox({ id, address, provider, claim, allocated }) {
-      await db.transaction(async (inside) => {
+      return await db.transaction(async (inside) => {
+        // Two that ask at once would both find the address free.
+        await inside.query(sql`select pg_advisory_xact_lock(${PUT_LOCK}::int8)`)
+        const [other] = await inside.query<{ id: string }>(sql`
+          select id from boxes where removed_at is null and id <> ${id}::text
+            and (address = ${address}::text or substring(address from ${LEASE_KEY}::text) = ${leaseKey(address)}::text)
+          order by id collate "C" limit 1`)
+        if (other) return other.id
         // Score and acceptance end with the address and the claim they were earned under; what was missed stays (attack 78).
         await inside.query(sql`
           update boxes set claim_verdict = null, score = 0, terms = '[]', scored_at = null, verified_total = 0,
@@ -37,6 +51,7 @@ export function boxQueries(db: Database) {
           on conflict (id) do update set address = excluded.address, provider = excluded.provider,
             claim = excluded.claim, allocated = excluded.allocated, removed_at = null`)
         if (allocated) await inside.query(leaveAlone(id))
+        return null
       })
     },
     async removeBox(id) {

@@ -3,18 +3,10 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { fault } from './faults.ts'
-import { addressesOf, isIn, isLoopback, networkList } from './hostAddresses.ts'
+import { addressesOf, isLoopback, isPublic } from './hostAddresses.ts'
 
 const LIMIT_MS = 60_000
 const MOST_REDIRECTS = 5
-
-/** Where no stranger may send us: networks of this machine, of its owner and of its cloud. */
-const PRIVATE = networkList([
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
-  ...['192.0.0.0/24', '198.18.0.0/15', '224.0.0.0/3', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
-  // Those that hold an IPv4 address, which a gateway may reach (attack 150).
-  ...['::/96', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16'],
-])
 
 interface Place {
   readonly url: URL
@@ -65,7 +57,7 @@ async function placeOf(url: URL): Promise<Place> {
 
 async function publicPlace(url: URL, from: string): Promise<Place> {
   const place = await placeOf(url)
-  if (url.protocol !== 'https:' || isIn(PRIVATE, place.at))
+  if (url.protocol !== 'https:' || !isPublic(place.at))
     throw fault('URL_REFUSED', { url: from, why: `it leads to ${shownUrl(url.href)}, which is not public` })
   return place
 }

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
-import { addressesOf, isIn, isNoBox, networkList, plainAddress } from './hostAddresses.ts'
+import { addressesOf, isIn, isNoBox, isPublic, networkList, plainAddress } from './hostAddresses.ts'
 
 test('attacks 93 and 106: this machine is known by every spelling and by all of its addresses', async () => {
   for (const host of [
@@ -42,4 +42,23 @@ test('a name that leads nowhere has no address, and a network is written with it
   expect(isIn(networkList(['10.0.0.0/8', '2001:db8::/32']), '2001:db8::5')).toBe(true)
   expect(isIn(networkList(['10.0.0.0/8']), '11.1.2.3')).toBe(false)
   for (const bad of ['10.0.0.0', '10.0.0.0/33', 'x/8', '']) expect(() => networkList([bad])).toThrow()
+})
+
+test('attack 157: what a redirection may not lead to is no box either, unless an owner may have boxes there', () => {
+  // The metadata of a cloud and the loopback, as gateways of IPv6 name them; protocols, links, groups.
+  const nobody = ['64:ff9b:1::a9fe:a9fe', '64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::1', '2002:7f00:1::', '::a9fe:a9fe']
+  for (const address of [...nobody, '192.0.0.8', '169.254.169.254', '0.0.0.1', '127.0.0.1', '224.0.0.1', 'fe80::1'])
+    expect([address, isNoBox(address), isPublic(address)]).toEqual([address, true, false])
+  for (const address of [
+    '10.99.98.97',
+    '100.64.3.2',
+    '172.31.9.9',
+    '192.168.77.66',
+    '198.18.0.9',
+    'fd00::9',
+    'fec0::9',
+  ])
+    expect([address, isNoBox(address), isPublic(address)]).toEqual([address, false, false])
+  for (const address of ['203.0.113.7', '2001:db8::1'])
+    expect([isNoBox(address), isPublic(address)]).toEqual([false, true])
 })

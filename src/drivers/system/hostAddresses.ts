@@ -35,8 +35,28 @@ const LOOPBACK = networkList(['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'])
 
 export const isLoopback = (address: string): boolean => isIn(LOOPBACK, address)
 
-/** Nobody's box: this link alone, where clouds tell a machine its secrets, and many at once. */
-const NO_BOX = networkList(['169.254.0.0/16', 'fe80::/10', '224.0.0.0/3', 'ff00::/8', '64:ff9b::/96'])
+/** Nobody's machine: this link alone, where clouds tell a machine its secrets, those of protocols, and many at once. */
+const NOBODY = [
+  ...['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '192.0.0.0/24', '224.0.0.0/3', 'fe80::/10', 'ff00::/8'],
+  // Those that hold an IPv4 address, which a gateway may reach: it can be any of these (attacks 150, 157).
+  ...['::/96', '64:ff9b::/96', '64:ff9b:1::/48', '2002::/16'],
+]
+
+/** Networks of an owner, and of his cloud. A box of a fleet may stand there, whoever is sent there by a stranger may not. */
+const OWNED = [
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  'fc00::/7',
+  'fec0::/10',
+]
+
+const NO_BOX = networkList(NOBODY)
+const NOT_PUBLIC = networkList([...NOBODY, ...OWNED])
+
+export const isPublic = (address: string): boolean => !isIn(NOT_PUBLIC, address)
 
 /** Whether the address is this machine's own, or no machine's. Compared as a number: one address has many spellings. */
 export function isNoBox(address: string): boolean {

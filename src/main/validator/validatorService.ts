@@ -32,6 +32,7 @@ import { ownKey, system } from '../system.ts'
 import { programName } from '../version.ts'
 import { fleetAddress, ownFleetAddress } from './fleetAddress.ts'
 import { ensureForeign, mayBeHere } from './foreignBox.ts'
+import { putBoxes } from './putBoxes.ts'
 import { HUB, type ValidatorConfig } from './validatorConfig.ts'
 import { refuseFleetPassword, verifyJobs } from './validatorVerify.ts'
 
@@ -65,7 +66,7 @@ export async function runValidator(
     const walkChecker = openWalkChecker(config.work.threads)
     closing.unshift(() => walkChecker.close())
     closing.unshift(watchProcess(metrics))
-    await putBoxes(store, config)
+    await putBoxes(store, config, log)
     const verifyDeps = { ...system, signer, checker, walkChecker, catalogue }
     const hub = config.leaseHub ? await openHub(config.leaseHub, { self, store, log }) : null
     if (hub) closing.unshift(() => hub.close())
@@ -84,14 +85,6 @@ async function withPlainAddresses(config: ValidatorConfig, signal: AbortSignal):
   // One after the other: each may ask a program.
   for (const box of config.boxes) boxes.push({ ...box, address: await ownFleetAddress(box.address, signal) })
   return { ...config, boxes }
-}
-
-/** Which boxes are allocated is told over the API and survives a restart. */
-async function putBoxes(store: Store, { boxes }: ValidatorConfig): Promise<void> {
-  for (const box of boxes) {
-    const known = await store.box(box.id)
-    await store.putBox({ ...box, allocated: known?.allocated ?? false })
-  }
 }
 
 function rulesOf({ rounds, work, retention }: ValidatorConfig, score: ScoreConfig): FleetRules {

@@ -25,9 +25,14 @@ export async function openFleetRound(deps: FleetDeps, rules: FleetRules, signal:
 
 async function dueRound({ store, chain }: FleetDeps, rules: FleetRules, signal: AbortSignal) {
   // The number is read before the question: a round that another validator opens in between must not be followed at once.
-  const last = (await store.lastRound())?.number ?? 0
-  if (chain === null) return (await store.roundDue(rules.roundEveryMs)) ? { number: last + 1, height: null } : null
-  const height = await chain.height(signal)
-  const number = fleetRoundOfHeight(height, rules.blocksPerRound)
-  return number > last ? { number, height } : null
+  const last = await store.lastRound()
+  const height = chain && (await chain.height(signal))
+  const roundAt = (at: number | null | undefined) => (at == null ? null : fleetRoundOfHeight(at, rules.blocksPerRound))
+  const [before, now] = [roundAt(last?.height), roundAt(height)]
+  if (before !== null && now === before) return null
+  const isNext = before !== null && now === before + 1
+  // A height that is further on, or behind, tells of a long rest or is false: then time decides, and no single answer of
+  // a node ends the rounds (attack 156).
+  if (!isNext && !(await store.roundDue(rules.roundEveryMs))) return null
+  return { number: last ? last.number + 1 : Math.max(1, now ?? 1), height }
 }

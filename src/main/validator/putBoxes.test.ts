@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import type { BoxEntry, BoxRecord, Store } from '../../ports/store.ts'
+import { putBoxes } from './putBoxes.ts'
+
+/** As a store answers, by its suite. */
+function storeOf(...entries: readonly BoxEntry[]) {
+  const boxes = new Map(entries.map((entry) => [entry.id, entry]))
+  const store: Pick<Store, 'box' | 'putBox' | 'removeBox'> = {
+    box: async (id) => (boxes.get(id) ?? null) as BoxRecord | null,
+    putBox: async (entry) => {
+      const other = [...boxes.values()].find(({ id, address }) => id !== entry.id && address === entry.address)
+      if (!other) boxes.set(entry.id, entry)
+      return other?.id ?? null
+    },
+    removeBox: async (id) => boxes.delete(id),
+  }
+  return { store, boxes }
+}
+
+const box = (id: string, host = id) => ({ id, address: `ssh://${host}:22`, provider: 'p', claim: null })
+const silent = { warn: () => {} }
+
+test('attack 155: of two boxes of validator.yaml with one address the second is refused', async () => {
+  const { store, boxes } = storeOf()
+  const twice = putBoxes(store, { boxes: [box('a'), box('b'), box('c', 'a')] }, silent)
+  await expect(twice).rejects.toMatchObject({ detail: { code: 'ADDRESS_TWICE', one: 'a', other: 'c' } })
+  expect([...boxes.keys()]).toEqual(['a', 'b'])
+})
+
+test('attack 155: what validator.yaml gives a new name, or somebody added before it, is one box; renting is kept', async () => {
+  const { store, boxes } = storeOf(
+    { ...box('old'), allocated: false },
+    { ...box('rented'), allocated: true },
+    { ...box('other'), allocated: true },
+  )
+  await putBoxes(store, { boxes: [box('new', 'old'), box('rented')] }, silent)
+  expect([...boxes.values()].map(({ id, allocated }) => [id, allocated])).toEqual([
+    ['rented', true],
+    ['other', true],
+    ['new', false],
+  ])
+})
