@@ -10,8 +10,8 @@ import { encodeSpec } from '../../src/core/work/workSpec.ts'
 
 const model = { layers: 2, width: 32, heads: 2, keyHeads: 2, headSize: 16, vocabulary: 64, context: 16 }
 const families = {
-  gpt: { ...model, family: 'gpt', hidden: 96, hasQkvBias: true, isTied: true },
-  llama: { ...model, family: 'llama', hidden: 80, hasQkvBias: false, isTied: false },
+  gpt: { ...model, family: 'gpt', hidden: 96, hasQkvBias: true, isTied: true, rotaryBase: 0 },
+  llama: { ...model, family: 'llama', hidden: 80, hasQkvBias: false, isTied: false, rotaryBase: bitsOf(10_000) },
 } as const
 const float = (value: number) => bitsOf(value)
 const adamW = {
@@ -40,8 +40,6 @@ export function tinyTraining(
   const shape = families[family]
   const parameters = { model: shape, optimiser: adamW, sequences: 4, tokens: 16, windows: WINDOWS, start: 'fresh' }
   const given = new Map([['data', bytesOf(data)]])
-  const frequencies = Float32Array.from({ length: 8 }, (_, i) => 10_000 ** (-i / 8))
-  if (family === 'llama') given.set('frequencies', bytesOf(frequencies))
   const shapes = training.given(training.parameters.parse(parameters))
   const inputs = [...shapes].map(([name, of]) => ({ name, uri: '', root: toHex(hasher.root(of, given.get(name)!)) }))
   const text = encodeSpec({ kind: 'training', version: 1, parameters, inputs, transitions, interval: 1 })

@@ -29,12 +29,16 @@ export function trainWork(text: Uint8Array, flags: TrainFlags, hasher: TensorHas
     })
   const headSize = width / heads
   const given = new Map([['data', bytesOf(Uint32Array.from(text.subarray(0, windows * (tokens + 1))))]])
-  const frequencies = Float32Array.from({ length: headSize / 2 }, (_, i) => THETA ** ((-2 * i) / headSize))
-  if (family === 'llama') given.set('frequencies', bytesOf(frequencies))
   const isGpt = family === 'gpt'
   const model = {
     ...{ family, layers, width, heads, keyHeads: heads, headSize, hidden: 4 * width },
-    ...{ vocabulary: VOCABULARY, context: tokens, hasQkvBias: isGpt, isTied: isGpt },
+    ...{
+      vocabulary: VOCABULARY,
+      context: tokens,
+      hasQkvBias: isGpt,
+      isTied: isGpt,
+      rotaryBase: isGpt ? 0 : bitsOf(THETA),
+    },
   }
   const parameters = { model, optimiser: optimiserFor(steps, rate), sequences, tokens, windows, start: 'fresh' }
   return prepareWork({ kind: 'training', parameters, transitions: steps, interval: 1 }, given, hasher)

@@ -12,6 +12,8 @@ export const decoderSchema = z.strictObject({
   hidden: z.int().min(1).max(262_144),
   vocabulary: z.int().min(2).max(1_000_000),
   context: z.int().min(1).max(131_072),
+  /** Base of the frequencies of a Llama, as the bits of a float; 0 of a GPT, which has none. */
+  rotaryBase: z.int().min(0).max(0x7f7fffff),
   /** Biases of q, k and v: GPT has them everywhere, Qwen2 here alone. */
   hasQkvBias: z.boolean(),
   /** The head is the table of tokens. */

@@ -51,6 +51,7 @@ export class DecoderPass {
   readonly #heads: Heads
   readonly #rows: number
   readonly #weights = new Map<string, Quantised>()
+  #frequencies: string | null = null
 
   constructor(p: ProgramBuilder, of: Decoder, sequences: number, tokens: number) {
     const { heads, keyHeads, headSize } = of
@@ -201,6 +202,8 @@ export class DecoderPass {
   /** Llama turns rows of queries and keys by their places. */
   #turned(x: string, places: string, heads: number, isBack: boolean): string {
     if (this.#of.family === 'gpt') return x
-    return this.#p.step('rotary', [x, places, 'frequencies'], { heads, inverse: isBack ? 1 : 0 })
+    const half = this.#of.headSize / 2
+    this.#frequencies ??= this.#p.step('frequencies', [], { rows: 1, width: half, half, base: this.#of.rotaryBase })
+    return this.#p.step('rotary', [x, places, this.#frequencies], { heads, inverse: isBack ? 1 : 0 })
   }
 }

@@ -64,6 +64,12 @@ const places = fromNumbers('places', 'u32', ['period'], (kernels, { outputs, num
   kernels.places(outputs[0]!.at, elementsOf(outputs[0]!.shape), numbers.period!, numbers.index ?? 0),
 )
 
+/** W2.11.4. Frequencies of a head of 2 `half` numbers, side by side. */
+const frequencies = fromNumbers('frequencies', 'f32', ['half', 'base'], (kernels, { outputs, numbers }) => {
+  const { half, base, index = 0 } = numbers
+  return kernels.rotaryFrequencies(outputs[0]!.at, half!, index, elementsOf(outputs[0]!.shape), floatOf(base!))
+})
+
 const SEED = ['seed0', 'seed1', 'seed2', 'seed3', 'seed4', 'seed5', 'seed6', 'seed7'] as const
 
 /** W2.10.2. Which windows of an epoch come next. */
@@ -116,4 +122,7 @@ const sampleNoise: WorkOp = {
 }
 
 /** Ops that make something of a seed or of nothing (W2.10). */
-export const fresh = { normal, fill, places, windowOrder, sampleNoise } as const satisfies Record<string, WorkOp>
+export const fresh = { normal, fill, places, frequencies, windowOrder, sampleNoise } as const satisfies Record<
+  string,
+  WorkOp
+>

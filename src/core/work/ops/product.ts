@@ -45,26 +45,27 @@ export const product: Op<Pick<WorkKernels, 'product'>> = {
     const { shared, row, rows, columns, k } = sizesOf(inputs, numbers)
     const [at, column] = [Math.floor(index / outputs[0]!.width), index % outputs[0]!.width]
     const whole = { rows: 1, column: 0, columns: k }
-    // A masked operand is 0 above the diagonal by its own step: the whole row gives the same sum.
-    const isLeftOut = numbers.mask === MASK.result && column > at % rows
+    const first = at % rows
+    const isLeftOut = numbers.mask === MASK.result && column > first
+    const masked = numbers.mask === MASK.operand ? { mask: MASK.operand, first } : {}
     return {
       outputs: [{ row: at, rows: 1, column, columns: 1 }],
       inputs: [
         { ...whole, row: row + at },
         { ...whole, row: Math.floor(at / rows / shared) * columns + column },
       ],
-      numbers: isLeftOut ? { isLeftOut: 1 } : {},
+      numbers: isLeftOut ? { isLeftOut: 1 } : masked,
     }
   },
   patchAt: ({ outputs }, _, row, column) => row * outputs[0]!.width + column,
   run(kernels, { inputs, outputs, numbers }) {
     const shapes = inputs.map(({ shape }) => shape)
     const { batch, shared, row, rows, columns, k } = sizesOf(shapes, numbers)
-    const { mask = MASK.none, isLeftOut = 0 } = numbers
+    const { mask = MASK.none, first = 0, isLeftOut = 0 } = numbers
     const [a, b] = [inputs[0]!.at + row * k, inputs[1]!.at]
     // Nothing is summed: the one entry that was gathered lies above the diagonal.
     if (isLeftOut) return kernels.product(a, b, outputs[0]!.at, 1, 1, 0, 1, 1, MASK.none, 0)
-    return kernels.product(a, b, outputs[0]!.at, rows, columns, k, batch, shared, mask, 0)
+    return kernels.product(a, b, outputs[0]!.at, rows, columns, k, batch, shared, mask, first)
   },
   isDead: (inputs) => inputs.some((row) => row.every((value) => value === 0)),
 }

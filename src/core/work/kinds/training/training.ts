@@ -44,7 +44,6 @@ function stateOf({ model, optimiser }: Parameters): ReadonlyMap<string, TensorSh
 function givenOf(said: Parameters): ReadonlyMap<string, TensorShape> {
   const { model, tokens, windows, start } = said
   const given = new Map<string, TensorShape>([['data', { type: 'u32', rows: windows, width: tokens + 1 }]])
-  if (model.family === 'llama') given.set('frequencies', { type: 'f32', rows: 1, width: model.headSize / 2 })
   if (start === 'given') for (const [name, shape] of decoderParameters(model)) given.set(`start.${name}`, shape)
   return given
 }
