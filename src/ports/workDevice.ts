@@ -8,8 +8,8 @@ import type { WorkKernels } from '../core/work/workKernels.ts'
 export type Tensors = ReadonlyMap<string, Uint8Array>
 
 /**
- * A work under way on a device. Segment -1 is the beginning. A state that was kept can be returned to: `trace` and `open`
- * run its next segment again, the first for the root of every tensor, the second for the patches that were drawn.
+ * A work under way on a device. Segment -1 is the beginning. `trace` and `open` run a segment again, from the nearest state
+ * that was kept before it: the first for the root of every tensor, the second for the patches that were drawn.
  */
 export interface WorkRun {
   /** Runs a segment from the present state on. */

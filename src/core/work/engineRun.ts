@@ -32,8 +32,8 @@ export const PLAIN_HASHER: TensorHasher = {
 type State = ReadonlyMap<string, Uint8Array>
 
 /**
- * A work step by step on an engine: what the program says, without shortcuts. Segment -1 is the beginning. A state that
- * was kept can be returned to, so that its segment can be run again with trace.
+ * A work step by step on an engine: what the program says, without shortcuts. Segment -1 is the beginning. A segment is run
+ * again from the nearest state that was kept before it.
  */
 export class EngineRun<K> {
   readonly #engine: WorkEngine<K>
@@ -155,10 +155,17 @@ export class EngineRun<K> {
   }
 
   #return(segment: number): void {
-    const isBeginning = segment < 0 || this.#work.isIndependent
-    const state = isBeginning ? new Map<string, Uint8Array>() : this.#kept.get(segment - 1)
-    if (!state) throw new RangeError(`the state before segment ${segment} was not kept`)
-    this.#memory = this.#withState(state)
+    if (segment < 0 || this.#work.isIndependent) {
+      this.#memory = this.#withState(new Map())
+      return
+    }
+    const nearest = Math.max(...[...this.#kept.keys()].filter((kept) => kept < segment))
+    if (nearest === -Infinity) throw new RangeError(`no state before segment ${segment} was kept`)
+    this.#memory = this.#withState(this.#kept.get(nearest)!)
+    for (let between = nearest + 1; between < segment; between++)
+      for (const program of segmentPrograms(this.#work, between)) this.#run(program)
+    // It will be asked for once more: first the trace, then the patches.
+    this.keep(segment - 1)
   }
 
   #withState(state: State): TensorMemory<K> {
