@@ -64,9 +64,10 @@ function start(config: string) {
     lines.push(...pieces.map((piece) => JSON.parse(piece) as Line))
     wake()
   })
-  const until = async (message: string): Promise<Line> => {
+  /** The first line that says so, of that box where one is named. */
+  const until = async (message: string, of?: string): Promise<Line> => {
     for (;;) {
-      const found = lines.find(({ msg }) => msg === message)
+      const found = lines.find(({ msg, box }) => msg === message && (of === undefined || box === of))
       if (found) return found
       await new Promise<void>((resolve) => {
         wake = resolve
@@ -163,7 +164,7 @@ api: { port: ${port} }
         await call('PUT', '/v1/boxes/nat', entry)
         await running.until('provider dialled in')
         await call('POST', '/v1/boxes/nat/verify')
-        await running.until('box verified')
+        await running.until('box verified', 'nat')
         const history = await fetch(`http://127.0.0.1:${port}/v1/boxes/nat/history`)
         expect(await history.json()).toMatchObject({ items: [{ kind: 'light', reason: 'asked', outcome: 'accepted' }] })
         await eventually(() => box.provider!.find('opened') !== undefined && box.leasedKeys().length === 0)

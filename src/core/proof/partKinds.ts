@@ -33,6 +33,10 @@ export function partRole(parts: readonly PartShape[], p: number): PartRole {
   return isWhole(parts[p]!) ? kind.name : 'partial'
 }
 
+/** Whether a score rests on what a part showed of each device. */
+export const isPaid = (parts: readonly PartShape[], p: number): boolean =>
+  ['peak', 'sustained', 'memory'].includes(partRole(parts, p))
+
 /** The part that part p is compared with, which may be itself, and the share of its rounds that are enough for that. */
 export function comparedWith(parts: readonly PartShape[], p: number) {
   if (!isWhole(parts[p]!)) return { part: 0, share: ALONE_SHARE }

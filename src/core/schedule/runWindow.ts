@@ -1,7 +1,6 @@
 import { type Timed, timedParts } from '../certificate/shortParts.ts'
 import { countedPerSecond, figuresOf, timedDevices } from '../proof/figures.ts'
-import type { PartRole } from '../proof/part.ts'
-import { kindOf, type Part, partRole } from '../proof/partKinds.ts'
+import { isPaid, kindOf, type Part } from '../proof/partKinds.ts'
 import { secondsBehind } from '../proof/planPart.ts'
 import type { PartEvidence } from '../proof/verifyPart.ts'
 
@@ -77,7 +76,7 @@ function outrunsItsStart(timed: Timed): boolean {
   const counted = countedPerSecond(run, run.challenge.version)
   const countedOf = new Map(figuresOf(run).map(({ part, device }, i) => [`${part} ${device}`, counted[i]!]))
   return timedParts(timed).some(({ part, device, leastUs }) => {
-    if (!isPaid(partRole(run.challenge.parts, part))) return false
+    if (!isPaid(run.challenge.parts, part)) return false
     const { arrivalsUs } = timedDevices(run, part).find((one) => one.device === device)!
     const atUs = arrivalsUs.find((us) => us >= leastUs)
     // So short a part leaves the card to another; whoever asks for less than a preset gets it judged all the same.
@@ -87,8 +86,6 @@ function outrunsItsStart(timed: Timed): boolean {
     return countedOf.get(`${part} ${device}`)! > (MOST_OVER_START * rounds * work * 1e6) / atUs
   })
 }
-
-const isPaid = (role: PartRole): boolean => role === 'peak' || role === 'sustained' || role === 'memory'
 
 /**
  * §8: whether a run counts for its cohort: each of its phases began when the cohort was let go into it. A run begun anew did
