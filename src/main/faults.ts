@@ -134,6 +134,11 @@ export const fault = faultsOf({
     message: 'the address is that of the validator itself, or of no machine',
     nextStep: 'Its operator can name the box in validator.yaml, or set api.ownMachine there.',
   },
+  PROOF_OPEN: {
+    blame: 'prover',
+    message: 'what {file} shows is not established, so nothing was rented',
+    nextStep: 'Ask for a certificate that "touchstone check" ends with 0, or rent all the same with --unproven.',
+  },
   PROOF_REFUSED: {
     blame: 'prover',
     message: 'what {file} shows does not hold, so nothing was rented',

@@ -156,6 +156,21 @@ else
       expect(await run(typedHere(end!))).toMatchObject({ status: 2, stderr: expect.stringContaining('[NOT_RENTED]') })
     })
 
+    test('attack 158: what a check leaves open rents nothing, unless the buyer says so', async () => {
+      const [, , , rent, end] = commands
+      const [whole, short] = [join(folder, 'box.json'), join(folder, 'short.json')]
+      expect((await run(['check', whole, '--summary', short])).status).toBe(0)
+      const bySummary = typedHere(rent!).map((word) => (word === whole ? short : word))
+      expect((await run(['check', short])).status).toBe(4)
+      expect(await run(bySummary)).toMatchObject({ status: 4, stderr: expect.stringContaining('[PROOF_OPEN]') })
+      expect(leasedKeys()).toEqual([])
+      for (const more of [['--full', whole], ['--unproven']]) {
+        expect(await run([...bySummary, ...more])).toMatchObject({ status: 0 })
+        expect(await run(typedHere(end!))).toMatchObject({ status: 0 })
+      }
+      expect(leasedKeys()).toEqual([])
+    })
+
     test('with a key of its own; a tampered certificate rents nothing; the seller ends a lease', async () => {
       const [, , , rent, end, revoke] = commands
       const file = join(folder, 'box.json')

@@ -21,6 +21,8 @@ export interface RentFlags {
   readonly hours?: number
   readonly key?: string
   readonly proof?: string
+  readonly full?: string
+  readonly unproven?: boolean
   readonly trust: readonly Uint8Array[]
   readonly leaseNetworks?: readonly string[]
   readonly end?: boolean
@@ -64,9 +66,11 @@ export async function rent(
   signal: AbortSignal,
 ): Promise<number> {
   const { proof, json = false } = flags
-  if (proof !== undefined && (await checkProof(proof, flags, context, signal)) === EXIT.rejected) {
-    tellFault(fault('PROOF_REFUSED', { file: proof }), json)
-    return EXIT.rejected
+  const checked = proof === undefined ? EXIT.genuine : await checkProof(proof, flags, context, signal)
+  const isOpen = checked === EXIT.notEstablished
+  if (checked !== EXIT.genuine && !(isOpen && flags.unproven)) {
+    tellFault(fault(isOpen ? 'PROOF_OPEN' : 'PROOF_REFUSED', { file: proof! }), json)
+    return checked
   }
   const chosen = flags.key === undefined ? null : readLeaseKey(flags.key)
   const key = chosen ?? openSshKey(system.randomness.bytes(32))
@@ -110,9 +114,19 @@ export async function rent(
 }
 
 /** The same check as "touchstone check", shown as it shows it. */
-async function checkProof(file: string, { trust, json }: RentFlags, context: CommandContext, signal: AbortSignal) {
+async function checkProof(
+  file: string,
+  { trust, full, json }: RentFlags,
+  context: CommandContext,
+  signal: AbortSignal,
+) {
   const { checkFile } = await import('../check/checkFile.ts')
-  const exit = await checkFile(file, { trust, signers: 1, ...(json && { json }) }, context, signal)
+  const exit = await checkFile(
+    file,
+    { trust, signers: 1, ...(full !== undefined && { full }), ...(json && { json }) },
+    context,
+    signal,
+  )
   if (!json) openTerminal(process.stdout, context.env).line('')
   return exit
 }

@@ -13,7 +13,9 @@ export function addRentCommand(program: Command, context: CommandContext): void 
     .argument('<address>', 'lease://host:port#key, as the provider shows it')
     .option('--hours <count>', 'for how long, at most 744', readNumber(0.01, MAX_RENT_SECONDS / 3600))
     .option('--key <file>', 'Ed25519 private key without a passphrase to log in with (default: a fresh one)')
-    .option('--proof <file>', 'certificate or summary of the box: it is checked first, and one that fails ends it here')
+    .option('--proof <file>', 'certificate of the box, or summary with --full: rents only where its check ends with 0')
+    .option('--full <file>', 'the certificate that the summary is of')
+    .option('--unproven', 'rent also where the check leaves it open (4): expired, no claim proven, a summary alone')
     .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey, [])
     .option(
       '--lease-networks <list>',
