@@ -28,6 +28,7 @@ const PTX = [
   { name: 'tensor80', arch: 80, version: 'ptx70' },
   { name: 'tensor89', arch: 89, version: 'ptx84' },
   { name: 'work', arch: 80, version: 'ptx70' },
+  { name: 'workFused', arch: 80, version: 'ptx70' },
   { name: 'workload', arch: 80, version: 'ptx70' },
 ]
 

@@ -1,5 +1,5 @@
 // Exact work on the NVIDIA cards of this machine: every op and whole trainings against WebAssembly, then speed.
-//   node work.js [--cases 120] [--models small,large] [--skip ops,training,speed] [--out FILE]
+//   node work.js [--cases 120] [--models small,large] [--skip ops,training,fused,speed] [--steps] [--profile] [--out FILE]
 // Packed by bench/gpu/pack.mjs. Ends with 1 where a bit differs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -9,8 +9,8 @@ import { drawPatches } from '../../src/core/work/draws.ts'
 import { EngineRun } from '../../src/core/work/engineRun.ts'
 import { training } from '../../src/core/work/kinds/training/training.ts'
 import { bitsOf, floatOf } from '../../src/core/work/ops/shapes.ts'
-import { lastUses, operationsOf, type ShapedProgram } from '../../src/core/work/program.ts'
-import { openWork, segmentPrograms, type Work } from '../../src/core/work/work.ts'
+import { operationsOf, type ShapedProgram } from '../../src/core/work/program.ts'
+import { openWork, segmentPrograms } from '../../src/core/work/work.ts'
 import { engineOnOwned, hasherOn } from '../../src/core/work/workEngine.ts'
 import {
   createWorkKernels,
@@ -26,6 +26,7 @@ import { loadLibcuda } from '../../src/drivers/gpu/cuda/loadLibcuda.ts'
 import { WorkCard } from '../../src/drivers/gpu/cuda/work/card.ts'
 import { CardRun } from '../../src/drivers/gpu/cuda/work/cardRun.ts'
 import { openCudaWork } from '../../src/drivers/gpu/cuda/work/openCudaWork.ts'
+import { planProgram } from '../../src/drivers/gpu/cuda/work/plan.ts'
 import { kernelPath } from '../../src/drivers/system/kernelFiles.ts'
 import { type Family, tinyTraining } from '../../test/support/tinyTraining.ts'
 import { Arena, chanceFrom, WORK_TRIALS } from '../../test/support/workTrials.ts'
@@ -36,6 +37,7 @@ const { values } = parseArgs({
     models: { type: 'string', default: 'small,large' },
     skip: { type: 'string', default: '' },
     profile: { type: 'boolean', default: false },
+    steps: { type: 'boolean', default: false },
     out: { type: 'string' },
   },
 })
@@ -43,9 +45,11 @@ const skipped = values.skip.split(',')
 const api = loadLibcuda()
 const wasmBytes = readFileSync(kernelPath('work.wasm'))
 const openEngine = async () => engineOnOwned(await createWorkKernels(wasmBytes))
-const openWorkCard = () => {
+const openWorkCard = (isFused: boolean) => {
   const context = api.openContext(0, 'own')
-  return new WorkCard({ api, context, library: openCublasLt(), ptx: readFileSync(kernelPath('work.ptx'), 'utf8') })
+  const ptx = readFileSync(kernelPath('work.ptx'), 'utf8')
+  const fusedPtx = isFused ? readFileSync(kernelPath('workFused.ptx'), 'utf8') : null
+  return new WorkCard({ api, context, library: openCublasLt(), ptx, fusedPtx })
 }
 let differences = 0
 const report: Record<string, unknown> = { card: api.deviceName(0) }
@@ -65,7 +69,7 @@ const shifted = (kernels: WorkKernels, base: number): WorkKernels =>
 async function compareOps(cases: number): Promise<void> {
   const wasm = await createWorkKernels(wasmBytes)
   const memory = new Uint8Array(wasm.memory(MEMORY))
-  const card = openWorkCard()
+  const card = openWorkCard(false)
   for (const op of WORK_OPS) {
     let [wrong, faults] = [0, 0]
     for (let seed = 0; seed < cases; seed++) {
@@ -132,65 +136,94 @@ async function compareTraining(family: Family, transitions: number): Promise<voi
   report[`training ${family}`] = { transitions, equal, ...found }
 }
 
+interface BigShape {
+  readonly layers: number
+  readonly width: number
+  readonly heads: number
+  readonly tokens: number
+  readonly sequences: number
+  readonly family?: 'gpt' | 'llama'
+}
 const SHAPES = {
-  small: { layers: 12, width: 768, heads: 12 },
-  medium: { layers: 24, width: 1024, heads: 16 },
-  large: { layers: 24, width: 2048, heads: 16 },
-} as const
-const TOKENS = 1024
-const SEQUENCES = 16
+  small: { layers: 12, width: 768, heads: 12, tokens: 1024, sequences: 16 },
+  medium: { layers: 24, width: 1024, heads: 16, tokens: 1024, sequences: 16 },
+  large: { layers: 24, width: 2048, heads: 16, tokens: 1024, sequences: 16 },
+} as const satisfies Record<string, BigShape>
 
-async function bigTraining(
-  name: keyof typeof SHAPES,
-  card: WorkCard,
-): Promise<{ work: Work<WorkKernels>; run: CardRun }> {
-  const { layers, width, heads } = SHAPES[name]
+async function trainingOf(shape: BigShape, transitions: number) {
+  const { layers, width, heads, tokens, sequences, family = 'gpt' } = shape
+  const isGpt = family === 'gpt'
   const sizes = { layers, width, heads, keyHeads: heads, headSize: width / heads, hidden: 4 * width }
-  const model = { family: 'gpt', ...sizes, vocabulary: 256, context: TOKENS, hasQkvBias: true, isTied: false }
+  const model = { family, ...sizes, vocabulary: 256, context: tokens, hasQkvBias: isGpt, isTied: false }
   const numbers = { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, decay: 0.1, clip: 1 }
   const bits = Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, bitsOf(value)]))
   const optimiser = { name: 'adamW', ...bits, rates: [[0, bitsOf(3e-4)]] }
-  const windows = 8 * SEQUENCES
-  const parameters = { model, optimiser, sequences: SEQUENCES, tokens: TOKENS, windows, start: 'fresh' }
-  const data = Uint32Array.from({ length: windows * (TOKENS + 1) }, (_, i) => (i * i + (i >> 5)) % 251)
+  const windows = 8 * sequences
+  const parameters = { model, optimiser, sequences, tokens, windows, start: 'fresh' }
+  const data = Uint32Array.from({ length: windows * (tokens + 1) }, (_, i) => (i * i + (i >> 5)) % 251)
   const given = new Map([['data', new Uint8Array(data.buffer)]])
+  const half = width / heads / 2
+  const frequencies = Float32Array.from({ length: half }, (_, i) => 10_000 ** (-i / half))
+  if (!isGpt) given.set('frequencies', new Uint8Array(frequencies.buffer))
   const hasher = hasherOn(await openEngine())
   const shapes = training.given(training.parameters.parse(parameters))
-  const inputs = [...shapes].map(([of, shape]) => ({
-    name: of,
-    uri: '',
-    root: toHex(hasher.root(shape, given.get(of)!)),
-  }))
-  const text = encodeSpec({ kind: 'training', version: 1, parameters, inputs, transitions: 8, interval: 1 })
+  const inputs = [...shapes].map(([name, of]) => ({ name, uri: '', root: toHex(hasher.root(of, given.get(name)!)) }))
+  const text = encodeSpec({ kind: 'training', version: 1, parameters, inputs, transitions, interval: 1 })
   const order = { text, orderId: sha256(Uint8Array.of(1)), seed: sha256(Uint8Array.of(2)) }
-  const work = openWork({ training }, EXACT_OPS, order)
-  return { work, run: await CardRun.start(card, work, given) }
+  return { work: openWork({ training }, EXACT_OPS, order), given, hasher }
+}
+
+/** Fused steps against the engine, or against single steps on the card where the engine would take too long. */
+async function compareFused(name: string, shape: BigShape, transitions: number, against: 'engine' | 'steps') {
+  const { work, given, hasher } = await trainingOf(shape, transitions)
+  const card = openWorkCard(true)
+  const run = await CardRun.start(card, work, given)
+  const marks = [await run.advance(-1)]
+  for (const segment of work.ends.keys()) marks.push(await run.advance(segment))
+  card.close()
+  const other: unknown[] = []
+  if (against === 'engine') {
+    const cpu = new EngineRun<WorkKernels>(await openEngine(), work, given, hasher)
+    for (const segment of [-1, ...work.ends.keys()]) other.push(cpu.advance(segment))
+  } else {
+    const plain = openWorkCard(false)
+    const single = await CardRun.start(plain, work, given)
+    for (const segment of [-1, ...work.ends.keys()]) other.push(await single.advance(segment))
+    plain.close()
+  }
+  const isSame = same(hexed(marks), hexed(other))
+  if (!isSame) differences++
+  say(`fused ${name}, ${transitions} transitions against ${against}: ${isSame ? 'every mark equal' : 'DIFFERS'}`)
+  if (!isSame) say(JSON.stringify([hexed(marks), hexed(other)]))
+  report[`fused ${name}`] = { transitions, against, isSame }
 }
 
 const seconds = (since: number): number => (performance.now() - since) / 1000
 
-/** Milliseconds of every op of a transition, step by step between events; the state is used up. */
-async function profile(card: WorkCard, program: ShapedProgram, stream: bigint): Promise<Record<string, number>> {
+/** Milliseconds of every kind of action of a transition, between events; the state is used up. */
+async function profile(card: WorkCard, program: ShapedProgram): Promise<Record<string, number>> {
   const { memory } = card
-  const free = lastUses(program)
   const fault = card.write('fault', { type: 'u32', rows: 1, width: 1 }, new Uint8Array(4))
   card.faultsAt(BigInt(fault.at))
-  const events = program.steps.map(() => [api.createEvent(), api.createEvent()] as const)
-  for (const [at, { op, inputs, outputs, numbers }] of program.steps.entries()) {
-    const step = program.shaped[at]!
-    const places = outputs.map((name, i) => memory.make(name, step.outputs[i]!))
-    const call = { inputs: inputs.map((name) => memory.place(name)), outputs: places, numbers }
-    api.recordEvent(events[at]![0], stream)
-    card.step(EXACT_OPS, op, step, call)
-    api.recordEvent(events[at]![1], stream)
-    for (const name of free[at]!) memory.free(name)
+  const actions = planProgram(program, card.canFuse)
+  const events = actions.map(() => [api.createEvent(), api.createEvent()] as const)
+  for (const [at, { nodes, fused, outputs, free }] of actions.entries()) {
+    const places = outputs.map((name) => memory.make(name, program.shapes.get(name)!))
+    api.recordEvent(events[at]![0], card.stream)
+    if (fused) card.fused(fused)
+    else {
+      const { op, inputs, numbers, shaped } = nodes[0]!
+      card.step(EXACT_OPS, op, shaped, { inputs: inputs.map((name) => memory.place(name)), outputs: places, numbers })
+    }
+    api.recordEvent(events[at]![1], card.stream)
+    for (const name of free) memory.free(name)
   }
   await card.settle()
   const spent: Record<string, number> = {}
-  for (const [at, { op, numbers }] of program.steps.entries()) {
-    const shape = program.shaped[at]!.inputs[0]
-    const isAttention = (shape?.width ?? 0) === TOKENS || numbers.batch !== undefined || op.endsWith('Heads')
-    const key = `${op}${isAttention ? ' (attention)' : ''}${op === 'quantise' && numbers.key0 !== undefined ? ' by chance' : ''}`
+  for (const [at, { nodes }] of actions.entries()) {
+    const isAttention = nodes.length > 8 || nodes.some(({ numbers }) => numbers.batch !== undefined)
+    const ops = nodes.length > 8 ? `${nodes.length} steps` : nodes.map(({ op }) => op).join(' + ')
+    const key = `${ops}${isAttention ? ' (attention)' : ''}`
     spent[key] = (spent[key] ?? 0) + api.elapsedMs(...events[at]!)
   }
   return Object.fromEntries(Object.entries(spent).sort((a, b) => b[1] - a[1]))
@@ -213,11 +246,12 @@ async function bareProduct(card: WorkCard, n: number): Promise<number> {
   return rate
 }
 
-async function measure(name: keyof typeof SHAPES): Promise<void> {
-  const card = openWorkCard()
+async function measure(name: keyof typeof SHAPES, isFused: boolean): Promise<void> {
+  const card = openWorkCard(isFused)
   const bare = await bareProduct(card, 8192)
   card.memory.clear()
-  const { work, run } = await bigTraining(name, card)
+  const { work, given } = await trainingOf(SHAPES[name], 8)
+  const run = await CardRun.start(card, work, given)
   await run.advance(-1)
   const losses: number[] = []
   const times: number[] = []
@@ -229,7 +263,7 @@ async function measure(name: keyof typeof SHAPES): Promise<void> {
   }
   const best = Math.min(...times.slice(1))
   const operations = operationsOf(EXACT_OPS, work.transition(1))
-  const tokens = SEQUENCES * TOKENS
+  const tokens = SHAPES[name].sequences * SHAPES[name].tokens
   const row = {
     tokensPerSecond: tokens / best,
     seconds: times,
@@ -242,9 +276,9 @@ async function measure(name: keyof typeof SHAPES): Promise<void> {
   say(
     `${name}: ${row.tokensPerSecond.toFixed(0)} tokens/s, ${(1000 * best).toFixed(1)} ms, ${(100 * row.share).toFixed(1)} % of the bare product (${(bare / 1e12).toFixed(0)} T/s), losses ${losses.map((loss) => loss.toFixed(4)).join(' ')}`,
   )
-  report[name] = row
+  report[`${name}${isFused ? '' : ' step by step'}`] = row
   if (values.profile) {
-    const spent = await profile(card, work.transition(5), card.stream)
+    const spent = await profile(card, work.transition(5))
     const total = Object.values(spent).reduce((sum, ms) => sum + ms, 0)
     say(`  ${total.toFixed(1)} ms in steps`)
     for (const [op, ms] of Object.entries(spent).slice(0, 32)) say(`  ${ms.toFixed(2).padStart(8)} ms  ${op}`)
@@ -258,6 +292,14 @@ if (!skipped.includes('training')) {
   await compareTraining('gpt', 12)
   await compareTraining('llama', 12)
 }
-if (!skipped.includes('speed')) for (const name of values.models.split(',')) await measure(name as keyof typeof SHAPES)
+if (!skipped.includes('fused')) {
+  const tiny = { layers: 2, tokens: 128, sequences: 2 }
+  await compareFused('GPT with heads of 64', { ...tiny, width: 128, heads: 2 }, 4, 'engine')
+  await compareFused('GPT with heads of 128', { ...tiny, width: 256, heads: 2 }, 2, 'engine')
+  await compareFused('Llama with heads of 64', { ...tiny, width: 128, heads: 2, family: 'llama' }, 4, 'engine')
+  await compareFused('small GPT', SHAPES.small, 2, 'steps')
+}
+if (!skipped.includes('speed'))
+  for (const name of values.models.split(',') as (keyof typeof SHAPES)[]) await measure(name, !values.steps)
 if (values.out) writeFileSync(values.out, `${JSON.stringify(report, null, 2)}\n`)
 if (differences > 0) process.exitCode = 1

@@ -8,6 +8,7 @@ import type { CudaApi, Handle } from '../loadLibcuda.ts'
 import { CardLauncher, cardKernels, transposeMany } from './cardKernels.ts'
 import { CardMemory } from './cardMemory.ts'
 import { CardProducts } from './cardProducts.ts'
+import type { Fused } from './fused.ts'
 
 export interface WorkCardTools {
   readonly api: CudaApi
@@ -15,6 +16,8 @@ export interface WorkCardTools {
   /** Opened while the context was current; null where our own kernel makes all products. */
   readonly library: CublasLt | null
   readonly ptx: string
+  /** Kernels that stand for several steps; null where every step is run alone. */
+  readonly fusedPtx: string | null
 }
 
 export const HASH_BYTES = 32
@@ -33,13 +36,15 @@ export class WorkCard {
   readonly #products: CardProducts
   readonly kernels: WorkKernels
   readonly memory: CardMemory
+  readonly canFuse: boolean
 
-  constructor({ api, context, library, ptx }: WorkCardTools) {
+  constructor({ api, context, library, ptx, fusedPtx }: WorkCardTools) {
     this.#api = api
     this.#context = context
     this.#library = library
     this.stream = api.createStream()
-    this.#launcher = new CardLauncher(api, ptx, this.stream)
+    this.#launcher = new CardLauncher(api, fusedPtx === null ? [ptx] : [ptx, fusedPtx], this.stream)
+    this.canFuse = fusedPtx !== null
     this.#products = new CardProducts(this.#launcher, library)
     this.kernels = cardKernels(this.#launcher, this.#products)
     this.memory = new CardMemory(api)
@@ -65,6 +70,12 @@ export class WorkCard {
     const scratch = bytes > 0 ? this.memory.make(SCRATCH, { type: 'u8', rows: 1, width: bytes }).at : 0
     ops[op]!.run(this.kernels, { ...call, scratch })
     if (bytes > 0) this.memory.free(SCRATCH)
+  }
+
+  /** Several steps at once. */
+  fused(steps: Fused): void {
+    const at = (name: string) => BigInt(this.memory.place(name).at)
+    steps.run({ launcher: this.#launcher, products: this.#products, at })
   }
 
   #transpose({ inputs: [x], outputs: [out] }: Omit<OpCall, 'scratch'>, batch: number): void {

@@ -14,27 +14,36 @@ const WARPS = THREADS / 32
 /** Pieces of pieces are not summed here. */
 const MOST_WIDTH = PIECE * PIECE
 
-/** Queues kernels of kernels/cuda/work.cu on one stream. A step that writes what is no number sets the word `fault`. */
+/** Queues kernels of kernels/cuda/work.cu and workFused.cu on one stream. A step that writes what is no number sets the word `fault`. */
 export class CardLauncher {
   readonly api: CudaApi
   readonly stream: Handle
-  readonly #module: Handle
+  readonly #sources: readonly string[]
+  readonly #modules = new Map<string, Handle>()
   readonly #kernels = new Map<string, Handle>()
   fault: Handle = 0n
 
-  constructor(api: CudaApi, ptx: string, stream: Handle) {
+  /** A source is compiled when a kernel of it is first asked for. */
+  constructor(api: CudaApi, sources: readonly string[], stream: Handle) {
     this.api = api
     this.stream = stream
-    this.#module = api.loadModule(ptx)
+    this.#sources = sources
   }
 
   launch(name: string, blocks: readonly [number, number], args: readonly KernelArgument[], threads = THREADS): void {
     let kernel = this.#kernels.get(name)
     if (kernel === undefined) {
-      kernel = this.api.kernel(this.#module, `wk_${name}`)
+      kernel = this.api.kernel(this.#moduleWith(`wk_${name}`), `wk_${name}`)
       this.#kernels.set(name, kernel)
     }
     this.api.launch({ kernel, blocks, threads, stream: this.stream, arguments: [this.fault, ...args] })
+  }
+
+  #moduleWith(kernel: string): Handle {
+    const source = this.#sources.find((text) => text.includes(`.entry ${kernel}(`)) ?? this.#sources[0]!
+    const module = this.#modules.get(source) ?? this.api.loadModule(source)
+    this.#modules.set(source, module)
+    return module
   }
 
   /** A fault that is known before anything is run. */

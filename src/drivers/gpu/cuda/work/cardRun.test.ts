@@ -19,7 +19,7 @@ const engine = async () => engineOnOwned(await createWorkKernels(wasm))
 
 async function fakeCard() {
   const api = await fakeWorkDriver(wasm)
-  return { api, card: new WorkCard({ api, context: 1n, library: null, ptx: '' }) }
+  return { api, card: new WorkCard({ api, context: 1n, library: null, ptx: '', fusedPtx: null }) }
 }
 
 const hexOf = (all: readonly Uint8Array[]): string[] => all.map(toHex)

@@ -1,7 +1,7 @@
 import { concatBytes } from '../../../../core/bytes/bytes.ts'
 import { gatherPatch, type PatchEvidence } from '../../../../core/work/checkSegment.ts'
 import type { PatchDraw } from '../../../../core/work/draws.ts'
-import { lastUses, type ShapedProgram } from '../../../../core/work/program.ts'
+import type { ShapedProgram } from '../../../../core/work/program.ts'
 import { requireThat, WorkRefusal } from '../../../../core/work/refusals.ts'
 import { type StateMark, stateRoot } from '../../../../core/work/stateChain.ts'
 import { leafSpan, leavesOf, type TensorShape, tensorBytes } from '../../../../core/work/tensor.ts'
@@ -10,6 +10,7 @@ import { segmentPrograms, type Work } from '../../../../core/work/work.ts'
 import type { WorkKernels } from '../../../../core/work/workKernels.ts'
 import type { Tensors, WorkRun } from '../../../../ports/workDevice.ts'
 import { HASH_BYTES, type WorkCard } from './card.ts'
+import { type Action, planProgram } from './plan.ts'
 
 const FAULTS = '\0faults'
 const ROOTS = '\0roots'
@@ -145,25 +146,32 @@ export class CardRun implements WorkRun {
     return hashesIn(bytes)
   }
 
-  /** One transition: the next state takes the names of the one before. */
-  async #run(program: ShapedProgram, afterStep: AfterStep = () => {}): Promise<readonly number[]> {
+  /** One transition: the next state takes the names of the one before. Whoever looks at single steps has them run alone. */
+  async #run(program: ShapedProgram, afterStep?: AfterStep): Promise<readonly number[]> {
     this.#card.enter()
     const { memory } = this.#card
     const words = program.steps.length
     const faults = this.#card.write(FAULTS, { type: 'u32', rows: 1, width: words }, new Uint8Array(4 * words))
-    const free = lastUses(program)
-    for (const [at, { op, inputs, outputs, numbers }] of program.steps.entries()) {
-      const step = program.shaped[at]!
-      const places = outputs.map((name, i) => memory.make(name, step.outputs[i]!))
-      const call = { inputs: inputs.map((name) => memory.place(name)), outputs: places, numbers }
-      this.#card.faultsAt(BigInt(faults.at + 4 * at))
-      this.#card.step(this.#work.ops, op, step, call)
-      await afterStep(at, outputs)
-      for (const name of free[at]!) memory.free(name)
+    for (const action of planProgram(program, afterStep === undefined && this.#card.canFuse)) {
+      this.#queue(program, action, faults.at)
+      if (afterStep) await afterStep(action.nodes[0]!.at, action.outputs)
+      for (const name of action.free) memory.free(name)
     }
     this.#refuseFaults(program, await this.#card.readWhole(faults))
     memory.free(FAULTS)
     return this.#takeStatistics(program)
+  }
+
+  #queue(program: ShapedProgram, { nodes, fused, outputs }: Action, faults: number): void {
+    const { memory } = this.#card
+    const places = outputs.map((name) => memory.make(name, program.shapes.get(name)!))
+    const { at, op, inputs, numbers, shaped } = nodes.at(-1)!
+    this.#card.faultsAt(BigInt(faults + 4 * at))
+    if (fused) this.#card.fused(fused)
+    else {
+      const call = { inputs: inputs.map((name) => memory.place(name)), outputs: places, numbers }
+      this.#card.step(this.#work.ops, op, shaped, call)
+    }
   }
 
   #refuseFaults(program: ShapedProgram, words: Uint8Array): void {

@@ -15,10 +15,11 @@ export interface CudaWorkOptions extends KernelFilesOptions {
 export function openCudaWork(options: CudaWorkOptions = {}): WorkDevice[] {
   const api = loadLibcuda()
   const ordinals = options.ordinals ?? Array.from({ length: api.deviceCount() }, (_, ordinal) => ordinal)
-  const ptx = readFileSync(kernelPath('work.ptx', options), 'utf8')
+  const read = (name: string) => readFileSync(kernelPath(name, options), 'utf8')
+  const [ptx, fusedPtx] = [read('work.ptx'), read('workFused.ptx')]
   return ordinals.map((ordinal) => {
     const context = api.openContext(ordinal, 'own')
-    const card = new WorkCard({ api, context, library: openCublasLt(), ptx })
+    const card = new WorkCard({ api, context, library: openCublasLt(), ptx, fusedPtx })
     return {
       name: api.deviceName(ordinal),
       start: (work, given) => CardRun.start(card, work, given),

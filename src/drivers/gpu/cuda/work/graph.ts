@@ -1,0 +1,52 @@
+import type { ShapedStep } from '../../../../core/work/op.ts'
+import type { ShapedProgram, Step } from '../../../../core/work/program.ts'
+import type { TensorShape } from '../../../../core/work/tensor.ts'
+
+/** A step by its number, with its shapes. */
+export interface Node extends Step {
+  readonly at: number
+  readonly shaped: ShapedStep
+}
+
+/** Who makes and who reads each tensor of a program. */
+export class Graph {
+  readonly nodes: readonly Node[]
+  readonly shapes: ReadonlyMap<string, TensorShape>
+  readonly #makers = new Map<string, Node>()
+  readonly #readers = new Map<string, Node[]>()
+  readonly #kept: ReadonlySet<string>
+
+  constructor({ steps, shaped, shapes, after, statistics }: ShapedProgram) {
+    this.shapes = shapes
+    this.#kept = new Set([...after, ...statistics])
+    this.nodes = steps.map((step, at) => ({ ...step, at, shaped: shaped[at]! }))
+    for (const node of this.nodes) {
+      for (const name of node.outputs) this.#makers.set(name, node)
+      for (const name of new Set(node.inputs)) {
+        const known = this.#readers.get(name)
+        if (known) known.push(node)
+        else this.#readers.set(name, [node])
+      }
+    }
+  }
+
+  /** The step that makes a tensor, if it is of that op. */
+  maker(name: string | undefined, op?: string): Node | null {
+    const node = name === undefined ? undefined : this.#makers.get(name)
+    return node && (op === undefined || node.op === op) ? node : null
+  }
+
+  readers = (name: string): readonly Node[] => this.#readers.get(name) ?? []
+
+  /** The only step of that op that reads a tensor. */
+  reader(name: string | undefined, op: string): Node | null {
+    if (name === undefined) return null
+    const found = this.readers(name).filter((node) => node.op === op)
+    return found.length === 1 ? found[0]! : null
+  }
+
+  /** Nobody but these steps asks for the tensor. */
+  isInner(name: string, among: readonly Node[]): boolean {
+    return !this.#kept.has(name) && this.readers(name).every((node) => among.includes(node))
+  }
+}

@@ -1,0 +1,86 @@
+import type { ShapedProgram } from '../../../../core/work/program.ts'
+import { type Fused, MATCHES } from './fused.ts'
+import { matchAttention } from './fusedAttention.ts'
+import { Graph, type Node } from './graph.ts'
+
+/** One step, or several as one; in an order in which everything is there when it is read. */
+export interface Action {
+  readonly nodes: readonly Node[]
+  readonly fused: Fused | null
+  readonly inputs: readonly string[]
+  /** What is made: of several steps, only what others read. */
+  readonly outputs: readonly string[]
+  /** What nothing reads afterwards. */
+  readonly free: readonly string[]
+}
+
+/** How a program is run. Fused, tensors that only fused steps read are never made; else every step stands alone. */
+export function planProgram(program: ShapedProgram, isFused: boolean): readonly Action[] {
+  const graph = new Graph(program)
+  const found = isFused ? fusedIn(graph) : []
+  return withFrees(program, ordered(graph, found))
+}
+
+function fusedIn(graph: Graph): readonly Fused[] {
+  const taken = new Set<Node>()
+  const found: Fused[] = []
+  const take = (fused: Fused) => {
+    if (fused.covers.some((node) => taken.has(node))) return
+    for (const node of fused.covers) taken.add(node)
+    found.push(fused)
+  }
+  for (const node of graph.nodes) for (const fused of matchAttention(graph, node)) take(fused)
+  for (const match of MATCHES)
+    for (const node of graph.nodes) {
+      const fused = taken.has(node) ? null : match(graph, node)
+      if (fused) take(fused)
+    }
+  return found
+}
+
+type Unordered = Omit<Action, 'free'>
+
+function actionOf(graph: Graph, nodes: readonly Node[], fused: Fused | null): Unordered {
+  const made = nodes.flatMap(({ outputs }) => outputs)
+  const read = [...nodes.flatMap((node) => node.inputs), ...(fused?.reads ?? [])]
+  const inputs = [...new Set(read)].filter((name) => !made.includes(name) && name !== fused?.never)
+  const isMade = (name: string) => !fused || fused.writes?.includes(name) || !graph.isInner(name, nodes)
+  return { nodes, fused, inputs, outputs: made.filter((name) => name !== fused?.never && isMade(name)) }
+}
+
+/** As the steps come, what a fused one needs before it. */
+function ordered(graph: Graph, found: readonly Fused[]): readonly Unordered[] {
+  const byNode = new Map<Node, Unordered>()
+  for (const fused of found) {
+    const action = actionOf(graph, fused.covers, fused)
+    for (const node of fused.covers) byNode.set(node, action)
+  }
+  const done = new Set<Unordered>()
+  const begun = new Set<Unordered>()
+  const actions: Unordered[] = []
+  const add = (node: Node): void => {
+    const action = byNode.get(node) ?? actionOf(graph, [node], null)
+    byNode.set(node, action)
+    if (done.has(action)) return
+    if (begun.has(action)) throw new RangeError(`step ${node.at} (${node.op}) waits for itself`)
+    begun.add(action)
+    for (const name of action.inputs) {
+      const maker = graph.maker(name)
+      if (maker) add(maker)
+    }
+    done.add(action)
+    actions.push(action)
+  }
+  for (const node of graph.nodes) add(node)
+  return actions
+}
+
+function withFrees({ after, statistics, there }: ShapedProgram, actions: readonly Unordered[]): readonly Action[] {
+  const kept = new Set([...after, ...statistics, ...there.keys()])
+  const last = new Map<string, number>()
+  for (const [at, { inputs, outputs }] of actions.entries())
+    for (const name of [...inputs, ...outputs]) last.set(name, at)
+  const free: string[][] = actions.map(() => [])
+  for (const [name, at] of last) if (!kept.has(name)) free[at]!.push(name)
+  return actions.map((action, at) => ({ ...action, free: free[at]! }))
+}
