@@ -8,6 +8,7 @@ those of fp32 times 2^exponent. `after`: [offset, hex], or [offset, bytes, sha25
 import hashlib
 import struct
 
+import flow as lattice
 import tsp1
 import work
 from work import f
@@ -398,6 +399,36 @@ def figures(seed):
     yield c.case([out, 12, 5, 2 ** 33 + 1], out, u32s([(2 ** 33 + 1 + i) % 5 for i in range(12)]))
 
 
+def flows(seed):
+    """W6. Flags of every sort: walls anywhere, a solid cell, a driven one."""
+    def flags_of(count):
+        return [1 if i % 11 == 3 else 1 << 19 if i % 13 == 5 else (i * 2654435761 >> 9) & 0x7FFFE if i % 3 == 0 else 0
+                for i in range(count)]
+
+    velocity, push = [f(0.05), f(-0.02), f(0.01)], [f(1e-4), f(0), f(-3e-4)]
+    for size in ((8, 4, 4), (4, 8, 12)):
+        blocks = size[0] * size[1] * size[2] // 64
+        c = Call("flow", seed)
+        (x, values), (cells, flags) = c.floats(blocks * 19 * 64, -2), c.words(flags_of(64 * blocks))
+        out = c.room(4 * len(values))
+        made = lattice.step(size, cut(values, 64), cut(flags, 64), f(1.3), velocity, push)
+        numbers = [n // 4 for n in size] + [0, blocks, f(1.3)] + velocity + push
+        yield c.case([x, cells, out] + numbers, out, f32s(flat(made)))
+    for has_field in (False, True):
+        c = Call("flowBegin", seed)
+        cells, flags = c.words(flags_of(64 * 2))
+        field, values = c.floats(2 * 4 * 64, -3) if has_field else (0, [])
+        out = c.room(4 * 2 * 19 * 64)
+        made = lattice.begin(7, cut(flags, 64), cut(values, 64), velocity, f(0.01), (11, 12))
+        yield c.case([cells, field, out, 7, 2] + velocity + [f(0.01), 11, 12], out, f32s(flat(made)))
+    for is_energy in (False, True):
+        c = Call("flowFigures", seed)
+        x, values = c.floats(3 * 19 * 64, -2)
+        mass, energy = c.room(12), c.room(12)
+        found = lattice.figures(cut(values, 64), work.total)[is_energy]
+        yield c.case([x, mass, energy, 3], energy if is_energy else mass, f32s(found))
+
+
 def trees(seed):
     """W4.1: leaves of up to 1,024 bytes of one row, and nodes."""
     for rows, width in ((1, 1), (2, 55), (2, 63), (1, 1024), (2, 1100)):
@@ -436,5 +467,5 @@ def faults(seed):
 
 def cases(seed):
     groups = (products, quantised, elements, norms, attention, losses, sums, optimisers, draws, tables, figures,
-              trees, faults)
+              flows, trees, faults)
     return [case for group in groups for case in group(seed)]

@@ -163,6 +163,10 @@ function transposed(op: 'transposeBytes' | 'transposeFloats', bytes: number) {
   }
 }
 
+/** Flags of cells: mostly fluid, some with walls, solid or driven. */
+const flagsOf = (chance: Chance, blocks: number): Uint32Array =>
+  chance.words(64 * blocks, 2 ** 20).map((flags) => chance.one([0, 0, flags & 0x7fffe, flags]))
+
 /** For every op a way to make a trial of random shapes and numbers. */
 export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chance: Chance) => Trial>> = {
   product: (arena, chance) => {
@@ -398,6 +402,30 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
     const [scratch, out] = [arena.room(64 * kinds), arena.room(4 * kinds * width)]
     return (kernels) =>
       kernels.embedBackward(tokens, q, scales, scratch, out, count, kinds, width, first, channels, piece)
+  },
+  flow: (arena, chance) => {
+    const blocks = [chance.whole(1, 3), chance.whole(1, 2), chance.whole(1, 3)] as const
+    const count = blocks[0] * blocks[1] * blocks[2]
+    const populations = arena.put(positive(chance.floats(count * 19 * 64, 0.1)))
+    const [cells, out] = [arena.put(flagsOf(chance, count)), arena.room(4 * count * 19 * 64)]
+    const [omega, ...vectors] = [chance.one([0.6, 1, 1.9]), ...chance.floats(6, 0.1)].map(Math.fround)
+    const numbers = vectors as [number, number, number, number, number, number]
+    const first = chance.whole(0, count - 1)
+    return (kernels) => kernels.flow(populations, cells, out, ...blocks, first, count - first, omega!, ...numbers)
+  },
+  flowBegin: (arena, chance) => {
+    const [count, first] = [chance.whole(1, 4), chance.one([0, 9, 2 ** 18])]
+    const [cells, out] = [arena.put(flagsOf(chance, count)), arena.room(4 * count * 19 * 64)]
+    const field = chance.one([NONE, arena.put(chance.floats(count * 4 * 64, 1))])
+    const [x, y, z, noise] = chance.floats(4, 0.1) as unknown as [number, number, number, number]
+    const [key0, key1] = draw(chance)
+    return (kernels) => kernels.flowBegin(cells, field, out, first, count, x, y, z, noise, key0, key1)
+  },
+  flowFigures: (arena, chance) => {
+    const count = chance.whole(1, 4)
+    const populations = arena.put(chance.floats(count * 19 * 64, 0.1))
+    const [mass, energy] = [arena.room(4 * count), arena.room(4 * count)]
+    return (kernels) => kernels.flowFigures(populations, mass, energy, count)
   },
   fill: (arena, chance) => {
     const [count, bits] = [chance.whole(1, 100), chance.words(1)[0]!]

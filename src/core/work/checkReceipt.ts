@@ -1,6 +1,7 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import { checkSegment, type RunPatch, type SegmentEnds, traceRoot, type WorkProblem } from './checkSegment.ts'
 import { drawOpened, drawTraced } from './drawWork.ts'
+import { creditedOperations, LiveRule } from './liveRule.ts'
 import { operationsOf, type ShapedProgram } from './program.ts'
 import type { Receipt } from './receipt.ts'
 import { linksOf, type StateMark } from './stateChain.ts'
@@ -14,6 +15,9 @@ export interface ReceiptFigures {
   readonly patches: number
   /** By the definition of the work, all transitions. */
   readonly operations: number
+  /** W4.5. The smallest share of live patches of any op, and the operations that are credited for it. */
+  readonly liveShare: number
+  readonly credited: number
 }
 
 export interface CheckedReceipt {
@@ -26,9 +30,10 @@ export type ReceiptEvidence = Pick<Receipt, 'workId' | 'firstRoot' | 'marks' | '
 
 /** W4.6. The whole check of a receipt by openings. The work was opened from the receipt's own specification. */
 export function checkReceipt<K>(work: Work<K>, receipt: ReceiptEvidence, runPatch: RunPatch): CheckedReceipt {
-  const figures = { transitions: work.spec.transitions, segments: work.ends.length, drawnSegments: 0, patches: 0 }
   const operations = operationsOf(work.ops, work.transition(1)) * work.spec.transitions
-  const refused = (problem: WorkProblem): CheckedReceipt => ({ problem, figures: { ...figures, operations } })
+  const none = { drawnSegments: 0, patches: 0, liveShare: 0, credited: 0 }
+  const figures = { transitions: work.spec.transitions, segments: work.ends.length, operations }
+  const refused = (problem: WorkProblem): CheckedReceipt => ({ problem, figures: { ...figures, ...none } })
   if (!equalBytes(work.workId, receipt.workId)) return refused({ code: 'OTHER_WORK' })
   if (receipt.marks.length !== work.ends.length) return refused({ code: 'ROOTS_MISSING' })
   const marks = receipt.marks.map((mark, i) => ({ ...mark, transition: work.ends[i]! }))
@@ -39,16 +44,20 @@ export function checkReceipt<K>(work: Work<K>, receipt: ReceiptEvidence, runPatc
   if (!isDrawn) return refused({ code: 'NOT_AS_DRAWN' })
   const traces = traced.map((segment) => traceRoot(receipt.segments.get(segment)!.roots))
   const draws = drawOpened(work, { lastLink, nonce: receipt.nonces[1], traced, traces })
+  const live = new LiveRule(work.ops)
+  const watching = live.watching(runPatch)
   let patches = 0
   for (const segment of traced) {
     const ends = endsOf(segment, receipt.firstRoot, marks)
     const programs: readonly ShapedProgram[] = segmentPrograms(work, segment)
     const asked = draws.get(segment)!
-    const problem = checkSegment(work, programs, ends, asked, receipt.segments.get(segment)!, runPatch)
+    const problem = checkSegment(work, programs, ends, asked, receipt.segments.get(segment)!, watching)
     if (problem) return refused({ ...problem, segment })
     patches += asked.length
   }
-  return { problem: null, figures: { ...figures, drawnSegments: traced.length, patches, operations } }
+  const liveShare = live.share
+  const credited = creditedOperations(operations, liveShare)
+  return { problem: null, figures: { ...figures, drawnSegments: traced.length, patches, liveShare, credited } }
 }
 
 function endsOf(segment: number, firstRoot: Uint8Array, marks: readonly StateMark[]): SegmentEnds {

@@ -47,7 +47,7 @@ type TakeLeaves = (name: string, shape: TensorShape, leaves: readonly number[]) 
 export interface GatheredPatch {
   readonly outputs: readonly Uint8Array[]
   readonly inputs: readonly Uint8Array[]
-  /** Where the inputs lie. */
+  /** Where the inputs lie; of several regions the first, with the rows of all. */
   readonly regions: readonly Region[]
 }
 
@@ -58,22 +58,27 @@ export function gatherPatch(
   patch: Patch,
   take: TakeLeaves,
 ): GatheredPatch | null {
-  const pack = (name: string, region: Region): Uint8Array | null => {
+  const pack = (name: string, regions: readonly Region[]): Uint8Array | null => {
     const shape = shapes.get(name)!
-    if (!isInside(region, shape)) return null
-    const bytesOf = take(name, shape, leavesUnder(shape, region))
-    return bytesOf && packRegion(shape, region, bytesOf)
+    if (!regions.every((region) => isInside(region, shape))) return null
+    const leaves = new Set(regions.flatMap((region) => leavesUnder(shape, region)))
+    const bytesOf = take(
+      name,
+      shape,
+      [...leaves].sort((a, b) => a - b),
+    )
+    return bytesOf && concatBytes(...regions.map((region) => packRegion(shape, region, bytesOf)))
   }
-  const outputs = steps[step]!.outputs.map((name, i) => pack(name, patch.outputs[i]!))
+  const outputs = steps[step]!.outputs.map((name, i) => pack(name, [patch.outputs[i]!]))
   const inputs: Uint8Array[] = []
   const regions: Region[] = []
   for (const [i, name] of steps[step]!.inputs.entries()) {
     const where = patch.inputs[i]!
-    const region = typeof where === 'function' ? where(inputs) : where
-    const bytes = pack(name, region)
+    const parts = [typeof where === 'function' ? where(inputs) : where].flat()
+    const bytes = pack(name, parts)
     if (!bytes) return null
     inputs.push(bytes)
-    regions.push(region)
+    regions.push({ ...parts[0]!, rows: parts.reduce((sum, { rows }) => sum + rows, 0) })
   }
   return outputs.every((bytes) => bytes !== null) ? { outputs: outputs as Uint8Array[], inputs, regions } : null
 }

@@ -6,6 +6,8 @@ import type { TensorShape } from './tensor.ts'
 export interface Turn {
   /** The transition it makes: the first is 1. */
   readonly transition: number
+  /** Its state is committed: the figures of the last transition of a segment are the only ones that anybody sees. */
+  readonly isCommitted: boolean
   readonly seed: Uint8Array
 }
 

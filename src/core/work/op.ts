@@ -31,8 +31,8 @@ export interface ShapedStep {
  */
 export interface Patch {
   readonly outputs: readonly Region[]
-  /** A row that is looked up lies where the inputs before it say. */
-  readonly inputs: readonly (Region | ((before: readonly Uint8Array[]) => Region))[]
+  /** Several regions, of the same columns, lie one after the other; a row that is looked up, where the inputs before say. */
+  readonly inputs: readonly (Region | readonly Region[] | ((before: readonly Uint8Array[]) => Region))[]
   readonly numbers: Numbers
 }
 

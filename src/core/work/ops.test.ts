@@ -27,6 +27,7 @@ const heads = { tokens: 5, heads: 3, size: 8 }
 const adam = { rate: 0.01, epsilon: 1e-8, decay: 0.1, correction1: 0.1, correction2: 0.05 }
 const bits = (numbers: Numbers): Numbers =>
   Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, bitsOf(value)]))
+const flow = bits({ omega: 1.2, velocityX: 0.1, velocityY: 0, velocityZ: 0, pushX: 0, pushY: 0.001, pushZ: 0 })
 
 /** Every op at least once: inputs and numbers. Shapes are odd, so that patches end early. */
 const trials: [op: string, inputs: readonly TensorShape[], numbers: Numbers][] = [
@@ -90,6 +91,11 @@ const trials: [op: string, inputs: readonly TensorShape[], numbers: Numbers][] =
   ['embedBackward', [u32(600, 20), i8(7, 600), f32(7, 3)], { kinds: 20, piece: 256 }],
   ['rotary', [f32(5, 3 * 16), u32(5, 100), f32(1, 8)], { heads: 3, inverse: 0 }],
   ['rotary', [f32(5, 3 * 16), u32(5, 100), f32(1, 8)], { heads: 3, inverse: 1 }],
+  ['flow', [f32(12 * 19, 64), { ...u32(12, 2 ** 20), width: 64 }], { blocksX: 3, blocksY: 2, blocksZ: 2, ...flow }],
+  ['flow', [f32(19, 64), { ...u32(1, 2 ** 20), width: 64 }], { blocksX: 1, blocksY: 1, blocksZ: 1, ...flow }],
+  ['flowBegin', [{ ...u32(5, 2 ** 20), width: 64 }], { ...flow, noise: bitsOf(0.01), key0: 1, key1: 2 }],
+  ['flowBegin', [{ ...u32(5, 2 ** 20), width: 64 }, f32(20, 64)], { ...flow, noise: 0, key0: 1, key1: 2 }],
+  ['flowFigures', [f32(12 * 19, 64)], { blocksX: 3 }],
   ['normal', [], { rows: 3, width: 700, deviation: bitsOf(0.02), mean: bitsOf(0), ...draw }],
   ['fill', [], { rows: 3, width: 700, value: bitsOf(1) }],
   ['places', [], { rows: 700, width: 1, period: 60 }],

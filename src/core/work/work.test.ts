@@ -44,7 +44,15 @@ describe('a receipt', async () => {
 
   test('of work that was done is believed, and says how much was looked at', () => {
     const operations = 2 * 40 * 24 * 70
-    const figures = { transitions: 5, segments: 5, drawnSegments: 5, patches: 128, operations }
+    const figures = {
+      transitions: 5,
+      segments: 5,
+      drawnSegments: 5,
+      patches: 128,
+      operations,
+      liveShare: 1,
+      credited: operations,
+    }
     expect(check(work, honest)).toEqual({ problem: null, figures })
   })
 

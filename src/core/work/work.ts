@@ -57,7 +57,12 @@ export function openWork<K>(kinds: Kinds, ops: Ops<K>, { text, orderId, seed }: 
     `inputs must be ${[...given.keys()].join(', ') || 'none'}`,
   )
   const shape = (program: Program) => shapeProgram(ops, program)
-  const turn = (transition: number): Turn => ({ transition, seed })
+  const { transitions, interval } = spec
+  const turn = (transition: number): Turn => ({
+    transition,
+    isCommitted: transition % interval === 0 || transition === transitions,
+    seed,
+  })
   return {
     ...{ spec, text, orderId, seed, ops, given, workId: workIdOf(text, orderId, seed) },
     ...{ isIndependent: kind.isIndependent, guarantees: kind.guarantees, state: kind.state(parameters) },

@@ -312,6 +312,44 @@ export interface WorkKernels {
   /** W4.1. A node for each pair of the hashes below. */
   nodes(below: Pointer, out: Pointer, count: number): number
 
+  /**
+   * W6.2. Blocks first … of a lattice of blocksX * blocksY * blocksZ, one transition on; cells and out point at block
+   * `first`, the populations at block 0, or with blocksX = 0 at the 61 rows that each block reads.
+   */
+  flow(
+    populations: Pointer,
+    cells: Pointer,
+    out: Pointer,
+    blocksX: number,
+    blocksY: number,
+    blocksZ: number,
+    first: number,
+    count: number,
+    omega: number,
+    velocityX: number,
+    velocityY: number,
+    velocityZ: number,
+    pushX: number,
+    pushY: number,
+    pushZ: number,
+  ): number
+  /** W6.3. Blocks first … at the beginning; everything points at block `first`. */
+  flowBegin(
+    cells: Pointer,
+    fieldOrNone: Pointer,
+    out: Pointer,
+    first: number,
+    count: number,
+    velocityX: number,
+    velocityY: number,
+    velocityZ: number,
+    noise: number,
+    key0: number,
+    key1: number,
+  ): number
+  /** W6.2.6. One number for each block in each. */
+  flowFigures(populations: Pointer, mass: Pointer, energy: Pointer, count: number): number
+
   /** W2.10.1. Fresh weights: ±mean + deviation * normal. */
   normal(
     out: Pointer,
@@ -393,6 +431,9 @@ export const WORK_ARGUMENTS = {
   places: 'ouud',
   leaves: 'oouu',
   nodes: 'oou',
+  flow: 'ooouuuuufffffff',
+  flowBegin: 'ooouuffffuu',
+  flowFigures: 'ooou',
   normal: 'ouffuuuud',
   windowOrder: 'oouuuu',
   sampleNoise: 'oooouuufuu',

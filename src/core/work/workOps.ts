@@ -1,4 +1,5 @@
 import { elements } from './ops/elements.ts'
+import { flowOps } from './ops/flow.ts'
 import { fresh } from './ops/fresh.ts'
 import { moves } from './ops/moves.ts'
 import { optimisers } from './ops/optimise.ts'
@@ -16,4 +17,5 @@ export const EXACT_OPS: Readonly<Record<string, WorkOp>> = {
   ...optimisers,
   ...moves,
   ...fresh,
+  ...flowOps,
 }

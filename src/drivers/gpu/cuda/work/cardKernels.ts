@@ -131,6 +131,7 @@ export function cardKernels(launcher: CardLauncher, products: CardProducts): Wor
     else if (name === 'productPieces') products.productPieces(args)
     else if (name === 'embedBackward') embedBackward(launcher, products, args)
     else if (isPlain(name)) launcher.launch(name, [GRIDS[name](args), 1], convert(name, args))
+    else throw new RangeError(`no card has a kernel for ${name} yet`)
     return 0
   })
 }

@@ -16,7 +16,10 @@ function transition(family: 'gpt' | 'llama', headSize: number, tokens: number): 
   const numbers = bits({ beta1: 0.9, beta2: 0.95, epsilon: 1e-8, decay: 0.1, clip: 1 })
   const optimiser = { name: 'adamW', ...numbers, rates: [[0, bitsOf(3e-4)]] }
   const parameters = training.parameters.parse({ model, optimiser, sequences: 2, tokens, windows: 4, start: 'fresh' })
-  return shapeProgram(EXACT_OPS, training.transition(parameters, { transition: 1, seed: new Uint8Array(32) }))
+  return shapeProgram(
+    EXACT_OPS,
+    training.transition(parameters, { transition: 1, isCommitted: true, seed: new Uint8Array(32) }),
+  )
 }
 
 /** Runs a plan without a card: everything that is read must be there, and nothing may be made twice. */

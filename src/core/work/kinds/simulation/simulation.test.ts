@@ -1,0 +1,233 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { toHex } from '../../../bytes/hex.ts'
+import { sha256 } from '../../../bytes/sha256.ts'
+import { checkReceipt } from '../../checkReceipt.ts'
+import { drawOpened, drawTraced } from '../../drawWork.ts'
+import { EngineRun } from '../../engineRun.ts'
+import { passChance } from '../../guarantees.ts'
+import { flowOps } from '../../ops/flow.ts'
+import { floatOf } from '../../ops/shapes.ts'
+import { proveWork } from '../../proveWork.ts'
+import { patchRunner } from '../../runPatch.ts'
+import { linksOf, type StateMark } from '../../stateChain.ts'
+import { leafSpan, leavesOf, leavesUnder, type TensorShape } from '../../tensor.ts'
+import { depthOf, proofBytes } from '../../tensorTree.ts'
+import { openWork } from '../../work.ts'
+import { type ExactEngine, engineOnOwned, hasherOn } from '../../workEngine.ts'
+import { createWorkKernels, type WorkKernels } from '../../workKernels.ts'
+import { EXACT_OPS } from '../../workOps.ts'
+import { encodeSpec } from '../../workSpec.ts'
+import { type CellContent, type CellState, cellFlags, fieldOf, startField } from './lattice.ts'
+import { type FlowParameters, flowParameters, simulation } from './simulation.ts'
+import { slicePicture } from './slice.ts'
+
+const wasm = readFileSync(new URL('../../../../../kernels/built/work.wasm', import.meta.url))
+const engine = async () => engineOnOwned(await createWorkKernels(wasm))
+const hasher = hasherOn(await engine())
+const runner = patchRunner<WorkKernels>(await engine(), EXACT_OPS)
+
+interface Flow {
+  readonly parameters: FlowParameters
+  readonly transitions: number
+  readonly interval: number
+  readonly contentAt?: (x: number, y: number, z: number) => CellContent
+  readonly stateAt?: (x: number, y: number, z: number) => CellState
+}
+
+/** Opens a flow and begins it; `through` may change what the kernels do. */
+async function flowOf(flow: Flow, through: (engine: ExactEngine) => ExactEngine = (on) => on) {
+  const { parameters, transitions, interval, contentAt = () => 'fluid', stateAt } = flow
+  const given = new Map([['cells', cellFlags(parameters, contentAt)]])
+  if (stateAt) given.set('start', startField(parameters, stateAt))
+  const inputs = [...simulation.given(parameters)].map(([name, shape]) => ({
+    name,
+    uri: '',
+    root: toHex(hasher.root(shape, given.get(name)!)),
+  }))
+  const text = encodeSpec({ kind: 'simulation', version: 1, parameters, inputs, transitions, interval })
+  const order = { text, orderId: sha256(Uint8Array.of(1)), seed: sha256(Uint8Array.of(2)) }
+  const work = openWork({ simulation }, EXACT_OPS, order)
+  const run = new EngineRun<WorkKernels>(through(await engine()), work, given, hasher)
+  const { root: firstRoot } = run.advance(-1)
+  run.keep(-1)
+  return { work, run, firstRoot }
+}
+
+type Running = Awaited<ReturnType<typeof flowOf>>
+
+const runAll = ({ work, run }: Running, before: (segment: number) => void = () => {}): readonly StateMark[] =>
+  work.ends.map((_, segment) => {
+    before(segment)
+    const mark = run.advance(segment)
+    run.keep(segment)
+    return mark
+  })
+
+const massOf = ({ statistics }: StateMark) => floatOf(statistics[0]!)
+const energyOf = ({ statistics }: StateMark) => floatOf(statistics[1]!)
+
+describe('the physics', () => {
+  test('between two walls the flow becomes the parabola of Poiseuille, within 0.1 %', async () => {
+    const [height, viscosity, acceleration] = [15, Math.sqrt(3) / 12, 1e-4]
+    const parameters = flowParameters({ cells: [4, 16, 4], viscosity, acceleration: [acceleration, 0, 0] })
+    const running = await flowOf({
+      ...{ parameters, transitions: 2048, interval: 256 },
+      contentAt: (_, y) => (y === 0 ? 'solid' : 'fluid'),
+    })
+    runAll(running)
+    const { velocity } = fieldOf(parameters, running.run.read('populations'))
+    const peak = (acceleration * height ** 2) / (8 * viscosity)
+    for (let y = 1; y < 16; y++) {
+      const from = y - 0.5
+      const expected = (acceleration / (2 * viscosity)) * from * (height - from)
+      // Half of a push is still to come where the populations were pushed already.
+      expect(Math.abs(velocity[0]![y * 4]! - acceleration / 2 - expected)).toBeLessThan(0.001 * peak)
+    }
+  })
+
+  test('the vortices of Taylor and Green decay as they must, within 1 %', async () => {
+    const [side, viscosity, transitions] = [32, 0.05, 256]
+    const k = (2 * Math.PI) / side
+    const parameters = flowParameters({ cells: [side, side, 4], viscosity, start: 'given' })
+    const running = await flowOf({
+      ...{ parameters, transitions: 2 * transitions, interval: transitions },
+      stateAt: (x, y) => [1, 0.05 * Math.cos(k * x) * Math.sin(k * y), -0.05 * Math.sin(k * x) * Math.cos(k * y), 0],
+    })
+    const [first, second] = runAll(running) as [StateMark, StateMark]
+    const expected = Math.exp(-4 * viscosity * k ** 2 * transitions)
+    expect(Math.abs(energyOf(second) / energyOf(first) / expected - 1)).toBeLessThan(0.01)
+  })
+
+  test('mass stays what it is, to rounding, around an obstacle', async () => {
+    const marks = runAll(await flowOf(around(512, 64)))
+    const cells = 16 * 12 * 8 - 4 * 4 * 8
+    for (const mark of marks) expect(Math.abs(massOf(mark) / cells - 1)).toBeLessThan(2e-5)
+  })
+
+  test('driven cells keep a stream going that would come to rest', async () => {
+    const parameters = flowParameters({ cells: [16, 12, 8], viscosity: 0.02, velocity: [0.08, 0, 0] })
+    const contentAt = (x: number, y: number) => (isObstacle(x, y) ? 'solid' : x === 0 ? 'driven' : 'fluid')
+    const running = await flowOf({ parameters, transitions: 512, interval: 256, contentAt })
+    runAll(running)
+    const { density, velocity } = fieldOf(parameters, running.run.read('populations'))
+    expect(velocity[0]![8]).toBeGreaterThan(0.05)
+    expect(density[7 * 16 + 7]).toBe(0)
+    const picture = slicePicture(parameters, { density, velocity }, 4)
+    const pixel = (x: number, y: number) => [...picture.rgb.subarray(3 * ((11 - y) * 16 + x)).subarray(0, 3)]
+    expect(pixel(7, 7)).toEqual([96, 96, 96])
+    expect(pixel(2, 1)).not.toEqual([0, 0, 0])
+  })
+})
+
+const isObstacle = (x: number, y: number) => x >= 5 && x < 9 && y >= 4 && y < 8
+
+function around(transitions: number, interval: number): Flow {
+  const parameters = flowParameters({ cells: [16, 12, 8], viscosity: 0.02, velocity: [0.05, 0, 0], noise: 0.01 })
+  return { parameters, transitions, interval, contentAt: (x, y) => (isObstacle(x, y) ? 'solid' : 'fluid') }
+}
+
+const nonceOf = (from: number) => (draw: 0 | 1) => sha256(Uint8Array.of(from >> 8, from, draw))
+
+describe('a receipt', () => {
+  test('of a flow that was computed is believed, and all of it is live', async () => {
+    const running = await flowOf(around(12, 4))
+    const marks = runAll(running)
+    const { work, run, firstRoot } = running
+    const proof = await proveWork(work, { firstRoot, marks }, run, nonceOf(1))
+    const { problem, figures } = checkReceipt(work, { ...proof, workId: work.workId, firstRoot, marks }, runner)
+    expect(problem).toBeNull()
+    expect(figures).toMatchObject({ drawnSegments: 4, operations: 192 * 16 * 12 * 8 * 12 })
+    expect(figures.liveShare).toBeGreaterThan(0.8)
+  })
+
+  test('of a flow in which nothing happens shows that, and nothing is credited', async () => {
+    const parameters = flowParameters({ cells: [16, 12, 8], viscosity: 0.02, velocity: [0.05, 0, 0] })
+    const running = await flowOf({ parameters, transitions: 12, interval: 4 })
+    const marks = runAll(running)
+    const { work, run, firstRoot } = running
+    const proof = await proveWork(work, { firstRoot, marks }, run, nonceOf(1))
+    const { problem, figures } = checkReceipt(work, { ...proof, workId: work.workId, firstRoot, marks }, runner)
+    expect(problem).toBeNull()
+    expect(figures).toMatchObject({ liveShare: 0, credited: 0 })
+  })
+
+  test('of wrong blocks is believed just where no draw meets one, as often as the formula says', async () => {
+    const [segments, wrongSegments, blocks, wrongBlocks] = [200, 25, 24, 3]
+    let isSpoiling = false
+    /** Leaves three blocks as they were, in one segment of eight. */
+    const lazy = (on: ExactEngine): ExactEngine => ({
+      ...on,
+      kernels: {
+        ...on.kernels,
+        flow(populations, cells, out, ...numbers) {
+          const answer = on.kernels.flow(populations, cells, out, ...numbers)
+          const bytes = wrongBlocks * 19 * 256
+          if (isSpoiling) on.view(out, bytes).set(on.view(populations, bytes))
+          return answer
+        },
+      },
+    })
+    const isWrong = (segment: number) => segment >= 0 && segment % 8 === 3
+    const running = await flowOf(around(segments, 1), lazy)
+    const spoil = (segment: number) => {
+      isSpoiling = isWrong(segment)
+    }
+    const marks = runAll(running, spoil)
+    const { work, run, firstRoot } = running
+    const lastLink = linksOf(work.workId, firstRoot, marks).at(-1)!
+    const traceOf = (segment: number) => sha256(Uint8Array.of(segment & 255))
+    const isMissed = (nonces: (draw: 0 | 1) => Uint8Array, rootOf = traceOf) => {
+      const traced = drawTraced(work, lastLink, nonces(0))
+      const draws = drawOpened(work, { lastLink, nonce: nonces(1), traced, traces: traced.map(rootOf) })
+      const meets = ({ step, patch }: { step: number; patch: number }) => step === 0 && patch < wrongBlocks
+      return [...draws].every(([segment, drawn]) => !isWrong(segment) || !drawn.some(meets))
+    }
+    const tries = 120
+    const passed = Array.from({ length: tries }, (_, i) => isMissed(nonceOf(i))).filter(Boolean).length
+    const expected = passChance.openings(wrongSegments / segments, wrongBlocks / blocks)
+    expect(Math.abs(passed / tries - expected)).toBeLessThan(4 * Math.sqrt((expected * (1 - expected)) / tries))
+    const dishonest = {
+      trace: (segment: number) => {
+        spoil(segment)
+        return run.trace(segment)
+      },
+      open: (segment: number, draws: Parameters<typeof run.open>[1]) => {
+        spoil(segment)
+        return run.open(segment, draws)
+      },
+    }
+    const outcomes = new Set<string | undefined>()
+    for (let i = 0; i < 3; i++) {
+      const proof = await proveWork(work, { firstRoot, marks }, dishonest, nonceOf(i))
+      const { problem } = checkReceipt(work, { ...proof, workId: work.workId, firstRoot, marks }, runner)
+      outcomes.add(problem?.code)
+    }
+    expect(outcomes).toEqual(new Set([undefined, 'PATCH_WRONG']))
+  })
+})
+
+test('what one patch opens stays small at 256^3 cells: 21 kB of cells, 9 kB of hashes', () => {
+  const blocks = 64 ** 3
+  const populations: TensorShape = { type: 'f32', rows: 19 * blocks, width: 64 }
+  const cells: TensorShape = { type: 'u32', rows: blocks, width: 64 }
+  const numbers = { blocksX: 64, blocksY: 64, blocksZ: 64, omega: 0 }
+  const step = { inputs: [populations, cells], outputs: [populations], numbers }
+  for (const block of [0, 12_345, 130_000, blocks - 1]) {
+    const { inputs, outputs } = flowOps.flow.patch(step, block)
+    const opened = [
+      [populations, inputs[0]],
+      [cells, inputs[1]],
+      [populations, outputs[0]],
+    ] as const
+    let [bytes, hashes] = [0, 0]
+    for (const [shape, where] of opened) {
+      const leaves = [where].flat().flatMap((region) => leavesUnder(shape, region as Parameters<typeof leavesUnder>[1]))
+      const ascending = [...new Set(leaves)].sort((a, b) => a - b)
+      bytes += ascending.reduce((sum, leaf) => sum + leafSpan(shape, leaf).length, 0)
+      hashes += proofBytes(depthOf(leavesOf(shape)), ascending)
+    }
+    expect(bytes).toBe((61 + 1 + 19) * 256)
+    expect(hashes).toBeLessThan(10_000)
+  }
+})

@@ -1,0 +1,37 @@
+import type { RunPatch } from './checkSegment.ts'
+import type { Ops } from './program.ts'
+
+/** W4.5. Below this share nobody is paid at all. */
+const LEAST_LIVE_SHARE = 0.5
+
+/** W4.5, the live rule: counts, op by op, how many of the patches that were recomputed show work that anyone could skip. */
+export class LiveRule<K> {
+  readonly #ops: Ops<K>
+  readonly #counts = new Map<string, { all: number; dead: number }>()
+
+  constructor(ops: Ops<K>) {
+    this.#ops = ops
+  }
+
+  /** Recomputes as `runPatch` does, and looks at what it sees. */
+  watching(runPatch: RunPatch): RunPatch {
+    return (name, patch, step, gathered) => {
+      const made = runPatch(name, patch, step, gathered)
+      const op = this.#ops[name]!
+      if (!op.isDead || !made) return made
+      const { all, dead } = this.#counts.get(name) ?? { all: 0, dead: 0 }
+      const isDead = op.isDead(gathered.inputs, made, patch.numbers)
+      this.#counts.set(name, { all: all + 1, dead: dead + (isDead ? 1 : 0) })
+      return made
+    }
+  }
+
+  /** The smallest share of live patches of any op. */
+  get share(): number {
+    return Math.min(1, ...[...this.#counts.values()].map(({ all, dead }) => 1 - dead / all))
+  }
+}
+
+/** Operations that are credited, of those that the definition counts. */
+export const creditedOperations = (operations: number, liveShare: number): number =>
+  liveShare < LEAST_LIVE_SHARE ? 0 : Math.floor(operations * liveShare)
