@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { faultAnswer } from '../apps/prover/deviceFault.ts'
 import { inventoryOf } from '../apps/prover/inventoryOf.ts'
 import { serveProver } from '../apps/prover/serveProver.ts'
+import { serveWork } from '../apps/work/serveWork.ts'
 import { encodeFrame } from '../core/wire/frames.ts'
+import { openCpuWork } from '../drivers/gpu/cpu/work/openCpuWork.ts'
 import { describeDevices, openDevices } from '../drivers/gpu/openDevices.ts'
 import { HOST_BUDGET, measureHost, readHost } from '../drivers/host/measureHost.ts'
 import { openHostLanes } from '../drivers/host/openHostLanes.ts'
@@ -23,7 +25,16 @@ async function write(bytes: Uint8Array): Promise<void> {
   if (!process.stdout.write(bytes)) await once(process.stdout, 'drain', { signal: interrupted.signal }).catch(() => {})
 }
 
+/** One work, on the processor. */
+async function work(): Promise<void> {
+  const device = await openCpuWork()
+  const signer = loadSigner(dataFolder(process.env), 'prover', systemRandomness)
+  await serveWork({ device, signer, randomness: systemRandomness, input: process.stdin, write })
+  await device.close()
+}
+
 async function serve(): Promise<void> {
+  if (process.argv.includes('--work')) return await work()
   const flag = process.argv.indexOf('--devices')
   const list = flag > 0 ? (process.argv[flag + 1] ?? 'auto') : 'auto'
   const faults: unknown[] = []

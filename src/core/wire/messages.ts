@@ -108,6 +108,27 @@ const HOST_ORDERS = {
   halt: message(10, {}),
 }
 
+/** Pieces of tensors travel in messages of at most this. */
+export const PIECE_BYTES = 2 ** 20
+/** Roots of 100,000 steps, or the leaves of the largest patch: both stay below. */
+const MOST_WORK_BYTES = 4 * 2 ** 20
+
+/** A work that is watched (W4.6): what the listener says. Provers of cards are never sent these. */
+const WORK_ORDERS = {
+  greet: versioned(message(32, {})),
+  /** The nonces are committed to before anything is done: their hashes. */
+  assign: message(33, {
+    ...{ isHidden: oneOf([false, true]), firstHash: bytes(32), secondHash: bytes(32), orderId: bytes(32), every: u32 },
+    spec: rest(65_536),
+  }),
+  give: message(34, { input: u32, bytes: rest(PIECE_BYTES) }),
+  /** T0. */
+  seed: message(35, { seed: bytes(32) }),
+  /** Once all replicas have committed. */
+  unveil: message(36, {}),
+  draw: message(37, { nonce: bytes(32) }),
+}
+
 /** Two bundles of 32 devices stay below. */
 const MOST_EVIDENCE_BYTES = 2 ** 20
 
@@ -147,8 +168,21 @@ const ALL_ANSWERS = {
   ...HOST_ANSWERS,
 }
 
+/** What whoever does the work says. Segments are counted from 1: 0 is the beginning. */
+const WORK_ANSWERS = {
+  greeted: versioned(message(96, { key: bytes(KEY_BYTES), device: rest(256) })),
+  accepted: message(97, {}),
+  mark: message(98, { segment: u32, root: bytes(32), statistics: rest(64) }),
+  hidden: message(99, { segment: u32, commitment: bytes(32) }),
+  piece: message(100, { segment: u32, tensor: u32, bytes: rest(PIECE_BYTES) }),
+  executed: message(101, { signature: bytes(SIGNATURE_BYTES) }),
+  unveiled: message(102, { salt: bytes(32) }),
+  traced: message(103, { segment: u32, roots: rest(MOST_WORK_BYTES) }),
+  patch: message(104, { segment: u32, index: u32, leafBytes: u32, bytes: rest(MOST_WORK_BYTES) }),
+}
+
 /** Every message there is. One frame is u32 length of what follows, u8 id, body. */
-export const CODECS = { ...ALL_ORDERS, ...ALL_ANSWERS }
+export const CODECS = { ...ALL_ORDERS, ...WORK_ORDERS, ...ALL_ANSWERS, ...WORK_ANSWERS }
 
 type Said<C> = {
   readonly [T in keyof C]: C[T] extends Codec<infer V> ? { readonly type: T } & Readonly<V> : never
@@ -160,9 +194,14 @@ export type HostOrder = Said<typeof HOST_ORDERS>
 /** From prover to validator. Hostile until decoded, and then still only a claim. */
 export type Answer = Said<typeof ALL_ANSWERS>
 export type HostAnswer = Said<typeof HOST_ANSWERS>
-export type Message = Order | Answer
+export type WorkOrderMessage = Said<typeof WORK_ORDERS>
+/** Whoever works may give up too. */
+export type WorkAnswer = Said<typeof WORK_ANSWERS & Pick<typeof ALL_ANSWERS, 'fault'>>
+export type Message = Order | Answer | WorkOrderMessage | WorkAnswer
 export type MessageType = Message['type']
 
 /** What each side may say: anything else is refused by its decoder. */
 export const ORDERS = Object.keys(ALL_ORDERS) as readonly Order['type'][]
 export const ANSWERS = Object.keys(ALL_ANSWERS) as readonly Answer['type'][]
+export const WORK_ORDER_TYPES = Object.keys(WORK_ORDERS) as readonly WorkOrderMessage['type'][]
+export const WORK_ANSWER_TYPES = [...Object.keys(WORK_ANSWERS), 'fault'] as readonly WorkAnswer['type'][]

@@ -1,11 +1,14 @@
 import type { Command } from 'commander'
+import { addSshOptions } from '../boxes/openSshBox.ts'
 import { readNumber, readOneOf, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type RunFlags, runMatmul, runTraining } from './runWork.ts'
 
 /** What every kind takes. */
 const addRunOptions = (command: Command): Command =>
-  command
+  addSshOptions(command)
+    .option('--on <box>', 'root@host, ssh://…, lease://… or an alias of ~/.ssh/config', 'local')
+    .option('--segment-limit <seconds>', 'the longest that one segment may take', readNumber(1, 86_400), 600)
     .option('--receipt <file>', 'where the receipt goes', 'touchstone-receipt.json')
     .option('--json', 'print the outcome as JSON')
 
@@ -14,7 +17,7 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
     .command('work')
     .description('do a job whose every step anyone can recompute, with a receipt for it')
     .command('run')
-    .description('do one job on this machine')
+    .description('do one job on this machine or on a box; this machine watches, draws and signs')
     .addHelpText('after', AFTER_HELP)
   addRunOptions(run.command('matmul'))
     .description('the product of two matrices of int8, exact')
@@ -45,6 +48,9 @@ const AFTER_HELP = `
 The receipt is checked on any machine, in seconds, without doing the work again:
   touchstone check touchstone-receipt.json
 
+Whoever works learns what is looked at when everything is committed to. What
+does not hold, or comes too late, is rejected: nothing is written then (1).
+
 Examples:
   touchstone work run matmul a.npy b.npy
-  touchstone work run train book.txt --steps 100`
+  touchstone work run train book.txt --steps 100 --on root@host`

@@ -1,0 +1,85 @@
+import { DecodeError } from '../../core/bytes/reader.ts'
+import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
+import { WORK_ANSWER_TYPES, type WorkAnswer, type WorkOrderMessage } from '../../core/wire/messages.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ProverProcess } from '../../ports/remoteBox.ts'
+import { within } from '../shared/within.ts'
+
+/** Why a watched work is not believed. From the seed on silence, delay and garbage are reasons like any other. */
+export const WATCH_REASONS = {
+  SILENT: 'it said nothing for too long',
+  VANISHED: 'it went away before it had shown everything',
+  GARBLED: 'what it said is not a message',
+  OUT_OF_TURN: 'it said something else than what was due',
+  GAVE_UP: 'it gave up',
+  BAD_SIGNATURE: 'it did not sign what it had done',
+  OTHER_RESULT: 'the result is not the state that it had committed to',
+  NOT_SHOWN: 'what was drawn does not hold',
+  NOT_AS_HIDDEN: 'it opened something else than it had committed to',
+} as const
+
+export class WorkRejected extends Error {
+  readonly code: keyof typeof WATCH_REASONS
+  readonly where: string
+
+  constructor(code: keyof typeof WATCH_REASONS, where = '') {
+    super(`${WATCH_REASONS[code]}${where === '' ? '' : ` (${where})`}`)
+    this.code = code
+    this.where = where
+  }
+}
+
+export type Answered<T extends WorkAnswer['type']> = Extract<WorkAnswer, { type: T }>
+
+/** A line to whoever works. It is read only as far as somebody waits, so nothing piles up here. */
+export class ProverLine {
+  readonly #process: ProverProcess
+  readonly #clock: Clock
+  readonly #signal: AbortSignal
+  readonly #answers: AsyncGenerator<WorkAnswer>
+
+  constructor(process: ProverProcess, clock: Clock, signal: AbortSignal) {
+    this.#process = process
+    this.#clock = clock
+    this.#signal = signal
+    this.#answers = answersIn(process.output)
+  }
+
+  /** When the bytes were handed over; whoever is gone shows in `expect`. */
+  async send(order: WorkOrderMessage, withinMs = LONGEST_WRITE_MS): Promise<number> {
+    const atUs = this.#clock.monotonicUs()
+    await within(
+      this.#clock,
+      withinMs,
+      this.#process.write(encodeFrame(order)).catch(() => {}),
+    )
+    return atUs
+  }
+
+  /** The next answer, which must be of this type. */
+  async expect<T extends WorkAnswer['type']>(type: T, withinMs: number): Promise<Answered<T>> {
+    this.#signal.throwIfAborted()
+    const next = await within(this.#clock, withinMs, this.#answers.next(), this.#signal).catch((error: unknown) => {
+      throw error instanceof DecodeError ? new WorkRejected('GARBLED', error.message) : error
+    })
+    this.#signal.throwIfAborted()
+    if (next === null) throw new WorkRejected('SILENT', `${type} was due`)
+    if (next.done) throw new WorkRejected('VANISHED', await this.#lastWords())
+    const answer = next.value
+    if (answer.type === 'fault') throw new WorkRejected('GAVE_UP', `${answer.code}: ${answer.text}`)
+    if (answer.type !== type) throw new WorkRejected('OUT_OF_TURN', `${answer.type} where ${type} was due`)
+    return answer as Answered<T>
+  }
+
+  async #lastWords(): Promise<string> {
+    return (await within(this.#clock, LONGEST_END_MS, this.#process.ended))?.said ?? ''
+  }
+}
+
+const LONGEST_WRITE_MS = 30_000
+const LONGEST_END_MS = 2_000
+
+async function* answersIn(output: AsyncIterable<Uint8Array>): AsyncGenerator<WorkAnswer> {
+  const decoder = new FrameDecoder(WORK_ANSWER_TYPES)
+  for await (const chunk of output) for (const answer of decoder.push(chunk)) yield answer as WorkAnswer
+}

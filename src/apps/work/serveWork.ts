@@ -1,0 +1,212 @@
+import { concatBytes, equalBytes, u32le } from '../../core/bytes/bytes.ts'
+import type { Signer } from '../../core/bytes/ed25519.ts'
+import { printable } from '../../core/bytes/printable.ts'
+import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
+import { PIECE_BYTES, WORK_ORDER_TYPES, type WorkAnswer, type WorkOrderMessage } from '../../core/wire/messages.ts'
+import { joinRoots } from '../../core/work/checkSegment.ts'
+import { proveWork } from '../../core/work/proveWork.ts'
+import { requireThat, WorkRefusal } from '../../core/work/refusals.ts'
+import { beginChain, hiddenLink, linksOf, nextLink, type StateMark } from '../../core/work/stateChain.ts'
+import { tensorBytes } from '../../core/work/tensor.ts'
+import { executedMessage, nonceCommitment } from '../../core/work/watched.ts'
+import { openWork, type Work } from '../../core/work/work.ts'
+import type { WorkKernels } from '../../core/work/workKernels.ts'
+import { WORK_KINDS } from '../../core/work/workKinds.ts'
+import { EXACT_OPS } from '../../core/work/workOps.ts'
+import type { Randomness } from '../../ports/randomness.ts'
+import type { Tensors, WorkDevice, WorkRun } from '../../ports/workDevice.ts'
+import { fault } from '../shared/faults.ts'
+
+interface WorkServer {
+  readonly device: WorkDevice
+  readonly signer: Signer
+  readonly randomness: Randomness
+  /** What the listener writes. Its end is the listener's goodbye. */
+  readonly input: AsyncIterable<Uint8Array>
+  write(bytes: Uint8Array): Promise<void>
+}
+
+type Assignment = Extract<WorkOrderMessage, { type: 'assign' }>
+type Send = (answer: WorkAnswer) => Promise<void>
+type Expect = <T extends WorkOrderMessage['type']>(type: T) => Promise<Extract<WorkOrderMessage, { type: T }>>
+
+/** Inputs of one work, all together. */
+const MOST_GIVEN_BYTES = 2 ** 36
+/** Memory for states that are kept. */
+const KEPT_BYTES = 2 ** 30
+const NO_STATE = new Uint8Array(32)
+
+/** W4.6. The side that works: does one assignment, and says every state as it is made. A fault is said; then it ends. */
+export async function serveWork({ device, signer, randomness, input, write }: WorkServer): Promise<void> {
+  const send: Send = (answer) => write(encodeFrame(answer))
+  const expect = ordersFrom(input)
+  try {
+    await expect('greet')
+    await send({
+      type: 'greeted',
+      key: signer.publicKey,
+      device: new TextEncoder().encode(printable(device.name, 200)),
+    })
+    const assignment = await expect('assign')
+    const given = await takeInputs(assignment, expect)
+    await send({ type: 'accepted' })
+    const { seed } = await expect('seed')
+    const work = workOf(assignment, seed)
+    const run = await device.start(work, given)
+    const salt = randomness.bytes(32)
+    const done = await execute(work, run, assignment, {
+      send,
+      hide: (link) => hiddenLink(signer.publicKey, salt, link),
+    })
+    const lastLink = linksOf(work.workId, done.firstRoot, done.marks).at(-1)!
+    await send({ type: 'executed', signature: signer.sign(executedMessage(work.workId, lastLink)) })
+    if (assignment.isHidden) await unveil(work, done, salt, send, expect)
+    await prove(work, run, done, assignment, send, expect)
+  } catch (error) {
+    if (error instanceof ListenerGone) return
+    const code = error instanceof WorkRefusal ? error.code : 'WORK_FAILED'
+    await send({ type: 'fault', code, text: printable(error instanceof Error ? error.message : 'unknown', 400) })
+  }
+}
+
+class ListenerGone extends Error {}
+
+/** Orders one after the other; any other than the one that is due ends it. */
+function ordersFrom(input: AsyncIterable<Uint8Array>): Expect {
+  const decoder = new FrameDecoder(WORK_ORDER_TYPES)
+  const orders = (async function* () {
+    for await (const chunk of input) for (const order of decoder.push(chunk)) yield order as WorkOrderMessage
+  })()
+  return async (type) => {
+    const { value, done } = await orders.next()
+    if (done) throw new ListenerGone()
+    if (value.type !== type) throw fault('WRONG_ORDER', { what: `${value.type} where ${type} is due` })
+    return value as never
+  }
+}
+
+const workOf = ({ spec, orderId }: Assignment, seed: Uint8Array): Work<WorkKernels> =>
+  openWork(WORK_KINDS, EXACT_OPS, { text: new TextDecoder().decode(spec), orderId, seed })
+
+/** Every input by its size; its root is looked at by the device. */
+async function takeInputs(assignment: Assignment, expect: Expect): Promise<Tensors> {
+  const { given } = workOf(assignment, new Uint8Array(32))
+  const bytes = [...given.values()].reduce((sum, shape) => sum + tensorBytes(shape), 0)
+  requireThat(bytes <= MOST_GIVEN_BYTES, 'TOO_BIG', `its inputs have ${bytes} bytes`)
+  const taken = new Map<string, Uint8Array>()
+  for (const [input, [name, shape]] of [...given].entries()) {
+    const tensor = new Uint8Array(tensorBytes(shape))
+    for (let at = 0; at < tensor.length; ) {
+      const piece = await expect('give')
+      const fits = piece.input === input && piece.bytes.length > 0 && at + piece.bytes.length <= tensor.length
+      requireThat(fits, 'BAD_INPUT', `a piece of ${name} is out of place`)
+      tensor.set(piece.bytes, at)
+      at += piece.bytes.length
+    }
+    taken.set(name, tensor)
+  }
+  return taken
+}
+
+interface Done {
+  readonly firstRoot: Uint8Array
+  readonly marks: readonly StateMark[]
+}
+
+/** From the beginning to the last state; each is said at once, in the open or hidden. */
+async function execute(
+  work: Work<WorkKernels>,
+  run: WorkRun,
+  { isHidden, every }: Assignment,
+  { send, hide }: { readonly send: Send; hide(link: Uint8Array): Uint8Array },
+): Promise<Done> {
+  const hasBeginning = !work.isIndependent
+  let firstRoot: Uint8Array = NO_STATE
+  const marks: StateMark[] = []
+  let link = beginChain(work.workId, firstRoot)
+  const say = async (segment: number, mark: StateMark) => {
+    link = segment < 0 ? beginChain(work.workId, mark.root) : nextLink(link, mark)
+    if (isHidden) await send({ type: 'hidden', segment: segment + 1, commitment: hide(link) })
+    else await send(markMessage(segment, mark))
+  }
+  if (hasBeginning) {
+    const mark = await run.advance(-1)
+    firstRoot = mark.root
+    await run.keep(-1)
+    await say(-1, mark)
+  }
+  const keptEvery = Math.max(1, Math.ceil((stateBytes(work) * work.ends.length) / KEPT_BYTES))
+  for (let segment = 0; segment < work.ends.length; segment++) {
+    const mark = await run.advance(segment)
+    marks.push(mark)
+    if (hasBeginning && (segment + 1) % keptEvery === 0) await run.keep(segment)
+    await say(segment, mark)
+    if (isDelivered(work.ends.length, every, segment)) await deliver(work, run, segment, send)
+  }
+  return { firstRoot, marks }
+}
+
+const stateBytes = ({ state }: Work<WorkKernels>): number =>
+  [...state.values()].reduce((sum, shape) => sum + tensorBytes(shape), 0)
+
+/** Whether the state after a segment is part of the result: the last one, and every so many. */
+export const isDelivered = (segments: number, every: number, segment: number): boolean =>
+  segment === segments - 1 || (every > 0 && (segment + 1) % every === 0)
+
+const markMessage = (segment: number, { root, statistics }: StateMark): WorkAnswer => ({
+  ...{ type: 'mark', segment: segment + 1, root },
+  statistics: concatBytes(...statistics.map(u32le)),
+})
+
+async function deliver(work: Work<WorkKernels>, run: WorkRun, segment: number, send: Send): Promise<void> {
+  for (const [tensor, name] of [...work.state.keys()].entries()) {
+    const bytes = await run.read(name)
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+      await send({ type: 'piece', segment: segment + 1, tensor, bytes: bytes.subarray(at, at + PIECE_BYTES) })
+  }
+}
+
+async function unveil(
+  work: Work<WorkKernels>,
+  { firstRoot, marks }: Done,
+  salt: Uint8Array,
+  send: Send,
+  expect: Expect,
+): Promise<void> {
+  await expect('unveil')
+  await send({ type: 'unveiled', salt })
+  if (!work.isIndependent) await send(markMessage(-1, { transition: 0, root: firstRoot, statistics: [] }))
+  for (const [segment, mark] of marks.entries()) await send(markMessage(segment, mark))
+}
+
+/** Traces for the first nonce, patches for the second; neither is other than what was committed to. */
+async function prove(
+  work: Work<WorkKernels>,
+  run: WorkRun,
+  done: Done,
+  { firstHash, secondHash }: Assignment,
+  send: Send,
+  expect: Expect,
+): Promise<void> {
+  const shown: Parameters<typeof proveWork>[2] = {
+    trace: async (segment) => {
+      const roots = await run.trace(segment)
+      await send({ type: 'traced', segment: segment + 1, roots: joinRoots(roots) })
+      return roots
+    },
+    open: async (segment, draws) => {
+      const patches = await run.open(segment, draws)
+      for (const [index, { leaves, proof }] of patches.entries()) {
+        const bytes = concatBytes(leaves, proof)
+        await send({ type: 'patch', segment: segment + 1, index, leafBytes: leaves.length, bytes })
+      }
+      return patches
+    },
+  }
+  await proveWork(work, done, shown, async (draw) => {
+    const { nonce } = await expect('draw')
+    const isCommitted = equalBytes(nonceCommitment(nonce), draw === 0 ? firstHash : secondHash)
+    if (!isCommitted) throw fault('WRONG_ORDER', { what: 'a nonce that was not committed to' })
+    return nonce
+  })
+}

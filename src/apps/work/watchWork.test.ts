@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest'
+import { openInProcessBox, type ProverProgram } from '../../../test/support/inProcessBox.ts'
+import { seededRandomness } from '../../../test/support/seededRandomness.ts'
+import { testSigner } from '../../../test/support/testSigner.ts'
+import { tinyTraining } from '../../../test/support/tinyTraining.ts'
+import type { Signer } from '../../core/bytes/ed25519.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { patchRunner } from '../../core/work/runPatch.ts'
+import { engineOnOwned, hasherOn } from '../../core/work/workEngine.ts'
+import { createWorkKernels } from '../../core/work/workKernels.ts'
+import { EXACT_OPS } from '../../core/work/workOps.ts'
+import { openCpuWork } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { readKernel } from '../../drivers/system/kernelFiles.ts'
+import { systemClock } from '../../drivers/system/systemClock.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Tensors, WorkDevice, WorkRun } from '../../ports/workDevice.ts'
+import { serveWork } from './serveWork.ts'
+import { WorkListener, watchWork } from './watchWork.ts'
+
+const engine = async () => engineOnOwned(await createWorkKernels(await readKernel('work.wasm')))
+const hasher = hasherOn(await engine())
+const runPatch = patchRunner(await engine(), EXACT_OPS)
+const device = await openCpuWork({ environment: { TOUCHSTONE_ENGINE: 'wasm' } })
+const { work, given } = tinyTraining('gpt', 2, hasher)
+const never = new AbortController().signal
+
+/** Our own prover; `cheat` changes what its device does. */
+const program =
+  (cheat: (run: WorkRun) => Partial<WorkRun> = () => ({}), signer: Signer = testSigner(7)): ProverProgram =>
+  ({ input, write }) => {
+    const start: WorkDevice['start'] = async (asked, inputs) => {
+      const run = await device.start(asked, inputs)
+      return { ...run, ...cheat(run) }
+    }
+    return serveWork({ device: { ...device, start }, signer, randomness: seededRandomness(3), input, write })
+  }
+
+async function watchFor(prover: ProverProgram, { clock = systemClock as Clock, isHidden = false } = {}) {
+  const states: Tensors[] = []
+  const box = openInProcessBox(prover)
+  const how = { prover: await box.start(never), clock, randomness: seededRandomness(5), isHidden, segmentMs: 60_000 }
+  const seen = { onStep: () => {}, onState: (_: number, state: Tensors) => void states.push(state) }
+  return { watch: { work, given, hasher, runPatch, every: 0, ...how, ...seen }, states, close: () => box.close() }
+}
+
+async function watched(prover: ProverProgram, clock?: Clock) {
+  const { watch, states, close } = await watchFor(prover, clock ? { clock } : {})
+  try {
+    return { ...(await watchWork(watch, never)), states }
+  } finally {
+    await close()
+  }
+}
+
+test('a work that was done is believed: drawn by the listener, timed by its clock, with the last state', async () => {
+  const { marks, figures, elapsedUs, states, proverKey } = await watched(program())
+  expect(marks).toHaveLength(2)
+  expect(figures).toMatchObject({ segments: 2, drawnSegments: 3 })
+  expect(elapsedUs).toBeGreaterThan(0)
+  expect(states).toHaveLength(1)
+  expect([...states[0]!.keys()]).toEqual([...work.state.keys()])
+  expect(proverKey).toEqual(testSigner(7).publicKey)
+})
+
+const flipped = (bytes: Uint8Array) => bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte))
+const elsewhere: Signer = { ...testSigner(8), publicKey: testSigner(9).publicKey }
+
+test.each<[string, ProverProgram, string]>([
+  [
+    'hands out another result',
+    program((run) => ({ read: async (name) => flipped(await run.read(name)) })),
+    'OTHER_RESULT',
+  ],
+  [
+    'leaves a segment out',
+    program((run) => ({
+      advance: async (segment) => ({ ...(await run.advance(Math.min(segment, 0))), transition: segment + 1 }),
+    })),
+    'NOT_SHOWN',
+  ],
+  [
+    'opens what it did not commit to',
+    program((run) => ({
+      open: async (segment, draws) =>
+        (await run.open(segment, draws)).map((patch) => ({ ...patch, leaves: flipped(patch.leaves) })),
+    })),
+    'NOT_SHOWN',
+  ],
+  [
+    'gives up once it knows what is drawn',
+    program(() => ({ trace: () => Promise.reject(new Error('no')) })),
+    'GAVE_UP',
+  ],
+  ['uses a key that is not its own', program(undefined, elsewhere), 'BAD_SIGNATURE'],
+  ['goes away', async () => {}, 'VANISHED'],
+  ['says what is no message', ({ write }) => write(new Uint8Array(64).fill(255)), 'GARBLED'],
+])('whoever %s is rejected', async (_, prover, code) => {
+  await expect(watched(prover)).rejects.toMatchObject({ code })
+})
+
+test('whoever says nothing is rejected when its time is up', async () => {
+  const hasty = { ...systemClock, sleep: async () => {} }
+  await expect(watched(() => new Promise(() => {}), hasty)).rejects.toMatchObject({ code: 'SILENT' })
+})
+
+test('hidden states open to what was committed, and to the same h on every replica', async () => {
+  const links = await Promise.all(
+    [7, 8].map(async (key) => {
+      const { watch, close } = await watchFor(program(undefined, testSigner(key)), { isHidden: true })
+      const listener = new WorkListener(watch, never)
+      await listener.assign()
+      await listener.execute()
+      const { link } = await listener.unveil()
+      await close()
+      return toHex(link)
+    }),
+  )
+  expect(links[0]).toBe(links[1])
+})
