@@ -3,8 +3,6 @@ import { ClassicLevel } from 'classic-level'
 import { FindingError } from './chainStoreFrom.ts'
 import type { Change, KeyValues } from './keyValues.ts'
 
-type Level = ClassicLevel<string, Uint8Array>
-
 /** A LevelDB in a folder. Every value carries a sum over itself and its key: LevelDB as built here looks at none when it reads. */
 export async function levelKeyValues(folder: string): Promise<KeyValues> {
   let level = await openLevel(folder)
@@ -42,8 +40,8 @@ export async function levelKeyValues(folder: string): Promise<KeyValues> {
 const operation = ([key, value]: Change) =>
   value === null ? { type: 'del' as const, key } : { type: 'put' as const, key, value: sealed(key, value) }
 
-async function openLevel(folder: string): Promise<Level> {
-  const level: Level = new ClassicLevel(folder, { keyEncoding: 'utf8', valueEncoding: 'view' })
+async function openLevel(folder: string): Promise<ClassicLevel> {
+  const level = new ClassicLevel(folder, { keyEncoding: 'utf8', valueEncoding: 'view' })
   await level.open()
   return level
 }
