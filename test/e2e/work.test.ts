@@ -28,7 +28,7 @@ describe('touchstone work run matmul', () => {
   const b = matrix('b', 40, 7)
   const run = () =>
     touchstone('work', 'run', 'matmul', ...['a', 'b'].map((name) => inFolder(`${name}.npy`)), '--json', ...files)
-  const files = ['--out', inFolder('c.npy'), '--receipt', inFolder('receipt.json')]
+  const files = ['--out', inFolder('c.npy'), '--receipt', inFolder('receipt.json'), '--inputs', inFolder('inputs')]
 
   test('delivers the product, and a receipt that a check judges without doing it again', async () => {
     const { status, stdout } = await run()
@@ -45,6 +45,21 @@ describe('touchstone work run matmul', () => {
     const report = checkReportSchema.parse(JSON.parse(checked.stdout))
     expect(report).toMatchObject({ kind: 'receipt', verdict: 'genuine', work: { patches: 128, drawnBy: 'listener' } })
     expect(checked.status).toBe(0)
+  })
+
+  test('can be run again by whoever has the inputs, and by nobody with others', async () => {
+    const replay = () => touchstone('check', inFolder('receipt.json'), '--replay', inFolder('inputs'), '--json')
+    const { status, stdout } = await replay()
+    expect(status).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'genuine', work: { segments: 1, replayed: 1 } })
+    const file = join(inFolder('inputs'), 'a.bin')
+    writeFileSync(
+      file,
+      readFileSync(file).map((byte, i) => (i === 0 ? byte ^ 1 : byte)),
+    )
+    const refused = await replay()
+    expect(refused.status).toBe(2)
+    expect(refused.stdout + refused.stderr).toContain('another root')
   })
 
   test('refuses -128, matrices that do not fit, and files that are none, before anything is made', async () => {

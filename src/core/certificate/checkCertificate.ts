@@ -70,7 +70,8 @@ export interface CheckedReceipt {
   readonly problem: CertificateProblem | null
   readonly doubts: readonly Doubt[]
   readonly read: ReadReceipt
-  readonly figures: ReceiptFigures
+  /** `replayed`: segments that were run again from the inputs on. */
+  readonly figures: ReceiptFigures & { readonly replayed: number }
 }
 
 export type CheckedEvidence =

@@ -5,6 +5,7 @@ import { checkReceipt } from '../work/checkReceipt.ts'
 import type { RunPatch, WorkProblem } from '../work/checkSegment.ts'
 import { type Receipt, type ReceiptStatement, receiptOf, receiptSchema, stateReceipt } from '../work/receipt.ts'
 import { WorkRefusal } from '../work/refusals.ts'
+import type { Replayed } from '../work/replayWork.ts'
 import { openWork, type Work } from '../work/work.ts'
 import type { WorkKernels } from '../work/workKernels.ts'
 import { WORK_KINDS } from '../work/workKinds.ts'
@@ -23,9 +24,15 @@ export interface ReadReceipt {
   readonly work: Work<WorkKernels>
 }
 
-/** Receipts of works, judged with kernels that recompute patches; they are opened where there is something to recompute. */
-export const receiptKind = (openKernels: () => Promise<RunPatch>): Opener =>
-  evidenceKind(receiptSchema, readReceipt, async (read) => checkWork(read, await openKernels()))
+/** Runs the whole work of a receipt again. */
+export type Replay = (read: ReadReceipt) => Promise<Replayed>
+
+/**
+ * Receipts of works, judged with kernels that recompute patches; they are opened where there is something to recompute.
+ * Whoever has the inputs may replay the work too.
+ */
+export const receiptKind = (openKernels: () => Promise<RunPatch>, replay: Replay | null = null): Opener =>
+  evidenceKind(receiptSchema, readReceipt, async (read) => checkWork(read, await openKernels(), replay))
 
 function readReceipt(statement: ReceiptStatement, signerKeys: readonly Uint8Array[]): ReadReceipt | CertificateProblem {
   const receipt = receiptOf(statement)
@@ -46,15 +53,19 @@ function readReceipt(statement: ReceiptStatement, signerKeys: readonly Uint8Arra
   }
 }
 
-function checkWork(read: ReadReceipt, runPatch: RunPatch): CheckedReceipt {
-  const { problem, figures } = checkReceipt(read.work, read.receipt, runPatch)
-  const isSelfDrawn = read.receipt.drawnBy === 'device'
+async function checkWork(read: ReadReceipt, runPatch: RunPatch, replay: Replay | null): Promise<CheckedReceipt> {
+  const shown = checkReceipt(read.work, read.receipt, runPatch)
+  const replayed = shown.problem === null && replay ? await replay(read) : null
+  const problem = shown.problem ?? replayed?.problem ?? null
+  const { figures } = shown
+  // Where everything was run again, it does not matter who drew.
+  const isSelfDrawn = read.receipt.drawnBy === 'device' && replayed === null
   return {
     kind: 'receipt',
     problem: problem && { code: 'WORK_NOT_SHOWN', where: placeOf(problem) },
     doubts: isSelfDrawn ? [{ code: 'SELF_DRAWN' }] : [],
     read,
-    figures,
+    figures: { ...figures, replayed: replayed?.segments ?? 0 },
   }
 }
 

@@ -63,6 +63,7 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
       segments: count,
       drawnSegments: count,
       patches: count,
+      replayed: count,
       operations: z.number(),
     }),
     device: z.string().meta({ description: 'what the device says of itself; a claim' }),

@@ -18,6 +18,7 @@ export const WORK_PROBLEMS = {
   STATISTICS_DIFFER: { meaning: 'loss or norm are not those that were committed' },
   PATCH_SIZE: { meaning: 'an opened patch has more or fewer bytes than its place asks for' },
   PATCH_NOT_COMMITTED: { meaning: 'an opened patch is not part of what was committed' },
+  REPLAY_DIFFERS: { meaning: 'a segment that was run again here came to another state' },
   PATCH_WRONG: { meaning: 'a step was not computed as its definition says' },
 } as const
 

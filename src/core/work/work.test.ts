@@ -14,6 +14,7 @@ import { EngineRun } from './engineRun.ts'
 import { passChance } from './guarantees.ts'
 import { proveWork } from './proveWork.ts'
 import { type Receipt, receiptOf, receiptSchema, stateReceipt } from './receipt.ts'
+import { replayWork } from './replayWork.ts'
 import { patchRunner } from './runPatch.ts'
 import { openWork, type Work } from './work.ts'
 
@@ -86,6 +87,18 @@ describe('a receipt', async () => {
     const expected = passChance.independent(share / 2)
     const sigma = Math.sqrt((expected * (1 - expected)) / tries)
     expect(Math.abs(passed / tries - expected)).toBeLessThan(4 * sigma)
+  })
+
+  test('of a work with one wrong entry may pass openings, and never a replay', async () => {
+    const spoiled = await execute(
+      work,
+      plainEngine((sum, at) => (at === 5 ? sum ^ 1 : sum)),
+    )
+    const replay = (receipt: Receipt) => replayWork(work, receipt, new EngineRun(plainEngine(), work, given))
+    expect(replay(spoiled).problem).toEqual({ code: 'REPLAY_DIFFERS', segment: 0 })
+    expect(replay(honest)).toEqual({ problem: null, segments: 5 })
+    const marks = honest.marks.map((mark, i) => (i === 3 ? { ...mark, statistics: [1] } : mark))
+    expect(replay({ ...honest, marks }).problem).toEqual({ code: 'REPLAY_DIFFERS', segment: 3 })
   })
 
   test('with any byte changed is refused', () => {

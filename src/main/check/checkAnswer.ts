@@ -61,8 +61,14 @@ const worked = ({ read, figures }: CheckedReceipt): Answer => ({
   verdict: 'genuine',
   word: 'WORK SHOWN',
   text: `${read.work.spec.kind}, ${figures.transitions} transitions, ${withPrefix(figures.operations)} operations`,
-  why: `${figures.patches} patches drawn by its watcher were recomputed here, and each is right`,
-  now: 'Rely on it as far as you trust its signer, who vouches for the draws and the times.',
+  why:
+    figures.replayed > 0
+      ? `all ${figures.replayed} segments were run again here, and each came to the state that was committed`
+      : `${figures.patches} patches drawn by its watcher were recomputed here, and each is right`,
+  now:
+    figures.replayed > 0
+      ? 'The result is exactly right, whoever signed. For the times trust its signer.'
+      : 'Rely on it as far as you trust its signer, who vouches for the draws and the times.',
 })
 
 function doubted(doubts: readonly Doubt[], why: string | null): Answer {

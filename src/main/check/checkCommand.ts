@@ -32,6 +32,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       ).conflicts('sample'),
     )
     .option('--sample <count>', 'check only this many openings, drawn at random', readWhole(1, 1_000_000))
+    .option('--replay <folder>', 'receipt of a work: run it again from its inputs, NAME.bin each (work run --inputs)')
     .option('--nonce <hex>', 'evidence of a hardware vendor: the nonce that you chose', readKey)
     .option('--rim <file>', "its golden values, the vendor's own file; may be repeated", addText)
     .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)

@@ -5,7 +5,7 @@ import { type Signer, withFastYes } from '../../core/bytes/ed25519.ts'
 import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkCertificate.ts'
 import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
-import { receiptKind } from '../../core/certificate/receiptEvidence.ts'
+import { type Replay, receiptKind } from '../../core/certificate/receiptEvidence.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
 import { WORK_TYPE } from '../../core/work/receipt.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
@@ -25,6 +25,7 @@ import { bar } from '../render/showSteps.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue, system } from '../system.ts'
+import { replayFrom } from '../work/replayFiles.ts'
 import type { ShownCheck } from './checkAnswer.ts'
 import { checkJson, checkLines } from './checkLines.ts'
 import { readGiven } from './readGiven.ts'
@@ -43,6 +44,7 @@ export interface CheckFlags extends AttestationFiles {
   readonly full?: string
   readonly summary?: string
   readonly countersign?: string
+  readonly replay?: string
   readonly nonce?: Uint8Array
   readonly at?: number
   readonly verbose?: boolean
@@ -77,10 +79,13 @@ export async function runCheck(
   { env, own }: { readonly env: NodeJS.ProcessEnv; readonly own: Uint8Array },
   signal: AbortSignal,
 ): Promise<{ readonly shown: ShownCheck; readonly signed: GivenFile }> {
-  const rules = await readerRules(flags, own, dataFolder(env))
+  const terminal = openTerminal(process.stderr, env)
+  const showReplay = (segment: number, of: number) =>
+    terminal.live(`  replay ${bar((segment + 1) / of, terminal.barWidth)} ${segment + 1}/${of}`)
+  const replay = flags.replay === undefined ? null : replayFrom(flags.replay, showReplay)
+  const rules = await readerRules(flags, own, dataFolder(env), replay)
   const full = flags.full === undefined ? null : await readGiven(flags.full, signal)
   const given = { file: await readGiven(file, signal), full }
-  const terminal = openTerminal(process.stderr, env)
   const found = await checkEvidence(
     given,
     rules,
@@ -121,7 +126,12 @@ function writeSigned(
   return told
 }
 
-async function readerRules(flags: CheckFlags, own: Uint8Array, home: string): Promise<ReaderRules> {
+async function readerRules(
+  flags: CheckFlags,
+  own: Uint8Array,
+  home: string,
+  replay: Replay | null,
+): Promise<ReaderRules> {
   const required = flags.signer ?? []
   return {
     nowMs: system.clock.wallTime().getTime(),
@@ -133,7 +143,7 @@ async function readerRules(flags: CheckFlags, own: Uint8Array, home: string): Pr
     prover: flags.prover ?? null,
     maxAgeSeconds: flags.maxAge ?? null,
     checkSignature: withFastYes(opensslCheck),
-    kinds: { [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS)) },
+    kinds: { [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), replay) },
     attestation: attestationReader({
       ...attestationRules(flags),
       nonce: flags.nonce ?? null,

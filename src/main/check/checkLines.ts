@@ -123,6 +123,12 @@ function receiptLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedRec
     ...labelled('kind', `${work.spec.kind}, ${figures.transitions} transitions`),
     ...labelled('operations', withPrefix(figures.operations)),
     ...labelled('looked at', drawn),
+    ...labelled(
+      'replayed',
+      figures.replayed > 0
+        ? `${figures.replayed} of ${figures.segments} segments, run again here: no step can hide`
+        : null,
+    ),
     ...labelled('device', `${receipt.device} (claimed)`),
     ...labelled('prover', toHex(receipt.proverKey)),
     ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),

@@ -29,6 +29,7 @@ import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
 import { version } from '../version.ts'
 import { encodeProduct, matmulWork } from './matmulWork.ts'
+import { writeInputs } from './replayFiles.ts'
 import { type TrainFlags, trainWork } from './trainWork.ts'
 import type { PreparedWork } from './workOrder.ts'
 
@@ -39,6 +40,8 @@ export interface RunFlags extends SshFlags {
   readonly segmentLimit: number
   readonly out: string
   readonly receipt: string
+  /** Where the inputs are written for whoever replays. */
+  readonly inputs?: string
   readonly json?: boolean
 }
 
@@ -138,6 +141,7 @@ export async function runWork(
     )
     writeAside(flags.out, delivery.result(work, last))
     writeAside(flags.receipt, receipt)
+    if (flags.inputs !== undefined) writeInputs(flags.inputs, given)
     tell(flags, work, watched, env)
     return EXIT.genuine
   } catch (error) {

@@ -10,6 +10,7 @@ const addRunOptions = (command: Command): Command =>
     .option('--on <box>', 'root@host, ssh://…, lease://… or an alias of ~/.ssh/config', 'local')
     .option('--segment-limit <seconds>', 'the longest that one segment may take', readNumber(1, 86_400), 600)
     .option('--receipt <file>', 'where the receipt goes', 'touchstone-receipt.json')
+    .option('--inputs <folder>', 'write the inputs there, for "touchstone check --replay"')
     .option('--json', 'print the outcome as JSON')
 
 export function addWorkCommand(program: Command, context: CommandContext): void {

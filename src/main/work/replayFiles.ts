@@ -1,0 +1,49 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Replay } from '../../core/certificate/receiptEvidence.ts'
+import { EngineRun } from '../../core/work/engineRun.ts'
+import { WORK_REFUSALS, WorkRefusal } from '../../core/work/refusals.ts'
+import { replayWork } from '../../core/work/replayWork.ts'
+import { tensorBytes } from '../../core/work/tensor.ts'
+import { hasherOn } from '../../core/work/workEngine.ts'
+import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
+import { writeAside } from '../../drivers/system/writeAside.ts'
+import type { Tensors } from '../../ports/workDevice.ts'
+import { fault } from '../faults.ts'
+
+const fileOf = (folder: string, name: string): string => join(folder, `${name}.bin`)
+
+/** The inputs of a work as files, bytes as they lie. */
+export function writeInputs(folder: string, given: Tensors): void {
+  mkdirSync(folder, { recursive: true })
+  for (const [name, bytes] of given) writeAside(fileOf(folder, name), bytes)
+}
+
+/** Runs works of receipts again on this machine, from inputs in a folder; each must have the root that the receipt names. */
+export const replayFrom =
+  (folder: string, onSegment: (segment: number, of: number) => void): Replay =>
+  async ({ work, receipt }) => {
+    const given = new Map(
+      [...work.given].map(([name, shape]) => [name, readInput(fileOf(folder, name), tensorBytes(shape))]),
+    )
+    try {
+      const run = new EngineRun(await openExactEngine(), work, given, hasherOn(await openExactEngine()))
+      return replayWork(work, receipt, run, (segment) => onSegment(segment, work.ends.length))
+    } catch (error) {
+      if (!(error instanceof WorkRefusal)) throw error
+      throw fault('BAD_WORK_INPUT', { why: `${WORK_REFUSALS[error.code].meaning} (${error.message})` })
+    }
+  }
+
+function readInput(file: string, bytes: number): Uint8Array {
+  let content: Uint8Array | number
+  try {
+    content = readRegularFile(file, bytes)
+  } catch {
+    throw fault('NOT_READABLE', { file })
+  }
+  if (typeof content === 'number' || content.length !== bytes)
+    throw fault('BAD_WORK_INPUT', { why: `${file} does not have the ${bytes} bytes of this input` })
+  return content
+}
