@@ -31,17 +31,33 @@ export async function fakeWorkDriver(
       words().copyWithin(to / 4 + block * HASH_WORDS, room / 4, room / 4 + HASH_WORDS)
     }
   }
-  const more: Record<string, (args: readonly number[], blocks: number) => void> = {
-    leavesTop([x, to, rows, rowBytes, across], blocks) {
-      const leaves = rows! * Math.ceil(rowBytes! / LEAF_BYTES)
-      const room = end + 2 ** 20
-      memory(room + across! * blocks * 32 - free)
-      bytes().fill(0, room, room + across! * blocks * 32)
-      kernels.leaves(x!, room, rows!, rowBytes!)
-      if (leaves > across! * blocks) throw new Error('leaves were left out')
-      top(room, to!, across!, blocks)
+  /** As kernels/cuda/work/trees.h has them. */
+  const treesIn = (table: number, count: number) =>
+    Array.from({ length: count }, (_, i) => {
+      const [from, , to, , rows, rowBytes, across, first] = words().slice(table / 4 + 8 * i, table / 4 + 8 * i + 8)
+      const next = i + 1 < count ? words()[table / 4 + 8 * i + 15]! : grid
+      return { from: from!, to: to!, rows: rows!, rowBytes: rowBytes!, across: across!, blocks: next - first! }
+    })
+  let grid = 0
+  const more: Record<string, (args: readonly number[]) => void> = {
+    leavesTop([table, count]) {
+      for (const { from, to, rows, rowBytes, across, blocks } of treesIn(table!, count!)) {
+        const room = end + 2 ** 20
+        memory(room + across * blocks * 32 - free)
+        bytes().fill(0, room, room + across * blocks * 32)
+        kernels.leaves(from, room, rows, rowBytes)
+        if (rows * Math.ceil(rowBytes / LEAF_BYTES) > across * blocks) throw new Error('leaves were left out')
+        top(room, to, across, blocks)
+      }
     },
-    nodesTop: ([below, to, across], blocks) => top(below!, to!, across!, blocks),
+    nodesTop([table, count]) {
+      for (const { from, to, across, blocks } of treesIn(table!, count!)) top(from, to, across, blocks)
+    },
+    gradientNormOf([table, to, count]) {
+      let total = 0
+      for (let i = 0; i < count!; i++) total = Math.fround(total + floats()[words()[table! / 4 + 2 * i]! / 4]!)
+      floats()[to! / 4] = Math.sqrt(total)
+    },
     addPiece([sums, scales, to, rows, columns, pieces, piece]) {
       const [out, s, c] = [floats(), floats(), ints()]
       for (let i = 0; i < rows! * columns!; i++) {
@@ -82,7 +98,8 @@ export async function fakeWorkDriver(
   const run = (name: string, blocks: readonly [number, number], given: readonly (bigint | number)[]) => {
     const [fault, ...args] = given.map(Number) as [number, ...number[]]
     launched.push(name)
-    if (!isOp(name)) return more[name]!(args, blocks[0])
+    grid = blocks[0]
+    if (!isOp(name)) return more[name]!(args)
     const call = kernels[name] as (...args: readonly number[]) => number
     const typed = args.map((value, i) => (WORK_ARGUMENTS[name][i] === 'f' ? floatOf(value) : value))
     for (let y = 0; y < blocks[1]; y++) {

@@ -254,6 +254,16 @@ WK(gradientNorm)(ts_u32 *fault, const float *squares, float *out, ts_u32 tensors
   wk_report(fault, wk_worse(0, *out));
 }
 
+/* The same of numbers that lie apart. */
+WK(gradientNormOf)(ts_u32 *fault, const ts_u64 *squares, float *out, ts_u32 tensors) {
+  if (TS_THREAD > 0) return;
+  float total = 0.0f;
+  _Pragma("unroll 8")
+  for (ts_u32 i = 0; i < tensors; i++) total = total + *(const float *)squares[i];
+  *out = ts_sqrt(total);
+  wk_report(fault, wk_worse(0, *out));
+}
+
 WK(clipFactor)(ts_u32 *fault, const float *norm, float *out, float clip) {
   if (TS_THREAD > 0) return;
   *out = ts_clip_factor(*norm, clip);

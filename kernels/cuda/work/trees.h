@@ -71,30 +71,52 @@ WK(nodes)(ts_u32 *fault, const ts_u32 *below, ts_u32 *out, ts_u32 count) {
 
 #define WK_TREE_THREADS 256
 
-/* A block of 256 leads so many leaves to one node, or fewer to the root: what lies beyond the last leaf is zeros. */
-WK(leavesTop)(ts_u32 *fault, const ts_u8 *x, ts_u32 *out, ts_u32 rows, ts_u32 row_bytes, ts_u32 across) {
-  __shared__ ts_u32 shared[8 * WK_TREE_THREADS];
-  const ts_u64 leaves = (ts_u64)rows * ((row_bytes + WK_LEAF_BYTES - 1) / WK_LEAF_BYTES);
-  const ts_u64 leaf = (ts_u64)TS_BLOCK * across + TS_THREAD;
-  ts_u32 hash[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-  if (TS_THREAD < across && leaf < leaves) wk_leaf(x, row_bytes, leaf, hash);
-  ts_put(shared, WK_TREE_THREADS, TS_THREAD, hash);
-  ts_reduce_shared(shared, WK_TREE_THREADS, across, 1, TS_THREAD);
-  if (TS_THREAD > 0) return;
-  ts_get(shared, WK_TREE_THREADS, 0, hash);
-  ts_write_hash(out + 8 * TS_BLOCK, hash);
+/* A tree among many: `across` hashes to a block, a power of two up to 256; its blocks begin at number `first`. */
+typedef struct {
+  ts_u64 from, to;
+  ts_u32 rows, row_bytes, across, first;
+} wk_tree;
+
+/* The tree of a block; trees lie in the order of their blocks. */
+static TS_INLINE wk_tree wk_tree_here(const wk_tree *trees, ts_u32 count) {
+  ts_u32 low = 0, high = count;
+  while (high - low > 1) {
+    const ts_u32 middle = (low + high) / 2;
+    if (trees[middle].first <= TS_BLOCK) low = middle;
+    else high = middle;
+  }
+  return trees[low];
 }
 
-/* The same of nodes, `across` of them a power of two up to 256. */
-WK(nodesTop)(ts_u32 *fault, const ts_u32 *below, ts_u32 *out, ts_u32 across) {
-  __shared__ ts_u32 shared[8 * WK_TREE_THREADS];
-  ts_u32 hash[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-  if (TS_THREAD < across) ts_read_hash(below + 8 * ((ts_u64)TS_BLOCK * across + TS_THREAD), hash);
+/* The hashes of a block lead to one. */
+static TS_INLINE void wk_tree_top(ts_u32 *shared, ts_u32 hash[8], ts_u32 across, ts_u32 *to) {
   ts_put(shared, WK_TREE_THREADS, TS_THREAD, hash);
   ts_reduce_shared(shared, WK_TREE_THREADS, across, 1, TS_THREAD);
   if (TS_THREAD > 0) return;
   ts_get(shared, WK_TREE_THREADS, 0, hash);
-  ts_write_hash(out + 8 * TS_BLOCK, hash);
+  ts_write_hash(to, hash);
+}
+
+/* From the leaves of many tensors; what lies beyond the last leaf of one is zeros. */
+WK(leavesTop)(ts_u32 *fault, const wk_tree *trees, ts_u32 count) {
+  __shared__ ts_u32 shared[8 * WK_TREE_THREADS];
+  const wk_tree of = wk_tree_here(trees, count);
+  const ts_u64 leaves = (ts_u64)of.rows * ((of.row_bytes + WK_LEAF_BYTES - 1) / WK_LEAF_BYTES);
+  const ts_u32 block = TS_BLOCK - of.first;
+  const ts_u64 leaf = (ts_u64)block * of.across + TS_THREAD;
+  ts_u32 hash[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  if (TS_THREAD < of.across && leaf < leaves) wk_leaf((const ts_u8 *)of.from, of.row_bytes, leaf, hash);
+  wk_tree_top(shared, hash, of.across, (ts_u32 *)of.to + 8 * block);
+}
+
+/* From nodes. */
+WK(nodesTop)(ts_u32 *fault, const wk_tree *trees, ts_u32 count) {
+  __shared__ ts_u32 shared[8 * WK_TREE_THREADS];
+  const wk_tree of = wk_tree_here(trees, count);
+  const ts_u32 block = TS_BLOCK - of.first;
+  ts_u32 hash[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  if (TS_THREAD < of.across) ts_read_hash((const ts_u32 *)of.from + 8 * ((ts_u64)block * of.across + TS_THREAD), hash);
+  wk_tree_top(shared, hash, of.across, (ts_u32 *)of.to + 8 * block);
 }
 
 #endif

@@ -35,6 +35,7 @@ const HOST_MAPPED = 3 // portable and mapped: kernels write roots straight into 
 const MAX_DYNAMIC_SHARED = 8
 const CAPTURE_THREAD_LOCAL = 1
 const NON_BLOCKING = 1
+const MOST_ARGUMENTS = 32
 
 /** The driver of this process, initialised. Throws NO_GPU_DRIVER or NO_GPU. */
 export function loadLibcuda(): CudaApi {
@@ -50,6 +51,9 @@ class Libcuda {
   /** Primary contexts are given back to the device, own ones destroyed. */
   readonly #contexts = new Map<Handle, { ordinal: number; kind: 'shared' | 'own' }>()
   #card = 'NVIDIA driver'
+  /** cuLaunchKernel takes the addresses of the arguments, and has copied them when it returns. */
+  readonly #values = new BigUint64Array(MOST_ARGUMENTS)
+  readonly #pointers = addressesIn(this.#values)
 
   constructor(calls: Calls<LibcudaSignatures>) {
     this.#calls = calls
@@ -167,10 +171,10 @@ class Libcuda {
     this.#do('cuFuncSetAttribute', kernel, MAX_DYNAMIC_SHARED, bytes)
 
   launch({ kernel, blocks, threads, sharedBytes = 0, stream, arguments: args }: Launch): void {
-    const { values, pointers } = kernelArguments(args)
+    if (args.length > MOST_ARGUMENTS) throw new RangeError(`${args.length} arguments of a kernel`)
+    for (let i = 0; i < args.length; i++) this.#values[i] = BigInt(args[i]!)
     const [x, y] = blocks
-    this.#do('cuLaunchKernel', kernel, x, y, 1, threads, 1, 1, sharedBytes, stream, pointers, null)
-    if (values.length < args.length) throw new RangeError('kernel arguments were lost')
+    this.#do('cuLaunchKernel', kernel, x, y, 1, threads, 1, 1, sharedBytes, stream, this.#pointers, null)
   }
 
   readonly createStream = (): Handle => this.#handle('cuStreamCreate', NON_BLOCKING)
@@ -251,12 +255,9 @@ class Libcuda {
   }
 }
 
-/** cuLaunchKernel takes the addresses of the arguments; the driver copies them before it returns. */
-function kernelArguments(args: readonly KernelArgument[]): { values: BigUint64Array; pointers: BigUint64Array } {
-  const values = BigUint64Array.from(args, (argument) => BigInt(argument))
+function addressesIn(values: BigUint64Array): BigUint64Array {
   const start = koffi.address(values) as bigint
-  const pointers = BigUint64Array.from(args, (_, index) => start + BigInt(8 * index))
-  return { values, pointers }
+  return BigUint64Array.from(values, (_, index) => start + BigInt(8 * index))
 }
 
 function terminated(text: Uint8Array): string {

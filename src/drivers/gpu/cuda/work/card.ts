@@ -24,7 +24,19 @@ export const HASH_BYTES = 32
 /** A block of the kernels leads so many hashes to one. */
 const TREE_BLOCK = 256
 const SCRATCH = ''
-const HASHES = '\0hashes'
+/** As kernels/cuda/work/trees.h has it. */
+const TREE_BYTES = 32
+/** Tables of one name that are in use at a time. */
+const TABLE_TURNS = 64
+
+/** A tensor, or nodes of one, on the way to its root. */
+interface Tree {
+  readonly from: number
+  readonly root: number
+  readonly hashes: number
+  readonly rows: number
+  readonly rowBytes: number
+}
 
 /** Steps and trees on one card, on one stream: they are queued, and done when it has settled. */
 export class WorkCard {
@@ -36,6 +48,7 @@ export class WorkCard {
   readonly #products: CardProducts
   readonly kernels: WorkKernels
   readonly memory: CardMemory
+  readonly #turns = new Map<string, number>()
   readonly canFuse: boolean
 
   constructor({ api, context, library, ptx, fusedPtx }: WorkCardTools) {
@@ -66,6 +79,10 @@ export class WorkCard {
       this.#transpose(call, batch)
       return
     }
+    if (op === 'gradientNorm') {
+      this.#gradientNorm(call)
+      return
+    }
     const bytes = ops[op]!.scratchBytes?.(step) ?? 0
     const scratch = bytes > 0 ? this.memory.make(SCRATCH, { type: 'u8', rows: 1, width: bytes }).at : 0
     ops[op]!.run(this.kernels, { ...call, scratch })
@@ -78,30 +95,56 @@ export class WorkCard {
     steps.run({ launcher: this.#launcher, products: this.#products, at })
   }
 
+  #gradientNorm({ inputs, outputs }: Omit<OpCall, 'scratch'>): void {
+    const places = BigUint64Array.from(inputs, ({ at }) => BigInt(at))
+    const there = this.#table('squares', new Uint8Array(places.buffer))
+    this.#launcher.launch('gradientNormOf', [1, 1], [there, BigInt(outputs[0]!.at), inputs.length])
+  }
+
   #transpose({ inputs: [x], outputs: [out] }: Omit<OpCall, 'scratch'>, batch: number): void {
     const { rows, width, type } = x!.shape
     const places = { at: x!.at, to: out!.at, elementBytes: ELEMENT_BYTES[type] }
     transposeMany(this.#launcher, places, { batch, rows: rows / batch, width })
   }
 
-  /** Queues the root of a tensor; it will lie at `to`. */
-  root({ at, shape }: Place, to: Handle): void {
-    let width = 2 ** depthOf(leavesOf(shape))
-    // Every level of blocks is at most a 256th of the one below: all of them fit into twice the first.
-    const room = width > TREE_BLOCK ? this.memory.make(HASHES, hashesOf((2 * width) / TREE_BLOCK)) : null
-    let across = Math.min(width, TREE_BLOCK)
-    width /= across
-    let out = width === 1 ? to : BigInt(room!.at)
-    this.#launcher.launch('leavesTop', [width, 1], [BigInt(at), out, shape.rows, rowBytes(shape), across])
-    while (width > 1) {
-      const from = out
-      out = from + BigInt(HASH_BYTES * width)
-      across = Math.min(width, TREE_BLOCK)
-      width /= across
-      if (width === 1) out = to
-      this.#launcher.launch('nodesTop', [width, 1], [from, out, across])
-    }
-    if (room) this.memory.free(HASHES)
+  /** Queues the roots of tensors, all at once; they will lie one after the other from `to` on. */
+  roots(places: readonly Place[], to: number): void {
+    let trees: readonly Tree[] = places.map(({ at, shape }, i) => ({
+      ...{ from: at, root: to + i * HASH_BYTES, hashes: 2 ** depthOf(leavesOf(shape)) },
+      ...{ rows: shape.rows, rowBytes: rowBytes(shape) },
+    }))
+    for (let level = 0; trees.length > 0; level++) trees = this.#rootLevel(trees, level)
+  }
+
+  /** A level of blocks, and what is left to do above it. */
+  #rootLevel(trees: readonly Tree[], level: number): readonly Tree[] {
+    const rooms = trees.map(({ hashes }) => Math.ceil(hashes / TREE_BLOCK))
+    const room = Number(this.#products.room(`hashes ${level}`, HASH_BYTES * rooms.reduce((sum, each) => sum + each, 0)))
+    const table = new DataView(new ArrayBuffer(TREE_BYTES * trees.length))
+    let [first, made] = [0, 0]
+    const above = trees.flatMap(({ from, root, hashes, rows, rowBytes: bytes }, i) => {
+      const [across, blocks] = [Math.min(hashes, TREE_BLOCK), rooms[i]!]
+      const to = blocks === 1 ? root : room + made * HASH_BYTES
+      for (const [at, value] of [from, to].entries()) table.setBigUint64(TREE_BYTES * i + 8 * at, BigInt(value), true)
+      for (const [at, value] of [rows, bytes, across, first].entries())
+        table.setUint32(TREE_BYTES * i + 16 + 4 * at, value, true)
+      first += blocks
+      made += blocks
+      return blocks === 1 ? [] : [{ from: to, root, hashes: blocks, rows: 0, rowBytes: 0 }]
+    })
+    const there = this.#table(`trees ${level}`, new Uint8Array(table.buffer))
+    this.#launcher.launch(level === 0 ? 'leavesTop' : 'nodesTop', [first, 1], [there, trees.length])
+    return above
+  }
+
+  /** Bytes that kernels read: a new place each time, so that nothing queued before sees them change. */
+  #table(name: string, bytes: Uint8Array): Handle {
+    const turn = (this.#turns.get(name) ?? 0) % TABLE_TURNS
+    this.#turns.set(name, turn + 1)
+    if (turn === 0) this.#api.synchronize(this.stream)
+    const there = this.#products.room(`${name} ${turn}`, bytes.length)
+    this.#api.upload(there, bytes)
+    return there
   }
 
   /** Queues the whole tree of a tensor, level by level as tensorTree.ts has it, under a name. */

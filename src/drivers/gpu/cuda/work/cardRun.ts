@@ -1,6 +1,7 @@
 import { concatBytes } from '../../../../core/bytes/bytes.ts'
 import { gatherPatch, type PatchEvidence } from '../../../../core/work/checkSegment.ts'
 import type { PatchDraw } from '../../../../core/work/draws.ts'
+import type { Place } from '../../../../core/work/op.ts'
 import type { ShapedProgram } from '../../../../core/work/program.ts'
 import { requireThat, WorkRefusal } from '../../../../core/work/refusals.ts'
 import { type StateMark, stateRoot } from '../../../../core/work/stateChain.ts'
@@ -18,12 +19,24 @@ const TREE = '\0tree'
 
 type AfterStep = (step: number, outputs: readonly string[]) => Promise<void> | void
 
+interface Plan {
+  readonly program: ShapedProgram
+  readonly actions: readonly Action[]
+}
+
+/** Where a transition's faults and figures will lie. */
+interface Queued {
+  readonly faults: Place
+  readonly statistics: readonly Place[]
+}
+
 /** A work on one card: as EngineRun, with tensors, roots and trees where the steps are. */
 export class CardRun implements WorkRun {
   readonly #card: WorkCard
   readonly #work: Work<WorkKernels>
   readonly #given: Tensors
   readonly #kept = new Map<number, Tensors>()
+  #next: { readonly segment: number; readonly plans: readonly Plan[] } | null = null
 
   private constructor(card: WorkCard, work: Work<WorkKernels>, given: Tensors) {
     this.#card = card
@@ -47,10 +60,38 @@ export class CardRun implements WorkRun {
   }
 
   async advance(segment: number): Promise<StateMark> {
+    const { memory } = this.#card
+    const names = [...this.#work.state.keys()]
+    const plans = this.#plansOf(segment)
+    const roots = memory.make(ROOTS, { type: 'u8', rows: Math.max(1, names.length), width: HASH_BYTES })
     let statistics: readonly number[] = []
-    for (const program of segmentPrograms(this.#work, segment)) statistics = await this.#run(program)
-    const roots = await this.#rootsOf([...this.#work.state.keys()])
-    return { transition: segment < 0 ? 0 : this.#work.ends[segment]!, root: stateRoot(roots), statistics }
+    for (const [i, plan] of plans.entries()) {
+      const queued = this.#queue(plan)
+      if (i === plans.length - 1) {
+        this.#card.roots(
+          names.map((name) => memory.place(name)),
+          roots.at,
+        )
+        // The card is busy: meanwhile the next segment is planned.
+        if (segment + 1 < this.#work.ends.length)
+          this.#next = { segment: segment + 1, plans: this.#plansFor(segment + 1) }
+      }
+      statistics = await this.#finish(plan.program, queued)
+    }
+    const found = hashesIn(await this.#card.readWhole(roots)).slice(0, names.length)
+    memory.free(ROOTS)
+    return { transition: segment < 0 ? 0 : this.#work.ends[segment]!, root: stateRoot(found), statistics }
+  }
+
+  #plansOf(segment: number): readonly Plan[] {
+    const plans = this.#next?.segment === segment ? this.#next.plans : this.#plansFor(segment)
+    this.#next = null
+    return plans
+  }
+
+  #plansFor(segment: number): readonly Plan[] {
+    const programs = segmentPrograms(this.#work, segment)
+    return programs.map((program) => ({ program, actions: planProgram(program, this.#card.canFuse) }))
   }
 
   async keep(segment: number): Promise<void> {
@@ -64,18 +105,19 @@ export class CardRun implements WorkRun {
   }
 
   async trace(segment: number): Promise<readonly Uint8Array[]> {
-    this.#return(segment)
+    await this.#return(segment)
     const carries = segment >= 0 && !this.#work.isIndependent
     const roots = carries ? [...(await this.#rootsOf([...this.#work.state.keys()]))] : []
     for (const program of segmentPrograms(this.#work, segment)) {
       const outputs = program.steps.reduce((sum, step) => sum + step.outputs.length, 0)
       const there = this.#card.memory.make(ROOTS, { type: 'u8', rows: outputs, width: HASH_BYTES })
       let next = there.at
-      await this.#run(program, (_, names) => {
-        for (const name of names) {
-          this.#card.root(this.#card.memory.place(name), BigInt(next))
-          next += HASH_BYTES
-        }
+      await this.#walk(program, (_, names) => {
+        this.#card.roots(
+          names.map((name) => this.#card.memory.place(name)),
+          next,
+        )
+        next += HASH_BYTES * names.length
       })
       roots.push(...hashesIn(await this.#card.readWhole(there)))
       this.#card.memory.free(ROOTS)
@@ -84,10 +126,10 @@ export class CardRun implements WorkRun {
   }
 
   async open(segment: number, draws: readonly PatchDraw[]): Promise<readonly PatchEvidence[]> {
-    this.#return(segment)
+    await this.#return(segment)
     const found = new Map<PatchDraw, PatchEvidence>()
     for (const [transition, program] of segmentPrograms(this.#work, segment).entries())
-      await this.#run(program, async (step) => {
+      await this.#walk(program, async (step) => {
         const here = draws.filter((draw) => draw.transition === transition && draw.step === step)
         if (here.length === 0) return
         const tensors = await this.#opened(program, step)
@@ -97,10 +139,10 @@ export class CardRun implements WorkRun {
   }
 
   async outputOf(segment: number, at: Omit<PatchDraw, 'patch'>, output: number): Promise<Uint8Array> {
-    this.#return(segment)
+    await this.#return(segment)
     let found = new Uint8Array()
     for (const [transition, program] of segmentPrograms(this.#work, segment).entries())
-      await this.#run(program, async (step, outputs) => {
+      await this.#walk(program, async (step, outputs) => {
         if (transition === at.transition && step === at.step) found = (await this.read(outputs[output]!)).slice()
       })
     return found
@@ -140,29 +182,43 @@ export class CardRun implements WorkRun {
     if (names.length === 0) return []
     const { memory } = this.#card
     const there = memory.make(ROOTS, { type: 'u8', rows: names.length, width: HASH_BYTES })
-    for (const [i, name] of names.entries()) this.#card.root(memory.place(name), BigInt(there.at + i * HASH_BYTES))
+    this.#card.roots(
+      names.map((name) => memory.place(name)),
+      there.at,
+    )
     const bytes = await this.#card.readWhole(there)
     memory.free(ROOTS)
     return hashesIn(bytes)
   }
 
-  /** One transition: the next state takes the names of the one before. Whoever looks at single steps has them run alone. */
-  async #run(program: ShapedProgram, afterStep?: AfterStep): Promise<readonly number[]> {
-    this.#card.enter()
-    const { memory } = this.#card
-    const words = program.steps.length
-    const faults = this.#card.write(FAULTS, { type: 'u32', rows: 1, width: words }, new Uint8Array(4 * words))
-    for (const action of planProgram(program, afterStep === undefined && this.#card.canFuse)) {
-      this.#queue(program, action, faults.at)
-      if (afterStep) await afterStep(action.nodes[0]!.at, action.outputs)
-      for (const name of action.free) memory.free(name)
+  /** One transition, every step alone, for whoever looks at them. */
+  async #walk(program: ShapedProgram, afterStep: AfterStep): Promise<void> {
+    const begun = this.#begin(program)
+    for (const action of planProgram(program, false)) {
+      this.#start(program, action, begun.faults.at)
+      await afterStep(action.nodes[0]!.at, action.outputs)
+      for (const name of action.free) this.#card.memory.free(name)
     }
-    this.#refuseFaults(program, await this.#card.readWhole(faults))
-    memory.free(FAULTS)
-    return this.#takeStatistics(program)
+    await this.#finish(program, this.#rename(program, begun))
   }
 
-  #queue(program: ShapedProgram, { nodes, fused, outputs }: Action, faults: number): void {
+  /** One transition, queued: the next state has taken the names of the one before. */
+  #queue({ program, actions }: Plan): Queued {
+    const begun = this.#begin(program)
+    for (const action of actions) {
+      this.#start(program, action, begun.faults.at)
+      for (const name of action.free) this.#card.memory.free(name)
+    }
+    return this.#rename(program, begun)
+  }
+
+  #begin({ steps }: ShapedProgram): Pick<Queued, 'faults'> {
+    this.#card.enter()
+    const words = steps.length
+    return { faults: this.#card.write(FAULTS, { type: 'u32', rows: 1, width: words }, new Uint8Array(4 * words)) }
+  }
+
+  #start(program: ShapedProgram, { nodes, fused, outputs }: Action, faults: number): void {
     const { memory } = this.#card
     const places = outputs.map((name) => memory.make(name, program.shapes.get(name)!))
     const { at, op, inputs, numbers, shaped } = nodes.at(-1)!
@@ -174,30 +230,47 @@ export class CardRun implements WorkRun {
     }
   }
 
+  #rename(program: ShapedProgram, { faults }: Pick<Queued, 'faults'>): Queued {
+    const { memory } = this.#card
+    const statistics = program.statistics.map((name) => memory.place(name))
+    const names = [...this.#work.state.keys()]
+    for (const name of names) if (memory.has(name) && !program.after.includes(name)) memory.free(name)
+    for (const [i, name] of program.after.entries()) if (name !== names[i]) memory.rename(name, names[i]!)
+    return { faults, statistics }
+  }
+
+  /** Waits for a transition: its figures, or what it ended with. */
+  async #finish(program: ShapedProgram, { faults, statistics }: Queued): Promise<readonly number[]> {
+    const { memory } = this.#card
+    this.#refuseFaults(program, await this.#card.readWhole(faults))
+    memory.free(FAULTS)
+    const bits: number[] = []
+    for (const place of statistics) {
+      const bytes = await this.#card.readWhole(place)
+      bits.push(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true))
+    }
+    for (const name of program.statistics) if (!program.after.includes(name)) memory.free(name)
+    return bits
+  }
+
   #refuseFaults(program: ShapedProgram, words: Uint8Array): void {
     const at = new Uint32Array(words.buffer, words.byteOffset, words.length / 4).findIndex((word) => word !== 0)
     if (at >= 0) throw new WorkRefusal('FAULT', `step ${at} (${program.steps[at]!.op}) wrote a number that is none`)
   }
 
-  async #takeStatistics(program: ShapedProgram): Promise<readonly number[]> {
-    const { memory } = this.#card
-    const bits: number[] = []
-    for (const name of program.statistics) {
-      const bytes = await this.read(name)
-      bits.push(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true))
-      if (!program.after.includes(name)) memory.free(name)
+  /** To the state before a segment, from the nearest one that was kept. */
+  async #return(segment: number): Promise<void> {
+    if (segment < 0 || this.#work.isIndependent) {
+      this.#place(new Map())
+      return
     }
-    const names = [...this.#work.state.keys()]
-    for (const name of names) if (memory.has(name) && !program.after.includes(name)) memory.free(name)
-    for (const [i, name] of program.after.entries()) if (name !== names[i]) memory.rename(name, names[i]!)
-    return bits
-  }
-
-  #return(segment: number): void {
-    const isBeginning = segment < 0 || this.#work.isIndependent
-    const state = isBeginning ? new Map<string, Uint8Array>() : this.#kept.get(segment - 1)
-    if (!state) throw new RangeError(`the state before segment ${segment} was not kept`)
-    this.#place(state)
+    const nearest = Math.max(...[...this.#kept.keys()].filter((kept) => kept < segment))
+    if (nearest === -Infinity) throw new RangeError(`no state before segment ${segment} was kept`)
+    this.#place(this.#kept.get(nearest)!)
+    for (let between = nearest + 1; between < segment; between++)
+      for (const plan of this.#plansFor(between)) await this.#finish(plan.program, this.#queue(plan))
+    // It will be asked for once more: first the trace, then the patches.
+    await this.keep(segment - 1)
   }
 
   #place(state: Tensors): void {

@@ -92,11 +92,13 @@ function fuseForward({ product, scores, maximum, total, softmax, sizes, ...then 
     covers: [product, scores, maximum, total, softmax, ...then.nodes],
     writes: [out(maximum), out(total)],
     never: out(softmax),
-    run: ({ launcher, at }) => {
+    run: ({ launcher, products, at }) => {
       const given = [...product.inputs, then.turned, scores.inputs[1]!, scores.inputs[2]!, then.fold].map(at)
       const made = [out(then.joined), out(maximum), out(total)].map(at)
-      const args = [...given, ...made, tokens, heads, shared, scores.numbers.factor!]
-      launcher.launch(`attend${size}`, [(batch * tokens) / HEAD_ROWS, 1], args, THREADS)
+      const scales = products.room('head scales', 8 * batch * tokens)
+      const args = [...given, ...made, scales, tokens, heads, shared, scores.numbers.factor!]
+      for (const kernel of ['attendScales', 'attend'])
+        launcher.launch(`${kernel}${size}`, [(batch * tokens) / HEAD_ROWS, 1], args, THREADS)
     },
   }
 }
@@ -144,14 +146,18 @@ function backwardOf(graph: Graph, forward: Forward): Fused | null {
       const scales = [intoK.fold, intoQ.fold, dShares.inputs[2]!, intoV.fold].map(at)
       const { key0, key1, transition } = draws[0]!
       const numbers = [tokens, heads, scores.numbers.factor!, key0!, key1!, transition!]
-      const common: KernelArgument[] = [...bytes, ...scales, at(out(maximum)), at(out(total)), dots, ...numbers]
+      const rounded = products.room('head scales', 8 * batch * tokens)
+      const statistics = [at(out(maximum)), at(out(total)), dots, rounded]
+      const common: KernelArgument[] = [...bytes, ...scales, ...statistics, ...numbers]
       const blocks: [number, number] = [(batch * tokens) / HEAD_ROWS, 1]
       const rows = [at(intoQ.turned), at(out(intoQ.joined)), draws[0]!.tensor!]
-      launcher.launch(`attendBackRows${size}`, blocks, [...common, ...rows], THREADS)
+      for (const kernel of ['attendBackRowScales', 'attendBackRows'])
+        launcher.launch(`${kernel}${size}`, blocks, [...common, ...rows], THREADS)
       const turned = [intoK, intoV].map((each) => at(each.turned))
       const made = [intoK, intoV].map((each) => at(out(each.joined)))
       const tensors = [draws[1]!.tensor!, draws[2]!.tensor!]
-      launcher.launch(`attendBackColumns${size}`, blocks, [...common, ...turned, ...made, ...tensors], THREADS)
+      for (const kernel of ['attendBackColumnScales', 'attendBackColumns'])
+        launcher.launch(`${kernel}${size}`, blocks, [...common, ...turned, ...made, ...tensors], THREADS)
     },
   }
 }

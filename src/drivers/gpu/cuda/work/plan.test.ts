@@ -12,7 +12,14 @@ const bits = (numbers: Record<string, number>) =>
 function transition(family: 'gpt' | 'llama', headSize: number, tokens: number): ShapedProgram {
   const width = 2 * headSize
   const sizes = { layers: 2, width, heads: 2, keyHeads: 2, headSize, hidden: 4 * width, vocabulary: 64 }
-  const model = { family, ...sizes, context: tokens, hasQkvBias: family === 'gpt', isTied: false }
+  const model = {
+    family,
+    ...sizes,
+    context: tokens,
+    hasQkvBias: family === 'gpt',
+    isTied: false,
+    rotaryBase: bitsOf(10_000),
+  }
   const numbers = bits({ beta1: 0.9, beta2: 0.95, epsilon: 1e-8, decay: 0.1, clip: 1 })
   const optimiser = { name: 'adamW', ...numbers, rates: [[0, bitsOf(3e-4)]] }
   const parameters = training.parameters.parse({ model, optimiser, sequences: 2, tokens, windows: 4, start: 'fresh' })
@@ -62,7 +69,7 @@ describe.each([
   test('fused, finds everything there, leaves the next state and nothing else', () => {
     const { kernels, made, there } = walk(program, true)
     expect([...there].sort()).toEqual([...new Set(kept)].sort())
-    for (const kernel of ['attend', 'attendBackRows', 'attendBackColumns'])
+    for (const kernel of ['attendScales', 'attend', 'attendBackRows', 'attendBackColumns'])
       expect(kernels.filter((name) => name === `${kernel}${headSize}`)).toHaveLength(2)
     for (const op of ['softmax', 'softmaxBackward', 'gelu', 'norm', 'adamWFirst']) expect(kernels).not.toContain(op)
     const scores = program.steps.filter(({ op, numbers }) => op.startsWith('softmax') || numbers.mask)
