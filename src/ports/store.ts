@@ -139,7 +139,7 @@ export interface Store {
   statistics(): Promise<FleetStatistics>
   /** Boxes, other than this one, whose latest inventory claims one of these card ids. */
   boxesWithCards(cards: readonly string[], notBox: string): Promise<readonly string[]>
-  /** Notes whose chips attest in a fleet round, the first box that brings one; answers the other boxes that did before. */
+  /** Notes whose chips attest in a fleet round, the first box that brings one; answers the other boxes whose chips these are. */
   takeChips(taken: {
     readonly round: number
     readonly boxId: string

@@ -480,6 +480,21 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.removeBox(b)
     })
 
+    test('attack 160: who borrows a chip, and is paid as not attested, takes it from nobody', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const taken = (boxId: string, round: number) => store.takeChips({ round, boxId, chips: [`chip-${n}`] })
+      const round = 10_000 * n
+      for (const id of [a, b]) {
+        await store.addJob(job(id, { round }))
+        await store.finishJob(finishOf(await only(id), owner))
+      }
+      expect(await taken(a, round)).toEqual([])
+      // A tenant of one box has its chip sign for his own: in the round, before its owner comes.
+      expect(await taken(b, round + 1)).toEqual([a])
+      for (const later of [1, 2, 8]) expect(await taken(a, round + later)).toEqual([])
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
     test('many claimers at once never share a job', async () => {
       const ids = Array.from({ length: 40 }, (_, i) => `many-${n}-${i}`)
       for (const id of ids) await store.putBox(entry(id))

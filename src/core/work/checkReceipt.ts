@@ -2,10 +2,10 @@ import { equalBytes } from '../bytes/bytes.ts'
 import { checkSegment, type RunPatch, type SegmentEnds, traceRoot, type WorkProblem } from './checkSegment.ts'
 import { drawOpened, drawTraced } from './drawWork.ts'
 import { creditedOperations, LiveRule } from './liveRule.ts'
-import { operationsOf, type ShapedProgram } from './program.ts'
+import type { ShapedProgram } from './program.ts'
 import type { Receipt } from './receipt.ts'
 import { linksOf, type StateMark } from './stateChain.ts'
-import { segmentPrograms, type Work } from './work.ts'
+import { operationsOfWork, segmentPrograms, type Work } from './work.ts'
 
 /** What a receipt shows once every drawn patch was recomputed. */
 export interface ReceiptFigures {
@@ -30,7 +30,7 @@ export type ReceiptEvidence = Pick<Receipt, 'workId' | 'firstRoot' | 'marks' | '
 
 /** W4.6. The whole check of a receipt by openings. The work was opened from the receipt's own specification. */
 export function checkReceipt<K>(work: Work<K>, receipt: ReceiptEvidence, runPatch: RunPatch): CheckedReceipt {
-  const operations = operationsOf(work.ops, work.transition(1)) * work.spec.transitions
+  const operations = operationsOfWork(work)
   const none = { drawnSegments: 0, patches: 0, liveShare: 0, credited: 0 }
   const figures = { transitions: work.spec.transitions, segments: work.ends.length, operations }
   const refused = (problem: WorkProblem): CheckedReceipt => ({ problem, figures: { ...figures, ...none } })

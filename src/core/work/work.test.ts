@@ -22,8 +22,13 @@ const sizes = { rows: 40, columns: 24, k: 70, block: 8 }
 const { work, given } = plainProduct(sizes)
 
 /** Executes, commits, draws and opens, as a device does. */
-async function execute(work: Work<ProductKernels>, engine = plainEngine(), nonce = 1): Promise<Receipt> {
-  const run = new EngineRun(engine, work, given)
+async function execute(
+  work: Work<ProductKernels>,
+  engine = plainEngine(),
+  nonce = 1,
+  inputs = given,
+): Promise<Receipt> {
+  const run = new EngineRun(engine, work, inputs)
   const marks = work.ends.map((_, segment) => run.advance(segment))
   const firstRoot = new Uint8Array(32)
   const { nonces, segments } = await proveWork(work, { firstRoot, marks }, run, (draw) =>
@@ -129,6 +134,14 @@ describe('a receipt', async () => {
     const marks = honest.marks.map((mark, i) => (i === 2 ? { ...mark, root: sha256(mark.root) } : mark))
     expect(check(work, { ...honest, marks }).problem).not.toBeNull()
   })
+})
+
+test('attack 159: a last block that is almost empty counts for what is in it', async () => {
+  const uneven = plainProduct({ ...sizes, rows: 33, block: 32 })
+  const receipt = await execute(uneven.work, plainEngine(), 1, uneven.given)
+  const { problem, figures } = check(uneven.work, receipt)
+  expect(problem).toBeNull()
+  expect(figures).toMatchObject({ transitions: 2, operations: 2 * 33 * 24 * 70 })
 })
 
 describe('a specification', () => {

@@ -1,6 +1,6 @@
 import { fromHex } from '../bytes/hex.ts'
 import type { Kind, Turn } from './kind.ts'
-import { type Ops, type Program, type ShapedProgram, shapeProgram } from './program.ts'
+import { type Ops, operationsOf, type Program, type ShapedProgram, shapeProgram } from './program.ts'
 import { requireThat } from './refusals.ts'
 import { workIdOf } from './stateChain.ts'
 import type { TensorShape } from './tensor.ts'
@@ -78,4 +78,12 @@ export function segmentPrograms<K>(work: Work<K>, segment: number): readonly Sha
   if (segment < 0) return [work.begin()]
   const from = segment === 0 ? 0 : work.ends[segment - 1]!
   return Array.from({ length: work.ends[segment]! - from }, (_, i) => work.transition(from + i + 1))
+}
+
+/** W3.6. Of all transitions. Segments are alike, but the last may have less left to do (attack 159). */
+export function operationsOfWork<K>(work: Work<K>): number {
+  const last = work.ends.length - 1
+  const inSegment = (segment: number) =>
+    segmentPrograms(work, segment).reduce((sum, program) => sum + operationsOf(work.ops, program), 0)
+  return inSegment(0) * last + inSegment(last)
 }

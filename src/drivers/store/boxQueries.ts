@@ -96,15 +96,20 @@ export function boxQueries(db: Database) {
       if (chips.length === 0) return []
       const oldest = round - CHIP_ROUNDS
       await db.query(sql`delete from chips where round < ${oldest}::int8`)
+      const held = () =>
+        db.query<{ boxId: string; chip: string }>(sql`
+          select distinct box_id as "boxId", chip from chips c
+          where box_id <> ${boxId}::text and chip in (select jsonb_array_elements_text(${json(chips)}::text::jsonb))
+            and (round = ${round}::int8 or (round >= ${oldest}::int8 and exists (
+              select 1 from boxes b where b.id = c.box_id and removed_at is null and score > 0))) order by box_id`)
+      const before = await held()
+      // Who borrows a chip that is another's does not take it from that one (attack 160).
+      const free = chips.filter((chip) => before.every((other) => other.chip !== chip))
       await db.query(sql`
         insert into chips (round, chip, box_id) select ${round}::int8, chip, ${boxId}::text
-        from jsonb_array_elements_text(${json(chips)}::text::jsonb) as chip on conflict do nothing`)
-      const rows = await db.query<{ boxId: string }>(sql`
-        select distinct box_id as "boxId" from chips c
-        where box_id <> ${boxId}::text and chip in (select jsonb_array_elements_text(${json(chips)}::text::jsonb))
-          and (round = ${round}::int8 or (round >= ${oldest}::int8 and exists (
-            select 1 from boxes b where b.id = c.box_id and removed_at is null and score > 0))) order by box_id`)
-      return rows.map((row) => row.boxId)
+        from jsonb_array_elements_text(${json(free)}::text::jsonb) as chip on conflict do nothing`)
+      // Of two that bring it at once the key of the table lets one.
+      return [...new Set((await held()).map((other) => other.boxId))]
     },
     async boxesWithCards(cards, notBox) {
       if (cards.length === 0) return []

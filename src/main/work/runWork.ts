@@ -4,10 +4,9 @@ import { issueReceipt } from '../../core/certificate/receiptEvidence.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import { toInstant } from '../../core/units/instants.ts'
 import { floatOf } from '../../core/work/ops/shapes.ts'
-import { operationsOf } from '../../core/work/program.ts'
 import { WORK_REFUSALS, WorkRefusal } from '../../core/work/refusals.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
-import { openWork, type Work } from '../../core/work/work.ts'
+import { openWork, operationsOfWork, type Work } from '../../core/work/work.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import type { WorkKernels } from '../../core/work/workKernels.ts'
 import { WORK_KINDS } from '../../core/work/workKinds.ts'
@@ -200,7 +199,7 @@ function showWork(terminal: Terminal, { ends, spec }: Work<WorkKernels>): (step:
 }
 
 function tell(flags: RunFlags, work: Work<WorkKernels>, watched: WatchedWork, env: NodeJS.ProcessEnv): void {
-  const operations = operationsOf(work.ops, work.transition(1)) * work.spec.transitions
+  const operations = operationsOfWork(work)
   const { out, receipt } = flags
   const { device, elapsedUs, figures } = watched
   const seconds = elapsedUs / 1e6
