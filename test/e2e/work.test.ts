@@ -2,10 +2,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { signerFrom } from '../../src/core/bytes/ed25519.ts'
+import { toHex } from '../../src/core/bytes/hex.ts'
+import { sha256 } from '../../src/core/bytes/sha256.ts'
+import { issueReceipt } from '../../src/core/certificate/receiptEvidence.ts'
 import { checkReportSchema } from '../../src/core/certificate/reportSchemas.ts'
+import { toInstant } from '../../src/core/units/instants.ts'
+import { EngineRun } from '../../src/core/work/engineRun.ts'
+import { proveWork } from '../../src/core/work/proveWork.ts'
 import { decodeNpy, encodeNpy } from '../../src/drivers/workFiles/npy.ts'
 import { openCommandLine } from '../support/commandLine.ts'
-import { bytesFrom } from '../support/plainProduct.ts'
+import { bytesFrom, plainEngine, plainProduct } from '../support/plainProduct.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-work-'))
 const inFolder = (name: string) => join(folder, name)
@@ -79,6 +86,35 @@ describe('touchstone work run matmul', () => {
       expect(end.stderr.replace(/\s+/g, ' ')).toContain(why)
     }
   })
+})
+
+test('attack 161: work on zeros is not shown, whoever watched it', async () => {
+  const sizes = { rows: 8, columns: 6, k: 40, block: 4 }
+  const { work, given } = plainProduct(sizes, (_, bytes) => new Uint8Array(bytes))
+  const run = new EngineRun(plainEngine(), work, given)
+  const marks = work.ends.map((_, segment) => run.advance(segment))
+  const firstRoot = new Uint8Array(32)
+  const proof = await proveWork(work, { firstRoot, marks }, run, (draw) => sha256(Uint8Array.of(draw)))
+  const watcher = signerFrom(sha256(Uint8Array.of(7)))
+  const nowMs = Date.now()
+  const [startedAt, issuedAt, notAfter] = [nowMs - 2000, nowMs - 1000, nowMs + 3_600_000].map(toInstant)
+  const receipt = issueReceipt(
+    {
+      ...{ ...proof, firstRoot, marks, workId: work.workId, orderId: work.orderId, seed: work.seed, spec: work.text },
+      ...{ startedAt: startedAt!, issuedAt: issuedAt!, notAfter: notAfter!, drawnBy: 'listener', elapsedUs: 1 },
+      ...{ proverKey: sha256(Uint8Array.of(8)), program: 'test', device: 'test' },
+    },
+    watcher,
+  )
+  writeFileSync(inFolder('zeros.json'), receipt)
+  const trust = ['--trust', toHex(watcher.publicKey)]
+  const { status, stdout } = await touchstone('check', inFolder('zeros.json'), ...trust, '--json')
+  expect(checkReportSchema.parse(JSON.parse(stdout))).toMatchObject({
+    verdict: 'not-established',
+    doubts: [{ code: 'DEAD_WORK' }],
+    work: { operations: 2 * 8 * 6 * 40, liveShare: 0, credited: 0 },
+  })
+  expect(status).toBe(4)
 })
 
 test('touchstone work run train delivers weights, and a receipt whose every byte counts', async () => {

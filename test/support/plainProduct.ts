@@ -52,11 +52,14 @@ export interface PlainProduct {
 }
 
 /** A product with operands that follow from their sizes. */
-export function plainProduct(parameters: { rows: number; columns: number; k: number; block: number }): PlainProduct {
+export function plainProduct(
+  parameters: { rows: number; columns: number; k: number; block: number },
+  bytesOf = bytesFrom,
+): PlainProduct {
   const { rows, columns, k, block } = parameters
   const given = new Map([
-    ['a', bytesFrom('a', rows * k)],
-    ['b', bytesFrom('b', columns * k)],
+    ['a', bytesOf('a', rows * k)],
+    ['b', bytesOf('b', columns * k)],
   ])
   const inputs = [...matmul.given(parameters)].map(([name, shape]) => ({
     name,

@@ -30,6 +30,10 @@ export const DOUBTS = {
     meaning: 'the device drew for itself what was looked at: that shows accidents, not cheats',
     nextStep: 'Ask for a receipt whose draws were made by somebody you trust.',
   },
+  DEAD_WORK: {
+    meaning: 'more than half of what was looked at is work that anyone could skip: none of it is credited',
+    nextStep: 'Do not pay for it as work; have it done on inputs that are not zeros.',
+  },
   ...ATTEST_DOUBTS,
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
 

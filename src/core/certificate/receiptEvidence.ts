@@ -53,6 +53,10 @@ function readReceipt(statement: ReceiptStatement, signerKeys: readonly Uint8Arra
   }
 }
 
+const SELF_DRAWN = { code: 'SELF_DRAWN' } as const
+/** W4.5 (attack 161). */
+const DEAD_WORK = { code: 'DEAD_WORK' } as const
+
 async function checkWork(read: ReadReceipt, runPatch: RunPatch, replay: Replay | null): Promise<CheckedReceipt> {
   const shown = checkReceipt(read.work, read.receipt, runPatch)
   const replayed = shown.problem === null && replay ? await replay(read) : null
@@ -63,7 +67,7 @@ async function checkWork(read: ReadReceipt, runPatch: RunPatch, replay: Replay |
   return {
     kind: 'receipt',
     problem: problem && { code: 'WORK_NOT_SHOWN', where: placeOf(problem) },
-    doubts: isSelfDrawn ? [{ code: 'SELF_DRAWN' }] : [],
+    doubts: [...(isSelfDrawn ? [SELF_DRAWN] : []), ...(figures.credited > 0 ? [] : [DEAD_WORK])],
     read,
     figures: { ...figures, replayed: replayed?.segments ?? 0 },
   }

@@ -65,6 +65,8 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
       patches: count,
       replayed: count,
       operations: z.number(),
+      liveShare: z.number().meta({ description: 'of what was recomputed, the share that nobody could skip' }),
+      credited: z.number().meta({ description: 'operations that count as work' }),
     }),
     device: z.string().meta({ description: 'what the device says of itself; a claim' }),
     guarantees: z.array(z.string()),

@@ -80,10 +80,8 @@ export function segmentPrograms<K>(work: Work<K>, segment: number): readonly Sha
   return Array.from({ length: work.ends[segment]! - from }, (_, i) => work.transition(from + i + 1))
 }
 
-/** W3.6. Of all transitions. Segments are alike, but the last may have less left to do (attack 159). */
-export function operationsOfWork<K>(work: Work<K>): number {
-  const last = work.ends.length - 1
-  const inSegment = (segment: number) =>
-    segmentPrograms(work, segment).reduce((sum, program) => sum + operationsOf(work.ops, program), 0)
-  return inSegment(0) * last + inSegment(last)
+/** W3.6. Of all transitions: as many as the first has, and no more for the last than it has left to do (attack 159). */
+export function operationsOfWork<K>({ ops, spec: { transitions }, transition }: Work<K>): number {
+  const [each, last] = [1, transitions].map((number) => operationsOf(ops, transition(number))) as [number, number]
+  return each * (transitions - 1) + Math.min(each, last)
 }

@@ -60,7 +60,7 @@ const attested = ({ bundle }: CheckedAttestation): Answer => ({
 const worked = ({ read, figures }: CheckedReceipt): Answer => ({
   verdict: 'genuine',
   word: 'WORK SHOWN',
-  text: `${read.work.spec.kind}, ${figures.transitions} transitions, ${withPrefix(figures.operations)} operations`,
+  text: `${read.work.spec.kind}, ${figures.transitions} transitions, ${withPrefix(figures.credited)} operations`,
   why:
     figures.replayed > 0
       ? `all ${figures.replayed} segments were run again here, and each came to the state that was committed`

@@ -121,7 +121,7 @@ function receiptLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedRec
     ...timeLines(receipt.issuedAt, receipt.notAfter, nowMs),
     ...labelled('work', toHex(receipt.workId)),
     ...labelled('kind', `${work.spec.kind}, ${figures.transitions} transitions`),
-    ...labelled('operations', withPrefix(figures.operations)),
+    ...labelled('operations', `${withPrefix(figures.credited)} credited of ${withPrefix(figures.operations)}`),
     ...labelled('looked at', drawn),
     ...labelled(
       'replayed',
