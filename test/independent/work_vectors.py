@@ -9,6 +9,7 @@ import hashlib
 import struct
 
 import flow as lattice
+import picture as pictures
 import tsp1
 import work
 from work import f
@@ -429,6 +430,36 @@ def flows(seed):
         yield c.case([x, mass, energy, 3], energy if is_energy else mass, f32s(found))
 
 
+def drawn_pictures(seed):
+    """W7. Five large triangles of every material, and small ones by chance."""
+    def triangle(corner, e1, e2):
+        v, a, b = [[f(x) for x in part] for part in (corner, e1, e2)]
+        return v + a + b + pictures.unit(pictures.cross(a, b), [0.0, 1.0, 0.0])
+
+    chance = tsp1.entries(seed("picture"), 0, "fp32", 0, 9 * 12)
+    chance = [x * 2.0 ** -23 for x in chance]
+    scene = [triangle((-4, -1, -8), (0, 0, 12), (12, 0, 0)), triangle((1, -1, -3), (1, 0, 0), (0, 2, 0)),
+             triangle((-2, -1, -3), (1.5, 0, 0.5), (0, 2, 0)), triangle((-1, -1, -2), (1, 0, 0.25), (0, 1, 0)),
+             triangle((-1, 2, -4), (2, 0, 0), (0, 0, 2))]
+    scene += [triangle([3 * x for x in chance[i:i + 2]] + [-3.0], chance[i + 3:i + 6], chance[i + 6:i + 9])
+              for i in range(0, 108, 9)]
+    looks = [[0.75, 0.7, 0.65, 0, 0, 0, 0, 0], [0.9, 0.8, 0.5, 0, 0, 0, 0.2, 1], [1, 1, 1, 0, 0, 0, 0, 2],
+             [0.2, 0.3, 0.8, 0, 0, 0, 0, 0], [0, 0, 0, 5, 4, 3, 0, 0]]
+    looks = [[f(x) for x in look] for look in looks]
+    c = Call("picture", seed)
+    kinds = [i % 5 for i in range(len(scene))]
+    camera = [0.0, 0.5, 2.0, -0.6, 0.45, -1.0, 0.075, 0.0, 0.0, 0.0, -0.075, 0.0]
+    zenith, horizon, epsilon = [0.5, 0.75, 1.0], [f(0.9), f(0.9), 1.0], f(1e-3)
+    (triangles, _), (of, _), (materials, _) = c.given(flat(scene)), c.words(kinds), c.given(flat(looks))
+    (nodes, _), (eye, camera) = c.given(flat(pictures.flat_tree(scene))), c.given(camera)
+    out, rays = c.room(2 * 768), c.room(8)
+    data = (scene, kinds, looks, epsilon, zenith, horizon)
+    made = [pictures.tile(data, camera, 16, 1, column, 3, 4, (5, 6)) for column in range(2)]
+    numbers = [len(scene), len(looks), len(scene), 16, 1, 0, 2, 3, 4, epsilon] + zenith + horizon + [5, 6]
+    for at, content in ((out, flat([tile for tile, _ in made])), (rays, [float(count) for _, count in made])):
+        yield c.case([triangles, of, materials, nodes, eye, out, rays] + numbers, at, f32s(content))
+
+
 def trees(seed):
     """W4.1: leaves of up to 1,024 bytes of one row, and nodes."""
     for rows, width in ((1, 1), (2, 55), (2, 63), (1, 1024), (2, 1100)):
@@ -467,5 +498,5 @@ def faults(seed):
 
 def cases(seed):
     groups = (products, quantised, elements, norms, attention, losses, sums, optimisers, draws, tables, figures,
-              flows, trees, faults)
+              flows, drawn_pictures, trees, faults)
     return [case for group in groups for case in group(seed)]

@@ -1,4 +1,5 @@
 import { alignUp, type Pointer } from '../../src/core/engine/kernels.ts'
+import { sceneTensors, type Vector } from '../../src/core/work/kinds/rendering/scene.ts'
 import { MASK, NO_TARGET, NONE, type WorkKernels } from '../../src/core/work/workKernels.ts'
 
 /** Tensors laid one after the other; the same offsets in every build. */
@@ -166,6 +167,25 @@ function transposed(op: 'transposeBytes' | 'transposeFloats', bytes: number) {
 /** Flags of cells: mostly fluid, some with walls, solid or driven. */
 const flagsOf = (chance: Chance, blocks: number): Uint32Array =>
   chance.words(64 * blocks, 2 ** 20).map((flags) => chance.one([0, 0, flags & 0x7fffe, flags]))
+
+/** Triangles near the origin, of five materials, with their tree and a camera. */
+export function sceneOf(chance: Chance, triangles: number): ReadonlyMap<string, Uint8Array> {
+  const corner = () => [...chance.floats(3, 2)].map((x) => Math.min(Math.abs(x), 2) * Math.sign(x)) as unknown as Vector
+  const sorts = ['diffuse', 'metal', 'glass', 'diffuse', 'diffuse'] as const
+  return sceneTensors(
+    {
+      triangles: Array.from({ length: triangles }, () => ({
+        corners: [corner(), corner(), corner()],
+        material: chance.whole(0, 4),
+      })),
+      materials: sorts.map((sort, i) => ({
+        ...{ colour: [0.8, 0.7, 0.6], emission: i === 4 ? [4, 3, 2] : [0, 0, 0], roughness: 0.25, sort },
+      })),
+      camera: { eye: [0.3, 0.5, 5], target: [0, 0, 0], fieldOfView: 50 },
+    },
+    { width: 24, height: 16 },
+  )
+}
 
 /** For every op a way to make a trial of random shapes and numbers. */
 export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chance: Chance) => Trial>> = {
@@ -426,6 +446,15 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
     const populations = arena.put(chance.floats(count * 19 * 64, 0.1))
     const [mass, energy] = [arena.room(4 * count), arena.room(4 * count)]
     return (kernels) => kernels.flowFigures(populations, mass, energy, count)
+  },
+  picture: (arena, chance) => {
+    const triangles = chance.whole(1, 30)
+    const scene = [...sceneOf(chance, triangles).values()].map((bytes) => arena.put(bytes))
+    const places = scene as [number, number, number, number, number]
+    const [out, rays] = [arena.room(2 * 768), arena.room(8)]
+    const numbers = [triangles, 5, 2 * triangles - 1, 24, chance.whole(0, 1), 1, 2, 2, chance.whole(1, 6)]
+    const [sky, keys] = [chance.floats(6, 1), draw(chance).slice(0, 2)]
+    return (kernels) => kernels.picture(...places, out, rays, ...numbers, Math.fround(1e-3), ...sky, ...keys)
   },
   fill: (arena, chance) => {
     const [count, bits] = [chance.whole(1, 100), chance.words(1)[0]!]

@@ -19,6 +19,7 @@ export const WORK_PROBLEMS = {
   PATCH_SIZE: { meaning: 'an opened patch has more or fewer bytes than its place asks for' },
   PATCH_NOT_COMMITTED: { meaning: 'an opened patch is not part of what was committed' },
   REPLAY_DIFFERS: { meaning: 'a segment that was run again here came to another state' },
+  INPUT_NOT_HELD: { meaning: 'the patches can be recomputed only by whoever has the inputs of the work' },
   PATCH_WRONG: { meaning: 'a step was not computed as its definition says' },
 } as const
 
@@ -44,6 +45,9 @@ export interface SegmentEvidence {
 /** Hands out the bytes of leaves of a tensor, one after the other; null where it cannot, or does not believe them. */
 type TakeLeaves = (name: string, shape: TensorShape, leaves: readonly number[]) => ((leaf: number) => Uint8Array) | null
 
+/** All bytes of a tensor that was handed in; null where nobody has it here. */
+type TakeHeld = (name: string) => Uint8Array | null
+
 /** What a patch touches, packed: its outputs, then its inputs, each where those before it say. */
 export interface GatheredPatch {
   readonly outputs: readonly Uint8Array[]
@@ -58,6 +62,7 @@ export function gatherPatch(
   step: number,
   patch: Patch,
   take: TakeLeaves,
+  held: TakeHeld = () => null,
 ): GatheredPatch | null {
   const pack = (name: string, regions: readonly Region[]): Uint8Array | null => {
     const shape = shapes.get(name)!
@@ -75,8 +80,11 @@ export function gatherPatch(
   const regions: Region[] = []
   for (const [i, name] of steps[step]!.inputs.entries()) {
     const where = patch.inputs[i]!
-    const parts = [typeof where === 'function' ? where(inputs) : where].flat()
-    const bytes = pack(name, parts)
+    const { rows, width } = shapes.get(name)!
+    const isHeld = where === 'held'
+    const whole = { row: 0, rows, column: 0, columns: width }
+    const parts = isHeld ? [whole] : [typeof where === 'function' ? where(inputs) : where].flat()
+    const bytes = isHeld ? held(name) : pack(name, parts)
     if (!bytes) return null
     inputs.push(bytes)
     regions.push({ ...parts[0]!, rows: parts.reduce((sum, { rows }) => sum + rows, 0) })
@@ -163,7 +171,7 @@ export function checkSegment<K>(
 
 /** One patch against the roots it was committed under, and against what its step's definition makes of it. */
 export function checkPatch<K>(
-  { ops }: Work<K>,
+  { ops, held }: Work<K>,
   program: ShapedProgram,
   { step, patch: index }: PatchDraw,
   roots: ReadonlyMap<string, Uint8Array>,
@@ -173,8 +181,10 @@ export function checkPatch<K>(
   const { op } = program.steps[step]!
   const shaped = program.shaped[step]!
   const patch = ops[op]!.patch(shaped, index)
+  if (patch.inputs.some((where, i) => where === 'held' && !held?.has(program.steps[step]!.inputs[i]!)))
+    return 'INPUT_NOT_HELD'
   const [bytes, hashes] = [new Cursor(leaves), new Cursor(proof)]
-  const gathered = gatherPatch(program, step, patch, (name, shape, asked) => {
+  const takeLeaves: TakeLeaves = (name, shape, asked) => {
     const found = new Map(asked.map((leaf) => [leaf, bytes.take(leafSpan(shape, leaf).length)]))
     const depth = depthOf(leavesOf(shape))
     const beside = hashes.take(proofBytes(depth, asked))
@@ -182,7 +192,8 @@ export function checkPatch<K>(
     const opened = new Map([...found].map(([leaf, content]) => [leaf, tensorLeaf(content!)]))
     if (!equalBytes(rootFromLeaves(depth, opened, beside), roots.get(name)!)) return null
     return (leaf) => found.get(leaf)!
-  })
+  }
+  const gathered = gatherPatch(program, step, patch, takeLeaves, (name) => held?.get(name) ?? null)
   if (!gathered) return 'PATCH_NOT_COMMITTED'
   if (bytes.left + hashes.left > 0) return 'PATCH_SIZE'
   const made = runPatch(op, patch, shaped, gathered)

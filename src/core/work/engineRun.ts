@@ -2,12 +2,11 @@ import { concatBytes } from '../bytes/bytes.ts'
 import { gatherPatch, type PatchEvidence } from './checkSegment.ts'
 import type { PatchDraw } from './draws.ts'
 import type { ShapedProgram } from './program.ts'
-import { requireThat } from './refusals.ts'
 import { type StateMark, stateRoot } from './stateChain.ts'
 import { leafSpan, type TensorShape } from './tensor.ts'
 import { type OnStep, runProgram, TensorMemory, type WorkEngine } from './tensorMemory.ts'
 import { proveLeaves, tensorLevels, tensorRoot } from './tensorTree.ts'
-import { segmentPrograms, type Work } from './work.ts'
+import { requireGiven, segmentPrograms, type Work } from './work.ts'
 
 /** Trees of tensors, made by whatever is fast here. */
 export interface TensorHasher {
@@ -45,13 +44,7 @@ export class EngineRun<K> {
 
   /** Throws a WorkRefusal where what is given is not what the specification names. */
   constructor(engine: WorkEngine<K>, work: Work<K>, given: State, hasher: TensorHasher = PLAIN_HASHER) {
-    for (const [name, shape] of work.given) {
-      const bytes = given.get(name)
-      requireThat(bytes !== undefined, 'BAD_INPUT', `${name} is missing`)
-      const root = hasher.root(shape, bytes)
-      const isNamed = root.every((byte, i) => byte === work.givenRoots.get(name)![i])
-      requireThat(isNamed, 'BAD_INPUT', `${name} has another root than the specification names`)
-    }
+    requireGiven(work, given, hasher.root)
     this.#engine = engine
     this.#work = work
     this.#hasher = hasher
@@ -124,7 +117,7 @@ export class EngineRun<K> {
     const op = this.#work.ops[program.steps[step]!.op]!
     const leaves: Uint8Array[] = []
     const proofs: Uint8Array[] = []
-    gatherPatch(program, step, op.patch(program.shaped[step]!, patch), (name, shape, asked) => {
+    const take = (name: string, shape: TensorShape, asked: readonly number[]) => {
       const bytes = this.#memory.bytes(name)
       if (!trees.has(name)) trees.set(name, this.#hasher.tree(shape, bytes))
       proofs.push(trees.get(name)!.prove(asked))
@@ -134,7 +127,9 @@ export class EngineRun<K> {
       }
       leaves.push(...asked.map(leafOf))
       return leafOf
-    })
+    }
+    const drawn = op.patch(program.shaped[step]!, patch)
+    gatherPatch(program, step, drawn, take, (name) => this.#given.get(name) ?? null)
     return { leaves: concatBytes(...leaves), proof: concatBytes(...proofs) }
   }
 

@@ -27,6 +27,8 @@ export interface Kind<P> {
   requireTransitions(parameters: P, transitions: number): void
   /** Tensors that are handed in, by name. */
   given(parameters: P): ReadonlyMap<string, TensorShape>
+  /** Throws a WorkRefusal where what is handed in, of the right root, is nothing to work with. */
+  requireGiven?(given: ReadonlyMap<string, Uint8Array>): void
   /** The state, in the order of its root. */
   state(parameters: P): ReadonlyMap<string, TensorShape>
   /** From what is given to the state that everybody begins with. No state: no steps. */

@@ -31,8 +31,11 @@ export interface ShapedStep {
  */
 export interface Patch {
   readonly outputs: readonly Region[]
-  /** Several regions, of the same columns, lie one after the other; a row that is looked up, where the inputs before say. */
-  readonly inputs: readonly (Region | readonly Region[] | ((before: readonly Uint8Array[]) => Region))[]
+  /**
+   * Several regions, of the same columns, lie one after the other; a row that is looked up, where the inputs before say.
+   * `held`: all of a tensor that was handed in. It is not opened: whoever checks must have it.
+   */
+  readonly inputs: readonly (Region | readonly Region[] | 'held' | ((before: readonly Uint8Array[]) => Region))[]
   readonly numbers: Numbers
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { chanceFrom } from '../../../test/support/workTrials.ts'
+import { chanceFrom, sceneOf } from '../../../test/support/workTrials.ts'
 import { gatherPatch } from './checkSegment.ts'
 import { PLAIN_HASHER } from './engineRun.ts'
 import type { Numbers } from './op.ts'
@@ -28,9 +28,17 @@ const adam = { rate: 0.01, epsilon: 1e-8, decay: 0.1, correction1: 0.1, correcti
 const bits = (numbers: Numbers): Numbers =>
   Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, bitsOf(value)]))
 const flow = bits({ omega: 1.2, velocityX: 0.1, velocityY: 0, velocityZ: 0, pushX: 0, pushY: 0.001, pushZ: 0 })
+const sky = bits({ zenithR: 0.5, zenithG: 0.75, zenithB: 1, horizonR: 1, horizonG: 1, horizonB: 1 })
+const sceneWidths = { triangles: 12, kinds: 1, materials: 8, nodes: 8, camera: 12 }
+const contents = sceneOf(chanceFrom(5), 20)
+const scene = Object.entries(sceneWidths).map(([name, width]) => {
+  const content = contents.get(name)!
+  const type = name === 'kinds' ? ('u32' as const) : ('f32' as const)
+  return { type, rows: content.length / 4 / width, width, content }
+})
 
 /** Every op at least once: inputs and numbers. Shapes are odd, so that patches end early. */
-const trials: [op: string, inputs: readonly TensorShape[], numbers: Numbers][] = [
+const trials: [op: string, inputs: readonly (TensorShape & { content?: Uint8Array })[], numbers: Numbers][] = [
   ['product', [i8(7, 70), i8(300, 70)], {}],
   ['product', [i8(40, 70), i8(30, 70)], { row: 8, rows: 11 }],
   ['product', [i8(6 * 9, 16), i8(3 * 9, 16)], { batch: 6, shared: 2, mask: MASK.result }],
@@ -95,6 +103,7 @@ const trials: [op: string, inputs: readonly TensorShape[], numbers: Numbers][] =
   ['flow', [f32(19, 64), { ...u32(1, 2 ** 20), width: 64 }], { blocksX: 1, blocksY: 1, blocksZ: 1, ...flow }],
   ['flowBegin', [{ ...u32(5, 2 ** 20), width: 64 }], { ...flow, noise: bitsOf(0.01), key0: 1, key1: 2 }],
   ['flowBegin', [{ ...u32(5, 2 ** 20), width: 64 }, f32(20, 64)], { ...flow, noise: 0, key0: 1, key1: 2 }],
+  ['picture', scene, { width: 24, row: 1, samples: 2, bounces: 3, epsilon: bitsOf(1e-3), ...sky, key0: 1, key1: 2 }],
   ['flowFigures', [f32(12 * 19, 64)], { blocksX: 3 }],
   ['normal', [], { rows: 3, width: 700, deviation: bitsOf(0.02), mean: bitsOf(0), ...draw }],
   ['fill', [], { rows: 3, width: 700, value: bitsOf(1) }],
@@ -106,7 +115,8 @@ const trials: [op: string, inputs: readonly TensorShape[], numbers: Numbers][] =
 
 const bytesOf = (values: ArrayBufferView) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
 
-function contentOf(shape: TensorShape & { readonly below?: number }): Uint8Array {
+function contentOf(shape: TensorShape & { readonly below?: number; readonly content?: Uint8Array }): Uint8Array {
+  if (shape.content) return shape.content
   const count = shape.rows * shape.width
   if (shape.type === 'i8') return bytesOf(chance.bytes(count))
   if (shape.type === 'f32') return bytesOf(chance.floats(count).map((x) => Math.min(Math.abs(x), 8) + 2 ** -10))
@@ -136,10 +146,11 @@ describe('each patch of an op, gathered, gives the bits of the whole', () => {
     for (let i = 0; i < Math.min(count, 64); i++) {
       const index = count <= 64 ? i : chance.whole(0, count - 1)
       const patch = rule.patch(step, index)
-      const gathered = gatherPatch(program, 0, patch, (name, shape) => (leaf) => {
+      const take = (name: string, shape: TensorShape) => (leaf: number) => {
         const { start, length } = leafSpan(shape, leaf)
         return memory.bytes(name).subarray(start, start + length)
-      })!
+      }
+      const gathered = gatherPatch(program, 0, patch, take, (name) => memory.bytes(name).slice())!
       expect(runner(op, patch, step, gathered), `patch ${index}`).toEqual(gathered.outputs)
       for (const [output, { row, column, rows, columns }] of patch.outputs.entries())
         expect(rule.patchAt(step, output, row + rows - 1, column + columns - 1)).toBe(index)

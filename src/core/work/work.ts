@@ -1,9 +1,10 @@
+import { equalBytes } from '../bytes/bytes.ts'
 import { fromHex } from '../bytes/hex.ts'
 import type { Kind, Turn } from './kind.ts'
 import { type Ops, operationsOf, type Program, type ShapedProgram, shapeProgram } from './program.ts'
 import { requireThat } from './refusals.ts'
 import { workIdOf } from './stateChain.ts'
-import type { TensorShape } from './tensor.ts'
+import { type TensorShape, tensorBytes } from './tensor.ts'
 import { decodeSpec, segmentEnds, type WorkSpec } from './workSpec.ts'
 
 /** Kinds by name; what the parameters of each are is judged by its own schema. */
@@ -22,6 +23,9 @@ export interface Work<K> {
   /** Roots of what is handed in. */
   readonly givenRoots: ReadonlyMap<string, Uint8Array>
   readonly given: ReadonlyMap<string, TensorShape>
+  /** What a checker has of it (`holdGiven`). */
+  readonly held?: ReadonlyMap<string, Uint8Array>
+  requireGiven(given: ReadonlyMap<string, Uint8Array>): void
   readonly state: ReadonlyMap<string, TensorShape>
   /** Ends of the segments; segment i ends with transition ends[i]. */
   readonly ends: readonly number[]
@@ -66,11 +70,38 @@ export function openWork<K>(kinds: Kinds, ops: Ops<K>, { text, orderId, seed }: 
   return {
     ...{ spec, text, orderId, seed, ops, given, workId: workIdOf(text, orderId, seed) },
     ...{ isIndependent: kind.isIndependent, guarantees: kind.guarantees, state: kind.state(parameters) },
+    requireGiven: (tensors) => kind.requireGiven?.(tensors),
     givenRoots: new Map(spec.inputs.map(({ name, root }) => [name, fromHex(root, 32)!])),
     ends: segmentEnds(spec),
     begin: () => shape(kind.begin(parameters, seed)),
     transition: (number) => shape(kind.transition(parameters, turn(number))),
   }
+}
+
+/** Throws a WorkRefusal where what is handed in is not what the specification names, or nothing to work with. */
+export function requireGiven<K>(
+  work: Work<K>,
+  given: ReadonlyMap<string, Uint8Array>,
+  rootOf: (shape: TensorShape, bytes: Uint8Array) => Uint8Array,
+): void {
+  for (const [name, shape] of work.given) {
+    const bytes = given.get(name)
+    requireThat(bytes !== undefined, 'BAD_INPUT', `${name} is missing`)
+    requireThat(bytes.length === tensorBytes(shape), 'BAD_INPUT', `${name} has ${bytes.length} bytes`)
+    const isNamed = equalBytes(rootOf(shape, bytes), work.givenRoots.get(name)!)
+    requireThat(isNamed, 'BAD_INPUT', `${name} has another root than the specification names`)
+  }
+  work.requireGiven(given)
+}
+
+/** The work for a checker who has the inputs: patches that read all of one (`held`) can be recomputed. */
+export function holdGiven<K>(
+  work: Work<K>,
+  given: ReadonlyMap<string, Uint8Array>,
+  rootOf: (shape: TensorShape, bytes: Uint8Array) => Uint8Array,
+): Work<K> {
+  requireGiven(work, given, rootOf)
+  return { ...work, held: given }
 }
 
 /** The programs of a segment, transition by transition; segment -1 is the beginning. */

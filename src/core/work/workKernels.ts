@@ -350,6 +350,21 @@ export interface WorkKernels {
   /** W6.2.6. One number for each block in each. */
   flowFigures(populations: Pointer, mass: Pointer, energy: Pointer, count: number): number
 
+  /**
+   * W7. Tiles first … of a row of tiles; 192 f32 and a count of rays for each. `scene` are the counts of triangles,
+   * materials and nodes, `sky` the colours above and around.
+   */
+  picture(
+    triangles: Pointer,
+    kinds: Pointer,
+    materials: Pointer,
+    nodes: Pointer,
+    camera: Pointer,
+    out: Pointer,
+    rays: Pointer,
+    ...numbers: readonly number[]
+  ): number
+
   /** W2.10.1. Fresh weights: ±mean + deviation * normal. */
   normal(
     out: Pointer,
@@ -434,6 +449,8 @@ export const WORK_ARGUMENTS = {
   flow: 'ooouuuuufffffff',
   flowBegin: 'ooouuffffuu',
   flowFigures: 'ooou',
+  /** Triangles, materials, nodes; width, row, first, tiles, samples, bounces; epsilon, zenith, horizon; key0, key1. */
+  picture: 'ooooooouuuuuuuuufffffffuu',
   normal: 'ouffuuuud',
   windowOrder: 'oouuuu',
   sampleNoise: 'oooouuufuu',

@@ -3,6 +3,7 @@ import { flowOps } from './ops/flow.ts'
 import { fresh } from './ops/fresh.ts'
 import { moves } from './ops/moves.ts'
 import { optimisers } from './ops/optimise.ts'
+import { pictureOps } from './ops/picture.ts'
 import { product } from './ops/product.ts'
 import { quantisation } from './ops/quantise.ts'
 import { rowOps } from './ops/rows.ts'
@@ -18,4 +19,5 @@ export const EXACT_OPS: Readonly<Record<string, WorkOp>> = {
   ...moves,
   ...fresh,
   ...flowOps,
+  ...pictureOps,
 }
