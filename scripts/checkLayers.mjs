@@ -21,7 +21,6 @@ export const CORE_IMPORTS = {
   bench: ['units', 'bytes', 'params', 'inventory', 'identify'],
   schedule: ['bytes', 'proof', 'inventory', 'attest', 'identify', 'score', 'certificate'],
   work: ['bytes', 'proof', 'engine'],
-  workload: ['bytes', 'proof'],
   chain: ['bytes', 'params', 'proof'],
 }
 

@@ -6,8 +6,7 @@ import { inventoryOf } from '../apps/prover/inventoryOf.ts'
 import { serveProver } from '../apps/prover/serveProver.ts'
 import { serveWork } from '../apps/work/serveWork.ts'
 import { encodeFrame } from '../core/wire/frames.ts'
-import { openCpuWork } from '../drivers/gpu/cpu/work/openCpuWork.ts'
-import { describeDevices, openDevices } from '../drivers/gpu/openDevices.ts'
+import { describeDevices, openDevices, openWorkDevices } from '../drivers/gpu/openDevices.ts'
 import { HOST_BUDGET, measureHost, readHost } from '../drivers/host/measureHost.ts'
 import { openHostLanes } from '../drivers/host/openHostLanes.ts'
 import { loadSigner } from '../drivers/system/loadSigner.ts'
@@ -25,9 +24,11 @@ async function write(bytes: Uint8Array): Promise<void> {
   if (!process.stdout.write(bytes)) await once(process.stdout, 'drain', { signal: interrupted.signal }).catch(() => {})
 }
 
-/** One work, on the processor. */
+/** One work, on the first card, or on the processor where there is none. */
 async function work(): Promise<void> {
-  const device = await openCpuWork()
+  const [device, ...others] = await openWorkDevices('auto')
+  for (const one of others) await one.close()
+  if (!device) return
   const signer = loadSigner(dataFolder(process.env), 'prover', systemRandomness)
   await serveWork({ device, signer, randomness: systemRandomness, input: process.stdin, write })
   await device.close()

@@ -1,6 +1,6 @@
 import type { DeviceClass } from '../core/proof/sizeClass.ts'
 import type { Device, DeviceFacts } from './device.ts'
-import type { TensorDevice } from './tensorDevice.ts'
+import type { WorkDevice } from './workDevice.ts'
 
 export interface OpenOptions {
   /** Devices by the driver's numbers; all unless said otherwise. */
@@ -18,8 +18,8 @@ export interface BackEnd {
   open(options: OpenOptions): Promise<readonly Device[]>
   /** Whether what `open` threw says only that: such a machine is not at fault. */
   isAbsent?(error: unknown): boolean
-  /** For the model of `bench --workload`. */
-  openTensors?(): Promise<readonly TensorDevice[]>
+  /** For works; throws where the machine has no such device. */
+  openWork?(): Promise<readonly WorkDevice[]>
   /** What else this machine says of these devices, for the inventory. */
   describe?(devices: readonly DeviceFacts[]): Promise<DeviceFacts['details']>
 }

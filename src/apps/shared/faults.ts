@@ -2,11 +2,6 @@ import { faultsOf } from '../../ports/errors.ts'
 
 /** Every fault of the apps. */
 export const fault = faultsOf({
-  BAD_CHECKPOINT: {
-    blame: 'user',
-    message: '{why}',
-    nextStep: 'Name a safetensors file with f32 tensors.',
-  },
   BAD_CLAIM: {
     blame: 'user',
     message: '{place}the claim "{claim}" cannot be read: {problem}',
@@ -16,11 +11,6 @@ export const fault = faultsOf({
     blame: 'prover',
     message: "the prover's inventory is refused: {why}",
     nextStep: 'Install the release the validator offers.',
-  },
-  BAD_WORKLOAD: {
-    blame: 'user',
-    message: '{why}',
-    nextStep: 'Use shorter sequences or another model.',
   },
   BELOW_PRESET: {
     blame: 'user',
@@ -93,22 +83,12 @@ export const fault = faultsOf({
     message: 'the prover {what} while "{expected}" was expected{words}',
     nextStep: '{mend}',
   },
-  TEXT_TOO_SHORT: {
-    blame: 'user',
-    message: 'the training text has {got} bytes, one step needs {expected}',
-    nextStep: 'Name a longer text, or use fewer or shorter sequences.',
-  },
   WINDOW_MISSED: {
     blame: 'prover',
     retry: true,
     fleet: 'void',
     message: 'the box was not ready when its cohort started',
     nextStep: 'Look at the box: it takes too long to start. The next window is tried; the second miss is a failure.',
-  },
-  WRONG_CHECKPOINT: {
-    blame: 'user',
-    message: 'the checkpoint has {has} for {name}, the model needs {expected}',
-    nextStep: 'Name the model this checkpoint was made for, or leave the checkpoint out.',
   },
   WRONG_ORDER: {
     blame: 'validator',

@@ -51,10 +51,13 @@ export function changesBetween(before: Run, now: Run): BenchChange[] {
   return [...ofDevices, ...ofLinks]
 }
 
+/** Two runs on one sound H200 had 17 and 13 GB/s to the card: these go by how busy the host is, and judge nothing. */
+const OF_THE_HOST = ['to the card', 'to the host']
+
 /** What fell by more than is tolerated. */
 export const slowerThanBefore = (changes: readonly BenchChange[], tolerated: number): BenchFinding[] =>
   changes
-    .filter(({ before, now }) => now < before * (1 - tolerated))
+    .filter(({ figure, before, now }) => !OF_THE_HOST.includes(figure) && now < before * (1 - tolerated))
     .map(({ device, figure, before, now }) =>
       problem('SLOWER_THAN_BEFORE', { device, figure, got: now, expected: before }),
     )

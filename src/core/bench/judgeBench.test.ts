@@ -71,7 +71,7 @@ describe('a bench', () => {
   })
 
   test('fails a card that is slower than it should be, in every figure, and does not take it for a slower model', () => {
-    const slow = judge(cardOf('h100-sxm', {}, 0.5))
+    const slow = judge(cardOf('h100-sxm', {}, 0.4))
     expect(slow).toMatchObject({ verdict: 'fail' })
     expect(slow.problems).toContain('SLOW int8 proven')
     expect(slow.problems).toContain('SLOW bf16 bare')

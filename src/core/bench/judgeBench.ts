@@ -72,6 +72,9 @@ function heldAgainst(device: Omit<MeasuredDevice, 'state'>, model: GpuModel | nu
   }
 }
 
+/** Ranges are those of a proof; a second of it shows a little less: a sound H200 read its memory at 0.992 of the least. */
+const SHORT_RUN = 0.95
+
 /** Faster than expected is no failure. */
 function slowness({ device, products, memory }: BenchDevice): BenchFinding[] {
   const figures = [
@@ -82,7 +85,7 @@ function slowness({ device, products, memory }: BenchDevice): BenchFinding[] {
     { figure: 'memory', got: memory?.bytesPerSec ?? null, expected: memory?.expected ?? null },
   ]
   return figures.flatMap(({ figure, got, expected }) =>
-    got !== null && expected !== null && got < expected.low
+    got !== null && expected !== null && got < SHORT_RUN * expected.low
       ? [problem('SLOW', { device, figure, got, expected: expected.low })]
       : [],
   )

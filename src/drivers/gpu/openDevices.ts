@@ -1,6 +1,6 @@
 import type { BackEnd, OpenOptions } from '../../ports/backEnd.ts'
 import type { Device, DeviceFacts } from '../../ports/device.ts'
-import type { TensorDevice } from '../../ports/tensorDevice.ts'
+import type { WorkDevice } from '../../ports/workDevice.ts'
 import { BACK_ENDS } from './backEnds.ts'
 import { fault } from './faults.ts'
 
@@ -52,10 +52,10 @@ export async function openDevices(
   return devices
 }
 
-/** The same for the model of `bench --workload`, on devices of one kind. */
-export async function openTensors(name: string, backEnds = BACK_ENDS): Promise<readonly TensorDevice[]> {
-  const able = backEnds.filter((one) => one.openTensors)
-  const open = (one: BackEnd) => one.openTensors!()
+/** The same for works, on devices of one kind. */
+export async function openWorkDevices(name: string, backEnds = BACK_ENDS): Promise<readonly WorkDevice[]> {
+  const able = backEnds.filter((one) => one.openWork)
+  const open = (one: BackEnd) => one.openWork!()
   if (name === 'auto') return openWhatThereIs(open, { onFailure: () => {}, onAbsent: () => {} }, able)
   return open(able.find((one) => one.name === name) ?? unknownDevice(name, able))
 }

@@ -1,4 +1,4 @@
-import { encodeHeader } from '../../core/workload/safetensors.ts'
+import { encodeHeader } from '../../core/work/safetensors.ts'
 
 /** Tensors of f32 as a safetensors file, in the order given. */
 export function encodeSafetensors(

@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
-import type { ModelName } from '../../core/workload/modelShape.ts'
 import { DEVICES_HELP, readDevices, readNumber, readOneOf, readPrecisions, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type BenchFlags, bench } from './bench.ts'
-import type { WorkloadFlags } from './benchWorkload.ts'
+import type { WorkBenchFlags, WorkModel } from './benchWork.ts'
 
 export function addBenchCommand(program: Command, context: CommandContext): void {
   program
@@ -19,22 +18,19 @@ export function addBenchCommand(program: Command, context: CommandContext): void
       '--against <file>',
       'compare with this run (of --json), and fail where it is slower; else with the last one',
     )
-    .option('--tolerance <percent>', 'how much slower is still alike', readNumber(0, 90), 5)
+    .option('--tolerance <percent>', 'how much slower is still alike', readNumber(0, 90), 15)
     .option('--html <file>', 'write it as one page with a picture too')
-    .option('--workload [model]', 'train and run a language model instead: tiny, small, medium or large', MODELS)
-    .option('--text <file>', 'workload: what it learns from')
-    .option('--checkpoint <file>', 'workload: safetensors file to start from')
-    .option('--save <file>', 'workload: where the tuned model goes')
-    .option('--epochs <count>', 'workload: how often it reads the text', readWhole(1, 1000), 3)
-    .option('--steps <count>', 'workload: training steps at most', readWhole(2, 1_000_000), 200)
+    .option('--work <kind>', 'do exact work instead: train', readOneOf({ train: 'train' }, 'Use train.'))
+    .option('--model <name>', 'work: tiny, small, medium or large', MODELS)
+    .option('--steps <count>', 'work: steps', readWhole(2, 1_000_000), 10)
     .option('--json', 'print the report as JSON (docs/spec/bench.schema.json)')
     .addHelpText('after', AFTER_HELP)
-    .action((flags: BenchFlags | WorkloadFlags) =>
+    .action((flags: BenchFlags | WorkBenchFlags) =>
       context.run(async (signal) => {
-        if (!('workload' in flags)) return await bench(flags, context, signal)
-        // The workload and its native parts are loaded only when asked for.
-        const { benchWorkload } = await import('./benchWorkload.ts')
-        return await benchWorkload(flags, context, signal)
+        if (!('work' in flags)) return await bench(flags, context, signal)
+        // Works and their native parts are loaded only when asked for.
+        const { benchWork } = await import('./benchWork.ts')
+        return await benchWork(flags, context, signal)
       }),
     )
 }
@@ -51,9 +47,10 @@ Examples:
   touchstone bench
   touchstone bench --claim "8x H100 SXM" --html bench.html
   touchstone bench --json > monday.json
-  touchstone bench --against monday.json`
+  touchstone bench --against monday.json
+  touchstone bench --work train --model small`
 
 const MODELS = readOneOf(
-  { tiny: 'tiny', small: 'small', medium: 'medium', large: 'large' } satisfies { [Name in ModelName]: Name },
+  { tiny: 'tiny', small: 'small', medium: 'medium', large: 'large' } satisfies { [Name in WorkModel]: Name },
   'Use tiny, small, medium, large.',
 )

@@ -4,5 +4,5 @@ export const cpuBackEnd: BackEnd = {
   name: 'cpu',
   class: 'cpu',
   open: async () => [await (await import('./openCpuDevice.ts')).openCpuDevice()],
-  openTensors: async () => [(await import('./workload/openCpuTensors.ts')).openCpuTensors()],
+  openWork: async () => [await (await import('./work/openCpuWork.ts')).openCpuWork()],
 }

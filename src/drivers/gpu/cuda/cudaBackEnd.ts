@@ -7,6 +7,6 @@ export const cudaBackEnd: BackEnd = {
   class: 'gpu',
   open: async (options) => (await import('./openCudaDevices.ts')).openCudaDevices(options),
   isAbsent: (error) => fault.is(error, 'NO_GPU_DRIVER', 'NO_GPU'),
-  openTensors: async () => (await import('./workload/openCudaTensors.ts')).openCudaTensors(),
+  openWork: async () => (await import('./work/openCudaWork.ts')).openCudaWork(),
   describe: async (devices) => (await import('./describeCards.ts')).describeCards(devices),
 }

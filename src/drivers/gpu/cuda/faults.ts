@@ -20,20 +20,10 @@ export const fault = faultsOf({
     nextStep:
       'Set TOUCHSTONE_CUBLASLT=none to use our own kernels; if they differ too, the card or its clocks are faulty.',
   },
-  NO_CUBLASLT: {
-    blame: 'prover',
-    message: 'the workload makes its products with cuBLASLt, and no usable one was found',
-    nextStep: 'Install cuBLASLt of CUDA 11, 12 or 13, or name it in TOUCHSTONE_CUBLASLT.',
-  },
   NO_GPU_DRIVER: {
     blame: 'prover',
     message: '{what}; none of {names} could be loaded',
     nextStep: '{mend}',
-  },
-  NO_PRODUCT: {
-    blame: 'prover',
-    message: 'cuBLASLt offers no product of {batch} times {m} x {n} x {k} in bf16 on this card',
-    nextStep: 'Choose sizes that are multiples of 8, or a card of compute capability 8.0 or newer.',
   },
   PRECISION_UNSUPPORTED: {
     blame: 'validator',
