@@ -29,7 +29,9 @@ async function work(): Promise<void> {
   const [device, ...others] = await openWorkDevices('auto')
   for (const one of others) await one.close()
   if (!device) return
-  const signer = loadSigner(dataFolder(process.env), 'prover', systemRandomness)
+  // Replicas on one machine have a key each.
+  const [replica = ''] = /^\d{1,3}$/.exec(process.argv[process.argv.indexOf('--work') + 1] ?? '') ?? []
+  const signer = loadSigner(dataFolder(process.env), `prover${replica && `-${replica}`}`, systemRandomness)
   await serveWork({ device, signer, randomness: systemRandomness, input: process.stdin, write })
   await device.close()
 }

@@ -69,6 +69,13 @@ describe('touchstone work run matmul', () => {
     expect(refused.stdout + refused.stderr).toContain('another root')
   })
 
+  test('on two provers comes to the same on both', async () => {
+    const twice = [...files, '--replicas', '2', '--json']
+    const { status, stdout } = await touchstone('work', 'run', 'matmul', inFolder('a.npy'), inFolder('b.npy'), ...twice)
+    expect(status).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ replicas: '2 of 2 came to the same' })
+  })
+
   test('refuses -128, matrices that do not fit, and files that are none, before anything is made', async () => {
     writeFileSync(
       inFolder('bad.npy'),

@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openInProcessBox, type ProverProgram } from '../../../test/support/inProcessBox.ts'
 import { seededRandomness } from '../../../test/support/seededRandomness.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { tinyTraining } from '../../../test/support/tinyTraining.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
-import { toHex } from '../../core/bytes/hex.ts'
+import { EngineRun } from '../../core/work/engineRun.ts'
+import { replayWork } from '../../core/work/replayWork.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { engineOnOwned, hasherOn } from '../../core/work/workEngine.ts'
 import { createWorkKernels } from '../../core/work/workKernels.ts'
@@ -15,19 +16,20 @@ import { systemClock } from '../../drivers/system/systemClock.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Tensors, WorkDevice, WorkRun } from '../../ports/workDevice.ts'
 import { serveWork } from './serveWork.ts'
-import { WorkListener, watchWork } from './watchWork.ts'
+import { watchReplicas } from './watchReplicas.ts'
+import { watchWork } from './watchWork.ts'
 
 const engine = async () => engineOnOwned(await createWorkKernels(await readKernel('work.wasm')))
 const hasher = hasherOn(await engine())
 const runPatch = patchRunner(await engine(), EXACT_OPS)
-const device = await openCpuWork({ environment: { TOUCHSTONE_ENGINE: 'wasm' } })
 const { work, given } = tinyTraining('gpt', 2, hasher)
 const never = new AbortController().signal
 
 /** Our own prover; `cheat` changes what its device does. */
 const program =
   (cheat: (run: WorkRun) => Partial<WorkRun> = () => ({}), signer: Signer = testSigner(7)): ProverProgram =>
-  ({ input, write }) => {
+  async ({ input, write }) => {
+    const device = await openCpuWork({ environment: { TOUCHSTONE_ENGINE: 'wasm' } })
     const start: WorkDevice['start'] = async (asked, inputs) => {
       const run = await device.start(asked, inputs)
       return { ...run, ...cheat(run) }
@@ -103,17 +105,46 @@ test('whoever says nothing is rejected when its time is up', async () => {
   await expect(watched(() => new Promise(() => {}), hasty)).rejects.toMatchObject({ code: 'SILENT' })
 })
 
-test('hidden states open to what was committed, and to the same h on every replica', async () => {
-  const links = await Promise.all(
-    [7, 8].map(async (key) => {
-      const { watch, close } = await watchFor(program(undefined, testSigner(key)), { isHidden: true })
-      const listener = new WorkListener(watch, never)
-      await listener.assign()
-      await listener.execute()
-      const { link } = await listener.unveil()
-      await close()
-      return toHex(link)
+describe('replicas', () => {
+  const replicas = async (...provers: readonly ProverProgram[]) => {
+    const opened = await Promise.all(provers.map((prover) => watchFor(prover, { isHidden: true })))
+    const replay = async (said: Parameters<typeof replayWork>[1]) =>
+      replayWork(work, said, new EngineRun(await engine(), work, given, hasher))
+    try {
+      return await watchReplicas(
+        opened.map(({ watch }) => watch),
+        replay,
+        never,
+      )
+    } finally {
+      await Promise.all(opened.map(({ close }) => close()))
+    }
+  }
+  const honest = (key: number) => program(undefined, testSigner(key))
+  /** Stands still in its second segment, and says so of all it shows. */
+  const lazy = program(
+    (run) => ({
+      advance: async (segment) => ({ ...(await run.advance(Math.min(segment, 0))), transition: segment + 1 }),
     }),
+    testSigner(9),
   )
-  expect(links[0]).toBe(links[1])
+
+  test('that did the same agree', async () => {
+    const { outcome, ends } = await replicas(honest(7), honest(8))
+    expect(outcome).toBe('agree')
+    expect(ends).toMatchObject([{ shown: {} }, { shown: {} }])
+  })
+
+  test('that differ are settled by a replay: whoever came to something else is rejected', async () => {
+    const { outcome, ends } = await replicas(lazy, honest(8))
+    expect(outcome).toBe('settled')
+    expect(ends).toMatchObject([{ rejected: { code: 'NOT_SHOWN' } }, { shown: {} }])
+  })
+
+  test('under one key, or of which one is silent, are too few', async () => {
+    expect((await replicas(honest(7), honest(7))).outcome).toBe('too few')
+    const { outcome, ends } = await replicas(honest(7), async () => {})
+    expect(outcome).toBe('too few')
+    expect(ends[1]).toMatchObject({ rejected: { code: 'VANISHED' } })
+  })
 })

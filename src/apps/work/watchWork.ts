@@ -118,6 +118,11 @@ export class WorkListener {
     return this.#commitments.at(-1)!
   }
 
+  /** Every root it said, in the open. */
+  get said(): Pick<Receipt, 'firstRoot' | 'marks'> {
+    return { firstRoot: this.#firstRoot, marks: this.#marks }
+  }
+
   /** Once all replicas are in: what was hidden. */
   async unveil(): Promise<{ readonly salt: Uint8Array; readonly link: Uint8Array }> {
     const { work } = this.#watch

@@ -1,10 +1,13 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
-import { type WatchedWork, type WorkStep, watchWork } from '../../apps/work/watchWork.ts'
+import { type ReplicaEnd, watchReplicas } from '../../apps/work/watchReplicas.ts'
+import { type Watch, type WatchedWork, type WorkStep, watchWork } from '../../apps/work/watchWork.ts'
 import { issueReceipt } from '../../core/certificate/receiptEvidence.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import { toInstant } from '../../core/units/instants.ts'
+import { EngineRun } from '../../core/work/engineRun.ts'
 import { floatOf } from '../../core/work/ops/shapes.ts'
 import { WORK_REFUSALS, WorkRefusal } from '../../core/work/refusals.ts'
+import { replayWork } from '../../core/work/replayWork.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { openWork, operationsOfWork, type Work } from '../../core/work/work.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
@@ -33,8 +36,9 @@ import { type TrainFlags, trainWork } from './trainWork.ts'
 import type { PreparedWork } from './workOrder.ts'
 
 export interface RunFlags extends SshFlags {
-  /** The box that works; "local" is this machine. */
-  readonly on: string
+  /** The boxes that work; this machine where none is named. */
+  readonly on?: readonly string[]
+  readonly replicas: number
   /** The longest that one segment may take, in seconds. */
   readonly segmentLimit: number
   readonly out: string
@@ -106,27 +110,31 @@ export async function runWork(
   delivery: Delivery,
 ): Promise<number> {
   for (const written of [flags.out, flags.receipt]) ensureWritable(written)
-  await checkAddress(flags.on)
+  const boxes = flags.on ?? ['local']
+  for (const address of boxes) await checkAddress(address)
   const { clock, randomness } = system
   const signer = ownKey(env, 'validator')
   const startedMs = clock.wallTime().getTime()
   const order = { text, orderId: randomness.bytes(32), seed: randomness.bytes(32) }
   const terminal = openTerminal(process.stderr, env)
-  const target = { address: flags.on, flags, isPersonal: true, proverArguments: ['--work'], env, signer }
+  const target = { flags, isPersonal: true, env, signer, say: terminal.line }
+  const targets = Array.from({ length: Math.max(flags.replicas, boxes.length) }, (_, i) => ({
+    ...target,
+    address: boxes[i % boxes.length]!,
+    proverArguments: ['--work', ...(i < boxes.length ? [] : [`${i}`])],
+  }))
   try {
     const work = openWork(WORK_KINDS, EXACT_OPS, order)
     const engine = await openExactEngine()
     const runPatch = patchRunner(await openExactEngine(), EXACT_OPS)
     const onStep = showWork(terminal, work)
-    let last: Tensors = new Map()
-    const onState = (segment: number, state: Tensors) => {
-      last = state
-      delivery.onState(segment, state)
-    }
     const ours = { clock, randomness, runPatch, hasher: hasherOn(engine) }
-    const how = { work, given, every: delivery.every, onStep, onState, ...ours }
-    const watched = await onBox({ ...target, say: terminal.line }, signal, (prover) =>
-      watchWork({ ...how, prover, segmentMs: 1000 * flags.segmentLimit }, signal),
+    const how = { work, given, every: delivery.every, onStep, segmentMs: 1000 * flags.segmentLimit, ...ours }
+    const { onState } = delivery
+    const { watched, last, told } = await onBoxes(targets, signal, (provers) =>
+      provers.length === 1
+        ? watchOne({ ...how, prover: provers[0]!, onState }, signal)
+        : watchAll(provers, how, onState, signal),
     )
     terminal.live('')
     const issuedMs = clock.wallTime().getTime()
@@ -141,7 +149,7 @@ export async function runWork(
     writeAside(flags.out, delivery.result(work, last))
     writeAside(flags.receipt, receipt)
     if (flags.inputs !== undefined) writeInputs(flags.inputs, given)
-    tell(flags, work, watched, env)
+    tell(flags, work, watched, told, env)
     return EXIT.genuine
   } catch (error) {
     if (error instanceof WorkRejected) return reject(error, flags, openTerminal(process.stdout, env))
@@ -150,6 +158,65 @@ export async function runWork(
   } finally {
     terminal.live('')
   }
+}
+
+type How = Omit<Watch, 'prover' | 'onState'>
+
+interface AllWatched {
+  readonly watched: WatchedWork
+  readonly last: Tensors
+  /** Of replicas, what became of each. */
+  readonly told: string | null
+}
+
+async function watchOne(watch: Watch, signal: AbortSignal): Promise<AllWatched> {
+  let last: Tensors = new Map()
+  const onState = async (segment: number, state: Tensors) => {
+    last = state
+    await watch.onState(segment, state)
+  }
+  return { watched: await watchWork({ ...watch, onState }, signal), last, told: null }
+}
+
+/** Several provers, whose answers must be the same: no state counts before that is known. */
+async function watchAll(
+  provers: readonly ProverProcess[],
+  how: How,
+  onState: Delivery['onState'],
+  signal: AbortSignal,
+): Promise<AllWatched> {
+  const states = provers.map((): [number, Tensors][] => [])
+  const watches = provers.map((prover, i) => ({
+    ...how,
+    prover,
+    onState: (segment: number, state: Tensors) => void states[i]!.push([segment, state]),
+  }))
+  const replay = async (said: Parameters<typeof replayWork>[1]) =>
+    replayWork(how.work, said, new EngineRun(await openExactEngine(), how.work, how.given, how.hasher))
+  const { outcome, ends } = await watchReplicas(watches, replay, signal)
+  const first = ends.findIndex((end) => 'shown' in end)
+  const end = ends[first]
+  if (outcome === 'too few' || !end || !('shown' in end)) throw tooFew(ends)
+  const right = ends.filter((one) => 'shown' in one).length
+  const why = outcome === 'agree' ? '' : '; they differed, and a replay here said who is right'
+  for (const [segment, state] of states[first]!) onState(segment, state)
+  const told = `${right} of ${ends.length} came to the same${why}`
+  return { watched: end.shown, last: states[first]!.at(-1)![1], told }
+}
+
+function tooFew(ends: readonly ReplicaEnd[]): WorkRejected {
+  const reasons = ends.flatMap((end, i) => ('rejected' in end ? [`replica ${i + 1}: ${end.rejected.message}`] : []))
+  return new WorkRejected('TOO_FEW', reasons.join('; '))
+}
+
+/** A prover on each box, all at the same time. */
+async function onBoxes<T>(
+  [next, ...rest]: readonly Parameters<typeof openBox>[0][],
+  signal: AbortSignal,
+  work: (provers: readonly ProverProcess[]) => Promise<T>,
+): Promise<T> {
+  if (!next) return await work([])
+  return await onBox(next, signal, (prover) => onBoxes(rest, signal, (others) => work([prover, ...others])))
 }
 
 /** The prover of a box, for as long as the work takes. */
@@ -198,13 +265,28 @@ function showWork(terminal: Terminal, { ends, spec }: Work<WorkKernels>): (step:
   }
 }
 
-function tell(flags: RunFlags, work: Work<WorkKernels>, watched: WatchedWork, env: NodeJS.ProcessEnv): void {
+function tell(
+  flags: RunFlags,
+  work: Work<WorkKernels>,
+  watched: WatchedWork,
+  replicas: string | null,
+  env: NodeJS.ProcessEnv,
+): void {
   const operations = operationsOfWork(work)
   const { out, receipt } = flags
   const { device, elapsedUs, figures } = watched
   const seconds = elapsedUs / 1e6
   if (flags.json) {
-    const told = { kind: work.spec.kind, transitions: work.spec.transitions, operations, seconds, device, out, receipt }
+    const told = {
+      kind: work.spec.kind,
+      transitions: work.spec.transitions,
+      operations,
+      seconds,
+      device,
+      replicas,
+      out,
+      receipt,
+    }
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
   const looked = `${figures.patches} patches of ${figures.drawnSegments} segments, drawn here once the last state was in`
@@ -212,6 +294,7 @@ function tell(flags: RunFlags, work: Work<WorkKernels>, watched: WatchedWork, en
     ...labelled('done', `${work.spec.kind}, ${work.spec.transitions} transitions, ${withPrefix(operations)}operations`),
     ...labelled('device', `${device} (claimed), ${seconds.toFixed(1)} s from the seed to the last state`),
     ...labelled('looked at', looked),
+    ...labelled('replicas', replicas),
     ...labelled('result', out),
     ...labelled('receipt', receipt),
     ...labelled('check it', `touchstone check ${receipt}`),

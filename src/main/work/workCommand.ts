@@ -1,13 +1,14 @@
 import type { Command } from 'commander'
 import { addSshOptions } from '../boxes/openSshBox.ts'
-import { readNumber, readOneOf, readWhole } from '../parseOptions.ts'
+import { addText, readNumber, readOneOf, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type RunFlags, runMatmul, runTraining } from './runWork.ts'
 
 /** What every kind takes. */
 const addRunOptions = (command: Command): Command =>
   addSshOptions(command)
-    .option('--on <box>', 'root@host, ssh://…, lease://… or an alias of ~/.ssh/config', 'local')
+    .option('--on <box>', 'root@host, ssh://…, lease://… or an alias of ~/.ssh/config; may be repeated', addText)
+    .option('--replicas <count>', 'do it so many times over; all must come to the same', readWhole(1, 16), 1)
     .option('--segment-limit <seconds>', 'the longest that one segment may take', readNumber(1, 86_400), 600)
     .option('--receipt <file>', 'where the receipt goes', 'touchstone-receipt.json')
     .option('--inputs <folder>', 'write the inputs there, for "touchstone check --replay"')
