@@ -14,10 +14,10 @@ import { openWork, segmentPrograms } from '../../src/core/work/work.ts'
 import { engineOnOwned, hasherOn } from '../../src/core/work/workEngine.ts'
 import {
   createWorkKernels,
+  kernelsFrom,
   WORK_ARGUMENTS,
   WORK_OPS,
   type WorkKernels,
-  workKernelsFrom,
 } from '../../src/core/work/workKernels.ts'
 import { EXACT_OPS } from '../../src/core/work/workOps.ts'
 import { encodeSpec } from '../../src/core/work/workSpec.ts'
@@ -61,7 +61,7 @@ const CARD_OPS = WORK_OPS.filter((op) => !op.startsWith('flow'))
 
 /** Kernels whose pointers count from where a tensor lies. */
 const shifted = (kernels: WorkKernels, base: number): WorkKernels =>
-  workKernelsFrom((name) => (...args) => {
+  kernelsFrom(WORK_OPS, (name) => (...args) => {
     const letters = WORK_ARGUMENTS[name]
     const call = kernels[name] as (...args: readonly number[]) => number
     return call(...args.map((value, i) => (letters[i] === 'o' && value !== 0 ? value + base : value)))

@@ -1,4 +1,5 @@
 import type { TensorHasher } from './engineRun.ts'
+import type { FieldKernels } from './fieldKernels.ts'
 import { leavesOf, rowBytes, type TensorShape, tensorBytes } from './tensor.ts'
 import type { WorkEngine } from './tensorMemory.ts'
 import { depthOf, missingNodes } from './tensorTree.ts'
@@ -7,14 +8,19 @@ import type { OwnedWorkKernels, WorkKernels } from './workKernels.ts'
 export type ExactEngine = WorkEngine<WorkKernels>
 
 /** An engine on kernels whose memory grows when asked. */
-export function engineOnOwned({ kernels, free, memory }: OwnedWorkKernels): ExactEngine {
-  return {
-    kernels,
-    start: free,
-    view: (at, bytes) => new Uint8Array(memory(0), at, bytes),
-    reserve: (end) => void memory(end - free),
-  }
-}
+export const engineOnOwned = (owned: OwnedWorkKernels): ExactEngine => ({ ...memoryOf(owned), kernels: owned.kernels })
+
+/** The same memory for sumchecks. */
+export const fieldEngineOnOwned = (owned: OwnedWorkKernels): WorkEngine<FieldKernels> => ({
+  ...memoryOf(owned),
+  kernels: owned.field,
+})
+
+const memoryOf = ({ free, memory }: OwnedWorkKernels): Omit<ExactEngine, 'kernels'> => ({
+  start: free,
+  view: (at, bytes) => new Uint8Array(memory(0), at, bytes),
+  reserve: (end) => void memory(end - free),
+})
 
 const HASH_BYTES = 32
 

@@ -1,5 +1,6 @@
 import { alignUp, type Pointer } from '../engine/kernels.ts'
 import { WASM_PAGE_BYTES, type WasmMemory, webAssembly } from '../engine/webAssembly.ts'
+import { FIELD_OPS, type FieldKernels } from './fieldKernels.ts'
 
 /** No operand: where a name ends in `OrNone`, 0. So no tensor lies at 0. */
 export const NONE: Pointer = 0
@@ -461,13 +462,16 @@ export const WORK_OPS = Object.keys(WORK_ARGUMENTS) as readonly (keyof WorkKerne
 /** Kernels with a memory of their own that grows when asked: for checkers, in Node and in a browser. */
 export interface OwnedWorkKernels {
   readonly kernels: WorkKernels
+  readonly field: FieldKernels
   /** The first byte that is free. */
   readonly free: Pointer
   /** The memory, at least `bytes` from `free` on. Ask again after it grew: an older buffer is detached then. */
   memory(bytes: number): ArrayBuffer
 }
 
-type WasmExports = Record<keyof WorkKernels, (...args: readonly number[]) => number> & {
+type Call = (...args: readonly number[]) => number
+
+type WasmExports = Record<keyof WorkKernels | keyof FieldKernels, Call> & {
   readonly memory: WasmMemory
   readonly __heap_base: { readonly value: Pointer }
 }
@@ -477,28 +481,25 @@ export async function createWorkKernels(wasmBytes: Uint8Array): Promise<OwnedWor
   const module = await webAssembly.compile(wasmBytes)
   const { exports } = await webAssembly.instantiate<WasmExports>(module, {})
   const free = alignUp(exports.__heap_base.value, 64)
+  const callOf =
+    (name: keyof WorkKernels | keyof FieldKernels): Call =>
+    (...args) =>
+      exports[name](0, ...args)
   const memory = (bytes: number): ArrayBuffer => {
     const missing = free + bytes - exports.memory.buffer.byteLength
     if (missing > 0) exports.memory.grow(Math.ceil(missing / WASM_PAGE_BYTES))
     return exports.memory.buffer
   }
   return {
-    kernels: workKernelsFrom(
-      (name) =>
-        (...args) =>
-          exports[name](0, ...args),
-    ),
+    kernels: kernelsFrom(WORK_OPS, callOf),
+    field: kernelsFrom(FIELD_OPS, callOf),
     free,
     memory,
   }
 }
 
 /** Every op from the function that calls it, pointers first resolved against the memory. */
-export function workKernelsFrom(
-  callOf: (name: keyof WorkKernels) => (...args: readonly number[]) => number,
-): WorkKernels {
-  return Object.fromEntries(WORK_OPS.map((name) => [name, callOf(name)])) as Record<
-    keyof WorkKernels,
-    (...args: readonly number[]) => number
-  >
-}
+export const kernelsFrom = <Name extends string>(
+  names: readonly Name[],
+  callOf: (name: Name) => Call,
+): Record<Name, Call> => Object.fromEntries(names.map((name) => [name, callOf(name)])) as Record<Name, Call>

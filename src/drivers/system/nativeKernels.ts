@@ -1,5 +1,6 @@
 import type { Kernels, Pointer } from '../../core/engine/kernels.ts'
-import { WORK_ARGUMENTS, WORK_OPS, type WorkKernels, workKernelsFrom } from '../../core/work/workKernels.ts'
+import { FIELD_ARGUMENTS, FIELD_OPS, type FieldKernels } from '../../core/work/fieldKernels.ts'
+import { kernelsFrom, WORK_ARGUMENTS, WORK_OPS, type WorkKernels } from '../../core/work/workKernels.ts'
 
 /** What kernels/native exports: name and arguments, o an offset into the memory, u 32 bits, f a float. */
 const EXPORTS = {
@@ -54,6 +55,8 @@ export interface NativeKernels {
   on(memory: Uint8Array): Kernels & NativeOnly
   /** The ops of exact work on a memory; they keep it alive. */
   workOn(memory: Uint8Array): WorkKernels
+  /** The kernels of sumchecks on a memory; they keep it alive. */
+  fieldOn(memory: Uint8Array): FieldKernels
 }
 
 /**
@@ -68,11 +71,19 @@ export async function loadNativeKernels(path: string, { sha = true } = {}): Prom
     return { name, call: library.func(symbol, result, ['uint64_t', ...types]) }
   })
   const work = new Map(
-    WORK_OPS.map((name) => {
-      const types = Array.from(WORK_ARGUMENTS[name], (letter) => TYPES[letter]!)
+    Object.entries({ ...WORK_ARGUMENTS, ...FIELD_ARGUMENTS }).map(([name, letters]) => {
+      const types = Array.from(letters, (letter) => TYPES[letter]!)
       return [name, library.func(`ts_work_${name}`, 'uint32_t', ['uint64_t', ...types])]
     }),
   )
+  const workFrom = <Name extends string>(names: readonly Name[], memory: Uint8Array) => {
+    const base: bigint = koffi.address(memory)
+    const kernels = kernelsFrom(names, (name) => {
+      const call = work.get(name)!
+      return (...args) => call(base, ...args)
+    })
+    return Object.assign(kernels, { memory })
+  }
   const pass = library.func('ts_fingerprint_pass', 'void', PASS_TYPES)
   return {
     supported: library.func('ts_supported', 'uint32_t', ['uint32_t'])(sha ? 1 : 0) === 1,
@@ -94,13 +105,7 @@ export async function loadNativeKernels(path: string, { sha = true } = {}): Prom
       }
       return { ...Object.fromEntries(bound), passOver, memory } as Kernels & NativeOnly
     },
-    workOn: (memory) => {
-      const base: bigint = koffi.address(memory)
-      const kernels = workKernelsFrom((name) => {
-        const call = work.get(name)!
-        return (...args) => call(base, ...args)
-      })
-      return Object.assign(kernels, { memory })
-    },
+    workOn: (memory) => workFrom(WORK_OPS, memory),
+    fieldOn: (memory) => workFrom(FIELD_OPS, memory),
   }
 }

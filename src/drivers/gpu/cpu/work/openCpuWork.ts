@@ -1,5 +1,6 @@
 import { EngineRun } from '../../../../core/work/engineRun.ts'
-import { type ExactEngine, engineOnOwned, hasherOn } from '../../../../core/work/workEngine.ts'
+import type { FieldEngine } from '../../../../core/work/methods/sumcheck/evaluate.ts'
+import { type ExactEngine, engineOnOwned, fieldEngineOnOwned, hasherOn } from '../../../../core/work/workEngine.ts'
 import { createWorkKernels } from '../../../../core/work/workKernels.ts'
 import type { WorkDevice, WorkRun } from '../../../../ports/workDevice.ts'
 import { chooseKernels, type KernelChoice } from '../../../system/chooseKernels.ts'
@@ -11,16 +12,25 @@ export async function openExactEngine(options: KernelChoice = {}): Promise<Exact
   const library = await chooseKernels(options)
   if (!library) return engineOnOwned(await createWorkKernels(await readKernel('work.wasm')))
   const memory = new Uint8Array(MOST_BYTES)
-  return {
-    kernels: (await loadNativeKernels(library.path)).workOn(memory),
-    // No tensor lies at 0: it stands for none.
-    start: 64,
-    view: (at, bytes) => memory.subarray(at, at + bytes),
-    reserve: (end) => {
-      if (end > memory.length) throw new RangeError(`the work needs more than ${memory.length} bytes of memory`)
-    },
-  }
+  return { kernels: (await loadNativeKernels(library.path)).workOn(memory), ...fixedMemory(memory) }
 }
+
+/** The same for sumchecks. */
+export async function openFieldEngine(options: KernelChoice = {}): Promise<FieldEngine> {
+  const library = await chooseKernels(options)
+  if (!library) return fieldEngineOnOwned(await createWorkKernels(await readKernel('work.wasm')))
+  const memory = new Uint8Array(MOST_BYTES)
+  return { kernels: (await loadNativeKernels(library.path)).fieldOn(memory), ...fixedMemory(memory) }
+}
+
+const fixedMemory = (memory: Uint8Array): Omit<ExactEngine, 'kernels'> => ({
+  // No tensor lies at 0: it stands for none.
+  start: 64,
+  view: (at, bytes) => memory.subarray(at, at + bytes),
+  reserve: (end) => {
+    if (end > memory.length) throw new RangeError(`the work needs more than ${memory.length} bytes of memory`)
+  },
+})
 
 const MOST_BYTES = 2 ** 32 - 2 ** 16
 

@@ -1,6 +1,6 @@
 import { bitsOf } from '../../../../core/work/ops/shapes.ts'
 import { LEAF_BYTES } from '../../../../core/work/tensor.ts'
-import { WORK_ARGUMENTS, type WorkKernels, workKernelsFrom } from '../../../../core/work/workKernels.ts'
+import { kernelsFrom, WORK_ARGUMENTS, WORK_OPS, type WorkKernels } from '../../../../core/work/workKernels.ts'
 import type { CudaApi, Handle, KernelArgument } from '../loadLibcuda.ts'
 import type { CardProducts } from './cardProducts.ts'
 
@@ -125,7 +125,7 @@ const convert = (name: PlainOp, args: readonly number[]): KernelArgument[] =>
 
 /** The ops of exact work on a card; pointers are the card's. They only queue, and answer 0: faults are found later. */
 export function cardKernels(launcher: CardLauncher, products: CardProducts): WorkKernels {
-  return workKernelsFrom((name) => (...args) => {
+  return kernelsFrom(WORK_OPS, (name) => (...args) => {
     if (DIVISORS[name]?.some((at) => args[at] === 0)) launcher.fail()
     else if (name === 'product') products.product(args)
     else if (name === 'productPieces') products.productPieces(args)
