@@ -6,6 +6,8 @@ export interface VrfLibrary {
   readonly name: 'sodium-native' | 'sodium-wasm' | 'noble'
   readonly vrf: Vrf
   readonly checkSignature: CheckSignature
+  /** Whether an account may have this key: the only encoding of a point of order L. */
+  readonly isAccountKey: (publicKey: Uint8Array) => boolean
   /** Why each faster library is not used, in plain words. */
   readonly passedOver: readonly string[]
 }

@@ -1,15 +1,17 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import { type ChainState, type Checks, etaOf, findAccount, type Refusal, type Working } from './chainState.ts'
+import type { Win } from './consensus/chainBlock.ts'
 import { endEpoch } from './epoch/endEpoch.ts'
 import { add, burn, partOf, reward } from './ledger.ts'
 import { blockRandomness, lotteryNumber, secondaryAuthor, slotAlpha } from './lottery.ts'
 import { epochOf, WEEK } from './params.ts'
-import { type Problem, problem } from './problems.ts'
+import { type Problem, type ProblemCode, problem } from './problems.ts'
 import { recordCommit } from './recordCommit.ts'
 import { blockHash, bodyBytes, bodyRoot, headerMessage } from './signing.ts'
 import { eligibleIn, isJailed, leaderThreshold, lotteryPlace } from './snapshots.ts'
 import { type Block, type Body, type Header, MAX_BLOCK_TXS, type UnsignedHeader } from './ssz.ts'
 import { BlockRefType } from './stateType.ts'
+import { arrivalOf } from './threshold.ts'
 import { applyTx } from './transactions/applyTx.ts'
 import { rootOf } from './treeRoot.ts'
 
@@ -20,7 +22,7 @@ export const BY_BOOT_WEIGHT = 2
 /** A chain that stood still for longer goes on from a checkpoint: nobody makes a node work through years of epochs. */
 const MOST_EPOCHS_PASSED = WEEK
 
-export type Applied = { readonly state: ChainState } | { readonly problem: Problem }
+export type Applied = { readonly state: ChainState; readonly win: Win | null } | { readonly problem: Problem }
 
 /** The state after a block, or why it is refused. The state given stays as it is. */
 export function applyBlock(state: ChainState, { header, body }: Block, checks: Checks): Applied {
@@ -29,10 +31,10 @@ export function applyBlock(state: ChainState, { header, body }: Block, checks: C
   if (!isSealed(state, header, checks)) return { problem: problem('SIGNATURE', 'header.sig') }
   const result = execute(state, header, body, checks)
   if ('problem' in result) return result
-  const { working } = result
+  const { working, win } = result
   if (!equalBytes(rootOf(working.state), header.stateRoot))
     return { problem: problem('STATE_ROOT', 'header.stateRoot') }
-  return { state: { ...state, head: blockHash(header), view: working.state } }
+  return { state: { ...state, head: blockHash(header), view: working.state }, win }
 }
 
 const isSealed = ({ genesisHash }: ChainState, header: Header, { signature, envelopesChecked }: Checks): boolean =>
@@ -60,7 +62,7 @@ export function makeBlock(
   return { block: { header, body }, state: { ...state, head: blockHash(header), view } }
 }
 
-type Executed = { readonly working: Working } | { readonly problem: Problem }
+type Executed = { readonly working: Working; readonly win: Win | null } | { readonly problem: Problem }
 
 function execute(state: ChainState, header: UnsignedHeader, body: Body, checks: Checks): Executed {
   const shape = checkShape(state, header, body)
@@ -74,10 +76,12 @@ function execute(state: ChainState, header: UnsignedHeader, body: Body, checks: 
     ...{ params, genesisHash, places, boxPlaces, checks, state: view, accounts: view.accounts },
     ...{ slot: header.slot, author: header.author },
   }
-  const refusal = admitAuthor(working, header) ?? applyBody(working, body, header.kind)
+  const admitted = admitAuthor(working, header)
+  if ('problem' in admitted) return admitted
+  const refusal = applyBody(working, body, header.kind)
   if (refusal !== null) return { problem: refusal }
   view.slot = header.slot
-  return { working }
+  return { working, win: admitted.win }
 }
 
 function checkShape({ head, view, params }: ChainState, header: UnsignedHeader, body: Body): Refusal {
@@ -89,27 +93,32 @@ function checkShape({ head, view, params }: ChainState, header: UnsignedHeader, 
   return BigInt(bodyBytes(body)) > params.blockBytes ? problem('SIZE', 'body') : null
 }
 
+type Admitted = { readonly win: Win | null } | { readonly problem: Problem }
+
 /** Whether the author may make this block (§3.3); the share of randomness of a primary one joins the list. */
-function admitAuthor(working: Working, header: UnsignedHeader): Refusal {
+function admitAuthor(working: Working, header: UnsignedHeader): Admitted {
+  const refuse = (code: ProblemCode, where: string) => ({ problem: problem(code, where) })
   const { state, params, checks, genesisHash } = working
   const epoch = epochOf(header.slot, params)
   const place = findAccount(working, header.author)
-  if (place === -1) return problem('AUTHOR', 'header.author')
-  if (isJailed(state.accounts.jailedUntil.get(place), epoch)) return problem('JAILED', 'header.author')
+  if (place === -1) return refuse('AUTHOR', 'header.author')
+  if (isJailed(state.accounts.jailedUntil.get(place), epoch)) return refuse('JAILED', 'header.author')
   const entry = lotteryPlace(state, epoch, place)
-  if (entry === null) return problem('AUTHOR', 'header.author')
-  if (((header.kind & BY_BOOT_WEIGHT) !== 0) !== entry.isBoot) return problem('KIND', 'header.kind')
+  if (entry === null) return refuse('AUTHOR', 'header.author')
+  if (((header.kind & BY_BOOT_WEIGHT) !== 0) !== entry.isBoot) return refuse('KIND', 'header.kind')
   const { draw, total, places } = eligibleIn(state, epoch)
   const eta = etaOf(state, epoch)
   if ((header.kind & SECONDARY) !== 0) {
-    if (header.vrfProof.some((byte) => byte !== 0)) return problem('PROOF', 'header.vrfProof')
-    return places[secondaryAuthor(draw!, eta, header.slot)] === place ? null : problem('DRAW', 'header.author')
+    if (header.vrfProof.some((byte) => byte !== 0)) return refuse('PROOF', 'header.vrfProof')
+    return places[secondaryAuthor(draw!, eta, header.slot)] === place ? { win: null } : refuse('DRAW', 'header.author')
   }
   const beta = checks.vrf(entry.vrfKey, slotAlpha(genesisHash, eta, header.slot), header.vrfProof)
-  if (beta === null) return problem('PROOF', 'header.vrfProof')
-  if (lotteryNumber(beta) >= leaderThreshold(params)(entry.weight, total)) return problem('DRAW', 'header.vrfProof')
-  state.randomness.push(blockRandomness(beta))
-  return null
+  if (beta === null) return refuse('PROOF', 'header.vrfProof')
+  const number = lotteryNumber(beta)
+  if (number >= leaderThreshold(params)(entry.weight, total)) return refuse('DRAW', 'header.vrfProof')
+  const randomness = blockRandomness(beta)
+  state.randomness.push(randomness)
+  return { win: { arrival: arrivalOf(number, entry.weight, total), randomness } }
 }
 
 function applyBody(working: Working, { txs, commit }: Body, kind: number): Refusal {

@@ -137,7 +137,7 @@ async function plan(values: KeyValues, marks: Marks, write: ChainWrite) {
     changes.push([heldKey((await factsOf(id)).height, id), NOTHING], [stateKey(id), bytes])
   const [head, final] = [await factsOf(write.head), await factsOf(write.final)]
   changes.push(...(await moveBranch(values, marks, head, factsOf)))
-  changes.push(...(await dropStates(values, final)))
+  changes.push(...(await dropStates(values, final, factsOf)))
   const mark = ({ id, height }: StoredBlock): Mark => ({ id, height })
   const next: Marks = { ...marks, head: mark(head), final: mark(final) }
   changes.push([MARKS, text(JSON.stringify(next))])
@@ -161,21 +161,24 @@ async function moveBranch(
 }
 
 /** Every branch that still counts starts from the newest state up to the final block: older ones lead nowhere else. */
-async function dropStates(values: KeyValues, final: StoredBlock): Promise<Change[]> {
+async function dropStates(
+  values: KeyValues,
+  final: StoredBlock,
+  factsOf: (id: string) => Promise<StoredBlock>,
+): Promise<Change[]> {
   const keys = await values.keys('held/', heldKey(final.height + 1))
   if (keys.length < 2) return []
-  const onBranch: string[] = []
-  for (const key of keys) {
-    const named = await values.get(branchKey(heightIn(key)))
-    if (named !== null && toHex(named) === lastPart(key)) onBranch.push(key)
+  const lowest = heightIn(keys[0]!)
+  for (let at = final; at.height >= lowest; at = await factsOf(at.parent)) {
+    const newest = heldKey(at.height, at.id)
+    if (!keys.includes(newest)) continue
+    const others = keys.filter((key) => key !== newest && heightIn(key) <= at.height)
+    return others.flatMap((key): Change[] => [
+      [key, null],
+      [stateKey(lastPart(key)), null],
+    ])
   }
-  const newest = onBranch.at(-1)
-  if (newest === undefined) return []
-  const older = keys.filter((key) => key < newest)
-  return older.flatMap((key): Change[] => [
-    [key, null],
-    [stateKey(lastPart(key)), null],
-  ])
+  return []
 }
 
 interface FactsText extends Omit<StoredBlock, 'win'> {

@@ -99,7 +99,7 @@ describe('the choice of a library', () => {
   test('goes on to the next with a reason, and to noble in the end', async () => {
     const wasm = {
       name: 'sodium-wasm',
-      open: async () => ({ vrf: libraries['sodium-wasm'], checkSignature: () => true }),
+      open: async () => ({ vrf: libraries['sodium-wasm'], checkSignature: () => true, isAccountKey: () => true }),
     }
     const chosen = await openVrf([absent, { ...wasm, name: 'sodium-wasm' }])
     expect(chosen.name).toBe('sodium-wasm')

@@ -1,4 +1,4 @@
-import { withFastYes } from '../../core/bytes/ed25519.ts'
+import { isTorsionFreeKey, KEY_BYTES, withFastYes } from '../../core/bytes/ed25519.ts'
 import { lastWords } from '../../core/bytes/printable.ts'
 import { ecvrf } from '../../core/chain/ecvrf.ts'
 import { nobleVrf } from '../../core/chain/nobleVrf.ts'
@@ -10,10 +10,14 @@ import { type SodiumCalls, sodiumPoints } from './sodiumPoints.ts'
 
 interface Opener {
   readonly name: VrfLibrary['name']
-  open(): Promise<Pick<VrfLibrary, 'vrf' | 'checkSignature'>>
+  open(): Promise<Pick<VrfLibrary, 'vrf' | 'checkSignature' | 'isAccountKey'>>
 }
 
-const vrfOn = (sodium: SodiumCalls) => ecvrf(sodiumPoints(sodium))
+/** libsodium's own rule for a point is that of an account's key; bytes of another length make it throw. */
+const keysOn = (sodium: SodiumCalls) => ({
+  vrf: ecvrf(sodiumPoints(sodium)),
+  isAccountKey: (key: Uint8Array) => key.length === KEY_BYTES && sodium.isValidPoint(key),
+})
 
 /** The faster ones, fastest first. OpenSSL checks signatures faster than WebAssembly does. */
 const FASTER: readonly Opener[] = [
@@ -21,12 +25,12 @@ const FASTER: readonly Opener[] = [
     name: 'sodium-native',
     async open() {
       const sodium = await openNative()
-      return { vrf: vrfOn(sodium), checkSignature: withFastYes(sodium.checkSignature) }
+      return { ...keysOn(sodium), checkSignature: withFastYes(sodium.checkSignature) }
     },
   },
   {
     name: 'sodium-wasm',
-    open: async () => ({ vrf: vrfOn(await openWasm()), checkSignature: withFastYes(opensslCheck) }),
+    open: async () => ({ ...keysOn(await openWasm()), checkSignature: withFastYes(opensslCheck) }),
   },
 ]
 
@@ -40,5 +44,6 @@ export async function openVrf(faster: readonly Opener[] = FASTER): Promise<VrfLi
       passedOver.push(`${name} cannot be loaded here: ${lastWords(String(error))}`)
     }
   }
-  return { name: 'noble', vrf: nobleVrf, checkSignature: withFastYes(opensslCheck), passedOver }
+  const checks = { checkSignature: withFastYes(opensslCheck), isAccountKey: isTorsionFreeKey }
+  return { name: 'noble', vrf: nobleVrf, ...checks, passedOver }
 }

@@ -11,6 +11,7 @@ import {
 import { fromHex } from '../../core/bytes/hex.ts'
 import { opensslCheck } from '../system/nativeSigner.ts'
 import { openNative } from './openNative.ts'
+import { openVrf } from './openVrf.ts'
 import { openWasm } from './openWasm.ts'
 
 const read = (name: string) =>
@@ -77,9 +78,17 @@ describe('one rule for Ed25519 on every library', () => {
         expect(check(new Uint8Array(signature), new Uint8Array(2), new Uint8Array(key))).toBe(false)
   })
 
-  test('an account key is free of torsion', () => {
-    for (const { name, public: key, torsionFree } of borders)
-      expect(`${name}: ${isTorsionFreeKey(bytes(key))}`).toBe(`${name}: ${torsionFree}`)
-    expect(isTorsionFreeKey(new Uint8Array(31))).toBe(false)
+  test('an account key is free of torsion, by every library', async () => {
+    const { isAccountKey } = await openVrf()
+    for (const isKey of [isTorsionFreeKey, isAccountKey]) {
+      for (const { name, public: key, torsionFree } of borders)
+        expect(`${name}: ${isKey(bytes(key))}`).toBe(`${name}: ${torsionFree}`)
+      for (const length of [0, 31, 33]) expect(isKey(new Uint8Array(length))).toBe(false)
+      const any = fc.uint8Array({ minLength: 32, maxLength: 32 })
+      fc.assert(
+        fc.property(any, (key) => isKey(key) === isTorsionFreeKey(key)),
+        { numRuns: 50 },
+      )
+    }
   })
 })

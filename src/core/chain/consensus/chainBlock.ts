@@ -35,8 +35,12 @@ export const SECONDARY_SCORE = 1
 type Draft = Omit<ChainBlock, 'epochStart'> & { epochStart: ChainBlock | null }
 
 export function genesisBlock(id: string): ChainBlock {
-  return place({ id, slot: 0, author: '', win: null }, null, 0)
+  return rootBlock({ id, slot: 0, author: '', win: null }, 1)
 }
+
+/** A block whose ancestors no longer matter, such as the last final one: scores and heights count from it. */
+export const rootBlock = (facts: BlockFacts, epochSlots: number): ChainBlock =>
+  place(facts, null, Math.floor(facts.slot / epochSlots))
 
 export function childOf(parent: ChainBlock, facts: BlockFacts, epochSlots: number): ChainBlock {
   if (facts.slot <= parent.slot) throw new RangeError('a block comes after its parent')
