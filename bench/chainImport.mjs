@@ -140,7 +140,7 @@ await store.close()
 rmSync(folder, { recursive: true })
 const share = bareMs / importMs
 console.log(
-  `${TRANSFERS} signed transfers, ${ACCOUNTS} accounts: ${importMs.toFixed(1)} ms a block, bare signatures ${bareMs.toFixed(1)} ms: ${(100 * share).toFixed(1)} % (target ${100 * TARGET} %)`,
+  `${TRANSFERS} signed transfers, ${ACCOUNTS} accounts: ${importMs.toFixed(1)} ms a block, bare signatures ${bareMs.toFixed(1)} ms: ${(100 * share).toFixed(1)} % (target ${(100 * TARGET).toFixed(0)} %)`,
 )
 const judged = { share, target: { atLeast: TARGET }, met: share >= TARGET }
 const rates = {
