@@ -28,7 +28,7 @@ export interface CheckedReceipt {
 /** What of a receipt is recomputed. */
 export type ReceiptEvidence = Pick<Receipt, 'workId' | 'firstRoot' | 'marks' | 'nonces' | 'segments'>
 
-/** W4.6. The whole check of a receipt by openings. The work was opened from the receipt's own specification. */
+/** W4.3. The whole check of a receipt by openings. The work was opened from the receipt's own specification. */
 export function checkReceipt<K>(work: Work<K>, receipt: ReceiptEvidence, runPatch: RunPatch): CheckedReceipt {
   const operations = operationsOfWork(work)
   const none = { drawnSegments: 0, patches: 0, liveShare: 0, credited: 0 }

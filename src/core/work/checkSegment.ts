@@ -149,7 +149,7 @@ export function placeTrace<K>(
     : { code: 'STATISTICS_DIFFER' }
 }
 
-/** Every rule of W4.6 for one drawn segment: the roots it begins and ends with, and every drawn patch. */
+/** Every rule of W4.3 for one drawn segment: the roots it begins and ends with, and every drawn patch. */
 export function checkSegment<K>(
   work: Work<K>,
   programs: readonly ShapedProgram[],

@@ -3,7 +3,7 @@ import type { ShapedProgram } from './program.ts'
 import { drawBelow, drawSeed } from './stateChain.ts'
 import { segmentPrograms, type Work } from './work.ts'
 
-/** W4.6, the first draw: which segments are run again with trace. Segment -1, the beginning, always is. */
+/** W4.3, the first draw: which segments are run again with trace. Segment -1, the beginning, always is. */
 export function drawTraced<K>(work: Work<K>, lastLink: Uint8Array, nonce: Uint8Array): readonly number[] {
   const seed = drawSeed(lastLink, nonce)
   const drawn = drawSegments(seed, work.ends.length, work.isIndependent ? INDEPENDENT_PATCHES : undefined)

@@ -1,7 +1,7 @@
 import type { Ops, ShapedProgram } from './program.ts'
 import { drawBelow } from './stateChain.ts'
 
-/** W4.6. So many segments are drawn of a work whose transitions build on each other. */
+/** W4.3. So many segments are drawn of a work whose transitions build on each other. */
 export const DRAWN_SEGMENTS = 8
 /** So many patches of a work whose transitions do not. */
 export const INDEPENDENT_PATCHES = 128

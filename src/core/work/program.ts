@@ -2,7 +2,7 @@ import type { Numbers, Op, ShapedStep } from './op.ts'
 import { requireThat } from './refusals.ts'
 import { type TensorShape, tensorBytes } from './tensor.ts'
 
-/** W3.3. One op over named tensors. */
+/** W3.4. One op over named tensors. */
 export interface Step {
   readonly op: string
   readonly inputs: readonly string[]

@@ -15,7 +15,7 @@ export interface Committed {
   readonly marks: readonly StateMark[]
 }
 
-/** W4.6. Both draws, one after the other: the second nonce is asked for once the traces are made. */
+/** W4.3. Both draws, one after the other: the second nonce is asked for once the traces are made. */
 export async function proveWork<K>(
   work: Work<K>,
   { firstRoot, marks }: Committed,

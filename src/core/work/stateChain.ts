@@ -2,7 +2,7 @@ import { ascii, concatBytes, u32le, u64le } from '../bytes/bytes.ts'
 import { taggedHash } from '../bytes/sha256.ts'
 import { rootOver } from './tensorTree.ts'
 
-/** W3.2. All replicas share it. */
+/** W3.3. All replicas share it. */
 export const workIdOf = (spec: string, orderId: Uint8Array, seed: Uint8Array): Uint8Array =>
   taggedHash('tsw1/work', new TextEncoder().encode(spec), orderId, seed)
 
@@ -18,7 +18,7 @@ export interface StateMark {
   readonly statistics: readonly number[]
 }
 
-/** W4.3. Where the chain of states begins: everybody makes the first one. */
+/** W4.2. Where the chain of states begins: everybody makes the first one. */
 export const beginChain = (workId: Uint8Array, root0: Uint8Array): Uint8Array => taggedHash('tsw1/begin', workId, root0)
 
 export const nextLink = (before: Uint8Array, { transition, root, statistics }: StateMark): Uint8Array =>
@@ -31,11 +31,11 @@ export function linksOf(workId: Uint8Array, root0: Uint8Array, marks: readonly S
   return links
 }
 
-/** W4.4. What a replica says of h while others still work: nobody can copy it. */
+/** W4.2. What a replica says of h while others still work: nobody can copy it. */
 export const hiddenLink = (key: Uint8Array, salt: Uint8Array, link: Uint8Array): Uint8Array =>
   taggedHash('tsw1/commit', key, salt, link)
 
-/** W4.6. What draws: bound to every state that was committed. */
+/** W4.3. What draws: bound to every state that was committed. */
 export const drawSeed = (link: Uint8Array, nonce: Uint8Array, ...traces: readonly Uint8Array[]): Uint8Array =>
   taggedHash('tsw1/draw', link, nonce, ...traces)
 

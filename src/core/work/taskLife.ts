@@ -1,4 +1,4 @@
-/** W3.5. Where a task stands, from its order to its reward. */
+/** W3.7. Where a task stands, from its order to its reward. */
 export const TASK_STATES = [
   'specified',
   'assigned',

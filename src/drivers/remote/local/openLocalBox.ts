@@ -62,7 +62,7 @@ function startProver(
     signal.removeEventListener('abort', onAbort)
     process.removeListener('exit', killNow)
   })
-  return { write: (bytes) => write(child, bytes), output: outputOf(child), ended, stop }
+  return { write: (bytes) => write(child, ended, bytes), output: outputOf(child), ended, stop }
 }
 
 function endOf(child: ChildProcess): Promise<ProverEnd> {
@@ -88,9 +88,9 @@ async function* outputOf(child: ChildProcess): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function write(child: ChildProcess, bytes: Uint8Array): Promise<void> {
+async function write(child: ChildProcess, ended: Promise<unknown>, bytes: Uint8Array): Promise<void> {
   if (child.exitCode !== null || !child.stdin!.writable) throw new Error('the prover has ended')
-  if (!child.stdin!.write(bytes)) await Promise.race([once(child.stdin!, 'drain'), once(child, 'exit')])
+  if (!child.stdin!.write(bytes)) await Promise.race([once(child.stdin!, 'drain'), ended])
 }
 
 async function stopChild(child: ChildProcess, ended: Promise<unknown>, graceMs: number): Promise<void> {
