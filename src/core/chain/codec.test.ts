@@ -1,8 +1,9 @@
 import { BitArray, ContainerType, ListCompositeType } from '@chainsafe/ssz'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ascii, concatBytes } from '../bytes/bytes.ts'
 import { sha256 } from '../bytes/sha256.ts'
-import { bodyBytes, bodyRoot } from './signing.ts'
+import { bodyBytes, bodyRoot, txMessage } from './signing.ts'
 import {
   BlockType,
   type Body,
@@ -15,6 +16,7 @@ import {
   encodeBlock,
   HeaderType,
   TxType,
+  UnsignedTxType,
   VoteType,
 } from './ssz.ts'
 
@@ -61,6 +63,9 @@ describe('every codec', () => {
     fc.assert(
       fc.property(all, ([aTx, aHeader, aVote, aCommit, aBlock]) => {
         expect(decodeTx(TxType.serialize(aTx))).toEqual(aTx)
+        expect(txMessage(aTx.account, aTx)).toEqual(
+          sha256(concatBytes(ascii('ts1/tx'), aTx.account, UnsignedTxType.serialize(aTx))),
+        )
         expect(decodeExactly(HeaderType, HeaderType.serialize(aHeader))).toEqual(aHeader)
         expect(decodeExactly(VoteType, VoteType.serialize(aVote))).toEqual(aVote)
         expect(CommitType.equals(decodeExactly(CommitType, CommitType.serialize(aCommit))!, aCommit)).toBe(true)

@@ -19,9 +19,31 @@ import {
   UnsignedVoteType,
 } from './ssz.ts'
 
-/** What is signed of a transaction, by its account and by who pays for it. */
-export const txMessage = (genesisHash: Uint8Array, tx: UnsignedTx): Uint8Array =>
-  digest(concatBytes(ascii('ts1/tx'), genesisHash, UnsignedTxType.serialize(tx)))
+const TX_TAG = ascii('ts1/tx')
+const TX_FIELDS_AT = TX_TAG.length + 32
+/** Kind, account, nonce, fee, last slot, and the offsets of payer and payload. */
+const FIXED_UNSIGNED_BYTES = 1 + 32 + 8 + 8 + 8 + 4 + 4
+const signed = new Uint8Array(TX_FIELDS_AT + FIXED_UNSIGNED_BYTES + 32 + MAX_TX_BYTES)
+const signedNumbers = new DataView(signed.buffer, TX_FIELDS_AT)
+signed.set(TX_TAG)
+
+/** What is signed of a transaction, by its account and by who pays for it. Written by hand, as its hash is below. */
+export function txMessage(genesisHash: Uint8Array, tx: UnsignedTx): Uint8Array {
+  const payloadAt = FIXED_UNSIGNED_BYTES + 32 * tx.payer.length
+  if (tx.payer.length > 1 || tx.payload.length > MAX_TX_BYTES)
+    return digest(concatBytes(TX_TAG, genesisHash, UnsignedTxType.serialize(tx)))
+  signed.set(genesisHash, TX_TAG.length)
+  signed[TX_FIELDS_AT] = tx.kind
+  signed.set(tx.account, TX_FIELDS_AT + 1)
+  signedNumbers.setBigUint64(33, tx.nonce, true)
+  signedNumbers.setBigUint64(41, tx.fee, true)
+  signedNumbers.setBigUint64(49, tx.lastSlot, true)
+  signedNumbers.setUint32(57, FIXED_UNSIGNED_BYTES, true)
+  signedNumbers.setUint32(61, payloadAt, true)
+  for (const payer of tx.payer) signed.set(payer, TX_FIELDS_AT + FIXED_UNSIGNED_BYTES)
+  signed.set(tx.payload, TX_FIELDS_AT + payloadAt)
+  return digest(signed.subarray(0, TX_FIELDS_AT + payloadAt + tx.payload.length))
+}
 
 export const headerMessage = (genesisHash: Uint8Array, header: UnsignedHeader): Uint8Array =>
   digest(concatBytes(ascii('ts1/header'), genesisHash, blockHash(header)))
