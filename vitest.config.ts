@@ -1,6 +1,20 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const long = process.env.TOUCHSTONE_LONG === '1'
+
+/** What waits longest begins first: else one worker is left with it at the end. */
+const SLOWEST = ['e2e/verifySsh', 'ssh/droppedLine', 'e2e/validator', 'e2e/cli', 'e2e/cheatsOverSsh', 'e2e/renting']
+
+class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const found = SLOWEST.findIndex((name) => moduleId.includes(name))
+      return found < 0 ? SLOWEST.length : found
+    }
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b))
+  }
+}
 
 /** `npm test` runs `*.test.ts`; `npm run test:long` adds `*.long.test.ts`. Workers and child processes come from dist/. */
 export default defineConfig({
@@ -12,6 +26,7 @@ export default defineConfig({
     // No module keeps what a test could leave behind, and loading them all anew for each file took a sixth of the time.
     isolate: long,
     maxWorkers: 2,
+    sequence: { sequencer: SlowestFirst },
     reporters: ['default'],
   },
 })
