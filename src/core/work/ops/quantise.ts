@@ -29,7 +29,11 @@ const pieceOf = (width: number, { piece = width }: Numbers): number => piece
 function requirePiece(width: number, numbers: Numbers): void {
   const piece = pieceOf(width, numbers)
   requireWhole('piece', piece)
-  requireThat(piece >= width || (piece > 0 && piece % CHUNK === 0), 'BAD_SHAPE', `pieces of ${piece} are no multiple of ${CHUNK}`)
+  requireThat(
+    piece >= width || (piece > 0 && piece % CHUNK === 0),
+    'BAD_SHAPE',
+    `pieces of ${piece} are no multiple of ${CHUNK}`,
+  )
 }
 
 /** W2.2.2. One scale for each row, or for each piece of it; with a second input, of x times that. */
