@@ -59,14 +59,17 @@ describe('touchstone work run matmul', () => {
     const { status, stdout } = await replay()
     expect(status).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ verdict: 'genuine', work: { segments: 1, replayed: 1 } })
+    const held = () => touchstone('check', inFolder('receipt.json'), '--inputs', inFolder('inputs'), '--json')
+    expect((await held()).status).toBe(0)
     const file = join(inFolder('inputs'), 'a.bin')
     writeFileSync(
       file,
       readFileSync(file).map((byte, i) => (i === 0 ? byte ^ 1 : byte)),
     )
-    const refused = await replay()
-    expect(refused.status).toBe(2)
-    expect(refused.stdout + refused.stderr).toContain('another root')
+    for (const refused of [await replay(), await held()]) {
+      expect(refused.status).toBe(2)
+      expect(refused.stdout + refused.stderr).toContain('another root')
+    }
   })
 
   test('on two provers comes to the same on both', async () => {

@@ -30,6 +30,10 @@ export const DOUBTS = {
     meaning: 'the device drew for itself what was looked at: that shows accidents, not cheats',
     nextStep: 'Ask for a receipt whose draws were made by somebody you trust.',
   },
+  INPUTS_NEEDED: {
+    meaning: 'nothing was recomputed: what was looked at reads all of an input, which is not at hand',
+    nextStep: 'Hand the inputs of the work in with --inputs FOLDER.',
+  },
   DEAD_WORK: {
     meaning: 'more than half of what was looked at is work that anyone could skip: none of it is credited',
     nextStep: 'Do not pay for it as work; have it done on inputs that are not zeros.',

@@ -24,15 +24,17 @@ export interface ReadReceipt {
   readonly work: Work<WorkKernels>
 }
 
-/** Runs the whole work of a receipt again. */
-export type Replay = (read: ReadReceipt) => Promise<Replayed>
+/** What a reader can do who has the inputs of the work. */
+export interface WithInputs {
+  /** The work with its inputs at hand: patches that read all of one can be recomputed. */
+  hold(work: Work<WorkKernels>): Promise<Work<WorkKernels>>
+  /** Runs the whole work again. */
+  replay?(read: ReadReceipt): Promise<Replayed>
+}
 
-/**
- * Receipts of works, judged with kernels that recompute patches; they are opened where there is something to recompute.
- * Whoever has the inputs may replay the work too.
- */
-export const receiptKind = (openKernels: () => Promise<RunPatch>, replay: Replay | null = null): Opener =>
-  evidenceKind(receiptSchema, readReceipt, async (read) => checkWork(read, await openKernels(), replay))
+/** Receipts of works, judged with kernels that recompute patches; they are opened where there is something to recompute. */
+export const receiptKind = (openKernels: () => Promise<RunPatch>, inputs: WithInputs | null = null): Opener =>
+  evidenceKind(receiptSchema, readReceipt, async (read) => checkWork(read, await openKernels(), inputs))
 
 function readReceipt(statement: ReceiptStatement, signerKeys: readonly Uint8Array[]): ReadReceipt | CertificateProblem {
   const receipt = receiptOf(statement)
@@ -54,20 +56,25 @@ function readReceipt(statement: ReceiptStatement, signerKeys: readonly Uint8Arra
 }
 
 const SELF_DRAWN = { code: 'SELF_DRAWN' } as const
+const INPUTS_NEEDED = { code: 'INPUTS_NEEDED' } as const
 /** W4.5 (attack 161). */
 const DEAD_WORK = { code: 'DEAD_WORK' } as const
 
-async function checkWork(read: ReadReceipt, runPatch: RunPatch, replay: Replay | null): Promise<CheckedReceipt> {
-  const shown = checkReceipt(read.work, read.receipt, runPatch)
-  const replayed = shown.problem === null && replay ? await replay(read) : null
-  const problem = shown.problem ?? replayed?.problem ?? null
+async function checkWork(read: ReadReceipt, runPatch: RunPatch, inputs: WithInputs | null): Promise<CheckedReceipt> {
+  const work = inputs ? await inputs.hold(read.work) : read.work
+  const shown = checkReceipt(work, read.receipt, runPatch)
+  const replayed = shown.problem === null && inputs?.replay ? await inputs.replay(read) : null
+  // Who lacks the inputs can say nothing against the receipt.
+  const isBlind = shown.problem?.code === 'INPUT_NOT_HELD'
+  const problem = (isBlind ? null : shown.problem) ?? replayed?.problem ?? null
   const { figures } = shown
   // Where everything was run again, it does not matter who drew.
   const isSelfDrawn = read.receipt.drawnBy === 'device' && replayed === null
+  const unpaid = figures.credited > 0 ? [] : [isBlind ? INPUTS_NEEDED : DEAD_WORK]
   return {
     kind: 'receipt',
     problem: problem && { code: 'WORK_NOT_SHOWN', where: placeOf(problem) },
-    doubts: [...(isSelfDrawn ? [SELF_DRAWN] : []), ...(figures.credited > 0 ? [] : [DEAD_WORK])],
+    doubts: [...(isSelfDrawn ? [SELF_DRAWN] : []), ...unpaid],
     read,
     figures: { ...figures, replayed: replayed?.segments ?? 0 },
   }

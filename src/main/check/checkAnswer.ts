@@ -20,7 +20,7 @@ export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck
   if (checked.kind === 'attestation')
     return verdict === 'genuine' ? attested(checked) : doubted(checked.doubts, headOf(attested(checked)))
   if (checked.kind === 'receipt')
-    return verdict === 'genuine' ? worked(checked) : doubted(checked.doubts, headOf(worked(checked)))
+    return verdict === 'genuine' ? worked(checked) : doubted(checked.doubts, headOfWork(checked))
   const answer = answerOf({ judgement: checked.ours, preset: checked.read.preset.name, catalogue, file })
   if (verdict === 'not-established')
     return verdictOf(checked.ours) === verdict
@@ -38,6 +38,10 @@ const NOW: Partial<Record<Verdict, string>> = {
 
 /** What the file would say but for the doubt. */
 const headOf = ({ word, text }: Answer): string => `without that it would be: ${word}  ${text}`
+
+/** Nothing, where nothing was looked at. */
+const headOfWork = (checked: CheckedReceipt): string | null =>
+  checked.figures.patches > 0 ? headOf(worked(checked)) : null
 
 /** A few openings are a look, not a check: it must not read like one. */
 const sampled = (answer: Answer, { checked, all }: OpeningCount): Answer => ({

@@ -32,7 +32,12 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       ).conflicts('sample'),
     )
     .option('--sample <count>', 'check only this many openings, drawn at random', readWhole(1, 1_000_000))
-    .option('--replay <folder>', 'receipt of a work: run it again from its inputs, NAME.bin each (work run --inputs)')
+    .addOption(
+      new Option('--inputs <folder>', 'receipt of a work: its inputs, NAME.bin each (work run --inputs)').conflicts(
+        'replay',
+      ),
+    )
+    .option('--replay <folder>', 'the same, and run the whole work again from them')
     .option('--nonce <hex>', 'evidence of a hardware vendor: the nonce that you chose', readKey)
     .option('--rim <file>', "its golden values, the vendor's own file; may be repeated", addText)
     .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)
@@ -53,6 +58,10 @@ today, or the claim is neither shown nor refuted).
 
 A summary by itself is its signer's word and ends with 4; with --full everything
 is checked. Countersign only what you watched yourself.
+
+A receipt of rendering can be checked only with the inputs of the work: its
+patches read all of the scene. --replay leaves nothing to chance, and takes as
+long as the work did on a processor.
 
 Evidence that NVIDIA's tools wrote is judged offline: chain, signature, nonce,
 firmware. What is not handed in is not established and ends with 4.

@@ -5,7 +5,7 @@ import { type Signer, withFastYes } from '../../core/bytes/ed25519.ts'
 import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkCertificate.ts'
 import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
-import { type Replay, receiptKind } from '../../core/certificate/receiptEvidence.ts'
+import { receiptKind, type WithInputs } from '../../core/certificate/receiptEvidence.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
 import { WORK_TYPE } from '../../core/work/receipt.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
@@ -25,7 +25,7 @@ import { bar } from '../render/showSteps.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue, system } from '../system.ts'
-import { replayFrom } from '../work/replayFiles.ts'
+import { inputsIn, replaying } from '../work/inputFiles.ts'
 import type { ShownCheck } from './checkAnswer.ts'
 import { checkJson, checkLines } from './checkLines.ts'
 import { readGiven } from './readGiven.ts'
@@ -44,6 +44,7 @@ export interface CheckFlags extends AttestationFiles {
   readonly full?: string
   readonly summary?: string
   readonly countersign?: string
+  readonly inputs?: string
   readonly replay?: string
   readonly nonce?: Uint8Array
   readonly at?: number
@@ -82,8 +83,9 @@ export async function runCheck(
   const terminal = openTerminal(process.stderr, env)
   const showReplay = (segment: number, of: number) =>
     terminal.live(`  replay ${bar((segment + 1) / of, terminal.barWidth)} ${segment + 1}/${of}`)
-  const replay = flags.replay === undefined ? null : replayFrom(flags.replay, showReplay)
-  const rules = await readerRules(flags, own, dataFolder(env), replay)
+  const inputs = flags.inputs === undefined ? null : inputsIn(flags.inputs)
+  const atHand = flags.replay === undefined ? inputs : replaying(flags.replay, showReplay)
+  const rules = await readerRules(flags, own, dataFolder(env), atHand)
   const full = flags.full === undefined ? null : await readGiven(flags.full, signal)
   const given = { file: await readGiven(file, signal), full }
   const found = await checkEvidence(
@@ -130,7 +132,7 @@ async function readerRules(
   flags: CheckFlags,
   own: Uint8Array,
   home: string,
-  replay: Replay | null,
+  inputs: WithInputs | null,
 ): Promise<ReaderRules> {
   const required = flags.signer ?? []
   return {
@@ -143,7 +145,7 @@ async function readerRules(
     prover: flags.prover ?? null,
     maxAgeSeconds: flags.maxAge ?? null,
     checkSignature: withFastYes(opensslCheck),
-    kinds: { [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), replay) },
+    kinds: { [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), inputs) },
     attestation: attestationReader({
       ...attestationRules(flags),
       nonce: flags.nonce ?? null,

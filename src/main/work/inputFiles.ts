@@ -1,11 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Replay } from '../../core/certificate/receiptEvidence.ts'
+import type { WithInputs } from '../../core/certificate/receiptEvidence.ts'
 import { EngineRun } from '../../core/work/engineRun.ts'
 import { WORK_REFUSALS, WorkRefusal } from '../../core/work/refusals.ts'
 import { replayWork } from '../../core/work/replayWork.ts'
 import { tensorBytes } from '../../core/work/tensor.ts'
+import { holdGiven, type Work } from '../../core/work/work.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
+import type { WorkKernels } from '../../core/work/workKernels.ts'
 import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
@@ -20,21 +22,37 @@ export function writeInputs(folder: string, given: Tensors): void {
   for (const [name, bytes] of given) writeAside(fileOf(folder, name), bytes)
 }
 
-/** Runs works of receipts again on this machine, from inputs in a folder; each must have the root that the receipt names. */
-export const replayFrom =
-  (folder: string, onSegment: (segment: number, of: number) => void): Replay =>
-  async ({ work, receipt }) => {
-    const given = new Map(
-      [...work.given].map(([name, shape]) => [name, readInput(fileOf(folder, name), tensorBytes(shape))]),
-    )
-    try {
-      const run = new EngineRun(await openExactEngine(), work, given, hasherOn(await openExactEngine()))
+/** The inputs of receipts from a folder; each must have the root that the receipt names. */
+export const inputsIn = (folder: string): WithInputs => ({
+  hold: async (work) => {
+    const { root } = hasherOn(await openExactEngine())
+    return orSayWhy(() => holdGiven(work, readInputs(folder, work), root))
+  },
+})
+
+/** The same, and the works of receipts are run again on this machine. */
+export const replaying = (folder: string, onSegment: (segment: number, of: number) => void): WithInputs => ({
+  ...inputsIn(folder),
+  replay: async ({ work, receipt }) => {
+    const [engine, hasher] = [await openExactEngine(), hasherOn(await openExactEngine())]
+    return orSayWhy(() => {
+      const run = new EngineRun(engine, work, readInputs(folder, work), hasher)
       return replayWork(work, receipt, run, (segment) => onSegment(segment, work.ends.length))
-    } catch (error) {
-      if (!(error instanceof WorkRefusal)) throw error
-      throw fault('BAD_WORK_INPUT', { why: `${WORK_REFUSALS[error.code].meaning} (${error.message})` })
-    }
+    })
+  },
+})
+
+function orSayWhy<T>(attempt: () => T): T {
+  try {
+    return attempt()
+  } catch (error) {
+    if (!(error instanceof WorkRefusal)) throw error
+    throw fault('BAD_WORK_INPUT', { why: `${WORK_REFUSALS[error.code].meaning} (${error.message})` })
   }
+}
+
+const readInputs = (folder: string, { given }: Work<WorkKernels>): Tensors =>
+  new Map([...given].map(([name, shape]) => [name, readInput(fileOf(folder, name), tensorBytes(shape))]))
 
 function readInput(file: string, bytes: number): Uint8Array {
   let content: Uint8Array | number
