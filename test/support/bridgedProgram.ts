@@ -5,7 +5,7 @@ import { makeRelease } from './makeRelease.ts'
 
 /** On the box: joins its own standard streams to a port of the test, where the program really runs. */
 const BRIDGE = `import net from 'node:net'
-const socket = net.connect(Number(process.argv[2]), '127.0.0.1')
+const socket = net.connect({ port: Number(process.argv[2]), host: '127.0.0.1', noDelay: true })
 process.stdin.pipe(socket)
 socket.pipe(process.stdout)
 socket.on('error', () => process.exit())
@@ -24,7 +24,7 @@ export interface Bridge {
 /** Lets a program of this process be the prover on a real box, behind a real SSH connection. */
 export async function bridgeTo(program: ProverProgram): Promise<Bridge> {
   const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
+  const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
     const gone = new AbortController()

@@ -17,8 +17,8 @@ export async function startCuttingRelay(target: number): Promise<CuttingRelay> {
   const cut = (): void => {
     for (const socket of sockets) socket.destroy()
   }
-  const listener = net.createServer((near) => {
-    const far = net.connect(target, '127.0.0.1')
+  const listener = net.createServer({ noDelay: true }, (near) => {
+    const far = net.connect({ port: target, host: '127.0.0.1', noDelay: true })
     for (const [socket, other] of [
       [near, far],
       [far, near],

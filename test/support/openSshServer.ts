@@ -97,8 +97,8 @@ async function startDaemon(settings: (port: number) => string) {
 /** Stands in the middle so that a test can cut the line without telling either side. */
 async function startRelay(target: number): Promise<{ port: number; cut(): void; close(): Promise<void> }> {
   const sockets = new Set<Socket>()
-  const listener = net.createServer((near) => {
-    const far = net.connect(target, '127.0.0.1')
+  const listener = net.createServer({ noDelay: true }, (near) => {
+    const far = net.connect({ port: target, host: '127.0.0.1', noDelay: true })
     for (const socket of [near, far]) {
       sockets.add(socket)
       socket.on('error', () => {})

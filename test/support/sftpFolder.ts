@@ -4,8 +4,13 @@ import ssh2 from 'ssh2'
 
 const { STATUS_CODE, flagsToString } = ssh2.utils.sftp
 
+export interface SftpOptions {
+  readonly failWrites?: boolean
+  readonly onOpenFiles?: (count: number) => void
+}
+
 /** The SFTP half of the test server: real files, paths as the client says them. `failWrites` stands in for a full disk. */
-export function serveSftp(sftp: SFTPWrapper, options: { failWrites?: boolean } = {}): void {
+export function serveSftp(sftp: SFTPWrapper, options: SftpOptions = {}): void {
   const handles = new Map<number, number>()
   let next = 0
   const statusOf = (error: NodeJS.ErrnoException | null): number => {
@@ -29,6 +34,7 @@ export function serveSftp(sftp: SFTPWrapper, options: { failWrites?: boolean } =
       const handle = Buffer.alloc(4)
       handle.writeUInt32BE(next)
       handles.set(next++, fd)
+      options.onOpenFiles?.(handles.size)
       sftp.handle(id, handle)
     })
   })
@@ -54,6 +60,7 @@ export function serveSftp(sftp: SFTPWrapper, options: { failWrites?: boolean } =
   sftp.on('CLOSE', (id, handle) => {
     const fd = fdOf(handle)
     handles.delete(handle.readUInt32BE(0))
+    options.onOpenFiles?.(handles.size)
     fs.close(fd, finish(id))
   })
   sftp.on('MKDIR', (id, path, attributes) => fs.mkdir(path, { mode: attributes.mode || 0o700 }, finish(id)))

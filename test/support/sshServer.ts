@@ -27,6 +27,8 @@ export interface SshServerOptions {
   /** What it tells everybody before the login. */
   readonly banner?: string
   readonly failWrites?: boolean
+  /** Told how many files are open for SFTP, whenever that changes. */
+  readonly onOpenFiles?: (count: number) => void
   readonly noSftp?: boolean
   /** A server that breaks the flow control of the protocol. */
   readonly ignoreWindow?: boolean
@@ -47,7 +49,7 @@ export async function startSshServer(options: SshServerOptions): Promise<TestSsh
     serveClient(client, options, children),
   )
   // Sockets come in through a listener of ours, so that a test can cut them.
-  const listener = net.createServer((socket) => {
+  const listener = net.createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     server.injectSocket(socket)
@@ -91,8 +93,7 @@ function isAllowed(context: AuthContext, options: SshServerOptions): boolean {
 }
 
 function serveSession(session: Session, options: SshServerOptions, children: Set<ChildProcess>): void {
-  if (!options.noSftp)
-    session.on('sftp', (accept) => serveSftp(accept(), options.failWrites ? { failWrites: true } : {}))
+  if (!options.noSftp) session.on('sftp', (accept) => serveSftp(accept(), options))
   session.on('exec', (accept, _reject, info) => {
     const channel = accept()
     const child = spawn('/bin/sh', ['-c', info.command], {

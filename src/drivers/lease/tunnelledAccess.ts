@@ -52,7 +52,7 @@ async function oneTunnel(url: string, sshPort: number, token: string, signal: Ab
   await new Promise<void>((resolve) => {
     far.once('close', resolve)
     far.once('readable', () => {
-      const near = net.connect(sshPort, '127.0.0.1')
+      const near = net.connect({ port: sshPort, host: '127.0.0.1', noDelay: true })
       near.on('error', end)
       near.once('close', end)
       far.once('close', () => near.destroy())

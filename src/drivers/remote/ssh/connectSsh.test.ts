@@ -4,7 +4,7 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ssh2 from 'ssh2'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { faultOf, fingerprintOfPair, readAll, SCRIPTS, sshBoxSuite } from '../../../../test/suites/sshBoxSuite.ts'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { keyPair } from '../../../../test/support/keyPair.ts'
@@ -189,6 +189,34 @@ describe.concurrent('connectSsh', () => {
     })
   })
 
+  test('a release of many files goes there several at a time, and one that fails ends them all', async () => {
+    const files = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`part/${i}.txt`, `part ${i}`]))
+    const directory = makeRelease(join(root, 'many'), {
+      files: { ...files, 'p.sh': SCRIPTS.echo },
+      command: ['sh', 'p.sh'],
+    })
+    const flavours = [{ directory, machine: 'any', carriesNode: false }]
+    const opened: number[] = []
+    await withBox({ onOpenFiles: (count) => opened.push(count) }, { flavours }, async (connect) => {
+      await (await connect()).install(never)
+      expect(Math.max(...opened)).toBeGreaterThan(1)
+      expect(Math.max(...opened)).toBeLessThanOrEqual(8)
+    })
+    await withBox(
+      { failWrites: true, onOpenFiles: (count) => opened.push(count) },
+      { flavours },
+      async (connect, home) => {
+        opened.length = 0
+        const box = await connect()
+        expect((await faultOf(box.install(never))).detail).toMatchObject({ code: 'BOX_UPLOAD_FAILED' })
+        expect(opened.length).toBeLessThanOrEqual(2 * 8)
+        expect(opened.at(-1)).toBe(0)
+        await box.close()
+        expect(readdirSync(home)).toEqual([])
+      },
+    )
+  })
+
   test('a server without SFTP gets the release through commands', async () => {
     await withBox({ noSftp: true }, { keep: true }, async (connect, home) => {
       const box = await connect()
@@ -276,6 +304,15 @@ describe.concurrent('connectSsh', () => {
       why: 'nothing listens on that port (ECONNREFUSED)',
     })
     listener.close()
+  })
+
+  test.sequential('no packet waits for the receipt of the one before', async () => {
+    const asked = vi.spyOn(net.Socket.prototype, 'setNoDelay')
+    await withBox({}, {}, async (connect) => {
+      await connect()
+      expect(asked).toHaveBeenCalledWith(true)
+    })
+    asked.mockRestore()
   })
 
   test('Node is recent enough from 20.19 on', () => {

@@ -12,6 +12,8 @@ import type { Workspace } from './workspace.ts'
 
 const HASH_LIMIT_MS = 120_000
 const UPLOAD_LIMIT_MS = 600_000
+/** Small files cost round trips rather than bytes; so many are on their way together. */
+const FILES_AT_ONCE = 8
 /** Folders, inodes and rounding up, over the bytes of the files. */
 const DISK_SLACK_BYTES = 1024 * 1024
 
@@ -141,11 +143,24 @@ async function uploadBySftp(upload: Upload, sftp: SFTPWrapper): Promise<void> {
   }
   // The box's own spelling of a path, whatever this machine's is.
   for (const path of foldersOf(files)) await one(path, (done) => sftp.mkdir(`${folder}/${path}`, { mode: 0o700 }, done))
-  for (const { path, executable, packed } of files) {
+  const putParcel = async ({ path, executable, packed }: Parcel): Promise<void> => {
     const mode = executable ? 0o700 : 0o600
     if (packed) await put(`${path}.gz`, mode)
     if (!packed || !(await unpack(upload, path, mode))) await put(path, mode)
   }
+  await forEachOf(files, FILES_AT_ONCE, putParcel)
+}
+
+/** So many at once. After the first failure none is begun, and those under way are waited for: none comes after the clean-up. */
+async function forEachOf<T>(all: readonly T[], atOnce: number, act: (one: T) => Promise<void>): Promise<void> {
+  const waiting = [...all]
+  const failures: unknown[] = []
+  const worker = async (): Promise<void> => {
+    for (let one = waiting.shift(); one !== undefined && failures.length === 0; one = waiting.shift())
+      await act(one).catch((error: unknown) => failures.push(error))
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  if (failures.length > 0) throw failures[0]
 }
 
 /** Whether the box could; where it has no gzip the file goes as it is. */
