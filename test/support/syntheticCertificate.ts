@@ -1,7 +1,7 @@
 import { fromBase64 } from '../../src/core/bytes/base64.ts'
 import type { Signer } from '../../src/core/bytes/ed25519.ts'
 import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
-import { issueCertificate } from '../../src/core/certificate/issueCertificate.ts'
+import { type IssueInputs, issueCertificate } from '../../src/core/certificate/issueCertificate.ts'
 import { judgeRun } from '../../src/core/certificate/judgeRun.ts'
 import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
 import { readCertificate } from '../../src/core/certificate/readEvidence.ts'
@@ -54,7 +54,10 @@ const shownBy = (catalogue: Catalogue, id: string, share: number) => {
  * A certificate of preset mainnet as the validator of tests would issue it for cards that show what the catalogue expects.
  * Everything in it holds but its openings, of which there are none.
  */
-export function syntheticCertificate(given: Synthetic): string {
+export const syntheticCertificate = (given: Synthetic): string => issueCertificate(syntheticIssue(given), VALIDATOR)
+
+/** What such a certificate is made of. */
+export function syntheticIssue(given: Synthetic): IssueInputs {
   const { catalogue, id, devices = 1, claim = null, share = 1, version = 2, replan = (plan) => plan } = given
   const card = shownBy(given.shownBy ?? catalogue, id, share)
   const { memoryBytes } = card.model
@@ -89,25 +92,22 @@ export function syntheticCertificate(given: Synthetic): string {
   const offered = inventory.devices.map(({ precisions }) => precisions)
   const judged = { run, preset: PRESETS.mainnet, deviceClasses, offered }
   const queries = challenge.parts.map((_, p) => partQuery(run, p))
-  return issueCertificate(
-    {
-      program: 'test',
-      issuedMs: given.issuedMs ?? Date.UTC(2026, 0, 1),
-      seconds: 3600,
-      preset: 'mainnet',
-      run,
-      readySignature: PROVER.sign(readyMessage(challenge)),
-      resultSignature: PROVER.sign(resultMessage(challenge, queries)),
-      inventory,
-      claim,
-      telemetry: [],
-      faults: [],
-      judgement: judgeRun({ ...judged, catalogue, claim, roundTripUs: 100, rejected: null, rules: version }),
-      catalogue,
-      roundTripUs: 100,
-    },
-    VALIDATOR,
-  )
+  return {
+    program: 'test',
+    issuedMs: given.issuedMs ?? Date.UTC(2026, 0, 1),
+    seconds: 3600,
+    preset: 'mainnet',
+    run,
+    readySignature: PROVER.sign(readyMessage(challenge)),
+    resultSignature: PROVER.sign(resultMessage(challenge, queries)),
+    inventory,
+    claim,
+    telemetry: [],
+    faults: [],
+    judgement: judgeRun({ ...judged, catalogue, claim, roundTripUs: 100, rejected: null, rules: version }),
+    catalogue,
+    roundTripUs: 100,
+  }
 }
 
 const both = (seconds: number) => ({ fastest: seconds, slowest: seconds })

@@ -1,6 +1,7 @@
 import { askOf } from '../../src/apps/validator/askOf.ts'
 import { type BoxReport, type VerifyOptions, verifyBox } from '../../src/apps/validator/verifyBox.ts'
 import type { AttestationReader } from '../../src/core/attest/attestationReader.ts'
+import type { Signer } from '../../src/core/bytes/ed25519.ts'
 import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
 import { referenceEngine } from '../../src/core/proof/referenceEngine.ts'
@@ -33,6 +34,7 @@ export interface InProcess {
   readonly engine?: TileEngine
   readonly clock?: Clock
   readonly randomness?: Randomness
+  readonly signer?: Signer
   readonly chunkBytes?: number
   readonly walkChecker?: WalkChecker
   readonly attestation?: AttestationReader
@@ -47,7 +49,7 @@ export function verifyInProcess(given: InProcess, signal = new AbortController()
     {
       clock,
       randomness: given.randomness ?? seededRandomness(0),
-      signer: VALIDATOR,
+      signer: given.signer ?? VALIDATOR,
       checker: inlineChecker(engine),
       catalogue: given.catalogue,
       ...(given.walkChecker ? { walkChecker: given.walkChecker } : {}),

@@ -2,7 +2,7 @@ import type { AttestationReader, CarriedEvidence } from '../../core/attest/attes
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { printable } from '../../core/bytes/printable.ts'
 import { type AttestedRun, attestedRun, NOT_ATTESTED } from '../../core/certificate/attestedRun.ts'
-import { issueCertificate } from '../../core/certificate/issueCertificate.ts'
+import { issueInSlices } from '../../core/certificate/issueCertificate.ts'
 import { type Judgement, judgeRun } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { HostPart } from '../../core/inventory/hostReport.ts'
@@ -127,7 +127,7 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       const telemetry = readTelemetry(session.telemetry)
       const place = deps.placeOf?.(box)
       const told = { address, access, place, startedAt, startedUs, host: shown, telemetry, faults: run.faults }
-      return judge({ ...done, rejected }, told, options, deps)
+      return await judge({ ...done, rejected }, told, options, deps, () => clock.sleep(0, signal))
     } finally {
       await session.stop()
     }
@@ -194,6 +194,7 @@ async function judge(
   { startedUs, place, ...report }: Told & { readonly startedUs: number; readonly place: string | undefined },
   { preset, program, validSeconds, ...options }: VerifyOptions,
   { clock, signer, catalogue, attestation: reader }: VerifyDeps,
+  pause: () => Promise<void>,
 ): Promise<BoxReport> {
   const { challenge, parts, rejected, greeting } = done
   const { partSeconds, sustainedSeconds } = options
@@ -208,10 +209,8 @@ async function judge(
   const issued = { program, issuedMs: clock.wallTime().getTime(), validSeconds, seconds, preset: preset.name }
   const judged = { run, deviceClasses, atMs: issued.issuedMs, judgement }
   const { attested, carried: attestation } = await judgeEvidence(done, judged, reader, catalogue)
-  const certificate = issueCertificate(
-    { ...done, ...report, ...issued, ...told, run, inventory, judgement, attestation, place },
-    signer,
-  )
+  const evidence = { ...done, ...report, ...issued, ...told, run, inventory, judgement, attestation, place }
+  const certificate = await issueInSlices(evidence, signer, pause)
   return {
     ...report,
     ...greeting,

@@ -8,6 +8,8 @@ export const SIGNATURE_BYTES = 64
 export interface Signer {
   readonly publicKey: Uint8Array
   sign(message: Uint8Array): Uint8Array
+  /** The same while the caller's thread goes on, for long messages; where a library can. */
+  signAside?(message: Uint8Array): Promise<Uint8Array>
 }
 
 export function signerFrom(secret: Uint8Array): Signer {

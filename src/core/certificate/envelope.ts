@@ -3,6 +3,7 @@ import { ascii, concatBytes } from '../bytes/bytes.ts'
 import { type CheckSignature, checkSignature, type Signer } from '../bytes/ed25519.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import type { CertificateProblem } from './problems.ts'
+import { type Slices, workAtOnce, workInSlices } from './slices.ts'
 
 export const PAYLOAD_TYPE = 'application/vnd.in-toto+json'
 
@@ -24,8 +25,8 @@ interface Signature {
 }
 
 /** The one spelling of an envelope: DSSE as JSON without spaces, signatures in the order of their keys, a line end. */
-const spell = (payload: Uint8Array, signatures: readonly Signature[]): string =>
-  `${JSON.stringify({ payloadType: PAYLOAD_TYPE, payload: toBase64(payload), signatures })}\n`
+const spell = (letters: string, signatures: readonly Signature[]): string =>
+  `${HEAD}${letters}","signatures":${JSON.stringify(signatures)}}\n`
 
 const HEAD = `{"payloadType":"${PAYLOAD_TYPE}","payload":"`
 const ONE = '\\{"keyid":"[0-9a-f]{64}","sig":"[A-Za-z0-9+/]{86}=="\\}'
@@ -40,9 +41,11 @@ export function mendLineEnd(file: Uint8Array): Uint8Array | null {
 }
 
 /** DSSE's pre-authentication encoding: type and payload with their lengths, so that neither can lend bytes to the other. */
-function signedBytes(payload: Uint8Array): Uint8Array {
-  return concatBytes(ascii(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `), payload)
+function signedBytes(pieces: readonly Uint8Array[]): Uint8Array {
+  return concatBytes(ascii(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${lengthOf(pieces)} `), ...pieces)
 }
+
+const lengthOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, { length }) => sum + length, 0)
 
 const signed = (message: Uint8Array, signer: Signer): Signature => ({
   keyid: toHex(signer.publicKey),
@@ -52,8 +55,34 @@ const signed = (message: Uint8Array, signer: Signer): Signature => ({
 const byKey = (a: Signature, b: Signature): number => (a.keyid < b.keyid ? -1 : 1)
 
 export function sealEnvelope(payload: Uint8Array, ...signers: readonly Signer[]): string {
-  const message = signedBytes(payload)
-  return spell(payload, signers.map((signer) => signed(message, signer)).sort(byKey))
+  const { message, letters } = workAtOnce(spelling([payload]))
+  return spell(letters, signers.map((signer) => signed(message, signer)).sort(byKey))
+}
+
+/** The same for a long payload, in pieces: whoever has something else to do does it in the pauses. */
+export async function sealInSlices(
+  payload: readonly Uint8Array[],
+  signer: Signer,
+  pause: () => Promise<void>,
+): Promise<string> {
+  const { message, letters } = await workInSlices(spelling(payload), pause)
+  const sig = await (signer.signAside ?? signer.sign)(message)
+  return spell(letters, [{ keyid: toHex(signer.publicKey), sig: toBase64(sig) }])
+}
+
+/** So many bytes are spelled at a time; a multiple of three, so that their letters can be joined. */
+const SLICE_BYTES = 3 * 2 ** 18
+
+function* spelling(pieces: readonly Uint8Array[]): Slices<{ readonly message: Uint8Array; readonly letters: string }> {
+  const message = signedBytes(pieces)
+  const from = message.length - lengthOf(pieces)
+  let letters = ''
+  for (let at = from; at < message.length; at += SLICE_BYTES) {
+    yield
+    letters += toBase64(message.subarray(at, at + SLICE_BYTES))
+  }
+  yield
+  return { message, letters }
 }
 
 /** C1: the same file with one signature more, by another validator that watched the run. Null if there are eight already. */
@@ -63,7 +92,7 @@ export function counterSign(text: string, signer: Signer): string | null {
   const { payload, signatures } = opened
   if (signatures.length === MOST_SIGNATURES) return null
   if (signatures.some(({ keyid }) => keyid === toHex(signer.publicKey))) return text
-  return spell(payload, [...signatures, signed(signedBytes(payload), signer)].sort(byKey))
+  return spell(toBase64(payload), [...signatures, signed(signedBytes([payload]), signer)].sort(byKey))
 }
 
 export interface OpenedEnvelope {
@@ -93,7 +122,7 @@ export function openEnvelope(
   const bytes = signatures.map(({ sig }) => fromBase64(sig))
   const ascend = signatures.every(({ keyid }, i) => i === 0 || signatures[i - 1]!.keyid < keyid)
   if (!ascend || bytes.includes(null)) return { code: 'NOT_CANONICAL' }
-  const message = signedBytes(payload)
+  const message = signedBytes([payload])
   const signerKeys = signatures.map(({ keyid }) => fromHex(keyid, 32)!)
   const fit = signerKeys.every((key, i) => check(bytes[i]!, message, key))
   return fit ? { payload, signatures, signerKeys } : { code: 'BAD_SIGNATURE' }

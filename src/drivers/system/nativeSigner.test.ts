@@ -5,13 +5,14 @@ import { type CheckSignature, signerFrom, withFastYes } from '../../core/bytes/e
 import { openEvidence } from '../../core/certificate/readEvidence.ts'
 import { nativeSigner, opensslCheck } from './nativeSigner.ts'
 
-test('signs exactly as the signer of core does', () => {
+test('signs exactly as the signer of core does', async () => {
   const secret = fc.uint8Array({ minLength: 32, maxLength: 32 })
-  fc.assert(
-    fc.property(secret, fc.uint8Array({ maxLength: 300 }), (key, message) => {
+  await fc.assert(
+    fc.asyncProperty(secret, fc.uint8Array({ maxLength: 300 }), async (key, message) => {
       const [native, plain] = [nativeSigner(key), signerFrom(key)]
       expect(native.publicKey).toEqual(plain.publicKey)
       expect(native.sign(message)).toEqual(plain.sign(message))
+      expect(await native.signAside!(message)).toEqual(plain.sign(message))
     }),
     { numRuns: 30 },
   )

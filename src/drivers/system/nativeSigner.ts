@@ -1,5 +1,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { promisify } from 'node:util'
 import type { CheckSignature, Signer } from '../../core/bytes/ed25519.ts'
+
+const signLater = promisify(sign)
 
 /** RFC 8410: what stands before the 32 bytes of an Ed25519 secret in PKCS #8. */
 const PKCS8_HEAD = Uint8Array.of(0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20)
@@ -15,7 +18,11 @@ export function nativeSigner(secret: Uint8Array): Signer {
   const key = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, secret]), format: 'der', type: 'pkcs8' })
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' })
   const publicKey = new Uint8Array(spki.subarray(SPKI_HEAD.length))
-  return { publicKey, sign: (message) => new Uint8Array(sign(null, message, key)) }
+  return {
+    publicKey,
+    sign: (message) => new Uint8Array(sign(null, message, key)),
+    signAside: async (message) => new Uint8Array(await signLater(null, message, key)),
+  }
 }
 
 /** To make a key object of 32 bytes takes longer than some checks; who asks comes again. */

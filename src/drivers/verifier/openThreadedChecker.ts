@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { RejectReason } from '../../core/proof/reasons.ts'
 import type { OpeningRange } from '../../core/proof/verifyPart.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
@@ -25,8 +26,12 @@ export async function openThreadedChecker(threads = usableCores()): Promise<Open
   const waiting: ((thread: Thread) => void)[] = []
   const take = async () => free.shift() ?? (await new Promise<Thread>((resolve) => waiting.push(resolve)))
   const giveBack = (thread: Thread) => (waiting.shift() ?? ((one) => free.push(one)))(thread)
-  const tellAll = (news: RunNews) => {
-    for (const thread of all) thread.tell(news)
+  const tellAll = async (news: RunNews) => {
+    for (const thread of all) {
+      // Each copies what it is told in our own thread, in which other boxes wait for the time of their roots (attack 162).
+      await setImmediate()
+      thread.tell(news)
+    }
   }
   let runs = 0
   return {
@@ -44,14 +49,15 @@ export async function openThreadedChecker(threads = usableCores()): Promise<Open
         }
       }
       try {
-        tellAll({ id, run })
+        await tellAll({ id, challenge: run.challenge })
+        for (const part of run.parts) await tellAll({ id, part })
         const results = await new Promise<(RejectReason | null)[]>((resolve, reject) => {
           void stopOnAbort(signal, reject, () => Promise.all(ranges.map(checkOne))).then(resolve, reject)
         })
         return results.find((reason) => reason !== null) ?? null
       } finally {
         over = true
-        tellAll({ id, run: null })
+        await tellAll({ id, challenge: null })
       }
     },
     // A thread that is stopped while it loads or calls a native library takes the process with it: first it comes to rest.

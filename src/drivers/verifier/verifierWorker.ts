@@ -1,12 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { type OpeningRange, type Run, rangeVerifier } from '../../core/proof/verifyPart.ts'
+import type { Challenge } from '../../core/proof/challenge.ts'
+import { type OpeningRange, type PartEvidence, rangeVerifier } from '../../core/proof/verifyPart.ts'
 import { type EngineStart, openEngine } from './engineStart.ts'
 
-/** A run before the questions about it, and null when there will be no more. Has no answer. */
-export interface RunNews {
-  readonly id: number
-  readonly run: Run | null
-}
+/** A run before the questions about it, then its parts one by one, and null when there will be no more. Has no answer. */
+export type RunNews = { readonly id: number } & (
+  | { readonly challenge: Challenge | null }
+  | { readonly part: PartEvidence }
+)
 
 /** What is wrong in this range of the run? Nothing, where the run is known no more. */
 export interface RangeQuestion {
@@ -15,11 +16,17 @@ export interface RangeQuestion {
 }
 
 const engine = await openEngine(workerData as EngineStart)
-const runs = new Map<number, ReturnType<typeof rangeVerifier>>()
+const runs = new Map<number, { readonly parts: PartEvidence[]; readonly verify: ReturnType<typeof rangeVerifier> }>()
+
+function hear(news: RunNews): void {
+  if ('part' in news) runs.get(news.id)?.parts.push(news.part)
+  else if (news.challenge) {
+    const parts: PartEvidence[] = []
+    runs.set(news.id, { parts, verify: rangeVerifier({ challenge: news.challenge, parts }, engine) })
+  } else runs.delete(news.id)
+}
 
 parentPort!.on('message', (message: RunNews | RangeQuestion) => {
-  if ('range' in message) {
-    parentPort!.postMessage(runs.get(message.id)?.(message.range) ?? null)
-  } else if (message.run) runs.set(message.id, rangeVerifier(message.run, engine))
-  else runs.delete(message.id)
+  if ('range' in message) parentPort!.postMessage(runs.get(message.id)?.verify(message.range) ?? null)
+  else hear(message)
 })
