@@ -27,7 +27,8 @@ const commands = openCommandLine(process.env)
 afterAll(() => commands.close())
 const help = async (...words: string[]) => (await commands.run([...words, '--help'])).stdout
 
-const COMMANDS = ['verify', 'check', 'report', 'bench', 'simulate', 'rent', 'provider', 'validator']
+const COMMANDS = ['verify', 'check', 'report', 'bench', 'simulate', 'rent', 'provider', 'validator', 'work']
+const WORKS = ['matmul', 'train']
 
 describe('the documents', () => {
   test('show only commands and options that exist', async () => {
@@ -37,6 +38,7 @@ describe('the documents', () => {
       const inner = [...below.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name!)
       for (const name of inner) if (name !== 'help') texts.set(`${outer} ${name}`, await help(outer, name))
     }
+    texts.set('work run', (await Promise.all(WORKS.map((kind) => help('work', 'run', kind)))).join(''))
     const wrong = shown.flatMap(({ page, text }) => {
       const typed = /^(?:npx )?touchstone ([a-z]+)(?: ([a-z]+)\b)?/.exec(text)
       if (!typed) return []

@@ -98,6 +98,69 @@ describe('touchstone work run matmul', () => {
   })
 })
 
+describe('touchstone work run matmul --method sumcheck', () => {
+  const names = ['a', 'b'].map((name) => inFolder(`${name}.npy`))
+  const [result, receipt] = [inFolder('proven.npy'), inFolder('proven.json')]
+  const run = (...more: string[]) =>
+    touchstone(
+      'work',
+      'run',
+      'matmul',
+      ...names,
+      '--method',
+      'sumcheck',
+      '--out',
+      result,
+      '--receipt',
+      receipt,
+      ...more,
+    )
+  const check = (given: readonly string[], c: string) =>
+    touchstone('check', receipt, ...given.flatMap((name) => ['--given', name]), '--result', c, '--json')
+
+  test('delivers the product with a proof of every entry, and a check prints how surely', async () => {
+    const { status } = await run('--json')
+    expect(status).toBe(0)
+    const { status: ends, stdout } = await check(names, result)
+    const report = checkReportSchema.parse(JSON.parse(stdout))
+    expect(report).toMatchObject({
+      kind: 'product',
+      verdict: 'genuine',
+      work: { method: 'sumcheck', credited: 2 * 9 * 7 * 40, proofBytes: 16 * (3 + 2 * 6) },
+    })
+    expect(report.kind === 'product' && report.work.log2Error).toBeLessThan(-100)
+    expect(ends).toBe(0)
+    const told = await touchstone('check', receipt, '--given', names[0]!, '--given', names[1]!, '--result', result)
+    expect(told.stdout.replace(/\s+/g, ' ')).toContain('passes with a chance of at most 2^-117 a try')
+  })
+
+  test('without the matrices nothing is established; with others it is refused', async () => {
+    const alone = await touchstone('check', receipt, '--json')
+    expect(alone.status).toBe(4)
+    expect(JSON.parse(alone.stdout)).toMatchObject({ doubts: [{ code: 'OPERANDS_NOT_AT_HAND' }] })
+    const c = readFileSync(result)
+    writeFileSync(
+      inFolder('wrong.npy'),
+      c.map((byte, i) => (i === c.length - 1 ? byte ^ 1 : byte)),
+    )
+    for (const [given, product] of [
+      [names, inFolder('wrong.npy')],
+      [[names[1]!, names[0]!], result],
+    ] as const) {
+      const refused = await check(given, product)
+      expect(JSON.parse(refused.stdout)).toMatchObject({ problem: { code: 'OTHER_TENSOR' } })
+      expect(refused.status).toBe(1)
+    }
+  })
+
+  test('takes three matrices or none, and no replicas', async () => {
+    const two = await touchstone('check', receipt, '--given', names[0]!, '--result', result)
+    expect([two.status, two.stderr]).toEqual([2, expect.stringContaining('--given A, --given B')])
+    const replicas = await run('--replicas', '2')
+    expect([replicas.status, replicas.stderr]).toEqual([2, expect.stringContaining('no replicas')])
+  })
+})
+
 test('attack 161: work on zeros is not shown, whoever watched it', async () => {
   const sizes = { rows: 8, columns: 6, k: 40, block: 4 }
   const { work, given } = plainProduct(sizes, (_, bytes) => new Uint8Array(bytes))

@@ -43,9 +43,13 @@ export interface Watch {
   onState(segment: number, state: Tensors): void | Promise<void>
 }
 
-export type WatchedWork = Pick<Receipt, 'firstRoot' | 'nonces' | 'segments' | 'device' | 'proverKey'> & {
+/** What was heard of a work that is done. */
+export interface ExecutedWork extends Pick<Receipt, 'firstRoot' | 'device' | 'proverKey'> {
   readonly marks: readonly StateMark[]
   readonly elapsedUs: number
+}
+
+export interface WatchedWork extends ExecutedWork, Pick<Receipt, 'nonces' | 'segments'> {
   readonly figures: ReceiptFigures
 }
 
@@ -123,6 +127,11 @@ export class WorkListener {
     return { firstRoot: this.#firstRoot, marks: this.#marks }
   }
 
+  get executed(): ExecutedWork {
+    const said = { device: this.#device, proverKey: this.#key, elapsedUs: this.#elapsedUs }
+    return { firstRoot: this.#firstRoot, marks: this.#marks, ...said }
+  }
+
   /** Once all replicas are in: what was hidden. */
   async unveil(): Promise<{ readonly salt: Uint8Array; readonly link: Uint8Array }> {
     const { work } = this.#watch
@@ -141,20 +150,19 @@ export class WorkListener {
   /** Both draws; everything that was drawn is recomputed here. */
   async prove(): Promise<WatchedWork> {
     const { work, runPatch } = this.#watch
-    const committed = { firstRoot: this.#firstRoot, marks: this.#marks }
+    const { executed } = this
     const proof = await proveWork(
       work,
-      committed,
+      executed,
       { trace: (segment) => this.#trace(segment), open: (segment, draws) => this.#open(segment, draws.length) },
       async (draw) => {
         await this.#line.send({ type: 'draw', nonce: this.#nonces[draw] })
         return this.#nonces[draw]
       },
     )
-    const { problem, figures } = checkReceipt(work, { workId: work.workId, ...committed, ...proof }, runPatch)
+    const { problem, figures } = checkReceipt(work, { workId: work.workId, ...executed, ...proof }, runPatch)
     if (problem) throw new WorkRejected('NOT_SHOWN', [problem.code, problem.step ?? ''].filter(Boolean).join(' '))
-    const said = { device: this.#device, proverKey: this.#key, elapsedUs: this.#elapsedUs }
-    return { ...committed, ...proof, ...said, figures }
+    return { ...executed, ...proof, figures }
   }
 
   async #hearHidden(segment: number): Promise<void> {
@@ -232,6 +240,14 @@ export class WorkListener {
     }
     return patches
   }
+}
+
+/** One work on one prover that nobody draws from: the result is shown to be right in another way. */
+export async function watchExecution(watch: Watch, signal: AbortSignal): Promise<ExecutedWork> {
+  const listener = new WorkListener(watch, signal)
+  await listener.assign()
+  await listener.execute()
+  return listener.executed
 }
 
 /** One work on one prover, from the assignment to what a receipt holds. */

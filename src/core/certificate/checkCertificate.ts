@@ -12,6 +12,7 @@ import type { Doubt } from './doubts.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from './envelope.ts'
 import type { JudgementCheck } from './judgementProblem.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
+import type { ReadProduct } from './productEvidence.ts'
 import type { ReadCertificate } from './readCertificate.ts'
 import { type Evidence, type Opener, openEvidence } from './readEvidence.ts'
 import type { ReadReceipt } from './receiptEvidence.ts'
@@ -74,9 +75,26 @@ export interface CheckedReceipt {
   readonly figures: ReceiptFigures & { readonly replayed: number }
 }
 
+/** A product proven by sumcheck, against A, B and C as its reader has them. */
+export interface CheckedProduct {
+  readonly kind: 'product'
+  readonly problem: CertificateProblem | null
+  readonly doubts: readonly Doubt[]
+  readonly read: ReadProduct
+  readonly figures: {
+    readonly operations: number
+    readonly liveShare: number
+    readonly credited: number
+    readonly proofBytes: number
+    /** log2 of the chance that a wrong product passes, for one try (W8.6). */
+    readonly log2Error: number
+  }
+}
+
 export type CheckedEvidence =
   | CheckedCertificate
   | CheckedReceipt
+  | CheckedProduct
   | CheckedSummary
   | CheckedAttestation
   | { readonly kind: 'refused'; readonly problem: CertificateProblem; readonly doubts: readonly [] }

@@ -38,6 +38,10 @@ export const DOUBTS = {
     meaning: 'more than half of what was looked at is work that anyone could skip: none of it is credited',
     nextStep: 'Do not pay for it as work; have it done on inputs that are not zeros.',
   },
+  OPERANDS_NOT_AT_HAND: {
+    meaning: 'a proof about matrices that you did not hand in shows nothing of them',
+    nextStep: 'Hand in all three: --given A.npy --given B.npy --result C.npy.',
+  },
   ...ATTEST_DOUBTS,
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
 

@@ -89,6 +89,14 @@ export const PROBLEMS = {
     meaning: 'the work was not done as its specification says',
     nextStep: 'Do not pay for it: a patch of it that anyone recomputes is wrong.',
   },
+  PROOF_WRONG: {
+    meaning: 'the proof does not hold: this is not the product of these matrices',
+    nextStep: 'Do not pay for it; have it computed elsewhere.',
+  },
+  OTHER_TENSOR: {
+    meaning: 'a matrix that you handed in is not the one that the receipt is about',
+    nextStep: 'Hand in the files of that very run; if the result came with the receipt, do not rely on it.',
+  },
   WRONG_TIMES: { meaning: 'its times contradict each other', nextStep: DISTRUST },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
 

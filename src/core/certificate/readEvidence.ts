@@ -6,6 +6,7 @@ import { printable } from '../bytes/printable.ts'
 import { DecodeError } from '../bytes/reader.ts'
 import type {
   CheckedCertificate,
+  CheckedProduct,
   CheckedReceipt,
   CheckedSummary,
   CheckOpenings,
@@ -14,6 +15,7 @@ import type {
 import { checkRun } from './checkRun.ts'
 import { MAX_CERTIFICATE_BYTES, openEnvelope } from './envelope.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
+import type { ReadProduct } from './productEvidence.ts'
 import { certificateOf, type ReadCertificate } from './readCertificate.ts'
 import type { ReadReceipt } from './receiptEvidence.ts'
 import { PREDICATE_TYPES, statementOfVersion1, statementSchema, statementVersion1 } from './statement.ts'
@@ -22,12 +24,12 @@ import { MAX_SUMMARY_BYTES, type ReadSummary, readSummary, SUMMARY_TYPE, summary
 type TrustRule = (signerKey: Uint8Array) => boolean
 
 /** What a signed file of ours can be. */
-export type Evidence = ReadCertificate | ReadSummary | ReadReceipt
+export type Evidence = ReadCertificate | ReadSummary | ReadReceipt | ReadProduct
 
 type Check = (
   rules: ReaderRules,
   checkOpenings: CheckOpenings,
-) => Promise<CheckedCertificate | CheckedSummary | CheckedReceipt>
+) => Promise<CheckedCertificate | CheckedSummary | CheckedReceipt | CheckedProduct>
 
 /** A file that was read, and the check of what is in it. */
 interface OpenedEvidence {

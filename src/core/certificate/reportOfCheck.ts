@@ -2,7 +2,13 @@ import { REFUSALS } from '../attest/refusals.ts'
 import { toHex } from '../bytes/hex.ts'
 import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { toMillis } from '../units/instants.ts'
-import type { CheckedAttestation, CheckedCertificate, CheckedEvidence, CheckedReceipt } from './checkCertificate.ts'
+import type {
+  CheckedAttestation,
+  CheckedCertificate,
+  CheckedEvidence,
+  CheckedProduct,
+  CheckedReceipt,
+} from './checkCertificate.ts'
 import { DOUBTS, type Doubt } from './doubts.ts'
 import { type CertificateProblem, PROBLEMS } from './problems.ts'
 import type { CheckReport } from './reportSchemas.ts'
@@ -57,6 +63,7 @@ export function reportOfCheck({ checked, openings, newlineAdded, catalogue, nowM
     signers: read.signerKeys.map(toHex),
   }
   if (checked.kind === 'receipt') return { kind: checked.kind, ...signed, ...ofReceipt(checked) }
+  if (checked.kind === 'product') return { kind: checked.kind, ...signed, ...ofProduct(checked) }
   return checked.kind === 'summary'
     ? { kind: checked.kind, ...signed, summary: checked.read.statement }
     : { kind: checked.kind, ...signed, ...ofCertificate(checked, catalogue) }
@@ -78,6 +85,11 @@ const ofReceipt = ({ read, figures }: CheckedReceipt) => ({
   work: { id: toHex(read.receipt.workId), kind: read.work.spec.kind, drawnBy: read.receipt.drawnBy, ...figures },
   device: read.receipt.device,
   guarantees: read.work.guarantees,
+})
+
+const ofProduct = ({ read, figures }: CheckedProduct) => ({
+  work: { id: toHex(read.receipt.workId), kind: read.work.spec.kind, method: 'sumcheck' as const, ...figures },
+  device: read.receipt.device,
 })
 
 function ofCertificate({ read, ours, recomputed, tier }: CheckedCertificate, catalogue: Catalogue) {

@@ -72,6 +72,21 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
     guarantees: z.array(z.string()),
   }),
   z.object({
+    kind: z.literal('product'),
+    ...ofSigned,
+    work: z.object({
+      id: hex(32),
+      kind: z.string(),
+      method: z.literal('sumcheck'),
+      operations: z.number(),
+      liveShare: z.number().meta({ description: 'the share of the result that no row of zeros makes' }),
+      credited: z.number().meta({ description: 'operations that count as work' }),
+      proofBytes: count,
+      log2Error: z.number().meta({ description: 'log2 of the chance that a wrong result passes, for one try' }),
+    }),
+    device: z.string().meta({ description: 'what the device says of itself; a claim' }),
+  }),
+  z.object({
     kind: z.literal('attestation'),
     ...ofHeld,
     tier,

@@ -6,6 +6,7 @@ import type { TileEngine } from '../../core/proof/tileEngine.ts'
 import { fault } from './faults.ts'
 import { type KernelFilesOptions, kernelPath } from './kernelFiles.ts'
 import { loadNativeKernels } from './nativeKernels.ts'
+import { requireKnownField } from './requireKnownField.ts'
 import { requireKnownTiles } from './requireKnownTiles.ts'
 import { requireKnownWork } from './requireKnownWork.ts'
 
@@ -54,6 +55,7 @@ async function choose(asked: string, { say = sayOnStderr, ...files }: KernelChoi
       if (kernels.supported) {
         requireKnownTiles(kernels)
         requireKnownWork(kernels.workOn)
+        requireKnownField(kernels.fieldOn)
         return { name, path }
       }
     } catch (error) {

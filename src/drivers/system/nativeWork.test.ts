@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { openWasmWork, sameAsWasmSuite, WORK_MEMORY, workKernelsSuite } from '../../../test/suites/workKernelsSuite.ts'
 import { nativeLibraries } from '../../../test/support/nativeLibraries.ts'
+import { openWasmField } from '../../../test/support/sumcheckCheats.ts'
+import { digestOfField, KNOWN_FIELD, KNOWN_FIELD_BYTES, requireKnownField } from './requireKnownField.ts'
 import { digestOfWork, KNOWN_WORK, requireKnownWork } from './requireKnownWork.ts'
 
 const libraries = await nativeLibraries()
@@ -26,5 +28,18 @@ test('behavior: a library that does exact work otherwise than WebAssembly is ref
     expect(() => requireKnownWork(native.workOn)).not.toThrow()
     const wrong = (bytes: Uint8Array) => ({ ...native.workOn(bytes), gelu: native.workOn(bytes).relu })
     expect(() => requireKnownWork(wrong)).toThrow('its exact work is wrong')
+  }
+})
+
+test('behavior: a library that computes sumchecks otherwise than WebAssembly is refused', async () => {
+  const { kernels, start, view, reserve } = await openWasmField()
+  reserve(start + KNOWN_FIELD_BYTES)
+  const memory = view(0, start + KNOWN_FIELD_BYTES)
+  memory.fill(0, start)
+  expect(digestOfField(kernels, memory, start)).toBe(KNOWN_FIELD)
+  for (const { native } of libraries) {
+    expect(() => requireKnownField(native.fieldOn)).not.toThrow()
+    const wrong = (bytes: Uint8Array) => ({ ...native.fieldOn(bytes), sumcheckFold: () => 0 })
+    expect(() => requireKnownField(wrong)).toThrow('its sumchecks are wrong')
   }
 })

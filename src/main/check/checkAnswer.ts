@@ -1,4 +1,4 @@
-import type { CheckedAttestation, CheckedReceipt } from '../../core/certificate/checkCertificate.ts'
+import type { CheckedAttestation, CheckedProduct, CheckedReceipt } from '../../core/certificate/checkCertificate.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import type { CertificateProblem } from '../../core/certificate/problems.ts'
 import { type Checked, explainProblem, type OpeningCount } from '../../core/certificate/reportOfCheck.ts'
@@ -21,6 +21,7 @@ export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck
     return verdict === 'genuine' ? attested(checked) : doubted(checked.doubts, headOf(attested(checked)))
   if (checked.kind === 'receipt')
     return verdict === 'genuine' ? worked(checked) : doubted(checked.doubts, headOfWork(checked))
+  if (checked.kind === 'product') return verdict === 'genuine' ? multiplied(checked) : doubted(checked.doubts, null)
   const answer = answerOf({ judgement: checked.ours, preset: checked.read.preset.name, catalogue, file })
   if (verdict === 'not-established')
     return verdictOf(checked.ours) === verdict
@@ -74,6 +75,21 @@ const worked = ({ read, figures }: CheckedReceipt): Answer => ({
       ? 'The result is exactly right, whoever signed. For the times trust its signer.'
       : 'Rely on it as far as you trust its signer, who vouches for the draws and the times.',
 })
+
+/** A product proven by sumcheck. */
+const multiplied = ({ read, figures }: CheckedProduct): Answer => ({
+  verdict: 'genuine',
+  word: 'PROVEN',
+  text: `product of ${sizesOf(read)}, ${withPrefix(figures.credited)} operations`,
+  why: `every entry of the result is right: a wrong one passes with a chance of at most ${chanceText(figures.log2Error)} a try`,
+  now: 'The result is right, whoever signed. For the times, and for who computed it, trust the signer.',
+})
+
+export const sizesOf = ({ product: { rows, columns, k } }: CheckedProduct['read']): string =>
+  `${rows} x ${k} by ${k} x ${columns}`
+
+/** Rounded up: never better than it is. */
+export const chanceText = (log2Error: number): string => `2^-${Math.floor(-log2Error)}`
 
 function doubted(doubts: readonly Doubt[], why: string | null): Answer {
   const [doubt] = doubts

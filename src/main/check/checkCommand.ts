@@ -38,6 +38,8 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       ),
     )
     .option('--replay <folder>', 'the same, and run the whole work again from them')
+    .option('--given <file>', 'receipt of a proven product: A, then B, as .npy; give it twice', addText)
+    .option('--result <file>', 'its result C, as .npy')
     .option('--nonce <hex>', 'evidence of a hardware vendor: the nonce that you chose', readKey)
     .option('--rim <file>', "its golden values, the vendor's own file; may be repeated", addText)
     .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)
@@ -66,9 +68,13 @@ long as the work did on a processor.
 Evidence that NVIDIA's tools wrote is judged offline: chain, signature, nonce,
 firmware. What is not handed in is not established and ends with 4.
 
+A product proven by sumcheck is checked against A, B and C, in a fraction of the
+time that it takes to compute.
+
 Examples:
   touchstone check touchstone-certificate.json --signer KEY --max-age 7d
   touchstone check summary.json --full touchstone-certificate.json --trust KEY
+  touchstone check receipt.json --given a.npy --given b.npy --result c.npy
   touchstone check evidence.json --nonce HEX --rim driver.xml --rim vbios.xml`
 
 const readKey = reader('A key is 64 hex digits.', (text) => fromHex(text.toLowerCase(), 32))

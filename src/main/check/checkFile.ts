@@ -5,8 +5,10 @@ import { type Signer, withFastYes } from '../../core/bytes/ed25519.ts'
 import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkCertificate.ts'
 import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
+import { productKind } from '../../core/certificate/productEvidence.ts'
 import { receiptKind, type WithInputs } from '../../core/certificate/receiptEvidence.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
+import { PRODUCT_TYPE } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { WORK_TYPE } from '../../core/work/receipt.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
@@ -26,6 +28,7 @@ import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue, system } from '../system.ts'
 import { inputsIn, replaying } from '../work/inputFiles.ts'
+import { productFrom } from '../work/productFiles.ts'
 import type { ShownCheck } from './checkAnswer.ts'
 import { checkJson, checkLines } from './checkLines.ts'
 import { readGiven } from './readGiven.ts'
@@ -46,6 +49,8 @@ export interface CheckFlags extends AttestationFiles {
   readonly countersign?: string
   readonly inputs?: string
   readonly replay?: string
+  readonly given?: readonly string[]
+  readonly result?: string
   readonly nonce?: Uint8Array
   readonly at?: number
   readonly verbose?: boolean
@@ -145,7 +150,10 @@ async function readerRules(
     prover: flags.prover ?? null,
     maxAgeSeconds: flags.maxAge ?? null,
     checkSignature: withFastYes(opensslCheck),
-    kinds: { [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), inputs) },
+    kinds: {
+      [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), inputs),
+      [PRODUCT_TYPE]: productKind(productFrom(flags)),
+    },
     attestation: attestationReader({
       ...attestationRules(flags),
       nonce: flags.nonce ?? null,

@@ -3,6 +3,7 @@ import { toHex } from '../../core/bytes/hex.ts'
 import type {
   CheckedAttestation,
   CheckedCertificate,
+  CheckedProduct,
   CheckedReceipt,
   CheckedSummary,
 } from '../../core/certificate/checkCertificate.ts'
@@ -20,7 +21,7 @@ import { labelled } from '../render/labelled.ts'
 import { speedScale, speedText } from '../render/speed.ts'
 import type { Terminal } from '../render/terminal.ts'
 import { verdictLines } from '../render/verdictLines.ts'
-import { answerOfCheck, doubtText, type ShownCheck } from './checkAnswer.ts'
+import { answerOfCheck, chanceText, doubtText, type ShownCheck, sizesOf } from './checkAnswer.ts'
 
 /** Where it is shown. */
 interface Page extends Pick<Terminal, 'colours' | 'columns'> {
@@ -53,6 +54,7 @@ function evidenceLines(shown: ShownCheck, page: Page): string[] {
   if (checked.kind === 'certificate') return certificateLines(shown, checked, page)
   if (checked.kind === 'summary') return summaryLines(shown, checked)
   if (checked.kind === 'receipt') return receiptLines(shown, checked)
+  if (checked.kind === 'product') return productLines(shown, checked)
   return checked.kind === 'attestation' ? attestationLines(shown.file, checked) : []
 }
 
@@ -133,6 +135,25 @@ function receiptLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedRec
     ...labelled('prover', toHex(receipt.proverKey)),
     ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
     ...work.guarantees.flatMap((text) => labelled('shows', text)),
+  ]
+}
+
+/** What was proven, of what, and how surely. */
+function productLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedProduct): string[] {
+  const { receipt, signerKeys } = read
+  return [
+    ...labelled('receipt', file),
+    ...timeLines(receipt.issuedAt, receipt.notAfter, nowMs),
+    ...labelled('work', toHex(receipt.workId)),
+    ...labelled('kind', `matmul, ${sizesOf(read)}`),
+    ...labelled('operations', `${withPrefix(figures.credited)} credited of ${withPrefix(figures.operations)}`),
+    ...labelled(
+      'proof',
+      `sumcheck, ${figures.proofBytes} bytes; error at most ${chanceText(figures.log2Error)} for each transcript that was tried`,
+    ),
+    ...labelled('device', `${receipt.device} (claimed)`),
+    ...labelled('prover', toHex(receipt.proverKey)),
+    ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
   ]
 }
 

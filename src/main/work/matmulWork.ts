@@ -13,7 +13,7 @@ export interface MatmulWork extends PreparedWork {
 
 /** C = A B from two files of NumPy. */
 export function matmulWork(files: readonly [Uint8Array, Uint8Array], hasher: TensorHasher): MatmulWork {
-  const [a, b] = files.map((file, i) => readMatrix(file, 'AB'[i]!)) as [NpyMatrix, NpyMatrix]
+  const [a, b] = files.map((file, i) => readOperand(file, 'AB'[i]!)) as [NpyMatrix, NpyMatrix]
   if (a.width !== b.rows)
     throw fault('BAD_WORK_INPUT', { why: `A has ${a.width} columns and B ${b.rows} rows: they must be as many` })
   const [rows, columns, k] = [a.rows, b.width, a.width]
@@ -28,21 +28,24 @@ export function matmulWork(files: readonly [Uint8Array, Uint8Array], hasher: Ten
 }
 
 /** Operands are -127 … 127: -128 has no opposite, and is refused (W2.1). */
-function readMatrix(file: Uint8Array, name: string): NpyMatrix {
-  let matrix: NpyMatrix
-  try {
-    matrix = decodeNpy(file)
-  } catch (error) {
-    throw fault('BAD_WORK_INPUT', { why: `${name}: ${error instanceof Error ? error.message : error}` })
-  }
+export function readOperand(file: Uint8Array, name: string): NpyMatrix {
+  const matrix = readMatrix(file, name)
   if (matrix.type !== 'i8') throw fault('BAD_WORK_INPUT', { why: `${name} is not of int8` })
   if (matrix.rows === 0 || matrix.width === 0) throw fault('BAD_WORK_INPUT', { why: `${name} is empty` })
   if (matrix.bytes.includes(0x80)) throw fault('BAD_WORK_INPUT', { why: `${name} holds -128: use -127 to 127` })
   return matrix
 }
 
+export function readMatrix(file: Uint8Array, name: string): NpyMatrix {
+  try {
+    return decodeNpy(file)
+  } catch (error) {
+    throw fault('BAD_WORK_INPUT', { why: `${name}: ${error instanceof Error ? error.message : error}` })
+  }
+}
+
 /** The columns of B as rows: both operands lie along what is summed over. */
-function turned({ rows, width, bytes }: NpyMatrix): Uint8Array {
+export function turned({ rows, width, bytes }: NpyMatrix): Uint8Array {
   const out = new Uint8Array(bytes.length)
   for (let i = 0; i < rows; i++) for (let j = 0; j < width; j++) out[j * rows + i] = bytes[i * width + j]!
   return out

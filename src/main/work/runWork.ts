@@ -1,13 +1,9 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
-import { type ReplicaEnd, watchReplicas } from '../../apps/work/watchReplicas.ts'
-import { type Watch, type WatchedWork, type WorkStep, watchWork } from '../../apps/work/watchWork.ts'
-import { issueReceipt } from '../../core/certificate/receiptEvidence.ts'
+import type { WorkStep } from '../../apps/work/watchWork.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import { toInstant } from '../../core/units/instants.ts'
-import { EngineRun } from '../../core/work/engineRun.ts'
 import { floatOf } from '../../core/work/ops/shapes.ts'
 import { WORK_REFUSALS, WorkRefusal } from '../../core/work/refusals.ts'
-import { replayWork } from '../../core/work/replayWork.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { openWork, operationsOfWork, type Work } from '../../core/work/work.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
@@ -15,7 +11,6 @@ import type { WorkKernels } from '../../core/work/workKernels.ts'
 import { WORK_KINDS } from '../../core/work/workKinds.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
 import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
-import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
 import { encodeSafetensors } from '../../drivers/workFiles/safetensorsFile.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
@@ -32,13 +27,17 @@ import { ownKey, system } from '../system.ts'
 import { version } from '../version.ts'
 import { writeInputs } from './inputFiles.ts'
 import { encodeProduct, matmulWork } from './matmulWork.ts'
+import { readInput } from './readInput.ts'
 import { type TrainFlags, trainWork } from './trainWork.ts'
+import { byOpenings, bySumcheck, type Shown } from './workMethods.ts'
 import type { PreparedWork } from './workOrder.ts'
 
 export interface RunFlags extends SshFlags {
   /** The boxes that work; this machine where none is named. */
   readonly on?: readonly string[]
   readonly replicas: number
+  /** How the result is shown to be right. */
+  readonly method?: 'openings' | 'sumcheck'
   /** The longest that one segment may take, in seconds. */
   readonly segmentLimit: number
   readonly out: string
@@ -50,7 +49,6 @@ export interface RunFlags extends SshFlags {
 
 /** A receipt is evidence for as long as a certificate is. */
 const VALID_MS = 30 * 24 * 3600 * 1000
-const MOST_INPUT_BYTES = 2 ** 31 - 1
 
 /** The product of two files of NumPy. */
 export async function runMatmul(
@@ -109,6 +107,8 @@ export async function runWork(
   signal: AbortSignal,
   delivery: Delivery,
 ): Promise<number> {
+  if (flags.method === 'sumcheck' && Math.max(flags.replicas, flags.on?.length ?? 1) > 1)
+    throw fault('BAD_WORK_INPUT', { why: '--method sumcheck takes one box and no replicas: the proof stands alone' })
   for (const written of [flags.out, flags.receipt]) ensureWritable(written)
   const boxes = flags.on ?? ['local']
   for (const address of boxes) await checkAddress(address)
@@ -125,31 +125,25 @@ export async function runWork(
   }))
   try {
     const work = openWork(WORK_KINDS, EXACT_OPS, order)
-    const engine = await openExactEngine()
     const runPatch = patchRunner(await openExactEngine(), EXACT_OPS)
     const onStep = showWork(terminal, work)
-    const ours = { clock, randomness, runPatch, hasher: hasherOn(engine) }
+    const ours = { clock, randomness, runPatch, hasher: hasherOn(await openExactEngine()) }
     const how = { work, given, every: delivery.every, onStep, segmentMs: 1000 * flags.segmentLimit, ...ours }
-    const { onState } = delivery
-    const { watched, last, told } = await onBoxes(targets, signal, (provers) =>
-      provers.length === 1
-        ? watchOne({ ...how, prover: provers[0]!, onState }, signal)
-        : watchAll(provers, how, onState, signal),
-    )
+    const method = flags.method === 'sumcheck' ? bySumcheck : byOpenings
+    const shown = await onBoxes(targets, signal, (provers) => method(provers, how, delivery.onState, signal))
     terminal.live('')
     const issuedMs = clock.wallTime().getTime()
-    const receipt = issueReceipt(
+    const receipt = shown.receipt(
       {
-        ...{ ...order, ...watched, spec: order.text, workId: work.workId },
-        ...{ program: `touchstone ${version}`, drawnBy: 'listener' },
+        ...{ ...order, spec: order.text, workId: work.workId, program: `touchstone ${version}` },
         ...{ startedAt: toInstant(startedMs), issuedAt: toInstant(issuedMs), notAfter: toInstant(issuedMs + VALID_MS) },
       },
       signer,
     )
-    writeAside(flags.out, delivery.result(work, last))
+    writeAside(flags.out, delivery.result(work, shown.last))
     writeAside(flags.receipt, receipt)
     if (flags.inputs !== undefined) writeInputs(flags.inputs, given)
-    tell(flags, work, watched, told, env)
+    tell(flags, work, shown, env)
     return EXIT.genuine
   } catch (error) {
     if (error instanceof WorkRejected) return reject(error, flags, openTerminal(process.stdout, env))
@@ -158,55 +152,6 @@ export async function runWork(
   } finally {
     terminal.live('')
   }
-}
-
-type How = Omit<Watch, 'prover' | 'onState'>
-
-interface AllWatched {
-  readonly watched: WatchedWork
-  readonly last: Tensors
-  /** Of replicas, what became of each. */
-  readonly told: string | null
-}
-
-async function watchOne(watch: Watch, signal: AbortSignal): Promise<AllWatched> {
-  let last: Tensors = new Map()
-  const onState = async (segment: number, state: Tensors) => {
-    last = state
-    await watch.onState(segment, state)
-  }
-  return { watched: await watchWork({ ...watch, onState }, signal), last, told: null }
-}
-
-/** Several provers, whose answers must be the same: no state counts before that is known. */
-async function watchAll(
-  provers: readonly ProverProcess[],
-  how: How,
-  onState: Delivery['onState'],
-  signal: AbortSignal,
-): Promise<AllWatched> {
-  const states = provers.map((): [number, Tensors][] => [])
-  const watches = provers.map((prover, i) => ({
-    ...how,
-    prover,
-    onState: (segment: number, state: Tensors) => void states[i]!.push([segment, state]),
-  }))
-  const replay = async (said: Parameters<typeof replayWork>[1]) =>
-    replayWork(how.work, said, new EngineRun(await openExactEngine(), how.work, how.given, how.hasher))
-  const { outcome, ends } = await watchReplicas(watches, replay, signal)
-  const first = ends.findIndex((end) => 'shown' in end)
-  const end = ends[first]
-  if (outcome === 'too few' || !end || !('shown' in end)) throw tooFew(ends)
-  const right = ends.filter((one) => 'shown' in one).length
-  const why = outcome === 'agree' ? '' : '; they differed, and a replay here said who is right'
-  for (const [segment, state] of states[first]!) onState(segment, state)
-  const told = `${right} of ${ends.length} came to the same${why}`
-  return { watched: end.shown, last: states[first]!.at(-1)![1], told }
-}
-
-function tooFew(ends: readonly ReplicaEnd[]): WorkRejected {
-  const reasons = ends.flatMap((end, i) => ('rejected' in end ? [`replica ${i + 1}: ${end.rejected.message}`] : []))
-  return new WorkRejected('TOO_FEW', reasons.join('; '))
 }
 
 /** A prover on each box, all at the same time. */
@@ -268,13 +213,11 @@ function showWork(terminal: Terminal, { ends, spec }: Work<WorkKernels>): (step:
 function tell(
   flags: RunFlags,
   work: Work<WorkKernels>,
-  watched: WatchedWork,
-  replicas: string | null,
+  { device, elapsedUs, looked, replicas, check }: Shown,
   env: NodeJS.ProcessEnv,
 ): void {
   const operations = operationsOfWork(work)
   const { out, receipt } = flags
-  const { device, elapsedUs, figures } = watched
   const seconds = elapsedUs / 1e6
   if (flags.json) {
     const told = {
@@ -289,7 +232,6 @@ function tell(
     }
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
-  const looked = `${figures.patches} patches of ${figures.drawnSegments} segments, drawn here once the last state was in`
   openTerminal(process.stdout, env).lines([
     ...labelled('done', `${work.spec.kind}, ${work.spec.transitions} transitions, ${withPrefix(operations)}operations`),
     ...labelled('device', `${device} (claimed), ${seconds.toFixed(1)} s from the seed to the last state`),
@@ -297,17 +239,6 @@ function tell(
     ...labelled('replicas', replicas),
     ...labelled('result', out),
     ...labelled('receipt', receipt),
-    ...labelled('check it', `touchstone check ${receipt}`),
+    ...labelled('check it', `touchstone check ${receipt}${check}`),
   ])
-}
-
-function readInput(name: string): Uint8Array {
-  let content: Uint8Array | number
-  try {
-    content = readRegularFile(name, MOST_INPUT_BYTES)
-  } catch {
-    throw fault('NOT_READABLE', { file: name })
-  }
-  if (typeof content === 'number') throw fault('BAD_WORK_INPUT', { why: `${name} has ${content} bytes, too many` })
-  return content
 }

@@ -26,6 +26,12 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
     .argument('<a>', 'A as an .npy file')
     .argument('<b>', 'B as an .npy file')
     .option('--out <file>', 'where C goes, as int32', 'product.npy')
+    .option(
+      '--method <name>',
+      'openings (anyone checks) or sumcheck (every entry; who has A, B, C)',
+      readMethod,
+      'openings',
+    )
     .action((a: string, b: string, flags: RunFlags) =>
       context.run((signal) => runMatmul([a, b], flags, context, signal)),
     )
@@ -46,6 +52,8 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
     )
 }
 
+const readMethod = readOneOf({ openings: 'openings', sumcheck: 'sumcheck' }, 'Use openings or sumcheck.')
+
 const AFTER_HELP = `
 The receipt is checked on any machine, in seconds, without doing the work again:
   touchstone check touchstone-receipt.json
@@ -55,4 +63,5 @@ does not hold, or comes too late, is rejected: nothing is written then (1).
 
 Examples:
   touchstone work run matmul a.npy b.npy
+  touchstone work run matmul a.npy b.npy --method sumcheck
   touchstone work run train book.txt --steps 100 --on root@host`

@@ -130,6 +130,12 @@ function reduceProduct(statement: ProductStatement, proof: Uint8Array): Reduced 
   return isSame(left, times(lastA, lastB)) ? { ...points, inner, claim, lastA, lastB } : 'WRONG_ROUNDS'
 }
 
+/** The rounds alone, for whoever has none of the tensors: they refuse a broken proof, and show nothing of C. */
+export function checkRounds(statement: ProductStatement, proof: Uint8Array): SumcheckProblem | null {
+  const reduced = reduceProduct(statement, proof)
+  return typeof reduced === 'string' ? reduced : null
+}
+
 /**
  * W8.5 without hashing: only for tensors whose roots were found to be the statement's. Whoever skips that believes a C that
  * was made after the draws.

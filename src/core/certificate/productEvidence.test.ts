@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { bytesFrom, plainProduct } from '../../../test/support/plainProduct.ts'
+import { multiplied, openWasmField, turned } from '../../../test/support/sumcheckCheats.ts'
+import { toBase64 } from '../bytes/base64.ts'
+import { signerFrom } from '../bytes/ed25519.ts'
+import { sha256 } from '../bytes/sha256.ts'
+import { toMillis } from '../units/instants.ts'
+import { PLAIN_HASHER } from '../work/engineRun.ts'
+import { PRODUCT_TYPE, type ProductReceipt, productOf } from '../work/methods/sumcheck/productReceipt.ts'
+import { type ProductTensors, proveSumcheck } from '../work/methods/sumcheck/sumcheck.ts'
+import { checkCertificate, type ReaderRules } from './checkCertificate.ts'
+import { sealEnvelope } from './envelope.ts'
+import { issueProduct, productKind } from './productEvidence.ts'
+
+const engine = await openWasmField()
+const signer = signerFrom(sha256(Uint8Array.of(1)))
+const SIZES = { rows: 5, columns: 6, k: 8, block: 2 }
+const NOW = toMillis('2026-11-16T12:00:00.000Z')
+
+interface Made {
+  readonly receipt: ProductReceipt
+  readonly tensors: ProductTensors
+}
+
+/** An honest receipt of a product, and what it is about. */
+function made(fill = (name: string, bytes: number) => bytesFrom(name, bytes)): Made {
+  const { work, given } = plainProduct(SIZES, fill)
+  const [a, b] = [given.get('a')!, given.get('b')!]
+  const c = multiplied(SIZES, a, b)
+  const roots = c.map((bytes) => PLAIN_HASHER.root({ type: 'i32', rows: bytes.length / 24, width: 6 }, bytes))
+  const receipt = {
+    ...{ workId: work.workId, spec: work.text, orderId: work.orderId, seed: work.seed, roots },
+    proof: proveSumcheck(engine, productOf(work, roots)!, { a, b }),
+    ...{ proverKey: sha256(Uint8Array.of(2)), program: 'test', device: 'test', elapsedUs: 1 },
+    startedAt: '2026-11-16T11:58:00.000Z',
+    ...{ issuedAt: '2026-11-16T11:59:00.000Z', notAfter: '2026-12-16T11:59:00.000Z' },
+  }
+  return { receipt, tensors: { a, b, c } }
+}
+
+const rulesWith = (tensors: ProductTensors | null): ReaderRules => ({
+  ...{ nowMs: NOW, trusted: [signer.publicKey], revocations: [], threshold: 1, required: [], prover: null },
+  ...{ maxAgeSeconds: null, catalogue: { models: [], classes: [] } as never },
+  kinds: { [PRODUCT_TYPE]: productKind(tensors && (async () => ({ engine, hasher: PLAIN_HASHER, tensors }))) },
+})
+
+const judged = async (file: string, tensors: ProductTensors | null) => {
+  const { problem, doubts } = await checkCertificate(new TextEncoder().encode(file), rulesWith(tensors), () => null)
+  return problem ? `${problem.code} ${problem.where ?? ''}`.trim() : (doubts[0]?.code ?? 'holds')
+}
+const judgedReceipt = ({ receipt, tensors }: Made) => judged(issueProduct(receipt, signer), tensors)
+
+const honest = made()
+
+test('a receipt of a product holds for whoever has the matrices, and establishes nothing for others', async () => {
+  expect(await judgedReceipt(honest)).toBe('holds')
+  expect(await judged(issueProduct(honest.receipt, signer), null)).toBe('OPERANDS_NOT_AT_HAND')
+})
+
+test('a proof that is broken is refused even by who has none of them', async () => {
+  const proof = honest.receipt.proof.map((byte, i) => (i === 20 ? byte ^ 1 : byte))
+  const file = issueProduct({ ...honest.receipt, proof }, signer)
+  expect(await judged(file, null)).toBe('PROOF_WRONG WRONG_ROUNDS')
+})
+
+test('nothing of a receipt can be changed, its signer willing', async () => {
+  const { receipt } = honest
+  const said = fc.constantFrom('proof', 'orderId', 'seed', 'workId', 'roots')
+  await fc.assert(
+    fc.asyncProperty(said, fc.nat(), fc.nat(7), async (name, at, bit) => {
+      const flip = (bytes: Uint8Array) => bytes.map((byte, i) => (i === at % bytes.length ? byte ^ (1 << bit) : byte))
+      const changed = name === 'roots' ? receipt.roots.map(flip) : flip(receipt[name as 'proof'])
+      const found = await judgedReceipt({ ...honest, receipt: { ...receipt, [name]: changed } })
+      expect(found).toMatch(/^(PROOF_WRONG|OTHER_TENSOR|WRONG_SUBJECT)/)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('a wrong result under its own roots and an honest prover of it is refused', async () => {
+  let turn = 0
+  const c = honest.tensors.c.map((bytes, i) => (i === 1 ? turned(bytes, (bound) => turn++ % bound) : bytes))
+  const roots = c.map((bytes) => PLAIN_HASHER.root({ type: 'i32', rows: bytes.length / 24, width: 6 }, bytes))
+  const { work } = plainProduct(SIZES, bytesFrom)
+  const proof = proveSumcheck(engine, productOf(work, roots)!, honest.tensors)
+  const cheat = { receipt: { ...honest.receipt, roots, proof }, tensors: { ...honest.tensors, c } }
+  expect(await judgedReceipt(cheat)).toBe('PROOF_WRONG WRONG_RESULT')
+})
+
+test('attack 161: a product of zeros is proven, and credited with nothing', async () => {
+  const zeros = made((_, bytes) => new Uint8Array(bytes))
+  expect(await judgedReceipt(zeros)).toBe('DEAD_WORK')
+})
+
+test('what is not in its one form is refused before anything is computed', async () => {
+  const { receipt } = honest
+  const seal = (change: (predicate: Record<string, unknown>) => void) => {
+    const text = atob(JSON.parse(issueProduct(receipt, signer)).payload)
+    const statement = JSON.parse(text)
+    change(statement.predicate)
+    return judged(sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer), null)
+  }
+  expect(await seal((said) => Object.assign(said, { roots: toBase64(new Uint8Array(33)) }))).toBe('MALFORMED predicate')
+  expect(await seal((said) => Object.assign(said, { roots: toBase64(new Uint8Array(32)) }))).toMatch(/^BAD_WORK/)
+  expect(await seal((said) => Object.assign(said, { proof: 'A'.repeat(1028) }))).toBe('MALFORMED predicate.proof')
+  expect(await seal((said) => Object.assign(said, { more: 1 }))).toMatch(/^MALFORMED/)
+  expect(await seal((said) => Object.assign(said, { notAfter: said.startedAt }))).toBe('WRONG_TIMES')
+  expect(await seal((said) => Object.assign(said, { spec: '{}' }))).toMatch(/^BAD_WORK/)
+})

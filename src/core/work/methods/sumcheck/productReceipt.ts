@@ -1,0 +1,123 @@
+import * as z from 'zod'
+import { fromBase64, toBase64 } from '../../../bytes/base64.ts'
+import type { DeepReadonly } from '../../../bytes/decodeJson.ts'
+import { base64, count, hex, instant, shortText } from '../../../bytes/fields.ts'
+import { fromHex, toHex } from '../../../bytes/hex.ts'
+import { joinRoots, splitRoots } from '../../checkSegment.ts'
+import type { Work } from '../../work.ts'
+import { MAX_SPEC_BYTES } from '../../workSpec.ts'
+import type { ProductStatement } from './transcript.ts'
+
+export const PRODUCT_TYPE = 'urn:touchstone:product:1'
+
+const HASH_BYTES = 32
+/** Proofs are at most 592 bytes (W8.4.4). */
+const MOST_PROOF_LETTERS = 1024
+
+const predicate = z.strictObject({
+  program: shortText,
+  startedAt: instant,
+  issuedAt: instant,
+  notAfter: instant,
+  /** What the device says of itself: shown, never counted. */
+  device: shortText,
+  spec: z.string().max(MAX_SPEC_BYTES),
+  orderId: hex(32),
+  seed: hex(32),
+  /** Of every block of rows of C. */
+  roots: base64,
+  proof: base64.max(MOST_PROOF_LETTERS),
+  elapsedUs: count.nullable(),
+})
+
+/** W8.8. The statement of a product that was proven. */
+export const productSchema = z.strictObject({
+  _type: z.literal('https://in-toto.io/Statement/v1'),
+  subject: z.tuple([
+    z.strictObject({ name: z.literal('work'), digest: z.strictObject({ sha256: hex(32) }) }),
+    z.strictObject({ name: z.literal('prover'), digest: z.strictObject({ ed25519: hex(32) }) }),
+  ]),
+  predicateType: z.literal(PRODUCT_TYPE),
+  predicate,
+})
+
+export type ProductReceiptStatement = DeepReadonly<z.infer<typeof productSchema>>
+
+/** What such a receipt holds, as values. */
+export interface ProductReceipt {
+  readonly workId: Uint8Array
+  readonly proverKey: Uint8Array
+  readonly program: string
+  readonly startedAt: string
+  readonly issuedAt: string
+  readonly notAfter: string
+  readonly device: string
+  readonly spec: string
+  readonly orderId: Uint8Array
+  readonly seed: Uint8Array
+  readonly roots: readonly Uint8Array[]
+  readonly proof: Uint8Array
+  readonly elapsedUs: number | null
+}
+
+export function stateProductReceipt(receipt: ProductReceipt): ProductReceiptStatement {
+  const { workId, proverKey, orderId, seed, roots, proof, elapsedUs } = receipt
+  const { program, startedAt, issuedAt, notAfter, device, spec } = receipt
+  return {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: [
+      { name: 'work', digest: { sha256: toHex(workId) } },
+      { name: 'prover', digest: { ed25519: toHex(proverKey) } },
+    ],
+    predicateType: PRODUCT_TYPE,
+    predicate: {
+      ...{ program, startedAt, issuedAt, notAfter, device, spec },
+      orderId: toHex(orderId),
+      seed: toHex(seed),
+      roots: toBase64(joinRoots(roots)),
+      proof: toBase64(proof),
+      elapsedUs,
+    },
+  }
+}
+
+/** Null where a field is not what its place asks for. */
+export function productReceiptOf({ subject, predicate: said }: ProductReceiptStatement): ProductReceipt | null {
+  const [roots, proof] = [fromBase64(said.roots), fromBase64(said.proof)]
+  if (!roots || roots.length % HASH_BYTES !== 0 || !proof) return null
+  const bytes = (text: string) => fromHex(text, HASH_BYTES)!
+  return {
+    ...said,
+    workId: bytes(subject[0].digest.sha256),
+    proverKey: bytes(subject[1].digest.ed25519),
+    orderId: bytes(said.orderId),
+    seed: bytes(said.seed),
+    roots: splitRoots(roots),
+    proof,
+  }
+}
+
+/** What a proof about a work must be about; null where the work is no product, or has another number of blocks. */
+export function productOf<K>(work: Work<K>, roots: readonly Uint8Array[]): ProductStatement | null {
+  const [a, b, c] = [work.given.get('a'), work.given.get('b'), work.state.get('c')]
+  if (work.spec.kind !== 'matmul' || !a || !b || !c || roots.length !== work.ends.length) return null
+  const [rootA, rootB] = [work.givenRoots.get('a')!, work.givenRoots.get('b')!]
+  const sizes = { rows: a.rows, columns: b.rows, k: a.width, block: c.rows }
+  return { ...sizes, workId: work.workId, rootA, rootB, rootsC: roots }
+}
+
+/** W4.5, over all pairs of rows: the share of entries of C that no row of zeros makes. */
+export function liveShareOf({ rows, columns, k }: ProductStatement, a: Uint8Array, b: Uint8Array): number {
+  return (liveRows(a, rows, k) / rows) * (liveRows(b, columns, k) / columns)
+}
+
+function liveRows(bytes: Uint8Array, rows: number, width: number): number {
+  let live = 0
+  for (let row = 0; row < rows; row++)
+    for (let at = row * width; at < (row + 1) * width; at++)
+      if (bytes[at] !== 0) {
+        live++
+        break
+      }
+  return live
+}

@@ -1,0 +1,33 @@
+import type { AtHand } from '../../core/certificate/productEvidence.ts'
+import type { ProductStatement } from '../../core/work/methods/sumcheck/transcript.ts'
+import { hasherOn } from '../../core/work/workEngine.ts'
+import { openExactEngine, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { fault } from '../faults.ts'
+import { readMatrix, readOperand, turned } from './matmulWork.ts'
+import { readInput } from './readInput.ts'
+
+export interface ProductFiles {
+  readonly given?: readonly string[]
+  readonly result?: string
+}
+
+/** A, B and C from three files of NumPy; null where none was named. Two of the three show nothing. */
+export function productFrom({
+  given = [],
+  result,
+}: ProductFiles): ((product: ProductStatement) => Promise<AtHand>) | null {
+  if (given.length === 0 && result === undefined) return null
+  if (given.length !== 2 || result === undefined)
+    throw fault('BAD_WORK_INPUT', { why: 'a proven product takes --given A, --given B and --result C' })
+  return async (product) => {
+    const [a, b] = given.map((name, i) => readOperand(readInput(name), 'AB'[i]!))
+    const c = readMatrix(readInput(result), 'C')
+    if (c.type !== 'i32') throw fault('BAD_WORK_INPUT', { why: 'C is not of int32' })
+    const stride = 4 * product.block * c.width
+    const blocks = Array.from({ length: Math.ceil(c.bytes.length / stride) }, (_, i) =>
+      c.bytes.subarray(i * stride, (i + 1) * stride),
+    )
+    const tensors = { a: a!.bytes, b: turned(b!), c: blocks }
+    return { engine: await openFieldEngine(), hasher: hasherOn(await openExactEngine()), tensors }
+  }
+}

@@ -1,0 +1,135 @@
+import { WorkRejected } from '../../apps/work/proverLine.ts'
+import { type ReplicaEnd, watchReplicas } from '../../apps/work/watchReplicas.ts'
+import {
+  type ExecutedWork,
+  type Watch,
+  type WatchedWork,
+  watchExecution,
+  watchWork,
+} from '../../apps/work/watchWork.ts'
+import type { Signer } from '../../core/bytes/ed25519.ts'
+import { issueProduct } from '../../core/certificate/productEvidence.ts'
+import { issueReceipt } from '../../core/certificate/receiptEvidence.ts'
+import { EngineRun } from '../../core/work/engineRun.ts'
+import { productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
+import { checkHashedSumcheck, proveSumcheck, sumcheckError } from '../../core/work/methods/sumcheck/sumcheck.ts'
+import type { Receipt } from '../../core/work/receipt.ts'
+import { replayWork } from '../../core/work/replayWork.ts'
+import { openExactEngine, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import type { ProverProcess } from '../../ports/remoteBox.ts'
+import type { Tensors } from '../../ports/workDevice.ts'
+import { chanceText } from '../check/checkAnswer.ts'
+
+/** What a receipt says beside what was heard. */
+type Facts = Pick<Receipt, 'workId' | 'spec' | 'orderId' | 'seed' | 'program' | 'startedAt' | 'issuedAt' | 'notAfter'>
+
+/** A work that was done, and shown to be right. */
+export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs'> {
+  readonly last: Tensors
+  /** Why it is believed. */
+  readonly looked: string
+  /** Of replicas, what became of each. */
+  readonly replicas: string | null
+  /** What a check of the receipt is to be told. */
+  readonly check: string
+  receipt(facts: Facts, signer: Signer): string
+}
+
+export type How = Omit<Watch, 'prover' | 'onState'>
+type OnState = (segment: number, state: Tensors) => void
+
+interface AllWatched {
+  readonly watched: WatchedWork
+  readonly last: Tensors
+  readonly told: string | null
+}
+
+/** W4.3. Patches that are drawn here are recomputed here, on one prover or on each of several. */
+export async function byOpenings(
+  provers: readonly ProverProcess[],
+  how: How,
+  onState: OnState,
+  signal: AbortSignal,
+): Promise<Shown> {
+  const { watched, last, told } = await (provers.length === 1
+    ? watchOne({ ...how, prover: provers[0]!, onState }, signal)
+    : watchAll(provers, how, onState, signal))
+  const { figures, device, elapsedUs } = watched
+  const looked = `${figures.patches} patches of ${figures.drawnSegments} segments, drawn here once the last state was in`
+  return {
+    ...{ device, elapsedUs, last, looked, replicas: told, check: '' },
+    receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
+  }
+}
+
+/** W8.8. Whoever listens has A, B and C, and makes the proof: nothing depends on who does. */
+export async function bySumcheck(
+  provers: readonly ProverProcess[],
+  how: How,
+  onState: OnState,
+  signal: AbortSignal,
+): Promise<Shown> {
+  const { work, given } = how
+  let last: Tensors = new Map()
+  const c: Uint8Array[] = []
+  const keep: OnState = (segment, state) => {
+    last = state
+    c.push(state.get('c')!)
+    onState(segment, state)
+  }
+  const executed = await watchExecution({ ...how, prover: provers[0]!, onState: keep }, signal)
+  const roots = executed.marks.map(({ root }) => root)
+  const product = productOf(work, roots)!
+  const engine = await openFieldEngine()
+  const operands = { a: given.get('a')!, b: given.get('b')! }
+  const proof = proveSumcheck(engine, product, operands)
+  // Every block was hashed as it came in, and A and B when the specification was written.
+  const problem = checkHashedSumcheck(engine, product, { ...operands, c }, proof)
+  if (problem) throw new WorkRejected('NOT_SHOWN', problem)
+  const { device, elapsedUs, proverKey } = executed
+  const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(sumcheckError(product))}`
+  return {
+    ...{ device, elapsedUs, last, looked, replicas: null, check: ' --given A --given B --result C' },
+    receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof }, signer),
+  }
+}
+
+async function watchOne(watch: Watch, signal: AbortSignal): Promise<AllWatched> {
+  let last: Tensors = new Map()
+  const onState = async (segment: number, state: Tensors) => {
+    last = state
+    await watch.onState(segment, state)
+  }
+  return { watched: await watchWork({ ...watch, onState }, signal), last, told: null }
+}
+
+/** Several provers, whose answers must be the same: no state counts before that is known. */
+async function watchAll(
+  provers: readonly ProverProcess[],
+  how: How,
+  onState: OnState,
+  signal: AbortSignal,
+): Promise<AllWatched> {
+  const states = provers.map((): [number, Tensors][] => [])
+  const watches = provers.map((prover, i) => ({
+    ...how,
+    prover,
+    onState: (segment: number, state: Tensors) => void states[i]!.push([segment, state]),
+  }))
+  const replay = async (said: Parameters<typeof replayWork>[1]) =>
+    replayWork(how.work, said, new EngineRun(await openExactEngine(), how.work, how.given, how.hasher))
+  const { outcome, ends } = await watchReplicas(watches, replay, signal)
+  const first = ends.findIndex((end) => 'shown' in end)
+  const end = ends[first]
+  if (outcome === 'too few' || !end || !('shown' in end)) throw tooFew(ends)
+  const right = ends.filter((one) => 'shown' in one).length
+  const why = outcome === 'agree' ? '' : '; they differed, and a replay here said who is right'
+  for (const [segment, state] of states[first]!) onState(segment, state)
+  const told = `${right} of ${ends.length} came to the same${why}`
+  return { watched: end.shown, last: states[first]!.at(-1)![1], told }
+}
+
+function tooFew(ends: readonly ReplicaEnd[]): WorkRejected {
+  const reasons = ends.flatMap((end, i) => ('rejected' in end ? [`replica ${i + 1}: ${end.rejected.message}`] : []))
+  return new WorkRejected('TOO_FEW', reasons.join('; '))
+}
