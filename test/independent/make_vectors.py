@@ -12,6 +12,7 @@ import sys
 import chain_vectors
 import ed25519
 import float32
+import inference
 import small_parts
 import sumcheck
 import tsp1
@@ -238,6 +239,7 @@ FILES = {
     "memory": lambda: _plain(small_parts.memory_part(seed)), "link": lambda: _plain(small_parts.link_part(seed)),
     "lottery": lambda: chain_vectors.lottery_cases(seed), "accounting": lambda: chain_vectors.accounting_cases(seed),
     "vrf": lambda: chain_vectors.vrf_cases(seed), "torsion": lambda: chain_vectors.torsion_cases(seed),
+    "inference": lambda: inference.cases(seed),
     "sumcheck": lambda: sumcheck.cases(seed),
     "work": lambda: work_vectors.cases(seed),
 }

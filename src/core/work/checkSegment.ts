@@ -5,7 +5,7 @@ import type { Patch } from './op.ts'
 import type { ShapedProgram } from './program.ts'
 import { type StateMark, stateRoot } from './stateChain.ts'
 import { isInside, leafSpan, leavesOf, leavesUnder, packRegion, type Region, type TensorShape } from './tensor.ts'
-import { depthOf, proofBytes, rootFromLeaves, rootOver, tensorLeaf } from './tensorTree.ts'
+import { depthOf, proofBytes, rootFromLeaves, rootOver, tensorLeaf, tensorRoot } from './tensorTree.ts'
 import type { Work } from './work.ts'
 
 /** Why a receipt is not believed. */
@@ -142,11 +142,23 @@ export function placeTrace<K>(
   const ends = places.at(-1)!
   if (!equalBytes(stateRoot(last.after.map((name) => ends.get(name)!)), after.root))
     return { code: 'STATE_AFTER_DIFFERS' }
-  const statistics = last.statistics.map((name) => ends.get(name)!)
-  const stated = after.statistics.map((bits) => rootOver([tensorLeaf(u32le(bits))]))
-  return statistics.length === stated.length && statistics.every((root, i) => equalBytes(root, stated[i]!))
-    ? places
-    : { code: 'STATISTICS_DIFFER' }
+  return areFigures(last, ends, after.statistics) ? places : { code: 'STATISTICS_DIFFER' }
+}
+
+/** Whether the figures that were said are those of a program's trace, word for word. */
+function areFigures(
+  { statistics, shapes }: ShapedProgram,
+  roots: ReadonlyMap<string, Uint8Array>,
+  said: readonly number[],
+): boolean {
+  let next = 0
+  const areSame = statistics.every((name) => {
+    const shape = shapes.get(name)!
+    const words = said.slice(next, next + shape.rows * shape.width)
+    next += shape.rows * shape.width
+    return next <= said.length && equalBytes(tensorRoot(shape, concatBytes(...words.map(u32le))), roots.get(name)!)
+  })
+  return areSame && next === said.length
 }
 
 /** Every rule of W4.3 for one drawn segment: the roots it begins and ends with, and every drawn patch. */

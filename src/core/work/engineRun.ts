@@ -1,4 +1,4 @@
-import { concatBytes } from '../bytes/bytes.ts'
+import { concatBytes, words32 } from '../bytes/bytes.ts'
 import { gatherPatch, type PatchEvidence } from './checkSegment.ts'
 import type { PatchDraw } from './draws.ts'
 import type { ShapedProgram } from './program.ts'
@@ -141,7 +141,7 @@ export class EngineRun<K> {
   #run(program: ShapedProgram, onStep: OnStep = () => {}): readonly number[] {
     const memory = this.#memory
     runProgram(this.#work.ops, memory, program, onStep)
-    const bits = program.statistics.map((name) => new DataView(memory.bytes(name).slice().buffer).getUint32(0, true))
+    const bits = program.statistics.flatMap((name) => [...words32(memory.bytes(name).slice())])
     for (const name of program.statistics) if (!program.after.includes(name)) memory.free(name)
     const names = [...this.#work.state.keys()]
     for (const name of names) if (memory.has(name) && !program.after.includes(name)) memory.free(name)

@@ -28,12 +28,14 @@ export interface Kind<P> {
   /** Tensors that are handed in, by name. */
   given(parameters: P): ReadonlyMap<string, TensorShape>
   /** Throws a WorkRefusal where what is handed in, of the right root, is nothing to work with. */
-  requireGiven?(given: ReadonlyMap<string, Uint8Array>): void
+  requireGiven?(given: ReadonlyMap<string, Uint8Array>, parameters: P): void
   /** The state, in the order of its root. */
   state(parameters: P): ReadonlyMap<string, TensorShape>
   /** From what is given to the state that everybody begins with. No state: no steps. */
   begin(parameters: P, seed: Uint8Array): Program
   transition(parameters: P, turn: Turn): Program
+  /** W3.6, where transitions differ: which are counted, and how often each, so that all of them are. */
+  counted?(parameters: P, transitions: number): readonly (readonly [transition: number, times: number])[]
   /** What each method shows of it, in words. */
   readonly guarantees: readonly string[]
 }

@@ -19,7 +19,7 @@ export interface Program {
   readonly steps: readonly Step[]
   /** The next state, in the order of its root. */
   readonly after: readonly string[]
-  /** Figures of the transition, one element each: loss, norm. They go into the chain as bits. */
+  /** Figures of the transition, words all: loss, norm, tokens. They go into the chain as bits. */
   readonly statistics: readonly string[]
 }
 

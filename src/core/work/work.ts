@@ -29,6 +29,8 @@ export interface Work<K> {
   readonly state: ReadonlyMap<string, TensorShape>
   /** Ends of the segments; segment i ends with transition ends[i]. */
   readonly ends: readonly number[]
+  /** Where transitions differ, which are counted and how often; null where the first stands for all. */
+  readonly counted: readonly (readonly [transition: number, times: number])[] | null
   begin(): ShapedProgram
   transition(number: number): ShapedProgram
 }
@@ -70,7 +72,8 @@ export function openWork<K>(kinds: Kinds, ops: Ops<K>, { text, orderId, seed }: 
   return {
     ...{ spec, text, orderId, seed, ops, given, workId: workIdOf(text, orderId, seed) },
     ...{ isIndependent: kind.isIndependent, guarantees: kind.guarantees, state: kind.state(parameters) },
-    requireGiven: (tensors) => kind.requireGiven?.(tensors),
+    requireGiven: (tensors) => kind.requireGiven?.(tensors, parameters),
+    counted: kind.counted?.(parameters, transitions) ?? null,
     givenRoots: new Map(spec.inputs.map(({ name, root }) => [name, fromHex(root, 32)!])),
     ends: segmentEnds(spec),
     begin: () => shape(kind.begin(parameters, seed)),
@@ -112,7 +115,8 @@ export function segmentPrograms<K>(work: Work<K>, segment: number): readonly Sha
 }
 
 /** W3.6. Of all transitions: as many as the first has, and no more for the last than it has left to do (attack 159). */
-export function operationsOfWork<K>({ ops, spec: { transitions }, transition }: Work<K>): number {
+export function operationsOfWork<K>({ ops, spec: { transitions }, transition, counted }: Work<K>): number {
+  if (counted) return counted.reduce((sum, [number, times]) => sum + times * operationsOf(ops, transition(number)), 0)
   const [each, last] = [1, transitions].map((number) => operationsOf(ops, transition(number))) as [number, number]
   return each * (transitions - 1) + Math.min(each, last)
 }

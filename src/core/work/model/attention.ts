@@ -47,15 +47,28 @@ export function attend(p: ProgramBuilder, shape: Heads, { q, k, v }: Record<'q' 
   const columns = scalesAsRow(p, rows.k, tokens)
   const factor = bitsOf(1 / Math.sqrt(size))
   const scores = p.step('dequantise', [sums, rows.q.scales, columns], { hasColumns: 1, rowsEach, factor })
-  const maximum = p.step('rowMaximum', [scores], { period: tokens })
-  const total = p.step('exponentialSum', [scores, maximum], { period: tokens })
-  const shares = p.step('softmax', [scores, maximum, total], { period: tokens })
-  const fold = scalesAsRow(p, rows.v, tokens)
-  const scales = p.step('rowScale', [shares, fold], { rowsEach })
-  const rounded = p.step('quantise', [shares, scales, fold], { rowsEach })
+  const fold = () => scalesAsRow(p, rows.v, tokens)
+  const shares = softmaxRows(p, scores, fold, rowsEach, { period: tokens })
   const values = p.step('transpose', [rows.v.q], { batch: sequences * keyHeads })
-  const out = p.step('dequantise', [p.step('product', [rounded, values], { ...batch, mask: MASK.operand }), scales])
-  return { out: p.step('joinHeads', [out], { tokens, heads, size }), ...rows, p: shares }
+  const sum = p.step('product', [shares.q, values], { ...batch, mask: MASK.operand })
+  const out = p.step('dequantise', [sum, shares.scales])
+  return { out: p.step('joinHeads', [out], { tokens, heads, size }), ...rows, p: shares.p }
+}
+
+/** Softmax of scores, and its rows as int8 with the scales of the values folded in: one vector for `rowsEach` rows. */
+export function softmaxRows(
+  p: ProgramBuilder,
+  scores: string,
+  scalesOfValues: () => string,
+  rowsEach: number,
+  seen: { readonly period?: number } = {},
+): { readonly p: string; readonly q: string; readonly scales: string } {
+  const maximum = p.step('rowMaximum', [scores], seen)
+  const total = p.step('exponentialSum', [scores, maximum], seen)
+  const shares = p.step('softmax', [scores, maximum, total], seen)
+  const fold = scalesOfValues()
+  const scales = p.step('rowScale', [shares, fold], { rowsEach })
+  return { p: shares, q: p.step('quantise', [shares, scales, fold], { rowsEach }), scales }
 }
 
 /** Gradients of q, k and v, tokens by heads. Every head has keys of its own here. */

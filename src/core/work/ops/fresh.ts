@@ -59,6 +59,16 @@ const fill = fromNumbers('fill', 'f32', ['value'], (kernels, { outputs, numbers 
   kernels.fill(outputs[0]!.at, elementsOf(outputs[0]!.shape), numbers.value!),
 )
 
+/** The same word everywhere. */
+const fillWords = fromNumbers('fillWords', 'u32', ['value'], (kernels, { outputs, numbers }) =>
+  kernels.fill(outputs[0]!.at, elementsOf(outputs[0]!.shape), numbers.value!),
+)
+
+/** Bytes of 0, four at a time: tensors lie apart. */
+const zeroBytes = fromNumbers('zeroBytes', 'i8', [], (kernels, { outputs }) =>
+  kernels.fill(outputs[0]!.at, Math.ceil(elementsOf(outputs[0]!.shape) / 4), 0),
+)
+
 /** W2.11.8. Places in a sequence of `period`, over and over. */
 const places = fromNumbers('places', 'u32', ['period'], (kernels, { outputs, numbers }) =>
   kernels.places(outputs[0]!.at, elementsOf(outputs[0]!.shape), numbers.period!, numbers.index ?? 0),
@@ -122,7 +132,6 @@ const sampleNoise: WorkOp = {
 }
 
 /** Ops that make something of a seed or of nothing (W2.10). */
-export const fresh = { normal, fill, places, frequencies, windowOrder, sampleNoise } as const satisfies Record<
-  string,
-  WorkOp
->
+export const fresh = {
+  ...{ normal, fill, fillWords, zeroBytes, places, frequencies, windowOrder, sampleNoise },
+} as const satisfies Record<string, WorkOp>

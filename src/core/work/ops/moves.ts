@@ -203,6 +203,72 @@ const cut: WorkOp = {
   },
 }
 
+/** The last of every `period` rows. */
+const lastOfEach: WorkOp = {
+  outputs(inputs, { period }) {
+    requireWhole('lastOfEach', period)
+    const [x] = inputs as [TensorShape]
+    requireThat(inputs.length === 1 && period! > 0 && x.rows % period! === 0, 'BAD_SHAPE', 'rows of a broken period')
+    return [{ ...x, rows: x.rows / period! }]
+  },
+  operations: () => 0,
+  ...chunked,
+  patch({ outputs, numbers }, index) {
+    const region = chunkAt(outputs[0]!, index)
+    const from = { ...region, row: (region.row + 1) * numbers.period! - 1 }
+    return { outputs: [region], inputs: [from], numbers: { period: 1 } }
+  },
+  run(kernels, { inputs, outputs, numbers: { period } }) {
+    const { type, rows, width } = outputs[0]!.shape
+    const run = ELEMENT_BYTES[type] * width
+    const from = inputs[0]!.at + (period! - 1) * run
+    return kernels.move(from, outputs[0]!.at, run, 1, 1, rows, 0, 0, period! * run, 0, 0, run)
+  },
+}
+
+/** Rows of a tensor are cells as wide as a piece; the piece has so many rows for each of them. */
+const cellsOf = (base: TensorShape, piece: TensorShape) => ({
+  cells: base.width / piece.width,
+  each: piece.rows / base.rows,
+})
+
+/** W2.11.9. A tensor with cells from `column` on taken from a piece, in the rows from `row` on. A patch is one cell. */
+const put: WorkOp = {
+  outputs(inputs, { row, column }) {
+    requireWhole('put', row, column)
+    const [base, piece] = inputs as [TensorShape, TensorShape]
+    requireThat(inputs.length === 2 && base.type === piece.type, 'BAD_SHAPE', 'put takes two tensors of one type')
+    const { cells, each } = cellsOf(base, piece)
+    requireThat(Number.isSafeInteger(cells) && Number.isSafeInteger(each), 'BAD_SHAPE', 'put of broken cells')
+    requireThat(row! < base.rows && column! + each <= cells, 'BAD_SHAPE', 'put reaches beyond its tensor')
+    return [base]
+  },
+  operations: () => 0,
+  patches: ({ inputs }) => inputs[0]!.rows * cellsOf(inputs[0]!, inputs[1]!).cells,
+  patchAt: ({ inputs }, _, row, column) =>
+    row * cellsOf(inputs[0]!, inputs[1]!).cells + Math.floor(column / inputs[1]!.width),
+  patch({ inputs, numbers }, index) {
+    const [base, piece] = inputs as [TensorShape, TensorShape]
+    const { cells, each } = cellsOf(base, piece)
+    const [row, cell] = [Math.floor(index / cells), index % cells]
+    const inPiece = cell - numbers.column!
+    const isPut = row >= numbers.row! && inPiece >= 0 && inPiece < each
+    const here = { row, rows: 1, column: cell * piece.width, columns: piece.width }
+    const there = { row: row * each + (isPut ? inPiece : 0), rows: 1, column: 0, columns: piece.width }
+    return { outputs: [here], inputs: [here, there], numbers: { row: 0, column: 0, isPut: isPut ? 1 : 0 } }
+  },
+  run(kernels, { inputs, outputs, numbers: { row, column, isPut = 1 } }) {
+    const [base, piece] = inputs
+    const { rows, width, type } = base!.shape
+    const size = ELEMENT_BYTES[type]
+    const [whole, run] = [size * width, size * piece!.shape.width * (piece!.shape.rows / rows)]
+    const fault = kernels.move(base!.at, outputs[0]!.at, whole, 1, 1, rows, 0, 0, whole, 0, 0, whole)
+    if (!isPut) return fault
+    const to = outputs[0]!.at + row! * whole + column! * size * piece!.shape.width
+    return fault | kernels.move(piece!.at + row! * run, to, run, 1, 1, rows - row!, 0, 0, run, 0, 0, whole)
+  },
+}
+
 const placeIn = (bytes: Uint8Array): number => new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true)
 
 /** W2.11.3. Rows of a table that are looked up; with positions, plus rows of a second one. */
@@ -323,5 +389,5 @@ const rotary: WorkOp = {
 
 /** Ops that move numbers, look them up or turn them (W2.11). */
 export const moves = {
-  ...{ transpose, reshape, splitHeads, joinHeads, cut, embed, embedBackward, rotary },
+  ...{ transpose, reshape, splitHeads, joinHeads, cut, lastOfEach, put, embed, embedBackward, rotary },
 } as const satisfies Record<string, WorkOp>

@@ -1,4 +1,4 @@
-import { concatBytes } from '../../../../core/bytes/bytes.ts'
+import { concatBytes, words32 } from '../../../../core/bytes/bytes.ts'
 import { gatherPatch, type PatchEvidence } from '../../../../core/work/checkSegment.ts'
 import type { PatchDraw } from '../../../../core/work/draws.ts'
 import type { Place } from '../../../../core/work/op.ts'
@@ -245,10 +245,7 @@ export class CardRun implements WorkRun {
     this.#refuseFaults(program, await this.#card.readWhole(faults))
     memory.free(FAULTS)
     const bits: number[] = []
-    for (const place of statistics) {
-      const bytes = await this.#card.readWhole(place)
-      bits.push(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true))
-    }
+    for (const place of statistics) bits.push(...words32(await this.#card.readWhole(place)))
     for (const name of program.statistics) if (!program.after.includes(name)) memory.free(name)
     return bits
   }
