@@ -1,6 +1,6 @@
 import type { TensorHasher } from './engineRun.ts'
 import type { FieldKernels } from './fieldKernels.ts'
-import { leavesOf, rowBytes, type TensorShape, tensorBytes } from './tensor.ts'
+import { leavesOf, leavesOfRow, rowBytes, type TensorShape } from './tensor.ts'
 import type { WorkEngine } from './tensorMemory.ts'
 import { depthOf, missingNodes } from './tensorTree.ts'
 import type { OwnedWorkKernels, WorkKernels } from './workKernels.ts'
@@ -23,18 +23,26 @@ const memoryOf = ({ free, memory }: OwnedWorkKernels): Omit<ExactEngine, 'kernel
 })
 
 const HASH_BYTES = 32
+/** What is hashed at a time stays in the cache. */
+const STRETCH_BYTES = 2 ** 18
 
 /** Trees of tensors by the kernels, on an engine of their own: rows in, hashes out, a stretch of rows at a time. */
 export function hasherOn(engine: ExactEngine): TensorHasher {
   const tree = (shape: TensorShape, bytes: Uint8Array): Uint8Array => {
     const depth = depthOf(leavesOf(shape))
     const hashes = 2 ** (depth + 1)
-    const [rows, at] = [engine.start, engine.start + Math.ceil(tensorBytes(shape) / 64) * 64]
-    engine.reserve(at + hashes * HASH_BYTES)
-    engine.view(rows, bytes.length).set(bytes)
+    const at = engine.start
     const leaves = leavesOf(shape) * HASH_BYTES
+    const width = rowBytes(shape)
+    const most = Math.max(1, Math.floor(STRETCH_BYTES / width))
+    const stretch = at + hashes * HASH_BYTES
+    engine.reserve(stretch + Math.min(most, shape.rows) * width)
+    for (let row = 0; row < shape.rows; row += most) {
+      const rows = Math.min(most, shape.rows - row)
+      engine.view(stretch, rows * width).set(bytes.subarray(row * width, (row + rows) * width))
+      engine.kernels.leaves(stretch, at + row * leavesOfRow(shape) * HASH_BYTES, rows, width)
+    }
     engine.view(at + leaves, 2 ** depth * HASH_BYTES - leaves).fill(0)
-    engine.kernels.leaves(rows, at, shape.rows, rowBytes(shape))
     for (let level = 0, from = at; level < depth; level++) {
       const count = 2 ** (depth - level - 1)
       engine.kernels.nodes(from, from + 2 * count * HASH_BYTES, count)
