@@ -96,9 +96,9 @@ function realRun(name: string): Run {
   return read.run
 }
 
-const holdsBack = (run: Run): boolean => {
+const holdsBack = (run: Run, roundTripUs = 0): boolean => {
   const startedUs = run.parts.map(() => 0)
-  return windowOf({ run, preset: PRESETS.mainnet, roundTripUs: 0 }, startedUs)!.heldBack
+  return windowOf({ run, preset: PRESETS.mainnet, roundTripUs }, startedUs)!.heldBack
 }
 
 test.each(['h200-mainnet', 'h200-mainnet-2'])(
@@ -152,6 +152,19 @@ test('attack 154: what counts of the passes over a memory is bound in the same w
   expect(holdsBack(at((pass) => (pass < passes ? (1.2 * pass) / passes : 2.1)))).toBe(true)
   // Few of them while the other is at work, and the rest later.
   expect(holdsBack(at((pass) => (pass < 0.4 * passes ? (8 * pass) / passes : 2.2 + (2.5 * pass) / passes)))).toBe(true)
+  // An honest box over a line of 300 ms, whose passes must last 15 s; and one that only answers pings that late (attack 163).
+  expect(
+    holdsBack(
+      at((pass) => 0.3 + (18 * pass) / passes),
+      300_000,
+    ),
+  ).toBe(false)
+  expect(
+    holdsBack(
+      at((pass) => 2.2 + (18 * pass) / passes),
+      300_000,
+    ),
+  ).toBe(true)
   const t0Us = run.parts.map((_, i) => i * 60_000_000)
   const { startedUs } = windowOf({ run, preset: PRESETS.mainnet, roundTripUs: 0 }, t0Us)!
   expect(startedUs).toHaveLength(run.parts.length + 1)

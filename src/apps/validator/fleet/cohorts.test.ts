@@ -705,6 +705,54 @@ describe('attack 154: two boxes on one card show more memory than it has', () =>
   })
 })
 
+describe('attack 163: of two boxes on one card one answers pings late, so that its passes must last long', () => {
+  const PASS_MS = 60
+
+  /** `late` lets `quick` read first, alone, and then reads alone: of its long passes that is little. */
+  async function played(pongMs: number): Promise<number> {
+    const preset = { ...PRESETS.mainnet, size: 64, fillBytes: 2 ** 14, openings: 4 }
+    const asked = { preset, openings: 4, partSeconds: 3, sustainedSeconds: 0, memory: true }
+    let shared: Card | null = null
+    let quickReads = false
+    const { results } = await play(
+      ['quick', 'late', 'c'],
+      (boxId, clock) => {
+        if (boxId === 'quick' || boxId === 'late') shared ??= new Card(clock, PASS_MS)
+        const card = boxId === 'c' ? new Card(clock, PASS_MS) : shared!
+        let challenges = 0
+        const pass = async () => {
+          if (boxId === 'late' && challenges >= 3) while (quickReads) await clock.sleep(1)
+          await card.round()
+        }
+        const round = () => clock.sleep(PASS_MS)
+        const facts = { ...CARD, precisions: ['int8'] as const }
+        const device = openReferenceDevice({ engine, facts, costs: { round, fillRound: round, pass } })
+        return tampered(honestProgram({ devices: [device] }), {
+          onOrder: async (order, line) => {
+            if (order.type === 'challenge') challenges++
+            if (boxId === 'late' && order.type === 'ping') await clock.sleep(pongMs)
+            if (boxId === 'quick' && challenges >= 3 && (order.type === 'passes' || order.type === 'reveal'))
+              quickReads = order.type === 'passes'
+            // By then the other has begun.
+            if (boxId === 'late' && order.type === 'passes') await clock.sleep(1)
+            await line.order(order)
+          },
+        })
+      },
+      { hours: 1, precisions: ['int8'], asked },
+    )
+    const [quick, late, alone] = ['quick', 'late', 'c'].map((id) => {
+      const { figures } = results(id)[0]!.result
+      return figures.find(({ name }) => name === 'memory.bytes_per_second')?.value ?? 0
+    })
+    return (quick! + late!) / alone!
+  }
+
+  test.each([300, 900])('by %i ms: together they read no faster than the card', async (pongMs) => {
+    expect(await played(pongMs)).toBeLessThan(1.3)
+  })
+})
+
 describe('attack 138: of two boxes on one card one has a part so long that it can let the other go first', () => {
   const CARD_MS = 60
 
