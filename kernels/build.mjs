@@ -2,7 +2,7 @@
 // Compiles kernels/ to kernels/built/: WebAssembly with clang-19 and wasm-ld-19, native libraries with clang-19 and
 // ld.lld-19, PTX with clang-19 too (nvcc 13 writes PTX that older drivers refuse, and nothing below sm_75); ptxas proves
 // it. Artifacts are committed, because users have no compiler. `--check` builds aside and compares instead of writing;
-// `--no-ptx` leaves PTX alone.
+// `--no-ptx` leaves PTX alone. `--sums` compiles nothing: it holds artifacts and sources against their checksums.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -152,6 +152,19 @@ function assemblePtx(from) {
   }
 }
 
+/** Where a change of a source without a new build shows, compiler or not. */
+const madeFrom = join(here, 'SOURCES.sha256')
+
+/** Of every source and option that WebAssembly and the native libraries are made with. */
+function sourcesDigest() {
+  const hash = createHash('sha256')
+  hash.update(JSON.stringify([CLANG, LINK, WASM, X86, LINK_X86, NATIVE]))
+  for (const folder of ['common', 'common/work', 'native', 'wasm', 'work'])
+    for (const name of readdirSync(join(here, folder)).sort())
+      if (/\.[ch]$/.test(name)) hash.update(`${folder}/${name}\0`).update(readFileSync(join(here, folder, name)))
+  return `${hash.digest('hex')}\n`
+}
+
 const digest = (path) => createHash('sha256').update(readFileSync(path)).digest('hex')
 
 function writeSums() {
@@ -169,6 +182,14 @@ function writeSums() {
 function wrongSums() {
   const lines = readFileSync(join(built, 'SHA256SUMS'), 'utf8').trimEnd().split('\n')
   return lines.filter((line) => digest(join(built, line.slice(66))) !== line.slice(0, 64)).map((line) => line.slice(66))
+}
+
+/** Whether artifacts and sources are those of the last build. */
+function checkSums() {
+  const bad = wrongSums().map((name) => `${name} DIFFERS from SHA256SUMS`)
+  if (readFileSync(madeFrom, 'utf8') !== sourcesDigest()) bad.push('sources DIFFER from those of the last build')
+  for (const line of bad) console.log(`kernels: ${line}; run npm run kernels`)
+  return bad.length === 0 ? 0 : 1
 }
 
 /** What differs from the committed artifacts, and what could not be compared for want of a compiler. */
@@ -201,13 +222,15 @@ function build(aside) {
   mkdirSync(built, { recursive: true })
   for (const name of made) writeFileSync(join(built, name), readFileSync(join(aside, name)))
   writeSums()
+  writeFileSync(madeFrom, sourcesDigest())
   for (const name of made) console.log(`kernels: ${name} ${readFileSync(join(built, name)).length} bytes`)
   return 0
 }
 
 const aside = mkdtempSync(join(tmpdir(), 'touchstone-kernels-'))
 try {
-  process.exitCode = process.argv.includes('--check') ? check(aside) : build(aside)
+  if (process.argv.includes('--sums')) process.exitCode = checkSums()
+  else process.exitCode = process.argv.includes('--check') ? check(aside) : build(aside)
 } catch (fault) {
   console.error(`kernels: ${fault.message}`)
   process.exitCode = 3
