@@ -5,7 +5,7 @@ import type { KeyPlaces } from './keyPlaces.ts'
 import type { ChainParams } from './params.ts'
 import { epochOf } from './params.ts'
 import type { Problem } from './problems.ts'
-import { AccountsType, type AccountsView, type StateView } from './stateType.ts'
+import { AccountsType, type AccountsView, MAX_ACCOUNTS, type StateView } from './stateType.ts'
 
 /** What the rules ask of cryptography and of the arithmetic of tasks; a simulator hands in stand-ins. */
 export interface Checks {
@@ -73,10 +73,8 @@ export function addAccount({ accounts, places }: Located, key: Uint8Array): numb
   return place
 }
 
-export const findOrAddAccount = (located: Located, key: Uint8Array): number => {
-  const place = findAccount(located, key)
-  return place === -1 ? addAccount(located, key) : place
-}
+/** Whether there can be no further account. */
+export const isFull = ({ accounts }: Located): boolean => accounts.key.length >= MAX_ACCOUNTS
 
 export const workingEpoch = ({ slot, params }: Working): bigint => epochOf(slot, params)
 

@@ -1,3 +1,4 @@
+import { BranchNode, LeafNode } from '@chainsafe/persistent-merkle-tree'
 import { describe, expect, test } from 'vitest'
 import * as world from '../../../test/support/chainWorld.ts'
 import { Drillers } from '../../../test/support/drillers.ts'
@@ -11,7 +12,7 @@ import { PROBLEM_CODES, type Problem, type ProblemCode, problem } from './proble
 import { headerMessage } from './signing.ts'
 import { leaderThreshold } from './snapshots.ts'
 import type { Block, Commit, Header, Tx } from './ssz.ts'
-import { ProjectType, TaskType } from './stateType.ts'
+import { Keys, ProjectType, TaskType } from './stateType.ts'
 import { reportCommitment } from './transactions/boxes.ts'
 import { EvidenceType } from './transactions/evidence.ts'
 import * as payloads from './transactions/payloads.ts'
@@ -240,6 +241,18 @@ describe('a header is refused', () => {
 describe('a transaction is refused', () => {
   test('that locks or asks back nothing', () => {
     for (const kind of [2, 3]) expect(ofTx(ada, kind, lock(0, 0n))).toEqual(txWhere('AMOUNT', 'payload.amount'))
+  })
+
+  test('that would make an account where there are as many as can be', () => {
+    const view = start.view.clone()
+    // The same keys in a list that says it is full: what lies behind them is zero.
+    view.accounts.key = Keys.getViewDU(new BranchNode(view.accounts.key.node.left, LeafNode.fromUint32(2 ** 30)))
+    view.commit()
+    const full = { ...start, view }
+    const newcomer = world.keyNamed('new')
+    expect(ofTx(ada, 0, transfer(1n, newcomer), {}, full)).toEqual(txWhere('FULL', 'payload.to'))
+    expect(ofTx(ada, 0, transfer(1n), {}, full)).toBeNull()
+    expect(ofTx(newcomer, 0, transfer(1n), { payer: [ada] }, full)).toEqual(txWhere('FULL', 'account'))
   })
 
   test('of a box with a bad key, of a report that nobody promised or whose VRF key is too young', () => {

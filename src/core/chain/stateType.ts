@@ -8,7 +8,7 @@ import {
 } from '@chainsafe/ssz'
 import { Bytes32, MAX_VOTERS, U8, U16, U32, U64, U128 } from './ssz.ts'
 
-const MAX_ACCOUNTS = 2 ** 30
+export const MAX_ACCOUNTS = 2 ** 30
 const U8s = new ListBasicType(U8, MAX_ACCOUNTS)
 export const U64s = new ListBasicType(U64, MAX_ACCOUNTS)
 const U128s = new ListBasicType(U128, MAX_ACCOUNTS)

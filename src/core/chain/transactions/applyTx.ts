@@ -1,4 +1,4 @@
-import { addAccount, findAccount, type Refusal, type Working } from '../chainState.ts'
+import { addAccount, findAccount, isFull, type Refusal, type Working } from '../chainState.ts'
 import { problem } from '../problems.ts'
 import { balanceOf, nonceOf, setBalance, setNonce } from '../purse.ts'
 import { txBytes, txMessage } from '../signing.ts'
@@ -38,6 +38,7 @@ export function applyTx(working: Working, tx: Tx): Refusal {
   const known = findAccount(working, tx.account)
   const [payerKey] = tx.payer
   if (known === -1 && payerKey === undefined) return problem('ACCOUNT', 'account')
+  if (known === -1 && isFull(working)) return problem('FULL', 'account')
   if (tx.nonce !== (known === -1 ? 0n : nonceOf(accounts, known))) return problem('NONCE', 'nonce')
   const payer = payerKey === undefined ? known : findAccount(working, payerKey)
   if (payer === -1 || (payerKey !== undefined && payer === known)) return problem('ACCOUNT', 'payer')

@@ -1,5 +1,5 @@
 import { ascii, concatBytes, equalBytes } from '../../bytes/bytes.ts'
-import { findOrAddAccount, workingEpoch } from '../chainState.ts'
+import { addAccount, findAccount, isFull, workingEpoch } from '../chainState.ts'
 import { add, PURPOSES, subtract } from '../ledger.ts'
 import { problem } from '../problems.ts'
 import { balanceOf, setBalance } from '../purse.ts'
@@ -12,8 +12,10 @@ export const transfer = handler(TransferType, (working, place, { to, amount }) =
   if (amount === 0n) return problem('AMOUNT', 'payload.amount')
   const held = balanceOf(working.accounts, place)
   if (held < amount) return problem('BALANCE', 'payload.amount')
+  const known = findAccount(working, to)
+  if (known === -1 && isFull(working)) return problem('FULL', 'payload.to')
   setBalance(working.accounts, place, held - amount)
-  add(working, 'balance', findOrAddAccount(working, to), amount)
+  add(working, 'balance', known === -1 ? addAccount(working, to) : known, amount)
   return null
 })
 
