@@ -130,7 +130,8 @@ function readParts({ predicate }: Statement, challenge: Challenge): { evidence: 
 const DAY_MS = 24 * 3600 * 1000
 /** The longest that installing, calibrating and running can take; twice, where the first run was too short. */
 const LONGEST_RUN_MS = 7 * DAY_MS
-const LONGEST_VALID_MS = 366 * DAY_MS
+/** From issue to `notAfter`, of a certificate as of a receipt. */
+export const LONGEST_VALID_MS = 366 * DAY_MS
 
 /** C3: the run lies between start and issue, and the parts, one after the other, fit in between. */
 function timesProblem(

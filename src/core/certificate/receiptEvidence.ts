@@ -13,6 +13,7 @@ import { EXACT_OPS } from '../work/workOps.ts'
 import type { CheckedReceipt } from './checkCertificate.ts'
 import { sealEnvelope } from './envelope.ts'
 import type { CertificateProblem } from './problems.ts'
+import { LONGEST_VALID_MS } from './readCertificate.ts'
 import { evidenceKind, type Opener } from './readEvidence.ts'
 
 /** A receipt whose signature fits, and the work it is about. Nothing in it was recomputed yet. */
@@ -39,9 +40,9 @@ export const receiptKind = (openKernels: () => Promise<RunPatch>, inputs: WithIn
 function readReceipt(statement: ReceiptStatement, signerKeys: readonly Uint8Array[]): ReadReceipt | CertificateProblem {
   const receipt = receiptOf(statement)
   if (!receipt) return { code: 'MALFORMED', where: 'predicate' }
-  const { startedAt, issuedAt, notAfter } = receipt
-  if (toMillis(startedAt) > toMillis(issuedAt) || toMillis(issuedAt) > toMillis(notAfter))
-    return { code: 'WRONG_TIMES' }
+  const [started, issued, ends] = [receipt.startedAt, receipt.issuedAt, receipt.notAfter].map(toMillis)
+  if (started! > issued!) return { code: 'WRONG_TIMES', where: 'startedAt' }
+  if (ends! <= issued! || ends! - issued! > LONGEST_VALID_MS) return { code: 'WRONG_TIMES', where: 'notAfter' }
   // Who drew for himself signs for himself.
   const isOwn = signerKeys.some((key) => equalBytes(key, receipt.proverKey))
   if (receipt.drawnBy === 'device' && !isOwn) return { code: 'WRONG_SUBJECT', where: 'signer' }

@@ -42,6 +42,8 @@ export function checkReceipt<K>(work: Work<K>, receipt: ReceiptEvidence, runPatc
   const traced = drawTraced(work, lastLink, receipt.nonces[0])
   const isDrawn = traced.length === receipt.segments.size && traced.every((segment) => receipt.segments.has(segment))
   if (!isDrawn) return refused({ code: 'NOT_AS_DRAWN' })
+  const empty = traced.find((segment) => receipt.segments.get(segment)!.roots.length === 0)
+  if (empty !== undefined) return refused({ code: 'ROOTS_MISSING', segment: empty })
   const traces = traced.map((segment) => traceRoot(receipt.segments.get(segment)!.roots))
   const draws = drawOpened(work, { lastLink, nonce: receipt.nonces[1], traced, traces })
   const live = new LiveRule(work.ops)

@@ -4,7 +4,16 @@ import type { PatchDraw } from './draws.ts'
 import type { Patch } from './op.ts'
 import type { ShapedProgram } from './program.ts'
 import { type StateMark, stateRoot } from './stateChain.ts'
-import { isInside, leafSpan, leavesOf, leavesUnder, packRegion, type Region, type TensorShape } from './tensor.ts'
+import {
+  isInside,
+  leafSpan,
+  leavesOf,
+  leavesUnder,
+  outsideFault,
+  packRegion,
+  type Region,
+  type TensorShape,
+} from './tensor.ts'
 import { depthOf, proofBytes, rootFromLeaves, rootOver, tensorLeaf, tensorRoot } from './tensorTree.ts'
 import type { Work } from './work.ts'
 
@@ -20,6 +29,7 @@ export const WORK_PROBLEMS = {
   PATCH_NOT_COMMITTED: { meaning: 'an opened patch is not part of what was committed' },
   REPLAY_DIFFERS: { meaning: 'a segment that was run again here came to another state' },
   INPUT_NOT_HELD: { meaning: 'the patches can be recomputed only by whoever has the inputs of the work' },
+  INPUT_FAULT: { meaning: 'an input of the work holds a number that no input may hold' },
   PATCH_WRONG: { meaning: 'a step was not computed as its definition says' },
 } as const
 
@@ -183,7 +193,7 @@ export function checkSegment<K>(
 
 /** One patch against the roots it was committed under, and against what its step's definition makes of it. */
 export function checkPatch<K>(
-  { ops, held }: Work<K>,
+  { ops, held, givenRoots }: Work<K>,
   program: ShapedProgram,
   { step, patch: index }: PatchDraw,
   roots: ReadonlyMap<string, Uint8Array>,
@@ -208,6 +218,10 @@ export function checkPatch<K>(
   const gathered = gatherPatch(program, step, patch, takeLeaves, (name) => held?.get(name) ?? null)
   if (!gathered) return 'PATCH_NOT_COMMITTED'
   if (bytes.left + hashes.left > 0) return 'PATCH_SIZE'
+  const { inputs } = program.steps[step]!
+  const isFaulty = (name: string, i: number) =>
+    givenRoots.has(name) && outsideFault(shaped.inputs[i]!.type, gathered.inputs[i]!) !== null
+  if (inputs.some(isFaulty)) return 'INPUT_FAULT'
   const made = runPatch(op, patch, shaped, gathered)
   return made?.every((output, i) => equalBytes(output, gathered.outputs[i]!)) ? null : 'PATCH_WRONG'
 }

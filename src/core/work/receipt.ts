@@ -111,6 +111,8 @@ export function receiptOf({ subject, predicate: said }: ReceiptStatement): Recei
   const statistics = fromBase64(said.statistics)
   const segments = said.segments.map(segmentOf)
   if (!roots || !statistics || statistics.length % 4 !== 0 || segments.some((one) => one === null)) return null
+  // A segment that is there twice would say two things.
+  if (new Set(said.segments.map(({ segment }) => segment)).size < segments.length) return null
   const perMark = statistics.length / 4 / Math.max(roots.length, 1)
   if (!Number.isInteger(perMark)) return null
   const view = new DataView(statistics.buffer, statistics.byteOffset, statistics.byteLength)

@@ -26,6 +26,15 @@ export const tensorBytes = (shape: TensorShape): number => shape.rows * rowBytes
 export const leavesOfRow = (shape: TensorShape): number => Math.ceil(rowBytes(shape) / LEAF_BYTES)
 export const leavesOf = (shape: TensorShape): number => shape.rows * leavesOfRow(shape)
 
+/** W2.6. What a tensor that comes from outside holds and may not, in words; null if nothing. */
+export function outsideFault(type: ElementType, bytes: Uint8Array): string | null {
+  if (type === 'i8') return bytes.includes(0x80) ? '-128' : null
+  if (type !== 'f32') return null
+  for (let top = 3; top < bytes.length; top += 4)
+    if ((bytes[top]! & 0x7f) === 0x7f && bytes[top - 1]! >= 0x80) return 'a number that is infinite or none'
+  return null
+}
+
 export const isInside = ({ row, rows, column, columns }: Region, shape: TensorShape): boolean =>
   row >= 0 && rows > 0 && row + rows <= shape.rows && column >= 0 && columns > 0 && column + columns <= shape.width
 

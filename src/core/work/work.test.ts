@@ -134,6 +134,33 @@ describe('a receipt', async () => {
     const marks = honest.marks.map((mark, i) => (i === 2 ? { ...mark, root: sha256(mark.root) } : mark))
     expect(check(work, { ...honest, marks }).problem).not.toBeNull()
   })
+
+  test('names a segment once', () => {
+    const { predicate, ...rest } = stateReceipt(honest)
+    for (const other of [predicate.segments[0]!, { ...predicate.segments[0]!, roots: '' }]) {
+      const segments = [other, ...predicate.segments]
+      expect(receiptOf({ ...rest, predicate: { ...predicate, segments } })).toBeNull()
+    }
+  })
+
+  test('of a segment without roots is refused', () => {
+    for (const [segment, evidence] of honest.segments) {
+      const segments = new Map(honest.segments).set(segment, { ...evidence, roots: [] })
+      expect(check(work, { ...honest, segments }).problem).toEqual({ code: 'ROOTS_MISSING', segment })
+    }
+  })
+
+  test('of a work on operands with a -128 is refused, and nobody executes it (W2.6.2)', async () => {
+    const least = plainProduct(sizes, (name, length) =>
+      bytesFrom(name, length).fill(0x80, 0, name === 'b' ? length : 0),
+    )
+    expect(() => new EngineRun(plainEngine(), least.work, least.given)).toThrow('b holds -128')
+    // Whoever executes it all the same takes the bytes for something else.
+    const given = new Map([...least.work.given].map(([name, shape]) => [name, { ...shape, type: 'u8' as const }]))
+    const careless = { ...least.work, given }
+    const receipt = await execute(careless, plainEngine(), 1, least.given)
+    expect(check(least.work, receipt).problem).toMatchObject({ code: 'INPUT_FAULT', step: 'product' })
+  })
 })
 
 test('attack 159: a last block that is almost empty counts for what is in it', async () => {

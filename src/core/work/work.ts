@@ -4,7 +4,7 @@ import type { Kind, Turn } from './kind.ts'
 import { type Ops, operationsOf, type Program, type ShapedProgram, shapeProgram } from './program.ts'
 import { requireThat } from './refusals.ts'
 import { workIdOf } from './stateChain.ts'
-import { type TensorShape, tensorBytes } from './tensor.ts'
+import { outsideFault, type TensorShape, tensorBytes } from './tensor.ts'
 import { decodeSpec, segmentEnds, type WorkSpec } from './workSpec.ts'
 
 /** Kinds by name; what the parameters of each are is judged by its own schema. */
@@ -93,6 +93,8 @@ export function requireGiven<K>(
     requireThat(bytes.length === tensorBytes(shape), 'BAD_INPUT', `${name} has ${bytes.length} bytes`)
     const isNamed = equalBytes(rootOf(shape, bytes), work.givenRoots.get(name)!)
     requireThat(isNamed, 'BAD_INPUT', `${name} has another root than the specification names`)
+    const held = outsideFault(shape.type, bytes)
+    requireThat(held === null, 'BAD_INPUT', `${name} holds ${held}`)
   }
   work.requireGiven(given)
 }
