@@ -7,6 +7,7 @@ import { serveProver } from '../apps/prover/serveProver.ts'
 import { serveWork } from '../apps/work/serveWork.ts'
 import { encodeFrame } from '../core/wire/frames.ts'
 import { describeDevices, openDevices, openWorkDevices } from '../drivers/gpu/openDevices.ts'
+import { askProcessor } from '../drivers/host/askProcessor.ts'
 import { HOST_BUDGET, measureHost, readHost } from '../drivers/host/measureHost.ts'
 import { openHostLanes } from '../drivers/host/openHostLanes.ts'
 import { loadSigner } from '../drivers/system/loadSigner.ts'
@@ -56,7 +57,8 @@ async function serve(): Promise<void> {
     const host = { ...readHost(), ...(await describeDevices(facts)), ...measured }
     const inventory = inventoryOf({ program: programName, devices: facts, host, faults, absent })
     const lanes = measure ? { host: openHostLanes(tmpdir()) } : {}
-    await serveProver({ devices, signer, inventory, input: process.stdin, write, ...lanes }, interrupted.signal)
+    const deps = { devices, signer, inventory, askProcessor, input: process.stdin, write, ...lanes }
+    await serveProver(deps, interrupted.signal)
   } finally {
     await Promise.all(devices.map((device) => device.close()))
   }

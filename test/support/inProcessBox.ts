@@ -1,3 +1,4 @@
+import type { AskProcessor } from '../../src/apps/prover/challengeRun.ts'
 import { serveProver } from '../../src/apps/prover/serveProver.ts'
 import type { Signer } from '../../src/core/bytes/ed25519.ts'
 import type { OwnInventory } from '../../src/core/inventory/inventory.ts'
@@ -23,6 +24,7 @@ export interface HonestOptions {
   readonly signer?: Signer
   readonly inventory?: Partial<OwnInventory>
   readonly host?: HostLanes
+  readonly askProcessor?: AskProcessor
 }
 
 const inventoryOf = (devices: readonly Device[]): OwnInventory => ({
@@ -32,9 +34,9 @@ const inventoryOf = (devices: readonly Device[]): OwnInventory => ({
 })
 
 /** Our own prover with the given devices; with cheating devices it is the cheater's only change. */
-export function honestProgram({ devices, signer = testSigner(7), inventory = {}, host }: HonestOptions): ProverProgram {
-  const full = { ...inventoryOf(devices), ...inventory }
-  const deps = { devices, signer, inventory: full, ...(host ? { host } : {}) }
+export function honestProgram(options: HonestOptions): ProverProgram {
+  const { devices, signer = testSigner(7), inventory = {}, ...rest } = options
+  const deps = { ...rest, devices, signer, inventory: { ...inventoryOf(devices), ...inventory } }
   return ({ input, write }, signal) => serveProver({ ...deps, input, write }, signal)
 }
 

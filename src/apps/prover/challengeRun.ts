@@ -1,5 +1,5 @@
-import { closeNonce, openNonce } from '../../core/attest/binding.ts'
-import { writeBundle } from '../../core/attest/bundle.ts'
+import { closeNonce, cpuReportData, openNonce } from '../../core/attest/binding.ts'
+import { type CpuEvidence, writeBundle } from '../../core/attest/bundle.ts'
 import { readReport } from '../../core/attest/spdm.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { type Challenge, challengeHash, encodeChallenge, resultMessage } from '../../core/proof/challenge.ts'
@@ -13,6 +13,9 @@ import { fault } from '../shared/faults.ts'
 import { blame, blaming } from './deviceFault.ts'
 
 const cannot = async () => null
+
+/** Has the processor of the box sign 64 bytes; null where it cannot. */
+export type AskProcessor = (data: Uint8Array) => Promise<CpuEvidence | null>
 
 type DeviceWork = (device: Device, index: number, onRoot: OnRoot, signal: AbortSignal) => Promise<void>
 type PartOrder = Extract<Order, { part: number }>
@@ -56,7 +59,7 @@ export class ChallengeRun {
    * §9: before the first part or after the last. The nonce is made here, of this run: a validator must not have the
    * devices sign what another run needs.
    */
-  async attest(): Promise<Uint8Array> {
+  async attest(askProcessor: AskProcessor): Promise<Uint8Array> {
     const isOver = this.#queries.length === this.#challenge.parts.length
     if (this.#s || (this.#queries.length > 0 && !isOver)) throw wrongOrder('attest in the middle of a run')
     const nonce = isOver ? closeNonce(this.#x, this.#queries, this.#attested) : openNonce(this.#x)
@@ -64,8 +67,10 @@ export class ChallengeRun {
     const evidence = await Promise.all(asked.map((device) => blaming(device, device.attest?.(nonce) ?? cannot())))
     const signed = evidence.filter((one) => one !== null)
     if (signed.length < asked.length) return new Uint8Array(0)
-    if (!isOver) this.#attested = signed.map(({ report }) => readReport(report).signed)
-    return writeBundle({ devices: signed.map((one) => ({ ...one, nonce })), rims: [], ocsp: [], cpu: null })
+    const reports = signed.map(({ report }) => readReport(report).signed)
+    if (!isOver) this.#attested = reports
+    const cpu = isOver ? await askProcessor(cpuReportData(nonce, this.#challenge.proverKey, reports)) : null
+    return writeBundle({ devices: signed.map((one) => ({ ...one, nonce })), rims: [], ocsp: [], cpu })
   }
 
   /** §10. The message both sides sign, once every part is opened. */

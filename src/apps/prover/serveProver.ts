@@ -7,7 +7,7 @@ import { type Answer, type HostOrder, ORDERS, type Order } from '../../core/wire
 import type { Device } from '../../ports/device.ts'
 import type { HostLanes } from '../../ports/hostLanes.ts'
 import { fault } from '../shared/faults.ts'
-import { ChallengeRun, prepareDevices, wrongOrder } from './challengeRun.ts'
+import { type AskProcessor, ChallengeRun, prepareDevices, wrongOrder } from './challengeRun.ts'
 import { DeviceFault, faultAnswer } from './deviceFault.ts'
 import { sampleTelemetry } from './sampleTelemetry.ts'
 
@@ -17,6 +17,8 @@ interface ProverDeps {
   readonly inventory: OwnInventory
   /** Left out where nothing but the devices is to be measured. */
   readonly host?: HostLanes
+  /** Left out where nobody vouches for the machine around the devices. */
+  readonly askProcessor?: AskProcessor
   /** What the validator writes. Its end is the validator's goodbye. */
   readonly input: AsyncIterable<Uint8Array>
   write(bytes: Uint8Array): Promise<void>
@@ -65,6 +67,8 @@ function without({ devices, inventory }: Served, lost: Device): Served {
 /** A card that is lost has nothing to give back, and must not keep the others from it. */
 const releaseAll = (devices: readonly Device[]) => Promise.allSettled(devices.map((device) => device.release()))
 
+const nobody: AskProcessor = async () => null
+
 /** What is answered in turn; host orders go their own way. */
 type TurnOrder = Exclude<Order, HostOrder>
 
@@ -99,7 +103,7 @@ async function obey(
     return null
   }
   if (order.type === 'attest') {
-    await send({ type: 'attested', bundle: await run.attest() })
+    await send({ type: 'attested', bundle: await run.attest(deps.askProcessor ?? nobody) })
     return run
   }
   await run.obey(order, signal)

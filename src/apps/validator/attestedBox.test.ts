@@ -10,8 +10,10 @@ import { fileOf, readerRules } from '../../../test/support/problemOf.ts'
 import { verifyInProcess } from '../../../test/support/verifyInProcess.ts'
 import { VirtualClock } from '../../../test/support/virtualClock.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
+import type { CpuEvidence } from '../../core/attest/bundle.ts'
 import type { NvidiaEvidence } from '../../core/attest/nvidiaDevice.ts'
 import { checkCertificate } from '../../core/certificate/checkCertificate.ts'
+import type { AskProcessor } from '../prover/challengeRun.ts'
 
 const catalogue = await smallCatalogue()
 const nowMs = new VirtualClock().wallTime().getTime()
@@ -44,9 +46,10 @@ const honest = (chip: TestDevice) => (nonce: Uint8Array) => chip.evidence(nonce,
 async function run(
   signers: readonly ((nonce: Uint8Array) => NvidiaEvidence | null)[],
   reader: typeof attestation | null = attestation,
-  tampering: Tampering = {},
+  { askProcessor, ...tampering }: Tampering & { readonly askProcessor?: AskProcessor } = {},
 ) {
-  const program = tampered(honestProgram({ devices: signers.map((sign) => new AttestingDevice(sign)) }), tampering)
+  const devices = signers.map((sign) => new AttestingDevice(sign))
+  const program = tampered(honestProgram({ devices, ...(askProcessor ? { askProcessor } : {}) }), tampering)
   const report = await verifyInProcess({ program, catalogue, ...(reader ? { attestation: reader } : {}) })
   const rules = { ...readerRules(catalogue), attestation }
   const checked = await checkCertificate(fileOf(report.certificate), rules, () => null)
@@ -58,6 +61,39 @@ test('cards that attest make a run of tier B, and its certificate holds for who 
   expect(report.attested).toEqual({ tier: 'B', refusal: null, doubts: [], chips: chips.map(({ pdi }) => pdi) })
   expect(report.judgement.outcome).toBe('accepted')
   expect(checked).toMatchObject({ kind: 'certificate', problem: null, tier: 'B' })
+})
+
+const signedByProcessor = (reportData: Uint8Array): CpuEvidence => ({
+  kind: 'sev-snp',
+  report: hardware.amd.report({ reportData }),
+  certificates: hardware.amd.certificates,
+})
+
+test('a processor whose image the operator names makes it tier A, for who reads the certificate too', async () => {
+  const { report, checked } = await run(chips.map(honest), attestation, {
+    askProcessor: async (data) => signedByProcessor(data),
+  })
+  expect(report.attested).toMatchObject({ tier: 'A', refusal: null, doubts: [] })
+  expect(checked).toMatchObject({ kind: 'certificate', problem: null, tier: 'A' })
+})
+
+test('attack 120: a processor that signed for another run is refused', async () => {
+  const { report } = await run(chips.map(honest), attestation, {
+    askProcessor: async () => signedByProcessor(new Uint8Array(64)),
+  })
+  expect(report.attested).toMatchObject({ tier: 'C', refusal: { code: 'CPU_BINDING_DIFFERS' } })
+})
+
+test('where the operator names no image, a processor of an unknown maker takes nothing from the cards', async () => {
+  const policy = { ...hardware.policy, cpu: { ...hardware.policy.cpu, measurements: [] } }
+  const unnamed = attestationReader({
+    ...{ policy, check: rememberingChecker(), nonce: null, atMs: null },
+    ...{ rims: hardware.rims, ocsp: hardware.answers(chips) },
+  })
+  const { report } = await run(chips.map(honest), unnamed, {
+    askProcessor: async () => ({ kind: 'sev-snp', report: new Uint8Array(1184), certificates: [] }),
+  })
+  expect(report.attested).toMatchObject({ tier: 'B', refusal: null })
 })
 
 test('a card that could not sign leaves the run at tier C, and the run stands', async () => {

@@ -62,7 +62,7 @@ export const attestationReader = (rules: AttestationRules): AttestationReader =>
     caught(async () => ({
       format: CARRIED_FORMAT,
       open: [toBase64(open)],
-      close: [toBase64(writeBundle(endorsed(readBundle(close), rules)))],
+      close: [toBase64(writeBundle(endorsed(withoutIdleWord(readBundle(close), rules), rules)))],
     })),
   checkRun: async (carried, run) =>
     carried.format === CARRIED_FORMAT ? await caught(() => verifyRun(carried, run, rules)) : null,
@@ -82,6 +82,10 @@ const endorsed = (bundle: Bundle, { rims, ocsp }: AttestationRules): Bundle => (
   rims: [...bundle.rims, ...rims],
   ocsp: [...bundle.ocsp, ...ocsp],
 })
+
+/** A processor's report is carried where the operator names an image that it may vouch for: else it could only do harm. */
+const withoutIdleWord = (bundle: Bundle, { policy }: AttestationRules): Bundle =>
+  policy.cpu.measurements.length > 0 ? bundle : { ...bundle, cpu: null }
 
 /** §9: the same devices before and after, as many as took part, bound to everything that happened in between. */
 async function verifyRun(carried: CarriedEvidence, run: BoundRun, rules: AttestationRules): Promise<CheckedBundle> {
