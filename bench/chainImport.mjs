@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sodium from 'sodium-native'
-import { ChainNode } from '../dist/apps/node/chainNode.js'
+import { LocalChain } from '../dist/apps/node/localChain.js'
 import { toHex } from '../dist/core/bytes/hex.js'
 import { BY_BOOT_WEIGHT, makeBlock, SECONDARY } from '../dist/core/chain/applyBlock.js'
 import { etaOf } from '../dist/core/chain/chainState.js'
@@ -134,7 +134,7 @@ async function measure(chain, node) {
 const chain = makeChain()
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-chain-import-'))
 const store = await openChainStore(folder, toHex(chain[0].genesisHash))
-const node = await ChainNode.open({ genesis, store, checks, slotNow: () => 2 ** 31 })
+const node = await LocalChain.open({ genesis, store, checks, slotNow: () => 2 ** 31 })
 const { importMs, bareMs } = await measure(chain, node)
 await store.close()
 rmSync(folder, { recursive: true })

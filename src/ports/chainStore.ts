@@ -16,6 +16,8 @@ export interface ChainWrite {
   /** Hash of the tip to build on, and of the last final block, which the head goes through. */
   readonly head: string
   readonly final: string
+  /** Small values by name; null removes one. */
+  readonly notes?: Readonly<Record<string, Uint8Array | null>>
 }
 
 /** A block that is marked. */
@@ -39,5 +41,8 @@ export interface ChainStore {
   above(height: number): Promise<readonly StoredBlock[]>
   /** The state after a block, where it was written. Of those before the last final block only the newest stays. */
   state(id: string): Promise<Uint8Array | null>
+  /** Blocks whose state is there, the lowest first. */
+  withState(): Promise<readonly Mark[]>
+  note(name: string): Promise<Uint8Array | null>
   close(): Promise<void>
 }

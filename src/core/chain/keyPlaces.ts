@@ -112,3 +112,19 @@ function hashOf(words: Int32Array, at: number): number {
 
 /** 32 bytes as 32 letters. */
 const nameOf = (key: Uint8Array): string => String.fromCharCode(...key)
+
+/** Places on top of others, which stay as they are. */
+export class PlacesOver extends KeyPlaces {
+  private readonly below: KeyPlaces
+
+  constructor(below: KeyPlaces) {
+    super()
+    this.below = below
+  }
+
+  override find(key: Uint8Array, count: number, keyAt: (place: number) => Uint8Array): number {
+    const found = super.find(key, count, keyAt)
+    // What was noted here need not be in the list that is asked about.
+    return found !== -1 && equalBytes(keyAt(found), key) ? found : this.below.find(key, count, keyAt)
+  }
+}

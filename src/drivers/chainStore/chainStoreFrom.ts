@@ -30,6 +30,7 @@ const bytesKey = (id: string) => `block/${id}`
 const branchKey = (height: number) => `branch/${tenDigits(height)}`
 const placeKey = (height: number, id = '') => `place/${tenDigits(height)}/${id}`
 const stateKey = (id: string) => `state/${id}`
+const noteKey = (name: string) => `note/${name}`
 const heldKey = (height: number, id = '') => `held/${tenDigits(height)}/${id}`
 const tenDigits = (height: number) => String(height).padStart(10, '0')
 const lastPart = (key: string) => key.slice(key.lastIndexOf('/') + 1)
@@ -73,6 +74,11 @@ export async function chainStoreFrom(values: KeyValues, genesis: string): Promis
       return await Promise.all(keys.map(async (key) => (await readFacts(values, lastPart(key))) ?? lost(key)))
     },
     state: (id) => values.get(stateKey(id)),
+    withState: async () => {
+      const keys = await values.keys('held/', 'held/~')
+      return keys.map((key) => ({ id: lastPart(key), height: heightIn(key) }))
+    },
+    note: (name) => values.get(noteKey(name)),
     close: () => values.close(),
   }
 }
@@ -138,6 +144,7 @@ async function plan(values: KeyValues, marks: Marks, write: ChainWrite) {
   const [head, final] = [await factsOf(write.head), await factsOf(write.final)]
   changes.push(...(await moveBranch(values, marks, head, factsOf)))
   changes.push(...(await dropStates(values, final, factsOf)))
+  for (const [name, bytes] of Object.entries(write.notes ?? {})) changes.push([noteKey(name), bytes])
   const mark = ({ id, height }: StoredBlock): Mark => ({ id, height })
   const next: Marks = { ...marks, head: mark(head), final: mark(final) }
   changes.push([MARKS, text(JSON.stringify(next))])

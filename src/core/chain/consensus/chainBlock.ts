@@ -71,6 +71,13 @@ export function ancestorAt(block: ChainBlock, slot: number): ChainBlock {
   return at
 }
 
+/** The first block of the branch after this slot; `tip` is after it. */
+export function firstAfter(tip: ChainBlock, slot: number): ChainBlock {
+  let at = tip
+  while (at.parent !== null && at.parent.slot > slot) at = at.jump !== null && at.jump.slot > slot ? at.jump : at.parent
+  return at
+}
+
 /** Whether the branch that ends in `tip` goes through `block`. */
 export const contains = (tip: ChainBlock, block: ChainBlock): boolean =>
   tip.slot >= block.slot && ancestorAt(tip, block.slot) === block

@@ -1,5 +1,5 @@
 import { PRECOMMIT, PREVOTE } from '../recordCommit.ts'
-import { ancestorAt, type ChainBlock, contains, firstAfterEpoch } from './chainBlock.ts'
+import { ancestorAt, type ChainBlock, contains, firstAfter, firstAfterEpoch } from './chainBlock.ts'
 import type { EpochView, Voters } from './epochView.ts'
 import { ForkChoice } from './forkChoice.ts'
 import type { Quorum, Vote } from './vote.ts'
@@ -17,11 +17,29 @@ export interface FinalityRules {
 
 export interface ConsensusOptions {
   readonly rules: FinalityRules
+  /** The genesis, or the last final block of a node that goes on. */
   readonly genesis: ChainBlock
-  /** What the branch that ends in this block says of its epoch. */
-  viewOf(block: ChainBlock): EpochView
+  /** What the branch that ends in this block says of its epoch. Asked of the first block, and of each that begins an epoch. */
+  viewOf(block: ChainBlock): Pick<EpochView, 'voters'>
   /** Key to vote with, in hexadecimal; null only watches. */
   readonly voter: string | null
+  /** What the node knew before it was started anew on `genesis`. */
+  readonly past?: Past
+}
+
+/** What a voter must not forget, and the commits that a branch may still have to record. */
+export interface Past {
+  /** The rounds of its last prevote and its last precommit. */
+  readonly voted: readonly [number, number]
+  /** The prevotes behind its lock. */
+  readonly lock: Quorum | null
+  /** Of each set the last commit, by ascending sets, with the voters of the set. */
+  readonly commits: readonly Handover[]
+}
+
+interface Handover {
+  readonly voters: Voters
+  readonly commit: Quorum
 }
 
 /** What the node wants done. Votes are put on disk before they are signed and sent. */
@@ -45,6 +63,8 @@ const AHEAD: Actions = [{ kind: 'ahead' }]
 export const LONGEST_LAG = 64
 /** Votes of later sets that are kept until the set is in charge here. */
 const MOST_EARLY_VOTES = 8192
+/** Sets whose last commit is kept: who is further behind reads commits in blocks. */
+const MOST_HANDOVERS = 256
 
 interface Lock {
   readonly round: number
@@ -66,10 +86,10 @@ export class ConsensusNode {
   private lastFinal: ChainBlock
   private lastCommit: Quorum | null = null
   /** For each set that has handed over: its voters and the commit of E. */
-  private readonly handovers = new Map<number, { readonly voters: Voters; readonly commit: Quorum }>()
+  private readonly handovers = new Map<number, Handover>()
   private readonly waiting = new Map<string, Quorum>()
   private early: Vote[] = []
-  private readonly voted: [number, number] = [0, 0]
+  private readonly voted: [number, number]
   private round = 0
   private stalledRounds = 0
   private finalAtRound: ChainBlock
@@ -84,6 +104,20 @@ export class ConsensusNode {
     this.finalAtRound = genesis
     this.book = new VoteBook(viewOf(genesis).voters)
     this.lock = { round: 0, block: genesis, quorum: null }
+    this.voted = [0, 0]
+    if (options.past !== undefined) this.remember(options.past)
+  }
+
+  /** Where a lock was on the last final block or before it, its round still counts: a voter that forgets it breaks it. */
+  private remember({ voted, lock, commits }: Past): void {
+    this.voted[PREVOTE] = voted[PREVOTE]
+    this.voted[PRECOMMIT] = voted[PRECOMMIT]
+    const { epoch, slot } = this.lastFinal
+    for (const handover of commits) if (handover.commit.set < epoch) this.handovers.set(handover.commit.set, handover)
+    this.lastCommit = commits.at(-1)?.commit ?? null
+    const known = [this.lastCommit, lock].filter((each) => each?.set === epoch && each.targetSlot <= slot)
+    const round = Math.max(0, ...known.map((each) => each!.round))
+    this.lock = { round, block: this.lastFinal, quorum: null }
   }
 
   /** The tip to build on. */
@@ -103,6 +137,36 @@ export class ConsensusNode {
 
   get isHalted(): boolean {
     return this.conflict !== null
+  }
+
+  /** What must be on disk before a vote is sent, and lets a node go on. */
+  get past(): Past {
+    const inCharge = this.lastCommit?.set === this.lastFinal.epoch ? this.lastCommit : null
+    const last = inCharge === null ? [] : [{ voters: this.book.voters, commit: inCharge }]
+    const [prevoted, precommitted] = this.voted
+    return {
+      voted: [prevoted, precommitted],
+      lock: this.lock.quorum,
+      commits: [...this.handovers.values(), ...last],
+    }
+  }
+
+  /** The voters of the set in charge. */
+  get voters(): Voters {
+    return this.book.voters
+  }
+
+  /** The block that the best branch goes through: F, or one after it. */
+  get lockedOn(): ChainBlock {
+    return this.lock.block
+  }
+
+  /** Whether a quorum could change anything here: only then are its signatures worth a check. */
+  isNews(quorum: Quorum): boolean {
+    const set = this.lastFinal.epoch
+    if (quorum.set > set) return false
+    if (quorum.kind === PREVOTE) return quorum.set === set && quorum.round > this.lock.round
+    return !this.isFinal(quorum) && (quorum.set === set || this.handovers.has(quorum.set))
   }
 
   has(id: string): boolean {
@@ -169,7 +233,10 @@ export class ConsensusNode {
   }
 
   private isFinal({ target, targetSlot }: Quorum): boolean {
-    return targetSlot <= this.lastFinal.slot && ancestorAt(this.lastFinal, targetSlot).id === target
+    if (targetSlot > this.lastFinal.slot) return false
+    const there = ancestorAt(this.lastFinal, targetSlot)
+    // Before the block that the node was started on nothing is known to compare with.
+    return there.id === target || there.slot > targetSlot
   }
 
   /** A quorum of the set in charge that is enough. */
@@ -217,6 +284,7 @@ export class ConsensusNode {
   /** The set of the epoch of E takes over, with no lock but E. */
   private handOver(set: number, block: ChainBlock, commit: Quorum): void {
     this.handovers.set(set, { voters: this.book.voters, commit })
+    if (this.handovers.size > MOST_HANDOVERS) this.handovers.delete(this.handovers.keys().next().value!)
     this.book = new VoteBook(this.options.viewOf(block).voters)
     this.lock = { round: 0, block, quorum: null }
     this.waiting.clear()
@@ -242,16 +310,25 @@ export class ConsensusNode {
     return [{ kind: 'conflict', commits: this.conflict }]
   }
 
-  /** Rule 3: the block of the best chain some slots ago, not beyond E, at least the lock. */
+  /** Rule 3: the block of the best chain some slots ago, after F, not beyond E, at least the lock. */
   private prevote(): Actions {
     const { roundSlots, lag } = this.options.rules
     const back = Math.min(LONGEST_LAG, lag * 2 ** Math.min(this.stalledRounds, 16))
-    const old = ancestorAt(this.head, this.round * roundSlots - back)
+    const now = this.round * roundSlots
+    const far = ancestorAt(this.head, now - back)
+    // Looking back beyond F would say nothing for as long as the lag is: the first block after it is the surest.
+    const old = far.slot > this.lastFinal.slot ? far : ancestorAt(this.head, Math.min(now - lag, this.firstSlot()))
     const end = firstAfterEpoch(this.head, this.lastFinal.epoch)
     const near = end !== null && end.slot < old.slot ? end : old
     const block = near.slot > this.lock.block.slot ? near : this.lock.block
     // F is final already: there is nothing to say.
     return block === this.lastFinal ? NOTHING : this.cast({ kind: PREVOTE, block, lockRound: this.lock.round })
+  }
+
+  /** The slot of the first block after F on the best chain; that of F if there is none. */
+  private firstSlot(): number {
+    const { head, lastFinal } = this
+    return head === lastFinal ? lastFinal.slot : firstAfter(head, lastFinal.slot).slot
   }
 
   /** Rule 6: one vote of a kind and round, none in a round below one voted in. */

@@ -14,7 +14,7 @@ import { TransferType } from '../../core/chain/transactions/payloads.ts'
 import { openChainStore, openMemoryChain } from '../../drivers/chainStore/openChainStore.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import type { ChainStore } from '../../ports/chainStore.ts'
-import { ChainNode } from './chainNode.ts'
+import { LocalChain } from './localChain.ts'
 
 const names = ['ada', 'bob', 'cyd', 'dan']
 const [ada, bob] = names.map(world.keyNamed) as [Uint8Array, Uint8Array]
@@ -48,7 +48,7 @@ const idOf = ({ state }: { readonly state: ChainState }) => toHex(state.head)
 const deps = (store: ChainStore) => ({ genesis, store, checks: world.standIns, slotNow: () => 25 })
 const freshNode = async () => {
   const store = await openMemoryChain(GENESIS)
-  return { store, node: await ChainNode.open(deps(store)) }
+  return { store, node: await LocalChain.open(deps(store)) }
 }
 const kinds = (results: readonly { kind: string }[]) => results.map(({ kind }) => kind)
 
@@ -57,7 +57,7 @@ describe('a node', () => {
     const { node } = await freshNode()
     const blocks = branch(13)
     expect(kinds(await node.importChain(bytesOf(blocks.slice(0, 12))))).toEqual(Array(12).fill('added'))
-    expect(await node.importBlock(blocks[12]!.bytes)).toEqual({ kind: 'added', id: idOf(blocks[12]!) })
+    expect(await node.importBlock(blocks[12]!.bytes)).toMatchObject({ kind: 'added', id: idOf(blocks[12]!) })
     expect(node.head).toMatchObject({ id: idOf(blocks[12]!), height: 13, slot: 13 })
     expect(stateRoot(await node.headState())).toEqual(stateRoot(blocks[12]!.state))
     expect(await node.importBlock(blocks[3]!.bytes)).toMatchObject({ kind: 'known' })
@@ -70,7 +70,7 @@ describe('a node', () => {
       const blocks = branch(23, start, true)
       for (const [at, upTo] of [12, 17, 23].entries()) {
         const store = await openChainStore(folder, GENESIS)
-        const node = await ChainNode.open({ ...deps(store), stateEvery })
+        const node = await LocalChain.open({ ...deps(store), stateEvery })
         const from = [0, 12, 17][at]!
         expect(node.head.height).toBe(from)
         if (from > 0) expect(stateRoot(await node.headState())).toEqual(stateRoot(blocks[from - 1]!.state))
@@ -90,7 +90,7 @@ describe('a node', () => {
     const fork = blockOn(trunk[2]!.state, 5n)
     await node.importChain(bytesOf([...trunk, ...left]))
     expect(node.head.id).toBe(idOf(left[3]!))
-    const again = await ChainNode.open(deps(store))
+    const again = await LocalChain.open(deps(store))
     await again.importChain(bytesOf([fork, ...right]))
     expect(again.head.id).toBe(idOf(right[8]!))
     for (let height = 1; height <= again.head.height; height++)
@@ -169,7 +169,7 @@ describe('what is not taken', () => {
       await store.write(all)
     }
     const failing = Object.create(store, { write: { value: write } }) as ChainStore
-    const node = await ChainNode.open(deps(failing))
+    const node = await LocalChain.open(deps(failing))
     await node.importBlock(one.bytes)
     isFull = true
     await expect(node.importChain([two.bytes, three.bytes])).rejects.toThrow('no space')
@@ -182,7 +182,7 @@ describe('what is not taken', () => {
     const { node, store } = await freshNode()
     await node.importChain(bytesOf([one, two]))
     const other = Object.create(store, { block: { value: async () => one.bytes } }) as ChainStore
-    await expect(ChainNode.open(deps(other))).rejects.toMatchObject({ detail: { code: 'CHAIN_NOT_REPLAYED' } })
+    await expect(LocalChain.open(deps(other))).rejects.toMatchObject({ detail: { code: 'CHAIN_NOT_REPLAYED' } })
   })
 })
 
@@ -197,7 +197,7 @@ test('with the real cryptography: signatures, the lottery and keys of a block ar
     patch: () => false,
   }
   const store = await openMemoryChain(toHex(genesisHash(alone)))
-  const node = await ChainNode.open({ genesis: alone, store, checks, slotNow: () => 25 })
+  const node = await LocalChain.open({ genesis: alone, store, checks, slotNow: () => 25 })
   let state = genesisState(alone)
   let primary = 0
   for (let slot = 1n; slot < 20n; slot++) {

@@ -28,7 +28,14 @@ const MOST_STATES = 64
 
 /** What became of a block: `orphan` needs its parent first, `early` its slot; both may come again. */
 export type Import =
-  | { readonly kind: 'added' | 'known'; readonly id: string }
+  | {
+      readonly kind: 'added'
+      readonly id: string
+      readonly facts: StoredBlock
+      readonly block: Block
+      readonly state: ChainState
+    }
+  | { readonly kind: 'known'; readonly id: string }
   | { readonly kind: 'orphan'; readonly parent: string }
   | { readonly kind: 'early'; readonly slot: number }
   | { readonly kind: 'refused'; readonly problem: Problem }
@@ -43,7 +50,7 @@ interface Draft {
 }
 
 /** The chain of one node: blocks in, checked in full, stored, and the best of the branches as its head. */
-export class ChainNode {
+export class LocalChain {
   private readonly deps: NodeDeps
   private readonly genesisId: string
   private tree: BlockTree
@@ -58,11 +65,11 @@ export class ChainNode {
   }
 
   /** Goes on where the store ends. */
-  static async open(deps: NodeDeps): Promise<ChainNode> {
+  static async open(deps: NodeDeps): Promise<LocalChain> {
     const { store, genesis } = deps
     const root = (await store.facts(store.final.id))!
     const above = await store.above(root.height)
-    const node = new ChainNode(deps, new BlockTree(root, above, Number(genesis.params.epochSlots)))
+    const node = new LocalChain(deps, new BlockTree(root, above, Number(genesis.params.epochSlots)))
     await node.stateOf(node.head.id, node.states)
     return node
   }
@@ -75,22 +82,64 @@ export class ChainNode {
     return this.tree.root
   }
 
+  /** Everything above the last final block, of every branch, parents first. */
+  above(): Promise<readonly StoredBlock[]> {
+    return this.deps.store.above(this.final.height)
+  }
+
+  isInTree(id: string): boolean {
+    return this.tree.get(id) !== undefined
+  }
+
   /** The state after the head. */
   headState(): Promise<ChainState> {
     return this.alone(() => this.stateOf(this.head.id, this.states))
+  }
+
+  /** The state after a block of the tree. */
+  stateAfter(id: string): Promise<ChainState> {
+    return this.alone(() => this.stateOf(id, this.states))
   }
 
   async importBlock(bytes: Uint8Array): Promise<Import> {
     return (await this.importChain([bytes]))[0]!
   }
 
-  /** Blocks in their order, up to the first that is not taken; those before it are stored together. One call at a time. */
-  importChain(row: readonly Uint8Array[]): Promise<readonly Import[]> {
+  /** The best branch goes through this block of the tree: voters are locked on it. */
+  anchorAt(id: string): Promise<void> {
+    return this.alone(async () => {
+      const tree = this.tree.copy()
+      tree.anchorAt(id)
+      await this.mark(tree)
+    })
+  }
+
+  /** A block of the tree is final: voters have signed it, and no block records it yet. */
+  finalise(id: string, notes: NonNullable<ChainWrite['notes']>): Promise<void> {
+    return this.alone(() => this.mark(this.tree.get(id) === undefined ? this.tree : this.tree.finalised(id), notes))
+  }
+
+  /** Small values that must be on disk before the next step. */
+  keepNotes(notes: NonNullable<ChainWrite['notes']>): Promise<void> {
+    return this.alone(() => this.mark(this.tree, notes))
+  }
+
+  private async mark(tree: BlockTree, notes: NonNullable<ChainWrite['notes']> = {}): Promise<void> {
+    await this.deps.store.write({ blocks: [], states: [], head: tree.best.id, final: tree.root.id, notes })
+    this.tree = tree
+  }
+
+  /**
+   * Blocks in their order, up to the first that is not taken; those before it are stored together. One call at a time.
+   * `envelopesChecked`: the signatures of headers and transactions were checked elsewhere.
+   */
+  importChain(row: readonly Uint8Array[], envelopesChecked = false): Promise<readonly Import[]> {
     return this.alone(async () => {
       const draft: Draft = { tree: this.tree.copy(), states: new Map(this.states), whole: new Map(), blocks: [] }
+      const checks = envelopesChecked ? { ...this.deps.checks, envelopesChecked } : this.deps.checks
       const results: Import[] = []
       for (const bytes of row) {
-        const result = await this.take(bytes, draft)
+        const result = await this.take(bytes, draft, checks)
         results.push(result)
         if (result.kind !== 'added' && result.kind !== 'known') break
       }
@@ -107,7 +156,7 @@ export class ChainNode {
     this.states = states
   }
 
-  private async take(bytes: Uint8Array, draft: Draft): Promise<Import> {
+  private async take(bytes: Uint8Array, draft: Draft, checks: Checks): Promise<Import> {
     const block = decodeBlock(bytes)
     if (block === null) return refused('MALFORMED', 'block')
     const { header } = block
@@ -120,7 +169,7 @@ export class ChainNode {
     // A number from here on: what lies further ahead than the clock is not looked at.
     const slot = Number(header.slot)
     if (whenDue(slot, this.deps.slotNow()) !== 'now') return { kind: 'early', slot }
-    const applied = applyBlock(await this.stateOf(parent, draft.states), block, this.deps.checks)
+    const applied = applyBlock(await this.stateOf(parent, draft.states), block, checks)
     if ('problem' in applied) return { kind: 'refused', problem: applied.problem }
     const { state, win } = applied
     const facts: StoredBlock = { id, parent, height: below.height + 1, slot, author: toHex(header.author), win }
@@ -131,7 +180,7 @@ export class ChainNode {
     // Whichever branch records that an ancestor is final: its voters have signed it.
     const { slot: finalSlot, hash } = state.view.final
     if (finalSlot > BigInt(draft.tree.root.slot)) draft.tree = draft.tree.finalised(toHex(hash))
-    return { kind: 'added', id }
+    return { kind: 'added', id, facts, block, state }
   }
 
   /** Its parent is not in the tree: unknown, or so old that what is final rules the block out. */

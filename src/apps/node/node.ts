@@ -1,0 +1,338 @@
+import { toHex } from '../../core/bytes/hex.ts'
+import type { AccountKeys } from '../../core/chain/accountKeys.ts'
+import type { ChainState, Checks } from '../../core/chain/chainState.ts'
+import { type Genesis, genesisHash } from '../../core/chain/genesisType.ts'
+import { encodeQuorum, encodeVote } from '../../core/chain/wire/messages.ts'
+import type { ChainEvent, ChainNode, NodeStatus, Submitted } from '../../ports/chainNode.ts'
+import type { ChainStore, StoredBlock } from '../../ports/chainStore.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Network, NetworkHandlers } from '../../ports/network.ts'
+import { answer } from './answers.ts'
+import { makeOwnBlock, rightTo, stateAtSlot } from './blockMaker.ts'
+import { ChainKeeper, type ChainOutlet } from './chainKeeper.ts'
+import { evidenceOfVotes, evidenceTx } from './evidenceTx.ts'
+import { Inbox } from './inbox.ts'
+import { Syncer } from './syncer.ts'
+import { TxPool } from './txPool.ts'
+
+export interface NodeDeps {
+  readonly genesis: Genesis
+  readonly store: ChainStore
+  readonly checks: Checks
+  readonly clock: Clock
+  readonly log: Log
+  /** The account that makes blocks and votes; null only follows. */
+  readonly keys: AccountKeys | null
+  /** Joins the others of this chain. */
+  connect(handlers: NetworkHandlers): Promise<Network>
+}
+
+/** Rounds without a new final block after which peers are asked where they stand. */
+const QUIET_ROUNDS = 2
+
+/** A node of our chain: makes, checks and spreads blocks and votes, by the clock and by what others send. */
+export class RunningNode implements ChainNode {
+  readonly genesis: Genesis
+  readonly genesisId: string
+  private readonly deps: NodeDeps
+  private readonly pool: TxPool
+  private readonly listeners = new Set<(event: ChainEvent) => void>()
+  private readonly stopping = new AbortController()
+  private keeper!: ChainKeeper
+  private network!: Network
+  private syncer!: Syncer
+  private inbox!: Inbox
+  private round = 0
+  private finalRound = 0
+  /** The last slot of a block of its own: two of one slot cost the bond. */
+  private lastMade = -1
+  private advanced: { readonly id: string; readonly epoch: bigint; readonly state: ChainState } | null = null
+  private stopped: Error | null = null
+  private running: Promise<void> = Promise.resolve()
+
+  private constructor(deps: NodeDeps) {
+    this.deps = deps
+    this.genesis = deps.genesis
+    this.genesisId = toHex(genesisHash(deps.genesis))
+    this.pool = new TxPool(deps.checks)
+  }
+
+  /** Goes on from the store, joins the network, and begins with the next slot. */
+  static async start(deps: NodeDeps): Promise<RunningNode> {
+    const node = new RunningNode(deps)
+    const { genesis, store, checks, keys } = deps
+    let begin = () => {}
+    const ready = new Promise<void>((resolve) => {
+      begin = resolve
+    })
+    const shared = { genesis, store, checks, outlet: node.outlet, slotNow: () => node.slot }
+    node.keeper = await ChainKeeper.open({ ...shared, signer: keys?.signer ?? null })
+    node.lastMade = await node.keeper.lastSlotOf(keys === null ? '' : toHex(keys.signer.publicKey))
+    node.network = await deps.connect({
+      onMessage: (topic, data, from) => ready.then(() => node.inbox.take(topic, data, from)),
+      onRequest: (data) => answer(data, node.answerSource),
+      onPeer: (peer) => void ready.then(() => node.sync(peer)),
+    })
+    node.syncer = new Syncer(node.network, node.syncTarget, Number(genesis.params.epochSlots))
+    node.inbox = new Inbox({ keeper: node.keeper, syncer: node.syncer, node })
+    begin()
+    node.running = node.followClock()
+    return node
+  }
+
+  get head(): StoredBlock {
+    return this.keeper.head
+  }
+
+  get final(): StoredBlock {
+    return this.keeper.final
+  }
+
+  headState(): Promise<ChainState> {
+    return this.keeper.headState()
+  }
+
+  finalState(): Promise<ChainState> {
+    return this.keeper.finalState()
+  }
+
+  block(id: string): Promise<Uint8Array | null> {
+    return this.deps.store.block(id)
+  }
+
+  facts(id: string): Promise<StoredBlock | null> {
+    return this.deps.store.facts(id)
+  }
+
+  idAt(height: number): Promise<string | null> {
+    return this.deps.store.idAt(height)
+  }
+
+  async submit(bytes: Uint8Array): Promise<Submitted> {
+    const result = await this.offer(bytes)
+    if (result.kind === 'taken') await this.network.publish('txs', bytes)
+    return result
+  }
+
+  /** Puts a transaction into the pool, without telling others. */
+  async offer(bytes: Uint8Array): Promise<Submitted> {
+    const slot = BigInt(this.slot)
+    return this.pool.add(bytes, await this.stateFor(slot), slot)
+  }
+
+  async nextNonce(account: Uint8Array): Promise<bigint> {
+    return this.pool.nextNonce(account, await this.headState())
+  }
+
+  async checkpoint(): Promise<StoredBlock | null> {
+    const { store } = this.deps
+    const held = (await store.withState()).filter(({ height }) => height <= this.final.height).at(-1)
+    return held === undefined ? null : await store.facts(held.id)
+  }
+
+  status(): NodeStatus {
+    const { keys } = this.deps
+    return {
+      slot: this.slot,
+      peers: this.network.peers().length,
+      pooled: this.pool.size,
+      isSyncing: this.syncer.isBehind,
+      isHalted: this.stopped !== null,
+      account: keys === null ? null : toHex(keys.signer.publicKey),
+    }
+  }
+
+  subscribe(listener: (event: ChainEvent) => void): () => void {
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
+  /** Where others reach this node. */
+  get addresses(): readonly string[] {
+    return this.network.addresses
+  }
+
+  /** By the clock. */
+  get slot(): number {
+    return Math.floor(this.sinceGenesisMs / this.slotMs)
+  }
+
+  /** Waits for a slot, or for the end of the node. */
+  async untilSlot(slot: number): Promise<void> {
+    await this.sleep(slot * this.slotMs - this.sinceGenesisMs)
+  }
+
+  /** Resolves when the node was closed; rejects with the reason if it stopped by itself. */
+  async ended(): Promise<void> {
+    await this.running
+    if (this.stopped !== null) throw this.stopped
+  }
+
+  async close(): Promise<void> {
+    this.stopping.abort()
+    await this.running
+    await this.network.close()
+    // What is under way comes to its end before the store is closed.
+    await this.keeper.headState()
+  }
+
+  private get slotMs(): number {
+    return Number(this.genesis.params.slotMs)
+  }
+
+  private get sinceGenesisMs(): number {
+    return this.deps.clock.wallTime().getTime() - Number(this.genesis.timeMs)
+  }
+
+  private get answerSource() {
+    const { genesisId, keeper } = this
+    const status = () => ({ genesis: genesisId, head: keeper.head, final: keeper.final })
+    return { store: this.deps.store, status, quorumsSince: (set: number) => keeper.quorumsSince(set) }
+  }
+
+  private get syncTarget() {
+    const { keeper, genesisId } = this
+    return {
+      genesisId,
+      get head() {
+        return keeper.head
+      },
+      get final() {
+        return keeper.final
+      },
+      has: async (id: string) => (await this.facts(id)) !== null,
+      take: (row: readonly Uint8Array[]) => keeper.take(row),
+      takeQuorum: async (...[quorum, from]: Parameters<ChainKeeper['onQuorum']>) => {
+        if ((await keeper.onQuorum(quorum, null)) === 'wrong') this.network.report(from!)
+      },
+    }
+  }
+
+  private get outlet(): ChainOutlet {
+    const { log } = this.deps
+    const tell = (event: ChainEvent) => {
+      for (const listener of this.listeners) listener(event)
+    }
+    return {
+      onHead: (block) => tell({ kind: 'head', block }),
+      onFinal: (block) => {
+        this.finalRound = this.round
+        tell({ kind: 'final', block })
+        void this.prune()
+      },
+      sendVote: (vote) => this.background(() => this.network.publish('votes', encodeVote(vote))),
+      sendQuorum: (quorum) => this.background(() => this.network.publish('commits', encodeQuorum(quorum))),
+      onBehind: (from) => {
+        if (from !== null) void this.sync(from)
+      },
+      onOffence: (proof) => {
+        log.warn('a voter broke the rules', { voter: proof[0].voter, round: proof[0].round })
+        void this.reportOffence(evidenceOfVotes(proof))
+      },
+      onConflict: (error, blocks) => {
+        log.error(error.message)
+        this.stopped = error
+        tell({ kind: 'halted', blocks })
+        this.stopping.abort()
+      },
+    }
+  }
+
+  /** Slot after slot: a vote is due at the start of a round, a primary block at once, a secondary one a third later. */
+  private async followClock(): Promise<void> {
+    for (let slot = this.slot + 1; !this.stopping.signal.aborted; slot = Math.max(slot, this.slot) + 1) {
+      await this.untilSlot(slot)
+      if (this.stopping.signal.aborted) return
+      await this.guarded(() => this.beginSlot(slot))
+      await this.sleep(slot * this.slotMs + this.slotMs / 3 - this.sinceGenesisMs)
+      if (!this.stopping.signal.aborted) await this.guarded(() => this.offerSecondary(slot))
+    }
+  }
+
+  /** A step that fails, such as on a full disk, is told and tried again with the next slot. */
+  private async guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.deps.log.error('a step failed', { why: error instanceof Error ? error.message : String(error) })
+    }
+  }
+
+  private async beginSlot(slot: number): Promise<void> {
+    const roundSlots = Number(this.genesis.params.roundSlots)
+    const round = Math.floor(slot / roundSlots)
+    if (round > this.round) {
+      this.round = round
+      this.inbox.forgetBefore(slot, round)
+      // Votes look back by a slot or more: they need not wait for the blocks of this one.
+      await this.keeper.onRound(round * roundSlots)
+      if (round - this.finalRound > QUIET_ROUNDS) for (const peer of this.network.peers()) void this.sync(peer)
+    }
+    await this.make(slot, true)
+  }
+
+  private async offerSecondary(slot: number): Promise<void> {
+    if (this.inbox.lastPrimary < slot && this.head.slot < slot) await this.make(slot, false)
+  }
+
+  private async make(slot: number, isPrimary: boolean): Promise<void> {
+    const { keys, checks, log } = this.deps
+    if (keys === null || this.syncer.isBehind || Math.max(this.head.slot, this.lastMade) >= slot) return
+    const at = BigInt(slot)
+    const right = rightTo(await this.stateFor(at), keys, at, isPrimary)
+    if (right === null) return
+    const state = await this.headState()
+    const txs = this.pool.pick(state, at)
+    const commits = this.keeper.quorumsSince(0)
+    const made = makeOwnBlock({ state, slot: at, right, keys, txs, commits, checks })
+    for (const misfit of made?.misfits ?? []) this.pool.drop(misfit)
+    if (made === null) return log.warn('no block could be made', { slot })
+    this.lastMade = slot
+    const [result] = await this.keeper.take([made.bytes], true)
+    if (result?.kind === 'added') await this.network.publish('blocks', made.bytes)
+  }
+
+  /** The state after the head, its epochs ended up to that of the slot. */
+  private async stateFor(slot: bigint): Promise<ChainState> {
+    const state = await this.headState()
+    const [id, epoch] = [toHex(state.head), slot / state.params.epochSlots]
+    if (this.advanced?.id !== id || this.advanced.epoch !== epoch)
+      this.advanced = { id, epoch, state: stateAtSlot(state, slot) }
+    return this.advanced.state
+  }
+
+  private async sync(peer: string): Promise<void> {
+    await this.guarded(() => this.syncer.withPeer(peer))
+  }
+
+  /** Work that nobody waits for. */
+  background(work: () => Promise<void>): void {
+    void this.guarded(work)
+  }
+
+  private async prune(): Promise<void> {
+    await this.guarded(async () => this.pool.prune(await this.finalState(), BigInt(this.slot)))
+  }
+
+  /** Who reports an offence gets a tenth of what it costs (§3.7). */
+  async reportOffence(payload: Uint8Array): Promise<void> {
+    const { keys } = this.deps
+    if (keys === null) return
+    await this.guarded(async () => {
+      const state = await this.headState()
+      const nonce = this.pool.nextNonce(keys.signer.publicKey, state)
+      await this.submit(evidenceTx(state, keys.signer, { payload, nonce, slot: BigInt(this.slot) }))
+    })
+  }
+
+  private async sleep(milliseconds: number): Promise<void> {
+    const { signal } = this.stopping
+    if (signal.aborted) return
+    try {
+      await this.deps.clock.sleep(Math.max(0, milliseconds), signal)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { type NodeDeps, RunningNode } from '../../src/apps/node/node.ts'
+import { toHex } from '../../src/core/bytes/hex.ts'
+import type { Checks } from '../../src/core/chain/chainState.ts'
+import { devnetGenesis, devnetKeys } from '../../src/core/chain/devnetGenesis.ts'
+import { type Genesis, genesisHash } from '../../src/core/chain/genesisType.ts'
+import type { ChainParams } from '../../src/core/chain/params.ts'
+import { openMemoryChain } from '../../src/drivers/chainStore/openChainStore.ts'
+import { MemoryHub } from '../../src/drivers/p2p/memoryHub.ts'
+import type { ChainStore } from '../../src/ports/chainStore.ts'
+import type { Log } from '../../src/ports/log.ts'
+import type { VrfLibrary } from '../../src/ports/vrf.ts'
+import { VirtualClock } from './virtualClock.ts'
+
+export const checksOf = (library: VrfLibrary): Checks => ({
+  signature: library.checkSignature,
+  vrf: library.vrf.verify,
+  key: library.isAccountKey,
+  patch: () => false,
+})
+
+const silent = () => {}
+
+/** Nodes of one devnet in this process, on a virtual clock. */
+export class NodeWorld {
+  readonly clock = new VirtualClock()
+  readonly hub = new MemoryHub()
+  readonly genesis: Genesis
+  readonly library: VrfLibrary
+  readonly logged: string[] = []
+
+  constructor(library: VrfLibrary, authorities: number, params: Partial<ChainParams> = {}) {
+    this.library = library
+    const timeMs = BigInt(this.clock.wallTime().getTime())
+    this.genesis = devnetGenesis({ timeMs, authorities, params }, library.vrf)
+  }
+
+  get genesisId(): string {
+    return toHex(genesisHash(this.genesis))
+  }
+
+  store(): Promise<ChainStore> {
+    return openMemoryChain(this.genesisId)
+  }
+
+  /** A node with the keys of a devnet account, or one that only follows. */
+  async start(account: number | null, store?: ChainStore, more: Partial<NodeDeps> = {}): Promise<RunningNode> {
+    const name = account === null ? 'follower' : `node-${account}`
+    const note = (level: string) => (message: string, fields?: object) =>
+      void this.logged.push(`${name} ${level} ${message} ${JSON.stringify(fields ?? {})}`)
+    const log: Log = { debug: silent, info: silent, warn: note('warn'), error: note('error') }
+    return await RunningNode.start({
+      genesis: this.genesis,
+      store: store ?? (await this.store()),
+      checks: checksOf(this.library),
+      clock: this.clock,
+      log,
+      keys: account === null ? null : devnetKeys(account, this.library.vrf),
+      connect: (handlers) => this.hub.join(handlers, name),
+      ...more,
+    })
+  }
+
+  /** Lets so many slots pass. */
+  async pass(slots: number): Promise<void> {
+    await this.clock.sleep(slots * Number(this.genesis.params.slotMs))
+  }
+}
