@@ -27,7 +27,9 @@ describe('safetensors', () => {
 
   const tensor = { dtype: 'F32', shape: [2], data_offsets: [0, 8] }
   test.each([
-    ['another type', { a: { ...tensor, dtype: 'F16' } }],
+    ['a type of no size', { a: { ...tensor, dtype: 'F12' } }],
+    ['a type of another size', { a: { ...tensor, dtype: 'BF16' } }],
+    ['two tensors at one place', { a: tensor, b: { ...tensor, shape: [1], data_offsets: [4, 8] } }],
     ['a negative size', { a: { ...tensor, shape: [-2] } }],
     ['a broken size', { a: { ...tensor, shape: [0.5] } }],
     ['offsets that do not fit', { a: { ...tensor, data_offsets: [0, 4] } }],

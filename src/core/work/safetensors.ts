@@ -1,8 +1,16 @@
+import { parseStrictJson } from '../bytes/parseStrictJson.ts'
 import { DecodeError } from '../bytes/reader.ts'
 
-/** One tensor of a safetensors file: f32 values at `[from, to)` bytes after the header. */
+/** Bytes of an element, by what the file calls it. */
+const TYPES = {
+  ...{ BOOL: 1, U8: 1, I8: 1, F8_E4M3: 1, F8_E5M2: 1, I16: 2, U16: 2, F16: 2, BF16: 2 },
+  ...{ I32: 4, U32: 4, F32: 4, I64: 8, U64: 8, F64: 8 },
+} as const
+
+/** One tensor of a safetensors file: its values lie at `[from, to)` bytes after the header. */
 export interface StoredTensor {
   readonly name: string
+  readonly type: keyof typeof TYPES
   readonly dims: readonly number[]
   readonly from: number
   readonly to: number
@@ -12,7 +20,7 @@ const MAX_HEADER_BYTES = 16 * 1024 * 1024
 /** Data begins at a multiple of this, so that it can be mapped. */
 const ALIGNMENT = 64
 
-const bytesOf = (dims: readonly number[]): number => dims.reduce((product, size) => product * size, 4)
+const bytesOf = (dims: readonly number[], size = 4): number => dims.reduce((product, each) => product * each, size)
 
 /** Eight bytes of length, then JSON padded with spaces; the tensors follow in the order given, without gaps. */
 export function encodeHeader(
@@ -39,19 +47,22 @@ export function headerLength(first: Uint8Array): number {
   return 8 + Number(length)
 }
 
-/** Reads a whole header; every tensor must be f32, in range, and as long as its dims say. */
+/** Reads a whole header; every tensor must be in range, as long as its dims say, and share no byte with another. */
 export function decodeHeader(header: Uint8Array, fileLength: number): StoredTensor[] {
   let value: unknown
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(header.subarray(8)))
+    value = parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(header.subarray(8)))
   } catch {
     throw new DecodeError('checkpoint: header is not JSON')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new DecodeError('checkpoint: header is not an object')
-  return Object.entries(value)
+  const tensors = Object.entries(value)
     .filter(([name]) => name !== '__metadata__')
     .map(([name, entry]) => decodeTensor(name, entry, fileLength - header.length))
+  const held = tensors.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from)
+  if (held.some(({ from }, i) => i > 0 && from < held[i - 1]!.to)) throw new DecodeError('checkpoint: tensors overlap')
+  return tensors
 }
 
 const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
@@ -61,11 +72,14 @@ function decodeTensor(name: string, entry: unknown, available: number): StoredTe
     string,
     unknown
   >
-  if (dtype !== 'F32') throw new DecodeError('checkpoint: a tensor is not f32')
+  if (typeof dtype !== 'string' || !Object.hasOwn(TYPES, dtype))
+    throw new DecodeError('checkpoint: a tensor of no known type')
+  const type = dtype as keyof typeof TYPES
   if (!Array.isArray(shape) || shape.length > 8 || !shape.every(isSize)) throw new DecodeError('checkpoint: odd dims')
   if (!Array.isArray(data_offsets) || data_offsets.length !== 2 || !data_offsets.every(isSize))
     throw new DecodeError('checkpoint: odd offsets')
   const [from, to] = data_offsets as [number, number]
-  if (to - from !== bytesOf(shape) || to > available) throw new DecodeError('checkpoint: a tensor is cut off')
-  return { name, dims: shape, from, to }
+  if (to - from !== bytesOf(shape, TYPES[type]) || to > available)
+    throw new DecodeError('checkpoint: a tensor is cut off')
+  return { name, type, dims: shape, from, to }
 }

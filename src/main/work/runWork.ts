@@ -95,6 +95,8 @@ export interface Delivery {
   /** The state after every so many segments is part of the result; 0: the last one alone. */
   readonly every: number
   onState(segment: number, state: Tensors): void
+  /** In the place of a line with the progress. */
+  onStep?(step: WorkStep): void
   /** What goes to the file, from the last state and what was gathered. */
   result(work: Work<WorkKernels>, last: Tensors): Uint8Array
 }
@@ -126,7 +128,7 @@ export async function runWork(
   try {
     const work = openWork(WORK_KINDS, EXACT_OPS, order)
     const runPatch = patchRunner(await openExactEngine(), EXACT_OPS)
-    const onStep = showWork(terminal, work)
+    const onStep = delivery.onStep ?? showWork(terminal, work)
     const ours = { clock, randomness, runPatch, hasher: hasherOn(await openExactEngine()) }
     const how = { work, given, every: delivery.every, onStep, segmentMs: 1000 * flags.segmentLimit, ...ours }
     const method = flags.method === 'sumcheck' ? bySumcheck : byOpenings
@@ -203,7 +205,7 @@ function showWork(terminal: Terminal, { ends, spec }: Work<WorkKernels>): (step:
     const done = step.segment + 1
     const leftSeconds = ((performance.now() - startedMs) / 1000 / done) * (ends.length - done)
     const [loss] = step.mark?.statistics ?? []
-    const figure = loss === undefined ? '' : `, loss ${floatOf(loss).toFixed(4)}`
+    const figure = loss === undefined || spec.kind !== 'training' ? '' : `, loss ${floatOf(loss).toFixed(4)}`
     terminal.live(
       `  ${bar(done / ends.length, terminal.barWidth)} ${spec.kind} ${done}/${ends.length}${figure}, ${Math.ceil(leftSeconds)} s left`,
     )

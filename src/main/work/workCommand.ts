@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addSshOptions } from '../boxes/openSshBox.ts'
 import { addText, readNumber, readOneOf, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
+import { type InferenceFlags, runInference } from './runInference.ts'
 import { type RunFlags, runMatmul, runTraining } from './runWork.ts'
 
 /** What every kind takes. */
@@ -50,6 +51,23 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
     .action((text: string, flags: RunFlags & Parameters<typeof runTraining>[1]) =>
       context.run((signal) => runTraining(text, flags, context, signal)),
     )
+  addRunOptions(run.command('infer'))
+    .description('a language model goes on from prompts; its text is shown as it comes')
+    .requiredOption(
+      '--model <folder>',
+      'config.json, tokenizer.json and model.safetensors or shards: gpt2, llama, qwen2',
+    )
+    .option('--prompt <text>', 'a text to go on from; may be repeated', addText)
+    .option('--prompts <file>', 'a text on each line')
+    .option('--tokens <count>', 'tokens after each prompt', readWhole(1, 131_071), 64)
+    .option('--temperature <number>', '0 takes the likeliest token, more leaves it to chance', readNumber(0, 100), 0)
+    .option(
+      '--seed <number>',
+      'of that chance; without it, the seed of the work',
+      readWhole(0, Number.MAX_SAFE_INTEGER),
+    )
+    .option('--out <file>', 'where texts and tokens go, as JSON', 'completions.json')
+    .action((flags: InferenceFlags) => context.run((signal) => runInference(flags, context, signal)))
 }
 
 const readMethod = readOneOf({ openings: 'openings', sumcheck: 'sumcheck' }, 'Use openings or sumcheck.')
@@ -64,4 +82,5 @@ does not hold, or comes too late, is rejected: nothing is written then (1).
 Examples:
   touchstone work run matmul a.npy b.npy
   touchstone work run matmul a.npy b.npy --method sumcheck
-  touchstone work run train book.txt --steps 100 --on root@host`
+  touchstone work run train book.txt --steps 100 --on root@host
+  touchstone work run infer --model ./gpt2 --prompt "Once upon a time"`

@@ -1,0 +1,84 @@
+import { words32 } from '../../core/bytes/bytes.ts'
+import type { TensorHasher } from '../../core/work/engineRun.ts'
+import { type InferenceParameters, MOST_SHOWN } from '../../core/work/kinds/inference/inference.ts'
+import { bitsOf } from '../../core/work/ops/shapes.ts'
+import type { ReadModel } from '../../drivers/model/readModel.ts'
+import { fault } from '../faults.ts'
+import { type PreparedWork, prepareWork } from './workOrder.ts'
+
+export interface InferFlags {
+  readonly tokens: number
+  /** 0 is greedy. */
+  readonly temperature: number
+  /** Of the samples; without it the seed of the work makes them. */
+  readonly seed?: number
+}
+
+/** Tokens between two committed states, where nothing asks for fewer. */
+const BURST = 8
+/** Roots of a segment that is run again stay small: so many layers go through it. */
+const LAYERS_A_SEGMENT = 256
+
+/** Prompts as tokens that a model goes on from, ready to be run. */
+export interface InferWork extends PreparedWork {
+  readonly parameters: InferenceParameters
+  /** Which row of the work each prompt is: the longest come first there. */
+  readonly rows: readonly number[]
+}
+
+/** Every prompt is gone on with for so many tokens. */
+export function inferWork(
+  { model, tensors }: Pick<ReadModel, 'model' | 'tensors'>,
+  prompts: readonly (readonly number[])[],
+  { tokens, temperature, seed }: InferFlags,
+  hasher: TensorHasher,
+): InferWork {
+  const order = [...prompts.keys()].sort((a, b) => prompts[b]!.length - prompts[a]!.length)
+  const sorted = order.map((prompt) => prompts[prompt]!)
+  const lengths = sorted.map(({ length }) => length)
+  const total = lengths[0]! + tokens
+  if (total > model.context)
+    throw fault('BAD_WORK_INPUT', {
+      why: `${lengths[0]} tokens of a prompt and ${tokens} more are beyond the ${model.context} that the model has places for`,
+    })
+  const transitions = total - lengths.at(-1)!
+  const each = Math.max(1, Math.min(BURST, Math.floor(LAYERS_A_SEGMENT / model.layers), transitions))
+  const shown = Math.min(each, Math.floor(MOST_SHOWN / lengths.length))
+  const sampling =
+    temperature === 0 ? null : { factor: bitsOf(1 / temperature), key: seed === undefined ? null : keyOf(seed) }
+  const parameters: InferenceParameters = { model, lengths, total, shown, sampling }
+  const cells = Uint32Array.from(
+    sorted.flatMap((prompt) => [...prompt, ...Array<number>(total - prompt.length).fill(0)]),
+  )
+  const given = new Map([['prompts', new Uint8Array(cells.buffer)], ...tensors])
+  const asked = { kind: 'inference', parameters, transitions, interval: shown || each }
+  return { ...prepareWork(asked, given, hasher), parameters, rows: order.map((_, prompt) => order.indexOf(prompt)) }
+}
+
+const keyOf = (seed: number): [number, number] => [seed % 2 ** 32, Math.floor(seed / 2 ** 32)]
+
+/** What a model said after a prompt: up to where it stopped, or as much as was asked for. */
+export interface Completion {
+  readonly tokens: readonly number[]
+  readonly hasStopped: boolean
+}
+
+/** The tokens after each prompt, in the order of the prompts. */
+export function completionsOf(
+  { parameters: { total, lengths }, rows }: InferWork,
+  state: Uint8Array,
+  tokens: number,
+  stops: readonly number[],
+): readonly Completion[] {
+  const words = [...words32(state)]
+  return rows.map((row) => {
+    const start = row * total + lengths[row]!
+    return upToStop(words.slice(start, start + tokens), stops)
+  })
+}
+
+/** Nothing after a stop token counts as said. */
+export function upToStop(tokens: readonly number[], stops: readonly number[]): Completion {
+  const end = tokens.findIndex((token) => stops.includes(token))
+  return end < 0 ? { tokens, hasStopped: false } : { tokens: tokens.slice(0, end), hasStopped: true }
+}
