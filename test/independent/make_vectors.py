@@ -13,6 +13,7 @@ import chain_vectors
 import ed25519
 import float32
 import inference
+import private_product
 import small_parts
 import sumcheck
 import tsp1
@@ -240,6 +241,7 @@ FILES = {
     "lottery": lambda: chain_vectors.lottery_cases(seed), "accounting": lambda: chain_vectors.accounting_cases(seed),
     "vrf": lambda: chain_vectors.vrf_cases(seed), "torsion": lambda: chain_vectors.torsion_cases(seed),
     "inference": lambda: inference.cases(seed),
+    "privateProduct": lambda: private_product.cases(seed),
     "sumcheck": lambda: sumcheck.cases(seed),
     "work": lambda: work_vectors.cases(seed),
 }
