@@ -105,6 +105,6 @@ test('what is not in its one form is refused before anything is computed', async
   expect(await seal((said) => Object.assign(said, { roots: toBase64(new Uint8Array(32)) }))).toMatch(/^BAD_WORK/)
   expect(await seal((said) => Object.assign(said, { proof: 'A'.repeat(1028) }))).toBe('MALFORMED predicate.proof')
   expect(await seal((said) => Object.assign(said, { more: 1 }))).toMatch(/^MALFORMED/)
-  expect(await seal((said) => Object.assign(said, { notAfter: said.startedAt }))).toBe('WRONG_TIMES')
+  expect(await seal((said) => Object.assign(said, { notAfter: said.startedAt }))).toBe('WRONG_TIMES notAfter')
   expect(await seal((said) => Object.assign(said, { spec: '{}' }))).toMatch(/^BAD_WORK/)
 })

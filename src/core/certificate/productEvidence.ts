@@ -1,6 +1,5 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import type { Signer } from '../bytes/ed25519.ts'
-import { toMillis } from '../units/instants.ts'
 import type { TensorHasher } from '../work/engineRun.ts'
 import { creditedOperations } from '../work/liveRule.ts'
 import type { FieldEngine } from '../work/methods/sumcheck/evaluate.ts'
@@ -24,6 +23,7 @@ import type { CheckedProduct } from './checkCertificate.ts'
 import { sealEnvelope } from './envelope.ts'
 import type { CertificateProblem } from './problems.ts'
 import { evidenceKind, type Opener } from './readEvidence.ts'
+import { receiptTimesProblem } from './receiptTimes.ts'
 
 /** A receipt of a product whose signature fits, and what its proof must be about. Nothing in it was computed yet. */
 export interface ReadProduct {
@@ -52,9 +52,9 @@ function readProduct(
 ): ReadProduct | CertificateProblem {
   const receipt = productReceiptOf(statement)
   if (!receipt) return { code: 'MALFORMED', where: 'predicate' }
-  const { startedAt, issuedAt, notAfter, spec: text, orderId, seed, roots, workId } = receipt
-  if (toMillis(startedAt) > toMillis(issuedAt) || toMillis(issuedAt) > toMillis(notAfter))
-    return { code: 'WRONG_TIMES' }
+  const { spec: text, orderId, seed, roots, workId } = receipt
+  const wrongTimes = receiptTimesProblem(receipt)
+  if (wrongTimes) return wrongTimes
   try {
     const work = openWork(WORK_KINDS, EXACT_OPS, { text, orderId, seed })
     const product = productOf(work, roots)

@@ -1,6 +1,5 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import type { Signer } from '../bytes/ed25519.ts'
-import { toMillis } from '../units/instants.ts'
 import { checkReceipt } from '../work/checkReceipt.ts'
 import type { RunPatch, WorkProblem } from '../work/checkSegment.ts'
 import { type Receipt, type ReceiptStatement, receiptOf, receiptSchema, stateReceipt } from '../work/receipt.ts'
@@ -13,8 +12,8 @@ import { EXACT_OPS } from '../work/workOps.ts'
 import type { CheckedReceipt } from './checkCertificate.ts'
 import { sealEnvelope } from './envelope.ts'
 import type { CertificateProblem } from './problems.ts'
-import { LONGEST_VALID_MS } from './readCertificate.ts'
 import { evidenceKind, type Opener } from './readEvidence.ts'
+import { receiptTimesProblem } from './receiptTimes.ts'
 
 /** A receipt whose signature fits, and the work it is about. Nothing in it was recomputed yet. */
 export interface ReadReceipt {
@@ -40,9 +39,8 @@ export const receiptKind = (openKernels: () => Promise<RunPatch>, inputs: WithIn
 function readReceipt(statement: ReceiptStatement, signerKeys: readonly Uint8Array[]): ReadReceipt | CertificateProblem {
   const receipt = receiptOf(statement)
   if (!receipt) return { code: 'MALFORMED', where: 'predicate' }
-  const [started, issued, ends] = [receipt.startedAt, receipt.issuedAt, receipt.notAfter].map(toMillis)
-  if (started! > issued!) return { code: 'WRONG_TIMES', where: 'startedAt' }
-  if (ends! <= issued! || ends! - issued! > LONGEST_VALID_MS) return { code: 'WRONG_TIMES', where: 'notAfter' }
+  const wrongTimes = receiptTimesProblem(receipt)
+  if (wrongTimes) return wrongTimes
   // Who drew for himself signs for himself.
   const isOwn = signerKeys.some((key) => equalBytes(key, receipt.proverKey))
   if (receipt.drawnBy === 'device' && !isOwn) return { code: 'WRONG_SUBJECT', where: 'signer' }

@@ -1,6 +1,6 @@
 import { concatBytes, u32le } from '../../../bytes/bytes.ts'
 import { taggedHash } from '../../../bytes/sha256.ts'
-import { combine, decodePoint, encodePoint, namedPoint, POINT_BYTES, type Point, reduce } from './group.ts'
+import { combine, decodePoint, namedPoint, POINT_BYTES, type Point, reduce } from './group.ts'
 
 /** Larger ones take seconds in this way of proving; `docs/methods.md` says what they would need. */
 export const MOST_INNER = 1024
@@ -133,5 +133,3 @@ export function columnSums(
     return reduce(sum)
   })
 }
-
-export const encodePoints = (points: readonly Point[]): readonly Uint8Array[] => points.map(encodePoint)

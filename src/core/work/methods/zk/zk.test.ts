@@ -61,6 +61,7 @@ test('numbers and points have one spelling, and nothing else is read', () => {
   expect(decodePoint(new Uint8Array(32).fill(255))).toBeNull()
   const point = namedPoint('value', new Uint8Array(), 0)
   expect(decodePoint(encodePoint(point))?.equals(point)).toBe(true)
+  expect(combine([point], [0n]).is0()).toBe(true)
   const odd = encodePoint(point).map((byte, i) => (i === 0 ? byte ^ 1 : byte))
   expect(decodePoint(odd)).toBeNull()
 })
