@@ -1,4 +1,4 @@
-"""W9 of docs/spec/work.md: a product of hidden matrices, proven and checked. The check folds the bases round by round."""
+"""W10 of docs/spec/work.md: a product of hidden matrices, proven and checked. The check folds the bases round by round."""
 import hashlib
 import struct
 

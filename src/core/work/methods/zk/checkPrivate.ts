@@ -15,7 +15,7 @@ export type PrivateProblem =
   /** The vectors are not those that were committed to, or their sum is another. */
   | 'WRONG_VECTORS'
 
-/** W9.6. Null where C is the product of what was committed to. */
+/** W10.6. Null where C is the product of what was committed to. */
 export function checkPrivate(
   product: PrivateProduct,
   bases: Bases,

@@ -3,7 +3,7 @@ import { ristretto255, ristretto255_hasher } from '@noble/curves/ed25519.js'
 import { sha512 } from '@noble/hashes/sha2.js'
 import { ascii, concatBytes, u32le } from '../../../bytes/bytes.ts'
 
-/** W9.1. The group ristretto255; numbers are mod its order. */
+/** W10.1. The group ristretto255; numbers are mod its order. */
 const { Point } = ristretto255
 export type Point = InstanceType<typeof Point>
 
@@ -65,9 +65,9 @@ export function decodeScalar(bytes: Uint8Array): bigint | null {
   return bytes.length === SCALAR_BYTES && scalar < ORDER ? scalar : null
 }
 
-/** W9.1.3. 64 bytes are a number whose bias nobody can see. */
+/** W10.1.3. 64 bytes are a number whose bias nobody can see. */
 export const wideScalar = (bytes: Uint8Array): bigint => fromLittleEndian(bytes) % ORDER
 
-/** W9.1.4. A point of which nobody knows how it follows from others. */
+/** W10.1.4. A point of which nobody knows how it follows from others. */
 export const namedPoint = (name: string, of: Uint8Array, index: number): Point =>
   ristretto255_hasher.deriveToCurve!(sha512(concatBytes(ascii(`tsz1/point/${name}`), of, u32le(index))))

@@ -26,7 +26,7 @@ const foldPoints = (v: readonly Point[], y: bigint): readonly Point[] => {
   return v.slice(0, half).map((point, i) => point.add(combine([v[i + half]!], [y])))
 }
 
-/** W9.5. Halves both vectors until one number of each is left. It hides nothing: they are masked already. */
+/** W10.5. Halves both vectors until one number of each is left. It hides nothing: they are masked already. */
 export function foldVectors(start: Vectors, inner: Point, draws: Draws): Folded {
   let { l, r, left, right } = start
   const rounds: [Uint8Array, Uint8Array][] = []
@@ -46,7 +46,7 @@ export function foldVectors(start: Vectors, inner: Point, draws: Draws): Folded 
   return { rounds, l: l[0]!, r: r[0]! }
 }
 
-/** W9.5.3. What each base counts after all rounds: the product of the draws of its bits that are 1, the first draw for the highest. */
+/** W10.5.3. What each base counts after all rounds: the product of the draws of its bits that are 1, the first draw for the highest. */
 export function foldedWeights(draws: readonly bigint[]): readonly bigint[] {
   let weights: readonly bigint[] = [1n]
   for (const y of draws) weights = weights.flatMap((weight) => [weight, reduce(weight * y)])

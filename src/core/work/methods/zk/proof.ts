@@ -2,7 +2,7 @@ import { concatBytes } from '../../../bytes/bytes.ts'
 import { decodeScalar, encodeScalar, POINT_BYTES, SCALAR_BYTES } from './group.ts'
 import type { Folded } from './innerProduct.ts'
 
-/** W9.4.5. Points as their bytes. */
+/** W10.4.5. Points as their bytes. */
 export interface PrivateProof extends Folded {
   readonly mask: Uint8Array
   readonly first: Uint8Array

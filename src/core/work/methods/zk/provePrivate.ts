@@ -36,7 +36,7 @@ export function drawMasks(chance: Chance, inner: number): Masks {
   return { left: drawScalars(chance, inner), right: drawScalars(chance, inner), vectors, first, second }
 }
 
-/** W9.2.2. A commitment to each row of A. */
+/** W10.2.2. A commitment to each row of A. */
 export function commitRows(
   { rows, inner }: Pick<Sizes, 'rows' | 'inner'>,
   a: readonly bigint[],
@@ -67,7 +67,7 @@ export const commitEntries = (
   blinds: readonly bigint[],
 ): readonly Uint8Array[] => c.map((entry, i) => encodePoint(commit([value], blind, [entry], blinds[i]!)))
 
-/** W9.4. The proof that what was committed to as C is the product, which shows nothing else. */
+/** W10.4. The proof that what was committed to as C is the product, which shows nothing else. */
 export function provePrivate(
   { rows, inner, columns }: PrivateProduct,
   bases: Bases,

@@ -17,7 +17,7 @@ export interface Sizes {
 /** Entries in the open as int32, or a commitment to each entry or column. */
 export type Side = { readonly open: readonly number[] } | { readonly hidden: readonly Uint8Array[] }
 
-/** W9.2. C = A B, of which A is hidden always. */
+/** W10.2. C = A B, of which A is hidden always. */
 export interface PrivateProduct extends Sizes {
   /** A commitment to each row of A. */
   readonly a: readonly Uint8Array[]
@@ -27,7 +27,7 @@ export interface PrivateProduct extends Sizes {
   readonly c: Side
 }
 
-/** W9.1.4. Points that everybody makes. */
+/** W10.1.4. Points that everybody makes. */
 export interface Bases {
   readonly value: Point
   readonly blind: Point
@@ -57,7 +57,7 @@ export const basesFor = (inner: number, id: Uint8Array): Bases => ({
   right: pointsFor('right', id, inner),
 })
 
-/** W9.2.2. A commitment to numbers, hidden by a number that nobody else knows. */
+/** W10.2.2. A commitment to numbers, hidden by a number that nobody else knows. */
 export const commit = (bases: readonly Point[], blind: Point, numbers: readonly bigint[], by: bigint): Point =>
   combine([...bases, blind], [...numbers, by])
 
@@ -93,7 +93,7 @@ const spell = (side: Side): Uint8Array =>
     ? concatBytes(Uint8Array.of(0), new Uint8Array(Int32Array.from(side.open).buffer))
     : concatBytes(Uint8Array.of(1), ...side.hidden)
 
-/** W9.3.1. What the transcript begins with. */
+/** W10.3.1. What the transcript begins with. */
 export const spellProduct = ({ rows, inner, columns, a, b, c }: PrivateProduct): Uint8Array =>
   concatBytes(...[rows, inner, columns].map(u32le), ...a, spell(b), spell(c))
 
@@ -103,7 +103,7 @@ export interface Drawn {
   readonly value: Point
 }
 
-/** W9.4.1. Null where a commitment is no point. */
+/** W10.4.1. Null where a commitment is no point. */
 export function drawn(product: PrivateProduct, bases: Bases, r: readonly bigint[], s: readonly bigint[]): Drawn | null {
   const { inner, columns, a, b, c } = product
   const weights = r.flatMap((x) => s.map((y) => reduce(x * y)))

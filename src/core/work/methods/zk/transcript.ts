@@ -10,7 +10,7 @@ export interface Draws {
   draw(count: number): readonly bigint[]
 }
 
-/** W9.3. */
+/** W10.3. */
 export class ProductTranscript implements Draws {
   #state: Uint8Array
 
