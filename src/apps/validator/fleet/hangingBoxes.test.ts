@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
+import { honestProgram, type ProverProgram } from '../../../../test/support/inProcessBox.ts'
+import { MemoryStore } from '../../../../test/support/memoryStore.ts'
+import { Card, cardOn, forever, outcomes, play } from '../../../../test/support/playFleet.ts'
+import { entry } from '../../../../test/support/storeFixtures.ts'
+import { VirtualClock } from '../../../../test/support/virtualClock.ts'
+import { fault as remoteFault } from '../../../drivers/remote/faults.ts'
+import type { TakenJob } from '../../../ports/store.ts'
+import type { VerifyJob } from './fleet.ts'
+import { runFleet } from './runFleet.ts'
+
+describe('attack 80: a release of ours that starts nowhere', () => {
+  const ends: ProverProgram = async () => {}
+
+  test('costs no box its score, while a box where alone it does not start fails', async () => {
+    let broken = false
+    const card = (clock: VirtualClock) => honestProgram({ devices: [cardOn(new Card(clock))] })
+    const programOf = (boxId: string, clock: VirtualClock) => {
+      broken ||= clock.wallTime().getTime() >= Date.UTC(2026, 0, 1, 2)
+      const first = clock.wallTime().getTime() < Date.UTC(2026, 0, 1, 1)
+      return broken || (boxId === 'bad' && !first) ? ends : card(clock)
+    }
+    const { store, results } = await play(['bad', 'b', 'c'], programOf, {
+      hours: 3,
+      retries: { limit: 0, intervalMs: 0 },
+    })
+    expect(outcomes(results('bad'))).toEqual(['accepted', 'PROVER_DID_NOT_START', 'PROVER_DID_NOT_START'])
+    expect(results('bad').map(({ result }) => result.outcome)).toEqual(['accepted', 'unreachable', 'fault'])
+    for (const id of ['b', 'c']) {
+      expect(results(id).map(({ result }) => result.outcome)).toEqual(['accepted', 'accepted', 'fault'])
+      expect(store.boxes.get(id)).toMatchObject({ status: 'verified', failuresTotal: 0 })
+      expect(store.boxes.get(id)!.score).toBeGreaterThan(0)
+    }
+  })
+})
+
+describe('attack 79: boxes that hang', () => {
+  test('25 hanging boxes do not hold up 15 others, and are asked less and less', async () => {
+    const ids = Array.from({ length: 40 }, (_, i) => `box${i}`)
+    const hangs = (boxId: string) => Number(boxId.slice(3)) < 25
+    const silent: ProverProgram = (_io, signal) => forever(signal)
+    const { store } = await play(
+      ids,
+      (boxId, clock) =>
+        hangs(boxId)
+          ? Number(boxId.slice(3)) % 2
+            ? silent
+            : null
+          : honestProgram({ devices: [cardOn(new Card(clock))] }),
+      { hours: 4, fixedRounds: 2, concurrency: 8, cohortSize: 4 },
+    )
+    const others = store.results.filter(({ job }) => !hangs(job.box.id))
+    expect(outcomes(others)).toEqual(Array.from({ length: 4 * 15 }, () => 'accepted'))
+    // The first round has to find out who hangs; from then on nobody waits for them.
+    const minutes = others.map(({ atUs }) => (atUs / 60e6) % 60)
+    expect(Math.max(...minutes.slice(0, 15))).toBeLessThan(15)
+    expect(Math.max(...minutes.slice(15))).toBeLessThan(3)
+    for (const id of ids.filter(hangs)) {
+      expect(store.boxes.get(id)).toMatchObject({ score: 0, status: 'failed' })
+      expect(store.results.filter(({ job }) => job.box.id === id).length).toBeLessThanOrEqual(5)
+    }
+  })
+})
+
+describe('attack 107: boxes that hang and hang up in time', () => {
+  test('25 of them that answer light looks do not hold up 15 others, and are asked less and less', async () => {
+    const ids = Array.from({ length: 40 }, (_, i) => `box${i}`)
+    const hangs = (boxId: string) => Number(boxId.slice(3)) < 25
+    // It is not silent for as long as would be noticed, and is gone before it could be late.
+    const hangUp = async (clock: VirtualClock) => {
+      await clock.sleep(119_000)
+      throw remoteFault('BOX_CONNECTION_LOST', { address: 'a box', during: 'connecting' })
+    }
+    const { store } = await play(
+      ids,
+      (boxId, clock, kind) =>
+        hangs(boxId) && kind === 'full' ? hangUp(clock) : honestProgram({ devices: [cardOn(new Card(clock))] }),
+      { hours: 4, fixedRounds: 2, concurrency: 8, cohortSize: 4, probes: true },
+    )
+    const full = store.results.filter(({ job }) => (job as TakenJob).kind === 'full')
+    const others = full.filter(({ job }) => !hangs(job.box.id))
+    expect(outcomes(others)).toEqual(Array.from({ length: 4 * 15 }, () => 'accepted'))
+    const minutes = others.map(({ atUs }) => (atUs / 60e6) % 60)
+    expect(Math.max(...minutes.slice(15))).toBeLessThan(3)
+    for (const id of ids.filter(hangs)) expect(store.boxes.get(id)!.stalls).toBeGreaterThan(1)
+  })
+})
+
+describe('attack 111: a store that keeps its connections and answers nothing', () => {
+  test.each(['queue', 'takeJobs', 'releaseJobs', 'roundDue'] as const)(
+    '%s without an answer: a stop ends the fleet',
+    async (silent) => {
+      const clock = new VirtualClock()
+      const store = new MemoryStore([entry('a')], clock)
+      const never = Object.assign(store, { [silent]: () => new Promise(() => {}) }).asStore
+      const verify: VerifyJob = (_job, _hooks, signal) => forever(signal)
+      const stop = new AbortController()
+      let ended = false
+      const running = runFleet(testDeps(never, verify, { clock }), await testRules({ graceMs: 1000 }), stop.signal)
+      void running.then(() => {
+        ended = true
+      })
+      await clock.sleep(60_000)
+      stop.abort()
+      await clock.sleep(30_000)
+      expect(ended).toBe(true)
+    },
+  )
+})

@@ -1,0 +1,204 @@
+import { expect } from 'vitest'
+import type { FleetRules, VerifyJob } from '../../src/apps/validator/fleet/fleet.ts'
+import { runFleet } from '../../src/apps/validator/fleet/runFleet.ts'
+import { type VerifyOptions, verifyBox } from '../../src/apps/validator/verifyBox.ts'
+import type { Precision } from '../../src/core/params/precision.ts'
+import { PRESETS } from '../../src/core/params/presets.ts'
+import type { JobKind } from '../../src/core/schedule/boxState.ts'
+import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
+import type { Finish } from '../../src/ports/store.ts'
+import { smallCatalogue } from '../sim/shippedCatalogue.ts'
+import { testDeps, testRules } from './fleetKit.ts'
+import { inlineChecker } from './inlineChecker.ts'
+import { honestProgram, openInProcessBox, type ProverProgram } from './inProcessBox.ts'
+import { MemoryStore } from './memoryStore.ts'
+import { openReferenceDevice, type ReferenceDevice } from './openReferenceDevice.ts'
+import { seededRandomness } from './seededRandomness.ts'
+import { entry } from './storeFixtures.ts'
+import { testEngine } from './testEngine.ts'
+import { testSigner } from './testSigner.ts'
+import { TINY } from './verifyInProcess.ts'
+import { VirtualClock } from './virtualClock.ts'
+
+export const engine = await testEngine()
+const catalogue = await smallCatalogue()
+
+/** What a round takes, alone on a card. */
+export const ROUND_MS = 1000
+export const HOUR_MS = 3_600_000
+
+/** One card: whoever uses it makes the others wait. */
+export class Card {
+  readonly #clock: VirtualClock
+  readonly #roundMs: number
+  #turn: Promise<void> = Promise.resolve()
+  users = 0
+  constructor(clock: VirtualClock, roundMs = ROUND_MS) {
+    this.#clock = clock
+    this.#roundMs = roundMs
+  }
+
+  async round(): Promise<void> {
+    const before = this.#turn
+    let done = () => {}
+    this.#turn = new Promise((resolve) => {
+      done = resolve
+    })
+    this.users++
+    await before
+    await this.#clock.sleep(this.#roundMs)
+    this.users--
+    done()
+  }
+
+  /** Until nobody has used it for longer than the gap between two rounds. */
+  async idle(signal: AbortSignal): Promise<void> {
+    for (let quiet = 0; quiet < 3 && !signal.aborted; quiet = this.users === 0 ? quiet + 1 : 0)
+      await this.#clock.sleep(this.#roundMs)
+  }
+}
+
+interface Scene {
+  readonly clock: VirtualClock
+  readonly store: MemoryStore
+  readonly results: (boxId: string) => readonly Finish[]
+}
+
+interface Play {
+  readonly hours: number
+  readonly fixedRounds?: number
+  readonly precisions?: readonly Precision[]
+  readonly asked?: Partial<VerifyOptions>
+}
+
+/** A fleet in virtual time for so many hours, a round each; every box is a program, or null: it never lets us in. */
+export async function play(
+  ids: readonly string[],
+  programOf: (boxId: string, clock: VirtualClock, kind: JobKind) => ProverProgram | null | Promise<ProverProgram>,
+  { hours, fixedRounds = 8, precisions = ['int8', 'fp16'], asked, ...more }: Partial<FleetRules> & Play,
+): Promise<Scene> {
+  const clock = new VirtualClock()
+  const store = new MemoryStore(
+    ids.map((id) => entry(id)),
+    clock,
+  )
+  const preset = { ...PRESETS.tiny, fixedRounds }
+  const full: VerifyOptions = { ...TINY, precisions, preset, sustainedSeconds: 1, ...asked }
+  const verify: VerifyJob = (job, hooks, signal) =>
+    verifyBox(
+      job.kind === 'light' ? TINY : full,
+      {
+        clock,
+        randomness: systemRandomness,
+        signer: testSigner(1),
+        checker: inlineChecker(engine),
+        catalogue,
+        connect: async (inner) => {
+          const program = await programOf(job.boxId, clock, job.kind)
+          return program === null ? await forever(inner) : openInProcessBox(program)
+        },
+        ...hooks,
+      },
+      signal,
+    )
+  const { score: usual } = await testRules()
+  // Full marks for one operation a second: a stand-in computes too slowly to earn a point of the usual score.
+  const rates = { int8: 1, fp8: 1, bf16: 1, fp16: 1, fp32: 1 }
+  const rules = await testRules({
+    score: { ...usual, reference: { ...usual.reference, rates } },
+    cohortSize: 8,
+    concurrency: 8,
+    roundEveryMs: HOUR_MS,
+    pollMs: 20_000,
+    startLimitMs: 300_000,
+    stallMs: 120_000,
+    jobLimitMs: 900_000,
+    retries: { limit: 2, intervalMs: 300_000 },
+    ...more,
+  })
+  const stop = new AbortController()
+  const running = runFleet(
+    testDeps(store.asStore, verify, { clock, randomness: seededRandomness(1) }),
+    rules,
+    stop.signal,
+  )
+  await clock.sleep(hours * HOUR_MS - 1000)
+  stop.abort()
+  await running
+  const results = (boxId: string) => store.results.filter(({ job }) => job.box.id === boxId)
+  return { clock, store, results }
+}
+
+/** Until nobody wants it any more. */
+export const forever = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+
+export const CARD = { class: 'gpu', backEnd: 'cuda', name: 'Card' } as const
+
+/** A device that computes right, and as fast as the card lets it. */
+export const cardOn = (card: Card, facts: Partial<ReferenceDevice['facts']> = {}) =>
+  openReferenceDevice({
+    engine,
+    facts: { ...CARD, ...facts },
+    costs: { round: () => card.round() },
+  })
+
+/** How each result ended: its code, or its outcome. */
+export const outcomes = (results: readonly Finish[]) => results.map(({ result: { outcome, code } }) => code ?? outcome)
+
+/** Two boxes that run at once on one card: the first round of one and the last of the other are theirs alone. */
+export const AT_ONCE = 1.1
+
+/** Operations a second of a card, one tiny round each. */
+export const FULL_SPEED = (64 * 64 * 64 * 2) / (ROUND_MS / 1000)
+
+/** The best rate of a result in any part, as a share of what the card shows alone. */
+const shareOf = ({ result }: Finish): number => {
+  const rates = result.figures.filter(({ name }) => /^(rate|sustained)\./.test(name)).map(({ value }) => value)
+  return Math.max(0, ...rates) / FULL_SPEED
+}
+
+/** What a prover says whose card somebody else uses. */
+export const BUSY = { type: 'fault', code: 'GPU_BUSY', text: 'the card is taken' } as const
+
+/** The program of a box that shares the card. */
+type Sharing = (boxId: string, card: Card, clock: VirtualClock, kind: JobKind) => ProverProgram
+
+/** Of all that boxes on one card could show of it after the first rounds, how much they hold while they hold it. */
+export async function heldBy(
+  sharing: readonly string[],
+  programOf: Sharing,
+  { hours = 4, ...more }: Partial<FleetRules> & { readonly hours?: number } = {},
+): Promise<number> {
+  const shared = new Map<VirtualClock, Card>()
+  const { store } = await play(
+    [...sharing, 'c', 'd'],
+    (boxId, clock, kind) => {
+      if (!sharing.includes(boxId)) return honestProgram({ devices: [cardOn(new Card(clock))] })
+      const card = shared.get(clock) ?? new Card(clock)
+      shared.set(clock, card)
+      return programOf(boxId, card, clock, kind)
+    },
+    { hours, ...more },
+  )
+  const latest = new Map<string, { share: number; score: number; fromUs: number }>()
+  let total = 0
+  const [from, until] = [2, hours].map((hour) => hour * HOUR_MS * 1000)
+  const account = (boxId: string, untilUs: number) => {
+    const last = latest.get(boxId)
+    if (last) total += last.share * Math.max(0, Math.min(untilUs, until!) - Math.max(last.fromUs, from!))
+  }
+  for (const finish of store.results) {
+    const { id } = finish.job.box
+    const { scored, lowered, score } = finish.box
+    if (!sharing.includes(id) || !(scored || lowered)) continue
+    account(id, finish.atUs)
+    const before = latest.get(id)
+    const share = lowered ? before!.share * (score / before!.score) : shareOf(finish)
+    latest.set(id, { share, score, fromUs: finish.atUs })
+  }
+  for (const id of sharing) account(id, until!)
+  for (const id of ['c', 'd'])
+    expect(store.results.filter(({ job, box }) => job.box.id === id && box.failed)).toEqual([])
+  return total / (until! - from!)
+}
