@@ -4,7 +4,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const long = process.env.TOUCHSTONE_LONG === '1'
 
 /** What waits longest begins first: else one worker is left with it at the end. */
-const SLOWEST = ['e2e/verifySsh', 'ssh/droppedLine', 'e2e/validator', 'e2e/cli', 'e2e/cheatsOverSsh', 'e2e/renting']
+const SLOWEST = [
+  'e2e/validator',
+  'e2e/cli',
+  'independent/crossCheck',
+  'e2e/verifySsh',
+  'e2e/package',
+  'e2e/cheatsOverSsh',
+]
 
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -43,11 +43,12 @@ describe('finality, simulated', () => {
     }
   })
 
-  test.each([0, 1, 2, 3, 4])(
+  // More are in consensus.long.test.ts, and 1,000 in §3.12 of docs/spec/chain.md.
+  test.each([0, 1])(
     'attack 24: liars under a third, lost and late messages, partitions: no two final blocks conflict (%i)',
     (group) => {
       let caught = 0
-      for (const seed of seeds(9, `byzantine ${group}`)) {
+      for (const seed of seeds(7, `byzantine ${group}`)) {
         const outcome = byzantineRun(crypto, seed)
         expect([seed, outcome.violation]).toEqual([seed, null])
         caught += outcome.caught
@@ -56,7 +57,7 @@ describe('finality, simulated', () => {
     },
   )
 
-  test.each(['1/51', ...seeds(4, 'whole')])(
+  test.each(['1/51', ...seeds(1, 'whole')])(
     'attacks 24 and 25: with transfers, rewards and slashing under it no unit is made or lost (%s)',
     (seed) => {
       const { violation, state, caught } = byzantineRun(crypto, seed, { slots: 200, isWhole: true, most: 0.33 })
