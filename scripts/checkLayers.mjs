@@ -22,6 +22,7 @@ export const CORE_IMPORTS = {
   schedule: ['bytes', 'proof', 'inventory', 'attest', 'identify', 'score', 'certificate'],
   work: ['bytes', 'proof', 'engine'],
   chain: ['bytes', 'params', 'proof'],
+  ledger: ['bytes', 'proof', 'chain'],
 }
 
 /** npm packages a folder may name; drivers name their own library, core only pure ones. */

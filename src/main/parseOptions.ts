@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander'
+import { fromHex } from '../core/bytes/hex.ts'
 import { isPrecision, PRECISION_NAMES } from '../core/params/precision.ts'
 import { PRESETS } from '../core/params/presets.ts'
 import { devicesHelp, namedDevices } from '../drivers/gpu/openDevices.ts'
@@ -17,6 +18,9 @@ export const readPrecisions = reader(`Use some of ${PRECISION_NAMES.join(', ')},
   const names = text.split(',').map((name) => name.trim())
   return names.every(isPrecision) ? PRECISION_NAMES.filter((name) => names.includes(name)) : null
 })
+
+/** A public key, or any 32 bytes. */
+export const readKey = reader('A key is 64 hex digits.', (text) => fromHex(text.toLowerCase(), 32))
 
 /** An option that may be repeated. */
 export const addText = (text: string, before: readonly string[] = []): string[] => [...before, text]

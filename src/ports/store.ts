@@ -1,4 +1,5 @@
 import type { Inventory } from '../core/inventory/inventory.ts'
+import type { RoundRecord } from '../core/ledger/roundRecord.ts'
 import type { NextBoxState } from '../core/schedule/boxState.ts'
 import type {
   BoxSummary,
@@ -96,6 +97,19 @@ export interface Retention {
   readonly certificateDays: number
 }
 
+/** What a box stands at: its score when it was earned, and the SHA-256 of the certificate that earned it. */
+export type Standing = Pick<BoxSummary, 'id' | 'score' | 'scoredAt'> & { readonly certificate: string | null }
+
+/** A round that was closed, and how far it has come on the ledger. */
+export interface KeptRound {
+  readonly record: RoundRecord
+  readonly state: 'waiting' | 'published' | 'refused'
+  /** How often it was sent or looked for. */
+  readonly tries: number
+  /** Where it is published, or what the ledger last said. */
+  readonly said: string | null
+}
+
 /** Everything a validator remembers. Its clock is the database's, so that several validators share one. */
 export interface Store {
   /**
@@ -130,6 +144,20 @@ export interface Store {
   /** Stores the result and the box's state in one transaction; null when the job is no longer held, and nothing is stored. */
   finishJob(finish: Finish): Promise<number | null>
   queue(): Promise<QueueState>
+
+  /** Every box of the fleet, as a round that is closed now has it. */
+  standings(): Promise<readonly Standing[]>
+  /** Keeps a closed round until it is published; false when this validator has closed it before, and nothing is kept. */
+  keepRound(record: RoundRecord): Promise<boolean>
+  /** The oldest round of a validator that is not published, when its next try is due. */
+  dueRound(validator: string): Promise<KeptRound | null>
+  /** Notes what came of a try; `retryInMs` null: the round is done with. */
+  noteRound(
+    round: Pick<RoundRecord, 'validator' | 'round'>,
+    outcome: Pick<KeptRound, 'state' | 'said'> & { readonly retryInMs: number | null },
+  ): Promise<void>
+  /** One round of a validator, or its last. */
+  keptRound(validator: string, round: number | null): Promise<KeptRound | null>
 
   result(id: number): Promise<ResultRecord | null>
   history(boxId: string, page: Page): Promise<Paged<ResultSummary>>

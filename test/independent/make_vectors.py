@@ -14,6 +14,7 @@ import ed25519
 import float32
 import inference
 import private_product
+import ledger
 import small_parts
 import sumcheck
 import tsp1
@@ -243,7 +244,7 @@ FILES = {
     "inference": lambda: inference.cases(seed),
     "privateProduct": lambda: private_product.cases(seed),
     "sumcheck": lambda: sumcheck.cases(seed),
-    "work": lambda: work_vectors.cases(seed),
+    "work": lambda: work_vectors.cases(seed), "ledger": lambda: ledger.cases(seed),
 }
 
 

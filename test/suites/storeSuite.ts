@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { claimed } from '../../src/core/params/provenance.ts'
 import type { BoxFilter, Finish, Store, TakenJob } from '../../src/ports/store.ts'
+import { madeUpRound } from '../support/madeUpRounds.ts'
 import { entry, failedBox, finishOf, job, resultOf } from '../support/storeFixtures.ts'
 
 export interface StoreUnderTest {
@@ -535,6 +537,44 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.retain({ resultDays: -1, certificateDays: -1 })
       expect((await store.history(a, all)).items.map(({ id }) => id)).toEqual([ids[2]])
       await store.removeBox(a)
+    })
+
+    test('what each box stands at is its score and the hash of the certificate that earned it', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      await store.addJob(job(a, { round: n }))
+      const certificate = 'é'.repeat(100)
+      const result = resultOf({ runId: `stand${n}`, certificate })
+      await store.finishJob(finishOf(await only(a), owner, { result }))
+      const own = (await store.standings()).filter(({ id }) => id === a || id === b)
+      const hash = createHash('sha256').update(certificate).digest('hex')
+      expect(own).toEqual([
+        { id: a, score: 100, scoredAt: (await store.box(a))!.scoredAt, certificate: hash },
+        { id: b, score: 0, scoredAt: null, certificate: null },
+      ])
+      for (const id of [a, b]) await store.removeBox(id)
+      expect((await store.standings()).filter(({ id }) => id === a)).toEqual([])
+    })
+
+    test('a closed round is kept as it was signed, handed out oldest first when it is due, and ends once', async () => {
+      const [one, two] = [madeUpRound(n), madeUpRound(n + 1)]
+      const { validator } = one
+      expect(await store.keptRound(validator, n)).toBeNull()
+      expect([await store.keepRound(two), await store.keepRound(one)]).toEqual([true, true])
+      expect(await store.keepRound(madeUpRound(n, 2))).toBe(false)
+      expect(await store.dueRound('another')).toBeNull()
+      expect(await store.dueRound(validator)).toEqual({ record: one, state: 'waiting', tries: 0, said: null })
+      await store.noteRound(one, { state: 'waiting', said: 'AWAY', retryInMs: 3_600_000 })
+      // The one after it waits for it.
+      expect(await store.dueRound(validator)).toBeNull()
+      expect(await store.keptRound(validator, n)).toMatchObject({ tries: 1, said: 'AWAY' })
+      await store.noteRound(one, { state: 'waiting', said: 'sent', retryInMs: 0 })
+      await store.noteRound(one, { state: 'published', said: 'here', retryInMs: null })
+      await store.noteRound(one, { state: 'refused', said: 'late', retryInMs: null })
+      expect(await store.keptRound(validator, n)).toEqual({ record: one, state: 'published', tries: 3, said: 'here' })
+      expect((await store.dueRound(validator))?.record).toEqual(two)
+      await store.noteRound(two, { state: 'refused', said: 'no', retryInMs: null })
+      expect(await store.dueRound(validator)).toBeNull()
+      expect((await store.keptRound(validator, null))?.record).toEqual(two)
     })
 
     test('a dump restores into an empty store, and only there; times of a clock since set back hold nothing up', async () => {

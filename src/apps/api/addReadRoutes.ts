@@ -1,11 +1,12 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { proveScore } from '../../core/ledger/roundRecord.ts'
 import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import type { BoxSummary, Paged } from '../../ports/store.ts'
 import { cached } from '../shared/cached.ts'
+import { scoreNow } from '../shared/scoreNow.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { found } from './problem.ts'
 import { routes } from './routes.ts'
-import { scoreNow } from './scoreNow.ts'
 
 /** Statistics read every box, and an embedded store does one thing at a time: a page that many watch asks for them rarely. */
 const STATISTICS_MS = 60_000
@@ -17,6 +18,7 @@ export function addReadRoutes(app: OpenAPIHono, deps: ApiDeps): void {
   addBoxRoutes(app, deps)
   addResultRoutes(app, deps)
   addFleetRoutes(app, deps)
+  addLedgerRoutes(app, deps)
 }
 
 function addBoxRoutes(app: OpenAPIHono, { store, clock, decay }: ApiDeps): void {
@@ -70,6 +72,19 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
   app.openapi(routes.listRounds, async (c) => c.json(await store.rounds(c.req.valid('query')), 200))
   app.openapi(routes.getStatistics, async (c) => c.json(await statistics(), 200))
   app.openapi(routes.getStatus, async (c) => c.json(await state(), 200))
+}
+
+/** Closed rounds of this validator, whether they are published yet or not: their signature is its word already. */
+function addLedgerRoutes(app: OpenAPIHono, { store, self }: ApiDeps): void {
+  app.openapi(routes.getScoreProof, async (c) => {
+    const { round } = c.req.valid('query')
+    const kept = found(await store.keptRound(self, round ?? null), 'closed round')
+    return c.json(found(proveScore(kept.record, c.req.valid('param').id), 'box in this round'), 200)
+  })
+  app.openapi(routes.getRoundRecord, async (c) => {
+    const { record, state, said } = found(await store.keptRound(self, c.req.valid('param').round), 'closed round')
+    return c.json({ record, state, said }, 200)
+  })
 }
 
 function withScoreNow<T extends BoxSummary>(box: T, now: Date, decay: ScoreConfig['decay']) {

@@ -2,7 +2,7 @@ import { STATUSES } from '../../core/schedule/boxState.ts'
 import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import type { MetricDefinition, Metrics } from '../../ports/metrics.ts'
 import type { BoxSummary, Store } from '../../ports/store.ts'
-import { scoreNow } from './scoreNow.ts'
+import { scoreNow } from '../shared/scoreNow.ts'
 
 /** Each box is a series that somebody stores: of a larger fleet only the counts are told. */
 export const MOST_BOXES = 2_000

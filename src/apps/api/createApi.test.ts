@@ -8,6 +8,7 @@ import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
 import { entry, finishOf, job, resultOf } from '../../../test/support/storeFixtures.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { toHex } from '../../core/bytes/hex.ts'
+import { checkScoreProof, scoreProof, sealRound } from '../../core/ledger/roundRecord.ts'
 import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openEmbedded } from '../../drivers/store/openEmbedded.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
@@ -65,6 +66,27 @@ const get = async (path: string, more: Partial<ApiDeps> = {}) => {
   const response = await createApi({ ...deps, ...more }).request(path)
   return { status: response.status, body: (await response.json()) as Record<string, never>, response }
 }
+
+test('a closed round is shown as it was signed, and the proof of a score holds; others are not found', async () => {
+  const entries = ['a', 'b', 'c'].map((box, i) => ({ box, score: i, certificate: null }))
+  const record = sealRound({ round: 7, closedAtMs: 5, entries }, testSigner(5))
+  expect((await get('/v1/boxes/b/proof')).status).toBe(404)
+  await store.keepRound(record)
+  const { body: kept } = await get('/v1/rounds/7/record')
+  expect(kept).toEqual({ record, state: 'waiting', said: null })
+  for (const path of ['/v1/boxes/b/proof', '/v1/boxes/b/proof?round=7']) {
+    const { body: proof } = await get(path)
+    expect(checkScoreProof(scoreProof.parse(proof))).toBeNull()
+    expect(proof).toMatchObject({ entry: { box: 'b', score: 1 }, round: 7, validator })
+  }
+  const statuses = async (...paths: string[]) => await Promise.all(paths.map(async (path) => (await get(path)).status))
+  expect(await statuses('/v1/boxes/other/proof', '/v1/boxes/b/proof?round=8', '/v1/rounds/8/record')).toEqual([
+    404, 404, 404,
+  ])
+  expect(await statuses('/v1/boxes/b/proof?round=0', '/v1/boxes/b/proof?round=x', '/v1/rounds/1.5/record')).toEqual([
+    400, 400, 400,
+  ])
+})
 
 /** A signed write; what the test changes after signing is `sent`. */
 async function write(

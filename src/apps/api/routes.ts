@@ -10,6 +10,7 @@ import {
   boxSummarySchema,
   doneSchema,
   healthSchema,
+  keptRoundSchema,
   newBoxSchema,
   numberedQuery,
   paged,
@@ -18,6 +19,7 @@ import {
   resultSchema,
   resultSummarySchema,
   roundSchema,
+  scoreProofSchema,
   specSchema,
   statisticsSchema,
   statusSchema,
@@ -88,6 +90,7 @@ function writing<M extends 'put' | 'post' | 'delete', P extends string, R extend
 }
 
 const box = { params: z.object({ id: boxId }) }
+const wholeQuery = z.coerce.number<number | string>().int().min(1)
 const done = { 200: json(doneSchema, 'Done, or done before.'), ...missing }
 
 /** Every operation, by its id: the API serves them, the document describes them, and a client is typed by them. */
@@ -119,7 +122,7 @@ export const routes = {
   getResult: reading('getResult', '/v1/results/{id}', {
     tag: 'results',
     summary: 'One result',
-    request: { params: z.object({ id: z.coerce.number<number | string>().int().min(1) }) },
+    request: { params: z.object({ id: wholeQuery }) },
     answers: { 200: json(resultSchema, 'The result.'), ...missing },
   }),
   getCertificate: reading('getCertificate', '/v1/certificates/{runId}', {
@@ -127,6 +130,18 @@ export const routes = {
     summary: 'The signed certificate of a run, for anybody to check',
     request: { params: z.object({ runId: z.string().regex(/^[0-9a-f]{32}$/) }) },
     answers: { 200: json(z.unknown(), 'The file, byte for byte.'), ...missing },
+  }),
+  getScoreProof: reading('getScoreProof', '/v1/boxes/{id}/proof', {
+    tag: 'results',
+    summary: 'The score of one box in a closed round, provable against what the ledger has',
+    request: { ...box, query: z.object({ round: wholeQuery.optional() }) },
+    answers: { 200: json(scoreProofSchema, 'Of the round that was asked for, or of the last one.'), ...missing },
+  }),
+  getRoundRecord: reading('getRoundRecord', '/v1/rounds/{round}/record', {
+    tag: 'fleet',
+    summary: 'A closed round as the validator signed it, and how far it has come on the ledger',
+    request: { params: z.object({ round: wholeQuery }) },
+    answers: { 200: json(keptRoundSchema, 'The round.'), ...missing },
   }),
   listRounds: reading('listRounds', '/v1/rounds', {
     tag: 'fleet',

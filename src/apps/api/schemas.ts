@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { roundRecord, scoreProof } from '../../core/ledger/roundRecord.ts'
 import {
   boxStatus,
   boxSummary,
@@ -31,6 +32,15 @@ export const statisticsSchema = z.object(fleetStatistics.shape).openapi('Statist
 export const statusSchema = fleetOverview
   .extend({ program: z.string(), time, round: roundSchema.nullable(), queue: queueState })
   .openapi('Status')
+
+export const scoreProofSchema = z.object(scoreProof.shape).openapi('ScoreProof')
+export const keptRoundSchema = z
+  .object({
+    record: z.object(roundRecord.shape).openapi('RoundRecord'),
+    state: z.enum(['waiting', 'published', 'refused']),
+    said: z.string().nullable().meta({ description: 'Where it is published, or what the ledger last said.' }),
+  })
+  .openapi('KeptRound')
 
 const orNull = (after: string | undefined): string | null => after ?? null
 

@@ -48,6 +48,12 @@ export const fault = faultsOf({
     message: 'the box took longer than a run may take',
     nextStep: 'Look at the box: it keeps the connection open and does not finish.',
   },
+  LEDGER_SILENT: {
+    blame: 'network',
+    retry: true,
+    message: 'the ledger has not answered within {seconds} s',
+    nextStep: 'Look at what ledger names in validator.yaml; the round is kept and tried again.',
+  },
   NOTHING_TO_ASK: {
     blame: 'prover',
     message: 'the box offers none of the precisions asked for',
@@ -82,6 +88,11 @@ export const fault = faultsOf({
     fleet: 'stalled',
     message: 'the prover {what} while "{expected}" was expected{words}',
     nextStep: '{mend}',
+  },
+  ROUND_TOO_LARGE: {
+    blame: 'user',
+    message: 'a round has at most {most} boxes, and the fleet {boxes}',
+    nextStep: 'Split the fleet between validators with stores of their own.',
   },
   WINDOW_MISSED: {
     blame: 'prover',

@@ -63,7 +63,7 @@ export function addAccount({ accounts, places }: Located, key: Uint8Array): numb
   const place = accounts.key.length
   for (const column of columns) {
     if (column === 'key') accounts.key.push(key)
-    else if (column === 'vrfKey') accounts.vrfKey.push(new Uint8Array(32))
+    else if (column === 'vrfKey' || column === 'roundRoot') accounts[column].push(new Uint8Array(32))
     else if (column === 'ready' || column === 'authority' || column === 'unlocking') accounts[column].push(0)
     else accounts[column].push(0n)
   }

@@ -38,6 +38,8 @@ const COLUMNS = {
   drilled: { field: 9n, depth: 29n, bytes: 16 },
   trained: { field: 10n, depth: 29n, bytes: 16 },
   settled: { field: 12n, depth: 29n, bytes: 16 },
+  round: { field: 27n, depth: 28n, bytes: 8 },
+  roundRoot: { field: 28n, depth: 30n, bytes: 32 },
 } as const
 
 /** The accounts are field 5 of up to 32 of the state, and have up to 32 columns. */

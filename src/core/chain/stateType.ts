@@ -56,6 +56,9 @@ export const AccountsType = new ContainerType({
   punished: U64s,
   /** How many unlocks are under way. */
   unlocking: U8s,
+  /** The last round of scores that the account published, and its root (docs/spec/ledger.md); 0 if it published none. */
+  round: U64s,
+  roundRoot: Keys,
 })
 
 export const MAX_UNLOCKS = 2 ** 24

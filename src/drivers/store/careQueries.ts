@@ -29,6 +29,8 @@ export function careQueries(db: Database) {
         returning r.id`)
       await db.query(sql`
         delete from jobs where state = 'done' and finished_at < clock_timestamp() - ${resultDays}::float8 * interval '1 day'`)
+      await db.query(sql`
+        delete from kept_rounds where state <> 'waiting' and at < clock_timestamp() - ${resultDays}::float8 * interval '1 day'`)
       // An embedded engine has no one who sweeps behind it and counts rows for its planner.
       await db.query(words(`vacuum (analyze) ${TABLES.join(', ')}`))
       return { results: results.length, certificates: certificates.length }

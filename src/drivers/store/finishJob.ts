@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { z } from 'zod'
@@ -18,6 +19,7 @@ export async function finishJob(finish: Finish): Promise<Statement> {
   const { certificate, claimVerdict } = result
   // Level 1: hashes in base64 shrink to three quarters at any level, and not further at a higher one.
   const gzipped = certificate === null ? null : new Uint8Array(await compress(certificate, { level: 1 }))
+  const hash = certificate === null ? null : createHash('sha256').update(certificate).digest('hex')
   // What was judged beside nobody may lower a score, and never makes it younger (attack 135).
   const loweredByProof = box.lowered && result.outcome === 'accepted'
   return sql`
@@ -56,8 +58,8 @@ export async function finishJob(finish: Finish): Promise<Statement> {
       select stored.id, f.device, f.name, f.value
       from stored, jsonb_to_recordset(${json(result.figures)}::text::jsonb) as f(device int4, name text, value float8)
     ), certified as (
-      insert into certificates (run_id, result_id, box_id, gzip)
-      select ${result.runId}::text, id, box_id, ${gzipped}::bytea from stored where ${gzipped !== null}::boolean
+      insert into certificates (run_id, result_id, box_id, gzip, sha256)
+      select ${result.runId}::text, id, box_id, ${gzipped}::bytea, ${hash}::text from stored where ${gzipped !== null}::boolean
     ), known as (
       update boxes set status = ${box.status}::text,
         claim_verdict = case when ${box.scored || loweredByProof}::boolean then ${claimVerdict}::text else claim_verdict end,

@@ -165,6 +165,23 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
   ['alter table boxes add column models jsonb'],
   // Whose chips attested in the last two rounds; not worth a place in a backup.
   ['create table chips (round int8 not null, chip text not null, box_id text not null, primary key (round, chip))'],
+  [
+    // Of the file, not of what is stored of it; null for certificates from before this column.
+    'alter table certificates add column sha256 text',
+    // Rounds on their way to the ledger, as they were signed.
+    `create table kept_rounds (
+      validator text not null,
+      round int8 not null,
+      record text not null,
+      state text not null default 'waiting',
+      tries int4 not null default 0,
+      said text,
+      due_at timestamptz not null default clock_timestamp(),
+      at timestamptz not null default clock_timestamp(),
+      primary key (validator, round)
+    )`,
+    "create index kept_rounds_waiting on kept_rounds (validator, round) where state = 'waiting'",
+  ],
 ]
 
 /** Order of a dump: whatever is referred to comes first. */
@@ -178,6 +195,7 @@ export const TABLES = [
   'scores',
   'failures',
   'nonces',
+  'kept_rounds',
 ] as const
 
 export const TABLES_WITH_NUMBERS: readonly string[] = ['jobs', 'results', 'scores', 'failures']

@@ -2,6 +2,7 @@ import type { Store } from '../../ports/store.ts'
 import { boxQueries } from './boxQueries.ts'
 import { careQueries } from './careQueries.ts'
 import { fault } from './faults.ts'
+import { ledgerQueries } from './ledgerQueries.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { jobQueries, roundQueries } from './queueQueries.ts'
 import { resultQueries } from './resultQueries.ts'
@@ -16,6 +17,7 @@ export async function storeFrom(db: Database): Promise<Store> {
     ...roundQueries(db),
     ...jobQueries(db),
     ...resultQueries(db),
+    ...ledgerQueries(db),
     ...careQueries(db),
     overview: () => overview(db),
     statistics: () => statistics(db),

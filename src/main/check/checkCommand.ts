@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander'
-import { fromHex } from '../../core/bytes/hex.ts'
 import { toMillis } from '../../core/units/instants.ts'
-import { addText, readDuration, reader, readWhole } from '../parseOptions.ts'
+import { addText, readDuration, reader, readKey, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type CheckFlags, checkFile } from './checkFile.ts'
 
@@ -76,8 +75,6 @@ Examples:
   touchstone check summary.json --full touchstone-certificate.json --trust KEY
   touchstone check receipt.json --given a.npy --given b.npy --result c.npy
   touchstone check evidence.json --nonce HEX --rim driver.xml --rim vbios.xml`
-
-const readKey = reader('A key is 64 hex digits.', (text) => fromHex(text.toLowerCase(), 32))
 
 const readInstant = reader('Use a time such as 2026-01-31T12:00:00Z.', (text) => {
   const millis = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? toMillis(text) : Number.NaN

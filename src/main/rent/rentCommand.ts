@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import { fromHex } from '../../core/bytes/hex.ts'
 import { MAX_RENT_SECONDS } from '../../core/lease/leaseBook.ts'
-import { reader, readNetworks, readNumber } from '../parseOptions.ts'
+import { readKey, readNetworks, readNumber } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { endRent, type RentFlags, rent } from './rent.ts'
 
@@ -41,7 +40,5 @@ address finds out, if you are allowed to verify too.
 Examples:
   touchstone rent "lease://gpu-1.example.org:7878#KEY" --hours 2
   touchstone rent "lease://gpu-1.example.org:7878#KEY" --end`
-
-const readKey = reader('A key is 64 hex digits.', (text) => fromHex(text.toLowerCase(), 32))
 
 const addKey = (text: string, before: readonly Uint8Array[]): readonly Uint8Array[] => [...before, readKey(text)]

@@ -69,6 +69,26 @@ const leaseHub = z
   })
   .refine(({ port }) => port <= 65_535, 'must be host:port')
 
+/** Where rounds are published. Whose machine an address leads to is the operator's choice: any is asked. */
+const ledger = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('file'), folder: z.string().min(1) }),
+  z.strictObject({
+    kind: z.literal('evm'),
+    urls: z
+      .array(z.url({ protocol: /^https?$/ }))
+      .min(1)
+      .max(8),
+    chainId: whole(1, Number.MAX_SAFE_INTEGER),
+    contract: z
+      .string()
+      .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
+      .toLowerCase(),
+    key: z.string().min(1),
+    maxFeeGwei: z.number().gt(0).max(1_000_000).default(100),
+    final: z.union([z.literal('finalized'), whole(1, 100_000)]).default('finalized'),
+  }),
+])
+
 const schema = z
   .strictObject({
     store: z
@@ -94,6 +114,7 @@ const schema = z
     retention: z
       .strictObject({ resultDays: z.number().min(1).default(90), certificateDays: z.number().min(0).default(7) })
       .prefault({}),
+    ledger: ledger.optional(),
     backups: z.string().default('./backups'),
     log: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   })

@@ -11,6 +11,7 @@ import type { FleetRules } from '../../apps/validator/fleet/fleet.ts'
 import { FLEET_METRICS } from '../../apps/validator/fleet/fleetMetrics.ts'
 import { knownAddresses } from '../../apps/validator/fleet/knownAddresses.ts'
 import { runFleet } from '../../apps/validator/fleet/runFleet.ts'
+import { type PublisherDeps, publishRounds } from '../../apps/validator/publishRounds.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { defaultScoreConfig } from '../../core/score/defaultScoreConfig.ts'
@@ -73,10 +74,23 @@ export async function runValidator(
     const verify = verifyJobs(config, verifyDeps, { env, log, hub })
     const chain = config.rounds.heightUrl === undefined ? null : httpHeight(config.rounds.heightUrl)
     log.info('validator started', { program: programName, key: self, boxes: config.boxes.length })
+    const publishing = await startPublishing(config, { ...fleetBase, signer, decay: score.decay }, signal)
     await runFleet({ ...fleetBase, verify, chain }, rulesOf(config, score), signal)
+    await publishing.done
   } finally {
     for (const close of closing) await close()
   }
+}
+
+/** Rounds to the ledger that the settings name; its library is loaded only where there is one. */
+async function startPublishing(
+  { ledger, base }: ValidatorConfig,
+  deps: Omit<PublisherDeps, 'ledger'>,
+  signal: AbortSignal,
+): Promise<{ readonly done: Promise<void> }> {
+  if (ledger === undefined) return { done: Promise.resolve() }
+  const { openLedger } = await import('../ledger/openLedger.ts')
+  return { done: publishRounds({ ...deps, ledger: await openLedger(ledger, base) }, signal) }
 }
 
 /** From here on there is one spelling of each address, however validator.yaml has it. */

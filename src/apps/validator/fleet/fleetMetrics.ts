@@ -14,6 +14,8 @@ export const FLEET_METRICS: readonly MetricDefinition[] = [
   { name: 'touchstone_jobs_waiting', help: 'Jobs in the queue.', type: 'gauge' },
   { name: 'touchstone_queue_lag_seconds', help: 'How long the longest-waiting due job has been due.', type: 'gauge' },
   { name: 'touchstone_round_number', help: 'The latest round.', type: 'gauge' },
+  { name: 'touchstone_round_published', help: 'The latest round that is final on the ledger.', type: 'gauge' },
+  { name: 'touchstone_ledger_errors_total', help: 'Tries to publish a round that failed, by code.', type: 'counter' },
   {
     name: 'touchstone_run_seconds',
     help: 'Length of a run, by kind.',

@@ -3,7 +3,7 @@ import { problem } from '../problems.ts'
 import { balanceOf, nonceOf, setBalance, setNonce } from '../purse.ts'
 import { txBytes, txMessage } from '../signing.ts'
 import { MAX_TX_BYTES, type Tx } from '../ssz.ts'
-import { boxAdd, boxRemove, report, reveal } from './boxes.ts'
+import { boxAdd, boxRemove, publish, report, reveal } from './boxes.ts'
 import { disputeMove } from './dispute.ts'
 import { drillCommit, drillOpen, drillReveal } from './drill.ts'
 import { evidence } from './evidence.ts'
@@ -16,7 +16,7 @@ const HANDLERS: Readonly<Record<number, Handler>> = {
   ...[transfer, vrfKey, lock, unlock, boxAdd, boxRemove, report, reveal],
   ...{ 8: propose, 9: projectVote, 10: tasks, 11: ready },
   ...{ 12: drillCommit, 13: drillReveal, 14: drillOpen, 15: disputeMove },
-  24: evidence,
+  ...{ 24: evidence, 25: publish },
 }
 
 /** Orders of the market: not built yet. */

@@ -7,7 +7,7 @@ import { problem } from '../problems.ts'
 import { compareBytes } from '../snapshots.ts'
 import { BoxType, ReportCommitType, valuesOf } from '../stateType.ts'
 import { handler } from './handler.ts'
-import { BoxAddType, BoxRemoveType, EntriesType, ReportType, RevealType } from './payloads.ts'
+import { BoxAddType, BoxRemoveType, EntriesType, PublishType, ReportType, RevealType } from './payloads.ts'
 
 /** What a box signs to belong to an account. */
 export const boxAddMessage = (genesisHash: Uint8Array, box: Uint8Array, account: Uint8Array): Uint8Array =>
@@ -87,6 +87,14 @@ export const reveal = handler(RevealType, (working, place, payload) => {
   }
   for (const entry of payload.entries) keepReport(working, place, payload.epoch, entry)
   state.reports.get(at).revealed = 1
+  return null
+})
+
+/** Rounds only go up: what an account has said of one it never says otherwise. */
+export const publish = handler(PublishType, ({ accounts }, place, { round, root }) => {
+  if (round <= accounts.round.get(place)) return problem('TWICE', 'payload.round')
+  accounts.round.set(place, round)
+  accounts.roundRoot.set(place, root)
   return null
 })
 

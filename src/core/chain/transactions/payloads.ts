@@ -26,6 +26,9 @@ export const EntryType = new ContainerType({
 export const EntriesType = new ListCompositeType(EntryType, 512)
 export const RevealType = new ContainerType({ epoch: U64, salt: Bytes32, vrfProof: Bytes80, entries: EntriesType })
 
+/** A round of scores that a validator publishes: the root of docs/spec/ledger.md. */
+export const PublishType = new ContainerType({ round: U64, root: Bytes32 })
+
 export const ProposalType = new ContainerType({
   kind: U8,
   graph: Bytes32,

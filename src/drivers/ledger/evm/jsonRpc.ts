@@ -1,0 +1,74 @@
+import * as z from 'zod'
+import { printable } from '../../../core/bytes/printable.ts'
+import { fault } from '../faults.ts'
+
+const LIMIT_MS = 10_000
+const MOST_BYTES = 1024 * 1024
+
+/** A number as nodes write it: no leading zeros. */
+export const quantity = z
+  .string()
+  .regex(/^0x(0|[1-9a-f][0-9a-f]{0,63})$/)
+  .transform(BigInt)
+
+const answer = z.union([
+  z.object({ error: z.object({ message: z.string() }) }),
+  z.object({ result: z.unknown().refine((value) => value !== undefined) }),
+])
+
+/** Calls of one EVM node. It may hang, lie or answer without end: limits of time and size, and every answer has its form. */
+export type JsonRpc = <T>(
+  method: string,
+  params: readonly unknown[],
+  form: z.ZodType<T>,
+  signal: AbortSignal,
+) => Promise<T>
+
+/** Where a node is, without the secret that many have in their path. */
+export const shownNode = (url: string): string => new URL(url).host
+
+export function jsonRpc(url: string): JsonRpc {
+  const shown = shownNode(url)
+  const silent = (why: string, cause?: unknown) => fault('LEDGER_UNREACHABLE', { url: shown, why }, cause)
+  return async (method, params, form, signal) => {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])
+    let text: string | null
+    try {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+      // Where the operator pointed, and nowhere else.
+      const init = { method: 'POST', body, headers: { 'content-type': 'application/json' }, signal: limit }
+      text = await shortText(await fetch(url, { ...init, redirect: 'error' }))
+    } catch (cause) {
+      signal.throwIfAborted()
+      throw silent(limit.aborted ? `no answer within ${LIMIT_MS / 1000} s` : 'no connection', cause)
+    }
+    if (text === null) throw silent(`an answer above ${MOST_BYTES} bytes`)
+    const told = answer.safeParse(parsed(text))
+    if (!told.success) throw silent(`no answer to ${method}`)
+    if ('error' in told.data)
+      throw fault('LEDGER_REFUSED', { url: shown, why: printable(told.data.error.message, 120) })
+    const read = form.safeParse(told.data.result)
+    if (!read.success) throw silent(`an answer of another form to ${method}`)
+    return read.data
+  }
+}
+
+/** Leaving the loop ends the connection. */
+async function shortText({ body }: Response): Promise<string | null> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length
+    if (bytes > MOST_BYTES) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

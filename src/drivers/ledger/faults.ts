@@ -1,0 +1,63 @@
+import { faultsOf } from '../../ports/errors.ts'
+
+/** Every fault of this folder. */
+export const fault = faultsOf({
+  LEDGER_OTHER_ROOT: {
+    blame: 'user',
+    message: 'the ledger has another root for round {round}, or a later round already',
+    nextStep:
+      'The round stays unpublished: what is published is never changed. After a fresh store, publish under a new key.',
+  },
+  LEDGER_FILE_UNREADABLE: {
+    blame: 'user',
+    message: '{path} is not a round that this validator signed ({why})',
+    nextStep: 'Restore the file from a backup, or move it away: it is then written again.',
+  },
+  LEDGER_UNREACHABLE: {
+    blame: 'network',
+    retry: true,
+    message: 'the node at {url} does not answer as a node should: {why}',
+    nextStep: 'Check ledger in validator.yaml and the node itself; the round is kept and tried again.',
+  },
+  LEDGER_REFUSED: {
+    blame: 'network',
+    retry: true,
+    message: 'the node at {url} refuses: {why}',
+    nextStep: 'Read the reason; the round is kept and tried again.',
+  },
+  LEDGER_WRONG_CHAIN: {
+    blame: 'user',
+    retry: true,
+    message: 'the node at {url} serves chain {got}, not {expected}',
+    nextStep: 'Correct the address or the chain under ledger in validator.yaml; the round is kept.',
+  },
+  LEDGER_NO_CONTRACT: {
+    blame: 'user',
+    retry: true,
+    message: 'there is no contract of ours at {contract} on chain {chainId}',
+    nextStep: 'Publish it with "touchstone ledger deploy", and name its address under ledger in validator.yaml.',
+  },
+  LEDGER_DISAGREES: {
+    blame: 'network',
+    retry: true,
+    message: 'the nodes named under ledger say different things about round {round}',
+    nextStep: 'One of them lies or lags behind. Find out which, and leave it out; the round is kept.',
+  },
+  LEDGER_TOO_DEAR: {
+    blame: 'network',
+    retry: true,
+    message: 'a unit of gas costs {gwei} gwei, and ledger.maxFeeGwei is {most}',
+    nextStep: 'Wait, or raise ledger.maxFeeGwei; the round is kept and tried again.',
+  },
+  LEDGER_NO_FUNDS: {
+    blame: 'user',
+    retry: true,
+    message: 'account {address} holds too little to publish a round',
+    nextStep: 'Send it funds; the round is kept and tried again.',
+  },
+  LEDGER_BAD_KEY: {
+    blame: 'user',
+    message: '{path} does not hold the key of an EVM account',
+    nextStep: 'Write 64 hex digits into a file that only you can read (chmod 600).',
+  },
+})

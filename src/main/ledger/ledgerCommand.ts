@@ -1,0 +1,88 @@
+import type { Command } from 'commander'
+import { toHex } from '../../core/bytes/hex.ts'
+import { EXIT } from '../exitCodes.ts'
+import { reader, readKey, readNumber, readWhole } from '../parseOptions.ts'
+import type { CommandContext } from '../run.ts'
+import { ownKey, system } from '../system.ts'
+import { checkProofFile, type ProofFlags } from './checkProofFile.ts'
+
+interface DeployFlags {
+  readonly rpc: string
+  readonly chainId: number
+  readonly key: string
+  readonly maxFee: number
+  readonly json?: boolean
+}
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+const readUrl = reader('Use an address such as https://rpc.example.org.', (text) =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text : null,
+)
+
+const readContract = reader('Use 0x and 40 hex digits.', (text) =>
+  /^0x[0-9a-fA-F]{40}$/.test(text) ? text.toLowerCase() : null,
+)
+
+const addUrl = (text: string, before: readonly string[] = []): string[] => [...before, readUrl(text)]
+
+const AFTER_HELP = `
+A validator publishes the root of each round to the ledger that its settings
+name (docs/guides/operator.md). What a score was is then provable for ever.
+
+Examples:
+  touchstone ledger deploy --rpc http://127.0.0.1:8545 --chain-id 31337 --key evm.key
+  touchstone ledger check proof.json --trust KEY`
+
+/** `touchstone ledger`: the contract on another chain, and proofs of published scores. */
+export function addLedgerCommand(program: Command, context: CommandContext): void {
+  const ledger = program
+    .command('ledger')
+    .description('publish the rounds of a validator on another chain, and check a score that was')
+    .addHelpText('after', AFTER_HELP)
+  ledger
+    .command('deploy')
+    .description('make the contract that takes rounds on an EVM chain')
+    .requiredOption('--rpc <url>', 'a node of the chain', readUrl)
+    .requiredOption('--chain-id <number>', 'which chain it must be', readWhole(1, Number.MAX_SAFE_INTEGER))
+    .requiredOption('--key <file>', 'holds the secret of the account that pays, 64 hex digits')
+    .option('--max-fee <gwei>', 'the most that a unit of gas may cost', readNumber(0, 1_000_000), 100)
+    .option('--json', 'print JSON')
+    .action((flags: DeployFlags) => context.run((signal) => deploy(flags, signal)))
+  ledger
+    .command('check <file>')
+    .description('check the proof of a score, or a whole round, offline; with --rpc also on the chain')
+    .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
+    .option('--certificate <file>', 'the certificate that the score must have been earned with')
+    .option('--rpc <url>', 'also ask this node whether it was published; may be repeated, and all must agree', addUrl)
+    .option('--chain-id <number>', 'which chain it must be', readWhole(1, Number.MAX_SAFE_INTEGER))
+    .option('--contract <address>', 'where the contract is', readContract)
+    .option('--publisher <address>', 'the account that the validator publishes from', readContract)
+    .option(
+      '--depth <blocks>',
+      'blocks on top that make it final, where the chain has no word for it',
+      readWhole(1, 100_000),
+    )
+    .option('--json', 'print JSON')
+    .action((file: string, flags: ProofFlags) =>
+      context.run(async (signal) => {
+        const own = toHex(ownKey(context.env, 'validator').publicKey)
+        const told = await checkProofFile(file, flags, own, signal)
+        print(flags.json ? JSON.stringify(told) : told.lines.join('\n'))
+        return told.problem === null ? EXIT.genuine : EXIT.rejected
+      }),
+    )
+}
+
+const addKey = (text: string, before: readonly string[] = []): string[] => [...before, toHex(readKey(text))]
+
+async function deploy({ rpc, chainId, key, maxFee, json }: DeployFlags, signal: AbortSignal): Promise<number> {
+  const { deployRounds } = await import('../../drivers/ledger/evm/deployRounds.ts')
+  const { readEvmAccount } = await import('./openLedger.ts')
+  const account = readEvmAccount(key)
+  const settings = { urls: [rpc], chainId, maxFeeGwei: maxFee }
+  const made = await deployRounds(settings, account, system.clock, signal)
+  const told = { ...made, publisher: account.address }
+  print(json ? JSON.stringify(told) : `contract: ${made.contract}\npublisher: ${account.address}`)
+  return EXIT.genuine
+}

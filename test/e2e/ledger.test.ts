@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { proveScore, sealRound } from '../../src/core/ledger/roundRecord.ts'
+import { evmLedger } from '../../src/drivers/ledger/evm/evmLedger.ts'
+import { hasAnvil, NO_ANVIL, RICH, startAnvil } from '../support/anvil.ts'
+import { openCommandLine } from '../support/commandLine.ts'
+import { commandsOn } from '../support/guide.ts'
+import { madeUpRound } from '../support/madeUpRounds.ts'
+import { skipWith } from '../support/skipWith.ts'
+import { testSigner } from '../support/testSigner.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-ledger-'))
+const line = openCommandLine({ ...process.env, TOUCHSTONE_HOME: folder, NO_COLOR: '1' })
+afterAll(async () => {
+  await line.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const SECRET = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const [deploy, fromUrl, onChain] = commandsOn('docs/guides/operator.md').filter(([name]) => name === 'ledger') as [
+  string[],
+  string[],
+  string[],
+]
+const write = (name: string, content: unknown): string => {
+  const path = join(folder, name)
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content), { mode: 0o600 })
+  return path
+}
+
+const round = madeUpRound(9)
+const proof = proveScore(round, 'box-1')!
+const { validator } = round
+const check = (content: unknown, ...flags: string[]) =>
+  line.run(['ledger', 'check', write('proof.json', content), ...flags])
+
+describe('touchstone ledger check', () => {
+  test('takes a proof and a whole round of a validator that is trusted, from a file and from a URL', async () => {
+    const one = await check(proof, '--trust', validator)
+    expect(one).toMatchObject({ status: 0, stdout: expect.stringContaining('box-1: 1001 by 00000') })
+    expect(one.stdout).toContain('not asked of any chain')
+    const whole = await check(round, '--trust', validator, '--json')
+    expect(JSON.parse(whole.stdout)).toMatchObject({ problem: null, round: 9, scores: round.entries, onChain: false })
+    const server = createServer((_, answer) => answer.end(JSON.stringify(proof)))
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const words = fromUrl.map((word) => word.replace('127.0.0.1:8787', address).replace(/^KEY$/, validator))
+    expect(await line.run(words)).toMatchObject({ status: 0, stdout: one.stdout })
+    server.close()
+  })
+
+  test.each<[string, unknown, string]>([
+    ['another score', { ...proof, entry: { ...proof.entry, score: 7 } }, 'PATH'],
+    ['another signer', sealRound({ ...round, entries: round.entries }, testSigner(8)), 'UNKNOWN_SIGNER'],
+    ['a field more', { ...proof, extra: 1 }, 'NOT_A_PROOF'],
+    ['no JSON', 'score: 7', 'NOT_A_PROOF'],
+    ['a path that is too long', { ...proof, path: Array(17).fill('00'.repeat(32)) }, 'NOT_A_PROOF'],
+  ])('refuses %s', async (_, content, code) => {
+    expect(await check(content, '--trust', validator)).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining(`[${code}]`),
+    })
+  })
+
+  test('compares the certificate, and says what it needs to ask a chain', async () => {
+    const other = write('certificate.json', 'another')
+    const refused = await check(proof, '--trust', validator, '--certificate', other)
+    expect(refused).toMatchObject({ status: 1, stdout: expect.stringContaining('[OTHER_CERTIFICATE]') })
+    const half = await check(proof, '--trust', validator, '--rpc', 'http://127.0.0.1:1')
+    expect(half).toMatchObject({ status: 2, stderr: expect.stringContaining('--publisher') })
+  })
+})
+
+if (hasAnvil)
+  test('the guide makes the contract, and a score that was published there is confirmed by it', async () => {
+    const anvil = await startAnvil()
+    try {
+      const key = write('evm.key', `${SECRET}\n`)
+      const here = (words: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+        words.map(
+          (word) => ({ 'http://127.0.0.1:8545': anvil.url, 'evm.key': key, KEY: validator, ...more })[word] ?? word,
+        )
+      const made = await line.run([...here(deploy), '--json'])
+      const { contract, publisher } = JSON.parse(made.stdout) as Record<string, string>
+      expect(made.stdout + made.stderr).not.toContain(SECRET.slice(0, 16))
+      const settings = { urls: [anvil.url], chainId: 31_337, maxFeeGwei: 100, final: 'finalized' as const }
+      await evmLedger({ ...settings, contract: contract! }, RICH).publish(round, new AbortController().signal)
+      const file = write('proof.json', proof)
+      const words = here(onChain, { 'proof.json': file })
+      words.splice(words.indexOf('--contract') + 1, 1, contract!)
+      words.splice(words.indexOf('--publisher') + 1, 1, publisher!)
+      expect(await line.run(words)).toMatchObject({ status: 1, stdout: expect.stringContaining('[NOT_PUBLISHED]') })
+      await anvil.call('anvil_mine', '0x4')
+      expect(await line.run(words)).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining('the chain confirms it'),
+      })
+      write('evm.key', 'no key')
+      expect(await line.run(here(deploy))).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('LEDGER_BAD_KEY'),
+      })
+    } finally {
+      await anvil.end()
+    }
+  })
+else skipWith('the contract of the guide', NO_ANVIL)
