@@ -3,7 +3,7 @@
 // `--check` compiles and compares instead of writing. The compiler is pinned in package.json; another one makes other bytes.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import solc from 'solc'
 
 const NAME = 'TouchstoneRounds'
 const sourceUrl = new URL(`${NAME}.sol`, import.meta.url)
@@ -11,7 +11,6 @@ const builtUrl = new URL(`built/${NAME}.json`, import.meta.url)
 const sumsUrl = new URL('built/SHA256SUMS', import.meta.url)
 
 function compile() {
-  const solc = createRequire(import.meta.url)('solc')
   const input = {
     language: 'Solidity',
     sources: { [`${NAME}.sol`]: { content: readFileSync(sourceUrl, 'utf8') } },

@@ -1,45 +1,73 @@
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ledgerSuite } from '../../../test/suites/ledgerSuite.ts'
-import { accountNamed } from '../../../test/support/chainWorld.ts'
-import { inProcessChain, standInSigner } from '../../../test/support/inProcessChain.ts'
+import { NodeWorld } from '../../../test/support/chainNodes.ts'
 import { madeUpRound } from '../../../test/support/madeUpRounds.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
+import { accessTo } from '../../apps/node/accessTo.ts'
+import type { RunningNode } from '../../apps/node/node.ts'
+import { devnetKeys } from '../../core/chain/devnetGenesis.ts'
+import { signTx } from '../../core/chain/signTx.ts'
+import { TransferType } from '../../core/chain/transactions/payloads.ts'
+import type { ChainAccess } from '../../ports/chainAccess.ts'
+import { openVrf } from '../sodium/openVrf.ts'
 import { chainLedger } from './chainLedger.ts'
 
 const { signal } = new AbortController()
-const signer = standInSigner(testSigner(7).publicKey)
-const chainOf = () => inProcessChain([accountNamed('ada'), accountNamed('', { key: signer.publicKey })])
+const signer = testSigner(7)
+
+/** A devnet of one node, where the validator has an account with funds. */
+async function devnet() {
+  const library = await openVrf()
+  const world = new NodeWorld(library, 1)
+  const node = await world.start(0)
+  const access = accessTo(node)
+  const rich = devnetKeys(0, library.vrf).signer
+  const payload = TransferType.serialize({ to: signer.publicKey, amount: 10n ** 12n })
+  const terms = await access.terms(signal)
+  expect(await access.submit(signTx(rich, { kind: 0, nonce: 0n, payload }, terms), signal)).toBeNull()
+  await world.pass(5)
+  return { world, node, access }
+}
 
 ledgerSuite('our own chain', async () => {
-  const { access, block } = await chainOf()
-  const settle = async () => {
-    await block()
-    await block(true)
-  }
-  return { open: () => chainLedger(access, signer), settle, end: async () => {} }
+  const { world, node, access } = await devnet()
+  return { open: () => chainLedger(access, signer), settle: () => world.pass(8), end: () => node.close() }
 })
 
-test('what was sent waits for its block, and is made anew when its time is over', async () => {
-  const { access, block, waiting } = await chainOf()
-  const ledger = chainLedger(access, signer)
-  const round = madeUpRound(1)
-  await ledger.publish(round, signal)
-  expect(await ledger.publish(round, signal)).toMatchObject({ kind: 'pending' })
-  expect(waiting).toHaveLength(1)
-  // No author takes it until its last slot has passed.
-  waiting.length = 0
-  for (let slot = 0; slot < 10; slot++) await block()
-  expect(await ledger.publish(round, signal)).toMatchObject({ kind: 'pending' })
-  expect(waiting).toHaveLength(0)
-  await block()
-  await ledger.publish(round, signal)
-  expect(waiting).toHaveLength(1)
-})
+describe('a round on our own chain', () => {
+  let made: { world: NodeWorld; node: RunningNode; access: ChainAccess }
+  beforeAll(async () => {
+    made = await devnet()
+  })
+  afterAll(() => made.node.close())
 
-test('who cannot pay is told, and asked again later', async () => {
-  const { access } = await inProcessChain([accountNamed('ada')])
-  await expect(chainLedger(access, signer).publish(madeUpRound(1), signal)).rejects.toMatchObject({
-    detail: { code: 'LEDGER_REFUSED' },
-    retry: true,
+  test('what was sent waits for its block, and is made anew only when its time is over', async () => {
+    const { world, access } = made
+    const sent: Uint8Array[] = []
+    // A node that takes a transaction and forgets it.
+    const submit = async (tx: Uint8Array) => {
+      sent.push(tx)
+      return null
+    }
+    const forgetful: ChainAccess = { ...access, submit }
+    const ledger = chainLedger(forgetful, signer)
+    const round = madeUpRound(1)
+    await ledger.publish(round, signal)
+    for (let slot = 0; slot < 9; slot++) {
+      await world.pass(1)
+      expect(await ledger.publish(round, signal)).toMatchObject({ kind: 'pending' })
+    }
+    expect(sent).toHaveLength(1)
+    await world.pass(3)
+    await ledger.publish(round, signal)
+    expect(sent).toHaveLength(2)
+  })
+
+  test('who has no account to pay from is told, and asked again later', async () => {
+    const poor = chainLedger(made.access, testSigner(11))
+    await expect(poor.publish(madeUpRound(1), signal)).rejects.toMatchObject({
+      detail: { code: 'LEDGER_REFUSED' },
+      retry: true,
+    })
   })
 })
