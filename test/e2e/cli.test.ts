@@ -199,7 +199,7 @@ describe('touchstone verify', () => {
 
   test('a run that does not come to an end is ended, and leaves nothing', async () => {
     const out = inFolder('over.json')
-    await expectRefusal(touchstone('verify', ...LASTING, '--limit', '2s', '--out', out), 3, 'OVER_LIMIT')
+    await expectRefusal(touchstone('verify', ...LASTING, '--limit', '1s', '--out', out), 3, 'OVER_LIMIT')
     expect(existsSync(out)).toBe(false)
   })
 

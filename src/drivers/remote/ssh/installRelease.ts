@@ -153,14 +153,17 @@ async function uploadBySftp(upload: Upload, sftp: SFTPWrapper): Promise<void> {
 
 /** So many at once. After the first failure none is begun, and those under way are waited for: none comes after the clean-up. */
 async function forEachOf<T>(all: readonly T[], atOnce: number, act: (one: T) => Promise<void>): Promise<void> {
-  const waiting = [...all]
-  const failures: unknown[] = []
+  const failures = new Map<number, unknown>()
+  let next = 0
   const worker = async (): Promise<void> => {
-    for (let one = waiting.shift(); one !== undefined && failures.length === 0; one = waiting.shift())
-      await act(one).catch((error: unknown) => failures.push(error))
+    while (next < all.length && failures.size === 0) {
+      const at = next++
+      await act(all[at]!).catch((error: unknown) => failures.set(at, error))
+    }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
-  if (failures.length > 0) throw failures[0]
+  // Of several the first of the list, so that the same trouble is told in the same words.
+  if (failures.size > 0) throw failures.get(Math.min(...failures.keys()))
 }
 
 /** Whether the box could; where it has no gzip the file goes as it is. */
