@@ -15,12 +15,17 @@ interface Member {
   readonly handlers: NetworkHandlers
   readonly seen: Set<string>
   readonly standing: Standing
+  /** Those it knows; all where nothing is said. */
+  readonly near: ReadonlySet<string> | null
 }
 
 /** Messages that a member knows again. */
 const MOST_SEEN = 4_096
 
-/** Nodes of one process, every one connected with every other. They can be parted. */
+const isLinked = (a: Member, b: Member): boolean =>
+  (a.near === null && b.near === null) || a.near?.has(b.id) === true || b.near?.has(a.id) === true
+
+/** Nodes of one process, connected with every other unless they say with whom. They can be parted. */
 export class MemoryHub {
   private readonly members = new Map<string, Member>()
   private partOf: (id: string) => number = () => 0
@@ -35,8 +40,13 @@ export class MemoryHub {
         if (one !== other && before(one) !== before(other) && partOf(one) === partOf(other)) this.introduce(one, other)
   }
 
-  async join(handlers: NetworkHandlers, name = `node-${this.joined++}`): Promise<Network> {
-    const member: Member = { id: name, handlers, seen: new Set(), standing: new Standing(() => 0) }
+  async join(
+    handlers: NetworkHandlers,
+    name = `node-${this.joined++}`,
+    near: readonly string[] | null = null,
+  ): Promise<Network> {
+    const standing = new Standing(() => 0)
+    const member: Member = { id: name, handlers, seen: new Set(), standing, near: near && new Set(near) }
     this.members.set(name, member)
     for (const other of this.neighbours(name)) {
       this.introduce(name, other.id)
@@ -64,6 +74,7 @@ export class MemoryHub {
     const self = this.members.get(id)
     const isNear = (other: Member) =>
       other.id !== id &&
+      isLinked(self!, other) &&
       this.partOf(other.id) === this.partOf(id) &&
       !other.standing.isBanned(id) &&
       !self!.standing.isBanned(other.id)
