@@ -9,6 +9,11 @@ export const fault = faultsOf({
     message: 'boxes {one} and {other} of validator.yaml have one address: they are one box',
     nextStep: 'Leave one of them out.',
   },
+  ANOTHER_GENESIS: {
+    blame: 'user',
+    message: 'the folder {folder} belongs to the chain {held}, and the file named is that of {named}',
+    nextStep: 'Leave --genesis out to go on with the chain of the folder, or name another folder with --data.',
+  },
   BAD_ADDRESS: {
     blame: 'user',
     message: '{text} is not the address of a provider',
@@ -18,6 +23,11 @@ export const fault = faultsOf({
     blame: 'user',
     message: '{place}: {problem}',
     nextStep: 'Correct the field; examples/validator.yaml shows every one.',
+  },
+  BAD_GENESIS: {
+    blame: 'user',
+    message: 'no chain can begin from {path}: {why}',
+    nextStep: 'Use a file "genesis.json" as another node keeps it in its folder, or leave --genesis out for a devnet.',
   },
   BAD_POLICY: {
     blame: 'user',
@@ -33,6 +43,12 @@ export const fault = faultsOf({
     blame: 'user',
     message: '{path} does not hold requirements',
     nextStep: 'Use JSON with some of {fields}.',
+  },
+  CHAIN_STOOD_STILL: {
+    blame: 'user',
+    message:
+      'the last block of this chain is {minutes} minutes old; nobody may build on one that is more than {epochs} epochs behind',
+    nextStep: 'Name a node that went on with it with --bootstrap, or begin a new devnet with another --data folder.',
   },
   CONFIG_UNREADABLE: {
     blame: 'user',
@@ -59,6 +75,11 @@ export const fault = faultsOf({
     blame: 'user',
     message: 'this box would not be accepted: {reasons}',
     nextStep: 'Fix what is named, then start the provider again; "touchstone verify" runs the same check.',
+  },
+  NODE_KEY_UNREADABLE: {
+    blame: 'user',
+    message: '{path} does not hold the key of an account',
+    nextStep: 'Name a file with 64 hex digits that you may read, devnet:0 to devnet:15, or none to follow only.',
   },
   NOT_A_BENCH: {
     blame: 'user',

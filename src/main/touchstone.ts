@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   rent: async () => (await import('./rent/rentCommand.ts')).addRentCommand,
   work: async () => (await import('./work/workCommand.ts')).addWorkCommand,
   simulate: async () => (await import('./simulate/simulateCommand.ts')).addSimulateCommand,
+  node: async () => (await import('./node/nodeCommand.ts')).addNodeCommand,
   provider: async () => (await import('./provider/providerCommand.ts')).addProviderCommand,
 }
 

@@ -6,6 +6,7 @@ export interface CuttingRelay {
   passed(): number
   /** Cuts every connection, without a goodbye, as soon as so many bytes have gone through; null never does. */
   cutAfter(bytes: number | null): void
+  cutNow(): void
   close(): Promise<void>
 }
 
@@ -47,6 +48,7 @@ export async function startCuttingRelay(target: number): Promise<CuttingRelay> {
       passed = 0
       limit = bytes
     },
+    cutNow: cut,
     close: async () => {
       cut()
       await new Promise((resolve) => listener.close(resolve))

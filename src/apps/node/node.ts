@@ -2,10 +2,12 @@ import { toHex } from '../../core/bytes/hex.ts'
 import type { AccountKeys } from '../../core/chain/accountKeys.ts'
 import type { ChainState, Checks } from '../../core/chain/chainState.ts'
 import { type Genesis, genesisHash } from '../../core/chain/genesisType.ts'
+import { WEEK } from '../../core/chain/params.ts'
 import { encodeQuorum, encodeVote } from '../../core/chain/wire/messages.ts'
 import type { ChainEvent, ChainNode, NodeStatus, Submitted } from '../../ports/chainNode.ts'
 import type { ChainStore, StoredBlock } from '../../ports/chainStore.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Network, NetworkHandlers } from '../../ports/network.ts'
 import { answer } from './answers.ts'
@@ -255,7 +257,9 @@ export class RunningNode implements ChainNode {
     try {
       await work()
     } catch (error) {
-      this.deps.log.error('a step failed', { why: error instanceof Error ? error.message : String(error) })
+      const why = error instanceof Error ? error.message : String(error)
+      const next = error instanceof TouchstoneError ? error.nextStep : 'It is tried again with the next slot.'
+      this.deps.log.error('a step failed', { why, next })
     }
   }
 
@@ -280,9 +284,10 @@ export class RunningNode implements ChainNode {
     const { keys, checks, log } = this.deps
     if (keys === null || this.syncer.isBehind || Math.max(this.head.slot, this.lastMade) >= slot) return
     const at = BigInt(slot)
-    const right = rightTo(await this.stateFor(at), keys, at, isPrimary)
+    const [there, state] = [await this.stateFor(at), await this.headState()]
+    if (there.view.epoch < at / there.params.epochSlots) return
+    const right = rightTo(there, keys, at, isPrimary)
     if (right === null) return
-    const state = await this.headState()
     const txs = this.pool.pick(state, at)
     const commits = this.keeper.quorumsSince(0)
     const made = makeOwnBlock({ state, slot: at, right, keys, txs, commits, checks })
@@ -297,6 +302,8 @@ export class RunningNode implements ChainNode {
   private async stateFor(slot: bigint): Promise<ChainState> {
     const state = await this.headState()
     const [id, epoch] = [toHex(state.head), slot / state.params.epochSlots]
+    // Nobody can build on what stood still for longer (§3.2.13): its epochs are not worked through.
+    if (epoch > state.view.epoch + WEEK) return state
     if (this.advanced?.id !== id || this.advanced.epoch !== epoch)
       this.advanced = { id, epoch, state: stateAtSlot(state, slot) }
     return this.advanced.state

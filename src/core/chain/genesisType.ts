@@ -1,7 +1,7 @@
 import { ByteListType, ContainerType, ListCompositeType, VectorCompositeType } from '@chainsafe/ssz'
-import { ascii } from '../bytes/bytes.ts'
+import { ascii, equalBytes } from '../bytes/bytes.ts'
 import { CHAIN_PRESETS, type ChainParams } from './params.ts'
-import { Bytes32, U8, U64, U128 } from './ssz.ts'
+import { Bytes32, decodeExactly, U8, U64, U128 } from './ssz.ts'
 
 const paramNames = Object.keys(CHAIN_PRESETS.mainnet) as (keyof ChainParams)[]
 const paramFields = Object.fromEntries(paramNames.map((name) => [name, U64])) as Record<keyof ChainParams, typeof U64>
@@ -58,14 +58,63 @@ const GenesisType = new ContainerType({
   project: new ContainerType({ work: U64, depth: U8 }),
 })
 
+const TAG = ascii('ts1')
+
+const spelled = (genesis: Genesis) => ({
+  ...genesis,
+  tag: TAG,
+  preset: ascii(genesis.preset),
+  etas: [...genesis.etas],
+  accounts: [...genesis.accounts],
+  authorities: [...genesis.authorities],
+})
+
 /** The name of the chain: in every signature, so that nothing signed here counts anywhere else. */
-export function genesisHash(genesis: Genesis): Uint8Array {
-  return GenesisType.hashTreeRoot({
-    ...genesis,
-    tag: ascii('ts1'),
-    preset: ascii(genesis.preset),
-    etas: [...genesis.etas],
-    accounts: [...genesis.accounts],
-    authorities: [...genesis.authorities],
-  })
+export const genesisHash = (genesis: Genesis): Uint8Array => GenesisType.hashTreeRoot(spelled(genesis))
+
+export const encodeGenesis = (genesis: Genesis): Uint8Array => GenesisType.serialize(spelled(genesis))
+
+/** A genesis from its bytes; null unless a chain can run on it. */
+export function decodeGenesis(bytes: Uint8Array): Genesis | null {
+  const written = decodeExactly(GenesisType, bytes)
+  return written === null ? null : readGenesis(written)
+}
+
+/** The same as a person reads it: numbers in decimal, bytes in hexadecimal. */
+export const genesisToJson = (genesis: Genesis): unknown => GenesisType.toJson(spelled(genesis))
+
+export function genesisFromJson(json: unknown): Genesis | null {
+  try {
+    return readGenesis(GenesisType.fromJson(json))
+  } catch {
+    return null
+  }
+}
+
+function readGenesis({ tag, preset, ...rest }: ReturnType<typeof spelled>): Genesis | null {
+  const name = String.fromCharCode(...preset)
+  return equalBytes(tag, TAG) && /^[a-z]+$/.test(name) && isUsable(rest.params) ? { preset: name, ...rest } : null
+}
+
+const MOST = 1n << 62n
+/** Parameters that may be 0. */
+const MAYBE_NONE: ReadonlySet<string> = new Set<keyof ChainParams>([
+  ...(['bond', 'stake', 'deposit', 'projectBond', 'bootWeight', 'feePerByte', 'issuance'] as const),
+  ...(['blockShare', 'voteShare', 'scoreShare', 'validatorShare', 'taskPrice', 'strictDrilling'] as const),
+])
+
+/** Whether the rules can work with these parameters: no division by 0, no clock that stands still, no block that does not fit. */
+function isUsable(params: ChainParams): boolean {
+  const inRange = Object.entries(params).every(([name, value]) => (value > 0n || MAYBE_NONE.has(name)) && value < MOST)
+  return (
+    inRange &&
+    params.leaderNumerator < params.leaderDenominator &&
+    params.auditNumerator < params.auditDenominator &&
+    params.slotMs >= 100n &&
+    params.slotMs <= 3_600_000n &&
+    params.epochSlots <= 1_000_000n &&
+    params.exactVoters + params.seats <= 1_024n &&
+    params.blockBytes <= 1n << 20n &&
+    params.blockShare + params.voteShare + params.scoreShare + params.validatorShare <= 100n
+  )
 }

@@ -9,10 +9,14 @@ import { readRegularFile } from './readRegularFile.ts'
 import { writeAside } from './writeAside.ts'
 
 /** The signer kept in `<home>/<name>.key`, made at first use, readable by its owner alone. */
-export function loadSigner(home: string, name: string, randomness: Randomness): Signer {
+export const loadSigner = (home: string, name: string, randomness: Randomness): Signer =>
+  nativeSigner(loadSecret(home, name, randomness))
+
+/** The 32 bytes kept in `<home>/<name>.key`, in the same way. */
+export function loadSecret(home: string, name: string, randomness: Randomness): Uint8Array {
   const path = join(home, `${name}.key`)
   const kept = readKey(path)
-  if (kept) return nativeSigner(kept)
+  if (kept) return kept
   const aside = `${path}.${toHex(randomness.bytes(4))}`
   writeAside(aside, `${toHex(randomness.bytes(32))}\n`, { mode: 0o600 })
   try {
@@ -24,7 +28,7 @@ export function loadSigner(home: string, name: string, randomness: Randomness): 
   }
   const made = readKey(path)
   if (!made) throw badKey(path)
-  return nativeSigner(made)
+  return made
 }
 
 const MOST_BYTES = 1024

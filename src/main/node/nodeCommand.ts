@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { dataFolder } from '../../drivers/system/xdgFolders.ts'
+import { addText, readWhole } from '../parseOptions.ts'
+import type { CommandContext } from '../run.ts'
+
+/** What the command line says. */
+export interface NodeFlags {
+  readonly data: string
+  readonly host: string
+  readonly port: number
+  readonly bootstrap: readonly string[]
+  readonly genesis?: string
+  readonly authorities: number
+  readonly key?: string
+  readonly discovery: boolean
+  readonly json?: boolean
+}
+
+export function addNodeCommand(program: Command, context: CommandContext): void {
+  program
+    .command('node')
+    .description('follow our chain: check, make and spread its blocks')
+    .option('--data <folder>', 'chain, genesis and name of this node', join(dataFolder(context.env), 'node'))
+    .option('--host <address>', 'where to listen', '0.0.0.0')
+    .option('--port <port>', 'where to listen; 0 takes any that is free', readWhole(0, 65_535), 4040)
+    .option(
+      '--bootstrap <address>',
+      'a node to stay connected with, as host:port or as it shows itself; may be repeated',
+      addText,
+      [],
+    )
+    .option('--genesis <file>', 'the chain, as JSON, or "devnet"')
+    .option('--authorities <count>', 'a new devnet: how many of its accounts make blocks', readWhole(1, 64), 1)
+    .option('--key <account>', 'who makes blocks and votes here: a file, devnet:NUMBER, or none')
+    .option('--no-discovery', 'do not look for nodes on the local network')
+    .option('--json', 'print events as JSON, one per line')
+    .addHelpText('after', AFTER_HELP)
+    .action((flags: NodeFlags) =>
+      context.run(async (signal) => (await import('./runNode.ts')).runNode(flags, context, signal)),
+    )
+}
+
+const AFTER_HELP = `
+Without options it begins a devnet of its own, or goes on with the chain in its
+folder. With --bootstrap an empty folder joins the devnet of that node. The keys
+of devnet accounts are known to everybody. A file with a key holds its secret as
+64 hex digits: keep it where nobody else can read it. Runs until Ctrl-C.
+
+Examples:
+  touchstone node
+  touchstone node --data second --port 4041 --bootstrap 127.0.0.1:4040`

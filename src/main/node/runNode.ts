@@ -1,0 +1,111 @@
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { RunningNode } from '../../apps/node/node.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import type { Checks } from '../../core/chain/chainState.ts'
+import { encodeGenesis, genesisHash } from '../../core/chain/genesisType.ts'
+import { WEEK } from '../../core/chain/params.ts'
+import { openChainStore } from '../../drivers/chainStore/openChainStore.ts'
+import { useFastTrees } from '../../drivers/hashtree/useFastTrees.ts'
+import { openLibp2pNetwork } from '../../drivers/p2p/libp2pNetwork.ts'
+import { openVrf } from '../../drivers/sodium/openVrf.ts'
+import { loadSecret } from '../../drivers/system/loadSigner.ts'
+import type { ChainEvent } from '../../ports/chainNode.ts'
+import type { Log, LogLevel } from '../../ports/log.ts'
+import type { VrfLibrary } from '../../ports/vrf.ts'
+import { EXIT } from '../exitCodes.ts'
+import { fault } from '../faults.ts'
+import { openTerminal } from '../render/terminal.ts'
+import type { CommandContext } from '../run.ts'
+import { system } from '../system.ts'
+import type { NodeFlags } from './nodeCommand.ts'
+import { chooseGenesis } from './nodeGenesis.ts'
+import { readAccount, usualAccount } from './nodeKeys.ts'
+
+/** Runs a node until it is interrupted, or stops by itself. */
+export async function runNode(flags: NodeFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
+  await useFastTrees()
+  const library = await openVrf()
+  const data = resolve(flags.data)
+  mkdirSync(data, { recursive: true, mode: 0o700 })
+  const { bootstrap, authorities } = flags
+  const { genesis, isNew } = await chooseGenesis({ data, named: flags.genesis, bootstrap, authorities }, library.vrf)
+  const keys = readAccount(flags.key ?? usualAccount(data, isNew), library.vrf)
+  const genesisId = toHex(genesisHash(genesis))
+  const store = await openChainStore(join(data, 'chain'), genesisId)
+  const voice = openVoice(flags, env)
+  try {
+    const secret = loadSecret(data, 'peer', system.randomness)
+    const where = { host: flags.host, port: flags.port, bootstrap, isDiscovering: flags.discovery, secret }
+    const network = { ...where, genesisId, genesisBytes: encodeGenesis(genesis) }
+    const node = await RunningNode.start({
+      ...{ genesis, store, keys, log: voice.log, clock: system.clock, checks: checksOf(library) },
+      connect: (handlers) => openLibp2pNetwork(network, handlers),
+    })
+    voice.begin(node, genesis.preset)
+    node.subscribe((event) => voice.tell(event, node))
+    try {
+      if (bootstrap.length === 0) requireAlive(node)
+      signal.addEventListener('abort', () => void node.close(), { once: true })
+      await node.ended()
+    } finally {
+      await node.close()
+    }
+  } finally {
+    await store.close()
+  }
+  return EXIT.genuine
+}
+
+/** Alone, a node cannot go on with a chain that stood still for too long; others may have gone on with it. */
+function requireAlive({ head, slot, genesis: { params } }: RunningNode): void {
+  const epochs = Math.floor(slot / Number(params.epochSlots)) - Math.floor(head.slot / Number(params.epochSlots))
+  const minutes = Math.round(((slot - head.slot) * Number(params.slotMs)) / 60_000)
+  if (epochs > Number(WEEK)) throw fault('CHAIN_STOOD_STILL', { minutes, epochs: Number(WEEK) })
+}
+
+/** Openings of drilled work are checked by the library of works, which this node does not have yet: it takes none. */
+const checksOf = ({ checkSignature, vrf, isAccountKey }: VrfLibrary): Checks => ({
+  signature: checkSignature,
+  vrf: vrf.verify,
+  key: isAccountKey,
+  patch: () => false,
+})
+
+/** What a person or a script is told. */
+function openVoice({ json }: NodeFlags, env: NodeJS.ProcessEnv) {
+  const { line, live, colours } = openTerminal(process.stdout, env)
+  const say = (fields: object) => line(JSON.stringify({ ...fields, at: system.clock.wallTime().toISOString() }))
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields = {}) =>
+      json ? say({ event: level, message, ...fields }) : line(`  ${colours.yellow(level)} ${message} ${told(fields)}`)
+  const log: Log = { debug: () => {}, info: at('info'), warn: at('warn'), error: at('error') }
+  return {
+    log,
+    begin: (node: RunningNode, preset: string) => {
+      const { genesisId, addresses } = node
+      const { account } = node.status()
+      if (json) return say({ event: 'started', genesis: genesisId, account, addresses, head: node.head.height })
+      line(`  chain    ${genesisId.slice(0, 16)} (${preset}), at block ${node.head.height}`)
+      line(`  account  ${account ?? 'none: this node follows, and makes no blocks'}`)
+      for (const address of addresses) line(`  address  ${address}`)
+    },
+    tell: (event: ChainEvent, node: RunningNode) => {
+      if (json)
+        return event.kind === 'halted' ? say({ event: event.kind, blocks: event.blocks }) : say(toldBlock(event))
+      const { slot, peers, pooled } = node.status()
+      live(`  slot ${slot}  head ${node.head.height}  final ${node.final.height}  peers ${peers}  pool ${pooled}`)
+    },
+  }
+}
+
+const toldBlock = ({ kind, block }: Exclude<ChainEvent, { kind: 'halted' }>) => ({
+  event: kind,
+  ...{ id: block.id, height: block.height, slot: block.slot, author: block.author, isPrimary: block.win !== null },
+})
+
+const told = (fields: object): string =>
+  Object.entries(fields)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(', ')
