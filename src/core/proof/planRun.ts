@@ -2,11 +2,11 @@ import type { Precision } from '../params/precision.ts'
 import { PART_KINDS, type PlannedPart } from './partKinds.ts'
 import { rounds } from './parts/rounds.ts'
 import { ALONE_SHARE, calibrationPart, fits, type PlanInputs, partKey, type Timings } from './planPart.ts'
-import { LONGEST_ROUND_SECONDS } from './sizeClass.ts'
+import { LONGEST_ROUND_SECONDS, SIZING_SIZE } from './sizeClass.ts'
 
 /** First calibration: small products, only to choose the size class. Its results are discarded. */
 export function planSizing(inputs: PlanInputs): PlannedPart[] {
-  const smallest = inputs.devices.some((device) => device.class === 'cpu') ? 128 : 8192
+  const smallest = inputs.devices.some((device) => device.class === 'cpu') ? 128 : SIZING_SIZE
   return inputs.precisions.map((precision) => {
     const part = { ...calibrationPart(inputs, rounds, precision, smallest), rounds: 2 }
     const size = Math.min(smallest, fits(inputs, precision, part.k))

@@ -17,6 +17,9 @@ export const ENTRY_BYTES: Readonly<Record<Precision, number>> = { int8: 1, fp8: 
 /** §4.0. A round should stay under this, so that roots keep coming. */
 export const LONGEST_ROUND_SECONDS = 0.2
 
+/** m = n of a card's first calibration; only what does not fit its memory is smaller. */
+export const SIZING_SIZE = 8192
+
 /** k of a CPU, and of bound rounds, which are about C alone. */
 export const SHALLOW_K = 2048
 

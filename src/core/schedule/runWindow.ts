@@ -2,6 +2,7 @@ import { type Timed, timedParts } from '../certificate/shortParts.ts'
 import { countedPerSecond, figuresOf, timedDevices } from '../proof/figures.ts'
 import { isPaid, kindOf, type Part } from '../proof/partKinds.ts'
 import { secondsBehind } from '../proof/planPart.ts'
+import { SIZING_SIZE } from '../proof/sizeClass.ts'
 import type { PartEvidence } from '../proof/verifyPart.ts'
 
 /** When the run that was judged took place, in the validator's monotonic time: from its first T0 to its last root. */
@@ -63,30 +64,59 @@ export function isHeldBack(arrivalsUs: readonly number[], plannedUs = Number.POS
   return lastUs >= SHORTEST_PACE_US && meanUs > evenUs + LATER * Math.min(lastUs, plannedUs)
 }
 
-/** So much more than its rate at the start a device may count for. A real card shows 1.005 (bench/fixtures). */
+/** So much more than its rate at the start a box may count for. A real card shows 1.005 (bench/fixtures). */
 const MOST_OVER_START = 1.25
 
 /**
  * Every box is at work in a part for as long as a part must last, and all of them together are no faster than their cards
  * in that time. So what counts later, or before, is bound to the rate shown then, however long a part is (attack 138). Of
- * memory the passes are bound so: what is read in that time was held in it (attack 154).
+ * memory the passes are bound so: what is read in that time was held in it (attack 154). It is a time of ours: one that a
+ * box could put off, by its pongs or by holding its roots, would be over when another box is done (attacks 163, 164).
  */
 function outrunsItsStart(timed: Timed): boolean {
   const { run } = timed
   const counted = countedPerSecond(run, run.challenge.version)
-  const countedOf = new Map(figuresOf(run).map(({ part, device }, i) => [`${part} ${device}`, counted[i]!]))
-  // A box that answers pings late must read for longer; its start is that of all others all the same (attack 163).
-  return timedParts({ ...timed, roundTripUs: 0 }).some(({ part, device, leastUs }) => {
+  const figures = figuresOf(run).map(({ part }, i) => ({ part, perSecond: counted[i]! }))
+  const leastOf = new Map(timedParts({ ...timed, roundTripUs: 0 }).map(({ part, leastUs }) => [part, leastUs]))
+  return [...leastOf].some(([part, leastUs]) => {
     if (!isPaid(run.challenge.parts, part)) return false
-    const { arrivalsUs } = timedDevices(run, part).find((one) => one.device === device)!
-    const atUs = arrivalsUs.find((us) => us >= leastUs)
+    const devices = timedDevices(run, part)
     // So short a part leaves the card to another; whoever asks for less than a preset gets it judged all the same.
-    if (atUs === undefined) return true
-    const rounds = arrivalsUs.filter((us) => us <= atUs).length
-    const work = kindOf(run.challenge.parts[part]!).work(run.challenge.parts, part, device)
-    return countedOf.get(`${part} ${device}`)! > (MOST_OVER_START * rounds * work * 1e6) / atUs
+    if (devices.some(({ arrivalsUs }) => arrivalsUs.at(-1)! < leastUs)) return true
+    const atUs = isWeak(run.challenge.parts[part]!, devices) ? firstFrom(leastUs, devices) : leastUs
+    const { work } = kindOf(run.challenge.parts[part]!)
+    const shown = devices.map(
+      ({ device, arrivalsUs }) => roundsBy(atUs, arrivalsUs) * work(run.challenge.parts, part, device),
+    )
+    const rates = figures.filter((figure) => figure.part === part).map(({ perSecond }) => perSecond)
+    return total(rates) > (MOST_OVER_START * total(shown) * 1e6) / atUs
   })
 }
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+/** Of a round that takes longer nobody knows when it was begun. */
+const LONGEST_GAP_US = 500_000
+
+/** Roots by then, and of the round under way what an even pace has done of it. */
+function roundsBy(atUs: number, arrivalsUs: readonly number[]): number {
+  const rounds = arrivalsUs.filter((us) => us <= atUs).length
+  const before = arrivalsUs[rounds - 1] ?? 0
+  const gapUs = (arrivalsUs[rounds] ?? Number.POSITIVE_INFINITY) - before
+  return rounds + (gapUs <= LONGEST_GAP_US ? (atUs - before) / gapUs : 0)
+}
+
+type Devices = ReturnType<typeof timedDevices>
+
+/** All devices together have so few roots, of the least size that cards are asked for, that there is little to gain. */
+function isWeak({ m }: Part, devices: Devices): boolean {
+  const lastUs = Math.max(...devices.map(({ arrivalsUs }) => arrivalsUs.at(-1)!))
+  return m <= SIZING_SIZE && lastUs > LONGEST_GAP_US * total(devices.map(({ arrivalsUs }) => arrivalsUs.length))
+}
+
+/** Such a box is looked at when its next root comes. */
+const firstFrom = (leastUs: number, devices: Devices): number =>
+  Math.min(...devices.map(({ arrivalsUs }) => arrivalsUs.find((us) => us >= leastUs)!))
 
 /**
  * §8: whether a run counts for its cohort: each of its phases began when the cohort was let go into it. A run begun anew did

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { honestProgram, type Tampering, tampered } from '../../../../test/support/inProcessBox.ts'
 import { openReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
 import { CARD, Card, cardOn, engine, HOUR_MS, outcomes, play, ROUND_MS } from '../../../../test/support/playFleet.ts'
+import { concatBytes } from '../../../core/bytes/bytes.ts'
 import { MAX_VERIFY_SECONDS } from '../../../core/lease/leaseBook.ts'
 import { PRESETS, type Preset } from '../../../core/params/presets.ts'
+import { encodeFrame } from '../../../core/wire/frames.ts'
 
 describe('attack 128: boxes that are the last at every gate, and in time', () => {
   const ALL = ['int8', 'fp8', 'bf16', 'fp16', 'fp32'] as const
@@ -247,14 +249,15 @@ describe('attack 163: of two boxes on one card one answers pings late, so that i
   })
 })
 
-describe('attack 138: of two boxes on one card one has a part so long that it can let the other go first', () => {
+describe('attacks 138 and 164: of two boxes on one card one has a part so long that it can let the other go first', () => {
   const CARD_MS = 60
 
   /**
    * `quick` is slow in its calibrations, so that its part is short, and has the card first. `slow` is several devices of the
    * same card, of which the first is fast in its calibrations, so that all of them get as many rounds as that one could do.
+   * It may hold its roots for a while, so that nobody sees how it began.
    */
-  async function played(base: Preset): Promise<number> {
+  async function played(base: Preset, devices = 4, holdMs = 0): Promise<number> {
     const preset = { ...base, size: 64, openings: 4 }
     const asked = { preset, openings: 4, partSeconds: 3, sustainedSeconds: 0 }
     let shared: Card | null = null
@@ -272,11 +275,21 @@ describe('attack 138: of two boxes on one card one has a part so long that it ca
           else if (!isQuick) for (await clock.sleep(1); quickWorks; ) await clock.sleep(1)
           await card.round()
         }
-        const own = Array.from({ length: isQuick ? 1 : 4 }, (_, device) =>
+        const own = Array.from({ length: isQuick ? 1 : devices }, (_, device) =>
           openReferenceDevice({ engine, facts: CARD, costs: { round: () => round(device) } }),
         )
+        const held: Uint8Array[] = []
+        let startedUs = 0
         return tampered(honestProgram({ devices: own }), {
+          onAnswer: async (answer, line) => {
+            const isHeld = !isQuick && challenges >= 3 && answer.type === 'root' && answer.part < 2
+            if (!isHeld) return await line.answer(answer)
+            held.push(encodeFrame(answer))
+            // In one go: they arrive at one instant.
+            if (clock.monotonicUs() - startedUs >= 1000 * holdMs) await line.raw(concatBytes(...held.splice(0)))
+          },
           onOrder: async (order, line) => {
+            if (order.type === 'start') startedUs = clock.monotonicUs()
             if (order.type === 'challenge') challenges++
             if (order.type === 'challenge' && challenges === 1 && !isQuick) await clock.sleep(20_000)
             if (isQuick) quickWorks = order.type === 'start' && challenges >= 3
@@ -294,5 +307,9 @@ describe('attack 138: of two boxes on one card one has a part so long that it ca
 
   test.each([PRESETS.devnet, PRESETS.custom])('$name: together they show no more than the card', async (preset) => {
     expect(await played(preset)).toBeLessThan(1.1)
+  })
+
+  test('holding its first roots for 7 s of 20 gains nothing', async () => {
+    expect(await played(PRESETS.devnet, 8, 7000)).toBeLessThan(1.1)
   })
 })
