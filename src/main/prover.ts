@@ -25,6 +25,14 @@ async function write(bytes: Uint8Array): Promise<void> {
   if (!process.stdout.write(bytes)) await once(process.stdout, 'drain', { signal: interrupted.signal }).catch(() => {})
 }
 
+/** Whoever exits before that takes its last words along: a socket holds back what its reader has no room for. */
+const flushed = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (interrupted.signal.aborted) return resolve()
+    interrupted.signal.addEventListener('abort', () => resolve(), { once: true })
+    process.stdout.write('', () => resolve())
+  })
+
 /** One work, on the first card, or on the processor where there is none. */
 async function work(): Promise<void> {
   const [device, ...others] = await openWorkDevices('auto')
@@ -68,9 +76,11 @@ async function serve(): Promise<void> {
 async function giveUp(error: unknown): Promise<never> {
   if (process.env.TOUCHSTONE_DEBUG) console.error(error)
   await write(encodeFrame(faultAnswer(error)))
+  await flushed()
   process.exit(EXIT.fault)
 }
 process.once('uncaughtException', (error) => void giveUp(error))
 
 await serve().catch(giveUp)
+await flushed()
 process.exit()

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { decodeNpy, encodeNpy } from '../../src/drivers/workFiles/npy.ts'
 import { fingerprintOfPair } from '../suites/sshBoxSuite.ts'
 import { type CommandEnd, openCommandLine } from '../support/commandLine.ts'
 import { eventually } from '../support/eventually.ts'
@@ -48,23 +49,41 @@ const fast = [
 ]
 const at = (server: TestSshServer): string => `ssh://${server.user}@127.0.0.1:${server.port}`
 
+/** `touchstone work run` on a box that has the prover: the product, and a receipt that holds. */
+async function worksOn(address: string): Promise<void> {
+  const [a, b, product, receipt] = ['a.npy', 'b.npy', 'c.npy', 'receipt.json'].map((name) => join(root, name))
+  writeFileSync(a!, encodeNpy({ type: 'i8', rows: 2, width: 2, bytes: Uint8Array.of(1, 2, 3, 4) }))
+  writeFileSync(b!, encodeNpy({ type: 'i8', rows: 2, width: 2, bytes: Uint8Array.of(5, 6, 7, 8) }))
+  const on = ['--on', address, '--identity', identity, '--out', product!, '--receipt', receipt!, '--json']
+  const { status, stdout } = await touchstone(['work', 'run', 'matmul', a!, b!, ...on])
+  expect([status, JSON.parse(stdout)]).toMatchObject([0, { kind: 'matmul', operations: 16 }])
+  const { bytes } = decodeNpy(readFileSync(product!))
+  expect([...new Int32Array(Uint8Array.from(bytes).buffer)]).toEqual([19, 22, 43, 50])
+  expect((await touchstone(['check', receipt!])).status).toBe(0)
+}
+
 // Whole programs on a busy machine take their time.
 describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
-  test('the real prover is genuine over an SSH server, its certificate checks, and nothing is left', async () => {
+  test('the real prover is genuine over an SSH server, its certificate checks, and it can work there too', async () => {
     const server = await startSshServer({ home, user: 'renter', hostKey: host.private, authorizedKey: user.public })
     servers.push(server)
     const out = join(root, 'certificate.json')
     // As a marketplace shows it, and pasted without quotes.
     const pasted = ['ssh', '-p', String(server.port), `${server.user}@127.0.0.1`, '-L', '8080:localhost:8080']
-    const verified = await alone(['verify', ...pasted, ...fast, '--no-keep', '--out', out, '--json'])
+    const verified = await alone(['verify', ...pasted, ...fast, '--out', out, '--json'])
     expect(verified.err).toContain(fingerprintOfPair(host))
     expect(verified.code).toBe(0)
     const report = JSON.parse(verified.out)
     expect(report).toMatchObject({ judgement: { outcome: 'accepted' } })
     expect(report.roundTripSeconds).toBeGreaterThan(0)
-    expect(readdirSync(home)).toEqual([])
     expect(readFileSync(join(root, 'state', 'known_hosts'), 'utf8')).toContain(`[127.0.0.1]:${server.port}`)
     expect((await touchstone(['check', out])).status).toBe(0)
+    await worksOn(at(server))
+    // The prover, kept for the next time, and nothing else.
+    const kept = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    expect(kept.map(({ name }) => name)).toContain('manifest.json')
+    expect(readdirSync(join(home, readdirSync(home)[0]!)).length).toBe(1)
+    rmSync(join(home, readdirSync(home)[0]!), { recursive: true })
   })
 
   test('attack 95: a server that hangs up after the login ends the command, and so does SIGTERM', async () => {

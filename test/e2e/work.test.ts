@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { signerFrom } from '../../src/core/bytes/ed25519.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
@@ -202,4 +203,70 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   writeFileSync(inFolder('other.json'), receipt.replace(/[A-Y](?=[^A-Z]{0,9}$)/, 'Z'))
   const refused = await touchstone('check', inFolder('other.json'))
   expect(refused.status).toBe(1)
+})
+
+test('touchstone work run simulate delivers the field and pictures of it, and a receipt', async () => {
+  const small = [
+    '--size',
+    '16x12x4',
+    '--steps',
+    '24',
+    '--obstacle',
+    'sphere:6,6,2,2',
+    '--obstacle',
+    'box:12,0,0,13,2,3',
+  ]
+  const files = ['--out', inFolder('field.npy'), '--receipt', inFolder('flow.json'), '--pictures', inFolder('flow')]
+  const { status } = await touchstone('work', 'run', 'simulate', ...small, ...files, '--frames', '3', '--walls')
+  expect(status).toBe(0)
+  const field = readFileSync(inFolder('field.npy'))
+  expect(field.toString('latin1')).toContain("'descr': '<f4', 'fortran_order': False, 'shape': (4, 4, 12, 16)")
+  const values = new Float32Array(Uint8Array.from(field.subarray(128)).buffer)
+  const density = (x: number, y: number, z: number) => values[(z * 12 + y) * 16 + x]!
+  expect([density(6, 6, 2), density(12, 2, 0), density(3, 0, 1), density(3, 11, 1)]).toEqual([0, 0, 0, 0])
+  expect(density(1, 6, 2)).toBeCloseTo(1, 0)
+  expect(readdirSync(inFolder('flow')).length).toBeGreaterThanOrEqual(2)
+  expect((await touchstone('check', inFolder('flow.json'))).status).toBe(0)
+  for (const [option, value] of [
+    ['--size', '10'],
+    ['--obstacle', 'sphere:1,2'],
+  ] as const)
+    expect((await touchstone('work', 'run', 'simulate', option, value, ...files)).status).toBe(2)
+})
+
+describe('touchstone work run render', () => {
+  const room = fileURLToPath(new URL('../../examples/room.glb', import.meta.url))
+  const files = ['--out', inFolder('room.png'), '--receipt', inFolder('room.json'), '--inputs', inFolder('scene')]
+  const check = (...more: string[]) => touchstone('check', inFolder('room.json'), '--json', ...more)
+
+  test('delivers a picture, and a receipt for whoever has the scene', async () => {
+    const small = ['--width', '24', '--height', '16', '--samples', '1']
+    expect((await touchstone('work', 'run', 'render', room, ...small, ...files)).status).toBe(0)
+    const picture = readFileSync(inFolder('room.png'))
+    expect([picture.toString('latin1', 1, 4), picture.readUInt32BE(16), picture.readUInt32BE(20)]).toEqual([
+      'PNG',
+      24,
+      16,
+    ])
+    expect(readdirSync(folder).filter((name) => name.includes('growing'))).toEqual([])
+    const shown = await check('--inputs', inFolder('scene'))
+    expect(shown.status).toBe(0)
+    expect(JSON.parse(shown.stdout)).toMatchObject({ verdict: 'genuine', work: { patches: 128 } })
+    const blind = await check()
+    expect(blind.status).toBe(4)
+    expect(JSON.parse(blind.stdout)).toMatchObject({ doubts: [{ code: 'INPUTS_NEEDED' }], work: { credited: 0 } })
+  })
+
+  test('refuses what is no scene, and sizes that it cannot do, before anything is made', async () => {
+    writeFileSync(inFolder('none.glb'), 'glTF')
+    for (const [scene, more, why] of [
+      [inFolder('none.glb'), [], 'no glTF file'],
+      [room, ['--width', '30'], 'multiples of 8'],
+      [room, ['--samples', '4096', '--width', '16384'], 'too much'],
+    ] as const) {
+      const end = await touchstone('work', 'run', 'render', scene, ...files, ...more)
+      expect(end.status).toBe(2)
+      expect(end.stderr.replace(/\s+/g, ' ')).toContain(why)
+    }
+  })
 })

@@ -73,7 +73,8 @@ export class ProverLine {
   }
 
   async #lastWords(): Promise<string> {
-    return (await within(this.#clock, LONGEST_END_MS, this.#process.ended))?.said ?? ''
+    const end = await within(this.#clock, LONGEST_END_MS, this.#process.ended)
+    return end ? [`exit code ${end.code ?? 'unknown'}`, end.said].filter(Boolean).join(': ') : ''
   }
 }
 

@@ -36,6 +36,8 @@ export interface Kind<P> {
   transition(parameters: P, turn: Turn): Program
   /** W3.6, where transitions differ: which are counted, and how often each, so that all of them are. */
   counted?(parameters: P, transitions: number): readonly (readonly [transition: number, times: number])[]
+  /** What the statistics of a transition are called, in their order; none where they are no floats. */
+  readonly figures: readonly string[]
   /** What each method shows of it, in words. */
   readonly guarantees: readonly string[]
 }

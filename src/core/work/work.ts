@@ -20,6 +20,8 @@ export interface Work<K> {
   readonly ops: Ops<K>
   readonly isIndependent: boolean
   readonly guarantees: readonly string[]
+  /** What the statistics of a mark are called. */
+  readonly figures: readonly string[]
   /** Roots of what is handed in. */
   readonly givenRoots: ReadonlyMap<string, Uint8Array>
   readonly given: ReadonlyMap<string, TensorShape>
@@ -71,9 +73,9 @@ export function openWork<K>(kinds: Kinds, ops: Ops<K>, { text, orderId, seed }: 
   })
   return {
     ...{ spec, text, orderId, seed, ops, given, workId: workIdOf(text, orderId, seed) },
-    ...{ isIndependent: kind.isIndependent, guarantees: kind.guarantees, state: kind.state(parameters) },
+    ...{ isIndependent: kind.isIndependent, guarantees: kind.guarantees, figures: kind.figures },
+    ...{ state: kind.state(parameters), counted: kind.counted?.(parameters, transitions) ?? null },
     requireGiven: (tensors) => kind.requireGiven?.(tensors, parameters),
-    counted: kind.counted?.(parameters, transitions) ?? null,
     givenRoots: new Map(spec.inputs.map(({ name, root }) => [name, fromHex(root, 32)!])),
     ends: segmentEnds(spec),
     begin: () => shape(kind.begin(parameters, seed)),

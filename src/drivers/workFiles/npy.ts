@@ -31,10 +31,17 @@ export function decodeNpy(file: Uint8Array): NpyMatrix {
   return { type, rows: Number(rows), width: Number(width), bytes }
 }
 
-/** The same file for any matrix: version 1, padded as NumPy does. */
-export function encodeNpy({ type, rows, width, bytes }: NpyMatrix): Uint8Array {
-  const descr = type === 'i8' ? '|i1' : '<i4'
-  const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${rows}, ${width}), }`
+/** The same file for any matrix. */
+export const encodeNpy = ({ type, rows, width, bytes }: NpyMatrix): Uint8Array =>
+  encodeArray(type === 'i8' ? '|i1' : '<i4', [rows, width], bytes)
+
+/** Floats in an array of several dimensions, the last one fastest. */
+export const encodeNpyFloats = (shape: readonly number[], values: Float32Array): Uint8Array =>
+  encodeArray('<f4', shape, new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
+
+/** Version 1, padded as NumPy does. */
+function encodeArray(descr: string, shape: readonly number[], bytes: Uint8Array): Uint8Array {
+  const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape.join(', ')}), }`
   const length = Math.ceil((10 + text.length + 1) / 64) * 64 - 10
   const out = new Uint8Array(10 + length + bytes.length)
   out.set(Buffer.from(MAGIC, 'latin1'))

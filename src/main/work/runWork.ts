@@ -5,7 +5,7 @@ import { toInstant } from '../../core/units/instants.ts'
 import { floatOf } from '../../core/work/ops/shapes.ts'
 import { WORK_REFUSALS, WorkRefusal } from '../../core/work/refusals.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
-import { openWork, operationsOfWork, type Work } from '../../core/work/work.ts'
+import { holdGiven, openWork, operationsOfWork, type Work } from '../../core/work/work.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import type { WorkKernels } from '../../core/work/workKernels.ts'
 import { WORK_KINDS } from '../../core/work/workKinds.ts'
@@ -99,6 +99,8 @@ export interface Delivery {
   onStep?(step: WorkStep): void
   /** What goes to the file, from the last state and what was gathered. */
   result(work: Work<WorkKernels>, last: Tensors): Uint8Array
+  /** When all is over: what was written on the way stays only where it is part of what was shown. */
+  end?(isShown: boolean): void
 }
 
 /** One work on a box that this machine watches: the result and the receipt, or nothing. */
@@ -125,11 +127,14 @@ export async function runWork(
     address: boxes[i % boxes.length]!,
     proverArguments: ['--work', ...(i < boxes.length ? [] : [`${i}`])],
   }))
+  let isShown = false
   try {
-    const work = openWork(WORK_KINDS, EXACT_OPS, order)
+    const hasher = hasherOn(await openExactEngine())
+    // What no device would take is refused here: it is not the fault of whoever works.
+    const work = holdGiven(openWork(WORK_KINDS, EXACT_OPS, order), given, hasher.root)
     const runPatch = patchRunner(await openExactEngine(), EXACT_OPS)
     const onStep = delivery.onStep ?? showWork(terminal, work)
-    const ours = { clock, randomness, runPatch, hasher: hasherOn(await openExactEngine()) }
+    const ours = { clock, randomness, runPatch, hasher }
     const how = { work, given, every: delivery.every, onStep, segmentMs: 1000 * flags.segmentLimit, ...ours }
     const method = flags.method === 'sumcheck' ? bySumcheck : byOpenings
     const shown = await onBoxes(targets, signal, (provers) => method(provers, how, delivery.onState, signal))
@@ -145,6 +150,7 @@ export async function runWork(
     writeAside(flags.out, delivery.result(work, shown.last))
     writeAside(flags.receipt, receipt)
     if (flags.inputs !== undefined) writeInputs(flags.inputs, given)
+    isShown = true
     tell(flags, work, shown, env)
     return EXIT.genuine
   } catch (error) {
@@ -153,6 +159,7 @@ export async function runWork(
     throw fault('WORK_REFUSED', { why: `${WORK_REFUSALS[error.code].meaning} (${error.message})`, code: error.code })
   } finally {
     terminal.live('')
+    delivery.end?.(isShown)
   }
 }
 
@@ -197,15 +204,17 @@ function reject({ code, message }: WorkRejected, { json }: RunFlags, people: Ter
   return EXIT.rejected
 }
 
-/** Progress with the time left, and the loss where there is one. */
-function showWork(terminal: Terminal, { ends, spec }: Work<WorkKernels>): (step: WorkStep) => void {
+const shortNumber = (value: number): string => (Math.abs(value) < 1000 ? value.toFixed(4) : withPrefix(value).trim())
+
+/** Progress with the time left, and the first figure of a transition where it has one. */
+function showWork(terminal: Terminal, { ends, spec, figures }: Work<WorkKernels>): (step: WorkStep) => void {
   const startedMs = performance.now()
   return (step) => {
     if (step.step === 'trace') return terminal.live(`  proving: segment ${step.done + 1} is run again with trace`)
     const done = step.segment + 1
     const leftSeconds = ((performance.now() - startedMs) / 1000 / done) * (ends.length - done)
-    const [loss] = step.mark?.statistics ?? []
-    const figure = loss === undefined || spec.kind !== 'training' ? '' : `, loss ${floatOf(loss).toFixed(4)}`
+    const [bits] = step.mark?.statistics ?? []
+    const figure = bits === undefined || figures[0] === undefined ? '' : `, ${figures[0]} ${shortNumber(floatOf(bits))}`
     terminal.live(
       `  ${bar(done / ends.length, terminal.barWidth)} ${spec.kind} ${done}/${ends.length}${figure}, ${Math.ceil(leftSeconds)} s left`,
     )
@@ -234,13 +243,17 @@ function tell(
     }
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
+  const inputs = flags.inputs === undefined ? '' : ` --inputs ${flags.inputs}`
   openTerminal(process.stdout, env).lines([
-    ...labelled('done', `${work.spec.kind}, ${work.spec.transitions} transitions, ${withPrefix(operations)}operations`),
+    ...labelled(
+      'done',
+      `${work.spec.kind}, ${work.spec.transitions} transitions, ${withPrefix(operations).trim()} operations`,
+    ),
     ...labelled('device', `${device} (claimed), ${seconds.toFixed(1)} s from the seed to the last state`),
     ...labelled('looked at', looked),
     ...labelled('replicas', replicas),
     ...labelled('result', out),
     ...labelled('receipt', receipt),
-    ...labelled('check it', `touchstone check ${receipt}${check}`),
+    ...labelled('check it', `touchstone check ${receipt}${check || inputs}`),
   ])
 }

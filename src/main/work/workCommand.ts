@@ -2,17 +2,19 @@ import type { Command } from 'commander'
 import { addSshOptions } from '../boxes/openSshBox.ts'
 import { addText, readNumber, readOneOf, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
+import { readLight, runRendering } from './renderWork.ts'
 import { type InferenceFlags, runInference } from './runInference.ts'
 import { type RunFlags, runMatmul, runTraining } from './runWork.ts'
+import { addObstacle, readSize, runSimulation } from './simulateWork.ts'
 
 /** What every kind takes. */
-const addRunOptions = (command: Command): Command =>
+const addRunOptions = (command: Command, inputs?: string): Command =>
   addSshOptions(command)
     .option('--on <box>', 'root@host, ssh://…, lease://… or an alias of ~/.ssh/config; may be repeated', addText)
     .option('--replicas <count>', 'do it so many times over; all must come to the same', readWhole(1, 16), 1)
     .option('--segment-limit <seconds>', 'the longest that one segment may take', readNumber(1, 86_400), 600)
     .option('--receipt <file>', 'where the receipt goes', 'touchstone-receipt.json')
-    .option('--inputs <folder>', 'write the inputs there, for "touchstone check --replay"')
+    .option('--inputs <folder>', 'write the inputs there, for "touchstone check --inputs"', inputs)
     .option('--json', 'print the outcome as JSON')
 
 export function addWorkCommand(program: Command, context: CommandContext): void {
@@ -68,9 +70,45 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
     )
     .option('--out <file>', 'where texts and tokens go, as JSON', 'completions.json')
     .action((flags: InferenceFlags) => context.run((signal) => runInference(flags, context, signal)))
+  addSimulation(addRunOptions(run.command('simulate')), context)
+  // Nobody can check a picture without its scene.
+  addRendering(addRunOptions(run.command('render'), 'touchstone-inputs'), context)
 }
 
 const readMethod = readOneOf({ openings: 'openings', sumcheck: 'sumcheck' }, 'Use openings or sumcheck.')
+
+const addSimulation = (command: Command, context: CommandContext): Command =>
+  command
+    .description('the flow of a fluid around obstacles')
+    .option('--size <cells>', 'as 128x64x64, or one number for a cube; multiples of 4', readSize, [64, 32, 32])
+    .option('--steps <count>', 'steps', readWhole(1, 10_000_000), 200)
+    .option('--interval <count>', 'steps between states that are committed (default: a sixteenth)', readWhole(1, 256))
+    .option('--viscosity <number>', 'in cells and steps', readNumber(0.0001, 10), 0.02)
+    .option('--speed <number>', 'of the stream, in cells a step', readNumber(0, 0.3), 0.08)
+    .option('--noise <number>', 'how far velocities differ at the beginning', readNumber(0, 0.3), 0.001)
+    .option('--obstacle <shape>', 'sphere:X,Y,Z,R, cylinder:X,Y,R or box:X,Y,Z,X,Y,Z; may be repeated', addObstacle)
+    .option('--walls', 'a floor and a ceiling')
+    .option('--pictures <folder>', 'where pictures of the flow go, as they come')
+    .option('--frames <count>', 'how many pictures', readWhole(1, 10_000), 10)
+    .option('--out <file>', 'where density and velocity go, as float32 of 4 by z by y by x', 'field.npy')
+    .action((flags: Parameters<typeof runSimulation>[0]) =>
+      context.run((signal) => runSimulation(flags, context, signal)),
+    )
+
+const addRendering = (command: Command, context: CommandContext): Command =>
+  command
+    .description('a picture of a scene, by paths of light')
+    .argument('<scene>', 'a glTF file in one piece (.glb), without textures')
+    .option('--width <pixels>', 'a multiple of 8', readWhole(8, 16_384), 640)
+    .option('--height <pixels>', 'a multiple of 8', readWhole(8, 16_384), 360)
+    .option('--samples <count>', 'paths of light for each pixel', readWhole(1, 4096), 16)
+    .option('--bounces <count>', 'how often light turns', readWhole(1, 16), 6)
+    .option('--zenith <colour>', 'light from above, as 0.5,0.7,1', readLight, [0.5, 0.7, 1])
+    .option('--horizon <colour>', 'light from around', readLight, [1, 1, 1])
+    .option('--out <file>', 'where the picture goes', 'picture.png')
+    .action((scene: string, flags: Parameters<typeof runRendering>[1]) =>
+      context.run((signal) => runRendering(scene, flags, context, signal)),
+    )
 
 const AFTER_HELP = `
 The receipt is checked on any machine, in seconds, without doing the work again:
@@ -83,4 +121,6 @@ Examples:
   touchstone work run matmul a.npy b.npy
   touchstone work run matmul a.npy b.npy --method sumcheck
   touchstone work run train book.txt --steps 100 --on root@host
-  touchstone work run infer --model ./gpt2 --prompt "Once upon a time"`
+  touchstone work run infer --model ./gpt2 --prompt "Once upon a time"
+  touchstone work run simulate --size 128x64x64 --steps 1000 --pictures flow
+  touchstone work run render scene.glb --width 1280 --height 720 --samples 64`

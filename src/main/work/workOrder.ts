@@ -4,11 +4,13 @@ import type { TensorShape } from '../../core/work/tensor.ts'
 import { WORK_KINDS } from '../../core/work/workKinds.ts'
 import { encodeSpec, type WorkSpec } from '../../core/work/workSpec.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
+import { fault } from '../faults.ts'
 
 /** What a person asked for, ready to be run: the specification and everything it names. */
 export interface PreparedWork {
   readonly text: string
   readonly given: Tensors
+  readonly interval: number
 }
 
 /** Writes the specification of a work; inputs are named by their roots. */
@@ -18,11 +20,16 @@ export function prepareWork(
   hasher: TensorHasher,
 ): PreparedWork {
   const kind = WORK_KINDS[asked.kind]!
-  const shapes: ReadonlyMap<string, TensorShape> = kind.given(kind.parameters.parse(asked.parameters))
+  const parsed = kind.parameters.safeParse(asked.parameters)
+  if (!parsed.success) throw fault('BAD_WORK_INPUT', { why: saidOf(parsed.error.issues[0]!) })
+  const shapes: ReadonlyMap<string, TensorShape> = kind.given(parsed.data)
   const inputs = [...shapes].map(([name, shape]) => ({
     name,
     uri: '',
     root: toHex(hasher.root(shape, given.get(name)!)),
   }))
-  return { text: encodeSpec({ ...asked, version: 1, inputs }), given }
+  return { text: encodeSpec({ ...asked, version: 1, inputs }), given, interval: asked.interval }
 }
+
+const saidOf = ({ path, message }: { readonly path: readonly PropertyKey[]; readonly message: string }): string =>
+  path.length === 0 ? 'together these parameters ask for too much' : `${path.map(String).join('.')}: ${message}`

@@ -83,7 +83,7 @@ const isSame = (one: Uint8Array, other: Uint8Array) => one.every((byte, i) => by
 
 /** Whether every cell of a block holds what its first cell holds: anyone could write such a block down. */
 function isUniform(block: Uint8Array): boolean {
-  const words = new Uint32Array(block.slice().buffer)
+  const words = new Uint32Array(new Uint8Array(block).buffer)
   return words.every((word, i) => word === words[i - (i % BLOCK_CELLS)])
 }
 

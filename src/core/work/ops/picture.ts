@@ -15,7 +15,7 @@ export const CAMERA_WORDS = 12
 
 const SKY = ['zenithR', 'zenithG', 'zenithB', 'horizonR', 'horizonG', 'horizonB'] as const
 
-const words = (bytes: Uint8Array): Float32Array => new Float32Array(bytes.slice().buffer)
+const words = (bytes: Uint8Array): Float32Array => new Float32Array(new Uint8Array(bytes).buffer)
 
 /** Triangles, kinds, materials, nodes, camera. */
 function requireScene(inputs: readonly TensorShape[]): void {

@@ -150,6 +150,7 @@ export const inference: Kind<InferenceParameters> = {
           [2, (transitions - 1) / 2],
           [transitions, (transitions - 1) / 2],
         ],
+  figures: [],
   guarantees: [
     'Replay: every drawn segment is exactly right; a share e of wrong segments passes 8 draws with (1 - e)^8.',
     'Openings: work of this size was done; a share e of segments in which a share x of the products is wrong passes with (1 - e (1 - (1 - x)^16))^8.',

@@ -47,5 +47,6 @@ export const matmul: Kind<Parameters> = {
     after: ['made'],
     statistics: [],
   }),
+  figures: [],
   guarantees: ['Entries of the result that were not computed: each of 128 openings finds one with their share of all.'],
 }

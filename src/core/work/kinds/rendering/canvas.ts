@@ -18,7 +18,7 @@ export class Canvas implements RgbPicture {
 
   /** Row `row` of tiles, as the tensor `picture` has it. */
   put(row: number, tiles: Uint8Array): void {
-    const light = new Float32Array(tiles.slice().buffer)
+    const light = new Float32Array(new Uint8Array(tiles).buffer)
     for (let i = 0; i < light.length; i++) {
       const pixel = Math.floor(i / 3)
       const [tile, inside] = [Math.floor(pixel / TILE_SIDE ** 2), pixel % TILE_SIDE ** 2]

@@ -45,7 +45,7 @@ const givenOf = ({ triangles, materials }: PictureParameters): ReadonlyMap<strin
     ['camera', { type: 'f32', rows: 1, width: CAMERA_WORDS }],
   ])
 
-const floatsOf = (bytes: Uint8Array) => new Float32Array(bytes.slice().buffer)
+const floatsOf = (bytes: Uint8Array) => new Float32Array(new Uint8Array(bytes).buffer)
 
 /** Coordinates and light stay where no sum or product of theirs leaves the range of f32. */
 const LARGEST = 2 ** 20
@@ -55,7 +55,7 @@ function requireGiven(given: ReadonlyMap<string, Uint8Array>): void {
     const isSane = floatsOf(given.get(name)!).every((value) => Math.abs(value) <= LARGEST)
     requireThat(isSane, 'BAD_INPUT', `${name} has a number beyond 2^20, or one that is none`)
   }
-  const kinds = new Uint32Array(given.get('kinds')!.slice().buffer)
+  const kinds = new Uint32Array(new Uint8Array(given.get('kinds')!).buffer)
   const materials = given.get('materials')!.length / (4 * MATERIAL_WORDS)
   requireThat(
     kinds.every((kind) => kind < materials),
@@ -102,6 +102,7 @@ export const rendering: Kind<PictureParameters> = {
     ]),
   begin: () => ({ there: new Map(), steps: [], after: [], statistics: [] }),
   transition,
+  figures: ['rays'],
   guarantees: [
     'A share x of tiles that were not computed passes 128 openings with (1 - x)^128.',
     'Whoever checks must have the scene; without it nothing of the picture is shown.',

@@ -113,6 +113,7 @@ export const simulation: Kind<FlowParameters> = {
   state: stateOf,
   begin,
   transition,
+  figures: ['mass', 'energy'],
   guarantees: [
     'Replay: every drawn segment is exactly right; a share e of wrong segments passes 8 draws with (1 - e)^8.',
     'Openings: work of this size was done; a share e of segments in which a share x of the blocks is wrong passes with (1 - e (1 - (1 - x)^16))^8.',

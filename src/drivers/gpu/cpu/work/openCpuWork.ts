@@ -36,13 +36,13 @@ const MOST_BYTES = 2 ** 32 - 2 ** 16
 
 /** The processor as a device for works: every step as the program says, on one core. */
 export async function openCpuWork(options: KernelChoice = {}): Promise<WorkDevice> {
-  const engine = await openExactEngine(options)
   const hasher = hasherOn(await openExactEngine(options))
   const name = `CPU (${(await chooseKernels(options))?.name ?? 'WebAssembly'})`
   return {
     name,
     async start(work, given): Promise<WorkRun> {
-      const run = new EngineRun(engine, work, given, hasher)
+      // Memory of its own: works that run at the same time know nothing of each other.
+      const run = new EngineRun(await openExactEngine(options), work, given, hasher)
       return {
         advance: async (segment) => run.advance(segment),
         keep: async (segment) => run.keep(segment),
