@@ -45,14 +45,26 @@ export class InferencePass {
 
   /** Logits of what comes after the last token of each sequence. */
   logits(tokens: string): string {
-    const p = this.#p
+    const x = this.#through(tokens)
+    const { sequences, tokens: period } = this.#heads
+    return this.#head(period === 1 ? x : this.#p.step('lastOfEach', [x], { period }), sequences)
+  }
+
+  /** Logits of what comes after every token. */
+  everyLogits(tokens: string): string {
+    return this.#head(this.#through(tokens), this.#rows)
+  }
+
+  #through(tokens: string): string {
     const { family, layers } = this.#of
     const learned = family === 'gpt' ? [this.#positions, 'positions'] : []
-    let x = p.step('embed', [tokens, 'embed', ...learned], {}, { isChoke: true })
+    let x = this.#p.step('embed', [tokens, 'embed', ...learned], {}, { isChoke: true })
     for (let i = 0; i < layers; i++) x = this.#layer(i, x)
-    const last = this.#heads.tokens === 1 ? x : p.step('lastOfEach', [x], { period: this.#heads.tokens })
-    const rows = this.#heads.sequences
-    return this.#linear('head', quantised(p, this.#norm('final', last, true), rows, this.#of.width), true)
+    return x
+  }
+
+  #head(x: string, rows: number): string {
+    return this.#linear('head', quantised(this.#p, this.#norm('final', x, true), rows, this.#of.width), true)
   }
 
   #layer(i: number, x: string): string {

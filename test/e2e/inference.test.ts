@@ -1,0 +1,70 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { openCommandLine } from '../support/commandLine.ts'
+
+const model = fileURLToPath(new URL('../fixtures/small-gpt2', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-infer-'))
+const inFolder = (name: string) => join(folder, name)
+const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: inFolder('home'), NO_COLOR: '1' })
+const infer = (...args: string[]) => commands.run(['work', 'run', 'infer', ...args])
+const files = ['--out', inFolder('said.json'), '--receipt', inFolder('receipt.json'), '--inputs', inFolder('inputs')]
+
+afterAll(async () => {
+  await commands.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('a model goes on from a prompt: its text is shown, and a receipt for it, which whoever has the inputs replays', async () => {
+  const { status, stdout } = await infer('--model', model, '--prompt', 'This package ', '--tokens', '12', ...files)
+  expect(status).toBe(0)
+  const { completions } = JSON.parse(readFileSync(inFolder('said.json'), 'utf8'))
+  expect(completions).toEqual([
+    { prompt: 'This package ', text: expect.any(String), tokens: expect.any(Array), hasStopped: false },
+  ])
+  const [{ text, tokens }] = completions
+  expect(tokens).toHaveLength(12)
+  expect(Buffer.from(tokens).toString()).toBe(text)
+  expect(stdout.startsWith(`This package ${text}\n`)).toBe(true)
+  const checked = await commands.run(['check', inFolder('receipt.json'), '--replay', inFolder('inputs'), '--json'])
+  expect(checked.status).toBe(0)
+  expect(JSON.parse(checked.stdout)).toMatchObject({
+    verdict: 'genuine',
+    work: { segments: 2, replayed: 2, liveShare: 1 },
+  })
+})
+
+test('several prompts go on together, as the chance of a seed has it, in the order they were given', async () => {
+  writeFileSync(inFolder('prompts'), 'The\n## Install\n')
+  const chance = ['--tokens', '6', '--temperature', '0.9', '--seed', '7', '--json', ...files]
+  const said = () => JSON.parse(readFileSync(inFolder('said.json'), 'utf8')).completions
+  expect((await infer('--model', model, '--prompts', inFolder('prompts'), ...chance)).status).toBe(0)
+  const prompts = said().map(({ prompt, tokens }: { prompt: string; tokens: number[] }) => [prompt, tokens.length])
+  expect(prompts).toEqual([
+    ['The', 6],
+    ['## Install', 6],
+  ])
+})
+
+test('a model that lies, prompts that do not fit and no prompts are refused before work starts', async () => {
+  const bad = inFolder('bad')
+  cpSync(model, bad, { recursive: true })
+  const config = JSON.parse(readFileSync(join(bad, 'config.json'), 'utf8'))
+  writeFileSync(join(bad, 'config.json'), JSON.stringify({ ...config, n_embd: 256 }))
+  const [here, prompt] = [
+    ['--model', model],
+    ['--prompt', 'x'],
+  ]
+  for (const [args, why] of [
+    [['--model', bad, ...prompt], 'where 257 by 256 belongs'],
+    [['--model', inFolder('nowhere'), ...prompt], 'no config.json'],
+    [[...here, ...prompt, '--tokens', '128'], 'beyond the 128'],
+    [here, 'give --prompt'],
+  ] as const) {
+    const { status, stderr } = await infer(...args, ...files)
+    expect(status).toBe(2)
+    expect(stderr.replace(/\s+/g, ' ')).toContain(why)
+  }
+})
