@@ -29,7 +29,8 @@ function compile() {
 }
 
 const text = compile()
-const sums = `${createHash('sha256').update(text).digest('hex')}  ${NAME}.json\n`
+const sumOf = (content) => createHash('sha256').update(content).digest('hex')
+const sums = `${sumOf(text)}  ${NAME}.json\n${sumOf(readFileSync(sourceUrl))}  ../${NAME}.sol\n`
 if (process.argv[2] === '--check') {
   const same = readFileSync(builtUrl, 'utf8') === text && readFileSync(sumsUrl, 'utf8') === sums
   console.log(`${NAME}.json ${same ? 'matches' : 'DIFFERS'}`)

@@ -34,6 +34,11 @@ export const fault = faultsOf({
     message: '{file} is not a policy: {problem}',
     nextStep: 'Correct the field; docs/spec/attestation.md shows every one.',
   },
+  BAD_WALLET_NAME: {
+    blame: 'user',
+    message: '{name} is not the name of a wallet',
+    nextStep: 'Use up to 32 small letters, digits and "-".',
+  },
   BAD_WORK_INPUT: {
     blame: 'user',
     message: 'this cannot be worked on: {why}',
@@ -101,6 +106,16 @@ export const fault = faultsOf({
     message: 'only a signer of the certificate can write its summary',
     nextStep: 'Ask its signer for a summary, or countersign the certificate first.',
   },
+  NOT_A_SECRET: {
+    blame: 'user',
+    message: '{path} does not hold a key',
+    nextStep: 'Name a file with 64 hex digits, or leave --from out for a new key.',
+  },
+  NO_PASSWORD: {
+    blame: 'user',
+    message: 'a password is needed, and nobody is here to type it',
+    nextStep: 'Run it on a terminal, or give --password-file FILE or TOUCHSTONE_WALLET_PASSWORD.',
+  },
   NO_GPU_OPENED: {
     blame: 'prover',
     retry: true,
@@ -154,6 +169,21 @@ export const fault = faultsOf({
     blame: 'prover',
     message: 'the address is that of the validator itself, or of no machine',
     nextStep: 'Its operator can name the box in validator.yaml, or set api.ownMachine there.',
+  },
+  PASSWORD_FILE: {
+    blame: 'user',
+    message: '{path} holds no password in its first line',
+    nextStep: 'Name a file that exists, that you may read, and whose first line is the password.',
+  },
+  PASSWORD_MISTYPED: {
+    blame: 'user',
+    message: 'the two passwords differ',
+    nextStep: 'Run it again; nothing was written.',
+  },
+  PASSWORD_TOO_SHORT: {
+    blame: 'user',
+    message: 'the password has less than {least} letters',
+    nextStep: 'Choose a longer one: whoever copies the file can try millions of short ones.',
   },
   PROOF_OPEN: {
     blame: 'prover',

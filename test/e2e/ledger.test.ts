@@ -21,11 +21,9 @@ afterAll(async () => {
 })
 
 const SECRET = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
-const [deploy, fromUrl, onChain] = commandsOn('docs/guides/operator.md').filter(([name]) => name === 'ledger') as [
-  string[],
-  string[],
-  string[],
-]
+const guide = commandsOn('docs/guides/operator.md')
+const newWallet = guide.find(([name]) => name === 'wallet')!
+const [deploy, fromUrl, onChain] = guide.filter(([name]) => name === 'ledger') as [string[], string[], string[]]
 const write = (name: string, content: unknown): string => {
   const path = join(folder, name)
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content), { mode: 0o600 })
@@ -80,11 +78,15 @@ if (hasAnvil)
     const anvil = await startAnvil()
     try {
       const key = write('evm.key', `${SECRET}\n`)
+      const password = ['--password-file', write('password', 'correct horse')]
+      expect(await line.run([...newWallet, '--from', key, ...password])).toMatchObject({ status: 0 })
+      const wallet = join(folder, 'wallets', 'publisher.json')
+      const kept = '~/.local/share/touchstone/wallets/publisher.json'
       const here = (words: readonly string[], more: Readonly<Record<string, string>> = {}) =>
         words.map(
-          (word) => ({ 'http://127.0.0.1:8545': anvil.url, 'evm.key': key, KEY: validator, ...more })[word] ?? word,
+          (word) => ({ 'http://127.0.0.1:8545': anvil.url, [kept]: wallet, KEY: validator, ...more })[word] ?? word,
         )
-      const made = await line.run([...here(deploy), '--json'])
+      const made = await line.run([...here(deploy), ...password, '--json'])
       const { contract, publisher } = JSON.parse(made.stdout) as Record<string, string>
       expect(made.stdout + made.stderr).not.toContain(SECRET.slice(0, 16))
       const settings = { urls: [anvil.url], chainId: 31_337, maxFeeGwei: 100, final: 'finalized' as const }
@@ -99,8 +101,7 @@ if (hasAnvil)
         status: 0,
         stdout: expect.stringContaining('the chain confirms it'),
       })
-      write('evm.key', 'no key')
-      expect(await line.run(here(deploy))).toMatchObject({
+      expect(await line.run(here(deploy, { [kept]: write('evm.key', 'no key') }))).toMatchObject({
         status: 2,
         stderr: expect.stringContaining('LEDGER_BAD_KEY'),
       })

@@ -58,6 +58,7 @@ export const fault = faultsOf({
   LEDGER_BAD_KEY: {
     blame: 'user',
     message: '{path} does not hold the key of an EVM account',
-    nextStep: 'Write 64 hex digits into a file that only you can read (chmod 600).',
+    nextStep:
+      'Make one with "touchstone wallet new --kind evm", or write 64 hex digits into a file that only you can read.',
   },
 })

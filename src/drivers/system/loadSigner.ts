@@ -1,4 +1,3 @@
-import { linkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { fromHex, toHex } from '../../core/bytes/hex.ts'
@@ -6,7 +5,7 @@ import type { Randomness } from '../../ports/randomness.ts'
 import { fault } from './faults.ts'
 import { nativeSigner } from './nativeSigner.ts'
 import { readRegularFile } from './readRegularFile.ts'
-import { writeAside } from './writeAside.ts'
+import { writeOnce } from './writeAside.ts'
 
 /** The signer kept in `<home>/<name>.key`, made at first use, readable by its owner alone. */
 export const loadSigner = (home: string, name: string, randomness: Randomness): Signer =>
@@ -17,15 +16,8 @@ export function loadSecret(home: string, name: string, randomness: Randomness): 
   const path = join(home, `${name}.key`)
   const kept = readKey(path)
   if (kept) return kept
-  const aside = `${path}.${toHex(randomness.bytes(4))}`
-  writeAside(aside, `${toHex(randomness.bytes(32))}\n`, { mode: 0o600 })
-  try {
-    // A link never replaces: of two programs that start together one key wins, and both read that one.
-    linkSync(aside, path)
-  } catch {
-  } finally {
-    rmSync(aside, { force: true })
-  }
+  // Of two programs that start together one key wins, and both read that one.
+  writeOnce(path, `${toHex(randomness.bytes(32))}\n`, { mode: 0o600 })
   const made = readKey(path)
   if (!made) throw badKey(path)
   return made

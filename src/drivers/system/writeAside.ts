@@ -5,6 +5,7 @@ import {
   constants,
   existsSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -14,7 +15,7 @@ import {
 } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { TouchstoneError } from '../../ports/errors.ts'
+import { TouchstoneError } from '../../ports/errors.ts'
 import { codeOf } from './codeOf.ts'
 import { fault } from './faults.ts'
 
@@ -33,6 +34,22 @@ export function writeAside(path: string, content: string | Uint8Array, { mode = 
   } catch (error) {
     rmSync(aside, { force: true })
     throw notWritable(path, error)
+  }
+}
+
+/** A new file, whole or not at all; false where something has its name already, which is left alone. */
+export function writeOnce(path: string, content: string, { mode = 0o644 } = {}): boolean {
+  const aside = asideOf(path)
+  try {
+    writeAside(aside, content, { mode, flush: true })
+    // A link never replaces: of two programs that start together one wins.
+    linkSync(aside, path)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error instanceof TouchstoneError ? error : notWritable(path, error)
+  } finally {
+    rmSync(aside, { force: true })
   }
 }
 

@@ -4,9 +4,10 @@ import { EXIT } from '../exitCodes.ts'
 import { reader, readKey, readNumber, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
+import { PASSWORD_OPTION, type PasswordFlags } from '../wallet/walletPassword.ts'
 import { checkProofFile, type ProofFlags } from './checkProofFile.ts'
 
-interface DeployFlags {
+interface DeployFlags extends PasswordFlags {
   readonly rpc: string
   readonly chainId: number
   readonly key: string
@@ -45,10 +46,11 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
     .description('make the contract that takes rounds on an EVM chain')
     .requiredOption('--rpc <url>', 'a node of the chain', readUrl)
     .requiredOption('--chain-id <number>', 'which chain it must be', readWhole(1, Number.MAX_SAFE_INTEGER))
-    .requiredOption('--key <file>', 'holds the secret of the account that pays, 64 hex digits')
+    .requiredOption('--key <file>', 'the account that pays: a wallet, or a file with 64 hex digits')
     .option('--max-fee <gwei>', 'the most that a unit of gas may cost', readNumber(0, 1_000_000), 100)
     .option('--json', 'print JSON')
-    .action((flags: DeployFlags) => context.run((signal) => deploy(flags, signal)))
+    .option(...PASSWORD_OPTION)
+    .action((flags: DeployFlags) => context.run((signal) => deploy(flags, context.env, signal)))
   ledger
     .command('check <file>')
     .description('check the proof of a score, or a whole round, offline; with --rpc also on the chain')
@@ -76,10 +78,11 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
 
 const addKey = (text: string, before: readonly string[] = []): string[] => [...before, toHex(readKey(text))]
 
-async function deploy({ rpc, chainId, key, maxFee, json }: DeployFlags, signal: AbortSignal): Promise<number> {
+async function deploy(flags: DeployFlags, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
+  const { rpc, chainId, key, maxFee, json } = flags
   const { deployRounds } = await import('../../drivers/ledger/evm/deployRounds.ts')
   const { readEvmAccount } = await import('./openLedger.ts')
-  const account = readEvmAccount(key)
+  const account = await readEvmAccount(key, flags, env, signal)
   const settings = { urls: [rpc], chainId, maxFeeGwei: maxFee }
   const made = await deployRounds(settings, account, system.clock, signal)
   const told = { ...made, publisher: account.address }

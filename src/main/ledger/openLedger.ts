@@ -5,24 +5,41 @@ import { evmLedger } from '../../drivers/ledger/evm/evmLedger.ts'
 import { fault } from '../../drivers/ledger/faults.ts'
 import { fileLedger } from '../../drivers/ledger/fileLedger.ts'
 import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
+import { openWallet } from '../../drivers/wallet/walletFile.ts'
 import type { Ledger } from '../../ports/ledger.ts'
 import type { ValidatorConfig } from '../validator/validatorConfig.ts'
+import { type PasswordFlags, readPassword } from '../wallet/walletPassword.ts'
 
 /** The ledger that validator.yaml names; paths start at its folder. */
-export async function openLedger(settings: NonNullable<ValidatorConfig['ledger']>, base: string): Promise<Ledger> {
+export async function openLedger(
+  settings: NonNullable<ValidatorConfig['ledger']>,
+  { base, env }: { readonly base: string; readonly env: NodeJS.ProcessEnv },
+  signal: AbortSignal,
+): Promise<Ledger> {
   if (settings.kind === 'file') return fileLedger(resolve(base, settings.folder))
-  return evmLedger(settings, readEvmAccount(resolve(base, settings.key)))
+  const { passwordFile } = settings
+  const flags = passwordFile === undefined ? {} : { passwordFile: resolve(base, passwordFile) }
+  return evmLedger(settings, await readEvmAccount(resolve(base, settings.key), flags, env, signal))
 }
 
-const MOST_BYTES = 1024
+const MOST_BYTES = 4096
 
-/** The account whose secret a file holds: 64 hex digits, with or without 0x. */
-export function readEvmAccount(path: string): EvmAccount {
+/** The account whose secret a file holds: a wallet, or 64 hex digits, with or without 0x. */
+export async function readEvmAccount(
+  path: string,
+  flags: PasswordFlags,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<EvmAccount> {
+  let text = ''
   try {
     const read = readRegularFile(path, MOST_BYTES)
-    const text = typeof read === 'number' ? '' : Buffer.from(read).toString('latin1').trim()
-    return evmAccount(fromHex(text.toLowerCase().replace(/^0x/, ''), 32)!)
+    text = typeof read === 'number' ? '' : Buffer.from(read).toString('latin1').trim()
+    if (!text.startsWith('{')) return evmAccount(fromHex(text.toLowerCase().replace(/^0x/, ''), 32)!)
   } catch (cause) {
     throw fault('LEDGER_BAD_KEY', { path }, cause)
   }
+  const { kind, secret } = await openWallet(path, await readPassword(flags, env, signal))
+  if (kind !== 'evm') throw fault('LEDGER_BAD_KEY', { path })
+  return evmAccount(secret)
 }

@@ -84,6 +84,7 @@ const ledger = z.discriminatedUnion('kind', [
       .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
       .toLowerCase(),
     key: z.string().min(1),
+    passwordFile: z.string().min(1).optional(),
     maxFeeGwei: z.number().gt(0).max(1_000_000).default(100),
     final: z.union([z.literal('finalized'), whole(1, 100_000)]).default('finalized'),
   }),

@@ -74,7 +74,7 @@ export async function runValidator(
     const verify = verifyJobs(config, verifyDeps, { env, log, hub })
     const chain = config.rounds.heightUrl === undefined ? null : httpHeight(config.rounds.heightUrl)
     log.info('validator started', { program: programName, key: self, boxes: config.boxes.length })
-    const publishing = await startPublishing(config, { ...fleetBase, signer, decay: score.decay }, signal)
+    const publishing = await startPublishing(config, env, { ...fleetBase, signer, decay: score.decay }, signal)
     await runFleet({ ...fleetBase, verify, chain }, rulesOf(config, score), signal)
     await publishing.done
   } finally {
@@ -85,12 +85,13 @@ export async function runValidator(
 /** Rounds to the ledger that the settings name; its library is loaded only where there is one. */
 async function startPublishing(
   { ledger, base }: ValidatorConfig,
+  env: NodeJS.ProcessEnv,
   deps: Omit<PublisherDeps, 'ledger'>,
   signal: AbortSignal,
 ): Promise<{ readonly done: Promise<void> }> {
   if (ledger === undefined) return { done: Promise.resolve() }
   const { openLedger } = await import('../ledger/openLedger.ts')
-  return { done: publishRounds({ ...deps, ledger: await openLedger(ledger, base) }, signal) }
+  return { done: publishRounds({ ...deps, ledger: await openLedger(ledger, { base, env }, signal) }, signal) }
 }
 
 /** From here on there is one spelling of each address, however validator.yaml has it. */
