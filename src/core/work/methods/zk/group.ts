@@ -5,7 +5,7 @@ import { ascii, concatBytes, u32le } from '../../../bytes/bytes.ts'
 
 /** W10.1. The group ristretto255; numbers are mod its order. */
 const { Point } = ristretto255
-export type Point = InstanceType<typeof Point>
+export type Point = InstanceType<typeof ristretto255.Point>
 
 export const ORDER = Point.Fn.ORDER
 export const POINT_BYTES = 32
