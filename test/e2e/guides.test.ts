@@ -57,9 +57,23 @@ test('every guide is listed, and every one that shows a command is run by a test
   const list = readFileSync(new URL('../../docs/guides/README.md', import.meta.url), 'utf8')
   const guides = [...list.matchAll(/\]\(([a-z-]+\.md)\)/g)].map(([, name]) => name!)
   const tests = { renter: 'guides', seller: 'renting', operator: 'validator', 'ml-engineer': 'bench' }
-  expect(guides.map((name) => name.replace('.md', '')).sort()).toEqual([...Object.keys(tests), 'developer'].sort())
+  expect(guides.map((name) => name.replace('.md', '')).sort()).toEqual(
+    [...Object.keys(tests), 'developer', 'new-kind'].sort(),
+  )
   for (const [guide, name] of Object.entries(tests))
     expect(readFileSync(new URL(`./${name}.test.ts`, import.meta.url), 'utf8')).toContain(`docs/guides/${guide}.md`)
   const library = readFileSync(new URL('../library.test.ts', import.meta.url), 'utf8')
   expect(library).toContain('docs/guides/developer.md')
+})
+
+test('docs/guides/new-kind.md shows the kind and the test that are run, to the letter', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  const shown = [...read('docs/guides/new-kind.md').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
+  // Only where its imports lie is different: the guide's files stand in a folder of src.
+  const asInGuide = (name: string) =>
+    read(`test/newKind/${name}`)
+      .replaceAll("'../../src/core/work/", "'../../")
+      .replaceAll("'../../src/core/", "'../../../")
+      .replaceAll("'../../src/drivers/", "'../../../../drivers/")
+  expect(shown).toEqual(['ranking.ts', 'ranking.test.ts'].map(asInGuide))
 })
