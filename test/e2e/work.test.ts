@@ -162,6 +162,46 @@ describe('touchstone work run matmul --method sumcheck', () => {
   })
 })
 
+describe('touchstone work run classify', () => {
+  const weights = matrix('weights', 3, 5)
+  const inputs = matrix('inputs', 2, 5)
+  const [scores, receipt] = [inFolder('scores.npy'), inFolder('answer.json')]
+  const names = ['weights', 'inputs'].map((name) => inFolder(`${name}.npy`))
+  const run = () =>
+    touchstone('work', 'run', 'classify', ...names, '--method', 'zk', '--out', scores, '--receipt', receipt, '--json')
+  let model = ''
+
+  test('delivers the scores, a receipt without the weights, and the same name for the same model', async () => {
+    const { status, stdout } = await run()
+    expect(status).toBe(0)
+    model = JSON.parse(stdout).model
+    const { rows, width, bytes } = decodeNpy(readFileSync(scores))
+    const expected = Array.from({ length: 6 }, (_, at) => {
+      let sum = 0
+      for (let k = 0; k < 5; k++) sum += weights[(at % 3) * 5 + k]! * inputs[Math.floor(at / 3) * 5 + k]!
+      return sum
+    })
+    expect([rows, width, ...new Int32Array(Uint8Array.from(bytes).buffer)]).toEqual([2, 3, ...expected])
+    expect(JSON.parse((await run()).stdout).model).toBe(model)
+  })
+
+  test('a check holds it against the model that was named, and a changed answer against nothing', async () => {
+    const { status, stdout } = await touchstone('check', receipt, '--model', model, '--json')
+    expect(checkReportSchema.parse(JSON.parse(stdout))).toMatchObject({ kind: 'answer', verdict: 'genuine', model })
+    expect(status).toBe(0)
+    const unnamed = await touchstone('check', receipt, '--json')
+    expect(unnamed.status).toBe(4)
+    expect(JSON.parse(unnamed.stdout)).toMatchObject({ doubts: [{ code: 'MODEL_NOT_NAMED' }] })
+    const other = await touchstone('check', receipt, '--model', 'ab'.repeat(32))
+    expect([other.status, other.stdout]).toEqual([1, expect.stringContaining('OTHER_MODEL')])
+  })
+
+  test('refuses weights and inputs that do not fit', async () => {
+    const end = await touchstone('work', 'run', 'classify', names[0]!, inFolder('a.npy'))
+    expect([end.status, end.stderr]).toEqual([2, expect.stringContaining('columns')])
+  })
+})
+
 test('attack 161: work on zeros is not shown, whoever watched it', async () => {
   const sizes = { rows: 8, columns: 6, k: 40, block: 4 }
   const { work, given } = plainProduct(sizes, (_, bytes) => new Uint8Array(bytes))

@@ -8,6 +8,7 @@ import type { RejectReason } from '../proof/reasons.ts'
 import type { Run } from '../proof/verifyPart.ts'
 import { toInstant, toMillis } from '../units/instants.ts'
 import type { ReceiptFigures } from '../work/checkReceipt.ts'
+import type { ReadAnswer } from './answerEvidence.ts'
 import type { Doubt } from './doubts.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from './envelope.ts'
 import type { JudgementCheck } from './judgementProblem.ts'
@@ -91,10 +92,19 @@ export interface CheckedProduct {
   }
 }
 
+/** Answers of a private model, shown to be those of the weights that were committed to. */
+export interface CheckedAnswer {
+  readonly kind: 'answer'
+  readonly problem: CertificateProblem | null
+  readonly doubts: readonly Doubt[]
+  readonly read: ReadAnswer
+}
+
 export type CheckedEvidence =
   | CheckedCertificate
   | CheckedReceipt
   | CheckedProduct
+  | CheckedAnswer
   | CheckedSummary
   | CheckedAttestation
   | { readonly kind: 'refused'; readonly problem: CertificateProblem; readonly doubts: readonly [] }

@@ -42,6 +42,10 @@ export const DOUBTS = {
     meaning: 'a proof about matrices that you did not hand in shows nothing of them',
     nextStep: 'Hand in all three: --given A.npy --given B.npy --result C.npy.',
   },
+  MODEL_NOT_NAMED: {
+    meaning: 'some weights give this answer; whether they are those of the model you asked is not shown',
+    nextStep: 'Name the model that its owner published: --model HEX.',
+  },
   ...ATTEST_DOUBTS,
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>
 

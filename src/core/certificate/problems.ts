@@ -90,12 +90,16 @@ export const PROBLEMS = {
     nextStep: 'Do not pay for it: a patch of it that anyone recomputes is wrong.',
   },
   PROOF_WRONG: {
-    meaning: 'the proof does not hold: this is not the product of these matrices',
+    meaning: 'the proof does not hold: the result is not the product that it is said to be',
     nextStep: 'Do not pay for it; have it computed elsewhere.',
   },
   OTHER_TENSOR: {
     meaning: 'a matrix that you handed in is not the one that the receipt is about',
     nextStep: 'Hand in the files of that very run; if the result came with the receipt, do not rely on it.',
+  },
+  OTHER_MODEL: {
+    meaning: 'it is about another model than --model names',
+    nextStep: 'Ask for the answer of the model that you mean.',
   },
   WRONG_TIMES: { meaning: 'its times contradict each other', nextStep: DISTRUST },
 } as const satisfies Readonly<Record<string, { readonly meaning: string; readonly nextStep: string }>>

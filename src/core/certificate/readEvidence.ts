@@ -4,7 +4,9 @@ import { toHex } from '../bytes/hex.ts'
 import { parseStrictJson } from '../bytes/parseStrictJson.ts'
 import { printable } from '../bytes/printable.ts'
 import { DecodeError } from '../bytes/reader.ts'
+import type { ReadAnswer } from './answerEvidence.ts'
 import type {
+  CheckedAnswer,
   CheckedCertificate,
   CheckedProduct,
   CheckedReceipt,
@@ -24,12 +26,12 @@ import { MAX_SUMMARY_BYTES, type ReadSummary, readSummary, SUMMARY_TYPE, summary
 type TrustRule = (signerKey: Uint8Array) => boolean
 
 /** What a signed file of ours can be. */
-export type Evidence = ReadCertificate | ReadSummary | ReadReceipt | ReadProduct
+export type Evidence = ReadCertificate | ReadSummary | ReadReceipt | ReadProduct | ReadAnswer
 
 type Check = (
   rules: ReaderRules,
   checkOpenings: CheckOpenings,
-) => Promise<CheckedCertificate | CheckedSummary | CheckedReceipt | CheckedProduct>
+) => Promise<CheckedCertificate | CheckedSummary | CheckedReceipt | CheckedProduct | CheckedAnswer>
 
 /** A file that was read, and the check of what is in it. */
 interface OpenedEvidence {

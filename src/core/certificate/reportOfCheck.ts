@@ -3,6 +3,7 @@ import { toHex } from '../bytes/hex.ts'
 import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { toMillis } from '../units/instants.ts'
 import type {
+  CheckedAnswer,
   CheckedAttestation,
   CheckedCertificate,
   CheckedEvidence,
@@ -64,6 +65,7 @@ export function reportOfCheck({ checked, openings, newlineAdded, catalogue, nowM
   }
   if (checked.kind === 'receipt') return { kind: checked.kind, ...signed, ...ofReceipt(checked) }
   if (checked.kind === 'product') return { kind: checked.kind, ...signed, ...ofProduct(checked) }
+  if (checked.kind === 'answer') return { kind: checked.kind, ...signed, ...ofAnswer(checked) }
   return checked.kind === 'summary'
     ? { kind: checked.kind, ...signed, summary: checked.read.statement }
     : { kind: checked.kind, ...signed, ...ofCertificate(checked, catalogue) }
@@ -90,6 +92,13 @@ const ofReceipt = ({ read, figures }: CheckedReceipt) => ({
 const ofProduct = ({ read, figures }: CheckedProduct) => ({
   work: { id: toHex(read.receipt.workId), kind: read.work.spec.kind, method: 'sumcheck' as const, ...figures },
   device: read.receipt.device,
+})
+
+const ofAnswer = ({ read: { receipt } }: CheckedAnswer) => ({
+  model: toHex(receipt.modelId),
+  classes: receipt.product.rows,
+  inputs: receipt.product.columns,
+  proofBytes: receipt.proof.length,
 })
 
 function ofCertificate({ read, ours, recomputed, tier }: CheckedCertificate, catalogue: Catalogue) {

@@ -87,6 +87,14 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
     device: z.string().meta({ description: 'what the device says of itself; a claim' }),
   }),
   z.object({
+    kind: z.literal('answer'),
+    ...ofSigned,
+    model: hex(32).meta({ description: 'what the commitments to the weights are called' }),
+    classes: count,
+    inputs: count,
+    proofBytes: count,
+  }),
+  z.object({
     kind: z.literal('attestation'),
     ...ofHeld,
     tier,

@@ -20,8 +20,7 @@ export function verdictOf({ outcome, claim }: Pick<StatedJudgement, 'outcome' | 
 export function verdictOfCheck(checked: CheckedEvidence): Verdict {
   if (checked.problem) return 'rejected'
   if (checked.kind === 'summary') return 'not-established'
-  if (checked.kind === 'attestation' || checked.kind === 'receipt' || checked.kind === 'product')
-    return checked.doubts.length > 0 ? 'not-established' : 'genuine'
+  if (checked.kind !== 'certificate') return checked.doubts.length > 0 ? 'not-established' : 'genuine'
   const verdict = verdictOf(checked.ours)
   const differ = checked.doubts.some(({ code }) => code === 'CATALOGUES_DIFFER' || code === 'RULES_DIFFER')
   if (!differ && (verdict === 'rejected' || verdict === 'not-as-claimed')) return verdict

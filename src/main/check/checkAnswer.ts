@@ -1,4 +1,10 @@
-import type { CheckedAttestation, CheckedProduct, CheckedReceipt } from '../../core/certificate/checkCertificate.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import type {
+  CheckedAnswer,
+  CheckedAttestation,
+  CheckedProduct,
+  CheckedReceipt,
+} from '../../core/certificate/checkCertificate.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import type { CertificateProblem } from '../../core/certificate/problems.ts'
 import { type Checked, explainProblem, type OpeningCount } from '../../core/certificate/reportOfCheck.ts'
@@ -22,6 +28,7 @@ export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck
   if (checked.kind === 'receipt')
     return verdict === 'genuine' ? worked(checked) : doubted(checked.doubts, headOfWork(checked))
   if (checked.kind === 'product') return verdict === 'genuine' ? multiplied(checked) : doubted(checked.doubts, null)
+  if (checked.kind === 'answer') return verdict === 'genuine' ? answered(checked) : doubted(checked.doubts, null)
   const answer = answerOf({ judgement: checked.ours, preset: checked.read.preset.name, catalogue, file })
   if (verdict === 'not-established')
     return verdictOf(checked.ours) === verdict
@@ -83,6 +90,15 @@ const multiplied = ({ read, figures }: CheckedProduct): Answer => ({
   text: `product of ${sizesOf(read)}, ${withPrefix(figures.credited)} operations`,
   why: `every entry of the result is right: a wrong one passes with a chance of at most ${chanceText(figures.log2Error)} a try`,
   now: 'The result is right, whoever signed. For the times, and for who computed it, trust the signer.',
+})
+
+/** Answers of a private model. */
+const answered = ({ read: { receipt } }: CheckedAnswer): Answer => ({
+  verdict: 'genuine',
+  word: 'PROVEN',
+  text: `${receipt.product.columns} answers of the model ${toHex(receipt.modelId)}`,
+  why: 'every score is what the weights give that its owner committed to; nothing else of them is shown',
+  now: 'Compare input and scores with what you have. It holds as long as nobody solves discrete logarithms, whoever signed.',
 })
 
 export const sizesOf = ({ product: { rows, columns, k } }: CheckedProduct['read']): string =>

@@ -2,6 +2,7 @@ import { checkEvidence, type GivenFile } from '../../apps/check/checkEvidence.ts
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { type Signer, withFastYes } from '../../core/bytes/ed25519.ts'
+import { answerKind } from '../../core/certificate/answerEvidence.ts'
 import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkCertificate.ts'
 import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
@@ -9,6 +10,7 @@ import { productKind } from '../../core/certificate/productEvidence.ts'
 import { receiptKind, type WithInputs } from '../../core/certificate/receiptEvidence.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
 import { PRODUCT_TYPE } from '../../core/work/methods/sumcheck/productReceipt.ts'
+import { ANSWER_TYPE } from '../../core/work/methods/zk/answerReceipt.ts'
 import { WORK_TYPE } from '../../core/work/receipt.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
@@ -51,6 +53,7 @@ export interface CheckFlags extends AttestationFiles {
   readonly replay?: string
   readonly given?: readonly string[]
   readonly result?: string
+  readonly model?: Uint8Array
   readonly nonce?: Uint8Array
   readonly at?: number
   readonly verbose?: boolean
@@ -153,6 +156,7 @@ async function readerRules(
     kinds: {
       [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), inputs),
       [PRODUCT_TYPE]: productKind(productFrom(flags)),
+      [ANSWER_TYPE]: answerKind(flags.model ?? null),
     },
     attestation: attestationReader({
       ...attestationRules(flags),

@@ -1,6 +1,7 @@
 import type { Tier } from '../../core/attest/checkBundle.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import type {
+  CheckedAnswer,
   CheckedAttestation,
   CheckedCertificate,
   CheckedProduct,
@@ -55,6 +56,7 @@ function evidenceLines(shown: ShownCheck, page: Page): string[] {
   if (checked.kind === 'summary') return summaryLines(shown, checked)
   if (checked.kind === 'receipt') return receiptLines(shown, checked)
   if (checked.kind === 'product') return productLines(shown, checked)
+  if (checked.kind === 'answer') return privateLines(shown, checked)
   return checked.kind === 'attestation' ? attestationLines(shown.file, checked) : []
 }
 
@@ -156,6 +158,25 @@ function productLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedPro
     ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
   ]
 }
+
+/** Which model answered, and what its scores are. */
+function privateLines({ file, nowMs }: ShownCheck, { read: { receipt, signerKeys } }: CheckedAnswer): string[] {
+  const { rows, columns, c } = receipt.product
+  const scores = 'open' in c ? c.open : []
+  const ofInput = (input: number) => Array.from({ length: rows }, (_, i) => scores[i * columns + input])
+  return [
+    ...labelled('receipt', file),
+    ...timeLines(receipt.issuedAt, receipt.notAfter, nowMs),
+    ...labelled('model', toHex(receipt.modelId)),
+    ...Array.from({ length: Math.min(columns, MOST_SHOWN) }, (_, i) => ofInput(i).slice(0, 2 * MOST_SHOWN)).flatMap(
+      (row, i) => labelled(i === 0 ? 'scores' : '', `${row.join(' ')}${rows > row.length ? ' …' : ''}`),
+    ),
+    ...labelled('proof', `zero knowledge, ${receipt.proof.length} bytes`),
+    ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
+  ]
+}
+
+const MOST_SHOWN = 8
 
 function whoLines({ run, signerKeys, statement }: ReadCertificate): string[] {
   const { runId, proverKey, validatorKey } = run.challenge

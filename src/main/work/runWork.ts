@@ -48,7 +48,7 @@ export interface RunFlags extends SshFlags {
 }
 
 /** A receipt is evidence for as long as a certificate is. */
-const VALID_MS = 30 * 24 * 3600 * 1000
+export const VALID_MS = 30 * 24 * 3600 * 1000
 
 /** The product of two files of NumPy. */
 export async function runMatmul(

@@ -3,6 +3,7 @@ import { addSshOptions } from '../boxes/openSshBox.ts'
 import { addText, readNumber, readOneOf, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { readLight, runRendering } from './renderWork.ts'
+import { type ClassifyFlags, runClassify } from './runClassify.ts'
 import { type InferenceFlags, runInference } from './runInference.ts'
 import { type RunFlags, runMatmul, runTraining } from './runWork.ts'
 import { addObstacle, readSize, runSimulation } from './simulateWork.ts'
@@ -38,6 +39,7 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
     .action((a: string, b: string, flags: RunFlags) =>
       context.run((signal) => runMatmul([a, b], flags, context, signal)),
     )
+  addClassify(run, context)
   addRunOptions(run.command('train'))
     .description('train a language model on the bytes of a file')
     .argument('<text>', 'any file')
@@ -73,6 +75,22 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
   addSimulation(addRunOptions(run.command('simulate')), context)
   // Nobody can check a picture without its scene.
   addRendering(addRunOptions(run.command('render'), 'touchstone-inputs'), context)
+}
+
+/** The owner of the weights does it himself: nobody else may see them. */
+function addClassify(run: Command, context: CommandContext): void {
+  run
+    .command('classify')
+    .description('scores of a linear model whose weights stay hidden, proven in zero knowledge; on this machine')
+    .argument('<weights>', 'int8 as an .npy file, a row for each class')
+    .argument('<input>', 'int8 as an .npy file, a row for each input')
+    .option('--method <name>', 'zk is the one there is', readOneOf({ zk: 'zk' }, 'Use zk.'), 'zk')
+    .option('--out <file>', 'where the scores go, as int32, a row for each input', 'scores.npy')
+    .option('--receipt <file>', 'where the receipt goes', 'touchstone-receipt.json')
+    .option('--json', 'print the outcome as JSON')
+    .action((weights: string, input: string, flags: ClassifyFlags) =>
+      context.run(() => runClassify([weights, input], flags, context)),
+    )
 }
 
 const readMethod = readOneOf({ openings: 'openings', sumcheck: 'sumcheck' }, 'Use openings or sumcheck.')
@@ -120,6 +138,7 @@ does not hold, or comes too late, is rejected: nothing is written then (1).
 Examples:
   touchstone work run matmul a.npy b.npy
   touchstone work run matmul a.npy b.npy --method sumcheck
+  touchstone work run classify weights.npy inputs.npy
   touchstone work run train book.txt --steps 100 --on root@host
   touchstone work run infer --model ./gpt2 --prompt "Once upon a time"
   touchstone work run simulate --size 128x64x64 --steps 1000 --pictures flow

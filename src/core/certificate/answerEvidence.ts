@@ -1,0 +1,57 @@
+import { equalBytes } from '../bytes/bytes.ts'
+import type { Signer } from '../bytes/ed25519.ts'
+import { toHex } from '../bytes/hex.ts'
+import {
+  type AnswerReceipt,
+  type AnswerStatement,
+  answerOf,
+  answerSchema,
+  stateAnswer,
+} from '../work/methods/zk/answerReceipt.ts'
+import { checkPrivate } from '../work/methods/zk/checkPrivate.ts'
+import { basesFor, spellProduct } from '../work/methods/zk/statement.ts'
+import { ProductTranscript } from '../work/methods/zk/transcript.ts'
+import type { CheckedAnswer } from './checkCertificate.ts'
+import { sealEnvelope } from './envelope.ts'
+import type { CertificateProblem } from './problems.ts'
+import { evidenceKind, type Opener } from './readEvidence.ts'
+import { receiptTimesProblem } from './receiptTimes.ts'
+
+/** A receipt about answers of a private model whose signature fits. Its proof was not looked at yet. */
+export interface ReadAnswer {
+  readonly kind: 'answer'
+  readonly signerKeys: readonly Uint8Array[]
+  readonly statement: AnswerStatement
+  readonly receipt: AnswerReceipt
+}
+
+/** Receipts of answers, for a reader who knows what the model is called that he asked, or does not. */
+export const answerKind = (model: Uint8Array | null): Opener =>
+  evidenceKind(answerSchema, readAnswer, async (read) => checkAnswer(read, model))
+
+function readAnswer(statement: AnswerStatement, signerKeys: readonly Uint8Array[]): ReadAnswer | CertificateProblem {
+  const receipt = answerOf(statement)
+  if (!receipt) return { code: 'MALFORMED', where: 'predicate' }
+  const wrongTimes = receiptTimesProblem(receipt)
+  if (wrongTimes) return wrongTimes
+  const isOwn = signerKeys.some((key) => equalBytes(key, receipt.proverKey))
+  return isOwn ? { kind: 'answer', signerKeys, statement, receipt } : { code: 'WRONG_SUBJECT', where: 'signer' }
+}
+
+const MODEL_NOT_NAMED = { code: 'MODEL_NOT_NAMED' } as const
+
+/** W10.8. Answers of weights that nobody had published before show only that such weights exist. */
+function checkAnswer(read: ReadAnswer, model: Uint8Array | null): CheckedAnswer {
+  const { product, proof, modelId } = read.receipt
+  const draws = new ProductTranscript(spellProduct(product))
+  const wrong = checkPrivate(product, basesFor(product.inner, modelId), proof, draws)
+  const problem: CertificateProblem | null =
+    model && !equalBytes(model, modelId)
+      ? { code: 'OTHER_MODEL', got: toHex(modelId), expected: toHex(model) }
+      : wrong && { code: 'PROOF_WRONG', where: wrong }
+  return { kind: 'answer', problem, doubts: model ? [] : [MODEL_NOT_NAMED], read }
+}
+
+/** Such a receipt as a signed file that anyone checks offline. */
+export const issueAnswer = (receipt: AnswerReceipt, signer: Signer): string =>
+  sealEnvelope(new TextEncoder().encode(JSON.stringify(stateAnswer(receipt))), signer)

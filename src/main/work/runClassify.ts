@@ -1,0 +1,115 @@
+import { sha512 } from '@noble/hashes/sha2.js'
+import { ascii, concatBytes, u32le } from '../../core/bytes/bytes.ts'
+import type { Signer } from '../../core/bytes/ed25519.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { sha256 } from '../../core/bytes/sha256.ts'
+import { issueAnswer } from '../../core/certificate/answerEvidence.ts'
+import { toInstant } from '../../core/units/instants.ts'
+import { wideScalar } from '../../core/work/methods/zk/group.ts'
+import { commitRows, drawMasks, provePrivate } from '../../core/work/methods/zk/provePrivate.ts'
+import { basesFor, isFit, matrixId, type PrivateProduct, spellProduct } from '../../core/work/methods/zk/statement.ts'
+import { ProductTranscript } from '../../core/work/methods/zk/transcript.ts'
+import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
+import { encodeNpy, type NpyMatrix } from '../../drivers/workFiles/npy.ts'
+import { EXIT } from '../exitCodes.ts'
+import { fault } from '../faults.ts'
+import { labelled } from '../render/labelled.ts'
+import { openTerminal } from '../render/terminal.ts'
+import type { CommandContext } from '../run.ts'
+import { ownKey, system } from '../system.ts'
+import { version } from '../version.ts'
+import { readOperand } from './matmulWork.ts'
+import { readInput } from './readInput.ts'
+import { VALID_MS } from './runWork.ts'
+
+export interface ClassifyFlags {
+  readonly out: string
+  readonly receipt: string
+  readonly json?: boolean
+}
+
+/** W10.8. Scores of a linear model whose weights stay here, with a proof that they are those of the weights. */
+export async function runClassify(
+  names: readonly [string, string],
+  flags: ClassifyFlags,
+  { env }: CommandContext,
+): Promise<number> {
+  for (const written of [flags.out, flags.receipt]) ensureWritable(written)
+  const [weights, inputs] = names.map((name, i) => readOperand(readInput(name), ['the weights', 'the input'][i]!)) as [
+    NpyMatrix,
+    NpyMatrix,
+  ]
+  const inner = 2 ** Math.ceil(Math.log2(weights.width))
+  if (weights.width !== inputs.width)
+    throw fault('BAD_WORK_INPUT', { why: `weights have ${weights.width} columns and inputs ${inputs.width}` })
+  const sizes = { rows: weights.rows, inner, columns: inputs.rows }
+  if (!isFit(sizes))
+    throw fault('BAD_WORK_INPUT', { why: 'at most 1,024 columns and 4,096 scores are proven in this way' })
+  const startedMs = system.clock.wallTime().getTime()
+  const signer = ownKey(env, 'validator')
+  const [a, b] = [padded(weights, inner), padded(inputs, inner)]
+  const scores = scoresOf(sizes, a, b)
+  const blindA = blindsOf(signer, weights)
+  const rows = commitRows(sizes, a.map(BigInt), blindA)
+  const product: PrivateProduct = { ...sizes, a: rows, b: { open: b }, c: { open: scores } }
+  const [modelId, nothing] = [matrixId(rows), (count: number) => new Array<bigint>(count).fill(0n)]
+  const secrets = { a: a.map(BigInt), blindA, b: b.map(BigInt) }
+  const proof = provePrivate(
+    product,
+    basesFor(inner, modelId),
+    { ...secrets, blindB: nothing(sizes.columns), blindC: nothing(scores.length) },
+    drawMasks(system.randomness.bytes, inner),
+    new ProductTranscript(spellProduct(product)),
+  )
+  const issuedMs = system.clock.wallTime().getTime()
+  const times = { startedAt: toInstant(startedMs), issuedAt: toInstant(issuedMs) }
+  const facts = { ...times, notAfter: toInstant(issuedMs + VALID_MS), program: `touchstone ${version}` }
+  writeAside(flags.out, encodeNpy(byInput(sizes, scores)))
+  writeAside(flags.receipt, issueAnswer({ ...facts, proverKey: signer.publicKey, modelId, product, proof }, signer))
+  tell(flags, toHex(modelId), proof.length, env)
+  return EXIT.genuine
+}
+
+/** Rows of int8, filled up with zeros. */
+const padded = ({ rows, width, bytes }: NpyMatrix, to: number): readonly number[] =>
+  Array.from({ length: rows * to }, (_, at) => {
+    const column = at % to
+    return column < width ? (bytes[Math.floor(at / to) * width + column]! << 24) >> 24 : 0
+  })
+
+type Sizes = Pick<PrivateProduct, 'rows' | 'inner' | 'columns'>
+
+/** A row for each class, as the proof has them. */
+const scoresOf = ({ rows, inner, columns }: Sizes, a: readonly number[], b: readonly number[]): readonly number[] =>
+  Array.from({ length: rows * columns }, (_, at) => {
+    const [i, j] = [Math.floor(at / columns) * inner, (at % columns) * inner]
+    let sum = 0
+    for (let l = 0; l < inner; l++) sum += a[i + l]! * b[j + l]!
+    return sum
+  })
+
+/** A row for each input, as people want them. */
+function byInput({ rows, columns }: Sizes, scores: readonly number[]): NpyMatrix {
+  const turned = Int32Array.from(scores, (_, at) => scores[(at % rows) * columns + Math.floor(at / rows)]!)
+  return { type: 'i32', rows: columns, width: rows, bytes: new Uint8Array(turned.buffer) }
+}
+
+/**
+ * The same for the same weights under the same key, so that a model is called the same in every receipt; for other weights
+ * others, since two commitments under one blind show their difference. A signature is what nobody else can make.
+ */
+function blindsOf(signer: Signer, { rows, width, bytes }: NpyMatrix): readonly bigint[] {
+  const secret = signer.sign(concatBytes(ascii('tsz1/blinds'), u32le(rows), u32le(width), sha256(bytes)))
+  return Array.from({ length: rows }, (_, i) => wideScalar(sha512(concatBytes(ascii('tsz1/blind'), secret, u32le(i)))))
+}
+
+function tell({ out, receipt, json }: ClassifyFlags, model: string, proofBytes: number, env: NodeJS.ProcessEnv): void {
+  if (json) return void process.stdout.write(`${JSON.stringify({ model, proofBytes, out, receipt })}\n`)
+  openTerminal(process.stdout, env).lines([
+    ...labelled('done', `scores, and a proof of ${proofBytes} bytes that shows nothing of the weights`),
+    ...labelled('model', `${model}: publish it once, every answer is held against it`),
+    ...labelled('result', out),
+    ...labelled('receipt', receipt),
+    ...labelled('check it', `touchstone check ${receipt} --model ${model}`),
+  ])
+}
