@@ -1,5 +1,5 @@
 // Exact work on the NVIDIA cards of this machine: every op and whole trainings against WebAssembly, then speed.
-//   node work.js [--cases 120] [--models small,large] [--skip ops,training,fused,speed] [--steps] [--profile] [--out FILE]
+//   node work.js [--cases 120] [--models small,large] [--skip ops,training,fused,speed,hashes] [--steps] [--profile] [--out FILE]
 // Packed by bench/gpu/pack.mjs. Ends with 1 where a bit differs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -56,8 +56,8 @@ const report: Record<string, unknown> = { card: api.deviceName(0) }
 const say = (line: string) => console.log(line)
 
 const MEMORY = 2 ** 22
-/** Flow has no kernels on a card yet. */
-const CARD_OPS = WORK_OPS.filter((op) => !op.startsWith('flow'))
+/** Flow and pictures have no kernels on a card yet. */
+const CARD_OPS = WORK_OPS.filter((op) => !op.startsWith('flow') && op !== 'picture')
 
 /** Kernels whose pointers count from where a tensor lies. */
 const shifted = (kernels: WorkKernels, base: number): WorkKernels =>
@@ -205,6 +205,9 @@ async function compareFused(name: string, shape: BigShape, transitions: number, 
   report[`fused ${name}`] = { transitions, against, isSame }
 }
 
+/** Transitions that are timed. */
+const TIMED = 6
+
 const seconds = (since: number): number => (performance.now() - since) / 1000
 
 /** Milliseconds of every kind of action of a transition, between events; the state is used up. */
@@ -215,9 +218,11 @@ async function profile(card: WorkCard, program: ShapedProgram): Promise<Record<s
   const actions = planProgram(program, card.canFuse)
   const events = actions.map(() => [api.createEvent(), api.createEvent()] as const)
   for (const [at, { nodes, fused, outputs, free }] of actions.entries()) {
-    const places = outputs.map((name) => memory.make(name, program.shapes.get(name)!))
+    const isShared = nodes[0]!.op === 'reshape' && !fused
+    const places = isShared ? [] : outputs.map((name) => memory.make(name, program.shapes.get(name)!))
     api.recordEvent(events[at]![0], card.stream)
     if (fused) card.fused(fused)
+    else if (isShared) memory.share(outputs[0]!, nodes[0]!.inputs[0]!, program.shapes.get(outputs[0]!)!)
     else {
       const { op, inputs, numbers, shaped } = nodes[0]!
       card.step(EXACT_OPS, op, shaped, { inputs: inputs.map((name) => memory.place(name)), outputs: places, numbers })
@@ -253,22 +258,43 @@ async function bareProduct(card: WorkCard, n: number): Promise<number> {
   return rate
 }
 
+/** Seconds of a transition, after two that are not counted: the card goes on while its states are hashed. */
+async function timed(card: WorkCard, shape: BigShape, isHashed: boolean) {
+  const { work, given } = await trainingOf(shape, 2 + TIMED)
+  const rootsBeside = card.rootsBeside.bind(card)
+  if (!isHashed) card.rootsBeside = (_, to) => rootsBeside([], to)
+  const run = await CardRun.start(card, work, given)
+  const losses: number[] = []
+  const times: number[] = []
+  let from = performance.now()
+  for (const segment of [-1, ...work.ends.keys()]) {
+    const mark = await run.advance(segment)
+    times.push(seconds(from))
+    from = performance.now()
+    if (segment >= 0) losses.push(floatOf(mark.statistics[0]!))
+  }
+  card.rootsBeside = rootsBeside
+  const counted = times.slice(-TIMED)
+  return { each: counted.reduce((sum, time) => sum + time, 0) / TIMED, times, losses, work, given }
+}
+
+/** What the hashes of every state cost: the same transitions with and without them. */
+async function measureHashes(name: string, shape: BigShape): Promise<void> {
+  const card = openWorkCard(true)
+  const without = await timed(card, shape, false)
+  const beside = await timed(card, shape, true)
+  card.close()
+  const share = beside.each / without.each - 1
+  const tokens = shape.sequences * shape.tokens
+  say(`hashes of ${name}, ${tokens} tokens: ${(100 * share).toFixed(2)} % (${without.each.toFixed(4)} s without)`)
+  report[`hashes ${name}`] = { tokens, layers: shape.layers, without: without.each, with: beside.each, share }
+}
+
 async function measure(name: keyof typeof SHAPES, isFused: boolean): Promise<void> {
   const card = openWorkCard(isFused)
   const bare = await bareProduct(card, 8192)
   card.memory.clear()
-  const { work, given } = await trainingOf(SHAPES[name], 8)
-  const run = await CardRun.start(card, work, given)
-  await run.advance(-1)
-  const losses: number[] = []
-  const times: number[] = []
-  for (const segment of [0, 1, 2, 3]) {
-    const from = performance.now()
-    const mark = await run.advance(segment)
-    times.push(seconds(from))
-    losses.push(floatOf(mark.statistics[0]!))
-  }
-  const best = Math.min(...times.slice(1))
+  const { each: best, times, losses, work, given } = await timed(card, SHAPES[name], true)
   const operations = operationsOf(EXACT_OPS, work.transition(1))
   const tokens = SHAPES[name].sequences * SHAPES[name].tokens
   const row = {
@@ -285,7 +311,9 @@ async function measure(name: keyof typeof SHAPES, isFused: boolean): Promise<voi
   )
   report[`${name}${isFused ? '' : ' step by step'}`] = row
   if (values.profile) {
-    const spent = await profile(card, work.transition(5))
+    const run = await CardRun.start(card, work, given)
+    await run.advance(-1)
+    const spent = await profile(card, work.transition(1))
     const total = Object.values(spent).reduce((sum, ms) => sum + ms, 0)
     say(`  ${total.toFixed(1)} ms in steps`)
     for (const [op, ms] of Object.entries(spent).slice(0, 32)) say(`  ${ms.toFixed(2).padStart(8)} ms  ${op}`)
@@ -308,5 +336,9 @@ if (!skipped.includes('fused')) {
 }
 if (!skipped.includes('speed'))
   for (const name of values.models.split(',') as (keyof typeof SHAPES)[]) await measure(name, !values.steps)
+if (!skipped.includes('hashes')) {
+  await measureHashes('large', SHAPES.large)
+  await measureHashes('half of large', { ...SHAPES.large, layers: 12, sequences: 64 })
+}
 if (values.out) writeFileSync(values.out, `${JSON.stringify(report, null, 2)}\n`)
 if (differences > 0) process.exitCode = 1

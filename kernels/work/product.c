@@ -101,17 +101,22 @@ static ts_u32 add_pieces(in_pieces of, ts_u32 row, ts_u32 rows, ts_u32 column, t
   return worst;
 }
 
-/* W2.1.4: pieces of k, each with scales of its own for the rows of a, as floats added in order. */
+/* W2.1.4: pieces of k, each with scales of its own for the rows of a, as floats added in order; batches as in a product. */
 TS_WORK(productPieces)(
     char *memory, ts_offset a, ts_offset scales, ts_offset b, ts_offset to, ts_u32 rows, ts_u32 columns, ts_u32 k,
-    ts_u32 piece) {
+    ts_u32 piece, ts_u32 batches, ts_u32 shared) {
   TS_EXACT
-  if (piece == 0) return 1;
-  const in_pieces of = {TS_AT(const ts_i8, a), TS_AT(const ts_i8, b), TS_AT(const float, scales), TS_AT(float, to),
-                        columns, k, piece, (k + piece - 1) / piece};
+  if (piece == 0 || shared == 0) return 1;
+  const ts_u32 pieces = (k + piece - 1) / piece;
   ts_u32 faults = 0;
-  for (ts_u32 r = 0; r < rows; r += BLOCK_ROWS)
-    for (ts_u32 c = 0; c < columns; c += BLOCK_COLUMNS)
-      faults |= ts_faulty(add_pieces(of, r, ts_least(BLOCK_ROWS, rows - r), c, ts_least(BLOCK_COLUMNS, columns - c)));
+  for (ts_u32 batch = 0; batch < batches; batch++) {
+    const ts_u64 before = (ts_u64)batch * rows;
+    const in_pieces of = {TS_AT(const ts_i8, a) + before * k, TS_AT(const ts_i8, b) + (ts_u64)(batch / shared) * columns * k,
+                          TS_AT(const float, scales) + before * pieces, TS_AT(float, to) + before * columns,
+                          columns, k, piece, pieces};
+    for (ts_u32 r = 0; r < rows; r += BLOCK_ROWS)
+      for (ts_u32 c = 0; c < columns; c += BLOCK_COLUMNS)
+        faults |= ts_faulty(add_pieces(of, r, ts_least(BLOCK_ROWS, rows - r), c, ts_least(BLOCK_COLUMNS, columns - c)));
+  }
   return faults;
 }

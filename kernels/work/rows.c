@@ -152,19 +152,34 @@ TS_WORK(exponentialSum)(
   return ts_faulty(worst);
 }
 
-/* W2.8.6: exp(x - maximum) / sum; what a query does not see is +0. */
-TS_WORK(softmax)(
-    char *memory, ts_offset x, ts_offset maximum, ts_offset sum, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 period,
-    ts_u32 first) {
+/* W2.8.6: exp(x - maximum); what a query does not see is +0. */
+TS_WORK(exponential)(
+    char *memory, ts_offset x, ts_offset maximum, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 period, ts_u32 first) {
   TS_EXACT
-  const float *in = TS_AT(const float, x), *maxima = TS_AT(const float, maximum), *sums = TS_AT(const float, sum);
+  const float *in = TS_AT(const float, x), *maxima = TS_AT(const float, maximum);
   float *out = TS_AT(float, to);
-  ts_u32 worst = 0;
   for (ts_u32 r = 0; r < rows; r++, in += width, out += width) {
     const ts_u32 count = seen_by(r, period, first, width);
-    const float m = maxima[r], total = sums[r];
+    const float m = maxima[r];
+    for (ts_u32 i = 0; i < count; i++) out[i] = ts_exp(in[i] - m);
+    for (ts_u32 i = count; i < width; i++) out[i] = 0.0f;
+  }
+  return 0;
+}
+
+/* W2.8.7: e (d - dot of the row). */
+TS_WORK(exponentialBackward)(
+    char *memory, ts_offset exponentials, ts_offset gradient, ts_offset dot, ts_offset to, ts_u32 rows, ts_u32 width,
+    ts_u32 period, ts_u32 first) {
+  TS_EXACT
+  const float *e = TS_AT(const float, exponentials), *d = TS_AT(const float, gradient), *dots = TS_AT(const float, dot);
+  float *out = TS_AT(float, to);
+  ts_u32 worst = 0;
+  for (ts_u32 r = 0; r < rows; r++, e += width, d += width, out += width) {
+    const ts_u32 count = seen_by(r, period, first, width);
+    const float t = dots[r];
     for (ts_u32 i = 0; i < count; i++) {
-      const float y = ts_exp(in[i] - m) / total;
+      const float y = e[i] * (d[i] - t);
       worst = ts_worse(worst, y);
       out[i] = y;
     }
@@ -173,25 +188,32 @@ TS_WORK(softmax)(
   return ts_faulty(worst);
 }
 
-/* W2.8.7: (p (dp - sum of p dp)) * factor. */
-TS_WORK(softmaxBackward)(
-    char *memory, ts_offset probability, ts_offset dp, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 period, ts_u32 first,
-    float factor) {
+/* W2.8.10: the sum of a b over each row. */
+TS_WORK(rowDot)(char *memory, ts_offset a, ts_offset b, ts_offset to, ts_u32 rows, ts_u32 width) {
   TS_EXACT
-  const float *p = TS_AT(const float, probability), *d = TS_AT(const float, dp);
+  const float *x = TS_AT(const float, a), *y = TS_AT(const float, b);
   float *out = TS_AT(float, to);
   ts_u32 worst = 0;
-  for (ts_u32 r = 0; r < rows; r++, p += width, d += width, out += width) {
-    const ts_u32 count = seen_by(r, period, first, width);
+  for (ts_u32 r = 0; r < rows; r++, x += width, y += width) {
     float total;
-    TS_TOTAL(total, count, i, p[i] * d[i])
-    for (ts_u32 i = 0; i < count; i++) {
-      const float y = (p[i] * (d[i] - total)) * factor;
-      worst = ts_worse(worst, y);
-      out[i] = y;
-    }
-    for (ts_u32 i = count; i < width; i++) out[i] = 0.0f;
+    TS_TOTAL(total, width, i, x[i] * y[i])
+    worst = ts_worse(worst, total);
+    out[r] = total;
   }
+  return ts_faulty(worst);
+}
+
+/* W2.8.11: every row divided by a number of its own. */
+TS_WORK(divideRows)(char *memory, ts_offset x, ts_offset divisor, ts_offset to, ts_u32 rows, ts_u32 width) {
+  TS_EXACT
+  const float *in = TS_AT(const float, x), *divisors = TS_AT(const float, divisor);
+  float *out = TS_AT(float, to);
+  ts_u32 worst = 0;
+  for (ts_u32 r = 0; r < rows; r++, in += width, out += width)
+    for (ts_u32 i = 0; i < width; i++) {
+      out[i] = in[i] / divisors[r];
+      worst = ts_worse(worst, out[i]);
+    }
   return ts_faulty(worst);
 }
 

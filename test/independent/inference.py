@@ -76,6 +76,10 @@ class Model:
         return work.rotary(head, place, self.frequencies, False) if self.frequencies else head
 
 
+# W2.8.12
+PIECE = 64
+
+
 def quantised(x, fold=None):
     scale = work.row_scale(x, fold)
     return work.quantise(x, scale, fold), scale
@@ -124,12 +128,14 @@ class Sequence:
         for h in range(m.heads):
             keys, values = (of[i][h * m.keyHeads // m.heads] for of in (self.keys, self.values))
             q, scale = quantised(m.turned(heads[h], place))
-            scores = [f(f(f(f(sum(a * b for a, b in zip(q, k))) * scale) * s) * factor) for k, s in keys]
-            top = work.maximum(scores)
-            shares = work.softmax(scores, top, work.exponential_sum(scores, top))
-            r, of_r = quantised(shares, [s for _, s in values])
-            sums = [sum(a * v[j] for a, (v, _) in zip(r, values)) for j in range(m.headSize)]
-            out += [f(f(c) * of_r) for c in sums]
+            scale = f(scale * factor)
+            scores = [f(f(f(sum(a * b for a, b in zip(q, k))) * scale) * s) for k, s in keys]
+            weights = work.exponential(scores, work.maximum(scores))
+            pieces = range(0, len(scores), PIECE)
+            rounded = [quantised(weights[n:n + PIECE], [s for _, s in values[n:n + PIECE]]) for n in pieces]
+            r, scales = [x for q, _ in rounded for x in q], [s for _, s in rounded]
+            columns = [[v[j] for v, _ in values] for j in range(m.headSize)]
+            out += work.divide_row(work.product_pieces([r], [scales], columns, PIECE)[0], work.total(weights))
         return out
 
 

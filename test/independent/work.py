@@ -335,13 +335,20 @@ def exponential_sum(x, top):
     return total([exp(f(y - top)) for y in x])
 
 
-def softmax(x, top, s):
-    return [divide(exp(f(y - top)), s) for y in x]
+def exponential(x, top):
+    return [exp(f(y - top)) for y in x]
 
 
-def softmax_backward(p, dp, factor):
-    t = total([f(a * b) for a, b in zip(p, dp)])
-    return [f(f(a * f(b - t)) * factor) for a, b in zip(p, dp)]
+def exponential_backward(e, d, t):
+    return [f(a * f(b - t)) for a, b in zip(e, d)]
+
+
+def row_dot(a, b):
+    return total([f(x * y) for x, y in zip(a, b)])
+
+
+def divide_row(x, s):
+    return [divide(y, s) for y in x]
 
 
 def cross_entropy(x, top, s, target):
@@ -351,7 +358,7 @@ def cross_entropy(x, top, s, target):
 def cross_entropy_backward(x, top, s, target, first, factor):
     if target == NO_TARGET:
         return [0.0] * len(x)
-    return [f((f(p - 1) if first + j == target else p) * factor) for j, p in enumerate(softmax(x, top, s))]
+    return [f((f(p - 1) if first + j == target else p) * factor) for j, p in enumerate(divide_row(exponential(x, top), s))]
 
 
 # W2.9

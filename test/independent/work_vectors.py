@@ -100,13 +100,16 @@ def products(seed):
         out = c.room(4 * rows * columns)
         sums = work.product(cut(x, k), cut(y, k), mask, first)
         yield c.case([a, b, out, rows, columns, k, 1, 1, MODES[mask], first], out, i32s(flat(sums)))
-    for rows, columns, k, piece in ((2, 3, 50, 20), (9, 9, 64, 32)):
+    for rows, columns, k, piece, batches, shared in ((2, 3, 50, 20, 1, 1), (9, 9, 64, 32, 1, 1), (3, 4, 40, 16, 4, 2)):
         c = Call("productPieces", seed)
         pieces = -(-k // piece)
-        (a, x), (s, scales), (b, y) = c.bytes(rows * k), c.given([2.0 ** -i / 3 for i in range(rows * pieces)]), c.bytes(columns * k)
-        out = c.room(4 * rows * columns)
-        found = work.product_pieces(cut(x, k), cut(scales, pieces), cut(y, k), piece)
-        yield c.case([a, s, b, out, rows, columns, k, piece], out, f32s(flat(found)))
+        (a, x), (s, scales) = c.bytes(batches * rows * k), c.given([2.0 ** -(i % 40) / 3 for i in range(batches * rows * pieces)])
+        b, y = c.bytes(batches // shared * columns * k)
+        out = c.room(4 * batches * rows * columns)
+        theirs = [cut(one, k) for one in cut(y, columns * k)]
+        found = [work.product_pieces(cut(one, k), cut(scale, pieces), theirs[i // shared], piece)
+                 for i, (one, scale) in enumerate(zip(cut(x, rows * k), cut(scales, rows * pieces)))]
+        yield c.case([a, s, b, out, rows, columns, k, piece, batches, shared], out, f32s(flat(flat(found))))
 
 
 def quantised(seed):
@@ -234,7 +237,7 @@ def attention(seed):
         out = c.room(4 * rows)
         found = [work.maximum(row[:n]) for row, n in zip(cut(values, width), seen)]
         yield c.case([x, out, rows, width, period, first], out, f32s(found))
-        for op in ("exponentialSum", "softmax"):
+        for op in ("exponentialSum", "exponential"):
             c = Call(op, seed)
             x, values = c.floats(rows * width, exponent)
             visible = [row[:n] for row, n in zip(cut(values, width), seen)]
@@ -245,16 +248,24 @@ def attention(seed):
                 out = c.room(4 * rows)
                 yield c.case([x, maximum, out, rows, width, period, first], out, f32s(sums))
                 continue
-            s, _ = c.given(sums)
             out = c.room(4 * rows * width)
-            found = [work.softmax(row, top, t) + [0.0] * (width - len(row)) for row, top, t in zip(visible, tops, sums)]
-            yield c.case([x, maximum, s, out, rows, width, period, first], out, f32s(flat(found)))
-        c = Call("softmaxBackward", seed)
-        (p, ps), (dp, ds) = c.floats(rows * width, 0), c.floats(rows * width)
+            found = [work.exponential(row, top) + [0.0] * (width - len(row)) for row, top in zip(visible, tops)]
+            yield c.case([x, maximum, out, rows, width, period, first], out, f32s(flat(found)))
+        c = Call("exponentialBackward", seed)
+        (e, es), (d, ds), (t, ts) = c.floats(rows * width, 0), c.floats(rows * width), c.floats(rows, 0)
         out = c.room(4 * rows * width)
-        found = [work.softmax_backward(a[:n], b[:n], f(0.3)) + [0.0] * (width - n)
-                 for a, b, n in zip(cut(ps, width), cut(ds, width), seen)]
-        yield c.case([p, dp, out, rows, width, period, first, f(0.3)], out, f32s(flat(found)))
+        found = [work.exponential_backward(a[:n], b[:n], x) + [0.0] * (width - n)
+                 for a, b, x, n in zip(cut(es, width), cut(ds, width), ts, seen)]
+        yield c.case([e, d, t, out, rows, width, period, first], out, f32s(flat(found)))
+        c = Call("rowDot", seed)
+        (a, xs), (b, ys) = c.floats(rows * width), c.floats(rows * width)
+        out = c.room(4 * rows)
+        yield c.case([a, b, out, rows, width], out, f32s(work.row_dot(x, y) for x, y in zip(cut(xs, width), cut(ys, width))))
+        c = Call("divideRows", seed)
+        (a, xs), (s, divisors) = c.floats(rows * width), c.given([i + 1 / 3 for i in range(rows)])
+        out = c.room(4 * rows * width)
+        found = [work.divide_row(x, d) for x, d in zip(cut(xs, width), divisors)]
+        yield c.case([a, s, out, rows, width], out, f32s(flat(found)))
 
 
 def losses(seed):

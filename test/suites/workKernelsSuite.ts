@@ -251,13 +251,13 @@ export function workKernelsSuite(name: string, open: () => Promise<OpenedWorkKer
             )
           },
         ],
-        'rows of a softmax that see a part': [
+        'exponentials of rows that see a part': [
           4 * count,
           (put, out, cuts) => {
-            const [from, top, sum] = [put(x), put(scales), put(scales)]
+            const [from, top] = [put(x), put(scales)]
             cuts(rows, (r, n) => {
               const at = 4 * width * r
-              opened.kernels.softmax(from + at, top + 4 * r, sum + 4 * r, out + at, n, width, 5, r)
+              opened.kernels.exponential(from + at, top + 4 * r, out + at, n, width, 5, r)
             })
           },
         ],
@@ -392,7 +392,7 @@ export function workKernelsSuite(name: string, open: () => Promise<OpenedWorkKer
           expect(kernels.rowScale(x, NONE, out, 1, 4, 0, 0, 1)).toBe(1)
           expect(kernels.quantise(x, NONE, x, out, 1, 4, 4, 0, 0)).toBe(1)
           expect(kernels.product(x, x, out, 1, 1, 4, 1, 0, 0, 0)).toBe(1)
-          expect(kernels.productPieces(x, x, x, out, 1, 1, 4, 0)).toBe(1)
+          expect(kernels.productPieces(x, x, x, out, 1, 1, 4, 0, 1, 1)).toBe(1)
           expect(kernels.rowMaximum(x, out, 1, 0, 0, 0)).toBe(1)
           expect(kernels.argmax(x, out, 1, 0)).toBe(1)
           expect(kernels.places(out, 1, 0, 0)).toBe(1)

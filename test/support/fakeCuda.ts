@@ -177,6 +177,7 @@ export class FakeCuda implements CudaApi {
     if (!this.#graphs.delete(graph)) throw new Error('destroyGraph of a graph that is not held')
   }
   createEvent = () => this.#handles++
+  waitEvent = () => {}
   recordEvent = () => {}
   elapsedMs = () => 1
   destroyEvent = () => {}

@@ -58,15 +58,6 @@ export async function fakeWorkDriver(
       for (let i = 0; i < count!; i++) total = Math.fround(total + floats()[words()[table! / 4 + 2 * i]! / 4]!)
       floats()[to! / 4] = Math.sqrt(total)
     },
-    addPiece([sums, scales, to, rows, columns, pieces, piece]) {
-      const [out, s, c] = [floats(), floats(), ints()]
-      for (let i = 0; i < rows! * columns!; i++) {
-        const term = Math.fround(
-          Math.fround(c[sums! / 4 + i]!) * s[scales! / 4 + Math.floor(i / columns!) * pieces! + piece!]!,
-        )
-        out[to! / 4 + i] = piece === 0 ? term : out[to! / 4 + i]! + term
-      }
-    },
     padRows([x, to, rows, width, from, apart]) {
       const memory = bytes()
       for (let i = 0; i < rows! * apart!; i++) {
@@ -115,6 +106,10 @@ export async function fakeWorkDriver(
     destroyStream: () => {},
     synchronize: () => {},
     idle: () => true,
+    createEvent: () => 1n,
+    recordEvent: () => {},
+    waitEvent: () => {},
+    destroyEvent: () => {},
     allocate: (size) => {
       const at = end
       end += Math.ceil(size / 256) * 256

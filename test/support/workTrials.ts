@@ -203,11 +203,12 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
   productPieces: (arena, chance) => {
     const [rows, columns, k] = [chance.whole(1, 140), chance.whole(1, 70), chance.whole(1, 300)]
     const piece = chance.whole(1, k)
-    const a = arena.put(chance.bytes(rows * k))
-    const scales = arena.put(positive(chance.floats(rows * Math.ceil(k / piece), 1e-3)))
-    const b = arena.put(chance.bytes(columns * k))
-    const out = arena.room(4 * rows * columns)
-    return (kernels) => kernels.productPieces(a, scales, b, out, rows, columns, k, piece)
+    const [batches, shared] = [chance.whole(1, 3), chance.whole(1, 2)]
+    const a = arena.put(chance.bytes(batches * rows * k))
+    const scales = arena.put(positive(chance.floats(batches * rows * Math.ceil(k / piece), 1e-3)))
+    const b = arena.put(chance.bytes(Math.ceil(batches / shared) * columns * k))
+    const out = arena.room(4 * batches * rows * columns)
+    return (kernels) => kernels.productPieces(a, scales, b, out, rows, columns, k, piece, batches, shared)
   },
   rowScale: (arena, chance) => {
     const { x, fold, rows, width, piece, first, rowsEach, scales } = quantising(arena, chance)
@@ -305,18 +306,26 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
       kernels.rowMaximum(x, maximum, rows, width, period, first) |
       kernels.exponentialSum(x, maximum, out, rows, width, period, first)
   },
-  softmax: (arena, chance) => {
+  exponential: (arena, chance) => {
     const { x, rows, width, period, first, out } = attended(arena, chance)
-    const [maximum, sum] = [arena.room(4 * rows), arena.room(4 * rows)]
+    const maximum = arena.room(4 * rows)
     return (kernels) =>
       kernels.rowMaximum(x, maximum, rows, width, period, first) |
-      kernels.exponentialSum(x, maximum, sum, rows, width, period, first) |
-      kernels.softmax(x, maximum, sum, out, rows, width, period, first)
+      kernels.exponential(x, maximum, out, rows, width, period, first)
   },
-  softmaxBackward: (arena, chance) => {
+  exponentialBackward: (arena, chance) => {
     const { x, rows, width, count, period, first, out } = attended(arena, chance)
-    const dp = arena.put(chance.floats(count))
-    return (kernels) => kernels.softmaxBackward(x, dp, out, rows, width, period, first, 0.125)
+    const [gradient, dot] = [arena.put(chance.floats(count)), arena.put(chance.floats(rows))]
+    return (kernels) => kernels.exponentialBackward(x, gradient, dot, out, rows, width, period, first)
+  },
+  rowDot: (arena, chance) => {
+    const { x, dy, rows, width } = normed(arena, chance)
+    const out = arena.room(4 * rows)
+    return (kernels) => kernels.rowDot(x, dy, out, rows, width)
+  },
+  divideRows: (arena, chance) => {
+    const { x, inverse, out, rows, width } = normed(arena, chance)
+    return (kernels) => kernels.divideRows(x, inverse, out, rows, width)
   },
   crossEntropy: (arena, chance) => {
     const { x, maximum, sum, targets, out, rows, width } = judged(arena, chance)

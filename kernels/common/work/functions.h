@@ -3,18 +3,28 @@
 #define TS_WORK_FUNCTIONS_H
 #include "floats.h"
 
-/* W2.3.1: +0 below -87, constant above 88; never infinite. */
-static TS_INLINE float ts_exp(float x) {
-  const float c = ts_max(ts_min(x, 88.0f), -87.0f);
+/* n * 0x1.62e4p-1 is exact for whole n of 7 bits, so that a card's fused operation rounds no other way. */
+#ifdef __CUDACC__
+#define TS_LESS_LN2(c, n) __fmaf_rn(-(n), 0x1.62e4p-1f, c)
+#else
+#define TS_LESS_LN2(c, n) ((c) - (n) * 0x1.62e4p-1f)
+#endif
+
+/* W2.3.1 for -87 <= c <= 88: no result is denormal or infinite, so that the power of two is added to the exponent. */
+static TS_INLINE float ts_exp_within(float c) {
   const float shifted = c * 0x1.715476p+0f + 0x1.8p23f;
   const float n = shifted - 0x1.8p23f;
-  const float r = (c - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
+  const float r = TS_LESS_LN2(c, n) - n * 0x1.7f7d1cp-20f;
   float q = 0x1.6a234ep-10f * r + 0x1.123a6cp-7f;
   q = q * r + 0x1.5558f4p-5f;
   q = q * r + 0x1.55549p-3f;
   q = q * r + 0x1.fffffcp-2f;
   const float p = 1.0f + (r + (r * r) * q);
-  const float y = p * ts_float_of((ts_bits_of(shifted) << 23) + 0x3f800000u);
+  return ts_float_of(ts_bits_of(p) + (ts_bits_of(shifted) << 23));
+}
+/* W2.3.1: +0 below -87, constant above 88; never infinite. */
+static TS_INLINE float ts_exp(float x) {
+  const float y = ts_exp_within(ts_max(ts_min(x, 88.0f), -87.0f));
   return x >= -87.0f ? y : 0.0f;
 }
 

@@ -128,33 +128,42 @@ WK(exponentialSum)(
   WK_NUMBER(wk_total(here, wk_seen(here.row, period, first, width), [=](ts_u32 i) { return ts_exp(in[i] - m); }))
 }
 
-WK(softmax)(
-    ts_u32 *fault, const float *x, const float *maximum, const float *sum, float *to, ts_u32 rows, ts_u32 width,
-    ts_u32 period, ts_u32 first) {
+WK(exponential)(
+    ts_u32 *fault, const float *x, const float *maximum, float *to, ts_u32 rows, ts_u32 width, ts_u32 period,
+    ts_u32 first) {
   WK_ROW(rows, width)
-  const float *in = x + (ts_u64)here.row * width, m = maximum[here.row], total = sum[here.row];
+  const float *in = x + (ts_u64)here.row * width, m = maximum[here.row];
+  float *out = to + (ts_u64)here.row * width;
+  const ts_u32 count = wk_seen(here.row, period, first, width);
+  for (ts_u32 i = here.at; i < width; i += here.step) out[i] = i < count ? ts_exp(in[i] - m) : 0.0f;
+}
+
+WK(exponentialBackward)(
+    ts_u32 *fault, const float *exponentials, const float *gradient, const float *dot, float *to, ts_u32 rows,
+    ts_u32 width, ts_u32 period, ts_u32 first) {
+  WK_ROW(rows, width)
+  const float *e = exponentials + (ts_u64)here.row * width, *d = gradient + (ts_u64)here.row * width, t = dot[here.row];
   float *out = to + (ts_u64)here.row * width;
   const ts_u32 count = wk_seen(here.row, period, first, width);
   ts_u32 worst = 0;
   for (ts_u32 i = here.at; i < width; i += here.step) {
-    const float y = i < count ? ts_exp(in[i] - m) / total : 0.0f;
+    const float y = i < count ? e[i] * (d[i] - t) : 0.0f;
     worst = wk_worse(worst, y);
     out[i] = y;
   }
   wk_report(fault, worst);
 }
 
-WK(softmaxBackward)(
-    ts_u32 *fault, const float *probability, const float *dp, float *to, ts_u32 rows, ts_u32 width, ts_u32 period,
-    ts_u32 first, float factor) {
+WK(rowDot)(ts_u32 *fault, const float *a, const float *b, float *out, ts_u32 rows, ts_u32 width) {
   WK_ROW(rows, width)
-  const float *p = probability + (ts_u64)here.row * width, *d = dp + (ts_u64)here.row * width;
-  float *out = to + (ts_u64)here.row * width;
-  const ts_u32 count = wk_seen(here.row, period, first, width);
-  const float total = wk_total(here, count, [=](ts_u32 i) { return p[i] * d[i]; });
+  const float *x = a + (ts_u64)here.row * width, *y = b + (ts_u64)here.row * width;
+  WK_NUMBER(wk_total(here, width, [=](ts_u32 i) { return x[i] * y[i]; }))
+}
+
+WK(divideRows)(ts_u32 *fault, const float *x, const float *divisor, float *out, ts_u32 rows, ts_u32 width) {
   ts_u32 worst = 0;
-  for (ts_u32 i = here.at; i < width; i += here.step) {
-    const float y = i < count ? (p[i] * (d[i] - total)) * factor : 0.0f;
+  for (ts_u64 i = WK_FIRST; i < (ts_u64)rows * width; i += WK_STEP) {
+    const float y = x[i] / divisor[i / width];
     worst = wk_worse(worst, y);
     out[i] = y;
   }

@@ -38,7 +38,7 @@ export interface WorkKernels {
     mask: number,
     first: number,
   ): number
-  /** W2.1.4. a[rows][k], scales[rows][pieces], b[columns][k] to f32 [rows][columns]. */
+  /** W2.1.4. Batches of a[rows][k], scales[rows][pieces], b[columns][k] to f32 [rows][columns]; `shared` as in a product. */
   productPieces(
     a: Pointer,
     scales: Pointer,
@@ -48,6 +48,8 @@ export interface WorkKernels {
     columns: number,
     k: number,
     piece: number,
+    batches: number,
+    shared: number,
   ): number
 
   /** W2.2.2. One scale for each row and piece. */
@@ -168,26 +170,25 @@ export interface WorkKernels {
     first: number,
   ): number
   /** W2.8.6. What a row does not see is +0. */
-  softmax(
+  exponential(
     x: Pointer,
     maximum: Pointer,
-    sum: Pointer,
     out: Pointer,
     rows: number,
     width: number,
     period: number,
     first: number,
   ): number
-  /** W2.8.7 */
-  softmaxBackward(
-    p: Pointer,
-    dp: Pointer,
+  /** W2.8.7. `dot` has one number for each row. */
+  exponentialBackward(
+    e: Pointer,
+    gradient: Pointer,
+    dot: Pointer,
     out: Pointer,
     rows: number,
     width: number,
     period: number,
     first: number,
-    factor: number,
   ): number
   /** W2.8.8. Targets are u32 columns or NO_TARGET. */
   crossEntropy(
@@ -211,6 +212,10 @@ export interface WorkKernels {
     firstColumn: number,
     factor: number,
   ): number
+  /** W2.8.10. One sum of a * b for each row. */
+  rowDot(a: Pointer, b: Pointer, out: Pointer, rows: number, width: number): number
+  /** W2.8.11. x / divisor, one divisor for each row. */
+  divideRows(x: Pointer, divisor: Pointer, out: Pointer, rows: number, width: number): number
   /** W2.7. u32 for each row. */
   argmax(x: Pointer, out: Pointer, rows: number, width: number): number
 
@@ -398,7 +403,7 @@ export interface WorkKernels {
 /** Arguments of every op: o an offset into the memory, u 32 bits, f a float, d a whole number below 2^53. */
 export const WORK_ARGUMENTS = {
   product: 'ooouuuuuuu',
-  productPieces: 'oooouuuu',
+  productPieces: 'oooouuuuuu',
   rowScale: 'ooouuuuu',
   quantise: 'oooouuuuu',
   quantiseStochastic: 'oooouuuuuuuuud',
@@ -421,8 +426,10 @@ export const WORK_ARGUMENTS = {
   normGainTerms: 'ooooouu',
   rowMaximum: 'oouuuu',
   exponentialSum: 'ooouuuu',
-  softmax: 'oooouuuu',
-  softmaxBackward: 'ooouuuuf',
+  exponential: 'ooouuuu',
+  exponentialBackward: 'oooouuuu',
+  rowDot: 'ooouu',
+  divideRows: 'ooouu',
   crossEntropy: 'ooooouu',
   crossEntropyBackward: 'ooooouuuf',
   argmax: 'oouu',

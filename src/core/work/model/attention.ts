@@ -13,6 +13,9 @@ export interface Heads {
   readonly size: number
 }
 
+/** W2.1.4. Products over tokens are made in pieces of so many, each with scales of its own. */
+const HEAD_PIECE = 64
+
 /** What the way back needs of the way there. */
 export interface Attended {
   /** Tokens by heads side by side. */
@@ -20,7 +23,12 @@ export interface Attended {
   readonly q: Quantised
   readonly k: Quantised
   readonly v: Quantised
-  readonly p: string
+  /** Scales of q, times that of the scores. */
+  readonly scales: string
+  /** A row for each token and head: exponentials of scores, their sum, and what came of them. */
+  readonly weights: string
+  readonly total: string
+  readonly rows: string
 }
 
 const split = (p: ProgramBuilder, { tokens, size }: Heads, heads: number, x: string): string =>
@@ -31,10 +39,12 @@ function headRows(p: ProgramBuilder, shape: Heads, heads: number, x: string): Qu
   return quantised(p, split(p, shape, heads, x), shape.sequences * heads * shape.tokens, shape.size)
 }
 
-/** W2.8. Every query sees the keys up to its own; softmax over the whole row, then the values. */
+const factorOf = ({ size }: Heads): number => bitsOf(1 / Math.sqrt(size))
+
+/** W2.8. Every query sees the keys up to its own; exponentials over the whole row, the values by them, then their sum. */
 export function attend(p: ProgramBuilder, shape: Heads, { q, k, v }: Record<'q' | 'k' | 'v', string>): Attended {
   const { sequences, tokens, heads, keyHeads, size } = shape
-  const rows = {
+  const of = {
     q: headRows(p, shape, heads, q),
     k: headRows(p, shape, keyHeads, k),
     v: headRows(p, shape, keyHeads, v),
@@ -43,40 +53,45 @@ export function attend(p: ProgramBuilder, shape: Heads, { q, k, v }: Record<'q' 
   const batch = { batch: sequences * heads, shared }
   // Keys and values of one head serve all tokens of the heads that share it.
   const rowsEach = tokens * shared
-  const sums = p.step('product', [rows.q.q, rows.k.q], { ...batch, mask: MASK.result })
-  const columns = scalesAsRow(p, rows.k, tokens)
-  const factor = bitsOf(1 / Math.sqrt(size))
-  const scores = p.step('dequantise', [sums, rows.q.scales, columns], { hasColumns: 1, rowsEach, factor })
-  const fold = () => scalesAsRow(p, rows.v, tokens)
-  const shares = softmaxRows(p, scores, fold, rowsEach, { period: tokens })
-  const values = p.step('transpose', [rows.v.q], { batch: sequences * keyHeads })
-  const sum = p.step('product', [shares.q, values], { ...batch, mask: MASK.operand })
-  const out = p.step('dequantise', [sum, shares.scales])
-  return { out: p.step('joinHeads', [out], { tokens, heads, size }), ...rows, p: shares.p }
+  const sums = p.step('product', [of.q.q, of.k.q], { ...batch, mask: MASK.result })
+  const scales = queryScales(p, shape, of.q)
+  const scores = p.step('dequantise', [sums, scales, scalesAsRow(p, of.k, tokens)], { hasColumns: 1, rowsEach })
+  const fold = scalesAsRow(p, of.v, tokens)
+  const values = p.step('transpose', [of.v.q], { batch: sequences * keyHeads })
+  const weighed = weigh(p, { scores, fold, values, rowsEach }, batch, { period: tokens })
+  return { out: p.step('joinHeads', [weighed.rows], { tokens, heads, size }), ...of, scales, ...weighed }
 }
 
-/** Softmax of scores, and its rows as int8 with the scales of the values folded in: one vector for `rowsEach` rows. */
-export function softmaxRows(
+/** Scales of queries with the factor of the scores. */
+export const queryScales = (p: ProgramBuilder, shape: Heads, q: Quantised): string =>
+  p.step('scale', [q.scales], { factor: factorOf(shape) })
+
+/** The values by exponentials of the scores, over their sum; scales of values are folded in, one vector for `rowsEach` rows. */
+export function weigh(
   p: ProgramBuilder,
-  scores: string,
-  scalesOfValues: () => string,
-  rowsEach: number,
+  of: { readonly scores: string; readonly fold: string; readonly values: string; readonly rowsEach: number },
+  batch: { readonly batch: number; readonly shared: number },
   seen: { readonly period?: number } = {},
-): { readonly p: string; readonly q: string; readonly scales: string } {
-  const maximum = p.step('rowMaximum', [scores], seen)
-  const total = p.step('exponentialSum', [scores, maximum], seen)
-  const shares = p.step('softmax', [scores, maximum, total], seen)
-  const fold = scalesOfValues()
-  const scales = p.step('rowScale', [shares, fold], { rowsEach })
-  return { p: shares, q: p.step('quantise', [shares, scales, fold], { rowsEach }), scales }
+): Pick<Attended, 'weights' | 'total' | 'rows'> {
+  const maximum = p.step('rowMaximum', [of.scores], seen)
+  const weights = p.step('exponential', [of.scores, maximum], seen)
+  const total = p.step('rowSum', [weights])
+  const pieces = { rowsEach: of.rowsEach, piece: HEAD_PIECE }
+  const scales = p.step('rowScale', [weights, of.fold], pieces)
+  const rounded = p.step('quantise', [weights, scales, of.fold], pieces)
+  const sums = p.step('productPieces', [rounded, scales, of.values], { ...batch, piece: HEAD_PIECE })
+  return { weights, total, rows: p.step('divideRows', [sums, total]) }
 }
 
-/** Gradients of q, k and v, tokens by heads. Every head has keys of its own here. */
+/**
+ * Gradients of q, k and v, tokens by heads. Every head has keys of its own here. With e the exponentials, the shares are
+ * e / total: who is summed over queries folds 1 / total in, who is summed over keys is divided by it at the end.
+ */
 export function attendBackward(
   p: ProgramBuilder,
   rounding: Rounding,
   shape: Heads,
-  { q, k, v, p: shares }: Attended,
+  { q, k, v, scales, weights, total, rows }: Attended,
   dOut: string,
 ): Record<'q' | 'k' | 'v', string> {
   const { sequences, tokens, heads, size } = shape
@@ -84,20 +99,24 @@ export function attendBackward(
   const rowsEach = tokens
   const join = (x: string) => p.step('joinHeads', [x], { tokens, heads, size })
   const turn = (x: string) => p.step('transpose', [x], { batch })
-  const dy = { ...roundedByChance(p, rounding, split(p, shape, heads, dOut), null), rows: q.rows, width: size }
+  const dRows = split(p, shape, heads, dOut)
+  const dy = { ...roundedByChance(p, rounding, dRows, null), rows: q.rows, width: size }
+  const dot = p.step('rowDot', [dRows, rows])
   const inner = p.step('product', [dy.q, v.q], { batch, mask: MASK.result })
   const dShares = p.step('dequantise', [inner, dy.scales, scalesAsRow(p, v, tokens)], { hasColumns: 1, rowsEach })
-  const factor = bitsOf(1 / Math.sqrt(size))
-  const dScores = p.step('softmaxBackward', [shares, dShares], { period: tokens, factor })
-  /** What is folded in belongs to the rows that are summed over. */
-  const into = (left: string, right: Quantised, mask: number): string => {
-    const rounded = roundedByChance(p, rounding, left, scalesAsRow(p, right, tokens), { rowsEach })
-    const sums = p.step('product', [rounded.q, turn(right.q)], { batch, mask })
-    return join(p.step('dequantise', [sums, rounded.scales]))
+  const dScores = p.step('exponentialBackward', [weights, dShares, dot], { period: tokens })
+  const keyScales = p.step('scale', [k.scales], { factor: factorOf(shape) })
+  const shared = (of: string) => p.step('divideRows', [of, total])
+  const into = (left: string, right: Quantised, fold: string): string => {
+    const rounded = roundedByChance(p, rounding, left, p.step('reshape', [fold], { width: tokens }), {
+      rowsEach,
+      piece: HEAD_PIECE,
+    })
+    return p.step('productPieces', [rounded.q, rounded.scales, turn(right.q)], { batch, piece: HEAD_PIECE })
   }
   return {
-    q: into(dScores, k, MASK.operand),
-    k: into(turn(dScores), q, MASK.none),
-    v: into(turn(shares), dy, MASK.none),
+    q: join(shared(into(dScores, k, keyScales))),
+    k: join(into(turn(dScores), q, shared(scales))),
+    v: join(into(turn(weights), dy, shared(dy.scales))),
   }
 }

@@ -25,14 +25,14 @@ function requireVectors(name: string, vectors: TensorShape, { rows, width }: Ten
 
 const pieceOf = (width: number, { piece = width }: Numbers): number => piece
 
-/** A chunk lies in one piece: else it would need two scales. */
+/** A chunk lies in one piece, or is made of whole ones. */
 function requirePiece(width: number, numbers: Numbers): void {
   const piece = pieceOf(width, numbers)
   requireWhole('piece', piece)
   requireThat(
-    piece >= width || (piece > 0 && piece % CHUNK === 0),
+    piece >= width || (piece > 0 && (piece % CHUNK === 0 || CHUNK % piece === 0)),
     'BAD_SHAPE',
-    `pieces of ${piece} are no multiple of ${CHUNK}`,
+    `pieces of ${piece} neither hold ${CHUNK} nor are held by them`,
   )
 }
 
@@ -80,13 +80,16 @@ const quantise: WorkOp = {
   patch({ inputs, outputs, numbers }, index) {
     const [x, , fold] = inputs as [TensorShape, TensorShape, TensorShape | undefined]
     const region = chunkAt(outputs[0]!, index)
-    const { row, column } = region
-    const scale = elementAt(row, Math.floor(column / pieceOf(x.width, numbers)))
+    const { row, column, columns } = region
+    const piece = pieceOf(x.width, numbers)
+    const at = Math.floor(column / piece)
+    const scales = { row, rows: 1, column: at, columns: Math.ceil((column + columns) / piece) - at }
     const folds: Region[] = fold ? [{ ...region, row: vectorOf(row, x.rows, numbers) }] : []
     const { key0, key1, tensor, transition } = numbers
     const draw = key0 === undefined ? {} : { key0, key1: key1!, tensor: tensor!, transition: transition! }
-    const numbersHere = { ...draw, index: row * x.width + column }
-    return { outputs: [region], inputs: [region, scale, ...folds], numbers: numbersHere }
+    const pieces = piece < columns ? { piece } : {}
+    const numbersHere = { ...draw, ...pieces, index: row * x.width + column }
+    return { outputs: [region], inputs: [region, scales, ...folds], numbers: numbersHere }
   },
   run(kernels, { inputs, outputs, numbers }) {
     const [x, scales, fold] = inputs
@@ -137,37 +140,42 @@ const dequantise: WorkOp = {
   },
 }
 
-/** W2.1.4. A gradient of weights: products of pieces of the tokens, each with scales of its own, added in order. */
+/** W2.1.4. Products of pieces, each with scales of its own, added in order; `batch` and `shared` as in a product. */
 const productPieces: WorkOp = {
-  outputs(inputs, { piece }) {
+  outputs(inputs, { piece, batch = 1, shared = 1 }) {
     requireTypes('productPieces', inputs, ['i8', 'f32', 'i8'])
     const [a, scales, b] = inputs as [TensorShape, TensorShape, TensorShape]
-    requireWhole('piece', piece)
+    const columns = (b.rows * shared) / batch
+    requireWhole('productPieces', piece, batch, shared, a.rows / batch, columns)
     requireSize('scales', scales, { rows: a.rows, width: Math.ceil(a.width / piece!) })
     requireSize('operand', b, { rows: b.rows, width: a.width })
-    return [{ type: 'f32', rows: a.rows, width: b.rows }]
+    return [{ type: 'f32', rows: a.rows, width: columns }]
   },
   operations: ({ inputs, outputs }) => 2 * elementsOf(outputs[0]!) * inputs[0]!.width,
   patches: ({ outputs }) => elementsOf(outputs[0]!),
-  patch({ inputs, outputs, numbers }, index) {
+  patch({ inputs, outputs, numbers: { piece, batch = 1, shared = 1 } }, index) {
     const [a, scales] = inputs as [TensorShape, TensorShape, TensorShape]
-    const [row, column] = [Math.floor(index / outputs[0]!.width), index % outputs[0]!.width]
+    const { width } = outputs[0]!
+    const [row, column] = [Math.floor(index / width), index % width]
+    const theirs = Math.floor(row / (a.rows / batch) / shared) * width + column
     const whole = { rows: 1, column: 0, columns: a.width }
     return {
       outputs: [elementAt(row, column)],
       inputs: [
         { ...whole, row },
         { row, rows: 1, column: 0, columns: scales.width },
-        { ...whole, row: column },
+        { ...whole, row: theirs },
       ],
-      numbers,
+      numbers: { piece: piece! },
     }
   },
   patchAt: ({ outputs }, _, row, column) => row * outputs[0]!.width + column,
-  run(kernels, { inputs, outputs, numbers }) {
+  run(kernels, { inputs, outputs, numbers: { piece, batch = 1, shared = 1 } }) {
     const [a, scales, b] = inputs
     const { rows, width } = a!.shape
-    return kernels.productPieces(a!.at, scales!.at, b!.at, outputs[0]!.at, rows, b!.shape.rows, width, numbers.piece!)
+    const columns = (b!.shape.rows * shared) / batch
+    const places = [a!.at, scales!.at, b!.at, outputs[0]!.at] as const
+    return kernels.productPieces(...places, rows / batch, columns, width, piece!, batch, shared)
   },
   isDead: ([a, , b]) => [a!, b!].some((row) => row.every((value) => value === 0)),
 }

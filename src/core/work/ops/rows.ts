@@ -144,45 +144,84 @@ const exponentialSum = ofRows(
     kernels.exponentialSum(at, maximum, out, shape.rows, shape.width, period, first),
 )
 
-/** W2.8.6. x, maximum, sum. */
-const softmax: WorkOp = {
+/** W2.8.6. x, maximum. */
+const exponential: WorkOp = {
   outputs(inputs, { period = 0 }) {
-    requireTypes('softmax', inputs, ['f32', 'f32', 'f32'])
-    requireWhole('softmax', period)
-    for (const of of inputs.slice(1)) requireSize('softmax', of, { rows: inputs[0]!.rows, width: 1 })
+    requireTypes('exponential', inputs, ['f32', 'f32'])
+    requireWhole('exponential', period)
+    requireSize('exponential', inputs[1]!, { rows: inputs[0]!.rows, width: 1 })
     return [inputs[0]!]
   },
   operations: ({ inputs }) => 4 * elementsOf(inputs[0]!),
   ...byRow,
   patch({ inputs, numbers: { period = 0 } }, row) {
-    const [whole, one] = [rowAt(inputs[0]!, row), elementAt(row, 0)]
-    return { outputs: [whole], inputs: [whole, one, one], numbers: { period, first: row } }
+    const whole = rowAt(inputs[0]!, row)
+    return { outputs: [whole], inputs: [whole, elementAt(row, 0)], numbers: { period, first: row } }
   },
   run(kernels, { inputs, outputs, numbers: { period = 0, first = 0 } }) {
-    const [x, maximum, sum] = inputs
+    const [x, maximum] = inputs
     const { rows, width } = x!.shape
-    return kernels.softmax(x!.at, maximum!.at, sum!.at, outputs[0]!.at, rows, width, period, first)
+    return kernels.exponential(x!.at, maximum!.at, outputs[0]!.at, rows, width, period, first)
   },
 }
 
-/** W2.8.7. p, dp. */
-const softmaxBackward: WorkOp = {
-  outputs(inputs, { period = 0, factor }) {
-    requireTypes('softmaxBackward', inputs, ['f32', 'f32'])
-    requireWhole('softmaxBackward', period, factor)
-    requireSize('softmaxBackward', inputs[1]!, inputs[0]!)
+/** W2.8.7. Exponentials, the gradient of the shares, one dot for each row. */
+const exponentialBackward: WorkOp = {
+  outputs(inputs, { period = 0 }) {
+    requireTypes('exponentialBackward', inputs, ['f32', 'f32', 'f32'])
+    requireWhole('exponentialBackward', period)
+    requireSize('exponentialBackward', inputs[1]!, inputs[0]!)
+    requireSize('exponentialBackward', inputs[2]!, { rows: inputs[0]!.rows, width: 1 })
     return [inputs[0]!]
   },
-  operations: ({ inputs }) => 5 * elementsOf(inputs[0]!),
+  operations: ({ inputs }) => 2 * elementsOf(inputs[0]!),
   ...byRow,
-  patch({ inputs, numbers: { period = 0, factor } }, row) {
+  patch({ inputs, numbers: { period = 0 } }, row) {
     const whole = rowAt(inputs[0]!, row)
-    return { outputs: [whole], inputs: [whole, whole], numbers: { period, factor: factor!, first: row } }
+    return { outputs: [whole], inputs: [whole, whole, elementAt(row, 0)], numbers: { period, first: row } }
   },
-  run(kernels, { inputs, outputs, numbers: { period = 0, factor, first = 0 } }) {
-    const [p, dp] = inputs
-    const { rows, width } = p!.shape
-    return kernels.softmaxBackward(p!.at, dp!.at, outputs[0]!.at, rows, width, period, first, floatOf(factor!))
+  run(kernels, { inputs, outputs, numbers: { period = 0, first = 0 } }) {
+    const [e, gradient, dot] = inputs
+    const { rows, width } = e!.shape
+    return kernels.exponentialBackward(e!.at, gradient!.at, dot!.at, outputs[0]!.at, rows, width, period, first)
+  },
+}
+
+/** W2.8.10. a, b; one number for each row. */
+const rowDot: WorkOp = {
+  outputs(inputs) {
+    requireTypes('rowDot', inputs, ['f32', 'f32'])
+    requireSize('rowDot', inputs[1]!, inputs[0]!)
+    return [column(inputs[0]!.rows)]
+  },
+  operations: ({ inputs }) => 2 * elementsOf(inputs[0]!),
+  ...byRow,
+  patch({ inputs }, row) {
+    const whole = rowAt(inputs[0]!, row)
+    return { outputs: [elementAt(row, 0)], inputs: [whole, whole], numbers: {} }
+  },
+  run(kernels, { inputs, outputs }) {
+    const { rows, width } = inputs[0]!.shape
+    return kernels.rowDot(inputs[0]!.at, inputs[1]!.at, outputs[0]!.at, rows, width)
+  },
+}
+
+/** W2.8.11. x, one divisor for each row. */
+const divideRows: WorkOp = {
+  outputs(inputs) {
+    requireTypes('divideRows', inputs, ['f32', 'f32'])
+    requireSize('divideRows', inputs[1]!, { rows: inputs[0]!.rows, width: 1 })
+    return [inputs[0]!]
+  },
+  operations: ({ inputs }) => elementsOf(inputs[0]!),
+  ...chunked,
+  patch({ outputs }, index) {
+    const region = chunkAt(outputs[0]!, index)
+    return { outputs: [region], inputs: [region, elementAt(region.row, 0)], numbers: {} }
+  },
+  run(kernels, { inputs, outputs }) {
+    const { rows, width } = inputs[0]!.shape
+    return kernels.divideRows(inputs[0]!.at, inputs[1]!.at, outputs[0]!.at, rows, width)
   },
 }
 
@@ -256,5 +295,6 @@ const rowSum = ofRows('rowSum', false, (kernels, { at, shape }, _, out) =>
 /** Ops over rows: norms, softmax, loss, sums (W2.5, W2.8). */
 export const rowOps = {
   ...{ rowMean, normInverse, norm, normBackward, normGainTerms },
-  ...{ rowMaximum, exponentialSum, softmax, softmaxBackward, crossEntropy, crossEntropyBackward, argmax, rowSum },
+  ...{ rowMaximum, exponentialSum, exponential, exponentialBackward, rowDot, divideRows },
+  ...{ crossEntropy, crossEntropyBackward, argmax, rowSum },
 } as const satisfies Record<string, WorkOp>

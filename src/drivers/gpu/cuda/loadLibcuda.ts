@@ -177,7 +177,8 @@ class Libcuda {
     this.#do('cuLaunchKernel', kernel, x, y, 1, threads, 1, 1, sharedBytes, stream, this.#pointers, null)
   }
 
-  readonly createStream = (): Handle => this.#handle('cuStreamCreate', NON_BLOCKING)
+  /** Below 0, its blocks come before those of other streams; what a card does not know, it takes as its nearest. */
+  readonly createStream = (priority = 0): Handle => this.#handle('cuStreamCreateWithPriority', NON_BLOCKING, priority)
   readonly destroyStream = this.#plain('cuStreamDestroy_v2')
   readonly synchronize = this.#plain('cuStreamSynchronize')
 
@@ -207,6 +208,8 @@ class Libcuda {
   /** Event and stream. */
   readonly recordEvent = this.#plain('cuEventRecord')
   readonly destroyEvent = this.#plain('cuEventDestroy_v2')
+  /** What is queued on the stream from here on begins after the event. */
+  readonly waitEvent = (stream: Handle, event: Handle): void => this.#do('cuStreamWaitEvent', stream, event, 0)
 
   /** Milliseconds between two recorded events; waits for the second. */
   elapsedMs(from: Handle, to: Handle): number {

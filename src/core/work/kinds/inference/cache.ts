@@ -1,6 +1,5 @@
-import { type Heads, softmaxRows } from '../../model/attention.ts'
+import { type Heads, queryScales, weigh } from '../../model/attention.ts'
 import type { Quantised } from '../../model/layers.ts'
-import { bitsOf } from '../../ops/shapes.ts'
 import type { ProgramBuilder } from '../../programBuilder.ts'
 import type { TensorShape } from '../../tensor.ts'
 import type { Model } from './weights.ts'
@@ -50,11 +49,10 @@ export function attendCache(p: ProgramBuilder, shape: Heads, q: Quantised, cache
   const rowsOf = (bytes: string) => p.step('cut', [bytes], { column: 0, columns: seen * size, width: size })
   const scalesOf = (scales: string) => p.step('cut', [scales], { column: 0, columns: seen, width: seen })
   const sums = p.step('product', [q.q, rowsOf(cache.keys)], batch)
-  const factor = bitsOf(1 / Math.sqrt(size))
   const columns = scalesOf(cache.keyScales)
-  const scores = p.step('dequantise', [sums, q.scales, columns], { hasColumns: 1, rowsEach: shared, factor })
+  const numbers = { hasColumns: 1, rowsEach: shared }
+  const scores = p.step('dequantise', [sums, queryScales(p, shape, q), columns], numbers)
   const values = p.step('transpose', [rowsOf(cache.values)], { batch: sequences * keyHeads })
-  const shares = softmaxRows(p, scores, () => scalesOf(cache.valueScales), shared)
-  const out = p.step('dequantise', [p.step('product', [shares.q, values], batch), shares.scales])
-  return p.step('joinHeads', [out], { tokens: 1, heads, size })
+  const { rows } = weigh(p, { scores, fold: scalesOf(cache.valueScales), values, rowsEach: shared }, batch)
+  return p.step('joinHeads', [rows], { tokens: 1, heads, size })
 }

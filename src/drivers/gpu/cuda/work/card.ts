@@ -38,11 +38,17 @@ interface Tree {
   readonly rowBytes: number
 }
 
-/** Steps and trees on one card, on one stream: they are queued, and done when it has settled. */
+/** Steps come before hashes wherever both could run. */
+const STEPS_PRIORITY = -5
+
+/** Steps and trees on one card, on one stream: they are queued, and done when it has settled. Roots may run beside it. */
 export class WorkCard {
   readonly #api: CudaApi
   readonly #context: Handle
   readonly stream: Handle
+  /** For what is hashed while the steps go on. */
+  readonly #beside: Handle
+  readonly #queued: Handle
   readonly #library: CublasLt | null
   readonly #launcher: CardLauncher
   readonly #products: CardProducts
@@ -55,7 +61,9 @@ export class WorkCard {
     this.#api = api
     this.#context = context
     this.#library = library
-    this.stream = api.createStream()
+    this.stream = api.createStream(STEPS_PRIORITY)
+    this.#beside = api.createStream()
+    this.#queued = api.createEvent()
     this.#launcher = new CardLauncher(api, fusedPtx === null ? [ptx] : [ptx, fusedPtx], this.stream)
     this.canFuse = fusedPtx !== null
     this.#products = new CardProducts(this.#launcher, library)
@@ -107,17 +115,24 @@ export class WorkCard {
     transposeMany(this.#launcher, places, { batch, rows: rows / batch, width })
   }
 
+  /** As `roots`, beside the steps that are queued from here on; done when `settleBeside` is. */
+  rootsBeside(places: readonly Place[], to: number): void {
+    this.#api.recordEvent(this.#queued, this.stream)
+    this.#api.waitEvent(this.#beside, this.#queued)
+    this.roots(places, to, this.#beside)
+  }
+
   /** Queues the roots of tensors, all at once; they will lie one after the other from `to` on. */
-  roots(places: readonly Place[], to: number): void {
+  roots(places: readonly Place[], to: number, stream = this.stream): void {
     let trees: readonly Tree[] = places.map(({ at, shape }, i) => ({
       ...{ from: at, root: to + i * HASH_BYTES, hashes: 2 ** depthOf(leavesOf(shape)) },
       ...{ rows: shape.rows, rowBytes: rowBytes(shape) },
     }))
-    for (let level = 0; trees.length > 0; level++) trees = this.#rootLevel(trees, level)
+    for (let level = 0; trees.length > 0; level++) trees = this.#rootLevel(trees, level, stream)
   }
 
   /** A level of blocks, and what is left to do above it. */
-  #rootLevel(trees: readonly Tree[], level: number): readonly Tree[] {
+  #rootLevel(trees: readonly Tree[], level: number, stream: Handle): readonly Tree[] {
     const rooms = trees.map(({ hashes }) => Math.ceil(hashes / TREE_BLOCK))
     const room = Number(this.#products.room(`hashes ${level}`, HASH_BYTES * rooms.reduce((sum, each) => sum + each, 0)))
     const table = new DataView(new ArrayBuffer(TREE_BYTES * trees.length))
@@ -132,16 +147,16 @@ export class WorkCard {
       made += blocks
       return blocks === 1 ? [] : [{ from: to, root, hashes: blocks, rows: 0, rowBytes: 0 }]
     })
-    const there = this.#table(`trees ${level}`, new Uint8Array(table.buffer))
-    this.#launcher.launch(level === 0 ? 'leavesTop' : 'nodesTop', [first, 1], [there, trees.length])
+    const there = this.#table(`trees ${level}`, new Uint8Array(table.buffer), stream)
+    this.#launcher.launch(level === 0 ? 'leavesTop' : 'nodesTop', [first, 1], [there, trees.length], { stream })
     return above
   }
 
   /** Bytes that kernels read: a new place each time, so that nothing queued before sees them change. */
-  #table(name: string, bytes: Uint8Array): Handle {
+  #table(name: string, bytes: Uint8Array, stream = this.stream): Handle {
     const turn = (this.#turns.get(name) ?? 0) % TABLE_TURNS
     this.#turns.set(name, turn + 1)
-    if (turn === 0) this.#api.synchronize(this.stream)
+    if (turn === 0) this.#api.synchronize(stream)
     const there = this.#products.room(`${name} ${turn}`, bytes.length)
     this.#api.upload(there, bytes)
     return there
@@ -181,21 +196,37 @@ export class WorkCard {
     return this.read(at, tensorBytes(shape))
   }
 
-  async settle(): Promise<void> {
+  settle = (): Promise<void> => this.#settle(this.stream)
+  settleBeside = (): Promise<void> => this.#settle(this.#beside)
+
+  async #settle(stream: Handle): Promise<void> {
     this.enter()
-    while (!this.#api.idle(this.stream)) {
+    while (!this.#api.idle(stream)) {
       await new Promise((resolve) => setImmediate(resolve))
       this.enter()
     }
   }
 
+  /** What lies there: whoever asks knows that it is done. */
+  take({ at, shape }: Place): Uint8Array {
+    return this.#api.download(BigInt(at), tensorBytes(shape))
+  }
+
+  /** Zeros, without waiting for what is queued. */
+  zeros(name: string, words: number): Place {
+    const place = this.memory.make(name, { type: 'u32', rows: 1, width: words })
+    this.kernels.fill(place.at, words, 0)
+    return place
+  }
+
   close(): void {
     this.enter()
-    this.#api.synchronize(this.stream)
+    for (const stream of [this.stream, this.#beside]) this.#api.synchronize(stream)
     this.memory.close()
     this.#products.close()
     this.#library?.close()
-    this.#api.destroyStream(this.stream)
+    this.#api.destroyEvent(this.#queued)
+    for (const stream of [this.stream, this.#beside]) this.#api.destroyStream(stream)
     this.#api.closeContext(this.#context)
   }
 }

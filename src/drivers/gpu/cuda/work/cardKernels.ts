@@ -14,6 +14,13 @@ const WARPS = THREADS / 32
 /** Pieces of pieces are not summed here. */
 const MOST_WIDTH = PIECE * PIECE
 
+export interface LaunchOptions {
+  readonly threads?: number
+  readonly sharedBytes?: number
+  /** Another than the launcher's. */
+  readonly stream?: Handle
+}
+
 /** Queues kernels of kernels/cuda/work.cu and workFused.cu on one stream. A step that writes what is no number sets the word `fault`. */
 export class CardLauncher {
   readonly api: CudaApi
@@ -30,13 +37,19 @@ export class CardLauncher {
     this.#sources = sources
   }
 
-  launch(name: string, blocks: readonly [number, number], args: readonly KernelArgument[], threads = THREADS): void {
+  launch(
+    name: string,
+    blocks: readonly [number, number],
+    args: readonly KernelArgument[],
+    { threads = THREADS, sharedBytes = 0, stream = this.stream }: LaunchOptions = {},
+  ): void {
     let kernel = this.#kernels.get(name)
     if (kernel === undefined) {
       kernel = this.api.kernel(this.#moduleWith(`wk_${name}`), `wk_${name}`)
+      if (sharedBytes > 0) this.api.allowSharedBytes(kernel, sharedBytes)
       this.#kernels.set(name, kernel)
     }
-    this.api.launch({ kernel, blocks, threads, stream: this.stream, arguments: [this.fault, ...args] })
+    this.api.launch({ kernel, blocks, threads, sharedBytes, stream, arguments: [this.fault, ...args] })
   }
 
   #moduleWith(kernel: string): Handle {
@@ -88,8 +101,9 @@ const GRIDS = {
   ...{ siluProduct: fours(3), siluProductBackwardGate: fours(4), siluProductBackwardUp: fours(3) },
   ...{ adamWFirst: fours(4), adamWSecond: fours(4), adamWWeight: fours(4), sgdVelocity: fours(4), sgdWeight: fours(3) },
   ...{ rowMean: rows(2, 3), normInverse: rows(3, 4), norm: rows(6, 7), normBackward: rows(6, 7) },
-  ...{ normGainTerms: rows(5, 6), rowMaximum: rows(2, 3), exponentialSum: rows(3, 4), softmax: rows(4, 5) },
-  ...{ softmaxBackward: rows(3, 4), crossEntropy: ones(5), crossEntropyBackward: rows(5, 6), argmax: rows(2, 3) },
+  ...{ normGainTerms: rows(5, 6), rowMaximum: rows(2, 3), exponentialSum: rows(3, 4), exponential: rows(3, 4) },
+  ...{ exponentialBackward: rows(4, 5), rowDot: rows(3, 4), divideRows: ones(3, 4) },
+  ...{ crossEntropy: ones(5), crossEntropyBackward: rows(5, 6), argmax: rows(2, 3) },
   ...{ rowSum: rows(2, 3), gradientNorm: one, clipFactor: one, embed: rows(5, 6) },
   columnSum: (args) => Math.ceil(args[5]! / 32),
   squareSums: (args) => Math.ceil(args[2]! / PIECE / WARPS),
@@ -109,7 +123,7 @@ const GRIDS = {
 
 /** W2.6.2. Arguments that something is divided by: 0 is a fault. */
 const DIVISORS: Partial<Record<keyof WorkKernels, readonly number[]>> = {
-  ...{ product: [7], productPieces: [7], rowScale: [5, 7], quantise: [6, 8], quantiseStochastic: [6, 8] },
+  ...{ product: [7], productPieces: [7, 9], rowScale: [5, 7], quantise: [6, 8], quantiseStochastic: [6, 8] },
   ...{ dequantise: [8], places: [2], embedBackward: [10], rowMaximum: [3], argmax: [3] },
 }
 

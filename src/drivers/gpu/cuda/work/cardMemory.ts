@@ -12,13 +12,23 @@ interface Gap {
   readonly bytes: number
 }
 
+/** Memory with all names that it has. */
+interface Room extends Gap {
+  names: number
+}
+
+interface Tensor {
+  readonly place: Place
+  readonly room: Room
+}
+
 /**
  * Tensors in a card's memory, by name. Everything runs on one stream, so that what is freed may be overwritten at once.
  * The closest fit: a transition makes and frees the same sizes over and over, and soon asks the driver for nothing.
  */
 export class CardMemory {
   readonly #api: CudaApi
-  readonly #places = new Map<string, Place>()
+  readonly #tensors = new Map<string, Tensor>()
   readonly #chunks: (Gap & { readonly pointer: Handle })[] = []
   /** No tensor lies in two chunks, even where these touch: the driver copies none such. */
   readonly #starts = new Set<number>()
@@ -29,12 +39,24 @@ export class CardMemory {
     this.#api = api
   }
 
-  has = (name: string): boolean => this.#places.has(name)
+  has = (name: string): boolean => this.#tensors.has(name)
 
   make(name: string, shape: TensorShape): Place {
+    const bytes = alignedTo(tensorBytes(shape), ALIGNMENT)
+    return this.#add(name, shape, () => ({ at: this.#find(bytes), bytes, names: 0 }))
+  }
+
+  /** The same bytes under another name, in rows of another width; they are free when no name is left. */
+  share(name: string, of: string, shape: TensorShape): Place {
+    return this.#add(name, shape, () => this.#tensor(of).room)
+  }
+
+  #add(name: string, shape: TensorShape, roomFor: () => Room): Place {
     if (this.has(name)) throw new RangeError(`${name} is there already`)
-    const place = { at: this.#find(alignedTo(tensorBytes(shape), ALIGNMENT)), shape }
-    this.#places.set(name, place)
+    const room = roomFor()
+    room.names++
+    const place = { at: room.at, shape }
+    this.#tensors.set(name, { place, room })
     return place
   }
 
@@ -57,16 +79,17 @@ export class CardMemory {
     const chunk = { at: Number(pointer), bytes: size }
     this.#chunks.push({ ...chunk, pointer })
     this.#starts.add(chunk.at)
-    this.#add(chunk)
+    this.#leave(chunk)
   }
 
   free(name: string): void {
-    const { at, shape } = this.place(name)
-    this.#places.delete(name)
-    this.#add({ at, bytes: alignedTo(tensorBytes(shape), ALIGNMENT) })
+    const { room } = this.#tensor(name)
+    this.#tensors.delete(name)
+    room.names--
+    if (room.names === 0) this.#leave(room)
   }
 
-  #add({ at, bytes }: Gap): void {
+  #leave({ at, bytes }: Gap): void {
     let index = this.#gaps.findIndex((gap) => gap.at > at)
     if (index < 0) index = this.#gaps.length
     const [before, after] = [this.#gaps[index - 1], this.#gaps[index]]
@@ -79,26 +102,30 @@ export class CardMemory {
   }
 
   rename(from: string, to: string): void {
-    const place = this.place(from)
-    this.#places.delete(from)
-    this.#places.set(to, place)
+    const tensor = this.#tensor(from)
+    this.#tensors.delete(from)
+    this.#tensors.set(to, tensor)
   }
 
   place(name: string): Place {
-    const place = this.#places.get(name)
-    if (!place) throw new RangeError(`${name} is not there`)
-    return place
+    return this.#tensor(name).place
+  }
+
+  #tensor(name: string): Tensor {
+    const tensor = this.#tensors.get(name)
+    if (!tensor) throw new RangeError(`${name} is not there`)
+    return tensor
   }
 
   /** No tensor is left; the memory stays ours. */
   clear(): void {
-    this.#places.clear()
+    this.#tensors.clear()
     this.#gaps = []
-    for (const { at, bytes } of [...this.#chunks].sort((a, b) => a.at - b.at)) this.#add({ at, bytes })
+    for (const { at, bytes } of [...this.#chunks].sort((a, b) => a.at - b.at)) this.#leave({ at, bytes })
   }
 
   close(): void {
-    this.#places.clear()
+    this.#tensors.clear()
     this.#gaps = []
     for (const { pointer } of this.#chunks.splice(0)) this.#api.free(pointer)
   }

@@ -10,6 +10,8 @@ const RESULT_COLUMNS = 4
 /** From so many products on, operands of odd sizes are laid anew for the library. */
 const WORTH_PADDING = 2 ** 26
 const SIDE = 64
+/** Pieces of so many are worth a call of the library each. */
+const LIBRARY_PIECE = 1024
 const THREADS = 128
 
 interface Sizes {
@@ -50,21 +52,30 @@ export class CardProducts {
     this.#own(x, y, c, sizes, [shared!, mask!, first!])
   }
 
-  productPieces([a, scales, b, out, rows, columns, k, piece]: readonly number[]): void {
+  productPieces([a, scales, b, out, rows, columns, k, piece, batches, shared]: readonly number[]): void {
+    if (
+      batches === 1 &&
+      piece! >= LIBRARY_PIECE &&
+      this.#piecesByLibrary([a!, scales!, b!, out!, rows!, columns!, k!, piece!])
+    )
+      return
+    const blocks = batches! * Math.ceil(rows! / SIDE) * Math.ceil(columns! / SIDE)
+    const args = [...[a!, scales!, b!, out!].map(BigInt), rows!, columns!, k!, piece!, batches!, shared!]
+    this.#launcher.launch('productPieces', [blocks, 1], args, { threads: THREADS })
+  }
+
+  #piecesByLibrary([a, scales, b, out, rows, columns, k, piece]: readonly number[]): boolean {
     const pieces = Math.ceil(k! / piece!)
     const sums = this.room('sums', 4 * rows! * columns!)
     for (let p = 0; p < pieces; p++) {
       const from = BigInt(p * piece!)
       const here = Math.min(piece!, k! - p * piece!)
       const sizes = { m: rows!, n: columns!, k: here, batch: 1, rowStride: k! }
-      const [x, y] = [BigInt(a!) + from, BigInt(b!) + from]
-      if (!this.#byLibrary(x, y, sums, sizes)) {
-        const packed = this.#packed(x, y, sizes, here)
-        this.#own(packed.x, packed.y, sums, { ...sizes, rowStride: here }, [1, MASK.none, 0])
-      }
+      if (!this.#byLibrary(BigInt(a!) + from, BigInt(b!) + from, sums, sizes)) return false
       const args = [sums, BigInt(scales!), BigInt(out!), rows!, columns!, pieces, p]
       this.#launcher.overElements('addPiece', rows! * columns!, args)
     }
+    return true
   }
 
   /** Memory that is there until somebody asks for more under the same name. */
@@ -96,7 +107,7 @@ export class CardProducts {
 
   #own(a: Handle, b: Handle, c: Handle, { m, n, k, batch }: Sizes, rest: readonly [number, number, number]): void {
     const blocks = batch * Math.ceil(m / SIDE) * Math.ceil(n / SIDE)
-    this.#launcher.launch('product', [blocks, 1], [a, b, c, m, n, k, batch, ...rest], THREADS)
+    this.#launcher.launch('product', [blocks, 1], [a, b, c, m, n, k, batch, ...rest], { threads: THREADS })
   }
 
   /** False where the library does not make this product. */

@@ -1,7 +1,6 @@
 import { concatBytes, words32 } from '../../../../core/bytes/bytes.ts'
 import { gatherPatch, type PatchEvidence } from '../../../../core/work/checkSegment.ts'
 import type { PatchDraw } from '../../../../core/work/draws.ts'
-import type { Place } from '../../../../core/work/op.ts'
 import type { ShapedProgram } from '../../../../core/work/program.ts'
 import { requireThat, WorkRefusal } from '../../../../core/work/refusals.ts'
 import { type StateMark, stateRoot } from '../../../../core/work/stateChain.ts'
@@ -24,10 +23,11 @@ interface Plan {
   readonly actions: readonly Action[]
 }
 
-/** Where a transition's faults and figures will lie. */
+/** A transition that is queued: the names under which its faults and figures will lie. */
 interface Queued {
-  readonly faults: Place
-  readonly statistics: readonly Place[]
+  readonly program: ShapedProgram
+  readonly faults: string
+  readonly statistics: readonly string[]
 }
 
 /** A work on one card: as EngineRun, with tensors, roots and trees where the steps are. */
@@ -36,7 +36,9 @@ export class CardRun implements WorkRun {
   readonly #work: Work<WorkKernels>
   readonly #given: Tensors
   readonly #kept = new Map<number, Tensors>()
-  #next: { readonly segment: number; readonly plans: readonly Plan[] } | null = null
+  /** The next segment: planned, and its first transition queued behind what the card does now. */
+  #next: { readonly segment: number; readonly plans: readonly Plan[]; readonly queued: Queued | null } | null = null
+  #queuedSoFar = 0
 
   private constructor(card: WorkCard, work: Work<WorkKernels>, given: Tensors) {
     this.#card = card
@@ -62,31 +64,37 @@ export class CardRun implements WorkRun {
   async advance(segment: number): Promise<StateMark> {
     const { memory } = this.#card
     const names = [...this.#work.state.keys()]
-    const plans = this.#plansOf(segment)
+    const next = this.#next?.segment === segment ? this.#next : { plans: this.#plansFor(segment), queued: null }
+    this.#next = null
     const roots = memory.make(ROOTS, { type: 'u8', rows: Math.max(1, names.length), width: HASH_BYTES })
     let statistics: readonly number[] = []
-    for (const [i, plan] of plans.entries()) {
-      const queued = this.#queue(plan)
-      if (i === plans.length - 1) {
-        this.#card.roots(
-          names.map((name) => memory.place(name)),
-          roots.at,
-        )
-        // The card is busy: meanwhile the next segment is planned.
-        if (segment + 1 < this.#work.ends.length)
-          this.#next = { segment: segment + 1, plans: this.#plansFor(segment + 1) }
+    for (const [i, plan] of next.plans.entries()) {
+      const queued = (i === 0 && next.queued) || this.#queue(plan)
+      this.#rename(plan.program)
+      if (i < next.plans.length - 1) {
+        await this.#card.settle()
+        this.#finish(queued)
+        continue
       }
-      statistics = await this.#finish(plan.program, queued)
+      const places = names.map((name) => memory.place(name))
+      this.#card.rootsBeside(places, roots.at)
+      this.#goOn(segment + 1)
+      await this.#card.settleBeside()
+      statistics = this.#finish(queued)
     }
-    const found = hashesIn(await this.#card.readWhole(roots)).slice(0, names.length)
+    const found = hashesIn(this.#card.take(roots)).slice(0, names.length)
     memory.free(ROOTS)
     return { transition: segment < 0 ? 0 : this.#work.ends[segment]!, root: stateRoot(found), statistics }
   }
 
-  #plansOf(segment: number): readonly Plan[] {
-    const plans = this.#next?.segment === segment ? this.#next.plans : this.#plansFor(segment)
-    this.#next = null
-    return plans
+  /**
+   * While a state is hashed, the card goes on: the state stays under its names until whoever works asks for the next one.
+   * The beginning is made once and may be looked at: nothing is queued behind it.
+   */
+  #goOn(segment: number): void {
+    if (segment === 0 || segment >= this.#work.ends.length) return
+    const plans = this.#plansFor(segment)
+    this.#next = { segment, plans, queued: this.#work.isIndependent ? null : this.#queue(plans[0]!) }
   }
 
   #plansFor(segment: number): readonly Plan[] {
@@ -193,35 +201,52 @@ export class CardRun implements WorkRun {
 
   /** One transition, every step alone, for whoever looks at them. */
   async #walk(program: ShapedProgram, afterStep: AfterStep): Promise<void> {
-    const begun = this.#begin(program)
+    const { queued, faults } = this.#begin(program)
     for (const action of planProgram(program, false)) {
-      this.#start(program, action, begun.faults.at)
+      this.#start(program, action, faults)
       await afterStep(action.nodes[0]!.at, action.outputs)
       for (const name of action.free) this.#card.memory.free(name)
     }
-    await this.#finish(program, this.#rename(program, begun))
+    await this.#end(this.#named(queued))
   }
 
-  /** One transition, queued: the next state has taken the names of the one before. */
+  /** One transition, queued; the next state lies beside the one before. */
   #queue({ program, actions }: Plan): Queued {
-    const begun = this.#begin(program)
+    const { queued, faults } = this.#begin(program)
     for (const action of actions) {
-      this.#start(program, action, begun.faults.at)
+      this.#start(program, action, faults)
       for (const name of action.free) this.#card.memory.free(name)
     }
-    return this.#rename(program, begun)
+    return this.#named(queued)
   }
 
-  #begin({ steps }: ShapedProgram): Pick<Queued, 'faults'> {
+  #begin(program: ShapedProgram): { readonly queued: Queued; readonly faults: number } {
     this.#card.enter()
-    const words = steps.length
-    return { faults: this.#card.write(FAULTS, { type: 'u32', rows: 1, width: words }, new Uint8Array(4 * words)) }
+    const name = `${FAULTS}${this.#queuedSoFar++ % 2}`
+    const { at } = this.#card.zeros(name, Math.max(1, program.steps.length))
+    return { queued: { program, faults: name, statistics: [] }, faults: at }
+  }
+
+  /** Its figures under names that the next transition does not use. */
+  #named({ program, faults }: Queued): Queued {
+    const { memory } = this.#card
+    const statistics = program.statistics.map((name, i) => {
+      const other = `${faults} ${i}`
+      memory.share(other, name, memory.place(name).shape)
+      if (!program.after.includes(name)) memory.free(name)
+      return other
+    })
+    return { program, faults, statistics }
   }
 
   #start(program: ShapedProgram, { nodes, fused, outputs }: Action, faults: number): void {
     const { memory } = this.#card
-    const places = outputs.map((name) => memory.make(name, program.shapes.get(name)!))
     const { at, op, inputs, numbers, shaped } = nodes.at(-1)!
+    if (op === 'reshape') {
+      memory.share(outputs[0]!, inputs[0]!, program.shapes.get(outputs[0]!)!)
+      return
+    }
+    const places = outputs.map((name) => memory.make(name, program.shapes.get(name)!))
     this.#card.faultsAt(BigInt(faults + 4 * at))
     if (fused) this.#card.fused(fused)
     else {
@@ -230,23 +255,31 @@ export class CardRun implements WorkRun {
     }
   }
 
-  #rename(program: ShapedProgram, { faults }: Pick<Queued, 'faults'>): Queued {
+  /** The next state takes the names of the one before. */
+  #rename(program: ShapedProgram): void {
     const { memory } = this.#card
-    const statistics = program.statistics.map((name) => memory.place(name))
     const names = [...this.#work.state.keys()]
     for (const name of names) if (memory.has(name) && !program.after.includes(name)) memory.free(name)
     for (const [i, name] of program.after.entries()) if (name !== names[i]) memory.rename(name, names[i]!)
-    return { faults, statistics }
   }
 
-  /** Waits for a transition: its figures, or what it ended with. */
-  async #finish(program: ShapedProgram, { faults, statistics }: Queued): Promise<readonly number[]> {
+  async #end(queued: Queued): Promise<void> {
+    this.#rename(queued.program)
+    await this.#card.settle()
+    this.#finish(queued)
+  }
+
+  /** A transition that is done: its figures, or what it ended with. */
+  #finish({ program, faults, statistics }: Queued): readonly number[] {
     const { memory } = this.#card
-    this.#refuseFaults(program, await this.#card.readWhole(faults))
-    memory.free(FAULTS)
-    const bits: number[] = []
-    for (const place of statistics) bits.push(...words32(await this.#card.readWhole(place)))
-    for (const name of program.statistics) if (!program.after.includes(name)) memory.free(name)
+    const take = (name: string): Uint8Array => {
+      const bytes = this.#card.take(memory.place(name))
+      memory.free(name)
+      return bytes
+    }
+    const words = take(faults)
+    const bits = statistics.flatMap((name) => [...words32(take(name))])
+    this.#refuseFaults(program, words)
     return bits
   }
 
@@ -265,13 +298,14 @@ export class CardRun implements WorkRun {
     if (nearest === -Infinity) throw new RangeError(`no state before segment ${segment} was kept`)
     this.#place(this.#kept.get(nearest)!)
     for (let between = nearest + 1; between < segment; between++)
-      for (const plan of this.#plansFor(between)) await this.#finish(plan.program, this.#queue(plan))
+      for (const plan of this.#plansFor(between)) await this.#end(this.#queue(plan))
     // It will be asked for once more: first the trace, then the patches.
     await this.keep(segment - 1)
   }
 
   #place(state: Tensors): void {
     this.#card.enter()
+    this.#next = null
     this.#card.memory.clear()
     for (const [name, bytes] of this.#given) this.#card.write(name, this.#work.given.get(name)!, bytes)
     for (const [name, bytes] of state) this.#card.write(name, this.#work.state.get(name)!, bytes)

@@ -19,7 +19,7 @@ export interface Fused {
   readonly reads?: readonly string[]
   readonly writes?: readonly string[]
   /** Between two fused runs, and made by neither. */
-  readonly never?: string
+  readonly never?: readonly string[]
   run(tools: FusedTools): void
 }
 
@@ -65,7 +65,7 @@ const quantiseRows: Match = (graph, quantise) => {
     return {
       covers: [before, scale, quantise],
       run: ({ launcher, at }) =>
-        launcher.launch(kernel, grid.blocks, [...before.inputs.map(at), ...to(at)], grid.threads),
+        launcher.launch(kernel, grid.blocks, [...before.inputs.map(at), ...to(at)], { threads: grid.threads }),
     }
   }
   const { rowsEach = rows } = quantise.numbers
@@ -75,7 +75,7 @@ const quantiseRows: Match = (graph, quantise) => {
     covers: [scale, quantise],
     run: ({ launcher, at }) => {
       const args = [at(x), fold === undefined ? NOBODY : at(fold), ...to(at), rowsEach, ...draw]
-      launcher.launch(kernel, grid.blocks, args, grid.threads)
+      launcher.launch(kernel, grid.blocks, args, { threads: grid.threads })
     },
   }
 }
@@ -148,8 +148,8 @@ const columnSums: Match = (graph, turn) => {
       if (terms) {
         const [of, inverse, dy, mean] = terms.inputs as [string, string, string, string?]
         const args = [at(of), mean === undefined ? NOBODY : at(mean), at(inverse), at(dy), pieces, rows, width]
-        launcher.launch('normGainPieces', grid, args, COLUMN_THREADS)
-      } else launcher.launch('columnPieces', grid, [at(x), pieces, rows, width], COLUMN_THREADS)
+        launcher.launch('normGainPieces', grid, args, { threads: COLUMN_THREADS })
+      } else launcher.launch('columnPieces', grid, [at(x), pieces, rows, width], { threads: COLUMN_THREADS })
       columnTotals(tools, pieces, out(sum), rows, width)
     },
   }
@@ -178,7 +178,7 @@ const turnChance: Match = (graph, turn) => {
       const largest = products.zeros(4 * count)
       const folded = fold === undefined ? NOBODY : at(fold)
       const found = [at(x), folded, pieces, largest, rows, width, piece]
-      launcher.launch('columnLargest', columnGrid(rows, width), found, COLUMN_THREADS)
+      launcher.launch('columnLargest', columnGrid(rows, width), found, { threads: COLUMN_THREADS })
       launcher.overElements('takeScales', count, [largest, at(out(scale)), count])
       if (sum) columnTotals(tools, pieces, out(sum), rows, width)
       const blocks = (rows / 64) * Math.ceil(width / 32)

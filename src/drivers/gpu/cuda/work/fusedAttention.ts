@@ -3,11 +3,15 @@ import type { KernelArgument } from '../loadLibcuda.ts'
 import type { Fused } from './fused.ts'
 import type { Graph, Node } from './graph.ts'
 
+/** As kernels/cuda/work/attention.h has it: rows of a block, and columns of a tile, which are a piece. */
 const HEAD_ROWS = 64
 const THREADS = 128
 /** Rows of so many numbers have their sums in one piece. */
 const MOST_TOKENS = 4096
 const SIZES = [64, 128]
+/** Numbers to a warp of the kernel with which the way back begins, and its threads. */
+const WARP_NUMBERS = 256
+const BACK_THREADS = 256
 
 const out = (node: Node): string => node.outputs[0]!
 
@@ -19,155 +23,231 @@ interface Sizes {
   readonly size: number
 }
 
-/** What follows rounded shares or scores: a product, its scales, heads side by side. */
+/** A block with so many tiles in its shared memory, and so many vectors of numbers. */
+const block = (size: number, tiles: number, vectors: number) => ({
+  threads: THREADS,
+  sharedBytes: tiles * HEAD_ROWS * (size + 16) + vectors * 4 * HEAD_ROWS,
+})
+
+/** Rounded in pieces, then a product in pieces with something turned. */
 interface Into {
   readonly nodes: readonly Node[]
-  readonly turned: string
-  readonly fold: string
-  readonly joined: Node
   readonly quantise: Node
+  readonly fold: string
+  readonly right: string
+  readonly pieces: Node
 }
 
-function into(graph: Graph, x: string, mask: number): Into | null {
+function into(graph: Graph, x: string): Into | null {
   const scale = graph.reader(x, 'rowScale')
   const quantise = graph.reader(x, 'quantise')
-  const product = quantise && graph.reader(out(quantise), 'product')
-  const made = product && graph.reader(out(product), 'dequantise')
-  const joined = made && graph.reader(out(made), 'joinHeads')
-  if (!scale || !quantise || !product || !made || !joined) return null
-  const nodes = [scale, quantise, product, made, joined]
+  const pieces = quantise && graph.reader(out(quantise), 'productPieces')
+  const turn = graph.maker(pieces?.inputs[2], 'transpose')
+  if (!scale || !quantise || !pieces || !turn) return null
+  const nodes = [scale, quantise, turn, pieces]
   const isChain =
     scale.inputs.length === 2 &&
     quantise.inputs[1] === out(scale) &&
     quantise.inputs[2] === scale.inputs[1] &&
-    product.inputs[0] === out(quantise) &&
-    (product.numbers.mask ?? MASK.none) === mask &&
-    made.inputs[1] === out(scale) &&
-    made.inputs.length === 2 &&
-    made.numbers.factor === undefined &&
-    [scale, quantise, product, made].every((node) => graph.isInner(out(node), nodes))
-  return isChain ? { nodes, turned: product.inputs[1]!, fold: scale.inputs[1]!, joined, quantise } : null
+    pieces.inputs[0] === out(quantise) &&
+    pieces.inputs[1] === out(scale) &&
+    [scale, quantise, pieces].every(({ numbers }) => numbers.piece === HEAD_ROWS) &&
+    [scale, quantise, turn].every((node) => graph.isInner(out(node), nodes))
+  return isChain ? { nodes, quantise, fold: scale.inputs[1]!, right: turn.inputs[0]!, pieces } : null
 }
 
 interface Forward extends Into {
+  readonly covers: readonly Node[]
   readonly product: Node
   readonly scores: Node
   readonly maximum: Node
   readonly total: Node
-  readonly softmax: Node
+  readonly exponential: Node
+  readonly divide: Node
+  readonly joined: Node
   readonly sizes: Sizes
 }
 
-function forwardAt(graph: Graph, softmax: Node): Forward | null {
-  const [x, m, t] = softmax.inputs as [string, string, string]
+function forwardAt(graph: Graph, exponential: Node): Forward | null {
+  const [x, m] = exponential.inputs as [string, string]
   const scores = graph.maker(x, 'dequantise')
   const product = graph.maker(scores?.inputs[0], 'product')
-  const [maximum, total] = [graph.maker(m, 'rowMaximum'), graph.maker(t, 'exponentialSum')]
-  const then = into(graph, out(softmax), MASK.operand)
-  if (!scores || !product || !maximum || !total || !then) return null
+  const maximum = graph.maker(m, 'rowMaximum')
+  const total = graph.reader(out(exponential), 'rowSum')
+  const then = into(graph, out(exponential))
+  const divide = then && graph.reader(out(then.pieces), 'divideRows')
+  const joined = divide && graph.reader(out(divide), 'joinHeads')
+  if (!scores || !product || !maximum || !total || !divide || !joined) return null
   const { batch = 1, shared = 1, mask } = product.numbers
-  const { tokens = 0, heads = 0, size = 0 } = then.joined.numbers
-  const periods = [maximum, total, softmax].every(({ numbers }) => numbers.period === tokens)
+  const { tokens = 0, heads = 0, size = 0 } = joined.numbers
   const fits =
     mask === MASK.result &&
-    periods &&
+    [maximum, exponential].every(({ numbers }) => numbers.period === tokens) &&
     then.quantise.numbers.key0 === undefined &&
     scores.numbers.hasColumns === 1 &&
     !scores.numbers.hasBias &&
+    scores.numbers.factor === undefined &&
     scores.numbers.rowsEach === tokens * shared &&
+    divide.inputs[1] === out(total) &&
     graph.shapes.get(product.inputs[0]!)!.width === size &&
     graph.shapes.get(x)!.width === tokens &&
     SIZES.includes(size) &&
     tokens % HEAD_ROWS === 0 &&
     tokens <= MOST_TOKENS &&
+    graph.isInner(out(then.pieces), [divide]) &&
     graph.isInner(out(product), [scores]) &&
-    graph.isInner(x, [maximum, total, softmax])
+    graph.isInner(x, [maximum, exponential])
   if (!fits) return null
-  return { ...then, product, scores, maximum, total, softmax, sizes: { batch, shared, tokens, heads, size } }
+  const covers = [product, scores, maximum, exponential, total, ...then.nodes, divide, joined]
+  const sizes = { batch, shared, tokens, heads, size }
+  return { ...then, covers, product, scores, maximum, total, exponential, divide, joined, sizes }
 }
 
-function fuseForward({ product, scores, maximum, total, softmax, sizes, ...then }: Forward): Fused {
-  const { batch, shared, tokens, heads, size } = sizes
+function fuseForward({ covers, product, scores, maximum, total, exponential, divide, joined, ...of }: Forward): Fused {
+  const { batch, shared, tokens, heads, size } = of.sizes
   return {
-    covers: [product, scores, maximum, total, softmax, ...then.nodes],
+    covers,
     writes: [out(maximum), out(total)],
-    never: out(softmax),
-    run: ({ launcher, products, at }) => {
-      const given = [...product.inputs, then.turned, scores.inputs[1]!, scores.inputs[2]!, then.fold].map(at)
-      const made = [out(then.joined), out(maximum), out(total)].map(at)
-      const scales = products.room('head scales', 8 * batch * tokens)
-      const args = [...given, ...made, scales, tokens, heads, shared, scores.numbers.factor!]
-      for (const kernel of ['attendScales', 'attend'])
-        launcher.launch(`${kernel}${size}`, [(batch * tokens) / HEAD_ROWS, 1], args, THREADS)
+    never: [out(exponential), out(divide)],
+    run: ({ launcher, at }) => {
+      const given = [...product.inputs, of.right, scores.inputs[1]!, scores.inputs[2]!, of.fold].map(at)
+      const made = [out(joined), out(maximum), out(total)].map(at)
+      const blocks: [number, number] = [(batch * tokens) / HEAD_ROWS, 1]
+      const args = [...given, ...made, tokens, heads, shared]
+      launcher.launch(`attend${size}`, blocks, args, block(size, 5, 4))
     },
   }
 }
 
-function backwardOf(graph: Graph, forward: Forward): Fused | null {
-  const { product, scores, maximum, total, softmax, sizes } = forward
-  const shares = out(softmax)
-  const back = graph.reader(shares, 'softmaxBackward')
-  const turnedShares = graph.reader(shares, 'transpose')
-  if (!back || !turnedShares || back.inputs[0] !== shares) return null
-  const dShares = graph.maker(back.inputs[1], 'dequantise')
+/** A scale for each query over the sum of its exponentials, as a row to be folded in. */
+function sharedFold(graph: Graph, fold: string, total: string): { nodes: readonly Node[]; scales: string } | null {
+  const reshape = graph.maker(fold, 'reshape')
+  const divide = graph.maker(reshape?.inputs[0], 'divideRows')
+  if (!reshape || !divide || divide.inputs[1] !== total) return null
+  return { nodes: [reshape, divide], scales: divide.inputs[0]! }
+}
+
+/** What the gradient of what was attended to is made into: bytes by chance, and its dot with that. */
+interface Begin {
+  readonly nodes: readonly Node[]
+  readonly split: Node
+  readonly scale: Node
+  readonly quantise: Node
+}
+
+function beginOf(graph: Graph, dot: Node): Begin | null {
+  const x = dot.inputs[0]!
+  const split = graph.maker(x, 'splitHeads')
+  const scale = graph.reader(x, 'rowScale')
+  const quantise = graph.reader(x, 'quantise')
+  if (!split || !scale || !quantise) return null
+  const nodes = [split, scale, quantise, dot]
+  const isChain =
+    scale.inputs.length === 1 &&
+    quantise.inputs.length === 2 &&
+    quantise.inputs[1] === out(scale) &&
+    quantise.numbers.key0 !== undefined &&
+    scale.numbers.piece === undefined &&
+    graph.isInner(x, nodes)
+  return isChain ? { nodes, split, scale, quantise } : null
+}
+
+/** The way back: gradients of queries, keys and values, in this order. */
+interface Backward {
+  readonly covers: readonly Node[]
+  readonly begin: Begin
+  readonly inner: Node
+  readonly dShares: Node
+  readonly intos: readonly [Into, Into, Into]
+  readonly joined: readonly Node[]
+}
+
+function backwardAt(graph: Graph, forward: Forward): Backward | null {
+  const { product, scores, total, exponential, sizes } = forward
+  const weights = out(exponential)
+  const back = graph.reader(weights, 'exponentialBackward')
+  const turnedWeights = graph.reader(weights, 'transpose')
+  const dot = graph.maker(back?.inputs[2], 'rowDot')
+  const dShares = graph.maker(back?.inputs[1], 'dequantise')
   const inner = graph.maker(dShares?.inputs[0], 'product')
-  const turnedScores = graph.reader(out(back), 'transpose')
-  if (!dShares || !inner || !turnedScores) return null
-  const intoQ = into(graph, out(back), MASK.operand)
-  const intoK = into(graph, out(turnedScores), MASK.none)
-  const intoV = into(graph, out(turnedShares), MASK.none)
-  if (!intoQ || !intoK || !intoV) return null
-  const { batch, shared, tokens, heads, size } = sizes
-  const draws = [intoQ, intoK, intoV].map(({ quantise }) => quantise.numbers)
+  const turnedScores = back && graph.reader(out(back), 'transpose')
+  const begin = dot && beginOf(graph, dot)
+  if (!back || !turnedWeights || !dot || !dShares || !inner || !turnedScores || !begin) return null
+  const [intoQ, intoK, intoV] = [out(back), out(turnedScores), out(turnedWeights)].map((name) => into(graph, name))
+  const divided = intoQ && graph.reader(out(intoQ.pieces), 'divideRows')
+  const joined = [divided, intoK?.pieces, intoV?.pieces].map((node) => node && graph.reader(out(node), 'joinHeads'))
+  const foldK = intoK && sharedFold(graph, intoK.fold, out(total))
+  const foldV = intoV && sharedFold(graph, intoV.fold, out(total))
+  if (!intoQ || !intoK || !intoV || !divided || !joined.every((node) => !!node) || !foldK || !foldV) return null
+  const own = [begin.scale, begin.quantise, dot, inner, dShares, back, turnedScores, turnedWeights, divided]
+  const inside = [...own, ...foldK.nodes, ...foldV.nodes, intoQ.pieces, intoK.pieces, intoV.pieces]
+  const covers = [...new Set([begin.split, ...inside, ...intoQ.nodes, ...intoK.nodes, ...intoV.nodes, ...joined])]
   const fits =
-    shared === 1 &&
-    back.numbers.factor === scores.numbers.factor &&
-    back.numbers.period === tokens &&
+    sizes.shared === 1 &&
+    back.inputs[0] === weights &&
+    back.numbers.period === sizes.tokens &&
+    dot.inputs[1] === out(forward.divide) &&
     inner.numbers.mask === MASK.result &&
+    inner.inputs[0] === out(begin.quantise) &&
     dShares.numbers.hasColumns === 1 &&
     !dShares.numbers.hasBias &&
     dShares.numbers.factor === undefined &&
-    draws.every(({ key0, rowsEach }) => key0 !== undefined && rowsEach === tokens) &&
-    graph.isInner(out(inner), [dShares]) &&
-    graph.isInner(out(dShares), [back]) &&
-    graph.isInner(out(back), [turnedScores, ...intoQ.nodes]) &&
-    graph.isInner(out(turnedScores), intoK.nodes) &&
-    graph.isInner(out(turnedShares), intoV.nodes) &&
-    graph.isInner(shares, [...forward.nodes, back, turnedShares])
-  if (!fits) return null
-  const covers = [inner, dShares, back, turnedScores, turnedShares, ...intoQ.nodes, ...intoK.nodes, ...intoV.nodes]
+    dShares.inputs[1] === out(begin.scale) &&
+    intoQ.right === product.inputs[1] &&
+    intoK.right === product.inputs[0] &&
+    intoV.right === out(begin.quantise) &&
+    foldK.scales === scores.inputs[1] &&
+    foldV.scales === out(begin.scale) &&
+    divided.inputs[1] === out(total) &&
+    [intoQ, intoK, intoV].every(
+      ({ quantise: { numbers } }) => numbers.key0 !== undefined && numbers.rowsEach === sizes.tokens,
+    ) &&
+    inside.every((node) => graph.isInner(out(node), covers)) &&
+    [weights, out(forward.divide)].every((name) => graph.isInner(name, [...forward.covers, ...covers]))
+  return fits ? { covers, begin, inner, dShares, intos: [intoQ, intoK, intoV], joined } : null
+}
+
+function fuseBackward(forward: Forward, { covers, begin, inner, dShares, intos, joined }: Backward): Fused {
+  const { product, scores, maximum, total, exponential } = forward
+  const { batch, tokens, heads, size } = forward.sizes
+  const rows = batch * tokens
+  const { key0, key1, tensor, transition } = begin.quantise.numbers
+  const [tensorQ, tensorK, tensorV] = intos.map(({ quantise }) => quantise.numbers.tensor!)
   return {
     covers,
-    reads: [...product.inputs, out(maximum), out(total)],
-    never: shares,
+    reads: [...product.inputs, scores.inputs[1]!, scores.inputs[2]!, out(maximum), out(total), out(forward.joined)],
+    never: [out(exponential), out(forward.divide)],
     run: ({ launcher, products, at }) => {
-      const dots = products.room('dots', 4 * batch * tokens)
-      const bytes = [...product.inputs, inner.inputs[1]!, inner.inputs[0]!].map(at)
-      const scales = [intoK.fold, intoQ.fold, dShares.inputs[2]!, intoV.fold].map(at)
-      const { key0, key1, transition } = draws[0]!
-      const numbers = [tokens, heads, scores.numbers.factor!, key0!, key1!, transition!]
-      const rounded = products.room('head scales', 8 * batch * tokens)
-      const statistics = [at(out(maximum)), at(out(total)), dots, rounded]
-      const common: KernelArgument[] = [...bytes, ...scales, ...statistics, ...numbers]
-      const blocks: [number, number] = [(batch * tokens) / HEAD_ROWS, 1]
-      const rows = [at(intoQ.turned), at(out(intoQ.joined)), draws[0]!.tensor!]
-      for (const kernel of ['attendBackRowScales', 'attendBackRows'])
-        launcher.launch(`${kernel}${size}`, blocks, [...common, ...rows], THREADS)
-      const turned = [intoK, intoV].map((each) => at(each.turned))
-      const made = [intoK, intoV].map((each) => at(out(each.joined)))
-      const tensors = [draws[1]!.tensor!, draws[2]!.tensor!]
-      for (const kernel of ['attendBackColumnScales', 'attendBackColumns'])
-        launcher.launch(`${kernel}${size}`, blocks, [...common, ...turned, ...made, ...tensors], THREADS)
+      const numbers = products.room('head numbers', 16 * rows)
+      const vector = (n: number): bigint => numbers + BigInt(4 * n * rows)
+      const [scales, dots, foldsQ, foldsDy] = [vector(0), vector(1), vector(2), vector(3)]
+      const dy = products.room('head bytes', rows * size)
+      const given = [begin.split.inputs[0]!, out(forward.joined), scores.inputs[1]!, out(total)].map(at)
+      const made: KernelArgument[] = [dy, scales, dots, foldsQ, foldsDy, tokens, heads, rows]
+      const beginning = [...given, ...made, key0!, key1!, tensor!, transition!]
+      const warps = (rows * size) / WARP_NUMBERS
+      const threads = BACK_THREADS
+      launcher.launch(`attendBack${size}`, [Math.ceil((32 * warps) / threads), 1], beginning, { threads })
+      const bytes = [...[...product.inputs, inner.inputs[1]!].map(at), dy]
+      const by = [...[scores.inputs[1]!, scores.inputs[2]!, dShares.inputs[2]!].map(at), scales]
+      const statistics = [at(out(maximum)), at(out(total)), dots]
+      const common: KernelArgument[] = [...bytes, ...by, ...statistics, tokens, heads, key0!, key1!, transition!]
+      const blocks: [number, number] = [rows / HEAD_ROWS, 1]
+      const [toQ, toK, toV] = joined.map((node) => at(out(node)))
+      const forRows = [...common, at(intos[0].fold), toQ!, tensorQ!]
+      launcher.launch(`attendBackRows${size}`, blocks, forRows, block(size, 6, 6))
+      const forColumns = [...common, foldsQ, foldsDy, toK!, toV!, tensorK!, tensorV!]
+      launcher.launch(`attendBackColumns${size}`, blocks, forColumns, block(size, 6, 12))
     },
   }
 }
 
-/** Attention from one softmax, there alone or there and back. */
-export function matchAttention(graph: Graph, softmax: Node): readonly Fused[] {
-  const forward = softmax.op === 'softmax' ? forwardAt(graph, softmax) : null
+/** Attention from its exponentials, there alone or there and back. */
+export function matchAttention(graph: Graph, exponential: Node): readonly Fused[] {
+  const forward = exponential.op === 'exponential' ? forwardAt(graph, exponential) : null
   if (!forward) return []
-  const isAlone = graph.isInner(out(softmax), forward.nodes)
-  const back = isAlone ? null : backwardOf(graph, forward)
+  const isAlone = [out(exponential), out(forward.divide)].every((name) => graph.isInner(name, forward.covers))
+  const back = isAlone ? null : backwardAt(graph, forward)
   if (!isAlone && !back) return []
-  return back ? [fuseForward(forward), back] : [fuseForward(forward)]
+  return back ? [fuseForward(forward), fuseBackward(forward, back)] : [fuseForward(forward)]
 }

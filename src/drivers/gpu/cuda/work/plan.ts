@@ -43,9 +43,9 @@ type Unordered = Omit<Action, 'free'>
 function actionOf(graph: Graph, nodes: readonly Node[], fused: Fused | null): Unordered {
   const made = nodes.flatMap(({ outputs }) => outputs)
   const read = [...nodes.flatMap((node) => node.inputs), ...(fused?.reads ?? [])]
-  const inputs = [...new Set(read)].filter((name) => !made.includes(name) && name !== fused?.never)
+  const inputs = [...new Set(read)].filter((name) => !made.includes(name) && !fused?.never?.includes(name))
   const isMade = (name: string) => !fused || fused.writes?.includes(name) || !graph.isInner(name, nodes)
-  return { nodes, fused, inputs, outputs: made.filter((name) => name !== fused?.never && isMade(name)) }
+  return { nodes, fused, inputs, outputs: made.filter((name) => !fused?.never?.includes(name) && isMade(name)) }
 }
 
 /** As the steps come, what a fused one needs before it. */
