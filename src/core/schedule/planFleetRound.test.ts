@@ -70,14 +70,50 @@ describe('planFleetRound', () => {
         if (boxesOf.length > 1) expect(Math.min(...sizes.values())).toBeGreaterThan(1)
         const [first] = boxesOf
         if (!first) return
-        // One box that owes, and nobody else: it stands with as many as its cohort holds.
+        // One box that owes, and nobody else: with it they fill half of its cohort.
         const owes = first.owes.filter((id) => id !== first.id && of.has(id))
         const only = boxesOf.map((box) => ({ ...box, owes: box === first ? owes : [] }))
         const placed = cohortsOf({ ...rest, boxes: only, words: randomWords(bytes) })
         const beside = owes.filter((id) => placed.get(id) === placed.get(first.id))
-        expect(beside.length).toBeGreaterThanOrEqual(Math.min(owes.length, rest.cohortSize - 2))
+        const half = Math.max(2, Math.floor(rest.cohortSize / 2))
+        expect(beside.length).toBeGreaterThanOrEqual(Math.min(owes.length, half - 1))
       }),
     )
+  })
+
+  test('attack 165: boxes that miss all the time keep no two others apart', () => {
+    /** How often `a` and `b` meet in so many rounds; each idler misses from when it stands beside the one and not the other. */
+    const meetings = (others: number, idlers: readonly string[], rounds: number) => {
+      const ids = ['a', 'b', ...idlers, ...Array.from({ length: others }, (_, i) => `h${i}`)]
+      const owes = new Map<string, readonly string[]>()
+      let met = 0
+      for (let round = 1; round <= rounds; round++) {
+        const fleet = ids.map((id) => ({ ...calm, id, allocated: false, owes: owes.get(id) ?? [] }))
+        const words = randomWords(new Uint8Array(32).fill(round, 0, 1 + (round % 32)))
+        const cohorts = new Map<number, string[]>()
+        for (const { boxId, cohort } of planFleetRound({
+          ...{ round, boxes: fleet, words },
+          ...{ maxDelayMs: 0, cohortSize: 8, probeUntilMs: 0 },
+        }))
+          cohorts.set(cohort, [...(cohorts.get(cohort) ?? []), boxId])
+        for (const members of cohorts.values()) {
+          if (members.includes('a') && members.includes('b')) met++
+          for (const id of idlers.filter((idler) => members.includes(idler))) {
+            const [kept, from] = idlers.indexOf(id) % 2 === 0 ? ['a', 'b'] : ['b', 'a']
+            const begins = members.includes(kept) && !members.includes(from)
+            const mates = members.filter((member) => member !== id)
+            if (owes.has(id) || begins) owes.set(id, [...new Set([...(owes.get(id) ?? []), ...mates])].slice(-64))
+          }
+        }
+      }
+      return met / rounds
+    }
+    for (const others of [8, 10, 14, 22]) {
+      const byChance = meetings(others + 2, [], 200)
+      expect(byChance).toBeGreaterThan(0.2)
+      for (const idlers of [['i'], ['i', 'j'], ['i', 'j', 'k', 'l']])
+        expect(meetings(others + 2 - idlers.length, idlers, 200)).toBeGreaterThan(0.6 * byChance)
+    }
   })
 
   test('attack 79: boxes that keep others waiting stand with their like', () => {

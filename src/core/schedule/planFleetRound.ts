@@ -47,7 +47,7 @@ export function planFleetRound(inputs: RoundInputs): PlannedJob[] {
   // Who keeps others waiting waits with its like (attack 79).
   const isPrompt = ({ stalls }: FleetBox) => stalls === 0
   const cohorts = [free.filter(isPrompt), free.filter((box) => !isPrompt(box))].flatMap((some) =>
-    cohortsOf(some, cohortSize),
+    cohortsOf(some, cohortSize, words),
   )
   let cohort = 0
   const jobs = (boxIds: readonly string[], kind: JobKind, reason: JobReason, delayMs: number) => {
@@ -66,21 +66,41 @@ export function planFleetRound(inputs: RoundInputs): PlannedJob[] {
 }
 
 /**
- * As few cohorts as the size allows, filled evenly, so that nobody is alone where others are. Who missed its window is put
- * with the boxes it missed first: it cannot choose whom to be measured beside by missing until they are others (attack 77).
+ * As few cohorts as the size allows, so that nobody is alone where others are. Who missed its window is put with boxes that
+ * it missed: it cannot choose whom to be measured beside by missing until they are others (attack 77).
  */
-function cohortsOf(boxes: readonly FleetBox[], cohortSize: number): string[][] {
-  const left = new Set(boxes.map(({ id }) => id))
-  const cohorts: string[][] = []
-  for (const { id, owes } of boxes) {
-    const mates = left.has(id) ? owes.filter((mate) => mate !== id && left.has(mate)) : []
-    if (mates.length === 0) continue
-    // One place less than there are: or a single box could be left over for a cohort of its own.
-    const members = [id, ...mates].slice(0, cohortSize > 2 ? cohortSize - 1 : cohortSize)
-    for (const member of members) left.delete(member)
-    cohorts.push(members)
+function cohortsOf(boxes: readonly FleetBox[], cohortSize: number, words: RandomWords): string[][] {
+  const most = Math.min(cohortSize, Math.max(2, Math.floor(cohortSize / 2)))
+  const groups = groupsOf(boxes, most, words)
+  const cohorts: string[][] = Array.from({ length: Math.ceil(boxes.length / cohortSize) }, () => [])
+  for (const group of groups.filter(({ length }) => length > 1)) {
+    const roomy = cohorts.filter(({ length }) => length + group.length <= cohortSize)
+    if (roomy.length === 0) cohorts.push([...group])
+    else roomy[drawBelow(roomy.length, words)]!.push(...group)
   }
-  while (cohorts.length < Math.ceil(boxes.length / cohortSize)) cohorts.push([])
-  for (const id of left) cohorts.reduce((least, other) => (other.length < least.length ? other : least)).push(id)
-  return cohorts
+  for (const [id] of groups.filter(({ length }) => length === 1)) fewest(cohorts).push(id!)
+  const filled = cohorts.filter(({ length }) => length > 0)
+  const alone = filled.find(({ length }) => length === 1)
+  const largest = filled.reduce((large, other) => (other.length > large.length ? other : large), [''])
+  if (alone && largest.length > 2) alone.push(largest.pop()!)
+  return filled
+}
+
+const fewest = (cohorts: readonly string[][]): string[] =>
+  cohorts.reduce((least, other) => (other.length < least.length ? other : least))
+
+/**
+ * Who owes and whom, at most half a cohort together, and beside whom a group stands is chance: a box that misses all the
+ * time would otherwise keep whom it owes away from all others (attack 165).
+ */
+function groupsOf(boxes: readonly FleetBox[], most: number, words: RandomWords): string[][] {
+  const groupOf = new Map(boxes.map(({ id }) => [id, [id]]))
+  for (const { id, owes } of boxes)
+    for (const mate of shuffled(owes, words)) {
+      const [own, other] = [groupOf.get(id)!, groupOf.get(mate)]
+      if (!other || other === own || own.length + other.length > most) continue
+      own.push(...other)
+      for (const member of other) groupOf.set(member, own)
+    }
+  return shuffled([...new Set(groupOf.values())], words)
 }
