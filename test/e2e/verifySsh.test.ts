@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -79,11 +79,12 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     expect(readFileSync(join(root, 'state', 'known_hosts'), 'utf8')).toContain(`[127.0.0.1]:${server.port}`)
     expect((await touchstone(['check', out])).status).toBe(0)
     await worksOn(at(server))
-    // The prover, kept for the next time, and nothing else.
-    const kept = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    expect(kept.map(({ name }) => name)).toContain('manifest.json')
-    expect(readdirSync(join(home, readdirSync(home)[0]!)).length).toBe(1)
-    rmSync(join(home, readdirSync(home)[0]!), { recursive: true })
+    // The prover, kept for the next time, the key it signs work with, and nothing else.
+    const releases = readdirSync(join(home, '.cache/touchstone'))
+    expect(releases.map((id) => existsSync(join(home, '.cache/touchstone', id, 'manifest.json')))).toEqual([true])
+    expect(readdirSync(join(home, '.local/share/touchstone'))).toEqual(['prover.key'])
+    expect(readdirSync(home).sort()).toEqual(['.cache', '.local'])
+    for (const name of readdirSync(home)) rmSync(join(home, name), { recursive: true })
   })
 
   test('attack 95: a server that hangs up after the login ends the command, and so does SIGTERM', async () => {
