@@ -32,6 +32,7 @@ interface Box {
   /** How long one round of the cards takes. */
   readonly roundMs?: number
   readonly sustainedSeconds?: number
+  readonly checker?: typeof walkChecker
 }
 
 async function hostOf(box: Box) {
@@ -39,13 +40,14 @@ async function hostOf(box: Box) {
   return { cpu: cpu!, memory: memory!, disk: disk! }
 }
 
-async function reportOf({ lanes, cores = 1, roundMs = 1000, sustainedSeconds = 20 }: Box) {
+async function reportOf({ lanes, cores = 1, roundMs = 1000, sustainedSeconds = 20, checker = walkChecker }: Box) {
   const clock = new VirtualClock()
   const round = (signal: AbortSignal) => clock.sleep(roundMs, signal)
   const devices = [new ReferenceDevice({ costs: { round } }), new ReferenceDevice({ costs: { round } })]
   const inventory = { host: { cores, memoryBytes: 2 ** 24, diskFreeBytes: 2 ** 28 } }
   const program = honestProgram({ devices, inventory, host: lanes(clock) })
-  const report = await verifyInProcess({ program, catalogue, clock, walkChecker, options: { sustainedSeconds } })
+  const options = { sustainedSeconds }
+  const report = await verifyInProcess({ program, catalogue, clock, walkChecker: checker, options })
   expect(report.judgement.reason).toBeNull()
   return report
 }
@@ -115,6 +117,31 @@ describe('host parts', () => {
     expect(walksUs.at(-1)! - window!.startedUs[sustained]!).toBeLessThan(100_000)
     // Who is slow to size its walk is asked for small steps, and shows little.
     expect(host[0]).toMatchObject({ source: 'measured', inWindow: true })
+  })
+
+  test('attack 166: a box that walks when its neighbour on the same processor is done shows no processor of its own', async () => {
+    const fast = 600e6
+    /** Waits until the walk of the neighbour is over, and hands its marks over when it has made as many as it can. */
+    class Later extends VirtualLanes {
+      #walks = 0
+      override async walk(task: WalkTask): Promise<void> {
+        await super.walk(task)
+        if (++this.#walks === 3) this.walking = { ...this.walking!, fromUs: this.walking!.fromUs + 800_000 }
+      }
+      override async halt(): Promise<readonly Uint8Array[]> {
+        if (this.#walks === 3) await this.clock.sleep(3200)
+        return await super.halt()
+      }
+      protected override lane(_lane: number, marks: number): Uint8Array {
+        return new Uint8Array(marks * MARK_BYTES)
+      }
+    }
+    // All of its marks are right, whatever they are here: they would take a gigabyte of hashing.
+    const checker = { ...walkChecker, check: async () => null }
+    const speed = ({ blocks }: StoreTask) => (blocks === 1 ? fast : SLOW)
+    const { cpu } = await hostOf({ lanes: (clock) => new Later(clock, speed), checker, roundMs: 5000 })
+    expect(cpu.bytesPerSec / fast).toBeGreaterThan(0.7)
+    expect(cpu).toMatchObject({ source: 'measured', inWindow: false })
   })
 
   test('attack 76: a disk that is not there cannot say what is on it, and its claims do not step in', async () => {

@@ -20,7 +20,7 @@ export interface HostPart {
   readonly storedBytes: number
   /** What the box says of its reads; only a disk has a cache to pass. */
   readonly pastCache: boolean
-  /** Wholly inside a part that kept every device busy. */
+  /** Wholly inside a part that kept every device busy, and quick enough. */
   readonly inWindow: boolean
   readonly problem: HostProblem | null
 }

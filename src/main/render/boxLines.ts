@@ -63,7 +63,7 @@ function cpuText({ source, lanes, of, inWindow }: HostPart, rate: string): strin
   const hashed = `${source}: ${rate} hashed in ${lanes === of ? lanesText(of) : `${lanes} of ${lanesText(of)}`}`
   if (source === 'proven')
     return `${hashed} while every device was at work; no card walks a lane faster than ${limit}, so none could have done it for the processor`
-  const why = inWindow ? `no lane was faster than ${limit}` : 'not while every device was at work'
+  const why = inWindow ? `no lane was faster than ${limit}` : 'too late, or not while every device was at work'
   return `${hashed}; ${why}: a card could have done it`
 }
 
