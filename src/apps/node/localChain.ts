@@ -23,6 +23,8 @@ export interface NodeDeps {
 }
 
 const STATE_EVERY = 100
+/** While many blocks come at once: to apply them again is cheaper than to write so many states. */
+const STATE_EVERY_IN_ROWS = 1_000
 /** States kept in memory; the others are found again from the store. */
 const MOST_STATES = 64
 
@@ -47,6 +49,7 @@ interface Draft {
   /** Those to be written as a whole. */
   readonly whole: Map<string, ChainState>
   readonly blocks: ChainWrite['blocks'][number][]
+  readonly stateEvery: number
 }
 
 /** The chain of one node: blocks in, checked in full, stored, and the best of the branches as its head. */
@@ -135,7 +138,9 @@ export class LocalChain {
    */
   importChain(row: readonly Uint8Array[], envelopesChecked = false): Promise<readonly Import[]> {
     return this.alone(async () => {
-      const draft: Draft = { tree: this.tree.copy(), states: new Map(this.states), whole: new Map(), blocks: [] }
+      const stateEvery = row.length > 1 ? STATE_EVERY_IN_ROWS : STATE_EVERY
+      const copies = { tree: this.tree.copy(), states: new Map(this.states) }
+      const draft: Draft = { ...copies, whole: new Map(), blocks: [], stateEvery }
       const checks = envelopesChecked ? { ...this.deps.checks, envelopesChecked } : this.deps.checks
       const results: Import[] = []
       for (const bytes of row) {
@@ -174,12 +179,15 @@ export class LocalChain {
     const { state, win } = applied
     const facts: StoredBlock = { id, parent, height: below.height + 1, slot, author: toHex(header.author), win }
     draft.blocks.push({ facts, bytes })
-    if (facts.height % (this.deps.stateEvery ?? STATE_EVERY) === 0) draft.whole.set(id, state)
+    if (facts.height % (this.deps.stateEvery ?? draft.stateEvery) === 0) draft.whole.set(id, state)
     this.remember(draft.states, id, state)
     draft.tree.add(facts)
     // Whichever branch records that an ancestor is final: its voters have signed it.
     const { slot: finalSlot, hash } = state.view.final
-    if (finalSlot > BigInt(draft.tree.root.slot)) draft.tree = draft.tree.finalised(toHex(hash))
+    if (finalSlot > BigInt(draft.tree.root.slot)) {
+      draft.tree = draft.tree.finalised(toHex(hash))
+      for (const old of draft.states.keys()) if (draft.tree.get(old) === undefined) draft.states.delete(old)
+    }
     return { kind: 'added', id, facts, block, state }
   }
 

@@ -7,6 +7,7 @@ import { encodeQuorum, encodeVote } from '../../core/chain/wire/messages.ts'
 import type { ChainEvent, ChainNode, NodeStatus, Submitted } from '../../ports/chainNode.ts'
 import type { ChainStore, StoredBlock } from '../../ports/chainStore.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { EnvelopeChecker } from '../../ports/envelopeChecker.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Network, NetworkHandlers } from '../../ports/network.ts'
@@ -26,6 +27,8 @@ export interface NodeDeps {
   readonly log: Log
   /** The account that makes blocks and votes; null only follows. */
   readonly keys: AccountKeys | null
+  /** Checks signatures on another thread while blocks are fetched; without it they are checked here. */
+  readonly checker?: EnvelopeChecker
   /** Joins the others of this chain. */
   connect(handlers: NetworkHandlers): Promise<Network>
 }
@@ -76,7 +79,7 @@ export class RunningNode implements ChainNode {
       onRequest: (data) => answer(data, node.answerSource),
       onPeer: (peer) => void ready.then(() => node.sync(peer)),
     })
-    node.syncer = new Syncer(node.network, node.syncTarget, Number(genesis.params.epochSlots))
+    node.syncer = new Syncer(node.network, node.syncTarget, Number(genesis.params.epochSlots), deps.checker ?? null)
     node.inbox = new Inbox({ keeper: node.keeper, syncer: node.syncer, node })
     begin()
     node.running = node.followClock()
@@ -204,7 +207,7 @@ export class RunningNode implements ChainNode {
         return keeper.final
       },
       has: async (id: string) => (await this.facts(id)) !== null,
-      take: (row: readonly Uint8Array[]) => keeper.take(row),
+      take: (row: readonly Uint8Array[], right?: number) => keeper.take(row, right),
       takeQuorum: async (...[quorum, from]: Parameters<ChainKeeper['onQuorum']>) => {
         if ((await keeper.onQuorum(quorum, null)) === 'wrong') this.network.report(from!)
       },
@@ -294,7 +297,7 @@ export class RunningNode implements ChainNode {
     for (const misfit of made?.misfits ?? []) this.pool.drop(misfit)
     if (made === null) return log.warn('no block could be made', { slot })
     this.lastMade = slot
-    const [result] = await this.keeper.take([made.bytes], true)
+    const [result] = await this.keeper.take([made.bytes], 1)
     if (result?.kind === 'added') await this.network.publish('blocks', made.bytes)
   }
 

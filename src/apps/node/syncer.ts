@@ -1,5 +1,6 @@
 import type { Quorum } from '../../core/chain/consensus/vote.ts'
 import type { StoredBlock } from '../../ports/chainStore.ts'
+import type { EnvelopeChecker } from '../../ports/envelopeChecker.ts'
 import type { Network } from '../../ports/network.ts'
 import { askAncestors, askBlocks, askQuorums, askStatus } from './askPeer.ts'
 import type { Import } from './localChain.ts'
@@ -11,25 +12,36 @@ export interface SyncTarget {
   readonly final: StoredBlock
   /** Whether this block is stored here. */
   has(id: string): Promise<boolean>
-  /** Imports a row of blocks that a peer sent. */
-  take(row: readonly Uint8Array[]): Promise<readonly Import[]>
+  /** Imports a row of blocks that a peer sent; of the first `right` the signatures are known to be right. */
+  take(row: readonly Uint8Array[], right?: number): Promise<readonly Import[]>
   takeQuorum(quorum: Quorum, from: string): Promise<void>
 }
 
+/** Shorter rows are checked where they are taken. */
+const WORTH_A_THREAD = 8
+
 /** A peer further ahead than this is worth waiting for before a block is made. */
 const FAR_BEHIND = 3
+
+/** Blocks that came, and how many of them, from the start, have right signatures as far as is known. */
+interface Row {
+  readonly blocks: readonly Uint8Array[]
+  readonly right: number
+}
 
 /** Fetches what is missing from one peer at a time. */
 export class Syncer {
   private readonly network: Network
   private readonly target: SyncTarget
   private readonly epochSlots: number
+  private readonly checker: EnvelopeChecker | null
   private readonly running = new Map<string, Promise<void>>()
   private turn: Promise<void> = Promise.resolve()
   private behind = 0
 
-  constructor(network: Network, target: SyncTarget, epochSlots: number) {
+  constructor(network: Network, target: SyncTarget, epochSlots: number, checker: EnvelopeChecker | null) {
     this.network = network
+    this.checker = checker
     this.target = target
     this.epochSlots = epochSlots
   }
@@ -67,29 +79,34 @@ export class Syncer {
     if (status.final.id !== this.target.final.id) await this.fetchQuorums(peer)
   }
 
-  /** Row by row from the last final block on; the next one is asked for while this one is checked. */
+  /** Row by row from the last final block on; the next one is fetched and its signatures checked while this one is taken. */
   private async fetch(peer: string, height: number): Promise<void> {
     const isFar = height > this.target.head.height + FAR_BEHIND
     if (isFar) this.behind++
     try {
       let from = this.target.final.height + 1
-      let next = askBlocks(this.network, peer, from)
+      let next = this.nextRow(peer, from)
       for (;;) {
-        const row = await next
-        if (row === null || row.length === 0) return
-        from += row.length
-        next = askBlocks(this.network, peer, from)
-        const results = await this.target.take(row)
-        const isWhole =
-          results.length === row.length && results.every(({ kind }) => kind === 'added' || kind === 'known')
-        if (!isWhole) {
-          await next
-          return this.judge(results, peer)
-        }
+        const { blocks, right } = await next
+        if (blocks.length === 0) return
+        from += blocks.length
+        next = this.nextRow(peer, from)
+        const results = await this.target.take(blocks, right)
+        const isTaken = ({ kind }: Import) => kind === 'added' || kind === 'known'
+        if (results.length === blocks.length && results.every(isTaken)) continue
+        await next
+        return this.judge(results, peer)
       }
     } finally {
       if (isFar) this.behind--
     }
+  }
+
+  private async nextRow(peer: string, from: number): Promise<Row> {
+    const blocks = (await askBlocks(this.network, peer, from)) ?? []
+    if (blocks.length < WORTH_A_THREAD || this.checker === null) return { blocks, right: 0 }
+    // A thread that is lost costs time, nothing else: what is not checked there is checked here.
+    return { blocks, right: await this.checker.rightOf(blocks).catch(() => 0) }
   }
 
   private async fetchQuorums(peer: string): Promise<void> {

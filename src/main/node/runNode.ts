@@ -8,6 +8,7 @@ import { WEEK } from '../../core/chain/params.ts'
 import { openChainStore } from '../../drivers/chainStore/openChainStore.ts'
 import { useFastTrees } from '../../drivers/hashtree/useFastTrees.ts'
 import { openLibp2pNetwork } from '../../drivers/p2p/libp2pNetwork.ts'
+import { openEnvelopeThread } from '../../drivers/sodium/openEnvelopeThread.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import { loadSecret } from '../../drivers/system/loadSigner.ts'
 import type { ChainEvent } from '../../ports/chainNode.ts'
@@ -34,12 +35,13 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
   const genesisId = toHex(genesisHash(genesis))
   const store = await openChainStore(join(data, 'chain'), genesisId)
   const voice = openVoice(flags, env)
+  const checker = openEnvelopeThread(genesisHash(genesis))
   try {
     const secret = loadSecret(data, 'peer', system.randomness)
     const where = { host: flags.host, port: flags.port, bootstrap, isDiscovering: flags.discovery, secret }
     const network = { ...where, genesisId, genesisBytes: encodeGenesis(genesis) }
     const node = await RunningNode.start({
-      ...{ genesis, store, keys, log: voice.log, clock: system.clock, checks: checksOf(library) },
+      ...{ genesis, store, keys, checker, log: voice.log, clock: system.clock, checks: checksOf(library) },
       connect: (handlers) => openLibp2pNetwork(network, handlers),
     })
     voice.begin(node, genesis.preset)
@@ -52,6 +54,7 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
       await node.close()
     }
   } finally {
+    await checker.close()
     await store.close()
   }
   return EXIT.genuine

@@ -1,0 +1,228 @@
+#!/usr/bin/env node
+// A node with an empty folder fetches a chain from one peer over libp2p, against the bare check of that chain's signatures and
+// VRF proofs by libsodium. Run
+//   node scripts/build.mjs && NODE_OPTIONS=--max-semi-space-size=64 node bench/nodeSync.mjs
+// One block in four is primary, each has 5 transfers, one in ten records a commit. The peer is a process of its own. Processor
+// time of the whole syncing process, its threads, the network and the disk included. Results go to bench/results/nodeSync.json.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { BitArray } from '@chainsafe/ssz'
+import sodium from 'sodium-native'
+import { LocalChain } from '../dist/apps/node/localChain.js'
+import { RunningNode } from '../dist/apps/node/node.js'
+import { toHex } from '../dist/core/bytes/hex.js'
+import { BY_BOOT_WEIGHT, makeBlock, SECONDARY } from '../dist/core/chain/applyBlock.js'
+import { etaOf } from '../dist/core/chain/chainState.js'
+import { genesisState } from '../dist/core/chain/genesisState.js'
+import { encodeGenesis, genesisHash } from '../dist/core/chain/genesisType.js'
+import { lotteryNumber, slotAlpha } from '../dist/core/chain/lottery.js'
+import { CHAIN_PRESETS } from '../dist/core/chain/params.js'
+import { headerMessage, txMessage, voteMessage } from '../dist/core/chain/signing.js'
+import { eligibleIn, leaderThreshold, lotteryPlace } from '../dist/core/chain/snapshots.js'
+import { encodeBlock } from '../dist/core/chain/ssz.js'
+import { TransferType } from '../dist/core/chain/transactions/payloads.js'
+import { openChainStore } from '../dist/drivers/chainStore/openChainStore.js'
+import { useFastTrees } from '../dist/drivers/hashtree/useFastTrees.js'
+import { openLibp2pNetwork } from '../dist/drivers/p2p/libp2pNetwork.js'
+import { openEnvelopeThread } from '../dist/drivers/sodium/openEnvelopeThread.js'
+import { openVrf } from '../dist/drivers/sodium/openVrf.js'
+import { keepResult } from './support/keepResult.mjs'
+
+const BLOCKS = Number(process.env.BLOCKS ?? 10_000)
+const ACCOUNTS = 1_000
+const TRANSFERS = 5
+const COMMIT_EVERY = 10
+const TARGET = 0.6
+const WAITING = 100
+
+const library = await openVrf()
+if (library.name !== 'sodium-native') throw new Error(library.passedOver.join('; '))
+const hasher = await useFastTrees()
+const checks = {
+  signature: library.checkSignature,
+  vrf: library.vrf.verify,
+  key: library.isAccountKey,
+  patch: () => false,
+}
+const numbered = (length, number) => {
+  const bytes = new Uint8Array(length)
+  new DataView(bytes.buffer).setUint32(0, Math.imul(number + 1, 0x9e3779b1) >>> 0)
+  new DataView(bytes.buffer).setUint32(8, number)
+  return bytes
+}
+const signers = Array.from({ length: ACCOUNTS }, (_, i) => {
+  const [key, secret] = [new Uint8Array(32), new Uint8Array(64)]
+  sodium.crypto_sign_seed_keypair(key, secret, numbered(32, i))
+  return { key, secret }
+})
+const sign = ({ secret }, message) => {
+  const signature = new Uint8Array(64)
+  sodium.crypto_sign_detached(signature, message, secret)
+  return signature
+}
+const vrfKey = library.vrf.keyFrom(numbered(32, 7))
+const params = CHAIN_PRESETS.mainnet
+// Its last block is a few slots old. Both processes must name the same second.
+const timeMs = BigInt(process.env.TIME_MS ?? Date.now() - (BLOCKS + 5) * Number(params.slotMs))
+const none = { balance: 10n ** 12n, bond: 0n, stake: 0n, vrfKey: new Uint8Array(32), drilled: 0n, trained: 0n }
+const genesis = {
+  ...{ preset: 'mainnet', timeMs, params, etas: [1, 2, 3].map((n) => new Uint8Array(32).fill(n)) },
+  accounts: signers.map(({ key }, i) =>
+    i === 0 ? { ...none, key, bond: params.bond, vrfKey: vrfKey.publicKey } : { ...none, key },
+  ),
+  ...{ authorities: [signers[0].key], project: { work: 1n, depth: 1 } },
+}
+const genesisId = toHex(genesisHash(genesis))
+const log = { debug() {}, info() {}, warn: console.error, error: console.error }
+const options = { genesisId, genesisBytes: encodeGenesis(genesis), host: '127.0.0.1', port: 0, isDiscovering: false }
+const clock = {
+  monotonicUs: () => performance.now() * 1000,
+  wallTime: () => new Date(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const onAbort = () => {
+        clearTimeout(timer)
+        reject(signal.reason)
+      }
+      const timer = setTimeout(() => {
+        signal.removeEventListener('abort', onAbort)
+        resolve()
+      }, ms)
+      signal.addEventListener('abort', onAbort, { once: true })
+    }),
+}
+const startOn = async (folder, secret, bootstrap) => {
+  const store = await openChainStore(folder, genesisId)
+  const connect = (handlers) => openLibp2pNetwork({ ...options, secret: numbered(32, secret), bootstrap }, handlers)
+  const checker = process.env.ONE_THREAD ? undefined : openEnvelopeThread(genesisHash(genesis))
+  const node = await RunningNode.start({ genesis, store, checks, checker, clock, log, keys: null, connect })
+  return { node, store }
+}
+
+if (process.argv[2] === 'serve') {
+  const { node } = await startOn(process.argv[3], 101, [])
+  process.send(node.addresses[0])
+  await new Promise(() => {})
+}
+
+let seed = 12345
+const next = (below) => {
+  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+  return Math.floor((seed / 2 ** 32) * below)
+}
+const nonces = new Array(ACCOUNTS).fill(0n)
+function transfer(slot, genesisHash) {
+  const sender = next(ACCOUNTS)
+  const payload = TransferType.serialize({ to: signers[next(ACCOUNTS)].key, amount: BigInt(1 + next(1000)) })
+  const fields = { kind: 0, account: signers[sender].key, nonce: nonces[sender]++, fee: 173_000n, lastSlot: slot + 5n }
+  const unsigned = { ...fields, payer: [], payload }
+  return { ...unsigned, sig: sign(signers[sender], txMessage(genesisHash, unsigned)), payerSig: [] }
+}
+
+/** A commit of the one voter for the head, where the set in charge may decide about it. */
+function commitOf({ view, head, genesisHash }) {
+  const set = view.final.slot / params.epochSlots
+  const blocks = [...view.blocks.getAllReadonlyValues(), { slot: view.slot, hash: head }]
+  const isAllowed = ({ slot }, i) =>
+    slot / params.epochSlots === set || (i > 0 && blocks[i - 1].slot / params.epochSlots === set)
+  const target = blocks.filter(isAllowed).at(-1)
+  if (target === undefined || target.slot <= view.final.slot) return []
+  const fields = {
+    set,
+    round: target.slot / params.roundSlots + 1n,
+    target: target.hash,
+    targetSlot: target.slot,
+    late: 0,
+  }
+  const vote = { ...fields, kind: 1, lockRound: fields.round, voter: signers[0].key }
+  return [
+    { ...fields, voters: BitArray.fromBoolArray([true]), sigs: [sign(signers[0], voteMessage(genesisHash, vote))] },
+  ]
+}
+
+/** The chain in a folder, and all that a node has to check of it. */
+async function makeChain(folder) {
+  const store = await openChainStore(folder, genesisId)
+  const local = await LocalChain.open({ genesis, store, checks, slotNow: () => 2 ** 31, stateEvery: 1_000 })
+  const toCheck = { signatures: [], proofs: [] }
+  const trusting = { ...checks, envelopesChecked: true, key: () => true }
+  let state = genesisState(genesis)
+  let row = []
+  for (let height = 1; height <= BLOCKS; height++) {
+    const slot = BigInt(height)
+    const epoch = slot / params.epochSlots
+    const txs = Array.from({ length: TRANSFERS }, () => transfer(slot, state.genesisHash))
+    const commit = height % COMMIT_EVERY === 0 ? commitOf(state) : []
+    const { total } = eligibleIn(state.view, epoch)
+    const { weight } = lotteryPlace(state.view, epoch, 0)
+    const alpha = slotAlpha(state.genesisHash, etaOf(state.view, epoch), slot)
+    const wins = lotteryNumber(vrfKey.evaluate(alpha)) < leaderThreshold(params)(weight, total)
+    const kind = BY_BOOT_WEIGHT + (wins ? 0 : SECONDARY)
+    const vrfProof = wins ? vrfKey.prove(alpha) : new Uint8Array(80)
+    const draft = { slot, author: signers[0].key, kind, vrfProof, body: { txs, commit } }
+    const made = makeBlock(state, draft, (message) => sign(signers[0], message), trusting)
+    if ('problem' in made) throw new Error(JSON.stringify(made.problem))
+    const { header } = made.block
+    toCheck.signatures.push([header.sig, headerMessage(state.genesisHash, header), header.author])
+    for (const tx of txs) toCheck.signatures.push([tx.sig, txMessage(state.genesisHash, tx), tx.account])
+    for (const { sigs, ...fields } of commit) {
+      const vote = { ...fields, kind: 1, lockRound: fields.round, voter: signers[0].key }
+      toCheck.signatures.push([sigs[0], voteMessage(state.genesisHash, vote), signers[0].key])
+    }
+    if (wins) toCheck.proofs.push([vrfKey.publicKey, alpha, vrfProof])
+    state = made.state
+    row.push(encodeBlock(made.block))
+    if (row.length < WAITING && height < BLOCKS) continue
+    const results = await local.importChain(row, true)
+    if (results.some((result) => result.kind !== 'added')) throw new Error(JSON.stringify(results.at(-1).problem))
+    row = []
+  }
+  await store.close()
+  return toCheck
+}
+
+const cpuMs = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-node-sync-'))
+const { signatures, proofs } = await makeChain(join(folder, 'a'))
+console.log(`${BLOCKS} blocks made: ${signatures.length} signatures, ${proofs.length} proofs`)
+const peer = fork(fileURLToPath(import.meta.url), ['serve', join(folder, 'a')], {
+  env: { ...process.env, TIME_MS: String(timeMs) },
+})
+const [address] = await once(peer, 'message')
+
+const bareFrom = cpuMs()
+for (const [sig, message, key] of signatures)
+  if (!sodium.crypto_sign_verify_detached(sig, message, key)) throw new Error('a signature is wrong')
+for (const [key, alpha, proof] of proofs)
+  if (library.vrf.verify(key, alpha, proof) === null) throw new Error('a proof is wrong')
+const bareMs = cpuMs() - bareFrom
+
+const [from, wallFrom] = [cpuMs(), performance.now()]
+const { node, store } = await startOn(join(folder, 'b'), 102, [address])
+await new Promise((resolve) => {
+  node.subscribe(() => node.head.height >= BLOCKS && resolve())
+})
+const [syncMs, wallMs] = [cpuMs() - from, performance.now() - wallFrom]
+const final = node.final.height
+await node.close()
+await store.close()
+peer.kill()
+rmSync(folder, { recursive: true })
+const share = bareMs / syncMs
+console.log(
+  `sync ${(syncMs / BLOCKS).toFixed(3)} ms a block (${Math.round((BLOCKS / wallMs) * 1000)} a second), bare checks ${(bareMs / BLOCKS).toFixed(3)} ms: ${(100 * share).toFixed(1)} % (target ${100 * TARGET} %); final ${final}`,
+)
+if (process.env.BLOCKS === undefined)
+  keepResult('nodeSync', 'NODE_OPTIONS=--max-semi-space-size=64 node bench/nodeSync.mjs', {
+    ...{ hasher, library: library.name, blocks: BLOCKS, syncMs: syncMs / BLOCKS, bareMs: bareMs / BLOCKS, wallMs },
+    ...{ share, target: { atLeast: TARGET }, met: share >= TARGET },
+  })
+process.exit()
