@@ -36,7 +36,8 @@ export function sampleRanges(
     single[i] = single[other]!
     single[other] = kept
   }
-  return single.slice(0, count)
+  // In order: what openings of one device have in common is then computed once.
+  return single.slice(0, count).sort((a, b) => a.part - b.part || a.device - b.device || a.from - b.from)
 }
 
 /** The first reason against any opening of a run, in one thread: for a page, and wherever nobody waits. */

@@ -92,12 +92,16 @@ export interface OpeningRange {
 export const verifyOpenings = (run: Run, range: OpeningRange, engine: TileEngine): RejectReason | null =>
   rangeVerifier(run, engine)(range)
 
+const MOST_KNOWN = 16
+
 /** The same for many ranges of a run: what those of a device in a part share is computed once. */
 export function rangeVerifier(run: Run, engine: TileEngine): (range: OpeningRange) => RejectReason | null {
   const known = new Map<string, ReturnType<typeof deviceVerifier>>()
   return ({ part, device, from, to }) => {
     const key = `${part} ${device}`
     const verify = known.get(key) ?? deviceVerifier(run, part, device, engine)
+    // Ranges come in order: of what was long ago nothing is kept, and a run of 32 devices has 300 such places.
+    if (known.size >= MOST_KNOWN) known.clear()
     known.set(key, verify)
     return verify(from, to)
   }

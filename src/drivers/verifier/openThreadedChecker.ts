@@ -7,6 +7,7 @@ import { scriptUrl } from '../system/scriptUrl.ts'
 import { stopOnAbort } from '../system/stopOnAbort.ts'
 import { usableCores } from '../system/usableCores.ts'
 import { chooseEngine } from './engineStart.ts'
+import { sharePart } from './sharedPart.ts'
 import type { RangeQuestion, RunNews } from './verifierWorker.ts'
 
 type Thread = AskedThread<RangeQuestion, RejectReason | null>
@@ -50,7 +51,7 @@ export async function openThreadedChecker(threads = usableCores()): Promise<Open
       }
       try {
         await tellAll({ id, challenge: run.challenge })
-        for (const part of run.parts) await tellAll({ id, part })
+        for (const part of run.parts) await tellAll({ id, part: sharePart(part) })
         const results = await new Promise<(RejectReason | null)[]>((resolve, reject) => {
           void stopOnAbort(signal, reject, () => Promise.all(ranges.map(checkOne))).then(resolve, reject)
         })

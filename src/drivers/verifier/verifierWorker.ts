@@ -2,11 +2,12 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Challenge } from '../../core/proof/challenge.ts'
 import { type OpeningRange, type PartEvidence, rangeVerifier } from '../../core/proof/verifyPart.ts'
 import { type EngineStart, openEngine } from './engineStart.ts'
+import { partOf, type SharedPart } from './sharedPart.ts'
 
 /** A run before the questions about it, then its parts one by one, and null when there will be no more. Has no answer. */
 export type RunNews = { readonly id: number } & (
   | { readonly challenge: Challenge | null }
-  | { readonly part: PartEvidence }
+  | { readonly part: SharedPart }
 )
 
 /** What is wrong in this range of the run? Nothing, where the run is known no more. */
@@ -19,7 +20,7 @@ const engine = await openEngine(workerData as EngineStart)
 const runs = new Map<number, { readonly parts: PartEvidence[]; readonly verify: ReturnType<typeof rangeVerifier> }>()
 
 function hear(news: RunNews): void {
-  if ('part' in news) runs.get(news.id)?.parts.push(news.part)
+  if ('part' in news) runs.get(news.id)?.parts.push(partOf(news.part))
   else if (news.challenge) {
     const parts: PartEvidence[] = []
     runs.set(news.id, { parts, verify: rangeVerifier({ challenge: news.challenge, parts }, engine) })
