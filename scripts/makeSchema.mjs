@@ -2,6 +2,7 @@
 // Writes docs/spec/*.json from the schemas the program itself decodes and serves with; --check only compares.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
+import { nodeOpenApiDocument } from '../dist/apps/api/node/nodeOpenApiDocument.js'
 import { openApiDocument } from '../dist/apps/api/openApiDocument.js'
 import { benchReportSchema } from '../dist/core/bench/benchReport.js'
 import { checkReportSchema, errorReportSchema, verifyReportSchema } from '../dist/core/certificate/reportSchemas.js'
@@ -25,6 +26,7 @@ const schemas = {
 const texts = [
   ...Object.entries(schemas).map(([name, [title, schema, how]]) => [name, { title, ...z.toJSONSchema(schema, how) }]),
   ['openapi.json', openApiDocument(programName)],
+  ['node-openapi.json', nodeOpenApiDocument(programName)],
 ]
 for (const [name, content] of texts) {
   const path = new URL(`../docs/spec/${name}`, import.meta.url)

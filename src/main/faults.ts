@@ -106,6 +106,44 @@ export const fault = faultsOf({
     message: 'only a signer of the certificate can write its summary',
     nextStep: 'Ask its signer for a summary, or countersign the certificate first.',
   },
+  NODE_LIES: {
+    blame: 'network',
+    message: 'the node at {url} cannot be right: {why}',
+    nextStep: 'Ask another node with --node. Do not act on what this one said.',
+  },
+  NODE_NOT_RUNNING: {
+    blame: 'user',
+    retry: true,
+    message: 'no node answers at {url}',
+    nextStep: 'Start one with "touchstone node", or name another with --node.',
+  },
+  NODE_REFUSED: { blame: 'user', message: 'the node at {url} refused: {why} ({said})', nextStep: '{mend}' },
+  NOT_A_DEVNET: {
+    blame: 'user',
+    message: 'this chain is of preset {preset}: nobody gives its tokens away',
+    nextStep: 'Name a node of a devnet with --node; "touchstone node" begins one.',
+  },
+  NO_FUNDS: {
+    blame: 'user',
+    message: 'account {account} is not on this chain, so it has nothing to send',
+    nextStep: 'Have somebody send it tokens first; on a devnet, "touchstone faucet".',
+  },
+  NO_SUCH_ACCOUNT: {
+    blame: 'user',
+    message: 'the chain has no {what} {key}',
+    nextStep: 'Check the key; what is not final yet is shown with --at head.',
+  },
+  NO_PROOF_YET: {
+    blame: 'user',
+    retry: true,
+    message: 'no block of the chain at {url} is final yet, so nothing can be proven',
+    nextStep: 'Wait for some blocks, or ask with --at head.',
+  },
+  NOT_A_NODE: {
+    blame: 'user',
+    message: 'what answers at {url} is not a node of this version',
+    nextStep: 'Find out which program uses this port, or name the right one with --node.',
+  },
   NOT_A_SECRET: {
     blame: 'user',
     message: '{path} does not hold a key',
@@ -169,6 +207,11 @@ export const fault = faultsOf({
     blame: 'prover',
     message: 'the address is that of the validator itself, or of no machine',
     nextStep: 'Its operator can name the box in validator.yaml, or set api.ownMachine there.',
+  },
+  OTHER_KIND_OF_WALLET: {
+    blame: 'user',
+    message: 'the wallet {name} is of another chain',
+    nextStep: 'Name one of our chain; "touchstone wallet list" shows their kinds.',
   },
   PASSWORD_FILE: {
     blame: 'user',
@@ -243,6 +286,17 @@ export const fault = faultsOf({
     fleet: 'stalled',
     message: 'the provider has not opened its tunnel within {seconds} s',
     nextStep: DIAL_OUT,
+  },
+  TX_EXPIRED: {
+    blame: 'network',
+    retry: true,
+    message: 'transaction {id} came into no block while it could',
+    nextStep: 'Send it again: it cannot come into one any more.',
+  },
+  TX_REFUSED: {
+    blame: 'user',
+    message: 'the chain refuses the transaction: {code}',
+    nextStep: 'BALANCE: the account holds too little. The other codes are in docs/spec/chain.md.',
   },
   UNEXPECTED: {
     blame: 'validator',

@@ -17,6 +17,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   bench: async () => (await import('./bench/benchCommand.ts')).addBenchCommand,
   validator: async () => (await import('./validator/validatorCommand.ts')).addValidatorCommand,
   ledger: async () => (await import('./ledger/ledgerCommand.ts')).addLedgerCommand,
+  chain: async () => (await import('./chain/chainCommand.ts')).addChainCommand,
+  faucet: async () => (await import('./chain/faucetCommand.ts')).addFaucetCommand,
   wallet: async () => (await import('./wallet/walletCommand.ts')).addWalletCommand,
   rent: async () => (await import('./rent/rentCommand.ts')).addRentCommand,
   work: async () => (await import('./work/workCommand.ts')).addWorkCommand,

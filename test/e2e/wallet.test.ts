@@ -54,6 +54,21 @@ test.each([
   expect(await line.run(['wallet', ...words])).toMatchObject({ status: 2, stderr: expect.stringContaining(code) })
 })
 
+const NOBODY = ['--node', 'http://127.0.0.1:9']
+const KEY = 'ab'.repeat(32)
+test.each([
+  [['chain', 'head', ...NOBODY], 'NODE_NOT_RUNNING'],
+  [['chain', 'account', 'me', ...NOBODY], 'USAGE'],
+  [['faucet', KEY, ...NOBODY], 'NODE_NOT_RUNNING'],
+  [['wallet', 'send', KEY, '1.5.5', ...NOBODY], 'USAGE'],
+  [['wallet', 'send', 'me', '1', ...NOBODY], 'USAGE'],
+  [['wallet', 'send', KEY, '1', '--from', 'none', ...NOBODY], 'WALLET_MISSING'],
+  // No password is asked for before a node answers.
+  [['wallet', 'send', KEY, '1', ...NOBODY], 'NODE_NOT_RUNNING'],
+])('%j without a node is refused with %s', async (words, code) => {
+  expect(await line.run(words)).toMatchObject({ status: 2, stderr: expect.stringContaining(code) })
+})
+
 test('a password that is too short is refused before anything is written', async () => {
   const short = await line.run(['wallet', 'new', 'short'], { TOUCHSTONE_WALLET_PASSWORD: 'seven77' })
   expect(short).toMatchObject({ status: 2, stderr: expect.stringContaining('PASSWORD_TOO_SHORT') })

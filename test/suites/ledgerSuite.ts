@@ -47,7 +47,7 @@ export function ledgerSuite(name: string, make: () => Promise<LedgerUnderTest>):
       await under
         .open()
         .publish(round, signal)
-        .catch((error: unknown) => expect(error).toMatchObject({ retry: true }))
+        .catch((error: unknown) => expect(error).toMatchObject({ detail: { code: 'LEDGER_REFUSED' } }))
       await under.settle()
       await surely(round)
     })
@@ -56,10 +56,7 @@ export function ledgerSuite(name: string, make: () => Promise<LedgerUnderTest>):
       const round = madeUpRound(3)
       await surely(round)
       const other = madeUpRound(3, 5, () => 1_000_000)
-      await expect(under.open().publish(other, signal)).rejects.toMatchObject({
-        detail: { code: 'LEDGER_OTHER_ROOT' },
-        retry: false,
-      })
+      expect(await under.open().publish(other, signal)).toMatchObject({ kind: 'refused' })
       expect(await under.open().publish(round, signal)).toMatchObject({ kind: 'published' })
       expect(await under.open().confirms(proveScore(other, 'box-0')!, signal)).toBe(false)
     })

@@ -1,56 +1,13 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { streamSSE } from 'hono/streaming'
-import type { LiveEvent } from '../../ports/liveRuns.ts'
-import { within } from '../shared/within.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { places } from './limits.ts'
-import { problem } from './problem.ts'
 import { routes } from './routes.ts'
+import { eventStreams } from './streamEvents.ts'
 
-const MOST_WATCHERS = 200
-/** Places one address may hold: whoever takes them all must need more than one. */
-const MOST_EACH = 50
-/** Events a slow watcher may be behind; what is more is dropped, and it is told. */
-const MOST_WAITING = 500
-const HEARTBEAT_MS = 15_000
-
-/** Server-sent events: every run as it goes. A watcher that does not read costs a bounded queue and nothing else. */
-export function addLiveRoute(app: OpenAPIHono, { live, clock, clientOf }: ApiDeps): void {
-  const enter = places({ most: MOST_WATCHERS, each: MOST_EACH })
-  app.openapi(routes.watchRuns, (c) => {
-    // Nobody would ever read the stream of a HEAD, nor end it.
-    if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
-    const leave = enter(clientOf(c))
-    if (typeof leave === 'string')
-      throw problem(503, 'TOO_MANY_WATCHERS', 'too many clients are watching', 'Try again later.', {
-        'retry-after': '60',
-      })
-    return streamSSE(c, async (stream) => {
-      const waiting: LiveEvent[] = []
-      let dropped = 0
-      let wake = () => {}
-      const nextEvent = () => new Promise<void>((resolve) => (wake = resolve))
-      const unsubscribe = live.subscribe((event) => {
-        if (waiting.length < MOST_WAITING) waiting.push(event)
-        else dropped++
-        wake()
-      })
-      stream.onAbort(() => wake())
-      try {
-        await stream.writeSSE({ event: 'hello', data: '{}' })
-        while (!stream.aborted && !stream.closed) {
-          const event = waiting.shift()
-          if (event) await stream.writeSSE({ event: event.type, data: JSON.stringify(event) })
-          else if (dropped > 0) {
-            await stream.writeSSE({ event: 'dropped', data: String(dropped) })
-            dropped = 0
-          } else if ((await within(clock, HEARTBEAT_MS, nextEvent())) === null)
-            await stream.writeSSE({ event: 'beat', data: '{}' })
-        }
-      } finally {
-        unsubscribe()
-        leave()
-      }
-    })
-  })
+/** Every run as it goes. */
+export function addLiveRoute(app: OpenAPIHono, { live, ...deps }: ApiDeps): void {
+  const stream = eventStreams(
+    (listener) => live.subscribe((event) => listener({ event: event.type, data: JSON.stringify(event) })),
+    deps,
+  )
+  app.openapi(routes.watchRuns, (c) => stream(c) as never)
 }

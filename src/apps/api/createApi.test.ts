@@ -248,7 +248,7 @@ describe('reading', () => {
     const broken = new Proxy(store, { get: (target, name) => (name === 'boxes' ? boxes : Reflect.get(target, name)) })
     const { status, body } = await get('/v1/boxes', { store: broken })
     expect([status, body]).toMatchObject([500, { error: { code: 'INTERNAL' } }])
-    expect(logged.at(-1)).toEqual({ msg: 'a request failed', path: '/v1/boxes', error: 'TypeError', store: false })
+    expect(logged.at(-1)).toEqual({ msg: 'a request failed', path: '/v1/boxes', error: 'TypeError', ours: true })
   })
 
   test('metrics are text, and tell the boxes by status and one by one', async () => {

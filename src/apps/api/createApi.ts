@@ -1,6 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { bodyLimit } from 'hono/body-limit'
-import { HTTPException } from 'hono/http-exception'
 import { networkOf } from '../../core/bytes/networkOf.ts'
 import { addHealthRoutes, storeAnswers } from './addHealthRoutes.ts'
 import { addLiveRoute } from './addLiveRoute.ts'
@@ -8,6 +7,7 @@ import { addPageRoutes } from './addPageRoutes.ts'
 import { addReadRoutes } from './addReadRoutes.ts'
 import { addWriteRoutes } from './addWriteRoutes.ts'
 import type { ApiDeps } from './apiDeps.ts'
+import { answerFaults, badRequest, ourMistake, tooLarge } from './apiFrame.ts'
 import { limitReads, rateLimit } from './limits.ts'
 import { openApiDocument } from './openApiDocument.ts'
 import { problem } from './problem.ts'
@@ -35,19 +35,13 @@ export function createApi(given: ApiDeps): OpenAPIHono {
   addPageRoutes(app, deps, plain)
   app.use('/v1/*', rateLimit(deps))
   app.use('/v1/*', limitReads(deps))
-  app.use('/v1/*', bodyLimit({ maxSize: MOST_BODY_BYTES, onError: tooLarge }))
+  app.use('/v1/*', bodyLimit({ maxSize: MOST_BODY_BYTES, onError: () => tooLarge(MOST_BODY_BYTES) }))
   app.use('/v1/*', requireSignature(deps))
   addReadRoutes(app, deps)
   addWriteRoutes(app, deps)
   addLiveRoute(app, deps)
   addDocument(app, deps)
-  app.notFound(() => problem(404, 'NOT_FOUND', 'there is no such page', 'See /openapi.json.').getResponse())
-  app.onError(async (error, c) => {
-    if (error instanceof HTTPException) return (error.res ? error : unreadable(error)).getResponse()
-    const isOurs = await storeAnswers(deps)
-    deps.log.error('a request failed', { path: c.req.path, error: error.name, store: !isOurs })
-    return (isOurs ? ourMistake() : storeAway()).getResponse()
-  })
+  answerFaults(app, deps.log, async () => ((await storeAnswers(deps)) ? ourMistake() : storeAway()))
   return app
 }
 
@@ -57,16 +51,3 @@ function addDocument(app: OpenAPIHono, { program }: ApiDeps): void {
 
 const storeAway = () =>
   problem(503, 'STORE_UNAVAILABLE', 'the store did not answer', 'Try again in a moment.', { 'retry-after': '5' })
-
-const ourMistake = () =>
-  problem(500, 'INTERNAL', 'the validator made a mistake', 'Look for "a request failed" in its log, and report it.')
-
-const badRequest = (field: string) =>
-  problem(400, 'BAD_REQUEST', `the field "${field}" is missing or wrong`, 'See /openapi.json for its form.')
-
-/** What the library refuses before we see it. */
-const unreadable = ({ status, message }: HTTPException) =>
-  problem(status, 'BAD_REQUEST', message, 'See /openapi.json for its form.')
-
-const tooLarge = () =>
-  problem(413, 'TOO_LARGE', `a body has at most ${MOST_BODY_BYTES} bytes`, 'Send less.').getResponse()

@@ -31,7 +31,11 @@ export function places({ most, each }: { readonly most: number; readonly each: n
 const MOST_CLIENTS = 10_000
 
 /** A bucket of requests per asker that refills steadily; a quarter of a minute's worth may come at once. */
-export function rateLimit({ requestsPerMinute, clock, clientOf }: ApiDeps): MiddlewareHandler {
+export function rateLimit({
+  requestsPerMinute,
+  clock,
+  clientOf,
+}: Pick<ApiDeps, 'requestsPerMinute' | 'clock' | 'clientOf'>): MiddlewareHandler {
   const buckets = new Map<string, { readonly tokens: number; readonly atUs: number }>()
   const size = Math.max(1, Math.ceil(requestsPerMinute / 4))
   return async (c, next) => {
@@ -55,11 +59,11 @@ export function rateLimit({ requestsPerMinute, clock, clientOf }: ApiDeps): Midd
 const MOST_READS = 32
 const MOST_EACH = 8
 /** Answered from memory, or bounded by themselves. */
-const LIGHT = new Set(['/v1/statistics', '/v1/status', '/v1/live'])
+const LIGHT = new Set(['/v1/statistics', '/v1/status', '/v1/live', '/v1/chain', '/v1/events'])
 const SOON = { 'retry-after': '1' }
 
 /** Reads of the store, so many at once: whoever asks and does not read must not fill the memory or keep others waiting. */
-export function limitReads({ clientOf, whenSent }: ApiDeps): MiddlewareHandler {
+export function limitReads({ clientOf, whenSent }: Pick<ApiDeps, 'clientOf' | 'whenSent'>): MiddlewareHandler {
   const enter = places({ most: MOST_READS, each: MOST_EACH })
   return async (c, next) => {
     // A HEAD makes the same page, and only then leaves it out.

@@ -1,6 +1,6 @@
 import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
 import { boxId } from '../../core/schedule/fleetRecords.ts'
-import { problemSchema } from './problem.ts'
+import { body, json, refused, text } from './routeParts.ts'
 import {
   allocationSchema,
   askedSchema,
@@ -24,20 +24,6 @@ import {
   statisticsSchema,
   statusSchema,
 } from './schemas.ts'
-
-/** An answer in JSON, as the document describes it. */
-const json = <T extends z.ZodType>(schema: T, description: string) => ({
-  content: { 'application/json': { schema } },
-  description,
-})
-
-const text = (type: string, description: string) => ({ content: { [type]: { schema: z.string() } }, description })
-
-const body = <T extends z.ZodType>(schema: T) => ({
-  body: { content: { 'application/json': { schema } }, required: true },
-})
-
-const refused = (description: string) => json(problemSchema, description)
 
 /** What any request may meet. */
 const always = {

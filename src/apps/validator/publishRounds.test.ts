@@ -10,10 +10,7 @@ import type { Log } from '../../ports/log.ts'
 import type { FleetRound, KeptRound, Standing, Store } from '../../ports/store.ts'
 import { type PublisherDeps, publishRounds } from './publishRounds.ts'
 
-const fault = faultsOf({
-  AWAY: { blame: 'network', retry: true, message: 'away', nextStep: 'wait' },
-  NEVER: { blame: 'user', message: 'never', nextStep: 'read' },
-})
+const fault = faultsOf({ AWAY: { blame: 'network', message: 'away', nextStep: 'wait' } })
 
 const signer = testSigner(7)
 const validator = toHex(signer.publicKey)
@@ -144,7 +141,7 @@ describe('rounds on their way to the ledger', () => {
     }
     expect(tries.length).toBeLessThan(40)
     expect(new Set(tries)).toEqual(new Set([1]))
-    expect(lines.filter((line) => line === 'round not published')).toHaveLength(1)
+    expect(lines.filter((line) => line === 'round not published; trying again')).toHaveLength(1)
     isAway = false
     await clock.sleep(2 * HOUR)
     stop.abort()
@@ -155,8 +152,7 @@ describe('rounds on their way to the ledger', () => {
   test('one that the ledger refuses for good is kept, said, and holds up none after it', async () => {
     const { clock, store, deps, stop } = publisher({
       publish: async ({ round }) => {
-        if (round === 1) throw fault('NEVER')
-        return { kind: 'published', where: 'here' }
+        return round === 1 ? { kind: 'refused', why: 'NEVER' } : { kind: 'published', where: 'here' }
       },
     })
     const running = publishRounds(deps, stop.signal)
@@ -170,7 +166,7 @@ describe('rounds on their way to the ledger', () => {
       ['refused', 'NEVER'],
       ['published', 'here'],
     ])
-    expect(lines).toContain('round not published')
+    expect(lines).toContain('round refused for good')
   })
 
   test('a ledger that never answers is left, and asked again', async () => {
@@ -206,7 +202,7 @@ describe('rounds on their way to the ledger', () => {
         const ledger: Pick<Ledger, 'publish'> = {
           publish: async ({ round, root }) => {
             const before = published.get(round)
-            if (before !== undefined && before !== root) throw fault('NEVER')
+            if (before !== undefined && before !== root) return { kind: 'refused', why: 'another' }
             published.set(round, root)
             return before === undefined ? { kind: 'pending', why: 'sent' } : { kind: 'published', where: 'here' }
           },

@@ -81,27 +81,26 @@ async function publishNext(deps: PublisherDeps, signal: AbortSignal): Promise<bo
   const { round } = record
   try {
     const step = await oneStep(deps, kept, signal)
-    const isDone = step.kind === 'published'
-    const said = isDone ? step.where : step.why
-    const retryInMs = isDone ? null : delayOf(PENDING, tries)
-    await store.noteRound(record, { state: isDone ? 'published' : 'waiting', said, retryInMs })
-    if (isDone) {
-      metrics.set('touchstone_round_published', round)
-      log.info('round published', { round, where: said })
-    } else log.debug('round on its way', { round, said })
-    return isDone
+    const isPending = step.kind === 'pending'
+    const said = step.kind === 'published' ? step.where : step.why
+    const retryInMs = isPending ? delayOf(PENDING, tries) : null
+    await store.noteRound(record, { state: isPending ? 'waiting' : step.kind, said, retryInMs })
+    if (step.kind === 'published') metrics.set('touchstone_round_published', round)
+    log[LEVELS[step.kind]](WORDS[step.kind], { round, said })
+    return !isPending
   } catch (error) {
     if (signal.aborted || !(error instanceof TouchstoneError)) throw error
     const { code } = error.detail
     metrics.add('touchstone_ledger_errors_total', { code })
     // Told once, not at every try.
-    if (kept.said !== code)
-      log[error.retry ? 'warn' : 'error']('round not published', { round, code, why: error.message })
-    const state = error.retry ? 'waiting' : 'refused'
-    await store.noteRound(record, { state, said: code, retryInMs: error.retry ? delayOf(FAILED, tries) : null })
-    return !error.retry
+    if (kept.said !== code) log.warn('round not published; trying again', { round, code, why: error.message })
+    await store.noteRound(record, { state: 'waiting', said: code, retryInMs: delayOf(FAILED, tries) })
+    return false
   }
 }
+
+const WORDS = { published: 'round published', pending: 'round on its way', refused: 'round refused for good' } as const
+const LEVELS = { published: 'info', pending: 'debug', refused: 'error' } as const
 
 async function oneStep(
   { ledger, clock }: PublisherDeps,

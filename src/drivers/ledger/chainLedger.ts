@@ -5,7 +5,7 @@ import { signTx } from '../../core/chain/signTx.ts'
 import { PublishType } from '../../core/chain/transactions/payloads.ts'
 import { checkScoreProof, type RoundRecord } from '../../core/ledger/roundRecord.ts'
 import type { AccountView, ChainAccess } from '../../ports/chainAccess.ts'
-import type { Ledger, Publication } from '../../ports/ledger.ts'
+import { type Ledger, OTHER_ROOT, type Publication } from '../../ports/ledger.ts'
 import { fault } from './faults.ts'
 
 const PUBLISH = 25
@@ -19,7 +19,7 @@ export function chainLedger(chain: ChainAccess, signer: Signer): Ledger {
       const known = await chain.account(signer.publicKey, 'final', signal)
       const final = placeOf(record, known)
       if (final === 'same') return { kind: 'published', where: `chain account ${record.validator}` }
-      if (final === 'passed') throw fault('LEDGER_OTHER_ROOT', { round: record.round })
+      if (final === 'passed') return OTHER_ROOT
       const head = await chain.account(signer.publicKey, 'head', signal)
       const soon = placeOf(record, head)
       if (soon === 'same') return { kind: 'pending', why: 'it is in a block that is not final yet' }

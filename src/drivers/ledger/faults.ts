@@ -2,12 +2,6 @@ import { faultsOf } from '../../ports/errors.ts'
 
 /** Every fault of this folder. */
 export const fault = faultsOf({
-  LEDGER_OTHER_ROOT: {
-    blame: 'user',
-    message: 'the ledger has another root for round {round}, or a later round already',
-    nextStep:
-      'The round stays unpublished: what is published is never changed. After a fresh store, publish under a new key.',
-  },
   LEDGER_FILE_UNREADABLE: {
     blame: 'user',
     message: '{path} is not a round that this validator signed ({why})',

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { decodeJson } from '../../core/bytes/decodeJson.ts'
 import { checkRound, proveScore, type RoundRecord, roundRecord, scoreLeaf } from '../../core/ledger/roundRecord.ts'
-import type { Ledger } from '../../ports/ledger.ts'
+import { type Ledger, OTHER_ROOT } from '../../ports/ledger.ts'
 import { codeOf } from '../system/codeOf.ts'
 import { readRegularFile } from '../system/readRegularFile.ts'
 import { writeAside } from '../system/writeAside.ts'
@@ -20,8 +20,7 @@ export function fileLedger(folder: string): Ledger {
       const path = pathOf(record)
       const there = readRound(path)
       if (there === null) writeAside(path, `${JSON.stringify(record)}\n`, { flush: true })
-      else if (there.validator !== record.validator || there.root !== record.root)
-        throw fault('LEDGER_OTHER_ROOT', { round: record.round })
+      else if (there.validator !== record.validator || there.root !== record.root) return OTHER_ROOT
       return { kind: 'published', where: path }
     },
     async confirms(proof) {

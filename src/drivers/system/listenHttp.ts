@@ -12,7 +12,7 @@ const CHECK_MS = 5_000
 
 const STARTING = {
   code: 'STARTING',
-  message: 'the validator is not ready yet',
+  message: 'the program is not ready yet',
   nextStep: 'Ask again in a few seconds.',
 }
 
@@ -21,7 +21,10 @@ interface Api {
 }
 
 /** A port that answers "not ready yet" until there is something to answer with. */
-export async function listenHttp({ host, port }: { readonly host: string; readonly port: number }) {
+export async function listenHttp(
+  { host, port }: { readonly host: string; readonly port: number },
+  setting = 'api.port',
+) {
   let api: Api | null = null
   const starting = () => Response.json({ error: STARTING }, { status: 503, headers: { 'retry-after': '1' } })
   const server = serve({
@@ -35,7 +38,7 @@ export async function listenHttp({ host, port }: { readonly host: string; readon
   try {
     await once(server, 'listening')
   } catch (cause) {
-    throw cannotListen({ host, port, part: 'the API cannot listen', setting: 'api.port' }, cause)
+    throw cannotListen({ host, port, part: 'the API cannot listen', setting }, cause)
   }
   const address = server.address()
   return {

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
+import type { Signer } from '../../core/bytes/ed25519.ts'
 import { fromHex } from '../../core/bytes/hex.ts'
+import { chainLedger } from '../../drivers/ledger/chainLedger.ts'
 import { type EvmAccount, evmAccount } from '../../drivers/ledger/evm/evmAccount.ts'
 import { evmLedger } from '../../drivers/ledger/evm/evmLedger.ts'
 import { fault } from '../../drivers/ledger/faults.ts'
@@ -13,10 +15,14 @@ import { type PasswordFlags, readPassword } from '../wallet/walletPassword.ts'
 /** The ledger that validator.yaml names; paths start at its folder. */
 export async function openLedger(
   settings: NonNullable<ValidatorConfig['ledger']>,
-  { base, env }: { readonly base: string; readonly env: NodeJS.ProcessEnv },
+  { base, env, signer }: { readonly base: string; readonly env: NodeJS.ProcessEnv; readonly signer: Signer },
   signal: AbortSignal,
 ): Promise<Ledger> {
   if (settings.kind === 'file') return fileLedger(resolve(base, settings.folder))
+  if (settings.kind === 'chain') {
+    const { NodeClient } = await import('../chain/nodeClient.ts')
+    return chainLedger(new NodeClient(settings.node), signer)
+  }
   const { passwordFile } = settings
   const flags = passwordFile === undefined ? {} : { passwordFile: resolve(base, passwordFile) }
   return evmLedger(settings, await readEvmAccount(resolve(base, settings.key), flags, env, signal))

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { dataFolder } from '../../drivers/system/xdgFolders.ts'
-import { addText, readWhole } from '../parseOptions.ts'
+import { addText, reader, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
+import { PASSWORD_OPTION } from '../wallet/walletPassword.ts'
+import type { ApiPlace } from './openNodeApi.ts'
 
 /** What the command line says. */
 export interface NodeFlags {
@@ -14,6 +16,8 @@ export interface NodeFlags {
   readonly authorities: number
   readonly key?: string
   readonly discovery: boolean
+  readonly api: ApiPlace
+  readonly passwordFile?: string
   readonly json?: boolean
 }
 
@@ -32,7 +36,14 @@ export function addNodeCommand(program: Command, context: CommandContext): void 
     )
     .option('--genesis <file>', 'the chain, as JSON, or "devnet"')
     .option('--authorities <count>', 'a new devnet: how many of its accounts make blocks', readWhole(1, 64), 1)
-    .option('--key <account>', 'who makes blocks and votes here: a file, devnet:NUMBER, or none')
+    .option('--key <account>', 'who makes blocks and votes here: a wallet or a file, devnet:NUMBER, or none')
+    .option(...PASSWORD_OPTION)
+    .option(
+      '--api <place>',
+      'host:port where its HTTP API answers (default: 127.0.0.1:8788, or what is free)',
+      readPlace,
+    )
+    .option('--no-api', 'serve no HTTP')
     .option('--no-discovery', 'do not look for nodes on the local network')
     .option('--json', 'print events as JSON, one per line')
     .addHelpText('after', AFTER_HELP)
@@ -41,11 +52,17 @@ export function addNodeCommand(program: Command, context: CommandContext): void 
     )
 }
 
+const readPlace = reader('Use host:port.', (text) => {
+  const [, host, port] = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$/.exec(text) ?? []
+  return host === undefined || Number(port) > 65_535 ? null : { host: host.replace(/[[\]]/g, ''), port: Number(port) }
+})
+
 const AFTER_HELP = `
 Without options it begins a devnet of its own, or goes on with the chain in its
 folder. With --bootstrap an empty folder joins the devnet of that node. The keys
-of devnet accounts are known to everybody. A file with a key holds its secret as
-64 hex digits: keep it where nobody else can read it. Runs until Ctrl-C.
+of devnet accounts are known to everybody. A file with a key is a wallet, or
+holds its secret as 64 hex digits: keep it where nobody else can read it. Look
+around with "touchstone chain". Runs until Ctrl-C.
 
 Examples:
   touchstone node

@@ -6,9 +6,11 @@ import type { Vrf } from '../../core/chain/ecvrf.ts'
 import { nativeSigner } from '../../drivers/system/nativeSigner.ts'
 import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
+import { openWallet } from '../../drivers/wallet/walletFile.ts'
 import { fault } from '../faults.ts'
+import { type PasswordFlags, readPassword } from '../wallet/walletPassword.ts'
 
-const MOST_KEY_BYTES = 1_024
+const MOST_KEY_BYTES = 4_096
 
 /** Which account a folder uses unless one is named: the first of a devnet where the chain began in it, else none. */
 export function usualAccount(data: string, isNew: boolean): string {
@@ -17,21 +19,40 @@ export function usualAccount(data: string, isNew: boolean): string {
   return existsSync(path) ? readFileSync(path, 'utf8').trim() : 'none'
 }
 
-/** The keys of an account: `none`, `devnet:3` for one that everybody knows, or a file with its secret. */
-export function readAccount(name: string, vrf: Vrf): AccountKeys | null {
+/** The keys of an account: `none`, `devnet:3` for one that everybody knows, or a file: a wallet, or the secret itself. */
+export async function readAccount(
+  name: string,
+  vrf: Vrf,
+  unlock: (path: string) => Promise<Uint8Array>,
+): Promise<AccountKeys | null> {
   if (name === 'none') return null
   const [, index] = /^devnet:(\d{1,4})$/.exec(name) ?? []
-  return accountKeys(index === undefined ? readSecret(name) : devnetSecret(Number(index)), vrf, nativeSigner)
+  const secret = index === undefined ? await readSecret(name, unlock) : devnetSecret(Number(index))
+  return accountKeys(secret, vrf, nativeSigner)
 }
 
-function readSecret(path: string): Uint8Array {
-  let secret: Uint8Array | null = null
+async function readSecret(path: string, unlock: (path: string) => Promise<Uint8Array>): Promise<Uint8Array> {
+  let text: string
   try {
     const read = readRegularFile(path, MOST_KEY_BYTES)
-    if (typeof read !== 'number') secret = fromHex(Buffer.from(read).toString('latin1').trim(), 32)
+    text = typeof read === 'number' ? '' : Buffer.from(read).toString('latin1').trim()
   } catch (error) {
     throw fault('NODE_KEY_UNREADABLE', { path }, error)
   }
+  if (text.startsWith('{')) return await unlock(path)
+  const secret = fromHex(text, 32)
   if (secret === null) throw fault('NODE_KEY_UNREADABLE', { path })
+  return secret
+}
+
+/** The secret in a wallet of our chain. */
+export async function unlockWallet(
+  path: string,
+  flags: PasswordFlags,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const { kind, secret } = await openWallet(path, await readPassword(flags, env, signal))
+  if (kind !== 'touchstone') throw fault('OTHER_KIND_OF_WALLET', { name: path })
   return secret
 }

@@ -21,7 +21,8 @@ import type { CommandContext } from '../run.ts'
 import { system } from '../system.ts'
 import type { NodeFlags } from './nodeCommand.ts'
 import { chooseGenesis } from './nodeGenesis.ts'
-import { readAccount, usualAccount } from './nodeKeys.ts'
+import { readAccount, unlockWallet, usualAccount } from './nodeKeys.ts'
+import { openNodeApi } from './openNodeApi.ts'
 
 /** Runs a node until it is interrupted, or stops by itself. */
 export async function runNode(flags: NodeFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
@@ -31,7 +32,8 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const { bootstrap, authorities } = flags
   const { genesis, isNew } = await chooseGenesis({ data, named: flags.genesis, bootstrap, authorities }, library.vrf)
-  const keys = readAccount(flags.key ?? usualAccount(data, isNew), library.vrf)
+  const unlock = (path: string) => unlockWallet(path, flags, env, signal)
+  const keys = await readAccount(flags.key ?? usualAccount(data, isNew), library.vrf, unlock)
   const genesisId = toHex(genesisHash(genesis))
   const store = await openChainStore(join(data, 'chain'), genesisId)
   const voice = openVoice(flags, env)
@@ -44,13 +46,17 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
       ...{ genesis, store, keys, checker, log: voice.log, clock: system.clock, checks: checksOf(library) },
       connect: (handlers) => openLibp2pNetwork(network, handlers),
     })
-    voice.begin(node, genesis.preset)
-    node.subscribe((event) => voice.tell(event, node))
+    let closeApi = async () => {}
     try {
+      const api = await openNodeApi(flags.api, node, voice.log)
+      closeApi = api.close
+      voice.begin(node, genesis.preset, api.url)
+      node.subscribe((event) => voice.tell(event, node))
       if (bootstrap.length === 0) requireAlive(node)
       signal.addEventListener('abort', () => void node.close(), { once: true })
       await node.ended()
     } finally {
+      await closeApi()
       await node.close()
     }
   } finally {
@@ -86,13 +92,14 @@ function openVoice({ json }: NodeFlags, env: NodeJS.ProcessEnv) {
   const log: Log = { debug: () => {}, info: at('info'), warn: at('warn'), error: at('error') }
   return {
     log,
-    begin: (node: RunningNode, preset: string) => {
+    begin: (node: RunningNode, preset: string, api: string | null) => {
       const { genesisId, addresses } = node
       const { account } = node.status()
-      if (json) return say({ event: 'started', genesis: genesisId, account, addresses, head: node.head.height })
+      if (json) return say({ event: 'started', genesis: genesisId, account, addresses, api, head: node.head.height })
       line(`  chain    ${genesisId.slice(0, 16)} (${preset}), at block ${node.head.height}`)
       line(`  account  ${account ?? 'none: this node follows, and makes no blocks'}`)
       for (const address of addresses) line(`  address  ${address}`)
+      if (api !== null) line(`  api      ${api}`)
     },
     tell: (event: ChainEvent, node: RunningNode) => {
       if (json)

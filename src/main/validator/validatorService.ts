@@ -91,7 +91,12 @@ async function startPublishing(
 ): Promise<{ readonly done: Promise<void> }> {
   if (ledger === undefined) return { done: Promise.resolve() }
   const { openLedger } = await import('../ledger/openLedger.ts')
-  return { done: publishRounds({ ...deps, ledger: await openLedger(ledger, { base, env }, signal) }, signal) }
+  return {
+    done: publishRounds(
+      { ...deps, ledger: await openLedger(ledger, { base, env, signer: deps.signer }, signal) },
+      signal,
+    ),
+  }
 }
 
 /** From here on there is one spelling of each address, however validator.yaml has it. */

@@ -1,10 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import { fromHex, toHex } from '../../core/bytes/hex.ts'
 import { nativeSigner } from '../../drivers/system/nativeSigner.ts'
 import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
-import { dataFolder } from '../../drivers/system/xdgFolders.ts'
 import {
   changePassword,
   createWallet,
@@ -12,11 +10,14 @@ import {
   readWallet,
   type WalletFacts,
 } from '../../drivers/wallet/walletFile.ts'
+import { NODE_OPTION } from '../chain/nodeOption.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import type { CommandContext } from '../run.ts'
 import { system } from '../system.ts'
+import type { SendFlags } from './sendCommand.ts'
 import { choosePassword, PASSWORD_OPTION, type PasswordFlags, readPassword } from './walletPassword.ts'
+import { isWalletName, walletFolder, walletPath } from './walletPath.ts'
 
 interface NewFlags extends PasswordFlags {
   readonly kind: WalletFacts['kind']
@@ -29,7 +30,6 @@ interface ChangeFlags extends PasswordFlags {
 }
 
 const MAIN = 'main'
-const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
 const NAME_ARGUMENT = ['[name]', 'its name', MAIN] as const
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -76,18 +76,27 @@ export function addWalletCommand(program: Command, context: CommandContext): voi
     .option('--json', 'print JSON')
     .action(({ json }: { json?: boolean }) => context.run(async () => list(context.env, json)))
   wallet
+    .command('send')
+    .description('pay from a wallet on our chain')
+    .argument('<to>', 'public key of the account that is paid')
+    .argument('<amount>', 'tokens, such as 12.5')
+    .option('--from <name>', 'the wallet', MAIN)
+    .option(...NODE_OPTION)
+    .option('--wait', 'until it is in a final block')
+    .option(...PASSWORD_OPTION)
+    .option('--json', 'print JSON')
+    .action((to: string, amount: string, flags: SendFlags) =>
+      context.run(async (signal) =>
+        (await import('./sendCommand.ts')).send({ to, amount }, flags, context.env, signal),
+      ),
+    )
+  wallet
     .command('password')
     .description('seal a wallet with another password')
     .argument(...NAME_ARGUMENT)
     .option(...PASSWORD_OPTION)
     .option('--new-password-file <file>', 'file whose first line is the new password (else: asked for)')
     .action((name: string, flags: ChangeFlags) => context.run((signal) => change(name, flags, context.env, signal)))
-}
-
-/** Where the wallet of this name lies. */
-export function walletPath(env: NodeJS.ProcessEnv, name: string): string {
-  if (!NAME.test(name)) throw fault('BAD_WALLET_NAME', { name })
-  return join(dataFolder(env), 'wallets', `${name}.json`)
 }
 
 async function newWallet(name: string, flags: NewFlags, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
@@ -128,9 +137,9 @@ function show(path: string, json = false): number {
 }
 
 function list(env: NodeJS.ProcessEnv, json = false): number {
-  const folder = join(dataFolder(env), 'wallets')
+  const folder = walletFolder(env)
   const names = (existsSync(folder) ? readdirSync(folder) : [])
-    .filter((file) => file.endsWith('.json') && NAME.test(file.slice(0, -5)))
+    .filter((file) => file.endsWith('.json') && isWalletName(file.slice(0, -5)))
     .map((file) => file.slice(0, -5))
     .sort()
   const wallets = names.map((name) => ({ name, ...readWallet(walletPath(env, name)) }))

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { RoundRecord } from '../../../core/ledger/roundRecord.ts'
-import type { Ledger, Publication } from '../../../ports/ledger.ts'
+import { type Ledger, OTHER_ROOT, type Publication } from '../../../ports/ledger.ts'
 import { fault } from '../faults.ts'
 import type { EvmAccount } from './evmAccount.ts'
 import { type GasPrice, gasPrice } from './gasPrice.ts'
@@ -100,7 +100,7 @@ class EvmLedger implements Ledger {
     const [first] = roots
     if (roots.some((other) => other !== first)) throw fault('LEDGER_DISAGREES', { round })
     if (first === root) return { kind: 'published', where: `evm:${chainId}/${contract}/${this.#account.address}` }
-    if (first !== NOTHING) throw fault('LEDGER_OTHER_ROOT', { round })
+    if (first !== NOTHING) return OTHER_ROOT
     const [sender] = this.#nodes as readonly [Node]
     if ((await rootAt(sender, 'latest')) === root)
       return { kind: 'pending', why: 'it is in a block that is not final yet' }

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NodeWorld } from '../../../../test/support/chainNodes.ts'
+import { testSigner } from '../../../../test/support/testSigner.ts'
+import { fromHex, toHex } from '../../../core/bytes/hex.ts'
+import { devnetKeys } from '../../../core/chain/devnetGenesis.ts'
+import { blockHash } from '../../../core/chain/signing.ts'
+import { signTx } from '../../../core/chain/signTx.ts'
+import { decodeExactly, HeaderType } from '../../../core/chain/ssz.ts'
+import { boxAddMessage } from '../../../core/chain/transactions/boxes.ts'
+import { BoxAddType } from '../../../core/chain/transactions/payloads.ts'
+import { openVrf } from '../../../drivers/sodium/openVrf.ts'
+import { NodeClient } from '../../../main/chain/nodeClient.ts'
+import { sendPayment, untilFinal } from '../../../main/chain/sendTx.ts'
+import type { RunningNode } from '../../node/node.ts'
+import { createNodeApi, type NodeApiDeps } from './createNodeApi.ts'
+
+const { signal } = new AbortController()
+const [buyer, box] = [testSigner(21), testSigner(22)]
+let world: NodeWorld
+let node: RunningNode
+let deps: NodeApiDeps
+let rich: ReturnType<typeof devnetKeys>['signer']
+const logged: string[] = []
+const note = (message: string) => void logged.push(message)
+
+beforeAll(async () => {
+  const library = await openVrf()
+  world = new NodeWorld(library, 1)
+  node = await world.start(0)
+  rich = devnetKeys(3, library.vrf).signer
+  deps = {
+    node,
+    clock: world.clock,
+    log: { debug: note, info: note, warn: note, error: note },
+    requestsPerMinute: 1e6,
+    program: 'touchstone 0.1.0',
+    whenSent: (_, done) => done(),
+    clientOf: () => 'test',
+  }
+  await world.pass(6)
+})
+afterAll(() => node?.close())
+
+const get = async (path: string, more: Partial<NodeApiDeps> = {}) => {
+  const response = await createNodeApi({ ...deps, ...more }).request(path)
+  return { status: response.status, body: (await response.json()) as Record<string, never> }
+}
+/** A client of this API, without a socket; what it is told can be changed on the way. */
+const clientOf = (change: (text: string) => string = (text) => text) => {
+  const app = createNodeApi(deps)
+  const fetcher = async (url: unknown, init?: RequestInit) => {
+    const response = await app.request(String(url), init)
+    return new Response(change(await response.text()), { status: response.status })
+  }
+  return new NodeClient('http://node/', fetcher as typeof fetch)
+}
+const codeOf = (error: { detail?: { code?: string } }) => error.detail?.code
+
+describe('a node over HTTP', () => {
+  test('tells its chain, and any block by hash, height and name', async () => {
+    const { body: chain } = await get('/v1/chain')
+    expect(chain).toMatchObject({ genesis: node.genesisId, preset: 'devnet', isHalted: false, feePerByte: '1000' })
+    const { body: block } = await get('/v1/blocks/2')
+    expect((await get(`/v1/blocks/${block.id}`)).body).toEqual(block)
+    expect(block).toMatchObject({ height: 2, isFinal: true, transactions: [] })
+    const text = String(block.header)
+    const headerBytes = fromHex(text, text.length / 2)!
+    const header = decodeExactly(HeaderType, headerBytes)!
+    expect(toHex(blockHash(header))).toBe(block.id)
+    for (const name of ['head', 'final']) expect((await get(`/v1/blocks/${name}`)).status).toBe(200)
+    expect((await get('/v1/blocks/0')).body).toMatchObject({ id: node.genesisId, header: null })
+    expect((await get('/height')).body).toEqual({ height: node.final.height })
+    expect((await get('/health')).body).toMatchObject({ ok: true })
+  })
+
+  test.each([
+    ['/v1/blocks/999999', 404],
+    [`/v1/blocks/${'ab'.repeat(32)}`, 404],
+    ['/v1/blocks/-1', 400],
+    ['/v1/blocks/latest', 400],
+    [`/v1/accounts/${'ab'.repeat(32)}`, 404],
+    [`/v1/accounts/${'AB'.repeat(32)}`, 400],
+    [`/v1/accounts/${'ab'.repeat(31)}/proof`, 400],
+    [`/v1/accounts/${'ab'.repeat(32)}?at=yesterday`, 400],
+    [`/v1/boxes/${'ab'.repeat(32)}`, 404],
+    ['/v1/nothing', 404],
+  ])('%s is refused with %i, a code and a next step', async (path, expected) => {
+    const { status, body } = await get(path)
+    expect([status, body.error]).toEqual([
+      expected,
+      { code: expect.any(String), message: expect.any(String), nextStep: expect.any(String) },
+    ])
+  })
+
+  test('an account comes with light proofs, which the client checks', async () => {
+    const key = toHex(rich.publicKey)
+    const { body: told } = await get(`/v1/accounts/${key}`)
+    expect(told).toMatchObject({ account: key, balance: '10000000000000000', nonce: '0', round: '0' })
+    const proven = (await clientOf().provenAccount(key, 'final', signal))!
+    expect(proven.view).toMatchObject({ nonce: 0n, balance: 10n ** 16n, round: 0n })
+    expect(await clientOf().provenAccount('ab'.repeat(32), 'final', signal)).toBeNull()
+  })
+
+  test('a payment is signed, taken, found in a block and final', async () => {
+    const client = clientOf()
+    const sent = await sendPayment(client, rich, { to: buyer.publicKey, amount: 5n * 10n ** 12n }, signal)
+    await untilFinal(client, toHex(rich.publicKey), sent, signal, world.clock)
+    const found = await client.provenAccount(toHex(buyer.publicKey), 'final', signal)
+    expect(found!.view.balance).toBe(5n * 10n ** 12n)
+    const poor = sendPayment(client, testSigner(23), { to: buyer.publicKey, amount: 1n }, signal)
+    await expect(poor).rejects.toMatchObject({ detail: { code: 'NO_FUNDS' } })
+    const greedy = sendPayment(client, buyer, { to: rich.publicKey, amount: 10n ** 16n }, signal)
+    await expect(greedy).rejects.toMatchObject({ detail: { code: 'TX_REFUSED' } })
+  })
+
+  test('a box that was added has its score on the chain, with proofs', async () => {
+    const client = clientOf()
+    const terms = await client.terms(signal)
+    const boxSig = box.sign(boxAddMessage(terms.genesisHash, box.publicKey, rich.publicKey))
+    const payload = BoxAddType.serialize({ box: box.publicKey, boxSig })
+    const nonce = (await client.account(rich.publicKey, 'head', signal))!.nonce
+    expect(await client.submit(signTx(rich, { kind: 4, nonce, payload }, terms), signal)).toBeNull()
+    await world.pass(6)
+    const key = toHex(box.publicKey)
+    expect(await client.provenScore(key, 'final', signal)).toMatchObject({ score: '0', account: toHex(rich.publicKey) })
+    const other = clientOf((text) => text.replace('"score":"0"', '"score":"9"'))
+    await expect(other.provenScore(key, 'final', signal)).rejects.toMatchObject({ detail: { code: 'NODE_LIES' } })
+  })
+
+  test('attack 25: what a transaction is refused for is told with the code of the chain', async () => {
+    const post = async (body: string) => {
+      const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
+      const response = await createNodeApi(deps).request('/v1/transactions', init)
+      const told = (await response.json()) as { error?: { code: string } }
+      return [response.status, told.error?.code]
+    }
+    const client = clientOf()
+    const terms = await client.terms(signal)
+    const tx = signTx(rich, { kind: 0, nonce: 99n, payload: new Uint8Array(40) }, terms)
+    expect(await post(JSON.stringify({ transaction: toHex(tx) }))).toEqual([409, 'NONCE'])
+    const forged = tx.map((byte, i) => (i === 70 ? byte ^ 1 : byte))
+    expect((await post(JSON.stringify({ transaction: toHex(forged) })))[0]).toBe(409)
+    expect(await post(JSON.stringify({ transaction: '00' }))).toEqual([409, 'MALFORMED'])
+    for (const bad of ['{}', '', 'null', '{"transaction":"0"}', '{"transaction":"GG"}', '{"transaction":7}'])
+      expect((await post(bad))[0]).toBe(400)
+    expect(await post(JSON.stringify({ transaction: '00'.repeat(200_000) }))).toEqual([413, 'TOO_LARGE'])
+  })
+
+  test('those who watch are told of new heads and final blocks', async () => {
+    const response = await createNodeApi(deps).request('/v1/events')
+    const events: string[] = []
+    for await (const bytes of response.body!) {
+      events.push(
+        ...[
+          ...Buffer.from(bytes)
+            .toString()
+            .matchAll(/^event: (\w+)$/gm),
+        ].map(([, name]) => name!),
+      )
+      if (events.includes('head') && events.includes('final')) break
+    }
+    expect(events[0]).toBe('hello')
+    expect((await createNodeApi(deps).request('/v1/events', { method: 'HEAD' })).status).toBe(200)
+  })
+
+  test('one asker has so many requests, and a fault of the node is told as one', async () => {
+    const limited = createNodeApi({ ...deps, requestsPerMinute: 4 })
+    const statuses = [await limited.request('/v1/chain'), await limited.request('/v1/chain')].map(
+      ({ status }) => status,
+    )
+    expect(statuses).toEqual([200, 429])
+    const broken = {
+      ...deps.node,
+      status: () => {
+        throw new TypeError('boom')
+      },
+    } as never
+    expect(await get('/v1/chain', { node: broken })).toMatchObject({
+      status: 500,
+      body: { error: { code: 'INTERNAL' } },
+    })
+    expect(logged).toContain('a request failed')
+  })
+})
+
+describe('a node that lies', () => {
+  const key = () => toHex(rich.publicKey)
+  const lieOf = (change: (text: string) => string) =>
+    clientOf(change)
+      .provenAccount(key(), 'final', signal)
+      .then(() => 'believed', codeOf)
+
+  test('no digit of a proof can be another', async () => {
+    const text = await (await createNodeApi(deps).request(`/v1/accounts/${key()}/proof`)).text()
+    const places = [...text.matchAll(/"[0-9a-f]{64}"/g)].map(({ index }) => index! + 30)
+    expect(places.length).toBeGreaterThan(60)
+    for (const at of places.filter((_, i) => i % 5 === 0)) {
+      const changed = text.slice(0, at) + (text[at] === '1' ? '2' : '1') + text.slice(at + 1)
+      // The parent and the author of a block stand beside it and are proven by nothing.
+      const beside = /"(parent|author)":"[^"]*$/.test(text.slice(0, at))
+      expect(['NODE_LIES', 'believed']).toContain(await lieOf(() => changed))
+      if (!beside) expect(await lieOf(() => changed)).toBe('NODE_LIES')
+    }
+  })
+
+  test.each<[string, (text: string) => string, string]>([
+    ['another place', (text) => text.replace(/"place":\d+/, '"place":0'), 'NODE_LIES'],
+    ['a place that is none', (text) => text.replace(/"place":\d+/, '"place":-1'), 'NOT_A_NODE'],
+    ['no header', (text) => text.replace(/"header":"[0-9a-f]*"/, '"header":null'), 'NO_PROOF_YET'],
+    ['half a header', (text) => text.replace(/"header":"[0-9a-f]{10}/, '"header":"'), 'NO_PROOF_YET'],
+    ['no proof', (text) => text.replace(/"witnesses":\[[^\]]*\]/, '"witnesses":[]'), 'NODE_LIES'],
+    ['no JSON', () => '<html>', 'NOT_A_NODE'],
+    ['an answer of megabytes', () => `"${'x'.repeat(5_000_000)}"`, 'NOT_A_NODE'],
+  ])('%s', async (_, change, code) => {
+    expect(await lieOf(change)).toBe(code)
+  })
+})

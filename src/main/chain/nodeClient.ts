@@ -1,0 +1,153 @@
+import { nodeRoutes } from '../../apps/api/node/nodeRoutes.ts'
+import { equalBytes } from '../../core/bytes/bytes.ts'
+import { fromHex, toHex } from '../../core/bytes/hex.ts'
+import { checkLightProof, columnGindex, numberInLeaf } from '../../core/chain/lightProof.ts'
+import { PROBLEM_CODES, type Problem, type ProblemCode, problem } from '../../core/chain/problems.ts'
+import { gindexOf } from '../../core/chain/proveEntry.ts'
+import { balanceAt, nonceAt } from '../../core/chain/purse.ts'
+import { blockHash } from '../../core/chain/signing.ts'
+import { decodeExactly, type Header, HeaderType } from '../../core/chain/ssz.ts'
+import type { AccountView, ChainAccess } from '../../ports/chainAccess.ts'
+import type { TouchstoneError } from '../../ports/errors.ts'
+import { type Answer, type ApiPlace, type Asked, askApi, type Operation } from '../apiClient.ts'
+import { fault } from '../faults.ts'
+
+const LIMIT_MS = 10_000
+
+/** What a node answers with, over HTTP. Proofs are checked against the header that it names: it can hide things, not invent them. */
+export class NodeClient implements ChainAccess {
+  readonly url: string
+  private readonly fetch: typeof fetch
+
+  constructor(url: string, fetcher = fetch) {
+    this.url = url.replace(/\/$/, '')
+    this.fetch = fetcher
+  }
+
+  ask<R extends Operation>(route: R, asked: Asked<R>, signal: AbortSignal): Promise<Answer<R>> {
+    return askApi(route, asked, this.place(signal))
+  }
+
+  private place(signal: AbortSignal): ApiPlace {
+    const { url, fetch: ask } = this
+    return {
+      send: (method, path, body) =>
+        ask(`${url}${path}`, {
+          method: method.toUpperCase(),
+          headers: { 'content-type': 'application/json' },
+          signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
+          redirect: 'error',
+          ...(body === '' ? {} : { body }),
+        }).catch((cause: unknown) => {
+          signal.throwIfAborted()
+          throw fault('NODE_NOT_RUNNING', { url }, cause)
+        }),
+      stranger: (cause) => fault('NOT_A_NODE', { url }, cause),
+      refused: ({ code, message, nextStep }) =>
+        fault('NODE_REFUSED', { url, said: code, why: message, mend: nextStep }),
+    }
+  }
+
+  async terms(signal: AbortSignal) {
+    const { genesis, feePerByte, epochSlots, head } = await this.ask(nodeRoutes.getChain, {}, signal)
+    return {
+      genesisHash: fromHex(genesis, 32)!,
+      feePerByte: BigInt(feePerByte),
+      epochSlots: BigInt(epochSlots),
+      slot: BigInt(head.slot),
+    }
+  }
+
+  async account(key: Uint8Array, at: 'head' | 'final', signal: AbortSignal): Promise<AccountView | null> {
+    return (await this.provenAccount(toHex(key), at, signal))?.view ?? null
+  }
+
+  /** What an account has, by light proofs, and the block whose header they lead to. */
+  async provenAccount(key: string, at: 'head' | 'final', signal: AbortSignal) {
+    const asked = { params: { key }, query: { at } }
+    const told = await this.ask(nodeRoutes.getAccountProof, asked, signal).catch(orNone)
+    if (told === null) return null
+    const { block, place } = told
+    const root = this.stateRoot(told)
+    const leafOf = (column: Parameters<typeof columnGindex>[0], entry: number, proof: ToldProof) =>
+      this.leaf(root, columnGindex(column, entry), proof)
+    if (toHex(leafOf('key', place, told.key)) !== key) throw this.lie('the proof is of another account')
+    const purse = leafOf('purse', nonceAt(place), told.purse)
+    const view: AccountView = {
+      nonce: numberInLeaf(purse, nonceAt(place), 8),
+      balance: numberInLeaf(purse, balanceAt(place), 8),
+      round: numberInLeaf(leafOf('round', place, told.round), place, 8),
+      roundRoot: leafOf('roundRoot', place, told.roundRoot),
+    }
+    return { view, block, place }
+  }
+
+  /** The score of a box on the chain, by light proofs. */
+  async provenScore(box: string, at: 'head' | 'final', signal: AbortSignal) {
+    const told = await this.ask(nodeRoutes.getBoxScore, { params: { key: box }, query: { at } }, signal).catch(orNone)
+    if (told === null) return null
+    const root = this.stateRoot(told)
+    const leafOf = (field: string, proof: ToldProof) => this.leaf(root, gindexOf(['boxes', told.place, field]), proof)
+    if (toHex(leafOf('key', told.keyProof)) !== box) throw this.lie('the proof is of another box')
+    if (numberInLeaf(leafOf('score', told.scoreProof), 0, 8) !== BigInt(told.score))
+      throw this.lie('the proof is of another score')
+    return told
+  }
+
+  async submit(tx: Uint8Array, signal: AbortSignal): Promise<Problem | null> {
+    try {
+      await this.ask(nodeRoutes.submitTransaction, { body: { transaction: toHex(tx) } }, signal)
+      return null
+    } catch (error) {
+      const code = refusalOf(error)
+      if (code === null || !isProblemCode(code)) throw error
+      return problem(code, 'transaction')
+    }
+  }
+
+  /** The root that a header has for the state after it: the header must be that of the block it is said to be. */
+  private stateRoot({
+    block,
+    header,
+  }: {
+    readonly block: { readonly id: string }
+    readonly header: string | null
+  }): Uint8Array {
+    const read = header === null ? null : readHeader(header)
+    if (read === null) throw fault('NO_PROOF_YET', { url: this.url })
+    if (toHex(blockHash(read)) !== block.id) throw this.lie('the header is of another block')
+    return read.stateRoot
+  }
+
+  private leaf(root: Uint8Array, gindex: bigint, { leaf, witnesses }: ToldProof): Uint8Array {
+    const proof = { gindex, leaf: fromHex(leaf, 32)!, witnesses: witnesses.map((witness) => fromHex(witness, 32)!) }
+    if (!checkLightProof(root, proof)) throw this.lie('a proof does not lead to the state of its block')
+    return proof.leaf
+  }
+
+  private lie(why: string): TouchstoneError {
+    return fault('NODE_LIES', { url: this.url, why })
+  }
+}
+
+interface ToldProof {
+  readonly leaf: string
+  readonly witnesses: readonly string[]
+}
+
+function readHeader(header: string): Header | null {
+  const bytes = fromHex(header, header.length / 2)!
+  const read = decodeExactly(HeaderType, bytes)
+  return read !== null && equalBytes(HeaderType.serialize(read), bytes) ? read : null
+}
+
+const refusalOf = (error: unknown): string | null =>
+  fault.is(error, 'NODE_REFUSED') ? String(error.detail.said) : null
+
+const isProblemCode = (code: string): code is ProblemCode => (PROBLEM_CODES as readonly string[]).includes(code)
+
+/** What is not there is an answer; everything else that goes wrong is not. */
+function orNone(error: unknown): null {
+  if (refusalOf(error) === 'NOT_FOUND') return null
+  throw error
+}

@@ -1,0 +1,65 @@
+import { nodeRoutes } from '../../apps/api/node/nodeRoutes.ts'
+import type { Signer } from '../../core/bytes/ed25519.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { sha256 } from '../../core/bytes/sha256.ts'
+import { signTx } from '../../core/chain/signTx.ts'
+import { TransferType } from '../../core/chain/transactions/payloads.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { fault } from '../faults.ts'
+import { system } from '../system.ts'
+import type { NodeClient } from './nodeClient.ts'
+
+const TRANSFER = 0
+
+export interface Payment {
+  readonly to: Uint8Array
+  readonly amount: bigint
+}
+
+/** A payment that a node took: which it is, and how to know that it stays. */
+export interface Sent {
+  readonly id: string
+  readonly nonce: bigint
+  /** After this slot no block takes it any more. */
+  readonly lastSlot: bigint
+}
+
+/** Signs a payment and hands it to a node. */
+export async function sendPayment(
+  client: NodeClient,
+  signer: Signer,
+  { to, amount }: Payment,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const account = toHex(signer.publicKey)
+  const asked = { params: { key: account }, query: { at: 'head' as const } }
+  const known = await client.ask(nodeRoutes.getAccount, asked, signal).catch((error: unknown) => {
+    if (fault.is(error, 'NODE_REFUSED') && error.detail.said === 'NOT_FOUND') return null
+    throw error
+  })
+  if (known === null) throw fault('NO_FUNDS', { account })
+  const terms = await client.terms(signal)
+  const nonce = BigInt(known.nextNonce)
+  const payload = TransferType.serialize({ to, amount })
+  const tx = signTx(signer, { kind: TRANSFER, nonce, payload }, terms)
+  const refusal = await client.submit(tx, signal)
+  if (refusal !== null) throw fault('TX_REFUSED', { code: refusal.code })
+  return { id: toHex(sha256(tx)), nonce, lastSlot: terms.slot + terms.epochSlots }
+}
+
+/** Until the payment is in a final block. Throws where its time passed without it. */
+export async function untilFinal(
+  client: NodeClient,
+  account: string,
+  sent: Sent,
+  signal: AbortSignal,
+  clock: Clock = system.clock,
+): Promise<void> {
+  for (;;) {
+    const { final, slotMs } = await client.ask(nodeRoutes.getChain, {}, signal)
+    const found = final.height === 0 ? null : await client.provenAccount(account, 'final', signal)
+    if (found !== null && found.view.nonce > sent.nonce) return
+    if (BigInt(final.slot) > sent.lastSlot) throw fault('TX_EXPIRED', { id: sent.id })
+    await clock.sleep(slotMs, signal)
+  }
+}
