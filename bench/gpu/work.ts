@@ -56,9 +56,6 @@ const report: Record<string, unknown> = { card: api.deviceName(0) }
 const say = (line: string) => console.log(line)
 
 const MEMORY = 2 ** 22
-/** Flow and pictures have no kernels on a card yet. */
-const CARD_OPS = WORK_OPS.filter((op) => !op.startsWith('flow') && op !== 'picture')
-
 /** Kernels whose pointers count from where a tensor lies. */
 const shifted = (kernels: WorkKernels, base: number): WorkKernels =>
   kernelsFrom(WORK_OPS, (name) => (...args) => {
@@ -72,7 +69,7 @@ async function compareOps(cases: number): Promise<void> {
   const wasm = await createWorkKernels(wasmBytes)
   const memory = new Uint8Array(wasm.memory(MEMORY))
   const card = openWorkCard(false)
-  for (const op of CARD_OPS) {
+  for (const op of WORK_OPS) {
     let [wrong, faults] = [0, 0]
     for (let seed = 0; seed < cases; seed++) {
       const arena = new Arena(wasm.free)
@@ -97,7 +94,7 @@ async function compareOps(cases: number): Promise<void> {
     report[`op ${op}`] = { cases, wrong, faults }
   }
   card.close()
-  say(`ops: ${CARD_OPS.length} with ${cases} random calls each, ${differences} differ`)
+  say(`ops: ${WORK_OPS.length} with ${cases} random calls each, ${differences} differ`)
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

@@ -65,6 +65,8 @@ export async function fakeWorkDriver(
         memory[to! + i] = column < width! ? memory[x! + row * from! + column]! : 0
       }
     },
+    // The op has written floats already.
+    pictureRays() {},
     embedSums([tokens, q, sums, count, , channels, from, here]) {
       for (let channel = 0; channel < channels!; channel++)
         for (let i = from!; i < from! + here!; i++) {

@@ -1,3 +1,5 @@
+import { BLOCK_CELLS } from '../../../../core/work/ops/flow.ts'
+import { TILE_SIDE } from '../../../../core/work/ops/picture.ts'
 import { bitsOf } from '../../../../core/work/ops/shapes.ts'
 import { LEAF_BYTES } from '../../../../core/work/tensor.ts'
 import { kernelsFrom, WORK_ARGUMENTS, WORK_OPS, type WorkKernels } from '../../../../core/work/workKernels.ts'
@@ -94,6 +96,10 @@ const tiles =
   (args) =>
     Math.ceil(args[down]! / side) * Math.ceil(args[across]! / side)
 const one: Grid = () => 1
+const cellsOf =
+  (blocks: number): Grid =>
+  (args) =>
+    Math.ceil((args[blocks]! * BLOCK_CELLS) / THREADS)
 
 /** Ops that are one kernel: their arguments as they are, over so many blocks. */
 const GRIDS = {
@@ -118,12 +124,17 @@ const GRIDS = {
   rotary: ([, , , , count, , width]) => gridOf((count! * width!) / 2),
   leaves: ([, , count, bytes]) => gridOf(count! * Math.ceil(bytes! / LEAF_BYTES)),
   move: ([, , run, n0, n1, n2]) => gridOf((run! * n0! * n1! * n2!) / 16),
+  // A thread for each cell; a warp for the figures of a block.
+  ...{ flow: cellsOf(7), flowBegin: cellsOf(4) },
+  flowFigures: ([, , , blocks]) => Math.ceil(blocks! / WARPS),
   ...{ transposeBytes: tiles(64, 2, 5), transposeFloats: tiles(32, 2, 5) },
 } as const satisfies Partial<Record<keyof WorkKernels, Grid>>
 
 /** W2.6.2. Arguments that something is divided by: 0 is a fault. */
 const DIVISORS: Partial<Record<keyof WorkKernels, readonly number[]>> = {
   ...{ product: [7], productPieces: [7, 9], rowScale: [5, 7], quantise: [6, 8], quantiseStochastic: [6, 8] },
+  // On a card a lattice is whole: gathered rows are a checker's.
+  flow: [3, 4, 5],
   ...{ dequantise: [8], places: [2], embedBackward: [10], rowMaximum: [3], argmax: [3] },
 }
 
@@ -131,7 +142,7 @@ type PlainOp = keyof typeof GRIDS
 const isPlain = (name: string): name is PlainOp => Object.hasOwn(GRIDS, name)
 
 /** Arguments as a kernel takes them: floats as their bits. */
-const convert = (name: PlainOp, args: readonly number[]): KernelArgument[] =>
+const convert = (name: keyof WorkKernels, args: readonly number[]): KernelArgument[] =>
   Array.from(WORK_ARGUMENTS[name], (letter, at) => {
     const value = args[at]!
     return letter === 'u' ? value : letter === 'f' ? bitsOf(value) : BigInt(value)
@@ -144,10 +155,18 @@ export function cardKernels(launcher: CardLauncher, products: CardProducts): Wor
     else if (name === 'product') products.product(args)
     else if (name === 'productPieces') products.productPieces(args)
     else if (name === 'embedBackward') embedBackward(launcher, products, args)
+    else if (name === 'picture') picture(launcher, args)
     else if (isPlain(name)) launcher.launch(name, [GRIDS[name](args), 1], convert(name, args))
-    else throw new RangeError(`no card has a kernel for ${name} yet`)
     return 0
   })
+}
+
+/** W7. Rays are counted as whole numbers, in any order, and become floats at the end. */
+function picture(launcher: CardLauncher, args: readonly number[]): void {
+  const [counts, tilesHere] = [BigInt(args[6]!), args[13]!]
+  launcher.overElements('fill', tilesHere, [counts, BigInt(tilesHere), 0])
+  launcher.launch('picture', [Math.ceil((tilesHere * TILE_SIDE ** 2) / WARPS), 1], convert('picture', args))
+  launcher.overElements('pictureRays', tilesHere, [counts, tilesHere])
 }
 
 /** Of matrices that lie one after the other, in one launch. */

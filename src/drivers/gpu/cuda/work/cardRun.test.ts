@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { fakeWorkDriver } from '../../../../../test/support/fakeWorkCard.ts'
+import { chanceFlow, chancePicture } from '../../../../../test/support/smallWorks.ts'
 import { tinyTraining } from '../../../../../test/support/tinyTraining.ts'
+import { chanceFrom } from '../../../../../test/support/workTrials.ts'
 import { toHex } from '../../../../core/bytes/hex.ts'
 import { sha256 } from '../../../../core/bytes/sha256.ts'
 import type { PatchEvidence } from '../../../../core/work/checkSegment.ts'
@@ -51,6 +53,24 @@ test('a Llama too', async () => {
   const cpu = new EngineRun<WorkKernels>(await engine(), work, given, hasher)
   const run = await CardRun.start((await fakeCard()).card, work, given)
   for (const segment of [-1, 0]) expect(await run.advance(segment)).toEqual(cpu.advance(segment))
+})
+
+test.each([
+  ['a flow', chanceFlow, 4],
+  ['a picture', chancePicture, 5],
+])('%s too, with every mark of many transitions and the last segment traced', async (_, make, seed) => {
+  const hasher = hasherOn(await engine())
+  const { work, given } = make(chanceFrom(seed), hasher)
+  const cpu = new EngineRun<WorkKernels>(await engine(), work, given, hasher)
+  const run = await CardRun.start((await fakeCard()).card, work, given)
+  for (const one of [run, cpu]) {
+    if (work.isIndependent) continue
+    await one.advance(-1)
+    await one.keep(-1)
+  }
+  for (const segment of work.ends.keys()) expect(await run.advance(segment)).toEqual(cpu.advance(segment))
+  const last = work.ends.length - 1
+  expect(hexOf(await run.trace(last))).toEqual(hexOf(cpu.trace(last)))
 })
 
 test('what is given must have the root that the specification names', async () => {

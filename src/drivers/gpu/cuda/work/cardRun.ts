@@ -15,6 +15,8 @@ import { type Action, planProgram } from './plan.ts'
 const FAULTS = '\0faults'
 const ROOTS = '\0roots'
 const TREE = '\0tree'
+/** More than the transitions of a segment, and one. */
+const MOST_QUEUED = 1024
 
 type AfterStep = (step: number, outputs: readonly string[]) => Promise<void> | void
 
@@ -58,6 +60,7 @@ export class CardRun implements WorkRun {
       const isNamed = roots[i]!.every((byte, at) => byte === work.givenRoots.get(name)![at])
       requireThat(isNamed, 'BAD_INPUT', `${name} has another root than the specification names`)
     }
+    work.requireGiven(given)
     return run
   }
 
@@ -68,20 +71,19 @@ export class CardRun implements WorkRun {
     this.#next = null
     const roots = memory.make(ROOTS, { type: 'u8', rows: Math.max(1, names.length), width: HASH_BYTES })
     let statistics: readonly number[] = []
-    for (const [i, plan] of next.plans.entries()) {
-      const queued = (i === 0 && next.queued) || this.#queue(plan)
+    // The whole segment is queued before anybody waits: between two short transitions the card would wait for us.
+    const queued = next.plans.map((plan, i) => {
+      const here = (i === 0 && next.queued) || this.#queue(plan)
       this.#rename(plan.program)
-      if (i < next.plans.length - 1) {
-        await this.#card.settle()
-        this.#finish(queued)
-        continue
-      }
-      const places = names.map((name) => memory.place(name))
-      this.#card.rootsBeside(places, roots.at)
-      this.#goOn(segment + 1)
-      await this.#card.settleBeside()
-      statistics = this.#finish(queued)
-    }
+      return here
+    })
+    this.#card.rootsBeside(
+      names.map((name) => memory.place(name)),
+      roots.at,
+    )
+    this.#goOn(segment + 1)
+    await this.#card.settleBeside()
+    for (const one of queued) statistics = this.#finish(one)
     const found = hashesIn(this.#card.take(roots)).slice(0, names.length)
     memory.free(ROOTS)
     return { transition: segment < 0 ? 0 : this.#work.ends[segment]!, root: stateRoot(found), statistics }
@@ -94,7 +96,7 @@ export class CardRun implements WorkRun {
   #goOn(segment: number): void {
     if (segment === 0 || segment >= this.#work.ends.length) return
     const plans = this.#plansFor(segment)
-    this.#next = { segment, plans, queued: this.#work.isIndependent ? null : this.#queue(plans[0]!) }
+    this.#next = { segment, plans, queued: this.#queue(plans[0]!) }
   }
 
   #plansFor(segment: number): readonly Plan[] {
@@ -222,7 +224,7 @@ export class CardRun implements WorkRun {
 
   #begin(program: ShapedProgram): { readonly queued: Queued; readonly faults: number } {
     this.#card.enter()
-    const name = `${FAULTS}${this.#queuedSoFar++ % 2}`
+    const name = `${FAULTS}${this.#queuedSoFar++ % MOST_QUEUED}`
     const { at } = this.#card.zeros(name, Math.max(1, program.steps.length))
     return { queued: { program, faults: name, statistics: [] }, faults: at }
   }
