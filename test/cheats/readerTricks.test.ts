@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { AttestationReader } from '../../src/core/attest/attestationReader.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import { checkCertificate, checkSummary, type ReaderRules } from '../../src/core/certificate/checkCertificate.ts'
 import type { ReadCertificate } from '../../src/core/certificate/readCertificate.ts'
@@ -122,4 +123,23 @@ test('attack 130: a certificate that calls a weak card an H100, by the names of 
     expect(Buffer.from(JSON.parse(text).payload, 'base64').toString()).toContain('"model":"H100 SXM5 80GB"')
     expect(await end(text)).toBe('4 CATALOGUES_DIFFER')
   }
+})
+
+describe('attack 168: evidence of a hardware vendor in the place of a certificate', () => {
+  /** The evidence holds, and the reader's own nonce is in it. */
+  const attestation: AttestationReader = {
+    reads: () => true,
+    checkFile: async () => ({ tier: 'B', devices: [], cpu: null, doubts: [] }),
+    carry: async () => ({ format: '', open: [], close: [] }),
+    checkRun: async () => null,
+  }
+
+  test.each<[string, Partial<ReaderRules>, string]>([
+    ['a signer', { required: [VALIDATOR.publicKey] }, 'WRONG_SIGNER'],
+    ['two signers', { threshold: 2 }, 'TOO_FEW_SIGNERS'],
+    ['a box', { prover: SECOND.publicKey }, 'WRONG_PROVER'],
+  ])('a reader who asks for %s is not served with it', async (_, asked, code) => {
+    expect(await end('[{}]', { attestation, ...asked })).toBe(`1 ${code}`)
+    expect(await end('[{}]', { attestation })).toBe('0')
+  })
 })

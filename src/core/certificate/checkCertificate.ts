@@ -147,8 +147,12 @@ export async function checkCertificate(
 async function checkAttestation(
   file: Uint8Array,
   reader: AttestationReader,
-  { nowMs }: ReaderRules,
+  { nowMs, required, threshold, prover }: ReaderRules,
 ): Promise<CheckedEvidence> {
+  // No validator has signed it, and it is of no prover: whoever asks for one means another file (attack 168).
+  if (required[0]) return refused({ code: 'WRONG_SIGNER', expected: toHex(required[0]) })
+  if (threshold > 1) return refused({ code: 'TOO_FEW_SIGNERS', expected: threshold, got: 0 })
+  if (prover) return refused({ code: 'WRONG_PROVER', got: 'none', expected: toHex(prover) })
   const bundle = await reader.checkFile(file, nowMs)
   if ('code' in bundle) return refused({ code: 'ATTESTATION_REFUSED', refusal: bundle })
   return { kind: 'attestation', problem: null, doubts: bundle.doubts, bundle }
