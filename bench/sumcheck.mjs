@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 // A product proven by sumcheck: what proof and check cost beside the product, on one core, by processor time, one run each.
 // Run `node scripts/build.mjs` first, then `node bench/sumcheck.mjs [side ...]`. Results go to bench/results/sumcheck.json.
+// With --committed the operands are under a code, and whoever checks has neither: results in bench/results/committed.json.
 import { createHash } from 'node:crypto'
+import { checkCommitted, committedError, proveCommitted } from '../dist/core/work/methods/sumcheck/committed.js'
+import { codeOperand } from '../dist/core/work/methods/sumcheck/operandCode.js'
 import {
   checkHashedSumcheck,
   checkSumcheck,
@@ -13,7 +16,11 @@ import { openExactEngine, openFieldEngine } from '../dist/drivers/gpu/cpu/work/o
 import { chooseKernels } from '../dist/drivers/system/chooseKernels.js'
 import { keepResult } from './support/keepResult.mjs'
 
-const sides = process.argv.slice(2).map(Number)
+const isCommitted = process.argv.includes('--committed')
+const sides = process.argv
+  .slice(2)
+  .filter((word) => word !== '--committed')
+  .map(Number)
 const ROWS = 4096
 
 function seconds(job) {
@@ -89,10 +96,42 @@ function measure(side) {
   }
 }
 
+/** The same for operands under a code. */
+function measureCommitted(side) {
+  const [a, b] = [operand(side, 1), operand(side, 2)]
+  const { product, c } = multiply(side, a, b)
+  const shape = { type: 'i8', rows: side, width: side }
+  const rootsC = c.map((bytes) => hasher.root({ type: 'i32', rows: bytes.length / 4 / side, width: side }, bytes))
+  const [codedA, code] = seconds(() => codeOperand(field, hasher, shape, a))
+  const codedB = codeOperand(field, hasher, shape, b)
+  const workId = createHash('sha256').update(`bench ${side}`).digest()
+  const sizes = { rows: side, columns: side, k: side, block: ROWS }
+  const roots = { rootA: codedA.root, rootB: codedB.root, codeRootA: codedA.codeRoot, codeRootB: codedB.codeRoot }
+  const statement = { workId, ...sizes, ...roots, rootsC }
+  const [proof, prove] = seconds(() => proveCommitted(field, hasher, statement, codedA, codedB))
+  const [problem, check] = seconds(() => checkCommitted(field, hasher, statement, c, proof))
+  if (problem !== null) throw new Error(`an honest proof is refused: ${problem}`)
+  proof[proof.length >> 1] ^= 1
+  if (checkCommitted(field, hasher, statement, c, proof) === null) throw new Error('a cheat passed')
+  const round = (x) => Number(x.toPrecision(3))
+  return {
+    'product, s': round(product),
+    'code of one operand, s': round(code),
+    'prove, s': round(prove),
+    'check with hash of C, s': round(check),
+    'product / check': round(product / check),
+    'proof, bytes': proof.length,
+    'operands, bytes': 2 * side * side,
+    'log2 of error': round(committedError(statement)),
+  }
+}
+
 // Once to make the code warm.
-measure(256)
-const figures = Object.fromEntries((sides.length ? sides : [1024, 4096]).map((side) => [`${side}^3`, measure(side)]))
+const job = isCommitted ? measureCommitted : measure
+job(256)
+const figures = Object.fromEntries((sides.length ? sides : [1024, 4096]).map((side) => [`${side}^3`, job(side)]))
 const kernels = (await chooseKernels())?.name ?? 'WebAssembly'
 console.log(kernels)
 console.table(figures)
-keepResult('sumcheck', `node bench/sumcheck.mjs ${sides.join(' ')}`.trim(), { kernels, figures })
+const words = [...(isCommitted ? ['--committed'] : []), ...sides].join(' ')
+keepResult(isCommitted ? 'committed' : 'sumcheck', `node bench/sumcheck.mjs ${words}`.trim(), { kernels, figures })

@@ -10,6 +10,7 @@ import os
 import sys
 
 import chain_vectors
+import committed
 import ed25519
 import float32
 import inference
@@ -242,6 +243,7 @@ FILES = {
     "lottery": lambda: chain_vectors.lottery_cases(seed), "accounting": lambda: chain_vectors.accounting_cases(seed),
     "vrf": lambda: chain_vectors.vrf_cases(seed), "torsion": lambda: chain_vectors.torsion_cases(seed),
     "inference": lambda: inference.cases(seed),
+    "committed": lambda: committed.cases(seed),
     "privateProduct": lambda: private_product.cases(seed),
     "sumcheck": lambda: sumcheck.cases(seed),
     "work": lambda: work_vectors.cases(seed), "ledger": lambda: ledger.cases(seed),

@@ -66,10 +66,18 @@ def tree_root(rows, code):
 
 def prove(work_id, a, b, c, block):
     """b by its columns. The sums over what is left are taken over the whole cube anew each round, as the text has them."""
+    state = tagged("tsw1/sumcheck", *statement(work_id, a, b, c, block))
+    return spell(rounds(state, a, b, c)["said"])
+
+
+def statement(work_id, a, b, c, block):
+    roots = [tree_root(c[at : at + block], "i") for at in range(0, len(a), block)]
+    sizes = struct.pack("<QQQQ", len(a), len(b), len(a[0]), block)
+    return [work_id, sizes, tree_root(a, "b"), tree_root(b, "b")] + roots
+
+
+def rounds(state, a, b, c):
     rows, columns, k = len(a), len(b), len(a[0])
-    roots = [tree_root(c[at : at + block], "i") for at in range(0, rows, block)]
-    sizes = struct.pack("<QQQQ", rows, columns, k, block)
-    state = tagged("tsw1/sumcheck", work_id, sizes, tree_root(a, "b"), tree_root(b, "b"), *roots)
     drawn = [draw(state, i) for i in range(coordinates(rows) + coordinates(columns))]
     row, column = drawn[: coordinates(rows)], drawn[coordinates(rows) :]
     bits = coordinates(k)
@@ -82,7 +90,8 @@ def prove(work_id, a, b, c, block):
         said += [at[0], last]
         state = tagged("tsw1/absorb", state, spell([at[0], last]))
         bound = [draw(state, 0)] + bound
-    return spell(said + [value(a, row, bound), value(b, column, bound)])
+    said += [value(a, row, bound), value(b, column, bound)]
+    return {"said": said, "state": state, "row": row, "column": column, "inner": bound}
 
 
 def over(a, b, row, column, bits, high):

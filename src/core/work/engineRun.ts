@@ -15,7 +15,8 @@ export interface TensorHasher {
   tree(shape: TensorShape, bytes: Uint8Array): Tree
 }
 
-interface Tree {
+export interface Tree {
+  readonly root: Uint8Array
   prove(leaves: readonly number[]): Uint8Array
 }
 
@@ -24,7 +25,7 @@ export const PLAIN_HASHER: TensorHasher = {
   root: tensorRoot,
   tree(shape, bytes) {
     const levels = tensorLevels(shape, bytes)
-    return { prove: (leaves) => proveLeaves(levels, leaves) }
+    return { root: levels.at(-1)![0]!, prove: (leaves) => proveLeaves(levels, leaves) }
   },
 }
 

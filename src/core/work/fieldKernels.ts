@@ -23,6 +23,21 @@ export interface FieldKernels {
   sumcheckRound(v: Pointer, w: Pointer, out: Pointer, half: number): number
   /** W8.4.3. v[i] = v[i] + t * (v[i + half] - v[i]). */
   sumcheckFold(v: Pointer, t: Pointer, half: number): number
+  /** W8.9.2. The powers of a root below 2^count, from its powers 1, 2, 4 … */
+  powers(point: Pointer, out: Pointer, count: number): number
+  /** W8.9.2. 2 * half numbers in place, as coefficients of a polynomial, to its values. */
+  codeOf(v: Pointer, powers: Pointer, half: number): number
+  /** W8.9.3. Rows of int8 to the columns of their code; row r is at place first + r of `all`. `room` is for 16 * width. */
+  codeColumnsI8(
+    x: Pointer,
+    powers: Pointer,
+    room: Pointer,
+    out: Pointer,
+    rows: number,
+    width: number,
+    first: number,
+    all: number,
+  ): number
 }
 
 /** Arguments as in WORK_ARGUMENTS. */
@@ -34,6 +49,9 @@ export const FIELD_ARGUMENTS = {
   pairDot: 'ooou',
   sumcheckRound: 'ooou',
   sumcheckFold: 'oou',
+  powers: 'oou',
+  codeOf: 'oou',
+  codeColumnsI8: 'oooouuuu',
 } as const satisfies Record<keyof FieldKernels, string>
 
 export const FIELD_OPS = Object.keys(FIELD_ARGUMENTS) as readonly (keyof FieldKernels)[]

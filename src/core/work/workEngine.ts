@@ -57,6 +57,7 @@ export function hasherOn(engine: ExactEngine): TensorHasher {
       const all = tree(shape, bytes).slice()
       const start = (level: number) => (2 ** (depth + 1) - 2 ** (depth + 1 - level)) * HASH_BYTES
       return {
+        root: all.slice(-HASH_BYTES),
         prove(leaves) {
           const wanted = [...missingNodes(depth, leaves)]
           const out = new Uint8Array(wanted.length * HASH_BYTES)

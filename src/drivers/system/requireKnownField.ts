@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { type FieldKernels, PAIR_BYTES } from '../../core/work/fieldKernels.ts'
 
 /** SHA-256 of what the calls below leave, as WebAssembly has it. */
-export const KNOWN_FIELD = 'f6ae72ebf7f84b09052672f7fd08a4ac5255b3f1107d8ed761b6a584b1687d18'
+export const KNOWN_FIELD = '05a933a3c25b7dcaa7fa380665fddb9a3189afee1bdf9937d3e0916d12a96dfb'
 export const KNOWN_FIELD_BYTES = 131_072
 
 const COORDINATES = 10
 const WIDTH = 2 ** COORDINATES
 const ROWS = 13
 
-/** W8 in a nutshell: weights of a point, both ways through matrices, and a round, on a memory of some pages. */
+/** W8 in a nutshell: weights of a point, both ways through matrices, a round, and codes, on a memory of some pages. */
 export function digestOfField(kernels: FieldKernels, memory: Uint8Array, start: number): string {
   const at = (kilobytes: number): number => start + 1024 * kilobytes
   // Any bytes are entries; numbers of the field are below 2^61 - 1.
@@ -25,6 +25,9 @@ export function digestOfField(kernels: FieldKernels, memory: Uint8Array, start: 
   kernels.pairDot(v, w, at(114), WIDTH)
   kernels.sumcheckRound(v, w, at(115), WIDTH / 2)
   kernels.sumcheckFold(v, point, WIDTH / 2)
+  kernels.powers(point, weights, COORDINATES - 1)
+  kernels.codeOf(w, weights, WIDTH / 2)
+  kernels.codeColumnsI8(bytes, weights, at(116), v, 6, WIDTH / 64, 1, 8)
   return createHash('sha256')
     .update(memory.subarray(start, at(116)))
     .digest('hex')

@@ -30,7 +30,7 @@ export type SumcheckProblem =
   /** A last value is not that of its operand. */
   | 'WRONG_OPERAND'
 
-const shapesOf = ({ rows, columns, k, block }: ProductStatement) => ({
+export const shapesOf = ({ rows, columns, k, block }: ProductStatement) => ({
   a: { type: 'i8', rows, width: k } as const,
   b: { type: 'i8', rows: columns, width: k } as const,
   c: Array.from(
@@ -74,11 +74,19 @@ function gathered(engine: FieldEngine, rooms: Rooms, matrix: Matrix, point: read
 }
 
 /** W8.4. The proof that C, of which the roots alone are needed, is the product of A and B. */
-export function proveSumcheck(engine: FieldEngine, statement: ProductStatement, given: ProductOperands): Uint8Array {
+export const proveSumcheck = (engine: FieldEngine, statement: ProductStatement, given: ProductOperands): Uint8Array =>
+  proveRounds(engine, statement, given, new Transcript(statement))
+
+/** The same with draws of a transcript that goes on afterwards. */
+export function proveRounds(
+  engine: FieldEngine,
+  statement: ProductStatement,
+  given: ProductOperands,
+  transcript: Transcript,
+): Uint8Array {
   const shapes = shapesOf(statement)
   requireThat(given.a.length === tensorBytes(shapes.a), 'BAD_INPUT', 'a has another size')
   requireThat(given.b.length === tensorBytes(shapes.b), 'BAD_INPUT', 'b has another size')
-  const transcript = new Transcript(statement)
   const { row, column } = drawPoints(transcript, statement)
   const rooms = new Rooms(engine)
   const v = gathered(engine, rooms, { shape: shapes.a, stretches: [given.a] }, row)
@@ -100,7 +108,7 @@ export function proveSumcheck(engine: FieldEngine, statement: ProductStatement, 
   return encodePairs([...said, ...rooms.read(v, 1), ...rooms.read(w, 1)])
 }
 
-interface Reduced extends Points {
+export interface Reduced extends Points {
   readonly inner: readonly Pair[]
   readonly claim: Pair
   readonly lastA: Pair
@@ -108,10 +116,13 @@ interface Reduced extends Points {
 }
 
 /** W8.5.1 to W8.5.3. The rounds alone: what is left are values of A, B and C to be looked at. */
-function reduceProduct(statement: ProductStatement, proof: Uint8Array): Reduced | SumcheckProblem {
+export function reduceProduct(
+  statement: ProductStatement,
+  proof: Uint8Array,
+  transcript = new Transcript(statement),
+): Reduced | SumcheckProblem {
   const said = decodePairs(proof, proofPairs(statement.k))
   if (!said) return 'BAD_PROOF'
-  const transcript = new Transcript(statement)
   const points = drawPoints(transcript, statement)
   const claim = said[0]!
   transcript.absorb([claim])

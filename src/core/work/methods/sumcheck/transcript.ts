@@ -19,13 +19,28 @@ export interface ProductStatement {
 export class Transcript {
   #state: Uint8Array
 
-  constructor({ workId, rows, columns, k, block, rootA, rootB, rootsC }: ProductStatement) {
+  /** With roots of code where operands are committed under them too (W8.9). */
+  constructor(statement: ProductStatement, codeRoots?: readonly [Uint8Array, Uint8Array]) {
+    const { workId, rows, columns, k, block, rootA, rootB, rootsC } = statement
     const sizes = concatBytes(...[rows, columns, k, block].map(u64le))
-    this.#state = taggedHash('tsw1/sumcheck', workId, sizes, rootA, rootB, ...rootsC)
+    const tag = codeRoots ? 'tsw1/committed' : 'tsw1/sumcheck'
+    this.#state = taggedHash(tag, workId, sizes, rootA, rootB, ...rootsC, ...(codeRoots ?? []))
   }
 
   absorb(pairs: readonly Pair[]): void {
-    this.#state = taggedHash('tsw1/absorb', this.#state, encodePairs(pairs))
+    this.absorbBytes(encodePairs(pairs))
+  }
+
+  absorbBytes(...bytes: readonly Uint8Array[]): void {
+    this.#state = taggedHash('tsw1/absorb', this.#state, ...bytes)
+  }
+
+  /** As many places below a power of two. */
+  places(count: number, below: number): readonly number[] {
+    return Array.from({ length: count }, (_, i) => {
+      const hash = taggedHash('tsw1/place', this.#state, u32le(i))
+      return new DataView(hash.buffer).getUint32(0, true) % below
+    })
   }
 
   /** As many numbers of the field, from what was absorbed so far. */
