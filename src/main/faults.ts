@@ -158,7 +158,8 @@ export const fault = faultsOf({
     blame: 'prover',
     retry: true,
     message: '{address} was sold as {sold}, but no GPU could be opened there: {why}',
-    nextStep: 'Nothing was tested. Mend what is named, or ask the seller to, and verify again.',
+    nextStep:
+      'Nothing was tested. Mend what is named, or ask the seller to, and verify again. For a certificate of what is there, verify with --devices cpu.',
   },
   NOTHING_LEASED: {
     blame: 'user',

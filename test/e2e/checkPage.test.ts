@@ -99,6 +99,7 @@ else
       expect(steps).toEqual(['done', 'done', 'done', 'done'])
       expect(text).toMatch(/(\d+) of \1 openings recomputed in/)
       expect(heard.workers).toBeGreaterThan(0)
+      expect(await page.$('#asleep')).toBeNull()
       expect([...heard.requests].sort()).toEqual([
         '/check',
         ...['', 'page.js', 'style.css', 'worker.js'].map((name) => `/check/${name}`),
@@ -113,6 +114,7 @@ else
       expect([headline, steps]).toEqual(['REFUSED', ['done', 'failed', 'waiting', 'waiting']])
       expect(text).toContain('[BAD_SIGNATURE]')
       expect(text).toContain('<img src=x onerror=alert(1)>.json')
+      expect(text).not.toContain('recomputed')
       expect(await page.$('#result img')).toBeNull()
       await page.close()
     })
@@ -123,6 +125,14 @@ else
       expect(text).toContain(key)
       await page.click('button')
       await page.waitForSelector('h1.genuine')
+      await page.close()
+    })
+
+    test('opened from a disk, where no browser lets it run, it says so', async () => {
+      const page = await browser.newPage()
+      await page.goto(new URL('../../dist/web/check/index.html', import.meta.url).href)
+      expect(await page.textContent('#asleep')).toContain('on a web server')
+      await page.waitForSelector('#asleep', { state: 'visible' })
       await page.close()
     })
 

@@ -19,6 +19,7 @@ const byId = <T extends HTMLElement>(id: string, kind: new () => T): T => {
   return found
 }
 
+byId('asleep', HTMLParagraphElement).remove()
 const trust = byId('trust', HTMLTextAreaElement)
 const drop = byId('drop', HTMLDivElement)
 const chosen = byId('file', HTMLInputElement)
@@ -95,7 +96,8 @@ async function check(file: File): Promise<void> {
 function showChecked(file: File, checked: Checked, tookMs: number): void {
   const { problem } = checked.checked
   const took = `${checked.openings.checked} of ${checked.openings.all} openings recomputed in ${(tookMs / 1000).toFixed(1)} s`
-  show(...checkView({ file: shownName(file.name), ...checked }), element('p', { class: 'quiet', id: 'took' }, took))
+  show(...checkView({ file: shownName(file.name), ...checked }))
+  if (problem === null) result.append(toDom(element('p', { class: 'quiet', id: 'took' }, took)))
   if (problem?.code !== 'UNKNOWN_SIGNER') return
   const keys = String(problem.got).split(' ')
   const button = document.createElement('button')

@@ -11,7 +11,8 @@ export const PROBLEMS = {
   TRUNCATED: { meaning: 'the file is cut short', nextStep: ASK_AGAIN },
   NOT_A_CERTIFICATE: {
     meaning: 'the file is not a certificate',
-    nextStep: 'Name a file written by "touchstone verify".',
+    nextStep:
+      'Name a file written by "touchstone verify". A report has it inside: save what it calls "The file itself".',
   },
   NOT_CANONICAL: {
     meaning: 'the file was changed: it is not written in the one form that a certificate has',
@@ -20,7 +21,7 @@ export const PROBLEMS = {
   BAD_SIGNATURE: { meaning: 'the signature does not match the content', nextStep: ASK_AGAIN },
   UNKNOWN_SIGNER: {
     meaning: 'the certificate is signed by a key you have not said you trust',
-    nextStep: 'Compare the key with the one the signer published, then add --trust KEY.',
+    nextStep: 'Compare the key with the one that the signer told you, then add --trust KEY.',
   },
   OTHER_VERSION: {
     meaning: 'the certificate is of another version',

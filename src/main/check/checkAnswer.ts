@@ -19,7 +19,7 @@ export interface ShownCheck extends Checked {
 }
 
 /** As for the run itself, unless the file is refused or something leaves it open. */
-export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck): Answer {
+export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck, isVerbose: boolean): Answer {
   if (checked.problem) return refusal(file, checked.problem)
   const verdict = verdictOfCheck(checked)
   if (checked.kind === 'summary') return doubted(checked.doubts, null)
@@ -29,7 +29,7 @@ export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck
     return verdict === 'genuine' ? worked(checked) : doubted(checked.doubts, headOfWork(checked))
   if (checked.kind === 'product') return verdict === 'genuine' ? multiplied(checked) : doubted(checked.doubts, null)
   if (checked.kind === 'answer') return verdict === 'genuine' ? answered(checked) : doubted(checked.doubts, null)
-  const answer = answerOf({ judgement: checked.ours, preset: checked.read.preset.name, catalogue, file })
+  const answer = answerOf({ judgement: checked.ours, preset: checked.read.preset.name, catalogue, file, isVerbose })
   if (verdict === 'not-established')
     return verdictOf(checked.ours) === verdict
       ? { ...answer, now: DOUBTS[checked.doubts[0]!.code].nextStep }

@@ -32,7 +32,7 @@ interface Page extends Pick<Terminal, 'colours' | 'columns'> {
 /** What a check found, for a person: the answer, whose it is and how old, what was recomputed, and the answer again. */
 export function checkLines(shown: ShownCheck, page: Page, written: readonly string[]): string[] {
   const { checked } = shown
-  const answer = answerOfCheck(shown)
+  const answer = answerOfCheck(shown, page.isVerbose)
   const top = answerLines(answer, page)
   if (checked.problem) return top
   const others = checked.doubts.slice(answer.verdict === 'not-established' ? 1 : 0)
@@ -88,8 +88,8 @@ const timeLines = (issuedAt: string, notAfter: string | null, nowMs: number): st
 ]
 
 const SIGNER_VOUCHES = [
-  'The signer vouches for the times, for the freshness of seeds and nonces, and',
-  'for the claims.',
+  'The signer vouches for the times, for the freshness of seeds and nonces, for',
+  'the claims, and that every card of the box was asked.',
 ]
 
 /** What the signer says, in a few lines. */

@@ -27,7 +27,7 @@ function judged(count: number, claim: Judgement['claim'], model: string | null =
 }
 const fits = (device: number) => claimReason('FITS_CLAIM', { device, got: 'H200', expected: 'H200', restsOn: ['int8'] })
 const lines = (judgement: Judgement, isVerbose = false, more: Partial<ShownVerdict> = {}) => {
-  const answer = answerOf({ judgement, preset: 'mainnet', catalogue, file })
+  const answer = answerOf({ judgement, preset: 'mainnet', catalogue, file, isVerbose })
   const shown = { judgement, preset: 'mainnet' as const, faults: [], ...predicate.claims, ...more }
   const detail = verdictLines(shown, { catalogue, colours: page.colours, isVerbose })
   return [...answerLines(answer, page), ...detail, ...closingLines(answer, page)]
@@ -141,6 +141,7 @@ describe('the answer comes first and last', () => {
       '       seller why.',
     ])
     expect(headline(judged(2, claim), 'tiny').join(' ')).toContain('Verify again with mainnet')
+    expect(lines(judged(2, claim), true).join(' ')).toMatch(/several cards; 1 more\s+below/)
   })
 
   test('without a claim it is what was found', () => {

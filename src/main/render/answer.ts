@@ -27,6 +27,8 @@ export interface Asked {
   readonly file: string | null
   /** How many devices failed, and are not judged. */
   readonly failed?: number
+  /** Whether every finding stands below the answer. */
+  readonly isVerbose?: boolean
 }
 
 const WORDS: Readonly<Record<Verdict, string>> = {
@@ -44,7 +46,7 @@ export function answerOf({ failed = 0, ...asked }: Asked): Answer {
   return { ...answer, text: `${answer.text}, but for ${failed} that failed` }
 }
 
-function answerOfJudged({ judgement, preset, catalogue, file }: Asked): Answer {
+function answerOfJudged({ judgement, preset, catalogue, file, isVerbose = false }: Asked): Answer {
   const { reason, claim } = judgement
   const verdict = verdictOf(judgement)
   const word = WORDS[verdict]
@@ -66,7 +68,7 @@ function answerOfJudged({ judgement, preset, catalogue, file }: Asked): Answer {
       now: `To have it held against what was sold, add --claim "8x H100 SXM".${file === null ? '' : ` The certificate is ${file}.`}`,
     }
   const sold = soldText(claim.text, catalogue)
-  const why = gravestReason(claim, judgement.devices.length)
+  const why = gravestReason(claim, judgement.devices.length, isVerbose)
   if (verdict === 'as-claimed') return { verdict, word, text: sold, why, now: nowOfMatch(file) }
   if (verdict === 'not-established') {
     const now = preset === 'mainnet' ? ON_AN_IDLE_BOX : 'Verify again with mainnet, the default preset, and every part.'
@@ -115,15 +117,16 @@ const NAMELESS = {
 type Claim = NonNullable<Judgement['claim']>
 
 /** Of all findings the gravest, once for all cards that it holds for. */
-export function gravestReason({ verdict, reasons }: Claim, devices: number): string | null {
+function gravestReason({ verdict, reasons }: Claim, devices: number, isVerbose: boolean): string | null {
   const grave = reasons.filter((reason) => typeof reason === 'string' || reason.verdict === verdict)
   const [first] = grave
   if (first === undefined) return null
   const same = grave.filter((reason) => sentence(reason) === sentence(first))
-  return `${cardsOfReasons(same, devices)}${sentence(first)}${moreText(new Set(reasons.map(sentence)).size - 1)}`
+  return `${cardsOfReasons(same, devices)}${sentence(first)}${moreText(new Set(reasons.map(sentence)).size - 1, isVerbose)}`
 }
 
-const moreText = (more: number): string => (more === 0 ? '' : `; ${more} more with --verbose`)
+const moreText = (more: number, isVerbose: boolean): string =>
+  more === 0 ? '' : `; ${more} more ${isVerbose ? 'below' : 'with --verbose'}`
 
 const sentence = (reason: ClaimReason | string): string => (typeof reason === 'string' ? reason : explainClaim(reason))
 

@@ -9,7 +9,7 @@ const COLUMNS = 96
 
 /** What a check found, for a page: the answer, why, what to do, how to check it oneself, and all that it rests on. */
 export function checkView(shown: ShownCheck): Html[] {
-  const { verdict, word, text, why, now } = answerOfCheck(shown)
+  const { verdict, word, text, why, now } = answerOfCheck(shown, true)
   const lines = checkLines(shown, { colours: PLAIN, columns: COLUMNS, isVerbose: true }, [])
   return [
     element('h1', { class: `verdict ${verdict}` }, word),

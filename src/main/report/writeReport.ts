@@ -31,7 +31,7 @@ export async function writeReport(
   if (flags.json) process.stdout.write(`${JSON.stringify({ ...checkJson(shown), html: out })}\n`)
   else {
     const people = openTerminal(process.stdout, env)
-    people.lines([...answerLines(answerOfCheck(shown), people), ...labelled('page', out, 7, people.columns)])
+    people.lines([...answerLines(answerOfCheck(shown, true), people), ...labelled('page', out, 7, people.columns)])
   }
   return exitOfCheck(shown.checked)
 }

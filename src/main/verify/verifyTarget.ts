@@ -75,8 +75,9 @@ export async function verifyTarget(
   const onDetected = ({ devices, host }: Inventory) => {
     const named = flags.devices !== 'auto' || devices.some((device) => device.class === 'gpu')
     if (options.claim === null || named) return
-    const sold = soldText(options.claim, catalogue)
-    throw fault('NO_GPU_OPENED', { address, sold, why: String(host.gpuAbsent ?? 'it does not say why') })
+    const place = address === 'local' ? 'this machine' : address
+    const why = String(host.gpuAbsent ?? 'it does not say why')
+    throw fault('NO_GPU_OPENED', { address: place, sold: soldText(options.claim, catalogue), why })
   }
   const attestation = attestationReader(attestationRules(flags))
   const placeOf = (box: RemoteBox) => (flags.address ? toldPlace(address, box) : undefined)
