@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
 import { askBlocks } from '../../src/apps/node/askPeer.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
-import { devnetKeys } from '../../src/core/chain/devnetGenesis.ts'
-import { txBytes, txMessage } from '../../src/core/chain/signing.ts'
 import { decodeBlock, TxType } from '../../src/core/chain/ssz.ts'
-import { TransferType } from '../../src/core/chain/transactions/payloads.ts'
-import { openVrf } from '../../src/drivers/sodium/openVrf.ts'
 import { eventually } from '../support/eventually.ts'
 import { NodeNetwork } from '../support/nodeNetwork.ts'
 
@@ -17,15 +13,7 @@ test('four processes: lottery, finality over libp2p, a kill, a partition, a late
 
   const visitor = await network.visitor()
   await eventually(() => visitor.peers().length > 0)
-  const { vrf } = await openVrf()
-  const { signer } = devnetKeys(9, vrf)
-  const slot = BigInt(Math.floor((Date.now() - Number(network.genesis.timeMs)) / 250))
-  const payload = TransferType.serialize({ to: new Uint8Array(32).fill(7), amount: 42n })
-  const blank = { kind: 0, account: signer.publicKey, nonce: 0n, fee: 0n, lastSlot: slot + 9n, payer: [], payload }
-  const fee = 1_000n * BigInt(txBytes({ ...blank, sig: new Uint8Array(64), payerSig: [] }))
-  const message = txMessage(Buffer.from(network.genesisId, 'hex'), { ...blank, fee })
-  const payment = TxType.serialize({ ...blank, fee, sig: signer.sign(message), payerSig: [] })
-  await visitor.publish('txs', payment)
+  const payment = await network.pay(visitor, 9, 0)
 
   await network.nodes[3]!.kill()
   await network.untilFinal([0, 1, 2], network.finalOf([0, 1, 2]) + 2)
@@ -47,6 +35,6 @@ test('four processes: lottery, finality over libp2p, a kill, a partition, a late
 
   const blocks = (await askBlocks(visitor, visitor.peers()[0]!, 1))!.map((bytes) => decodeBlock(bytes)!)
   const final = blocks.slice(0, network.finalOf(all))
-  const paid = final.flatMap(({ body }) => body.txs).filter(({ account }) => toHex(account) === toHex(signer.publicKey))
+  const paid = final.flatMap(({ body }) => body.txs)
   expect(paid.map((tx) => toHex(TxType.serialize(tx)))).toEqual([toHex(payment)])
 })

@@ -6,12 +6,13 @@ import { type Genesis, genesisHash } from '../../src/core/chain/genesisType.ts'
 import type { ChainParams } from '../../src/core/chain/params.ts'
 import { openMemoryChain } from '../../src/drivers/chainStore/openChainStore.ts'
 import { MemoryHub } from '../../src/drivers/p2p/memoryHub.ts'
+import { nativeSigner } from '../../src/drivers/system/nativeSigner.ts'
 import type { ChainStore } from '../../src/ports/chainStore.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { VrfLibrary } from '../../src/ports/vrf.ts'
 import { VirtualClock } from './virtualClock.ts'
 
-export const checksOf = (library: VrfLibrary): Checks => ({
+const checksOf = (library: VrfLibrary): Checks => ({
   signature: library.checkSignature,
   vrf: library.vrf.verify,
   key: library.isAccountKey,
@@ -38,6 +39,10 @@ export class NodeWorld {
     return toHex(genesisHash(this.genesis))
   }
 
+  get checks(): Checks {
+    return checksOf(this.library)
+  }
+
   store(): Promise<ChainStore> {
     return openMemoryChain(this.genesisId)
   }
@@ -51,10 +56,10 @@ export class NodeWorld {
     return await RunningNode.start({
       genesis: this.genesis,
       store: store ?? (await this.store()),
-      checks: checksOf(this.library),
+      checks: this.checks,
       clock: this.clock,
       log,
-      keys: account === null ? null : devnetKeys(account, this.library.vrf),
+      keys: account === null ? null : devnetKeys(account, this.library.vrf, nativeSigner),
       connect: (handlers) => this.hub.join(handlers, name),
       ...more,
     })

@@ -2,10 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { toHex } from '../../src/core/bytes/hex.ts'
-import { devnetGenesis } from '../../src/core/chain/devnetGenesis.ts'
+import { devnetGenesis, devnetKeys } from '../../src/core/chain/devnetGenesis.ts'
 import { encodeGenesis, type Genesis, genesisHash, genesisToJson } from '../../src/core/chain/genesisType.ts'
+import { txBytes, txMessage } from '../../src/core/chain/signing.ts'
+import { TxType } from '../../src/core/chain/ssz.ts'
+import { TransferType } from '../../src/core/chain/transactions/payloads.ts'
 import { openLibp2pNetwork } from '../../src/drivers/p2p/libp2pNetwork.ts'
 import { openVrf } from '../../src/drivers/sodium/openVrf.ts'
+import { nativeSigner } from '../../src/drivers/system/nativeSigner.ts'
 import type { Network, NetworkHandlers } from '../../src/ports/network.ts'
 import { type CuttingRelay, startCuttingRelay } from './cuttingRelay.ts'
 import { freePort } from './freePort.ts'
@@ -86,6 +90,25 @@ export class NodeNetwork {
     )
     onTestFinished(() => network.close())
     return network
+  }
+
+  portOf(number: number): number {
+    return this.ports[number]!
+  }
+
+  /** A payment of a devnet account to another, told to a node. */
+  async pay(visitor: Network, from: number, nonce: number): Promise<Uint8Array> {
+    const { signer } = devnetKeys(from, (await openVrf()).vrf, nativeSigner)
+    const { timeMs, params } = this.genesis
+    const slot = (BigInt(Date.now()) - timeMs) / params.slotMs
+    const payload = TransferType.serialize({ to: new Uint8Array(32).fill(7), amount: BigInt(42 + nonce) })
+    const none = { sig: new Uint8Array(64), payerSig: [], payer: [] }
+    const fields = { kind: 0, account: signer.publicKey, nonce: BigInt(nonce), lastSlot: slot + params.epochSlots - 1n }
+    const blank = { ...fields, fee: 0n, payload, ...none }
+    const tx = { ...blank, fee: params.feePerByte * BigInt(txBytes(blank)) }
+    const bytes = TxType.serialize({ ...tx, sig: signer.sign(txMessage(genesisHash(this.genesis), tx)) })
+    await visitor.publish('txs', bytes)
+    return bytes
   }
 
   /** Two nodes, or one before and after a kill, that told different final blocks of one height; none is right. */

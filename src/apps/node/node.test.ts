@@ -22,22 +22,63 @@ describe('nodes on a virtual clock, with real signatures and VRF proofs', () => 
   test('one alone makes a block a slot and finds them final', async () => {
     const world = new NodeWorld(library, 1)
     const [node] = await started(world, [0])
-    await world.pass(30)
-    expect(node!.head.height).toBeGreaterThanOrEqual(29)
-    expect(node!.final.height).toBeGreaterThan(24)
+    await world.pass(20)
+    expect(node!.head.height).toBeGreaterThanOrEqual(19)
+    expect(node!.final.height).toBeGreaterThan(15)
     expect(world.logged).toEqual([])
   })
 
   test('four agree on one chain, and a late joiner catches up', async () => {
     const world = new NodeWorld(library, 4)
     await started(world, [0, 1, 2, 3])
-    await world.pass(45)
-    expect(nodes[0]!.final.height).toBeGreaterThan(30)
+    await world.pass(24)
+    expect(nodes[0]!.final.height).toBeGreaterThan(12)
     const late = await world.start(null)
     nodes.push(late)
     await world.pass(10)
     expect(new Set(nodes.map(({ final }) => final.id)).size).toBe(1)
-    expect(late.final.slot).toBeGreaterThan(45)
+    expect(late.final.slot).toBeGreaterThan(15)
+    expect(world.logged).toEqual([])
+  })
+})
+
+describe('what a node knows', () => {
+  test('is there again after a restart: votes, locks and commits that no block records', async () => {
+    const world = new NodeWorld(library, 4)
+    const stores = await Promise.all([0, 1, 2, 3].map(() => world.store()))
+    for (const [account, store] of stores.entries()) nodes.push(await world.start(account, store))
+    const finals: string[] = []
+    for (let life = 0; life < 3; life++) {
+      await world.pass(7)
+      finals.push(nodes[0]!.final.id)
+      // All at once, as in a power cut: nobody is left to ask.
+      await Promise.all(nodes.splice(0).map((node) => node.close()))
+      for (const [account, store] of stores.entries()) nodes.push(await world.start(account, store))
+    }
+    await world.pass(8)
+    const [node] = nodes
+    expect(new Set(nodes.map(({ final }) => final.id)).size).toBe(1)
+    for (const id of finals) expect(await node!.idAt((await node!.facts(id))!.height)).toBe(id)
+    expect(node!.final.slot).toBeGreaterThan(24)
+    // Nobody was caught with two votes of a round, or against its lock.
+    expect(world.logged).toEqual([])
+  })
+
+  test('halves that were apart agree again, and what was final stays', async () => {
+    const world = new NodeWorld(library, 4)
+    await started(world, [0, 1, 2, 3])
+    await world.pass(7)
+    const before = nodes[0]!.final
+    world.hub.part((id) => (id === 'node-0' || id === 'node-1' ? 1 : 2))
+    await world.pass(9)
+    expect(nodes[0]!.head.id).not.toBe(nodes[3]!.head.id)
+    const apart = nodes.map(({ final }) => final.slot)
+    expect(Math.max(...apart)).toBeLessThan(before.slot + 5)
+    world.hub.part(() => 0)
+    await world.pass(12)
+    expect(new Set(nodes.map(({ final }) => final.id)).size).toBe(1)
+    expect(nodes[0]!.final.slot).toBeGreaterThan(16)
+    expect(await nodes[3]!.idAt(before.height)).toBe(before.id)
     expect(world.logged).toEqual([])
   })
 })

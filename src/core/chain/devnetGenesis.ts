@@ -1,3 +1,4 @@
+import type { Signer } from '../bytes/ed25519.ts'
 import { taggedHash } from '../bytes/sha256.ts'
 import { type AccountKeys, accountKeys, devnetSecret } from './accountKeys.ts'
 import { u32be, u64be } from './bigEndian.ts'
@@ -17,7 +18,8 @@ export interface DevnetOptions {
   readonly params?: Partial<ChainParams>
 }
 
-export const devnetKeys = (index: number, vrf: Vrf): AccountKeys => accountKeys(devnetSecret(index), vrf)
+export const devnetKeys = (index: number, vrf: Vrf, sign?: (secret: Uint8Array) => Signer): AccountKeys =>
+  accountKeys(devnetSecret(index), vrf, sign)
 
 /** A chain to try things on: its keys are known to all, and its authorities share the weight until somebody drills. */
 export function devnetGenesis({ timeMs, authorities, params }: DevnetOptions, vrf: Vrf): Genesis {

@@ -1,0 +1,139 @@
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { NodeWorld } from '../../../test/support/chainNodes.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { findAccount, located } from '../../core/chain/chainState.ts'
+import { signedVote, spelledVote } from '../../core/chain/consensus/vote.ts'
+import { devnetKeys } from '../../core/chain/devnetGenesis.ts'
+import { balanceOf } from '../../core/chain/purse.ts'
+import { PRECOMMIT } from '../../core/chain/recordCommit.ts'
+import { txBytes, txMessage, voteMessage } from '../../core/chain/signing.ts'
+import { type Tx, TxType } from '../../core/chain/ssz.ts'
+import { TransferType } from '../../core/chain/transactions/payloads.ts'
+import { encodeQuorum, encodeVote } from '../../core/chain/wire/messages.ts'
+import { openVrf } from '../../drivers/sodium/openVrf.ts'
+import type { Network } from '../../ports/network.ts'
+import type { VrfLibrary } from '../../ports/vrf.ts'
+import { makeOwnBlock, rightTo, stateAtSlot } from './blockMaker.ts'
+import type { RunningNode } from './node.ts'
+
+let library: VrfLibrary
+beforeAll(async () => {
+  library = await openVrf()
+})
+const nodes: RunningNode[] = []
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.close()))
+})
+
+/** Three of four authorities run; the fourth is the attacker, who talks to them as any node would. */
+async function attacked() {
+  const world = new NodeWorld(library, 4)
+  for (const account of [0, 1, 2]) nodes.push(await world.start(account))
+  const nobody = { onMessage: async () => 'ignore' as const, onRequest: async () => null, onPeer: () => {} }
+  const attacker = await world.hub.join(nobody, 'attacker')
+  const keys = devnetKeys(3, library.vrf)
+  await world.pass(4)
+  return { world, attacker, keys, node: nodes[0]! }
+}
+
+const isCutOff = (attacker: Network) => attacker.peers().length === 0
+
+const signedTx = (world: NodeWorld, index: number, more: Partial<Tx>) => {
+  const { signer } = devnetKeys(index, library.vrf)
+  const lastSlot = BigInt(nodes[0]!.slot + 8)
+  const payload = TransferType.serialize({ to: devnetKeys(8, library.vrf).signer.publicKey, amount: 1_000n })
+  const none = { sig: new Uint8Array(64), payerSig: [], payer: [] }
+  const blank = { kind: 0, account: signer.publicKey, nonce: 0n, fee: 0n, lastSlot, payload, ...none, ...more }
+  const tx = { ...blank, fee: 1_000n * BigInt(txBytes(blank)) }
+  return { ...tx, sig: signer.sign(txMessage(Buffer.from(world.genesisId, 'hex'), tx)) }
+}
+
+describe('attack 24 over the wire', () => {
+  test('two blocks of one slot: both are taken, and the bond of their author is cut', async () => {
+    const { world, attacker, keys, node } = await attacked()
+    let blocks: Uint8Array[] = []
+    while (blocks.length < 2) {
+      await world.pass(1)
+      const slot = BigInt(node.slot)
+      const state = await node.headState()
+      if (state.view.slot >= slot) continue
+      const right =
+        rightTo(stateAtSlot(state, slot), keys, slot, true) ?? rightTo(stateAtSlot(state, slot), keys, slot, false)
+      if (right === null) continue
+      const order = { state, slot, right, keys, commits: [], checks: world.checks }
+      blocks = [[], [signedTx(world, 3, {})]].map((txs) => makeOwnBlock({ ...order, txs })!.bytes)
+    }
+    const before = (await node.headState()).view.accounts.bond
+    for (const bytes of blocks) await attacker.publish('blocks', bytes)
+    await world.pass(6)
+    const state = await node.headState()
+    const place = findAccount(located(state), keys.signer.publicKey)
+    expect(state.view.accounts.bond.get(place)).toBeLessThan(before.get(place))
+    expect(state.view.accounts.jailedUntil.get(place)).toBeGreaterThan(0n)
+    expect(new Set(nodes.map(({ head }) => head.id)).size).toBe(1)
+  })
+
+  test('malformed messages, forged votes and commits, blocks of the future: none is forwarded, and the sender is cut off', async () => {
+    const { world, attacker, keys, node } = await attacked()
+    const { head, final } = node
+    const round = Math.floor(node.slot / 2)
+    const set = Math.floor(final.slot / 10)
+    const shared = { kind: PRECOMMIT, set, round, target: head.id, targetSlot: head.slot, late: false } as const
+    const vote = signedVote({ ...shared, lockRound: round, voter: toHex(keys.signer.publicKey) }, new Uint8Array(64))
+    await attacker.publish('votes', encodeVote(vote))
+    await attacker.publish('commits', encodeQuorum({ ...shared, votes: [vote] }))
+    for (let i = 0; i < 12; i++) await attacker.publish('blocks', Uint8Array.of(i))
+    await world.pass(1)
+    expect(isCutOff(attacker)).toBe(true)
+    await world.pass(6)
+    expect(node.final.height).toBeGreaterThan(final.height)
+  })
+
+  test('two commits that exclude each other: the node says so and stops', async () => {
+    const { world, attacker, node } = await attacked()
+    const seen: string[] = []
+    node.subscribe(({ kind }) => seen.push(kind))
+    await world.pass(6)
+    const set = Math.floor(node.final.slot / 10)
+    const round = Math.floor(node.slot / 2)
+    const target = 'ee'.repeat(32)
+    const shared = { kind: PRECOMMIT, set, round, target, targetSlot: node.final.slot, late: false } as const
+    const votes = [0, 1, 2].map((index) => {
+      const { signer } = devnetKeys(index, library.vrf)
+      const unsigned = { ...shared, lockRound: round, voter: toHex(signer.publicKey) }
+      const message = voteMessage(Buffer.from(world.genesisId, 'hex'), spelledVote(unsigned))
+      return signedVote(unsigned, signer.sign(message))
+    })
+    await attacker.publish('commits', encodeQuorum({ ...shared, votes }))
+    await expect(node.ended()).rejects.toMatchObject({
+      detail: { code: 'CHAIN_CONFLICT', other: target },
+      nextStep: expect.stringContaining('--checkpoint'),
+    })
+    expect([node.status().isHalted, seen.at(-1)]).toEqual([true, 'halted'])
+    const { height } = node.head
+    await world.pass(3)
+    expect(node.head.height).toBe(height)
+  })
+})
+
+test("attack 25 over the wire: another's funds, altered and replayed payments change nothing, an honest one arrives once", async () => {
+  const { world, attacker, node } = await attacked()
+  const balance = async () => {
+    const state = await node.headState()
+    return balanceOf(state.view.accounts, findAccount(located(state), devnetKeys(8, library.vrf).signer.publicKey))
+  }
+  const before = await balance()
+  const honest = signedTx(world, 7, {})
+  const payload = TransferType.serialize({ to: devnetKeys(8, library.vrf).signer.publicKey, amount: 999_999n })
+  const forged = [
+    { ...honest, payload },
+    { ...honest, account: devnetKeys(6, library.vrf).signer.publicKey },
+    { ...honest, nonce: 1n },
+  ]
+  for (const tx of [...forged, honest, honest]) await attacker.publish('txs', TxType.serialize(tx))
+  await world.pass(4)
+  await attacker.publish('txs', TxType.serialize(honest))
+  expect(await node.submit(TxType.serialize(honest))).not.toMatchObject({ kind: 'taken' })
+  await world.pass(4)
+  expect((await balance()) - before).toBe(1_000n)
+})
