@@ -26,7 +26,7 @@ export class NodeProcess {
   private isOver = false
 
   constructor(args: readonly string[]) {
-    const program = fileURLToPath(new URL('../../bin/touchstone.mjs', import.meta.url))
+    const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
     const all = [program, 'node', '--host', '127.0.0.1', '--no-discovery', '--json', ...args]
     this.child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'inherit'] })
     createInterface({ input: this.child.stdout! }).on('line', (line) => {
