@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -91,6 +91,7 @@ preset: tiny
 devices: cpu
 boxes: [{ id: me, address: local, provider: alice, claim: H100 SXM }]
 rounds: { maxDelaySeconds: 0, probes: false }
+ledger: { kind: file, folder: ./published }
 leaseHub: 127.0.0.1:${hubPort}
 api: { port: ${port} }
 `,
@@ -174,6 +175,16 @@ api: { port: ${port} }
       }
     },
   )
+
+  test('its round is published, and the score of this machine is proven by it', async () => {
+    await running.until('round published')
+    const proof = `http://127.0.0.1:${port}/v1/boxes/me/proof`
+    const checked = await commands.run(['ledger', 'check', proof, '--json'])
+    expect(JSON.parse(checked.stdout)).toMatchObject({ problem: null, round: 1, scores: [{ box: 'me' }] })
+    const [validator] = readdirSync(join(folder, 'published'))
+    const file = join(folder, 'published', validator!, 'round-1.json')
+    expect(await commands.run(['ledger', 'check', file])).toMatchObject({ status: 0 })
+  })
 
   test('stops in order, and its backup restores elsewhere', async () => {
     // The folder is the running validator's alone, so it makes the copy itself.

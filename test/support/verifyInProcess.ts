@@ -6,6 +6,7 @@ import type { Catalogue } from '../../src/core/identify/catalogue.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
 import { referenceEngine } from '../../src/core/proof/referenceEngine.ts'
 import type { TileEngine } from '../../src/core/proof/tileEngine.ts'
+import type { ChainAnchor } from '../../src/ports/chainAnchor.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import { TouchstoneError } from '../../src/ports/errors.ts'
 import type { Randomness } from '../../src/ports/randomness.ts'
@@ -38,6 +39,7 @@ export interface InProcess {
   readonly chunkBytes?: number
   readonly walkChecker?: WalkChecker
   readonly attestation?: AttestationReader
+  readonly anchor?: ChainAnchor
 }
 
 /** The real verifyBox against a program in this process, in virtual time. */
@@ -54,6 +56,7 @@ export function verifyInProcess(given: InProcess, signal = new AbortController()
       catalogue: given.catalogue,
       ...(given.walkChecker ? { walkChecker: given.walkChecker } : {}),
       ...(given.attestation ? { attestation: given.attestation } : {}),
+      ...(given.anchor ? { anchor: given.anchor } : {}),
       connect: async () => box,
     },
     signal,

@@ -1,4 +1,7 @@
 import { checkSignature, type Signer } from '../../core/bytes/ed25519.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { taggedHash } from '../../core/bytes/sha256.ts'
+import type { Statement } from '../../core/certificate/statement.ts'
 import { PROTOCOL_VERSION } from '../../core/params/constants.ts'
 import { type Challenge, encodeChallenge, readyMessage, resultMessage } from '../../core/proof/challenge.ts'
 import { devicesOf, type Phase } from '../../core/proof/part.ts'
@@ -7,6 +10,7 @@ import type { RejectReason } from '../../core/proof/reasons.ts'
 import { nonceHash } from '../../core/proof/seeds.ts'
 import { type PartEvidence, partQuery, verifyRoots } from '../../core/proof/verifyPart.ts'
 import type { Answer } from '../../core/wire/messages.ts'
+import type { ChainAnchor } from '../../ports/chainAnchor.ts'
 import { expectBeforeStart, HANDSHAKE_US, type Line, type ProverFault } from './greetProver.ts'
 import type { Event } from './proverSession.ts'
 
@@ -32,13 +36,19 @@ export interface Conducted {
   readonly startedUs: readonly number[]
   /** §9: what the devices had signed, before and after; hostile, and empty where one could not. */
   readonly evidence: readonly Uint8Array[]
+  /** §10: the block behind each S_p, where every one of them has one of the same chain. */
+  readonly anchor: Anchor | null
 }
+
+/** As a certificate states it. */
+export type Anchor = NonNullable<Statement['predicate']['anchor']>
 
 export interface ExchangeInputs {
   readonly plan: readonly PlannedPart[]
   readonly proverKey: Uint8Array
   readonly deviceCount: number
   readonly signer: Signer
+  readonly anchor?: ChainAnchor | undefined
   readonly onProgress: (progress: Progress) => void
 }
 
@@ -72,10 +82,14 @@ export class Exchange {
   #resultSignature: Uint8Array = new Uint8Array(0)
   #gaveUp: ProverFault | null = null
   readonly #evidence: Uint8Array[] = []
+  readonly #anchor: ChainAnchor | null
+  /** One a part that was begun. */
+  readonly #anchored: (AnchoredPart | null)[] = []
 
   /** Draws the nonces, and makes the challenge for this prover's key. */
-  constructor({ plan, proverKey, deviceCount, signer, onProgress }: ExchangeInputs, line: Line) {
+  constructor({ plan, proverKey, deviceCount, signer, anchor, onProgress }: ExchangeInputs, line: Line) {
     const { randomness } = line
+    this.#anchor = anchor ?? null
     this.#line = line
     this.#onProgress = onProgress
     this.#nonces = plan.map(() => randomness.bytes(32))
@@ -101,7 +115,7 @@ export class Exchange {
   /** S_p: from here on the clock runs. */
   async start(p: number): Promise<Under> {
     const part = this.challenge.parts[p]!
-    const s = this.#line.randomness.bytes(32)
+    const s = this.#drawSeed()
     // §4.3 T0 is read before the first byte of S is written.
     const t0Us = await this.#line.session.send({ type: 'start', part: p, s })
     const devices = devicesOf(part).map((device) => ({ device, roots: [], arrivalsUs: [], openings: null }))
@@ -109,6 +123,15 @@ export class Exchange {
     const { device } = devices[0]!
     this.#onProgress({ part: p, phase: phase!.name, device, done: 0, of: phase!.roots(part, device) })
     return { p, part, s, nonce: this.#nonces[p]!, t0Us, devices, z: null, zSentUs: null }
+  }
+
+  /** §10: fresh, and where a chain is at hand, younger than its last final block. */
+  #drawSeed(): Uint8Array {
+    const random = this.#line.randomness.bytes(32)
+    const block = this.#anchor?.latest() ?? null
+    const place = block && { height: block.height, block: toHex(block.hash), random: toHex(random) }
+    this.#anchored.push(block && place && { chain: block.chain, place })
+    return block === null ? random : taggedHash('tsp1/s', block.hash, random)
   }
 
   /** Every root of every device: phase by phase, each in its time. A cohort may be waited for before a later one. */
@@ -252,8 +275,20 @@ export class Exchange {
       gaveUp: this.#gaveUp,
       startedUs: this.#startedUs,
       evidence: this.#evidence,
+      anchor: anchorOf(this.#anchored.slice(0, this.#parts.length)),
     }
   }
+}
+
+interface AnchoredPart {
+  readonly chain: string
+  readonly place: Anchor['parts'][number]
+}
+
+function anchorOf(parts: readonly (AnchoredPart | null)[]): Anchor | null {
+  const [first] = parts
+  const known = parts.flatMap((part) => (part?.chain === first?.chain && part ? [part.place] : []))
+  return first && known.length === parts.length ? { chain: first.chain, parts: known } : null
 }
 
 const since = ({ t0Us }: Under, atUs: number): string => `${((atUs - t0Us) / 1e6).toFixed(3)} s after the start`

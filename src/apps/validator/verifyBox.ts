@@ -13,6 +13,7 @@ import { openingRanges } from '../../core/proof/openingRanges.ts'
 import type { PlannedPart } from '../../core/proof/partKinds.ts'
 import type { PlanInputs } from '../../core/proof/planPart.ts'
 import { type RunWindow, windowOf } from '../../core/schedule/runWindow.ts'
+import type { ChainAnchor } from '../../ports/chainAnchor.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
 import type { Randomness } from '../../ports/randomness.ts'
@@ -43,6 +44,8 @@ export interface VerifyDeps {
   readonly catalogue: Catalogue
   /** Judges what the devices' vendors signed (§9); nobody is asked without it. */
   readonly attestation?: AttestationReader
+  /** The chain that the run is to be tied to (§10). */
+  readonly anchor?: ChainAnchor
   /** Where the rest of the box is to be measured too (§12). */
   readonly walkChecker?: WalkChecker
   connect(signal: AbortSignal): Promise<RemoteBox>
@@ -153,7 +156,7 @@ function ask({ at, greeting, inputs, plan }: Asking, deps: VerifyDeps, line: Lin
   const isRun = at === 'run' || at === 'again'
   const onProgress = (progress: Progress) => isRun && deps.onStep?.({ step: 'compute', progress, parts: plan })
   const to = { proverKey: greeting.proverKey, deviceCount: inputs.devices.length, signer: deps.signer }
-  const exchange = new Exchange({ plan, ...to, onProgress }, line)
+  const exchange = new Exchange({ plan, ...to, anchor: isRun ? deps.anchor : undefined, onProgress }, line)
   if (!isRun) return askParts(exchange)
   return askParts(
     exchange,

@@ -32,6 +32,8 @@ export interface IssueInputs
   readonly place?: string | undefined
   /** §9: what the hardware's vendors signed, where they did. */
   readonly attestation?: CarriedEvidence | undefined
+  /** §10: the block behind each S_p, where a chain was at hand. */
+  readonly anchor?: Predicate['anchor'] | null
 }
 
 /** C3: afterwards a certificate is evidence of the past, and no longer says what a box is. */
@@ -98,6 +100,7 @@ function stateRest(inputs: IssueInputs, complete: boolean, validator: string): S
       startedAt: toInstant(inputs.issuedMs - Math.ceil(1000 * inputs.seconds)),
       notAfter: toInstant(inputs.issuedMs + 1000 * (inputs.validSeconds ?? VALID_SECONDS)),
       catalogue: inputs.catalogue,
+      ...(inputs.anchor ? { anchor: inputs.anchor } : {}),
       ...(inputs.attestation ? { attestation: inputs.attestation } : {}),
       ...(inputs.place === undefined ? {} : { extensions: { [PLACE]: inputs.place } }),
     },

@@ -116,6 +116,7 @@ const schema = z
     retention: z
       .strictObject({ resultDays: z.number().min(1).default(90), certificateDays: z.number().min(0).default(7) })
       .prefault({}),
+    anchor: z.strictObject({ node: z.url({ protocol: /^https?$/ }) }).optional(),
     ledger: ledger.optional(),
     backups: z.string().default('./backups'),
     log: z.enum(['debug', 'info', 'warn', 'error']).default('info'),

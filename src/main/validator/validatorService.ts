@@ -17,6 +17,7 @@ import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { defaultScoreConfig } from '../../core/score/defaultScoreConfig.ts'
 import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import { httpHeight } from '../../drivers/blockHeight/httpHeight.ts'
+import { nodeAnchor } from '../../drivers/blockHeight/nodeAnchor.ts'
 import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { pinoLog } from '../../drivers/log/pinoLog.ts'
 import { type LeaseHub, openLeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
@@ -68,7 +69,8 @@ export async function runValidator(
     closing.unshift(() => walkChecker.close())
     closing.unshift(watchProcess(metrics))
     await putBoxes(store, config, log)
-    const verifyDeps = { ...system, signer, checker, walkChecker, catalogue }
+    const tied = config.anchor && nodeAnchor(config.anchor.node.replace(/\/$/, ''), { ...system, log }, signal)
+    const verifyDeps = { ...system, signer, checker, walkChecker, catalogue, ...(tied && { anchor: tied.anchor }) }
     const hub = config.leaseHub ? await openHub(config.leaseHub, { self, store, log }) : null
     if (hub) closing.unshift(() => hub.close())
     const verify = verifyJobs(config, verifyDeps, { env, log, hub })
@@ -77,6 +79,7 @@ export async function runValidator(
     const publishing = await startPublishing(config, env, { ...fleetBase, signer, decay: score.decay }, signal)
     await runFleet({ ...fleetBase, verify, chain }, rulesOf(config, score), signal)
     await publishing.done
+    await tied?.done
   } finally {
     for (const close of closing) await close()
   }

@@ -21,7 +21,8 @@ export function verifyJobs(
   {
     walkChecker,
     ...deps
-  }: Omit<Required<VerifyDeps>, 'connect' | 'placeOf' | 'onStep' | 'beforeStart' | 'attestation'>,
+  }: Omit<Required<VerifyDeps>, 'connect' | 'placeOf' | 'onStep' | 'beforeStart' | 'attestation' | 'anchor'> &
+    Pick<VerifyDeps, 'anchor'>,
   { env: given, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
 ): VerifyJob {
   const { leaseNetworks: networks } = config
