@@ -12,6 +12,7 @@ import { toInstant } from '../../src/core/units/instants.ts'
 import { EngineRun } from '../../src/core/work/engineRun.ts'
 import { proveWork } from '../../src/core/work/proveWork.ts'
 import { decodeNpy, encodeNpy } from '../../src/drivers/workFiles/npy.ts'
+import { decodeSafetensors, encodeSafetensors } from '../../src/drivers/workFiles/safetensorsFile.ts'
 import { openCommandLine } from '../support/commandLine.ts'
 import { bytesFrom, plainEngine, plainProduct } from '../support/plainProduct.ts'
 
@@ -243,6 +244,24 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   writeFileSync(inFolder('other.json'), receipt.replace(/[A-Y](?=[^A-Z]{0,9}$)/, 'Z'))
   const refused = await touchstone('check', inFolder('other.json'))
   expect(refused.status).toBe(1)
+})
+
+test('touchstone work run train goes on from a state, and refuses one that no gradients make', async () => {
+  const mlp = ['--family', 'mlp', '--hidden', '8', '--sequences', '16', '--rate', '0.02', '--steps', '2']
+  const files = ['--out', inFolder('mlp.safetensors'), '--receipt', inFolder('mlp.json')]
+  const run = (...more: string[]) => touchstone('work', 'run', 'train', ...mlp, ...files, ...more, '--json')
+  const state = inFolder('state.safetensors')
+  expect((await run('--state', state)).status).toBe(0)
+  const on = await run('--from', state)
+  expect([on.status, JSON.parse(on.stdout).kind]).toEqual([0, 'training'])
+  expect((await touchstone('check', inFolder('mlp.json'))).status).toBe(0)
+  const bad = decodeSafetensors(readFileSync(state))
+  bad.get('layers.0.weight/v')!.set(new Uint8Array(Float32Array.of(1e30).buffer))
+  const dims = (bytes: Uint8Array) => [bytes.length / 4]
+  writeFileSync(state, encodeSafetensors([...bad].map(([name, bytes]) => ({ name, dims: dims(bytes), bytes }))))
+  const refused = await run('--from', state)
+  expect(refused.status).toBe(2)
+  expect(refused.stdout + refused.stderr).toContain('larger than gradients make it')
 })
 
 test('touchstone work run simulate delivers the field and pictures of it, and a receipt', async () => {

@@ -12,7 +12,6 @@ import { WORK_KINDS } from '../../core/work/workKinds.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
 import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
-import { encodeSafetensors } from '../../drivers/workFiles/safetensorsFile.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
 import { checkAddress, openBox } from '../boxes/openBox.ts'
@@ -28,7 +27,6 @@ import { version } from '../version.ts'
 import { writeInputs } from './inputFiles.ts'
 import { encodeProduct, matmulWork } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
-import { type TrainFlags, trainWork } from './trainWork.ts'
 import { byOpenings, bySumcheck, type Shown } from './workMethods.ts'
 import type { PreparedWork } from './workOrder.ts'
 
@@ -64,30 +62,6 @@ export async function runMatmul(
     every: 1,
     onState: (_, state) => void blocks.push(state.get('c')!),
     result: () => encodeProduct(prepared.rows, prepared.columns, Buffer.concat(blocks)),
-  })
-}
-
-/** A model that learns a file. */
-export async function runTraining(
-  name: string,
-  flags: RunFlags & TrainFlags,
-  context: CommandContext,
-  signal: AbortSignal,
-): Promise<number> {
-  const prepared = trainWork(readInput(name), flags, hasherOn(await openExactEngine()))
-  return await runWork(prepared, flags, context, signal, {
-    every: 0,
-    onState: () => {},
-    result: ({ state }, last) =>
-      encodeSafetensors(
-        [...state]
-          .filter(([tensor]) => !tensor.includes('/'))
-          .map(([tensor, { rows, width }]) => ({
-            name: tensor,
-            dims: rows === 1 ? [width] : [rows, width],
-            bytes: last.get(tensor)!,
-          })),
-      ),
   })
 }
 

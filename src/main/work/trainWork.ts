@@ -1,10 +1,16 @@
 import type { TensorHasher } from '../../core/work/engineRun.ts'
+import { DIGIT_CLASSES, DIGIT_PIXELS, drawDigits } from '../../core/work/kinds/training/digits.ts'
+import { startOf } from '../../core/work/kinds/training/training.ts'
 import { bitsOf } from '../../core/work/ops/shapes.ts'
+import type { WorkSpec } from '../../core/work/workSpec.ts'
+import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../faults.ts'
 import { type PreparedWork, prepareWork } from './workOrder.ts'
 
 export interface TrainFlags {
-  readonly family: 'gpt' | 'llama'
+  readonly family: 'gpt' | 'llama' | 'mlp'
+  /** Sizes of the layers of an MLP between samples and classes. */
+  readonly hidden?: readonly string[]
   readonly layers: number
   readonly width: number
   readonly heads: number
@@ -18,8 +24,19 @@ export interface TrainFlags {
 const VOCABULARY = 256
 const THETA = 10_000
 
-/** A language model on the bytes of a file, from weights that the seed makes. */
-export function trainWork(text: Uint8Array, flags: TrainFlags, hasher: TensorHasher): PreparedWork {
+/** What a model begins with that was trained before: weights, or a whole state and how many steps made it. */
+export interface Start {
+  readonly tensors: Tensors
+  readonly done: number | null
+}
+
+/** A language model on the bytes of a file; its weights are made by the seed where none are handed in. */
+export function trainWork(
+  text: Uint8Array,
+  flags: TrainFlags,
+  hasher: TensorHasher,
+  start: Start | null = null,
+): PreparedWork {
   const { family, layers, width, heads, tokens, sequences, steps, rate } = flags
   if (width % (2 * heads) !== 0) throw fault('BAD_WORK_INPUT', { why: `--width must be a multiple of ${2 * heads}` })
   const windows = Math.floor(text.length / (tokens + 1))
@@ -40,8 +57,46 @@ export function trainWork(text: Uint8Array, flags: TrainFlags, hasher: TensorHas
       rotaryBase: isGpt ? 0 : bitsOf(THETA),
     },
   }
-  const parameters = { model, optimiser: optimiserFor(steps, rate), sequences, tokens, windows, start: 'fresh' }
-  return prepareWork({ kind: 'training', parameters, transitions: steps, interval: 1 }, given, hasher)
+  const parameters = { model, optimiser: optimiserFor(steps, rate), sequences, tokens, windows }
+  return prepareStarted(parameters, steps, given, start, hasher)
+}
+
+const DIGITS = 4096
+const DIGITS_SEED = 1
+
+/** network.md's task: an MLP on digits that are drawn here, SGD with momentum from the mixture. */
+export function digitsWork(flags: TrainFlags, hasher: TensorHasher, start: Start | null = null): PreparedWork {
+  const { sequences, steps, rate } = flags
+  const { data, labels } = drawDigits(DIGITS, DIGITS_SEED)
+  const given = new Map([
+    ['data', bytesOf(data)],
+    ['labels', bytesOf(labels)],
+  ])
+  const sizes = [DIGIT_PIXELS, ...(flags.hidden ?? ['128', '64']).map(Number), DIGIT_CLASSES]
+  const optimiser = { name: 'sgd', momentum: bitsOf(0.9), clip: bitsOf(10), rates: [[0, bitsOf(rate)]] }
+  const parameters = { model: { family: 'mlp', sizes }, optimiser, sequences, tokens: 1, windows: DIGITS }
+  return prepareStarted(parameters, steps, given, start, hasher)
+}
+
+type Parameters = WorkSpec['parameters']
+
+/** The same with what it begins with: a file may hold more than the model has. */
+function prepareStarted(
+  parameters: Parameters,
+  steps: number,
+  given: Map<string, Uint8Array>,
+  start: Start | null,
+  hasher: TensorHasher,
+): PreparedWork {
+  const begun =
+    start === null
+      ? { start: 'fresh' }
+      : start.done === null
+        ? { start: 'given' }
+        : { start: 'state', done: start.done }
+  const asked = { kind: 'training', parameters: { ...parameters, ...begun }, transitions: steps, interval: 1 }
+  for (const [name, bytes] of start?.tensors ?? []) given.set(startOf(name), bytes)
+  return prepareWork(asked, given, hasher)
 }
 
 /** AdamW: a short rise, then down to a tenth. */

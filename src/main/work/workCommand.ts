@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import { addSshOptions } from '../boxes/openSshBox.ts'
-import { addText, readNumber, readOneOf, readWhole } from '../parseOptions.ts'
+import { addText, readList, readNumber, readOneOf, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { readLight, runRendering } from './renderWork.ts'
 import { type ClassifyFlags, runClassify } from './runClassify.ts'
 import { type InferenceFlags, runInference } from './runInference.ts'
-import { type RunFlags, runMatmul, runTraining } from './runWork.ts'
+import { runTraining, type TrainingFlags } from './runTraining.ts'
+import { type RunFlags, runMatmul } from './runWork.ts'
 import { addObstacle, readSize, runSimulation } from './simulateWork.ts'
 
 /** What every kind takes. */
@@ -41,9 +42,10 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
     )
   addClassify(run, context)
   addRunOptions(run.command('train'))
-    .description('train a language model on the bytes of a file')
-    .argument('<text>', 'any file')
-    .option('--family <name>', 'gpt or llama', readOneOf({ gpt: 'gpt', llama: 'llama' }, 'Use gpt or llama.'), 'gpt')
+    .description('train a language model on the bytes of a file, or an MLP on drawn digits')
+    .argument('[text]', 'any file; none for an MLP')
+    .option('--family <name>', 'gpt, llama or mlp', readFamily, 'gpt')
+    .option('--hidden <sizes>', 'layers of an MLP, as 128,64', readSizes)
     .option('--layers <count>', 'layers', readWhole(1, 256), 4)
     .option('--width <count>', 'width of a layer', readWhole(2, 65_536), 128)
     .option('--heads <count>', 'heads of attention', readWhole(1, 1024), 4)
@@ -51,8 +53,10 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
     .option('--sequences <count>', 'sequences in a step', readWhole(1, 65_536), 8)
     .option('--steps <count>', 'steps', readWhole(1, 1_000_000), 50)
     .option('--rate <number>', 'the highest learning rate', readNumber(1e-8, 1), 0.003)
+    .option('--from <file>', 'begin with these weights, or go on from this state (safetensors)')
+    .option('--state <file>', 'where the whole state goes, for --from')
     .option('--out <file>', 'where the weights go', 'model.safetensors')
-    .action((text: string, flags: RunFlags & Parameters<typeof runTraining>[1]) =>
+    .action((text: string | undefined, flags: TrainingFlags) =>
       context.run((signal) => runTraining(text, flags, context, signal)),
     )
   addRunOptions(run.command('infer'))
@@ -93,6 +97,8 @@ function addClassify(run: Command, context: CommandContext): void {
     )
 }
 
+const readFamily = readOneOf({ gpt: 'gpt', llama: 'llama', mlp: 'mlp' }, 'Use gpt, llama or mlp.')
+const readSizes = readList('Use sizes as 128,64.', (text) => /^[1-9]\d{0,4}$/.test(text))
 const readMethod = readOneOf({ openings: 'openings', sumcheck: 'sumcheck' }, 'Use openings or sumcheck.')
 
 const addSimulation = (command: Command, context: CommandContext): Command =>
@@ -140,6 +146,7 @@ Examples:
   touchstone work run matmul a.npy b.npy --method sumcheck
   touchstone work run classify weights.npy inputs.npy
   touchstone work run train book.txt --steps 100 --on root@host
+  touchstone work run train --family mlp --sequences 64 --rate 0.02 --steps 768
   touchstone work run infer --model ./gpt2 --prompt "Once upon a time"
   touchstone work run simulate --size 128x64x64 --steps 1000 --pictures flow
   touchstone work run render scene.glb --width 1280 --height 720 --samples 64`

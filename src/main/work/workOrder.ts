@@ -1,6 +1,6 @@
 import { toHex } from '../../core/bytes/hex.ts'
 import type { TensorHasher } from '../../core/work/engineRun.ts'
-import type { TensorShape } from '../../core/work/tensor.ts'
+import { type TensorShape, tensorBytes } from '../../core/work/tensor.ts'
 import { WORK_KINDS } from '../../core/work/workKinds.ts'
 import { encodeSpec, type WorkSpec } from '../../core/work/workSpec.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
@@ -23,12 +23,17 @@ export function prepareWork(
   const parsed = kind.parameters.safeParse(asked.parameters)
   if (!parsed.success) throw fault('BAD_WORK_INPUT', { why: saidOf(parsed.error.issues[0]!) })
   const shapes: ReadonlyMap<string, TensorShape> = kind.given(parsed.data)
-  const inputs = [...shapes].map(([name, shape]) => ({
-    name,
-    uri: '',
-    root: toHex(hasher.root(shape, given.get(name)!)),
-  }))
-  return { text: encodeSpec({ ...asked, version: 1, inputs }), given, interval: asked.interval }
+  const inputs = [...shapes].map(([name, shape]) => {
+    const bytes = given.get(name)
+    if (bytes?.length !== tensorBytes(shape))
+      throw fault('BAD_WORK_INPUT', { why: `${name} must be ${shape.rows} by ${shape.width} of ${shape.type}` })
+    return { name, uri: '', root: toHex(hasher.root(shape, bytes)) }
+  })
+  return {
+    text: encodeSpec({ ...asked, version: 1, inputs }),
+    given: new Map([...shapes.keys()].map((name) => [name, given.get(name)!])),
+    interval: asked.interval,
+  }
 }
 
 const saidOf = ({ path, message }: { readonly path: readonly PropertyKey[]; readonly message: string }): string =>

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { readyWork } from '../../../../../test/support/smallWorks.ts'
 import { type Family, tinyTraining } from '../../../../../test/support/tinyTraining.ts'
 import { sha256 } from '../../../bytes/sha256.ts'
 import { checkReceipt } from '../../checkReceipt.ts'
 import { EngineRun } from '../../engineRun.ts'
-import { floatOf } from '../../ops/shapes.ts'
+import { bitsOf, floatOf } from '../../ops/shapes.ts'
 import { proveWork } from '../../proveWork.ts'
 import { patchRunner } from '../../runPatch.ts'
 import type { StateMark } from '../../stateChain.ts'
@@ -12,6 +13,8 @@ import type { Work } from '../../work.ts'
 import { engineOnOwned, hasherOn } from '../../workEngine.ts'
 import { createWorkKernels, type WorkKernels } from '../../workKernels.ts'
 import { EXACT_OPS } from '../../workOps.ts'
+import { DIGIT_CLASSES, DIGIT_PIXELS, drawDigits } from './digits.ts'
+import { startOf } from './training.ts'
 
 const wasm = readFileSync(new URL('../../../../../kernels/built/work.wasm', import.meta.url))
 const engine = async () => engineOnOwned(await createWorkKernels(wasm))
@@ -75,4 +78,72 @@ test('two runs come to the same bits, and one that begins in the middle does too
   run.trace(3)
   for (const name of work.state.keys()) state.set(name, run.read(name))
   expect(run.replayFrom(4, state)).toEqual(whole.marks[4])
+})
+
+describe('an MLP on drawn digits', () => {
+  const sizes = [DIGIT_PIXELS, 128, 64, DIGIT_CLASSES]
+  const bytesOf = (values: Float32Array | Uint32Array) => new Uint8Array(values.buffer)
+  const { data, labels } = drawDigits(4096, 1)
+  const digits = new Map([
+    ['data', bytesOf(data)],
+    ['labels', bytesOf(labels)],
+  ])
+  const said = (more: object) => {
+    const optimiser = { name: 'sgd', momentum: bitsOf(0.9), clip: bitsOf(10), rates: [[0, bitsOf(0.02)]] }
+    return { model: { family: 'mlp', sizes }, optimiser, sequences: 64, tokens: 1, windows: 4096, ...more }
+  }
+
+  async function learn(given: ReadonlyMap<string, Uint8Array>, transitions: number, more: object) {
+    const hasher = hasherOn(await engine())
+    const asked = { kind: 'training', parameters: said(more), transitions, interval: 1 }
+    const { work } = readyWork(asked, given, hasher)
+    const run = new EngineRun<WorkKernels>(await engine(), work, given, hasher)
+    const { root: firstRoot } = run.advance(-1)
+    run.keep(-1)
+    const marks = work.ends.map((_, segment) => {
+      const mark = run.advance(segment)
+      run.keep(segment)
+      return mark
+    })
+    return { work, run, firstRoot, marks }
+  }
+
+  /** The share of digits that weights see right, in plain numbers. */
+  function accuracy(run: EngineRun<WorkKernels>, seen: ReturnType<typeof drawDigits>): number {
+    const layers = sizes.slice(1).map((outputs, i) => ({
+      ...{ outputs, inputs: sizes[i]! },
+      weight: new Float32Array(run.read(`layers.${i}.weight`).buffer),
+      bias: new Float32Array(run.read(`layers.${i}.bias`).buffer),
+    }))
+    let right = 0
+    for (const [i, label] of seen.labels.entries()) {
+      let x = seen.data.slice(i * DIGIT_PIXELS, (i + 1) * DIGIT_PIXELS)
+      for (const [at, { outputs, inputs, weight, bias }] of layers.entries())
+        x = Float32Array.from({ length: outputs }, (_, o) => {
+          let sum = bias[o]!
+          for (let k = 0; k < inputs; k++) sum += weight[o * inputs + k]! * x[k]!
+          return at < layers.length - 1 ? Math.max(sum, 0) : sum
+        })
+      if (x.indexOf(Math.max(...x)) === label) right++
+    }
+    return right / seen.labels.length
+  }
+
+  test('learns from the mixture, with momentum, and is shown by openings', async () => {
+    const { work, run, firstRoot, marks } = await learn(digits, 128, { start: 'fresh' })
+    expect(floatOf(marks[0]!.statistics[0]!)).toBeGreaterThan(2)
+    expect(accuracy(run, drawDigits(300, 2))).toBeGreaterThan(0.6)
+    const proof = await proveWork(work, { firstRoot, marks }, run, (draw) => sha256(Uint8Array.of(draw)))
+    const receipt = { ...proof, workId: work.workId, firstRoot, marks }
+    const { problem } = checkReceipt(work, receipt, patchRunner<WorkKernels>(await engine(), EXACT_OPS))
+    expect(problem).toBeNull()
+  })
+
+  test('goes on from a state that is handed in as if it had never stopped', async () => {
+    const whole = await learn(digits, 6, { start: 'fresh' })
+    const half = await learn(digits, 4, { start: 'fresh' })
+    const state = [...half.work.state.keys()].map((name) => [startOf(name), half.run.read(name)] as const)
+    const { marks } = await learn(new Map([...digits, ...state]), 2, { start: 'state', done: 4 })
+    expect(marks.map(({ root }) => root)).toEqual(whole.marks.slice(4).map(({ root }) => root))
+  })
 })

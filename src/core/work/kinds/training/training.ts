@@ -3,38 +3,47 @@ import { words32 } from '../../../bytes/bytes.ts'
 import type { Kind, Turn } from '../../kind.ts'
 import { decoderParameters, decoderSchema } from '../../model/decoder.ts'
 import { DecoderPass } from '../../model/decoderPass.ts'
-import { bitsOf } from '../../ops/shapes.ts'
+import type { Rounding } from '../../model/layers.ts'
+import { bitsOf, floatOf } from '../../ops/shapes.ts'
 import type { Program } from '../../program.ts'
 import { ProgramBuilder } from '../../programBuilder.ts'
 import { requireThat } from '../../refusals.ts'
 import type { TensorShape } from '../../tensor.ts'
-import { momentsOf, optimise, optimiserSchema } from './optimiser.ts'
+import { MlpPass, mlpParameters, mlpSchema } from './mlp.ts'
+import { momentsOf, type Optimiser, optimise, optimiserSchema } from './optimiser.ts'
 
 const parameters = z
   .strictObject({
-    model: decoderSchema,
+    model: z.discriminatedUnion('family', [decoderSchema, mlpSchema]),
     optimiser: optimiserSchema,
-    /** Sequences in a transition, and tokens in each. */
+    /** Sequences in a transition, and tokens in each. A sample of an MLP is a sequence of one token. */
     sequences: z.int().min(1).max(65_536),
     tokens: z.int().min(1).max(131_072),
-    /** Windows of the data: rows of tokens, one more than a sequence has. */
+    /** Windows of the data: rows of tokens, one more than a sequence has; or samples. */
     windows: z
       .int()
       .min(1)
       .max(2 ** 31),
-    start: z.enum(['fresh', 'given']),
+    /** `given`: weights are handed in; `state`: their moments too. */
+    start: z.enum(['fresh', 'given', 'state']),
+    /** Transitions that were done before, with a state that is handed in: rates, epochs and draws go on from there. */
+    done: z.int().min(1).max(10_000_000).optional(),
   })
-  .refine(({ model, tokens }) => tokens <= model.context)
-  .refine(({ model }) => model.heads === model.keyHeads)
+  .refine(({ model, tokens }) => tokens <= (model.family === 'mlp' ? 1 : model.context))
+  .refine(({ model }) => model.family === 'mlp' || model.heads === model.keyHeads)
   .refine(({ sequences, windows }) => sequences <= windows)
+  .refine(({ start, done }) => (start === 'state') === (done !== undefined))
 
 type Parameters = z.infer<typeof parameters>
 
+const weightsOf = ({ model }: Parameters): ReadonlyMap<string, TensorShape> =>
+  model.family === 'mlp' ? mlpParameters(model) : decoderParameters(model)
+
 /** Parameters beside their moments: w, m, v of each, in file order. */
-function stateOf({ model, optimiser }: Parameters): ReadonlyMap<string, TensorShape> {
-  const moments = momentsOf(optimiser)
+function stateOf(said: Parameters): ReadonlyMap<string, TensorShape> {
+  const moments = momentsOf(said.optimiser)
   return new Map(
-    [...decoderParameters(model)].flatMap(([name, shape]) => [
+    [...weightsOf(said)].flatMap(([name, shape]) => [
       [name, shape] as const,
       ...moments.map((moment) => [`${name}/${moment}`, shape] as const),
     ]),
@@ -43,10 +52,18 @@ function stateOf({ model, optimiser }: Parameters): ReadonlyMap<string, TensorSh
 
 function givenOf(said: Parameters): ReadonlyMap<string, TensorShape> {
   const { model, tokens, windows, start } = said
-  const given = new Map<string, TensorShape>([['data', { type: 'u32', rows: windows, width: tokens + 1 }]])
-  if (start === 'given') for (const [name, shape] of decoderParameters(model)) given.set(`start.${name}`, shape)
+  const given = new Map<string, TensorShape>()
+  if (model.family === 'mlp') {
+    given.set('data', { type: 'f32', rows: windows, width: model.sizes[0]! })
+    given.set('labels', { type: 'u32', rows: windows, width: 1 })
+  } else given.set('data', { type: 'u32', rows: windows, width: tokens + 1 })
+  const wanted = { fresh: [], given: weightsOf(said), state: stateOf(said) }[start]
+  for (const [name, shape] of wanted) given.set(startOf(name), shape)
   return given
 }
+
+/** What a tensor of the state is called where it is handed in. */
+export const startOf = (name: string): string => `start.${name.replace('/', '.')}`
 
 /** Transition 0 of every draw makes the fresh weights. */
 function begin(said: Parameters, seed: Uint8Array): Program {
@@ -54,37 +71,65 @@ function begin(said: Parameters, seed: Uint8Array): Program {
   const [key0, key1] = words32(seed) as unknown as [number, number]
   for (const [name, shape] of givenOf(said)) p.there(name, shape)
   const moments = momentsOf(said.optimiser)
-  const after = [...decoderParameters(said.model)].flatMap(([name, shape], tensor) => {
+  const after = [...weightsOf(said)].flatMap(([name, shape], tensor) => {
     const { rows, width } = shape
+    const handedIn = (tensor: string) => p.step('reshape', [startOf(tensor)], { width })
     const constant = (value: number) => p.step('fill', [], { rows, width, value: bitsOf(value) })
     const draw = { key0, key1, tensor, transition: 0 }
     const fresh = () => {
       if (name.endsWith('.gain')) return constant(1)
       if (name.endsWith('.shift') || name.endsWith('.bias')) return constant(0)
-      return p.step('normal', [], { rows, width, deviation: bitsOf(0.02), mean: bitsOf(0), ...draw })
+      const { deviation, mean } = said.model.family === 'mlp' ? mixture(width) : SMALL_NORMAL
+      return p.step('normal', [], { rows, width, deviation: bitsOf(deviation), mean: bitsOf(mean), ...draw })
     }
-    const weight = said.start === 'given' ? p.step('reshape', [`start.${name}`], { width }) : fresh()
-    return [weight, ...moments.map(() => constant(0))]
+    const weight = said.start === 'fresh' ? fresh() : handedIn(name)
+    return [weight, ...moments.map((moment) => (said.start === 'state' ? handedIn(`${name}/${moment}`) : constant(0)))]
   })
   return p.build(after)
 }
 
-function transition(said: Parameters, { transition: number, seed }: Turn): Program {
-  const { model, optimiser, sequences, tokens, windows } = said
-  const p = new ProgramBuilder()
-  for (const [name, shape] of [...givenOf(said), ...stateOf(said)]) p.there(name, shape)
-  const words = words32(seed)
-  const perEpoch = Math.floor(windows / sequences)
-  const [epoch, turn] = [Math.floor((number - 1) / perEpoch), (number - 1) % perEpoch]
-  const seedWords = Object.fromEntries([...words].map((word, i) => [`seed${i}`, word]))
-  const order = { epoch, windows, first: turn * sequences, count: sequences }
-  const which = p.step('windowOrder', [], { ...order, ...seedWords })
+const SMALL_NORMAL = { deviation: 0.02, mean: 0 }
+
+/** W2.10.1. Two humps whose variance is that of He: 2 / fan-in. */
+const mixture = (fanIn: number) => {
+  const deviation = Math.fround(Math.sqrt(2 / (5 * fanIn)))
+  return { deviation, mean: 2 * deviation }
+}
+
+interface Pass {
+  readonly logits: string
+  readonly targets: string
+  backward(dLogits: string, rounding: Rounding): ReadonlyMap<string, string>
+}
+
+/** Through the model with the windows that were drawn, and back. */
+function passOf(p: ProgramBuilder, { model, sequences, tokens }: Parameters, which: string): Pass {
   const taken = p.step('embed', [which, 'data'], {}, { name: 'windows' })
+  if (model.family === 'mlp') {
+    const pass = new MlpPass(p)
+    const logits = pass.forward(model, taken, sequences)
+    const targets = p.step('embed', [which, 'labels'], {}, { name: 'labels' })
+    return { logits, targets, backward: (dLogits, rounding) => pass.backward(dLogits, rounding) }
+  }
   const part = (column: number) => p.step('cut', [taken], { column, columns: tokens, width: 1 })
   const [inputs, targets] = [part(0), part(1)]
   const pass = new DecoderPass(p, model, sequences, tokens)
   const trail = pass.forward(inputs)
-  const { logits } = trail
+  return { logits: trail.logits, targets, backward: (dLogits, rounding) => pass.backward(trail, dLogits, rounding) }
+}
+
+function transition(said: Parameters, turn: Turn): Program {
+  const { optimiser, sequences, tokens, windows } = said
+  const [number, seed] = [turn.transition + (said.done ?? 0), turn.seed]
+  const p = new ProgramBuilder()
+  for (const [name, shape] of [...givenOf(said), ...stateOf(said)]) p.there(name, shape)
+  const words = words32(seed)
+  const perEpoch = Math.floor(windows / sequences)
+  const [epoch, batch] = [Math.floor((number - 1) / perEpoch), (number - 1) % perEpoch]
+  const seedWords = Object.fromEntries([...words].map((word, i) => [`seed${i}`, word]))
+  const order = { epoch, windows, first: batch * sequences, count: sequences }
+  const which = p.step('windowOrder', [], { ...order, ...seedWords })
+  const { logits, targets, backward } = passOf(p, said, which)
   const maximum = p.step('rowMaximum', [logits])
   const sum = p.step('exponentialSum', [logits, maximum])
   const losses = p.step('crossEntropy', [logits, maximum, sum, targets], {}, { isChoke: true })
@@ -93,13 +138,36 @@ function transition(said: Parameters, { transition: number, seed }: Turn): Progr
   const total = p.step('rowSum', [p.step('reshape', [losses], { width: rows })])
   const loss = p.step('scale', [total], { factor }, { name: 'loss', isChoke: true })
   const dLogits = p.step('crossEntropyBackward', [logits, maximum, sum, targets], { factor }, { isChoke: true })
-  const gradients = pass.backward(trail, dLogits, { key0: words[0]!, key1: words[1]!, transition: number })
-  const inOrder = new Map([...decoderParameters(model).keys()].map((name) => [name, gradients.get(name)!]))
+  const gradients = backward(dLogits, { key0: words[0]!, key1: words[1]!, transition: number })
+  const inOrder = new Map([...weightsOf(said).keys()].map((name) => [name, gradients.get(name)!]))
   const { norm, after } = optimise(p, optimiser, number, inOrder)
   return p.build(
     [...stateOf(said).keys()].map((name) => after.get(name)!),
     [loss, norm],
   )
+}
+
+/** W2.9.3 keeps moments of clipped gradients within this, but for rounding. */
+const SLACK = 1.001
+
+/** The largest that a moment can be under the clip. Larger ones would swallow every gradient, and show no work. */
+function largestMoment(optimiser: Optimiser, moment: string): number {
+  const clip = floatOf(optimiser.clip) * SLACK
+  if (optimiser.name === 'sgd') return clip / Math.max(1 - floatOf(optimiser.momentum), 1e-6)
+  return moment === 'm' ? clip : clip * clip
+}
+
+/** W4.5. Numbers that are none, and moments that no gradients make, are nothing to begin with. */
+function requireGiven(given: ReadonlyMap<string, Uint8Array>, said: Parameters): void {
+  if (said.start === 'fresh') return
+  for (const name of (said.start === 'given' ? weightsOf(said) : stateOf(said)).keys()) {
+    const values = new Float32Array(new Uint8Array(given.get(startOf(name))!).buffer)
+    const [, moment] = name.split('/')
+    const most = moment === undefined ? Number.MAX_VALUE : largestMoment(said.optimiser, moment)
+    const isSquare = said.optimiser.name === 'adamW' && moment === 'v'
+    const isSane = values.every((value) => Math.abs(value) <= most && !(isSquare && value < 0))
+    requireThat(isSane, 'BAD_INPUT', `${startOf(name)} has a number that is none, or larger than gradients make it`)
+  }
 }
 
 /** A language model, trained on tokens: every step on tensor cores, and the same bits on every device. */
@@ -112,6 +180,7 @@ export const training: Kind<Parameters> = {
     requireThat(transitions <= 10_000_000, 'TOO_BIG', `${transitions} transitions`)
   },
   given: givenOf,
+  requireGiven,
   state: stateOf,
   begin,
   transition,

@@ -1,0 +1,78 @@
+import { DecodeError } from '../../core/bytes/reader.ts'
+import type { Work } from '../../core/work/work.ts'
+import { hasherOn } from '../../core/work/workEngine.ts'
+import type { WorkKernels } from '../../core/work/workKernels.ts'
+import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
+import { decodeSafetensors, encodeSafetensors } from '../../drivers/workFiles/safetensorsFile.ts'
+import type { Tensors } from '../../ports/workDevice.ts'
+import { fault } from '../faults.ts'
+import type { CommandContext } from '../run.ts'
+import { readInput } from './readInput.ts'
+import { type RunFlags, runWork } from './runWork.ts'
+import { digitsWork, type Start, type TrainFlags, trainWork } from './trainWork.ts'
+
+export interface TrainingFlags extends RunFlags, TrainFlags {
+  /** Weights, or a state, to begin with. */
+  readonly from?: string
+  /** Where the whole state goes, to go on from another time. */
+  readonly state?: string
+}
+
+/** In a file of a state: how many steps made it. */
+const DONE = 'touchstone.done'
+
+/** A model that learns a file, or drawn digits. */
+export async function runTraining(
+  name: string | undefined,
+  flags: TrainingFlags,
+  context: CommandContext,
+  signal: AbortSignal,
+): Promise<number> {
+  if (flags.state !== undefined) ensureWritable(flags.state)
+  const start = flags.from === undefined ? null : startIn(flags.from)
+  const hasher = hasherOn(await openExactEngine())
+  const prepared =
+    flags.family === 'mlp' ? digitsWork(flags, hasher, start) : trainWork(textIn(name), flags, hasher, start)
+  const done = (start?.done ?? 0) + flags.steps
+  let state: Uint8Array | null = null
+  return await runWork(prepared, flags, context, signal, {
+    every: 0,
+    onState: () => {},
+    result(work, last) {
+      const all = tensorsOf(work, last)
+      state = encodeSafetensors([
+        ...all,
+        { name: DONE, dims: [1], bytes: new Uint8Array(Float32Array.of(done).buffer) },
+      ])
+      return encodeSafetensors(all.filter(({ name: tensor }) => !tensor.includes('/')))
+    },
+    end(isShown) {
+      if (isShown && flags.state !== undefined && state) writeAside(flags.state, state)
+    },
+  })
+}
+
+const tensorsOf = ({ state }: Work<WorkKernels>, last: Tensors) =>
+  [...state].map(([name, { rows, width }]) => ({
+    name,
+    dims: rows === 1 ? [width] : [rows, width],
+    bytes: last.get(name)!,
+  }))
+
+function textIn(name: string | undefined): Uint8Array {
+  if (name === undefined) throw fault('BAD_WORK_INPUT', { why: 'a language model needs a file to learn' })
+  return readInput(name)
+}
+
+/** A file of `--out` holds weights; one of `--state` their moments too, and how many steps made them. */
+function startIn(name: string): Start {
+  try {
+    const tensors = decodeSafetensors(readInput(name))
+    const done = tensors.get(DONE)
+    return { tensors, done: done ? (new Float32Array(done.buffer)[0] ?? null) : null }
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw fault('BAD_WORK_INPUT', { why: `${name}: ${error.message}` })
+  }
+}
