@@ -55,6 +55,7 @@ test('what is not in its one form is refused before anything is computed', async
   expect(await seal({ inner: 3 })).toBe('MALFORMED predicate')
   expect(await seal({ classes: 2 })).toBe('MALFORMED predicate')
   expect(await seal({ inputs: 1025 })).toBe('MALFORMED predicate.inputs')
+  expect(await seal({ input: 'A'.repeat(87_388) })).toBe('MALFORMED predicate.input')
   expect(await seal({ scores: 'AAA=' })).toBe('MALFORMED predicate')
   expect(await seal({ more: 1 })).toMatch(/^MALFORMED/)
   expect(await seal({ notAfter: honest.startedAt })).toBe('WRONG_TIMES notAfter')

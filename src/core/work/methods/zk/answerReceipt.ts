@@ -5,11 +5,21 @@ import type { DeepReadonly } from '../../../bytes/decodeJson.ts'
 import { base64, hex, instant, shortText } from '../../../bytes/fields.ts'
 import { fromHex, toHex } from '../../../bytes/hex.ts'
 import { POINT_BYTES } from './group.ts'
-import { isWellFormed, MOST_INNER, MOST_SIDE, matrixId, type PrivateProduct } from './statement.ts'
+import {
+  isWellFormed,
+  MOST_ENTRIES,
+  MOST_INNER,
+  MOST_INPUTS,
+  MOST_SIDE,
+  matrixId,
+  type PrivateProduct,
+} from './statement.ts'
 
 export const ANSWER_TYPE = 'urn:touchstone:private-answer:1'
 
 const size = z.int().min(1).max(MOST_SIDE)
+/** No more letters than the largest product has: a list is made of them before its sizes are compared. */
+const lettersFor = (bytes: number) => base64.max(4 * Math.ceil(bytes / 3))
 
 const predicate = z.strictObject({
   program: shortText,
@@ -20,11 +30,11 @@ const predicate = z.strictObject({
   inner: z.int().min(1).max(MOST_INNER),
   inputs: size,
   /** A commitment to the weights of each class. */
-  weights: base64,
+  weights: lettersFor(POINT_BYTES * MOST_SIDE),
   /** Every input, int8, padded with zeros to `inner`. */
-  input: base64,
+  input: lettersFor(MOST_INPUTS),
   /** int32, a row for each class. */
-  scores: base64,
+  scores: lettersFor(4 * MOST_ENTRIES),
   proof: base64.max(2048),
 })
 

@@ -6,6 +6,7 @@ import { combine, decodePoint, namedPoint, POINT_BYTES, type Point, reduce } fro
 export const MOST_INNER = 1024
 export const MOST_SIDE = 1024
 export const MOST_ENTRIES = 4096
+export const MOST_INPUTS = 65_536
 
 export interface Sizes {
   readonly rows: number
@@ -68,7 +69,7 @@ export const isFit = ({ rows, inner, columns }: Sizes): boolean =>
   rows <= MOST_SIDE &&
   columns <= MOST_SIDE &&
   rows * columns <= MOST_ENTRIES &&
-  columns * inner <= 16 * MOST_ENTRIES
+  columns * inner <= MOST_INPUTS
 
 const isInt32 = (entry: number): boolean => entry === (entry | 0)
 const hasForm = (side: Side, entries: number, commitments: number): boolean =>
