@@ -155,6 +155,21 @@ describe('touchstone work run matmul --method sumcheck', () => {
     }
   })
 
+  test('with --code whoever has C alone can check it, against the codes that were published', async () => {
+    const [coded, file] = [inFolder('coded.npy'), inFolder('coded.json')]
+    const words = ['--method', 'sumcheck', '--code', '--out', coded, '--receipt', file]
+    expect((await touchstone('work', 'run', 'matmul', ...names, ...words)).status).toBe(0)
+    const alone = await touchstone('check', file, '--result', coded, '--json')
+    expect(alone.status).toBe(4)
+    const { codes, doubts } = JSON.parse(alone.stdout)
+    expect(doubts).toMatchObject([{ code: 'CODE_NOT_NAMED' }])
+    const published = codes.flatMap((code: string) => ['--code', code])
+    const { status, stdout } = await touchstone('check', file, '--result', coded, ...published, '--json')
+    expect(checkReportSchema.parse(JSON.parse(stdout))).toMatchObject({ kind: 'product', verdict: 'genuine', codes })
+    expect(status).toBe(0)
+    expect((await touchstone('check', file, '--result', coded, '--code', codes[0])).status).toBe(2)
+  })
+
   test('takes three matrices or none, and no replicas', async () => {
     const two = await touchstone('check', receipt, '--given', names[0]!, '--result', result)
     expect([two.status, two.stderr]).toEqual([2, expect.stringContaining('--given A, --given B')])

@@ -42,6 +42,10 @@ export const DOUBTS = {
     meaning: 'a proof about matrices that you did not hand in shows nothing of them',
     nextStep: 'Hand in all three: --given A.npy --given B.npy --result C.npy.',
   },
+  CODE_NOT_NAMED: {
+    meaning: 'it is the product of what two codes hold; that these are the codes of the operands you mean is not shown',
+    nextStep: 'Name the codes that were published for A and B: --code HEX --code HEX. Or hand in both with --given.',
+  },
   MODEL_NOT_NAMED: {
     meaning: 'some weights give this answer; whether they are those of the model you asked is not shown',
     nextStep: 'Name the model that its owner published: --model HEX.',

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bytesFrom, plainProduct } from '../../../test/support/plainProduct.ts'
 import { multiplied, openWasmField, turned } from '../../../test/support/sumcheckCheats.ts'
 import { toBase64 } from '../bytes/base64.ts'
@@ -7,7 +7,9 @@ import { signerFrom } from '../bytes/ed25519.ts'
 import { sha256 } from '../bytes/sha256.ts'
 import { toMillis } from '../units/instants.ts'
 import { PLAIN_HASHER } from '../work/engineRun.ts'
-import { PRODUCT_TYPE, type ProductReceipt, productOf } from '../work/methods/sumcheck/productReceipt.ts'
+import { proveCommitted } from '../work/methods/sumcheck/committed.ts'
+import { codeOperand } from '../work/methods/sumcheck/operandCode.ts'
+import { type Codes, PRODUCT_TYPE, type ProductReceipt, productOf } from '../work/methods/sumcheck/productReceipt.ts'
 import { type ProductTensors, proveSumcheck } from '../work/methods/sumcheck/sumcheck.ts'
 import { checkCertificate, type ReaderRules } from './checkCertificate.ts'
 import { sealEnvelope } from './envelope.ts'
@@ -32,6 +34,7 @@ function made(fill = (name: string, bytes: number) => bytesFrom(name, bytes)): M
   const receipt = {
     ...{ workId: work.workId, spec: work.text, orderId: work.orderId, seed: work.seed, roots },
     proof: proveSumcheck(engine, productOf(work, roots)!, { a, b }),
+    codes: null,
     ...{ proverKey: sha256(Uint8Array.of(2)), program: 'test', device: 'test', elapsedUs: 1 },
     startedAt: '2026-11-16T11:58:00.000Z',
     ...{ issuedAt: '2026-11-16T11:59:00.000Z', notAfter: '2026-12-16T11:59:00.000Z' },
@@ -39,14 +42,23 @@ function made(fill = (name: string, bytes: number) => bytesFrom(name, bytes)): M
   return { receipt, tensors: { a, b, c } }
 }
 
-const rulesWith = (tensors: ProductTensors | null): ReaderRules => ({
+const atHand = ({ c, a, b }: Held) => ({ engine, hasher: PLAIN_HASHER, c, operands: a && b ? { a, b } : null })
+
+const rulesWith = (tensors: Held | null, published: Codes | null): ReaderRules => ({
   ...{ nowMs: NOW, trusted: [signer.publicKey], revocations: [], threshold: 1, required: [], prover: null },
   ...{ maxAgeSeconds: null, catalogue: { models: [], classes: [] } as never },
-  kinds: { [PRODUCT_TYPE]: productKind(tensors && (async () => ({ engine, hasher: PLAIN_HASHER, tensors }))) },
+  kinds: { [PRODUCT_TYPE]: productKind(tensors && (async () => atHand(tensors)), published) },
 })
 
-const judged = async (file: string, tensors: ProductTensors | null) => {
-  const { problem, doubts } = await checkCertificate(new TextEncoder().encode(file), rulesWith(tensors), () => null)
+/** What a reader has: C, and A and B or neither. */
+type Held = Pick<ProductTensors, 'c'> & Partial<ProductTensors>
+
+const judged = async (file: string, tensors: Held | null, published: Codes | null = null) => {
+  const { problem, doubts } = await checkCertificate(
+    new TextEncoder().encode(file),
+    rulesWith(tensors, published),
+    () => null,
+  )
   return problem ? `${problem.code} ${problem.where ?? ''}`.trim() : (doubts[0]?.code ?? 'holds')
 }
 const judgedReceipt = ({ receipt, tensors }: Made) => judged(issueProduct(receipt, signer), tensors)
@@ -93,6 +105,41 @@ test('attack 161: a product of zeros is proven, and credited with nothing', asyn
   expect(await judgedReceipt(zeros)).toBe('DEAD_WORK')
 })
 
+describe('operands under a code', () => {
+  const { c, a, b } = honest.tensors
+  const coded = [
+    codeOperand(engine, PLAIN_HASHER, { type: 'i8', rows: 5, width: 8 }, a),
+    codeOperand(engine, PLAIN_HASHER, { type: 'i8', rows: 6, width: 8 }, b),
+  ] as const
+  const codes: Codes = [coded[0].codeRoot, coded[1].codeRoot]
+  const product = productOf(plainProduct(SIZES, bytesFrom).work, honest.receipt.roots)!
+  const statement = { ...product, codeRootA: codes[0], codeRootB: codes[1] }
+  const proof = proveCommitted(engine, PLAIN_HASHER, statement, ...coded)
+  const receipt = { ...honest.receipt, codes, proof }
+  const file = issueProduct(receipt, signer)
+
+  test('C alone is enough where the codes are those that were published', async () => {
+    expect(await judged(file, { c }, codes)).toBe('holds')
+    expect(await judged(file, { c })).toBe('CODE_NOT_NAMED')
+    expect(await judged(file, null, codes)).toBe('OPERANDS_NOT_AT_HAND')
+    expect(await judged(file, { c }, [codes[1], codes[0]])).toBe('OTHER_TENSOR WRONG_TENSOR')
+  })
+
+  test('who has the operands holds the codes against them', async () => {
+    expect(await judged(file, honest.tensors)).toBe('holds')
+    expect(await judged(file, { a: b, b: a, c })).toBe('OTHER_TENSOR WRONG_TENSOR')
+    expect(await judged(file, { a: turned(a, () => 0), b, c })).toBe('OTHER_TENSOR WRONG_TENSOR')
+  })
+
+  test('another result or proof is refused', async () => {
+    expect(await judged(file, { c: c.map((block) => turned(block, () => 0)) }, codes)).toBe('OTHER_TENSOR WRONG_TENSOR')
+    const cut = issueProduct({ ...receipt, proof: proof.slice(1) }, signer)
+    expect(await judged(cut, { c }, codes)).toMatch(/^PROOF_WRONG/)
+    const uncoded = issueProduct({ ...receipt, codes: null }, signer)
+    expect(await judged(uncoded, { c }, codes)).toBe('MALFORMED predicate')
+  })
+})
+
 test('what is not in its one form is refused before anything is computed', async () => {
   const { receipt } = honest
   const seal = (change: (predicate: Record<string, unknown>) => void) => {
@@ -103,7 +150,7 @@ test('what is not in its one form is refused before anything is computed', async
   }
   expect(await seal((said) => Object.assign(said, { roots: toBase64(new Uint8Array(33)) }))).toBe('MALFORMED predicate')
   expect(await seal((said) => Object.assign(said, { roots: toBase64(new Uint8Array(32)) }))).toMatch(/^BAD_WORK/)
-  expect(await seal((said) => Object.assign(said, { proof: 'A'.repeat(1028) }))).toBe('MALFORMED predicate.proof')
+  expect(await seal((said) => Object.assign(said, { proof: 'A'.repeat(1028) }))).toBe('MALFORMED predicate')
   expect(await seal((said) => Object.assign(said, { more: 1 }))).toMatch(/^MALFORMED/)
   expect(await seal((said) => Object.assign(said, { notAfter: said.startedAt }))).toBe('WRONG_TIMES notAfter')
   expect(await seal((said) => Object.assign(said, { spec: '{}' }))).toMatch(/^BAD_WORK/)

@@ -2,8 +2,12 @@ import { equalBytes } from '../bytes/bytes.ts'
 import type { Signer } from '../bytes/ed25519.ts'
 import type { TensorHasher } from '../work/engineRun.ts'
 import { creditedOperations } from '../work/liveRule.ts'
+import { type CommittedProblem, checkCommitted, committedError } from '../work/methods/sumcheck/committed.ts'
 import type { FieldEngine } from '../work/methods/sumcheck/evaluate.ts'
+import { codeOperand } from '../work/methods/sumcheck/operandCode.ts'
 import {
+  type Codes,
+  leastLiveShare,
   liveShareOf,
   type ProductReceipt,
   type ProductReceiptStatement,
@@ -12,7 +16,7 @@ import {
   productSchema,
   stateProductReceipt,
 } from '../work/methods/sumcheck/productReceipt.ts'
-import { checkRounds, checkSumcheck, type ProductTensors, sumcheckError } from '../work/methods/sumcheck/sumcheck.ts'
+import { checkRounds, checkSumcheck, type ProductOperands, sumcheckError } from '../work/methods/sumcheck/sumcheck.ts'
 import type { ProductStatement } from '../work/methods/sumcheck/transcript.ts'
 import { WorkRefusal } from '../work/refusals.ts'
 import { openWork, operationsOfWork, type Work } from '../work/work.ts'
@@ -20,6 +24,7 @@ import type { WorkKernels } from '../work/workKernels.ts'
 import { WORK_KINDS } from '../work/workKinds.ts'
 import { EXACT_OPS } from '../work/workOps.ts'
 import type { CheckedProduct } from './checkCertificate.ts'
+import type { Doubt } from './doubts.ts'
 import { sealEnvelope } from './envelope.ts'
 import type { CertificateProblem } from './problems.ts'
 import { evidenceKind, type Opener } from './readEvidence.ts'
@@ -35,16 +40,28 @@ export interface ReadProduct {
   readonly product: ProductStatement
 }
 
-/** What a reader computes with, and A, B and C as he has them. */
+/** What a reader computes with, and C, A and B as he has them. */
 export interface AtHand {
   readonly engine: FieldEngine
-  readonly hasher: Pick<TensorHasher, 'root'>
-  readonly tensors: ProductTensors
+  readonly hasher: TensorHasher
+  readonly c: readonly Uint8Array[]
+  /** Null for who has C alone, which is enough where operands are under a code. */
+  readonly operands: ProductOperands | null
 }
 
-/** Receipts of products, judged against what a reader has of A, B and C; null where he handed in nothing. */
-export const productKind = (atHand: ((product: ProductStatement) => Promise<AtHand>) | null): Opener =>
-  evidenceKind(productSchema, readProduct, async (read) => checkProduct(read, atHand && (await atHand(read.product))))
+/**
+ * Receipts of products, judged against what a reader has of A, B and C (null: nothing), and against the codes of A and B
+ * that their owner published (null: the reader does not know them).
+ */
+export const productKind = (
+  atHand: ((product: ProductStatement) => Promise<AtHand>) | null,
+  published: Codes | null = null,
+): Opener =>
+  evidenceKind(productSchema, readProduct, async (read) => {
+    const there = atHand && (await atHand(read.product))
+    const { codes } = read.receipt
+    return codes ? checkCoded(read, codes, there, published) : checkProduct(read, there)
+  })
 
 function readProduct(
   statement: ProductReceiptStatement,
@@ -73,22 +90,55 @@ const DEAD_WORK = { code: 'DEAD_WORK' } as const
 
 /** W8.8. Without A, B and C the rounds alone can be followed, which shows nothing of C. */
 function checkProduct(read: ReadProduct, atHand: AtHand | null): CheckedProduct {
-  const { product, receipt, work } = read
-  const operations = operationsOfWork(work)
-  const problem = atHand
-    ? checkSumcheck(atHand.engine, atHand.hasher, product, atHand.tensors, receipt.proof)
-    : checkRounds(product, receipt.proof)
-  const isShown = atHand !== null && problem === null
-  const liveShare = isShown ? liveShareOf(product, atHand.tensors.a, atHand.tensors.b) : 0
-  const credited = isShown ? creditedOperations(operations, liveShare) : 0
-  return {
-    kind: 'product',
-    problem: problem && { code: problem === 'WRONG_TENSOR' ? 'OTHER_TENSOR' : 'PROOF_WRONG', where: problem },
-    doubts: !atHand ? [NOT_AT_HAND] : credited > 0 ? [] : [DEAD_WORK],
-    read,
-    figures: { operations, liveShare, credited, proofBytes: receipt.proof.length, log2Error: sumcheckError(product) },
-  }
+  const { product, receipt } = read
+  const { engine, hasher, c, operands } = atHand ?? { operands: null }
+  const judge = judged(read, sumcheckError(product))
+  if (!operands) return judge(checkRounds(product, receipt.proof), null, [NOT_AT_HAND])
+  const problem = checkSumcheck(engine!, hasher!, product, { ...operands, c: c! }, receipt.proof)
+  return judge(problem, liveShareOf(product, operands.a, operands.b), [])
 }
+
+const CODE_NOT_NAMED = { code: 'CODE_NOT_NAMED' } as const
+
+/** W8.9. With C alone; that the codes are those of the operands is for who published them, or has the operands, to say. */
+function checkCoded(read: ReadProduct, codes: Codes, atHand: AtHand | null, published: Codes | null): CheckedProduct {
+  const { product, receipt } = read
+  const judge = judged(read, committedError(product))
+  if (!atHand) return judge(null, null, [NOT_AT_HAND])
+  const { engine, hasher, c, operands } = atHand
+  if (published?.some((code, i) => !equalBytes(code, codes[i]!))) return judge('WRONG_TENSOR', null, [])
+  if (operands && !areCodesOf(atHand, product, operands, codes)) return judge('WRONG_TENSOR', null, [])
+  const statement = { ...product, codeRootA: codes[0], codeRootB: codes[1] }
+  const problem = checkCommitted(engine, hasher, statement, c, receipt.proof)
+  return judge(problem, problem ? null : leastLiveShare(c), published || operands ? [] : [CODE_NOT_NAMED])
+}
+
+function areCodesOf({ engine, hasher }: AtHand, product: ProductStatement, { a, b }: ProductOperands, codes: Codes) {
+  const { rows, columns, k, rootA, rootB } = product
+  const isOf = (rows: number, bytes: Uint8Array, root: Uint8Array, code: Uint8Array) => {
+    if (bytes.length !== rows * k) return false
+    const made = codeOperand(engine, hasher, { type: 'i8', rows, width: k }, bytes)
+    return equalBytes(made.root, root) && equalBytes(made.codeRoot, code)
+  }
+  return isOf(rows, a, rootA, codes[0]) && isOf(columns, b, rootB, codes[1])
+}
+
+/** What follows from a problem, or from the share that is live: null where nothing was shown. */
+const judged =
+  (read: ReadProduct, log2Error: number) =>
+  (problem: CommittedProblem | null, live: number | null, doubts: readonly Doubt[]): CheckedProduct => {
+    const operations = operationsOfWork(read.work)
+    const liveShare = problem ? 0 : (live ?? 0)
+    const credited = creditedOperations(operations, liveShare)
+    const isDead = live !== null && credited === 0
+    return {
+      kind: 'product',
+      problem: problem && { code: problem === 'WRONG_TENSOR' ? 'OTHER_TENSOR' : 'PROOF_WRONG', where: problem },
+      doubts: [...doubts, ...(isDead ? [DEAD_WORK] : [])],
+      read,
+      figures: { operations, liveShare, credited, proofBytes: read.receipt.proof.length, log2Error },
+    }
+  }
 
 /** Such a receipt as a signed file that anyone with A, B and C checks offline. */
 export const issueProduct = (receipt: ProductReceipt, signer: Signer): string =>

@@ -91,6 +91,7 @@ const ofReceipt = ({ read, figures }: CheckedReceipt) => ({
 
 const ofProduct = ({ read, figures }: CheckedProduct) => ({
   work: { id: toHex(read.receipt.workId), kind: read.work.spec.kind, method: 'sumcheck' as const, ...figures },
+  codes: read.receipt.codes?.map(toHex) ?? null,
   device: read.receipt.device,
 })
 

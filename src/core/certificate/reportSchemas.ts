@@ -84,6 +84,7 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
       proofBytes: count,
       log2Error: z.number().meta({ description: 'log2 of the chance that a wrong result passes, for one try' }),
     }),
+    codes: z.array(hex(32)).nullable().meta({ description: 'roots of the codes of A and B; null: both were at hand' }),
     device: z.string().meta({ description: 'what the device says of itself; a claim' }),
   }),
   z.object({

@@ -39,6 +39,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option('--replay <folder>', 'the same, and run the whole work again from them')
     .option('--given <file>', 'receipt of a proven product: A, then B, as .npy; give it twice', addText)
     .option('--result <file>', 'its result C, as .npy')
+    .option('--code <hex>', 'its operands under a code: that of A, then of B, as published; give it twice', addKey)
     .option('--model <hex>', 'receipt of a private answer: what the model is called that you asked', readKey)
     .option('--nonce <hex>', 'evidence of a hardware vendor: the nonce that you chose', readKey)
     .option('--rim <file>', "its golden values, the vendor's own file; may be repeated", addText)

@@ -30,7 +30,7 @@ import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue, system } from '../system.ts'
 import { inputsIn, replaying } from '../work/inputFiles.ts'
-import { productFrom } from '../work/productFiles.ts'
+import { productFrom, publishedCodes } from '../work/productFiles.ts'
 import type { ShownCheck } from './checkAnswer.ts'
 import { checkJson, checkLines } from './checkLines.ts'
 import { readGiven } from './readGiven.ts'
@@ -54,6 +54,7 @@ export interface CheckFlags extends AttestationFiles {
   readonly given?: readonly string[]
   readonly result?: string
   readonly model?: Uint8Array
+  readonly code?: readonly Uint8Array[]
   readonly nonce?: Uint8Array
   readonly at?: number
   readonly verbose?: boolean
@@ -155,7 +156,7 @@ async function readerRules(
     checkSignature: withFastYes(opensslCheck),
     kinds: {
       [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), inputs),
-      [PRODUCT_TYPE]: productKind(productFrom(flags)),
+      [PRODUCT_TYPE]: productKind(productFrom(flags), publishedCodes(flags)),
       [ANSWER_TYPE]: answerKind(flags.model ?? null),
     },
     attestation: attestationReader({

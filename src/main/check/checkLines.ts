@@ -153,6 +153,7 @@ function productLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedPro
       'proof',
       `sumcheck, ${figures.proofBytes} bytes; error at most ${chanceText(figures.log2Error)} for each transcript that was tried`,
     ),
+    ...(receipt.codes ?? []).flatMap((code, i) => labelled(`code of ${'AB'[i]}`, toHex(code))),
     ...labelled('device', `${receipt.device} (claimed)`),
     ...labelled('prover', toHex(receipt.proverKey)),
     ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),

@@ -1,4 +1,5 @@
 import type { AtHand } from '../../core/certificate/productEvidence.ts'
+import type { Codes } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import type { ProductStatement } from '../../core/work/methods/sumcheck/transcript.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import { openExactEngine, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
@@ -7,17 +8,19 @@ import { readMatrix, readOperand, turned } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
 
 export interface ProductFiles {
+  /** Roots of the codes of A and B. */
+  readonly code?: readonly Uint8Array[]
   readonly given?: readonly string[]
   readonly result?: string
 }
 
-/** A, B and C from three files of NumPy; null where none was named. Two of the three show nothing. */
+/** C, and A and B or neither, from files of NumPy; null where none was named. */
 export function productFrom({
   given = [],
   result,
 }: ProductFiles): ((product: ProductStatement) => Promise<AtHand>) | null {
   if (given.length === 0 && result === undefined) return null
-  if (given.length !== 2 || result === undefined)
+  if ((given.length !== 2 && given.length !== 0) || result === undefined)
     throw fault('BAD_WORK_INPUT', { why: 'a proven product takes --given A, --given B and --result C' })
   return async (product) => {
     const [a, b] = given.map((name, i) => readOperand(readInput(name), 'AB'[i]!))
@@ -27,7 +30,15 @@ export function productFrom({
     const blocks = Array.from({ length: Math.ceil(c.bytes.length / stride) }, (_, i) =>
       c.bytes.subarray(i * stride, (i + 1) * stride),
     )
-    const tensors = { a: a!.bytes, b: turned(b!), c: blocks }
-    return { engine: await openFieldEngine(), hasher: hasherOn(await openExactEngine()), tensors }
+    const operands = a && b ? { a: a.bytes, b: turned(b) } : null
+    return { engine: await openFieldEngine(), hasher: hasherOn(await openExactEngine()), c: blocks, operands }
   }
+}
+
+/** What the owner of A and B published. */
+export function publishedCodes({ code = [] }: ProductFiles): Codes | null {
+  if (code.length === 0) return null
+  const [a, b, ...more] = code
+  if (!a || !b || more.length > 0) throw fault('BAD_WORK_INPUT', { why: '--code is given twice: that of A, then of B' })
+  return [a, b]
 }

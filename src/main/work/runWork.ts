@@ -36,6 +36,8 @@ export interface RunFlags extends SshFlags {
   readonly replicas: number
   /** How the result is shown to be right. */
   readonly method?: 'openings' | 'sumcheck'
+  /** Operands under a code, for readers who have neither. */
+  readonly code?: boolean
   /** The longest that one segment may take, in seconds. */
   readonly segmentLimit: number
   readonly out: string
@@ -109,7 +111,15 @@ export async function runWork(
     const runPatch = patchRunner(await openExactEngine(), EXACT_OPS)
     const onStep = delivery.onStep ?? showWork(terminal, work)
     const ours = { clock, randomness, runPatch, hasher }
-    const how = { work, given, every: delivery.every, onStep, segmentMs: 1000 * flags.segmentLimit, ...ours }
+    const how = {
+      isCoded: flags.code === true,
+      work,
+      given,
+      every: delivery.every,
+      onStep,
+      segmentMs: 1000 * flags.segmentLimit,
+      ...ours,
+    }
     const method = flags.method === 'sumcheck' ? bySumcheck : byOpenings
     const shown = await onBoxes(targets, signal, (provers) => method(provers, how, delivery.onState, signal))
     terminal.live('')

@@ -37,6 +37,10 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
       readMethod,
       'openings',
     )
+    .option(
+      '--code',
+      'with sumcheck: A and B under a code, so that who has C alone can check; some 64 times their memory',
+    )
     .action((a: string, b: string, flags: RunFlags) =>
       context.run((signal) => runMatmul([a, b], flags, context, signal)),
     )

@@ -8,11 +8,20 @@ import {
   watchWork,
 } from '../../apps/work/watchWork.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
+import { toHex } from '../../core/bytes/hex.ts'
 import { issueProduct } from '../../core/certificate/productEvidence.ts'
 import { issueReceipt } from '../../core/certificate/receiptEvidence.ts'
-import { EngineRun } from '../../core/work/engineRun.ts'
-import { productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
-import { checkHashedSumcheck, proveSumcheck, sumcheckError } from '../../core/work/methods/sumcheck/sumcheck.ts'
+import { EngineRun, type TensorHasher } from '../../core/work/engineRun.ts'
+import { checkCommitted, committedError, proveCommitted } from '../../core/work/methods/sumcheck/committed.ts'
+import { codeOperand } from '../../core/work/methods/sumcheck/operandCode.ts'
+import { type ProductReceipt, productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
+import {
+  checkHashedSumcheck,
+  type ProductOperands,
+  proveSumcheck,
+  sumcheckError,
+} from '../../core/work/methods/sumcheck/sumcheck.ts'
+import type { ProductStatement } from '../../core/work/methods/sumcheck/transcript.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
 import { replayWork } from '../../core/work/replayWork.ts'
 import { openExactEngine, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
@@ -35,7 +44,10 @@ export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs'> {
   receipt(facts: Facts, signer: Signer): string
 }
 
-export type How = Omit<Watch, 'prover' | 'onState'>
+export type How = Omit<Watch, 'prover' | 'onState'> & {
+  /** Whether operands go under a code, for who has neither. */
+  readonly isCoded: boolean
+}
 type OnState = (segment: number, state: Tensors) => void
 
 interface AllWatched {
@@ -80,18 +92,53 @@ export async function bySumcheck(
   const executed = await watchExecution({ ...how, prover: provers[0]!, onState: keep }, signal)
   const roots = executed.marks.map(({ root }) => root)
   const product = productOf(work, roots)!
-  const engine = await openFieldEngine()
   const operands = { a: given.get('a')!, b: given.get('b')! }
+  const { proof, problem, codes, log2Error } = how.isCoded
+    ? await provenUnderCodes(product, operands, c, how.hasher)
+    : await provenAtHand(product, operands, c)
+  if (problem) throw new WorkRejected('NOT_SHOWN', problem)
+  const { device, elapsedUs, proverKey } = executed
+  const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(log2Error)}`
+  const named = codes?.map((code) => ` --code ${toHex(code)}`).join('') ?? ' --given A --given B'
+  return {
+    ...{ device, elapsedUs, last, looked, replicas: null, check: `${named} --result C` },
+    receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof, codes }, signer),
+  }
+}
+
+interface ProvenProduct extends Pick<ProductReceipt, 'proof' | 'codes'> {
+  readonly problem: string | null
+  readonly log2Error: number
+}
+
+async function provenAtHand(
+  product: ProductStatement,
+  operands: ProductOperands,
+  c: readonly Uint8Array[],
+): Promise<ProvenProduct> {
+  const engine = await openFieldEngine()
   const proof = proveSumcheck(engine, product, operands)
   // Every block was hashed as it came in, and A and B when the specification was written.
   const problem = checkHashedSumcheck(engine, product, { ...operands, c }, proof)
-  if (problem) throw new WorkRejected('NOT_SHOWN', problem)
-  const { device, elapsedUs, proverKey } = executed
-  const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(sumcheckError(product))}`
-  return {
-    ...{ device, elapsedUs, last, looked, replicas: null, check: ' --given A --given B --result C' },
-    receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof }, signer),
-  }
+  return { proof, problem, codes: null, log2Error: sumcheckError(product) }
+}
+
+/** W8.9. For readers who have C alone. */
+async function provenUnderCodes(
+  product: ProductStatement,
+  operands: ProductOperands,
+  c: readonly Uint8Array[],
+  hasher: TensorHasher,
+): Promise<ProvenProduct> {
+  const engine = await openFieldEngine()
+  const { rows, columns, k: width } = product
+  const a = codeOperand(engine, hasher, { type: 'i8', rows, width }, operands.a)
+  const b = codeOperand(engine, hasher, { type: 'i8', rows: columns, width }, operands.b)
+  const codes = [a.codeRoot, b.codeRoot] as const
+  const statement = { ...product, codeRootA: codes[0], codeRootB: codes[1] }
+  const proof = proveCommitted(engine, hasher, statement, a, b)
+  const problem = checkCommitted(engine, hasher, statement, c, proof)
+  return { proof, problem, codes, log2Error: committedError(product) }
 }
 
 async function watchOne(watch: Watch, signal: AbortSignal): Promise<AllWatched> {

@@ -11,8 +11,9 @@ import type { ProductStatement } from './transcript.ts'
 export const PRODUCT_TYPE = 'urn:touchstone:product:1'
 
 const HASH_BYTES = 32
-/** Proofs are at most 592 bytes (W8.4.4). */
+/** Proofs are at most 592 bytes (W8.4.4); openings of the largest operands under a code some 40 MB (W8.9). */
 const MOST_PROOF_LETTERS = 1024
+const MOST_CODED_LETTERS = 2 ** 26
 
 const predicate = z.strictObject({
   program: shortText,
@@ -26,7 +27,9 @@ const predicate = z.strictObject({
   seed: hex(32),
   /** Of every block of rows of C. */
   roots: base64,
-  proof: base64.max(MOST_PROOF_LETTERS),
+  proof: base64.max(MOST_CODED_LETTERS),
+  /** Roots of the codes of A and B, where the proof opens both for who has neither. */
+  codes: z.tuple([hex(32), hex(32)]).exactOptional(),
   elapsedUs: count.nullable(),
 })
 
@@ -43,6 +46,9 @@ export const productSchema = z.strictObject({
 
 export type ProductReceiptStatement = DeepReadonly<z.infer<typeof productSchema>>
 
+/** Roots of the codes of A and B (W8.9.3). */
+export type Codes = readonly [Uint8Array, Uint8Array]
+
 /** What such a receipt holds, as values. */
 export interface ProductReceipt {
   readonly workId: Uint8Array
@@ -57,11 +63,12 @@ export interface ProductReceipt {
   readonly seed: Uint8Array
   readonly roots: readonly Uint8Array[]
   readonly proof: Uint8Array
+  readonly codes: Codes | null
   readonly elapsedUs: number | null
 }
 
 export function stateProductReceipt(receipt: ProductReceipt): ProductReceiptStatement {
-  const { workId, proverKey, orderId, seed, roots, proof, elapsedUs } = receipt
+  const { workId, proverKey, orderId, seed, roots, proof, codes, elapsedUs } = receipt
   const { program, startedAt, issuedAt, notAfter, device, spec } = receipt
   return {
     _type: 'https://in-toto.io/Statement/v1',
@@ -76,6 +83,7 @@ export function stateProductReceipt(receipt: ProductReceipt): ProductReceiptStat
       seed: toHex(seed),
       roots: toBase64(joinRoots(roots)),
       proof: toBase64(proof),
+      ...(codes ? { codes: [toHex(codes[0]), toHex(codes[1])] as const } : {}),
       elapsedUs,
     },
   }
@@ -85,6 +93,7 @@ export function stateProductReceipt(receipt: ProductReceipt): ProductReceiptStat
 export function productReceiptOf({ subject, predicate: said }: ProductReceiptStatement): ProductReceipt | null {
   const [roots, proof] = [fromBase64(said.roots), fromBase64(said.proof)]
   if (!roots || roots.length % HASH_BYTES !== 0 || !proof) return null
+  if (!said.codes && said.proof.length > MOST_PROOF_LETTERS) return null
   const bytes = (text: string) => fromHex(text, HASH_BYTES)!
   return {
     ...said,
@@ -94,6 +103,7 @@ export function productReceiptOf({ subject, predicate: said }: ProductReceiptSta
     seed: bytes(said.seed),
     roots: splitRoots(roots),
     proof,
+    codes: said.codes ? [bytes(said.codes[0]), bytes(said.codes[1])] : null,
   }
 }
 
@@ -109,6 +119,17 @@ export function productOf<K>(work: Work<K>, roots: readonly Uint8Array[]): Produ
 /** W4.5, over all pairs of rows: the share of entries of C that no row of zeros makes. */
 export function liveShareOf({ rows, columns, k }: ProductStatement, a: Uint8Array, b: Uint8Array): number {
   return (liveRows(a, rows, k) / rows) * (liveRows(b, columns, k) / columns)
+}
+
+/** The same for who has C alone: an entry that is not 0 was made by two rows that are not. */
+export function leastLiveShare(c: readonly Uint8Array[]): number {
+  let [live, all] = [0, 0]
+  for (const block of c) {
+    const entries = new Int32Array(block.slice().buffer)
+    all += entries.length
+    for (const entry of entries) if (entry !== 0) live++
+  }
+  return live / all
 }
 
 function liveRows(bytes: Uint8Array, rows: number, width: number): number {
