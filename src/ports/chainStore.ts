@@ -39,7 +39,11 @@ export interface ChainStore {
   idAt(height: number): Promise<string | null>
   /** All blocks above a height, of every branch, the lowest first. */
   above(height: number): Promise<readonly StoredBlock[]>
-  /** The state after a block, where it was written. Of those before the last final block only the newest stays. */
+  /** Begins with a block that people vouch for, and the state after it, in place of the genesis. Only where nothing else is. */
+  adopt(start: { readonly facts: StoredBlock; readonly bytes: Uint8Array; readonly state: Uint8Array }): Promise<void>
+  /** Forgets all blocks below a height, which is that of a final block or less: they cannot be told to others any more. */
+  forgetBelow(height: number): Promise<void>
+  /** The state after a block, where it was written. Up to the last final block the newest stays, and a few for others to start from. */
   state(id: string): Promise<Uint8Array | null>
   /** Blocks whose state is there, the lowest first. */
   withState(): Promise<readonly Mark[]>

@@ -54,6 +54,42 @@ export function chainStoreSuite(name: string, open: () => Promise<ChainStore>): 
         expect(await store.idAt(6)).toBeNull()
       }))
 
+    test('begins with a block that people vouch for, once, and goes on from it', () =>
+      opened(async (store) => {
+        const rows = branchOf('a', 6)
+        const [start, next] = [rows[3]!, rows[4]!]
+        await store.adopt({ ...start, state: bytesOf(idOf('state'), 100) })
+        expect([store.head, store.final].map(({ height }) => height)).toEqual([4, 4])
+        expect([await store.idAt(4), await store.idAt(3)]).toEqual([start.facts.id, null])
+        expect(await store.withState()).toEqual([{ id: start.facts.id, height: 4 }])
+        await write(store, [next])
+        expect(store.head.height).toBe(5)
+        await expect(store.adopt({ ...start, state: new Uint8Array(1) })).rejects.toThrow(RangeError)
+      }))
+
+    test('forgets what lies below a final block, and nothing above it', () =>
+      opened(async (store) => {
+        const rows = branchOf('a', 6)
+        await write(store, rows, { final: rows[3]!.facts.id })
+        await store.forgetBelow(3)
+        for (const { facts } of rows.slice(0, 2))
+          expect([await store.block(facts.id), await store.facts(facts.id), await store.idAt(facts.height)]).toEqual([
+            null,
+            null,
+            null,
+          ])
+        for (const { facts, bytes } of rows.slice(2)) expect(await store.block(facts.id)).toEqual(bytes)
+        await expect(store.forgetBelow(5)).rejects.toThrow(RangeError)
+      }))
+
+    test('keeps small notes with the write they came with', () =>
+      opened(async (store) => {
+        expect(await store.note('votes')).toBeNull()
+        await write(store, branchOf('a', 1), { notes: { votes: Uint8Array.of(1), lock: Uint8Array.of(2) } })
+        await write(store, [], { notes: { lock: null } })
+        expect([await store.note('votes'), await store.note('lock')]).toEqual([Uint8Array.of(1), null])
+      }))
+
     test('what is handed in may change afterwards', () =>
       opened(async (store) => {
         const rows = branchOf('a', 1)

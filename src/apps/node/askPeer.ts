@@ -3,11 +3,13 @@ import {
   ANSWER_LIMIT_BYTES,
   decodeBlocks,
   decodeQuorums,
+  decodeStateChunk,
   decodeStatus,
   encodeQuestion,
   MOST_ANCESTORS,
   MOST_BLOCKS,
   type Question,
+  type StateChunk,
   type Status,
 } from '../../core/chain/wire/requests.ts'
 import type { Network } from '../../ports/network.ts'
@@ -35,3 +37,6 @@ export const askAncestors = (network: Network, peer: string, id: string, count =
 
 export const askQuorums = (network: Network, peer: string, set: number): Promise<Quorum[] | null> =>
   ask(network, peer, { kind: 'quorums', set }, decodeQuorums)
+
+export const askState = (network: Network, peer: string, id: string, chunk: number): Promise<StateChunk | null> =>
+  ask(network, peer, { kind: 'state', id, chunk }, decodeStateChunk)

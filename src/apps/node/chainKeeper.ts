@@ -32,6 +32,7 @@ interface KeeperDeps {
   /** Who votes here; null only follows. */
   readonly signer: Signer | null
   readonly outlet: ChainOutlet
+  readonly stateEvery?: number
   slotNow(): number
 }
 

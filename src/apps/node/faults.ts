@@ -9,6 +9,17 @@ export const fault = faultsOf({
     nextStep:
       'Ask people you trust for a checkpoint, move the chain folder away and start with --checkpoint. Until then make no payment.',
   },
+  CHECKPOINT_NOT_FOUND: {
+    blame: 'network',
+    retry: true,
+    message: 'no node that could be asked has the block {id} with its state',
+    nextStep: 'Name a node that has it with --bootstrap: a node shows as it starts which block others can begin with.',
+  },
+  CHECKPOINT_TOO_OLD: {
+    blame: 'user',
+    message: 'the block {id} is more than 168 epochs old: who made blocks before it may have its bond back',
+    nextStep: 'Ask people you trust for a newer one.',
+  },
   CHAIN_NOTES_DAMAGED: {
     blame: 'user',
     message: 'what this node noted of its own votes cannot be read',

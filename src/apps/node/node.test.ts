@@ -1,8 +1,10 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { NodeWorld } from '../../../test/support/chainNodes.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
+import type { ChainStore } from '../../ports/chainStore.ts'
 import type { VrfLibrary } from '../../ports/vrf.ts'
 import type { RunningNode } from './node.ts'
+import { startFromCheckpoint } from './startFromCheckpoint.ts'
 
 let library: VrfLibrary
 beforeAll(async () => {
@@ -80,5 +82,48 @@ describe('what a node knows', () => {
     expect(nodes[0]!.final.slot).toBeGreaterThan(16)
     expect(await nodes[3]!.idAt(before.height)).toBe(before.id)
     expect(world.logged).toEqual([])
+  })
+})
+
+describe('a checkpoint', () => {
+  const fetched = async (world: NodeWorld, store: ChainStore, id: string) =>
+    await startFromCheckpoint(
+      {
+        ...{ genesis: world.genesis, store, clock: world.clock, id },
+        connect: (handlers) => world.hub.join(handlers, 'newcomer'),
+      },
+      new AbortController().signal,
+    )
+  const aged = async () => {
+    const world = new NodeWorld(library, 1)
+    nodes.push(await world.start(0, undefined, { stateEvery: 5 }))
+    await world.pass(16)
+    return { world, node: nodes[0]! }
+  }
+
+  test('begins a chain: the state is checked against the block that people named', async () => {
+    const { world, node } = await aged()
+    const start = (await node.checkpoint())!
+    const store = await world.store()
+    await fetched(world, store, start.id)
+    expect([store.head.id, store.head.height]).toEqual([start.id, start.height])
+    const late = await world.start(null, store)
+    nodes.push(late)
+    await world.pass(6)
+    expect(late.final.height).toBeGreaterThan(start.height)
+    expect(await late.idAt(late.final.height)).toBe(await node.idAt(late.final.height))
+    expect(await late.block((await node.idAt(start.height - 1))!)).toBeNull()
+  })
+
+  test('that nobody has, or that is older than a week, begins nothing', async () => {
+    const { world, node } = await aged()
+    const store = await world.store()
+    await expect(fetched(world, store, 'ee'.repeat(32))).rejects.toMatchObject({
+      detail: { code: 'CHECKPOINT_NOT_FOUND' },
+    })
+    const start = (await node.checkpoint())!
+    world.clock.jumpWall(1_800_000)
+    await expect(fetched(world, store, start.id)).rejects.toMatchObject({ detail: { code: 'CHECKPOINT_TOO_OLD' } })
+    expect(store.head.height).toBe(0)
   })
 })

@@ -14,6 +14,7 @@ import type { Network, NetworkHandlers } from '../../ports/network.ts'
 import { answer } from './answers.ts'
 import { makeOwnBlock, rightTo, stateAtSlot } from './blockMaker.ts'
 import { ChainKeeper, type ChainOutlet } from './chainKeeper.ts'
+import { ClockWatch } from './clockWatch.ts'
 import { evidenceOfVotes, evidenceTx } from './evidenceTx.ts'
 import { Inbox } from './inbox.ts'
 import { Syncer } from './syncer.ts'
@@ -29,12 +30,18 @@ export interface NodeDeps {
   readonly keys: AccountKeys | null
   /** Checks signatures on another thread while blocks are fetched; without it they are checked here. */
   readonly checker?: EnvelopeChecker
+  /** A whole state is written every so many blocks; without it as often as the chain thinks fit. */
+  readonly stateEvery?: number
+  /** How many blocks before the last final one are kept; all of them without it. At least a week of them. */
+  readonly keepBlocks?: number
   /** Joins the others of this chain. */
   connect(handlers: NetworkHandlers): Promise<Network>
 }
 
 /** Rounds without a new final block after which peers are asked where they stand. */
 const QUIET_ROUNDS = 2
+/** Blocks are forgotten so many at a time. */
+const PRUNE_EVERY = 256
 
 /** A node of our chain: makes, checks and spreads blocks and votes, by the clock and by what others send. */
 export class RunningNode implements ChainNode {
@@ -44,6 +51,7 @@ export class RunningNode implements ChainNode {
   private readonly pool: TxPool
   private readonly listeners = new Set<(event: ChainEvent) => void>()
   private readonly stopping = new AbortController()
+  private readonly clockWatch: ClockWatch
   private keeper!: ChainKeeper
   private network!: Network
   private syncer!: Syncer
@@ -52,6 +60,8 @@ export class RunningNode implements ChainNode {
   private finalRound = 0
   /** The last slot of a block of its own: two of one slot cost the bond. */
   private lastMade = -1
+  private nextWarning = 0
+  private prunedBelow = 0
   private advanced: { readonly id: string; readonly epoch: bigint; readonly state: ChainState } | null = null
   private stopped: Error | null = null
   private running: Promise<void> = Promise.resolve()
@@ -61,6 +71,7 @@ export class RunningNode implements ChainNode {
     this.genesis = deps.genesis
     this.genesisId = toHex(genesisHash(deps.genesis))
     this.pool = new TxPool(deps.checks)
+    this.clockWatch = new ClockWatch(Number(deps.genesis.params.slotMs))
   }
 
   /** Goes on from the store, joins the network, and begins with the next slot. */
@@ -71,7 +82,8 @@ export class RunningNode implements ChainNode {
     const ready = new Promise<void>((resolve) => {
       begin = resolve
     })
-    const shared = { genesis, store, checks, outlet: node.outlet, slotNow: () => node.slot }
+    const every = deps.stateEvery === undefined ? {} : { stateEvery: deps.stateEvery }
+    const shared = { genesis, store, checks, outlet: node.outlet, slotNow: () => node.slot, ...every }
     node.keeper = await ChainKeeper.open({ ...shared, signer: keys?.signer ?? null })
     node.lastMade = await node.keeper.lastSlotOf(keys === null ? '' : toHex(keys.signer.publicKey))
     node.network = await deps.connect({
@@ -132,8 +144,10 @@ export class RunningNode implements ChainNode {
 
   async checkpoint(): Promise<StoredBlock | null> {
     const { store } = this.deps
-    const held = (await store.withState()).filter(({ height }) => height <= this.final.height).at(-1)
-    return held === undefined ? null : await store.facts(held.id)
+    const held = (await store.withState()).filter(({ height }) => height <= this.final.height)
+    // One at a round height is kept for longer than the newest.
+    const lasting = held.findLast(({ height }) => height % 1_000 === 0) ?? held.at(-1)
+    return lasting === undefined ? null : await store.facts(lasting.id)
   }
 
   status(): NodeStatus {
@@ -208,6 +222,7 @@ export class RunningNode implements ChainNode {
       },
       has: async (id: string) => (await this.facts(id)) !== null,
       take: (row: readonly Uint8Array[], right?: number) => keeper.take(row, right),
+      onPeerSlot: (peer: string, slot: number) => this.watchClock(peer, slot),
       takeQuorum: async (...[quorum, from]: Parameters<ChainKeeper['onQuorum']>) => {
         if ((await keeper.onQuorum(quorum, null)) === 'wrong') this.network.report(from!)
       },
@@ -321,8 +336,23 @@ export class RunningNode implements ChainNode {
     void this.guarded(work)
   }
 
+  private watchClock(peer: string, slot: number): void {
+    const doubt = this.clockWatch.note(peer, slot, this.slot)
+    if (doubt === null || this.slot < this.nextWarning) return
+    this.nextWarning = this.slot + Math.ceil(60_000 / this.slotMs)
+    const next = 'Set the clock of this machine by a time server; the node goes on by itself.'
+    this.deps.log.warn('the clock of this machine and that of a peer disagree', { secondsAhead: doubt.seconds, next })
+  }
+
   private async prune(): Promise<void> {
-    await this.guarded(async () => this.pool.prune(await this.finalState(), BigInt(this.slot)))
+    await this.guarded(async () => {
+      this.pool.prune(await this.finalState(), BigInt(this.slot))
+      const { keepBlocks } = this.deps
+      const below = this.final.height - (keepBlocks ?? 0)
+      if (keepBlocks === undefined || below < this.prunedBelow + PRUNE_EVERY) return
+      this.prunedBelow = below
+      await this.deps.store.forgetBelow(below)
+    })
   }
 
   /** Who reports an offence gets a tenth of what it costs (§3.7). */

@@ -15,6 +15,8 @@ export interface SyncTarget {
   /** Imports a row of blocks that a peer sent; of the first `right` the signatures are known to be right. */
   take(row: readonly Uint8Array[], right?: number): Promise<readonly Import[]>
   takeQuorum(quorum: Quorum, from: string): Promise<void>
+  /** A peer said which slot its head is of. */
+  onPeerSlot(peer: string, slot: number): void
 }
 
 /** Shorter rows are checked where they are taken. */
@@ -74,6 +76,7 @@ export class Syncer {
     const status = await askStatus(this.network, peer)
     if (status === null) return
     if (status.genesis !== this.target.genesisId) return this.network.report(peer)
+    this.target.onPeerSlot(peer, status.head.slot)
     if (!(await this.target.has(status.head.id))) await this.fetch(peer, status.head.height)
     // Also where nothing is newer: a commit that excludes what is final here must be seen.
     if (status.final.id !== this.target.final.id) await this.fetchQuorums(peer)

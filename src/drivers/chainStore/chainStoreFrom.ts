@@ -63,6 +63,25 @@ export async function chainStoreFrom(values: KeyValues, genesis: string): Promis
       await values.write(changes)
       marks = next
     },
+    adopt: async ({ facts, bytes, state }) => {
+      if (marks.head.height > 0) throw new RangeError('the chain has begun already')
+      const mark = { id: facts.id, height: facts.height }
+      const next = { ...marks, head: mark, final: mark }
+      await values.write([
+        ...[...blockChanges(facts, bytes), ...stateChanges(facts, state)],
+        [branchKey(facts.height), fromHex(facts.id, 32)!],
+        [MARKS, text(JSON.stringify(next))],
+      ])
+      marks = next
+    },
+    forgetBelow: async (height) => {
+      if (height > marks.final.height) throw new RangeError('blocks above the last final one stay')
+      const places = await values.keys(placeKey(1), placeKey(height))
+      const gone = places.flatMap((key): Change[] =>
+        [key, factsKey(lastPart(key)), bytesKey(lastPart(key)), branchKey(heightIn(key))].map((each) => [each, null]),
+      )
+      if (gone.length > 0) await values.write(gone)
+    },
     block: (id) => values.get(bytesKey(id)),
     facts: (id) => readFacts(values, id),
     idAt: async (height) => {
@@ -126,6 +145,17 @@ async function checkBranch(values: KeyValues, { genesis, head, final }: Marks): 
   }
 }
 
+const blockChanges = (facts: StoredBlock, bytes: Uint8Array): Change[] => [
+  [factsKey(facts.id), encodeFacts(facts)],
+  [bytesKey(facts.id), bytes],
+  [placeKey(facts.height, facts.id), NOTHING],
+]
+
+const stateChanges = ({ id, height }: StoredBlock, bytes: Uint8Array): Change[] => [
+  [heldKey(height, id), NOTHING],
+  [stateKey(id), bytes],
+]
+
 async function plan(values: KeyValues, marks: Marks, write: ChainWrite) {
   const coming = new Map(write.blocks.map(({ facts }) => [facts.id, facts]))
   const factsOf = async (id: string) => {
@@ -136,11 +166,9 @@ async function plan(values: KeyValues, marks: Marks, write: ChainWrite) {
   const changes: Change[] = []
   for (const { facts, bytes } of write.blocks) {
     if ((await factsOf(facts.parent)).height !== facts.height - 1) throw new RangeError('a height does not fit')
-    changes.push([factsKey(facts.id), encodeFacts(facts)], [bytesKey(facts.id), bytes])
-    changes.push([placeKey(facts.height, facts.id), NOTHING])
+    changes.push(...blockChanges(facts, bytes))
   }
-  for (const { id, bytes } of write.states)
-    changes.push([heldKey((await factsOf(id)).height, id), NOTHING], [stateKey(id), bytes])
+  for (const { id, bytes } of write.states) changes.push(...stateChanges(await factsOf(id), bytes))
   const [head, final] = [await factsOf(write.head), await factsOf(write.final)]
   changes.push(...(await moveBranch(values, marks, head, factsOf)))
   changes.push(...(await dropStates(values, final, factsOf)))
@@ -167,7 +195,13 @@ async function moveBranch(
   }
 }
 
-/** Every branch that still counts starts from the newest state up to the final block: older ones lead nowhere else. */
+/** States that others may start from: the last few at round heights, so that people have time to name one. */
+const KEPT_EVERY = 1_000
+const MOST_KEPT = 4
+const isForOthers = (height: number, newest: number) =>
+  height % KEPT_EVERY === 0 && height > newest - MOST_KEPT * KEPT_EVERY
+
+/** Every branch that still counts starts from the newest state up to the final block: of the older ones few stay. */
 async function dropStates(
   values: KeyValues,
   final: StoredBlock,
@@ -179,7 +213,8 @@ async function dropStates(
   for (let at = final; at.height >= lowest; at = await factsOf(at.parent)) {
     const newest = heldKey(at.height, at.id)
     if (!keys.includes(newest)) continue
-    const others = keys.filter((key) => key !== newest && heightIn(key) <= at.height)
+    const isOld = (key: string) => key !== newest && heightIn(key) <= at.height
+    const others = keys.filter((key) => isOld(key) && !isForOthers(heightIn(key), at.height))
     return others.flatMap((key): Change[] => [
       [key, null],
       [stateKey(lastPart(key)), null],

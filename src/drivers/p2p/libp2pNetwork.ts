@@ -64,7 +64,9 @@ export async function openLibp2pNetwork(options: Libp2pOptions, handlers: Networ
   const protocol = `/ts1/${chain}/ask/1`
   const peers = new Map<string, PeerId>()
   const blame = (peer: PeerId) => {
-    if (standing.note(peer.toString())) void node.hangUp(peer).catch(() => {})
+    if (!standing.note(peer.toString())) return
+    // Not a polite end, which waits for the other side.
+    for (const connection of node.getConnections(peer)) connection.abort(new Error('cut off'))
   }
   listenToGossip(node, chain, handlers, blame)
   await node.handle(protocol, answering(handlers, blame), {

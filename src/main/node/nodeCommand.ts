@@ -15,6 +15,8 @@ export interface NodeFlags {
   readonly genesis?: string
   readonly authorities: number
   readonly key?: string
+  readonly checkpoint?: string
+  readonly prune?: boolean
   readonly discovery: boolean
   readonly api: ApiPlace
   readonly passwordFile?: string
@@ -44,6 +46,12 @@ export function addNodeCommand(program: Command, context: CommandContext): void 
       readPlace,
     )
     .option('--no-api', 'serve no HTTP')
+    .option(
+      '--checkpoint <hash>',
+      'an empty folder begins with this block, which people you trust have named',
+      readHash,
+    )
+    .option('--prune', 'keep the blocks of a week (168 epochs) before the last final one, and no older ones')
     .option('--no-discovery', 'do not look for nodes on the local network')
     .option('--json', 'print events as JSON, one per line')
     .addHelpText('after', AFTER_HELP)
@@ -51,6 +59,8 @@ export function addNodeCommand(program: Command, context: CommandContext): void 
       context.run(async (signal) => (await import('./runNode.ts')).runNode(flags, context, signal)),
     )
 }
+
+const readHash = reader('Use the 64 hex digits of a block.', (text) => (/^[0-9a-f]{64}$/.test(text) ? text : null))
 
 const readPlace = reader('Use host:port.', (text) => {
   const [, host, port] = /^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$/.exec(text) ?? []

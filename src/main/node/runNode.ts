@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { RunningNode } from '../../apps/node/node.ts'
+import { startFromCheckpoint } from '../../apps/node/startFromCheckpoint.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import type { Checks } from '../../core/chain/chainState.ts'
 import { encodeGenesis, genesisHash } from '../../core/chain/genesisType.ts'
@@ -12,7 +13,9 @@ import { openEnvelopeThread } from '../../drivers/sodium/openEnvelopeThread.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import { loadSecret } from '../../drivers/system/loadSigner.ts'
 import type { ChainEvent } from '../../ports/chainNode.ts'
+import type { StoredBlock } from '../../ports/chainStore.ts'
 import type { Log, LogLevel } from '../../ports/log.ts'
+import type { NetworkHandlers } from '../../ports/network.ts'
 import type { VrfLibrary } from '../../ports/vrf.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
@@ -42,15 +45,18 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
     const secret = loadSecret(data, 'peer', system.randomness)
     const where = { host: flags.host, port: flags.port, bootstrap, isDiscovering: flags.discovery, secret }
     const network = { ...where, genesisId, genesisBytes: encodeGenesis(genesis) }
+    const connect = (handlers: NetworkHandlers) => openLibp2pNetwork(network, handlers)
+    if (flags.checkpoint !== undefined && store.head.height === 0)
+      await startFromCheckpoint({ genesis, store, clock: system.clock, id: flags.checkpoint, connect }, signal)
     const node = await RunningNode.start({
-      ...{ genesis, store, keys, checker, log: voice.log, clock: system.clock, checks: checksOf(library) },
-      connect: (handlers) => openLibp2pNetwork(network, handlers),
+      ...{ genesis, store, keys, checker, log: voice.log, clock: system.clock, checks: checksOf(library), connect },
+      ...(flags.prune && { keepBlocks: Number(WEEK * genesis.params.epochSlots) }),
     })
     let closeApi = async () => {}
     try {
       const api = await openNodeApi(flags.api, node, voice.log)
       closeApi = api.close
-      voice.begin(node, genesis.preset, api.url)
+      voice.begin(node, genesis.preset, api.url, await node.checkpoint())
       node.subscribe((event) => voice.tell(event, node))
       if (bootstrap.length === 0) requireAlive(node)
       signal.addEventListener('abort', () => void node.close(), { once: true })
@@ -92,14 +98,25 @@ function openVoice({ json }: NodeFlags, env: NodeJS.ProcessEnv) {
   const log: Log = { debug: () => {}, info: at('info'), warn: at('warn'), error: at('error') }
   return {
     log,
-    begin: (node: RunningNode, preset: string, api: string | null) => {
+    begin: (node: RunningNode, preset: string, api: string | null, start: StoredBlock | null) => {
       const { genesisId, addresses } = node
       const { account } = node.status()
-      if (json) return say({ event: 'started', genesis: genesisId, account, addresses, api, head: node.head.height })
+      const checkpoint = start?.id ?? null
+      if (json)
+        return say({
+          event: 'started',
+          genesis: genesisId,
+          account,
+          addresses,
+          api,
+          head: node.head.height,
+          checkpoint,
+        })
       line(`  chain    ${genesisId.slice(0, 16)} (${preset}), at block ${node.head.height}`)
       line(`  account  ${account ?? 'none: this node follows, and makes no blocks'}`)
       for (const address of addresses) line(`  address  ${address}`)
       if (api !== null) line(`  api      ${api}`)
+      if (start !== null) line(`  others can begin with block ${start.height}: --checkpoint ${start.id}`)
     },
     tell: (event: ChainEvent, node: RunningNode) => {
       if (json)

@@ -1,0 +1,27 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { Network, NetworkHandlers } from '../../ports/network.ts'
+import { fault } from './faults.ts'
+import { fetchCheckpoint } from './fetchCheckpoint.ts'
+
+interface Start extends Omit<Parameters<typeof fetchCheckpoint>[2], 'slotNow'> {
+  readonly clock: Clock
+  connect(handlers: NetworkHandlers): Promise<Network>
+}
+
+const TRIES = 30
+
+/** Asks whoever can be reached for a checkpoint, for half a minute. Who asks us meanwhile hears nothing. */
+export async function startFromCheckpoint({ clock, connect, ...wanted }: Start, signal: AbortSignal): Promise<void> {
+  const { timeMs, params } = wanted.genesis
+  const network = await connect({ onMessage: async () => 'ignore', onRequest: async () => null, onPeer: () => {} })
+  try {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const slotNow = Math.floor((clock.wallTime().getTime() - Number(timeMs)) / Number(params.slotMs))
+      for (const peer of network.peers()) if (await fetchCheckpoint(network, peer, { ...wanted, slotNow })) return
+      await clock.sleep(1_000, signal)
+    }
+    throw fault('CHECKPOINT_NOT_FOUND', { id: wanted.id })
+  } finally {
+    await network.close()
+  }
+}
