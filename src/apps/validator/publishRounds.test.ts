@@ -217,7 +217,7 @@ describe('rounds on their way to the ledger', () => {
         for (const { record } of rounds) expect(published.get(record.round)).toBe(record.root)
         expect(store.kept.has(kills.length + 1)).toBe(true)
       }),
-      { numRuns: 30 },
+      { numRuns: 15 },
     )
   })
 })

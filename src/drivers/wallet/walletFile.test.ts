@@ -10,7 +10,7 @@ import { systemRandomness } from '../system/systemRandomness.ts'
 import { changePassword, createWallet, openWallet, readWallet } from './walletFile.ts'
 
 // Less than a real one asks, so that a hundred tries take seconds.
-const cheap = { randomness: systemRandomness, cost: { n: 2 ** 14, r: 8, p: 1 } }
+const cheap = { randomness: systemRandomness, cost: { n: 2 ** 10, r: 8, p: 1 } as const }
 const secret = new Uint8Array(32).map((_, i) => 200 - i)
 const facts = { kind: 'touchstone', account: 'ab'.repeat(32) } as const
 const fresh = async (password = 'correct horse') => {
@@ -98,8 +98,8 @@ describe('what is no wallet', () => {
     const bads = [
       '',
       '{}',
-      good.replace('16384', '1073741824'),
-      good.replace('16384', '16'),
+      good.replace('1024', '1073741824'),
+      good.replace('1024', '1000'),
       good.replace('"r": 8', '"r": 80'),
     ]
     for (const bad of [...bads, `${good}${' '.repeat(5000)}`, good.replace('{', '{"more":1,')]) {

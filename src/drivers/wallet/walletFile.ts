@@ -13,8 +13,8 @@ import { fault } from './faults.ts'
 const hexOf = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`))
 
 /** What it takes to try one password: 128 MiB and about half a second. A file that asks for far more, or less, is none of ours. */
-const COST = { n: 2 ** 17, r: 8, p: 1 }
-type Cost = typeof COST
+const COST = { n: 2 ** 17, r: 8, p: 1 } as const
+type Cost = Pick<WalletFile['kdf'], 'n' | 'r' | 'p'>
 
 /** WL1. `account` is what anybody may see; the secret is sealed. */
 const walletFile = z.strictObject({
@@ -24,7 +24,11 @@ const walletFile = z.strictObject({
   kdf: z.strictObject({
     name: z.literal('scrypt'),
     salt: hexOf(32),
-    n: z.union([z.literal(2 ** 14), z.literal(2 ** 15), z.literal(2 ** 16), z.literal(2 ** 17), z.literal(2 ** 18)]),
+    n: z
+      .int()
+      .min(2 ** 10)
+      .max(2 ** 18)
+      .refine((n) => Number.isInteger(Math.log2(n))),
     r: z.literal(8),
     p: z.literal(1),
   }),
@@ -62,7 +66,7 @@ async function seal(facts: WalletFacts, secret: Uint8Array, password: string, { 
   const file: WalletFile = {
     format: 'touchstone-wallet-1',
     ...facts,
-    kdf: { name: 'scrypt', salt, ...(cost as Pick<WalletFile['kdf'], 'n' | 'r' | 'p'>) },
+    kdf: { name: 'scrypt', salt, ...cost },
     cipher: { name: 'chacha20-poly1305', nonce: toHex(nonce), sealed: toHex(sealed) },
   }
   return `${JSON.stringify(file, null, 2)}\n`

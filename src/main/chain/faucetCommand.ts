@@ -1,28 +1,9 @@
 import { type Command, Option } from 'commander'
-import { nodeRoutes } from '../../apps/api/node/nodeRoutes.ts'
-import { fromHex, toHex } from '../../core/bytes/hex.ts'
-import { devnetSecret } from '../../core/chain/accountKeys.ts'
-import { formatTokens, parseTokens } from '../../core/chain/tokens.ts'
-import { nativeSigner } from '../../drivers/system/nativeSigner.ts'
-import { readWallet } from '../../drivers/wallet/walletFile.ts'
-import { EXIT } from '../exitCodes.ts'
-import { fault } from '../faults.ts'
-import { reader, readKey } from '../parseOptions.ts'
+import { parseTokens } from '../../core/chain/tokens.ts'
+import { reader } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
-import { walletPath } from '../wallet/walletPath.ts'
-import { NodeClient } from './nodeClient.ts'
 import { NODE_OPTION } from './nodeOption.ts'
-import { sendPayment, untilFinal } from './sendTx.ts'
-
-interface Flags {
-  readonly node: string
-  readonly amount: bigint
-  readonly wait?: boolean
-  readonly json?: boolean
-}
-
-/** The last of the accounts that a devnet begins with: none of those that make its blocks, unless all do. */
-const FAUCET = 15
+import type { FaucetFlags } from './pourTokens.ts'
 
 const readTokens = reader('Use an amount such as 12.5, with at most nine digits behind the point.', (text) => {
   const units = parseTokens(text)
@@ -39,27 +20,7 @@ export function addFaucetCommand(program: Command, context: CommandContext): voi
     .option(...NODE_OPTION)
     .option('--wait', 'until it is in a final block')
     .option('--json', 'print JSON')
-    .action((name: string, flags: Flags) => context.run((signal) => pour(name, flags, context.env, signal)))
-}
-
-async function pour(name: string, flags: Flags, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
-  const to = /^[0-9a-fA-F]{64}$/.test(name) ? readKey(name) : fromHex(accountOf(env, name), 32)!
-  const client = new NodeClient(flags.node)
-  const { preset } = await client.ask(nodeRoutes.getChain, {}, signal)
-  if (preset !== 'devnet') throw fault('NOT_A_DEVNET', { preset })
-  const signer = nativeSigner(devnetSecret(FAUCET))
-  const sent = await sendPayment(client, signer, { to, amount: flags.amount }, signal)
-  if (flags.wait) await untilFinal(client, toHex(signer.publicKey), sent, signal)
-  const told = { transaction: sent.id, account: toHex(to), amount: String(flags.amount), isFinal: flags.wait === true }
-  const state = flags.wait ? 'final' : 'on their way'
-  process.stdout.write(
-    flags.json ? `${JSON.stringify(told)}\n` : `${formatTokens(flags.amount)} tokens for ${told.account}: ${state}\n`,
-  )
-  return EXIT.genuine
-}
-
-function accountOf(env: NodeJS.ProcessEnv, name: string): string {
-  const { kind, account } = readWallet(walletPath(env, name))
-  if (kind !== 'touchstone') throw fault('OTHER_KIND_OF_WALLET', { name })
-  return account
+    .action((name: string, flags: FaucetFlags) =>
+      context.run(async (signal) => (await import('./pourTokens.ts')).pourTokens(name, flags, context.env, signal)),
+    )
 }

@@ -39,7 +39,7 @@ test('property: another library makes the same bytes of every transaction, and r
       expect(parseTransaction(raw as Hex).chainId).toBe(Number(chainId))
       expect(account.contractAt(nonce)).toBe(getContractAddress({ from, nonce }).toLowerCase())
     }),
-    { numRuns: 40 },
+    { numRuns: 15 },
   )
 })
 
@@ -62,6 +62,6 @@ test('property: another library makes the same calls of the contract', () => {
       const path = proof.path.map(hash)
       expect(isPublishedCall(address, proof)).toBe(encode('isPublished', [address, score, BigInt(proof.place), path]))
     }),
-    { numRuns: 40 },
+    { numRuns: 15 },
   )
 })
