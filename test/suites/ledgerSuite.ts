@@ -52,7 +52,7 @@ export function ledgerSuite(name: string, make: () => Promise<LedgerUnderTest>):
       await surely(round)
     })
 
-    test('another root for the same round is refused for good, and the first one stays', async () => {
+    test('attack 170: another root for the same round is refused for good, and the first one stays', async () => {
       const round = madeUpRound(3)
       await surely(round)
       const other = madeUpRound(3, 5, () => 1_000_000)

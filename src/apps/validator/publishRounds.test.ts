@@ -192,7 +192,7 @@ describe('rounds on their way to the ledger', () => {
     expect(aborted).toBe(asked)
   })
 
-  test('property: killed before or after any step, every round is published once, as it was first signed', async () => {
+  test('attack 171: killed before or after any step, every round is published once, as it was first signed', async () => {
     const moments = fc.array(fc.tuple(fc.nat({ max: 9 }), fc.boolean()), { maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(moments, async (kills) => {

@@ -81,7 +81,7 @@ describe('a round', () => {
   })
 })
 
-describe('what does not hold', () => {
+describe('attack 170: what does not hold', () => {
   const record = madeUpRound(7, 5)
   const proof = proveScore(record, 'box-3')!
   const withEntry = (change: Partial<ScoreEntry>): RoundRecord => ({

@@ -183,7 +183,7 @@ describe('a node over HTTP', () => {
   })
 })
 
-describe('a node that lies', () => {
+describe('attack 172: a node that lies', () => {
   const key = () => toHex(rich.publicKey)
   const lieOf = (change: (text: string) => string) =>
     clientOf(change)

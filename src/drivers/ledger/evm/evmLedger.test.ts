@@ -28,7 +28,7 @@ if (hasAnvil) {
 
 /** What a chain may do to a transaction, on a real one. */
 function againstRealNode(): void {
-  describe('an EVM chain', () => {
+  describe('attack 169: an EVM chain', () => {
     let anvil: Anvil
     let settings: EvmSettings
     beforeAll(async () => {
@@ -156,7 +156,7 @@ async function serverThat(answers: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v3/secret`
 }
 
-describe('a hostile RPC', () => {
+describe('attack 169: a hostile RPC', () => {
   const at = (url: string): EvmSettings => ({
     urls: [url],
     chainId: 31_337,
