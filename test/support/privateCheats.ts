@@ -1,50 +1,54 @@
 import { concatBytes } from '../../src/core/bytes/bytes.ts'
 import { combine, decodePoint, encodePoint, encodeScalar, ORDER } from '../../src/core/work/methods/zk/group.ts'
-import { drawMasks } from '../../src/core/work/methods/zk/provePrivate.ts'
-import { chanceOf, entriesOf, type Hides, judge, multiply, type Proven, prepare, prove } from './privateProducts.ts'
+import { commitEntries, drawMasks, type Secrets } from '../../src/core/work/methods/zk/provePrivate.ts'
+import { chanceOf, entriesOf, judge, multiply, type Prepared, type Proven, prepare, prove } from './privateProducts.ts'
 import { type Below, turned } from './sumcheckCheats.ts'
 import { chanceFrom } from './workTrials.ts'
 
 interface Honest extends Proven {
-  readonly seed: number
-  readonly hides: Hides
+  readonly prepared: Prepared
+  /** Another proof of the same. */
+  readonly other: Uint8Array
 }
 
 type Cheat = (honest: Honest, below: Below) => Proven
 
 const INNER = 2
-const sizesOf = (honest: Proven) => honest.product
 
-/** A proof anew, with something that is not as it should be. */
-function anew(honest: Honest, change: (given: { a: bigint[]; b: bigint[]; c: bigint[] }) => void): Proven {
-  const sizes = sizesOf(honest)
-  const { a, b } = entriesOf(sizes, honest.seed)
-  const given = { a, b, c: multiply(sizes, a, b) }
-  change(given)
-  const chance = chanceOf(`cheat ${honest.seed}`)
-  return prove(prepare(sizes, honest.hides, given, chance, given.c), drawMasks(chance, INNER))
+/** A proof under the same commitments to A and B, with another C and whatever secrets the cheat likes best. */
+function anew({ prepared }: Honest, c: readonly bigint[], secrets: Partial<Secrets>, below: Below): Proven {
+  const { product, bases, secrets: own } = prepared
+  const said = 'hidden' in product.c ? { hidden: commitEntries(bases, c, own.blindC) } : { open: c.map(Number) }
+  const changed = { product: { ...product, c: said }, bases, secrets: { ...own, ...secrets }, c }
+  return prove(changed, drawMasks(chanceOf(`cheat ${below(2 ** 30)}`), INNER))
+}
+
+const oneMore = (entries: readonly bigint[], below: Below): bigint[] => {
+  const at = below(entries.length)
+  return entries.map((entry, i) => (i === at ? entry + 1n : entry))
 }
 
 /** Everything a cheat may change, each with the best proof that it can make. */
 export const PRIVATE_CHEATS: Readonly<Record<string, Cheat>> = {
   'a wrong entry of C, committed to or in the open, and a new proof': (honest, below) =>
-    anew(honest, ({ c }) => {
-      c[below(c.length)]! += below(2) ? 1n : -1n
-    }),
+    anew(honest, oneMore(honest.prepared.c, below), {}, below),
   'a proof about other rows than those that were committed to': (honest, below) => {
-    const other = anew(honest, ({ a, b, c }) => {
-      a[below(a.length)]! += 1n
-      c.splice(0, c.length, ...multiply(sizesOf(honest), a, b))
-    })
-    return { ...other, product: { ...other.product, a: honest.product.a }, bases: honest.bases }
+    const { secrets, product } = honest.prepared
+    const a = oneMore(secrets.a, below)
+    return anew(honest, multiply(product, a, secrets.b), { a }, below)
   },
   'a proof about another B than the one that is named': (honest, below) => {
-    const other = anew(honest, ({ b }) => {
-      b[below(b.length)]! += 1n
-    })
-    return { ...honest, proof: other.proof }
+    const { secrets, product } = honest.prepared
+    const b = oneMore(secrets.b, below)
+    return anew(honest, multiply(product, secrets.a, b), { b }, below)
   },
-  'the proof of another statement': (honest) => ({ ...honest, proof: anew(honest, () => {}).proof }),
+  'a part of another proof of the same statement': (honest, below) => {
+    const { other } = honest
+    const at = 32 * below(other.length / 32)
+    const proof = honest.proof.slice()
+    proof.set(other.subarray(at, at + 32), at)
+    return { ...honest, proof }
+  },
   'a commitment that was moved': (honest, below) => {
     const { product, bases } = honest
     const at = below(product.a.length)
@@ -77,8 +81,9 @@ export function privateCheatsThatPass(cheat: Cheat, tries: number): number {
       const sizes = { rows: chance.whole(1, 2), inner: INNER, columns: chance.whole(1, 2) }
       const hides = { b: below(2) === 1, c: below(2) === 1 }
       const secret = chanceOf(`honest ${seed}`)
-      const made = prove(prepare(sizes, hides, entriesOf(sizes, seed), secret), drawMasks(secret, INNER))
-      honest = { ...made, seed, hides }
+      const prepared = prepare(sizes, hides, entriesOf(sizes, seed), secret)
+      const [made, other] = [0, 1].map(() => prove(prepared, drawMasks(secret, INNER))) as [Proven, Proven]
+      honest = { ...made, prepared, other: other.proof }
       if (judge(honest) !== null) throw new Error('an honest proof is refused')
     }
     if (judge(cheat(honest, below)) === null) passed++

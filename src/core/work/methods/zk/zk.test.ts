@@ -81,8 +81,8 @@ test('makes the proofs of the independent implementation, byte for byte', () => 
   }
 })
 
-test.each(Object.entries(PRIVATE_CHEATS))('finds %s, 24 times', (_, cheat) => {
-  expect(privateCheatsThatPass(cheat, 24)).toBe(0)
+test.each(Object.entries(PRIVATE_CHEATS))('finds %s, 16 times', (_, cheat) => {
+  expect(privateCheatsThatPass(cheat, 16)).toBe(0)
 })
 
 test('says what is wrong', () => {
