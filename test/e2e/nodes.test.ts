@@ -18,17 +18,15 @@ test('four processes: lottery, finality over libp2p, a kill, a partition, a late
   await network.nodes[3]!.kill()
   await network.untilFinal([0, 1, 2], network.finalOf([0, 1, 2]) + 2)
   network.start(3)
-  await network.untilFinal(all, network.finalOf([0, 1, 2]) + 2)
+  network.start(4)
+  await network.untilFinal([...all, 4], network.finalOf([0, 1, 2]) + 1)
 
   network.part(true)
   const [left, right] = [network.nodes[0]!, network.nodes[2]!]
   const heads = [left.head, right.head] as const
-  await Promise.all([left.until(() => left.head > heads[0] + 2), right.until(() => right.head > heads[1] + 2)])
+  await Promise.all([left.until(() => left.head > heads[0] + 1), right.until(() => right.head > heads[1] + 1)])
   network.part(false)
-  await network.untilFinal(all, Math.max(left.head, right.head))
-
-  network.start(4)
-  await network.untilFinal([...all, 4], network.finalOf(all) + 1)
+  await network.untilFinal([...all, 4], Math.max(left.head, right.head))
   expect(network.conflicts()).toEqual([])
   expect(network.nodes.flatMap(({ told }) => told.filter(({ event }) => event === 'error'))).toEqual([])
   expect(left.told.some(({ isPrimary }) => isPrimary)).toBe(true)

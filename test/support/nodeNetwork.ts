@@ -59,7 +59,7 @@ export class NodeNetwork {
       (to: number) => `127.0.0.1:${this.ports[to]}`,
       (relay: number) => `127.0.0.1:${this.relays[relay]!.port}`,
     ]
-    const known = [[], [direct(0)], [far(0)], [direct(2), far(1)], [direct(0), direct(2)]][number]!
+    const known = [[], [direct(0)], [far(0)], [direct(2), far(1)], [direct(0)]][number]!
     const args = ['--data', join(this.folder, String(number)), '--genesis', join(this.folder, 'genesis.json')]
     args.push('--port', String(this.ports[number]), '--key', number < 4 ? `devnet:${number}` : 'none')
     const node = new NodeProcess([...args, ...known.flatMap((address) => ['--bootstrap', address])])

@@ -11,6 +11,7 @@ interface Told {
   readonly slot: number
   readonly isPrimary: boolean
   readonly addresses: readonly string[]
+  readonly api: string
   readonly message: string
   readonly error: { readonly code: string }
 }
@@ -25,9 +26,18 @@ export class NodeProcess {
   private wake: () => void = () => {}
   private isOver = false
 
-  constructor(args: readonly string[]) {
+  constructor(args: readonly string[], hasApi = false) {
     const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
-    const all = [program, 'node', '--host', '127.0.0.1', '--no-discovery', '--json', ...args]
+    const all = [
+      program,
+      'node',
+      '--host',
+      '127.0.0.1',
+      '--no-discovery',
+      '--json',
+      ...(hasApi ? ['--api', '127.0.0.1:0'] : ['--no-api']),
+      ...args,
+    ]
     this.child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'inherit'] })
     createInterface({ input: this.child.stdout! }).on('line', (line) => {
       const told = JSON.parse(line) as Told

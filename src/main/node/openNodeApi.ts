@@ -8,6 +8,7 @@ import type { Log } from '../../ports/log.ts'
 import { USUAL_API } from '../chain/nodeOption.ts'
 import { system } from '../system.ts'
 import { programName } from '../version.ts'
+import { nodeMetrics } from './nodeMetrics.ts'
 
 /** Where to listen; undefined for the usual place, false for nowhere. */
 export type ApiPlace = typeof USUAL_API | undefined | false
@@ -21,7 +22,10 @@ export async function openNodeApi(asked: ApiPlace, node: ChainNode, log: Log) {
   const { host, port } = door.at
   const hooks = { whenSent, clientOf } satisfies Partial<Parameters<typeof createNodeApi>[0]>
   const told = { clock: system.clock, log, program: programName, requestsPerMinute: REQUESTS_PER_MINUTE }
-  door.open(createNodeApi({ node, ...told, ...hooks }))
+  const metrics = nodeMetrics(node)
+  const api = createNodeApi({ node, ...told, ...hooks })
+  api.get('/metrics', (c) => c.text(metrics()))
+  door.open(api)
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, close: door.close }
 }
 
