@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { toHex } from '../../src/core/bytes/hex.ts'
-import { sealRound } from '../../src/core/ledger/roundRecord.ts'
+import { proveScore, sealRound } from '../../src/core/ledger/roundRecord.ts'
 import { chainLedger } from '../../src/drivers/ledger/chainLedger.ts'
 import { NodeClient } from '../../src/main/chain/nodeClient.ts'
 import { openCommandLine } from '../support/commandLine.ts'
@@ -67,4 +67,11 @@ test('a round is published on the chain of a running node, over HTTP', async () 
   const before = node.final
   await node.until(() => node.final > before + 8)
   expect(await ledger.publish(record, signal)).toMatchObject({ kind: 'published' })
+  const file = join(home, 'proof.json')
+  const check = () => line.run(['ledger', 'check', file, '--trust', toHex(signer.publicKey), '--node', url])
+  writeFileSync(file, JSON.stringify(proveScore(record, 'a')))
+  expect(await check()).toMatchObject({ status: 0, stdout: expect.stringContaining('the chain confirms it') })
+  const another = sealRound({ ...record, entries: [{ box: 'a', score: 9, certificate: null }] }, signer)
+  writeFileSync(file, JSON.stringify(proveScore(another, 'a')))
+  expect(await check()).toMatchObject({ status: 1, stdout: expect.stringContaining('[NOT_PUBLISHED]') })
 })

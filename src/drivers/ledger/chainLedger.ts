@@ -35,12 +35,17 @@ export function chainLedger(chain: ChainAccess, signer: Signer): Ledger {
       sentUntil = terms.slot + terms.epochSlots
       return { kind: 'pending', why: 'sent' } satisfies Publication
     },
-    async confirms(proof, signal) {
-      const known = await chain.account(fromHex(proof.validator, 32)!, 'final', signal)
-      return checkScoreProof(proof) === null && placeOf(proof, known) === 'same'
-    },
+    confirms: chainWitness(chain),
   }
 }
+
+/** What our chain says of a score: it knows the last round of each account, under the key that signed it. */
+export const chainWitness =
+  (chain: ChainAccess): Ledger['confirms'] =>
+  async (proof, signal) => {
+    const known = await chain.account(fromHex(proof.validator, 32)!, 'final', signal)
+    return checkScoreProof(proof) === null && placeOf(proof, known) === 'same'
+  }
 
 /** Where the last round of an account stands beside this one. */
 function placeOf(

@@ -16,6 +16,7 @@ export interface ProofFlags {
   readonly trust?: readonly string[]
   readonly certificate?: string
   readonly rpc?: readonly string[]
+  readonly node?: string
   readonly chainId?: number
   readonly contract?: string
   readonly publisher?: string
@@ -32,7 +33,7 @@ const PROBLEMS = {
   SIGNATURE: 'the signature is not that of the validator',
   UNKNOWN_SIGNER: 'its signature holds, but its validator is none of yours: name its key with --trust',
   OTHER_CERTIFICATE: 'the score was earned with another certificate',
-  NOT_PUBLISHED: 'the chain does not have it, or not as final yet',
+  NOT_PUBLISHED: 'the chain does not have it, not as final yet, or no longer: ours keeps the last round of a validator',
 } as const satisfies Readonly<Record<RoundProblem | string, string>>
 
 type Problem = keyof typeof PROBLEMS
@@ -59,7 +60,7 @@ export async function checkProofFile(
   const read = bytes instanceof Uint8Array ? readProof(bytes) : null
   if (read === null) return told('NOT_A_PROOF', null)
   const problem = await problemOf(read, flags, own, signal)
-  return told(problem, read, problem === null && flags.rpc !== undefined)
+  return told(problem, read, problem === null && (flags.rpc ?? flags.node) !== undefined)
 }
 
 async function problemOf(read: Read, flags: ProofFlags, own: string, signal: AbortSignal): Promise<Problem | null> {
@@ -71,8 +72,11 @@ async function problemOf(read: Read, flags: ProofFlags, own: string, signal: Abo
     const hash = bytes instanceof Uint8Array ? createHash('sha256').update(bytes).digest('hex') : ''
     if (!isProof(read) || read.entry.certificate !== hash) return 'OTHER_CERTIFICATE'
   }
-  if (flags.rpc === undefined) return null
-  return (await isOnChain(read, flags.rpc, flags, signal)) ? null : 'NOT_PUBLISHED'
+  const asked = [
+    ...(flags.rpc === undefined ? [] : [isOnChain(read, flags.rpc, flags, signal)]),
+    ...(flags.node === undefined ? [] : [isOnOurs(read, flags.node, signal)]),
+  ]
+  return (await Promise.all(asked)).every((isThere) => isThere) ? null : 'NOT_PUBLISHED'
 }
 
 async function isOnChain(
@@ -90,6 +94,17 @@ async function isOnChain(
   const { evmWitness } = await import('../../drivers/ledger/evm/evmLedger.ts')
   const settings = { urls, chainId, contract, maxFeeGwei: 0, final: depth ?? ('finalized' as const) }
   return await evmWitness(settings, publisher)(read, signal)
+}
+
+async function isOnOurs(read: Read, node: string, signal: AbortSignal): Promise<boolean> {
+  if (!isProof(read))
+    throw fault('USAGE', {
+      why: 'a chain is asked about one score, not a whole round',
+      help: 'touchstone ledger check --help',
+    })
+  const { chainWitness } = await import('../../drivers/ledger/chainLedger.ts')
+  const { NodeClient } = await import('../chain/nodeClient.ts')
+  return await chainWitness(new NodeClient(node))(read, signal)
 }
 
 type Read = ScoreProof | RoundRecord

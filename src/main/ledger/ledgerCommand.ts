@@ -57,6 +57,7 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
     .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
     .option('--certificate <file>', 'the certificate that the score must have been earned with')
     .option('--rpc <url>', 'also ask this node whether it was published; may be repeated, and all must agree', addUrl)
+    .option('--node <url>', 'also ask this node of our own chain', readUrl)
     .option('--chain-id <number>', 'which chain it must be', readWhole(1, Number.MAX_SAFE_INTEGER))
     .option('--contract <address>', 'where the contract is', readContract)
     .option('--publisher <address>', 'the account that the validator publishes from', readContract)
