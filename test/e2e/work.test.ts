@@ -261,7 +261,7 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   expect(refused.status).toBe(1)
 })
 
-test('touchstone work run train goes on from a state, and refuses one that no gradients make', async () => {
+test('attack 184: touchstone work run train goes on from a state, and refuses one that no gradients make', async () => {
   const mlp = ['--family', 'mlp', '--hidden', '8', '--sequences', '16', '--rate', '0.02', '--steps', '2']
   const files = ['--out', inFolder('mlp.safetensors'), '--receipt', inFolder('mlp.json')]
   const run = (...more: string[]) => touchstone('work', 'run', 'train', ...mlp, ...files, ...more, '--json')

@@ -110,10 +110,24 @@ const overParameters = (
     ),
 })
 
+const floatsIn = (bytes: Uint8Array): Float32Array => new Float32Array(new Uint8Array(bytes).buffer)
+
+/** W4.5. In over half of a patch the gradient left no trace: the moment is what it was, times `by`. */
+const isWithoutGradient =
+  (by: string): NonNullable<WorkOp['isDead']> =>
+  ([before], [after], numbers) => {
+    const [old, made, factor] = [floatsIn(before!), floatsIn(after!), floatOf(numbers[by]!)]
+    const untouched = made.filter((value, i) => value === Math.fround(factor * old[i]!)).length
+    return 2 * untouched > made.length
+  }
+
 /** W2.9.3. m, gradient, clip factor. */
-const adamWFirst = overParameters('adamWFirst', 2, true, ['beta1'], (kernels, [m, g, clip, out], count, [beta1]) =>
-  kernels.adamWFirst(m!, g!, clip!, out!, count, beta1!),
-)
+const adamWFirst: WorkOp = {
+  ...overParameters('adamWFirst', 2, true, ['beta1'], (kernels, [m, g, clip, out], count, [beta1]) =>
+    kernels.adamWFirst(m!, g!, clip!, out!, count, beta1!),
+  ),
+  isDead: isWithoutGradient('beta1'),
+}
 
 /** W2.9.3. v, gradient, clip factor. */
 const adamWSecond = overParameters('adamWSecond', 2, true, ['beta2'], (kernels, [v, g, clip, out], count, [beta2]) =>
@@ -129,9 +143,12 @@ const adamWWeight = overParameters('adamWWeight', 3, false, WEIGHT, (kernels, [w
 })
 
 /** W2.9.4. Velocity, gradient, clip factor. */
-const sgdVelocity = overParameters('sgdVelocity', 2, true, ['momentum'], (kernels, [v, g, clip, out], count, [by]) =>
-  kernels.sgdVelocity(v!, g!, clip!, out!, count, by!),
-)
+const sgdVelocity: WorkOp = {
+  ...overParameters('sgdVelocity', 2, true, ['momentum'], (kernels, [v, g, clip, out], count, [by]) =>
+    kernels.sgdVelocity(v!, g!, clip!, out!, count, by!),
+  ),
+  isDead: isWithoutGradient('momentum'),
+}
 
 /** W2.9.4. w and the new velocity. */
 const sgdWeight = overParameters('sgdWeight', 2, false, ['rate'], (kernels, [w, v, out], count, [rate]) =>

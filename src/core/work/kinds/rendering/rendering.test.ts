@@ -138,7 +138,7 @@ describe('a receipt', () => {
     expect(rendered.canvas.rgb.some((value) => value > 0)).toBe(true)
   })
 
-  test('of an empty sky shows that nothing was hit, and nothing is credited', async () => {
+  test('attack 182: of an empty sky shows that nothing was hit, and nothing is credited', async () => {
     const scene = new Map(crowd)
     scene.set(
       'camera',
@@ -204,7 +204,7 @@ test.each([
   ['a number that is none', 'triangles', 0, Number.NaN],
   ['light without end', 'materials', 0, Number.POSITIVE_INFINITY],
   ['a material that there is not', 'kinds', 0, 1],
-])('a scene with %s is refused before anything is made', async (_, name, at, value) => {
+])('attack 183: a scene with %s is refused before anything is made', async (_, name, at, value) => {
   const bytes = crowd.get(name)!.slice()
   new DataView(bytes.buffer).setFloat32(at, value, true)
   const given = new Map(crowd).set(name, bytes)

@@ -141,7 +141,7 @@ describe('a receipt', () => {
     expect(figures.liveShare).toBeGreaterThan(0.8)
   })
 
-  test('of a flow in which nothing happens shows that, and nothing is credited', async () => {
+  test('attack 181: of a flow in which nothing happens shows that, and nothing is credited', async () => {
     const parameters = flowParameters({ cells: [16, 12, 8], viscosity: 0.02, velocity: [0.05, 0, 0] })
     const running = await flowOf({ parameters, transitions: 12, interval: 4 })
     const marks = runAll(running)
