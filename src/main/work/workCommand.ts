@@ -45,24 +45,7 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
       context.run((signal) => runMatmul([a, b], flags, context, signal)),
     )
   addClassify(run, context)
-  addRunOptions(run.command('train'))
-    .description('train a language model on the bytes of a file, or an MLP on drawn digits')
-    .argument('[text]', 'any file; none for an MLP')
-    .option('--family <name>', 'gpt, llama or mlp', readFamily, 'gpt')
-    .option('--hidden <sizes>', 'layers of an MLP, as 128,64', readSizes)
-    .option('--layers <count>', 'layers', readWhole(1, 256), 4)
-    .option('--width <count>', 'width of a layer', readWhole(2, 65_536), 128)
-    .option('--heads <count>', 'heads of attention', readWhole(1, 1024), 4)
-    .option('--tokens <count>', 'bytes in a sequence', readWhole(1, 131_072), 128)
-    .option('--sequences <count>', 'sequences in a step', readWhole(1, 65_536), 8)
-    .option('--steps <count>', 'steps', readWhole(1, 1_000_000), 50)
-    .option('--rate <number>', 'the highest learning rate', readNumber(1e-8, 1), 0.003)
-    .option('--from <file>', 'begin with these weights, or go on from this state (safetensors)')
-    .option('--state <file>', 'where the whole state goes, for --from')
-    .option('--out <file>', 'where the weights go', 'model.safetensors')
-    .action((text: string | undefined, flags: TrainingFlags) =>
-      context.run((signal) => runTraining(text, flags, context, signal)),
-    )
+  addTraining(addRunOptions(run.command('train')), context)
   addRunOptions(run.command('infer'))
     .description('a language model goes on from prompts; its text is shown as it comes')
     .requiredOption(
@@ -104,6 +87,26 @@ function addClassify(run: Command, context: CommandContext): void {
 const readFamily = readOneOf({ gpt: 'gpt', llama: 'llama', mlp: 'mlp' }, 'Use gpt, llama or mlp.')
 const readSizes = readList('Use sizes as 128,64.', (text) => /^[1-9]\d{0,4}$/.test(text))
 const readMethod = readOneOf({ openings: 'openings', sumcheck: 'sumcheck' }, 'Use openings or sumcheck.')
+
+const addTraining = (command: Command, context: CommandContext): Command =>
+  command
+    .description('train a language model on the bytes of a file, or an MLP on drawn digits')
+    .argument('[text]', 'any file; none for an MLP')
+    .option('--family <name>', 'gpt, llama or mlp', readFamily, 'gpt')
+    .option('--hidden <sizes>', 'layers of an MLP, as 128,64', readSizes)
+    .option('--layers <count>', 'layers', readWhole(1, 256), 4)
+    .option('--width <count>', 'width of a layer', readWhole(2, 65_536), 128)
+    .option('--heads <count>', 'heads of attention', readWhole(1, 1024), 4)
+    .option('--tokens <count>', 'bytes in a sequence', readWhole(1, 131_072), 128)
+    .option('--sequences <count>', 'sequences in a step', readWhole(1, 65_536), 8)
+    .option('--steps <count>', 'steps', readWhole(1, 1_000_000), 50)
+    .option('--rate <number>', 'the highest learning rate', readNumber(1e-8, 1), 0.003)
+    .option('--from <file>', 'begin with these weights, or go on from this state (safetensors)')
+    .option('--state <file>', 'where the whole state goes, for --from')
+    .option('--out <file>', 'where the weights go', 'model.safetensors')
+    .action((text: string | undefined, flags: TrainingFlags) =>
+      context.run((signal) => runTraining(text, flags, context, signal)),
+    )
 
 const addSimulation = (command: Command, context: CommandContext): Command =>
   command
