@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -35,6 +35,23 @@ const proof = proveScore(round, 'box-1')!
 const { validator } = round
 const check = (content: unknown, ...flags: string[]) =>
   line.run(['ledger', 'check', write('proof.json', content), ...flags])
+
+test('a key that others can read, or that is none, is refused before any node is asked', async () => {
+  const words = ['ledger', 'deploy', '--rpc', 'http://127.0.0.1:9', '--chain-id', '1', '--key']
+  const key = write('plain.key', SECRET)
+  chmodSync(key, 0o644)
+  expect(await line.run([...words, key])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('LEDGER_KEY_EXPOSED'),
+  })
+  chmodSync(key, 0o600)
+  expect(await line.run([...words, key])).toMatchObject({ stderr: expect.stringContaining('LEDGER_UNREACHABLE') })
+  const none = write('none.key', '00'.repeat(32))
+  expect(await line.run([...words, none])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('LEDGER_BAD_KEY'),
+  })
+})
 
 describe('touchstone ledger check', () => {
   test('takes a proof and a whole round of a validator that is trusted, from a file and from a URL', async () => {

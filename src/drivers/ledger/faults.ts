@@ -49,6 +49,11 @@ export const fault = faultsOf({
     message: 'account {address} holds too little to publish a round',
     nextStep: 'Send it funds; the round is kept and tried again.',
   },
+  LEDGER_KEY_EXPOSED: {
+    blame: 'user',
+    message: 'others on this machine can read the key in {path}',
+    nextStep: 'Run "chmod 600" on it; if they may have copied it, move its funds and publish from another account.',
+  },
   LEDGER_BAD_KEY: {
     blame: 'user',
     message: '{path} does not hold the key of an EVM account',

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { fromHex } from '../../core/bytes/hex.ts'
@@ -41,11 +42,17 @@ export async function readEvmAccount(
   try {
     const read = readRegularFile(path, MOST_BYTES)
     text = typeof read === 'number' ? '' : Buffer.from(read).toString('latin1').trim()
-    if (!text.startsWith('{')) return evmAccount(fromHex(text.toLowerCase().replace(/^0x/, ''), 32)!)
+    if (!text.startsWith('{')) return plainAccount(path, text)
   } catch (cause) {
-    throw fault('LEDGER_BAD_KEY', { path }, cause)
+    throw fault.is(cause, 'LEDGER_KEY_EXPOSED') ? cause : fault('LEDGER_BAD_KEY', { path }, cause)
   }
   const { kind, secret } = await openWallet(path, await readPassword(flags, env, signal))
   if (kind !== 'evm') throw fault('LEDGER_BAD_KEY', { path })
   return evmAccount(secret)
+}
+
+/** A key that is not sealed is its owner's alone to read. Windows has no such bits. */
+function plainAccount(path: string, text: string): EvmAccount {
+  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) throw fault('LEDGER_KEY_EXPOSED', { path })
+  return evmAccount(fromHex(text.toLowerCase().replace(/^0x/, ''), 32)!)
 }
