@@ -1,15 +1,17 @@
 // Exact work on the NVIDIA cards of this machine: every op and whole trainings against WebAssembly, then speed.
-//   node work.js [--cases 120] [--models small,large] [--skip ops,training,fused,speed,hashes] [--steps] [--profile] [--out FILE]
+//   node work.js [--cases 120] [--models small,large] [--skip ops,training,fused,patches,speed,hashes] [--steps] [--profile] [--out FILE]
 // Packed by bench/gpu/pack.mjs. Ends with 1 where a bit differs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import { sha256 } from '../../src/core/bytes/sha256.ts'
+import { checkSegment } from '../../src/core/work/checkSegment.ts'
 import { drawPatches } from '../../src/core/work/draws.ts'
 import { EngineRun } from '../../src/core/work/engineRun.ts'
 import { training } from '../../src/core/work/kinds/training/training.ts'
 import { bitsOf, floatOf } from '../../src/core/work/ops/shapes.ts'
 import { operationsOf, type ShapedProgram } from '../../src/core/work/program.ts'
+import { patchRunner } from '../../src/core/work/runPatch.ts'
 import { openWork, segmentPrograms } from '../../src/core/work/work.ts'
 import { engineOnOwned, hasherOn } from '../../src/core/work/workEngine.ts'
 import {
@@ -202,6 +204,27 @@ async function compareFused(name: string, shape: BigShape, transitions: number, 
   report[`fused ${name}`] = { transitions, against, isSame }
 }
 
+/** A fused transition of real size, run again step by step: its trace leads to the same state, and patches of it are a CPU's. */
+async function comparePatches(name: string, shape: BigShape, wanted: number): Promise<void> {
+  const { work, given } = await trainingOf(shape, 1)
+  const card = openWorkCard(true)
+  const run = await CardRun.start(card, work, given)
+  const before = await run.advance(-1)
+  await run.keep(-1)
+  const after = await run.advance(0)
+  const programs = segmentPrograms(work, 0)
+  const draws = Array.from({ length: Math.ceil(wanted / 32) }, (_, i) =>
+    drawPatches(EXACT_OPS, programs, sha256(Uint8Array.of(i))),
+  ).flat()
+  const evidence = { roots: await run.trace(0), patches: await run.open(0, draws) }
+  card.close()
+  const ends = { before: before.root, after }
+  const problem = checkSegment(work, programs, ends, draws, evidence, patchRunner(await openEngine(), EXACT_OPS))
+  if (problem) differences++
+  say(`${name}: ${draws.length} patches recomputed, ${problem ? JSON.stringify(problem) : 'every bit equal'}`)
+  report[`patches of ${name}`] = { patches: draws.length, problem }
+}
+
 /** Transitions that are timed. */
 const TIMED = 6
 
@@ -331,6 +354,7 @@ if (!skipped.includes('fused')) {
   await compareFused('Llama with heads of 64', { ...tiny, width: 128, heads: 2, family: 'llama' }, 4, 'engine')
   await compareFused('small GPT', SHAPES.small, 2, 'steps')
 }
+if (!skipped.includes('patches')) await comparePatches('an 85M GPT', { ...SHAPES.small, sequences: 2 }, 1000)
 if (!skipped.includes('speed'))
   for (const name of values.models.split(',') as (keyof typeof SHAPES)[]) await measure(name, !values.steps)
 if (!skipped.includes('hashes')) {

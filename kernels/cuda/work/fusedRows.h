@@ -142,6 +142,197 @@ WK(normQuantise)(
   }
 }
 
+/* Rows of 32 N numbers stay in the registers of a warp: N to a lane, which is one of the 32 partial sums; four to a block. */
+#define WK_ROWS_HERE                                                                                                  \
+  const ts_u32 row = TS_BLOCK * 4 + WK_WARP;                                                                          \
+  if (row >= rows) return;                                                                                            \
+  const ts_u32 width = 32 * N;                                                                                        \
+  const ts_u64 begin = (ts_u64)row * width + WK_LANE;
+#define WK_EACH(k)                                                                                                    \
+  TS_UNROLL                                                                                                           \
+  for (int k = 0; k < N; k++)
+
+template <int N>
+static TS_INLINE void wk_norm_rows(
+    ts_u32 *fault, const float *x, const float *gain, const float *shift, float *means, float *inverses, float *scales,
+    ts_i8 *out, ts_u32 rows, float epsilon) {
+  __shared__ __attribute__((aligned(16))) ts_i8 staged[4][32 * N];
+  WK_ROWS_HERE
+  const float n = (float)width;
+  float y[N], sum = 0.0f, m = 0.0f;
+  WK_EACH(k) y[k] = x[begin + 32 * k];
+  if (means) {
+    WK_EACH(k) sum = sum + y[k];
+    m = wk_halves(sum) / n;
+    WK_EACH(k) y[k] = y[k] - m;
+    sum = 0.0f;
+  }
+  WK_EACH(k) sum = sum + y[k] * y[k];
+  const float inverse = 1.0f / ts_sqrt(wk_halves(sum) / n + epsilon);
+  ts_u32 worst = 0;
+  WK_EACH(k) {
+    y[k] = (y[k] * inverse) * gain[32 * k + WK_LANE];
+    if (shift) y[k] = y[k] + shift[32 * k + WK_LANE];
+    worst = wk_worse(worst, y[k]);
+  }
+  const float s = ts_scale(wk_warp_largest(worst)), by = 1.0f / s;
+  if (WK_LANE == 0) {
+    if (means) means[row] = m;
+    inverses[row] = inverse;
+    scales[row] = s;
+    wk_report(fault, wk_worse(wk_worse(wk_worse(0, m), inverse), s));
+  }
+  ts_i8 *mine = staged[WK_WARP];
+  WK_EACH(k) mine[32 * k + WK_LANE] = (ts_i8)ts_round_nearest(y[k] * by);
+  asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+  for (ts_u32 i = WK_LANE; i < width / 16; i += 32)
+    ((ts_vec4 *)(out + (ts_u64)row * width))[i] = ((const ts_vec4 *)mine)[i];
+}
+#define WK_NORM_ROWS(N)                                                                                               \
+  TS_BOUNDS(128, 4)                                                                                                   \
+  WK(normQuantise##N)(                                                                                                \
+      ts_u32 *fault, const float *x, const float *gain, const float *shift, float *means, float *inverses,            \
+      float *scales, ts_i8 *out, ts_u32 rows, ts_u32 width, float epsilon) {                                          \
+    wk_norm_rows<N>(fault, x, gain, shift, means, inverses, scales, out, rows, epsilon);                              \
+  }
+WK_NORM_ROWS(24)
+WK_NORM_ROWS(32)
+WK_NORM_ROWS(64)
+
+/* The gradient through a norm, then + other where there is one. */
+template <int N>
+static TS_INLINE void wk_norm_back_rows(
+    ts_u32 *fault, const float *x, const float *mean, const float *inverse, const float *gain, const float *dy,
+    const float *other, float *out, ts_u32 rows) {
+  WK_ROWS_HERE
+  const float m = mean ? mean[row] : 0.0f, s = inverse[row], n = (float)width;
+  float h[N], e[N], of_product = 0.0f, of_d = 0.0f;
+  WK_EACH(k) h[k] = x[begin + 32 * k];
+  WK_EACH(k) e[k] = dy[begin + 32 * k];
+  WK_EACH(k) {
+    h[k] = (mean ? h[k] - m : h[k]) * s;
+    e[k] = e[k] * gain[32 * k + WK_LANE];
+    of_product = of_product + e[k] * h[k];
+    of_d = of_d + e[k];
+  }
+  const float mean_product = wk_halves(of_product) / n, mean_d = wk_halves(of_d) / n;
+  ts_u32 worst = 0;
+  WK_EACH(k) {
+    h[k] = ((mean ? e[k] - mean_d : e[k]) - h[k] * mean_product) * s;
+    worst = wk_worse(worst, h[k]);
+  }
+  if (other) {
+    /* All of it before anything is stored: no compiler knows that they do not overlap. */
+    WK_EACH(k) e[k] = other[begin + 32 * k];
+    WK_EACH(k) {
+      h[k] = h[k] + e[k];
+      worst = wk_worse(worst, h[k]);
+    }
+  }
+  WK_EACH(k) out[begin + 32 * k] = h[k];
+  wk_report(fault, worst);
+}
+#define WK_NORM_BACK_ROWS(N)                                                                                          \
+  TS_BOUNDS(128, 3)                                                                                                   \
+  WK(normBackwardAdd##N)(                                                                                             \
+      ts_u32 *fault, const float *x, const float *mean, const float *inverse, const float *gain, const float *dy,     \
+      const float *other, float *out, ts_u32 rows, ts_u32 width) {                                                    \
+    wk_norm_back_rows<N>(fault, x, mean, inverse, gain, dy, other, out, rows);                                        \
+  }
+WK_NORM_BACK_ROWS(24)
+WK_NORM_BACK_ROWS(32)
+WK_NORM_BACK_ROWS(64)
+
+/* Eight dequantised numbers of a row: sums, a scale of the row, scales of columns and a bias, where there are. */
+static TS_INLINE wk_eight wk_dequantised_eight(
+    const ts_i32 *sums, float s, const float *column_scales, const float *bias, ts_u64 at, ts_u32 column) {
+  wk_eight y;
+  TS_UNROLL
+  for (int h = 0; h < 2; h++) {
+    const ts_vec4 c = ((const ts_vec4 *)(sums + at))[h];
+    ts_float4 by = {1.0f, 1.0f, 1.0f, 1.0f}, b = {};
+    if (column_scales) by = ((const ts_float4 *)(column_scales + column))[h];
+    if (bias) b = ((const ts_float4 *)(bias + column))[h];
+    TS_UNROLL
+    for (int k = 0; k < 4; k++) {
+      const float z = ((float)(ts_i32)c[k] * s) * by[k];
+      y.y[4 * h + k] = bias ? z + b[k] : z;
+    }
+  }
+  return y;
+}
+
+/* Dequantised rows of tokens to bytes and scales of rows of heads of D, a power of two up to 256: a warp has 256 numbers. */
+WK(headQuantise)(
+    ts_u32 *fault, const ts_i32 *sums, const float *row_scales, const float *column_scales, const float *bias,
+    float *scales, ts_i8 *out, ts_u32 rows, ts_u32 width, ts_u32 tokens, ts_u32 D) {
+  const ts_u64 at = ((ts_u64)TS_BLOCK * WK_WARPS + WK_WARP) * 256 + 8 * WK_LANE;
+  if (at >= (ts_u64)rows * width) return;
+  const ts_u32 row = (ts_u32)(at / width), column = (ts_u32)(at % width), heads = width / D;
+  const wk_eight y = wk_dequantised_eight(sums, row_scales[row], column_scales, bias, at, column);
+  ts_u32 worst = 0;
+  TS_UNROLL
+  for (int k = 0; k < 8; k++) worst = wk_worse(worst, y.y[k]);
+  for (ts_u32 half = D / 16; half > 0; half /= 2) {
+    const ts_u32 other = ts_shuffle_word(worst, half);
+    worst = other > worst ? other : worst;
+  }
+  const float s = ts_scale(worst), inverse = 1.0f / s;
+  const ts_u64 to = ((ts_u64)(row / tokens) * heads + column / D) * tokens + row % tokens;
+  if (column % D == 0) {
+    scales[to] = s;
+    wk_report(fault, wk_worse(0, s));
+  }
+  ts_i32 q[8];
+  TS_UNROLL
+  for (int k = 0; k < 8; k++) q[k] = ts_round_nearest(y.y[k] * inverse);
+  wk_store_eight(out + to * D + column % D, q);
+}
+
+#define WK_SUMS_GELU(N)                                                                                               \
+  WK(sumsGeluQuantise##N)(                                                                                            \
+      ts_u32 *fault, const ts_i32 *sums, const float *row_scales, const float *column_scales, const float *bias,      \
+      float *scales, ts_i8 *out, ts_u32 rows, ts_u32 width) {                                                         \
+    ts_u32 worst = 0;                                                                                                 \
+    wk_row_quantise<N, false>(fault, scales, out, rows, width, {}, [&](ts_u32 row, ts_u32 at) {                       \
+      const ts_u64 from = (ts_u64)row * width + 8 * at;                                                               \
+      wk_eight y = wk_dequantised_eight(sums, row_scales[row], column_scales, bias, from, 8 * at);                    \
+      TS_UNROLL                                                                                                       \
+      for (int k = 0; k < 8; k++) {                                                                                   \
+        worst = wk_worse(worst, y.y[k]);                                                                              \
+        y.y[k] = ts_gelu(y.y[k]);                                                                                     \
+      }                                                                                                               \
+      return y;                                                                                                       \
+    });                                                                                                               \
+    wk_report(fault, worst);                                                                                          \
+  }
+WK_SUMS_GELU(1)
+WK_SUMS_GELU(2)
+WK_SUMS_GELU(4)
+
+/* Dequantised dy times the slope of GELU at what is dequantised too. */
+WK(sumsGeluBack)(
+    ts_u32 *fault, const ts_i32 *sums, const float *row_scales, const ts_i32 *x_sums, const float *x_row_scales,
+    const float *x_column_scales, const float *x_bias, float *out, ts_u32 rows, ts_u32 width) {
+  ts_u32 worst = 0;
+  for (ts_u64 i = WK_FIRST; i < (ts_u64)rows * (width / 8); i += WK_STEP) {
+    const ts_u32 row = (ts_u32)(i / (width / 8)), column = (ts_u32)(i % (width / 8)) * 8;
+    const wk_eight dy = wk_dequantised_eight(sums, row_scales[row], 0, 0, 8 * i, column);
+    const wk_eight x = wk_dequantised_eight(x_sums, x_row_scales[row], x_column_scales, x_bias, 8 * i, column);
+    TS_UNROLL
+    for (int h = 0; h < 2; h++) {
+      ts_float4 y;
+      TS_UNROLL
+      for (int k = 0; k < 4; k++) {
+        y[k] = dy.y[4 * h + k] * ts_gelu_slope(x.y[4 * h + k]);
+        worst = wk_worse(wk_worse(worst, dy.y[4 * h + k]), y[k]);
+      }
+      ((ts_float4 *)(out + 8 * i))[h] = y;
+    }
+  }
+  wk_report(fault, worst);
+}
+
 /* Dequantised, then + other, or times the slope of GELU at it. */
 template <class F>
 static TS_INLINE void wk_dequantise_then(

@@ -45,6 +45,37 @@ WK(transposeBytes)(ts_u32 *fault, const ts_u8 *x, ts_u8 *out, ts_u32 rows, ts_u3
   }
 }
 
+/*
+ * Bytes of matrices whose sides are multiples of 128: a block of 256 turns 128 x 128, a thread four rows of 16. Words of four
+ * rows are laid so that neither way meets in a bank.
+ */
+WK(turnBytes)(ts_u32 *fault, const ts_u8 *x, ts_u8 *out, ts_u32 rows, ts_u32 width) {
+  __shared__ __attribute__((aligned(16))) ts_u32 tile[128][32];
+  const ts_u32 across = width / 128, row = TS_BLOCK / across * 128, column = TS_BLOCK % across * 128;
+  x += (ts_u64)TS_BLOCK_Y * rows * width;
+  out += (ts_u64)TS_BLOCK_Y * rows * width;
+  const ts_u32 j = TS_THREAD % 8, i = TS_THREAD / 8;
+  ts_vec4 in[4];
+  TS_UNROLL
+  for (int r = 0; r < 4; r++) in[r] = *(const ts_vec4 *)(x + (ts_u64)(row + 4 * i + r) * width + column + 16 * j);
+  TS_UNROLL
+  for (int w = 0; w < 4; w++) {
+    const ts_u32 a = __byte_perm(in[0][w], in[1][w], 0x5140), b = __byte_perm(in[2][w], in[3][w], 0x5140);
+    const ts_u32 c = __byte_perm(in[0][w], in[1][w], 0x7362), d = __byte_perm(in[2][w], in[3][w], 0x7362);
+    const ts_u32 at = 16 * j + 4 * w, to = (i + 4 * j) % 32;
+    tile[at][to] = __byte_perm(a, b, 0x5410);
+    tile[at + 1][to] = __byte_perm(a, b, 0x7632);
+    tile[at + 2][to] = __byte_perm(c, d, 0x5410);
+    tile[at + 3][to] = __byte_perm(c, d, 0x7632);
+  }
+  TS_BARRIER();
+  TS_UNROLL
+  for (ts_u32 n = 0; n < 4; n++) {
+    const ts_u32 c = i + 32 * n, from = (4 * j + 4 * (c / 16)) % 32;
+    *(ts_vec4 *)(out + (ts_u64)(column + c) * rows + row + 16 * j) = *(const ts_vec4 *)&tile[c][from];
+  }
+}
+
 template <class T>
 static TS_INLINE void wk_move(
     const ts_u8 *x, ts_u8 *out, ts_u32 run, ts_u32 n0, ts_u32 n1, ts_u32 n2, ts_u64 x0, ts_u64 x1, ts_u64 x2, ts_u64 out0,

@@ -98,15 +98,26 @@ WK(product)(
       }
 }
 
-/* W2.1.4: what one piece of k came to, taken times the scales of its rows and added as floats. */
-WK(addPiece)(
-    ts_u32 *fault, const ts_i32 *sums, const float *scales, float *out, ts_u32 rows, ts_u32 columns, ts_u32 pieces,
-    ts_u32 piece) {
+/* W2.1.4: what pieces of k came to, one after the other, taken times the scales of their rows and added as floats. */
+WK(addPieces)(
+    ts_u32 *fault, const ts_i32 *sums, const float *scales, float *out, ts_u32 rows, ts_u32 columns, ts_u32 pieces) {
+  const ts_u32 across = columns / 4;
+  const ts_u64 apart = (ts_u64)rows * across;
   ts_u32 worst = 0;
-  for (ts_u64 i = WK_FIRST; i < (ts_u64)rows * columns; i += WK_STEP) {
-    const float term = (float)sums[i] * scales[i / columns * pieces + piece], y = piece == 0 ? term : out[i] + term;
-    worst = wk_worse(worst, y);
-    out[i] = y;
+  for (ts_u64 i = WK_FIRST; i < apart; i += WK_STEP) {
+    const float *s = scales + i / across * pieces;
+    ts_float4 y;
+    for (ts_u32 p = 0; p < pieces; p++) {
+      const ts_vec4 c = ((const ts_vec4 *)sums)[p * apart + i];
+      TS_UNROLL
+      for (int k = 0; k < 4; k++) {
+        const float term = (float)(ts_i32)c[k] * s[p];
+        y[k] = p == 0 ? term : y[k] + term;
+      }
+    }
+    TS_UNROLL
+    for (int k = 0; k < 4; k++) worst = wk_worse(worst, y[k]);
+    ((ts_float4 *)out)[i] = y;
   }
   wk_report(fault, worst);
 }

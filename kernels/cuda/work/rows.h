@@ -249,7 +249,16 @@ WK(squareSums)(ts_u32 *fault, const float *x, float *out, ts_u64 count) {
   if (from >= count) return;
   const float *in = x + from;
   const ts_u32 here = count - from < WK_PIECE ? (ts_u32)(count - from) : WK_PIECE;
-  const float total = wk_piece_total(0, here, [=](ts_u32 i) { return in[i] * in[i]; });
+  float total;
+  if (here == WK_PIECE) {
+    float s = 0.0f;
+    _Pragma("unroll 16")
+    for (ts_u32 k = 0; k < WK_PIECE / 32; k++) {
+      const float y = in[32 * k + WK_LANE];
+      s = s + y * y;
+    }
+    total = wk_halves(s);
+  } else total = wk_piece_total(0, here, [=](ts_u32 i) { return in[i] * in[i]; });
   if (WK_LANE > 0) return;
   out[piece] = total;
   wk_report(fault, wk_worse(0, total));

@@ -34,7 +34,12 @@ static TS_INLINE void wk_leaf_hash(const ts_u8 *bytes, ts_u32 length, ts_u32 out
           before = word;
         }
       }
-    else {
+    else if (in_words && 64 * block == length) {
+      TS_UNROLL
+      for (ts_u32 i = 1; i < 15; i++) w[i] = 0;
+      w[0] = before << 24 | 0x800000u;
+      w[15] = 8 * total;
+    } else {
       TS_UNROLL
       for (ts_u32 i = 0; i < 16; i++) w[i] = wk_edge_word(bytes, length, 16 * block + i);
       if (block == blocks - 1) w[15] = 8 * total;

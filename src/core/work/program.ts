@@ -35,8 +35,46 @@ export type Ops<K> = Readonly<Record<string, Op<K>>>
 export const MAX_TENSOR_BYTES = 2 ** 40
 const MAX_STEPS = 100_000
 
-/** Works out every shape. Throws a WorkRefusal on the first step that does not fit. */
-export function shapeProgram<K>(ops: Ops<K>, program: Program): ShapedProgram {
+/** Numbers that differ from transition to transition, and that no shape follows from. */
+const PASSING = new Set(['transition', 'rate', 'correction1', 'correction2', 'epoch', 'first'])
+
+const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name, i) => name === b[i])
+
+function sameButPassing(a: Numbers, b: Numbers): boolean {
+  let left = 0
+  for (const name in a) {
+    if (a[name] !== b[name] && !(PASSING.has(name) && b[name] !== undefined)) return false
+    left++
+  }
+  for (const _ in b) left--
+  return left === 0
+}
+
+/** Whether every shape of a program is that of another. */
+function hasShapesOf(program: Program, { there, steps, after, statistics }: Program): boolean {
+  if (program.steps.length !== steps.length || program.there.size !== there.size) return false
+  for (const [name, { type, rows, width }] of program.there) {
+    const other = there.get(name)
+    if (other?.type !== type || other.rows !== rows || other.width !== width) return false
+  }
+  const isSame = (step: Step, at: number): boolean => {
+    const other = steps[at]!
+    const areSame = sameNames(step.inputs, other.inputs) && sameNames(step.outputs, other.outputs)
+    return step.op === other.op && areSame && sameButPassing(step.numbers, other.numbers)
+  }
+  return program.steps.every(isSame) && sameNames(program.after, after) && sameNames(program.statistics, statistics)
+}
+
+/**
+ * Works out every shape. Throws a WorkRefusal on the first step that does not fit. A program like the one before has its
+ * very `shapes`, which tells whoever planned that one.
+ */
+export function shapeProgram<K>(ops: Ops<K>, program: Program, before: ShapedProgram | null = null): ShapedProgram {
+  if (before && hasShapesOf(program, before)) {
+    const shaped = program.steps.map(({ numbers }, at) => ({ ...before.shaped[at]!, numbers }))
+    return { ...program, shapes: before.shapes, shaped }
+  }
   requireThat(program.steps.length <= MAX_STEPS, 'TOO_BIG', `${program.steps.length} steps`)
   const shapes = new Map(program.there)
   const shaped = program.steps.map(({ op, inputs, outputs, numbers }, at) => {

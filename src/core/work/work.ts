@@ -64,7 +64,11 @@ export function openWork<K>(kinds: Kinds, ops: Ops<K>, { text, orderId, seed }: 
     'BAD_SPEC',
     `inputs must be ${[...given.keys()].join(', ') || 'none'}`,
   )
-  const shape = (program: Program) => shapeProgram(ops, program)
+  let last: ShapedProgram | null = null
+  const shape = (program: Program): ShapedProgram => {
+    last = shapeProgram(ops, program, last)
+    return last
+  }
   const { transitions, interval } = spec
   const turn = (transition: number): Turn => ({
     transition,

@@ -51,6 +51,7 @@ export class DecoderPass {
   readonly #heads: Heads
   readonly #rows: number
   readonly #weights = new Map<string, Quantised>()
+  readonly #turnedCopies = new Map<string, string>()
   #frequencies: string | null = null
 
   constructor(p: ProgramBuilder, of: Decoder, sequences: number, tokens: number) {
@@ -111,7 +112,12 @@ export class DecoderPass {
     const { family, vocabulary, context, isTied } = this.#of
     const gradients = new Map<string, string>()
     const weights = this.#linear(this.#headName, false)
-    const head = linearBackward(p, rounding, { x: last, weights, dy: dLogits }, { isChoke: true })
+    const head = linearBackward(
+      p,
+      rounding,
+      { x: last, turnedX: this.#turnedBytes(last), weights, dy: dLogits },
+      { isChoke: true },
+    )
     if (!isTied) gradients.set('head.weight', head.weight)
     let dx = this.#normBackward(gradients, 'final', final, head.x!)
     for (const [i, trail] of [...layers.entries()].reverse())
@@ -167,10 +173,17 @@ export class DecoderPass {
     rounding: Rounding,
   ): string {
     const weights = this.#linear(name, hasBias)
-    const d = linearBackward(this.#p, rounding, { x, weights, dy })
+    const d = linearBackward(this.#p, rounding, { x, turnedX: this.#turnedBytes(x), weights, dy })
     gradients.set(`${name}.weight`, d.weight)
     if (d.bias) gradients.set(`${name}.bias`, d.bias)
     return d.x!
+  }
+
+  /** Queries, keys and values come from the same rows. */
+  #turnedBytes({ q }: Quantised): string {
+    const turned = this.#turnedCopies.get(q) ?? this.#p.step('transpose', [q])
+    this.#turnedCopies.set(q, turned)
+    return turned
   }
 
   #normBackward(gradients: Map<string, string>, name: string, trail: Normed, dy: string): string {

@@ -72,17 +72,25 @@ export function roundedByChance(
   return { q: p.step('quantise', [x, scales, ...folds], { ...numbers, ...draw }), scales }
 }
 
+export interface LinearBackward {
+  readonly x: Quantised
+  /** The bytes of x, turned: several matrices may share it. */
+  readonly turnedX: string
+  readonly weights: LinearWeights
+  readonly dy: string
+}
+
 /** dx = q(dy s_W) W and dW = q((dy s_x)^T) x: the scales of what is summed over go into the other operand first. */
 export function linearBackward(
   p: ProgramBuilder,
   rounding: Rounding,
-  { x, weights: { weight, bias }, dy }: { readonly x: Quantised; readonly weights: LinearWeights; readonly dy: string },
+  { x, turnedX, weights: { weight, bias }, dy }: LinearBackward,
   { wantsX = true, isChoke = false } = {},
 ): LinearGradients {
   const turned = p.step('transpose', [dy])
   const pieces = { piece: TOKENS_PIECE }
   const byChannel = roundedByChance(p, rounding, turned, scalesAsRow(p, x), pieces)
-  const inputs = [byChannel.q, byChannel.scales, p.step('transpose', [x.q])]
+  const inputs = [byChannel.q, byChannel.scales, turnedX]
   return {
     x: wantsX ? gradientOfInput(p, rounding, weight, dy, isChoke) : null,
     weight: p.step('productPieces', inputs, pieces, { isChoke }),

@@ -38,7 +38,7 @@ const SIGNATURES = {
   cuModuleGetFunction: 'phs',
   cuFuncSetAttribute: 'hii',
   cuLaunchKernel: 'huuuuuuuhpp',
-  cuStreamCreateWithPriority: 'pui',
+  cuStreamCreate: 'pu',
   cuStreamDestroy_v2: 'h',
   cuStreamSynchronize: 'h',
   cuStreamQuery: 'h',

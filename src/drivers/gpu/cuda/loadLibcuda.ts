@@ -177,8 +177,7 @@ class Libcuda {
     this.#do('cuLaunchKernel', kernel, x, y, 1, threads, 1, 1, sharedBytes, stream, this.#pointers, null)
   }
 
-  /** Below 0, its blocks come before those of other streams; what a card does not know, it takes as its nearest. */
-  readonly createStream = (priority = 0): Handle => this.#handle('cuStreamCreateWithPriority', NON_BLOCKING, priority)
+  readonly createStream = (): Handle => this.#handle('cuStreamCreate', NON_BLOCKING)
   readonly destroyStream = this.#plain('cuStreamDestroy_v2')
   readonly synchronize = this.#plain('cuStreamSynchronize')
 

@@ -72,7 +72,12 @@ export class MlpPass {
     for (let i = this.#layers.length - 1; i >= 0; i--) {
       const { x, weights } = this.#layers[i]!
       const isChoke = i === this.#layers.length - 1
-      const gradients = linearBackward(p, rounding, { x, weights, dy }, { wantsX: i > 0, isChoke })
+      const gradients = linearBackward(
+        p,
+        rounding,
+        { x, turnedX: p.step('transpose', [x.q]), weights, dy },
+        { wantsX: i > 0, isChoke },
+      )
       found.set(`layers.${i}.weight`, gradients.weight)
       found.set(`layers.${i}.bias`, gradients.bias!)
       if (i > 0) dy = p.step('reluBackward', [this.#layers[i - 1]!.y, gradients.x!])

@@ -38,9 +38,6 @@ interface Tree {
   readonly rowBytes: number
 }
 
-/** Steps come before hashes wherever both could run. */
-const STEPS_PRIORITY = -5
-
 /** Steps and trees on one card, on one stream: they are queued, and done when it has settled. Roots may run beside it. */
 export class WorkCard {
   readonly #api: CudaApi
@@ -61,7 +58,7 @@ export class WorkCard {
     this.#api = api
     this.#context = context
     this.#library = library
-    this.stream = api.createStream(STEPS_PRIORITY)
+    this.stream = api.createStream()
     this.#beside = api.createStream()
     this.#queued = api.createEvent()
     this.#launcher = new CardLauncher(api, fusedPtx === null ? [ptx] : [ptx, fusedPtx], this.stream)
@@ -83,7 +80,7 @@ export class WorkCard {
 
   step(ops: Ops<WorkKernels>, op: string, step: ShapedStep, call: Omit<OpCall, 'scratch'>): void {
     const { batch = 1 } = call.numbers
-    if (op === 'transpose' && batch > 1) {
+    if (op === 'transpose' && (batch > 1 || canTurn(call.inputs[0]!.shape))) {
       this.#transpose(call, batch)
       return
     }
@@ -100,7 +97,8 @@ export class WorkCard {
   /** Several steps at once. */
   fused(steps: Fused): void {
     const at = (name: string) => BigInt(this.memory.place(name).at)
-    steps.run({ launcher: this.#launcher, products: this.#products, at })
+    const table = (name: string, bytes: Uint8Array) => this.#table(name, bytes)
+    steps.run({ launcher: this.#launcher, products: this.#products, at, table })
   }
 
   #gradientNorm({ inputs, outputs }: Omit<OpCall, 'scratch'>): void {
@@ -111,6 +109,11 @@ export class WorkCard {
 
   #transpose({ inputs: [x], outputs: [out] }: Omit<OpCall, 'scratch'>, batch: number): void {
     const { rows, width, type } = x!.shape
+    if (canTurn(x!.shape, batch)) {
+      const args = [BigInt(x!.at), BigInt(out!.at), rows / batch, width]
+      this.#launcher.launch('turnBytes', [(rows / batch / TURN_SIDE) * (width / TURN_SIDE), batch], args)
+      return
+    }
     const places = { at: x!.at, to: out!.at, elementBytes: ELEMENT_BYTES[type] }
     transposeMany(this.#launcher, places, { batch, rows: rows / batch, width })
   }
@@ -230,5 +233,10 @@ export class WorkCard {
     this.#api.closeContext(this.#context)
   }
 }
+
+/** As the kernel for large matrices of bytes takes them. */
+const TURN_SIDE = 128
+const canTurn = ({ type, rows, width }: TensorShape, batch = 1): boolean =>
+  type === 'i8' && (rows / batch) % TURN_SIDE === 0 && width % TURN_SIDE === 0
 
 const hashesOf = (count: number): TensorShape => ({ type: 'u8', rows: count, width: HASH_BYTES })

@@ -66,15 +66,16 @@ export class CardProducts {
 
   #piecesByLibrary([a, scales, b, out, rows, columns, k, piece]: readonly number[]): boolean {
     const pieces = Math.ceil(k! / piece!)
-    const sums = this.room('sums', 4 * rows! * columns!)
+    const bytes = 4 * rows! * columns!
+    const sums = this.room('sums', pieces * bytes)
     for (let p = 0; p < pieces; p++) {
       const from = BigInt(p * piece!)
       const here = Math.min(piece!, k! - p * piece!)
       const sizes = { m: rows!, n: columns!, k: here, batch: 1, rowStride: k! }
-      if (!this.#byLibrary(BigInt(a!) + from, BigInt(b!) + from, sums, sizes)) return false
-      const args = [sums, BigInt(scales!), BigInt(out!), rows!, columns!, pieces, p]
-      this.#launcher.overElements('addPiece', rows! * columns!, args)
+      if (!this.#byLibrary(BigInt(a!) + from, BigInt(b!) + from, sums + BigInt(p * bytes), sizes)) return false
     }
+    const args = [sums, BigInt(scales!), BigInt(out!), rows!, columns!, pieces]
+    this.#launcher.overElements('addPieces', (rows! * columns!) / RESULT_COLUMNS, args)
     return true
   }
 

@@ -10,7 +10,7 @@ import { segmentPrograms, type Work } from '../../../../core/work/work.ts'
 import type { WorkKernels } from '../../../../core/work/workKernels.ts'
 import type { Tensors, WorkRun } from '../../../../ports/workDevice.ts'
 import { HASH_BYTES, type WorkCard } from './card.ts'
-import { type Action, planProgram } from './plan.ts'
+import { type Action, planAgain, planProgram } from './plan.ts'
 
 const FAULTS = '\0faults'
 const ROOTS = '\0roots'
@@ -40,6 +40,7 @@ export class CardRun implements WorkRun {
   readonly #kept = new Map<number, Tensors>()
   /** The next segment: planned, and its first transition queued behind what the card does now. */
   #next: { readonly segment: number; readonly plans: readonly Plan[]; readonly queued: Queued | null } | null = null
+  #planned: Plan | null = null
   #queuedSoFar = 0
 
   private constructor(card: WorkCard, work: Work<WorkKernels>, given: Tensors) {
@@ -100,8 +101,11 @@ export class CardRun implements WorkRun {
   }
 
   #plansFor(segment: number): readonly Plan[] {
-    const programs = segmentPrograms(this.#work, segment)
-    return programs.map((program) => ({ program, actions: planProgram(program, this.#card.canFuse) }))
+    return segmentPrograms(this.#work, segment).map((program) => {
+      const known = this.#planned?.program.shapes === program.shapes ? this.#planned.actions : null
+      this.#planned = { program, actions: known ?? planProgram(program, this.#card.canFuse) }
+      return this.#planned
+    })
   }
 
   async keep(segment: number): Promise<void> {
@@ -215,7 +219,7 @@ export class CardRun implements WorkRun {
   /** One transition, queued; the next state lies beside the one before. */
   #queue({ program, actions }: Plan): Queued {
     const { queued, faults } = this.#begin(program)
-    for (const action of actions) {
+    for (const action of planAgain(actions, program)) {
       this.#start(program, action, faults)
       for (const name of action.free) this.#card.memory.free(name)
     }

@@ -10,6 +10,8 @@ export interface FusedTools {
   readonly products: CardProducts
   /** Where a tensor lies. */
   at(name: string): bigint
+  /** Bytes that kernels read, on the card. */
+  table(name: string, bytes: Uint8Array): bigint
 }
 
 /** Steps that one or a few kernels stand for. What they write and nobody else reads is never made. */
@@ -57,28 +59,122 @@ const quantiseRows: Match = (graph, quantise) => {
   if (width % 8 > 0 || width > MOST_WIDTH) return null
   const isPlain = fold === undefined && quantise.numbers.key0 === undefined
   const before = isPlain && graph.isInner(x, [scale, quantise]) ? graph.maker(x) : null
-  if (before?.op === 'norm') return normQuantise(graph, before, scale, quantise)
+  const made = before && quantiseMade(graph, before, scale, quantise)
+  if (made) return made
   const grid = rowGrid(rows, width)
   const to = (at: FusedTools['at']) => [at(scales), at(out(quantise)), rows, width]
-  if (before?.op === 'gelu' || before?.op === 'siluProduct') {
-    const kernel = `${before.op === 'gelu' ? 'gelu' : 'silu'}Quantise${grid.name}`
-    return {
-      covers: [before, scale, quantise],
-      run: ({ launcher, at }) =>
-        launcher.launch(kernel, grid.blocks, [...before.inputs.map(at), ...to(at)], { threads: grid.threads }),
-    }
-  }
   const { rowsEach = rows } = quantise.numbers
-  const draw = quantise.numbers.key0 === undefined ? [] : drawOf(quantise)
-  const kernel = `${draw.length > 0 ? 'scaleChance' : 'scaleQuantise'}${grid.name}`
+  const isByChance = quantise.numbers.key0 !== undefined
+  const kernel = `${isByChance ? 'scaleChance' : 'scaleQuantise'}${grid.name}`
   return {
     covers: [scale, quantise],
     run: ({ launcher, at }) => {
-      const args = [at(x), fold === undefined ? NOBODY : at(fold), ...to(at), rowsEach, ...draw]
+      const args = [
+        at(x),
+        fold === undefined ? NOBODY : at(fold),
+        ...to(at),
+        rowsEach,
+        ...(isByChance ? drawOf(quantise) : []),
+      ]
       launcher.launch(kernel, grid.blocks, args, { threads: grid.threads })
     },
   }
 }
+
+/** What is made and at once quantised, and read by nobody else. */
+function quantiseMade(graph: Graph, before: Node, scale: Node, quantise: Node): Fused | null {
+  if (before.op === 'norm') return normQuantise(graph, before, scale, quantise)
+  if (before.op === 'splitHeads') return headQuantise(graph, before, scale, quantise)
+  if (before.op !== 'gelu' && before.op !== 'siluProduct') return null
+  const { rows, width } = sizeOf(graph, out(before))
+  const { name, blocks, threads } = rowGrid(rows, width)
+  const sums = before.op === 'gelu' ? onlyForGelu(graph, before.inputs[0]!) : null
+  const kernel = `${sums ? 'sumsGelu' : before.op === 'gelu' ? 'gelu' : 'silu'}Quantise${name}`
+  return {
+    covers: [...(sums ? [sums.node] : []), before, scale, quantise],
+    never: sums ? [out(sums.node)] : [],
+    run: ({ launcher, at }) => {
+      const given = sums ? sums.args(at) : before.inputs.map(at)
+      launcher.launch(kernel, blocks, [...given, at(out(scale)), at(out(quantise)), rows, width], { threads })
+    },
+  }
+}
+
+/** Sums with their scales, as kernels take them. */
+interface Dequantised {
+  readonly node: Node
+  args(at: FusedTools['at']): bigint[]
+}
+
+/** A dequantise with one vector of scales for all rows at most, and no factor. */
+function plainDequantise(graph: Graph, name: string): Dequantised | null {
+  const node = graph.maker(name, 'dequantise')
+  if (!node || node.numbers.factor !== undefined || node.numbers.rowsEach !== undefined) return null
+  const [sums, rowScales, ...more] = node.inputs as [string, string, ...string[]]
+  const { hasColumns = 0, hasBias = 0 } = node.numbers
+  const columns = hasColumns ? more[0]! : null
+  const bias = hasBias ? more.at(-1)! : null
+  const orNobody = (at: FusedTools['at'], of: string | null) => (of === null ? NOBODY : at(of))
+  return { node, args: (at) => [at(sums), at(rowScales), orNobody(at, columns), orNobody(at, bias)] }
+}
+
+/** What only a GELU there and back reads is never made: each makes it again from its sums. */
+function onlyForGelu(graph: Graph, up: string): Dequantised | null {
+  const of = plainDequantise(graph, up)
+  const readers = graph.readers(up)
+  const back = readers.find(({ op }) => op === 'geluBackward')
+  const fits =
+    sizeOf(graph, up).width % 8 === 0 &&
+    graph.isInner(up, readers) &&
+    readers.every(({ op }) => op === 'gelu' || op === 'geluBackward') &&
+    (!back || sumsOfGradient(graph, back) !== null)
+  return of && fits ? of : null
+}
+
+function sumsOfGradient(graph: Graph, back: Node): Dequantised | null {
+  const dy = back.inputs[1]!
+  const of = plainDequantise(graph, dy)
+  return of && !of.node.numbers.hasColumns && !of.node.numbers.hasBias && graph.isInner(dy, [back]) ? of : null
+}
+
+const geluBack: Match = (graph, back) => {
+  if (back.op !== 'geluBackward') return null
+  const [x, dy] = [onlyForGelu(graph, back.inputs[0]!), sumsOfGradient(graph, back)]
+  if (!x || !dy) return null
+  const { rows, width } = sizeOf(graph, out(back))
+  return {
+    covers: [dy.node, back],
+    reads: x.node.inputs,
+    never: [out(x.node)],
+    run: ({ launcher, at }) => {
+      const args = [...dy.args(at).slice(0, 2), ...x.args(at), at(out(back)), rows, width]
+      launcher.overElements('sumsGeluBack', (rows * width) / 8, args)
+    },
+  }
+}
+
+/** Heads of up to so many numbers, a power of two, are quantised as they are split off. */
+const WARP_NUMBERS = 256
+
+function headQuantise(graph: Graph, split: Node, scale: Node, quantise: Node): Fused | null {
+  const of = plainDequantise(graph, split.inputs[0]!)
+  const { tokens = 0, size = 0 } = split.numbers
+  const { rows, width } = sizeOf(graph, split.inputs[0]!)
+  const fits = width % WARP_NUMBERS === 0 && WARP_NUMBERS % size === 0 && size % 8 === 0
+  if (!of || !fits || !graph.isInner(out(of.node), [split])) return null
+  return {
+    covers: [of.node, split, scale, quantise],
+    run: ({ launcher, at }) => {
+      const args = [...of.args(at), at(out(scale)), at(out(quantise)), rows, width, tokens, size]
+      launcher.launch('headQuantise', [Math.ceil((rows * width) / WARP_NUMBERS / WARPS), 1], args)
+    },
+  }
+}
+
+/** Rows that stay in the registers of a warp, four to a block: numbers to a lane; null where there is no such kernel. */
+const lanesFor = (width: number): number | null => [24, 32, 64].find((lanes) => 32 * lanes === width) ?? null
+const LANE_ROWS = 4
+const LANE_THREADS = 128
 
 function normQuantise(graph: Graph, norm: Node, scale: Node, quantise: Node): Fused | null {
   const [x, inverse, gain, mean, shift] = norm.inputs as [string, string, string, string?, string?]
@@ -87,13 +183,15 @@ function normQuantise(graph: Graph, norm: Node, scale: Node, quantise: Node): Fu
   if (!inverses || inverses.inputs[0] !== x || inverses.inputs[1] !== mean) return null
   if (mean !== undefined && means?.inputs[0] !== x) return null
   const { rows, width } = sizeOf(graph, x)
-  const blocks = width > PIECE ? rows : Math.ceil(rows / WARPS)
+  const lanes = lanesFor(width)
+  const blocks = lanes ? Math.ceil(rows / LANE_ROWS) : width > PIECE ? rows : Math.ceil(rows / WARPS)
   return {
     covers: [...(means ? [means] : []), inverses, norm, scale, quantise],
     run: ({ launcher, at }) => {
       const given = [at(x), at(gain), shift === undefined ? NOBODY : at(shift)]
       const made = [mean === undefined ? NOBODY : at(mean), at(inverse), at(out(scale)), at(out(quantise))]
-      launcher.launch('normQuantise', [blocks, 1], [...given, ...made, rows, width, inverses.numbers.epsilon!])
+      const args = [...given, ...made, rows, width, inverses.numbers.epsilon!]
+      launcher.launch(`normQuantise${lanes ?? ''}`, [blocks, 1], args, { threads: lanes ? LANE_THREADS : THREADS })
     },
   }
 }
@@ -122,35 +220,88 @@ const dequantiseThen: Match = (graph, node) => {
   }
 }
 
-/** A column is 32 to a block, a piece of rows one row of blocks. */
-const columnGrid = (rows: number, width: number): [number, number] => [Math.ceil(width / 32), Math.ceil(rows / PIECE)]
-const COLUMN_THREADS = 1024
-
-function columnTotals({ launcher, at }: FusedTools, pieces: bigint, to: string, rows: number, width: number): void {
-  launcher.launch('columnTotals', [Math.ceil(width / WARPS), 1], [pieces, at(to), width, Math.ceil(rows / PIECE)])
+/** The gradient through a norm, and what it is added to. */
+const normBackwardAdd: Match = (graph, node) => {
+  const add = node.op === 'add' ? node : null
+  const name = add?.inputs.find((input) => graph.maker(input, 'normBackward') && graph.isInner(input, [add]))
+  const back = add ? graph.maker(name) : node.op === 'normBackward' ? node : null
+  if (!back || (add && add.inputs[0] === add.inputs[1])) return null
+  // With what it is added to, it comes later.
+  if (!add && graph.reader(out(back), 'add') && graph.readers(out(back)).length === 1) return null
+  const { rows, width } = sizeOf(graph, out(back))
+  const lanes = lanesFor(width)
+  if (!lanes) return null
+  const other = add?.inputs.find((input) => input !== name)
+  return {
+    covers: add ? [back, add] : [back],
+    run: ({ launcher, at }) => {
+      const [x, inverse, gain, dy, mean] = back.inputs as [string, string, string, string, string?]
+      const orNobody = (of: string | undefined) => (of === undefined ? NOBODY : at(of))
+      const given = [at(x), orNobody(mean), at(inverse), at(gain), at(dy), orNobody(other)]
+      const args = [...given, at(out(add ?? back)), rows, width]
+      const blocks: [number, number] = [Math.ceil(rows / LANE_ROWS), 1]
+      launcher.launch(`normBackwardAdd${lanes}`, blocks, args, { threads: LANE_THREADS })
+    },
+  }
 }
 
-/** Sums of columns by way of a turned copy; with the terms of a norm's gain, these too are never written. */
+/** A block has 128 columns of eight of the 32 partial sums of a piece. */
+const columnGrid = (rows: number, width: number): [number, number] => [
+  Math.ceil(width / 128),
+  4 * Math.ceil(rows / PIECE),
+]
+/** Pieces whose sums are summed at once. */
+const MOST_PIECES = 32
+const haveParts = (rows: number, width: number): boolean => width % 4 === 0 && rows <= MOST_PIECES * PIECE
+const partsBytes = (rows: number, width: number): number => 4 * 32 * width * Math.ceil(rows / PIECE)
+
+function columnTotals({ launcher, at }: FusedTools, parts: bigint, to: string, rows: number, width: number): void {
+  launcher.launch('columnTotals', [Math.ceil(width / 32), 1], [parts, at(to), width, Math.ceil(rows / PIECE)])
+}
+
+/** The sum of the columns of x by way of a turned copy that nobody else reads. */
+function columnSumOf(graph: Graph, x: string): { readonly nodes: readonly [Node, Node]; readonly to: string } | null {
+  for (const turn of graph.readers(x)) {
+    const sum = turn.op === 'transpose' ? graph.reader(out(turn), 'rowSum') : null
+    if (sum && graph.isInner(out(turn), [sum])) return { nodes: [turn, sum], to: out(sum) }
+  }
+  return null
+}
+
+/** Sums of columns by way of a turned copy. */
 const columnSums: Match = (graph, turn) => {
   if (turn.op !== 'transpose' || turn.numbers.batch !== undefined) return null
-  const sum = graph.reader(out(turn), 'rowSum')
-  if (!sum || !graph.isInner(out(turn), [sum])) return null
   const x = turn.inputs[0]!
+  const sum = columnSumOf(graph, x)
   const { rows, width, type } = sizeOf(graph, x)
-  if (type !== 'f32') return null
-  const terms = graph.isInner(x, [turn]) ? graph.maker(x, 'normGainTerms') : null
+  if (sum?.nodes[0] !== turn || type !== 'f32' || !haveParts(rows, width)) return null
   return {
-    covers: [...(terms ? [terms] : []), turn, sum],
+    covers: sum.nodes,
+    run: (tools) => {
+      const parts = tools.products.room('parts', partsBytes(rows, width))
+      tools.launcher.launch('columnParts', columnGrid(rows, width), [tools.at(x), parts, rows, width])
+      columnTotals(tools, parts, sum.to, rows, width)
+    },
+  }
+}
+
+/** Gradients of a norm's gain and shift: terms are never written, nor anything turned. */
+const normGain: Match = (graph, terms) => {
+  if (terms.op !== 'normGainTerms') return null
+  const [x, inverse, dy, mean] = terms.inputs as [string, string, string, string?]
+  const [gain, shift] = [columnSumOf(graph, out(terms)), columnSumOf(graph, dy)]
+  const { rows, width } = sizeOf(graph, x)
+  if (!gain || !graph.isInner(out(terms), gain.nodes) || !haveParts(rows, width)) return null
+  return {
+    covers: [terms, ...gain.nodes, ...(shift?.nodes ?? [])],
     run: (tools) => {
       const { launcher, products, at } = tools
-      const pieces = products.room('pieces', 4 * width * Math.ceil(rows / PIECE))
-      const grid = columnGrid(rows, width)
-      if (terms) {
-        const [of, inverse, dy, mean] = terms.inputs as [string, string, string, string?]
-        const args = [at(of), mean === undefined ? NOBODY : at(mean), at(inverse), at(dy), pieces, rows, width]
-        launcher.launch('normGainPieces', grid, args, { threads: COLUMN_THREADS })
-      } else launcher.launch('columnPieces', grid, [at(x), pieces, rows, width], { threads: COLUMN_THREADS })
-      columnTotals(tools, pieces, out(sum), rows, width)
+      const parts = products.room('parts', 2 * partsBytes(rows, width))
+      const shifts = parts + BigInt(partsBytes(rows, width))
+      const given = [at(x), mean === undefined ? NOBODY : at(mean), at(inverse), at(dy)]
+      launcher.launch('normGainParts', columnGrid(rows, width), [...given, parts, shifts, rows, width])
+      columnTotals(tools, parts, gain.to, rows, width)
+      if (shift) columnTotals(tools, shifts, shift.to, rows, width)
     },
   }
 }
@@ -168,22 +319,51 @@ const turnChance: Match = (graph, turn) => {
   const { rows, width } = sizeOf(graph, x)
   const { piece = rows, key0, rowsEach } = quantise.numbers
   const fits = quantise.inputs[1] === out(scale) && quantise.inputs[2] === fold && key0 !== undefined
-  if (!fits || rowsEach !== undefined || rows % 64 > 0 || (piece < rows && piece % PIECE > 0)) return null
+  if (!fits || rowsEach !== undefined || rows % 128 > 0 || (piece < rows && piece % PIECE > 0)) return null
+  if (!haveParts(rows, width)) return null
   const count = width * Math.ceil(rows / piece)
   return {
     covers: [turn, ...readers],
     run: (tools) => {
       const { launcher, products, at } = tools
-      const pieces = products.room('pieces', 4 * width * Math.ceil(rows / PIECE))
+      const parts = products.room('parts', partsBytes(rows, width))
       const largest = products.zeros(4 * count)
       const folded = fold === undefined ? NOBODY : at(fold)
-      const found = [at(x), folded, pieces, largest, rows, width, piece]
-      launcher.launch('columnLargest', columnGrid(rows, width), found, { threads: COLUMN_THREADS })
+      const found = [at(x), folded, parts, largest, rows, width, piece]
+      launcher.launch('columnLargest', columnGrid(rows, width), found)
       launcher.overElements('takeScales', count, [largest, at(out(scale)), count])
-      if (sum) columnTotals(tools, pieces, out(sum), rows, width)
-      const blocks = (rows / 64) * Math.ceil(width / 32)
+      if (sum) columnTotals(tools, parts, out(sum), rows, width)
+      const blocks = (rows / 128) * Math.ceil(width / 64)
       const args = [at(x), folded, at(out(scale)), at(out(quantise)), rows, width, piece, ...drawOf(quantise)]
       launcher.launch('turnChance', [blocks, 1], args)
+    },
+  }
+}
+
+/** The norm of all gradients: their squares in one launch, whatever their number. */
+const gradientNorm: Match = (graph, norm) => {
+  if (norm.op !== 'gradientNorm') return null
+  const totals = norm.inputs.map((name) => graph.maker(name, 'rowSum'))
+  const squares = totals.map((total) => graph.maker(total?.inputs[0], 'squareSums'))
+  const inner = [...totals, ...squares].filter((node) => node !== null)
+  const areAlone = inner.every((node) => graph.isInner(out(node), [...inner, norm]))
+  if (inner.length < 2 * norm.inputs.length || new Set(inner).size < inner.length || !areAlone) return null
+  return {
+    covers: [...inner, norm],
+    run: ({ launcher, products, at, table }) => {
+      const entries = new BigUint64Array(3 * squares.length)
+      let pieces = 0
+      for (const [i, node] of squares.entries()) {
+        const { rows, width } = sizeOf(graph, node!.inputs[0]!)
+        entries.set([at(node!.inputs[0]!), BigInt(rows * width), BigInt(pieces)], 3 * i)
+        pieces += Math.ceil((rows * width) / PIECE)
+      }
+      const there = table('squares', new Uint8Array(entries.buffer))
+      const found = products.room('squares', 4 * (pieces + squares.length))
+      const sums = found + BigInt(4 * pieces)
+      launcher.launch('squaresOf', [Math.ceil(pieces / WARPS), 1], [there, squares.length, found, BigInt(pieces)])
+      launcher.launch('squareTotals', [squares.length, 1], [there, found, sums])
+      launcher.launch('gradientNorm', [1, 1], [sums, at(out(norm)), squares.length])
     },
   }
 }
@@ -197,10 +377,10 @@ const adamW: Match = (graph, weight) => {
   const { rows, width } = sizeOf(graph, w)
   const count = rows * width
   if (count % 4 > 0) return null
-  const { rate, epsilon, decay, correction1, correction2 } = weight.numbers
   return {
     covers: [first, second, weight],
     run: ({ launcher, at }) => {
+      const { rate, epsilon, decay, correction1, correction2 } = weight.numbers
       const given = [w, first.inputs[0]!, second.inputs[0]!, first.inputs[1]!, first.inputs[2]!].map(at)
       const numbers = [first.numbers.beta1!, second.numbers.beta2!, rate!, epsilon!, decay!, correction1!, correction2!]
       const args: KernelArgument[] = [...given, at(out(weight)), at(m), at(v), count, ...numbers]
@@ -210,4 +390,6 @@ const adamW: Match = (graph, weight) => {
 }
 
 /** In the order they are tried: what covers more comes first. */
-export const MATCHES: readonly Match[] = [quantiseRows, turnChance, columnSums, dequantiseThen, adamW]
+export const MATCHES: readonly Match[] = [
+  ...[quantiseRows, turnChance, normGain, columnSums, normBackwardAdd, geluBack, dequantiseThen, gradientNorm, adamW],
+]

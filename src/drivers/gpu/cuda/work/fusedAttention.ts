@@ -211,13 +211,13 @@ function fuseBackward(forward: Forward, { covers, begin, inner, dShares, intos, 
   const { product, scores, maximum, total, exponential } = forward
   const { batch, tokens, heads, size } = forward.sizes
   const rows = batch * tokens
-  const { key0, key1, tensor, transition } = begin.quantise.numbers
   const [tensorQ, tensorK, tensorV] = intos.map(({ quantise }) => quantise.numbers.tensor!)
   return {
     covers,
     reads: [...product.inputs, scores.inputs[1]!, scores.inputs[2]!, out(maximum), out(total), out(forward.joined)],
     never: [out(exponential), out(forward.divide)],
     run: ({ launcher, products, at }) => {
+      const { key0, key1, tensor, transition } = begin.quantise.numbers
       const numbers = products.room('head numbers', 16 * rows)
       const vector = (n: number): bigint => numbers + BigInt(4 * n * rows)
       const [scales, dots, foldsQ, foldsDy] = [vector(0), vector(1), vector(2), vector(3)]

@@ -1,11 +1,13 @@
-import type { ShapedStep } from '../../../../core/work/op.ts'
+import type { Numbers, ShapedStep } from '../../../../core/work/op.ts'
 import type { ShapedProgram, Step } from '../../../../core/work/program.ts'
 import type { TensorShape } from '../../../../core/work/tensor.ts'
 
 /** A step by its number, with its shapes. */
-export interface Node extends Step {
+export interface Node extends Omit<Step, 'numbers'> {
   readonly at: number
-  readonly shaped: ShapedStep
+  /** Those of the transition that is run: a plan serves many. */
+  numbers: Numbers
+  shaped: ShapedStep
 }
 
 /** Who makes and who reads each tensor of a program. */

@@ -43,6 +43,7 @@ function walk(program: ShapedProgram, isFused: boolean): { kernels: string[]; ma
     launcher: { launch: note, overElements: note },
     products: { room: () => 256n, zeros: () => 256n },
     at,
+    table: () => 256n,
   } as unknown as FusedTools
   for (const { nodes, fused, inputs, outputs, free } of planProgram(program, isFused)) {
     for (const name of inputs) at(name)

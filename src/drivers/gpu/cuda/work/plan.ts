@@ -21,6 +21,16 @@ export function planProgram(program: ShapedProgram, isFused: boolean): readonly 
   return withFrees(program, ordered(graph, found))
 }
 
+/** A plan of a program with the same shapes, for this one. */
+export function planAgain(actions: readonly Action[], { steps, shaped }: ShapedProgram): readonly Action[] {
+  for (const { nodes } of actions)
+    for (const node of nodes) {
+      node.numbers = steps[node.at]!.numbers
+      node.shaped = shaped[node.at]!
+    }
+  return actions
+}
+
 function fusedIn(graph: Graph): readonly Fused[] {
   const taken = new Set<Node>()
   const found: Fused[] = []
