@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { sha256 } from '../../src/core/bytes/sha256.ts'
 import { checkReceipt } from '../../src/core/work/checkReceipt.ts'
 import { drawPatches, type PatchDraw } from '../../src/core/work/draws.ts'
+import { drawTraced } from '../../src/core/work/drawWork.ts'
 import { EngineRun } from '../../src/core/work/engineRun.ts'
+import { passChance } from '../../src/core/work/guarantees.ts'
 import { cellFlags } from '../../src/core/work/kinds/simulation/lattice.ts'
 import { flowParameters } from '../../src/core/work/kinds/simulation/simulation.ts'
 import { startOf } from '../../src/core/work/kinds/training/training.ts'
@@ -183,7 +185,7 @@ test('attack 179: one faked add passes openings as often as stated, and never a 
   const programs = segmentPrograms(work, 0)
   const isOther = (op: string) => !['product', 'productPieces'].includes(op) && !/^(adamW|sgd)/.test(op)
   const others = programs[0]!.steps.filter(({ op }) => isOther(op)).length
-  const expected = (1 - 1 / others) ** 12
+  const expected = passChance.fakedStep(1, others, 1)
   const tries = 400
   const unseen = timesUnseen(programs, tries, (draw) => draw.step === step) / tries
   expect(Math.abs(unseen - expected)).toBeLessThan(4 * Math.sqrt((expected * (1 - expected)) / tries))
@@ -206,5 +208,32 @@ describe('attack 180: one window over and over, which need be computed once', ()
     const { problem, figures } = await checked(await done(again(tinyTraining('gpt', 2, hasher), 4 * 17)))
     expect(problem).toBeNull()
     expect(figures.credited).toBeGreaterThan(0.5 * figures.operations)
+  })
+})
+
+const isNear = (found: number, expected: number, tries: number) =>
+  Math.abs(found - expected) <= 4 * Math.sqrt((expected * (1 - expected)) / tries)
+
+describe('what passes as often as the formulas say', () => {
+  const tries = 400
+
+  test('a share of wrong segments, by replay of those that are drawn', () => {
+    const parameters = flowParameters({ cells: [4, 4, 4], viscosity: 0.02 })
+    const given = new Map([['cells', cellFlags(parameters, () => 'fluid')]])
+    const { work } = readyWork({ kind: 'simulation', parameters, transitions: 1000, interval: 1 }, given, hasher)
+    const isUnseen = (from: number) =>
+      drawTraced(work, work.workId, nonceOf(from)(0)).every((segment) => segment % 10 !== 3)
+    const passed = Array.from({ length: tries }, (_, from) => isUnseen(from)).filter(Boolean).length
+    expect(isNear(passed / tries, passChance.replay(0.1), tries)).toBe(true)
+  })
+
+  test('a share of wrong products of a training, by openings: at most, for chokes are looked at besides', () => {
+    const programs = segmentPrograms(mlp().work, 0)
+    const isProduct = (step: number) => programs[0]!.steps[step]!.op.startsWith('product')
+    const isFaked = ({ step, patch }: PatchDraw) => isProduct(step) && patch % 20 === 7
+    const passed = timesUnseen(programs, tries, isFaked) / tries
+    const expected = passChance.openings(1, 1 / 20, 1)
+    expect(passed <= expected || isNear(passed, expected, tries)).toBe(true)
+    expect(passed).toBeGreaterThan(expected / 2)
   })
 })

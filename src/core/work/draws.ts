@@ -8,7 +8,7 @@ export const INDEPENDENT_PATCHES = 128
 /** Of each drawn segment: patches of products (by operations), of the optimiser, and of other steps, each alike. */
 export const PRODUCT_PATCHES = 16
 const OPTIMISER_PATCHES = 4
-const OTHER_PATCHES = 12
+export const OTHER_PATCHES = 12
 
 const PRODUCTS = new Set(['product', 'productPieces', 'flow', 'picture'])
 const OPTIMISERS = new Set(['adamWFirst', 'adamWSecond', 'adamWWeight', 'sgdVelocity', 'sgdWeight'])
