@@ -2,8 +2,9 @@
 // A node with an empty folder fetches a chain from one peer over libp2p, against the bare check of that chain's signatures and
 // VRF proofs by libsodium. Run
 //   node scripts/build.mjs && NODE_OPTIONS=--max-semi-space-size=64 node bench/nodeSync.mjs
-// One block in four is primary, each has 5 transfers, one in ten records a commit. The peer is a process of its own. Processor
-// time of the whole syncing process, its threads, the network and the disk included. Results go to bench/results/nodeSync.json.
+// One block in four is primary, each has 5 transfers, one in ten records a commit. The peer is a process of its own. Start,
+// network and disk are included. By the clock, and in processor time of the whole syncing process with its threads. Results go
+// to bench/results/nodeSync.json.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -198,12 +199,12 @@ const peer = fork(fileURLToPath(import.meta.url), ['serve', join(folder, 'a')], 
 })
 const [address] = await once(peer, 'message')
 
-const bareFrom = cpuMs()
+const [bareFrom, bareWallFrom] = [cpuMs(), performance.now()]
 for (const [sig, message, key] of signatures)
   if (!sodium.crypto_sign_verify_detached(sig, message, key)) throw new Error('a signature is wrong')
 for (const [key, alpha, proof] of proofs)
   if (library.vrf.verify(key, alpha, proof) === null) throw new Error('a proof is wrong')
-const bareMs = cpuMs() - bareFrom
+const [bareMs, bareWallMs] = [cpuMs() - bareFrom, performance.now() - bareWallFrom]
 
 const [from, wallFrom] = [cpuMs(), performance.now()]
 const { node, store } = await startOn(join(folder, 'b'), 102, [address])
@@ -216,13 +217,21 @@ await node.close()
 await store.close()
 peer.kill()
 rmSync(folder, { recursive: true })
-const share = bareMs / syncMs
+// By the clock: the signatures are checked on a second thread. In processor time: all threads together.
+const [share, cpuShare] = [bareWallMs / wallMs, bareMs / syncMs]
 console.log(
-  `sync ${(syncMs / BLOCKS).toFixed(3)} ms a block (${Math.round((BLOCKS / wallMs) * 1000)} a second), bare checks ${(bareMs / BLOCKS).toFixed(3)} ms: ${(100 * share).toFixed(1)} % (target ${100 * TARGET} %); final ${final}`,
+  `sync ${(wallMs / BLOCKS).toFixed(3)} ms a block (${Math.round((BLOCKS / wallMs) * 1000)} a second), bare checks ${(bareWallMs / BLOCKS).toFixed(3)} ms: ${(100 * share).toFixed(1)} % by the clock (target ${100 * TARGET} %), ${(100 * cpuShare).toFixed(1)} % in processor time; final ${final}`,
 )
 if (process.env.BLOCKS === undefined)
   keepResult('nodeSync', 'NODE_OPTIONS=--max-semi-space-size=64 node bench/nodeSync.mjs', {
-    ...{ hasher, library: library.name, blocks: BLOCKS, syncMs: syncMs / BLOCKS, bareMs: bareMs / BLOCKS, wallMs },
-    ...{ share, target: { atLeast: TARGET }, met: share >= TARGET },
+    ...{ hasher, library: library.name, blocks: BLOCKS, syncMs: syncMs / BLOCKS, bareMs: bareMs / BLOCKS },
+    ...{
+      syncWallMs: wallMs / BLOCKS,
+      bareWallMs: bareWallMs / BLOCKS,
+      cpuShare,
+      share,
+      target: { atLeast: TARGET },
+      met: share >= TARGET,
+    },
   })
 process.exit()

@@ -56,7 +56,13 @@ test.each(['README.md', 'docs/guides/renter.md'])(
 test('every guide is listed, and every one that shows a command is run by a test that names it', () => {
   const list = readFileSync(new URL('../../docs/guides/README.md', import.meta.url), 'utf8')
   const guides = [...list.matchAll(/\]\(([a-z-]+\.md)\)/g)].map(([, name]) => name!)
-  const tests = { renter: 'guides', seller: 'renting', operator: 'validator', 'ml-engineer': 'bench' }
+  const tests = {
+    renter: 'guides',
+    seller: 'renting',
+    operator: 'validator',
+    'ml-engineer': 'bench',
+    node: 'nodeFaults',
+  }
   expect(guides.map((name) => name.replace('.md', '')).sort()).toEqual(
     [...Object.keys(tests), 'developer', 'new-kind'].sort(),
   )

@@ -6,6 +6,7 @@ import { devnetGenesis } from '../../src/core/chain/devnetGenesis.ts'
 import { genesisToJson } from '../../src/core/chain/genesisType.ts'
 import { openVrf } from '../../src/drivers/sodium/openVrf.ts'
 import { openCommandLine } from '../support/commandLine.ts'
+import { commandsOn } from '../support/guide.ts'
 import { NodeProcess } from '../support/nodeProcess.ts'
 import { temporaryFolder } from '../support/temporaryFolder.ts'
 
@@ -34,11 +35,20 @@ const genesisFile = (folder: string, timeMs: number, more: object = {}) => {
   return file
 }
 
-test('a devnet with nothing to configure: blocks, metrics, a clean end, and it goes on', async () => {
+test('docs/guides/node.md, command by command: a devnet with nothing to configure, joined by a second node', async () => {
+  const [first, second, ...rest] = commandsOn('docs/guides/node.md')
+  expect([first, second![0], rest]).toEqual([['node'], 'node', []])
   const data = join(temporaryFolder(), 'node')
   const node = new NodeProcess(['--data', data, '--port', '0'], true)
   onTestFinished(async () => void (await node.kill()))
-  await node.until(() => node.head > 0)
+  const here: Record<string, string> = {
+    second: temporaryFolder(),
+    '4041': '0',
+    '127.0.0.1:4040': await node.address(),
+  }
+  const other = new NodeProcess(second!.slice(1).map((word) => here[word] ?? word))
+  onTestFinished(async () => void (await other.kill()))
+  await other.until(() => other.head > 0)
   const api = node.told.find(({ event }) => event === 'started')!.api
   expect(await (await fetch(`${api}/metrics`)).text()).toMatch(/touchstone_node_head_blocks [1-9]/)
   expect(await node.kill('SIGTERM')).toBe(0)
