@@ -35,9 +35,9 @@ const NAME_ARGUMENT = ['[name]', 'its name', MAIN] as const
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 const AFTER_HELP = `
-A wallet is a file that holds one key, sealed with your password (docs/spec/
-wallet.md). No command prints the key. Keep a copy of the file and remember the
-password: nobody can help without both.
+A wallet is a file that holds one key, sealed with your password. No command
+prints the key. Keep a copy of the file and remember the password: nobody can
+help without both. docs/spec/wallet.md describes the file.
 
 Examples:
   touchstone wallet new
