@@ -9,7 +9,8 @@ export interface ClockDoubt {
 
 /**
  * Notices that the clock of this machine is off. A peer whose head is of a slot that has not begun here has a clock ahead of
- * ours; one whose head moves and still lies far back has one behind it. One peer may lie: this only leads to a word of warning.
+ * ours; one that has what is final here, and whose head moves and still lies far back, has one behind it. One peer may lie: this
+ * only leads to a word of warning.
  */
 export class ClockWatch {
   private readonly slotMs: number
@@ -19,15 +20,19 @@ export class ClockWatch {
     this.slotMs = slotMs
   }
 
-  /** A peer said which slot its head is of. */
-  note(peer: string, headSlot: number, slotNow: number): ClockDoubt | null {
+  /** A peer said which slot its head is of. One that is still fetching blocks lies before what is final here. */
+  note(
+    peer: string,
+    headSlot: number,
+    { now, final }: { readonly now: number; readonly final: number },
+  ): ClockDoubt | null {
     const before = this.heads.get(peer)
     this.heads.delete(peer)
     this.heads.set(peer, headSlot)
     if (this.heads.size > 64) this.heads.delete(this.heads.keys().next().value!)
-    const aheadMs = (slotNow - headSlot) * this.slotMs
+    const aheadMs = (now - headSlot) * this.slotMs
     const isBehind = -aheadMs > LEAST_MS
-    const isAhead = aheadMs > LEAST_MS && before !== undefined && headSlot > before
+    const isAhead = aheadMs > LEAST_MS && before !== undefined && headSlot > before && headSlot >= final
     return isBehind || isAhead ? { seconds: Math.round(aheadMs / 1_000) } : null
   }
 }

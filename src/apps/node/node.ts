@@ -337,7 +337,7 @@ export class RunningNode implements ChainNode {
   }
 
   private watchClock(peer: string, slot: number): void {
-    const doubt = this.clockWatch.note(peer, slot, this.slot)
+    const doubt = this.clockWatch.note(peer, slot, { now: this.slot, final: this.final.slot })
     if (doubt === null || this.slot < this.nextWarning) return
     this.nextWarning = this.slot + Math.ceil(60_000 / this.slotMs)
     const next = 'Set the clock of this machine by a time server; the node goes on by itself.'
