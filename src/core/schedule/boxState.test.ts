@@ -75,6 +75,24 @@ describe('nextBoxState', () => {
     expect(nextBoxState(back, 'void', full(800), rules)).toMatchObject({ score: 800, failed: false })
   })
 
+  test('attack 185: beside a box that is owed a window and misses this one nothing is earned', () => {
+    const beside = (mates: readonly string[], together: readonly string[]) => ({ ...full(900), mates, together })
+    const half = nextBoxState(start, 'accepted', full(450), rules)
+    const missed = nextBoxState(half, 'busy', { ...full(450), mates: ['a', 'c'] }, rules)
+    expect(nextBoxState(missed, 'accepted', beside(['a', 'c'], ['c']), rules)).toMatchObject({
+      score: 450,
+      scored: false,
+      owes: ['a'],
+      missed: 1,
+    })
+    // Elsewhere, and with the box itself, it is.
+    expect(nextBoxState(missed, 'accepted', beside(['c', 'd'], ['c', 'd']), rules)).toMatchObject({ score: 900 })
+    expect(nextBoxState(missed, 'accepted', beside(['a', 'c'], ['a', 'c']), rules)).toMatchObject({
+      score: 900,
+      missed: 0,
+    })
+  })
+
   test('attack 134: a void run takes what it did not show; one window together makes up for one that was missed', () => {
     const beside = (score: number, together: readonly string[]) => ({ ...full(score), mates: ['a', 'b'], together })
     const good = nextBoxState(start, 'accepted', full(900), rules)

@@ -87,14 +87,16 @@ const lookedAt = (state: BoxState, { allocated }: Earned): NextBoxState =>
 
 /**
  * Who missed a window owes one to those who were to be in it. Until then what was missed is not forgotten, nothing is
- * earned alone, and after a second miss nothing at all: or two boxes with one card would miss in turn (attack 77).
+ * earned alone or where one that is owed misses this window, and after a second miss nothing at all: or two boxes with one
+ * card would miss in turn (attacks 77, 185).
  */
 function proven(state: BoxState, earned: Earned): NextBoxState {
-  const { together, score, apart } = earned
+  const { mates, together, score, apart } = earned
   const owes = state.owes.filter((id) => !together.includes(id))
   const still = owes.length > 0
+  const oneIsAbsent = owes.some((id) => mates.includes(id))
   // What shows less than before counts at once (attacks 125, 126).
-  if (apart || (still && (state.missed > MAY_MISS || together.length === 0)))
+  if (apart || (still && (state.missed > MAY_MISS || together.length === 0 || oneIsAbsent)))
     return lowered({ ...state, owes, status: isUnmet(earned) ? 'claim-unmet' : state.status }, earned)
   const status = isUnmet(earned) ? 'claim-unmet' : 'verified'
   const { missed, busyInRow } = state

@@ -294,6 +294,24 @@ describe('attack 134: two boxes on one card take turns at being held back', () =
   })
 })
 
+describe('attack 185: two boxes on one card are busy in turns, each long enough to keep what it earned without the other', () => {
+  test('they hold less than by being busy every second time', async () => {
+    // Round by round: b is busy once, a three times, then both run.
+    const busy = ['b', 'a', 'a', 'a', '']
+    const share = await heldBy(
+      ['a', 'b'],
+      (boxId, card, clock, kind) => {
+        const honest = honestProgram({ devices: [cardOn(card)] })
+        const hour = Math.floor(clock.monotonicUs() / 1000 / HOUR_MS)
+        if (kind === 'light' || busy[hour % busy.length] !== boxId) return honest
+        return tampered(honest, { onAnswer: (answer, line) => line.answer(answer.type === 'ready' ? BUSY : answer) })
+      },
+      { hours: 12, box: { busyLimit: 3 } },
+    )
+    expect(share).toBeLessThan(1.4)
+  })
+})
+
 describe('attack 135: alone, showing a little less', () => {
   test('lowers a score and does not make it young again', async () => {
     let told = 0
