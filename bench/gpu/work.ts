@@ -50,7 +50,8 @@ const openEngine = async () => engineOnOwned(await createWorkKernels(wasmBytes))
 const openWorkCard = (isFused: boolean) => {
   const context = api.openContext(0, 'own')
   const ptx = readFileSync(kernelPath('work.ptx'), 'utf8')
-  const fusedPtx = isFused ? readFileSync(kernelPath('workFused.ptx'), 'utf8') : null
+  const fused = ['workFused.ptx', 'workDecode.ptx'].map((name) => readFileSync(kernelPath(name), 'utf8'))
+  const fusedPtx = isFused ? fused : null
   return new WorkCard({ api, context, library: openCublasLt(), ptx, fusedPtx })
 }
 let differences = 0

@@ -22,9 +22,8 @@ export interface InferenceVector {
 }
 
 /** By the second implementation: test/independent/inference.py. */
-export const INFERENCE_VECTORS: readonly InferenceVector[] = JSON.parse(
-  readFileSync(new URL('../vectors/inference.json', import.meta.url), 'utf8'),
-)
+export const inferenceVectors = (): readonly InferenceVector[] =>
+  JSON.parse(readFileSync(new URL('../vectors/inference.json', import.meta.url), 'utf8'))
 
 function* stream(label: string): Generator<number, never> {
   const text = new TextEncoder().encode(label)

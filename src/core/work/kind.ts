@@ -34,6 +34,11 @@ export interface Kind<P> {
   /** From what is given to the state that everybody begins with. No state: no steps. */
   begin(parameters: P, seed: Uint8Array): Program
   transition(parameters: P, turn: Turn): Program
+  /**
+   * The first of those transitions in a row up to this one whose programs are the same but for numbers that move on by as
+   * much each time. Without it, every program is taken for another.
+   */
+  alike?(parameters: P, transition: number): number
   /** W3.6, where transitions differ: which are counted, and how often each, so that all of them are. */
   counted?(parameters: P, transitions: number): readonly (readonly [transition: number, times: number])[]
   /** What the statistics of a transition are called, in their order; none where they are no floats. */

@@ -34,6 +34,8 @@ export interface Work<K> {
   /** Where transitions differ, which are counted and how often; null where the first stands for all. */
   readonly counted: readonly (readonly [transition: number, times: number])[] | null
   begin(): ShapedProgram
+  /** As a kind's: the first of the transitions that this one is like. */
+  alike(number: number): number
   transition(number: number): ShapedProgram
 }
 
@@ -83,6 +85,7 @@ export function openWork<K>(kinds: Kinds, ops: Ops<K>, { text, orderId, seed }: 
     givenRoots: new Map(spec.inputs.map(({ name, root }) => [name, fromHex(root, 32)!])),
     ends: segmentEnds(spec),
     begin: () => shape(kind.begin(parameters, seed)),
+    alike: (number) => kind.alike?.(parameters, number) ?? number,
     transition: (number) => shape(kind.transition(parameters, turn(number))),
   }
 }

@@ -19,6 +19,27 @@ const addRunOptions = (command: Command, inputs?: string): Command =>
     .option('--inputs <folder>', 'write the inputs there, for "touchstone check --inputs"', inputs)
     .option('--json', 'print the outcome as JSON')
 
+/** A language model that goes on from prompts. */
+function addInference(command: Command, context: CommandContext): void {
+  command
+    .description('a language model goes on from prompts; its text is shown as it comes')
+    .requiredOption(
+      '--model <folder>',
+      'config.json, tokenizer.json and model.safetensors or shards: gpt2, llama, qwen2',
+    )
+    .option('--prompt <text>', 'a text to go on from; may be repeated', addText)
+    .option('--prompts <file>', 'a text on each line')
+    .option('--tokens <count>', 'tokens after each prompt', readWhole(1, 131_071), 64)
+    .option('--temperature <number>', '0 takes the likeliest token, more leaves it to chance', readNumber(0, 100), 0)
+    .option(
+      '--seed <number>',
+      'of that chance; without it, the seed of the work',
+      readWhole(0, Number.MAX_SAFE_INTEGER),
+    )
+    .option('--out <file>', 'where texts and tokens go, as JSON', 'completions.json')
+    .action((flags: InferenceFlags) => context.run((signal) => runInference(flags, context, signal)))
+}
+
 export function addWorkCommand(program: Command, context: CommandContext): void {
   const run = program
     .command('work')
@@ -46,23 +67,7 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
     )
   addClassify(run, context)
   addTraining(addRunOptions(run.command('train')), context)
-  addRunOptions(run.command('infer'))
-    .description('a language model goes on from prompts; its text is shown as it comes')
-    .requiredOption(
-      '--model <folder>',
-      'config.json, tokenizer.json and model.safetensors or shards: gpt2, llama, qwen2',
-    )
-    .option('--prompt <text>', 'a text to go on from; may be repeated', addText)
-    .option('--prompts <file>', 'a text on each line')
-    .option('--tokens <count>', 'tokens after each prompt', readWhole(1, 131_071), 64)
-    .option('--temperature <number>', '0 takes the likeliest token, more leaves it to chance', readNumber(0, 100), 0)
-    .option(
-      '--seed <number>',
-      'of that chance; without it, the seed of the work',
-      readWhole(0, Number.MAX_SAFE_INTEGER),
-    )
-    .option('--out <file>', 'where texts and tokens go, as JSON', 'completions.json')
-    .action((flags: InferenceFlags) => context.run((signal) => runInference(flags, context, signal)))
+  addInference(addRunOptions(run.command('infer')), context)
   addSimulation(addRunOptions(run.command('simulate')), context)
   // Nobody can check a picture without its scene.
   addRendering(addRunOptions(run.command('render'), 'touchstone-inputs'), context)

@@ -63,7 +63,7 @@ function begin(said: InferenceParameters): Program {
 }
 
 /** W9.3.1. The first transition takes what all prompts have, each other one token of every sequence. */
-function transition(said: InferenceParameters, { transition: number, isCommitted, seed }: Turn): Program {
+function transition(said: InferenceParameters, { transition: number, seed }: Turn): Program {
   const { model, lengths, shown } = said
   const p = new ProgramBuilder()
   for (const [name, shape] of [...givenOf(said), ...stateOf(said)]) p.there(name, shape)
@@ -79,9 +79,7 @@ function transition(said: InferenceParameters, { transition: number, isCommitted
   const tokens = p.step('put', ['tokens', chosen], { row, column: next }, { isChoke: true })
   const column = Math.max(0, next + 1 - shown)
   const figures =
-    isCommitted && shown > 0
-      ? [p.step('cut', [tokens], { column, columns: shown, width: shown }, { name: 'shown' })]
-      : []
+    shown > 0 ? [p.step('cut', [tokens], { column, columns: shown, width: shown }, { name: 'shown' })] : []
   return p.build([tokens, ...pass.caches.flatMap(cacheParts)], figures)
 }
 
@@ -141,6 +139,13 @@ export const inference: Kind<InferenceParameters> = {
   state: stateOf,
   begin,
   transition,
+  // The same but for the place: from where the next prompt ends, and from where the figures are no more of prompts alone.
+  alike(said, transition) {
+    if (transition === 1) return 1
+    const first = shortest(said)
+    const ends = said.lengths.map((length) => length - first + 1).filter((end) => end <= transition)
+    return Math.max(2, ...ends, ...[said.shown - first].filter((end) => end <= transition))
+  },
   // One token more costs as much more every time: the mean of the first and the last is that of all.
   counted: (_, transitions) =>
     transitions === 1

@@ -17,7 +17,7 @@ export interface WorkCardTools {
   readonly library: CublasLt | null
   readonly ptx: string
   /** Kernels that stand for several steps; null where every step is run alone. */
-  readonly fusedPtx: string | null
+  readonly fusedPtx: readonly string[] | null
 }
 
 export const HASH_BYTES = 32
@@ -61,7 +61,7 @@ export class WorkCard {
     this.stream = api.createStream()
     this.#beside = api.createStream()
     this.#queued = api.createEvent()
-    this.#launcher = new CardLauncher(api, fusedPtx === null ? [ptx] : [ptx, fusedPtx], this.stream)
+    this.#launcher = new CardLauncher(api, [ptx, ...(fusedPtx ?? [])], this.stream)
     this.canFuse = fusedPtx !== null
     this.#products = new CardProducts(this.#launcher, library)
     this.kernels = cardKernels(this.#launcher, this.#products)
@@ -94,11 +94,11 @@ export class WorkCard {
     if (bytes > 0) this.memory.free(SCRATCH)
   }
 
-  /** Several steps at once. */
-  fused(steps: Fused): void {
+  /** Several steps at once, so many transitions after the one they were planned for. */
+  fused(steps: Fused, shift = 0): void {
     const at = (name: string) => BigInt(this.memory.place(name).at)
     const table = (name: string, bytes: Uint8Array) => this.#table(name, bytes)
-    steps.run({ launcher: this.#launcher, products: this.#products, at, table })
+    steps.run({ launcher: this.#launcher, products: this.#products, at, table, shift })
   }
 
   #gradientNorm({ inputs, outputs }: Omit<OpCall, 'scratch'>): void {

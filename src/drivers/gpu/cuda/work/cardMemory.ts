@@ -51,6 +51,9 @@ export class CardMemory {
     return this.#add(name, shape, () => this.#tensor(of).room)
   }
 
+  /** Whether the bytes of a tensor have another name too. */
+  isShared = (name: string): boolean => this.#tensor(name).room.names > 1
+
   #add(name: string, shape: TensorShape, roomFor: () => Room): Place {
     if (this.has(name)) throw new RangeError(`${name} is there already`)
     const room = roomFor()

@@ -4,13 +4,14 @@ import type { PatchDraw } from '../../../../core/work/draws.ts'
 import type { ShapedProgram } from '../../../../core/work/program.ts'
 import { requireThat, WorkRefusal } from '../../../../core/work/refusals.ts'
 import { type StateMark, stateRoot } from '../../../../core/work/stateChain.ts'
-import { leafSpan, leavesOf, type TensorShape, tensorBytes } from '../../../../core/work/tensor.ts'
+import { leafSpan, leavesOf, rowBytes, type TensorShape, tensorBytes } from '../../../../core/work/tensor.ts'
 import { depthOf, missingNodes } from '../../../../core/work/tensorTree.ts'
 import { segmentPrograms, type Work } from '../../../../core/work/work.ts'
 import type { WorkKernels } from '../../../../core/work/workKernels.ts'
 import type { Tensors, WorkRun } from '../../../../ports/workDevice.ts'
 import { HASH_BYTES, type WorkCard } from './card.ts'
 import { type Action, planAgain, planProgram } from './plan.ts'
+import { moved, type Plan, ratesOf, reachOf } from './series.ts'
 
 const FAULTS = '\0faults'
 const ROOTS = '\0roots'
@@ -20,9 +21,11 @@ const MOST_QUEUED = 1024
 
 type AfterStep = (step: number, outputs: readonly string[]) => Promise<void> | void
 
-interface Plan {
-  readonly program: ShapedProgram
-  readonly actions: readonly Action[]
+/** A plan that serves the transitions after its own. */
+interface Series {
+  readonly first: number
+  readonly plan: Plan
+  readonly reach: number
 }
 
 /** A transition that is queued: the names under which its faults and figures will lie. */
@@ -38,9 +41,10 @@ export class CardRun implements WorkRun {
   readonly #work: Work<WorkKernels>
   readonly #given: Tensors
   readonly #kept = new Map<number, Tensors>()
+  #series: Series | null = null
   /** The next segment: planned, and its first transition queued behind what the card does now. */
   #next: { readonly segment: number; readonly plans: readonly Plan[]; readonly queued: Queued | null } | null = null
-  #planned: Plan | null = null
+  #last: Plan | null = null
   #queuedSoFar = 0
 
   private constructor(card: WorkCard, work: Work<WorkKernels>, given: Tensors) {
@@ -97,15 +101,42 @@ export class CardRun implements WorkRun {
   #goOn(segment: number): void {
     if (segment === 0 || segment >= this.#work.ends.length) return
     const plans = this.#plansFor(segment)
-    this.#next = { segment, plans, queued: this.#queue(plans[0]!) }
+    this.#next = { segment, plans, queued: this.#queue(plans[0]!, true) }
   }
 
   #plansFor(segment: number): readonly Plan[] {
-    return segmentPrograms(this.#work, segment).map((program) => {
-      const known = this.#planned?.program.shapes === program.shapes ? this.#planned.actions : null
-      this.#planned = { program, actions: known ?? planProgram(program, this.#card.canFuse) }
-      return this.#planned
-    })
+    if (segment < 0) return [this.#shared(this.#work.begin())]
+    const from = segment === 0 ? 0 : this.#work.ends[segment - 1]!
+    return Array.from({ length: this.#work.ends[segment]! - from }, (_, i) => this.#planFor(from + i + 1))
+  }
+
+  /** Planned anew, unless the one before has the same shapes. */
+  #shared(program: ShapedProgram): Plan {
+    const known = this.#last?.program.shapes === program.shapes ? this.#last.actions : null
+    this.#last = known ? { program, actions: known, rates: null, shift: 0 } : this.#fresh(program)
+    return this.#last
+  }
+
+  #fresh(program: ShapedProgram): Plan {
+    const states = new Set(this.#work.state.keys())
+    return { program, actions: planProgram(program, this.#card.canFuse, states), rates: null, shift: 0 }
+  }
+
+  /** Transitions that are alike are planned once. */
+  #planFor(transition: number): Plan {
+    const first = this.#work.alike(transition)
+    const shift = transition - first
+    if (shift < 2) return this.#shared(this.#work.transition(transition))
+    if (this.#series?.first !== first) this.#series = this.#seriesFrom(first)
+    const { plan, reach } = this.#series
+    return shift <= reach ? { ...plan, shift } : this.#shared(this.#work.transition(transition))
+  }
+
+  #seriesFrom(first: number): Series {
+    const plan = this.#fresh(this.#work.transition(first))
+    const second = this.#work.transition(first + 1)
+    const rates = ratesOf(plan.program, second)
+    return { first, plan: { ...plan, rates }, reach: rates ? reachOf(plan, second, rates) : 0 }
   }
 
   async keep(segment: number): Promise<void> {
@@ -208,19 +239,20 @@ export class CardRun implements WorkRun {
   /** One transition, every step alone, for whoever looks at them. */
   async #walk(program: ShapedProgram, afterStep: AfterStep): Promise<void> {
     const { queued, faults } = this.#begin(program)
-    for (const action of planProgram(program, false)) {
-      this.#start(program, action, faults)
+    const plan = { program, actions: planProgram(program, false), rates: null, shift: 0 }
+    for (const action of plan.actions) {
+      this.#start(plan, action, faults)
       await afterStep(action.nodes[0]!.at, action.outputs)
       for (const name of action.free) this.#card.memory.free(name)
     }
     await this.#end(this.#named(queued))
   }
 
-  /** One transition, queued; the next state lies beside the one before. */
-  #queue({ program, actions }: Plan): Queued {
-    const { queued, faults } = this.#begin(program)
-    for (const action of planAgain(actions, program)) {
-      this.#start(program, action, faults)
+  /** One transition, queued; the next state lies beside the one before where that is still looked at. */
+  #queue(plan: Plan, isLookedAt = false): Queued {
+    const { queued, faults } = this.#begin(plan.program)
+    for (const action of plan.rates ? plan.actions : planAgain(plan.actions, plan.program)) {
+      this.#start(plan, action, faults, isLookedAt)
       for (const name of action.free) this.#card.memory.free(name)
     }
     return this.#named(queued)
@@ -245,8 +277,9 @@ export class CardRun implements WorkRun {
     return { program, faults, statistics }
   }
 
-  #start(program: ShapedProgram, { nodes, fused, outputs }: Action, faults: number): void {
+  #start({ program, rates, shift }: Plan, { nodes, fused, outputs }: Action, faults: number, isLookedAt = false): void {
     const { memory } = this.#card
+    this.#reuse(fused?.reuses ?? [], isLookedAt)
     const { at, op, inputs, numbers, shaped } = nodes.at(-1)!
     if (op === 'reshape') {
       memory.share(outputs[0]!, inputs[0]!, program.shapes.get(outputs[0]!)!)
@@ -254,10 +287,25 @@ export class CardRun implements WorkRun {
     }
     const places = outputs.map((name) => memory.make(name, program.shapes.get(name)!))
     this.#card.faultsAt(BigInt(faults + 4 * at))
-    if (fused) this.#card.fused(fused)
+    if (fused) this.#card.fused(fused, shift)
     else {
-      const call = { inputs: inputs.map((name) => memory.place(name)), outputs: places, numbers }
+      const now = rates ? moved(numbers, rates[at]!, shift) : numbers
+      const call = { inputs: inputs.map((name) => memory.place(name)), outputs: places, numbers: now }
       this.#card.step(this.#work.ops, op, shaped, call)
+    }
+  }
+
+  /** Tensors that are written where they lie; what is still hashed or read is copied first. */
+  #reuse(reuses: readonly (readonly [from: string, to: string])[], isLookedAt: boolean): void {
+    const { memory, kernels } = this.#card
+    for (const [from, to] of reuses) {
+      if (!isLookedAt && !memory.isShared(from)) {
+        memory.rename(from, to)
+        continue
+      }
+      const { at, shape } = memory.place(from)
+      const bytes = rowBytes(shape)
+      kernels.move(at, memory.make(to, shape).at, bytes, 1, 1, shape.rows, 0, 0, bytes, 0, 0, bytes)
     }
   }
 

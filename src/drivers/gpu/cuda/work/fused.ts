@@ -12,6 +12,8 @@ export interface FusedTools {
   at(name: string): bigint
   /** Bytes that kernels read, on the card. */
   table(name: string, bytes: Uint8Array): bigint
+  /** How many transitions after the one that was planned this is. */
+  readonly shift: number
 }
 
 /** Steps that one or a few kernels stand for. What they write and nobody else reads is never made. */
@@ -20,6 +22,10 @@ export interface Fused {
   /** Tensors it reads that its steps do not, and such of its steps' that another fused run reads. */
   readonly reads?: readonly string[]
   readonly writes?: readonly string[]
+  /** Tensors that become others where they lie: nobody reads them any more. */
+  readonly reuses?: readonly (readonly [from: string, to: string])[]
+  /** It takes numbers that move on from transition to transition, so far and no further; else none of its numbers may. */
+  readonly mostShift?: number
   /** Between two fused runs, and made by neither. */
   readonly never?: readonly string[]
   run(tools: FusedTools): void
@@ -187,6 +193,8 @@ function normQuantise(graph: Graph, norm: Node, scale: Node, quantise: Node): Fu
   const blocks = lanes ? Math.ceil(rows / LANE_ROWS) : width > PIECE ? rows : Math.ceil(rows / WARPS)
   return {
     covers: [...(means ? [means] : []), inverses, norm, scale, quantise],
+    // Written whether anybody reads them or not.
+    writes: [inverse, ...(mean === undefined ? [] : [mean])],
     run: ({ launcher, at }) => {
       const given = [at(x), at(gain), shift === undefined ? NOBODY : at(shift)]
       const made = [mean === undefined ? NOBODY : at(mean), at(inverse), at(out(scale)), at(out(quantise))]

@@ -17,9 +17,12 @@ export class Graph {
   readonly #makers = new Map<string, Node>()
   readonly #readers = new Map<string, Node[]>()
   readonly #kept: ReadonlySet<string>
+  readonly #states: ReadonlySet<string>
 
-  constructor({ steps, shaped, shapes, after, statistics }: ShapedProgram) {
+  /** `states`: what is there before the first step, and of no use after the last. */
+  constructor({ steps, shaped, shapes, after, statistics }: ShapedProgram, states: ReadonlySet<string> = new Set()) {
     this.shapes = shapes
+    this.#states = states
     this.#kept = new Set([...after, ...statistics])
     this.nodes = steps.map((step, at) => ({ ...step, at, shaped: shaped[at]! }))
     for (const node of this.nodes) {
@@ -46,6 +49,10 @@ export class Graph {
     const found = this.readers(name).filter((node) => node.op === op)
     return found.length === 1 ? found[0]! : null
   }
+
+  /** A state whose only reader may write where it lies. */
+  mayReuse = (name: string): boolean =>
+    this.#states.has(name) && !this.#kept.has(name) && this.readers(name).length === 1
 
   /** Nobody but these steps asks for the tensor. */
   isInner(name: string, among: readonly Node[]): boolean {

@@ -16,7 +16,7 @@ export function openCudaWork(options: CudaWorkOptions = {}): WorkDevice[] {
   const api = loadLibcuda()
   const ordinals = options.ordinals ?? Array.from({ length: api.deviceCount() }, (_, ordinal) => ordinal)
   const read = (name: string) => readFileSync(kernelPath(name, options), 'utf8')
-  const [ptx, fusedPtx] = [read('work.ptx'), read('workFused.ptx')]
+  const [ptx, fusedPtx] = [read('work.ptx'), [read('workFused.ptx'), read('workDecode.ptx')]]
   return ordinals.map((ordinal) => {
     const context = api.openContext(ordinal, 'own')
     const card = new WorkCard({ api, context, library: openCublasLt(), ptx, fusedPtx })

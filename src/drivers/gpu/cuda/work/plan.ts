@@ -1,6 +1,7 @@
 import type { ShapedProgram } from '../../../../core/work/program.ts'
 import { type Fused, MATCHES } from './fused.ts'
 import { matchAttention } from './fusedAttention.ts'
+import { INFERENCE_MATCHES } from './fusedInference.ts'
 import { Graph, type Node } from './graph.ts'
 
 /** One step, or several as one; in an order in which everything is there when it is read. */
@@ -15,8 +16,12 @@ export interface Action {
 }
 
 /** How a program is run. Fused, tensors that only fused steps read are never made; else every step stands alone. */
-export function planProgram(program: ShapedProgram, isFused: boolean): readonly Action[] {
-  const graph = new Graph(program)
+export function planProgram(
+  program: ShapedProgram,
+  isFused: boolean,
+  states: ReadonlySet<string> = new Set(),
+): readonly Action[] {
+  const graph = new Graph(program, states)
   const found = isFused ? fusedIn(graph) : []
   return withFrees(program, ordered(graph, found))
 }
@@ -39,12 +44,15 @@ function fusedIn(graph: Graph): readonly Fused[] {
     for (const node of fused.covers) taken.add(node)
     found.push(fused)
   }
-  for (const node of graph.nodes) for (const fused of matchAttention(graph, node)) take(fused)
-  for (const match of MATCHES)
+  const takeAll = (match: (graph: Graph, node: Node) => Fused | null) => {
     for (const node of graph.nodes) {
       const fused = taken.has(node) ? null : match(graph, node)
       if (fused) take(fused)
     }
+  }
+  INFERENCE_MATCHES.forEach(takeAll)
+  for (const node of graph.nodes) for (const fused of matchAttention(graph, node)) take(fused)
+  MATCHES.forEach(takeAll)
   return found
 }
 
@@ -55,7 +63,9 @@ function actionOf(graph: Graph, nodes: readonly Node[], fused: Fused | null): Un
   const read = [...nodes.flatMap((node) => node.inputs), ...(fused?.reads ?? [])]
   const inputs = [...new Set(read)].filter((name) => !made.includes(name) && !fused?.never?.includes(name))
   const isMade = (name: string) => !fused || fused.writes?.includes(name) || !graph.isInner(name, nodes)
-  return { nodes, fused, inputs, outputs: made.filter((name) => !fused?.never?.includes(name) && isMade(name)) }
+  const reused = fused?.reuses?.map(([, to]) => to) ?? []
+  const isNew = (name: string) => !fused?.never?.includes(name) && !reused.includes(name) && isMade(name)
+  return { nodes, fused, inputs, outputs: made.filter(isNew) }
 }
 
 /** As the steps come, what a fused one needs before it. */
