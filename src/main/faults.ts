@@ -251,17 +251,24 @@ export const fault = faultsOf({
     retry: true,
     message: 'no provider with {home} answers on this machine',
     nextStep:
-      'Start it with "touchstone provider": a start ends whatever was open before. TOUCHSTONE_HOME names its folder.',
+      'Start it with "touchstone provider": a start ends whatever was open before. If it runs as a service, set TOUCHSTONE_HOME as its unit does.',
   },
   PROVIDER_RUNNING: {
     blame: 'user',
     message: 'another provider is already running with {home}',
     nextStep: 'Stop it first, or give this one a folder of its own with TOUCHSTONE_HOME.',
   },
+  PROVIDER_STARTING: {
+    blame: 'user',
+    retry: true,
+    message: 'the provider with {home} does not listen yet: it tries its SSH server and checks the cards first',
+    nextStep: 'Ask again in a minute or two; its own output says how far it is.',
+  },
   RENTED_ALREADY: {
     blame: 'user',
     message: 'you rent this box already, until {until}',
-    nextStep: 'Log in as you were told, or give it back with "touchstone rent {address} --end".',
+    nextStep:
+      'Log in as you were told. If the box no longer lets you in, its provider has ended the lease: "touchstone rent {address} --end" clears it, and you can rent again.',
   },
   SSH_HOST_MISSING: {
     blame: 'user',

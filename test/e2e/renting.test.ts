@@ -9,7 +9,9 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import { loadSigner } from '../../src/drivers/system/loadSigner.ts'
+import { lockFolder } from '../../src/drivers/system/lockFolder.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
+import { stateFolder } from '../../src/drivers/system/xdgFolders.ts'
 import { openCommandLine } from '../support/commandLine.ts'
 import { freePort } from '../support/freePort.ts'
 import { commandsOn } from '../support/guide.ts'
@@ -41,7 +43,10 @@ const providerKey = toHex(loadSigner(seller, 'provider', systemRandomness).publi
 /** A command of the guide as it is typed here: names and places of this machine, and a quick run. */
 const typedHere = (words: readonly string[]): string[] => {
   const more: Record<string, readonly string[]> = { verify: ['--preset', 'tiny', '--devices', 'cpu'] }
-  const named = words.map((word) =>
+  // No card here is what the guide's buyer was sold.
+  const claim = words.indexOf('--claim')
+  const kept = claim < 0 ? words : words.toSpliced(claim, 2)
+  const named = kept.map((word) =>
     word
       .replace('gpu-1.example.org:7878', `127.0.0.1:${port}`)
       .replace('gpu-1.example.org', '127.0.0.1')
@@ -128,7 +133,7 @@ else
       provider = started.child
       expect(started.lines.join('\n')).toMatch(
         new RegExp(
-          `^[0-9-]{10} [0-9:]{8} ssh works\n.* listening  port ${port}\n(.*\n)*.*lease://127.0.0.1:${port}#${providerKey}$`,
+          `^[0-9-]{10} [0-9:]{8} ssh works\n.* listening  port ${port}  buyers 1\n(.*\n)*.*lease://127.0.0.1:${port}#${providerKey}$`,
         ),
       )
       for (const text of started.lines) expect(text.length).toBeLessThanOrEqual(100)
@@ -138,7 +143,7 @@ else
 
     test('its status, a certificate, renting, logging in with the line that is printed, and giving back', async () => {
       const [, status, verify, rent, end] = commands
-      expect((await run(typedHere(status!))).stdout).toMatch(/^free +since /)
+      expect((await run(typedHere(status!))).stdout).toMatch(/^free +provider up since /)
       expect(await run(typedHere(verify!))).toMatchObject({ status: 0 })
       const rented = await run(typedHere(rent!))
       expect(rented).toMatchObject({ status: 0, stdout: expect.stringContaining('GENUINE') })
@@ -196,6 +201,10 @@ else
       provider!.kill('SIGTERM')
       await once(provider!, 'exit')
       expect((await run(['provider', 'status'])).stderr).toContain('[PROVIDER_NOT_RUNNING]')
+      const leases = join(stateFolder({ TOUCHSTONE_HOME: seller }), 'leases')
+      const letGo = await lockFolder(leases, () => expect.unreachable('nobody else has it'))
+      expect((await run(['provider', 'status'])).stderr).toContain('[PROVIDER_STARTING]')
+      await letGo()
     })
 
     test('attack 87: whoever may only verify is refused with its key and the permission it lacks', async () => {

@@ -172,7 +172,7 @@ esac
     expect(await chosen({ isRoot: true, wanted: 'shared account' })).toBe('shared account')
     await expect(chosen({ wanted: 'container' })).rejects.toMatchObject({ detail: { code: 'NO_SUCH_CONFINEMENT' } })
     await expect(chosen({ wanted: 'container', image: 'other-image' })).rejects.toThrow(
-      'into a container: docker cannot run one: no such image',
+      'to: container: docker cannot run one: no such image',
     )
   })
 })

@@ -26,7 +26,7 @@ export const fault = faultsOf({
   },
   NO_SUCH_CONFINEMENT: {
     blame: 'user',
-    message: 'this box cannot give leases into a {wanted}{because}',
+    message: 'this box cannot confine a lease to: {wanted}{because}',
     nextStep: 'A container needs docker or podman running and --image; an account of its own needs root and useradd.',
   },
   UNSAFE_PATH: {

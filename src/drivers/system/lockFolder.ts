@@ -30,6 +30,9 @@ export async function lockFolder(folder: string, inUse: () => TouchstoneError): 
   throw inUse()
 }
 
+/** Whether a process holds the lock of a folder. */
+export const isFolderLocked = (folder: string): Promise<boolean> => answers(socketPath(resolve(folder)))
+
 /** Socket names are limited to about 100 bytes. */
 function socketPath(folder: string): string {
   const beside = `${folder}.lock`

@@ -149,7 +149,7 @@ async function listen(
   const near = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const url = `ws://${near.includes(':') ? `[${near}]` : near}:${port}`
   const takeBack = leaveNote(env, { url, address, confinement, since: system.clock.wallTime().toISOString() })
-  say({ event: 'listening', port, key: service.key, confinement, address })
+  say({ event: 'listening', port, buyers: flags.allowRent.length, key: service.key, confinement, address })
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   takeBack()
   await close()

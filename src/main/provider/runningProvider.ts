@@ -7,6 +7,7 @@ import { fileJournal } from '../../drivers/lease/fileJournal.ts'
 import { askLiveness } from '../../drivers/remote/leased/askLiveness.ts'
 import type { ProviderLine } from '../../drivers/remote/leased/askProvider.ts'
 import { giveBack } from '../../drivers/remote/leased/connectLeased.ts'
+import { isFolderLocked } from '../../drivers/system/lockFolder.ts'
 import { readIfThere, writeAside } from '../../drivers/system/writeAside.ts'
 import { dialWs, MESSAGES, wsChannel } from '../../drivers/system/wsChannel.ts'
 import { stateFolder } from '../../drivers/system/xdgFolders.ts'
@@ -43,10 +44,9 @@ async function dialOwn<T>(
   const signer = ownKey(env, 'provider')
   const key = toHex(signer.publicKey)
   const { data: note } = noteSchema.safeParse(await parsed(noteFile(env)))
-  const notRunning = (cause?: unknown) => fault('PROVIDER_NOT_RUNNING', { home: stateFolder(env) }, cause)
-  if (note === undefined) throw notRunning()
-  const socket = await dialWs(note.url, MESSAGES, signal).catch((cause: unknown) => {
-    throw notRunning(cause)
+  if (note === undefined) throw await notListening(env)
+  const socket = await dialWs(note.url, MESSAGES, signal).catch(async (cause: unknown) => {
+    throw await notListening(env, cause)
   })
   const channel = wsChannel(socket)
   try {
@@ -54,6 +54,13 @@ async function dialOwn<T>(
   } finally {
     channel.close()
   }
+}
+
+/** A provider holds its folder from its first moment, and listens only after its checks. */
+async function notListening(env: NodeJS.ProcessEnv, cause?: unknown) {
+  const home = stateFolder(env)
+  const isStarting = await isFolderLocked(join(home, 'leases'))
+  return fault(isStarting ? 'PROVIDER_STARTING' : 'PROVIDER_NOT_RUNNING', { home }, cause)
 }
 
 async function parsed(path: string): Promise<unknown> {
@@ -84,7 +91,7 @@ export function showProvider({ json }: Flags, context: CommandContext, signal: A
     if (json) people.line(JSON.stringify({ state, key: line.key, address, confinement, since, lease }))
     else
       people.lines([
-        `${state.padEnd(12)}since ${since}`,
+        `${state.padEnd(12)}provider up since ${since}`,
         ...(lease === null ? [] : [`lease       ${lease.id}`, `            to ${lease.purpose}, until ${lease.until}`]),
         ...(lease === null ? [] : [`holder      ${lease.holder}`]),
         `confined    ${confinement}`,

@@ -43,7 +43,9 @@ export async function trySsh(
     if (why === null) return null
     const still = isAway(why) && details.host !== LOOPBACK ? await tried({ at: LOOPBACK }) : why
     if (still === null) return why.message
-    throw fault('SSH_NOT_READY', { why: still.message, mend: mendOf(still, files) }, still)
+    // What was tried at loopback still bears the name: the name's own trouble is what can be read.
+    const told = isAway(still) && still !== why ? `${why.message}; nor does ${LOOPBACK} answer` : still.message
+    throw fault('SSH_NOT_READY', { why: told, mend: mendOf(still, files) }, still)
   } finally {
     await access.close(lease.id)
   }

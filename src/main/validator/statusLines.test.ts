@@ -76,6 +76,12 @@ test.each([
     'verified',
     'WINDOW_MISSED',
   ],
+  [
+    'a verified one that earns nothing',
+    { scoreNow: 0 },
+    'verified',
+    'earns nothing: no GPU, or no recent run beside others',
+  ],
   ['a rented one', { allocated: true }, 'verified', 'rented'],
 ] as const)('%s has its reason', (_, more, status, reason) => {
   expect(boxLineOf({ ...box, status, ...more }).reason).toBe(reason)
