@@ -85,7 +85,8 @@ export async function openLibp2pNetwork(options: Libp2pOptions, handlers: Networ
   return {
     id: node.peerId.toString(),
     addresses: node.getMultiaddrs().map(String),
-    peers: () => [...peers.keys()],
+    // The library does not tell of every end of a connection.
+    peers: () => [...peers].filter(([, peer]) => node.getConnections(peer).length > 0).map(([name]) => name),
     publish: async (topic, data) => {
       if (data.length > MOST_MESSAGE_BYTES) throw new RangeError('a message is longer than any may be')
       // Nobody may be there to hear it: what matters is fetched later.
