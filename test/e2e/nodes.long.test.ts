@@ -72,7 +72,12 @@ test(`attack 24: gossip and questions fuzzed for ${FUZZ_SECONDS} s: the node sta
   await network.untilFinal(ALL, 3)
   const target = network.nodes[0]!
   const heard: Uint8Array[] = []
-  const listen = { onMessage: async (_: string, data: Uint8Array) => (heard.push(data), 'ignore' as const) }
+  const listen = {
+    onMessage: async (_: string, data: Uint8Array) => {
+      heard.push(data)
+      return 'ignore' as const
+    },
+  }
   const sample: number[] = []
   let [cutOff, sent, lives] = [0, 0, 0]
   const end = Date.now() + FUZZ_SECONDS * 1_000
