@@ -26,6 +26,13 @@ describe('an address of a fleet', () => {
   })
 
   test.each([
+    ['ssh://root@203.0.113.7:22', ['3405803783', '0xcb007107', '203.0.113.007', '203.28935', '[::ffff:203.0.113.7]']],
+    ['ssh://root@[2001:db8::1]:22', ['[2001:DB8::1]', '[2001:db8:0:0::1]', '[2001:0db8::0:0001]']],
+  ])('attack 187: %s is one box in every spelling', (kept, hosts) => {
+    for (const host of hosts) expect(fleetAddress(`root@${host}`)).toBe(kept)
+  })
+
+  test.each([
     ['ssh -i /root/key root@h', 'with its own key'],
     ['ssh -J jump root@h', 'with its own key'],
     ['ssh -o ProxyCommand=id root@h', 'with its own key'],

@@ -13,11 +13,20 @@ export function fleetAddress(text: string): string {
   const target = readTarget(text)
   if (target === null) return text
   const { user, host, port = 22 } = target
-  const place = `${host.includes(':') ? `[${host}]` : host.toLowerCase()}:${port}`
-  const address = `ssh://${user === undefined ? '' : `${user}@`}${place}`
+  const address = `ssh://${user === undefined ? '' : `${user}@`}${plainHost(host)}:${port}`
   // An alias may be a word that no name can be.
   parseSshAddress(address, 'anybody')
   return address
+}
+
+/** A number has many spellings, and a box in two of them would be paid twice (attack 187). */
+function plainHost(host: string): string {
+  const url = `http://${host.includes(':') ? `[${host}]` : host}`
+  if (!/^[0-9a-fx.:]+$/i.test(host) || !URL.canParse(url)) return host.toLowerCase()
+  const { hostname } = new URL(url)
+  const [, high, low] = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname) ?? []
+  if (high === undefined || low === undefined) return hostname
+  return new URL(`http://${Number.parseInt(high, 16) * 2 ** 16 + Number.parseInt(low, 16)}`).hostname
 }
 
 /**
