@@ -12,6 +12,7 @@ import { loadSigner } from '../../src/drivers/system/loadSigner.ts'
 import { lockFolder } from '../../src/drivers/system/lockFolder.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
 import { stateFolder } from '../../src/drivers/system/xdgFolders.ts'
+import { encodeNpy } from '../../src/drivers/workFiles/npy.ts'
 import { openCommandLine } from '../support/commandLine.ts'
 import { freePort } from '../support/freePort.ts'
 import { commandsOn } from '../support/guide.ts'
@@ -173,6 +174,24 @@ else
         expect(await run([...bySummary, ...more])).toMatchObject({ status: 0 })
         expect(await run(typedHere(end!))).toMatchObject({ status: 0 })
       }
+      expect(leasedKeys()).toEqual([])
+    })
+
+    test('attack 186: a receipt of some work is no certificate of a box, and rents nothing', async () => {
+      const [, , , rent] = commands
+      const receipt = join(folder, 'receipt.json')
+      const operands = ['a', 'b'].map((name) => join(folder, `${name}.npy`))
+      const bytes = Uint8Array.from({ length: 64 }, (_, i) => i + 1)
+      for (const file of operands) writeFileSync(file, encodeNpy({ type: 'i8', rows: 8, width: 8, bytes }))
+      const product = ['--out', join(folder, 'c.npy'), '--receipt', receipt]
+      expect((await run(['work', 'run', 'matmul', ...operands, ...product])).status).toBe(0)
+      expect((await run(['check', receipt])).status).toBe(0)
+      const byReceipt = typedHere(rent!).map((word) => (word === join(folder, 'box.json') ? receipt : word))
+      for (const more of [[], ['--unproven']])
+        expect(await run([...byReceipt, ...more])).toMatchObject({
+          status: 1,
+          stderr: expect.stringContaining('[PROOF_REFUSED]'),
+        })
       expect(leasedKeys()).toEqual([])
     })
 

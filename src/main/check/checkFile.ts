@@ -59,6 +59,8 @@ export interface CheckFlags extends AttestationFiles {
   readonly at?: number
   readonly verbose?: boolean
   readonly json?: boolean
+  /** Receipts of works say nothing of a box, and are not known here (attack 186). */
+  readonly boxesOnly?: boolean
 }
 
 /** Checks a file, shows what was found, and adds what the owner of a key asked for. */
@@ -154,11 +156,7 @@ async function readerRules(
     prover: flags.prover ?? null,
     maxAgeSeconds: flags.maxAge ?? null,
     checkSignature: withFastYes(opensslCheck),
-    kinds: {
-      [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), inputs),
-      [PRODUCT_TYPE]: productKind(productFrom(flags), publishedCodes(flags)),
-      [ANSWER_TYPE]: answerKind(flags.model ?? null),
-    },
+    kinds: flags.boxesOnly ? undefined : workKinds(flags, inputs),
     attestation: attestationReader({
       ...attestationRules(flags),
       nonce: flags.nonce ?? null,
@@ -166,3 +164,9 @@ async function readerRules(
     }),
   }
 }
+
+const workKinds = (flags: CheckFlags, inputs: WithInputs | null) => ({
+  [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), inputs),
+  [PRODUCT_TYPE]: productKind(productFrom(flags), publishedCodes(flags)),
+  [ANSWER_TYPE]: answerKind(flags.model ?? null),
+})

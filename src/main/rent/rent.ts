@@ -113,7 +113,7 @@ export async function rent(
   }
 }
 
-/** The same check as "touchstone check", shown as it shows it. */
+/** The same check as "touchstone check", shown as it shows it, of a file about a box. */
 async function checkProof(
   file: string,
   { trust, full, json }: RentFlags,
@@ -123,7 +123,7 @@ async function checkProof(
   const { checkFile } = await import('../check/checkFile.ts')
   const exit = await checkFile(
     file,
-    { trust, signers: 1, ...(full !== undefined && { full }), ...(json && { json }) },
+    { trust, signers: 1, boxesOnly: true, ...(full !== undefined && { full }), ...(json && { json }) },
     context,
     signal,
   )
