@@ -138,6 +138,7 @@ describe('attack 168: evidence of a hardware vendor in the place of a certificat
     ['a signer', { required: [VALIDATOR.publicKey] }, 'WRONG_SIGNER'],
     ['two signers', { threshold: 2 }, 'TOO_FEW_SIGNERS'],
     ['a box', { prover: SECOND.publicKey }, 'WRONG_PROVER'],
+    ['an age', { maxAgeSeconds: 3600 }, 'TOO_OLD'],
   ])('a reader who asks for %s is not served with it', async (_, asked, code) => {
     expect(await end('[{}]', { attestation, ...asked })).toBe(`1 ${code}`)
     expect(await end('[{}]', { attestation })).toBe('0')

@@ -147,12 +147,14 @@ export async function checkCertificate(
 async function checkAttestation(
   file: Uint8Array,
   reader: AttestationReader,
-  { nowMs, required, threshold, prover }: ReaderRules,
+  { nowMs, required, threshold, prover, maxAgeSeconds }: ReaderRules,
 ): Promise<CheckedEvidence> {
-  // No validator has signed it, and it is of no prover: whoever asks for one means another file (attack 168).
+  // No validator has signed it, it is of no prover, and nobody says when it was made: whoever asks for one means another file (attack 168).
   if (required[0]) return refused({ code: 'WRONG_SIGNER', expected: toHex(required[0]) })
   if (threshold > 1) return refused({ code: 'TOO_FEW_SIGNERS', expected: threshold, got: 0 })
   if (prover) return refused({ code: 'WRONG_PROVER', got: 'none', expected: toHex(prover) })
+  if (maxAgeSeconds !== null)
+    return refused({ code: 'TOO_OLD', got: 'no time of issue', expected: `${maxAgeSeconds} s` })
   const bundle = await reader.checkFile(file, nowMs)
   if ('code' in bundle) return refused({ code: 'ATTESTATION_REFUSED', refusal: bundle })
   return { kind: 'attestation', problem: null, doubts: bundle.doubts, bundle }
