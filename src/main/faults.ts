@@ -99,7 +99,7 @@ export const fault = faultsOf({
   NOT_READABLE: {
     blame: 'user',
     message: 'cannot read {file}',
-    nextStep: 'Name a certificate file that exists and that you may read.',
+    nextStep: 'Name a file that exists and that you may read.',
   },
   NOT_YOUR_SIGNATURE: {
     blame: 'user',
@@ -160,6 +160,17 @@ export const fault = faultsOf({
     message: '{address} was sold as {sold}, but no GPU could be opened there: {why}',
     nextStep:
       'Nothing was tested. Mend what is named, or ask the seller to, and verify again. For a certificate of what is there, verify with --devices cpu.',
+  },
+  NO_GPU_TO_BENCH: {
+    blame: 'prover',
+    retry: true,
+    message: 'this machine should be {claimed}, but no GPU could be opened: {why}',
+    nextStep: 'Nothing was measured. Mend what is named; without --claim the CPU is measured.',
+  },
+  NOT_FOR_THIS_KIND: {
+    blame: 'user',
+    message: '{option} cannot be held against {file}: it is {kind}',
+    nextStep: 'Leave the option out, or name the file that it belongs to; "touchstone check --help" says which.',
   },
   NOTHING_LEASED: {
     blame: 'user',

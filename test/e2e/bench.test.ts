@@ -67,7 +67,10 @@ describe('touchstone bench', () => {
     const slower = await bench('--against', earlierFile('faster.json', 1000))
     // This machine may have other work to do than on Monday.
     expect(await guided(held, '--tolerance', '90')).toMatchObject({ status: 4 })
-    expect(slower).toMatchObject({ status: 1, stdout: expect.stringMatching(/^FAIL .*\[SLOWER_THAN_BEFORE\]/s) })
+    expect(slower).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(/^FAIL .*down\s+from .*\[SLOWER_THAN_BEFORE\]/s),
+    })
   })
 
   test.each([
@@ -91,7 +94,7 @@ describe('touchstone bench', () => {
   test('a claim needs a card, a page a folder, a claim a name that exists', async () => {
     expect(await guided(claimed)).toMatchObject({
       status: 3,
-      stderr: expect.stringMatching(/sold as 8 x H100 SXM, but no GPU .*\[NO_GPU_OPENED\]/s),
+      stderr: expect.stringMatching(/should be 8 x H100 SXM, but no GPU .*\[NO_GPU_TO_BENCH\]/s),
     })
     expect(await bench('--claim', 'H1000')).toMatchObject({ status: 2, stderr: expect.stringContaining('[BAD_CLAIM]') })
     const page = join(folder, 'none', 'bench.html')

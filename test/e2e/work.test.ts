@@ -255,10 +255,28 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   expect(status).toBe(0)
   expect(readFileSync(inFolder('model.safetensors')).subarray(8, 200).toString()).toContain('"embed"')
   const receipt = readFileSync(inFolder('trained.json'), 'utf8')
-  expect((await touchstone('check', inFolder('trained.json'))).status).toBe(0)
+  const checked = await touchstone('check', inFolder('trained.json'))
+  expect(checked.status).toBe(0)
+  expect(checked.stdout.replace(/\s+/g, ' ')).toMatch(/ patches of the first state and [123] of 3 segments /)
   writeFileSync(inFolder('other.json'), receipt.replace(/[A-Y](?=[^A-Z]{0,9}$)/, 'Z'))
   const refused = await touchstone('check', inFolder('other.json'))
   expect(refused.status).toBe(1)
+})
+
+test('a check that was told what to hold a file against never says yes without having looked', async () => {
+  const receipt = inFolder('trained.json')
+  const model = inFolder('model.safetensors')
+  for (const [option, value] of [
+    ['result', model],
+    ['model', 'ab'.repeat(32)],
+  ] as const) {
+    const asked = option === 'result' ? ['--given', model, '--given', model] : []
+    const { status, stdout } = await touchstone('check', receipt, ...asked, `--${option}`, value, '--json')
+    expect(status).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'NOT_FOR_THIS_KIND' } })
+  }
+  const product = await touchstone('check', inFolder('proven.json'), '--replay', inFolder('inputs'))
+  expect(product).toMatchObject({ status: 2, stderr: expect.stringContaining('[NOT_FOR_THIS_KIND]') })
 })
 
 test('attack 184: touchstone work run train goes on from a state, and refuses one that no gradients make', async () => {

@@ -44,7 +44,7 @@ export const BENCH_NOTES = {
   },
   IS_A_CPU: {
     meaning: 'the catalogue holds cards and no CPUs: there is nothing to hold it against',
-    nextStep: 'Compare it with an earlier run: --against FILE.',
+    nextStep: 'Keep a run (--json > FILE) and hold later ones to it: --against FILE.',
   },
   OTHER_NAME: {
     meaning: 'the driver gives the card another name than the one it is held against',

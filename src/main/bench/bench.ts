@@ -48,7 +48,7 @@ export async function bench(flags: BenchFlags, { env }: CommandContext, signal: 
     const hasCard = devices.some(({ facts }) => facts.class === 'gpu')
     if (claim && !hasCard) {
       const why = absent.join('; ') || 'only the CPU was asked for'
-      throw fault('NO_GPU_OPENED', { address: 'this machine', sold: soldText(flags.claim!, catalogue), why })
+      throw fault('NO_GPU_TO_BENCH', { claimed: soldText(flags.claim!, catalogue), why })
     }
     for (const one of absent) progress.line(`  no GPU: ${one}; measuring the CPU`)
     const onStep = (text: string) => progress.live(`  measuring: ${text}`)

@@ -19,7 +19,11 @@ export function findingText({ code, figure, got, expected, meaning }: BenchFindi
   return `${meaning}: ${figure} ${valueText(got, figure)}${wanted} [${code}]`
 }
 
-const WANTED: Readonly<Record<string, string>> = { SLOW: 'at least', SLOWER_THAN_BEFORE: 'then', PCIE_NARROW: 'of' }
+const WANTED: Readonly<Record<string, string>> = {
+  SLOW: 'at least',
+  SLOWER_THAN_BEFORE: 'down from',
+  PCIE_NARROW: 'of',
+}
 
 /** Every finding once, with the cards it holds for. */
 export function groupedFindings(

@@ -79,7 +79,7 @@ const worked = ({ read, figures }: CheckedReceipt): Answer => ({
       : `${figures.patches} patches drawn by its watcher were recomputed here, and each is right`,
   now:
     figures.replayed > 0
-      ? 'The result is exactly right, whoever signed. For the times trust its signer.'
+      ? 'What was committed to is exactly right, whoever signed; no file of the result was compared. For the times trust its signer.'
       : 'Rely on it as far as you trust its signer, who vouches for the draws and the times.',
 })
 
@@ -103,6 +103,17 @@ const answered = ({ read: { receipt } }: CheckedAnswer): Answer => ({
 
 export const sizesOf = ({ product: { rows, columns, k } }: CheckedProduct['read']): string =>
   `${rows} x ${k} by ${k} x ${columns}`
+
+/** Which segments were looked into; the making of the first state is always drawn and is no segment of its own. */
+export function segmentsText(
+  { isIndependent }: CheckedReceipt['read']['work'],
+  { drawnSegments, segments }: Pick<CheckedReceipt['figures'], 'drawnSegments' | 'segments'>,
+): string {
+  const hasFirstState = !isIndependent && drawnSegments > 0
+  return hasFirstState
+    ? `the first state and ${drawnSegments - 1} of ${segments} segments`
+    : `${drawnSegments} of ${segments} segments`
+}
 
 /** Rounded up: never better than it is. */
 export const chanceText = (log2Error: number): string => `2^-${Math.floor(-log2Error)}`

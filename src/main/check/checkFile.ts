@@ -110,7 +110,34 @@ export async function runCheck(
     signal,
   )
   terminal.live('')
+  if (!found.checked.problem) refuseUnused(flags, found.checked.kind, shownName(file))
   return { shown: { file: shownName(file), ...found, ...rules }, signed: given.full ?? given.file }
+}
+
+const KIND_NAMES: Readonly<Record<CheckedEvidence['kind'], string>> = {
+  certificate: 'a certificate',
+  attestation: 'evidence of a hardware vendor',
+  summary: 'a summary',
+  receipt: 'the receipt of a work',
+  product: 'the receipt of a proven product',
+  answer: 'the receipt of a private answer',
+  refused: 'refused',
+}
+
+const KIND_OF_OPTION = {
+  inputs: 'receipt',
+  replay: 'receipt',
+  given: 'product',
+  result: 'product',
+  code: 'product',
+  model: 'answer',
+} as const
+
+/** Whoever names what a file is held against must not get a yes from a check that never looked at it. */
+function refuseUnused(flags: CheckFlags, kind: CheckedEvidence['kind'], file: string): void {
+  const options = Object.keys(KIND_OF_OPTION) as (keyof typeof KIND_OF_OPTION)[]
+  const unused = options.find((option) => flags[option] !== undefined && KIND_OF_OPTION[option] !== kind)
+  if (unused) throw fault('NOT_FOR_THIS_KIND', { file, kind: KIND_NAMES[kind], option: `--${unused}` })
 }
 
 /** What the owner of a key adds to a file that holds: a summary, or a signature. Tells in a line each what it wrote. */

@@ -22,7 +22,7 @@ import { labelled } from '../render/labelled.ts'
 import { speedScale, speedText } from '../render/speed.ts'
 import type { Terminal } from '../render/terminal.ts'
 import { verdictLines } from '../render/verdictLines.ts'
-import { answerOfCheck, chanceText, doubtText, type ShownCheck, sizesOf } from './checkAnswer.ts'
+import { answerOfCheck, chanceText, doubtText, type ShownCheck, segmentsText, sizesOf } from './checkAnswer.ts'
 
 /** Where it is shown. */
 interface Page extends Pick<Terminal, 'colours' | 'columns'> {
@@ -119,7 +119,7 @@ function summaryLines({ file, nowMs }: ShownCheck, { read }: CheckedSummary): st
 /** What was computed, what was looked at, and what that shows. */
 function receiptLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedReceipt): string[] {
   const { receipt, work, signerKeys } = read
-  const drawn = `${figures.drawnSegments} of ${figures.segments} segments, ${figures.patches} patches`
+  const drawn = `${figures.patches} patches of ${segmentsText(work, figures)}`
   return [
     ...labelled('receipt', file),
     ...timeLines(receipt.issuedAt, receipt.notAfter, nowMs),

@@ -16,7 +16,7 @@ const addRunOptions = (command: Command, inputs?: string): Command =>
     .option('--replicas <count>', 'do it so many times over; all must come to the same', readWhole(1, 16), 1)
     .option('--segment-limit <seconds>', 'the longest that one segment may take', readNumber(1, 86_400), 600)
     .option('--receipt <file>', 'where the receipt goes', 'touchstone-receipt.json')
-    .option('--inputs <folder>', 'write the inputs there, for "touchstone check --inputs"', inputs)
+    .option('--inputs <folder>', 'write the inputs there, for "touchstone check" with --inputs or --replay', inputs)
     .option('--json', 'print the outcome as JSON')
 
 /** A language model that goes on from prompts. */

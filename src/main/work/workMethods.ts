@@ -27,7 +27,7 @@ import { replayWork } from '../../core/work/replayWork.ts'
 import { openExactEngine, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
-import { chanceText } from '../check/checkAnswer.ts'
+import { chanceText, segmentsText } from '../check/checkAnswer.ts'
 
 /** What a receipt says beside what was heard. */
 type Facts = Pick<Receipt, 'workId' | 'spec' | 'orderId' | 'seed' | 'program' | 'startedAt' | 'issuedAt' | 'notAfter'>
@@ -67,7 +67,7 @@ export async function byOpenings(
     ? watchOne({ ...how, prover: provers[0]!, onState }, signal)
     : watchAll(provers, how, onState, signal))
   const { figures, device, elapsedUs } = watched
-  const looked = `${figures.patches} patches of ${figures.drawnSegments} segments, drawn here once the last state was in`
+  const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in`
   return {
     ...{ device, elapsedUs, last, looked, replicas: told, check: '' },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
