@@ -169,7 +169,7 @@ export const fault = faultsOf({
   },
   NOT_FOR_THIS_KIND: {
     blame: 'user',
-    message: '{option} cannot be held against {file}: it is {kind}',
+    message: '{option} does not go with {file}: it is {kind}',
     nextStep: 'Leave the option out, or name the file that it belongs to; "touchstone check --help" says which.',
   },
   NOTHING_LEASED: {

@@ -269,6 +269,8 @@ test('a check that was told what to hold a file against never says yes without h
   for (const [option, value] of [
     ['result', model],
     ['model', 'ab'.repeat(32)],
+    ['nonce', 'ab'.repeat(32)],
+    ['countersign', inFolder('countersigned.json')],
   ] as const) {
     const asked = option === 'result' ? ['--given', model, '--given', model] : []
     const { status, stdout } = await touchstone('check', receipt, ...asked, `--${option}`, value, '--json')

@@ -124,19 +124,23 @@ const KIND_NAMES: Readonly<Record<CheckedEvidence['kind'], string>> = {
   refused: 'refused',
 }
 
-const KIND_OF_OPTION = {
-  inputs: 'receipt',
-  replay: 'receipt',
-  given: 'product',
-  result: 'product',
-  code: 'product',
-  model: 'answer',
-} as const
+const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly CheckedEvidence['kind'][]>>> = {
+  inputs: ['receipt'],
+  replay: ['receipt'],
+  given: ['product'],
+  result: ['product'],
+  code: ['product'],
+  model: ['answer'],
+  nonce: ['attestation', 'certificate'],
+  policy: ['attestation', 'certificate'],
+  summary: ['certificate'],
+  countersign: ['certificate'],
+}
 
-/** Whoever names what a file is held against must not get a yes from a check that never looked at it. */
+/** Whoever asks for more than the plain check must not get a yes from one that left it out. */
 function refuseUnused(flags: CheckFlags, kind: CheckedEvidence['kind'], file: string): void {
-  const options = Object.keys(KIND_OF_OPTION) as (keyof typeof KIND_OF_OPTION)[]
-  const unused = options.find((option) => flags[option] !== undefined && KIND_OF_OPTION[option] !== kind)
+  const options = Object.keys(KINDS_OF_OPTION) as (keyof CheckFlags)[]
+  const unused = options.find((option) => flags[option] !== undefined && !KINDS_OF_OPTION[option]!.includes(kind))
   if (unused) throw fault('NOT_FOR_THIS_KIND', { file, kind: KIND_NAMES[kind], option: `--${unused}` })
 }
 
