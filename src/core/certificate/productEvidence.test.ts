@@ -9,7 +9,13 @@ import { toMillis } from '../units/instants.ts'
 import { PLAIN_HASHER } from '../work/engineRun.ts'
 import { proveCommitted } from '../work/methods/sumcheck/committed.ts'
 import { codeOperand } from '../work/methods/sumcheck/operandCode.ts'
-import { type Codes, PRODUCT_TYPE, type ProductReceipt, productOf } from '../work/methods/sumcheck/productReceipt.ts'
+import {
+  type Codes,
+  leastLiveShare,
+  PRODUCT_TYPE,
+  type ProductReceipt,
+  productOf,
+} from '../work/methods/sumcheck/productReceipt.ts'
 import { type ProductTensors, proveSumcheck } from '../work/methods/sumcheck/sumcheck.ts'
 import { checkCertificate, type ReaderRules } from './checkCertificate.ts'
 import { sealEnvelope } from './envelope.ts'
@@ -103,6 +109,12 @@ test('a wrong result under its own roots and an honest prover of it is refused',
 test('attack 161: a product of zeros is proven, and credited with nothing', async () => {
   const zeros = made((_, bytes) => new Uint8Array(bytes))
   expect(await judgedReceipt(zeros)).toBe('DEAD_WORK')
+})
+
+test('the share of C that is live is that of C, wherever in memory it lies', () => {
+  const pool = Buffer.alloc(4096)
+  pool.fill(1, 0, 64)
+  expect(leastLiveShare([pool.subarray(0, 64), pool.subarray(64, 128)])).toBe(0.5)
 })
 
 describe('operands under a code', () => {

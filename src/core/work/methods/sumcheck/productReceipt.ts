@@ -125,7 +125,8 @@ export function liveShareOf({ rows, columns, k }: ProductStatement, a: Uint8Arra
 export function leastLiveShare(c: readonly Uint8Array[]): number {
   let [live, all] = [0, 0]
   for (const block of c) {
-    const entries = new Int32Array(block.slice().buffer)
+    // A copy: what comes from a file may be a stretch of memory that others use too, and its own `slice` is as well.
+    const entries = new Int32Array(new Uint8Array(block).buffer)
     all += entries.length
     for (const entry of entries) if (entry !== 0) live++
   }

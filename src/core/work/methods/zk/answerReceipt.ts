@@ -97,7 +97,7 @@ export function answerOf({ subject, predicate: said }: AnswerStatement): AnswerR
   )
   const modelId = fromHex(subject[0].digest.sha256, 32)!
   const b = { open: [...new Int8Array(input.buffer, input.byteOffset, input.length)] }
-  const c = { open: [...new Int32Array(scores.slice().buffer)] }
+  const c = { open: [...new Int32Array(new Uint8Array(scores).buffer)] }
   const product = { rows, inner, columns, a, b, c }
   if (!isWellFormed(product) || toHex(matrixId(a)) !== toHex(modelId)) return null
   const proverKey = fromHex(subject[1].digest.ed25519, 32)!
