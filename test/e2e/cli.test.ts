@@ -309,6 +309,10 @@ describe('touchstone check', () => {
     )
   })
 
+  test('a nonce is for evidence of a vendor: a certificate, which looks at none, gives no yes for it', async () => {
+    await expectRefusal(touchstone('check', certificate, '--nonce', 'ab'.repeat(32)), 2, 'NOT_FOR_THIS_KIND')
+  })
+
   test('a summary is not established alone, and checked with its certificate', async () => {
     const summary = inFolder('summary.json')
     expect((await touchstone('check', certificate, '--sample', '1', '--summary', summary)).status).toBe(0)

@@ -131,7 +131,7 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
   result: ['product'],
   code: ['product'],
   model: ['answer'],
-  nonce: ['attestation', 'certificate'],
+  nonce: ['attestation'],
   policy: ['attestation', 'certificate'],
   summary: ['certificate'],
   countersign: ['certificate'],
