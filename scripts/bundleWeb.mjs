@@ -1,5 +1,7 @@
-// Bundles what runs in a browser: dist/browser is the library, dist/web/check the page. Reads dist/, so compile first.
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+// Bundles what runs in a browser: dist/browser is the library, dist/web/check the page, dist/web/touchstone-check.html the same
+// page as one file that opens from a disk. Reads dist/, so compile first.
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
@@ -55,4 +57,27 @@ export async function bundleWeb(root) {
     copyFileSync(join(root, 'web/check', name), join(root, 'dist/web/check', name))
   await bundle(join(root, 'web/check/page.ts'), 'web/check/page.js')
   await bundle(worker, 'web/check/worker.js')
+  writeFileSync(join(root, 'dist/web/touchstone-check.html'), oneFile(join(root, 'dist/web/check')))
+}
+
+/**
+ * The page with style and script in it: a browser loads no second file from a disk, and starts no worker there, so it checks in
+ * its own thread. The policy names both by their hashes.
+ */
+function oneFile(folder) {
+  const read = (name) => readFileSync(join(folder, name), 'utf8')
+  const [style, script] = [read('style.css'), read('page.js')]
+  const hashOf = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+  const policy = `default-src 'none'; script-src ${hashOf(script)} 'wasm-unsafe-eval'; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`
+  const parts = [
+    [/content="default-src[^"]*"/, `content="${policy}"`],
+    ['<link rel="stylesheet" href="./style.css">\n<script type="module" src="./page.js"></script>\n', ''],
+    ['</head>', `<style>${style}</style>\n</head>`],
+    ['</body>', `<script type="module">${script}</script>\n</body>`],
+  ]
+  return parts.reduce((page, [from, to]) => {
+    const filled = page.replace(from, () => to)
+    if (filled === page) throw new Error(`the page has no ${from}`)
+    return filled
+  }, read('index.html'))
 }

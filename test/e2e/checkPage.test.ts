@@ -131,8 +131,31 @@ else
     test('opened from a disk, where no browser lets it run, it says so', async () => {
       const page = await browser.newPage()
       await page.goto(new URL('../../dist/web/check/index.html', import.meta.url).href)
-      expect(await page.textContent('#asleep')).toContain('on a web server')
+      expect(await page.textContent('#asleep')).toContain('Open touchstone-check.html')
       await page.waitForSelector('#asleep', { state: 'visible' })
+      await page.close()
+    })
+
+    test('as one file it checks from a disk: no other file, and nobody is asked', async () => {
+      const page = await browser.newPage()
+      const requests: string[] = []
+      page.on('request', (request) => requests.push(request.url()))
+      await page.clock.setFixedTime(nowMs)
+      const alone = new URL('../../dist/web/touchstone-check.html', import.meta.url).href
+      await page.goto(`${alone}#trust=${key}`)
+      const path = join(folder, 'certificate.json')
+      writeFileSync(path, certificate)
+      await page.setInputFiles('#file', path)
+      await page.waitForSelector('h1')
+      expect((await shownOn(page)).headline).toBe('GENUINE')
+      const bent = join(folder, 'bent.json')
+      writeFileSync(
+        bent,
+        certificate.replace(/"payload":"(.{1000})./, (_, head) => `"payload":"${head}A`),
+      )
+      await page.setInputFiles('#file', bent)
+      await page.waitForSelector('h1:has-text("REFUSED")')
+      expect(requests).toEqual([alone])
       await page.close()
     })
 
