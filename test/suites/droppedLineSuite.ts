@@ -65,7 +65,8 @@ export function droppedLineSuite(name: string, makeServer: SshServerMaker, round
       })
   const forget = () => {
     rmSync(home, { recursive: true, force: true })
-    mkdirSync(home)
+    // The server may still do what it was asked before the line was cut, and make the folder anew by that.
+    mkdirSync(home, { recursive: true })
   }
 
   beforeAll(async () => {
