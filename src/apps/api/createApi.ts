@@ -1,4 +1,4 @@
-import { OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { bodyLimit } from 'hono/body-limit'
 import { networkOf } from '../../core/bytes/networkOf.ts'
 import { addHealthRoutes, storeAnswers } from './addHealthRoutes.ts'
@@ -7,7 +7,7 @@ import { addPageRoutes } from './addPageRoutes.ts'
 import { addReadRoutes } from './addReadRoutes.ts'
 import { addWriteRoutes } from './addWriteRoutes.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { answerFaults, badRequest, ourMistake, tooLarge } from './apiFrame.ts'
+import { answerFaults, openApp, ourMistake, tooLarge } from './apiFrame.ts'
 import { limitReads, rateLimit } from './limits.ts'
 import { openApiDocument } from './openApiDocument.ts'
 import { problem } from './problem.ts'
@@ -20,15 +20,7 @@ const PLAIN_PER_MINUTE = 600
 /** The validator over HTTP: everybody may read, keys named by the operator may write. */
 export function createApi(given: ApiDeps): OpenAPIHono {
   const deps: ApiDeps = { ...given, clientOf: (c) => networkOf(given.clientOf(c)) }
-  const app = new OpenAPIHono({
-    defaultHook: (result) => {
-      if (!result.success) throw badRequest(result.error.issues[0]?.path.map(String).join('.') ?? '')
-    },
-  })
-  app.use(async (c, next) => {
-    await next()
-    c.res.headers.set('x-content-type-options', 'nosniff')
-  })
+  const app = openApp()
   const plain = rateLimit({ ...deps, requestsPerMinute: PLAIN_PER_MINUTE })
   for (const path of ['/health', '/metrics', '/openapi.json']) app.use(path, plain)
   addHealthRoutes(app, deps)

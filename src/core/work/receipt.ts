@@ -21,7 +21,8 @@ const segment = z.strictObject({
   patches: z.array(z.strictObject({ leaves: base64, proof: base64 })).max(MAX_PATCHES),
 })
 
-const predicate = z.strictObject({
+/** What every receipt of a work says first, however the work was shown to be right. */
+export const workFacts = {
   program: shortText,
   startedAt: instant,
   issuedAt: instant,
@@ -31,6 +32,16 @@ const predicate = z.strictObject({
   spec: z.string().max(MAX_SPEC_BYTES),
   orderId: hex(32),
   seed: hex(32),
+}
+
+/** Whom such a receipt is about. */
+export const workSubject = z.tuple([
+  z.strictObject({ name: z.literal('work'), digest: z.strictObject({ sha256: hex(32) }) }),
+  z.strictObject({ name: z.literal('prover'), digest: z.strictObject({ ed25519: hex(32) }) }),
+])
+
+const predicate = z.strictObject({
+  ...workFacts,
   /** Who drew: the device itself, or a listener who had committed to the nonces and signs this. */
   drawnBy: z.enum(['device', 'listener']),
   firstRoot: hex(32),
@@ -46,18 +57,15 @@ const predicate = z.strictObject({
 /** The statement of a receipt: what was computed, and the evidence for it. */
 export const receiptSchema = z.strictObject({
   _type: z.literal('https://in-toto.io/Statement/v1'),
-  subject: z.tuple([
-    z.strictObject({ name: z.literal('work'), digest: z.strictObject({ sha256: hex(32) }) }),
-    z.strictObject({ name: z.literal('prover'), digest: z.strictObject({ ed25519: hex(32) }) }),
-  ]),
+  subject: workSubject,
   predicateType: z.literal(WORK_TYPE),
   predicate,
 })
 
 export type ReceiptStatement = DeepReadonly<z.infer<typeof receiptSchema>>
 
-/** What a receipt holds, as values. */
-export interface Receipt {
+/** Subject and facts of a receipt, as values. */
+export interface WorkFacts {
   readonly workId: Uint8Array
   readonly proverKey: Uint8Array
   readonly program: string
@@ -68,6 +76,10 @@ export interface Receipt {
   readonly spec: string
   readonly orderId: Uint8Array
   readonly seed: Uint8Array
+}
+
+/** What a receipt holds, as values. */
+export interface Receipt extends WorkFacts {
   readonly drawnBy: 'device' | 'listener'
   readonly firstRoot: Uint8Array
   readonly marks: readonly Omit<StateMark, 'transition'>[]

@@ -1,9 +1,9 @@
-import { OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { bodyLimit } from 'hono/body-limit'
 import { networkOf } from '../../../core/bytes/networkOf.ts'
 import type { ChainNode } from '../../../ports/chainNode.ts'
 import type { ApiDeps } from '../apiDeps.ts'
-import { answerFaults, badRequest, tooLarge } from '../apiFrame.ts'
+import { answerFaults, openApp, tooLarge } from '../apiFrame.ts'
 import { limitReads, rateLimit } from '../limits.ts'
 import { addAccountRoutes } from './addAccountRoutes.ts'
 import { addBlockRoutes } from './addBlockRoutes.ts'
@@ -20,15 +20,7 @@ const MOST_BODY_BYTES = 2 * 131_072 + 1024
 /** A node over HTTP: everybody may read, and hand in transactions, which pay for themselves. */
 export function createNodeApi(given: NodeApiDeps): OpenAPIHono {
   const deps: NodeApiDeps = { ...given, clientOf: (c) => networkOf(given.clientOf(c)) }
-  const app = new OpenAPIHono({
-    defaultHook: (result) => {
-      if (!result.success) throw badRequest(result.error.issues[0]?.path.map(String).join('.') ?? '')
-    },
-  })
-  app.use(async (c, next) => {
-    await next()
-    c.res.headers.set('x-content-type-options', 'nosniff')
-  })
+  const app = openApp()
   app.use(rateLimit(deps))
   app.use('/v1/*', limitReads(deps))
   app.use('/v1/*', bodyLimit({ maxSize: MOST_BODY_BYTES, onError: () => tooLarge(MOST_BODY_BYTES) }))

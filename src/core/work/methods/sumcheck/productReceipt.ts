@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { fromBase64, toBase64 } from '../../../bytes/base64.ts'
 import type { DeepReadonly } from '../../../bytes/decodeJson.ts'
-import { base64, count, hex, instant, shortText } from '../../../bytes/fields.ts'
+import { base64, count, hex } from '../../../bytes/fields.ts'
 import { fromHex, toHex } from '../../../bytes/hex.ts'
 import { joinRoots, splitRoots } from '../../checkSegment.ts'
+import { type WorkFacts, workFacts, workSubject } from '../../receipt.ts'
 import type { Work } from '../../work.ts'
-import { MAX_SPEC_BYTES } from '../../workSpec.ts'
 import type { ProductStatement } from './transcript.ts'
 
 export const PRODUCT_TYPE = 'urn:touchstone:product:1'
@@ -16,15 +16,7 @@ const MOST_PROOF_LETTERS = 1024
 const MOST_CODED_LETTERS = 2 ** 26
 
 const predicate = z.strictObject({
-  program: shortText,
-  startedAt: instant,
-  issuedAt: instant,
-  notAfter: instant,
-  /** What the device says of itself: shown, never counted. */
-  device: shortText,
-  spec: z.string().max(MAX_SPEC_BYTES),
-  orderId: hex(32),
-  seed: hex(32),
+  ...workFacts,
   /** Of every block of rows of C. */
   roots: base64,
   proof: base64.max(MOST_CODED_LETTERS),
@@ -36,10 +28,7 @@ const predicate = z.strictObject({
 /** W8.8. The statement of a product that was proven. */
 export const productSchema = z.strictObject({
   _type: z.literal('https://in-toto.io/Statement/v1'),
-  subject: z.tuple([
-    z.strictObject({ name: z.literal('work'), digest: z.strictObject({ sha256: hex(32) }) }),
-    z.strictObject({ name: z.literal('prover'), digest: z.strictObject({ ed25519: hex(32) }) }),
-  ]),
+  subject: workSubject,
   predicateType: z.literal(PRODUCT_TYPE),
   predicate,
 })
@@ -50,17 +39,7 @@ export type ProductReceiptStatement = DeepReadonly<z.infer<typeof productSchema>
 export type Codes = readonly [Uint8Array, Uint8Array]
 
 /** What such a receipt holds, as values. */
-export interface ProductReceipt {
-  readonly workId: Uint8Array
-  readonly proverKey: Uint8Array
-  readonly program: string
-  readonly startedAt: string
-  readonly issuedAt: string
-  readonly notAfter: string
-  readonly device: string
-  readonly spec: string
-  readonly orderId: Uint8Array
-  readonly seed: Uint8Array
+export interface ProductReceipt extends WorkFacts {
   readonly roots: readonly Uint8Array[]
   readonly proof: Uint8Array
   readonly codes: Codes | null
