@@ -240,6 +240,12 @@ export const fault = faultsOf({
     message: 'the password has less than {least} letters',
     nextStep: 'Choose a longer one: whoever copies the file can try millions of short ones.',
   },
+  PROOF_OF_ANOTHER_BOX: {
+    blame: 'prover',
+    message: '{file} is about the box of another provider, as its signer says, so nothing was rented',
+    nextStep:
+      'Ask for a certificate of this box, or have it verified yourself: "touchstone verify" and the same address.',
+  },
   PROOF_OPEN: {
     blame: 'prover',
     message: 'what {file} shows is not established, so nothing was rented',

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NVIDIA_POLICY } from '../../src/core/attest/policy.ts'
 import { signerFrom } from '../../src/core/bytes/ed25519.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
@@ -311,6 +312,15 @@ describe('touchstone check', () => {
 
   test('a nonce is for evidence of a vendor: a certificate, which looks at none, gives no yes for it', async () => {
     await expectRefusal(touchstone('check', certificate, '--nonce', 'ab'.repeat(32)), 2, 'NOT_FOR_THIS_KIND')
+  })
+
+  test('attack 189: what a reader asks of the evidence of vendors is no yes where a certificate carries none', async () => {
+    writeFileSync(inFolder('policy.json'), JSON.stringify({ ...NVIDIA_POLICY, rim: 'required', ocsp: 'required' }))
+    const asked = [
+      ...['policy', 'rim', 'ocsp'].map((option) => [`--${option}`, inFolder('policy.json')]),
+      ['--at', '2027-12-31T00:00:00Z'],
+    ]
+    for (const words of asked) await expectRefusal(touchstone('check', certificate, ...words), 2, 'NOT_FOR_THIS_KIND')
   })
 
   test('a summary is not established alone, and checked with its certificate', async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { toHex } from '../../src/core/bytes/hex.ts'
 import { proveScore, sealRound } from '../../src/core/ledger/roundRecord.ts'
 import { evmLedger } from '../../src/drivers/ledger/evm/evmLedger.ts'
 import { hasAnvil, NO_ANVIL, RICH, startAnvil } from '../support/anvil.ts'
@@ -78,6 +79,58 @@ describe('touchstone ledger check', () => {
     expect(await check(content, '--trust', validator)).toMatchObject({
       status: 1,
       stdout: expect.stringContaining(`[${code}]`),
+    })
+  })
+
+  describe('attack 188: a proof that holds and is not what its reader asked for', () => {
+    const now = (): number => Date.now()
+    const closed = (closedAtMs: number) => sealRound({ ...round, closedAtMs }, testSigner(7))
+    const ended = (status: object) => write('ended.json', { version: 1, keys: [{ key: validator, ...status }] })
+    const since = new Date(1_600_000_000_000).toISOString()
+    const later = new Date(1_800_000_000_000).toISOString()
+
+    test.each<[string, () => unknown, () => readonly string[], string]>([
+      [
+        'by a key that was revoked',
+        () => proof,
+        () => ['--revoked', ended({ status: 'revoked', since })],
+        'SIGNER_REVOKED',
+      ],
+      ['of another box', () => proof, () => ['--box', 'box-2'], 'OTHER_BOX'],
+      ['of a round without the box', () => round, () => ['--box', 'box-9'], 'OTHER_BOX'],
+      ['of a round that is old', () => proof, () => ['--max-age', '1d'], 'TOO_OLD'],
+      ['of a time to come', () => closed(now() + 3_600_000), () => [], 'FROM_THE_FUTURE'],
+      ['of no time', () => closed(Number.MAX_SAFE_INTEGER), () => [], 'NOT_A_PROOF'],
+    ])('refuses one %s', async (_, content, flags, code) => {
+      expect(await check(content(), '--trust', validator, ...flags())).toMatchObject({
+        status: 1,
+        stdout: expect.stringContaining(`[${code}]`),
+      })
+    })
+
+    test('revoked.json beside the keys of the reader counts without being named', async () => {
+      const own = write('revoked.json', { version: 1, keys: [{ key: validator, status: 'revoked', since }] })
+      expect(await check(proof, '--trust', validator)).toMatchObject({ status: 1 })
+      rmSync(own)
+      expect(await check(proof, '--trust', validator)).toMatchObject({ status: 0 })
+    })
+
+    test('a key that was revoked later establishes nothing, and a successor is trusted', async () => {
+      const doubted = await check(proof, '--trust', validator, '--revoked', ended({ status: 'revoked', since: later }))
+      expect(doubted).toMatchObject({ status: 4, stdout: expect.stringContaining('[SIGNER_REVOKED_SINCE]') })
+      const key = toHex(testSigner(8).publicKey)
+      const rotated = { version: 1, keys: [{ key, status: 'rotated', since, successor: validator }] }
+      expect(await check(proof, '--trust', key, '--revoked', write('ended.json', rotated))).toMatchObject({ status: 0 })
+    })
+
+    test('what is asked for is shown', async () => {
+      const fresh = closed(now())
+      const asked = await check(fresh, '--trust', validator, '--box', 'box-1', '--max-age', '1d', '--json')
+      expect(JSON.parse(asked.stdout)).toMatchObject({
+        problem: null,
+        closedAt: new Date(fresh.closedAtMs).toISOString(),
+        scores: [{ box: 'box-1', score: 1001 }],
+      })
     })
   })
 

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../src/core/bytes/hex.ts'
+import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
 import { loadSigner } from '../../src/drivers/system/loadSigner.ts'
 import { lockFolder } from '../../src/drivers/system/lockFolder.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
@@ -192,6 +193,37 @@ else
           status: 1,
           stderr: expect.stringContaining('[PROOF_REFUSED]'),
         })
+      expect(leasedKeys()).toEqual([])
+    })
+
+    test('attack 190: a certificate that names the box of another provider rents nothing', async () => {
+      const [, , , rent, end] = commands
+      const [whole, other] = [join(folder, 'box.json'), join(folder, 'other.json')]
+      const { payload } = JSON.parse(readFileSync(whole, 'utf8')) as { payload: string }
+      const statement = JSON.parse(Buffer.from(payload, 'base64').toString('utf8'))
+      const found = statement.predicate.extensions['x-address'] as string
+      expect(found).toBe(`lease://127.0.0.1:${port}#${providerKey}`)
+      const signer = loadSigner(buyer, 'validator', systemRandomness)
+      const naming = (address: string) => {
+        statement.predicate.extensions['x-address'] = address
+        writeFileSync(other, sealEnvelope(Buffer.from(JSON.stringify(statement)), signer))
+        return typedHere(rent!).map((word) => (word === whole ? other : word))
+      }
+      for (const elsewhere of [`lease://203.0.113.7:7878#${'ab'.repeat(32)}`, `lease://hub#${'ab'.repeat(32)}`])
+        for (const more of [[], ['--unproven']]) {
+          const words = naming(elsewhere)
+          expect((await run(['check', other])).status).toBe(0)
+          expect(await run([...words, ...more])).toMatchObject({
+            status: 1,
+            stderr: expect.stringContaining('[PROOF_OF_ANOTHER_BOX]'),
+          })
+        }
+      expect(leasedKeys()).toEqual([])
+      // The same provider at another place, or behind a hub, is the same one.
+      for (const here of [`lease://203.0.113.7:7878#${providerKey}`, `lease://hub#${providerKey}`]) {
+        expect(await run(naming(here))).toMatchObject({ status: 0 })
+        expect(await run(typedHere(end!))).toMatchObject({ status: 0 })
+      }
       expect(leasedKeys()).toEqual([])
     })
 

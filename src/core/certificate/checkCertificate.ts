@@ -110,7 +110,7 @@ export type CheckedEvidence =
   | { readonly kind: 'refused'; readonly problem: CertificateProblem; readonly doubts: readonly [] }
 
 /** Clocks of honest machines differ. */
-const CLOCK_SKEW_MS = 5 * 60 * 1000
+export const CLOCK_SKEW_MS = 5 * 60 * 1000
 
 export const refused = (problem: CertificateProblem): CheckedEvidence => ({ kind: 'refused', problem, doubts: [] })
 

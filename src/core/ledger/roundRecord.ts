@@ -25,8 +25,8 @@ export type ScoreEntry = DeepReadonly<z.infer<typeof scoreEntry>>
 const sealed = {
   validator: hexOf(32),
   round: whole.min(1),
-  /** Milliseconds since 1970. */
-  closedAtMs: whole,
+  /** Milliseconds since 1970; the last that a calendar has. */
+  closedAtMs: whole.max(8.64e15),
   root: hexOf(32),
   signature: hexOf(64),
 }

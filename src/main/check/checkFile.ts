@@ -75,13 +75,21 @@ export async function checkFile(
   const { shown, signed } = await runCheck(file, flags, { env, own: own.publicKey }, signal)
   const { checked } = shown
   const written = isProblem(signed) ? [] : writeSigned(signed, checked, flags, own)
-  if (flags.json) process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
-  else {
-    const people = openTerminal(process.stdout, env)
-    const page = { colours: people.colours, columns: people.columns, isVerbose: flags.verbose === true }
-    people.lines(checkLines(shown, page, written))
-  }
+  showCheck(shown, flags, env, written)
   return exitOfCheck(checked)
+}
+
+/** What was found, for a person or a script. */
+export function showCheck(
+  shown: ShownCheck,
+  { json, verbose }: Pick<CheckFlags, 'json' | 'verbose'>,
+  env: NodeJS.ProcessEnv,
+  written: readonly string[] = [],
+): void {
+  if (json) return void process.stdout.write(`${JSON.stringify(checkJson(shown))}\n`)
+  const people = openTerminal(process.stdout, env)
+  const page = { colours: people.colours, columns: people.columns, isVerbose: verbose === true }
+  people.lines(checkLines(shown, page, written))
 }
 
 /** The check itself, its progress on a terminal; `signed` is the certificate that was read. */
@@ -110,7 +118,7 @@ export async function runCheck(
     signal,
   )
   terminal.live('')
-  if (!found.checked.problem) refuseUnused(flags, found.checked.kind, shownName(file))
+  if (!found.checked.problem) refuseUnused(flags, found.checked, shownName(file))
   return { shown: { file: shownName(file), ...found, ...rules }, signed: given.full ?? given.file }
 }
 
@@ -132,16 +140,28 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
   code: ['product'],
   model: ['answer'],
   nonce: ['attestation'],
+  at: ['attestation'],
   policy: ['attestation', 'certificate'],
+  rim: ['attestation', 'certificate'],
+  ocsp: ['attestation', 'certificate'],
   summary: ['certificate'],
   countersign: ['certificate'],
 }
 
-/** Whoever asks for more than the plain check must not get a yes from one that left it out. */
-function refuseUnused(flags: CheckFlags, kind: CheckedEvidence['kind'], file: string): void {
+/** By what evidence of hardware vendors is judged, where a certificate carries any. */
+const ABOUT_VENDORS: readonly string[] = ['policy', 'rim', 'ocsp']
+
+/** Whoever asks for more than the plain check must not get a yes from one that left it out (attack 189). */
+function refuseUnused(flags: CheckFlags, checked: CheckedEvidence, file: string): void {
+  const { kind } = checked
+  const isBare = checked.kind === 'certificate' && checked.read.statement.predicate.attestation === undefined
   const options = Object.keys(KINDS_OF_OPTION) as (keyof CheckFlags)[]
-  const unused = options.find((option) => flags[option] !== undefined && !KINDS_OF_OPTION[option]!.includes(kind))
-  if (unused) throw fault('NOT_FOR_THIS_KIND', { file, kind: KIND_NAMES[kind], option: `--${unused}` })
+  const isUnused = (option: keyof CheckFlags) =>
+    !KINDS_OF_OPTION[option]!.includes(kind) || (isBare && ABOUT_VENDORS.includes(option))
+  const unused = options.find((option) => flags[option] !== undefined && isUnused(option))
+  if (!unused) return
+  const name = `${KIND_NAMES[kind]}${isBare ? ' without evidence of a hardware vendor' : ''}`
+  throw fault('NOT_FOR_THIS_KIND', { file, kind: name, option: `--${unused}` })
 }
 
 /** What the owner of a key adds to a file that holds: a summary, or a signature. Tells in a line each what it wrote. */

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto'
+import { equalBytes } from '../../core/bytes/bytes.ts'
 import { decodeJson } from '../../core/bytes/decodeJson.ts'
+import { fromHex } from '../../core/bytes/hex.ts'
+import { CLOCK_SKEW_MS } from '../../core/certificate/checkCertificate.ts'
+import { DOUBTS } from '../../core/certificate/doubts.ts'
+import { PROBLEMS as OF_CERTIFICATES } from '../../core/certificate/problems.ts'
+import { type Revocations, type Standing, standingOf, withSuccessors } from '../../core/certificate/signers.ts'
 import {
   checkRound,
   checkScoreProof,
@@ -9,11 +15,15 @@ import {
   type ScoreProof,
   scoreProof,
 } from '../../core/ledger/roundRecord.ts'
+import { toInstant } from '../../core/units/instants.ts'
 import { readGiven } from '../check/readGiven.ts'
 import { fault } from '../faults.ts'
 
 export interface ProofFlags {
-  readonly trust?: readonly string[]
+  readonly trust?: readonly Uint8Array[]
+  readonly box?: string
+  readonly maxAge?: number
+  readonly revoked?: string
   readonly certificate?: string
   readonly rpc?: readonly string[]
   readonly node?: string
@@ -24,6 +34,14 @@ export interface ProofFlags {
   readonly json?: boolean
 }
 
+/** Who reads it: none of this comes from the file. */
+export interface ProofReader {
+  /** Trusted anyway. */
+  readonly own: Uint8Array
+  readonly nowMs: number
+  readonly revocations: Revocations
+}
+
 const PROBLEMS = {
   NOT_A_PROOF: 'the file is neither the proof of a score nor a round',
   ORDER: 'its entries are not in their order, or name a box twice',
@@ -32,6 +50,10 @@ const PROBLEMS = {
   PATH: 'the path does not lead from this score to the root',
   SIGNATURE: 'the signature is not that of the validator',
   UNKNOWN_SIGNER: 'its signature holds, but its validator is none of yours: name its key with --trust',
+  SIGNER_REVOKED: OF_CERTIFICATES.SIGNER_REVOKED.meaning,
+  FROM_THE_FUTURE: 'it says that it was closed at a time that is still to come',
+  TOO_OLD: 'its round was closed longer ago than you allow',
+  OTHER_BOX: 'it has no score of the box that you named',
   OTHER_CERTIFICATE: 'the score was earned with another certificate',
   NOT_PUBLISHED: 'the chain does not have it, not as final yet, or no longer: ours keeps the last round of a validator',
 } as const satisfies Readonly<Record<RoundProblem | string, string>>
@@ -41,37 +63,75 @@ type Problem = keyof typeof PROBLEMS
 /** What was found, for a script and for a person. */
 interface Checked {
   readonly problem: Problem | null
+  /** Why what holds is still not established. */
+  readonly doubt: 'SIGNER_REVOKED_SINCE' | null
   readonly validator?: string
   readonly round?: number
+  readonly closedAt?: string
   readonly scores: RoundRecord['entries']
   /** Whether a chain was asked and confirmed it. */
   readonly onChain: boolean
   readonly lines: readonly string[]
 }
 
-/** Checks the proof of a score or a whole round: what was signed, by whom, and, where asked for, that it was published. */
+/** Checks the proof of a score or a whole round: what was signed, by whom, whether it is what was asked for, and that it was published. */
 export async function checkProofFile(
   file: string,
   flags: ProofFlags,
-  own: string,
+  reader: ProofReader,
   signal: AbortSignal,
 ): Promise<Checked> {
   const bytes = await readGiven(file, signal)
   const read = bytes instanceof Uint8Array ? readProof(bytes) : null
-  if (read === null) return told('NOT_A_PROOF', null)
-  const problem = await problemOf(read, flags, own, signal)
-  return told(problem, read, problem === null && (flags.rpc ?? flags.node) !== undefined)
+  if (read === null) return refused('NOT_A_PROOF')
+  const standing = standingOf(bytesOf(read.validator), toInstant(read.closedAtMs), reader.revocations)
+  const problem =
+    signatureProblem(read, standing, flags, reader) ??
+    askedProblem(read, flags, reader) ??
+    (await otherCertificate(read, flags, signal)) ??
+    (await notPublished(read, flags, signal))
+  return problem === null ? told(read, standing, flags) : refused(problem)
 }
 
-async function problemOf(read: Read, flags: ProofFlags, own: string, signal: AbortSignal): Promise<Problem | null> {
+const bytesOf = (key: string): Uint8Array => fromHex(key, 32)!
+
+/** Whether it is what a validator signed that the reader trusts. */
+function signatureProblem(
+  read: Read,
+  standing: Standing,
+  { trust = [] }: ProofFlags,
+  { own, revocations }: ProofReader,
+): Problem | null {
   const problem = isProof(read) ? checkScoreProof(read) : checkRound(read)
   if (problem !== null) return problem
-  if (![own, ...(flags.trust ?? [])].includes(read.validator)) return 'UNKNOWN_SIGNER'
-  if (flags.certificate !== undefined) {
-    const bytes = await readGiven(flags.certificate, signal)
-    const hash = bytes instanceof Uint8Array ? createHash('sha256').update(bytes).digest('hex') : ''
-    if (!isProof(read) || read.entry.certificate !== hash) return 'OTHER_CERTIFICATE'
-  }
+  const trusted = withSuccessors([own, ...trust], revocations)
+  if (!trusted.some((key) => equalBytes(key, bytesOf(read.validator)))) return 'UNKNOWN_SIGNER'
+  return standing === 'bad' ? 'SIGNER_REVOKED' : null
+}
+
+/** Attack 188: what was signed may be of another box, or of long ago. */
+function askedProblem(read: Read, { box, maxAge }: ProofFlags, { nowMs }: ProofReader): Problem | null {
+  const ageMs = nowMs - read.closedAtMs
+  if (ageMs < -CLOCK_SKEW_MS) return 'FROM_THE_FUTURE'
+  if (maxAge !== undefined && ageMs > 1000 * maxAge) return 'TOO_OLD'
+  return scoresOf(read, box).length === 0 ? 'OTHER_BOX' : null
+}
+
+const scoresOf = (read: Read, box: string | undefined): RoundRecord['entries'] =>
+  (isProof(read) ? [read.entry] : read.entries).filter((entry) => box === undefined || entry.box === box)
+
+async function otherCertificate(
+  read: Read,
+  { certificate }: ProofFlags,
+  signal: AbortSignal,
+): Promise<'OTHER_CERTIFICATE' | null> {
+  if (certificate === undefined) return null
+  const bytes = await readGiven(certificate, signal)
+  const hash = bytes instanceof Uint8Array ? createHash('sha256').update(bytes).digest('hex') : ''
+  return isProof(read) && read.entry.certificate === hash ? null : 'OTHER_CERTIFICATE'
+}
+
+async function notPublished(read: Read, flags: ProofFlags, signal: AbortSignal): Promise<'NOT_PUBLISHED' | null> {
   const asked = [
     ...(flags.rpc === undefined ? [] : [isOnChain(read, flags.rpc, flags, signal)]),
     ...(flags.node === undefined ? [] : [isOnOurs(read, flags.node, signal)]),
@@ -119,15 +179,23 @@ function readProof(bytes: Uint8Array): Read | null {
   return null
 }
 
-function told(problem: Problem | null, read: Read | null, onChain = false): Checked {
-  if (read === null || problem !== null)
-    return { problem, scores: [], onChain, lines: [`refused: ${PROBLEMS[problem!]} [${problem}]`] }
-  const { validator, round, closedAtMs } = read
-  const scores = isProof(read) ? [read.entry] : read.entries
+const refused = (problem: Problem): Checked => ({
+  problem,
+  doubt: null,
+  scores: [],
+  onChain: false,
+  lines: [`refused: ${PROBLEMS[problem]} [${problem}]`],
+})
+
+function told(read: Read, standing: Standing, { box, rpc, node }: ProofFlags): Checked {
+  const { validator, round } = read
+  const doubt = standing === 'doubtful' ? ('SIGNER_REVOKED_SINCE' as const) : null
+  const [onChain, closedAt, scores] = [(rpc ?? node) !== undefined, toInstant(read.closedAtMs), scoresOf(read, box)]
   const lines = [
-    ...scores.map(({ box, score, certificate }) => `${box}: ${score}${certificate ? ` by ${certificate}` : ''}`),
-    `round ${round}, closed at ${new Date(closedAtMs).toISOString()} by ${validator}`,
+    ...(doubt === null ? [] : [`not established: ${DOUBTS[doubt].meaning} [${doubt}]`]),
+    ...scores.map((entry) => `${entry.box}: ${entry.score}${entry.certificate ? ` by ${entry.certificate}` : ''}`),
+    `round ${round}, closed at ${closedAt} by ${validator}`,
     onChain ? 'published: the chain confirms it' : 'not asked of any chain: this is what the validator signed',
   ]
-  return { problem, validator, round, scores, onChain, lines }
+  return { problem: null, doubt, validator, round, closedAt, scores, onChain, lines }
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { toHex } from '../../core/bytes/hex.ts'
+import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
+import { dataFolder } from '../../drivers/system/xdgFolders.ts'
 import { EXIT } from '../exitCodes.ts'
-import { reader, readKey, readNumber, readWhole } from '../parseOptions.ts'
+import { readDuration, reader, readKey, readNumber, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
 import { PASSWORD_OPTION, type PasswordFlags } from '../wallet/walletPassword.ts'
@@ -33,7 +34,7 @@ name (docs/guides/operator.md). What a score was is then provable for ever.
 
 Examples:
   touchstone ledger deploy --rpc http://127.0.0.1:8545 --chain-id 31337 --key evm.key
-  touchstone ledger check proof.json --trust KEY`
+  touchstone ledger check proof.json --trust KEY --box box-1 --max-age 24h`
 
 /** `touchstone ledger`: the contract on another chain, and proofs of published scores. */
 export function addLedgerCommand(program: Command, context: CommandContext): void {
@@ -55,6 +56,9 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
     .command('check <file>')
     .description('check the proof of a score, or a whole round, offline; with --rpc also on the chain')
     .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
+    .option('--box <id>', 'refuse what has no score of this box')
+    .option('--max-age <duration>', 'refuse a round that was closed longer ago, for example 24h or 7d', readDuration)
+    .option('--revoked <file>', 'signers that were revoked or replaced (default: revoked.json beside your keys)')
     .option('--certificate <file>', 'the certificate that the score must have been earned with')
     .option('--rpc <url>', 'also ask this node whether it was published; may be repeated, and all must agree', addUrl)
     .option('--node <url>', 'also ask this node of our own chain', readUrl)
@@ -69,15 +73,20 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
     .option('--json', 'print JSON')
     .action((file: string, flags: ProofFlags) =>
       context.run(async (signal) => {
-        const own = toHex(ownKey(context.env, 'validator').publicKey)
-        const told = await checkProofFile(file, flags, own, signal)
+        const reader = {
+          own: ownKey(context.env, 'validator').publicKey,
+          nowMs: system.clock.wallTime().getTime(),
+          revocations: loadRevocations(flags.revoked, dataFolder(context.env)),
+        }
+        const told = await checkProofFile(file, flags, reader, signal)
         print(flags.json ? JSON.stringify(told) : told.lines.join('\n'))
-        return told.problem === null ? EXIT.genuine : EXIT.rejected
+        if (told.problem !== null) return EXIT.rejected
+        return told.doubt === null ? EXIT.genuine : EXIT.notEstablished
       }),
     )
 }
 
-const addKey = (text: string, before: readonly string[] = []): string[] => [...before, toHex(readKey(text))]
+const addKey = (text: string, before: readonly Uint8Array[] = []): Uint8Array[] => [...before, readKey(text)]
 
 async function deploy(flags: DeployFlags, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
   const { rpc, chainId, key, maxFee, json } = flags

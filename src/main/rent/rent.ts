@@ -2,6 +2,8 @@ import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { toHex } from '../../core/bytes/hex.ts'
+import type { CheckedEvidence } from '../../core/certificate/checkCertificate.ts'
+import { placeOf } from '../../core/certificate/statement.ts'
 import type { AccessDetails } from '../../core/lease/leaseMessages.ts'
 import { giveBack } from '../../drivers/remote/leased/connectLeased.ts'
 import { openSshKey } from '../../drivers/remote/leased/openSshKey.ts'
@@ -9,8 +11,8 @@ import { readLeaseKey, rentBox } from '../../drivers/remote/leased/rentBox.ts'
 import { quoteForShell } from '../../drivers/remote/ssh/quoteForShell.ts'
 import { readIfThere, writeAside } from '../../drivers/system/writeAside.ts'
 import { stateFolder } from '../../drivers/system/xdgFolders.ts'
-import { dialProvider } from '../boxes/openLeasedBox.ts'
-import { EXIT } from '../exitCodes.ts'
+import { checkLeaseAddress, dialProvider } from '../boxes/openLeasedBox.ts'
+import { EXIT, exitOfCheck } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { openTerminal } from '../render/terminal.ts'
 import { type CommandContext, tellFault } from '../run.ts'
@@ -66,11 +68,16 @@ export async function rent(
   signal: AbortSignal,
 ): Promise<number> {
   const { proof, json = false } = flags
-  const checked = proof === undefined ? EXIT.genuine : await checkProof(proof, flags, context, signal)
-  const isOpen = checked === EXIT.notEstablished
-  if (checked !== EXIT.genuine && !(isOpen && flags.unproven)) {
+  checkLeaseAddress(address)
+  const { exit, isOfAnother } = proof === undefined ? UNSEEN : await checkProof(proof, address, flags, context, signal)
+  if (isOfAnother) {
+    tellFault(fault('PROOF_OF_ANOTHER_BOX', { file: proof! }), json)
+    return EXIT.rejected
+  }
+  const isOpen = exit === EXIT.notEstablished
+  if (exit !== EXIT.genuine && !(isOpen && flags.unproven)) {
     tellFault(fault(isOpen ? 'PROOF_OPEN' : 'PROOF_REFUSED', { file: proof! }), json)
-    return checked
+    return exit
   }
   const chosen = flags.key === undefined ? null : readLeaseKey(flags.key)
   const key = chosen ?? openSshKey(system.randomness.bytes(32))
@@ -113,23 +120,33 @@ export async function rent(
   }
 }
 
-/** The same check as "touchstone check", shown as it shows it, of a file about a box. */
+/** Nothing was handed in, and nothing is held against the box. */
+const UNSEEN = { exit: EXIT.genuine, isOfAnother: false } as const
+
+/** The same check as "touchstone check", shown as it shows it, of a file about a box, and whether that is another one. */
 async function checkProof(
   file: string,
+  address: string,
   { trust, full, json }: RentFlags,
-  context: CommandContext,
+  { env }: CommandContext,
   signal: AbortSignal,
 ) {
-  const { checkFile } = await import('../check/checkFile.ts')
-  const exit = await checkFile(
-    file,
-    { trust, signers: 1, boxesOnly: true, ...(full !== undefined && { full }), ...(json && { json }) },
-    context,
-    signal,
-  )
-  if (!json) openTerminal(process.stdout, context.env).line('')
-  return exit
+  const { runCheck, showCheck } = await import('../check/checkFile.ts')
+  const flags = { trust, signers: 1, boxesOnly: true, ...(full !== undefined && { full }), ...(json && { json }) }
+  const { shown } = await runCheck(file, flags, { env, own: ownKey(env, 'validator').publicKey }, signal)
+  showCheck(shown, flags, env)
+  if (!json) openTerminal(process.stdout, env).line('')
+  return { exit: exitOfCheck(shown.checked), isOfAnother: namesAnother(shown.checked, address) }
 }
+
+/** Attack 190: where the signer says that it found the box at a provider, that is one key, wherever it stands. */
+function namesAnother(checked: CheckedEvidence, address: string): boolean {
+  if (checked.kind !== 'certificate' || checked.problem) return false
+  const place = placeOf(checked.read.statement.predicate) ?? ''
+  return place.startsWith('lease:') && keyIn(place) !== keyIn(address)
+}
+
+const keyIn = (address: string): string => address.slice(address.indexOf('#') + 1)
 
 const timeOf = (ms: number): string => new Date(ms).toISOString()
 
