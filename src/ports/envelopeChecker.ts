@@ -1,6 +1,7 @@
-/** Checks the signatures of blocks elsewhere, while the blocks before them are taken. */
+import type { CheckedRow, RowToCheck } from '../core/chain/envelopes.ts'
+
+/** Checks the signatures and proofs of blocks elsewhere, while the blocks before them are taken. */
 export interface EnvelopeChecker {
-  /** How many blocks of a row, from its start, have right signatures on their headers and all their transactions. */
-  rightOf(row: readonly Uint8Array[]): Promise<number>
+  check(row: RowToCheck): Promise<CheckedRow>
   close(): Promise<void>
 }

@@ -4,12 +4,14 @@ import type { ChainState, Checks } from '../../core/chain/chainState.ts'
 import type { Action } from '../../core/chain/consensus/consensusNode.ts'
 import { type Quorum, signedVote, spelledVote, type Vote } from '../../core/chain/consensus/vote.ts'
 import type { VotePair } from '../../core/chain/consensus/voteBook.ts'
+import type { Drawn, Lot } from '../../core/chain/envelopes.ts'
 import { type Genesis, genesisHash } from '../../core/chain/genesisType.ts'
 import { voteMessage } from '../../core/chain/signing.ts'
 import type { ChainStore, ChainWrite, StoredBlock } from '../../ports/chainStore.ts'
 import { fault } from './faults.ts'
 import { Finality } from './finality.ts'
 import { type Import, LocalChain } from './localChain.ts'
+import { UNCHECKED } from './readRows.ts'
 
 /** What a step leads to outside of the chain. */
 export interface ChainOutlet {
@@ -124,17 +126,21 @@ export class ChainKeeper {
     return this.deps.checks.signature(vote.signature, message, fromHex(vote.voter, 32)!)
   }
 
-  /** Blocks in their order, up to the first that is not taken. Signatures of the first `right` were checked elsewhere. */
-  async take(row: readonly Uint8Array[], right = 0): Promise<readonly Import[]> {
-    const results = right === 0 ? [] : await this.takeRow(row.slice(0, right), true)
-    const isWhole = results.length === right && results.every(({ kind }) => kind === 'added' || kind === 'known')
-    return isWhole && right < row.length ? [...results, ...(await this.takeRow(row.slice(right), false))] : results
+  lotsOf(row: readonly Uint8Array[]): (Lot | null)[] {
+    return this.chain.lotsOf(row)
   }
 
-  private takeRow(row: readonly Uint8Array[], envelopesChecked: boolean): Promise<readonly Import[]> {
+  /** Blocks in their order, up to the first that is not taken, with what was found out about them elsewhere. */
+  async take(row: readonly Uint8Array[], { right, drawn } = UNCHECKED): Promise<readonly Import[]> {
+    const results = right === 0 ? [] : await this.takeRow(row.slice(0, right), drawn)
+    const isWhole = results.length === right && results.every(({ kind }) => kind === 'added' || kind === 'known')
+    return isWhole && right < row.length ? [...results, ...(await this.takeRow(row.slice(right), null))] : results
+  }
+
+  private takeRow(row: readonly Uint8Array[], drawn: readonly Drawn[] | null): Promise<readonly Import[]> {
     return this.alone(async () => {
       if (this.isHalted) return []
-      const results = await this.chain.importChain(row, envelopesChecked)
+      const results = await this.chain.importChain(row, drawn)
       const actions = results.flatMap((result) => (result.kind === 'added' ? this.finality.onAdded(result) : []))
       await this.act(actions, null)
       return results

@@ -3,6 +3,7 @@ import { toHex } from '../../core/bytes/hex.ts'
 import { applyBlock } from '../../core/chain/applyBlock.ts'
 import type { ChainState, Checks } from '../../core/chain/chainState.ts'
 import { whenDue } from '../../core/chain/consensus/consensusNode.ts'
+import { checksKnowing, type Drawn, type Lot, lotsAfter } from '../../core/chain/envelopes.ts'
 import { genesisState, stateFromBytes, stateRoot } from '../../core/chain/genesisState.ts'
 import { type Genesis, genesisHash } from '../../core/chain/genesisType.ts'
 import { type Problem, problem } from '../../core/chain/problems.ts'
@@ -99,6 +100,12 @@ export class LocalChain {
     return this.alone(() => this.stateOf(this.head.id, this.states))
   }
 
+  /** The lots of blocks that are still to come, as far as the head can tell; it waits for nothing. */
+  lotsOf(row: readonly Uint8Array[]): (Lot | null)[] {
+    const state = this.states.get(this.head.id)
+    return state === undefined ? row.map(() => null) : lotsAfter(state, row)
+  }
+
   /** The state after a block of the tree. */
   stateAfter(id: string): Promise<ChainState> {
     return this.alone(() => this.stateOf(id, this.states))
@@ -134,14 +141,14 @@ export class LocalChain {
 
   /**
    * Blocks in their order, up to the first that is not taken; those before it are stored together. One call at a time.
-   * `envelopesChecked`: the signatures of headers and transactions were checked elsewhere.
+   * `drawn`: signatures of headers and transactions were checked elsewhere, and so were these proofs.
    */
-  importChain(row: readonly Uint8Array[], envelopesChecked = false): Promise<readonly Import[]> {
+  importChain(row: readonly Uint8Array[], drawn: readonly Drawn[] | null = null): Promise<readonly Import[]> {
     return this.alone(async () => {
       const stateEvery = row.length > 1 ? STATE_EVERY_IN_ROWS : STATE_EVERY
       const copies = { tree: this.tree.copy(), states: new Map(this.states) }
       const draft: Draft = { ...copies, whole: new Map(), blocks: [], stateEvery }
-      const checks = envelopesChecked ? { ...this.deps.checks, envelopesChecked } : this.deps.checks
+      const checks = drawn === null ? this.deps.checks : checksKnowing(this.deps.checks, drawn)
       const results: Import[] = []
       for (const bytes of row) {
         const result = await this.take(bytes, draft, checks)

@@ -221,7 +221,8 @@ export class RunningNode implements ChainNode {
         return keeper.final
       },
       has: async (id: string) => (await this.facts(id)) !== null,
-      take: (row: readonly Uint8Array[], right?: number) => keeper.take(row, right),
+      lotsOf: (row: readonly Uint8Array[]) => keeper.lotsOf(row),
+      take: (...[row, checked]: Parameters<ChainKeeper['take']>) => keeper.take(row, checked),
       onPeerSlot: (peer: string, slot: number) => this.watchClock(peer, slot),
       takeQuorum: async (...[quorum, from]: Parameters<ChainKeeper['onQuorum']>) => {
         if ((await keeper.onQuorum(quorum, null)) === 'wrong') this.network.report(from!)
@@ -312,7 +313,7 @@ export class RunningNode implements ChainNode {
     for (const misfit of made?.misfits ?? []) this.pool.drop(misfit)
     if (made === null) return log.warn('no block could be made', { slot })
     this.lastMade = slot
-    const [result] = await this.keeper.take([made.bytes], 1)
+    const [result] = await this.keeper.take([made.bytes], { right: 1, drawn: [] })
     if (result?.kind === 'added') await this.network.publish('blocks', made.bytes)
   }
 

@@ -1,9 +1,11 @@
 import type { Quorum } from '../../core/chain/consensus/vote.ts'
+import type { CheckedRow, Lot } from '../../core/chain/envelopes.ts'
 import type { StoredBlock } from '../../ports/chainStore.ts'
 import type { EnvelopeChecker } from '../../ports/envelopeChecker.ts'
 import type { Network } from '../../ports/network.ts'
 import { askAncestors, askBlocks, askQuorums, askStatus } from './askPeer.ts'
 import type { Import } from './localChain.ts'
+import { readRows, UNCHECKED } from './readRows.ts'
 
 /** What a sync works on. */
 export interface SyncTarget {
@@ -12,24 +14,17 @@ export interface SyncTarget {
   readonly final: StoredBlock
   /** Whether this block is stored here. */
   has(id: string): Promise<boolean>
-  /** Imports a row of blocks that a peer sent; of the first `right` the signatures are known to be right. */
-  take(row: readonly Uint8Array[], right?: number): Promise<readonly Import[]>
+  /** What proofs of blocks to come must be of, as far as it can be told. */
+  lotsOf(row: readonly Uint8Array[]): (Lot | null)[]
+  /** Imports a row of blocks that a peer sent, with what was found out about it elsewhere. */
+  take(row: readonly Uint8Array[], checked?: CheckedRow): Promise<readonly Import[]>
   takeQuorum(quorum: Quorum, from: string): Promise<void>
   /** A peer said which slot its head is of. */
   onPeerSlot(peer: string, slot: number): void
 }
 
-/** Shorter rows are checked where they are taken. */
-const WORTH_A_THREAD = 8
-
 /** A peer further ahead than this is worth waiting for before a block is made. */
 const FAR_BEHIND = 3
-
-/** Blocks that came, and how many of them, from the start, have right signatures as far as is known. */
-interface Row {
-  readonly blocks: readonly Uint8Array[]
-  readonly right: number
-}
 
 /** Fetches what is missing from one peer at a time. */
 export class Syncer {
@@ -82,35 +77,25 @@ export class Syncer {
     if (status.final.id !== this.target.final.id) await this.fetchQuorums(peer)
   }
 
-  /** Row by row from the last final block on; the next one is fetched and its signatures checked while this one is taken. */
+  /** Row by row from the last final block on; the next ones are fetched and checked while this one is taken. */
   private async fetch(peer: string, height: number): Promise<void> {
     const isFar = height > this.target.head.height + FAR_BEHIND
     if (isFar) this.behind++
     try {
-      let from = this.target.final.height + 1
-      let next = this.nextRow(peer, from)
-      for (;;) {
-        const { blocks, right } = await next
-        if (blocks.length === 0) return
-        from += blocks.length
-        next = this.nextRow(peer, from)
-        const results = await this.target.take(blocks, right)
+      const source = { ask: (from: number) => askBlocks(this.network, peer, from), check: this.check }
+      for await (const { blocks, checked } of readRows(source, this.target.final.height + 1)) {
+        const results = await this.target.take(blocks, checked)
         const isTaken = ({ kind }: Import) => kind === 'added' || kind === 'known'
-        if (results.length === blocks.length && results.every(isTaken)) continue
-        await next
-        return this.judge(results, peer)
+        if (results.length < blocks.length || !results.every(isTaken)) return this.judge(results, peer)
       }
     } finally {
       if (isFar) this.behind--
     }
   }
 
-  private async nextRow(peer: string, from: number): Promise<Row> {
-    const blocks = (await askBlocks(this.network, peer, from)) ?? []
-    if (blocks.length < WORTH_A_THREAD || this.checker === null) return { blocks, right: 0 }
-    // A thread that is lost costs time, nothing else: what is not checked there is checked here.
-    return { blocks, right: await this.checker.rightOf(blocks).catch(() => 0) }
-  }
+  // A thread that is lost costs time, nothing else: what is not checked there is checked here.
+  private readonly check = async (blocks: readonly Uint8Array[]): Promise<CheckedRow> =>
+    (await this.checker?.check({ blocks, lots: this.target.lotsOf(blocks) }).catch(() => null)) ?? UNCHECKED
 
   private async fetchQuorums(peer: string): Promise<void> {
     const set = Math.floor(this.target.final.slot / this.epochSlots)

@@ -159,6 +159,9 @@ const MAX_BLOCK_BYTES = (1 << 20) + 1_024
 
 export const decodeBlock = (bytes: Uint8Array): Block | null =>
   bytes.length > MAX_BLOCK_BYTES ? null : decodeExactly<Block>(BlockType, bytes)
+/** The header of a block in its bytes, which begin with it. */
+export const decodeHeader = (block: Uint8Array): Header | null =>
+  decodeExactly<Header>(HeaderType, block.subarray(0, HeaderType.fixedSize!))
 export const encodeBlock = (block: Block): Uint8Array => BlockType.serialize(block)
 
 export const decodeTx = (bytes: Uint8Array): Tx | null =>

@@ -170,8 +170,8 @@ async function plan(values: KeyValues, marks: Marks, write: ChainWrite) {
   }
   for (const { id, bytes } of write.states) changes.push(...stateChanges(await factsOf(id), bytes))
   const [head, final] = [await factsOf(write.head), await factsOf(write.final)]
-  changes.push(...(await moveBranch(values, marks, head, factsOf)))
-  changes.push(...(await dropStates(values, final, factsOf)))
+  const moved = await moveBranch(values, marks, head, factsOf)
+  changes.push(...moved, ...(await dropStates(values, final, moved)))
   for (const [name, bytes] of Object.entries(write.notes ?? {})) changes.push([noteKey(name), bytes])
   const mark = ({ id, height }: StoredBlock): Mark => ({ id, height })
   const next: Marks = { ...marks, head: mark(head), final: mark(final) }
@@ -202,19 +202,21 @@ const isForOthers = (height: number, newest: number) =>
   height % KEPT_EVERY === 0 && height > newest - MOST_KEPT * KEPT_EVERY
 
 /** Every branch that still counts starts from the newest state up to the final block: of the older ones few stay. */
-async function dropStates(
-  values: KeyValues,
-  final: StoredBlock,
-  factsOf: (id: string) => Promise<StoredBlock>,
-): Promise<Change[]> {
+async function dropStates(values: KeyValues, final: StoredBlock, moved: readonly Change[]): Promise<Change[]> {
   const keys = await values.keys('held/', heldKey(final.height + 1))
   if (keys.length < 2) return []
-  const lowest = heightIn(keys[0]!)
-  for (let at = final; at.height >= lowest; at = await factsOf(at.parent)) {
-    const newest = heldKey(at.height, at.id)
-    if (!keys.includes(newest)) continue
-    const isOld = (key: string) => key !== newest && heightIn(key) <= at.height
-    const others = keys.filter((key) => isOld(key) && !isForOthers(heightIn(key), at.height))
+  // The final block is on the branch of the head, as it will be after this write.
+  const coming = new Map(moved)
+  const isOnBranch = async (key: string) => {
+    const name = branchKey(heightIn(key))
+    const id = coming.has(name) ? coming.get(name)! : await values.get(name)
+    return id !== null && toHex(id) === lastPart(key)
+  }
+  for (const newest of keys.toReversed()) {
+    if (!(await isOnBranch(newest))) continue
+    const height = heightIn(newest)
+    const isOld = (key: string) => key !== newest && heightIn(key) <= height
+    const others = keys.filter((key) => isOld(key) && !isForOthers(heightIn(key), height))
     return others.flatMap((key): Change[] => [
       [key, null],
       [stateKey(lastPart(key)), null],

@@ -1,9 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { rightEnvelopes } from '../../core/chain/envelopes.ts'
+import { checkRow, type RowToCheck } from '../../core/chain/envelopes.ts'
 import { openVrf } from './openVrf.ts'
 
-const { checkSignature } = await openVrf()
+const { checkSignature, vrf } = await openVrf()
+const checks = { genesisHash: workerData as Uint8Array, signature: checkSignature, vrf: vrf.verify }
 
-parentPort!.on('message', (row: readonly Uint8Array[]) => {
-  parentPort!.postMessage(rightEnvelopes(row, workerData as Uint8Array, checkSignature))
+parentPort!.on('message', (row: RowToCheck) => {
+  parentPort!.postMessage(checkRow(row, checks))
 })
