@@ -273,7 +273,7 @@ export const fault = faultsOf({
   PROVIDER_RUNNING: {
     blame: 'user',
     message: 'another provider is already running with {home}',
-    nextStep: 'Stop it first, or give this one a folder of its own with TOUCHSTONE_HOME.',
+    nextStep: 'Stop it first ("touchstone provider stop"), or give this one a folder of its own with TOUCHSTONE_HOME.',
   },
   PROVIDER_STARTING: {
     blame: 'user',
@@ -329,6 +329,12 @@ export const fault = faultsOf({
     nextStep: 'run again with TOUCHSTONE_DEBUG=1 and report what it prints.',
   },
   USAGE: { blame: 'user', message: '{why}', nextStep: 'Run "{help}" for what there is.' },
+  VALIDATOR_NOT_HERE: {
+    blame: 'user',
+    message: 'no validator runs on this machine with {file}',
+    nextStep:
+      'Name its own --config. If it runs as a service, set TOUCHSTONE_HOME as its unit does, or use "systemctl stop".',
+  },
   VALIDATOR_NOT_RUNNING: {
     blame: 'user',
     retry: true,
@@ -336,4 +342,9 @@ export const fault = faultsOf({
     nextStep: 'Start it with "touchstone validator --config FILE", or name the right file.',
   },
   VALIDATOR_REFUSED: { blame: 'user', message: 'the validator at {url} refused: {why} ({said})', nextStep: '{mend}' },
+  VALIDATOR_RUNNING: {
+    blame: 'user',
+    message: 'a validator with {file} is already running on this machine',
+    nextStep: 'Stop it first with "touchstone validator stop", or start this one with settings of its own.',
+  },
 })

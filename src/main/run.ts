@@ -59,6 +59,7 @@ function listen(): { readonly signal: AbortSignal; readonly release: () => void 
   // From here on a signal does what it does to any program, so that nothing can hold one up.
   const release = (): void => {
     clearTimeout(late)
+    clearInterval(watch)
     for (const name of names) process.removeListener(name, onSignal)
   }
   const endNow = (name: SignalName): void => {
@@ -68,7 +69,25 @@ function listen(): { readonly signal: AbortSignal; readonly release: () => void 
     process.kill(process.pid, name)
   }
   for (const name of names) process.on(name, onSignal)
+  const watch = watchParent(() => onSignal('SIGTERM'))
   return { signal: interrupted.signal, release }
+}
+
+const PARENT_MS = 500
+
+/**
+ * npm hands a signal to the shell between it and us, which ends by it and leaves us behind: whoever stopped `npx` in the
+ * background would go on offering a box. So where npx started us, the end of our parent is a signal too.
+ */
+function watchParent(onGone: () => void): NodeJS.Timeout | undefined {
+  if (process.env.npm_lifecycle_event !== 'npx') return undefined
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    onGone()
+  }, PARENT_MS).unref()
+  return watch
 }
 
 /** A sentence may name a file, a host or a field that somebody else chose: whatever it holds, it moves no cursor. */

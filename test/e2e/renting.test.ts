@@ -24,6 +24,7 @@ import { readUnit } from '../support/unitFile.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const commands = commandsOn('docs/guides/seller.md')
+const [begin, allow, deny, status, verify, rent, end, revoke, revokeAndDeny, stop] = commands
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-renting-'))
 const seller = join(folder, 'seller')
@@ -117,21 +118,32 @@ else
       const kinds = commands.map(([name, more]) =>
         `${name} ${more!.startsWith('-') || more!.includes(':') ? '' : more}`.trim(),
       )
-      expect(kinds).toEqual(['provider', 'provider status', 'verify', 'rent', 'rent', 'provider revoke'])
+      expect(kinds).toEqual([
+        'provider',
+        'provider allow',
+        'provider deny',
+        'provider status',
+        'verify',
+        'rent',
+        'rent',
+        'provider revoke',
+        'provider revoke',
+        'provider stop',
+      ])
     })
 
     test('a box that would let nobody in does not listen, and says what to change', async () => {
       const other = join(folder, 'other.pub')
       writeFileSync(other, keyPair().public)
-      const shown = await startProvider(commands[0]!, ['--host-key-file', other])
+      const shown = await startProvider(begin!, ['--host-key-file', other])
       expect(shown.err()).toMatch(/\[SSH_NOT_READY\]\nnext: It shows another key than .*--host-key-file/)
-      const unread = await startProvider(commands[0]!, ['--authorized-keys', join(folder, 'unread')])
+      const unread = await startProvider(begin!, ['--authorized-keys', join(folder, 'unread')])
       expect(unread.err()).toMatch(/\[SSH_NOT_READY\]\nnext: Its sshd must take keys from .*unread/)
       expect(leasedKeys()).toEqual([])
     })
 
     test('started as shown, it tries its SSH, then listens, in lines with a time and at most 100 columns', async () => {
-      const started = await startProvider(commands[0]!)
+      const started = await startProvider(begin!)
       provider = started.child
       expect(started.lines.join('\n')).toMatch(
         new RegExp(
@@ -144,7 +156,6 @@ else
     })
 
     test('its status, a certificate, renting, logging in with the line that is printed, and giving back', async () => {
-      const [, status, verify, rent, end] = commands
       expect((await run(typedHere(status!))).stdout).toMatch(/^free +provider up since /)
       expect(await run(typedHere(verify!))).toMatchObject({ status: 0 })
       const rented = await run(typedHere(rent!))
@@ -164,7 +175,6 @@ else
     })
 
     test('attack 158: what a check leaves open rents nothing, unless the buyer says so', async () => {
-      const [, , , rent, end] = commands
       const [whole, short] = [join(folder, 'box.json'), join(folder, 'short.json')]
       expect((await run(['check', whole, '--summary', short])).status).toBe(0)
       const bySummary = typedHere(rent!).map((word) => (word === whole ? short : word))
@@ -179,7 +189,6 @@ else
     })
 
     test('attack 186: a receipt of some work is no certificate of a box, and rents nothing', async () => {
-      const [, , , rent] = commands
       const receipt = join(folder, 'receipt.json')
       const operands = ['a', 'b'].map((name) => join(folder, `${name}.npy`))
       const bytes = Uint8Array.from({ length: 64 }, (_, i) => i + 1)
@@ -228,7 +237,6 @@ else
     })
 
     test('with a key of its own; a tampered certificate rents nothing; the seller ends a lease', async () => {
-      const [, , , rent, end, revoke] = commands
       const file = join(folder, 'box.json')
       const text = readFileSync(file, 'utf8')
       writeFileSync(
@@ -245,12 +253,24 @@ else
       const rented = JSON.parse((await run([...unseen, '--key', own, '--json'])).stdout) as { rented: { ssh: string } }
       expect(rented.rented.ssh).toContain(`-i ${own}`)
       expect(leasedKeys()).toHaveLength(1)
-      expect((await run(typedHere(revoke!))).stdout).toMatch(/^revoked [0-9a-f]{32}; its access is gone\n$/)
+      expect((await run(typedHere(deny!))).stdout).toMatch(
+        new RegExp(
+          `^kept out +${buyerKey}\n${buyerKey} still has the box to rent, until .*\n.*touchstone provider revoke\n$`,
+        ),
+      )
+      expect(leasedKeys()).toHaveLength(1)
+      expect((await run(typedHere(revoke!))).stdout).toMatch(/^revoked [0-9a-f]{32}; its access is gone\n/)
       expect(leasedKeys()).toEqual([])
       // What the seller ended is over for the buyer too.
       expect(await run(typedHere(end!))).toMatchObject({ status: 0 })
-      provider!.kill('SIGTERM')
-      await once(provider!, 'exit')
+      expect(await run(unseen)).toMatchObject({ status: 3, stderr: expect.stringContaining('[LEASE_REFUSED]') })
+      expect((await run(typedHere(allow!))).stdout).toBe(`allowed     ${buyerKey} to verify and rent\n`)
+      expect(await run(unseen)).toMatchObject({ status: 0 })
+      expect((await run(typedHere(revokeAndDeny!))).stdout).toContain(`\nkept out    ${buyerKey}\n`)
+      expect(leasedKeys()).toEqual([])
+      expect(await run(typedHere(end!))).toMatchObject({ status: 0 })
+      expect((await run(typedHere(stop!))).stdout).toBe('stopped\n')
+      expect(provider!.exitCode ?? (await once(provider!, 'exit'))[0]).toBe(0)
       expect((await run(['provider', 'status'])).stderr).toContain('[PROVIDER_NOT_RUNNING]')
       const leases = join(stateFolder({ TOUCHSTONE_HOME: seller }), 'leases')
       const letGo = await lockFolder(leases, () => expect.unreachable('nobody else has it'))
@@ -259,10 +279,14 @@ else
     })
 
     test('attack 87: whoever may only verify is refused with its key and the permission it lacks', async () => {
-      const started = await startProvider(commands[0]!.filter((word) => !['--allow-rent', 'BUYER_KEY'].includes(word)))
+      rmSync(join(stateFolder({ TOUCHSTONE_HOME: seller }), 'leases', 'keys'), { recursive: true })
+      const started = await startProvider(begin!.filter((word) => !['--allow-rent', 'BUYER_KEY'].includes(word)))
       provider = started.child
-      const refused = await run(typedHere(commands[3]!.slice(0, -2)))
-      expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining(`--allow-rent ${buyerKey}`) })
+      const refused = await run(typedHere(rent!.slice(0, -2)))
+      expect(refused).toMatchObject({
+        status: 3,
+        stderr: expect.stringContaining(`touchstone provider allow ${buyerKey}`),
+      })
       expect(leasedKeys()).toEqual([])
     })
   })

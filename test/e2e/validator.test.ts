@@ -136,9 +136,10 @@ api: { port: ${port} }
   })
 
   test('its guide starts it as its unit does; boxes are added, asked for and taken out as it shows', async () => {
-    const [begin, , ...more] = guide
+    const [begin, , , ...more] = guide
     expect(begin).toEqual(unit.command.slice(-3).map((word) => word.replace('/etc/touchstone/', '')))
     const names = more.map(([, name, method]) => (name === 'call' ? method : name))
+    expect(guide[2]![1]).toBe('stop')
     expect(names).toEqual(['PUT', 'POST', 'DELETE', 'backup', 'restore'])
     const mistyped = await touchstone('call', 'PSOT', '/v1/boxes/me/verify', '--config', config)
     expect(mistyped).toMatchObject({ status: 2, stderr: expect.stringContaining('use GET, PUT, POST, DELETE') })
@@ -189,14 +190,18 @@ api: { port: ${port} }
   test('stops in order, and its backup restores elsewhere', async () => {
     // The folder is the running validator's alone, so it makes the copy itself.
     const backup = join(folder, 'copies', 'fleet.gz')
-    const made = await commands.run([...typedHere(guide[5]!), '--json'])
+    const made = await commands.run([...typedHere(guide[6]!), '--json'])
     expect(JSON.parse(made.stdout)).toEqual({ file: backup, rows: expect.any(Number) })
     const blocked = await touchstone('backup', join(config, 'below-a-file.gz'), '--config', config)
     expect(blocked).toMatchObject({ status: 2, stderr: expect.stringContaining('[BACKUP_ELSEWHERE]') })
-    running.child.kill('SIGTERM')
-    expect((await once(running.child, 'exit'))[0]).toBe(0)
+    const second = await touchstone('--config', config)
+    expect(second).toMatchObject({ status: 2, stderr: expect.stringContaining('[VALIDATOR_RUNNING]') })
+    expect((await commands.run(typedHere(guide[2]!))).stdout).toBe('stopped\n')
+    expect(running.child.exitCode ?? (await once(running.child, 'exit'))[0]).toBe(0)
+    const again = await commands.run(typedHere(guide[2]!))
+    expect(again).toMatchObject({ status: 2, stderr: expect.stringContaining('[VALIDATOR_NOT_HERE]') })
     const other = await configured('second.yaml')
-    const restored = await commands.run(typedHere(guide[6]!, other))
+    const restored = await commands.run(typedHere(guide[7]!, other))
     expect(restored.stdout).toMatch(/^\d+ rows restored\n$/)
   })
 

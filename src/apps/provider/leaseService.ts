@@ -43,6 +43,8 @@ interface LeaseNews {
   readonly [fact: string]: string | readonly string[]
 }
 
+const TIME_OVER = 'its time is over'
+
 /** Closing takes a moment: it begins this much early, so that access ends within the lease, not after it. */
 const EARLY_MS = 300
 
@@ -73,7 +75,7 @@ export class LeaseService {
   recover(): Promise<void> {
     return this.#inTurn(async () => {
       this.#book = await this.#deps.journal.read()
-      const ids = await this.#apply({ kind: 'restart', nowMs: this.#now() })
+      const ids = await this.#apply({ kind: 'restart', nowMs: this.#now() }, 'left open by a provider that was killed')
       if (ids.close.length > 0) this.#deps.tell({ event: 'recovered', ids: ids.close })
     })
   }
@@ -95,7 +97,7 @@ export class LeaseService {
   /** The provider stops: nobody keeps access to a box that nobody watches. */
   shutDown(): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#apply({ kind: 'restart', nowMs: this.#now() })
+      await this.#apply({ kind: 'restart', nowMs: this.#now() }, 'the provider stops')
     })
   }
 
@@ -133,7 +135,8 @@ export class LeaseService {
     if (message.kind === 'liveness')
       return { kind: 'alive', nonce: message.nonce, state: this.#state(), sentAtMs: this.#now() }
     if (message.kind === 'release') {
-      const { answer } = await this.#apply({ kind: 'release', id, holder: this.#mayEnd(id, from), nowMs: this.#now() })
+      const ending = { kind: 'release', id, holder: this.#mayEnd(id, from), nowMs: this.#now() } as const
+      const { answer } = await this.#apply(ending, from === this.key ? 'revoked by the owner' : 'given back')
       if (answer.kind === 'refused') return refusal(id, answer.code, 'no lease of yours has this id')
       return { kind: 'released', id }
     }
@@ -191,17 +194,21 @@ export class LeaseService {
       return { kind: 'granted', id, expiresAtMs, sealed: toBase64(sealed) }
     } catch (error) {
       this.#deps.tell({ event: 'fault', code: codeOf(error) })
-      await this.#apply({ kind: 'failed', id, nowMs: this.#now() })
+      await this.#apply({ kind: 'failed', id, nowMs: this.#now() }, 'could not be opened')
       return refusal(id, 'CANNOT_OPEN', 'access could not be opened on this box')
     }
   }
 
-  /** Access is taken away before the journal forgets it, and given only after the journal knows it. */
-  async #apply(event: LeaseEvent): Promise<ReturnType<typeof applyLeaseEvent>> {
+  /**
+   * Access is taken away before the journal forgets it, and given only after the journal knows it. `why` is told of what
+   * the event itself ends; a lease whose time is over ends by that, whatever came just then.
+   */
+  async #apply(event: LeaseEvent, why = TIME_OVER): Promise<ReturnType<typeof applyLeaseEvent>> {
     const step = applyLeaseEvent(this.#book, event)
     for (const id of step.close) {
       await this.#deps.access.close(id)
-      this.#deps.tell({ event: 'closed', id })
+      const isOver = step.book.leases.some((lease) => lease.id === id && lease.state === 'expired')
+      this.#deps.tell({ event: 'closed', id, why: isOver ? TIME_OVER : why })
     }
     const changed = JSON.stringify(step.book) !== JSON.stringify(this.#book)
     this.#book = step.book

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 
+/** A validator's look at the box, or a buyer's use of it. */
+export const LEASE_PURPOSES = ['verify', 'rent'] as const
+
 const leaseSchema = z
   .strictObject({
     id: z.string().regex(/^[0-9a-f]{32}$/),
     /** Hex of the Ed25519 key that asked. */
     holder: z.string().regex(/^[0-9a-f]{64}$/),
-    /** A validator's look at the box, or a buyer's use of it. */
-    purpose: z.enum(['verify', 'rent']),
+    purpose: z.enum(LEASE_PURPOSES),
     /** One line of authorized_keys, checked by parseSshPublicKey; empty once the lease is over. */
     sshKey: z.string().max(2000),
     askedAtMs: z.number(),

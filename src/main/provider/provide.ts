@@ -4,24 +4,25 @@ import { join } from 'node:path'
 import { keepTime, LeaseService, serveLine } from '../../apps/provider/leaseService.ts'
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
 import { toHex } from '../../core/bytes/hex.ts'
-import { isPermitted } from '../../core/lease/leasePermissions.ts'
+import { isNamed, isPermitted } from '../../core/lease/leasePermissions.ts'
 import type { Preset } from '../../core/params/presets.ts'
 import { type Confinement, chooseAccess } from '../../drivers/lease/chooseAccess.ts'
 import { dialOut } from '../../drivers/lease/dialOut.ts'
 import { fileJournal } from '../../drivers/lease/fileJournal.ts'
 import { tunnelledAccess } from '../../drivers/lease/tunnelledAccess.ts'
 import { fingerprintOf } from '../../drivers/remote/ssh/knownHosts.ts'
-import { lockFolder } from '../../drivers/system/lockFolder.ts'
 import { sealToKey } from '../../drivers/system/sealToKey.ts'
 import { listenWs, wsChannel } from '../../drivers/system/wsChannel.ts'
 import { stateFolder } from '../../drivers/system/xdgFolders.ts'
 import type { BoxAccess } from '../../ports/leases.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
+import { holdFolder } from '../holdFolder.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue, system } from '../system.ts'
 import { eventLines, type LeaseEvent } from './eventLines.ts'
+import { leasesFolder, ownRules } from './ownRules.ts'
 import { leaveNote } from './runningProvider.ts'
 import { trySsh } from './trySsh.ts'
 
@@ -47,15 +48,11 @@ export interface ProviderFlags {
 }
 
 /** Two providers would each believe that the journal, the key and the leases are theirs alone. */
-export async function provide(flags: ProviderFlags, context: CommandContext, signal: AbortSignal): Promise<number> {
+export function provide(flags: ProviderFlags, context: CommandContext, signal: AbortSignal): Promise<number> {
   const home = stateFolder(context.env)
   mkdirSync(home, { recursive: true, mode: 0o700 })
-  const unlock = await lockFolder(join(home, 'leases'), () => fault('PROVIDER_RUNNING', { home }))
-  try {
-    return await provideAlone(flags, context, signal)
-  } finally {
-    await unlock()
-  }
+  const held = { folder: leasesFolder(context.env), inUse: () => fault('PROVIDER_RUNNING', { home }) }
+  return holdFolder(held, signal, (ended) => provideAlone(flags, context, ended))
 }
 
 async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
@@ -64,7 +61,7 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
     const at = system.clock.wallTime()
     people.lines(flags.json ? [JSON.stringify({ ...event, at: at.toISOString() })] : eventLines(at, event))
   }
-  const leases = join(stateFolder(env), 'leases')
+  const leases = leasesFolder(env)
   // Before the check, which takes a minute: what is wrong in the command is told at once.
   const { access, confinement, noContainer } = await chooseAccess({
     stateFolder: leases,
@@ -83,20 +80,21 @@ async function provideAlone(flags: ProviderFlags, { env }: CommandContext, signa
   if (flags.sshCheck) await checkSsh(access, flags, { env, say }, signal)
   if (flags.claim !== undefined || flags.check !== 'none') await checkBefore(flags, env, signal)
   const { dialOut: far } = flags
+  const permissions = { verify: flags.allow, rent: flags.allowRent, said: ownRules(env).of }
   const service = new LeaseService({
     signer: ownKey(env, 'provider'),
     clock: system.clock,
     journal: fileJournal(join(leases, 'journal.json')),
     access: far === undefined ? access : tunnelledAccess(access, { url: far.url, sshPort: flags.sshPort }),
     seal: sealToKey,
-    isAllowed: (holder, purpose) => isPermitted({ verify: flags.allow, rent: flags.allowRent }, holder, purpose),
-    isNamed: (key) => flags.allow.includes(key) || flags.allowRent.includes(key),
+    isAllowed: (holder, purpose) => isPermitted(permissions, holder, purpose),
+    isNamed: (key) => isNamed(permissions, key),
     tell: say,
   })
   await service.recover()
   const timekeeper = keepTime(service, system.clock, signal)
   if (far === undefined) await listen(service, flags, { confinement, say, env }, signal)
-  else await dial(far, service, { confinement, say, env }, signal)
+  else await dial(far, service, { flags, confinement, say, env }, signal)
   await timekeeper
   return EXIT.genuine
 }
@@ -148,7 +146,8 @@ async function listen(
   const address = `lease://${flags.sshHost ?? host}:${port}#${service.key}`
   const near = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const url = `ws://${near.includes(':') ? `[${near}]` : near}:${port}`
-  const takeBack = leaveNote(env, { url, address, confinement, since: system.clock.wallTime().toISOString() })
+  const since = system.clock.wallTime().toISOString()
+  const takeBack = leaveNote(env, { url, address, confinement, since, allow: flags.allow, allowRent: flags.allowRent })
   say({ event: 'listening', port, buyers: flags.allowRent.length, key: service.key, confinement, address })
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   takeBack()
@@ -159,13 +158,13 @@ async function listen(
 async function dial(
   far: NonNullable<ProviderFlags['dialOut']>,
   service: LeaseService,
-  { confinement, say, env }: Around,
+  { flags: { allow, allowRent }, confinement, say, env }: Around & { readonly flags: ProviderFlags },
   signal: AbortSignal,
 ): Promise<void> {
   const { port, close } = await openDoor(service, { host: '127.0.0.1', port: 0 }, signal)
   const address = `lease://hub#${service.key}`
   const since = system.clock.wallTime().toISOString()
-  const takeBack = leaveNote(env, { url: `ws://127.0.0.1:${port}`, address, confinement, since })
+  const takeBack = leaveNote(env, { url: `ws://127.0.0.1:${port}`, address, confinement, since, allow, allowRent })
   try {
     await dialOut(
       far,

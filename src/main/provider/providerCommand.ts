@@ -1,12 +1,14 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
+import type { LeasePurpose } from '../../core/lease/leaseBook.ts'
 import { PRESETS, type Preset } from '../../core/params/presets.ts'
 import type { Confinement } from '../../drivers/lease/chooseAccess.ts'
 import { DEVICES_HELP, readDevices, reader, readList, readOneOf, readPreset, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
+import { allowKeys, denyKeys } from './ownRules.ts'
 import { type ProviderFlags, provide } from './provide.ts'
-import { revokeLease, showProvider } from './runningProvider.ts'
+import { revokeLease, showProvider, stopProvider } from './runningProvider.ts'
 
 export function addProviderCommand(program: Command, context: CommandContext): void {
   const provider = program
@@ -47,7 +49,12 @@ export function addProviderCommand(program: Command, context: CommandContext): v
       if (flags.allow === undefined) command.error("error: required option '--allow <keys>' not specified")
       return context.run((signal) => provide(flags, context, signal))
     })
-  const beside = (name: string, description: string, work: typeof showProvider): void => {
+  addBeside(provider, context)
+}
+
+/** What its owner does while it runs. */
+function addBeside(provider: Command, context: CommandContext): void {
+  const beside = (name: string, description: string, work: typeof showProvider): Command =>
     provider
       .command(name)
       .description(description)
@@ -55,17 +62,41 @@ export function addProviderCommand(program: Command, context: CommandContext): v
       .action((_: object, command: Command) =>
         context.run((signal) => work(command.optsWithGlobals(), context, signal)),
       )
-  }
-  beside('status', 'whether the provider of this account answers, and who has the box', showProvider)
-  beside('revoke', 'end the lease that is open, whoever holds it', revokeLease)
+  const ofKeys = (name: string, description: string, work: typeof allowKeys): Command =>
+    provider
+      .command(`${name} [keys...]`)
+      .description(description)
+      .option('--file <file>', 'keys from a file, one a line; # begins a comment')
+      .option('--json', 'print JSON')
+      .action((keys: readonly string[], _: object, command: Command) =>
+        context.run(() => work(keys, command.optsWithGlobals(), context)),
+      )
+  beside('status', 'whether the provider of this account answers, who may have the box and who has it', showProvider)
+  ofKeys('allow', 'let keys in from now on, also while it runs; who has the box keeps it', allowKeys).option(
+    '--to <purpose>',
+    'verify or rent (default: both)',
+    readPurpose,
+  )
+  ofKeys('deny', 'keep keys out from now on; a lease that one of them has goes on until "revoke"', denyKeys)
+  beside('revoke', 'end the lease that is open, whoever holds it', revokeLease).option(
+    '--deny',
+    'and keep its holder out',
+  )
+  beside('stop', 'end the provider of this account, and the lease that is open with it', stopProvider)
 }
+
+const readPurpose = readOneOf<readonly LeasePurpose[]>(
+  { verify: ['verify'], rent: ['rent'] },
+  'Use verify or rent, or leave it out for both.',
+)
 
 const AFTER_HELP = `
 Confinement of a lease: a container (docker or podman, with --image), an account
 made for it (needs root and useradd), or the account this runs in, shared and
 without any isolation from it; auto takes the first of these that this box has.
 docs/spec/leases.md says how access ends. Before it listens it logs in to itself
-and has its cards checked. Runs until Ctrl-C; what is open then is closed.
+and has its cards checked. Runs until Ctrl-C or "touchstone provider stop"; what
+is open then is closed.
 docs/guides/seller.md is a guide.
 
 Example:

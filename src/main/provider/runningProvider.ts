@@ -2,12 +2,13 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { toHex } from '../../core/bytes/hex.ts'
-import { holderOf } from '../../core/lease/leaseBook.ts'
-import { fileJournal } from '../../drivers/lease/fileJournal.ts'
+import { LEASE_PURPOSES } from '../../core/lease/leaseBook.ts'
+import { isPermitted } from '../../core/lease/leasePermissions.ts'
+import type { KeyRules } from '../../drivers/lease/keyRules.ts'
 import { askLiveness } from '../../drivers/remote/leased/askLiveness.ts'
 import type { ProviderLine } from '../../drivers/remote/leased/askProvider.ts'
 import { giveBack } from '../../drivers/remote/leased/connectLeased.ts'
-import { isFolderLocked } from '../../drivers/system/lockFolder.ts'
+import { isFolderLocked, stopHolder } from '../../drivers/system/lockFolder.ts'
 import { readIfThere, writeAside } from '../../drivers/system/writeAside.ts'
 import { dialWs, MESSAGES, wsChannel } from '../../drivers/system/wsChannel.ts'
 import { stateFolder } from '../../drivers/system/xdgFolders.ts'
@@ -16,6 +17,7 @@ import { fault } from '../faults.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
+import { heldLease, leasesFolder, ownRules, ruleLine } from './ownRules.ts'
 
 /** What a running provider leaves for the commands beside it. */
 const noteSchema = z.object({
@@ -24,10 +26,13 @@ const noteSchema = z.object({
   address: z.string(),
   confinement: z.string(),
   since: z.string(),
+  /** The keys of its command line. */
+  allow: z.array(z.string()).readonly(),
+  allowRent: z.array(z.string()).readonly(),
 })
 type Note = z.infer<typeof noteSchema>
 
-const noteFile = (env: NodeJS.ProcessEnv): string => join(stateFolder(env), 'leases', 'provider.json')
+const noteFile = (env: NodeJS.ProcessEnv): string => join(leasesFolder(env), 'provider.json')
 
 /** Tells `status` and `revoke` where this provider is; what is returned takes it back. */
 export function leaveNote(env: NodeJS.ProcessEnv, note: Note): () => void {
@@ -59,7 +64,7 @@ async function dialOwn<T>(
 /** A provider holds its folder from its first moment, and listens only after its checks. */
 async function notListening(env: NodeJS.ProcessEnv, cause?: unknown) {
   const home = stateFolder(env)
-  const isStarting = await isFolderLocked(join(home, 'leases'))
+  const isStarting = await isFolderLocked(leasesFolder(env))
   return fault(isStarting ? 'PROVIDER_STARTING' : 'PROVIDER_NOT_RUNNING', { home }, cause)
 }
 
@@ -71,29 +76,25 @@ async function parsed(path: string): Promise<unknown> {
   }
 }
 
-const heldLease = async (env: NodeJS.ProcessEnv) => {
-  const held = holderOf(await fileJournal(join(stateFolder(env), 'leases', 'journal.json')).read())
-  if (held === null) return null
-  const { id, holder, purpose, expiresAtMs } = held
-  return { id, holder, purpose, until: new Date(expiresAtMs).toISOString() }
-}
-
 interface Flags {
   readonly json?: boolean
+  readonly deny?: boolean
 }
 
-/** `provider status`: whether it answers, what others reach it by, and who has the box until when. */
+/** `provider status`: whether it answers, what others reach it by, who may have the box, and who has it until when. */
 export function showProvider({ json }: Flags, context: CommandContext, signal: AbortSignal): Promise<number> {
-  return dialOwn(context, signal, async (line, { address, confinement, since }, deps) => {
+  return dialOwn(context, signal, async (line, { address, confinement, since, ...named }, deps) => {
     const { state } = await askLiveness(line, deps, signal)
     const lease = await heldLease(context.env)
+    const keys = keysNow(named, ownRules(context.env))
     const people = openTerminal(process.stdout, context.env)
-    if (json) people.line(JSON.stringify({ state, key: line.key, address, confinement, since, lease }))
+    if (json) people.line(JSON.stringify({ state, key: line.key, address, confinement, since, lease, keys }))
     else
       people.lines([
         `${state.padEnd(12)}provider up since ${since}`,
         ...(lease === null ? [] : [`lease       ${lease.id}`, `            to ${lease.purpose}, until ${lease.until}`]),
         ...(lease === null ? [] : [`holder      ${lease.holder}`]),
+        ...keys.map(({ key, may }) => ruleLine(key, may)),
         `confined    ${confinement}`,
         address,
       ])
@@ -101,15 +102,47 @@ export function showProvider({ json }: Flags, context: CommandContext, signal: A
   })
 }
 
-/** `provider revoke`: ends the lease that is open, whoever holds it. */
-export function revokeLease({ json }: Flags, context: CommandContext, signal: AbortSignal): Promise<number> {
+/** Every key that somebody named, and `anyone`, with what it may have the box for now. */
+function keysNow({ allow, allowRent }: Pick<Note, 'allow' | 'allowRent'>, rules: KeyRules) {
+  const permissions = { verify: allow, rent: allowRent, said: rules.of }
+  return [...new Set([...allow, ...allowRent, ...rules.keys()])].map((key) => ({
+    key,
+    may: LEASE_PURPOSES.filter((purpose) => isPermitted(permissions, key, purpose)),
+  }))
+}
+
+/** `provider revoke`: ends the lease that is open, whoever holds it, and keeps its holder out where that is asked for. */
+export function revokeLease({ json, deny }: Flags, context: CommandContext, signal: AbortSignal): Promise<number> {
   return dialOwn(context, signal, async (line, _, deps) => {
     const lease = await heldLease(context.env)
     if (lease === null) throw fault('NOTHING_LEASED')
+    // First, so that there is no moment in which it could rent again.
+    if (deny) ownRules(context.env).set(lease.holder, [])
     const answer = await giveBack(line, lease.id, deps)
     if (answer.kind !== 'released') throw fault('NOTHING_LEASED')
     const people = openTerminal(process.stdout, context.env)
-    people.line(json ? JSON.stringify({ revoked: lease }) : `revoked ${lease.id}; its access is gone`)
+    if (json) people.line(JSON.stringify({ revoked: lease, keptOut: deny === true }))
+    else
+      people.lines([
+        `revoked ${lease.id}; its access is gone`,
+        deny
+          ? ruleLine(lease.holder, [])
+          : `its holder may ask again; to keep it out: touchstone provider deny ${lease.holder}`,
+      ])
     return EXIT.genuine
   })
+}
+
+/** `provider stop`: ends the provider of this account, and the lease that is open with it, as Ctrl-C does. */
+export async function stopProvider({ json }: Flags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
+  const lease = await heldLease(env)
+  if (!(await stopHolder(leasesFolder(env), signal))) throw fault('PROVIDER_NOT_RUNNING', { home: stateFolder(env) })
+  const people = openTerminal(process.stdout, env)
+  if (json) people.line(JSON.stringify({ stopped: true, lease }))
+  else
+    people.lines([
+      'stopped',
+      ...(lease === null ? [] : [`ended with it: the lease of ${lease.holder} to ${lease.purpose}`]),
+    ])
+  return EXIT.genuine
 }

@@ -32,11 +32,11 @@ export function addRentCommand(program: Command, context: CommandContext): void 
 }
 
 const AFTER_HELP = `
-The provider must have let your key in with --allow-rent; where it has not, its
-refusal names the key. The address in a certificate is the word of its signer: a
-file that names another provider rents nothing, but that it is of this box you
-know only if you verified the box yourself, with "touchstone verify" and the
-same address, if you are allowed to verify too.
+The provider must have let your key in ("touchstone provider allow KEY"); where
+it has not, its refusal names the key. The address in a certificate is the word
+of its signer: a file that names another provider rents nothing, but that it is
+of this box you know only if you verified the box yourself, with "touchstone
+verify" and the same address, if you are allowed to verify too.
 
 Examples:
   touchstone rent "lease://gpu-1.example.org:7878#KEY" --hours 2

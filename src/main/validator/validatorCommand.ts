@@ -2,16 +2,20 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { routes } from '../../apps/api/routes.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { sha256 } from '../../core/bytes/sha256.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { CLAIM_ANSWERS } from '../../core/identify/claimReasons.ts'
 import { STATUSES } from '../../core/schedule/boxState.ts'
 import { moveBackup, readBackup, writeBackup } from '../../drivers/store/backup.ts'
 import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
-import { configFolder } from '../../drivers/system/xdgFolders.ts'
+import { stopHolder } from '../../drivers/system/lockFolder.ts'
+import { configFolder, stateFolder } from '../../drivers/system/xdgFolders.ts'
 import type { Store } from '../../ports/store.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
+import { holdFolder } from '../holdFolder.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue } from '../system.ts'
 import { type BoxLine, boxLineOf, boxTable, SORTS, showStatus } from './statusLines.ts'
@@ -38,7 +42,7 @@ const CONFIG_NAME = 'validator.yaml'
 const CONFIG = ['--config <file>', 'its settings (default: validator.yaml)'] as const
 
 const AFTER_HELP = `
-Runs until Ctrl-C. Without --config it takes validator.yaml of this folder, else
+Runs until Ctrl-C or "touchstone validator stop". Without --config it takes validator.yaml of this folder, else
 of ~/.config/touchstone. Start from examples/validator.yaml, which shows every
 setting; docs/guides/operator.md is a guide, docs/runbook.md all that there is
 to know.
@@ -68,13 +72,15 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
         const args = command.args
         return context.run((signal) => work(configOf(flags, context.env), args, flags, signal))
       })
-  validator.action((flags: Flags) =>
-    context.run(async (signal) => {
-      const catalogue = await readCatalogue()
-      await runValidator(configOf(flags, context.env, catalogue), { env: context.env, catalogue }, signal)
-      return EXIT.genuine
-    }),
-  )
+  validator.action((flags: Flags) => context.run((signal) => start(flags, context, signal)))
+  validator
+    .command('stop')
+    .description('end the validator that runs on this machine with these settings, as Ctrl-C does')
+    .option(...CONFIG)
+    .option('--json', 'print JSON')
+    .action((_: Flags, command: Command) =>
+      context.run((signal) => stop(command.optsWithGlobals<Flags>(), context, signal)),
+    )
   validator
     .command('alive <address>')
     .description('ask a provider for a sign of life')
@@ -102,10 +108,34 @@ docs/guides/operator.md has the others, docs/spec/openapi.json all of them.`
  * The settings: the file that was named, the one in this folder, or the one among this person's. Only who starts the
  * validator needs claims that can be judged.
  */
-function configOf({ config }: Flags, env: NodeJS.ProcessEnv, catalogue: Catalogue | null = null): ValidatorConfig {
+const configOf = (flags: Flags, env: NodeJS.ProcessEnv, catalogue: Catalogue | null = null): ValidatorConfig =>
+  readValidatorConfig(fileOf(flags, env), catalogue)
+
+function fileOf({ config }: Flags, env: NodeJS.ProcessEnv): string {
   const own = join(configFolder(env), CONFIG_NAME)
-  const found = config ?? (!existsSync(CONFIG_NAME) && existsSync(own) ? own : CONFIG_NAME)
-  return readValidatorConfig(found, catalogue)
+  return resolve(config ?? (!existsSync(CONFIG_NAME) && existsSync(own) ? own : CONFIG_NAME))
+}
+
+/** What a validator with these settings holds while it runs. */
+const heldBy = (file: string, env: NodeJS.ProcessEnv): string =>
+  join(stateFolder(env), 'validators', toHex(sha256(new TextEncoder().encode(file))).slice(0, 16))
+
+async function start(flags: Flags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
+  const catalogue = await readCatalogue()
+  const config = configOf(flags, env, catalogue)
+  const file = fileOf(flags, env)
+  const held = { folder: heldBy(file, env), inUse: () => fault('VALIDATOR_RUNNING', { file }) }
+  return holdFolder(held, signal, async (ended) => {
+    await runValidator(config, { env, catalogue }, ended)
+    return EXIT.genuine
+  })
+}
+
+async function stop(flags: Flags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
+  const file = fileOf(flags, env)
+  if (!(await stopHolder(heldBy(file, env), signal))) throw fault('VALIDATOR_NOT_HERE', { file })
+  print(flags.json ? JSON.stringify({ stopped: true }) : 'stopped')
+  return EXIT.genuine
 }
 
 /** Another program may hold the port: whatever it answers, it moves no cursor. */

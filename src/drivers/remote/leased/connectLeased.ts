@@ -118,9 +118,11 @@ function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, asked: LeaseWis
  * Whoever is not let in must tell the provider a key of which no command has spoken yet.
  */
 function refusedBy({ code, why }: Extract<LeaseAnswerMessage, { kind: 'refused' }>, { purpose, signer }: LeaseWish) {
-  const flag = purpose === 'rent' ? '--allow-rent' : '--allow'
+  const key = toHex(signer.publicKey)
   const mend =
-    code === 'NOT_ALLOWED' ? `Ask the provider to let your key in: ${flag} ${toHex(signer.publicKey)}.` : ASK_ITS_LOG
+    code === 'NOT_ALLOWED'
+      ? `Ask its owner to let your key in: touchstone provider allow ${key}${purpose === 'rent' ? '' : ' --to verify'}`
+      : ASK_ITS_LOG
   return fault('LEASE_REFUSED', { why, said: code, mend })
 }
 
