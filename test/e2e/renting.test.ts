@@ -206,7 +206,6 @@ else
     })
 
     test('attack 190: a certificate that names the box of another provider rents nothing', async () => {
-      const [, , , rent, end] = commands
       const [whole, other] = [join(folder, 'box.json'), join(folder, 'other.json')]
       const { payload } = JSON.parse(readFileSync(whole, 'utf8')) as { payload: string }
       const statement = JSON.parse(Buffer.from(payload, 'base64').toString('utf8'))
