@@ -172,6 +172,11 @@ export const fault = faultsOf({
     message: '{option} does not go with {file}: it is {kind}',
     nextStep: 'Leave the option out, or name the file that it belongs to; "touchstone check --help" says which.',
   },
+  RESULT_NOT_TIED: {
+    blame: 'user',
+    message: 'the result cannot be held against the receipt: {why}',
+    nextStep: '{how}',
+  },
   NOTHING_LEASED: {
     blame: 'user',
     message: 'nobody has a lease on this box',

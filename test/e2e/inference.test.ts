@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import { inferenceResult } from '../../src/main/work/results/inferenceResult.ts'
 import { openCommandLine } from '../support/commandLine.ts'
+import { givenResult } from '../support/givenResult.ts'
 
 const model = fileURLToPath(new URL('../fixtures/small-gpt2', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-infer-'))
@@ -22,7 +24,7 @@ test('a model goes on from a prompt: its text is shown, and a receipt for it, wh
   expect(status).toBe(0)
   const { completions } = JSON.parse(readFileSync(inFolder('said.json'), 'utf8'))
   expect(completions).toEqual([
-    { prompt: 'This package ', text: expect.any(String), tokens: expect.any(Array), hasStopped: false },
+    { prompt: 'This package ', text: expect.any(String), tokens: expect.any(Array), hasStopped: false, rest: [] },
   ])
   const [{ text, tokens }] = completions
   expect(tokens).toHaveLength(12)
@@ -36,6 +38,30 @@ test('a model goes on from a prompt: its text is shown, and a receipt for it, wh
   })
 })
 
+test('attack 191: a text is what the receipt commits to, letter by letter, or is refused', async () => {
+  const file = inFolder('said.json')
+  const held = ['check', inFolder('receipt.json'), '--result', file]
+  expect((await commands.run([...held, '--tokenizer', model])).status).toBe(0)
+  expect(await commands.run(held)).toMatchObject({ status: 2, stderr: expect.stringContaining('--tokenizer FOLDER') })
+  const { completions, ...rest } = JSON.parse(readFileSync(file, 'utf8'))
+  const [said] = completions
+  const given = { ...(await givenResult(inFolder('receipt.json'), inFolder('other.json'))), tokenizer: model }
+  const problem = (change: object) => {
+    writeFileSync(given.path, JSON.stringify({ ...rest, completions: [{ ...said, ...change }] }))
+    return inferenceResult.problem(given)
+  }
+  const cut = said.tokens.slice(0, 5)
+  expect(await problem({})).toBeNull()
+  expect(await problem({ text: `${said.text}!` })).toMatch(/not that of its tokens/)
+  expect(await problem({ prompt: 'That package ' })).toMatch(/prompts or tokens/)
+  expect(await problem({ hasStopped: true })).toMatch(/ends where/)
+  expect(await problem({ text: Buffer.from(cut).toString(), tokens: cut, rest: said.tokens.slice(5) })).toMatch(
+    /ends where/,
+  )
+  expect(await problem({ tokens: [...cut, ...said.tokens.slice(5).reverse()] })).toMatch(/prompts or tokens/)
+  expect(await problem({ more: 1 })).toMatch(/no file of completions/)
+})
+
 test('several prompts go on together, as the chance of a seed has it, in the order they were given', async () => {
   writeFileSync(inFolder('prompts'), 'The\n## Install\n')
   const chance = ['--tokens', '6', '--temperature', '0.9', '--seed', '7', '--json', ...files]
@@ -46,6 +72,8 @@ test('several prompts go on together, as the chance of a seed has it, in the ord
     ['The', 6],
     ['## Install', 6],
   ])
+  const given = { ...(await givenResult(inFolder('receipt.json'), inFolder('said.json'))), tokenizer: model }
+  expect(await inferenceResult.problem(given)).toBeNull()
 })
 
 test('a model that lies, prompts that do not fit and no prompts are refused before work starts', async () => {

@@ -11,9 +11,13 @@ import { checkReportSchema } from '../../src/core/certificate/reportSchemas.ts'
 import { toInstant } from '../../src/core/units/instants.ts'
 import { EngineRun } from '../../src/core/work/engineRun.ts'
 import { proveWork } from '../../src/core/work/proveWork.ts'
+import { decodePng, encodePng } from '../../src/drivers/picture/png.ts'
 import { decodeNpy, encodeNpy } from '../../src/drivers/workFiles/npy.ts'
-import { decodeSafetensors, encodeSafetensors } from '../../src/drivers/workFiles/safetensorsFile.ts'
+import { decodeSafetensors, encodeSafetensors, safetensorsNames } from '../../src/drivers/workFiles/safetensorsFile.ts'
+import { simulationResult } from '../../src/main/work/results/pictureResults.ts'
+import { trainingResult } from '../../src/main/work/results/trainingResult.ts'
 import { openCommandLine } from '../support/commandLine.ts'
+import { givenResult } from '../support/givenResult.ts'
 import { bytesFrom, plainEngine, plainProduct } from '../support/plainProduct.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-work-'))
@@ -30,6 +34,13 @@ const matrix = (name: string, rows: number, width: number) => {
   const bytes = bytesFrom(name, rows * width)
   writeFileSync(inFolder(`${name}.npy`), encodeNpy({ type: 'i8', rows, width, bytes }))
   return new Int8Array(bytes.buffer)
+}
+
+/** One bit of a byte of a file, counted from its end. */
+function changeByte(file: string, at: number): void {
+  const bytes = readFileSync(file)
+  bytes[bytes.length + at]! ^= 1
+  writeFileSync(file, bytes)
 }
 
 describe('touchstone work run matmul', () => {
@@ -72,6 +83,20 @@ describe('touchstone work run matmul', () => {
       expect(refused.status).toBe(2)
       expect(refused.stdout + refused.stderr).toContain('another root')
     }
+  })
+
+  test('attack 191: a result is what the receipt commits to, in every entry, or is refused', async () => {
+    const held = () => touchstone('check', inFolder('receipt.json'), '--result', inFolder('c.npy'), '--json')
+    const tied = await held()
+    expect(checkReportSchema.parse(JSON.parse(tied.stdout))).toMatchObject({ verdict: 'genuine', resultTied: true })
+    expect(tied.status).toBe(0)
+    changeByte(inFolder('c.npy'), -5)
+    const altered = await held()
+    expect(altered.status).toBe(1)
+    expect(JSON.parse(altered.stdout)).toMatchObject({
+      resultTied: false,
+      problem: { code: 'OTHER_RESULT', where: 'rows from 0 on are others' },
+    })
   })
 
   test('on two provers comes to the same on both', async () => {
@@ -251,9 +276,11 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   writeFileSync(inFolder('text'), 'what is written once is written once more. '.repeat(40))
   const small = ['--layers', '1', '--width', '16', '--heads', '2', '--tokens', '16', '--sequences', '2', '--steps', '3']
   const files = ['--out', inFolder('model.safetensors'), '--receipt', inFolder('trained.json')]
-  const { status } = await touchstone('work', 'run', 'train', inFolder('text'), ...small, ...files)
+  const { status, stdout } = await touchstone('work', 'run', 'train', inFolder('text'), ...small, ...files)
   expect(status).toBe(0)
-  expect(readFileSync(inFolder('model.safetensors')).subarray(8, 200).toString()).toContain('"embed"')
+  expect(stdout).toMatch(/ {2}loss +\d\.\d{4} first, \d\.\d{4} last/)
+  expect(stdout.replace(/\s+/g, ' ')).toContain(`check ${inFolder('trained.json')} --result`)
+  expect(safetensorsNames(readFileSync(inFolder('model.safetensors')))).toContain('embed')
   const receipt = readFileSync(inFolder('trained.json'), 'utf8')
   const checked = await touchstone('check', inFolder('trained.json'))
   expect(checked.status).toBe(0)
@@ -263,16 +290,45 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   expect(refused.status).toBe(1)
 })
 
+test('weights are those of the receipt by their roots; another model, or one without roots, is not taken for it', async () => {
+  const [receipt, model] = [inFolder('trained.json'), inFolder('model.safetensors')]
+  const check = (file: string) => touchstone('check', receipt, '--result', file)
+  const tied = await check(model)
+  expect(tied.status).toBe(0)
+  expect(tied.stdout).toMatch(/ {2}loss +\d\.\d{4} first \((told|shown)\), \d\.\d{4} last \((told|shown)\)/)
+  expect(tied.stdout).toContain('the file you named is what the receipt commits to')
+  const stored = [...decodeSafetensors(readFileSync(model))].map(([name, bytes]) => ({
+    ...{ name, bytes, dims: [bytes.length / 4] },
+  }))
+  const other = inFolder('other.safetensors')
+  const given = await givenResult(receipt, other)
+  const problem = async (tensors: readonly (typeof stored)[number][]) => {
+    writeFileSync(other, encodeSafetensors(tensors))
+    return await trainingResult.problem(given)
+  }
+  const more = { name: 'more', dims: [1], bytes: new Uint8Array(4) }
+  expect(await problem([...stored, more])).toBe('it holds more, which is no part of the model')
+  expect(await problem(stored.slice(1))).toBe('embed is not in it as numbers of f32')
+  await expect(problem(stored)).rejects.toMatchObject({ detail: { code: 'RESULT_NOT_TIED' } })
+  expect((await check(other)).status).toBe(2)
+  writeFileSync(other, readFileSync(model))
+  changeByte(other, -1)
+  const altered = await check(other)
+  expect([altered.status, altered.stdout]).toEqual([1, expect.stringContaining('[OTHER_RESULT]')])
+  writeFileSync(other, 'no tensors at all')
+  expect(() => trainingResult.problem(given)).toThrow(/checkpoint/)
+})
+
 test('a check that was told what to hold a file against never says yes without having looked', async () => {
   const receipt = inFolder('trained.json')
   const model = inFolder('model.safetensors')
   for (const [option, value] of [
-    ['result', model],
+    ['given', model],
     ['model', 'ab'.repeat(32)],
     ['nonce', 'ab'.repeat(32)],
     ['countersign', inFolder('countersigned.json')],
   ] as const) {
-    const asked = option === 'result' ? ['--given', model, '--given', model] : []
+    const asked = option === 'given' ? ['--given', model, '--result', model] : []
     const { status, stdout } = await touchstone('check', receipt, ...asked, `--${option}`, value, '--json')
     expect(status).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'NOT_FOR_THIS_KIND' } })
@@ -288,8 +344,13 @@ test('attack 184: touchstone work run train goes on from a state, and refuses on
   const state = inFolder('state.safetensors')
   expect((await run('--state', state)).status).toBe(0)
   const on = await run('--from', state)
-  expect([on.status, JSON.parse(on.stdout).kind]).toEqual([0, 'training'])
-  expect((await touchstone('check', inFolder('mlp.json'))).status).toBe(0)
+  expect([on.status, JSON.parse(on.stdout)]).toEqual([
+    0,
+    expect.objectContaining({ kind: 'training', loss: { first: expect.any(Number), last: expect.any(Number) } }),
+  ])
+  expect((await touchstone('check', inFolder('mlp.json'), '--result', inFolder('mlp.safetensors'))).status).toBe(0)
+  // The state is that of the first two steps, and the receipt of the two after them.
+  expect(await trainingResult.problem(await givenResult(inFolder('mlp.json'), state))).toMatch(/others/)
   const bad = decodeSafetensors(readFileSync(state))
   bad.get('layers.0.weight/v')!.set(new Uint8Array(Float32Array.of(1e30).buffer))
   const dims = (bytes: Uint8Array) => [bytes.length / 4]
@@ -310,7 +371,8 @@ test('touchstone work run simulate delivers the field and pictures of it, and a 
     '--obstacle',
     'box:12,0,0,13,2,3',
   ]
-  const files = ['--out', inFolder('field.npy'), '--receipt', inFolder('flow.json'), '--pictures', inFolder('flow')]
+  const out = ['--out', inFolder('field.npy'), '--receipt', inFolder('flow.json')]
+  const files = [...out, '--pictures', inFolder('flow'), '--inputs', inFolder('stream')]
   const { status } = await touchstone('work', 'run', 'simulate', ...small, ...files, '--frames', '3', '--walls')
   expect(status).toBe(0)
   const field = readFileSync(inFolder('field.npy'))
@@ -320,7 +382,22 @@ test('touchstone work run simulate delivers the field and pictures of it, and a 
   expect([density(6, 6, 2), density(12, 2, 0), density(3, 0, 1), density(3, 11, 1)]).toEqual([0, 0, 0, 0])
   expect(density(1, 6, 2)).toBeCloseTo(1, 0)
   expect(readdirSync(inFolder('flow')).length).toBeGreaterThanOrEqual(2)
-  expect((await touchstone('check', inFolder('flow.json'))).status).toBe(0)
+  const check = (...more: string[]) => touchstone('check', inFolder('flow.json'), '--result', ...more)
+  const kept = ['--inputs', inFolder('stream')]
+  expect((await check(inFolder('field.npy'), ...kept)).status).toBe(0)
+  const given = await givenResult(inFolder('flow.json'), inFolder('field.npy'))
+  const rule = (path: string) => simulationResult(path).problem({ ...given, path })
+  for (const path of [given.path, inFolder('flow')])
+    expect(() => rule(path)).toThrow('cannot be held against the receipt')
+  const film = () => check(inFolder('flow'), '--replay', inFolder('stream'))
+  expect((await film()).status).toBe(0)
+  const [first] = readdirSync(inFolder('flow')).sort()
+  writeFileSync(join(inFolder('flow'), first!), encodePng({ width: 16, height: 12, rgb: new Uint8Array(576) }))
+  expect(await film()).toMatchObject({ status: 1, stdout: expect.stringContaining('[OTHER_RESULT]') })
+  changeByte(given.path, -9)
+  expect((await check(given.path, ...kept)).status).toBe(1)
+  changeByte(join(inFolder('stream'), 'result.populations.bin'), -9)
+  expect((await check(given.path, ...kept)).status).toBe(2)
   for (const [option, value] of [
     ['--size', '10'],
     ['--obstacle', 'sphere:1,2'],
@@ -343,9 +420,17 @@ describe('touchstone work run render', () => {
       16,
     ])
     expect(readdirSync(folder).filter((name) => name.includes('growing'))).toEqual([])
-    const shown = await check('--inputs', inFolder('scene'))
+    const shown = await check('--inputs', inFolder('scene'), '--result', inFolder('room.png'))
     expect(shown.status).toBe(0)
-    expect(JSON.parse(shown.stdout)).toMatchObject({ verdict: 'genuine', work: { patches: 128 } })
+    expect(JSON.parse(shown.stdout)).toMatchObject({ verdict: 'genuine', resultTied: true, work: { patches: 128 } })
+    const { rgb, ...sides } = decodePng(picture)
+    const other = rgb.map((value, i) => (i === 300 ? value ^ 1 : value))
+    writeFileSync(inFolder('other.png'), encodePng({ ...sides, rgb: other }))
+    const altered = await check('--inputs', inFolder('scene'), '--result', inFolder('other.png'))
+    expect([altered.status, JSON.parse(altered.stdout).problem.where]).toEqual([
+      1,
+      'from pixel 4, 4 on, 1 values are others',
+    ])
     const blind = await check()
     expect(blind.status).toBe(4)
     expect(JSON.parse(blind.stdout)).toMatchObject({ doubts: [{ code: 'INPUTS_NEEDED' }], work: { credited: 0 } })

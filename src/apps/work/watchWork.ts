@@ -4,6 +4,7 @@ import { printable } from '../../core/bytes/printable.ts'
 import { PIECE_BYTES } from '../../core/wire/messages.ts'
 import { checkReceipt, type ReceiptFigures } from '../../core/work/checkReceipt.ts'
 import { type PatchEvidence, type RunPatch, type SegmentEvidence, splitRoots } from '../../core/work/checkSegment.ts'
+import { stateShapes } from '../../core/work/committedState.ts'
 import type { TensorHasher } from '../../core/work/engineRun.ts'
 import { proveWork } from '../../core/work/proveWork.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
@@ -39,8 +40,8 @@ export interface Watch {
   /** While replicas run, what each says is hidden from the others. */
   readonly isHidden?: boolean
   onStep(step: WorkStep): void
-  /** A state that is part of the result, compared with its root as soon as that is known. */
-  onState(segment: number, state: Tensors): void | Promise<void>
+  /** A state that is part of the result with the roots of its tensors, compared with its own as soon as that is known. */
+  onState(segment: number, state: Tensors, roots: readonly Uint8Array[]): void | Promise<void>
 }
 
 /** What was heard of a work that is done. */
@@ -187,10 +188,8 @@ export class WorkListener {
     const { work, hasher, onState, isHidden } = this.#watch
     const state = new Map<string, Uint8Array>()
     const roots: Uint8Array[] = []
-    for (const [tensor, [name, shape]] of [...work.state].entries()) {
-      const rows = work.isIndependent ? work.transition(work.ends[segment]!) : null
-      const there = rows?.shapes.get(rows.after[tensor]!) ?? shape
-      const bytes = new Uint8Array(tensorBytes(there))
+    for (const [tensor, [name, shape]] of [...stateShapes(work, segment)].entries()) {
+      const bytes = new Uint8Array(tensorBytes(shape))
       for (let at = 0; at < bytes.length; ) {
         const piece = await this.#line.expect('piece', HANDSHAKE_MS)
         const isNext = piece.segment === segment + 1 && piece.tensor === tensor && piece.bytes.length > 0
@@ -198,12 +197,12 @@ export class WorkListener {
         bytes.set(piece.bytes, at)
         at += piece.bytes.length
       }
-      roots.push(hasher.root(there, bytes))
+      roots.push(hasher.root(shape, bytes))
       state.set(name, bytes)
     }
     if (isHidden) this.#states.push([segment, stateRoot(roots)])
     else this.#requireRoot(segment, stateRoot(roots))
-    await onState(segment, state)
+    await onState(segment, state, roots)
   }
 
   #requireRoot(segment: number, root: Uint8Array): void {

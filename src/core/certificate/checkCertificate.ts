@@ -74,6 +74,8 @@ export interface CheckedReceipt {
   readonly read: ReadReceipt
   /** `replayed`: segments that were run again from the inputs on. */
   readonly figures: ReceiptFigures & { readonly replayed: number }
+  /** A file of the result is what it commits to. */
+  readonly isResultTied: boolean
 }
 
 /** A product proven by sumcheck, against A, B and C as its reader has them. */

@@ -98,6 +98,10 @@ export const PROBLEMS = {
     meaning: 'a matrix that you handed in is not the one that the receipt is about',
     nextStep: 'Hand in the files of that very run; if the result came with the receipt, do not rely on it.',
   },
+  OTHER_RESULT: {
+    meaning: 'the file that --result names is not what the receipt commits to',
+    nextStep: 'Ask for the file again; if it came with this receipt, do not rely on it.',
+  },
   OTHER_MODEL: {
     meaning: 'it is about another model than --model names',
     nextStep: 'Ask for the answer of the model that you mean.',

@@ -32,9 +32,24 @@ export interface WithInputs {
   replay?(read: ReadReceipt): Promise<Replayed>
 }
 
+/** A file of the result as a reader has it. */
+export interface ResultAtHand {
+  /** W4.7. Why it is not what the receipt commits to; null where it is. Throws where that cannot be told. */
+  problemWith(read: ReadReceipt): Promise<string | null>
+}
+
 /** Receipts of works, judged with kernels that recompute patches; they are opened where there is something to recompute. */
-export const receiptKind = (openKernels: () => Promise<RunPatch>, inputs: WithInputs | null = null): Opener =>
-  evidenceKind(receiptSchema, readReceipt, async (read) => checkWork(read, await openKernels(), inputs))
+export const receiptKind = (
+  openKernels: () => Promise<RunPatch>,
+  inputs: WithInputs | null = null,
+  result: ResultAtHand | null = null,
+): Opener =>
+  evidenceKind(receiptSchema, readReceipt, async (read) => {
+    const checked = await checkWork(read, await openKernels(), inputs)
+    const other = checked.problem || !result ? null : await result.problemWith(read)
+    const problem = other === null ? checked.problem : ({ code: 'OTHER_RESULT', where: other } as const)
+    return { ...checked, problem, isResultTied: result !== null && problem === null }
+  })
 
 function readReceipt(statement: ReceiptStatement, signerKeys: readonly Uint8Array[]): ReadReceipt | CertificateProblem {
   const receipt = receiptOf(statement)
@@ -59,7 +74,11 @@ const INPUTS_NEEDED = { code: 'INPUTS_NEEDED' } as const
 /** W4.5 (attack 161). */
 const DEAD_WORK = { code: 'DEAD_WORK' } as const
 
-async function checkWork(read: ReadReceipt, runPatch: RunPatch, inputs: WithInputs | null): Promise<CheckedReceipt> {
+async function checkWork(
+  read: ReadReceipt,
+  runPatch: RunPatch,
+  inputs: WithInputs | null,
+): Promise<Omit<CheckedReceipt, 'isResultTied'>> {
   const work = inputs ? await inputs.hold(read.work) : read.work
   const shown = checkReceipt(work, read.receipt, runPatch)
   const replayed = shown.problem === null && inputs?.replay ? await inputs.replay(read) : null

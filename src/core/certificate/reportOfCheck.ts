@@ -83,7 +83,8 @@ const ofAttestation = ({ bundle }: CheckedAttestation) => ({
   cpu: bundle.cpu && { kind: bundle.cpu.kind, measurement: bundle.cpu.measurement },
 })
 
-const ofReceipt = ({ read, figures }: CheckedReceipt) => ({
+const ofReceipt = ({ read, figures, isResultTied }: CheckedReceipt) => ({
+  resultTied: isResultTied,
   work: { id: toHex(read.receipt.workId), kind: read.work.spec.kind, drawnBy: read.receipt.drawnBy, ...figures },
   device: read.receipt.device,
   guarantees: read.work.guarantees,

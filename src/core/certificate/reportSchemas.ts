@@ -68,6 +68,9 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
       liveShare: z.number().meta({ description: 'of what was recomputed, the share that nobody could skip' }),
       credited: z.number().meta({ description: 'operations that count as work' }),
     }),
+    resultTied: z
+      .boolean()
+      .meta({ description: 'a file of the result was compared, and is what the receipt commits to' }),
     device: z.string().meta({ description: 'what the device says of itself; a claim' }),
     guarantees: z.array(z.string()),
   }),

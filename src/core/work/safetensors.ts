@@ -22,9 +22,14 @@ const ALIGNMENT = 64
 
 const bytesOf = (dims: readonly number[], size = 4): number => dims.reduce((product, each) => product * each, size)
 
+/** Free words about a file, under the one name that no tensor may have. */
+export type Metadata = Readonly<Record<string, string>>
+const METADATA = '__metadata__'
+
 /** Eight bytes of length, then JSON padded with spaces; the tensors follow in the order given, without gaps. */
 export function encodeHeader(
   tensors: readonly { readonly name: string; readonly dims: readonly number[] }[],
+  metadata: Metadata = {},
 ): Uint8Array {
   let at = 0
   const entries = tensors.map(({ name, dims }) => {
@@ -32,7 +37,8 @@ export function encodeHeader(
     at += bytesOf(dims)
     return [name, { dtype: 'F32', shape: dims, data_offsets: [from, at] }]
   })
-  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(entries)))
+  const words = Object.keys(metadata).length === 0 ? [] : [[METADATA, metadata]]
+  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries([...words, ...entries])))
   const out = new Uint8Array(Math.ceil((8 + json.length) / ALIGNMENT) * ALIGNMENT).fill(0x20)
   new DataView(out.buffer).setBigUint64(0, BigInt(out.length - 8), true)
   out.set(json, 8)
@@ -47,8 +53,7 @@ export function headerLength(first: Uint8Array): number {
   return 8 + Number(length)
 }
 
-/** Reads a whole header; every tensor must be in range, as long as its dims say, and share no byte with another. */
-export function decodeHeader(header: Uint8Array, fileLength: number): StoredTensor[] {
+function entriesIn(header: Uint8Array): readonly (readonly [string, unknown])[] {
   let value: unknown
   try {
     value = parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(header.subarray(8)))
@@ -57,8 +62,21 @@ export function decodeHeader(header: Uint8Array, fileLength: number): StoredTens
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new DecodeError('checkpoint: header is not an object')
-  const tensors = Object.entries(value)
-    .filter(([name]) => name !== '__metadata__')
+  return Object.entries(value)
+}
+
+/** One of the words about a file; null where it has none. */
+export function metadataIn(header: Uint8Array, name: string): string | null {
+  const [, words] = entriesIn(header).find(([entry]) => entry === METADATA) ?? []
+  if (typeof words !== 'object' || words === null || !Object.hasOwn(words, name)) return null
+  const word: unknown = (words as Record<string, unknown>)[name]
+  return typeof word === 'string' ? word : null
+}
+
+/** Reads a whole header; every tensor must be in range, as long as its dims say, and share no byte with another. */
+export function decodeHeader(header: Uint8Array, fileLength: number): StoredTensor[] {
+  const tensors = entriesIn(header)
+    .filter(([name]) => name !== METADATA)
     .map(([name, entry]) => decodeTensor(name, entry, fileLength - header.length))
   const held = tensors.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from)
   if (held.some(({ from }, i) => i > 0 && from < held[i - 1]!.to)) throw new DecodeError('checkpoint: tensors overlap')

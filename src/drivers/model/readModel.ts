@@ -24,7 +24,7 @@ const GPT2_PREFIX = 'transformer.'
 
 /** W9.1.3. Reads a folder with config.json and safetensors. Shapes are compared before any number is read. */
 export function readModel(folder: string, engine: ExactEngine): ReadModel {
-  const described = describe(readModelJson(folder, 'config.json'))
+  const described = describeFolder(folder)
   const bytes = [...modelTensors(described.model).values()].reduce((sum, shape) => sum + tensorBytes(shape), 0)
   if (bytes > MOST_BYTES) throw fault('MODEL_TOO_BIG', { bytes: `${bytes}`, most: `${MOST_BYTES}` })
   const files = new CheckpointFiles(folder)
@@ -38,7 +38,9 @@ export function readModel(folder: string, engine: ExactEngine): ReadModel {
   }
 }
 
-function describe(config: unknown): Described {
+/** What config.json says of a model; no weights are read. */
+export function describeFolder(folder: string): Described {
+  const config = readModelJson(folder, 'config.json')
   try {
     return describeModel(config)
   } catch (error) {

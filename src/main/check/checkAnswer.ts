@@ -69,7 +69,7 @@ const attested = ({ bundle }: CheckedAttestation): Answer => ({
 })
 
 /** A receipt of a work. */
-const worked = ({ read, figures }: CheckedReceipt): Answer => ({
+const worked = ({ read, figures, isResultTied }: CheckedReceipt): Answer => ({
   verdict: 'genuine',
   word: 'WORK SHOWN',
   text: `${read.work.spec.kind}, ${figures.transitions} transitions, ${withPrefix(figures.credited)} operations`,
@@ -79,9 +79,11 @@ const worked = ({ read, figures }: CheckedReceipt): Answer => ({
       : `${figures.patches} patches drawn by its watcher were recomputed here, and each is right`,
   now:
     figures.replayed > 0
-      ? 'What was committed to is exactly right, whoever signed; no file of the result was compared. For the times trust its signer.'
-      : 'Rely on it as far as you trust its signer, who vouches for the draws and the times.',
+      ? `What was committed to is exactly right, whoever signed${isResultTied ? ', and the result is that' : NOT_TIED}. For the times trust its signer.`
+      : `Rely on it as far as you trust its signer, who vouches for the draws and the times${isResultTied ? '' : NOT_TIED}.`,
 })
+
+const NOT_TIED = '; no file of the result was compared (--result FILE)'
 
 /** A product proven by sumcheck. */
 const multiplied = ({ read, figures }: CheckedProduct): Answer => ({

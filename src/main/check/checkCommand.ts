@@ -38,7 +38,8 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     )
     .option('--replay <folder>', 'the same, and run the whole work again from them')
     .option('--given <file>', 'receipt of a proven product: A, then B, as .npy; give it twice', addText)
-    .option('--result <file>', 'its result C, as .npy')
+    .option('--result <file>', 'receipt of a work: what came of it, to be compared; of a proven product C, as .npy')
+    .option('--tokenizer <folder>', 'with --result of an inference: the folder of the model')
     .option('--code <hex>', 'its operands under a code: that of A, then of B, as published; give it twice', addKey)
     .option('--model <hex>', 'receipt of a private answer: what the model is called that you asked', readKey)
     .option('--nonce <hex>', 'evidence of a hardware vendor: the nonce that you chose', readKey)
@@ -61,6 +62,9 @@ today, or the claim is neither shown nor refuted).
 
 A summary by itself is its signer's word and ends with 4; with --full everything
 is checked. Countersign only what you watched yourself.
+
+--result compares what came of a work with its receipt: another file ends with
+1, one that cannot be compared with 2 and what it takes.
 
 A receipt of rendering can be checked only with the inputs of the work: its
 patches read all of the scene. --replay leaves nothing to chance, and takes as

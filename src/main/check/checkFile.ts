@@ -7,7 +7,7 @@ import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkC
 import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
 import { productKind } from '../../core/certificate/productEvidence.ts'
-import { receiptKind, type WithInputs } from '../../core/certificate/receiptEvidence.ts'
+import { type ResultAtHand, receiptKind, type WithInputs } from '../../core/certificate/receiptEvidence.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
 import { PRODUCT_TYPE } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { ANSWER_TYPE } from '../../core/work/methods/zk/answerReceipt.ts'
@@ -53,6 +53,7 @@ export interface CheckFlags extends AttestationFiles {
   readonly replay?: string
   readonly given?: readonly string[]
   readonly result?: string
+  readonly tokenizer?: string
   readonly model?: Uint8Array
   readonly code?: readonly Uint8Array[]
   readonly nonce?: Uint8Array
@@ -103,8 +104,9 @@ export async function runCheck(
   const showReplay = (segment: number, of: number) =>
     terminal.live(`  replay ${bar((segment + 1) / of, terminal.barWidth)} ${segment + 1}/${of}`)
   const inputs = flags.inputs === undefined ? null : inputsIn(flags.inputs)
-  const atHand = flags.replay === undefined ? inputs : replaying(flags.replay, showReplay)
-  const rules = await readerRules(flags, own, dataFolder(env), atHand)
+  const result = flags.result === undefined ? null : (await openResults()).resultAtHand(flags.result, flags)
+  const atHand = flags.replay === undefined ? inputs : replaying(flags.replay, showReplay, result?.see)
+  const rules = await readerRules(flags, own, dataFolder(env), { inputs: atHand, result })
   const full = flags.full === undefined ? null : await readGiven(flags.full, signal)
   const given = { file: await readGiven(file, signal), full }
   const found = await checkEvidence(
@@ -122,6 +124,9 @@ export async function runCheck(
   return { shown: { file: shownName(file), ...found, ...rules }, signed: given.full ?? given.file }
 }
 
+/** Whoever compares no result does not wait for what reads them. */
+const openResults = () => import('../work/results/resultAtHand.ts')
+
 const KIND_NAMES: Readonly<Record<CheckedEvidence['kind'], string>> = {
   certificate: 'a certificate',
   attestation: 'evidence of a hardware vendor',
@@ -136,7 +141,8 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
   inputs: ['receipt'],
   replay: ['receipt'],
   given: ['product'],
-  result: ['product'],
+  result: ['product', 'receipt'],
+  tokenizer: ['receipt'],
   code: ['product'],
   model: ['answer'],
   nonce: ['attestation'],
@@ -190,12 +196,7 @@ function writeSigned(
   return told
 }
 
-async function readerRules(
-  flags: CheckFlags,
-  own: Uint8Array,
-  home: string,
-  inputs: WithInputs | null,
-): Promise<ReaderRules> {
+async function readerRules(flags: CheckFlags, own: Uint8Array, home: string, atHand: AtHand): Promise<ReaderRules> {
   const required = flags.signer ?? []
   return {
     nowMs: system.clock.wallTime().getTime(),
@@ -207,7 +208,7 @@ async function readerRules(
     prover: flags.prover ?? null,
     maxAgeSeconds: flags.maxAge ?? null,
     checkSignature: withFastYes(opensslCheck),
-    kinds: flags.boxesOnly ? undefined : workKinds(flags, inputs),
+    kinds: flags.boxesOnly ? undefined : workKinds(flags, atHand),
     attestation: attestationReader({
       ...attestationRules(flags),
       nonce: flags.nonce ?? null,
@@ -216,8 +217,14 @@ async function readerRules(
   }
 }
 
-const workKinds = (flags: CheckFlags, inputs: WithInputs | null) => ({
-  [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), inputs),
+/** What a reader has of a work beside its receipt. */
+interface AtHand {
+  readonly inputs: WithInputs | null
+  readonly result: ResultAtHand | null
+}
+
+const workKinds = (flags: CheckFlags, { inputs, result }: AtHand) => ({
+  [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), inputs, result),
   [PRODUCT_TYPE]: productKind(productFrom(flags), publishedCodes(flags)),
   [ANSWER_TYPE]: answerKind(flags.model ?? null),
 })

@@ -22,6 +22,7 @@ import { labelled } from '../render/labelled.ts'
 import { speedScale, speedText } from '../render/speed.ts'
 import type { Terminal } from '../render/terminal.ts'
 import { verdictLines } from '../render/verdictLines.ts'
+import { firstAndLast, shortNumber } from '../work/figures.ts'
 import { answerOfCheck, chanceText, doubtText, type ShownCheck, segmentsText, sizesOf } from './checkAnswer.ts'
 
 /** Where it is shown. */
@@ -117,7 +118,7 @@ function summaryLines({ file, nowMs }: ShownCheck, { read }: CheckedSummary): st
 }
 
 /** What was computed, what was looked at, and what that shows. */
-function receiptLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedReceipt): string[] {
+function receiptLines({ file, nowMs }: ShownCheck, { read, figures, isResultTied }: CheckedReceipt): string[] {
   const { receipt, work, signerKeys } = read
   const drawn = `${figures.patches} patches of ${segmentsText(work, figures)}`
   return [
@@ -133,11 +134,24 @@ function receiptLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedRec
         ? `${figures.replayed} of ${figures.segments} segments, run again here: no step can hide`
         : null,
     ),
+    ...courseLines(read, figures.replayed > 0),
+    ...labelled('result', isResultTied ? 'the file you named is what the receipt commits to' : null),
     ...labelled('device', `${receipt.device} (claimed)`),
     ...labelled('prover', toHex(receipt.proverKey)),
     ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
     ...work.guarantees.flatMap((text) => labelled('shows', text)),
   ]
+}
+
+/** The first figure at both ends: shown where its segment was run again or drawn, else told. */
+function courseLines({ work, receipt }: CheckedReceipt['read'], isReplayed: boolean): string[] {
+  const course = firstAndLast(work, receipt.marks)
+  if (!course) return []
+  const [first, last] = [0, work.ends.length - 1].map((segment) =>
+    isReplayed || receipt.segments.has(segment) ? 'shown' : 'told',
+  )
+  const { name } = course
+  return labelled(name, `${shortNumber(course.first)} first (${first}), ${shortNumber(course.last)} last (${last})`)
 }
 
 /** What was proven, of what, and how surely. */

@@ -33,7 +33,7 @@ export function inferWork(
   { tokens, temperature, seed }: InferFlags,
   hasher: TensorHasher,
 ): InferWork {
-  const order = [...prompts.keys()].sort((a, b) => prompts[b]!.length - prompts[a]!.length)
+  const order = longestFirst(prompts)
   const sorted = order.map((prompt) => prompts[prompt]!)
   const lengths = sorted.map(({ length }) => length)
   const total = lengths[0]! + tokens
@@ -55,12 +55,18 @@ export function inferWork(
   return { ...prepareWork(asked, given, hasher), parameters, rows: order.map((_, prompt) => order.indexOf(prompt)) }
 }
 
+/** Which prompt each row of the work is. */
+export const longestFirst = (prompts: readonly (readonly number[])[]): readonly number[] =>
+  [...prompts.keys()].sort((a, b) => prompts[b]!.length - prompts[a]!.length)
+
 const keyOf = (seed: number): [number, number] => [seed % 2 ** 32, Math.floor(seed / 2 ** 32)]
 
 /** What a model said after a prompt: up to where it stopped, or as much as was asked for. */
 export interface Completion {
   readonly tokens: readonly number[]
   readonly hasStopped: boolean
+  /** What came after that, and is no part of the text. */
+  readonly rest: readonly number[]
 }
 
 /** The tokens after each prompt, in the order of the prompts. */
@@ -72,13 +78,14 @@ export function completionsOf(
 ): readonly Completion[] {
   const words = [...words32(state)]
   return rows.map((row) => {
-    const start = row * total + lengths[row]!
-    return upToStop(words.slice(start, start + tokens), stops)
+    const made = words.slice(row * total + lengths[row]!, (row + 1) * total)
+    return upToStop(made, stops, tokens)
   })
 }
 
-/** Nothing after a stop token counts as said. */
-export function upToStop(tokens: readonly number[], stops: readonly number[]): Completion {
-  const end = tokens.findIndex((token) => stops.includes(token))
-  return end < 0 ? { tokens, hasStopped: false } : { tokens: tokens.slice(0, end), hasStopped: true }
+/** Nothing after a stop token counts as said, and no more than was asked for. */
+export function upToStop(made: readonly number[], stops: readonly number[], asked = made.length): Completion {
+  const stop = made.slice(0, asked).findIndex((token) => stops.includes(token))
+  const end = stop < 0 ? asked : stop
+  return { tokens: made.slice(0, end), hasStopped: stop >= 0, rest: made.slice(end) }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WithInputs } from '../../core/certificate/receiptEvidence.ts'
 import { EngineRun } from '../../core/work/engineRun.ts'
@@ -22,6 +22,18 @@ export function writeInputs(folder: string, given: Tensors): void {
   for (const [name, bytes] of given) writeAside(fileOf(folder, name), bytes)
 }
 
+/** Where a tensor of a committed state lies beside the inputs. */
+const stateFile = (folder: string, name: string): string => fileOf(folder, `result.${name.replace('/', '.')}`)
+
+/** States that do not build on each other as one: each tensor's rows one after the other. */
+export const joinStates = (states: readonly Tensors[]): Tensors =>
+  new Map([...(states[0]?.keys() ?? [])].map((name) => [name, Buffer.concat(states.map((state) => state.get(name)!))]))
+
+/** What a result was made of, beside the inputs. */
+export function writeStates(folder: string, states: Tensors): void {
+  for (const [name, bytes] of states) writeAside(stateFile(folder, name), bytes)
+}
+
 /** The inputs of receipts from a folder; each must have the root that the receipt names. */
 export const inputsIn = (folder: string): WithInputs => ({
   hold: async (work) => {
@@ -30,14 +42,24 @@ export const inputsIn = (folder: string): WithInputs => ({
   },
 })
 
+/** Sees a state as it is made again, whose root is the committed one; `read` gives its tensors. */
+export type SeeState = (work: Work<WorkKernels>, segment: number, read: (name: string) => Uint8Array) => void
+
 /** The same, and the works of receipts are run again on this machine. */
-export const replaying = (folder: string, onSegment: (segment: number, of: number) => void): WithInputs => ({
+export const replaying = (
+  folder: string,
+  onSegment: (segment: number, of: number) => void,
+  see: SeeState = () => {},
+): WithInputs => ({
   ...inputsIn(folder),
   replay: async ({ work, receipt }) => {
     const [engine, hasher] = [await openExactEngine(), hasherOn(await openExactEngine())]
     return orSayWhy(() => {
       const run = new EngineRun(engine, work, readInputs(folder, work), hasher)
-      return replayWork(work, receipt, run, (segment) => onSegment(segment, work.ends.length))
+      return replayWork(work, receipt, run, (segment) => {
+        onSegment(segment, work.ends.length)
+        see(work, segment, (name) => run.read(name))
+      })
     })
   },
 })
@@ -64,4 +86,11 @@ function readInput(file: string, bytes: number): Uint8Array {
   if (typeof content === 'number' || content.length !== bytes)
     throw fault('BAD_WORK_INPUT', { why: `${file} does not have the ${bytes} bytes of this input` })
   return content
+}
+
+/** What `writeStates` wrote, each tensor of so many bytes; null where one is not there. */
+export function readStates(folder: string, sizes: ReadonlyMap<string, number>): Tensors | null {
+  const files = [...sizes].map(([name, bytes]) => ({ name, bytes, file: stateFile(folder, name) }))
+  if (!files.every(({ file }) => existsSync(file))) return null
+  return new Map(files.map(({ name, bytes, file }) => [name, readInput(file, bytes)]))
 }

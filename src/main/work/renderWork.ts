@@ -9,9 +9,11 @@ import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { encodePng } from '../../drivers/picture/png.ts'
 import { readGltf } from '../../drivers/scene/readGltf.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
+import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../faults.ts'
 import { reader } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
+import { joinStates } from './inputFiles.ts'
 import { readInput } from './readInput.ts'
 import { type RunFlags, runWork } from './runWork.ts'
 import { type PreparedWork, prepareWork } from './workOrder.ts'
@@ -69,17 +71,21 @@ export async function runRendering(
   const scene = await sceneIn(name)
   const prepared = renderWork(scene, flags, hasherOn(await openExactEngine()))
   const canvas = new Canvas(flags)
+  const states: Tensors[] = []
   const growing = flags.out.replace(/(\.[a-z]+)?$/i, '.growing$1')
   let writtenMs = -Infinity
   return await runWork(prepared, flags, context, signal, {
     every: 1,
     onState(row, state) {
       canvas.put(row, state.get('picture')!)
+      states.push(state)
       if (performance.now() - writtenMs < PREVIEW_MS) return
       writeAside(growing, encodePng(canvas))
       writtenMs = performance.now()
     },
     result: () => encodePng(canvas),
+    states: () => joinStates(states),
+    tied: flags.inputs === undefined ? null : `--result ${flags.out}`,
     end: () => rmSync(growing, { force: true }),
   })
 }

@@ -1,4 +1,6 @@
 import type { WorkStep } from '../../apps/work/watchWork.ts'
+import { toBase64 } from '../../core/bytes/base64.ts'
+import { joinRoots } from '../../core/work/checkSegment.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { readModel } from '../../drivers/model/readModel.ts'
@@ -30,8 +32,8 @@ export async function runInference(
   const prepared = inferWork(model, texts.map(codec.encode), flags, hasherOn(await openExactEngine()))
   const { stops } = model
   const said = (last: Uint8Array) =>
-    completionsOf(prepared, last, flags.tokens, stops).map(({ tokens, hasStopped }, i) => ({
-      ...{ prompt: texts[i]!, text: codec.decode(tokens), tokens, hasStopped },
+    completionsOf(prepared, last, flags.tokens, stops).map(({ tokens, ...more }, i) => ({
+      ...{ prompt: texts[i]!, text: codec.decode(tokens), tokens, ...more },
     }))
   const { lengths, shown } = prepared.parameters
   const isTold = lengths.length === 1 && shown > 0 && !flags.json
@@ -41,12 +43,14 @@ export async function runInference(
     every: 0,
     onState: () => {},
     ...(teller ? { onStep: (step: WorkStep) => teller.hear(step) } : {}),
-    result: (_, last) => {
-      const completions = said(last.get('tokens')!)
+    tied: `--result ${flags.out} --tokenizer ${flags.model}`,
+    result: (_, { tensors, roots }) => {
+      const completions = said(tensors.get('tokens')!)
       if (teller) process.stdout.write(`${visible(teller.rest(completions[0]!.text))}\n\n`)
       else if (!flags.json)
         for (const { prompt, text } of completions) process.stdout.write(`${visible(prompt + text)}\n\n`)
-      const told = { tokenizer: codec.hash, completions }
+      // With the roots of the cache the file can be held against the receipt by itself.
+      const told = { tokenizer: codec.hash, cacheRoots: toBase64(joinRoots(roots.slice(1))), completions }
       return new TextEncoder().encode(`${JSON.stringify(told, null, 2)}\n`)
     },
   })

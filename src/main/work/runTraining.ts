@@ -1,4 +1,6 @@
+import { toBase64 } from '../../core/bytes/base64.ts'
 import { DecodeError } from '../../core/bytes/reader.ts'
+import { joinRoots } from '../../core/work/checkSegment.ts'
 import type { Work } from '../../core/work/work.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import type { WorkKernels } from '../../core/work/workKernels.ts'
@@ -9,6 +11,7 @@ import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../faults.ts'
 import type { CommandContext } from '../run.ts'
 import { readInput } from './readInput.ts'
+import { DONE, isMoment, MOMENT_ROOTS } from './results/trainedFile.ts'
 import { type RunFlags, runWork } from './runWork.ts'
 import { digitsWork, type Start, type TrainFlags, trainWork } from './trainWork.ts'
 
@@ -18,9 +21,6 @@ export interface TrainingFlags extends RunFlags, TrainFlags {
   /** Where the whole state goes, to go on from another time. */
   readonly state?: string
 }
-
-/** In a file of a state: how many steps made it. */
-const DONE = 'touchstone.done'
 
 /** A model that learns a file, or drawn digits. */
 export async function runTraining(
@@ -39,14 +39,21 @@ export async function runTraining(
   return await runWork(prepared, flags, context, signal, {
     every: 0,
     onState: () => {},
-    result(work, last) {
-      const all = tensorsOf(work, last)
+    result(work, { tensors, roots }) {
+      const all = tensorsOf(work, tensors)
       state = encodeSafetensors([
         ...all,
         { name: DONE, dims: [1], bytes: new Uint8Array(Float32Array.of(done).buffer) },
       ])
-      return encodeSafetensors(all.filter(({ name: tensor }) => !tensor.includes('/')))
+      // The roots of what the file leaves out: with them it can be held against the receipt by itself.
+      const moments = roots.filter((_, i) => isMoment(all[i]!.name))
+      const words = { format: 'pt', [MOMENT_ROOTS]: toBase64(joinRoots(moments)) }
+      return encodeSafetensors(
+        all.filter(({ name: tensor }) => !isMoment(tensor)),
+        words,
+      )
     },
+    tied: `--result ${flags.out}`,
     end(isShown) {
       if (isShown && flags.state !== undefined && state) writeAside(flags.state, state)
     },

@@ -24,10 +24,11 @@ import { openTerminal, type Terminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
 import { version } from '../version.ts'
-import { writeInputs } from './inputFiles.ts'
+import { firstAndLast, shortNumber } from './figures.ts'
+import { writeInputs, writeStates } from './inputFiles.ts'
 import { encodeProduct, matmulWork } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
-import { byOpenings, bySumcheck, type Shown } from './workMethods.ts'
+import { byOpenings, bySumcheck, type Shown, type TakenState } from './workMethods.ts'
 import type { PreparedWork } from './workOrder.ts'
 
 export interface RunFlags extends SshFlags {
@@ -64,6 +65,7 @@ export async function runMatmul(
     every: 1,
     onState: (_, state) => void blocks.push(state.get('c')!),
     result: () => encodeProduct(prepared.rows, prepared.columns, Buffer.concat(blocks)),
+    tied: `--result ${flags.out}`,
   })
 }
 
@@ -74,7 +76,11 @@ export interface Delivery {
   /** In the place of a line with the progress. */
   onStep?(step: WorkStep): void
   /** What goes to the file, from the last state and what was gathered. */
-  result(work: Work<WorkKernels>, last: Tensors): Uint8Array
+  result(work: Work<WorkKernels>, last: TakenState): Uint8Array
+  /** What a result is made of that does not hold it: it goes beside the inputs, so that the two can be compared. */
+  states?(last: TakenState): Tensors
+  /** Words for a check that compares the result with the receipt; null where it takes what was not written. */
+  readonly tied: string | null
   /** When all is over: what was written on the way stays only where it is part of what was shown. */
   end?(isShown: boolean): void
 }
@@ -133,9 +139,12 @@ export async function runWork(
     )
     writeAside(flags.out, delivery.result(work, shown.last))
     writeAside(flags.receipt, receipt)
-    if (flags.inputs !== undefined) writeInputs(flags.inputs, given)
+    if (flags.inputs !== undefined) {
+      writeInputs(flags.inputs, given)
+      writeStates(flags.inputs, delivery.states?.(shown.last) ?? new Map())
+    }
     isShown = true
-    tell(flags, work, shown, env)
+    tell(flags, work, shown, delivery.tied, env)
     return EXIT.genuine
   } catch (error) {
     if (error instanceof WorkRejected) return reject(error, flags, openTerminal(process.stdout, env))
@@ -188,8 +197,6 @@ function reject({ code, message }: WorkRejected, { json }: RunFlags, people: Ter
   return EXIT.rejected
 }
 
-const shortNumber = (value: number): string => (Math.abs(value) < 1000 ? value.toFixed(4) : withPrefix(value).trim())
-
 /** Progress with the time left, and the first figure of a transition where it has one. */
 function showWork(terminal: Terminal, { ends, spec, figures }: Work<WorkKernels>): (step: WorkStep) => void {
   const startedMs = performance.now()
@@ -208,17 +215,20 @@ function showWork(terminal: Terminal, { ends, spec, figures }: Work<WorkKernels>
 function tell(
   flags: RunFlags,
   work: Work<WorkKernels>,
-  { device, elapsedUs, looked, replicas, check }: Shown,
+  { device, elapsedUs, marks, looked, replicas, check }: Shown,
+  tied: string | null,
   env: NodeJS.ProcessEnv,
 ): void {
   const operations = operationsOfWork(work)
   const { out, receipt } = flags
   const seconds = elapsedUs / 1e6
+  const figure = firstAndLast(work, marks)
   if (flags.json) {
     const told = {
       kind: work.spec.kind,
       transitions: work.spec.transitions,
       operations,
+      ...(figure ? { [figure.name]: { first: figure.first, last: figure.last } } : {}),
       seconds,
       device,
       replicas,
@@ -228,16 +238,18 @@ function tell(
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
   const inputs = flags.inputs === undefined ? '' : ` --inputs ${flags.inputs}`
+  const words = check || [inputs, tied].filter(Boolean).join(' ')
   openTerminal(process.stdout, env).lines([
     ...labelled(
       'done',
       `${work.spec.kind}, ${work.spec.transitions} transitions, ${withPrefix(operations).trim()} operations`,
     ),
+    ...(figure ? labelled(figure.name, `${shortNumber(figure.first)} first, ${shortNumber(figure.last)} last`) : []),
     ...labelled('device', `${device} (claimed), ${seconds.toFixed(1)} s from the seed to the last state`),
     ...labelled('looked at', looked),
     ...labelled('replicas', replicas),
     ...labelled('result', out),
     ...labelled('receipt', receipt),
-    ...labelled('check it', `touchstone check ${receipt}${check || inputs}`),
+    ...labelled('check it', `touchstone check ${receipt} ${words}`.replace(/\s+/g, ' ').trim()),
   ])
 }

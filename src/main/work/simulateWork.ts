@@ -1,18 +1,16 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TensorHasher } from '../../core/work/engineRun.ts'
-import { type CellContent, cellFlags, type FlowField, fieldOf } from '../../core/work/kinds/simulation/lattice.ts'
+import { type CellContent, cellFlags } from '../../core/work/kinds/simulation/lattice.ts'
 import { type FlowParameters, flowParameters } from '../../core/work/kinds/simulation/simulation.ts'
-import { slicePicture } from '../../core/work/kinds/simulation/slice.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { encodePng } from '../../drivers/picture/png.ts'
 import { makeFolder, writeAside } from '../../drivers/system/writeAside.ts'
-import { encodeNpyFloats } from '../../drivers/workFiles/npy.ts'
-import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../faults.ts'
 import { reader } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
+import { encodeField, pictureName, pictureOf } from './results/flowFiles.ts'
 import { type RunFlags, runWork } from './runWork.ts'
 import { type PreparedWork, prepareWork } from './workOrder.ts'
 
@@ -100,13 +98,6 @@ function simulateWork(flags: SimulateFlags, hasher: TensorHasher): PreparedWork 
   return { ...prepared, said }
 }
 
-/** Density and velocity of every cell: an array of 4 by z by y by x. */
-function encodeField({ cells: [nx, ny, nz] }: FlowParameters, { density, velocity }: FlowField): Uint8Array {
-  const values = new Float32Array(4 * density.length)
-  for (const [i, part] of [density, ...velocity].entries()) values.set(part, i * density.length)
-  return encodeNpyFloats([4, nz, ny, nx], values)
-}
-
 /** A fluid around obstacles: its field at the end, and pictures of it on the way. */
 export async function runSimulation(
   flags: RunFlags & SimulateFlags,
@@ -122,15 +113,15 @@ export async function runSimulation(
     every: pictures === undefined ? 0 : Math.ceil(segments / flags.frames),
     onState(segment, state) {
       if (pictures === undefined) return
-      const file = join(pictures, `flow-${String(segment + 1).padStart(6, '0')}.png`)
-      writeAside(file, encodePng(slicePicture(said, fieldIn(said, state), said.cells[2] / 2, 2 * flags.speed)))
+      const file = join(pictures, pictureName(segment))
+      writeAside(file, encodePng(pictureOf(said, state)))
       written.push(file)
     },
-    result: (_, last) => encodeField(said, fieldIn(said, last)),
+    result: (_, { tensors }) => encodeField(said, tensors),
+    states: ({ tensors }) => tensors,
+    tied: flags.inputs === undefined ? null : `--result ${flags.out}`,
     end(isShown) {
       if (!isShown) for (const file of written) rmSync(file, { force: true })
     },
   })
 }
-
-const fieldIn = (said: FlowParameters, state: Tensors): FlowField => fieldOf(said, state.get('populations')!)

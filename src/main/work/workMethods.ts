@@ -32,9 +32,15 @@ import { chanceText, segmentsText } from '../check/checkAnswer.ts'
 /** What a receipt says beside what was heard. */
 type Facts = Pick<Receipt, 'workId' | 'spec' | 'orderId' | 'seed' | 'program' | 'startedAt' | 'issuedAt' | 'notAfter'>
 
+/** A state as it was handed over, with the roots of its tensors in their order. */
+export interface TakenState {
+  readonly tensors: Tensors
+  readonly roots: readonly Uint8Array[]
+}
+
 /** A work that was done, and shown to be right. */
-export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs'> {
-  readonly last: Tensors
+export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'marks'> {
+  readonly last: TakenState
   /** Why it is believed. */
   readonly looked: string
   /** Of replicas, what became of each. */
@@ -50,9 +56,11 @@ export type How = Omit<Watch, 'prover' | 'onState'> & {
 }
 type OnState = (segment: number, state: Tensors) => void
 
+const NO_STATE: TakenState = { tensors: new Map(), roots: [] }
+
 interface AllWatched {
   readonly watched: WatchedWork
-  readonly last: Tensors
+  readonly last: TakenState
   readonly told: string | null
 }
 
@@ -66,10 +74,10 @@ export async function byOpenings(
   const { watched, last, told } = await (provers.length === 1
     ? watchOne({ ...how, prover: provers[0]!, onState }, signal)
     : watchAll(provers, how, onState, signal))
-  const { figures, device, elapsedUs } = watched
+  const { figures, device, elapsedUs, marks } = watched
   const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in`
   return {
-    ...{ device, elapsedUs, last, looked, replicas: told, check: '' },
+    ...{ device, elapsedUs, marks, last, looked, replicas: told, check: '' },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
   }
 }
@@ -82,15 +90,16 @@ export async function bySumcheck(
   signal: AbortSignal,
 ): Promise<Shown> {
   const { work, given } = how
-  let last: Tensors = new Map()
+  let last = NO_STATE
   const c: Uint8Array[] = []
-  const keep: OnState = (segment, state) => {
-    last = state
-    c.push(state.get('c')!)
-    onState(segment, state)
+  const keep: Watch['onState'] = (segment, tensors, roots) => {
+    last = { tensors, roots }
+    c.push(tensors.get('c')!)
+    onState(segment, tensors)
   }
   const executed = await watchExecution({ ...how, prover: provers[0]!, onState: keep }, signal)
-  const roots = executed.marks.map(({ root }) => root)
+  const { marks } = executed
+  const roots = marks.map(({ root }) => root)
   const product = productOf(work, roots)!
   const operands = { a: given.get('a')!, b: given.get('b')! }
   const { proof, problem, codes, log2Error } = how.isCoded
@@ -101,7 +110,7 @@ export async function bySumcheck(
   const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(log2Error)}`
   const named = codes?.map((code) => ` --code ${toHex(code)}`).join('') ?? ' --given A --given B'
   return {
-    ...{ device, elapsedUs, last, looked, replicas: null, check: `${named} --result C` },
+    ...{ device, elapsedUs, marks, last, looked, replicas: null, check: `${named} --result C` },
     receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof, codes }, signer),
   }
 }
@@ -142,10 +151,10 @@ async function provenUnderCodes(
 }
 
 async function watchOne(watch: Watch, signal: AbortSignal): Promise<AllWatched> {
-  let last: Tensors = new Map()
-  const onState = async (segment: number, state: Tensors) => {
-    last = state
-    await watch.onState(segment, state)
+  let last = NO_STATE
+  const onState: Watch['onState'] = async (segment, tensors, roots) => {
+    last = { tensors, roots }
+    await watch.onState(segment, tensors, roots)
   }
   return { watched: await watchWork({ ...watch, onState }, signal), last, told: null }
 }
@@ -157,12 +166,14 @@ async function watchAll(
   onState: OnState,
   signal: AbortSignal,
 ): Promise<AllWatched> {
-  const states = provers.map((): [number, Tensors][] => [])
-  const watches = provers.map((prover, i) => ({
-    ...how,
-    prover,
-    onState: (segment: number, state: Tensors) => void states[i]!.push([segment, state]),
-  }))
+  const states = provers.map((): [number, TakenState][] => [])
+  const watches = provers.map(
+    (prover, i): Watch => ({
+      ...how,
+      prover,
+      onState: (segment, tensors, roots) => void states[i]!.push([segment, { tensors, roots }]),
+    }),
+  )
   const replay = async (said: Parameters<typeof replayWork>[1]) =>
     replayWork(how.work, said, new EngineRun(await openExactEngine(), how.work, how.given, how.hasher))
   const { outcome, ends } = await watchReplicas(watches, replay, signal)
@@ -171,7 +182,7 @@ async function watchAll(
   if (outcome === 'too few' || !end || !('shown' in end)) throw tooFew(ends)
   const right = ends.filter((one) => 'shown' in one).length
   const why = outcome === 'agree' ? '' : '; they differed, and a replay here said who is right'
-  for (const [segment, state] of states[first]!) onState(segment, state)
+  for (const [segment, { tensors }] of states[first]!) onState(segment, tensors)
   const told = `${right} of ${ends.length} came to the same${why}`
   return { watched: end.shown, last: states[first]!.at(-1)![1], told }
 }

@@ -1,0 +1,79 @@
+import * as z from 'zod'
+import { fromBase64 } from '../../../core/bytes/base64.ts'
+import { words32 } from '../../../core/bytes/bytes.ts'
+import { parseStrictJson } from '../../../core/bytes/parseStrictJson.ts'
+import { splitRoots } from '../../../core/work/checkSegment.ts'
+import { isCommittedState } from '../../../core/work/committedState.ts'
+import { type InferenceParameters, inference } from '../../../core/work/kinds/inference/inference.ts'
+import { describeFolder } from '../../../drivers/model/readModel.ts'
+import { readTokenizer } from '../../../drivers/model/readTokenizer.ts'
+import { fault } from '../../faults.ts'
+import { longestFirst, upToStop } from '../inferWork.ts'
+import { readInput } from '../readInput.ts'
+import type { GivenResult, ResultRule } from './resultRule.ts'
+
+const token = z.int().min(0).max(0xffffffff)
+const tokens = z.array(token).max(131_072)
+const completion = z.strictObject({
+  ...{ prompt: z.string(), text: z.string(), tokens, hasStopped: z.boolean(), rest: tokens },
+})
+const schema = z.strictObject({
+  ...{ tokenizer: z.string(), cacheRoots: z.string(), completions: z.array(completion).min(1).max(1024) },
+})
+type Told = z.infer<typeof schema>
+
+/** Texts through their tokenizer: what a person reads is compared, not only its tokens. */
+export const inferenceResult: ResultRule = {
+  async problem(given) {
+    if (given.tokenizer === null)
+      throw fault('RESULT_NOT_TIED', {
+        why: 'a text is held against its tokens by the tokenizer of the model',
+        how: 'Add --tokenizer FOLDER, the folder of the model.',
+      })
+    const told = toldIn(given.path)
+    if (told === null) return 'it is no file of completions'
+    const { stops, model } = describeFolder(given.tokenizer)
+    const codec = await readTokenizer(given.tokenizer, model.vocabulary)
+    if (codec.hash !== told.tokenizer) return 'it was written with another tokenizer'
+    const said = inference.parameters.parse(given.work.spec.parameters) as InferenceParameters
+    const prompts = told.completions.map(({ prompt }) => codec.encode(prompt))
+    const isSame = isTokens(given, said, told, prompts)
+    if (!isSame) return 'its prompts or tokens are others'
+    const asked = said.total - said.lengths[0]!
+    for (const [i, { text, tokens, rest, hasStopped }] of told.completions.entries()) {
+      const cut = upToStop([...tokens, ...rest], stops, asked)
+      if (cut.tokens.length !== tokens.length || cut.hasStopped !== hasStopped)
+        return `text ${i + 1} ends where the model did not end it`
+      if (codec.decode(tokens) !== text) return `text ${i + 1} is not that of its tokens`
+    }
+    return null
+  },
+}
+
+function toldIn(path: string): Told | null {
+  try {
+    return schema.parse(parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(readInput(path))))
+  } catch (error) {
+    if (fault.is(error, 'NOT_READABLE') || fault.is(error, 'BAD_WORK_INPUT')) throw error
+    return null
+  }
+}
+
+/** The tensor `tokens` of the last state, from prompts and what came after them. */
+function isTokens(
+  { work, receipt, hasher, states }: GivenResult,
+  { lengths, total }: InferenceParameters,
+  { completions, cacheRoots }: Told,
+  prompts: readonly (readonly number[])[],
+): boolean {
+  const rows = longestFirst(prompts).map((i) => [...prompts[i]!, ...completions[i]!.tokens, ...completions[i]!.rest])
+  const isShaped = rows.length === lengths.length && rows.every((row) => row.length === total)
+  const beside = fromBase64(cacheRoots)
+  if (!isShaped || !beside || beside.length % 32 !== 0) return false
+  const words = Uint32Array.from(rows.flat())
+  const made = states()?.get('tokens')
+  if (made) return words32(made).every((word, i) => word === words[i])
+  const held = new Map([['tokens', new Uint8Array(words.buffer)]])
+  const end = work.ends.length - 1
+  return isCommittedState(work, end, receipt.marks[end]!.root, held, hasher, splitRoots(beside))
+}
