@@ -42,7 +42,7 @@ const read = (name: string) => readFileSync(kernelPath(name), 'utf8')
 const openCard = (isFused = true) => {
   const context = api.openContext(0, 'own')
   const fusedPtx = isFused ? [read('workFused.ptx'), read('workDecode.ptx')] : null
-  return new WorkCard({ api, context, library: openCublasLt(), ptx: read('work.ptx'), fusedPtx })
+  return new WorkCard({ api, context, library: openCublasLt(), ptx: read('work.ptx'), fieldPtx: '', fusedPtx })
 }
 const report: Record<string, unknown> = { card: api.deviceName(0) }
 const say = (line: string) => console.log(line)

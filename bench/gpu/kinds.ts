@@ -42,7 +42,7 @@ const say = (line: string) => console.log(line)
 
 const exactPtx = () => readFileSync(kernelPath('work.ptx'), 'utf8')
 const openCard = (ptx: string) =>
-  new WorkCard({ api, context: api.openContext(0, 'own'), library: openCublasLt(), ptx, fusedPtx: null })
+  new WorkCard({ api, context: api.openContext(0, 'own'), library: openCublasLt(), ptx, fieldPtx: '', fusedPtx: null })
 
 const ownEngine = await openExactEngine()
 const markOf = (mark: { root: Uint8Array; statistics: readonly number[] }) =>

@@ -52,7 +52,7 @@ const openWorkCard = (isFused: boolean) => {
   const ptx = readFileSync(kernelPath('work.ptx'), 'utf8')
   const fused = ['workFused.ptx', 'workDecode.ptx'].map((name) => readFileSync(kernelPath(name), 'utf8'))
   const fusedPtx = isFused ? fused : null
-  return new WorkCard({ api, context, library: openCublasLt(), ptx, fusedPtx })
+  return new WorkCard({ api, context, library: openCublasLt(), ptx, fieldPtx: '', fusedPtx })
 }
 let differences = 0
 const report: Record<string, unknown> = { card: api.deviceName(0) }

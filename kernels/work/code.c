@@ -1,5 +1,6 @@
 /* W8.9: the code that rows of an operand are written in, values of a polynomial at roots of unity of pairs. */
-#include "field.h"
+#include "../common/work/field.h"
+#include "work.h"
 
 /* Rows that are written side by side fill whole lines of the cache. */
 #define TOGETHER 4

@@ -2,7 +2,8 @@
  * W8: evaluations of integer matrices at points of the field, and the rounds of a sumcheck. Weights are cut into limbs so
  * small that their products with entries are summed as 64-bit integers; the field is met once for each sum.
  */
-#include "field.h"
+#include "../common/work/field.h"
+#include "work.h"
 
 #ifdef __wasm__
 #define LANES 2
@@ -119,15 +120,6 @@ static void lay_weights(const ts_pair *weights, ts_u32 count, ts_u8 panel[STEPS]
     for (ts_u32 b = 0; b < 16; b++) panel[i / 4][b][i % 4] = i < count ? ((const ts_u8 *)(weights + i))[b] : 0;
 }
 
-static TS_INLINE ts_u64 from_bytes(const ts_i32 *sums) {
-  ts_i64 low = 0, high = 0;
-  for (ts_u32 b = 0; b < 4; b++) {
-    low += (ts_i64)sums[b] * (1ll << 8 * b);
-    high += (ts_i64)sums[b + 4] * (1ll << 8 * b);
-  }
-  return ts_plus(ts_mod_signed(low), ts_times(ts_mod_signed(high), 1ull << 32));
-}
-
 static TS_INLINE void meet_bytes(
     const char *x, ts_u64 stride, const ts_u8 panel[STEPS][16][4], ts_u32 width, ts_u32 count, ts_pair *out) {
   __m512i sums[VNNI_ROWS];
@@ -148,7 +140,7 @@ static TS_INLINE void meet_bytes(
     _mm512_storeu_si512(totals, sums[r]);
     for (ts_u32 i = 4 * steps; i < width; i++)
       for (ts_u32 b = 0; b < 16; b++) totals[b] += *(const ts_i8 *)(x + r * stride + i) * panel[i / 4][b][i % 4];
-    out[r] = ts_pair_plus(out[r], (ts_pair){from_bytes(totals), from_bytes(totals + 8)});
+    out[r] = ts_pair_plus(out[r], (ts_pair){ts_from_bytes(totals), ts_from_bytes(totals + 8)});
   }
 }
 

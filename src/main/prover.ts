@@ -6,6 +6,7 @@ import { inventoryOf } from '../apps/prover/inventoryOf.ts'
 import { serveProver } from '../apps/prover/serveProver.ts'
 import { serveWork } from '../apps/work/serveWork.ts'
 import { encodeFrame } from '../core/wire/frames.ts'
+import { openFieldEngine } from '../drivers/gpu/cpu/work/openCpuWork.ts'
 import { describeDevices, openDevices, openWorkDevices } from '../drivers/gpu/openDevices.ts'
 import { askProcessor } from '../drivers/host/askProcessor.ts'
 import { HOST_BUDGET, measureHost, readHost } from '../drivers/host/measureHost.ts'
@@ -41,7 +42,14 @@ async function work(): Promise<void> {
   // Replicas on one machine have a key each.
   const [replica = ''] = /^\d{1,3}$/.exec(process.argv[process.argv.indexOf('--work') + 1] ?? '') ?? []
   const signer = loadSigner(dataFolder(process.env), `prover${replica && `-${replica}`}`, systemRandomness)
-  await serveWork({ device, signer, randomness: systemRandomness, input: process.stdin, write })
+  await serveWork({
+    device,
+    signer,
+    randomness: systemRandomness,
+    openField: openFieldEngine,
+    input: process.stdin,
+    write,
+  })
   await device.close()
 }
 

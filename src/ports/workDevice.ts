@@ -1,5 +1,6 @@
 import type { PatchEvidence } from '../core/work/checkSegment.ts'
 import type { PatchDraw } from '../core/work/draws.ts'
+import type { Pair } from '../core/work/methods/sumcheck/field.ts'
 import type { StateMark } from '../core/work/stateChain.ts'
 import type { Work } from '../core/work/work.ts'
 import type { WorkKernels } from '../core/work/workKernels.ts'
@@ -22,6 +23,8 @@ export interface WorkRun {
   open(segment: number, draws: readonly PatchDraw[]): Promise<readonly PatchEvidence[]>
   /** One whole output of a step: what a dispute asks for. */
   outputOf(segment: number, at: Omit<PatchDraw, 'patch'>, output: number): Promise<Uint8Array>
+  /** A matrix of int8 that was given, met with the weights of its rows at a point: what a sumcheck begins with (W8.4.1). */
+  gather(name: string, point: readonly Pair[]): Promise<Uint8Array>
 }
 
 /** A thing that does works, each step of them with the bits of the specification. */

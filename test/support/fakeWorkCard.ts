@@ -12,7 +12,7 @@ const HASH_WORDS = 8
 export async function fakeWorkDriver(
   wasmBytes: Uint8Array,
 ): Promise<CudaApi & { readonly launched: string[]; readonly held: Set<Handle> }> {
-  const { kernels, free, memory } = await createWorkKernels(wasmBytes)
+  const { kernels, field, free, memory } = await createWorkKernels(wasmBytes)
   const launched: string[] = []
   const held = new Set<Handle>()
   const names: string[] = []
@@ -65,6 +65,23 @@ export async function fakeWorkDriver(
         memory[to! + i] = column < width! ? memory[x! + row * from! + column]! : 0
       }
     },
+    pointWeights: ([point, to, coordinates]) => void field.pointWeights(point!, to!, coordinates!),
+    columnsTimesI8([x, weights, sums, rows, width]) {
+      const stretch = 512
+      for (let first = 0, to = sums!; first < rows!; first += stretch, to += 16 * width!) {
+        bytes().fill(0, to, to + 16 * width!)
+        const here = Math.min(stretch, rows! - first)
+        field.columnsTimesI8(x! + first * width!, weights! + 16 * first, to, here, width!)
+      }
+    },
+    addStretches([sums, to, stretches, width, length]) {
+      const halves = new BigUint64Array(memory(0))
+      for (let half = 0; half < 2 * length!; half++) {
+        let sum = 0n
+        for (let y = 0; y < stretches! && half < 2 * width!; y++) sum += halves[sums! / 8 + 2 * width! * y + half]!
+        halves[to! / 8 + half] = sum % (2n ** 61n - 1n)
+      }
+    },
     // The op has written floats already.
     pictureRays() {},
     embedSums([tokens, q, sums, count, , channels, from, here]) {
@@ -113,6 +130,7 @@ export async function fakeWorkDriver(
     waitEvent: () => {},
     destroyEvent: () => {},
     allocate: (size) => {
+      if (size === 0) throw new Error('nothing cannot be allocated')
       const at = end
       end += Math.ceil(size / 256) * 256
       memory(end - free)

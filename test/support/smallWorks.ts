@@ -35,6 +35,18 @@ export function readyWork(
   return { work: openWork(WORK_KINDS, EXACT_OPS, order), given }
 }
 
+/** A small product: rows past one stretch of a card's sums, widths that fill no word. */
+export function chanceProduct(chance: Chance, hasher: TensorHasher): ReadyWork {
+  const [rows, columns, k] = [chance.whole(1, 1100), chance.whole(1, 40), chance.whole(1, 70)]
+  const block = chance.whole(Math.ceil(rows / 4), rows)
+  const given = new Map([
+    ['a', new Uint8Array(chance.bytes(rows * k).buffer)],
+    ['b', new Uint8Array(chance.bytes(columns * k).buffer)],
+  ])
+  const parameters = { rows, columns, k, block }
+  return readyWork({ kind: 'matmul', parameters, transitions: Math.ceil(rows / block), interval: 1 }, given, hasher)
+}
+
 /** A small flow: sizes, obstacles, driven cells, viscosity and push as chance has it. */
 export function chanceFlow(chance: Chance, hasher: TensorHasher): ReadyWork {
   const cells = [chance.whole(1, 4), chance.whole(1, 3), chance.whole(1, 3)].map((side) => 4 * side)

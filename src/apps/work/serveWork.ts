@@ -4,6 +4,9 @@ import { printable } from '../../core/bytes/printable.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { PIECE_BYTES, WORK_ORDER_TYPES, type WorkAnswer, type WorkOrderMessage } from '../../core/wire/messages.ts'
 import { joinRoots } from '../../core/work/checkSegment.ts'
+import type { FieldEngine } from '../../core/work/methods/sumcheck/evaluate.ts'
+import { productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
+import { proveGathered } from '../../core/work/methods/sumcheck/sumcheck.ts'
 import { proveWork } from '../../core/work/proveWork.ts'
 import { requireThat, WorkRefusal } from '../../core/work/refusals.ts'
 import { beginChain, hiddenLink, linksOf, nextLink, type StateMark } from '../../core/work/stateChain.ts'
@@ -21,6 +24,8 @@ interface WorkServer {
   readonly device: WorkDevice
   readonly signer: Signer
   readonly randomness: Randomness
+  /** For the rounds of a sumcheck, when one is asked for. */
+  openField(): Promise<FieldEngine>
   /** What the listener writes. Its end is the listener's goodbye. */
   readonly input: AsyncIterable<Uint8Array>
   write(bytes: Uint8Array): Promise<void>
@@ -28,7 +33,9 @@ interface WorkServer {
 
 type Assignment = Extract<WorkOrderMessage, { type: 'assign' }>
 type Send = (answer: WorkAnswer) => Promise<void>
-type Expect = <T extends WorkOrderMessage['type']>(type: T) => Promise<Extract<WorkOrderMessage, { type: T }>>
+type Expect = <T extends WorkOrderMessage['type']>(
+  ...due: readonly T[]
+) => Promise<Extract<WorkOrderMessage, { type: T }>>
 
 /** Inputs of one work, all together. */
 const MOST_GIVEN_BYTES = 2 ** 36
@@ -37,7 +44,7 @@ const KEPT_BYTES = 2 ** 30
 const NO_STATE = new Uint8Array(32)
 
 /** W4.6. The side that works: does one assignment, and says every state as it is made. A fault is said; then it ends. */
-export async function serveWork({ device, signer, randomness, input, write }: WorkServer): Promise<void> {
+export async function serveWork({ device, signer, randomness, openField, input, write }: WorkServer): Promise<void> {
   const send: Send = (answer) => write(encodeFrame(answer))
   const expect = ordersFrom(input)
   try {
@@ -61,7 +68,9 @@ export async function serveWork({ device, signer, randomness, input, write }: Wo
     const lastLink = linksOf(work.workId, done.firstRoot, done.marks).at(-1)!
     await send({ type: 'executed', signature: signer.sign(executedMessage(work.workId, lastLink)) })
     if (assignment.isHidden) await unveil(work, done, salt, send, expect)
-    await prove(work, run, done, assignment, send, expect)
+    const asked = await expect('draw', 'prove')
+    if (asked.type === 'draw') await open(work, run, done, assignment, { send, expect, first: asked.nonce })
+    else await send({ type: 'proven', proof: await proveProduct(work, run, done, openField) })
   } catch (error) {
     if (error instanceof ListenerGone) return
     const code = error instanceof WorkRefusal ? error.code : 'WORK_FAILED'
@@ -77,10 +86,11 @@ function ordersFrom(input: AsyncIterable<Uint8Array>): Expect {
   const orders = (async function* () {
     for await (const chunk of input) for (const order of decoder.push(chunk)) yield order as WorkOrderMessage
   })()
-  return async (type) => {
+  return async (...due) => {
     const { value, done } = await orders.next()
     if (done) throw new ListenerGone()
-    if (value.type !== type) throw fault('WRONG_ORDER', { what: `${value.type} where ${type} is due` })
+    const isDue = due.some((type) => type === value.type)
+    if (!isDue) throw fault('WRONG_ORDER', { what: `${value.type} where ${due.join(' or ')} is due` })
     return value as never
   }
 }
@@ -179,14 +189,26 @@ async function unveil(
   for (const [segment, mark] of marks.entries()) await send(markMessage(segment, mark))
 }
 
+/** W8.8. The whole product, by sumcheck: the device meets A and B, the rounds are made here. */
+async function proveProduct(
+  work: Work<WorkKernels>,
+  run: WorkRun,
+  { marks }: Done,
+  openField: () => Promise<FieldEngine>,
+): Promise<Uint8Array> {
+  const roots = marks.map(({ root }) => root)
+  const product = productOf(work, roots)
+  if (!product) throw fault('WRONG_ORDER', { what: `a sumcheck of ${work.spec.kind}` })
+  return await proveGathered(await openField(), product, (name, point) => run.gather(name, point))
+}
+
 /** Traces for the first nonce, patches for the second; neither is other than what was committed to. */
-async function prove(
+async function open(
   work: Work<WorkKernels>,
   run: WorkRun,
   done: Done,
   { firstHash, secondHash }: Assignment,
-  send: Send,
-  expect: Expect,
+  { send, expect, first }: { readonly send: Send; readonly expect: Expect; readonly first: Uint8Array },
 ): Promise<void> {
   const shown: Parameters<typeof proveWork>[2] = {
     trace: async (segment) => {
@@ -204,7 +226,7 @@ async function prove(
     },
   }
   await proveWork(work, done, shown, async (draw) => {
-    const { nonce } = await expect('draw')
+    const nonce = draw === 0 ? first : (await expect('draw')).nonce
     const isCommitted = equalBytes(nonceCommitment(nonce), draw === 0 ? firstHash : secondHash)
     if (!isCommitted) throw fault('WRONG_ORDER', { what: 'a nonce that was not committed to' })
     return nonce

@@ -1,40 +1,46 @@
 import { describe, expect, test } from 'vitest'
 import { openInProcessBox, type ProverProgram } from '../../../test/support/inProcessBox.ts'
 import { seededRandomness } from '../../../test/support/seededRandomness.ts'
+import { chanceProduct } from '../../../test/support/smallWorks.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { tinyTraining } from '../../../test/support/tinyTraining.ts'
+import { chanceFrom } from '../../../test/support/workTrials.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { EngineRun } from '../../core/work/engineRun.ts'
+import { productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
+import { checkSumcheck } from '../../core/work/methods/sumcheck/sumcheck.ts'
 import { replayWork } from '../../core/work/replayWork.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { engineOnOwned, hasherOn } from '../../core/work/workEngine.ts'
 import { createWorkKernels } from '../../core/work/workKernels.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
-import { openCpuWork } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { openCpuWork, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { readKernel } from '../../drivers/system/kernelFiles.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Tensors, WorkDevice, WorkRun } from '../../ports/workDevice.ts'
 import { serveWork } from './serveWork.ts'
 import { watchReplicas } from './watchReplicas.ts'
-import { watchWork } from './watchWork.ts'
+import { watchProduct, watchWork } from './watchWork.ts'
 
 const engine = async () => engineOnOwned(await createWorkKernels(await readKernel('work.wasm')))
 const hasher = hasherOn(await engine())
 const runPatch = patchRunner(await engine(), EXACT_OPS)
 const { work, given } = tinyTraining('gpt', 2, hasher)
 const never = new AbortController().signal
+const WASM = { environment: { TOUCHSTONE_ENGINE: 'wasm' } }
 
 /** Our own prover; `cheat` changes what its device does. */
 const program =
   (cheat: (run: WorkRun) => Partial<WorkRun> = () => ({}), signer: Signer = testSigner(7)): ProverProgram =>
   async ({ input, write }) => {
-    const device = await openCpuWork({ environment: { TOUCHSTONE_ENGINE: 'wasm' } })
+    const device = await openCpuWork(WASM)
     const start: WorkDevice['start'] = async (asked, inputs) => {
       const run = await device.start(asked, inputs)
       return { ...run, ...cheat(run) }
     }
-    return serveWork({ device: { ...device, start }, signer, randomness: seededRandomness(3), input, write })
+    const openField = () => openFieldEngine(WASM)
+    return serveWork({ device: { ...device, start }, signer, randomness: seededRandomness(3), openField, input, write })
   }
 
 async function watchFor(prover: ProverProgram, { clock = systemClock as Clock, isHidden = false } = {}) {
@@ -103,6 +109,37 @@ test.each<[string, ProverProgram, string]>([
 test('whoever says nothing is rejected when its time is up', async () => {
   const hasty = { ...systemClock, sleep: async () => {} }
   await expect(watched(() => new Promise(() => {}), hasty)).rejects.toMatchObject({ code: 'SILENT' })
+})
+
+describe('a product that is proven as a whole', () => {
+  const product = chanceProduct(chanceFrom(1), hasher)
+  const proven = async (of: typeof product, cheat?: (run: WorkRun) => Partial<WorkRun>) => {
+    const { watch, close } = await watchFor(program(cheat))
+    const c: Uint8Array[] = []
+    const keep = (_: number, state: Tensors) => void c.push(state.get('c')!)
+    try {
+      const said = await watchProduct({ ...watch, ...of, every: 1, onState: keep }, never)
+      const roots = said.marks.map(({ root }) => root)
+      const tensors = { a: of.given.get('a')!, b: of.given.get('b')!, c }
+      return checkSumcheck(await openFieldEngine(WASM), hasher, productOf(of.work, roots)!, tensors, said.proof)
+    } finally {
+      await close()
+    }
+  }
+
+  test('is proven by whoever did it', async () => expect(await proven(product)).toBeNull())
+
+  test('is not proven by vectors of other operands', async () => {
+    const swapped = (run: WorkRun) => ({
+      gather: async (name: string, point: Parameters<WorkRun['gather']>[1]) =>
+        (await run.gather(name, point)).map((byte, i) => (name === 'b' && i === 3 ? byte ^ 1 : byte)),
+    })
+    expect(await proven(product, swapped)).toBe('WRONG_RESULT')
+  })
+
+  test('nothing else is: whoever works says so', async () => {
+    await expect(proven({ work, given })).rejects.toMatchObject({ code: 'GAVE_UP' })
+  })
 })
 
 describe('replicas', () => {

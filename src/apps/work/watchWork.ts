@@ -148,6 +148,12 @@ export class WorkListener {
     return { salt, link: links.at(-1)! }
   }
 
+  /** W8.8. The proof of a whole product, as it was handed over: nobody has looked at it. */
+  async proveProduct(): Promise<Uint8Array> {
+    await this.#line.send({ type: 'prove' })
+    return (await this.#line.expect('proven', this.#patienceMs)).proof
+  }
+
   /** Both draws; everything that was drawn is recomputed here. */
   async prove(): Promise<WatchedWork> {
     const { work, runPatch } = this.#watch
@@ -247,6 +253,17 @@ export async function watchExecution(watch: Watch, signal: AbortSignal): Promise
   await listener.assign()
   await listener.execute()
   return listener.executed
+}
+
+/** The same with a proof of the whole product by whoever did it. It must be checked. */
+export async function watchProduct(
+  watch: Watch,
+  signal: AbortSignal,
+): Promise<ExecutedWork & { readonly proof: Uint8Array }> {
+  const listener = new WorkListener(watch, signal)
+  await listener.assign()
+  await listener.execute()
+  return { ...listener.executed, proof: await listener.proveProduct() }
 }
 
 /** One work on one prover, from the assignment to what a receipt holds. */

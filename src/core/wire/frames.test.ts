@@ -58,6 +58,7 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
   seed: fc.record({ type: fc.constant('seed'), seed: bytes(32) }),
   unveil: fc.constant({ type: 'unveil' }),
   draw: fc.record({ type: fc.constant('draw'), nonce: bytes(32) }),
+  prove: fc.constant({ type: 'prove' }),
   greeted: fc.record({ type: fc.constant('greeted'), key: bytes(32), device: upTo(256) }),
   accepted: fc.constant({ type: 'accepted' }),
   mark: fc.record({ type: fc.constant('mark'), segment: u32, root: bytes(32), statistics: upTo(64) }),
@@ -67,6 +68,7 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
   unveiled: fc.record({ type: fc.constant('unveiled'), salt: bytes(32) }),
   traced: fc.record({ type: fc.constant('traced'), segment: u32, roots: upTo(300) }),
   patch: fc.record({ type: fc.constant('patch'), segment: u32, index: u32, leafBytes: u32, bytes: upTo(300) }),
+  proven: fc.record({ type: fc.constant('proven'), proof: upTo(300) }),
   fault: fc.record({ type: fc.constant('fault'), code, text: fc.oneof(fc.constant(''), plain) }),
 }
 const message: fc.Arbitrary<Message> = fc.oneof(...ALL.map((type) => messages[type]))

@@ -5,7 +5,7 @@ import { type ByteReader, DecodeError } from '../bytes/reader.ts'
 import { HOST_TARGETS, MARK_BYTES, MAX_LANES, MAX_MARKS } from '../params/hostParts.ts'
 
 /** Changes whenever a byte on this wire changes. */
-const WIRE_VERSION = 2
+const WIRE_VERSION = 3
 
 /** How one value stands in the body of a message. */
 interface Field<T> {
@@ -112,6 +112,8 @@ const HOST_ORDERS = {
 export const PIECE_BYTES = 2 ** 20
 /** Roots of 100,000 steps, or the leaves of the largest patch: both stay below. */
 const MOST_WORK_BYTES = 4 * 2 ** 20
+/** A sumcheck of the longest rows (W8.4.4). */
+const MOST_PROOF_BYTES = 592
 
 /** A work that is watched (W4.6): what the listener says. Provers of cards are never sent these. */
 const WORK_ORDERS = {
@@ -127,6 +129,8 @@ const WORK_ORDERS = {
   /** Once all replicas have committed. */
   unveil: message(36, {}),
   draw: message(37, { nonce: bytes(32) }),
+  /** In the place of draws: a product is to be proven as a whole (W8.8). */
+  prove: message(38, {}),
 }
 
 /** Two bundles of 32 devices stay below. */
@@ -179,6 +183,7 @@ const WORK_ANSWERS = {
   unveiled: message(102, { salt: bytes(32) }),
   traced: message(103, { segment: u32, roots: rest(MOST_WORK_BYTES) }),
   patch: message(104, { segment: u32, index: u32, leafBytes: u32, bytes: rest(MOST_WORK_BYTES) }),
+  proven: message(105, { proof: rest(MOST_PROOF_BYTES) }),
 }
 
 /** Every message there is. One frame is u32 length of what follows, u8 id, body. */

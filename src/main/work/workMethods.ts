@@ -5,6 +5,7 @@ import {
   type Watch,
   type WatchedWork,
   watchExecution,
+  watchProduct,
   watchWork,
 } from '../../apps/work/watchWork.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
@@ -15,12 +16,7 @@ import { EngineRun, type TensorHasher } from '../../core/work/engineRun.ts'
 import { checkCommitted, committedError, proveCommitted } from '../../core/work/methods/sumcheck/committed.ts'
 import { codeOperand } from '../../core/work/methods/sumcheck/operandCode.ts'
 import { type ProductReceipt, productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
-import {
-  checkHashedSumcheck,
-  type ProductOperands,
-  proveSumcheck,
-  sumcheckError,
-} from '../../core/work/methods/sumcheck/sumcheck.ts'
+import { checkHashedSumcheck, type ProductOperands, sumcheckError } from '../../core/work/methods/sumcheck/sumcheck.ts'
 import type { ProductStatement } from '../../core/work/methods/sumcheck/transcript.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
 import { replayWork } from '../../core/work/replayWork.ts'
@@ -82,7 +78,7 @@ export async function byOpenings(
   }
 }
 
-/** W8.8. Whoever listens has A, B and C, and makes the proof: nothing depends on who does. */
+/** W8.8. Whoever worked makes the proof, whoever listens has A, B and C and checks it; codes are made here. */
 export async function bySumcheck(
   provers: readonly ProverProcess[],
   how: How,
@@ -97,14 +93,18 @@ export async function bySumcheck(
     c.push(tensors.get('c')!)
     onState(segment, tensors)
   }
-  const executed = await watchExecution({ ...how, prover: provers[0]!, onState: keep }, signal)
+  const watch = { ...how, prover: provers[0]!, onState: keep }
+  const executed = how.isCoded
+    ? { ...(await watchExecution(watch, signal)), proof: null }
+    : await watchProduct(watch, signal)
   const { marks } = executed
   const roots = marks.map(({ root }) => root)
   const product = productOf(work, roots)!
   const operands = { a: given.get('a')!, b: given.get('b')! }
-  const { proof, problem, codes, log2Error } = how.isCoded
-    ? await provenUnderCodes(product, operands, c, how.hasher)
-    : await provenAtHand(product, operands, c)
+  const { proof, problem, codes, log2Error } =
+    executed.proof === null
+      ? await provenUnderCodes(product, operands, c, how.hasher)
+      : await provenAtHand(product, operands, c, executed.proof)
   if (problem) throw new WorkRejected('NOT_SHOWN', problem)
   const { device, elapsedUs, proverKey } = executed
   const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(log2Error)}`
@@ -124,11 +124,10 @@ async function provenAtHand(
   product: ProductStatement,
   operands: ProductOperands,
   c: readonly Uint8Array[],
+  proof: Uint8Array,
 ): Promise<ProvenProduct> {
-  const engine = await openFieldEngine()
-  const proof = proveSumcheck(engine, product, operands)
   // Every block was hashed as it came in, and A and B when the specification was written.
-  const problem = checkHashedSumcheck(engine, product, { ...operands, c }, proof)
+  const problem = checkHashedSumcheck(await openFieldEngine(), product, { ...operands, c }, proof)
   return { proof, problem, codes: null, log2Error: sumcheckError(product) }
 }
 

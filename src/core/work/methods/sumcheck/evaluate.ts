@@ -33,8 +33,9 @@ export class Rooms {
     return at
   }
 
-  put(pairs: readonly Pair[]): number {
-    const bytes = encodePairs(pairs)
+  put = (pairs: readonly Pair[]): number => this.putBytes(encodePairs(pairs))
+
+  putBytes(bytes: Uint8Array): number {
     const at = this.room(bytes.length)
     this.#engine.view(at, bytes.length).set(bytes)
     return at

@@ -63,7 +63,7 @@ const drawPoints = (transcript: Transcript, { rows, columns }: ProductStatement)
 /** The matrix met with the weights of its rows: a vector as long as the next power of two. */
 function gathered(engine: FieldEngine, rooms: Rooms, matrix: Matrix, point: readonly Pair[]): number {
   const { width } = matrix.shape
-  const bytes = PAIR_BYTES * 2 ** coordinatesOf(width)
+  const bytes = vectorBytes(width)
   const out = rooms.room(bytes)
   engine.view(out, bytes).fill(0)
   const weights = rooms.weights(point)
@@ -73,9 +73,28 @@ function gathered(engine: FieldEngine, rooms: Rooms, matrix: Matrix, point: read
   return out
 }
 
+const vectorBytes = (width: number): number => PAIR_BYTES * 2 ** coordinatesOf(width)
+
+/** The same vector for whoever has another engine: what a device is asked for (W8.4.1). */
+export const gatherRows = (engine: FieldEngine, matrix: Matrix, point: readonly Pair[]): Uint8Array =>
+  engine.view(gathered(engine, new Rooms(engine), matrix, point), vectorBytes(matrix.shape.width)).slice()
+
 /** W8.4. The proof that C, of which the roots alone are needed, is the product of A and B. */
 export const proveSumcheck = (engine: FieldEngine, statement: ProductStatement, given: ProductOperands): Uint8Array =>
   proveRounds(engine, statement, given, new Transcript(statement))
+
+/** The same where a device has A and B: it meets them with the weights of a point, and the rounds are made here. */
+export async function proveGathered(
+  engine: FieldEngine,
+  statement: ProductStatement,
+  gather: (operand: 'a' | 'b', point: readonly Pair[]) => Promise<Uint8Array>,
+): Promise<Uint8Array> {
+  const transcript = new Transcript(statement)
+  const { row, column } = drawPoints(transcript, statement)
+  const [v, w] = await Promise.all([gather('a', row), gather('b', column)])
+  const rooms = new Rooms(engine)
+  return sayRounds(engine, statement, transcript, { rooms, v: rooms.putBytes(v), w: rooms.putBytes(w) })
+}
 
 /** The same with draws of a transcript that goes on afterwards. */
 export function proveRounds(
@@ -91,12 +110,21 @@ export function proveRounds(
   const rooms = new Rooms(engine)
   const v = gathered(engine, rooms, { shape: shapes.a, stretches: [given.a] }, row)
   const w = gathered(engine, rooms, { shape: shapes.b, stretches: [given.b] }, column)
+  return sayRounds(engine, statement, transcript, { rooms, v, w })
+}
+
+/** W8.4.1 to W8.4.4, over vectors that lie in rooms and are used up. */
+function sayRounds(
+  { kernels }: FieldEngine,
+  { k }: ProductStatement,
+  transcript: Transcript,
+  { rooms, v, w }: { readonly rooms: Rooms; readonly v: number; readonly w: number },
+): Uint8Array {
   const out = rooms.room(2 * PAIR_BYTES)
-  const { kernels } = engine
-  kernels.pairDot(v, w, out, 2 ** coordinatesOf(statement.k))
+  kernels.pairDot(v, w, out, 2 ** coordinatesOf(k))
   const said: Pair[] = [...rooms.read(out, 1)]
   transcript.absorb(said)
-  for (let half = 2 ** coordinatesOf(statement.k) / 2; half >= 1; half /= 2) {
+  for (let half = 2 ** coordinatesOf(k) / 2; half >= 1; half /= 2) {
     kernels.sumcheckRound(v, w, out, half)
     const round = rooms.read(out, 2)
     said.push(...round)

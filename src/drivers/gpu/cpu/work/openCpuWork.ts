@@ -1,5 +1,6 @@
 import { EngineRun } from '../../../../core/work/engineRun.ts'
 import type { FieldEngine } from '../../../../core/work/methods/sumcheck/evaluate.ts'
+import { gatherRows } from '../../../../core/work/methods/sumcheck/sumcheck.ts'
 import { type ExactEngine, engineOnOwned, fieldEngineOnOwned, hasherOn } from '../../../../core/work/workEngine.ts'
 import { createWorkKernels } from '../../../../core/work/workKernels.ts'
 import type { WorkDevice, WorkRun } from '../../../../ports/workDevice.ts'
@@ -50,6 +51,10 @@ export async function openCpuWork(options: KernelChoice = {}): Promise<WorkDevic
         trace: async (segment) => run.trace(segment),
         open: async (segment, draws) => run.open(segment, draws),
         outputOf: async (segment, at, output) => run.outputOf(segment, at, output),
+        gather: async (tensor, point) => {
+          const matrix = { shape: work.given.get(tensor)!, stretches: [given.get(tensor)!] }
+          return gatherRows(await openFieldEngine(options), matrix, point)
+        },
       }
     },
     close: async () => {},

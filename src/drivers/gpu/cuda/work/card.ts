@@ -1,3 +1,5 @@
+import { PAIR_BYTES } from '../../../../core/work/fieldKernels.ts'
+import { coordinatesOf } from '../../../../core/work/methods/sumcheck/evaluate.ts'
 import type { OpCall, Place, ShapedStep } from '../../../../core/work/op.ts'
 import type { Ops } from '../../../../core/work/program.ts'
 import { ELEMENT_BYTES, leavesOf, rowBytes, type TensorShape, tensorBytes } from '../../../../core/work/tensor.ts'
@@ -16,6 +18,8 @@ export interface WorkCardTools {
   /** Opened while the context was current; null where our own kernel makes all products. */
   readonly library: CublasLt | null
   readonly ptx: string
+  /** Kernels of sumchecks. */
+  readonly fieldPtx: string
   /** Kernels that stand for several steps; null where every step is run alone. */
   readonly fusedPtx: readonly string[] | null
 }
@@ -23,6 +27,9 @@ export interface WorkCardTools {
 export const HASH_BYTES = 32
 /** A block of the kernels leads so many hashes to one. */
 const TREE_BLOCK = 256
+/** Rows and columns that a block gathers, as kernels/cuda/work/field.h has them. */
+const GATHERED_ROWS = 512
+const GATHERED_COLUMNS = 1024
 const SCRATCH = ''
 /** As kernels/cuda/work/trees.h has it. */
 const TREE_BYTES = 32
@@ -54,14 +61,14 @@ export class WorkCard {
   readonly #turns = new Map<string, number>()
   readonly canFuse: boolean
 
-  constructor({ api, context, library, ptx, fusedPtx }: WorkCardTools) {
+  constructor({ api, context, library, ptx, fieldPtx, fusedPtx }: WorkCardTools) {
     this.#api = api
     this.#context = context
     this.#library = library
     this.stream = api.createStream()
     this.#beside = api.createStream()
     this.#queued = api.createEvent()
-    this.#launcher = new CardLauncher(api, [ptx, ...(fusedPtx ?? [])], this.stream)
+    this.#launcher = new CardLauncher(api, [ptx, fieldPtx, ...(fusedPtx ?? [])], this.stream)
     this.canFuse = fusedPtx !== null
     this.#products = new CardProducts(this.#launcher, library)
     this.kernels = cardKernels(this.#launcher, this.#products)
@@ -125,6 +132,13 @@ export class WorkCard {
     this.roots(places, to, this.#beside)
   }
 
+  /** The same before the steps that are queued from here on: beside a bare product both are slower than in turns. */
+  rootsBefore(places: readonly Place[], to: number): void {
+    this.roots(places, to)
+    this.#api.recordEvent(this.#queued, this.stream)
+    this.#api.waitEvent(this.#beside, this.#queued)
+  }
+
   /** Queues the roots of tensors, all at once; they will lie one after the other from `to` on. */
   roots(places: readonly Place[], to: number, stream = this.stream): void {
     let trees: readonly Tree[] = places.map(({ at, shape }, i) => ({
@@ -153,6 +167,22 @@ export class WorkCard {
     const there = this.#table(`trees ${level}`, new Uint8Array(table.buffer), stream)
     this.#launcher.launch(level === 0 ? 'leavesTop' : 'nodesTop', [first, 1], [there, trees.length], { stream })
     return above
+  }
+
+  /** W8.4.1. Queues a matrix of int8 met with the weights of its rows at a point; the vector will lie under a name. */
+  gather({ at, shape: { rows, width } }: Place, point: Uint8Array, name: string): Place {
+    const [coordinates, length] = [point.length / PAIR_BYTES, 2 ** coordinatesOf(width)]
+    const stretches = Math.ceil(rows / GATHERED_ROWS)
+    const weights = this.#products.room('weights', PAIR_BYTES * 2 ** coordinates)
+    const sums = this.#products.room('stretches', PAIR_BYTES * width * stretches)
+    const out = this.memory.make(name, { type: 'u8', rows: length, width: PAIR_BYTES })
+    // One row has no coordinates, and nothing cannot be allocated.
+    const there = this.#table('point', coordinates > 0 ? point : new Uint8Array(PAIR_BYTES))
+    this.#launcher.overElements('pointWeights', 2 ** coordinates, [there, weights, coordinates])
+    const grid = [Math.ceil(width / GATHERED_COLUMNS), stretches] as const
+    this.#launcher.launch('columnsTimesI8', grid, [BigInt(at), weights, sums, rows, width])
+    this.#launcher.overElements('addStretches', length, [sums, BigInt(out.at), stretches, width, length])
+    return out
   }
 
   /** Bytes that kernels read: a new place each time, so that nothing queued before sees them change. */

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { fakeWorkDriver } from '../../../../../test/support/fakeWorkCard.ts'
-import { chanceFlow, chancePicture } from '../../../../../test/support/smallWorks.ts'
+import { chanceFlow, chancePicture, chanceProduct } from '../../../../../test/support/smallWorks.ts'
+import { openWasmField } from '../../../../../test/support/sumcheckCheats.ts'
 import { tinyTraining } from '../../../../../test/support/tinyTraining.ts'
 import { chanceFrom } from '../../../../../test/support/workTrials.ts'
 import { toHex } from '../../../../core/bytes/hex.ts'
@@ -9,6 +10,8 @@ import { sha256 } from '../../../../core/bytes/sha256.ts'
 import type { PatchEvidence } from '../../../../core/work/checkSegment.ts'
 import { drawPatches } from '../../../../core/work/draws.ts'
 import { EngineRun } from '../../../../core/work/engineRun.ts'
+import { productOf } from '../../../../core/work/methods/sumcheck/productReceipt.ts'
+import { proveGathered, proveSumcheck } from '../../../../core/work/methods/sumcheck/sumcheck.ts'
 import { segmentPrograms } from '../../../../core/work/work.ts'
 import { engineOnOwned, hasherOn } from '../../../../core/work/workEngine.ts'
 import { createWorkKernels, type WorkKernels } from '../../../../core/work/workKernels.ts'
@@ -21,7 +24,7 @@ const engine = async () => engineOnOwned(await createWorkKernels(wasm))
 
 async function fakeCard() {
   const api = await fakeWorkDriver(wasm)
-  return { api, card: new WorkCard({ api, context: 1n, library: null, ptx: '', fusedPtx: null }) }
+  return { api, card: new WorkCard({ api, context: 1n, library: null, ptx: '', fieldPtx: '', fusedPtx: null }) }
 }
 
 const hexOf = (all: readonly Uint8Array[]): string[] => all.map(toHex)
@@ -71,6 +74,25 @@ test.each([
   for (const segment of work.ends.keys()) expect(await run.advance(segment)).toEqual(cpu.advance(segment))
   const last = work.ends.length - 1
   expect(hexOf(await run.trace(last))).toEqual(hexOf(cpu.trace(last)))
+})
+
+test('products of any shape: the sumcheck of a card is that of the engine, byte for byte', async () => {
+  const hasher = hasherOn(await engine())
+  const field = await openWasmField()
+  for (let seed = 0; seed < 4; seed++) {
+    const { work, given } = chanceProduct(chanceFrom(seed), hasher)
+    const { api, card } = await fakeCard()
+    const run = await CardRun.start(card, work, given)
+    const roots: Uint8Array[] = []
+    for (const segment of work.ends.keys()) roots.push((await run.advance(segment)).root)
+    const product = productOf(work, roots)!
+    const proof = await proveGathered(field, product, (name, point) => run.gather(name, point))
+    const operands = { a: given.get('a')!, b: given.get('b')! }
+    expect(toHex(proof)).toBe(toHex(proveSumcheck(field, product, operands)))
+    expect(api.launched).toContain('columnsTimesI8')
+    card.close()
+    expect(api.held.size).toBe(0)
+  }
 })
 
 test('what is given must have the root that the specification names', async () => {

@@ -1,6 +1,7 @@
 import { concatBytes, words32 } from '../../../../core/bytes/bytes.ts'
 import { gatherPatch, type PatchEvidence } from '../../../../core/work/checkSegment.ts'
 import type { PatchDraw } from '../../../../core/work/draws.ts'
+import { encodePairs, type Pair } from '../../../../core/work/methods/sumcheck/field.ts'
 import type { ShapedProgram } from '../../../../core/work/program.ts'
 import { requireThat, WorkRefusal } from '../../../../core/work/refusals.ts'
 import { type StateMark, stateRoot } from '../../../../core/work/stateChain.ts'
@@ -16,6 +17,7 @@ import { moved, type Plan, ratesOf, reachOf } from './series.ts'
 const FAULTS = '\0faults'
 const ROOTS = '\0roots'
 const TREE = '\0tree'
+const GATHERED = '\0gathered '
 /** More than the transitions of a segment, and one. */
 const MOST_QUEUED = 1024
 
@@ -82,10 +84,10 @@ export class CardRun implements WorkRun {
       this.#rename(plan.program)
       return here
     })
-    this.#card.rootsBeside(
-      names.map((name) => memory.place(name)),
-      roots.at,
-    )
+    const places = names.map((name) => memory.place(name))
+    const isBareProduct = next.plans.every(({ program }) => program.steps.every(({ op }) => op === 'product'))
+    if (isBareProduct) this.#card.rootsBefore(places, roots.at)
+    else this.#card.rootsBeside(places, roots.at)
     this.#goOn(segment + 1)
     await this.#card.settleBeside()
     for (const one of queued) statistics = this.#finish(one)
@@ -191,6 +193,15 @@ export class CardRun implements WorkRun {
         if (transition === at.transition && step === at.step) found = (await this.read(outputs[output]!)).slice()
       })
     return found
+  }
+
+  async gather(name: string, point: readonly Pair[]): Promise<Uint8Array> {
+    const { memory } = this.#card
+    this.#card.enter()
+    const vector = `${GATHERED}${name}`
+    const bytes = await this.#card.readWhole(this.#card.gather(memory.place(name), encodePairs(point), vector))
+    memory.free(vector)
+    return bytes
   }
 
   /** Bytes and trees of everything a step touches. */

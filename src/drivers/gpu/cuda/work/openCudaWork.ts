@@ -16,10 +16,11 @@ export function openCudaWork(options: CudaWorkOptions = {}): WorkDevice[] {
   const api = loadLibcuda()
   const ordinals = options.ordinals ?? Array.from({ length: api.deviceCount() }, (_, ordinal) => ordinal)
   const read = (name: string) => readFileSync(kernelPath(name, options), 'utf8')
-  const [ptx, fusedPtx] = [read('work.ptx'), [read('workFused.ptx'), read('workDecode.ptx')]]
+  const [ptx, fieldPtx] = [read('work.ptx'), read('workField.ptx')]
+  const fusedPtx = [read('workFused.ptx'), read('workDecode.ptx')]
   return ordinals.map((ordinal) => {
     const context = api.openContext(ordinal, 'own')
-    const card = new WorkCard({ api, context, library: openCublasLt(), ptx, fusedPtx })
+    const card = new WorkCard({ api, context, library: openCublasLt(), ptx, fieldPtx, fusedPtx })
     return {
       name: api.deviceName(ordinal),
       start: (work, given) => CardRun.start(card, work, given),

@@ -2,9 +2,9 @@
  * W8.1: numbers mod p = 2^61 - 1, and pairs of them, a + b i with i^2 = -1 (p mod 4 is 3, so that this is a field). Every
  * number here is below p, which is its one spelling. Products are of halves of 31 bits: no target needs 128.
  */
-#ifndef TS_FIELD_H
-#define TS_FIELD_H
-#include "work.h"
+#ifndef TS_WORK_FIELD_H
+#define TS_WORK_FIELD_H
+#include "../base.h"
 
 #define TS_P ((1ull << 61) - 1)
 
@@ -41,6 +41,16 @@ static TS_INLINE ts_pair ts_pair_minus(ts_pair a, ts_pair b) {
 static TS_INLINE ts_pair ts_pair_times(ts_pair a, ts_pair b) {
   return (ts_pair){ts_minus(ts_times(a.re, b.re), ts_times(a.im, b.im)),
                    ts_plus(ts_times(a.re, b.im), ts_times(a.im, b.re))};
+}
+
+/* A half from sums over entries times each of its eight bytes, every sum below 2^31 in size. */
+static TS_INLINE ts_u64 ts_from_bytes(const ts_i32 *sums) {
+  ts_i64 low = 0, high = 0;
+  for (ts_u32 b = 0; b < 4; b++) {
+    low += (ts_i64)sums[b] * (1ll << 8 * b);
+    high += (ts_i64)sums[b + 4] * (1ll << 8 * b);
+  }
+  return ts_plus(ts_mod_signed(low), ts_times(ts_mod_signed(high), 1ull << 32));
 }
 
 #endif
