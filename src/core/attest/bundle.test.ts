@@ -67,6 +67,23 @@ describe('a bundle', () => {
     expect(await verifyBundle(all, rules)).toMatchObject({ tier: 'A', doubts: [] })
   })
 
+  test('attack 192: golden values and answers that serve no device cost no question about a signature', async () => {
+    const stranger = makeRimSigner()
+    const idle = [1, 2, 3].map((i) => makeRim(stranger, { version: `9.${i}`, golden: DRIVER_GOLDEN }))
+    const said = [1, 2, 3].flatMap((i) => answersFor(stranger, 0, { thisUpdateMs: atMs - hour - i }))
+    const asked = async (bundle: Bundle): Promise<number> => {
+      let questions = 0
+      const check: BundleRules['check'] = (...question) => {
+        questions++
+        return rules.check(...question)
+      }
+      expect(await verifyBundle(bundle, { ...rules, check })).toMatchObject({ tier: 'B', doubts: [] })
+      return questions
+    }
+    const more = { ...whole, rims: [...idle, ...rims], ocsp: [...said, ...ocsp] }
+    expect(await asked(more)).toBe(await asked(whole))
+  })
+
   test('says what it does not show', async () => {
     const codes = async (bundle: Bundle, by = rules) => (await verifyBundle(bundle, by)).doubts.map(({ code }) => code)
     expect(await codes({ ...whole, rims: [], ocsp: [] })).toEqual(['NO_GOLDEN_VALUES', 'NO_REVOCATION'])

@@ -55,11 +55,12 @@ export async function verifyBundle(bundle: Bundle, rules: BundleRules): Promise<
   const answers = policy.ocsp === 'ignored' ? [] : bundle.ocsp.map(readOcsp)
   const cpu = await verifyCpu(bundle.cpu, devices, nonce, rules)
   const known = cpu !== null && policy.cpu.measurements.includes(cpu.measurement)
+  const golden = await goldenDoubts(devices, rims, chainRules(policy.roots.rim), policy)
   const doubts: AttestDoubt[] = [
     ...(rules.nonce === null ? [{ code: 'NONCE_NOT_YOURS' } as const] : []),
     ...(switchesMissing ? [{ code: 'NO_SWITCHES' } as const] : []),
-    ...(await goldenDoubts(devices, rims, chainRules(policy.roots.rim), policy)),
-    ...(await revocationDoubts(devices, rims, answers, rules)),
+    ...golden.doubts,
+    ...(await revocationDoubts(devices, golden.used, answers, rules)),
     ...(cpu === null || known ? [] : [{ code: 'CPU_IMAGE_UNKNOWN', where: cpu.measurement } as const]),
   ]
   return { tier: known ? 'A' : 'B', devices, cpu, doubts }
@@ -70,20 +71,24 @@ async function goldenDoubts(
   rims: readonly Rim[],
   rules: ChainRules,
   { rim: wanted }: AttestationPolicy,
-): Promise<AttestDoubt[]> {
-  if (wanted === 'ignored') return []
+): Promise<{ readonly doubts: readonly AttestDoubt[]; readonly used: ReadonlySet<Rim> }> {
+  // Files that serve no device are anybody's: nothing more is asked about them (attack 192).
+  const used = new Set<Rim>()
+  if (wanted === 'ignored') return { doubts: [], used }
   for (const device of devices) {
-    const missing = await verifyMeasurements(device, rims, rules)
+    const measured = await verifyMeasurements(device, rims, rules)
+    for (const rim of measured.used) used.add(rim)
+    const { missing } = measured
     const where = `${missing} of ${device.pdi}`
     if (missing && wanted === 'required') refuse('GOLDEN_VALUES_MISSING', { where })
-    if (missing) return [{ code: 'NO_GOLDEN_VALUES', where }]
+    if (missing) return { doubts: [{ code: 'NO_GOLDEN_VALUES', where }], used }
   }
-  return []
+  return { doubts: [], used }
 }
 
 async function revocationDoubts(
   devices: readonly NvidiaDevice[],
-  rims: readonly Rim[],
+  rims: ReadonlySet<Rim>,
   answers: readonly OcspAnswer[],
   { policy, atMs, check }: BundleRules,
 ): Promise<AttestDoubt[]> {

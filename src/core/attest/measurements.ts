@@ -12,24 +12,32 @@ type Need = 'driver' | 'vbios'
 const NVDEC0 = 35
 const OFF = 0x55
 
-/** Null when every measurement that counts is right; otherwise the golden values that are missing. */
+/** What was missing of the golden values, and those that served. */
+interface Measured {
+  readonly missing: Need | null
+  readonly used: readonly Rim[]
+}
+
+/** Every measurement that counts is right, or golden values are missing. */
 export async function verifyMeasurements(
   device: NvidiaDevice,
   rims: readonly Rim[],
   rules: ChainRules,
-): Promise<Need | null> {
+): Promise<Measured> {
   const needs: readonly Need[] = device.arch === 'LS10' ? ['vbios'] : ['driver', 'vbios']
   const golden = new Map<number, readonly Uint8Array[]>()
+  const used: Rim[] = []
   for (const need of needs) {
     const rim = await chooseRim(device, need, rims, rules)
-    if (rim === null) return need
+    if (rim === null) return { missing: need, used }
+    used.push(rim)
     for (const [index, digests] of rim.active) {
       if (golden.has(index)) refuse('RIM_CONFLICT', { got: index })
       golden.set(index, digests)
     }
   }
   compare(device, golden)
-  return null
+  return { missing: null, used }
 }
 
 /** A file of the same version may be there twice, signed anew: the first that holds counts. */
