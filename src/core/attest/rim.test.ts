@@ -41,7 +41,9 @@ const verifiedGpu = (measurements = right, fields = {}) =>
 
 describe('golden values of a made-up vendor', () => {
   test('a device that runs what was released has every measurement right', async () => {
-    expect(await verifyMeasurements(await verifiedGpu(), [driver, vbios].map(readRim), rules)).toMatchObject({ missing: null })
+    expect(await verifyMeasurements(await verifiedGpu(), [driver, vbios].map(readRim), rules)).toMatchObject({
+      missing: null,
+    })
     const board = new TestDevice(vendor, { arch: 'LS10' })
     const seen = await verifyNvidiaDevice(
       board.evidence(nonce, { measurements: measuring(SWITCH_GOLDEN) }),
@@ -56,7 +58,9 @@ describe('golden values of a made-up vendor', () => {
     const other = rimOf({ version: '550.90.07', product: 'GB100', golden: DRIVER_GOLDEN })
     expect(await verifyMeasurements(await verifiedGpu(), [readRim(vbios)], rules)).toMatchObject({ missing: 'driver' })
     expect(await verifyMeasurements(await verifiedGpu(), [readRim(driver)], rules)).toMatchObject({ missing: 'vbios' })
-    expect(await verifyMeasurements(await verifiedGpu(), [other, vbios].map(readRim), rules)).toMatchObject({ missing: 'driver' })
+    expect(await verifyMeasurements(await verifiedGpu(), [other, vbios].map(readRim), rules)).toMatchObject({
+      missing: 'driver',
+    })
   })
 
   test('one of several alternatives is enough, and a file signed anew replaces an expired one', async () => {
@@ -65,7 +69,9 @@ describe('golden values of a made-up vendor', () => {
     const expired = makeRimSigner({ notAfterMs: atMs - 1000 })
     const old = rimOf({ version: '550.90.07', golden: DRIVER_GOLDEN }, expired)
     const both = { ...rules, roots: [...rules.roots, pinOf(expired[3]!)] }
-    expect(await verifyMeasurements(await verifiedGpu(), [old, more, vbios].map(readRim), both)).toMatchObject({ missing: null })
+    expect(await verifyMeasurements(await verifiedGpu(), [old, more, vbios].map(readRim), both)).toMatchObject({
+      missing: null,
+    })
     expect(await refusalOf(verifyMeasurements(await verifiedGpu(), [old, vbios].map(readRim), both))).toMatchObject({
       code: 'CHAIN_EXPIRED',
     })
