@@ -55,6 +55,7 @@ export async function bundleWeb(root) {
   mkdirSync(join(root, 'dist/web/check'), { recursive: true })
   for (const name of ['index.html', 'style.css'])
     copyFileSync(join(root, 'web/check', name), join(root, 'dist/web/check', name))
+  copyFileSync(join(root, 'web/home.html'), join(root, 'dist/web/check/home.html'))
   await bundle(join(root, 'web/check/page.ts'), 'web/check/page.js')
   await bundle(worker, 'web/check/worker.js')
   writeFileSync(join(root, 'dist/web/touchstone-check.html'), oneFile(join(root, 'dist/web/check')))

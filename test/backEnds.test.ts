@@ -7,7 +7,13 @@ import { defaultScoreConfig } from '../src/core/score/defaultScoreConfig.ts'
 import { scoreBox } from '../src/core/score/scoreBox.ts'
 import { BACK_ENDS } from '../src/drivers/gpu/backEnds.ts'
 import { openCpuDevice } from '../src/drivers/gpu/cpu/openCpuDevice.ts'
-import { describeDevices, devicesHelp, namedDevices, openDevices } from '../src/drivers/gpu/openDevices.ts'
+import {
+  describeDevices,
+  describeLeftOut,
+  devicesHelp,
+  namedDevices,
+  openDevices,
+} from '../src/drivers/gpu/openDevices.ts'
 import type { BackEnd } from '../src/ports/backEnd.ts'
 import type { Device, DeviceFacts } from '../src/ports/device.ts'
 import { shippedCatalogue } from './sim/shippedCatalogue.ts'
@@ -72,6 +78,20 @@ describe('another back end is one folder and one line', () => {
     expect(namesOf(devices)).toEqual(['Toy 0', 'Toy 1'])
     expect(told).toMatchObject([{ message: 'busy' }])
     await expect(openDevices('auto', unheard, [cpu, broken('busy')])).rejects.toThrow('busy')
+  })
+
+  test('cards that were not asked for are listed as left out, those that were opened are not', async () => {
+    const listing = [...BACK_ENDS.map(({ listed: _, ...one }) => one), { ...toy, listed: async () => '2 x Toy' }]
+    const [processor] = await openDevices('cpu', unheard, listing)
+    expect(await describeLeftOut([processor!.facts], listing)).toEqual({ gpuLeftOut: '2 x Toy' })
+    const cards = await openDevices('toy', unheard, listing)
+    expect(
+      await describeLeftOut(
+        cards.map(({ facts }) => facts),
+        listing,
+      ),
+    ).toEqual({})
+    await processor!.close()
   })
 
   test('names that nobody has are refused', async () => {

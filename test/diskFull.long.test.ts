@@ -57,6 +57,7 @@ test.skipIf(disk === null)('a full disk stops nothing for good: with room again 
       faults: [],
       gaveUp: false,
       attested: NOT_ATTESTED,
+      askedDevices: null,
       window: null,
       host: [],
       certificate: Buffer.from(systemRandomness.bytes(60_000)).toString('base64'),

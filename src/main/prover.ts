@@ -7,7 +7,7 @@ import { serveProver } from '../apps/prover/serveProver.ts'
 import { serveWork } from '../apps/work/serveWork.ts'
 import { encodeFrame } from '../core/wire/frames.ts'
 import { openFieldEngine } from '../drivers/gpu/cpu/work/openCpuWork.ts'
-import { describeDevices, openDevices, openWorkDevices } from '../drivers/gpu/openDevices.ts'
+import { describeDevices, describeLeftOut, openDevices, openWorkDevices } from '../drivers/gpu/openDevices.ts'
 import { askProcessor } from '../drivers/host/askProcessor.ts'
 import { HOST_BUDGET, measureHost, readHost } from '../drivers/host/measureHost.ts'
 import { openHostLanes } from '../drivers/host/openHostLanes.ts'
@@ -70,7 +70,8 @@ async function serve(): Promise<void> {
     const facts = devices.map((device) => device.facts)
     const measure = process.argv.includes('--measure-host')
     const measured = measure ? await measureHost({ ...HOST_BUDGET, diskFolder: tmpdir() }, interrupted.signal) : {}
-    const host = { ...readHost(), ...(await describeDevices(facts)), ...measured }
+    const leftOut = list === 'auto' ? {} : await describeLeftOut(facts)
+    const host = { ...readHost(), ...(await describeDevices(facts)), ...leftOut, ...measured }
     const inventory = inventoryOf({ program: programName, devices: facts, host, faults, absent })
     const lanes = measure ? { host: openHostLanes(tmpdir()) } : {}
     const deps = { devices, signer, inventory, askProcessor, input: process.stdin, write, ...lanes }

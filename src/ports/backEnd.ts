@@ -20,6 +20,8 @@ export interface BackEnd {
   isAbsent?(error: unknown): boolean
   /** For works; throws where the machine has no such device. */
   openWork?(): Promise<readonly WorkDevice[]>
+  /** Devices that the machine lists, told without opening one; null where it lists none. */
+  listed?(): Promise<string | null>
   /** What else this machine says of these devices, for the inventory. */
   describe?(devices: readonly DeviceFacts[]): Promise<DeviceFacts['details']>
 }

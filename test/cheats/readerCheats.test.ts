@@ -330,6 +330,7 @@ describe('what an older reader may pass over', () => {
     [{ 'x-site': { name: 'north' } }, '0'],
     [{ 'x-address': 'ssh://203.0.113.7:22' }, '0'],
     [{ 'x-address': { host: 'anything' } }, '0'],
+    [{ 'x-devices': 'cpu' }, '0'],
     [{ 'must-hold': 1 }, '1 UNKNOWN_EXTENSION'],
     [{ site: 1 }, '1 MALFORMED'],
     [{ 'x-site': '\u001b[2J' }, '1 MALFORMED'],

@@ -93,6 +93,18 @@ else
       steps: await page.$$eval('#steps li', (all) => all.map((one) => one.getAttribute('data-state'))),
     })
 
+    test('at its root a validator says what it is and where to go, and asks for nothing but its style', async () => {
+      const page = await browser.newPage()
+      const requests: string[] = []
+      page.on('request', (request) => requests.push(request.url().replace(root, '')))
+      await page.goto(root)
+      expect(await page.textContent('h1')).toContain('verifies GPU boxes')
+      expect(requests).toEqual(['/', '/check/style.css'])
+      await page.click('a[href="./check/"]')
+      await page.waitForSelector('#file')
+      await page.close()
+    })
+
     test('a good file holds; its openings are recomputed by workers, and nobody else is asked', async () => {
       const { page, heard, headline, text, steps } = await drop(certificate)
       expect(headline).toBe('GENUINE')

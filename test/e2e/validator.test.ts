@@ -118,7 +118,9 @@ api: { port: ${port} }
     await running.until('box is not as claimed')
     const { stdout } = await commands.run(typedHere(guide[1]!))
     expect(stdout).toMatch(/boxes +1 \(1 claim-unmet\)\nclaims +1 different\n/)
-    expect(stdout).toMatch(/\nBOX +STATE +MODEL +SCORE +REASON\nme +claim-unmet +\S.* +\d+ +claim different\n$/)
+    expect(stdout).toMatch(
+      /\nBOX +STATE +MODEL +SCORE +REASON\nme +claim-unmet +no GPU \(CPU only\) +\d+ +claim different\n$/,
+    )
     const { stdout: told } = await touchstone('status', '--json', '--status', 'claim-unmet', '--config', config)
     expect(JSON.parse(told)).toMatchObject({ boxes: 1, fleet: [{ id: 'me', reason: 'claim different' }] })
     const none = await touchstone('status', '--status', 'failed', '--config', config)

@@ -580,11 +580,16 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
     test('a dump restores into an empty store, and only there; times of a clock since set back hold nothing up', async () => {
       for (const id of [a, b]) await store.putBox(entry(id, { claim: id === b ? 'L4' : null }))
       await store.addJob(job(b, { round: n }))
-      const devices = ['L4', null].map((model) => ({ identity: { model } }))
+      const identities = [
+        { status: 'identified', model: 'L4' },
+        { status: 'unknown', model: null },
+        { status: 'cpu', model: null },
+      ]
+      const devices = identities.map((identity) => ({ identity }))
       const judgement = { claim: { text: 'L4', verdict: 'weaker' }, devices }
       await store.finishJob(finishOf(await only(b), owner, { result: resultOf({ judgement }) }))
       const last = { outcome: 'accepted', code: null, at: expect.stringMatching(/^\d{4}-.*T.*\.\d{3}Z$/) }
-      expect(await store.box(b)).toMatchObject({ models: ['L4', null], last })
+      expect(await store.box(b)).toMatchObject({ models: ['L4', null, 'CPU'], last })
       expect(await store.box(a)).toMatchObject({ models: [], last: null })
       await store.addJob(job(a, { round: n }))
       const result = resultOf({ runId: `dump${n}`, certificate: 'é'.repeat(1000), inventory })

@@ -20,14 +20,15 @@ const HEADERS = {
   'cache-control': 'no-cache',
 }
 
-/** The page that checks a certificate in its reader's own tab. */
+/** The page that says what answers here, and the one that checks a certificate in its reader's own tab. */
 export function addPageRoutes(app: OpenAPIHono, { pages }: Pick<ApiDeps, 'pages'>, limit: MiddlewareHandler): void {
   if (pages === undefined) return
-  app.use('/check/*', limit)
+  for (const path of ['/', '/check/*']) app.use(path, limit)
   const send = (c: Context, name: string) => {
     const found = pages.get(name)
     return found ? c.body(found.body, 200, { ...HEADERS, 'content-type': found.type }) : c.notFound()
   }
+  app.get('/', (c) => send(c, 'home.html'))
   app.get('/check', (c) => c.redirect('./check/', 301))
   app.get('/check/', (c) => send(c, 'index.html'))
   app.get('/check/:name', (c) => send(c, c.req.param('name')))

@@ -51,6 +51,8 @@ export interface VerifyDeps {
   connect(signal: AbortSignal): Promise<RemoteBox>
   /** What the certificate says of where the box is; without it, nothing. */
   placeOf?(box: RemoteBox): string | undefined
+  /** Which devices `connect` has the prover open, where not all that it finds: the certificate says so. */
+  readonly askedDevices?: string | null
   onStep?(step: Step): void
   /** Awaited right before the clock of every phase of the run itself; calibrations do not ask. */
   beforeStart?(moment: Moment): Promise<void>
@@ -88,6 +90,8 @@ export interface BoxReport extends Pick<RemoteBox, 'address' | 'access'>, Greeti
   readonly attested: AttestedRun
   /** What the box around the devices showed; empty where nobody asked. */
   readonly host: readonly HostPart[]
+  /** Which devices the box was asked for; null where for all it has. */
+  readonly askedDevices: string | null
   /** The certificate file's text. */
   readonly certificate: string
   readonly startedAt: string
@@ -196,7 +200,7 @@ async function judge(
   done: Done,
   { startedUs, place, ...report }: Told & { readonly startedUs: number; readonly place: string | undefined },
   { preset, program, validSeconds, ...options }: VerifyOptions,
-  { clock, signer, catalogue, attestation: reader }: VerifyDeps,
+  { clock, signer, catalogue, attestation: reader, askedDevices = null }: VerifyDeps,
   pause: () => Promise<void>,
 ): Promise<BoxReport> {
   const { challenge, parts, rejected, greeting } = done
@@ -212,7 +216,18 @@ async function judge(
   const issued = { program, issuedMs: clock.wallTime().getTime(), validSeconds, seconds, preset: preset.name }
   const judged = { run, deviceClasses, atMs: issued.issuedMs, judgement }
   const { attested, carried: attestation } = await judgeEvidence(done, judged, reader, catalogue)
-  const evidence = { ...done, ...report, ...issued, ...told, run, inventory, judgement, attestation, place }
+  const evidence = {
+    ...done,
+    ...report,
+    ...issued,
+    ...told,
+    run,
+    inventory,
+    judgement,
+    attestation,
+    place,
+    askedDevices,
+  }
   const certificate = await issueInSlices(evidence, signer, pause)
   return {
     ...report,
@@ -222,6 +237,7 @@ async function judge(
     gaveUp: done.gaveUp !== null,
     judgement,
     attested,
+    askedDevices,
     window: windowOf(
       { run, preset: { ...preset, partSeconds, sustainedSeconds }, roundTripUs: told.roundTripUs },
       done.startedUs,

@@ -10,7 +10,7 @@ import { toInstant } from '../units/instants.ts'
 import { sealEnvelope, sealInSlices } from './envelope.ts'
 import type { JudgeInputs, Judgement } from './judgeRun.ts'
 import { type Slices, workAtOnce, workInSlices } from './slices.ts'
-import { PLACE, PREDICATE_TYPES, STATEMENT_TYPE, type Statement, statePart } from './statement.ts'
+import { ASKED_DEVICES, PLACE, PREDICATE_TYPES, STATEMENT_TYPE, type Statement, statePart } from './statement.ts'
 
 type Predicate = Statement['predicate']
 
@@ -30,6 +30,8 @@ export interface IssueInputs
   readonly judgement: Judgement
   /** Where the signer found the box, if the certificate is to say so. */
   readonly place?: string | undefined
+  /** Which of its devices the box was asked for, where not for all. */
+  readonly askedDevices?: string | null
   /** §9: what the hardware's vendors signed, where they did. */
   readonly attestation?: CarriedEvidence | undefined
   /** §10: the block behind each S_p, where a chain was at hand. */
@@ -102,7 +104,13 @@ function stateRest(inputs: IssueInputs, complete: boolean, validator: string): S
       catalogue: inputs.catalogue,
       ...(inputs.anchor ? { anchor: inputs.anchor } : {}),
       ...(inputs.attestation ? { attestation: inputs.attestation } : {}),
-      ...(inputs.place === undefined ? {} : { extensions: { [PLACE]: inputs.place } }),
+      ...extensionsOf(inputs),
     },
   }
+}
+
+/** C3: words of the signer that change the meaning of nothing else. */
+function extensionsOf({ place, askedDevices }: IssueInputs): Pick<Predicate, 'extensions'> {
+  const said = { ...(place && { [PLACE]: place }), ...(askedDevices && { [ASKED_DEVICES]: askedDevices }) }
+  return Object.keys(said).length === 0 ? {} : { extensions: said }
 }

@@ -13,7 +13,7 @@ import type {
 import { DOUBTS, type Doubt } from './doubts.ts'
 import { type CertificateProblem, PROBLEMS } from './problems.ts'
 import type { CheckReport } from './reportSchemas.ts'
-import { placeOf } from './statement.ts'
+import { askedDevicesOf, placeOf } from './statement.ts'
 import { REPORT_FORMAT, verdictOfCheck } from './verdict.ts'
 
 /** How many openings there are and how many of them were recomputed. */
@@ -112,6 +112,7 @@ function ofCertificate({ read, ours, recomputed, tier }: CheckedCertificate, cat
     signer: toHex(read.run.challenge.validatorKey),
     preset: read.preset.name,
     address: placeOf(read.statement.predicate),
+    askedDevices: askedDevicesOf(read.statement.predicate),
     catalogues: { signer: judgement.catalogue, reader: catalogueHash(catalogue) },
     identityRecomputed: recomputed,
     models: ours.devices.map(({ identity }) => identity.model),

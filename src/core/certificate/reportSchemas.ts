@@ -33,6 +33,11 @@ const ofSigned = {
   signers: z.array(hex(32)),
 }
 
+const askedDevices = z
+  .string()
+  .nullable()
+  .meta({ description: 'which devices the signer asked the box for; null where for all it has' })
+
 /** What a check found: the result of the library, and what `touchstone check --json` prints with the name of the file. */
 export const checkReportSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('refused'), ...ofCheck, problem }),
@@ -45,6 +50,7 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
     signer: hex(32),
     preset: presetName,
     address: z.string().nullable().meta({ description: 'where the signer says that it found the box; a claim' }),
+    askedDevices,
     catalogues: z.object({ signer: hex(32), reader: hex(32) }),
     identityRecomputed: z.boolean(),
     models: z.array(plain.nullable()),
@@ -129,6 +135,7 @@ export const verifyReportSchema = z.object({
   ...answer,
   kind: z.literal('run'),
   address: z.string(),
+  askedDevices,
   preset: presetName,
   runId: hex(16),
   proverKey: hex(32),

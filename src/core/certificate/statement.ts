@@ -102,6 +102,19 @@ export function placeOf({ extensions }: { readonly extensions?: Readonly<Record<
   return typeof told === 'string' && /^[\x21-\x7e]{1,300}$/.test(told) ? told : null
 }
 
+/** C3: which devices the signer asked the box for, where it did not ask for all. Its word, and counted nowhere. */
+export const ASKED_DEVICES = 'x-devices'
+
+/** What the signer says of which devices it asked for; null where it asked for all, or says nothing that reads as a list. */
+export function askedDevicesOf({
+  extensions,
+}: {
+  readonly extensions?: Readonly<Record<string, unknown>>
+}): string | null {
+  const told = extensions?.[ASKED_DEVICES]
+  return typeof told === 'string' && /^[a-z0-9:,]{1,300}$/.test(told) ? told : null
+}
+
 /** What certificates carry since version 2. Evidence of other kinds that belongs to the run has its place here too. */
 const ofVersion2 = {
   judgement: judgementSchema,

@@ -90,7 +90,7 @@ const SENTENCES: Readonly<Record<ClaimCode, (reason: ClaimReason) => string>> = 
   WEAKER_CARD: fitsOther,
   NO_KNOWN_CARD: fitsNone,
   SLOWER_THAN_KNOWN: fitsNone,
-  NOT_A_GPU: () => 'the box offered a CPU and no GPU',
+  NOT_A_GPU: () => 'a CPU was tested and no GPU',
   TOO_SLOW: ({ model }) => `slower than a ${model} in every part`,
   NOTHING_SHOWN: () => 'the device showed no work',
   FEWER_DEVICES: ({ got, expected, model }) => `${expected} devices were claimed (${model}), ${got} answered`,

@@ -20,6 +20,7 @@ export const HOST_FIELDS: Readonly<Record<string, HostField>> = {
   gpuDisagreements: { unit: 'text', label: 'what these sources disagree about' },
   gpuHidden: { unit: 'count', label: 'cards that are not for us' },
   gpuFaults: { unit: 'text', label: 'cards that could not be opened' },
+  gpuLeftOut: { unit: 'text', label: 'cards that were not asked for' },
   gpuAbsent: { unit: 'text', label: 'why there are no cards' },
   cpuWhetstoneMips: { figure: true, unit: 'count', label: 'Whetstone, million instructions a second, one core' },
   cpuWhetstoneMflops: {

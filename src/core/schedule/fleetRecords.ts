@@ -55,10 +55,14 @@ export const boxSummary = z.object({
     .nullable()
     .meta({ description: 'How its latest run ended, with the reason where it was not accepted.' }),
   models: z.array(text.nullable()).readonly().meta({
-    description: 'What its latest accepted full run showed each device to be; null where it fits no known card.',
+    description:
+      'What its latest accepted full run showed each device to be; null where it fits no known card, CPU where it is a processor.',
   }),
 })
 export type BoxSummary = DeepReadonly<z.infer<typeof boxSummary>>
+
+/** Among the models of a box: a device that is no card. */
+export const CPU_MODEL = 'CPU'
 
 /** A result in a list: judgement and inventory come with the result alone. */
 export const resultSummary = z.object({

@@ -1,3 +1,4 @@
+import { printable } from '../../core/bytes/printable.ts'
 import type { BackEnd, OpenOptions } from '../../ports/backEnd.ts'
 import type { Device, DeviceFacts } from '../../ports/device.ts'
 import type { WorkDevice } from '../../ports/workDevice.ts'
@@ -89,6 +90,16 @@ export async function describeDevices(
     return own.length > 0 ? describe?.(own) : undefined
   })
   return Object.assign({}, ...(await Promise.all(told)))
+}
+
+/** Cards that the machine lists, of kinds of which none was opened: whoever named its devices left them out. */
+export async function describeLeftOut(
+  devices: readonly DeviceFacts[],
+  backEnds = BACK_ENDS,
+): Promise<DeviceFacts['details']> {
+  const others = backEnds.filter(({ name }) => devices.every(({ backEnd }) => backEnd !== name))
+  const listed = (await Promise.all(others.map((one) => one.listed?.()))).filter((text) => text != null)
+  return listed.length === 0 ? {} : { gpuLeftOut: printable(listed.join(', '), 110) }
 }
 
 function unknownDevice(name: string, backEnds: readonly BackEnd[]): never {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { webAssembly } from '../../core/engine/webAssembly.ts'
 import { HOST_FIELDS } from '../../core/inventory/hostFields.ts'
-import { readKernelGpus, readPciGpus } from '../gpu/cuda/describeCards.ts'
+import { listedCards, readKernelGpus, readPciGpus } from '../gpu/cuda/describeCards.ts'
 import { measureDisk } from './measureDisk.ts'
 import { measureHost } from './measureHost.ts'
 import { type VectorExports, vectorModule } from './vectorModule.ts'
@@ -98,6 +98,10 @@ describe('sources of GPU facts', () => {
     device('0000:00:01.0', '0x8086', '0x030000')
     const cards = (await readPciGpus(join(root, 'pci')))?.toSorted((a, b) => (a.bus < b.bus ? -1 : 1))
     expect(cards?.map(({ bus }) => bus)).toEqual(['0000:17:00.0', '0000:18:00.0'])
+    const [gpus, pci, none] = ['gpus', 'pci', 'none'].map((name) => join(root, name))
+    expect(await listedCards({ kernel: gpus!, pci: pci! })).toBe('1 x NVIDIA H200')
+    expect(await listedCards({ kernel: none!, pci: pci! })).toBe('2 x NVIDIA card')
+    expect(await listedCards({ kernel: none!, pci: none! })).toBeNull()
     expect(cards?.map(({ deviceId, subsystemId }) => [deviceId, subsystemId])).toEqual([
       [0x233510de, 0x18be10de],
       [0x233510de, null],

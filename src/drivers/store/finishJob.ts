@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { z } from 'zod'
+import { CPU_MODEL } from '../../core/schedule/fleetRecords.ts'
 import type { Finish } from '../../ports/store.ts'
 import { SCORE_RULES } from './migrations.ts'
 import { json, type Statement, sql } from './sql.ts'
@@ -100,8 +101,12 @@ export async function finishJob(finish: Finish): Promise<Statement> {
     select id from stored`
 }
 
-/** What a judgement names, device by device. */
+/** What a judgement names, device by device; a processor is known to be no card. */
 const modelsOf = (judgement: unknown): readonly (string | null)[] =>
-  judged.safeParse(judgement).data?.devices.map(({ identity }) => identity.model) ?? []
+  judged
+    .safeParse(judgement)
+    .data?.devices.map(({ identity: { status, model } }) => (status === 'cpu' ? CPU_MODEL : model)) ?? []
 
-const judged = z.object({ devices: z.array(z.object({ identity: z.object({ model: z.string().nullable() }) })) })
+const judged = z.object({
+  devices: z.array(z.object({ identity: z.object({ status: z.string().optional(), model: z.string().nullable() }) })),
+})

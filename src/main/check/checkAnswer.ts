@@ -8,10 +8,11 @@ import type {
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import type { CertificateProblem } from '../../core/certificate/problems.ts'
 import { type Checked, explainProblem, type OpeningCount } from '../../core/certificate/reportOfCheck.ts'
+import { askedDevicesOf } from '../../core/certificate/statement.ts'
 import { type Verdict, verdictOf, verdictOfCheck } from '../../core/certificate/verdict.ts'
 import { explainReason } from '../../core/proof/reasons.ts'
 import { withPrefix } from '../../core/units/format.ts'
-import { type Answer, answerOf } from '../render/answer.ts'
+import { type Answer, answerOf, leftOutOf, TEST_THE_CARDS } from '../render/answer.ts'
 
 /** A check, and the file as the reader named it. */
 export interface ShownCheck extends Checked {
@@ -29,12 +30,16 @@ export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck
     return verdict === 'genuine' ? worked(checked) : doubted(checked.doubts, headOfWork(checked))
   if (checked.kind === 'product') return verdict === 'genuine' ? multiplied(checked) : doubted(checked.doubts, null)
   if (checked.kind === 'answer') return verdict === 'genuine' ? answered(checked) : doubted(checked.doubts, null)
-  const answer = answerOf({ judgement: checked.ours, preset: checked.read.preset.name, catalogue, file, isVerbose })
+  const { predicate } = checked.read.statement
+  const leftOut = leftOutOf(checked.ours, askedDevicesOf(predicate), predicate.claims.inventory)
+  const judged = { judgement: checked.ours, preset: checked.read.preset.name, leftOut }
+  const answer = answerOf({ ...judged, catalogue, file, isVerbose })
   if (verdict === 'not-established')
     return verdictOf(checked.ours) === verdict
       ? { ...answer, now: DOUBTS[checked.doubts[0]!.code].nextStep }
       : doubted(checked.doubts, headOf(answer))
   if (openings.checked < openings.all) return sampled(answer, openings)
+  if (leftOut !== null) return { ...answer, now: TEST_THE_CARDS }
   return { ...answer, now: NOW[verdict] ?? answer.now }
 }
 

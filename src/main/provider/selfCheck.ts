@@ -27,7 +27,9 @@ export async function selfCheck(
   const terminal = openTerminal(process.stderr, env)
   const options = askOf({ preset, claim: flags.claim ?? null, program: programName })
   const connect = async () => openThisMachine(env, proverArguments(flags.devices, true))
-  const report = await runShown(options, { signer: ownKey(env, 'validator'), catalogue, connect }, terminal, signal)
+  const askedDevices = flags.devices === 'auto' ? null : flags.devices
+  const deps = { signer: ownKey(env, 'validator'), catalogue, connect, askedDevices }
+  const report = await runShown(options, deps, terminal, signal)
   terminal.lines(
     reportLines({ report, catalogue, file: null, failed: failedDevices(report).length, isVerbose: false }, terminal),
   )

@@ -5,7 +5,7 @@ import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { claimReason } from '../../core/identify/claimReasons.ts'
 import { readCatalogue } from '../system.ts'
-import { answerLines, answerOf, closingLines } from './answer.ts'
+import { answerLines, answerOf, closingLines, leftOutOf } from './answer.ts'
 import { type ShownVerdict, verdictLines } from './verdictLines.ts'
 
 const page = { colours: pc.createColors(false), columns: 80 }
@@ -46,6 +46,27 @@ describe('the answer comes first and last', () => {
     expect(shown.filter((line) => /^ {2}[0-7] .* passed$/.test(line))).toHaveLength(8)
     expect(shown.join('\n')).toContain('all 8 cards: what it did fits a H200')
     expect(shown.join('\n')).toContain('Not excluded: ')
+  })
+
+  test('cards that were left out by choice are said to be so, by the word of who chose, never to be missing', () => {
+    const { judgement } = { judgement: judged(1, null, null) }
+    const devices = judgement.devices.map((one) => ({ ...one, identity: { ...one.identity, status: 'cpu' } }))
+    const reasons = [claimReason('NOT_A_GPU', { device: 0, got: 'CPU', expected: 'H200' })]
+    const claim = { text: '8x H200', verdict: 'different', reasons }
+    const host = { ...predicate.claims.inventory.host, gpuLeftOut: '8 x NVIDIA H200' } as never
+    const ran = { judgement: { ...judgement, devices, claim } as never, preset: 'mainnet' as const, catalogue, file }
+    const leftOut = leftOutOf(ran.judgement, 'cpu', { host })
+    const shown = answerLines(answerOf({ ...ran, leftOut }), { ...page, columns: 200 }).join('\n')
+    expect(shown).toMatch(
+      /^NOT AS CLAIMED {2}sold 8 x H200, tested 1 x CPU; left out by choice: 8 x NVIDIA H200 \(as the box lists them\)\n/,
+    )
+    expect(shown).toContain('why  a CPU was tested and no GPU')
+    expect(shown).toMatch(/now {2}Verify again without --devices/)
+    expect(shown).not.toContain('CPU, no GPU')
+    // A box that was asked for all it has cannot say that anybody chose, nor one that shows a card.
+    expect(leftOutOf(ran.judgement, null, { host })).toBeNull()
+    expect(leftOutOf(judged(1, null), 'cpu', { host })).toBeNull()
+    expect(answerOf({ ...ran, leftOut: null }).text).toBe('sold 8 x H200, found 1 x CPU, no GPU')
   })
 
   test('MIG, vGPU and ECC are named as claims, once for all cards that are alike', () => {

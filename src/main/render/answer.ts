@@ -3,6 +3,7 @@ import { type Verdict, verdictOf } from '../../core/certificate/verdict.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { type ClaimReason, explainClaim } from '../../core/identify/claimReasons.ts'
 import { parseClaim } from '../../core/identify/parseClaim.ts'
+import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { PresetName } from '../../core/params/presets.ts'
 import { explainReason, REASONS } from '../../core/proof/reasons.ts'
 import { labelled } from './labelled.ts'
@@ -25,6 +26,8 @@ export interface Asked {
   readonly catalogue: Catalogue
   /** The certificate; null where sellers look at their own box, and none is kept. */
   readonly file: string | null
+  /** Cards that the box lists and nobody asked for (`leftOutOf`). */
+  readonly leftOut?: string | null
   /** How many devices failed, and are not judged. */
   readonly failed?: number
   /** Whether every finding stands below the answer. */
@@ -46,7 +49,7 @@ export function answerOf({ failed = 0, ...asked }: Asked): Answer {
   return { ...answer, text: `${answer.text}, but for ${failed} that failed` }
 }
 
-function answerOfJudged({ judgement, preset, catalogue, file, isVerbose = false }: Asked): Answer {
+function answerOfJudged({ judgement, preset, catalogue, file, leftOut = null, isVerbose = false }: Asked): Answer {
   const { reason, claim } = judgement
   const verdict = verdictOf(judgement)
   const word = WORDS[verdict]
@@ -58,7 +61,7 @@ function answerOfJudged({ judgement, preset, catalogue, file, isVerbose = false 
       why: null,
       now: nowOfRejected(reason.code),
     }
-  const found = foundText(judgement)
+  const found = foundText(judgement, leftOut)
   if (claim === null)
     return {
       verdict,
@@ -75,12 +78,16 @@ function answerOfJudged({ judgement, preset, catalogue, file, isVerbose = false 
     return { verdict, word, text: `sold ${sold}: neither shown nor refuted`, why, now }
   }
   const how = SLOWED.includes(claim.verdict) ? `, ${claim.verdict}` : ''
+  if (leftOut !== null) return { verdict, word, text: `sold ${sold}, tested ${found}`, why, now: TEST_THE_CARDS }
   const now =
     file === null
       ? `Do not offer it as ${sold}: every buyer would see this.`
       : `Do not pay for it as ${sold}: send ${file} to the seller, who can check it with your key.`
   return { verdict, word, text: `sold ${sold}, found ${found}${how}`, why, now }
 }
+
+/** Where the cards themselves were left out. */
+export const TEST_THE_CARDS = 'Verify again without --devices: this says nothing about the cards.'
 
 const nowOfMatch = (file: string | null): string =>
   file === null ? 'Offer it as that: every buyer would see the same.' : `Keep it; ${file} is the receipt.`
@@ -97,14 +104,28 @@ export function soldText(text: string, catalogue: Catalogue): string {
   return parsed.ok ? `${parsed.claim.count} x ${parsed.claim.card}` : text
 }
 
+/**
+ * Cards that the box lists while whoever verified it asked for its processor alone: that they were left out is the signer's
+ * word, which cards they are is the box's.
+ */
+export function leftOutOf(
+  { devices }: Pick<Judgement, 'devices'>,
+  askedDevices: string | null,
+  { host }: Pick<Inventory, 'host'>,
+): string | null {
+  if (askedDevices === null || devices.some(({ identity }) => identity.status !== 'cpu')) return null
+  return typeof host.gpuLeftOut === 'string' && host.gpuLeftOut !== '' ? host.gpuLeftOut : null
+}
+
 /** How many of what, as far as the run can tell. */
-export function foundText({ devices }: Pick<Judgement, 'devices'>): string {
+export function foundText({ devices }: Pick<Judgement, 'devices'>, leftOut: string | null): string {
   const kinds = new Map<string, number>()
   for (const { identity } of devices) {
-    const name = identity.model ?? NAMELESS[identity.status]
+    const name = identity.model ?? (leftOut === null ? NAMELESS[identity.status] : 'CPU')
     kinds.set(name, (kinds.get(name) ?? 0) + 1)
   }
-  return [...kinds].map(([name, count]) => `${count} x ${name}`).join(', ') || 'no device'
+  const found = [...kinds].map(([name, count]) => `${count} x ${name}`).join(', ') || 'no device'
+  return leftOut === null ? found : `${found}; left out by choice: ${leftOut} (as the box lists them)`
 }
 
 const NAMELESS = {

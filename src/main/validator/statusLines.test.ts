@@ -89,6 +89,8 @@ test.each([
 
 test('equal devices are counted, and one that fits no card is called unknown', () => {
   expect(boxLineOf({ ...box, models: ['H100 SXM', 'H100 SXM', null] }).model).toBe('2x H100 SXM, unknown')
+  expect(boxLineOf({ ...box, models: ['CPU', 'CPU'] }).model).toBe('no GPU (CPU only)')
+  expect(boxLineOf({ ...box, models: ['H100 SXM', 'CPU'] }).model).toBe('H100 SXM, CPU')
   expect(boxLineOf(box).model).toBe('-')
 })
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { boxSummarySchema, statusSchema } from '../../apps/api/schemas.ts'
 import type { STATUSES } from '../../core/schedule/boxState.ts'
+import { CPU_MODEL } from '../../core/schedule/fleetRecords.ts'
 
 type Told = z.infer<typeof statusSchema>
 type Box = z.infer<typeof boxSummarySchema>
@@ -34,6 +35,7 @@ export function boxLineOf(box: Box): BoxLine {
 
 /** Equal devices are counted, as in "8x H100 SXM"; "-" where nothing was shown yet. */
 function modelOf({ models }: Box): string {
+  if (models.length > 0 && models.every((model) => model === CPU_MODEL)) return 'no GPU (CPU only)'
   const names = models.map((model) => model ?? 'unknown')
   const counted = [...new Set(names)].map((name) => {
     const count = names.filter((other) => other === name).length

@@ -21,7 +21,10 @@ export function verifyJobs(
   {
     walkChecker,
     ...deps
-  }: Omit<Required<VerifyDeps>, 'connect' | 'placeOf' | 'onStep' | 'beforeStart' | 'attestation' | 'anchor'> &
+  }: Omit<
+    Required<VerifyDeps>,
+    'connect' | 'placeOf' | 'askedDevices' | 'onStep' | 'beforeStart' | 'attestation' | 'anchor'
+  > &
     Pick<VerifyDeps, 'anchor'>,
   { env: given, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
 ): VerifyJob {
@@ -43,7 +46,9 @@ export function verifyJobs(
     // Files about revocation are of a day: they are read anew for every run.
     const whole = () => ({ walkChecker, attestation: attestationReader(attestationRules(attestationFiles(config))) })
     const host = job.kind === 'full' ? whole() : {}
-    return verifyBox(askFor(config, job), { ...deps, ...host, ...hooks, connect: (inner) => open(job, inner) }, signal)
+    const askedDevices = config.devices === 'auto' ? null : config.devices
+    const connect = (inner: AbortSignal) => open(job, inner)
+    return verifyBox(askFor(config, job), { ...deps, ...host, ...hooks, askedDevices, connect }, signal)
   }
 }
 

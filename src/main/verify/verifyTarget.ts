@@ -26,7 +26,7 @@ import { checkAddress, openBox, proverArguments } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
 import { exitOfReport } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
-import { answerLines, answerOf, closingLines, soldText } from '../render/answer.ts'
+import { type Answer, answerLines, answerOf, closingLines, leftOutOf, soldText } from '../render/answer.ts'
 import { attestedLines } from '../render/attestedLines.ts'
 import { boxLines } from '../render/boxLines.ts'
 import { labelled } from '../render/labelled.ts'
@@ -81,7 +81,17 @@ export async function verifyTarget(
   }
   const attestation = attestationReader(attestationRules(flags))
   const placeOf = (box: RemoteBox) => (flags.address ? toldPlace(address, box) : undefined)
-  const deps = { signer, catalogue, connect, placeOf, attestation, measureHost: flags.measureHost, onDetected }
+  const askedDevices = flags.devices === 'auto' ? null : flags.devices
+  const deps = {
+    signer,
+    catalogue,
+    connect,
+    placeOf,
+    askedDevices,
+    attestation,
+    measureHost: flags.measureHost,
+    onDetected,
+  }
   const limited = { seconds: flags.limit ?? limitOf(options), address }
   const report = await withinLimit(limited, (inner) => runShown(options, deps, terminal, inner), signal)
   // Whoever said stop gets no certificate, however near its end the run was.
@@ -98,7 +108,7 @@ export async function verifyTarget(
       ...labelled('certificate', `${out}  (${formatSeconds(report.seconds)} in all)`),
       ...labelled('summary', flags.summary ?? null),
       ...labelled('signed by', toHex(signer.publicKey)),
-      ...closingLines(answerOf({ ...report, ...shown }), people),
+      ...closingLines(answerOfReport(shown), people),
     ])
   }
   return exitOfReport(report, failed)
@@ -129,7 +139,8 @@ async function withinLimit<T>(
   }
 }
 
-interface RunDeps extends Pick<VerifyDeps, 'signer' | 'catalogue' | 'connect' | 'placeOf' | 'attestation'> {
+interface RunDeps
+  extends Pick<VerifyDeps, 'signer' | 'catalogue' | 'connect' | 'placeOf' | 'askedDevices' | 'attestation'> {
   readonly measureHost?: boolean | undefined
   /** Hears what the box says it has, and may refuse to go on. */
   readonly onDetected?: (inventory: Inventory) => void
@@ -178,9 +189,12 @@ interface ShownReport {
   readonly isVerbose: boolean
 }
 
+const answerOfReport = ({ report, ...how }: ShownReport): Answer =>
+  answerOf({ ...report, ...how, leftOut: leftOutOf(report.judgement, report.askedDevices, report.inventory) })
+
 /** A report for a person: the answer, what it rests on, and the box around the devices. */
 export const reportLines = ({ report, ...how }: ShownReport, terminal: Terminal): string[] => [
-  ...answerLines(answerOf({ ...report, ...how }), terminal),
+  ...answerLines(answerOfReport({ report, ...how }), terminal),
   ...verdictLines(report, { ...how, ...terminal }),
   ...attestedLines(report.attested, terminal.colours),
   ...boxLines(report, terminal.colours, how.isVerbose),

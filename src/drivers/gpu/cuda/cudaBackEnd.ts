@@ -8,5 +8,6 @@ export const cudaBackEnd: BackEnd = {
   open: async (options) => (await import('./openCudaDevices.ts')).openCudaDevices(options),
   isAbsent: (error) => fault.is(error, 'NO_GPU_DRIVER', 'NO_GPU'),
   openWork: async () => (await import('./work/openCudaWork.ts')).openCudaWork(),
+  listed: async () => (await import('./describeCards.ts')).listedCards(),
   describe: async (devices) => (await import('./describeCards.ts')).describeCards(devices),
 }

@@ -16,6 +16,17 @@ export async function describeCards(devices: readonly DeviceFacts[]): Promise<De
   }
 }
 
+/** The cards by the kernel module's names or, where it is not loaded, as many as there are on the bus. */
+export async function listedCards(
+  folders: { readonly kernel?: string; readonly pci?: string } = {},
+): Promise<string | null> {
+  const names = (await readKernelGpus(folders.kernel))?.map(({ name }) => name || 'NVIDIA card') ?? []
+  if (names.length > 0)
+    return [...new Set(names)].map((name) => `${names.filter((one) => one === name).length} x ${name}`).join(', ')
+  const onBus = (await readPciGpus(folders.pci))?.length ?? 0
+  return onBus === 0 ? null : `${onBus} x NVIDIA card`
+}
+
 const driverGpu = ({ name, details }: DeviceFacts): DriverGpu => ({
   bus: String(details.pci ?? ''),
   uuid: String(details.uuid ?? ''),
