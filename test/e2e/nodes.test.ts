@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { askBlocks } from '../../src/apps/node/askPeer.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
-import { decodeBlock, TxType } from '../../src/core/chain/ssz.ts'
+import { decodeBlock } from '../../src/core/chain/blockBytes.ts'
+import { TxType } from '../../src/core/chain/ssz.ts'
 import { eventually } from '../support/eventually.ts'
 import { NodeNetwork } from '../support/nodeNetwork.ts'
 

@@ -42,7 +42,13 @@ export async function* readRows(source: Source, first: number): AsyncGenerator<R
       wake()
     }
   }
-  let fetching = fetchAhead()
+  let fetching = Promise.resolve()
+  const fetchOn = () => {
+    fetching = fetching.then(fetchAhead)
+    // Its fault is met where somebody waits for blocks.
+    fetching.catch(() => {})
+  }
+  fetchOn()
   try {
     for (;;) {
       while (waiting.length === 0 && !isOver) {
@@ -55,8 +61,7 @@ export async function* readRows(source: Source, first: number): AsyncGenerator<R
       await waiting[0]!.isChecked
       const row = whatIsThere(waiting)
       taken += row.blocks.length
-      fetching = fetching.then(fetchAhead)
-      fetching.catch(() => {})
+      fetchOn()
       yield row
     }
   } finally {

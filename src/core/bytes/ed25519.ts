@@ -60,9 +60,14 @@ const withoutSign = (encoded: Uint8Array): string => {
 }
 
 const SMALL_ORDER = new Set(ED25519_TORSION_SUBGROUP.map((point) => withoutSign(fromHex(point, KEY_BYTES)!)))
+/** Their first bytes: of other points one in fifty is looked at further. */
+const SMALL_ORDER_STARTS = new Set(ED25519_TORSION_SUBGROUP.map((point) => fromHex(point, KEY_BYTES)![0]))
+
+const isSmallOrder = (encoded: Uint8Array): boolean =>
+  SMALL_ORDER_STARTS.has(encoded[0]) && SMALL_ORDER.has(withoutSign(encoded))
 
 const isPlainPoint = (encoded: Uint8Array): boolean =>
-  encoded.length === KEY_BYTES && hasCanonicalY(encoded) && !SMALL_ORDER.has(withoutSign(encoded))
+  encoded.length === KEY_BYTES && hasCanonicalY(encoded) && !isSmallOrder(encoded)
 
 /** Whether an account may have this key: the only encoding of a point of order L, so that every library judges it alike. */
 export function isTorsionFreeKey(publicKey: Uint8Array): boolean {

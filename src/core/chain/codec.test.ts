@@ -3,19 +3,20 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ascii, concatBytes } from '../bytes/bytes.ts'
 import { sha256 } from '../bytes/sha256.ts'
-import { bodyBytes, bodyRoot, txMessage } from './signing.ts'
+import { decodeBlock } from './blockBytes.ts'
+import { blockHash, bodyBytes, bodyRoot, txMessage } from './signing.ts'
 import {
   BlockType,
   type Body,
   BodyType,
   Bytes32,
   CommitType,
-  decodeBlock,
   decodeExactly,
   decodeTx,
   encodeBlock,
   HeaderType,
   TxType,
+  UnsignedHeaderType,
   UnsignedTxType,
   VoteType,
 } from './ssz.ts'
@@ -71,6 +72,7 @@ describe('every codec', () => {
         expect(CommitType.equals(decodeExactly(CommitType, CommitType.serialize(aCommit))!, aCommit)).toBe(true)
         expect(bodyBytes(aBlock.body)).toBe(BodyType.serialize(aBlock.body).length)
         expect(bodyRoot(aBlock.body)).toEqual(rootByHand(aBlock.body))
+        expect(blockHash(aHeader)).toEqual(UnsignedHeaderType.hashTreeRoot(aHeader))
         expect(BlockType.equals(decodeBlock(encodeBlock(aBlock))!, aBlock)).toBe(true)
       }),
       { numRuns: 50 },
@@ -89,8 +91,27 @@ describe('every codec', () => {
         }
         const read = decodeBlock(changed)
         if (read !== null) expect(encodeBlock(read)).toEqual(changed)
+        // The library, slower, says the same.
+        expect(read === null).toBe(decodeExactly(BlockType, changed) === null)
       }),
-      { numRuns: 200 },
+      { numRuns: 400 },
+    )
+  })
+
+  test('property: offsets that are a little off are judged as the library judges them', () => {
+    const [header, firstTx] = [281, 293]
+    fc.assert(
+      fc.property(block, fc.nat(), fc.integer({ min: -36, max: 70 }), (value, which, delta) => {
+        const bytes = encodeBlock(value)
+        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+        const tx = value.body.txs.length === 0 ? 0 : firstTx + view.getUint32(firstTx, true)
+        const inTxs = tx === 0 ? [] : [firstTx, tx - 4, tx + 57, tx + 61, tx + 129]
+        const places = [header, header + 4, header + 8, ...inTxs]
+        const at = places[which % places.length]!
+        view.setUint32(at, Math.max(0, view.getUint32(at, true) + delta), true)
+        expect(decodeBlock(bytes) === null).toBe(decodeExactly(BlockType, bytes) === null)
+      }),
+      { numRuns: 1_000 },
     )
   })
 

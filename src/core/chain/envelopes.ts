@@ -1,13 +1,14 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import type { CheckSignature } from '../bytes/ed25519.ts'
 import { SECONDARY } from './applyBlock.ts'
+import { decodeBlock, decodeHeader } from './blockBytes.ts'
 import { type ChainState, type Checks, etaOf, findAccount, located } from './chainState.ts'
 import type { Vrf } from './ecvrf.ts'
 import { slotAlpha } from './lottery.ts'
 import { epochOf } from './params.ts'
 import { headerMessage, txMessage } from './signing.ts'
 import { lotteryPlace } from './snapshots.ts'
-import { type Block, decodeBlock, decodeHeader, type Tx } from './ssz.ts'
+import type { Block, Tx } from './ssz.ts'
 
 /** What the proof of a primary block must be of: the key of its author, and the slot's input. */
 export interface Lot {
@@ -48,7 +49,7 @@ export function checkRow({ blocks, lots }: RowToCheck, checks: RowChecks): Check
     const [lot, proof] = [lots[at], block.header.vrfProof]
     const beta = lot == null ? null : checks.vrf(lot.key, lot.alpha, proof)
     // One that is wrong is refused where the block is applied, with its reason.
-    if (lot != null && beta !== null) drawn.push({ ...lot, proof, beta })
+    if (lot != null && beta !== null) drawn.push({ ...lot, proof: proof.slice(), beta })
   }
   return { right: blocks.length, drawn }
 }

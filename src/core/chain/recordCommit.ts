@@ -5,7 +5,7 @@ import { type ChainParams, epochOf } from './params.ts'
 import { problem } from './problems.ts'
 import { voteMessage } from './signing.ts'
 import type { Commit } from './ssz.ts'
-import { BlockRefType, StateType, type StateView, valuesOf } from './stateType.ts'
+import { BlockRefType, type StateView } from './stateType.ts'
 
 /** Kinds of votes. */
 export const PREVOTE = 0
@@ -50,11 +50,14 @@ export function recordCommit(working: Working, commit: Commit, author: number): 
 
 /** The place of the target among the blocks since the last final one, if this set may decide about it; else -1. */
 function targetOf(state: StateView, { set, target, targetSlot }: Commit, params: ChainParams): number {
-  const blocks = state.blocks.getAllReadonly()
-  const at = blocks.findIndex(({ slot }) => slot === targetSlot)
-  if (at === -1 || targetSlot <= state.final.slot || !equalBytes(blocks[at]!.hash, target)) return -1
+  const { blocks } = state
+  // Slots ascend, and the target is one of the last.
+  let at = blocks.length - 1
+  while (at >= 0 && blocks.getReadonly(at).slot > targetSlot) at--
+  const found = at === -1 ? null : blocks.getReadonly(at)
+  if (found?.slot !== targetSlot || targetSlot <= state.final.slot || !equalBytes(found.hash, target)) return -1
   const isOfSet = epochOf(targetSlot, params) === set
-  return isOfSet || (at > 0 && epochOf(blocks[at - 1]!.slot, params) === set) ? at : -1
+  return isOfSet || (at > 0 && epochOf(blocks.getReadonly(at - 1).slot, params) === set) ? at : -1
 }
 
 function isSigned({ checks, genesisHash, accounts }: Working, commit: Commit, place: number, sig: Uint8Array): boolean {
@@ -68,6 +71,7 @@ function isSigned({ checks, genesisHash, accounts }: Working, commit: Commit, pl
 function moveFinal(state: StateView, { target, targetSlot }: Commit, at: number, params: ChainParams): void {
   const passed = Number(epochOf(targetSlot, params) - epochOf(state.final.slot, params))
   state.final = BlockRefType.toViewDU({ slot: targetSlot, hash: target })
-  state.blocks = StateType.fields.blocks.toViewDU(valuesOf(state.blocks).slice(at))
-  if (passed > 0) state.sets = StateType.fields.sets.toViewDU(valuesOf(state.sets).slice(passed))
+  // Shares the nodes of what stays, with their hashes.
+  state.blocks = state.blocks.sliceFrom(at)
+  if (passed > 0) state.sets = state.sets.sliceFrom(passed)
 }

@@ -154,14 +154,6 @@ export function decodeExactly<V>(type: Type<V>, bytes: Uint8Array): V | null {
   }
 }
 
-/** No block is larger, header and lists of offsets included: longer bytes are not looked at. */
-const MAX_BLOCK_BYTES = (1 << 20) + 1_024
-
-export const decodeBlock = (bytes: Uint8Array): Block | null =>
-  bytes.length > MAX_BLOCK_BYTES ? null : decodeExactly<Block>(BlockType, bytes)
-/** The header of a block in its bytes, which begin with it. */
-export const decodeHeader = (block: Uint8Array): Header | null =>
-  decodeExactly<Header>(HeaderType, block.subarray(0, HeaderType.fixedSize!))
 export const encodeBlock = (block: Block): Uint8Array => BlockType.serialize(block)
 
 export const decodeTx = (bytes: Uint8Array): Tx | null =>

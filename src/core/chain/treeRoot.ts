@@ -29,6 +29,36 @@ export function rootOf(view: Hashable): Uint8Array {
   return view.node.root
 }
 
+const ZEROS: Uint8Array[] = [new Uint8Array(32)]
+
+/** The root of a tree of nothing but zeros. */
+function zerosRoot(depth: number): Uint8Array {
+  for (let d = ZEROS.length; d <= depth; d++) ZEROS.push(hasher.digest64(ZEROS[d - 1]!, ZEROS[d - 1]!))
+  return ZEROS[depth]!
+}
+
+/** The root of a tree of so many levels whose first leaves are these chunks of 32 bytes, up to 2^depth of them. */
+export function rootOfChunks(chunks: Uint8Array, depth: number): Uint8Array {
+  let level = chunks
+  if (level.length === 0) return zerosRoot(depth)
+  for (let d = 0; d < depth; d++) {
+    const count = level.length / 32
+    const even = new Uint8Array(32 * (count + (count % 2)))
+    even.set(level)
+    if (count % 2 === 1) even.set(zerosRoot(d), level.length)
+    level = new Uint8Array(even.length / 2)
+    hasher.hashInto(even, level)
+  }
+  return level
+}
+
+/** The same of a list, whose length is hashed with it. */
+export function rootOfList(chunks: Uint8Array, depth: number): Uint8Array {
+  const length = new Uint8Array(32)
+  new DataView(length.buffer).setUint32(0, chunks.length / 32, true)
+  return hasher.digest64(rootOfChunks(chunks, depth), length)
+}
+
 /** Whether a node has not been hashed yet. A leaf always is: it is its own hash. */
 const isOpen = (node: Node): node is BranchNode => node.h0 === null
 

@@ -29,12 +29,13 @@ export class AskedThread<Question, Answer> {
     return this.#lost !== null
   }
 
-  async ask(question: Question): Promise<Answer> {
+  /** `transfer`: buffers that the question gives away, so that they are not copied. */
+  async ask(question: Question, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
     if (this.#lost) throw this.#lost
     this.#worker.ref()
     return await new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
-      this.#worker.postMessage(question)
+      this.#worker.postMessage(question, transfer)
     })
   }
 
