@@ -69,8 +69,10 @@ const NO_COMMIT = BodyType.fields.commit.hashTreeRoot([])
 export function bodyRoot({ txs, commit }: Body): Uint8Array {
   const hashes = new Uint8Array(32 * txs.length)
   for (const [i, tx] of txs.entries()) hashes.set(txHash(tx), 32 * i)
+  // One with more than a body may have is refused for that, and still has a root.
+  const depth = Math.max(LIST_DEPTH, Math.ceil(Math.log2(txs.length)))
   const commitRoot = commit.length === 0 ? NO_COMMIT : BodyType.fields.commit.hashTreeRoot(commit)
-  return rootOfChunks(concatBytes(rootOfList(hashes, LIST_DEPTH), commitRoot), 1)
+  return rootOfChunks(concatBytes(rootOfList(hashes, depth), commitRoot), 1)
 }
 
 /** The longest transaction fits: what is larger is refused before its hash matters. */
