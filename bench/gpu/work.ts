@@ -1,8 +1,9 @@
 // Exact work on the NVIDIA cards of this machine: every op and whole trainings against WebAssembly, then speed.
-//   node work.js [--cases 120] [--models small,large] [--skip ops,training,fused,patches,speed,hashes] [--steps] [--profile] [--out FILE]
+//   node work.js [--cases 120] [--models small,large] [--skip ops,training,fused,patches,speed,hashes] [--steps] [--shards 2] [--profile] [--out FILE]
 // Packed by bench/gpu/pack.mjs. Ends with 1 where a bit differs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { devicesAsOne } from '../../src/apps/work/devicesAsOne.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import { sha256 } from '../../src/core/bytes/sha256.ts'
 import { checkSegment } from '../../src/core/work/checkSegment.ts'
@@ -30,6 +31,7 @@ import { CardRun } from '../../src/drivers/gpu/cuda/work/cardRun.ts'
 import { openCudaWork } from '../../src/drivers/gpu/cuda/work/openCudaWork.ts'
 import { planProgram } from '../../src/drivers/gpu/cuda/work/plan.ts'
 import { kernelPath } from '../../src/drivers/system/kernelFiles.ts'
+import type { WorkDevice, WorkRun } from '../../src/ports/workDevice.ts'
 import { type Family, tinyTraining } from '../../test/support/tinyTraining.ts'
 import { Arena, chanceFrom, WORK_TRIALS } from '../../test/support/workTrials.ts'
 
@@ -40,6 +42,7 @@ const { values } = parseArgs({
     skip: { type: 'string', default: '' },
     profile: { type: 'boolean', default: false },
     steps: { type: 'boolean', default: false },
+    shards: { type: 'string' },
     out: { type: 'string' },
   },
 })
@@ -152,7 +155,7 @@ const SHAPES = {
   large: { layers: 24, width: 2048, heads: 16, tokens: 1024, sequences: 16 },
 } as const satisfies Record<string, BigShape>
 
-async function trainingOf(shape: BigShape, transitions: number) {
+async function trainingOf(shape: BigShape, transitions: number, more: { readonly shards?: number } = {}) {
   const { layers, width, heads, tokens, sequences, family = 'gpt' } = shape
   const isGpt = family === 'gpt'
   const sizes = { layers, width, heads, keyHeads: heads, headSize: width / heads, hidden: 4 * width }
@@ -169,7 +172,7 @@ async function trainingOf(shape: BigShape, transitions: number) {
   const bits = Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, bitsOf(value)]))
   const optimiser = { name: 'adamW', ...bits, rates: [[0, bitsOf(3e-4)]] }
   const windows = 8 * sequences
-  const parameters = { model, optimiser, sequences, tokens, windows, start: 'fresh' }
+  const parameters = { model, optimiser, sequences, tokens, windows, start: 'fresh', ...more }
   const data = Uint32Array.from({ length: windows * (tokens + 1) }, (_, i) => (i * i + (i >> 5)) % 251)
   const given = new Map([['data', new Uint8Array(data.buffer)]])
   const hasher = hasherOn(await openEngine())
@@ -203,6 +206,36 @@ async function compareFused(name: string, shape: BigShape, transitions: number, 
   say(`fused ${name}, ${transitions} transitions against ${against}: ${isSame ? 'every mark equal' : 'DIFFERS'}`)
   if (!isSame) say(JSON.stringify([hexed(marks), hexed(other)]))
   report[`fused ${name}`] = { transitions, against, isSame }
+}
+
+/**
+ * W3.8. One work in shards: as one program on this card, by two runs that share the shards on this card, and on the
+ * processor where it does not take too long. Every mark must be the same.
+ */
+async function compareShards(name: string, shape: BigShape, transitions: number, shards: number, hasCpu: boolean) {
+  const { work, given, hasher } = await trainingOf(shape, transitions, { shards })
+  const marksOf = async (run: Pick<WorkRun, 'advance'> | EngineRun<WorkKernels>) => {
+    const marks: unknown[] = []
+    for (const segment of [-1, ...work.ends.keys()]) marks.push(hexed(await run.advance(segment)))
+    return marks
+  }
+  const onDevice = async (device: WorkDevice) => {
+    const from = performance.now()
+    const marks = await marksOf(await device.start(work, given))
+    await device.close()
+    return { marks, seconds: seconds(from) }
+  }
+  const alone = await onDevice(openCudaWork({ ordinals: [0] })[0]!)
+  const [first, second] = openCudaWork({ ordinals: [0, 0] })
+  const shared = await onDevice(devicesAsOne([first!, second!]))
+  const cpu = hasCpu ? await marksOf(new EngineRun<WorkKernels>(await openEngine(), work, given, hasher)) : null
+  const isSame = same(alone.marks, shared.marks) && (cpu === null || same(alone.marks, cpu))
+  if (!isSame) differences++
+  const against = cpu ? 'one program = two runs = processor' : 'one program = two runs'
+  say(`${shards} shards of ${name}, ${transitions} transitions, ${against}: ${isSame ? 'every mark equal' : 'DIFFERS'}`)
+  report[`${shards} shards of ${name}`] = {
+    ...{ transitions, isSame, hasCpu, secondsAlone: alone.seconds, secondsShared: shared.seconds },
+  }
 }
 
 /** A fused transition of real size, run again step by step: its trace leads to the same state, and patches of it are a CPU's. */
@@ -354,6 +387,13 @@ if (!skipped.includes('fused')) {
   await compareFused('GPT with heads of 128', { ...tiny, width: 256, heads: 2 }, 2, 'engine')
   await compareFused('Llama with heads of 64', { ...tiny, width: 128, heads: 2, family: 'llama' }, 4, 'engine')
   await compareFused('small GPT', SHAPES.small, 2, 'steps')
+}
+if (values.shards) {
+  const shards = Number(values.shards)
+  const tiny = { layers: 2, tokens: 128, sequences: 2 * shards }
+  await compareShards('a GPT with heads of 64', { ...tiny, width: 128, heads: 2 }, 4, shards, true)
+  await compareShards('a Llama with heads of 64', { ...tiny, width: 128, heads: 2, family: 'llama' }, 4, shards, true)
+  await compareShards('small GPT', SHAPES.small, 2, shards, false)
 }
 if (!skipped.includes('patches')) await comparePatches('an 85M GPT', { ...SHAPES.small, sequences: 2 }, 1000)
 if (!skipped.includes('speed'))

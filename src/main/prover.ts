@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { faultAnswer } from '../apps/prover/deviceFault.ts'
 import { inventoryOf } from '../apps/prover/inventoryOf.ts'
 import { serveProver } from '../apps/prover/serveProver.ts'
+import { devicesAsOne } from '../apps/work/devicesAsOne.ts'
 import { serveWork } from '../apps/work/serveWork.ts'
 import { encodeFrame } from '../core/wire/frames.ts'
 import { openFieldEngine } from '../drivers/gpu/cpu/work/openCpuWork.ts'
@@ -34,11 +35,11 @@ const flushed = (): Promise<void> =>
     process.stdout.write('', () => resolve())
   })
 
-/** One work, on the first card, or on the processor where there is none. */
+/** One work, on the cards, or on the processor where there is none. */
 async function work(): Promise<void> {
-  const [device, ...others] = await openWorkDevices('auto')
-  for (const one of others) await one.close()
-  if (!device) return
+  const [first, ...others] = await openWorkDevices('auto')
+  if (!first) return
+  const device = devicesAsOne([first, ...others])
   // Replicas on one machine have a key each.
   const [replica = ''] = /^\d{1,3}$/.exec(process.argv[process.argv.indexOf('--work') + 1] ?? '') ?? []
   const signer = loadSigner(dataFolder(process.env), `prover${replica && `-${replica}`}`, systemRandomness)

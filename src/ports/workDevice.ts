@@ -15,6 +15,10 @@ export type Tensors = ReadonlyMap<string, Uint8Array>
 export interface WorkRun {
   /** Runs a segment from the present state on. */
   advance(segment: number): Promise<StateMark>
+  /** W3.8. What one shard of a segment's one transition makes from the present state, which stays as it is. */
+  makeShard(segment: number, shard: number): Promise<Tensors>
+  /** The rest of that transition, from what all shards made on whatever device: the next state, as `advance` has it. */
+  joinShards(segment: number, made: Tensors): Promise<StateMark>
   /** Keeps the present state as that after `segment`. */
   keep(segment: number): Promise<void>
   /** A tensor of the present state. */

@@ -36,9 +36,18 @@ export function tinyTraining(
   family: Family,
   transitions: number,
   hasher: TensorHasher,
+  more: { readonly shards?: number } = {},
 ): { readonly work: Work<WorkKernels>; readonly given: ReadonlyMap<string, Uint8Array> } {
   const shape = families[family]
-  const parameters = { model: shape, optimiser: adamW, sequences: 4, tokens: 16, windows: WINDOWS, start: 'fresh' }
+  const parameters = {
+    model: shape,
+    optimiser: adamW,
+    sequences: 4,
+    tokens: 16,
+    windows: WINDOWS,
+    start: 'fresh',
+    ...more,
+  }
   const given = new Map([['data', bytesOf(data)]])
   const shapes = training.given(training.parameters.parse(parameters))
   const inputs = [...shapes].map(([name, of]) => ({ name, uri: '', root: toHex(hasher.root(of, given.get(name)!)) }))

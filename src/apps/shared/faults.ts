@@ -23,6 +23,11 @@ export const fault = faultsOf({
     message: 'the connection to the box was lost while "{expected}" was expected',
     nextStep: 'The box may be rebooting or the network may be down: try again in a minute.',
   },
+  DEVICES_DIFFER: {
+    blame: 'prover',
+    message: 'devices of this machine came to different states after transition {transition}',
+    nextStep: 'One of them computes wrongly: run the work on each alone, and take the faulty one out.',
+  },
   BOX_STALLED: {
     blame: 'prover',
     retry: true,

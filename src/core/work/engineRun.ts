@@ -2,6 +2,7 @@ import { concatBytes, words32 } from '../bytes/bytes.ts'
 import { gatherPatch, type PatchEvidence } from './checkSegment.ts'
 import type { PatchDraw } from './draws.ts'
 import type { ShapedProgram } from './program.ts'
+import { type ShardedProgram, splitShards } from './shards.ts'
 import { type StateMark, stateRoot } from './stateChain.ts'
 import { leafSpan, type TensorShape } from './tensor.ts'
 import { type OnStep, runProgram, TensorMemory, type WorkEngine } from './tensorMemory.ts'
@@ -60,6 +61,31 @@ export class EngineRun<K> {
     for (const program of programs) statistics = this.#run(program)
     const roots = programs.at(-1)!.after.map((_, i) => this.#rootOf([...this.#work.state.keys()][i]!))
     return { transition: segment < 0 ? 0 : this.#work.ends[segment]!, root: stateRoot(roots), statistics }
+  }
+
+  /** What one shard of a segment's transition makes from the present state, which stays as it is. */
+  makeShard(segment: number, shard: number): State {
+    const part = this.#shardsOf(segment).parts[shard]!
+    runProgram(this.#work.ops, this.#memory, part)
+    const made = new Map(part.after.map((name) => [name, this.read(name)]))
+    for (const name of part.after) this.#memory.free(name)
+    return made
+  }
+
+  /** The rest of that transition, from what all its shards made: the next state, as `advance` comes to it. */
+  joinShards(segment: number, made: State): StateMark {
+    const { join } = this.#shardsOf(segment)
+    for (const [name, bytes] of made) this.#memory.write(name, join.shapes.get(name)!, bytes)
+    const statistics = this.#run(join)
+    for (const name of made.keys()) this.#memory.free(name)
+    const roots = [...this.#work.state.keys()].map((name) => this.#rootOf(name))
+    return { transition: this.#work.ends[segment]!, root: stateRoot(roots), statistics }
+  }
+
+  #shardsOf(segment: number): ShardedProgram {
+    const [program, ...more] = segmentPrograms(this.#work, segment)
+    if (!program || more.length > 0) throw new RangeError('shards are joined after every transition')
+    return splitShards(program)
   }
 
   /** Keeps the present state as that after `segment`. */

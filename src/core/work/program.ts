@@ -10,6 +10,8 @@ export interface Step {
   readonly numbers: Numbers
   /** Everything passes through it: it is always drawn. */
   readonly isChoke?: boolean
+  /** W3.8. The part of the batch it belongs to, where the specification divides it; none after the parts are joined. */
+  readonly shard?: number
 }
 
 /** What a transition does: from tensors that are there (state, given inputs) to those of the next state. */

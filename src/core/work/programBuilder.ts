@@ -7,6 +7,8 @@ export class ProgramBuilder {
   readonly #there = new Map<string, TensorShape>()
   readonly #steps: Step[] = []
   readonly #names = new Map<string, number>()
+  /** Steps from here on belong to this shard; null: to none. */
+  shard: number | null = null
 
   /** A tensor that is there before the first step. */
   there(name: string, shape: TensorShape): string {
@@ -26,7 +28,8 @@ export class ProgramBuilder {
     const count = (this.#names.get(name) ?? 0) + 1
     this.#names.set(name, count)
     const output = `${name}#${count}`
-    this.#steps.push({ op, inputs, outputs: [output], numbers, ...(isChoke ? { isChoke } : {}) })
+    const marks = { ...(isChoke ? { isChoke } : {}), ...(this.shard === null ? {} : { shard: this.shard }) }
+    this.#steps.push({ op, inputs, outputs: [output], numbers, ...marks })
     return output
   }
 

@@ -18,6 +18,8 @@ export interface TrainFlags {
   readonly sequences: number
   readonly steps: number
   readonly rate: number
+  /** Parts of a step that several cards of a box can make, each its own. */
+  readonly shards?: number
 }
 
 /** Text is bytes: no tokenizer to agree on. */
@@ -57,7 +59,7 @@ export function trainWork(
       rotaryBase: isGpt ? 0 : bitsOf(THETA),
     },
   }
-  const parameters = { model, optimiser: optimiserFor(steps, rate), sequences, tokens, windows }
+  const parameters = { model, optimiser: optimiserFor(steps, rate), sequences, tokens, windows, ...shardsOf(flags) }
   return prepareStarted(parameters, steps, given, start, hasher)
 }
 
@@ -74,8 +76,20 @@ export function digitsWork(flags: TrainFlags, hasher: TensorHasher, start: Start
   ])
   const sizes = [DIGIT_PIXELS, ...(flags.hidden ?? ['128', '64']).map(Number), DIGIT_CLASSES]
   const optimiser = { name: 'sgd', momentum: bitsOf(0.9), clip: bitsOf(10), rates: [[0, bitsOf(rate)]] }
-  const parameters = { model: { family: 'mlp', sizes }, optimiser, sequences, tokens: 1, windows: DIGITS }
+  const parameters = {
+    model: { family: 'mlp', sizes },
+    optimiser,
+    sequences,
+    tokens: 1,
+    windows: DIGITS,
+    ...shardsOf(flags),
+  }
   return prepareStarted(parameters, steps, given, start, hasher)
+}
+
+function shardsOf({ shards = 1, sequences }: TrainFlags): { readonly shards?: number } {
+  if (sequences % shards !== 0) throw fault('BAD_WORK_INPUT', { why: `--sequences must be a multiple of ${shards}` })
+  return shards === 1 ? {} : { shards }
 }
 
 type Parameters = WorkSpec['parameters']

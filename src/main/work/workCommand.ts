@@ -105,6 +105,7 @@ const addTraining = (command: Command, context: CommandContext): Command =>
     .option('--tokens <count>', 'bytes in a sequence', readWhole(1, 131_072), 128)
     .option('--sequences <count>', 'sequences in a step', readWhole(1, 65_536), 8)
     .option('--steps <count>', 'steps', readWhole(1, 1_000_000), 50)
+    .option('--shards <count>', 'equal parts of a step, for as many cards of a box', readWhole(1, 64), 1)
     .option('--rate <number>', 'the highest learning rate', readNumber(1e-8, 1), 0.003)
     .option('--from <file>', 'begin with these weights, or go on from this state (safetensors)')
     .option('--state <file>', 'where the whole state goes, for --from')

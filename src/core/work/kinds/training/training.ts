@@ -26,12 +26,15 @@ const parameters = z
       .max(2 ** 31),
     /** `given`: weights are handed in; `state`: their moments too. */
     start: z.enum(['fresh', 'given', 'state']),
+    /** W3.8. Equal parts of a batch whose gradients are added in their order; without it, one. */
+    shards: z.int().min(2).max(64).optional(),
     /** Transitions that were done before, with a state that is handed in: rates, epochs and draws go on from there. */
     done: z.int().min(1).max(10_000_000).optional(),
   })
   .refine(({ model, tokens }) => tokens <= (model.family === 'mlp' ? 1 : model.context))
   .refine(({ model }) => model.family === 'mlp' || model.heads === model.keyHeads)
   .refine(({ sequences, windows }) => sequences <= windows)
+  .refine(({ sequences, shards = 1 }) => sequences % shards === 0)
   .refine(({ start, done }) => (start === 'state') === (done !== undefined))
 
 type Parameters = z.infer<typeof parameters>
@@ -103,7 +106,7 @@ interface Pass {
 }
 
 /** Through the model with the windows that were drawn, and back. */
-function passOf(p: ProgramBuilder, { model, sequences, tokens }: Parameters, which: string): Pass {
+function passOf(p: ProgramBuilder, { model, tokens }: Parameters, which: string, sequences: number): Pass {
   const taken = p.step('embed', [which, 'data'], {}, { name: 'windows' })
   if (model.family === 'mlp') {
     const pass = new MlpPass(p)
@@ -118,29 +121,63 @@ function passOf(p: ProgramBuilder, { model, sequences, tokens }: Parameters, whi
   return { logits: trail.logits, targets, backward: (dLogits, rounding) => pass.backward(trail, dLogits, rounding) }
 }
 
-function transition(said: Parameters, turn: Turn): Program {
-  const { optimiser, sequences, tokens, windows } = said
-  const [number, seed] = [turn.transition + (said.done ?? 0), turn.seed]
-  const p = new ProgramBuilder()
-  for (const [name, shape] of [...givenOf(said), ...stateOf(said)]) p.there(name, shape)
-  const words = words32(seed)
-  const perEpoch = Math.floor(windows / sequences)
-  const [epoch, batch] = [Math.floor((number - 1) / perEpoch), (number - 1) % perEpoch]
+/** Which windows a transition takes, and where its chance comes from. */
+interface Batch {
+  readonly epoch: number
+  /** In the order of the epoch. */
+  readonly first: number
+  readonly words: Uint32Array
+  readonly number: number
+}
+
+/** What one shard adds: its part of the loss, and of every gradient in file order. */
+interface Added {
+  readonly loss: string
+  readonly gradients: ReadonlyMap<string, string>
+}
+
+/** One shard there and back. Losses and gradients are shares of the whole batch, so that they need only be added. */
+function shardOf(p: ProgramBuilder, said: Parameters, { epoch, first, words, number }: Batch, shard: number): Added {
+  const { sequences, tokens, windows, shards = 1 } = said
+  const count = sequences / shards
   const seedWords = Object.fromEntries([...words].map((word, i) => [`seed${i}`, word]))
-  const order = { epoch, windows, first: batch * sequences, count: sequences }
-  const which = p.step('windowOrder', [], { ...order, ...seedWords })
-  const { logits, targets, backward } = passOf(p, said, which)
+  const which = p.step('windowOrder', [], { epoch, windows, first: first + shard * count, count, ...seedWords })
+  const { logits, targets, backward } = passOf(p, said, which, count)
   const maximum = p.step('rowMaximum', [logits])
   const sum = p.step('exponentialSum', [logits, maximum])
   const losses = p.step('crossEntropy', [logits, maximum, sum, targets], {}, { isChoke: true })
-  const rows = sequences * tokens
-  const factor = bitsOf(Math.fround(1 / rows))
-  const total = p.step('rowSum', [p.step('reshape', [losses], { width: rows })])
+  const factor = bitsOf(Math.fround(1 / (sequences * tokens)))
+  const total = p.step('rowSum', [p.step('reshape', [losses], { width: count * tokens })])
   const loss = p.step('scale', [total], { factor }, { name: 'loss', isChoke: true })
   const dLogits = p.step('crossEntropyBackward', [logits, maximum, sum, targets], { factor }, { isChoke: true })
   const gradients = backward(dLogits, { key0: words[0]!, key1: words[1]!, transition: number })
-  const inOrder = new Map([...weightsOf(said).keys()].map((name) => [name, gradients.get(name)!]))
-  const { norm, after } = optimise(p, optimiser, number, inOrder)
+  return { loss, gradients: new Map([...weightsOf(said).keys()].map((name) => [name, gradients.get(name)!])) }
+}
+
+/** W3.8. In the order of the shards, one after the other. */
+function addUp(p: ProgramBuilder, [first, ...more]: readonly Added[]): Added {
+  const add = (a: string, b: string) => p.step('add', [a, b])
+  const gradients = [...first!.gradients].map(
+    ([name, own]) => [name, more.map((one) => one.gradients.get(name)!).reduce(add, own)] as const,
+  )
+  return { loss: more.map(({ loss }) => loss).reduce(add, first!.loss), gradients: new Map(gradients) }
+}
+
+function transition(said: Parameters, turn: Turn): Program {
+  const { optimiser, sequences, windows, shards = 1 } = said
+  const number = turn.transition + (said.done ?? 0)
+  const p = new ProgramBuilder()
+  for (const [name, shape] of [...givenOf(said), ...stateOf(said)]) p.there(name, shape)
+  const perEpoch = Math.floor(windows / sequences)
+  const [epoch, batch] = [Math.floor((number - 1) / perEpoch), (number - 1) % perEpoch]
+  const taken = { epoch, first: batch * sequences, words: words32(turn.seed), number }
+  const added = Array.from({ length: shards }, (_, shard) => {
+    p.shard = shards === 1 ? null : shard
+    return shardOf(p, said, taken, shard)
+  })
+  p.shard = null
+  const { loss, gradients } = addUp(p, added)
+  const { norm, after } = optimise(p, optimiser, number, gradients)
   return p.build(
     [...stateOf(said).keys()].map((name) => after.get(name)!),
     [loss, norm],

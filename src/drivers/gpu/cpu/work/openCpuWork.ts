@@ -46,6 +46,8 @@ export async function openCpuWork(options: KernelChoice = {}): Promise<WorkDevic
       const run = new EngineRun(await openExactEngine(options), work, given, hasher)
       return {
         advance: async (segment) => run.advance(segment),
+        makeShard: async (segment, shard) => run.makeShard(segment, shard),
+        joinShards: async (segment, made) => run.joinShards(segment, made),
         keep: async (segment) => run.keep(segment),
         read: async (tensor) => run.read(tensor),
         trace: async (segment) => run.trace(segment),

@@ -4,6 +4,7 @@ import type { PatchDraw } from '../../../../core/work/draws.ts'
 import { encodePairs, type Pair } from '../../../../core/work/methods/sumcheck/field.ts'
 import type { ShapedProgram } from '../../../../core/work/program.ts'
 import { requireThat, WorkRefusal } from '../../../../core/work/refusals.ts'
+import { type ShardedProgram, splitShards } from '../../../../core/work/shards.ts'
 import { type StateMark, stateRoot } from '../../../../core/work/stateChain.ts'
 import { leafSpan, leavesOf, rowBytes, type TensorShape, tensorBytes } from '../../../../core/work/tensor.ts'
 import { depthOf, missingNodes } from '../../../../core/work/tensorTree.ts'
@@ -47,6 +48,7 @@ export class CardRun implements WorkRun {
   /** The next segment: planned, and its first transition queued behind what the card does now. */
   #next: { readonly segment: number; readonly plans: readonly Plan[]; readonly queued: Queued | null } | null = null
   #last: Plan | null = null
+  readonly #parts = new Map<number | 'join', Plan>()
   #queuedSoFar = 0
 
   private constructor(card: WorkCard, work: Work<WorkKernels>, given: Tensors) {
@@ -139,6 +141,47 @@ export class CardRun implements WorkRun {
     const second = this.#work.transition(first + 1)
     const rates = ratesOf(plan.program, second)
     return { first, plan: { ...plan, rates }, reach: rates ? reachOf(plan, second, rates) : 0 }
+  }
+
+  async makeShard(segment: number, shard: number): Promise<Tensors> {
+    const { memory } = this.#card
+    const part = this.#shardsOf(segment).parts[shard]!
+    const queued = this.#queue(this.#partPlan(shard, part))
+    await this.#card.settle()
+    this.#finish(queued)
+    const made = new Map<string, Uint8Array>()
+    for (const name of part.after) {
+      made.set(name, (await this.read(name)).slice())
+      memory.free(name)
+    }
+    return made
+  }
+
+  async joinShards(segment: number, made: Tensors): Promise<StateMark> {
+    const { join } = this.#shardsOf(segment)
+    for (const [name, bytes] of made) this.#card.write(name, join.shapes.get(name)!, bytes)
+    const queued = this.#queue(this.#partPlan('join', join))
+    this.#rename(join)
+    for (const name of made.keys()) this.#card.memory.free(name)
+    await this.#card.settle()
+    const statistics = this.#finish(queued)
+    const roots = await this.#rootsOf([...this.#work.state.keys()])
+    return { transition: this.#work.ends[segment]!, root: stateRoot(roots), statistics }
+  }
+
+  #shardsOf(segment: number): ShardedProgram {
+    this.#card.enter()
+    const [program, ...more] = segmentPrograms(this.#work, segment)
+    if (!program || more.length > 0) throw new RangeError('shards are joined after every transition')
+    return splitShards(program)
+  }
+
+  /** Parts are planned once for all transitions of the same shapes. */
+  #partPlan(part: number | 'join', program: ShapedProgram): Plan {
+    const known = this.#parts.get(part)
+    const plan = known?.program.shapes === program.shapes ? { ...known, program } : this.#fresh(program)
+    this.#parts.set(part, plan)
+    return plan
   }
 
   async keep(segment: number): Promise<void> {
