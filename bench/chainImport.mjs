@@ -14,14 +14,12 @@ import { BY_BOOT_WEIGHT, makeBlock, SECONDARY } from '../dist/core/chain/applyBl
 import { etaOf } from '../dist/core/chain/chainState.js'
 import { genesisState } from '../dist/core/chain/genesisState.js'
 import { lotteryNumber, slotAlpha } from '../dist/core/chain/lottery.js'
-import { CHAIN_PRESETS } from '../dist/core/chain/params.js'
 import { txMessage } from '../dist/core/chain/signing.js'
 import { eligibleIn, leaderThreshold } from '../dist/core/chain/snapshots.js'
 import { encodeBlock } from '../dist/core/chain/ssz.js'
-import { TransferType } from '../dist/core/chain/transactions/payloads.js'
 import { openChainStore } from '../dist/drivers/chainStore/openChainStore.js'
 import { useFastTrees } from '../dist/drivers/hashtree/useFastTrees.js'
-import { openVrf } from '../dist/drivers/sodium/openVrf.js'
+import { cpuMs, genesisFor, makeSigners, numbered, openSodium, sign, transfersOf } from './support/chainSigners.mjs'
 import { keepResult } from './support/keepResult.mjs'
 
 const ACCOUNTS = 100_000
@@ -33,60 +31,18 @@ const WARM_UP = 10
 const BLOCKS = Number(process.argv[2] ?? 100)
 const TARGET = 0.55
 
-const library = await openVrf()
-if (library.name !== 'sodium-native') throw new Error(library.passedOver.join('; '))
+const { library, checks } = await openSodium()
 const hasher = await useFastTrees()
-const numbered = (length, number) => {
-  const bytes = new Uint8Array(length)
-  new DataView(bytes.buffer).setUint32(0, Math.imul(number + 1, 0x9e3779b1) >>> 0)
-  new DataView(bytes.buffer).setUint32(8, number)
-  return bytes
-}
-const signers = Array.from({ length: SENDERS }, (_, i) => {
-  const [key, secret] = [new Uint8Array(32), new Uint8Array(64)]
-  sodium.crypto_sign_seed_keypair(key, secret, numbered(32, i))
-  return { key, secret }
-})
-const sign = ({ secret }, message) => {
-  const signature = new Uint8Array(64)
-  sodium.crypto_sign_detached(signature, message, secret)
-  return signature
-}
+const signers = makeSigners(SENDERS)
 const vrfKey = library.vrf.keyFrom(numbered(32, 7))
-const none = { balance: 10n ** 12n, bond: 0n, stake: 0n, vrfKey: new Uint8Array(32), drilled: 0n, trained: 0n }
 const keys = Array.from({ length: ACCOUNTS }, (_, i) => signers[i]?.key ?? numbered(32, i))
-const genesis = {
-  ...{ preset: 'mainnet', timeMs: 0n, params: CHAIN_PRESETS.mainnet },
-  etas: [1, 2, 3].map((n) => new Uint8Array(32).fill(n)),
-  accounts: keys.map((key, i) =>
-    i === 0 ? { ...none, key, bond: 10n ** 12n, vrfKey: vrfKey.publicKey } : { ...none, key },
-  ),
-  ...{ authorities: [keys[0]], project: { work: 1n, depth: 1 } },
-}
-const checks = {
-  signature: library.checkSignature,
-  vrf: library.vrf.verify,
-  key: library.isAccountKey,
-  patch: () => false,
-}
-
-let seed = 12345
-const next = (below) => {
-  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
-  return Math.floor((seed / 2 ** 32) * below)
-}
-const nonces = new Array(SENDERS).fill(0n)
-function transferFrom(sender, slot, genesisHash) {
-  const payload = TransferType.serialize({ to: keys[next(ACCOUNTS)], amount: BigInt(1 + next(1000)) })
-  const fields = { kind: 0, account: keys[sender], nonce: nonces[sender]++, fee: 173_000n, lastSlot: slot + 5n }
-  const unsigned = { ...fields, payer: [], payload }
-  return { ...unsigned, sig: sign(signers[sender], txMessage(genesisHash, unsigned)), payerSig: [] }
-}
+const genesis = genesisFor(keys, vrfKey, 0n)
 
 /** The blocks of an author that follows its own chain: primary where it wins, as bytes. */
 function makeChain() {
   let state = genesisState(genesis)
   const { genesisHash, params } = state
+  const { next, transfer } = transfersOf(signers, keys, genesisHash)
   // Their author trusts its own signatures.
   const trusting = { ...checks, envelopesChecked: true, key: () => true }
   return Array.from({ length: WARM_UP + BLOCKS }, (_, height) => {
@@ -94,7 +50,7 @@ function makeChain() {
     const senders = Array.from({ length: TRANSFERS }, (_, i) =>
       height < WARM_UP ? (height * TRANSFERS + i) % SENDERS : next(SENDERS),
     )
-    const body = { txs: senders.map((sender) => transferFrom(sender, slot, genesisHash)), commit: [] }
+    const body = { txs: senders.map((sender) => transfer(sender, slot)), commit: [] }
     const { total } = eligibleIn(state.view, 0n)
     const alpha = slotAlpha(genesisHash, etaOf(state.view, 0n), slot)
     const wins = lotteryNumber(vrfKey.evaluate(alpha)) < leaderThreshold(params)(total, total)
@@ -105,11 +61,6 @@ function makeChain() {
     state = made.state
     return { bytes: encodeBlock(made.block), txs: body.txs, genesisHash }
   })
-}
-
-const cpuMs = () => {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
 }
 
 /** Milliseconds of processor time for each block: of the import, and of the bare check of its transfers right after it. */

@@ -25,12 +25,11 @@ import { CHAIN_PRESETS } from '../dist/core/chain/params.js'
 import { headerMessage, txMessage, voteMessage } from '../dist/core/chain/signing.js'
 import { eligibleIn, leaderThreshold, lotteryPlace } from '../dist/core/chain/snapshots.js'
 import { encodeBlock } from '../dist/core/chain/ssz.js'
-import { TransferType } from '../dist/core/chain/transactions/payloads.js'
 import { openChainStore } from '../dist/drivers/chainStore/openChainStore.js'
 import { useFastTrees } from '../dist/drivers/hashtree/useFastTrees.js'
 import { openLibp2pNetwork } from '../dist/drivers/p2p/libp2pNetwork.js'
 import { openEnvelopeThread } from '../dist/drivers/sodium/openEnvelopeThread.js'
-import { openVrf } from '../dist/drivers/sodium/openVrf.js'
+import { cpuMs, genesisFor, makeSigners, numbered, openSodium, sign, transfersOf } from './support/chainSigners.mjs'
 import { keepResult } from './support/keepResult.mjs'
 
 const BLOCKS = Number(process.env.BLOCKS ?? 10_000)
@@ -40,43 +39,15 @@ const COMMIT_EVERY = 10
 const TARGET = 0.6
 const WAITING = 100
 
-const library = await openVrf()
-if (library.name !== 'sodium-native') throw new Error(library.passedOver.join('; '))
+const { library, checks } = await openSodium()
 const hasher = await useFastTrees()
-const checks = {
-  signature: library.checkSignature,
-  vrf: library.vrf.verify,
-  key: library.isAccountKey,
-  patch: () => false,
-}
-const numbered = (length, number) => {
-  const bytes = new Uint8Array(length)
-  new DataView(bytes.buffer).setUint32(0, Math.imul(number + 1, 0x9e3779b1) >>> 0)
-  new DataView(bytes.buffer).setUint32(8, number)
-  return bytes
-}
-const signers = Array.from({ length: ACCOUNTS }, (_, i) => {
-  const [key, secret] = [new Uint8Array(32), new Uint8Array(64)]
-  sodium.crypto_sign_seed_keypair(key, secret, numbered(32, i))
-  return { key, secret }
-})
-const sign = ({ secret }, message) => {
-  const signature = new Uint8Array(64)
-  sodium.crypto_sign_detached(signature, message, secret)
-  return signature
-}
+const signers = makeSigners(ACCOUNTS)
+const keys = signers.map(({ key }) => key)
 const vrfKey = library.vrf.keyFrom(numbered(32, 7))
 const params = CHAIN_PRESETS.mainnet
 // Its last block is a few slots old. Both processes must name the same second.
 const timeMs = BigInt(process.env.TIME_MS ?? Date.now() - (BLOCKS + 5) * Number(params.slotMs))
-const none = { balance: 10n ** 12n, bond: 0n, stake: 0n, vrfKey: new Uint8Array(32), drilled: 0n, trained: 0n }
-const genesis = {
-  ...{ preset: 'mainnet', timeMs, params, etas: [1, 2, 3].map((n) => new Uint8Array(32).fill(n)) },
-  accounts: signers.map(({ key }, i) =>
-    i === 0 ? { ...none, key, bond: params.bond, vrfKey: vrfKey.publicKey } : { ...none, key },
-  ),
-  ...{ authorities: [signers[0].key], project: { work: 1n, depth: 1 } },
-}
+const genesis = genesisFor(keys, vrfKey, timeMs)
 const genesisId = toHex(genesisHash(genesis))
 const log = { debug() {}, info() {}, warn: console.error, error: console.error }
 const options = { genesisId, genesisBytes: encodeGenesis(genesis), host: '127.0.0.1', port: 0, isDiscovering: false }
@@ -110,20 +81,6 @@ if (process.argv[2] === 'serve') {
   await new Promise(() => {})
 }
 
-let seed = 12345
-const next = (below) => {
-  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
-  return Math.floor((seed / 2 ** 32) * below)
-}
-const nonces = new Array(ACCOUNTS).fill(0n)
-function transfer(slot, genesisHash) {
-  const sender = next(ACCOUNTS)
-  const payload = TransferType.serialize({ to: signers[next(ACCOUNTS)].key, amount: BigInt(1 + next(1000)) })
-  const fields = { kind: 0, account: signers[sender].key, nonce: nonces[sender]++, fee: 173_000n, lastSlot: slot + 5n }
-  const unsigned = { ...fields, payer: [], payload }
-  return { ...unsigned, sig: sign(signers[sender], txMessage(genesisHash, unsigned)), payerSig: [] }
-}
-
 /** A commit of the one voter for the head, where the set in charge may decide about it. */
 function commitOf({ view, head, genesisHash }) {
   const set = view.final.slot / params.epochSlots
@@ -150,13 +107,14 @@ async function makeChain(folder) {
   const store = await openChainStore(folder, genesisId)
   const local = await LocalChain.open({ genesis, store, checks, slotNow: () => 2 ** 31, stateEvery: 1_000 })
   const toCheck = { signatures: [], proofs: [] }
+  const { next, transfer } = transfersOf(signers, keys, genesisHash(genesis))
   const trusting = { ...checks, envelopesChecked: true, key: () => true }
   let state = genesisState(genesis)
   let row = []
   for (let height = 1; height <= BLOCKS; height++) {
     const slot = BigInt(height)
     const epoch = slot / params.epochSlots
-    const txs = Array.from({ length: TRANSFERS }, () => transfer(slot, state.genesisHash))
+    const txs = Array.from({ length: TRANSFERS }, () => transfer(next(ACCOUNTS), slot))
     const commit = height % COMMIT_EVERY === 0 ? commitOf(state) : []
     const { total } = eligibleIn(state.view, epoch)
     const { weight } = lotteryPlace(state.view, epoch, 0)
@@ -178,17 +136,12 @@ async function makeChain(folder) {
     state = made.state
     row.push(encodeBlock(made.block))
     if (row.length < WAITING && height < BLOCKS) continue
-    const results = await local.importChain(row, true)
+    const results = await local.importChain(row, [])
     if (results.some((result) => result.kind !== 'added')) throw new Error(JSON.stringify(results.at(-1).problem))
     row = []
   }
   await store.close()
   return toCheck
-}
-
-const cpuMs = () => {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-node-sync-'))
