@@ -2,7 +2,6 @@ import { toHex } from '../../core/bytes/hex.ts'
 import type { AccountKeys } from '../../core/chain/accountKeys.ts'
 import type { ChainState, Checks } from '../../core/chain/chainState.ts'
 import { type Genesis, genesisHash } from '../../core/chain/genesisType.ts'
-import { WEEK } from '../../core/chain/params.ts'
 import { encodeQuorum, encodeVote } from '../../core/chain/wire/messages.ts'
 import type { ChainEvent, ChainNode, NodeStatus, Submitted } from '../../ports/chainNode.ts'
 import type { ChainStore, StoredBlock } from '../../ports/chainStore.ts'
@@ -12,11 +11,12 @@ import { TouchstoneError } from '../../ports/errors.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Network, NetworkHandlers } from '../../ports/network.ts'
 import { answer } from './answers.ts'
-import { makeOwnBlock, rightTo, stateAtSlot } from './blockMaker.ts'
+import { BlockProducer } from './blockProducer.ts'
 import { ChainKeeper, type ChainOutlet } from './chainKeeper.ts'
 import { ClockWatch } from './clockWatch.ts'
 import { evidenceOfVotes, evidenceTx } from './evidenceTx.ts'
 import { Inbox } from './inbox.ts'
+import { SlotClock } from './slotClock.ts'
 import { Syncer } from './syncer.ts'
 import { TxPool } from './txPool.ts'
 
@@ -50,19 +50,17 @@ export class RunningNode implements ChainNode {
   private readonly deps: NodeDeps
   private readonly pool: TxPool
   private readonly listeners = new Set<(event: ChainEvent) => void>()
-  private readonly stopping = new AbortController()
+  private readonly slots: SlotClock
   private readonly clockWatch: ClockWatch
   private keeper!: ChainKeeper
+  private producer!: BlockProducer
   private network!: Network
   private syncer!: Syncer
   private inbox!: Inbox
   private round = 0
   private finalRound = 0
-  /** The last slot of a block of its own: two of one slot cost the bond. */
-  private lastMade = -1
   private nextWarning = 0
   private prunedBelow = 0
-  private advanced: { readonly id: string; readonly epoch: bigint; readonly state: ChainState } | null = null
   private stopped: Error | null = null
   private running: Promise<void> = Promise.resolve()
 
@@ -71,7 +69,8 @@ export class RunningNode implements ChainNode {
     this.genesis = deps.genesis
     this.genesisId = toHex(genesisHash(deps.genesis))
     this.pool = new TxPool(deps.checks)
-    this.clockWatch = new ClockWatch(Number(deps.genesis.params.slotMs))
+    this.slots = new SlotClock(deps.clock, deps.genesis)
+    this.clockWatch = new ClockWatch(this.slots.slotMs)
   }
 
   /** Goes on from the store, joins the network, and begins with the next slot. */
@@ -85,7 +84,7 @@ export class RunningNode implements ChainNode {
     const every = deps.stateEvery === undefined ? {} : { stateEvery: deps.stateEvery }
     const shared = { genesis, store, checks, outlet: node.outlet, slotNow: () => node.slot, ...every }
     node.keeper = await ChainKeeper.open({ ...shared, signer: keys?.signer ?? null })
-    node.lastMade = await node.keeper.lastSlotOf(keys === null ? '' : toHex(keys.signer.publicKey))
+    node.producer = await BlockProducer.open({ ...deps, keeper: node.keeper, pool: node.pool })
     node.network = await deps.connect({
       onMessage: (topic, data, from) => ready.then(() => node.inbox.take(topic, data, from)),
       onRequest: (data) => answer(data, node.answerSource),
@@ -135,7 +134,7 @@ export class RunningNode implements ChainNode {
   /** Puts a transaction into the pool, without telling others. */
   async offer(bytes: Uint8Array): Promise<Submitted> {
     const slot = BigInt(this.slot)
-    return this.pool.add(bytes, await this.stateFor(slot), slot)
+    return this.pool.add(bytes, await this.producer.stateFor(slot), slot)
   }
 
   async nextNonce(account: Uint8Array): Promise<bigint> {
@@ -174,12 +173,12 @@ export class RunningNode implements ChainNode {
 
   /** By the clock. */
   get slot(): number {
-    return Math.floor(this.sinceGenesisMs / this.slotMs)
+    return this.slots.slot
   }
 
   /** Waits for a slot, or for the end of the node. */
-  async untilSlot(slot: number): Promise<void> {
-    await this.sleep(slot * this.slotMs - this.sinceGenesisMs)
+  untilSlot(slot: number): Promise<void> {
+    return this.slots.until(slot)
   }
 
   /** Resolves when the node was closed; rejects with the reason if it stopped by itself. */
@@ -189,19 +188,11 @@ export class RunningNode implements ChainNode {
   }
 
   async close(): Promise<void> {
-    this.stopping.abort()
+    this.slots.stop()
     await this.running
     await this.network.close()
     // What is under way comes to its end before the store is closed.
     await this.keeper.headState()
-  }
-
-  private get slotMs(): number {
-    return Number(this.genesis.params.slotMs)
-  }
-
-  private get sinceGenesisMs(): number {
-    return this.deps.clock.wallTime().getTime() - Number(this.genesis.timeMs)
   }
 
   private get answerSource() {
@@ -255,19 +246,20 @@ export class RunningNode implements ChainNode {
         log.error(error.message)
         this.stopped = error
         tell({ kind: 'halted', blocks })
-        this.stopping.abort()
+        this.slots.stop()
       },
     }
   }
 
   /** Slot after slot: a vote is due at the start of a round, a primary block at once, a secondary one a third later. */
   private async followClock(): Promise<void> {
-    for (let slot = this.slot + 1; !this.stopping.signal.aborted; slot = Math.max(slot, this.slot) + 1) {
-      await this.untilSlot(slot)
-      if (this.stopping.signal.aborted) return
+    const { slots } = this
+    for (let slot = this.slot + 1; !slots.isStopped; slot = Math.max(slot, this.slot) + 1) {
+      await slots.until(slot)
+      if (slots.isStopped) return
       await this.guarded(() => this.beginSlot(slot))
-      await this.sleep(slot * this.slotMs + this.slotMs / 3 - this.sinceGenesisMs)
-      if (!this.stopping.signal.aborted) await this.guarded(() => this.offerSecondary(slot))
+      await slots.until(slot + 1 / 3)
+      if (!slots.isStopped) await this.guarded(() => this.offerSecondary(slot))
     }
   }
 
@@ -300,32 +292,7 @@ export class RunningNode implements ChainNode {
   }
 
   private async make(slot: number, isPrimary: boolean): Promise<void> {
-    const { keys, checks, log } = this.deps
-    if (keys === null || this.syncer.isBehind || Math.max(this.head.slot, this.lastMade) >= slot) return
-    const at = BigInt(slot)
-    const [there, state] = [await this.stateFor(at), await this.headState()]
-    if (there.view.epoch < at / there.params.epochSlots) return
-    const right = rightTo(there, keys, at, isPrimary)
-    if (right === null) return
-    const txs = this.pool.pick(state, at)
-    const commits = this.keeper.quorumsSince(0)
-    const made = makeOwnBlock({ state, slot: at, right, keys, txs, commits, checks })
-    for (const misfit of made?.misfits ?? []) this.pool.drop(misfit)
-    if (made === null) return log.warn('no block could be made', { slot })
-    this.lastMade = slot
-    const [result] = await this.keeper.take([made.bytes], { right: 1, drawn: [] })
-    if (result?.kind === 'added') await this.network.publish('blocks', made.bytes)
-  }
-
-  /** The state after the head, its epochs ended up to that of the slot. */
-  private async stateFor(slot: bigint): Promise<ChainState> {
-    const state = await this.headState()
-    const [id, epoch] = [toHex(state.head), slot / state.params.epochSlots]
-    // Nobody can build on what stood still for longer (§3.2.13): its epochs are not worked through.
-    if (epoch > state.view.epoch + WEEK) return state
-    if (this.advanced?.id !== id || this.advanced.epoch !== epoch)
-      this.advanced = { id, epoch, state: stateAtSlot(state, slot) }
-    return this.advanced.state
+    if (!this.syncer.isBehind) await this.producer.make(slot, isPrimary, this.network)
   }
 
   private async sync(peer: string): Promise<void> {
@@ -340,7 +307,7 @@ export class RunningNode implements ChainNode {
   private watchClock(peer: string, slot: number): void {
     const doubt = this.clockWatch.note(peer, slot, { now: this.slot, final: this.final.slot })
     if (doubt === null || this.slot < this.nextWarning) return
-    this.nextWarning = this.slot + Math.ceil(60_000 / this.slotMs)
+    this.nextWarning = this.slot + Math.ceil(60_000 / this.slots.slotMs)
     const next = 'Set the clock of this machine by a time server; the node goes on by itself.'
     this.deps.log.warn('the clock of this machine and that of a peer disagree', { secondsAhead: doubt.seconds, next })
   }
@@ -365,15 +332,5 @@ export class RunningNode implements ChainNode {
       const nonce = this.pool.nextNonce(keys.signer.publicKey, state)
       await this.submit(evidenceTx(state, keys.signer, { payload, nonce, slot: BigInt(this.slot) }))
     })
-  }
-
-  private async sleep(milliseconds: number): Promise<void> {
-    const { signal } = this.stopping
-    if (signal.aborted) return
-    try {
-      await this.deps.clock.sleep(Math.max(0, milliseconds), signal)
-    } catch (error) {
-      if (!signal.aborted) throw error
-    }
   }
 }
