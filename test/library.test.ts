@@ -78,6 +78,15 @@ describe('checkCertificate', () => {
     await expect(check).rejects.toThrow(name)
   })
 
+  test.each<[string, object]>([
+    ['signer', { signer: 'ab'.repeat(32) }],
+    ['maxAge', { maxAge: 1 }],
+    ['revoked', { revoked: [{ key: trust[0], status: 'revoked', since: new Date(0).toISOString() }] }],
+  ])('attack 194: a rule under a name that there is not, %s, throws', async (name, options) => {
+    const check = checkCertificate(certificate, { trust, nowMs, threads: 1, ...options })
+    await expect(check).rejects.toThrow(`there is no option ${name}`)
+  })
+
   test('the bundle for a browser says the same, and is small', async () => {
     const browser: { checkCertificate: typeof checkCertificate } = await import(bundle)
     const options = { trust, nowMs, threads: 1 }

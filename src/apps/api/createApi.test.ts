@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { type HttpBindings, serve } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
@@ -11,6 +11,7 @@ import { toHex } from '../../core/bytes/hex.ts'
 import { checkScoreProof, scoreProof, sealRound } from '../../core/ledger/roundRecord.ts'
 import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openEmbedded } from '../../drivers/store/openEmbedded.ts'
+import { listenHttp } from '../../drivers/system/listenHttp.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
 import { fault } from '../../main/faults.ts'
@@ -505,4 +506,32 @@ test('asking only for the head of the live page takes no place, and one address 
   who = 'x'
   expect(await watch()).toBe(200)
   await opened.at(-1)!.body!.cancel()
+})
+
+test('attack 193: requests sent ahead on a connection that is then cut give back their places', async () => {
+  const whenSent: ApiDeps['whenSent'] = ({ env }, done) => (env as HttpBindings).outgoing.once('close', done)
+  const door = await listenHttp({ host: '127.0.0.1', port: 0 })
+  door.open(createApi({ ...deps, whenSent }))
+  const url = `http://127.0.0.1:${door.at.port}`
+  const statusOf = async (path: string) => {
+    const { status, body } = await fetch(`${url}${path}`)
+    await body?.cancel()
+    return status
+  }
+  const ahead = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
+  try {
+    for (const [path, count, full] of [
+      ['/v1/boxes', 8, 429],
+      ['/v1/live', 50, 503],
+    ] as const) {
+      const socket = connect(door.at.port, '127.0.0.1')
+      // The first is never answered to its end, and the others wait behind it.
+      socket.write(ahead('/v1/live') + ahead(path).repeat(count))
+      await expect.poll(() => statusOf(path)).toBe(full)
+      socket.destroy()
+      await expect.poll(() => statusOf(path)).toBe(200)
+    }
+  } finally {
+    await door.close()
+  }
 })

@@ -45,6 +45,7 @@ export interface CheckDeps {
 export const createCheck =
   <T>(deps: CheckDeps, tell: (checked: Checked) => T) =>
   async (file: Uint8Array | string, options: CheckOptions): Promise<T> => {
+    refuseUnknown(options)
     const required = keysOf('requireSigners', options.requireSigners)
     const rules = {
       nowMs: numberOf('nowMs', options.nowMs ?? deps.nowMs()),
@@ -66,6 +67,27 @@ export const createCheck =
     const found = await checkEvidence(given, rules, recomputing, options.signal ?? new AbortController().signal)
     return tell({ ...found, ...rules })
   }
+
+const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {
+  trust: true,
+  requireSigners: true,
+  leastSigners: true,
+  prover: true,
+  maxAgeSeconds: true,
+  revocations: true,
+  catalogue: true,
+  full: true,
+  nowMs: true,
+  threads: true,
+  onProgress: true,
+  signal: true,
+}
+
+/** A rule under another name, such as that of the command line, would be looked at by nobody (attack 194). */
+function refuseUnknown(options: object): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name))
+  if (unknown !== undefined) throw new TypeError(`there is no option ${unknown}: see CheckOptions`)
+}
 
 const keysOf = (name: string, keys: readonly string[] = []): Uint8Array[] =>
   keys.map((key, i) => keyOf(`${name}[${i}]`, key))
