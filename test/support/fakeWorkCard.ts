@@ -3,8 +3,6 @@ import { LEAF_BYTES } from '../../src/core/work/tensor.ts'
 import { createWorkKernels, WORK_ARGUMENTS, type WorkKernels } from '../../src/core/work/workKernels.ts'
 import type { CudaApi, Handle, Launch } from '../../src/drivers/gpu/cuda/loadLibcuda.ts'
 
-const HASH_WORDS = 8
-
 /**
  * A driver whose card is WebAssembly: kernels of kernels/cuda/work.cu that are one op are that op, the few others are
  * written here a second time. It shows what is queued with which arguments, not what a card makes of it.
@@ -22,36 +20,35 @@ export async function fakeWorkDriver(
   const floats = () => new Float32Array(memory(0))
   const bytes = () => new Uint8Array(memory(0))
 
-  const top = (from: number, to: number, across: number, blocks: number): void => {
-    const room = end
-    memory(room + across * 64 - free)
-    for (let block = 0; block < blocks; block++) {
-      bytes().copyWithin(room, from + block * across * 32, from + (block + 1) * across * 32)
-      for (let count = across / 2; count >= 1; count /= 2) kernels.nodes(room, room, count)
-      words().copyWithin(to / 4 + block * HASH_WORDS, room / 4, room / 4 + HASH_WORDS)
-    }
-  }
+  const BLOCK = 256
+  const TREE_WORDS = 12
   /** As kernels/cuda/work/trees.h has them. */
   const treesIn = (table: number, count: number) =>
     Array.from({ length: count }, (_, i) => {
-      const [from, , to, , rows, rowBytes, across, first] = words().slice(table / 4 + 8 * i, table / 4 + 8 * i + 8)
-      const next = i + 1 < count ? words()[table / 4 + 8 * i + 15]! : grid
-      return { from: from!, to: to!, rows: rows!, rowBytes: rowBytes!, across: across!, blocks: next - first! }
+      const [from, , to, , hashes, , rowBytes, level, group, fold, first] = words().slice(
+        table / 4 + TREE_WORDS * i,
+        table / 4 + TREE_WORDS * (i + 1),
+      )
+      const next = i + 1 < count ? words()[table / 4 + TREE_WORDS * (i + 1) + 10]! : grid
+      const sizes = { count: hashes!, rowBytes: rowBytes!, level: level!, group: group!, fold: fold! }
+      return { from: from!, to: to!, ...sizes, blocks: next - first! }
     })
   let grid = 0
   const more: Record<string, (args: readonly number[]) => void> = {
-    leavesTop([table, count]) {
-      for (const { from, to, rows, rowBytes, across, blocks } of treesIn(table!, count!)) {
+    treesUp([table, many, blocksInAll, padding]) {
+      grid = blocksInAll!
+      for (const { from, to, count, rowBytes, level, group, fold, blocks } of treesIn(table!, many!)) {
+        const across = fold > 0 ? 2 ** (group + fold) : Math.ceil(count / 2 ** group) * 2 ** group
         const room = end + 2 ** 20
-        memory(room + across * blocks * 32 - free)
-        bytes().fill(0, room, room + across * blocks * 32)
-        kernels.leaves(from, room, rows, rowBytes)
-        if (rows * Math.ceil(rowBytes / LEAF_BYTES) > across * blocks) throw new Error('leaves were left out')
-        top(room, to, across, blocks)
+        memory(room + 32 * across - free)
+        if (count > across || across > blocks * BLOCK * 2 ** group) throw new Error('hashes were left out')
+        if (rowBytes > 0) kernels.leaves(from, room, count / Math.ceil(rowBytes / LEAF_BYTES), rowBytes)
+        else bytes().copyWithin(room, from, from + 32 * count)
+        const empty = padding! + 32 * level
+        for (let i = count; i < across; i++) bytes().copyWithin(room + 32 * i, empty, empty + 32)
+        for (let up = 1; up <= group + fold; up++) kernels.nodes(room, room, across / 2 ** up)
+        bytes().copyWithin(to, room, room + (32 * across) / 2 ** (group + fold))
       }
-    },
-    nodesTop([table, count]) {
-      for (const { from, to, across, blocks } of treesIn(table!, count!)) top(from, to, across, blocks)
     },
     gradientNormOf([table, to, count]) {
       let total = 0

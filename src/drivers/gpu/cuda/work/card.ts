@@ -1,3 +1,5 @@
+import { concatBytes } from '../../../../core/bytes/bytes.ts'
+import { nodeHash } from '../../../../core/proof/merkle.ts'
 import { PAIR_BYTES } from '../../../../core/work/fieldKernels.ts'
 import { coordinatesOf } from '../../../../core/work/methods/sumcheck/evaluate.ts'
 import type { OpCall, Place, ShapedStep } from '../../../../core/work/op.ts'
@@ -25,23 +27,28 @@ export interface WorkCardTools {
 }
 
 export const HASH_BYTES = 32
-/** A block of the kernels leads so many hashes to one. */
-const TREE_BLOCK = 256
 /** Rows and columns that a block gathers, as kernels/cuda/work/field.h has them. */
 const GATHERED_ROWS = 512
 const GATHERED_COLUMNS = 1024
 const SCRATCH = ''
-/** As kernels/cuda/work/trees.h has it. */
-const TREE_BYTES = 32
+/** Levels that one thread leads to a hash at most, and levels that a block does; bytes of a tree in a table: as kernels/cuda/work/trees.h has them. */
+const [THREAD_LEVELS, BLOCK_LEVELS, TREE_BYTES] = [3, 8, 48]
+const TREE_THREADS = 2 ** BLOCK_LEVELS
+/** Leaves of so many bytes are several to a thread. */
+const SHORT_LEAF = 512
+/** More than any tree has. */
+const MOST_LEVELS = 64
 /** Tables of one name that are in use at a time. */
 const TABLE_TURNS = 64
 
-/** A tensor, or nodes of one, on the way to its root. */
+/** A tensor on the way to its root: its leaves, or so many hashes of a level of its tree. */
 interface Tree {
   readonly from: number
   readonly root: number
-  readonly hashes: number
-  readonly rows: number
+  readonly count: number
+  readonly level: number
+  readonly levelsLeft: number
+  /** 0 where there are hashes. */
   readonly rowBytes: number
 }
 
@@ -60,6 +67,7 @@ export class WorkCard {
   readonly memory: CardMemory
   readonly #turns = new Map<string, number>()
   readonly canFuse: boolean
+  #paddingAt: Handle = 0n
 
   constructor({ api, context, library, ptx, fieldPtx, fusedPtx }: WorkCardTools) {
     this.#api = api
@@ -141,31 +149,36 @@ export class WorkCard {
 
   /** Queues the roots of tensors, all at once; they will lie one after the other from `to` on. */
   roots(places: readonly Place[], to: number, stream = this.stream): void {
-    let trees: readonly Tree[] = places.map(({ at, shape }, i) => ({
-      ...{ from: at, root: to + i * HASH_BYTES, hashes: 2 ** depthOf(leavesOf(shape)) },
-      ...{ rows: shape.rows, rowBytes: rowBytes(shape) },
-    }))
-    for (let level = 0; trees.length > 0; level++) trees = this.#rootLevel(trees, level, stream)
+    let trees: readonly Tree[] = places.map(({ at, shape }, i) => {
+      const count = leavesOf(shape)
+      const ends = { from: at, root: to + i * HASH_BYTES }
+      return { ...ends, count, level: 0, levelsLeft: depthOf(count), rowBytes: rowBytes(shape) }
+    })
+    for (let turn = 0; trees.length > 0; turn++) trees = this.#rootLevels(trees, turn, stream)
   }
 
-  /** A level of blocks, and what is left to do above it. */
-  #rootLevel(trees: readonly Tree[], level: number, stream: Handle): readonly Tree[] {
-    const rooms = trees.map(({ hashes }) => Math.ceil(hashes / TREE_BLOCK))
-    const room = Number(this.#products.room(`hashes ${level}`, HASH_BYTES * rooms.reduce((sum, each) => sum + each, 0)))
+  /** Some levels of every tree, and what is left to do above them. */
+  #rootLevels(trees: readonly Tree[], turn: number, stream: Handle): readonly Tree[] {
+    const steps = trees.map(levelsAtOnce)
+    const made = steps.reduce((sum, { hashes }) => sum + hashes, 0)
+    let to = Number(this.#products.room(`hashes ${turn}`, HASH_BYTES * made))
     const table = new DataView(new ArrayBuffer(TREE_BYTES * trees.length))
-    let [first, made] = [0, 0]
-    const above = trees.flatMap(({ from, root, hashes, rows, rowBytes: bytes }, i) => {
-      const [across, blocks] = [Math.min(hashes, TREE_BLOCK), rooms[i]!]
-      const to = blocks === 1 ? root : room + made * HASH_BYTES
-      for (const [at, value] of [from, to].entries()) table.setBigUint64(TREE_BYTES * i + 8 * at, BigInt(value), true)
-      for (const [at, value] of [rows, bytes, across, first].entries())
-        table.setUint32(TREE_BYTES * i + 16 + 4 * at, value, true)
-      first += blocks
-      made += blocks
-      return blocks === 1 ? [] : [{ from: to, root, hashes: blocks, rows: 0, rowBytes: 0 }]
+    let first = 0
+    const above = trees.flatMap((tree, i) => {
+      const { byThread, byBlock, hashes } = steps[i]!
+      const next = { ...tree, level: tree.level + byThread + byBlock, levelsLeft: tree.levelsLeft - byThread - byBlock }
+      const end = next.levelsLeft === 0 ? tree.root : to
+      for (const [at, value] of [tree.from, end, tree.count].entries())
+        table.setBigUint64(TREE_BYTES * i + 8 * at, BigInt(value), true)
+      for (const [at, value] of [tree.rowBytes, tree.level, byThread, byBlock, first].entries())
+        table.setUint32(TREE_BYTES * i + 24 + 4 * at, value, true)
+      first += Math.ceil(hashes / TREE_THREADS)
+      if (next.levelsLeft === 0) return []
+      to += HASH_BYTES * hashes
+      return [{ ...next, from: end, count: hashes, rowBytes: 0 }]
     })
-    const there = this.#table(`trees ${level}`, new Uint8Array(table.buffer), stream)
-    this.#launcher.launch(level === 0 ? 'leavesTop' : 'nodesTop', [first, 1], [there, trees.length], { stream })
+    const there = this.#table(`trees ${turn}`, new Uint8Array(table.buffer), stream)
+    this.#launcher.launch('treesUp', [first, 1], [there, trees.length, first, this.#padding()], { stream })
     return above
   }
 
@@ -183,6 +196,17 @@ export class WorkCard {
     this.#launcher.launch('columnsTimesI8', grid, [BigInt(at), weights, sums, rows, width])
     this.#launcher.overElements('addStretches', length, [sums, BigInt(out.at), stretches, width, length])
     return out
+  }
+
+  /** The hash over nothing but padding, of every level. */
+  #padding(): Handle {
+    if (this.#paddingAt === 0n) {
+      const hashes = [new Uint8Array(HASH_BYTES) as Uint8Array]
+      while (hashes.length < MOST_LEVELS) hashes.push(nodeHash(hashes.at(-1)!, hashes.at(-1)!))
+      this.#paddingAt = this.#products.room('padding', HASH_BYTES * MOST_LEVELS)
+      this.#api.upload(this.#paddingAt, concatBytes(...hashes))
+    }
+    return this.#paddingAt
   }
 
   /** Bytes that kernels read: a new place each time, so that nothing queued before sees them change. */
@@ -242,7 +266,11 @@ export class WorkCard {
 
   /** What lies there: whoever asks knows that it is done. */
   take({ at, shape }: Place): Uint8Array {
-    return this.#api.download(BigInt(at), tensorBytes(shape))
+    return this.takeBytes(at, tensorBytes(shape))
+  }
+
+  takeBytes(at: number, bytes: number): Uint8Array {
+    return this.#api.download(BigInt(at), bytes)
   }
 
   /** Zeros, without waiting for what is queued. */
@@ -270,3 +298,24 @@ const canTurn = ({ type, rows, width }: TensorShape, batch = 1): boolean =>
   type === 'i8' && (rows / batch) % TURN_SIDE === 0 && width % TURN_SIDE === 0
 
 const hashesOf = (count: number): TensorShape => ({ type: 'u8', rows: count, width: HASH_BYTES })
+
+interface Levels {
+  readonly byThread: number
+  readonly byBlock: number
+  /** That are left of those of the tree, without padding. */
+  readonly hashes: number
+}
+
+/**
+ * How many levels of a tree one launch takes. Threads that share a tree wait for each other: they do so for its last levels
+ * alone. Short leaves are several to a thread.
+ */
+function levelsAtOnce({ count, levelsLeft, rowBytes: bytes }: Tree): Levels {
+  const most = bytes === 0 ? THREAD_LEVELS : 0
+  if (levelsLeft <= most + BLOCK_LEVELS) {
+    const byThread = Math.max(0, levelsLeft - BLOCK_LEVELS)
+    return { byThread, byBlock: levelsLeft - byThread, hashes: 1 }
+  }
+  const byThread = bytes <= SHORT_LEAF ? THREAD_LEVELS : 0
+  return { byThread, byBlock: 0, hashes: Math.ceil(count / 2 ** byThread) }
+}

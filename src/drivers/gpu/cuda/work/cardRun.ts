@@ -2,6 +2,7 @@ import { concatBytes, words32 } from '../../../../core/bytes/bytes.ts'
 import { gatherPatch, type PatchEvidence } from '../../../../core/work/checkSegment.ts'
 import type { PatchDraw } from '../../../../core/work/draws.ts'
 import { encodePairs, type Pair } from '../../../../core/work/methods/sumcheck/field.ts'
+import type { Place } from '../../../../core/work/op.ts'
 import type { ShapedProgram } from '../../../../core/work/program.ts'
 import { requireThat, WorkRefusal } from '../../../../core/work/refusals.ts'
 import { type ShardedProgram, splitShards } from '../../../../core/work/shards.ts'
@@ -21,6 +22,8 @@ const TREE = '\0tree'
 const GATHERED = '\0gathered '
 /** More than the transitions of a segment, and one. */
 const MOST_QUEUED = 1024
+/** States up to this size leave any card room for a third one. */
+const MOST_AHEAD_BYTES = 2 ** 31
 
 type AfterStep = (step: number, outputs: readonly string[]) => Promise<void> | void
 
@@ -45,8 +48,8 @@ export class CardRun implements WorkRun {
   readonly #given: Tensors
   readonly #kept = new Map<number, Tensors>()
   #series: Series | null = null
-  /** The next segment: planned, and its first transition queued behind what the card does now. */
-  #next: { readonly segment: number; readonly plans: readonly Plan[]; readonly queued: Queued | null } | null = null
+  /** The next segment: planned, and its first transitions queued behind what the card does now. */
+  #next: { readonly segment: number; readonly plans: readonly Plan[]; readonly queued: readonly Queued[] } | null = null
   #last: Plan | null = null
   readonly #parts = new Map<number | 'join', Plan>()
   #queuedSoFar = 0
@@ -76,16 +79,13 @@ export class CardRun implements WorkRun {
   async advance(segment: number): Promise<StateMark> {
     const { memory } = this.#card
     const names = [...this.#work.state.keys()]
-    const next = this.#next?.segment === segment ? this.#next : { plans: this.#plansFor(segment), queued: null }
+    const next = this.#next?.segment === segment ? this.#next : { plans: this.#plansFor(segment), queued: [] }
     this.#next = null
+    this.#release()
     const roots = memory.make(ROOTS, { type: 'u8', rows: Math.max(1, names.length), width: HASH_BYTES })
     let statistics: readonly number[] = []
     // The whole segment is queued before anybody waits: between two short transitions the card would wait for us.
-    const queued = next.plans.map((plan, i) => {
-      const here = (i === 0 && next.queued) || this.#queue(plan)
-      this.#rename(plan.program)
-      return here
-    })
+    const queued = next.plans.map((plan, i) => next.queued[i] ?? this.#queue(plan))
     const places = names.map((name) => memory.place(name))
     const isBareProduct = next.plans.every(({ program }) => program.steps.every(({ op }) => op === 'product'))
     if (isBareProduct) this.#card.rootsBefore(places, roots.at)
@@ -99,13 +99,24 @@ export class CardRun implements WorkRun {
   }
 
   /**
-   * While a state is hashed, the card goes on: the state stays under its names until whoever works asks for the next one.
+   * While a state is hashed, the card goes on: the state keeps another name until whoever works asks for the next one.
+   * From its second transition on a segment needs room for a third state.
    * The beginning is made once and may be looked at: nothing is queued behind it.
    */
   #goOn(segment: number): void {
     if (segment === 0 || segment >= this.#work.ends.length) return
+    const { memory } = this.#card
+    for (const [name, shape] of this.#work.state) memory.share(held(name), name, shape)
     const plans = this.#plansFor(segment)
-    this.#next = { segment, plans, queued: this.#queue(plans[0]!, true) }
+    const stateBytes = [...this.#work.state.values()].reduce((sum, shape) => sum + tensorBytes(shape), 0)
+    const ahead = stateBytes <= MOST_AHEAD_BYTES ? plans : plans.slice(0, 1)
+    this.#next = { segment, plans, queued: ahead.map((plan) => this.#queue(plan)) }
+  }
+
+  /** Nobody asks for the state before any more. */
+  #release(): void {
+    for (const name of this.#work.state.keys())
+      if (this.#card.memory.has(held(name))) this.#card.memory.free(held(name))
   }
 
   #plansFor(segment: number): readonly Plan[] {
@@ -190,8 +201,17 @@ export class CardRun implements WorkRun {
     this.#kept.set(segment, state)
   }
 
-  read(name: string): Promise<Uint8Array> {
-    return this.#card.readWhole(this.#card.memory.place(name))
+  async read(name: string): Promise<Uint8Array> {
+    this.#card.enter()
+    const place = this.#present(name)
+    // What the card has gone on from is done: nobody waits for what it does now.
+    return this.#card.memory.has(held(name)) ? this.#card.take(place) : await this.#card.readWhole(place)
+  }
+
+  /** A tensor of the state that was committed last, or of what is run again. */
+  #present(name: string): Place {
+    const { memory } = this.#card
+    return memory.place(memory.has(held(name)) ? held(name) : name)
   }
 
   async trace(segment: number): Promise<readonly Uint8Array[]> {
@@ -222,8 +242,8 @@ export class CardRun implements WorkRun {
       await this.#walk(program, async (step) => {
         const here = draws.filter((draw) => draw.transition === transition && draw.step === step)
         if (here.length === 0) return
-        const tensors = await this.#opened(program, step)
-        for (const draw of here) found.set(draw, this.#patch(program, draw, tensors))
+        const patches = await this.#openStep(program, here)
+        for (const [i, draw] of here.entries()) found.set(draw, patches[i]!)
       })
     return draws.map((draw) => found.get(draw)!)
   }
@@ -242,37 +262,43 @@ export class CardRun implements WorkRun {
     const { memory } = this.#card
     this.#card.enter()
     const vector = `${GATHERED}${name}`
-    const bytes = await this.#card.readWhole(this.#card.gather(memory.place(name), encodePairs(point), vector))
+    const bytes = await this.#card.readWhole(this.#card.gather(this.#present(name), encodePairs(point), vector))
     memory.free(vector)
     return bytes
   }
 
-  /** Bytes and trees of everything a step touches. */
-  async #opened(program: ShapedProgram, step: number): Promise<Map<string, Opened>> {
-    const tensors = new Map<string, Opened>()
-    const { inputs, outputs } = program.steps[step]!
-    for (const name of new Set([...inputs, ...outputs])) {
-      const place = this.#card.memory.place(name)
-      const tree = await this.#card.readWhole(this.#card.tree(place, TREE))
-      this.#card.memory.free(TREE)
-      tensors.set(name, { bytes: await this.#card.readWhole(place), tree })
-    }
-    return tensors
+  /** Patches of a step that has just been run. Its tensors and their trees stay on the card: only what is opened is read. */
+  async #openStep(program: ShapedProgram, draws: readonly PatchDraw[]): Promise<readonly PatchEvidence[]> {
+    const { inputs, outputs } = program.steps[draws[0]!.step]!
+    const trees = new Map(
+      [...new Set([...inputs, ...outputs])].map((name) => {
+        const place = this.#card.memory.place(name)
+        return [name, { place, tree: this.#card.tree(place, `${TREE} ${name}`) }]
+      }),
+    )
+    await this.#card.settle()
+    const found = draws.map((draw) => this.#patch(program, draw, trees))
+    for (const name of trees.keys()) this.#card.memory.free(`${TREE} ${name}`)
+    return found
   }
 
-  #patch(program: ShapedProgram, { step, patch }: PatchDraw, tensors: ReadonlyMap<string, Opened>): PatchEvidence {
+  #patch(program: ShapedProgram, { step, patch }: PatchDraw, trees: ReadonlyMap<string, Opened>): PatchEvidence {
     const op = this.#work.ops[program.steps[step]!.op]!
     const leaves: Uint8Array[] = []
     const proofs: Uint8Array[] = []
     gatherPatch(program, step, op.patch(program.shaped[step]!, patch), (name, shape, asked) => {
-      const { bytes, tree } = tensors.get(name)!
-      proofs.push(proofIn(tree, shape, asked))
-      const leafOf = (leaf: number) => {
-        const { start, length } = leafSpan(shape, leaf)
-        return bytes.slice(start, start + length)
-      }
-      leaves.push(...asked.map(leafOf))
-      return leafOf
+      const { place, tree } = trees.get(name)!
+      proofs.push(
+        ...nodesBeside(shape, asked).map((node) => this.#card.takeBytes(tree.at + node * HASH_BYTES, HASH_BYTES)),
+      )
+      const found = new Map(
+        asked.map((leaf) => {
+          const { start, length } = leafSpan(shape, leaf)
+          return [leaf, this.#card.takeBytes(place.at + start, length)]
+        }),
+      )
+      leaves.push(...found.values())
+      return (leaf) => found.get(leaf)!
     })
     return { leaves: concatBytes(...leaves), proof: concatBytes(...proofs) }
   }
@@ -299,17 +325,21 @@ export class CardRun implements WorkRun {
       await afterStep(action.nodes[0]!.at, action.outputs)
       for (const name of action.free) this.#card.memory.free(name)
     }
-    await this.#end(this.#named(queued))
+    const named = this.#named(queued)
+    this.#rename(program)
+    await this.#end(named)
   }
 
-  /** One transition, queued; the next state lies beside the one before where that is still looked at. */
-  #queue(plan: Plan, isLookedAt = false): Queued {
+  /** One transition, queued: its state has the names of the state before. */
+  #queue(plan: Plan): Queued {
     const { queued, faults } = this.#begin(plan.program)
     for (const action of plan.rates ? plan.actions : planAgain(plan.actions, plan.program)) {
-      this.#start(plan, action, faults, isLookedAt)
+      this.#start(plan, action, faults)
       for (const name of action.free) this.#card.memory.free(name)
     }
-    return this.#named(queued)
+    const named = this.#named(queued)
+    this.#rename(plan.program)
+    return named
   }
 
   #begin(program: ShapedProgram): { readonly queued: Queued; readonly faults: number } {
@@ -331,9 +361,9 @@ export class CardRun implements WorkRun {
     return { program, faults, statistics }
   }
 
-  #start({ program, rates, shift }: Plan, { nodes, fused, outputs }: Action, faults: number, isLookedAt = false): void {
+  #start({ program, rates, shift }: Plan, { nodes, fused, outputs }: Action, faults: number): void {
     const { memory } = this.#card
-    this.#reuse(fused?.reuses ?? [], isLookedAt)
+    this.#reuse(fused?.reuses ?? [])
     const { at, op, inputs, numbers, shaped } = nodes.at(-1)!
     if (op === 'reshape') {
       memory.share(outputs[0]!, inputs[0]!, program.shapes.get(outputs[0]!)!)
@@ -349,11 +379,11 @@ export class CardRun implements WorkRun {
     }
   }
 
-  /** Tensors that are written where they lie; what is still hashed or read is copied first. */
-  #reuse(reuses: readonly (readonly [from: string, to: string])[], isLookedAt: boolean): void {
+  /** Tensors that are written where they lie; what has another name, and may still be hashed, is copied first. */
+  #reuse(reuses: readonly (readonly [from: string, to: string])[]): void {
     const { memory, kernels } = this.#card
     for (const [from, to] of reuses) {
-      if (!isLookedAt && !memory.isShared(from)) {
+      if (!memory.isShared(from)) {
         memory.rename(from, to)
         continue
       }
@@ -372,7 +402,6 @@ export class CardRun implements WorkRun {
   }
 
   async #end(queued: Queued): Promise<void> {
-    this.#rename(queued.program)
     await this.#card.settle()
     this.#finish(queued)
   }
@@ -408,7 +437,7 @@ export class CardRun implements WorkRun {
     for (let between = nearest + 1; between < segment; between++)
       for (const plan of this.#plansFor(between)) await this.#end(this.#queue(plan))
     // It will be asked for once more: first the trace, then the patches.
-    await this.keep(segment - 1)
+    if (nearest < segment - 1) await this.keep(segment - 1)
   }
 
   #place(state: Tensors): void {
@@ -420,21 +449,21 @@ export class CardRun implements WorkRun {
   }
 }
 
-interface Opened {
-  readonly bytes: Uint8Array
-  /** All levels one after the other, leaves first. */
-  readonly tree: Uint8Array
-}
+/** The name of a state that is hashed and looked at while the card goes on. */
+const held = (name: string): string => `\0held ${name}`
 
 const hashesIn = (bytes: Uint8Array): readonly Uint8Array[] =>
   Array.from({ length: bytes.length / HASH_BYTES }, (_, i) => bytes.slice(i * HASH_BYTES, (i + 1) * HASH_BYTES))
 
-function proofIn(tree: Uint8Array, shape: TensorShape, leaves: readonly number[]): Uint8Array {
+/** Where the hashes that complete some leaves lie in a tree that is kept level by level, leaves first. */
+function nodesBeside(shape: TensorShape, leaves: readonly number[]): readonly number[] {
   const depth = depthOf(leavesOf(shape))
   const levelAt = (level: number) => 2 ** (depth + 1) - 2 ** (depth + 1 - level)
-  const nodes = Array.from(missingNodes(depth, leaves), ({ level, at }) => {
-    const from = (levelAt(level) + at) * HASH_BYTES
-    return tree.subarray(from, from + HASH_BYTES)
-  })
-  return concatBytes(...nodes)
+  return Array.from(missingNodes(depth, leaves), ({ level, at }) => levelAt(level) + at)
+}
+
+interface Opened {
+  readonly place: Place
+  /** All levels one after the other, leaves first. */
+  readonly tree: Place
 }
