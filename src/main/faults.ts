@@ -172,6 +172,11 @@ export const fault = faultsOf({
     message: '{option} does not go with {file}: it is {kind}',
     nextStep: 'Leave the option out, or name the file that it belongs to; "touchstone check --help" says which.',
   },
+  NOT_A_RECEIPT: {
+    blame: 'user',
+    message: '{file} is not the receipt of a work by openings: {why}',
+    nextStep: 'Name the receipt that the evidence was written beside, and its signer with --trust KEY.',
+  },
   RESULT_NOT_TIED: {
     blame: 'user',
     message: 'the result cannot be held against the receipt: {why}',

@@ -43,14 +43,8 @@ async function work(): Promise<void> {
   // Replicas on one machine have a key each.
   const [replica = ''] = /^\d{1,3}$/.exec(process.argv[process.argv.indexOf('--work') + 1] ?? '') ?? []
   const signer = loadSigner(dataFolder(process.env), `prover${replica && `-${replica}`}`, systemRandomness)
-  await serveWork({
-    device,
-    signer,
-    randomness: systemRandomness,
-    openField: openFieldEngine,
-    input: process.stdin,
-    write,
-  })
+  const field = { openField: openFieldEngine, askProcessor }
+  await serveWork({ device, signer, randomness: systemRandomness, ...field, input: process.stdin, write })
   await device.close()
 }
 

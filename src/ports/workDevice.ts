@@ -1,3 +1,4 @@
+import type { NvidiaEvidence } from '../core/attest/nvidiaDevice.ts'
 import type { PatchEvidence } from '../core/work/checkSegment.ts'
 import type { PatchDraw } from '../core/work/draws.ts'
 import type { Pair } from '../core/work/methods/sumcheck/field.ts'
@@ -36,5 +37,7 @@ export interface WorkDevice {
   readonly name: string
   /** Throws a WorkRefusal where what is given is not what the specification names. */
   start(work: Work<WorkKernels>, given: Tensors): Promise<WorkRun>
+  /** Has the device sign a nonce; null where it does not this time. Only where it can. */
+  attest?(nonce: Uint8Array): Promise<NvidiaEvidence | null>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -240,6 +240,31 @@ describe('touchstone work run classify', () => {
   test('refuses weights and inputs that do not fit', async () => {
     const end = await touchstone('work', 'run', 'classify', names[0]!, inFolder('a.npy'))
     expect([end.status, end.stderr]).toEqual([2, expect.stringContaining('columns')])
+  })
+})
+
+describe('touchstone work run matmul by other methods', () => {
+  const names = ['a', 'b'].map((name) => inFolder(`${name}.npy`))
+
+  test('--method zk: the product with a proof that shows nothing of A', async () => {
+    const files = ['--out', inFolder('hidden.npy'), '--receipt', inFolder('hidden.json')]
+    const { status, stdout } = await touchstone('work', 'run', 'matmul', ...names, '--method', 'zk', ...files, '--json')
+    expect(status).toBe(0)
+    const { model } = JSON.parse(stdout)
+    await touchstone('work', 'run', 'matmul', ...names, '--out', inFolder('open.npy'), '--receipt', inFolder('r.json'))
+    expect(readFileSync(inFolder('hidden.npy'))).toEqual(readFileSync(inFolder('open.npy')))
+    expect((await touchstone('check', inFolder('hidden.json'), '--model', model)).status).toBe(0)
+    const elsewhere = await touchstone('work', 'run', 'matmul', ...names, '--method', 'zk', '--replicas', '2')
+    expect([elsewhere.status, elsewhere.stderr]).toEqual([2, expect.stringContaining('this machine alone')])
+  })
+
+  test('--method attest: hardware that cannot is named before anything is done, and what to do', async () => {
+    const [out, evidence] = [inFolder('attested.npy'), inFolder('evidence.json')]
+    const files = ['--out', out, '--receipt', inFolder('attested.json'), '--evidence', evidence]
+    const end = await touchstone('work', 'run', 'matmul', ...names, '--method', 'attest', ...files)
+    expect([end.status, end.stderr]).toEqual([2, expect.stringContaining('CANNOT_ATTEST')])
+    expect(end.stderr.replace(/\s+/g, ' ')).toContain('confidential computing')
+    for (const file of [out, evidence]) expect(existsSync(file)).toBe(false)
   })
 })
 

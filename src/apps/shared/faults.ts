@@ -41,6 +41,12 @@ export const fault = faultsOf({
     message: 'the calibration run did not finish: {why}',
     nextStep: 'Free the box from other work and run again.',
   },
+  CANNOT_ATTEST: {
+    blame: 'user',
+    message: '{device} cannot attest: nothing was done',
+    nextStep:
+      'That takes an NVIDIA card of Hopper or Blackwell with confidential computing on (nvidia-smi conf-compute -f says whether it is). Use --on with such a box, or --method openings or sumcheck, which need no such hardware.',
+  },
   HOST_NOT_OFFERED: {
     blame: 'validator',
     message: 'this prover was started without host parts',

@@ -1,3 +1,7 @@
+import { cpuReportData, workNonce, workOpenNonce } from '../../core/attest/binding.ts'
+import { type CpuEvidence, writeBundle } from '../../core/attest/bundle.ts'
+import type { NvidiaEvidence } from '../../core/attest/nvidiaDevice.ts'
+import { readReport } from '../../core/attest/spdm.ts'
 import { concatBytes, equalBytes, u32le } from '../../core/bytes/bytes.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { printable } from '../../core/bytes/printable.ts'
@@ -26,6 +30,8 @@ interface WorkServer {
   readonly randomness: Randomness
   /** For the rounds of a sumcheck, when one is asked for. */
   openField(): Promise<FieldEngine>
+  /** Has the processor around the device sign 64 bytes; null where it cannot. */
+  readonly askProcessor?: (data: Uint8Array) => Promise<CpuEvidence | null>
   /** What the listener writes. Its end is the listener's goodbye. */
   readonly input: AsyncIterable<Uint8Array>
   write(bytes: Uint8Array): Promise<void>
@@ -44,7 +50,8 @@ const KEPT_BYTES = 2 ** 30
 const NO_STATE = new Uint8Array(32)
 
 /** W4.6. The side that works: does one assignment, and says every state as it is made. A fault is said; then it ends. */
-export async function serveWork({ device, signer, randomness, openField, input, write }: WorkServer): Promise<void> {
+export async function serveWork(server: WorkServer): Promise<void> {
+  const { device, signer, randomness, openField, input, write } = server
   const send: Send = (answer) => write(encodeFrame(answer))
   const expect = ordersFrom(input)
   try {
@@ -57,7 +64,8 @@ export async function serveWork({ device, signer, randomness, openField, input, 
     const assignment = await expect('assign')
     const given = await takeInputs(assignment, expect)
     await send({ type: 'accepted' })
-    const { seed } = await expect('seed')
+    const due = vouching(server, expect, send)
+    const { seed } = await due(workOpenNonce(assignment.orderId, signer.publicKey), 'seed')
     const work = workOf(assignment, seed)
     const run = await device.start(work, given)
     const salt = randomness.bytes(32)
@@ -68,7 +76,7 @@ export async function serveWork({ device, signer, randomness, openField, input, 
     const lastLink = linksOf(work.workId, done.firstRoot, done.marks).at(-1)!
     await send({ type: 'executed', signature: signer.sign(executedMessage(work.workId, lastLink)) })
     if (assignment.isHidden) await unveil(work, done, salt, send, expect)
-    const asked = await expect('draw', 'prove')
+    const asked = await due(workNonce(work.workId, signer.publicKey, lastLink), 'draw', 'prove')
     if (asked.type === 'draw') await open(work, run, done, assignment, { send, expect, first: asked.nonce })
     else await send({ type: 'proven', proof: await proveProduct(work, run, done, openField) })
   } catch (error) {
@@ -79,6 +87,30 @@ export async function serveWork({ device, signer, randomness, openField, input, 
 }
 
 class ListenerGone extends Error {}
+
+/**
+ * W11. The next order that is due, and before it, once, evidence of the hardware. The nonce is made here: a listener must not
+ * have a device sign what another work needs.
+ */
+const vouching =
+  ({ device, askProcessor }: WorkServer, expect: Expect, send: Send) =>
+  async <T extends WorkOrderMessage['type']>(nonce: Uint8Array, ...due: readonly T[]) => {
+    const order = await expect<T | 'vouch'>('vouch', ...due)
+    if (order.type !== 'vouch') return order as Extract<WorkOrderMessage, { type: T }>
+    const evidence = (await device.attest?.(nonce)) ?? null
+    await send({ type: 'vouched', bundle: evidence ? await bundled(evidence, nonce, askProcessor) : new Uint8Array(0) })
+    return await expect(...due)
+  }
+
+async function bundled(
+  evidence: NvidiaEvidence,
+  nonce: Uint8Array,
+  askProcessor: WorkServer['askProcessor'],
+): Promise<Uint8Array> {
+  const data = cpuReportData(nonce, new Uint8Array(0), [readReport(evidence.report).signed])
+  const cpu = (await askProcessor?.(data)) ?? null
+  return writeBundle({ devices: [{ ...evidence, nonce }], rims: [], ocsp: [], cpu })
+}
 
 /** Orders one after the other; any other than the one that is due ends it. */
 function ordersFrom(input: AsyncIterable<Uint8Array>): Expect {

@@ -1,3 +1,4 @@
+import { workNonce, workOpenNonce } from '../../core/attest/binding.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { checkSignature } from '../../core/bytes/ed25519.ts'
 import { printable } from '../../core/bytes/printable.ts'
@@ -17,6 +18,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
+import { fault } from '../shared/faults.ts'
 import { ProverLine, WorkRejected } from './proverLine.ts'
 import { isDelivered } from './serveWork.ts'
 
@@ -148,6 +150,20 @@ export class WorkListener {
     return { salt, link: links.at(-1)! }
   }
 
+  /** W11. What the hardware signs before the seed is out, and after the last h; null where it cannot. */
+  async vouch(when: 'before' | 'after'): Promise<{ readonly bundle: Uint8Array; readonly nonce: Uint8Array } | null> {
+    const { work } = this.#watch
+    await this.#line.send({ type: 'vouch' })
+    const { bundle } = await this.#line.expect('vouched', HANDSHAKE_MS)
+    const nonce =
+      when === 'before' ? workOpenNonce(work.orderId, this.#key) : workNonce(work.workId, this.#key, this.#lastLink)
+    return bundle.length > 0 ? { bundle, nonce } : null
+  }
+
+  get #lastLink(): Uint8Array {
+    return linksOf(this.#watch.work.workId, this.#firstRoot, this.#marks).at(-1)!
+  }
+
   /** W8.8. The proof of a whole product, as it was handed over: nobody has looked at it. */
   async proveProduct(): Promise<Uint8Array> {
     await this.#line.send({ type: 'prove' })
@@ -217,8 +233,7 @@ export class WorkListener {
 
   #requireSignature(): void {
     const { workId } = this.#watch.work
-    const lastLink = linksOf(workId, this.#firstRoot, this.#marks).at(-1)!
-    const isSigned = checkSignature(this.#signature, executedMessage(workId, lastLink), this.#key)
+    const isSigned = checkSignature(this.#signature, executedMessage(workId, this.#lastLink), this.#key)
     if (!isSigned) throw new WorkRejected('BAD_SIGNATURE')
   }
 
@@ -272,4 +287,29 @@ export async function watchWork(watch: Watch, signal: AbortSignal): Promise<Watc
   await listener.assign()
   await listener.execute()
   return await listener.prove()
+}
+
+export interface AttestedWork extends WatchedWork {
+  /** What the hardware signed, as a file of its own, the nonce that it is for, and which chips these are. */
+  readonly evidence: { readonly bundle: Uint8Array; readonly nonce: Uint8Array; readonly chips: string }
+}
+
+/** W11. The same with hardware that signs that it was there; `judge` throws where it does not hold, else names the chips. */
+export async function watchAttested(
+  watch: Watch,
+  judge: (bundle: Uint8Array, nonce: Uint8Array) => Promise<string>,
+  signal: AbortSignal,
+): Promise<AttestedWork> {
+  const listener = new WorkListener(watch, signal)
+  const vouched = async (when: 'before' | 'after') => {
+    const evidence = await listener.vouch(when)
+    if (!evidence) throw fault('CANNOT_ATTEST', { device: listener.executed.device })
+    return { ...evidence, chips: await judge(evidence.bundle, evidence.nonce) }
+  }
+  await listener.assign()
+  const before = await vouched('before')
+  await listener.execute()
+  const evidence = await vouched('after')
+  if (evidence.chips !== before.chips) throw new WorkRejected('NOT_ATTESTED', 'OTHER_DEVICES')
+  return { ...(await listener.prove()), evidence }
 }

@@ -59,6 +59,7 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
   unveil: fc.constant({ type: 'unveil' }),
   draw: fc.record({ type: fc.constant('draw'), nonce: bytes(32) }),
   prove: fc.constant({ type: 'prove' }),
+  vouch: fc.constant({ type: 'vouch' }),
   greeted: fc.record({ type: fc.constant('greeted'), key: bytes(32), device: upTo(256) }),
   accepted: fc.constant({ type: 'accepted' }),
   mark: fc.record({ type: fc.constant('mark'), segment: u32, root: bytes(32), statistics: upTo(64) }),
@@ -68,6 +69,7 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
   unveiled: fc.record({ type: fc.constant('unveiled'), salt: bytes(32) }),
   traced: fc.record({ type: fc.constant('traced'), segment: u32, roots: upTo(300) }),
   patch: fc.record({ type: fc.constant('patch'), segment: u32, index: u32, leafBytes: u32, bytes: upTo(300) }),
+  vouched: fc.record({ type: fc.constant('vouched'), bundle: upTo(300) }),
   proven: fc.record({ type: fc.constant('proven'), proof: upTo(300) }),
   fault: fc.record({ type: fc.constant('fault'), code, text: fc.oneof(fc.constant(''), plain) }),
 }

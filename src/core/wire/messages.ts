@@ -115,6 +115,9 @@ const MOST_WORK_BYTES = 4 * 2 ** 20
 /** A sumcheck of the longest rows (W8.4.4). */
 const MOST_PROOF_BYTES = 592
 
+/** Two bundles of 32 devices stay below. */
+const MOST_EVIDENCE_BYTES = 2 ** 20
+
 /** A work that is watched (W4.6): what the listener says. Provers of cards are never sent these. */
 const WORK_ORDERS = {
   greet: versioned(message(32, {})),
@@ -131,10 +134,9 @@ const WORK_ORDERS = {
   draw: message(37, { nonce: bytes(32) }),
   /** In the place of draws: a product is to be proven as a whole (W8.8). */
   prove: message(38, {}),
+  /** Before the seed, and once everything was executed: the device is to sign that it was there (W11). */
+  vouch: message(39, {}),
 }
-
-/** Two bundles of 32 devices stay below. */
-const MOST_EVIDENCE_BYTES = 2 ** 20
 
 const ALL_ORDERS = {
   hello: versioned(message(1, {})),
@@ -184,6 +186,8 @@ const WORK_ANSWERS = {
   traced: message(103, { segment: u32, roots: rest(MOST_WORK_BYTES) }),
   patch: message(104, { segment: u32, index: u32, leafBytes: u32, bytes: rest(MOST_WORK_BYTES) }),
   proven: message(105, { proof: rest(MOST_PROOF_BYTES) }),
+  /** Empty where it cannot. */
+  vouched: message(106, { bundle: rest(MOST_EVIDENCE_BYTES) }),
 }
 
 /** Every message there is. One frame is u32 length of what follows, u8 id, body. */

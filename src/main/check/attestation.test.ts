@@ -7,8 +7,17 @@ import { bundleOf, makeHardware } from '../../../test/support/attest/attestRun.t
 import { TestDevice } from '../../../test/support/attest/testNvidia.ts'
 import { fixture, hasFixtures, WHY_NOT } from '../../../test/support/attest/vendorFixtures.ts'
 import { openCommandLine } from '../../../test/support/commandLine.ts'
+import { plainEngine, plainProduct } from '../../../test/support/plainProduct.ts'
 import { skipWith } from '../../../test/support/skipWith.ts'
+import { testSigner } from '../../../test/support/testSigner.ts'
+import { workNonce } from '../../core/attest/binding.ts'
 import { writeBundle } from '../../core/attest/bundle.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { sha256 } from '../../core/bytes/sha256.ts'
+import { issueReceipt } from '../../core/certificate/receiptEvidence.ts'
+import { EngineRun } from '../../core/work/engineRun.ts'
+import { proveWork } from '../../core/work/proveWork.ts'
+import { linksOf } from '../../core/work/stateChain.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-attest-'))
 const commands = openCommandLine({ ...process.env, TOUCHSTONE_HOME: join(folder, 'home') })
@@ -49,6 +58,44 @@ const ocsp = hardware
   .answers([gpu])
   .flatMap((answer, i) => ['--ocsp', written(`${i}.ocsp`, i === 0 ? answer : answer.toString('base64'))])
 const asked = ['--nonce', nonce.toString('hex'), '--at', at, '--policy', policy]
+
+describe('touchstone check of evidence beside the receipt of a work', () => {
+  const { work, given } = plainProduct({ rows: 8, columns: 6, k: 40, block: 4 })
+  const run = new EngineRun(plainEngine(), work, given)
+  const marks = work.ends.map((_, segment) => run.advance(segment))
+  const watcher = testSigner(7)
+  const { publicKey: proverKey } = testSigner(8)
+  const firstRoot = new Uint8Array(32)
+  const receipt = async (name: string, key: Uint8Array) => {
+    const proof = await proveWork(work, { firstRoot, marks }, run, (draw) => sha256(Uint8Array.of(draw)))
+    const times = {
+      startedAt: '2026-11-15T11:59:00.000Z',
+      issuedAt: '2026-11-15T12:00:00.000Z',
+      notAfter: '2026-12-15T12:00:00.000Z',
+    }
+    const said = { workId: work.workId, orderId: work.orderId, seed: work.seed, spec: work.text, proverKey: key }
+    const facts = { ...said, ...times, program: 'test', device: 'test', drawnBy: 'listener', elapsedUs: 1 } as const
+    return written(name, issueReceipt({ ...facts, ...proof, firstRoot, marks }, watcher))
+  }
+  const lastLink = linksOf(work.workId, firstRoot, marks).at(-1)!
+  const bound = bundleOf([gpu], workNonce(work.workId, proverKey, lastLink))
+  const beside = written('beside.json', writeBundle(bound))
+  const trusting = ['--trust', toHex(watcher.publicKey)]
+  const judged = ['--at', at, '--policy', policy, ...rims, ...ocsp]
+
+  test('belongs to that work and to no other, and the receipt is that of a trusted signer', async () => {
+    const ours = await receipt('work.json', proverKey)
+    const { status, stdout, stderr } = await commands.run(['check', beside, '--receipt', ours, ...trusting, ...judged])
+    expect([stderr, status, stdout]).toEqual(['', 0, expect.stringContaining('GENUINE')])
+    const theirs = await receipt('theirs.json', testSigner(9).publicKey)
+    const other = await commands.run(['check', beside, '--receipt', theirs, ...trusting, ...judged])
+    expect([other.status, other.stdout]).toEqual([1, expect.stringContaining('NONCE_DIFFERS')])
+    const unknown = await commands.run(['check', beside, '--receipt', ours, ...judged])
+    expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('NOT_A_RECEIPT')])
+    const none = await commands.run(['check', beside, '--receipt', beside, ...trusting, ...judged])
+    expect([none.status, none.stderr]).toEqual([2, expect.stringContaining('NOT_A_RECEIPT')])
+  })
+})
 
 describe('touchstone check of evidence that NVIDIA tools wrote', () => {
   test('ends with 0 where all of it was handed in and holds', async () => {

@@ -43,6 +43,11 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option('--code <hex>', 'its operands under a code: that of A, then of B, as published; give it twice', addKey)
     .option('--model <hex>', 'receipt of a private answer: what the model is called that you asked', readKey)
     .option('--nonce <hex>', 'evidence of a hardware vendor: the nonce that you chose', readKey)
+    .addOption(
+      new Option('--receipt <file>', 'evidence of a hardware vendor: the work that it must belong to').conflicts(
+        'nonce',
+      ),
+    )
     .option('--rim <file>', "its golden values, the vendor's own file; may be repeated", addText)
     .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)
     .option('--at <time>', 'when the evidence was made, as 2026-01-31T12:00:00Z (default: now)', readInstant)
@@ -80,7 +85,8 @@ Examples:
   touchstone check touchstone-certificate.json --signer KEY --max-age 7d
   touchstone check summary.json --full touchstone-certificate.json --trust KEY
   touchstone check receipt.json --given a.npy --given b.npy --result c.npy
-  touchstone check evidence.json --nonce HEX --rim driver.xml --rim vbios.xml`
+  touchstone check evidence.json --nonce HEX --rim driver.xml --rim vbios.xml
+  touchstone check touchstone-evidence.json --receipt touchstone-receipt.json`
 
 const readInstant = reader('Use a time such as 2026-01-31T12:00:00Z.', (text) => {
   const millis = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? toMillis(text) : Number.NaN

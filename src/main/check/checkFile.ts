@@ -33,6 +33,7 @@ import { inputsIn, replaying } from '../work/inputFiles.ts'
 import { productFrom, publishedCodes } from '../work/productFiles.ts'
 import type { ShownCheck } from './checkAnswer.ts'
 import { checkJson, checkLines } from './checkLines.ts'
+import { nonceOfReceipt } from './nonceOfReceipt.ts'
 import { readGiven } from './readGiven.ts'
 import { shownName } from './shownName.ts'
 
@@ -56,7 +57,8 @@ export interface CheckFlags extends AttestationFiles {
   readonly tokenizer?: string
   readonly model?: Uint8Array
   readonly code?: readonly Uint8Array[]
-  readonly nonce?: Uint8Array
+  readonly nonce?: Uint8Array | undefined
+  readonly receipt?: string
   readonly at?: number
   readonly verbose?: boolean
   readonly json?: boolean
@@ -106,7 +108,9 @@ export async function runCheck(
   const inputs = flags.inputs === undefined ? null : inputsIn(flags.inputs)
   const result = flags.result === undefined ? null : (await openResults()).resultAtHand(flags.result, flags)
   const atHand = flags.replay === undefined ? inputs : replaying(flags.replay, showReplay, result?.see)
-  const rules = await readerRules(flags, own, dataFolder(env), { inputs: atHand, result })
+  const trusted = [own, ...(flags.trust ?? []), ...(flags.signer ?? [])]
+  const nonce = flags.receipt === undefined ? flags.nonce : await nonceOfReceipt(flags.receipt, trusted, signal)
+  const rules = await readerRules({ ...flags, nonce }, trusted, dataFolder(env), { inputs: atHand, result })
   const full = flags.full === undefined ? null : await readGiven(flags.full, signal)
   const given = { file: await readGiven(file, signal), full }
   const found = await checkEvidence(
@@ -146,6 +150,7 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
   code: ['product'],
   model: ['answer'],
   nonce: ['attestation'],
+  receipt: ['attestation'],
   at: ['attestation'],
   policy: ['attestation', 'certificate'],
   rim: ['attestation', 'certificate'],
@@ -196,12 +201,17 @@ function writeSigned(
   return told
 }
 
-async function readerRules(flags: CheckFlags, own: Uint8Array, home: string, atHand: AtHand): Promise<ReaderRules> {
+async function readerRules(
+  flags: CheckFlags,
+  trusted: readonly Uint8Array[],
+  home: string,
+  atHand: AtHand,
+): Promise<ReaderRules> {
   const required = flags.signer ?? []
   return {
     nowMs: system.clock.wallTime().getTime(),
     catalogue: await readCatalogue(flags.catalogue),
-    trusted: [own, ...(flags.trust ?? []), ...required],
+    trusted,
     revocations: loadRevocations(flags.revoked, home),
     threshold: flags.signers,
     required,

@@ -18,9 +18,9 @@ import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
 import { version } from '../version.ts'
-import { readOperand } from './matmulWork.ts'
+import { readOperand, turned } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
-import { VALID_MS } from './runWork.ts'
+import { type RunFlags, VALID_MS } from './runWork.ts'
 
 export interface ClassifyFlags {
   readonly out: string
@@ -32,16 +32,43 @@ export interface ClassifyFlags {
 export async function runClassify(
   names: readonly [string, string],
   flags: ClassifyFlags,
+  context: CommandContext,
+): Promise<number> {
+  const weights = readOperand(readInput(names[0]), 'the weights')
+  const inputs = readOperand(readInput(names[1]), 'the input')
+  return proveHidden({ weights, inputs }, flags, context, byInput)
+}
+
+/** The same for a product of two files, of which the first stays here. */
+export async function runPrivateProduct(
+  names: readonly [string, string],
+  flags: ClassifyFlags & Pick<RunFlags, 'on' | 'replicas'>,
+  context: CommandContext,
+): Promise<number> {
+  if (flags.on || flags.replicas > 1)
+    throw fault('BAD_WORK_INPUT', { why: '--method zk works on this machine alone, without --on and --replicas' })
+  const [a, b] = [readOperand(readInput(names[0]), 'A'), readOperand(readInput(names[1]), 'B')]
+  const inputs = { ...b, rows: b.width, width: b.rows, bytes: turned(b) }
+  return proveHidden({ weights: a, inputs }, flags, context, byClass)
+}
+
+interface Hidden {
+  readonly weights: NpyMatrix
+  readonly inputs: NpyMatrix
+}
+
+async function proveHidden(
+  { weights, inputs }: Hidden,
+  flags: ClassifyFlags,
   { env }: CommandContext,
+  lay: (sizes: Sizes, scores: readonly number[]) => NpyMatrix,
 ): Promise<number> {
   for (const written of [flags.out, flags.receipt]) ensureWritable(written)
-  const [weights, inputs] = names.map((name, i) => readOperand(readInput(name), ['the weights', 'the input'][i]!)) as [
-    NpyMatrix,
-    NpyMatrix,
-  ]
   const inner = 2 ** Math.ceil(Math.log2(weights.width))
   if (weights.width !== inputs.width)
-    throw fault('BAD_WORK_INPUT', { why: `weights have ${weights.width} columns and inputs ${inputs.width}` })
+    throw fault('BAD_WORK_INPUT', {
+      why: `${weights.width} columns of weights (or A) do not fit ${inputs.width} of inputs (or rows of B)`,
+    })
   const sizes = { rows: weights.rows, inner, columns: inputs.rows }
   if (!isFit(sizes))
     throw fault('BAD_WORK_INPUT', { why: 'at most 1,024 columns and 4,096 scores are proven in this way' })
@@ -64,7 +91,7 @@ export async function runClassify(
   const issuedMs = system.clock.wallTime().getTime()
   const times = { startedAt: toInstant(startedMs), issuedAt: toInstant(issuedMs) }
   const facts = { ...times, notAfter: toInstant(issuedMs + VALID_MS), program: `touchstone ${version}` }
-  writeAside(flags.out, encodeNpy(byInput(sizes, scores)))
+  writeAside(flags.out, encodeNpy(lay(sizes, scores)))
   writeAside(flags.receipt, issueAnswer({ ...facts, proverKey: signer.publicKey, modelId, product, proof }, signer))
   tell(flags, toHex(modelId), proof.length, env)
   return EXIT.genuine
@@ -87,6 +114,12 @@ const scoresOf = ({ rows, inner, columns }: Sizes, a: readonly number[], b: read
     for (let l = 0; l < inner; l++) sum += a[i + l]! * b[j + l]!
     return sum
   })
+
+/** As they are. */
+const byClass = ({ rows, columns }: Sizes, scores: readonly number[]): NpyMatrix => ({
+  ...{ type: 'i32', rows, width: columns },
+  bytes: new Uint8Array(Int32Array.from(scores).buffer),
+})
 
 /** A row for each input, as people want them. */
 function byInput({ rows, columns }: Sizes, scores: readonly number[]): NpyMatrix {

@@ -1,5 +1,7 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
 import type { WorkStep } from '../../apps/work/watchWork.ts'
+import { attestationReader } from '../../core/attest/attestationReader.ts'
+import { REFUSALS } from '../../core/attest/refusals.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import { toInstant } from '../../core/units/instants.ts'
 import { floatOf } from '../../core/work/ops/shapes.ts'
@@ -14,6 +16,7 @@ import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
+import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
 import { checkAddress, openBox } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
 import { EXIT } from '../exitCodes.ts'
@@ -28,25 +31,29 @@ import { firstAndLast, shortNumber } from './figures.ts'
 import { writeInputs, writeStates } from './inputFiles.ts'
 import { encodeProduct, matmulWork } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
-import { byOpenings, bySumcheck, type Shown, type TakenState } from './workMethods.ts'
+import { byAttestation, byOpenings, bySumcheck, type How, type Shown, type TakenState } from './workMethods.ts'
 import type { PreparedWork } from './workOrder.ts'
 
-export interface RunFlags extends SshFlags {
+export interface RunFlags extends SshFlags, AttestationFiles {
   /** The boxes that work; this machine where none is named. */
   readonly on?: readonly string[]
   readonly replicas: number
   /** How the result is shown to be right. */
-  readonly method?: 'openings' | 'sumcheck'
+  readonly method?: keyof typeof METHODS
   /** Operands under a code, for readers who have neither. */
   readonly code?: boolean
   /** The longest that one segment may take, in seconds. */
   readonly segmentLimit: number
   readonly out: string
   readonly receipt: string
+  /** Where goes what hardware signed. */
+  readonly evidence: string
   /** Where the inputs are written for whoever replays. */
   readonly inputs?: string
   readonly json?: boolean
 }
+
+const METHODS = { openings: byOpenings, sumcheck: bySumcheck, attest: byAttestation }
 
 /** A receipt is evidence for as long as a certificate is. */
 export const VALID_MS = 30 * 24 * 3600 * 1000
@@ -93,9 +100,11 @@ export async function runWork(
   signal: AbortSignal,
   delivery: Delivery,
 ): Promise<number> {
-  if (flags.method === 'sumcheck' && Math.max(flags.replicas, flags.on?.length ?? 1) > 1)
-    throw fault('BAD_WORK_INPUT', { why: '--method sumcheck takes one box and no replicas: the proof stands alone' })
+  const { method = 'openings' } = flags
+  if (method !== 'openings' && Math.max(flags.replicas, flags.on?.length ?? 1) > 1)
+    throw fault('BAD_WORK_INPUT', { why: `--method ${method} takes one box and no replicas: its proof stands alone` })
   for (const written of [flags.out, flags.receipt]) ensureWritable(written)
+  if (method === 'attest') ensureWritable(flags.evidence)
   const boxes = flags.on ?? ['local']
   for (const address of boxes) await checkAddress(address)
   const { clock, randomness } = system
@@ -117,17 +126,9 @@ export async function runWork(
     const runPatch = patchRunner(await openExactEngine(), EXACT_OPS)
     const onStep = delivery.onStep ?? showWork(terminal, work)
     const ours = { clock, randomness, runPatch, hasher }
-    const how = {
-      isCoded: flags.code === true,
-      work,
-      given,
-      every: delivery.every,
-      onStep,
-      segmentMs: 1000 * flags.segmentLimit,
-      ...ours,
-    }
-    const method = flags.method === 'sumcheck' ? bySumcheck : byOpenings
-    const shown = await onBoxes(targets, signal, (provers) => method(provers, how, delivery.onState, signal))
+    const asked = { isCoded: flags.code === true, every: delivery.every, segmentMs: 1000 * flags.segmentLimit }
+    const how = { ...asked, work, given, onStep, judge: judgingBy(flags), ...ours }
+    const shown = await onBoxes(targets, signal, (provers) => METHODS[method](provers, how, delivery.onState, signal))
     terminal.live('')
     const issuedMs = clock.wallTime().getTime()
     const receipt = shown.receipt(
@@ -139,6 +140,7 @@ export async function runWork(
     )
     writeAside(flags.out, delivery.result(work, shown.last))
     writeAside(flags.receipt, receipt)
+    if (shown.evidence) writeAside(flags.evidence, shown.evidence)
     if (flags.inputs !== undefined) {
       writeInputs(flags.inputs, given)
       writeStates(flags.inputs, delivery.states?.(shown.last) ?? new Map())
@@ -155,6 +157,17 @@ export async function runWork(
     delivery.end?.(isShown)
   }
 }
+
+/** W11. By the policy, golden values and answers that the operator brings along. */
+const judgingBy =
+  (flags: AttestationFiles): How['judge'] =>
+  async (bundle, nonce) => {
+    const reader = attestationReader({ ...attestationRules(flags), nonce })
+    const found = await reader.checkFile(bundle, system.clock.wallTime().getTime())
+    if ('code' in found) throw new WorkRejected('NOT_ATTESTED', `${REFUSALS[found.code].meaning}, ${found.code}`)
+    const open = found.doubts.map(({ code }) => code).join(', ')
+    return `${found.devices.map(({ model, pdi }) => `${model} ${pdi}`).join(', ')}${open && `; open: ${open}`}`
+  }
 
 /** A prover on each box, all at the same time. */
 async function onBoxes<T>(
@@ -215,7 +228,7 @@ function showWork(terminal: Terminal, { ends, spec, figures }: Work<WorkKernels>
 function tell(
   flags: RunFlags,
   work: Work<WorkKernels>,
-  { device, elapsedUs, marks, looked, replicas, check }: Shown,
+  { device, elapsedUs, marks, looked, replicas, check, evidence }: Shown,
   tied: string | null,
   env: NodeJS.ProcessEnv,
 ): void {
@@ -234,6 +247,7 @@ function tell(
       replicas,
       out,
       receipt,
+      ...(evidence ? { evidence: flags.evidence } : {}),
     }
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
@@ -250,6 +264,8 @@ function tell(
     ...labelled('replicas', replicas),
     ...labelled('result', out),
     ...labelled('receipt', receipt),
+    ...labelled('evidence', evidence ? flags.evidence : null),
     ...labelled('check it', `touchstone check ${receipt} ${words}`.replace(/\s+/g, ' ').trim()),
+    ...labelled('', evidence ? `touchstone check ${flags.evidence} --receipt ${receipt}` : null),
   ])
 }

@@ -3,21 +3,42 @@ import { addSshOptions } from '../boxes/openSshBox.ts'
 import { addText, readList, readNumber, readOneOf, readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { readLight, runRendering } from './renderWork.ts'
-import { type ClassifyFlags, runClassify } from './runClassify.ts'
+import { type ClassifyFlags, runClassify, runPrivateProduct } from './runClassify.ts'
 import { type InferenceFlags, runInference } from './runInference.ts'
 import { runTraining, type TrainingFlags } from './runTraining.ts'
 import { type RunFlags, runMatmul } from './runWork.ts'
 import { addObstacle, readSize, runSimulation } from './simulateWork.ts'
 
+/** How a result is shown to be right (docs/methods.md). */
+const SIMPLE_METHODS = {
+  help: 'openings (anyone checks), or attest (those, and hardware that signs that it was there)',
+  read: readOneOf({ openings: 'openings', attest: 'attest' }, 'Use openings or attest; a product has sumcheck and zk.'),
+}
+const PRODUCT_METHODS = {
+  help: 'openings (anyone checks), sumcheck (every entry; who has A, B, C), zk (A stays hidden; on this machine) or attest (openings, and hardware that signs that it was there)',
+  read: readOneOf(
+    { openings: 'openings', sumcheck: 'sumcheck', zk: 'zk', attest: 'attest' },
+    'Use openings, sumcheck, zk or attest.',
+  ),
+}
+
 /** What every kind takes. */
-const addRunOptions = (command: Command, inputs?: string): Command =>
+const addRunOptions = (command: Command, inputs?: string, methods = SIMPLE_METHODS): Command =>
   addSshOptions(command)
+    .option('--method <name>', methods.help, methods.read, 'openings')
     .option('--on <box>', 'root@host, ssh://…, lease://… or an alias of ~/.ssh/config; may be repeated', addText)
     .option('--replicas <count>', 'do it so many times over; all must come to the same', readWhole(1, 16), 1)
     .option('--segment-limit <seconds>', 'the longest that one segment may take', readNumber(1, 86_400), 600)
     .option('--receipt <file>', 'where the receipt goes', 'touchstone-receipt.json')
+    .option('--evidence <file>', 'with attest: where goes what the hardware signed', 'touchstone-evidence.json')
+    .option('--policy <file>', 'with attest: what it must show (docs/spec/attestation.md), as JSON')
+    .option('--rim <file>', 'with attest: golden values; may be repeated', addText)
+    .option('--ocsp <file>', 'with attest: a stored answer about revocation; may be repeated', addText)
     .option('--inputs <folder>', 'write the inputs there, for "touchstone check" with --inputs or --replay', inputs)
     .option('--json', 'print the outcome as JSON')
+
+/** A product has one method more than other kinds. */
+type ProductFlags = Omit<RunFlags, 'method'> & { readonly method: NonNullable<RunFlags['method']> | 'zk' }
 
 /** A language model that goes on from prompts. */
 function addInference(command: Command, context: CommandContext): void {
@@ -47,23 +68,21 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
     .command('run')
     .description('do one job on this machine or on a box; this machine watches, draws and signs')
     .addHelpText('after', AFTER_HELP)
-  addRunOptions(run.command('matmul'))
+  addRunOptions(run.command('matmul'), undefined, PRODUCT_METHODS)
     .description('the product of two matrices of int8, exact')
     .argument('<a>', 'A as an .npy file')
     .argument('<b>', 'B as an .npy file')
     .option('--out <file>', 'where C goes, as int32', 'product.npy')
     .option(
-      '--method <name>',
-      'openings (anyone checks) or sumcheck (every entry; who has A, B, C)',
-      readMethod,
-      'openings',
-    )
-    .option(
       '--code',
       'with sumcheck: A and B under a code, so that who has C alone can check; some 64 times their memory',
     )
-    .action((a: string, b: string, flags: RunFlags) =>
-      context.run((signal) => runMatmul([a, b], flags, context, signal)),
+    .action((a: string, b: string, { method, ...flags }: ProductFlags) =>
+      context.run((signal) =>
+        method === 'zk'
+          ? runPrivateProduct([a, b], flags, context)
+          : runMatmul([a, b], { ...flags, method }, context, signal),
+      ),
     )
   addClassify(run, context)
   addTraining(addRunOptions(run.command('train')), context)
@@ -91,7 +110,6 @@ function addClassify(run: Command, context: CommandContext): void {
 
 const readFamily = readOneOf({ gpt: 'gpt', llama: 'llama', mlp: 'mlp' }, 'Use gpt, llama or mlp.')
 const readSizes = readList('Use sizes as 128,64.', (text) => /^[1-9]\d{0,4}$/.test(text))
-const readMethod = readOneOf({ openings: 'openings', sumcheck: 'sumcheck' }, 'Use openings or sumcheck.')
 
 const addTraining = (command: Command, context: CommandContext): Command =>
   command
@@ -157,6 +175,8 @@ does not hold, or comes too late, is rejected: nothing is written then (1).
 Examples:
   touchstone work run matmul a.npy b.npy
   touchstone work run matmul a.npy b.npy --method sumcheck
+  touchstone work run matmul a.npy b.npy --method zk
+  touchstone work run matmul a.npy b.npy --method attest --on root@host
   touchstone work run classify weights.npy inputs.npy
   touchstone work run train book.txt --steps 100 --on root@host
   touchstone work run train --family mlp --sequences 64 --rate 0.02 --steps 768

@@ -4,6 +4,7 @@ import {
   type ExecutedWork,
   type Watch,
   type WatchedWork,
+  watchAttested,
   watchExecution,
   watchProduct,
   watchWork,
@@ -43,12 +44,16 @@ export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'mark
   readonly replicas: string | null
   /** What a check of the receipt is to be told. */
   readonly check: string
+  /** What hardware signed, for a file of its own. */
+  readonly evidence?: Uint8Array
   receipt(facts: Facts, signer: Signer): string
 }
 
 export type How = Omit<Watch, 'prover' | 'onState'> & {
   /** Whether operands go under a code, for who has neither. */
   readonly isCoded: boolean
+  /** Judges what hardware signed for a nonce: throws where it does not hold, else names the chips. */
+  judge(bundle: Uint8Array, nonce: Uint8Array): Promise<string>
 }
 type OnState = (segment: number, state: Tensors) => void
 
@@ -74,6 +79,23 @@ export async function byOpenings(
   const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in`
   return {
     ...{ device, elapsedUs, marks, last, looked, replicas: told, check: '' },
+    receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
+  }
+}
+
+/** W11. The same on one prover whose hardware signs, before and after, that it was there. */
+export async function byAttestation(
+  provers: readonly ProverProcess[],
+  how: How,
+  onState: OnState,
+  signal: AbortSignal,
+): Promise<Shown> {
+  const kept = keepingLast({ ...how, prover: provers[0]!, onState })
+  const { evidence, ...watched } = await watchAttested(kept.watch, how.judge, signal)
+  const { figures, device, elapsedUs, marks } = watched
+  const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}; attested by ${evidence.chips}`
+  return {
+    ...{ device, elapsedUs, marks, last: kept.last(), looked, replicas: null, check: '', evidence: evidence.bundle },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
   }
 }
@@ -150,12 +172,18 @@ async function provenUnderCodes(
 }
 
 async function watchOne(watch: Watch, signal: AbortSignal): Promise<AllWatched> {
+  const kept = keepingLast(watch)
+  return { watched: await watchWork(kept.watch, signal), last: kept.last(), told: null }
+}
+
+/** The same watch, and the last state that it was handed. */
+function keepingLast(watch: Watch): { readonly watch: Watch; last(): TakenState } {
   let last = NO_STATE
   const onState: Watch['onState'] = async (segment, tensors, roots) => {
     last = { tensors, roots }
     await watch.onState(segment, tensors, roots)
   }
-  return { watched: await watchWork({ ...watch, onState }, signal), last, told: null }
+  return { watch: { ...watch, onState }, last: () => last }
 }
 
 /** Several provers, whose answers must be the same: no state counts before that is known. */

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { WorkDevice } from '../../../../ports/workDevice.ts'
 import { type KernelFilesOptions, kernelPath } from '../../../system/kernelFiles.ts'
+import { openAttester } from '../attest.ts'
 import { openCublasLt } from '../cublasLt.ts'
 import { loadLibcuda } from '../loadLibcuda.ts'
+import { loadNvml } from '../nvml.ts'
 import { WorkCard } from './card.ts'
 import { CardRun } from './cardRun.ts'
 
@@ -18,10 +20,13 @@ export function openCudaWork(options: CudaWorkOptions = {}): WorkDevice[] {
   const read = (name: string) => readFileSync(kernelPath(name, options), 'utf8')
   const [ptx, fieldPtx] = [read('work.ptx'), read('workField.ptx')]
   const fusedPtx = [read('workFused.ptx'), read('workDecode.ptx')]
+  const nvml = loadNvml()
   return ordinals.map((ordinal) => {
     const context = api.openContext(ordinal, 'own')
     const card = new WorkCard({ api, context, library: openCublasLt(), ptx, fieldPtx, fusedPtx })
+    const attester = nvml && openAttester(nvml, api.devicePci(ordinal))
     return {
+      ...(attester ? { attest: async (nonce: Uint8Array) => attester(nonce) } : {}),
       name: api.deviceName(ordinal),
       start: (work, given) => CardRun.start(card, work, given),
       close: async () => card.close(),

@@ -1,0 +1,39 @@
+import { workNonce } from '../../core/attest/binding.ts'
+import { equalBytes } from '../../core/bytes/bytes.ts'
+import { isProblem, PROBLEMS } from '../../core/certificate/problems.ts'
+import { openEvidence } from '../../core/certificate/readEvidence.ts'
+import { receiptKind } from '../../core/certificate/receiptEvidence.ts'
+import { WORK_TYPE } from '../../core/work/receipt.ts'
+import { linksOf } from '../../core/work/stateChain.ts'
+import { fault } from '../faults.ts'
+import { readGiven } from './readGiven.ts'
+
+/** W11. What hardware must have signed to belong to the work of a receipt. Whether that work was shown is another check. */
+export async function nonceOfReceipt(
+  file: string,
+  trusted: readonly Uint8Array[],
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const given = await readGiven(file, signal)
+  const neverRun = () => Promise.reject(new Error('nothing of it is recomputed here'))
+  const opened = isProblem(given)
+    ? given
+    : openEvidence(
+        Buffer.from(given).toString('latin1'),
+        (key) => trusted.some((other) => equalBytes(other, key)),
+        undefined,
+        { [WORK_TYPE]: receiptKind(neverRun) },
+      )
+  if (isProblem(opened))
+    throw fault('NOT_A_RECEIPT', { file, why: `${PROBLEMS[opened.code].meaning} [${opened.code}]` })
+  const { read } = opened
+  if (read.kind !== 'receipt') throw fault('NOT_A_RECEIPT', { file, why: 'it is something else' })
+  const { proverKey, firstRoot, marks } = read.receipt
+  const { workId, ends } = read.work
+  const links = linksOf(
+    workId,
+    firstRoot,
+    marks.map((mark, i) => ({ ...mark, transition: ends[i] ?? 0 })),
+  )
+  return workNonce(workId, proverKey, links.at(-1)!)
+}
