@@ -43,3 +43,5 @@ export const MOST_QUESTION_BYTES = 1_024
 /** Wrong messages or questions after which a peer is cut off, and for how long. */
 export const MOST_FAULTS = 10
 export const BAN_MS = 600_000
+/** Names of one address that are cut off within that time before the address is: names are free, addresses are not. */
+export const MOST_BANNED_NAMES = 3

@@ -19,6 +19,7 @@ import {
   type RequestLimits,
   TOPICS,
 } from '../../ports/network.ts'
+import { addressOf } from './addressOf.ts'
 import { serveGenesis } from './genesisFromPeer.ts'
 import { Keeper } from './keepConnected.ts'
 import { requireFreePort } from './requireFreePort.ts'
@@ -64,9 +65,14 @@ export async function openLibp2pNetwork(options: Libp2pOptions, handlers: Networ
   const protocol = `/ts1/${chain}/ask/1`
   const peers = new Map<string, PeerId>()
   const blame = (peer: PeerId) => {
-    if (!standing.note(peer.toString())) return
+    const [own] = node.getConnections(peer)
+    const address = own === undefined ? null : addressOf(own.remoteAddr)
+    const cut = standing.note(peer.toString(), address)
+    if (cut === null) return
+    const isGone = ({ remotePeer, remoteAddr }: Connection) =>
+      remotePeer.equals(peer) || (cut === 'address' && addressOf(remoteAddr) === address)
     // Not a polite end, which waits for the other side.
-    for (const connection of node.getConnections(peer)) connection.abort(new Error('cut off'))
+    for (const connection of node.getConnections().filter(isGone)) connection.abort(new Error('cut off'))
   }
   listenToGossip(node, chain, handlers, blame)
   await node.handle(protocol, answering(handlers, blame), {
@@ -125,6 +131,7 @@ async function startNode(options: Libp2pOptions, chain: string, standing: Standi
     connectionGater: {
       denyDialMultiaddr: () => false,
       denyDialPeer: isBanned,
+      denyInboundConnection: ({ remoteAddr }) => standing.isAddressBanned(addressOf(remoteAddr)),
       denyInboundEncryptedConnection: isBanned,
     },
     ...(options.isDiscovering && { peerDiscovery: [mdns({ serviceTag: `ts1-${chain}.local`, interval: 10_000 })] }),

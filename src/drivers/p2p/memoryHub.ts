@@ -61,7 +61,7 @@ export class MemoryHub {
         this.spread(member, topic, data.slice(), null)
       },
       request: (peer, data, limits) => this.request(member, peer, data, limits),
-      report: (peer) => void member.standing.note(peer),
+      report: (peer) => void member.standing.note(peer, null),
       close: async () => void this.members.delete(name),
     }
   }
@@ -93,7 +93,7 @@ export class MemoryHub {
     to.seen.add(name)
     if (to.seen.size > MOST_SEEN) to.seen.delete(to.seen.values().next().value!)
     const judged = await to.handlers.onMessage(topic, data.slice(), from)
-    if (judged === 'reject') to.standing.note(from)
+    if (judged === 'reject') to.standing.note(from, null)
     if (judged === 'accept') this.spread(to, topic, data, from)
   }
 
@@ -101,7 +101,7 @@ export class MemoryHub {
     const to = this.neighbours(self.id).find(({ id }) => id === peer)
     if (to === undefined || data.length > MOST_QUESTION_BYTES) return null
     const answer = await to.handlers.onRequest(data.slice(), self.id)
-    if (answer === null) to.standing.note(self.id)
+    if (answer === null) to.standing.note(self.id, null)
     return answer === null || answer.length > mostBytes ? null : answer.slice()
   }
 }
