@@ -2,6 +2,7 @@ import type { Signer } from '../../core/bytes/ed25519.ts'
 import { fromHex, toHex } from '../../core/bytes/hex.ts'
 import type { ChainState, Checks } from '../../core/chain/chainState.ts'
 import type { Action } from '../../core/chain/consensus/consensusNode.ts'
+import { densitySlots } from '../../core/chain/consensus/joinChain.ts'
 import { type Quorum, signedVote, spelledVote, type Vote } from '../../core/chain/consensus/vote.ts'
 import type { VotePair } from '../../core/chain/consensus/voteBook.ts'
 import type { Drawn, Lot } from '../../core/chain/envelopes.ts'
@@ -12,6 +13,9 @@ import { fault } from './faults.ts'
 import { Finality } from './finality.ts'
 import { type Import, LocalChain } from './localChain.ts'
 import { UNCHECKED } from './readRows.ts'
+
+/** The note of a node without a past of its own. */
+const JOINING = 'joining'
 
 /** What a step leads to outside of the chain. */
 export interface ChainOutlet {
@@ -56,12 +60,17 @@ export class ChainKeeper {
     this.told = { head: chain.head.id, final: chain.final.id }
   }
 
+  /** Whether the chain that others show is chosen by its density: until what is final here is no older than that looks back. */
+  private isJoining = false
+
   static async open(deps: KeeperDeps): Promise<ChainKeeper> {
     const chain = await LocalChain.open(deps)
     const voter = deps.signer === null ? null : toHex(deps.signer.publicKey)
     const finality = await Finality.open(chain, deps.store, deps.genesis.params, voter)
     const keeper = new ChainKeeper(deps, chain, finality)
-    await keeper.settle(null)
+    // Noted, so that a restart half-way does not make it one with a past.
+    keeper.isJoining = (await deps.store.note(JOINING)) !== null || keeper.isOld(chain.head)
+    await keeper.settle(keeper.isJoining ? { [JOINING]: Uint8Array.of(1) } : null)
     return keeper
   }
 
@@ -175,7 +184,8 @@ export class ChainKeeper {
     if (finality.final.id !== chain.final.id && finality.final.slot > chain.final.slot)
       await chain.finalise(finality.final.id, { ...note, ...(commit && finality.commitNote(commit)) })
     else if (note !== null) await chain.keepNotes(note ?? {})
-    if (finality.head.id !== chain.head.id) await chain.anchorAt(finality.lockedOn.id)
+    if (this.isJoining) await this.join()
+    if (finality.head.id !== chain.head.id) await chain.anchorAt(finality.through.id)
     if (chain.final.id !== told.final) {
       told.final = chain.final.id
       finality.forget()
@@ -185,6 +195,17 @@ export class ChainKeeper {
       told.head = chain.head.id
       deps.outlet.onHead(chain.head)
     }
+  }
+
+  private async join(): Promise<void> {
+    this.finality.join()
+    if (this.isOld(this.chain.final)) return
+    this.isJoining = false
+    await this.chain.keepNotes({ [JOINING]: null })
+  }
+
+  private isOld({ slot }: StoredBlock): boolean {
+    return slot + densitySlots(Number(this.deps.genesis.params.epochSlots)) < this.deps.slotNow()
   }
 
   private async vote(unsigned: Omit<Vote, 'signature'>): Promise<void> {

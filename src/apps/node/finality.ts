@@ -71,8 +71,14 @@ export class Finality {
     return this.consensus.final
   }
 
-  get lockedOn(): ChainBlock {
-    return this.consensus.lockedOn
+  /** What the best branch goes through. */
+  get through(): ChainBlock {
+    return this.consensus.through
+  }
+
+  /** Of branches that forked long ago the densest is followed, for a node without a past of its own. */
+  join(): void {
+    this.consensus.join()
   }
 
   get commit(): Quorum | null {

@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { NodeWorld } from '../../../test/support/chainNodes.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import type { ChainStore } from '../../ports/chainStore.ts'
+import type { NetworkHandlers } from '../../ports/network.ts'
 import type { VrfLibrary } from '../../ports/vrf.ts'
 import type { RunningNode } from './node.ts'
 import { startFromCheckpoint } from './startFromCheckpoint.ts'
@@ -125,5 +126,61 @@ describe('a checkpoint', () => {
     world.clock.jumpWall(1_800_000)
     await expect(fetched(world, store, start.id)).rejects.toMatchObject({ detail: { code: 'CHECKPOINT_TOO_OLD' } })
     expect(store.head.height).toBe(0)
+  })
+})
+
+describe('a newcomer that is shown two branches without anything final on them', () => {
+  /** Two of four make a dense branch and stop; one alone goes on for long and has more score in the end. */
+  async function twoBranches() {
+    const world = new NodeWorld(library, 4)
+    const store = await world.store()
+    const dense = [await world.start(0, store), await world.start(1)]
+    const alone = await world.start(2)
+    nodes.push(alone)
+    world.hub.part((id) => (id === 'node-2' ? 1 : 0))
+    await world.pass(30)
+    await Promise.all(dense.map((node) => node.close()))
+    const head = dense[0]!.head
+    await world.pass(90)
+    const shows = await world.start(null, store, { connect: (handlers) => world.hub.join(handlers, 'dense', []) })
+    nodes.push(shows)
+    world.hub.part(() => 0)
+    const join = async (own: ChainStore, near: readonly string[]) => {
+      const connect = (handlers: NetworkHandlers) => world.hub.join(handlers, `newcomer of ${near}`, near)
+      const node = await world.start(null, own, { connect })
+      nodes.push(node)
+      await world.pass(3)
+      return node
+    }
+    return { world, head, alone, join }
+  }
+
+  const scoreOf = async (node: RunningNode) => {
+    let score = 0
+    for (let at = node.head; at.height > 0; at = (await node.facts(at.parent))!) score += at.win === null ? 1 : 4
+    return score
+  }
+
+  test('follows the denser one, whoever it asks first, and after a restart', async () => {
+    const { world, head, alone, join } = await twoBranches()
+    expect([alone.final.height, head.height > 10]).toEqual([0, true])
+    for (const order of [
+      ['node-2', 'dense'],
+      ['dense', 'node-2'],
+    ]) {
+      const store = await world.store()
+      const newcomer = await join(store, order)
+      const shown = await newcomer.facts(alone.head.id)
+      expect(newcomer.head.id).toBe(head.id)
+      // It has seen the other one, which has more score.
+      expect(shown).not.toBeNull()
+      expect(await scoreOf(alone)).toBeGreaterThan(await scoreOf(newcomer))
+      nodes.splice(nodes.indexOf(newcomer), 1)
+      await newcomer.close()
+      const again = await join(store, [])
+      expect(again.head.id).toBe(head.id)
+    }
+    // Who was asked alone knows no better.
+    expect((await join(await world.store(), ['node-2'])).head.author).toBe(alone.head.author)
   })
 })

@@ -2,6 +2,7 @@ import { PRECOMMIT, PREVOTE } from '../recordCommit.ts'
 import { ancestorAt, type ChainBlock, contains, firstAfter, firstAfterEpoch } from './chainBlock.ts'
 import type { EpochView, Voters } from './epochView.ts'
 import { ForkChoice } from './forkChoice.ts'
+import { joinedAt } from './joinChain.ts'
 import type { Quorum, Vote } from './vote.ts'
 import { VoteBook, type VotePair } from './voteBook.ts'
 
@@ -156,7 +157,18 @@ export class ConsensusNode {
     return this.book.voters
   }
 
-  /** The block that the best branch goes through: F, or one after it. */
+  /** The block that the best branch goes through: F, the lock, or what a newcomer has joined. */
+  get through(): ChainBlock {
+    return this.choice.through
+  }
+
+  /** For a node without a past of its own: of branches that forked long ago it follows the densest (§3.5.6). */
+  join(): void {
+    const { epochSlots } = this.options.rules
+    this.choice.anchorAt(joinedAt(this.choice.tipsOn(this.lock.block), epochSlots) ?? this.lock.block)
+  }
+
+  /** F, or the block after it that voters have locked. */
   get lockedOn(): ChainBlock {
     return this.lock.block
   }

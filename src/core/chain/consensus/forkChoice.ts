@@ -43,6 +43,16 @@ export class ForkChoice {
     return this.top
   }
 
+  /** What the best branch goes through. */
+  get through(): ChainBlock {
+    return this.anchor
+  }
+
+  /** The ends of all branches that go through a block. */
+  tipsOn(block: ChainBlock): ChainBlock[] {
+    return [...this.tips].filter((tip) => contains(tip, block))
+  }
+
   /** A block whose parent is known. */
   add(block: ChainBlock): void {
     this.tips.delete(block.parent!)

@@ -1,5 +1,5 @@
 import { WEEK } from '../params.ts'
-import { ancestorAt, type ChainBlock, contains, forkOf } from './chainBlock.ts'
+import { ancestorAt, type ChainBlock, contains, firstAfter, forkOf } from './chainBlock.ts'
 import { isBetter } from './forkChoice.ts'
 
 /** A block that people name as part of the chain. */
@@ -36,6 +36,9 @@ export type Joined =
 /** Epochs after a fork in which weights are older than the fork: later ones are whatever the author of a branch likes. */
 const DENSITY_EPOCHS = 2
 
+/** Slots after a fork that count where branches are compared by density. */
+export const densitySlots = (epochSlots: number): number => DENSITY_EPOCHS * epochSlots
+
 /** How a node that was away for long, or never there, picks its chain (§3.5): checkpoint, then commits, then density. */
 export function joinChain({ epochSlots, now, checkpoint, branches }: Joining): Joined {
   if (checkpoint !== null && now - checkpoint.slot > Number(WEEK) * epochSlots) return { kind: 'oldCheckpoint' }
@@ -58,9 +61,24 @@ export function densestOf(tips: readonly ChainBlock[], epochSlots: number): Chai
   let open = [...new Set(tips)]
   while (open.length > 1) {
     const fork = open.reduce(forkOf)
-    const end = fork.slot + DENSITY_EPOCHS * epochSlots
+    const end = fork.slot + densitySlots(epochSlots)
     const best = open.reduce((best, tip) => (isBetter(ancestorAt(tip, end), ancestorAt(best, end)) ? tip : best))
     open = open.filter((tip) => tip === best || forkOf(tip, best) !== fork)
   }
   return open[0]!
+}
+
+/**
+ * The block that the chain of a node without a past goes through: on the densest branch, the first one after its last fork
+ * that lies too far back for the usual fork choice. Null where there is no such fork.
+ */
+export function joinedAt(tips: readonly ChainBlock[], epochSlots: number): ChainBlock | null {
+  if (tips.length < 2) return null
+  const chosen = densestOf(tips, epochSlots)
+  const isOld = (fork: ChainBlock, other: ChainBlock) =>
+    Math.max(chosen.slot, other.slot) - fork.slot > densitySlots(epochSlots)
+  const old = tips
+    .map((other) => ({ other, fork: forkOf(chosen, other) }))
+    .filter(({ other, fork }) => other !== chosen && isOld(fork, other))
+  return old.length === 0 ? null : firstAfter(chosen, Math.max(...old.map(({ fork }) => fork.slot)))
 }
