@@ -1,17 +1,24 @@
 // Flow and pictures on an NVIDIA card: random small works against the processor, then real sizes and what exactness costs.
-//   node kinds.js [--cases 100] [--side 256] [--steps 256] [--scene room.glb] [--fast workFast.ptx] [--out FILE]
+//   node kinds.js [--cases 100] [--side 256] [--steps 256] [--scene room.glb] [--fast workFast.ptx] [--skip small,compare,picture,flow,patches] [--out FILE]
 // Packed by bench/gpu/pack.mjs. --fast names kernels/cuda/work.cu as clang-19 builds it with what nvcc calls
 // -use_fast_math: bench/gpu/fastPtx.mjs writes it. Ends with 1 where a bit differs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { toHex } from '../../src/core/bytes/hex.ts'
+import { sha256 } from '../../src/core/bytes/sha256.ts'
+import { checkSegment } from '../../src/core/work/checkSegment.ts'
+import { drawPatches } from '../../src/core/work/draws.ts'
 import { EngineRun } from '../../src/core/work/engineRun.ts'
 import { type Scene, sceneTensors } from '../../src/core/work/kinds/rendering/scene.ts'
 import { cellFlags } from '../../src/core/work/kinds/simulation/lattice.ts'
 import { flowParameters } from '../../src/core/work/kinds/simulation/simulation.ts'
 import { bitsOf, floatOf } from '../../src/core/work/ops/shapes.ts'
+import { patchRunner } from '../../src/core/work/runPatch.ts'
+import type { StateMark } from '../../src/core/work/stateChain.ts'
+import { holdGiven, segmentPrograms } from '../../src/core/work/work.ts'
 import { hasherOn } from '../../src/core/work/workEngine.ts'
 import type { WorkKernels } from '../../src/core/work/workKernels.ts'
+import { EXACT_OPS } from '../../src/core/work/workOps.ts'
 import { openExactEngine } from '../../src/drivers/gpu/cpu/work/openCpuWork.ts'
 import { openCublasLt } from '../../src/drivers/gpu/cuda/cublasLt.ts'
 import { loadLibcuda } from '../../src/drivers/gpu/cuda/loadLibcuda.ts'
@@ -100,16 +107,49 @@ const PAIRS = 4
 
 /** What hashing every state adds to the whole time: the same work with and without. */
 async function commitments(card: WorkCard, ready: ReadyWork) {
-  const rootsBeside = card.rootsBeside.bind(card)
+  const rootsAsMade = card.rootsAsMade.bind(card)
   const [without, beside]: [number[], number[]] = [[], []]
   for (let pair = 0; pair < PAIRS; pair++) {
-    card.rootsBeside = (_, to) => rootsBeside([], to)
+    card.rootsAsMade = (_, to, isBeside) => rootsAsMade([], to, isBeside)
     without.push(await timed(card, ready))
-    card.rootsBeside = rootsBeside
+    card.rootsAsMade = rootsAsMade
     beside.push(await timed(card, ready))
   }
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   return { without, with: beside, share: mean(beside) / mean(without) - 1 }
+}
+
+/** Every segment run again step by step, and so many draws of patches of each recomputed here. */
+async function comparePatches(name: string, card: WorkCard, { work, given }: ReadyWork, sets: number): Promise<void> {
+  const run = await CardRun.start(card, work, given)
+  const held = holdGiven(work, given, (shape, bytes) => hasher.root(shape, bytes))
+  let before = new Uint8Array(32) as Uint8Array
+  if (!work.isIndependent) {
+    before = (await run.advance(-1)).root
+    await run.keep(-1)
+  }
+  const marks: StateMark[] = []
+  for (const segment of work.ends.keys()) marks.push(await run.advance(segment))
+  const counts: Record<string, number> = {}
+  let wrong = 0
+  for (const [segment, after] of marks.entries()) {
+    const programs = segmentPrograms(work, segment)
+    const draws = Array.from({ length: sets }, (_, i) =>
+      drawPatches(EXACT_OPS, programs, sha256(Uint8Array.of(segment, i))),
+    ).flat()
+    const evidence = { roots: await run.trace(segment), patches: await run.open(segment, draws) }
+    const ends = { before: segment === 0 ? before : marks[segment - 1]!.root, after }
+    const problem = checkSegment(held, programs, ends, draws, evidence, patchRunner(ownEngine, EXACT_OPS))
+    if (problem) say(`  segment ${segment}: ${JSON.stringify(problem)}`)
+    if (problem) wrong++
+    for (const { transition, step } of draws) {
+      const { op } = programs[transition]!.steps[step]!
+      counts[op] = (counts[op] ?? 0) + 1
+    }
+  }
+  differences += wrong
+  report[`patches of ${name}`] = { segments: marks.length, wrong, counts }
+  say(`patches of ${name}: ${JSON.stringify(counts)} in ${marks.length} segments, ${wrong} of these wrong`)
 }
 
 const flagsOf = new Map<number, Uint8Array>()
@@ -154,6 +194,7 @@ async function realFlows(cards: Cards, side: number, steps: number): Promise<voi
     },
   }
   report.flow = found
+  if (isWanted('patches')) await comparePatches('the flow', cards.exact, realFlow(side, 4, 4), 64)
   say(`flow of ${side}^3: ${JSON.stringify(found)}`)
 }
 
@@ -173,6 +214,7 @@ async function realPictures(cards: Cards, scene: Scene): Promise<void> {
     commitments: await commitments(cards.exact, picture),
   }
   report.picture = found
+  if (isWanted('patches')) await comparePatches('the picture', cards.exact, picture, 1)
   say(`picture: ${JSON.stringify(found)}`)
 }
 

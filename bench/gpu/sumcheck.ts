@@ -177,10 +177,10 @@ async function measure(side: number): Promise<void> {
     parts.push(last)
   })
   const { product, proof } = last!
-  const rootsBefore = card.rootsBefore.bind(card)
-  card.rootsBefore = (places, to) => card.rootsBeside(places, to)
+  const rootsAsMade = card.rootsAsMade.bind(card)
+  card.rootsAsMade = (names, to) => rootsAsMade(names, to, true)
   const beside = await timed(() => prove(ready, run))
-  card.rootsBefore = rootsBefore
+  card.rootsAsMade = rootsAsMade
   const hashC = await hashes(card, ['c'], side / block)
   const hashOperands = await hashes(card, ['a', 'b'], 1)
   const cpu = proveSumcheck(field, product, operandsOf(ready))

@@ -1,5 +1,5 @@
 // Exact work on the NVIDIA cards of this machine: every op and whole trainings against WebAssembly, then speed.
-//   node work.js [--cases 120] [--models small,large] [--skip ops,training,fused,patches,speed,hashes] [--steps] [--shards 2] [--profile] [--out FILE]
+//   node work.js [--cases 120] [--models small,large] [--skip ops,training,fused,patches,largePatches,speed,hashes,half] [--steps] [--shards 2] [--profile] [--out FILE]
 // Packed by bench/gpu/pack.mjs. Ends with 1 where a bit differs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -316,8 +316,8 @@ async function bareProduct(card: WorkCard, n: number): Promise<number> {
 /** Seconds of a transition, after two that are not counted: the card goes on while its states are hashed. */
 async function timed(card: WorkCard, shape: BigShape, isHashed: boolean) {
   const { work, given } = await trainingOf(shape, 2 + TIMED)
-  const rootsBeside = card.rootsBeside.bind(card)
-  if (!isHashed) card.rootsBeside = (_, to) => rootsBeside([], to)
+  const rootsAsMade = card.rootsAsMade.bind(card)
+  if (!isHashed) card.rootsAsMade = (_, to, isBeside) => rootsAsMade([], to, isBeside)
   const run = await CardRun.start(card, work, given)
   const losses: number[] = []
   const times: number[] = []
@@ -328,7 +328,7 @@ async function timed(card: WorkCard, shape: BigShape, isHashed: boolean) {
     from = performance.now()
     if (segment >= 0) losses.push(floatOf(mark.statistics[0]!))
   }
-  card.rootsBeside = rootsBeside
+  card.rootsAsMade = rootsAsMade
   const counted = times.slice(-TIMED)
   return { each: mean(counted), times, losses, work, given }
 }
@@ -415,6 +415,7 @@ if (values.shards) {
   await compareShards('small GPT', SHAPES.small, 2, shards, false)
 }
 if (!skipped.includes('patches')) await comparePatches('an 85M GPT', { ...SHAPES.small, sequences: 2 }, 1000)
+if (!skipped.includes('largePatches')) await comparePatches('a 1.2B GPT', SHAPES.large, 1000)
 if (!skipped.includes('speed'))
   for (const name of values.models.split(',') as (keyof typeof SHAPES)[]) await measure(name, !values.steps)
 if (!skipped.includes('hashes')) {

@@ -159,6 +159,7 @@ export class FakeCuda implements CudaApi {
     this.#check('cuStreamQuery')
     return true
   }
+  isReached = () => true
   beginCapture(): void {
     this.#capturing = []
   }

@@ -124,6 +124,7 @@ export async function fakeWorkDriver(
     idle: () => true,
     createEvent: () => 1n,
     recordEvent: () => {},
+    isReached: () => true,
     waitEvent: () => {},
     destroyEvent: () => {},
     allocate: (size) => {

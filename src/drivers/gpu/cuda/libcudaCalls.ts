@@ -51,6 +51,7 @@ const SIGNATURES = {
   cuGraphExecDestroy: 'h',
   cuEventCreate: 'pu',
   cuEventRecord: 'hh',
+  cuEventQuery: 'h',
   cuEventSynchronize: 'h',
   cuEventElapsedTime: 'phh',
   cuEventDestroy_v2: 'h',

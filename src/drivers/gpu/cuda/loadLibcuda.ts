@@ -182,10 +182,12 @@ class Libcuda {
   readonly synchronize = this.#plain('cuStreamSynchronize')
 
   /** True when nothing is left to do on the stream; throws when the card failed. */
-  idle(stream: Handle): boolean {
-    const status = this.#calls.cuStreamQuery(stream)
+  idle = (stream: Handle): boolean => this.#isReady('cuStreamQuery', stream)
+
+  #isReady(call: 'cuStreamQuery' | 'cuEventQuery', handle: Handle): boolean {
+    const status = this.#calls[call](handle)
     if (status === NOT_READY) return false
-    this.#check('cuStreamQuery', status)
+    this.#check(call, status)
     return true
   }
 
@@ -206,6 +208,8 @@ class Libcuda {
   readonly createEvent = (): Handle => this.#handle('cuEventCreate', 0)
   /** Event and stream. */
   readonly recordEvent = this.#plain('cuEventRecord')
+  /** True when all that was queued before the event was recorded is done. */
+  readonly isReached = (event: Handle): boolean => this.#isReady('cuEventQuery', event)
   readonly destroyEvent = this.#plain('cuEventDestroy_v2')
   /** What is queued on the stream from here on begins after the event. */
   readonly waitEvent = (stream: Handle, event: Handle): void => this.#do('cuStreamWaitEvent', stream, event, 0)

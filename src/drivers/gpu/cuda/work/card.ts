@@ -1,5 +1,4 @@
-import { concatBytes } from '../../../../core/bytes/bytes.ts'
-import { nodeHash } from '../../../../core/proof/merkle.ts'
+import { HASH_BYTES } from '../../../../core/proof/merkle.ts'
 import { PAIR_BYTES } from '../../../../core/work/fieldKernels.ts'
 import { coordinatesOf } from '../../../../core/work/methods/sumcheck/evaluate.ts'
 import type { OpCall, Place, ShapedStep } from '../../../../core/work/op.ts'
@@ -12,6 +11,7 @@ import type { CudaApi, Handle } from '../loadLibcuda.ts'
 import { CardLauncher, cardKernels, transposeMany } from './cardKernels.ts'
 import { CardMemory } from './cardMemory.ts'
 import { CardProducts } from './cardProducts.ts'
+import { CardRoots, RootsAsMade } from './cardRoots.ts'
 import type { Fused } from './fused.ts'
 
 export interface WorkCardTools {
@@ -26,31 +26,12 @@ export interface WorkCardTools {
   readonly fusedPtx: readonly string[] | null
 }
 
-export const HASH_BYTES = 32
 /** Rows and columns that a block gathers, as kernels/cuda/work/field.h has them. */
 const GATHERED_ROWS = 512
 const GATHERED_COLUMNS = 1024
 const SCRATCH = ''
-/** Levels that one thread leads to a hash at most, and levels that a block does; bytes of a tree in a table: as kernels/cuda/work/trees.h has them. */
-const [THREAD_LEVELS, BLOCK_LEVELS, TREE_BYTES] = [3, 8, 48]
-const TREE_THREADS = 2 ** BLOCK_LEVELS
-/** Leaves of so many bytes are several to a thread. */
-const SHORT_LEAF = 512
-/** More than any tree has. */
-const MOST_LEVELS = 64
 /** Tables of one name that are in use at a time. */
 const TABLE_TURNS = 64
-
-/** A tensor on the way to its root: its leaves, or so many hashes of a level of its tree. */
-interface Tree {
-  readonly from: number
-  readonly root: number
-  readonly count: number
-  readonly level: number
-  readonly levelsLeft: number
-  /** 0 where there are hashes. */
-  readonly rowBytes: number
-}
 
 /** Steps and trees on one card, on one stream: they are queued, and done when it has settled. Roots may run beside it. */
 export class WorkCard {
@@ -67,7 +48,7 @@ export class WorkCard {
   readonly memory: CardMemory
   readonly #turns = new Map<string, number>()
   readonly canFuse: boolean
-  #paddingAt: Handle = 0n
+  readonly #roots: CardRoots
 
   constructor({ api, context, library, ptx, fieldPtx, fusedPtx }: WorkCardTools) {
     this.#api = api
@@ -81,6 +62,11 @@ export class WorkCard {
     this.#products = new CardProducts(this.#launcher, library)
     this.kernels = cardKernels(this.#launcher, this.#products)
     this.memory = new CardMemory(api)
+    this.#roots = new CardRoots({
+      ...{ api, launcher: this.#launcher },
+      room: (name, bytes) => this.#products.room(name, bytes),
+      table: (name, bytes, stream) => this.#table(name, bytes, stream),
+    })
   }
 
   /** The thread may have worked for another card in between. */
@@ -133,53 +119,28 @@ export class WorkCard {
     transposeMany(this.#launcher, places, { batch, rows: rows / batch, width })
   }
 
-  /** As `roots`, beside the steps that are queued from here on; done when `settleBeside` is. */
-  rootsBeside(places: readonly Place[], to: number): void {
-    this.#api.recordEvent(this.#queued, this.stream)
-    this.#api.waitEvent(this.#beside, this.#queued)
-    this.roots(places, to, this.#beside)
-  }
-
-  /** The same before the steps that are queued from here on: beside a bare product both are slower than in turns. */
-  rootsBefore(places: readonly Place[], to: number): void {
-    this.roots(places, to)
-    this.#api.recordEvent(this.#queued, this.stream)
-    this.#api.waitEvent(this.#beside, this.#queued)
-  }
-
   /** Queues the roots of tensors, all at once; they will lie one after the other from `to` on. */
-  roots(places: readonly Place[], to: number, stream = this.stream): void {
-    let trees: readonly Tree[] = places.map(({ at, shape }, i) => {
-      const count = leavesOf(shape)
-      const ends = { from: at, root: to + i * HASH_BYTES }
-      return { ...ends, count, level: 0, levelsLeft: depthOf(count), rowBytes: rowBytes(shape) }
-    })
-    for (let turn = 0; trees.length > 0; turn++) trees = this.#rootLevels(trees, turn, stream)
+  roots(places: readonly Place[], to: number): void {
+    this.#roots.queue(places, to, this.stream)
   }
 
-  /** Some levels of every tree, and what is left to do above them. */
-  #rootLevels(trees: readonly Tree[], turn: number, stream: Handle): readonly Tree[] {
-    const steps = trees.map(levelsAtOnce)
-    const made = steps.reduce((sum, { hashes }) => sum + hashes, 0)
-    let to = Number(this.#products.room(`hashes ${turn}`, HASH_BYTES * made))
-    const table = new DataView(new ArrayBuffer(TREE_BYTES * trees.length))
-    let first = 0
-    const above = trees.flatMap((tree, i) => {
-      const { byThread, byBlock, hashes } = steps[i]!
-      const next = { ...tree, level: tree.level + byThread + byBlock, levelsLeft: tree.levelsLeft - byThread - byBlock }
-      const end = next.levelsLeft === 0 ? tree.root : to
-      for (const [at, value] of [tree.from, end, tree.count].entries())
-        table.setBigUint64(TREE_BYTES * i + 8 * at, BigInt(value), true)
-      for (const [at, value] of [tree.rowBytes, tree.level, byThread, byBlock, first].entries())
-        table.setUint32(TREE_BYTES * i + 24 + 4 * at, value, true)
-      first += Math.ceil(hashes / TREE_THREADS)
-      if (next.levelsLeft === 0) return []
-      to += HASH_BYTES * hashes
-      return [{ ...next, from: end, count: hashes, rowBytes: 0 }]
-    })
-    const there = this.#table(`trees ${turn}`, new Uint8Array(table.buffer), stream)
-    this.#launcher.launch('treesUp', [first, 1], [there, trees.length, first, this.#padding()], { stream })
-    return above
+  /**
+   * The roots of tensors by name, in their order from `to` on, each from when it is made: beside the steps, or among them.
+   * Done when the event of its end is reached.
+   */
+  rootsAsMade(names: readonly string[], to: number, isBeside: boolean): RootsAsMade {
+    const stream = isBeside ? this.#beside : this.stream
+    const follow = () => {
+      this.#api.recordEvent(this.#queued, this.stream)
+      this.#api.waitEvent(stream, this.#queued)
+    }
+    const end = () => {
+      const event = this.#api.createEvent()
+      this.#api.recordEvent(event, stream)
+      return event
+    }
+    const placeOf = (name: string) => this.memory.place(name)
+    return new RootsAsMade(this.#roots, { names, to, placeOf, stream, isBeside, follow, end })
   }
 
   /** W8.4.1. Queues a matrix of int8 met with the weights of its rows at a point; the vector will lie under a name. */
@@ -196,17 +157,6 @@ export class WorkCard {
     this.#launcher.launch('columnsTimesI8', grid, [BigInt(at), weights, sums, rows, width])
     this.#launcher.overElements('addStretches', length, [sums, BigInt(out.at), stretches, width, length])
     return out
-  }
-
-  /** The hash over nothing but padding, of every level. */
-  #padding(): Handle {
-    if (this.#paddingAt === 0n) {
-      const hashes = [new Uint8Array(HASH_BYTES) as Uint8Array]
-      while (hashes.length < MOST_LEVELS) hashes.push(nodeHash(hashes.at(-1)!, hashes.at(-1)!))
-      this.#paddingAt = this.#products.room('padding', HASH_BYTES * MOST_LEVELS)
-      this.#api.upload(this.#paddingAt, concatBytes(...hashes))
-    }
-    return this.#paddingAt
   }
 
   /** Bytes that kernels read: a new place each time, so that nothing queued before sees them change. */
@@ -253,12 +203,23 @@ export class WorkCard {
     return this.read(at, tensorBytes(shape))
   }
 
-  settle = (): Promise<void> => this.#settle(this.stream)
-  settleBeside = (): Promise<void> => this.#settle(this.#beside)
+  settle = (): Promise<void> => this.#until(() => this.#api.idle(this.stream))
 
-  async #settle(stream: Handle): Promise<void> {
+  /** Nothing is left to do, beside the steps either. */
+  stop(): void {
     this.enter()
-    while (!this.#api.idle(stream)) {
+    for (const stream of [this.stream, this.#beside]) this.#api.synchronize(stream)
+  }
+
+  /** What an event stands for is done; nobody asks for the event again. */
+  async reached(event: Handle): Promise<void> {
+    await this.#until(() => this.#api.isReached(event))
+    this.#api.destroyEvent(event)
+  }
+
+  async #until(isDone: () => boolean): Promise<void> {
+    this.enter()
+    while (!isDone()) {
       await new Promise((resolve) => setImmediate(resolve))
       this.enter()
     }
@@ -281,8 +242,7 @@ export class WorkCard {
   }
 
   close(): void {
-    this.enter()
-    for (const stream of [this.stream, this.#beside]) this.#api.synchronize(stream)
+    this.stop()
     this.memory.close()
     this.#products.close()
     this.#library?.close()
@@ -298,24 +258,3 @@ const canTurn = ({ type, rows, width }: TensorShape, batch = 1): boolean =>
   type === 'i8' && (rows / batch) % TURN_SIDE === 0 && width % TURN_SIDE === 0
 
 const hashesOf = (count: number): TensorShape => ({ type: 'u8', rows: count, width: HASH_BYTES })
-
-interface Levels {
-  readonly byThread: number
-  readonly byBlock: number
-  /** That are left of those of the tree, without padding. */
-  readonly hashes: number
-}
-
-/**
- * How many levels of a tree one launch takes. Threads that share a tree wait for each other: they do so for its last levels
- * alone. Short leaves are several to a thread.
- */
-function levelsAtOnce({ count, levelsLeft, rowBytes: bytes }: Tree): Levels {
-  const most = bytes === 0 ? THREAD_LEVELS : 0
-  if (levelsLeft <= most + BLOCK_LEVELS) {
-    const byThread = Math.max(0, levelsLeft - BLOCK_LEVELS)
-    return { byThread, byBlock: levelsLeft - byThread, hashes: 1 }
-  }
-  const byThread = bytes <= SHORT_LEAF ? THREAD_LEVELS : 0
-  return { byThread, byBlock: 0, hashes: Math.ceil(count / 2 ** byThread) }
-}

@@ -99,6 +99,18 @@ test('products of any shape: the sumcheck of a card is that of the engine, byte 
   }
 })
 
+test('a GPT in shards on a card, made one by one and joined, has the marks of the engine', async () => {
+  const hasher = hasherOn(await engine())
+  const { work, given } = tinyTraining('gpt', 2, hasher, { shards: 2 })
+  const cpu = new EngineRun<WorkKernels>(await engine(), work, given, hasher)
+  const run = await CardRun.start((await fakeCard()).card, work, given)
+  expect(await run.advance(-1)).toEqual(cpu.advance(-1))
+  for (const segment of [0, 1]) {
+    const made = new Map([...(await run.makeShard(segment, 0)), ...(await run.makeShard(segment, 1))])
+    expect(await run.joinShards(segment, made)).toEqual(cpu.advance(segment))
+  }
+})
+
 test('what is given must have the root that the specification names', async () => {
   const { work, given } = tinyTraining('gpt', 1, hasherOn(await engine()))
   const { card } = await fakeCard()

@@ -1,4 +1,5 @@
 import { concatBytes, words32 } from '../../../../core/bytes/bytes.ts'
+import { HASH_BYTES } from '../../../../core/proof/merkle.ts'
 import { gatherPatch, type PatchEvidence } from '../../../../core/work/checkSegment.ts'
 import type { PatchDraw } from '../../../../core/work/draws.ts'
 import { encodePairs, type Pair } from '../../../../core/work/methods/sumcheck/field.ts'
@@ -12,7 +13,8 @@ import { depthOf, missingNodes } from '../../../../core/work/tensorTree.ts'
 import { segmentPrograms, type Work } from '../../../../core/work/work.ts'
 import type { WorkKernels } from '../../../../core/work/workKernels.ts'
 import type { Tensors, WorkRun } from '../../../../ports/workDevice.ts'
-import { HASH_BYTES, type WorkCard } from './card.ts'
+import type { Handle } from '../loadLibcuda.ts'
+import type { WorkCard } from './card.ts'
 import { type Action, planAgain, planProgram } from './plan.ts'
 import { moved, type Plan, ratesOf, reachOf } from './series.ts'
 
@@ -39,6 +41,8 @@ interface Queued {
   readonly program: ShapedProgram
   readonly faults: string
   readonly statistics: readonly string[]
+  /** Of a state that is committed: where its roots will lie, and when they are made. */
+  readonly roots: { readonly at: string; readonly event: Handle } | null
 }
 
 /** A work on one card: as EngineRun, with tensors, roots and trees where the steps are. */
@@ -82,19 +86,15 @@ export class CardRun implements WorkRun {
     const next = this.#next?.segment === segment ? this.#next : { plans: this.#plansFor(segment), queued: [] }
     this.#next = null
     this.#release()
-    const roots = memory.make(ROOTS, { type: 'u8', rows: Math.max(1, names.length), width: HASH_BYTES })
     let statistics: readonly number[] = []
     // The whole segment is queued before anybody waits: between two short transitions the card would wait for us.
-    const queued = next.plans.map((plan, i) => next.queued[i] ?? this.#queue(plan))
-    const places = names.map((name) => memory.place(name))
-    const isBareProduct = next.plans.every(({ program }) => program.steps.every(({ op }) => op === 'product'))
-    if (isBareProduct) this.#card.rootsBefore(places, roots.at)
-    else this.#card.rootsBeside(places, roots.at)
+    const queued = this.#queueAll(next.plans, next.queued)
     this.#goOn(segment + 1)
-    await this.#card.settleBeside()
+    const { event, at } = queued.at(-1)!.roots!
+    await this.#card.reached(event)
     for (const one of queued) statistics = this.#finish(one)
-    const found = hashesIn(this.#card.take(roots)).slice(0, names.length)
-    memory.free(ROOTS)
+    const found = hashesIn(this.#card.take(memory.place(at))).slice(0, names.length)
+    memory.free(at)
     return { transition: segment < 0 ? 0 : this.#work.ends[segment]!, root: stateRoot(found), statistics }
   }
 
@@ -109,8 +109,18 @@ export class CardRun implements WorkRun {
     for (const [name, shape] of this.#work.state) memory.share(held(name), name, shape)
     const plans = this.#plansFor(segment)
     const stateBytes = [...this.#work.state.values()].reduce((sum, shape) => sum + tensorBytes(shape), 0)
-    const ahead = stateBytes <= MOST_AHEAD_BYTES ? plans : plans.slice(0, 1)
-    this.#next = { segment, plans, queued: ahead.map((plan) => this.#queue(plan)) }
+    const most = stateBytes <= MOST_AHEAD_BYTES ? plans.length : 1
+    this.#next = { segment, plans, queued: this.#queueAll(plans, [], most) }
+  }
+
+  /** Transitions of a segment up to so many, as far as they are not queued: its last one makes a state that is committed. */
+  #queueAll(plans: readonly Plan[], queued: readonly Queued[], most = plans.length): readonly Queued[] {
+    return plans.slice(0, most).map((plan, i) => {
+      if (queued[i]) return queued[i]
+      const here = this.#queue(plan, i === plans.length - 1)
+      this.#rename(plan.program)
+      return here
+    })
   }
 
   /** Nobody asks for the state before any more. */
@@ -325,28 +335,36 @@ export class CardRun implements WorkRun {
       await afterStep(action.nodes[0]!.at, action.outputs)
       for (const name of action.free) this.#card.memory.free(name)
     }
-    const named = this.#named(queued)
-    this.#rename(program)
-    await this.#end(named)
+    await this.#end(this.#named(queued))
   }
 
-  /** One transition, queued: its state has the names of the state before. */
-  #queue(plan: Plan): Queued {
-    const { queued, faults } = this.#begin(plan.program)
-    for (const action of plan.rates ? plan.actions : planAgain(plan.actions, plan.program)) {
+  /** One transition, or a part of one, queued; a state that is committed is hashed as it is made. */
+  #queue(plan: Plan, isCommitted = false): Queued {
+    const { program } = plan
+    const { queued, faults } = this.#begin(program)
+    const roots = isCommitted ? this.#rootsOfState(program, queued.faults) : null
+    for (const action of plan.rates ? plan.actions : planAgain(plan.actions, program)) {
       this.#start(plan, action, faults)
+      roots?.asMade.made(action.outputs)
       for (const name of action.free) this.#card.memory.free(name)
     }
     const named = this.#named(queued)
-    this.#rename(plan.program)
-    return named
+    return { ...named, roots: roots && { at: roots.at, event: roots.asMade.end() } }
+  }
+
+  /** Beside a bare product both are slower than in turns. */
+  #rootsOfState({ after, steps }: ShapedProgram, label: string) {
+    const at = `${ROOTS} ${label}`
+    const place = this.#card.memory.make(at, { type: 'u8', rows: Math.max(1, after.length), width: HASH_BYTES })
+    const isBareProduct = steps.every(({ op }) => op === 'product')
+    return { at, asMade: this.#card.rootsAsMade(after, place.at, !isBareProduct) }
   }
 
   #begin(program: ShapedProgram): { readonly queued: Queued; readonly faults: number } {
     this.#card.enter()
     const name = `${FAULTS}${this.#queuedSoFar++ % MOST_QUEUED}`
     const { at } = this.#card.zeros(name, Math.max(1, program.steps.length))
-    return { queued: { program, faults: name, statistics: [] }, faults: at }
+    return { queued: { program, faults: name, statistics: [], roots: null }, faults: at }
   }
 
   /** Its figures under names that the next transition does not use. */
@@ -358,7 +376,7 @@ export class CardRun implements WorkRun {
       if (!program.after.includes(name)) memory.free(name)
       return other
     })
-    return { program, faults, statistics }
+    return { program, faults, statistics, roots: null }
   }
 
   #start({ program, rates, shift }: Plan, { nodes, fused, outputs }: Action, faults: number): void {
@@ -402,6 +420,7 @@ export class CardRun implements WorkRun {
   }
 
   async #end(queued: Queued): Promise<void> {
+    this.#rename(queued.program)
     await this.#card.settle()
     this.#finish(queued)
   }
@@ -441,7 +460,7 @@ export class CardRun implements WorkRun {
   }
 
   #place(state: Tensors): void {
-    this.#card.enter()
+    this.#card.stop()
     this.#next = null
     this.#card.memory.clear()
     for (const [name, bytes] of this.#given) this.#card.write(name, this.#work.given.get(name)!, bytes)
