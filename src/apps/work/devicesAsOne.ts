@@ -20,6 +20,8 @@ export function devicesAsOne([first, ...others]: readonly [WorkDevice, ...WorkDe
       for (const device of others.slice(0, shards - 1)) helpers.push(await device.start(work, given))
       return sharedRun([own, ...helpers], shards)
     },
+    // Evidence is of one chip: the one that has every state.
+    attest: async (nonce) => (await first.attest?.(nonce)) ?? null,
     async close() {
       for (const device of [first, ...others]) await device.close()
     },

@@ -8,6 +8,8 @@ import { printable } from '../../core/bytes/printable.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { PIECE_BYTES, WORK_ORDER_TYPES, type WorkAnswer, type WorkOrderMessage } from '../../core/wire/messages.ts'
 import { joinRoots } from '../../core/work/checkSegment.ts'
+import type { Disputant } from '../../core/work/methods/dispute.ts'
+import { engineDisputant } from '../../core/work/methods/engineDisputant.ts'
 import type { FieldEngine } from '../../core/work/methods/sumcheck/evaluate.ts'
 import { productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { proveGathered } from '../../core/work/methods/sumcheck/sumcheck.ts'
@@ -76,7 +78,9 @@ export async function serveWork(server: WorkServer): Promise<void> {
     const lastLink = linksOf(work.workId, done.firstRoot, done.marks).at(-1)!
     await send({ type: 'executed', signature: signer.sign(executedMessage(work.workId, lastLink)) })
     if (assignment.isHidden) await unveil(work, done, salt, send, expect)
-    const asked = await due(workNonce(work.workId, signer.publicKey, lastLink), 'draw', 'prove')
+    const answering = answeringDisputes(work, run, done, send, expect)
+    const nonce = workNonce(work.workId, signer.publicKey, lastLink)
+    const asked = await vouching(server, answering, send)(nonce, 'draw', 'prove')
     if (asked.type === 'draw') await open(work, run, done, assignment, { send, expect, first: asked.nonce })
     else await send({ type: 'proven', proof: await proveProduct(work, run, done, openField) })
   } catch (error) {
@@ -219,6 +223,49 @@ async function unveil(
   await send({ type: 'unveiled', salt })
   if (!work.isIndependent) await send(markMessage(-1, { transition: 0, root: firstRoot, statistics: [] }))
   for (const [segment, mark] of marks.entries()) await send(markMessage(segment, mark))
+}
+
+const QUESTIONS = ['askTrace', 'askNodes', 'askLeaf', 'askPatch'] as const
+type Question = Extract<WorkOrderMessage, { type: (typeof QUESTIONS)[number] }>
+
+/** W5.4. The next order that is due; questions of a dispute may come before it, and are answered. */
+function answeringDisputes(
+  work: Work<WorkKernels>,
+  run: WorkRun,
+  { firstRoot, marks }: Done,
+  send: Send,
+  expect: Expect,
+): Expect {
+  const side = engineDisputant(work, run, firstRoot, marks)
+  const isQuestion = (order: WorkOrderMessage): order is Question => QUESTIONS.some((type) => type === order.type)
+  return async (...due) => {
+    for (;;) {
+      const order = await expect<WorkOrderMessage['type']>(...due, ...QUESTIONS)
+      if (!isQuestion(order)) return order as never
+      const segment = order.segment - 1
+      if (segment >= work.ends.length || (segment < 0 && work.isIndependent))
+        throw fault('WRONG_ORDER', { what: `a question about segment ${segment}` })
+      await send(await answerTo(side, order, segment))
+    }
+  }
+}
+
+async function answerTo(side: Disputant, order: Question, segment: number): Promise<WorkAnswer> {
+  switch (order.type) {
+    case 'askTrace':
+      return { type: 'traced', segment: order.segment, roots: joinRoots((await side.trace(segment))!) }
+    case 'askNodes': {
+      const hashes = await side.nodes(segment, order, order.level, order.from, order.count)
+      return { type: 'nodes', hashes: joinRoots(hashes ?? []) }
+    }
+    case 'askLeaf':
+      return { type: 'leaf', bytes: (await side.leaf(segment, order, order.leaf))! }
+    case 'askPatch': {
+      const { leaves, proof } = (await side.patch(segment, order))!
+      const bytes = concatBytes(leaves, proof)
+      return { type: 'patch', segment: order.segment, index: 0, leafBytes: leaves.length, bytes }
+    }
+  }
 }
 
 /** W8.8. The whole product, by sumcheck: the device meets A and B, the rounds are made here. */

@@ -1,30 +1,32 @@
 import { equalBytes } from '../../core/bytes/bytes.ts'
+import { type DisputeOutcome, settleDispute } from '../../core/work/methods/dispute.ts'
 import { compareReplicas, type ReplicaAnswer } from '../../core/work/methods/replicas.ts'
-import type { Receipt } from '../../core/work/receipt.ts'
-import type { Replayed } from '../../core/work/replayWork.ts'
 import { WorkRejected } from './proverLine.ts'
 import { type Watch, type WatchedWork, WorkListener } from './watchWork.ts'
 
 /** How one replica fared: what it showed, or why it is not believed. */
 export type ReplicaEnd = { readonly shown: WatchedWork } | { readonly rejected: WorkRejected }
 
-export interface ReplicasWatched {
-  /** All said the same; they differed, and a replay here said who is right; or fewer than two are left to compare. */
-  readonly outcome: 'agree' | 'settled' | 'too few'
-  readonly ends: readonly ReplicaEnd[]
+/** Two replicas that differed, and what the search for their first difference came to. */
+export interface Dispute extends DisputeOutcome {
+  /** Places of the two among the replicas, counted from 0, and their keys. */
+  readonly between: readonly [number, number]
+  readonly keys: readonly [Uint8Array, Uint8Array]
 }
 
-type Replay = (said: Pick<Receipt, 'firstRoot' | 'marks'>) => Promise<Replayed> | Replayed
+export interface ReplicasWatched {
+  /** All said the same; they differed, and disputes said who is wrong; or fewer than two are left to compare. */
+  readonly outcome: 'agree' | 'settled' | 'too few'
+  readonly ends: readonly ReplicaEnd[]
+  readonly disputes: readonly Dispute[]
+}
 
 /**
  * W5.3. The same work on several provers. Each hides what it says until all have said it; then they are compared. Where
- * they differ the work is replayed here, and whoever came to something else is rejected.
+ * they differ, two at a time are asked for the first thing they differ in, over the line they have, and one patch of it is
+ * recomputed here: whoever is wrong in it is rejected, with all who said the same.
  */
-export async function watchReplicas(
-  watches: readonly Watch[],
-  replay: Replay,
-  signal: AbortSignal,
-): Promise<ReplicasWatched> {
+export async function watchReplicas(watches: readonly Watch[], signal: AbortSignal): Promise<ReplicasWatched> {
   const listeners = watches.map((watch) => new WorkListener({ ...watch, isHidden: true }, signal))
   const rejections = new Map<WorkListener, WorkRejected>()
   const left = () => listeners.filter((listener) => !rejections.has(listener))
@@ -45,12 +47,15 @@ export async function watchReplicas(
     const opened = await listener.unveil()
     answers.set(listener, { key: listener.key, commitment: listener.commitment, opened })
   })
-  const { outcome, classes } = compareReplicas([...answers.values()])
+  const { outcome, classes } = compareReplicas(left().map((listener) => answers.get(listener)!))
+  const disputes: Dispute[] = []
   if (outcome === 'differ') {
-    const right = await rightLink(classes, left(), answers, replay)
-    for (const listener of left())
-      if (!right || !equalBytes(answers.get(listener)!.opened!.link, right))
-        rejections.set(listener, new WorkRejected('NOT_SHOWN', 'a replay here came to another state'))
+    const linkOf = (listener: WorkListener) => answers.get(listener)!.opened!.link
+    const sides = classes.map(({ link }) => left().filter((listener) => equalBytes(linkOf(listener), link)))
+    for (const { lost, ...dispute } of await settleAll(sides, listeners, watches[0]!)) {
+      disputes.push(dispute)
+      for (const listener of lost) rejections.set(listener, new WorkRejected('DISPUTE_LOST', placeOf(dispute)))
+    }
   }
   const shown = new Map<WorkListener, WatchedWork>()
   await each(async (listener) => void shown.set(listener, await listener.prove()))
@@ -58,19 +63,43 @@ export async function watchReplicas(
     const rejected = rejections.get(listener)
     return rejected ? { rejected } : { shown: shown.get(listener)! }
   })
-  return { outcome: outcome === 'differ' ? 'settled' : outcome, ends }
+  return { outcome: outcome === 'differ' ? 'settled' : outcome, ends, disputes }
 }
 
-/** The last h that a replay comes to; the larger class is looked at first, and its size proves nothing. */
-async function rightLink(
-  classes: ReturnType<typeof compareReplicas>['classes'],
+type Side = readonly WorkListener[]
+
+/** Whoever stands against whoever is left, one after the other; how many said the same proves nothing. */
+async function settleAll(
+  [first, ...more]: readonly Side[],
   listeners: readonly WorkListener[],
-  answers: ReadonlyMap<WorkListener, ReplicaAnswer>,
-  replay: Replay,
-): Promise<Uint8Array | null> {
-  for (const { link } of classes) {
-    const one = listeners.find((listener) => equalBytes(answers.get(listener)!.opened!.link, link))!
-    if ((await replay(one.said)).problem === null) return link
+  { work, runPatch }: Pick<Watch, 'work' | 'runPatch'>,
+): Promise<readonly (Dispute & { readonly lost: Side })[]> {
+  const settled: (Dispute & { readonly lost: Side })[] = []
+  let holds: Side | null = first ?? null
+  for (const other of more) {
+    if (holds === null) {
+      holds = other
+      continue
+    }
+    const found = await settleDispute(work, [holds[0]!.disputant(), other[0]!.disputant()], runPatch)
+    const isWrong = [
+      found.wrong === 'first' || found.wrong === 'both',
+      found.wrong === 'second' || found.wrong === 'both',
+    ]
+    const between = [listeners.indexOf(holds[0]!), listeners.indexOf(other[0]!)] as const
+    const keys = [holds[0]!.key, other[0]!.key] as const
+    settled.push({ ...found, between, keys, lost: [...(isWrong[0] ? holds : []), ...(isWrong[1] ? other : [])] })
+    if (isWrong[0]) holds = isWrong[1] ? null : other
   }
-  return null
+  return settled
+}
+
+/** Where they differed, in words. */
+export function placeOf({ segment, op, draw, rounds }: DisputeOutcome): string {
+  const where = [
+    segment === undefined ? '' : segment < 0 ? 'the beginning' : `segment ${segment}`,
+    op === undefined ? '' : `step ${op}`,
+    draw === undefined ? 'it did not show it' : `patch ${draw.patch}`,
+  ]
+  return `${where.filter(Boolean).join(', ')}; ${rounds} rounds`
 }

@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { openInProcessBox, type ProverProgram } from '../../../test/support/inProcessBox.ts'
+import { lyingStart } from '../../../test/support/lyingDevice.ts'
 import { seededRandomness } from '../../../test/support/seededRandomness.ts'
 import { chanceProduct } from '../../../test/support/smallWorks.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { tinyTraining } from '../../../test/support/tinyTraining.ts'
 import { chanceFrom } from '../../../test/support/workTrials.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
-import { EngineRun } from '../../core/work/engineRun.ts'
 import { productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { checkSumcheck } from '../../core/work/methods/sumcheck/sumcheck.ts'
-import { replayWork } from '../../core/work/replayWork.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { engineOnOwned, hasherOn } from '../../core/work/workEngine.ts'
 import { createWorkKernels } from '../../core/work/workKernels.ts'
@@ -32,11 +31,15 @@ const WASM = { environment: { TOUCHSTONE_ENGINE: 'wasm' } }
 
 /** Our own prover; `cheat` changes what its device does. */
 const program =
-  (cheat: (run: WorkRun) => Partial<WorkRun> = () => ({}), signer: Signer = testSigner(7)): ProverProgram =>
+  (
+    cheat: (run: WorkRun) => Partial<WorkRun> = () => ({}),
+    signer: Signer = testSigner(7),
+    begin: WorkDevice['start'] = async (asked, inputs) => (await openCpuWork(WASM)).start(asked, inputs),
+  ): ProverProgram =>
   async ({ input, write }) => {
     const device = await openCpuWork(WASM)
     const start: WorkDevice['start'] = async (asked, inputs) => {
-      const run = await device.start(asked, inputs)
+      const run = await begin(asked, inputs)
       return { ...run, ...cheat(run) }
     }
     const openField = () => openFieldEngine(WASM)
@@ -145,12 +148,9 @@ describe('a product that is proven as a whole', () => {
 describe('replicas', () => {
   const replicas = async (...provers: readonly ProverProgram[]) => {
     const opened = await Promise.all(provers.map((prover) => watchFor(prover, { isHidden: true })))
-    const replay = async (said: Parameters<typeof replayWork>[1]) =>
-      replayWork(work, said, new EngineRun(await engine(), work, given, hasher))
     try {
       return await watchReplicas(
         opened.map(({ watch }) => watch),
-        replay,
         never,
       )
     } finally {
@@ -165,6 +165,8 @@ describe('replicas', () => {
     }),
     testSigner(9),
   )
+  /** Computes one step of its second segment wrongly, and stands by it: the lie is in every run of it. */
+  const liar = program(undefined, testSigner(9), lyingStart(2))
 
   test('that did the same agree', async () => {
     const { outcome, ends } = await replicas(honest(7), honest(8))
@@ -172,10 +174,19 @@ describe('replicas', () => {
     expect(ends).toMatchObject([{ shown: {} }, { shown: {} }])
   })
 
-  test('that differ are settled by a replay: whoever came to something else is rejected', async () => {
-    const { outcome, ends } = await replicas(lazy, honest(8))
+  test('that differ are settled between them: one patch is recomputed, and whoever lied is named', async () => {
+    const { outcome, ends, disputes } = await replicas(liar, honest(8))
     expect(outcome).toBe('settled')
-    expect(ends).toMatchObject([{ rejected: { code: 'NOT_SHOWN' } }, { shown: {} }])
+    expect(ends).toMatchObject([{ rejected: { code: 'DISPUTE_LOST' } }, { shown: {} }])
+    const found = { wrong: 'first', segment: 1, op: 'quantise', between: [0, 1], keys: [testSigner(9).publicKey, {}] }
+    expect(disputes).toMatchObject([found])
+    expect(disputes[0]!.rounds).toBeLessThanOrEqual(12)
+  })
+
+  test('whoever cannot show what it said loses, whichever side it stands on; so do all who said the same', async () => {
+    const { ends, disputes } = await replicas(honest(7), lazy, honest(8))
+    expect(ends).toMatchObject([{ shown: {} }, { rejected: { code: 'DISPUTE_LOST' } }, { shown: {} }])
+    expect(disputes).toMatchObject([{ wrong: 'second', segment: 1, between: [0, 1] }])
   })
 
   test('under one key, or of which one is silent, are too few', async () => {

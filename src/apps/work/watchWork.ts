@@ -2,11 +2,12 @@ import { workNonce, workOpenNonce } from '../../core/attest/binding.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { checkSignature } from '../../core/bytes/ed25519.ts'
 import { printable } from '../../core/bytes/printable.ts'
-import { PIECE_BYTES } from '../../core/wire/messages.ts'
+import { PIECE_BYTES, type WorkOrderMessage } from '../../core/wire/messages.ts'
 import { checkReceipt, type ReceiptFigures } from '../../core/work/checkReceipt.ts'
 import { type PatchEvidence, type RunPatch, type SegmentEvidence, splitRoots } from '../../core/work/checkSegment.ts'
 import { stateShapes } from '../../core/work/committedState.ts'
 import type { TensorHasher } from '../../core/work/engineRun.ts'
+import type { Disputant } from '../../core/work/methods/dispute.ts'
 import { proveWork } from '../../core/work/proveWork.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
 import { hiddenLink, linksOf, type StateMark, stateRoot } from '../../core/work/stateChain.ts'
@@ -19,7 +20,7 @@ import type { Randomness } from '../../ports/randomness.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../shared/faults.ts'
-import { ProverLine, WorkRejected } from './proverLine.ts'
+import { type Answered, ProverLine, WorkRejected } from './proverLine.ts'
 import { isDelivered } from './serveWork.ts'
 
 export type WorkStep =
@@ -170,6 +171,39 @@ export class WorkListener {
     return (await this.#line.expect('proven', this.#patienceMs)).proof
   }
 
+  /**
+   * W5.4. The replica as a side of a dispute. What it said of its states is here; the rest is asked of it. Whoever does not
+   * answer as it is due loses.
+   */
+  disputant(): Disputant {
+    const { work } = this.#watch
+    const links = linksOf(work.workId, this.#firstRoot, this.#marks)
+    const orLose = <T>(answer: Promise<T>): Promise<T | null> =>
+      answer.catch((error: unknown) => {
+        if (error instanceof WorkRejected) return null
+        throw error
+      })
+    const ask = async <T extends 'traced' | 'nodes' | 'leaf' | 'patch'>(order: WorkOrderMessage, answer: T) => {
+      await this.#line.send(order)
+      return await this.#line.expect(answer, this.#patienceMs)
+    }
+    return {
+      link: async (segments) => links[segments] ?? null,
+      mark: async (segments) =>
+        segments === 0 ? { transition: 0, root: this.#firstRoot, statistics: [] } : (this.#marks[segments - 1] ?? null),
+      trace: (segment) => orLose(ask({ type: 'askTrace', segment: segment + 1 }, 'traced').then(rootsIn)),
+      nodes: (segment, at, level, from, count) =>
+        orLose(
+          ask({ type: 'askNodes', ...at, segment: segment + 1, level, from, count }, 'nodes').then(({ hashes }) =>
+            hashes.length === 32 * count ? splitRoots(hashes) : null,
+          ),
+        ),
+      leaf: (segment, at, leaf) =>
+        orLose(ask({ type: 'askLeaf', ...at, segment: segment + 1, leaf }, 'leaf').then(({ bytes }) => bytes)),
+      patch: (segment, draw) => orLose(ask({ type: 'askPatch', ...draw, segment: segment + 1 }, 'patch').then(patchIn)),
+    }
+  }
+
   /** Both draws; everything that was drawn is recomputed here. */
   async prove(): Promise<WatchedWork> {
     const { work, runPatch } = this.#watch
@@ -261,6 +295,12 @@ export class WorkListener {
     return patches
   }
 }
+
+const rootsIn = ({ roots }: Answered<'traced'>): readonly Uint8Array[] | null =>
+  roots.length % 32 === 0 ? splitRoots(roots) : null
+
+const patchIn = ({ leafBytes, bytes }: Answered<'patch'>): PatchEvidence | null =>
+  leafBytes <= bytes.length ? { leaves: bytes.subarray(0, leafBytes), proof: bytes.subarray(leafBytes) } : null
 
 /** One work on one prover that nobody draws from: the result is shown to be right in another way. */
 export async function watchExecution(watch: Watch, signal: AbortSignal): Promise<ExecutedWork> {

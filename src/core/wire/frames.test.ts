@@ -9,6 +9,7 @@ import { CODECS, type Message, type MessageType } from './messages.ts'
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 const upTo = (length: number) => fc.uint8Array({ maxLength: length })
 const u32 = fc.nat(0xffffffff)
+const output = { segment: u32, transition: u32, step: u32, output: u32 }
 const ALL = Object.keys(CODECS) as MessageType[]
 
 const code = fc.stringMatching(/^[A-Z][A-Z0-9_]{0,39}$/)
@@ -60,6 +61,12 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
   draw: fc.record({ type: fc.constant('draw'), nonce: bytes(32) }),
   prove: fc.constant({ type: 'prove' }),
   vouch: fc.constant({ type: 'vouch' }),
+  askTrace: fc.record({ type: fc.constant('askTrace'), segment: u32 }),
+  askNodes: fc.record({ type: fc.constant('askNodes'), ...output, level: u32, from: fc.maxSafeNat(), count: u32 }),
+  askLeaf: fc.record({ type: fc.constant('askLeaf'), ...output, leaf: fc.maxSafeNat() }),
+  askPatch: fc.record({
+    ...{ type: fc.constant('askPatch'), segment: u32, transition: u32, step: u32, patch: fc.maxSafeNat() },
+  }),
   greeted: fc.record({ type: fc.constant('greeted'), key: bytes(32), device: upTo(256) }),
   accepted: fc.constant({ type: 'accepted' }),
   mark: fc.record({ type: fc.constant('mark'), segment: u32, root: bytes(32), statistics: upTo(64) }),
@@ -71,6 +78,8 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
   patch: fc.record({ type: fc.constant('patch'), segment: u32, index: u32, leafBytes: u32, bytes: upTo(300) }),
   vouched: fc.record({ type: fc.constant('vouched'), bundle: upTo(300) }),
   proven: fc.record({ type: fc.constant('proven'), proof: upTo(300) }),
+  nodes: fc.record({ type: fc.constant('nodes'), hashes: upTo(512) }),
+  leaf: fc.record({ type: fc.constant('leaf'), bytes: upTo(1024) }),
   fault: fc.record({ type: fc.constant('fault'), code, text: fc.oneof(fc.constant(''), plain) }),
 }
 const message: fc.Arbitrary<Message> = fc.oneof(...ALL.map((type) => messages[type]))

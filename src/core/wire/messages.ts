@@ -1,4 +1,4 @@
-import { ascii, concatBytes, u32le } from '../bytes/bytes.ts'
+import { ascii, concatBytes, u32le, u64le } from '../bytes/bytes.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../bytes/ed25519.ts'
 import { printable } from '../bytes/printable.ts'
 import { type ByteReader, DecodeError } from '../bytes/reader.ts'
@@ -15,6 +15,18 @@ interface Field<T> {
 }
 
 const u32: Field<number> = { mostBytes: 4, write: u32le, read: (reader, name) => reader.u32(name) }
+
+/** A place in a tensor, which may have more elements than 32 bits count. */
+const place: Field<number> = {
+  mostBytes: 8,
+  write: u64le,
+  read: (reader, name) => {
+    const [low, high] = [reader.u32(name), reader.u32(name)]
+    const value = high * 2 ** 32 + low
+    if (!Number.isSafeInteger(value)) throw new DecodeError(`${name}: no place in a tensor`)
+    return value
+  },
+}
 
 const bytes = (length: number): Field<Uint8Array> => ({
   mostBytes: length,
@@ -118,6 +130,13 @@ const MOST_PROOF_BYTES = 592
 /** Two bundles of 32 devices stay below. */
 const MOST_EVIDENCE_BYTES = 2 ** 20
 
+/** Nodes of a tree that a dispute asks for at once. */
+const MOST_NODES = 16
+/** W4.1. */
+const LEAF_BYTES = 1024
+/** W5.4. An output of a step of a segment, which is counted from 1: 0 is the beginning. */
+const output = { segment: u32, transition: u32, step: u32, output: u32 }
+
 /** A work that is watched (W4.6): what the listener says. Provers of cards are never sent these. */
 const WORK_ORDERS = {
   greet: versioned(message(32, {})),
@@ -136,6 +155,11 @@ const WORK_ORDERS = {
   prove: message(38, {}),
   /** Before the seed, and once everything was executed: the device is to sign that it was there (W11). */
   vouch: message(39, {}),
+  /** Questions of a dispute (W5.4), asked of replicas alone. */
+  askTrace: message(40, { segment: u32 }),
+  askNodes: message(41, { ...output, level: u32, from: place, count: u32 }),
+  askLeaf: message(42, { ...output, leaf: place }),
+  askPatch: message(43, { segment: u32, transition: u32, step: u32, patch: place }),
 }
 
 const ALL_ORDERS = {
@@ -188,6 +212,8 @@ const WORK_ANSWERS = {
   proven: message(105, { proof: rest(MOST_PROOF_BYTES) }),
   /** Empty where it cannot. */
   vouched: message(106, { bundle: rest(MOST_EVIDENCE_BYTES) }),
+  nodes: message(107, { hashes: rest(32 * MOST_NODES) }),
+  leaf: message(108, { bytes: rest(LEAF_BYTES) }),
 }
 
 /** Every message there is. One frame is u32 length of what follows, u8 id, body. */

@@ -228,7 +228,7 @@ function showWork(terminal: Terminal, { ends, spec, figures }: Work<WorkKernels>
 function tell(
   flags: RunFlags,
   work: Work<WorkKernels>,
-  { device, elapsedUs, marks, looked, replicas, check, evidence }: Shown,
+  { device, elapsedUs, marks, looked, replicas, disputes, check, evidence }: Shown,
   tied: string | null,
   env: NodeJS.ProcessEnv,
 ): void {
@@ -245,6 +245,7 @@ function tell(
       seconds,
       device,
       replicas,
+      disputes,
       out,
       receipt,
       ...(evidence ? { evidence: flags.evidence } : {}),

@@ -1,5 +1,5 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
-import { type ReplicaEnd, watchReplicas } from '../../apps/work/watchReplicas.ts'
+import { type Dispute, placeOf, type ReplicaEnd, watchReplicas } from '../../apps/work/watchReplicas.ts'
 import {
   type ExecutedWork,
   type Watch,
@@ -13,15 +13,14 @@ import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { issueProduct } from '../../core/certificate/productEvidence.ts'
 import { issueReceipt } from '../../core/certificate/receiptEvidence.ts'
-import { EngineRun, type TensorHasher } from '../../core/work/engineRun.ts'
+import type { TensorHasher } from '../../core/work/engineRun.ts'
 import { checkCommitted, committedError, proveCommitted } from '../../core/work/methods/sumcheck/committed.ts'
 import { codeOperand } from '../../core/work/methods/sumcheck/operandCode.ts'
 import { type ProductReceipt, productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { checkHashedSumcheck, type ProductOperands, sumcheckError } from '../../core/work/methods/sumcheck/sumcheck.ts'
 import type { ProductStatement } from '../../core/work/methods/sumcheck/transcript.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
-import { replayWork } from '../../core/work/replayWork.ts'
-import { openExactEngine, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
 import { chanceText, segmentsText } from '../check/checkAnswer.ts'
@@ -42,6 +41,7 @@ export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'mark
   readonly looked: string
   /** Of replicas, what became of each. */
   readonly replicas: string | null
+  readonly disputes: readonly ToldDispute[]
   /** What a check of the receipt is to be told. */
   readonly check: string
   /** What hardware signed, for a file of its own. */
@@ -63,6 +63,18 @@ interface AllWatched {
   readonly watched: WatchedWork
   readonly last: TakenState
   readonly told: string | null
+  readonly disputes: readonly ToldDispute[]
+}
+
+/** Two replicas that differed, and who was wrong: replicas are counted from 1. */
+export interface ToldDispute {
+  readonly replicas: readonly number[]
+  readonly keys: readonly string[]
+  readonly liars: readonly number[]
+  readonly rounds: number
+  readonly segment: number | null
+  readonly step: string | null
+  readonly patch: number | null
 }
 
 /** W4.3. Patches that are drawn here are recomputed here, on one prover or on each of several. */
@@ -72,13 +84,13 @@ export async function byOpenings(
   onState: OnState,
   signal: AbortSignal,
 ): Promise<Shown> {
-  const { watched, last, told } = await (provers.length === 1
+  const { watched, last, told, disputes } = await (provers.length === 1
     ? watchOne({ ...how, prover: provers[0]!, onState }, signal)
     : watchAll(provers, how, onState, signal))
   const { figures, device, elapsedUs, marks } = watched
   const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in`
   return {
-    ...{ device, elapsedUs, marks, last, looked, replicas: told, check: '' },
+    ...{ device, elapsedUs, marks, last, looked, replicas: told, disputes, check: '' },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
   }
 }
@@ -95,7 +107,17 @@ export async function byAttestation(
   const { figures, device, elapsedUs, marks } = watched
   const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}; attested by ${evidence.chips}`
   return {
-    ...{ device, elapsedUs, marks, last: kept.last(), looked, replicas: null, check: '', evidence: evidence.bundle },
+    ...{
+      device,
+      elapsedUs,
+      marks,
+      last: kept.last(),
+      looked,
+      replicas: null,
+      disputes: [],
+      check: '',
+      evidence: evidence.bundle,
+    },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
   }
 }
@@ -132,7 +154,7 @@ export async function bySumcheck(
   const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(log2Error)}`
   const named = codes?.map((code) => ` --code ${toHex(code)}`).join('') ?? ' --given A --given B'
   return {
-    ...{ device, elapsedUs, marks, last, looked, replicas: null, check: `${named} --result C` },
+    ...{ device, elapsedUs, marks, last, looked, replicas: null, disputes: [], check: `${named} --result C` },
     receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof, codes }, signer),
   }
 }
@@ -173,7 +195,7 @@ async function provenUnderCodes(
 
 async function watchOne(watch: Watch, signal: AbortSignal): Promise<AllWatched> {
   const kept = keepingLast(watch)
-  return { watched: await watchWork(kept.watch, signal), last: kept.last(), told: null }
+  return { watched: await watchWork(kept.watch, signal), last: kept.last(), told: null, disputes: [] }
 }
 
 /** The same watch, and the last state that it was handed. */
@@ -201,17 +223,25 @@ async function watchAll(
       onState: (segment, tensors, roots) => void states[i]!.push([segment, { tensors, roots }]),
     }),
   )
-  const replay = async (said: Parameters<typeof replayWork>[1]) =>
-    replayWork(how.work, said, new EngineRun(await openExactEngine(), how.work, how.given, how.hasher))
-  const { outcome, ends } = await watchReplicas(watches, replay, signal)
+  const { outcome, ends, disputes } = await watchReplicas(watches, signal)
   const first = ends.findIndex((end) => 'shown' in end)
   const end = ends[first]
   if (outcome === 'too few' || !end || !('shown' in end)) throw tooFew(ends)
   const right = ends.filter((one) => 'shown' in one).length
-  const why = outcome === 'agree' ? '' : '; they differed, and a replay here said who is right'
+  const told = disputes.map(toldOf)
+  const why = disputes.map((dispute, i) => `; replica ${told[i]!.liars.join(' and ')} lied: ${placeOf(dispute)}`)
   for (const [segment, { tensors }] of states[first]!) onState(segment, tensors)
-  const told = `${right} of ${ends.length} came to the same${why}`
-  return { watched: end.shown, last: states[first]!.at(-1)![1], told }
+  const came = `${right} of ${ends.length} came to the same${why.join('')}`
+  return { watched: end.shown, last: states[first]!.at(-1)![1], told: came, disputes: told }
+}
+
+function toldOf({ between, keys, wrong, rounds, segment, op, draw }: Dispute): ToldDispute {
+  const replicas = between.map((place) => place + 1)
+  const isWrong = [wrong !== 'second', wrong !== 'first']
+  return {
+    ...{ replicas, keys: keys.map(toHex), liars: replicas.filter((_, i) => isWrong[i]), rounds },
+    ...{ segment: segment ?? null, step: op ?? null, patch: draw?.patch ?? null },
+  }
 }
 
 function tooFew(ends: readonly ReplicaEnd[]): WorkRejected {

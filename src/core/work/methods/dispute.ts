@@ -144,17 +144,13 @@ async function firstOtherStep<K>(
   programs: readonly ShapedProgram[],
   segment: number,
 ): Promise<{ readonly at: OutputAt; readonly places: Both<Places> }> {
-  const marks = await ask((side) => side.mark(segment + 1))
-  const before = segment < 0 ? null : await ask((side) => side.mark(segment))
-  if (segment >= 0) {
-    const agreed = await ask((side) => side.link(segment))
-    const links = await ask((side) => side.link(segment + 1))
-    requireBoth(marks, (mark, i) => equalBytes(nextLink(agreed[i]!, mark), links[i]!))
-  }
+  const ends = await ask((side) => endsOf(side, segment))
+  requireBoth(ends, ({ after, links }) => !links || equalBytes(nextLink(links.before, after), links.after))
   const traces = await ask((side) => side.trace(segment))
-  const places = traces.map((roots, i) =>
-    placeTrace(work, programs, { before: before ? before[i]!.root : null, after: marks[i]! }, roots),
-  )
+  const places = traces.map((roots, i) => {
+    const { before, after } = ends[i]!
+    return placeTrace(work, programs, { before: before?.root ?? null, after }, roots)
+  })
   const fits = (place: (typeof places)[number]): place is Places => !('code' in place)
   requireBoth(places, fits)
   const carried = segment < 0 || work.isIndependent ? 0 : work.state.size
@@ -167,6 +163,23 @@ async function firstOtherStep<K>(
   if (!at) throw new Defeat([false, false])
   const [one, other] = places.filter(fits)
   return { at, places: [one!, other!] }
+}
+
+/** What a side says lies around a segment; null where it does not say all of it. */
+async function endsOf(side: Disputant, segment: number): Promise<SaidEnds | null> {
+  const after = await side.mark(segment + 1)
+  if (segment < 0) return after && { before: null, after, links: null }
+  const [before, ...links] = [await side.mark(segment), await side.link(segment), await side.link(segment + 1)]
+  return before && after && links[0] && links[1]
+    ? { before, after, links: { before: links[0], after: links[1] } }
+    : null
+}
+
+interface SaidEnds {
+  readonly before: StateMark | null
+  readonly after: StateMark
+  /** h before and after; none before the beginning. */
+  readonly links: { readonly before: Uint8Array; readonly after: Uint8Array } | null
 }
 
 /** The patch that makes the first element in which the outputs of a step differ. */
