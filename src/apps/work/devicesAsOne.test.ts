@@ -71,6 +71,7 @@ test.each(['gpt', 'llama'] as const)('halves of a %s have the same bits on one d
 })
 
 test('three devices share four shards, and come to the same', async () => {
+  made.splice(0)
   const quarters = two('gpt', 4)
   const three = devicesAsOne([processor('a'), processor('b'), processor('c')])
   expect(await marksOn(three, quarters)).toEqual(await marksOn(processor('a'), quarters))
