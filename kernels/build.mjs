@@ -31,6 +31,7 @@ const PTX = [
   { name: 'workFused', arch: 80, version: 'ptx70' },
   { name: 'workDecode', arch: 80, version: 'ptx70' },
   { name: 'workField', arch: 80, version: 'ptx70' },
+  { name: 'workPhases90', arch: 90, version: 'ptx80' },
 ]
 
 const CLANG = ['clang-19', '--target=wasm32', '-std=c17', '-O3', '-msimd128', '-mbulk-memory', '-ffp-contract=off']

@@ -1,6 +1,7 @@
 // Inference of exact work on an NVIDIA card: every bit against WebAssembly and against single steps, then the speed of a
 // 7B-shaped Llama whose weights are made on the card.
-//   node inference.js [--skip bits,real,speed] [--prompt 2048] [--profile] [--out FILE]
+//   node inference.js [--skip bits,real,speed] [--prompt 2048] [--profile] [--lanes] [--out FILE]
+// --lanes: weights of a token come as on cards before sm_90.
 // Packed by bench/gpu/pack.mjs. Ends with 1 where a bit differs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -21,6 +22,7 @@ import { openCublasLt } from '../../src/drivers/gpu/cuda/cublasLt.ts'
 import { loadLibcuda } from '../../src/drivers/gpu/cuda/loadLibcuda.ts'
 import { WorkCard } from '../../src/drivers/gpu/cuda/work/card.ts'
 import { CardRun } from '../../src/drivers/gpu/cuda/work/cardRun.ts'
+import { fusedFiles } from '../../src/drivers/gpu/cuda/work/openCudaWork.ts'
 import { planProgram } from '../../src/drivers/gpu/cuda/work/plan.ts'
 import { moved, type Plan, ratesOf, reachOf } from '../../src/drivers/gpu/cuda/work/series.ts'
 import { kernelPath } from '../../src/drivers/system/kernelFiles.ts'
@@ -31,6 +33,7 @@ const { values } = parseArgs({
     skip: { type: 'string', default: '' },
     prompt: { type: 'string', default: '2048' },
     profile: { type: 'boolean', default: false },
+    lanes: { type: 'boolean', default: false },
     out: { type: 'string' },
   },
 })
@@ -41,7 +44,7 @@ const openEngine = async () => engineOnOwned(await createWorkKernels(wasmBytes))
 const read = (name: string) => readFileSync(kernelPath(name), 'utf8')
 const openCard = (isFused = true) => {
   const context = api.openContext(0, 'own')
-  const fusedPtx = isFused ? [read('workFused.ptx'), read('workDecode.ptx')] : null
+  const fusedPtx = isFused ? fusedFiles(values.lanes ? 8 : 9).map(read) : null
   return new WorkCard({ api, context, library: openCublasLt(), ptx: read('work.ptx'), fieldPtx: '', fusedPtx })
 }
 const report: Record<string, unknown> = { card: api.deviceName(0) }

@@ -28,7 +28,7 @@ import { openCublasLt } from '../../src/drivers/gpu/cuda/cublasLt.ts'
 import { loadLibcuda } from '../../src/drivers/gpu/cuda/loadLibcuda.ts'
 import { WorkCard } from '../../src/drivers/gpu/cuda/work/card.ts'
 import { CardRun } from '../../src/drivers/gpu/cuda/work/cardRun.ts'
-import { openCudaWork } from '../../src/drivers/gpu/cuda/work/openCudaWork.ts'
+import { fusedFiles, openCudaWork } from '../../src/drivers/gpu/cuda/work/openCudaWork.ts'
 import { planProgram } from '../../src/drivers/gpu/cuda/work/plan.ts'
 import { kernelPath } from '../../src/drivers/system/kernelFiles.ts'
 import type { WorkDevice, WorkRun } from '../../src/ports/workDevice.ts'
@@ -53,7 +53,7 @@ const openEngine = async () => engineOnOwned(await createWorkKernels(wasmBytes))
 const openWorkCard = (isFused: boolean) => {
   const context = api.openContext(0, 'own')
   const ptx = readFileSync(kernelPath('work.ptx'), 'utf8')
-  const fused = ['workFused.ptx', 'workDecode.ptx'].map((name) => readFileSync(kernelPath(name), 'utf8'))
+  const fused = fusedFiles(9).map((name) => readFileSync(kernelPath(name), 'utf8'))
   const fusedPtx = isFused ? fused : null
   return new WorkCard({ api, context, library: openCublasLt(), ptx, fieldPtx: '', fusedPtx })
 }

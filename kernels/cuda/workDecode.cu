@@ -1,3 +1,3 @@
 /* Inference of exact work: runs of its steps as one kernel each, where nobody reads what lies between. */
-#include "work/decode.h"
+#include "work/phases.h"
 #include "work/prefill.h"

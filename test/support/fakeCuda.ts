@@ -73,6 +73,7 @@ export class FakeCuda implements CudaApi {
   deviceUuid = () => 'GPU-00000000-0000-0000-0000-000000000000'
   devicePci = () => '0000:00:00.0'
   deviceAttribute = (_: number, attribute: number) => (attribute === 75 ? 9 : attribute === 76 ? 0 : 1)
+  contextAttribute = () => 1
   openContext(ordinal: number): Handle {
     this.#card = `card ${ordinal} (NVIDIA Fake)`
     if (ordinal !== (this.#trouble.card ?? ordinal)) this.#trouble = {}

@@ -6,6 +6,7 @@
  */
 #ifndef TS_CUDA_WORK_ATTENTION_H
 #define TS_CUDA_WORK_ATTENTION_H
+#include "copies.h"
 #include "eights.h"
 #include "multiply.h"
 
@@ -23,15 +24,6 @@ typedef float ts_float2 __attribute__((ext_vector_type(2)));
 
 extern __shared__ __attribute__((aligned(16))) ts_u8 wk_dynamic[];
 
-static TS_INLINE ts_u32 wk_shared_address(const void *pointer) {
-  ts_u64 address;
-  asm("cvta.to.shared.u64 %0, %1;" : "=l"(address) : "l"(pointer));
-  return (ts_u32)address;
-}
-static TS_INLINE void wk_copy_sixteen(ts_u32 to, const void *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-}
-static TS_INLINE void wk_copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 static TS_INLINE void wk_copy_wait_all_but_last() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
 
 static TS_INLINE void wk_load_matrices(ts_u32 x[4], ts_u32 at) {
@@ -181,6 +173,11 @@ static TS_INLINE float wk_exp(float x) {
   return x >= -87.0f ? y : 0.0f;
 }
 
+/* What belongs to the two rows of a lane. */
+static TS_INLINE void wk_of_rows(const float *of, ts_u64 first, float to[2]) {
+  TS_UNROLL
+  for (int r = 0; r < 2; r++) to[r] = of[first + WK_GROUP_ROW + 8 * r];
+}
 static TS_INLINE ts_float2 wk_pair(const float *of, int t) { return *(const ts_float2 *)(of + 8 * t + 2 * WK_GROUP_LANE); }
 
 /* Scales of a lane's two rows of a tile (W2.2.2). */
@@ -304,8 +301,7 @@ static TS_INLINE void wk_attend(
   wk_stage_rows<D>(q + ((ts_u64)batch * tokens + start) * D, shared);
   const ts_u32 rows = shared + 16 * WK_WARP * WK_HEAD_APART(D);
   float scale[2], m[2] = {-__builtin_inff(), -__builtin_inff()}, worst = 0.0f;
-  TS_UNROLL
-  for (int r = 0; r < 2; r++) scale[r] = q_scales[mine + WK_GROUP_ROW + 8 * r];
+  wk_of_rows(q_scales, mine, scale);
   auto numbers = [&](ts_u32 place, int n) WK_INLINED {
     return (const float *)(wk_dynamic + 3 * WK_TILE_BYTES(D) + place * apart + n * WK_NUMBERS_BYTES);
   };
@@ -465,6 +461,18 @@ struct wk_back {
   ts_u32 tokens, heads;
 };
 
+/* 64 rows of each of two tensors, one after the other; where those of this warp will lie. */
+template <int D> static TS_INLINE ts_u32 wk_stage_own(const ts_i8 *a, const ts_i8 *b, ts_u64 row, ts_u32 shared) {
+  wk_stage_rows<D>(a + row * D, shared);
+  wk_stage_rows<D>(b + row * D, shared + WK_TILE_BYTES(D));
+  return shared + 16 * WK_WARP * WK_HEAD_APART(D);
+}
+
+/* The first block of chance of the first or second row of a lane. */
+static TS_INLINE ts_u64 wk_draw_block(ts_u64 first, ts_u32 r, ts_u32 tokens) {
+  return (first + WK_GROUP_ROW + 8 * r) * (tokens / 8);
+}
+
 /* Gradients of queries: rows are queries, columns keys. */
 template <int D>
 static TS_INLINE void wk_attend_back_rows(ts_u32 *fault, wk_back of, const float *folds, float *out, ts_draw draw) {
@@ -472,16 +480,13 @@ static TS_INLINE void wk_attend_back_rows(ts_u32 *fault, wk_back of, const float
   const ts_u32 apart = 2 * WK_TILE_BYTES(D) + 3 * WK_NUMBERS_BYTES, tokens = of.tokens;
   WK_HEAD_HERE(true)
   const ts_u64 first = (ts_u64)batch * tokens, mine = first + row;
-  wk_stage_rows<D>(of.q + (first + start) * D, shared);
-  wk_stage_rows<D>(of.dy + (first + start) * D, shared + WK_TILE_BYTES(D));
-  const ts_u32 rows = shared + 16 * WK_WARP * WK_HEAD_APART(D);
+  const ts_u32 rows = wk_stage_own<D>(of.q, of.dy, first + start, shared);
   float q_scale[2], dy_scale[2], m[2], dot[2], worst = 0.0f;
-  TS_UNROLL
-  for (int r = 0; r < 2; r++) {
-    const ts_u64 at = mine + WK_GROUP_ROW + 8 * r;
-    q_scale[r] = of.q_scales[at], dy_scale[r] = of.dy_scales[at], m[r] = of.maxima[at], dot[r] = of.dots[at];
-  }
-  const ts_u64 block[2] = {(mine + WK_GROUP_ROW) * (tokens / 8), (mine + WK_GROUP_ROW + 8) * (tokens / 8)};
+  wk_of_rows(of.q_scales, mine, q_scale);
+  wk_of_rows(of.dy_scales, mine, dy_scale);
+  wk_of_rows(of.maxima, mine, m);
+  wk_of_rows(of.dots, mine, dot);
+  const ts_u64 block[2] = {wk_draw_block(mine, 0, tokens), wk_draw_block(mine, 1, tokens)};
   wk_results<D> made = {};
   wk_each_tile(
       0, tile + 1,
@@ -530,8 +535,7 @@ static TS_INLINE void wk_attend_back_rows(ts_u32 *fault, wk_back of, const float
       });
   wk_report(fault, wk_worse(0, worst));
   float total[2];
-  TS_UNROLL
-  for (int r = 0; r < 2; r++) total[r] = of.totals[mine + WK_GROUP_ROW + 8 * r];
+  wk_of_rows(of.totals, mine, total);
   wk_store_joined<D>(fault, made, out, batch, of.heads, tokens, row, total);
 }
 
@@ -544,16 +548,11 @@ static TS_INLINE void wk_attend_back_columns(
   const ts_u32 apart = 2 * WK_TILE_BYTES(D) + 6 * WK_NUMBERS_BYTES, tokens = of.tokens;
   WK_HEAD_HERE(false)
   const ts_u64 first = (ts_u64)batch * tokens, mine = first + row;
-  wk_stage_rows<D>(of.k + (first + start) * D, shared);
-  wk_stage_rows<D>(of.v + (first + start) * D, shared + WK_TILE_BYTES(D));
-  const ts_u32 rows = shared + 16 * WK_WARP * WK_HEAD_APART(D);
+  const ts_u32 rows = wk_stage_own<D>(of.k, of.v, first + start, shared);
   float k_scale[2], v_scale[2], worst = 0.0f;
-  TS_UNROLL
-  for (int r = 0; r < 2; r++) {
-    k_scale[r] = of.k_scales[mine + WK_GROUP_ROW + 8 * r];
-    v_scale[r] = of.v_scales[mine + WK_GROUP_ROW + 8 * r];
-  }
-  const ts_u64 block[2] = {(mine + WK_GROUP_ROW) * (tokens / 8), (mine + WK_GROUP_ROW + 8) * (tokens / 8)};
+  wk_of_rows(of.k_scales, mine, k_scale);
+  wk_of_rows(of.v_scales, mine, v_scale);
+  const ts_u64 block[2] = {wk_draw_block(mine, 0, tokens), wk_draw_block(mine, 1, tokens)};
   wk_results<D> made_k = {}, made_v = {};
   wk_each_tile(
       tile, tiles,

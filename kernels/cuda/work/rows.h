@@ -104,7 +104,7 @@ static TS_INLINE ts_u32 wk_key(float x) { return (ts_u32)ts_order_key(x) ^ 0x800
 
 static TS_INLINE ts_u32 wk_largest_key(wk_row here, const float *in, ts_u32 count) {
   ts_u32 key = 0;
-  _Pragma("unroll 4")
+  _Pragma("unroll 16")
   for (ts_u32 i = here.at; i < count; i += here.step) {
     const ts_u32 other = wk_key(in[i]);
     key = other > key ? other : key;
@@ -208,6 +208,7 @@ WK(argmax)(ts_u32 *fault, const float *x, ts_u32 *out, ts_u32 rows, ts_u32 width
   const ts_u32 key = wk_largest_key(here, in, width);
   /* The lowest place is the largest of its complements. */
   ts_u32 found = 0;
+  _Pragma("unroll 16")
   for (ts_u32 i = here.at; i < width; i += here.step)
     if (wk_key(in[i]) == key && ~i > found) found = ~i;
   found = wk_largest(here, found);

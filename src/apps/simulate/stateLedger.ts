@@ -55,8 +55,7 @@ export class StateLedger extends SimLedger {
     const params = CHAIN_PRESETS.tiny
     super(crypto, accounts, Number(params.epochSlots))
     this.accounts = accounts
-    const drilling = { patch: () => false, terms: () => true }
-    this.checks = { signature: crypto.checkSignature, vrf: crypto.vrf.verify, key: () => true, ...drilling }
+    this.checks = { signature: crypto.checkSignature, vrf: crypto.vrf.verify, key: () => true, patch: () => false }
     const state = genesisState({
       preset: 'tiny',
       timeMs: 0n,

@@ -38,6 +38,7 @@ const SIGNATURES = {
   cuModuleGetFunction: 'phs',
   cuFuncSetAttribute: 'hii',
   cuLaunchKernel: 'huuuuuuuhpp',
+  cuLaunchCooperativeKernel: 'huuuuuuuhp',
   cuStreamCreate: 'pu',
   cuStreamDestroy_v2: 'h',
   cuStreamSynchronize: 'h',

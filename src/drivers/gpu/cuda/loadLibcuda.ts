@@ -16,6 +16,8 @@ export interface Launch {
   readonly blocks: readonly [x: number, y: number]
   readonly threads: number
   readonly sharedBytes?: number
+  /** All blocks are on the card at once, so that they may wait for each other. */
+  readonly isTogether?: boolean
   readonly stream: Handle
   readonly arguments: readonly KernelArgument[]
 }
@@ -87,6 +89,11 @@ class Libcuda {
   /** CU_DEVICE_ATTRIBUTE_… by number. */
   deviceAttribute(ordinal: number, attribute: number): number {
     return this.#int('cuDeviceGetAttribute', attribute, this.#device(ordinal))
+  }
+
+  /** The same of the card that a context is on. */
+  contextAttribute(context: Handle, attribute: number): number {
+    return this.deviceAttribute(this.#contexts.get(context)!.ordinal, attribute)
   }
 
   /** `shared`: the primary context, one per process and card; `own`: a context nobody else has. */
@@ -170,11 +177,12 @@ class Libcuda {
   readonly allowSharedBytes = (kernel: Handle, bytes: number): void =>
     this.#do('cuFuncSetAttribute', kernel, MAX_DYNAMIC_SHARED, bytes)
 
-  launch({ kernel, blocks, threads, sharedBytes = 0, stream, arguments: args }: Launch): void {
+  launch({ kernel, blocks, threads, sharedBytes = 0, isTogether = false, stream, arguments: args }: Launch): void {
     if (args.length > MOST_ARGUMENTS) throw new RangeError(`${args.length} arguments of a kernel`)
     for (let i = 0; i < args.length; i++) this.#values[i] = BigInt(args[i]!)
-    const [x, y] = blocks
-    this.#do('cuLaunchKernel', kernel, x, y, 1, threads, 1, 1, sharedBytes, stream, this.#pointers, null)
+    const sizes = [blocks[0], blocks[1], 1, threads, 1, 1, sharedBytes] as const
+    if (isTogether) this.#do('cuLaunchCooperativeKernel', kernel, ...sizes, stream, this.#pointers)
+    else this.#do('cuLaunchKernel', kernel, ...sizes, stream, this.#pointers, null)
   }
 
   readonly createStream = (): Handle => this.#handle('cuStreamCreate', NON_BLOCKING)

@@ -12,7 +12,7 @@ import { CardLauncher, cardKernels, transposeMany } from './cardKernels.ts'
 import { CardMemory } from './cardMemory.ts'
 import { CardProducts } from './cardProducts.ts'
 import { CardRoots, RootsAsMade } from './cardRoots.ts'
-import type { Fused } from './fused.ts'
+import type { CardSize, Fused, FusedTools } from './fused.ts'
 
 export interface WorkCardTools {
   readonly api: CudaApi
@@ -30,6 +30,9 @@ export interface WorkCardTools {
 const GATHERED_ROWS = 512
 const GATHERED_COLUMNS = 1024
 const SCRATCH = ''
+/** CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT and _MAX_SHARED_MEMORY_PER_BLOCK_OPTIN. */
+const MULTIPROCESSORS = 16
+const SHARED_BYTES = 97
 /** Tables of one name that are in use at a time. */
 const TABLE_TURNS = 64
 
@@ -49,6 +52,7 @@ export class WorkCard {
   readonly #turns = new Map<string, number>()
   readonly canFuse: boolean
   readonly #roots: CardRoots
+  readonly #size: CardSize
 
   constructor({ api, context, library, ptx, fieldPtx, fusedPtx }: WorkCardTools) {
     this.#api = api
@@ -59,6 +63,8 @@ export class WorkCard {
     this.#queued = api.createEvent()
     this.#launcher = new CardLauncher(api, [ptx, fieldPtx, ...(fusedPtx ?? [])], this.stream)
     this.canFuse = fusedPtx !== null
+    const size = (attribute: number) => (fusedPtx ? api.contextAttribute(context, attribute) : 0)
+    this.#size = { multiprocessors: size(MULTIPROCESSORS), sharedBytes: size(SHARED_BYTES) }
     this.#products = new CardProducts(this.#launcher, library)
     this.kernels = cardKernels(this.#launcher, this.#products)
     this.memory = new CardMemory(api)
@@ -96,10 +102,11 @@ export class WorkCard {
   }
 
   /** Several steps at once, so many transitions after the one they were planned for. */
-  fused(steps: Fused, shift = 0): void {
+  fused(steps: Fused, shift = 0, faultOf: FusedTools['faultOf'] = () => this.#launcher.fault): void {
     const at = (name: string) => BigInt(this.memory.place(name).at)
     const table = (name: string, bytes: Uint8Array) => this.#table(name, bytes)
-    steps.run({ launcher: this.#launcher, products: this.#products, at, table, shift })
+    const [launcher, products] = [this.#launcher, this.#products]
+    steps.run({ launcher, products, at, table, shift, faultOf, size: this.#size })
   }
 
   #gradientNorm({ inputs, outputs }: Omit<OpCall, 'scratch'>): void {

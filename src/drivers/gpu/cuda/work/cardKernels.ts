@@ -19,6 +19,7 @@ const MOST_WIDTH = PIECE * PIECE
 export interface LaunchOptions {
   readonly threads?: number
   readonly sharedBytes?: number
+  readonly isTogether?: boolean
   /** Another than the launcher's. */
   readonly stream?: Handle
 }
@@ -43,7 +44,7 @@ export class CardLauncher {
     name: string,
     blocks: readonly [number, number],
     args: readonly KernelArgument[],
-    { threads = THREADS, sharedBytes = 0, stream = this.stream }: LaunchOptions = {},
+    { threads = THREADS, sharedBytes = 0, isTogether = false, stream = this.stream }: LaunchOptions = {},
   ): void {
     let kernel = this.#kernels.get(name)
     if (kernel === undefined) {
@@ -51,7 +52,7 @@ export class CardLauncher {
       if (sharedBytes > 0) this.api.allowSharedBytes(kernel, sharedBytes)
       this.#kernels.set(name, kernel)
     }
-    this.api.launch({ kernel, blocks, threads, sharedBytes, stream, arguments: [this.fault, ...args] })
+    this.api.launch({ kernel, blocks, threads, sharedBytes, isTogether, stream, arguments: [this.fault, ...args] })
   }
 
   #moduleWith(kernel: string): Handle {

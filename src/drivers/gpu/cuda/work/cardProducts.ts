@@ -92,10 +92,10 @@ export class CardProducts {
     return pointer
   }
 
-  /** Zeros; whoever changes them leaves zeros behind. */
-  zeros(bytes: number): Handle {
-    const had = this.#rooms.get('zeros')?.bytes ?? 0
-    const pointer = this.room('zeros', bytes)
+  /** Zeros; whoever changes them leaves behind what the next one under the name counts on. */
+  zeros(bytes: number, name = 'zeros'): Handle {
+    const had = this.#rooms.get(name)?.bytes ?? 0
+    const pointer = this.room(name, bytes)
     if (bytes > had) this.#api.zero(pointer, bytes)
     return pointer
   }

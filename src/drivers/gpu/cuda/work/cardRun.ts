@@ -389,7 +389,7 @@ export class CardRun implements WorkRun {
     }
     const places = outputs.map((name) => memory.make(name, program.shapes.get(name)!))
     this.#card.faultsAt(BigInt(faults + 4 * at))
-    if (fused) this.#card.fused(fused, shift)
+    if (fused) this.#card.fused(fused, shift, (node) => BigInt(faults + 4 * node.at))
     else {
       const now = rates ? moved(numbers, rates[at]!, shift) : numbers
       const call = { inputs: inputs.map((name) => memory.place(name)), outputs: places, numbers: now }

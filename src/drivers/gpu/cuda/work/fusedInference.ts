@@ -1,9 +1,9 @@
 import { bitsOf } from '../../../../core/work/ops/shapes.ts'
 import { rowBytes } from '../../../../core/work/tensor.ts'
-import type { Fused, FusedTools } from './fused.ts'
+import type { Fused, FusedTools, Phased } from './fused.ts'
 import type { Graph, Node } from './graph.ts'
 
-/** As kernels/cuda/work/decode.h and prefill.h have them. */
+/** As kernels/cuda/work/rowLinear.h, attendPlace.h and prefill.h have them. */
 const MOST_ROWS = 4
 const MOST_ROW_BYTES = 14_336
 const MOST_NORM = 8192
@@ -15,9 +15,6 @@ const HEADS_EACH = 8
 const CACHED_SIZES = [16, 32, 64, 128]
 const MOST_HEAD = 128
 const THREADS = 512
-const WARPS = THREADS / 32
-/** Two blocks on each multiprocessor of the largest cards. */
-const MOST_BLOCKS = 264
 const NOBODY = 0n
 const THEN = { nothing: 0, add: 1, gelu: 2, silu: 3 } as const
 
@@ -77,7 +74,7 @@ function thenOf(graph: Graph, made: readonly Node[]): { readonly how: keyof type
 }
 
 /** Few rows, from floats to floats: normed, quantised, multiplied, scaled. Every weight is read once. */
-function rowLinear(graph: Graph, quantise: Node): Fused | null {
+function rowLinear(graph: Graph, quantise: Node): Phased | null {
   if (quantise.op !== 'quantise' || !isPlain(quantise) || quantise.inputs.length !== 2) return null
   const [x, scales] = quantise.inputs as [string, string]
   const scale = graph.maker(scales, 'rowScale')
@@ -103,18 +100,13 @@ function rowLinear(graph: Graph, quantise: Node): Fused | null {
   const other = then.how === 'add' ? then.last.inputs.find((name) => name !== out(first.made)) : undefined
   return {
     covers,
-    run: ({ launcher, at }) => {
+    ahead: found.map(({ weight }) => weight),
+    phase: ({ at }) => {
       const or = (name: string | undefined) => (name === undefined ? NOBODY : at(name))
       const matrix = (of: Linear | null | undefined) => [or(of?.weight), or(of?.columns), or(of?.bias)]
       const rowsOf = [at(from!), or(gain), or(shift)]
       const places = [...rowsOf, ...matrix(first), ...matrix(second), or(other), at(out(then.last))]
-      const numbers = [rows, width, outputs, THEN[then.how], epsilon]
-      // As many outputs to every warp.
-      const rounds = Math.ceil(outputs / WARPS / MOST_BLOCKS)
-      const blocks = Math.ceil(outputs / WARPS / rounds)
-      launcher.launch(`rowLinear${rows === 1 ? 1 : MOST_ROWS}`, [blocks, 1], [...places, ...numbers], {
-        threads: THREADS,
-      })
+      return { kind: 'linear', rows, heads: 0, places, words: [rows, width, outputs, THEN[then.how], epsilon] }
     },
   }
 }
@@ -199,7 +191,7 @@ function headSums(graph: Graph, made: Node): Fused | null {
 }
 
 /** One place of a sequence: its key and value go into the cache where it lies, then its queries look at all of it. */
-function attendPlace(graph: Graph, cut: Node): Fused | null {
+function attendPlace(graph: Graph, cut: Node): Phased | null {
   if (cut.op !== 'cut' || cut.numbers.column !== 0) return null
   const parts = partsOf(graph, cut.inputs[0]!, 'reshape')
   if (!parts || !CACHED_SIZES.includes(parts.size)) return null
@@ -244,10 +236,11 @@ function attendPlace(graph: Graph, cut: Node): Fused | null {
     covers,
     mostShift: MOST_SEEN - count,
     reuses: puts.map((put) => [put!.inputs[0]!, out(put!)] as const),
-    run: ({ launcher, at, shift }) => {
+    ahead: [],
+    phase: ({ at, shift }) => {
       const given = [at(cut.inputs[0]!), ...turnsOf(at, q), ...puts.map((put) => at(out(put!))), at(out(joined!))]
-      const numbers = [heads, keyHeads, size, place + shift, places, factor!.numbers.factor!]
-      launcher.launch('attendPlace', [sequences * keyHeads, 1], [...given, ...numbers], { threads: THREADS })
+      const words = [sequences, heads, keyHeads, size, place + shift, places, factor!.numbers.factor!]
+      return { kind: 'attend', rows: sequences, heads: sequences * keyHeads, places: given, words }
     },
   }
 }

@@ -1,16 +1,12 @@
 import type { ShapedProgram } from '../../../../core/work/program.ts'
-import { type Fused, MATCHES } from './fused.ts'
+import { type Fused, MATCHES, type Phased } from './fused.ts'
 import { matchAttention } from './fusedAttention.ts'
 import { INFERENCE_MATCHES } from './fusedInference.ts'
 import { Graph, type Node } from './graph.ts'
+import { joinPhases, type Planned } from './phases.ts'
 
 /** One step, or several as one; in an order in which everything is there when it is read. */
-export interface Action {
-  readonly nodes: readonly Node[]
-  readonly fused: Fused | null
-  readonly inputs: readonly string[]
-  /** What is made: of several steps, only what others read. */
-  readonly outputs: readonly string[]
+export interface Action extends Planned<Fused | null> {
   /** What nothing reads afterwards. */
   readonly free: readonly string[]
 }
@@ -23,7 +19,7 @@ export function planProgram(
 ): readonly Action[] {
   const graph = new Graph(program, states)
   const found = isFused ? fusedIn(graph) : []
-  return withFrees(program, ordered(graph, found))
+  return withFrees(program, joinPhases(ordered(graph, found)))
 }
 
 /** A plan of a program with the same shapes, for this one. */
@@ -36,15 +32,15 @@ export function planAgain(actions: readonly Action[], { steps, shaped }: ShapedP
   return actions
 }
 
-function fusedIn(graph: Graph): readonly Fused[] {
+function fusedIn(graph: Graph): readonly (Fused | Phased)[] {
   const taken = new Set<Node>()
-  const found: Fused[] = []
-  const take = (fused: Fused) => {
+  const found: (Fused | Phased)[] = []
+  const take = (fused: Fused | Phased) => {
     if (fused.covers.some((node) => taken.has(node))) return
     for (const node of fused.covers) taken.add(node)
     found.push(fused)
   }
-  const takeAll = (match: (graph: Graph, node: Node) => Fused | null) => {
+  const takeAll = (match: (graph: Graph, node: Node) => Fused | Phased | null) => {
     for (const node of graph.nodes) {
       const fused = taken.has(node) ? null : match(graph, node)
       if (fused) take(fused)
@@ -56,9 +52,9 @@ function fusedIn(graph: Graph): readonly Fused[] {
   return found
 }
 
-type Unordered = Omit<Action, 'free'>
+type Unordered = Planned<Fused | Phased | null>
 
-function actionOf(graph: Graph, nodes: readonly Node[], fused: Fused | null): Unordered {
+function actionOf(graph: Graph, nodes: readonly Node[], fused: Fused | Phased | null): Unordered {
   const made = nodes.flatMap(({ outputs }) => outputs)
   const read = [...nodes.flatMap((node) => node.inputs), ...(fused?.reads ?? [])]
   const inputs = [...new Set(read)].filter((name) => !made.includes(name) && !fused?.never?.includes(name))
@@ -69,7 +65,7 @@ function actionOf(graph: Graph, nodes: readonly Node[], fused: Fused | null): Un
 }
 
 /** As the steps come, what a fused one needs before it. */
-function ordered(graph: Graph, found: readonly Fused[]): readonly Unordered[] {
+function ordered(graph: Graph, found: readonly (Fused | Phased)[]): readonly Unordered[] {
   const byNode = new Map<Node, Unordered>()
   for (const fused of found) {
     const action = actionOf(graph, fused.covers, fused)
@@ -95,7 +91,10 @@ function ordered(graph: Graph, found: readonly Fused[]): readonly Unordered[] {
   return actions
 }
 
-function withFrees({ after, statistics, there }: ShapedProgram, actions: readonly Unordered[]): readonly Action[] {
+function withFrees(
+  { after, statistics, there }: ShapedProgram,
+  actions: readonly Planned<Fused | null>[],
+): readonly Action[] {
   const kept = new Set([...after, ...statistics, ...there.keys()])
   const last = new Map<string, number>()
   for (const [at, { inputs, outputs }] of actions.entries())

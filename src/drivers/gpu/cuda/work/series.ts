@@ -43,11 +43,12 @@ export function reachOf(
   second: ShapedProgram,
   rates: readonly Numbers[],
 ): number {
-  const reaches = actions.map(({ nodes, fused, outputs }) => {
+  const reaches = actions.map(({ fused, outputs }) => {
     const areMade = outputs.every((name) => areAlike(program.shapes.get(name)!, second.shapes.get(name)!))
     if (!areMade) return 0
-    const areStill = nodes.every(({ at }) => isStill(rates[at]!))
-    return !fused || areStill ? Number.POSITIVE_INFINITY : (fused.mostShift ?? 0)
+    if (!fused) return Number.POSITIVE_INFINITY
+    const parts = (fused.parts ?? [fused]).filter(({ covers }) => !covers.every(({ at }) => isStill(rates[at]!)))
+    return Math.min(...parts.map(({ mostShift = 0 }) => mostShift))
   })
   return Math.min(...reaches)
 }

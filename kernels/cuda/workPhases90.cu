@@ -1,0 +1,3 @@
+/* The phases of workDecode.cu for sm_90 and newer: weights come in bulk. */
+#define WK_BULK 1
+#include "work/phases.h"
