@@ -20,7 +20,7 @@ export const CORE_IMPORTS = {
   certificate: ['units', 'bytes', 'params', 'proof', 'inventory', 'attest', 'identify', 'work'],
   bench: ['units', 'bytes', 'params', 'inventory', 'identify'],
   schedule: ['bytes', 'proof', 'inventory', 'attest', 'identify', 'score', 'certificate'],
-  work: ['bytes', 'proof', 'engine'],
+  work: ['bytes', 'params', 'proof', 'engine'],
   chain: ['bytes', 'params', 'proof'],
   ledger: ['bytes', 'proof', 'chain'],
 }

@@ -28,12 +28,12 @@ afterAll(() => commands.close())
 const help = async (...words: string[]) => (await commands.run([...words, '--help'])).stdout
 
 const COMMANDS =
-  'verify check report bench simulate rent provider validator work ledger wallet chain faucet node'.split(' ')
+  'verify check report bench simulate rent provider validator work ledger wallet chain project faucet node'.split(' ')
 
 describe('the documents', () => {
   test('show only commands and options that exist', async () => {
     const texts = new Map(await Promise.all(COMMANDS.map(async (name) => [name, await help(name)] as const)))
-    for (const outer of ['validator', 'provider', 'ledger', 'wallet', 'chain', 'work', 'work run']) {
+    for (const outer of ['validator', 'provider', 'ledger', 'wallet', 'chain', 'project', 'work', 'work run']) {
       const [, below = ''] = texts.get(outer)!.split('\nCommands:\n')
       const inner = [...below.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name!)
       for (const name of inner)

@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   validator: async () => (await import('./validator/validatorCommand.ts')).addValidatorCommand,
   ledger: async () => (await import('./ledger/ledgerCommand.ts')).addLedgerCommand,
   chain: async () => (await import('./chain/chainCommand.ts')).addChainCommand,
+  project: async () => (await import('./chain/projectCommand.ts')).addProjectCommand,
   faucet: async () => (await import('./chain/faucetCommand.ts')).addFaucetCommand,
   wallet: async () => (await import('./wallet/walletCommand.ts')).addWalletCommand,
   rent: async () => (await import('./rent/rentCommand.ts')).addRentCommand,

@@ -49,6 +49,8 @@ export interface ChainNode {
   idAt(height: number): Promise<string | null>
   /** A transaction in its SSZ bytes: checked, kept for a block, told to others. */
   submit(bytes: Uint8Array): Promise<Submitted>
+  /** Whether a transaction still waits for a block, or for the block that has it to become final. */
+  isWaiting(bytes: Uint8Array): boolean
   /** The nonce of the next transaction of an account: after those that wait. */
   nextNonce(account: Uint8Array): Promise<bigint>
   status(): NodeStatus

@@ -63,6 +63,7 @@ test('every guide is listed, and every one that shows a command is run by a test
     operator: 'validator',
     'ml-engineer': 'bench',
     node: 'nodeFaults',
+    drilling: 'drilling.long',
   }
   expect(guides.map((name) => name.replace('.md', '')).sort()).toEqual(
     [...Object.keys(tests), 'developer', 'new-kind'].sort(),

@@ -66,7 +66,9 @@ test(`${KILLS} kills and partitions at random, then half of them silent: finalit
 const residentMb = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 
-test(`attack 24: gossip and questions fuzzed for ${FUZZ_SECONDS} s: the node stays up, its memory flat, the sender cut off`, async () => {
+test(`attack 24: gossip and questions fuzzed for ${FUZZ_SECONDS} s: the node stays up, its memory flat, the sender cut off`, {
+  timeout: (FUZZ_SECONDS + 300) * 1_000,
+}, async () => {
   const network = await NodeNetwork.open(400)
   for (const number of ALL) network.start(number)
   await network.untilFinal(ALL, 3)

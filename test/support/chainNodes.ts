@@ -2,7 +2,7 @@ import { type NodeDeps, RunningNode } from '../../src/apps/node/node.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
 import type { Checks } from '../../src/core/chain/chainState.ts'
 import { devnetGenesis, devnetKeys } from '../../src/core/chain/devnetGenesis.ts'
-import { type Genesis, genesisHash } from '../../src/core/chain/genesisType.ts'
+import { type Genesis, type GenesisProject, genesisHash } from '../../src/core/chain/genesisType.ts'
 import type { ChainParams } from '../../src/core/chain/params.ts'
 import { openMemoryChain } from '../../src/drivers/chainStore/openChainStore.ts'
 import { MemoryHub } from '../../src/drivers/p2p/memoryHub.ts'
@@ -17,6 +17,7 @@ const checksOf = (library: VrfLibrary): Checks => ({
   vrf: library.vrf.verify,
   key: library.isAccountKey,
   patch: () => false,
+  terms: () => false,
 })
 
 const silent = () => {}
@@ -29,10 +30,10 @@ export class NodeWorld {
   readonly library: VrfLibrary
   readonly logged: string[] = []
 
-  constructor(library: VrfLibrary, authorities: number, params: Partial<ChainParams> = {}) {
+  constructor(library: VrfLibrary, authorities: number, params: Partial<ChainParams> = {}, task?: GenesisProject) {
     this.library = library
     const timeMs = BigInt(this.clock.wallTime().getTime())
-    this.genesis = devnetGenesis({ timeMs, authorities, params }, library.vrf)
+    this.genesis = devnetGenesis({ timeMs, authorities, params, ...(task && { task }) }, library.vrf)
   }
 
   get genesisId(): string {

@@ -47,6 +47,7 @@ export const standIns: Checks = {
   signature: (sig, message, key) => equalBytes(sig, signAs(key, message)),
   vrf: (key, alpha, proof) => (equalBytes(proof, proofOf(key, alpha)) ? betaOf(key, alpha) : null),
   key: (key) => key[0] !== 0xff,
+  terms: () => true,
   patch: ({ chunk, ...task }) => equalBytes(chunk.bytes, chunkOf(task, chunk.index)),
 }
 

@@ -1,18 +1,9 @@
 import { taggedHash } from '../../src/core/bytes/sha256.ts'
 import { type ChainState, etaOf, findAccount, located } from '../../src/core/chain/chainState.ts'
-import { resultLeaf, traceLeaf, treeNode, treePath, treeRoot } from '../../src/core/chain/drilling/resultTree.ts'
-import {
-  auditAlpha,
-  drawnPatches,
-  drillCommitment,
-  hasLeader,
-  MARK,
-  mustOpen,
-  PHASE,
-  type Replica,
-  resultClass,
-  type Task,
-} from '../../src/core/chain/drilling/task.ts'
+import { type DrillerKeys, type DueMove, drillMoves } from '../../src/core/chain/drilling/drillMoves.ts'
+import { drillResult, openingAt } from '../../src/core/chain/drilling/drillResult.ts'
+import { treeNode } from '../../src/core/chain/drilling/resultTree.ts'
+import { hasLeader, MARK, PHASE, resultClass, type Task } from '../../src/core/chain/drilling/task.ts'
 import { genesisState } from '../../src/core/chain/genesisState.ts'
 import type { Genesis } from '../../src/core/chain/genesisType.ts'
 import { compareBytes } from '../../src/core/chain/snapshots.ts'
@@ -108,16 +99,28 @@ export class Drillers {
       const start = now * this.state.params.epochSlots
       const slots = [start + 2n, start + 4n, start + 6n, start + 10n]
       const next = slots.find((each) => each > slot)!
-      this.state = block(this.state, next === start + 10n ? [] : this.#moves(), next)
+      this.state = this.#blockOf(next === start + 10n ? [] : this.#moves(), next)
     }
   }
 
+  /** Two may appeal in one block, and one comes first; everything else that is due is taken. */
+  #blockOf(txs: Tx[], slot: bigint): ChainState {
+    const made = world.make(this.state, this.#numbered(txs), slot)
+    if ('state' in made) return made.state
+    const [, at] = /^body\.txs\[(\d+)\]/.exec(made.problem.where) ?? []
+    const isRace = this.disputes && at !== undefined && txs[Number(at)]!.kind === 15
+    if (!isRace) throw new Error(`${made.problem.code} ${made.problem.where}`)
+    return this.#blockOf(
+      txs.filter((_, i) => i !== Number(at)),
+      slot,
+    )
+  }
+
   #moves(): Tx[] {
-    const txs = [
-      ...this.#judge(),
-      ...this.names.flatMap((name) => this.#drill(name)),
-      ...(this.extra?.(this.state) ?? []),
-    ]
+    return [...this.#judge(), ...this.names.flatMap((name) => this.#drill(name)), ...(this.extra?.(this.state) ?? [])]
+  }
+
+  #numbered(txs: readonly Tx[]): Tx[] {
     // One transaction after the other of an account: nonces in order.
     const next = new Map<string, bigint>()
     return txs.map((tx) => {
@@ -165,7 +168,35 @@ export class Drillers {
     const tx = (kind: number, payload: Uint8Array) => world.txOf(this.state, key, kind, payload)
     if (accounts.ready.get(place) === 0)
       return this.#isFirstDay(place) ? [tx(11, payloads.ReadyType.serialize({ classes: 1 }))] : []
-    return this.tasks().flatMap((task) => this.#answer(name, place, task).map(([kind, payload]) => tx(kind, payload)))
+    return drillMoves(this.state, this.#keys(name), (task) => this.result(name, task))
+      .filter((move) => this.#does(name, move))
+      .map(({ kind, payload }) => tx(kind, payload))
+  }
+
+  #keys(name: string): DrillerKeys {
+    const vrf = world.keyNamed(`${name} vrf`)
+    return {
+      ...{ place: this.place(name), key: world.keyNamed(name), nonceOf: () => world.NO_BYTES(32) },
+      vrfKey: {
+        publicKey: vrf,
+        evaluate: (alpha) => world.betaOf(vrf, alpha),
+        prove: (alpha) => world.proofOf(vrf, alpha),
+      },
+    }
+  }
+
+  /** Whether an account does what is due: by its behaviour. */
+  #does(name: string, { kind, payload }: DueMove): boolean {
+    const { commits = true, reveals = true, opens = true } = this.behaviours[name] ?? {}
+    const [COMMIT, REVEAL, OPEN, DISPUTE] = [12, 13, 14, 15]
+    if (kind === COMMIT) return commits && (this.audits || payload.subarray(64).every((byte) => byte === 0))
+    if (kind === REVEAL) return reveals
+    if (kind === DISPUTE) return this.disputes && this.behaviours[name] === undefined
+    if (kind !== OPEN || !opens) return false
+    // A liar who knows that its chunk is wrong has nothing to show.
+    const { task: id, openings } = payloads.DrillOpenType.deserialize(payload)
+    const task = this.tasks().find((each) => each.id.join() === id.join())!
+    return openings.every(({ index, bytes }) => bytes.join() === this.right(task, index).join())
   }
 
   /** All start together, once the validator has seen every box. */
@@ -181,58 +212,14 @@ export class Drillers {
     return Object.assign(new Drillers(this.names, behaviours, this.more), { state: this.state })
   }
 
-  #answer(name: string, place: number, task: Task): [number, Uint8Array][] {
-    if (task.phase !== PHASE.running) return []
-    const replica = task.replicas.find(({ account, mark }) => account === place && mark === MARK.none)
-    const { epoch } = this.state.view
-    const { commits = true, reveals = true, opens = true } = this.behaviours[name] ?? {}
-    if (replica === undefined) return this.#audit(name, task)
-    const mine = this.result(name, task)
-    if (replica.committed === 0n && commits) {
-      const commitment = drillCommitment(task.id, world.keyNamed(name), mine, world.NO_BYTES(32))
-      const payload = { task: task.id, commitment, vrfProof: world.NO_BYTES(80) }
-      return [[12, payloads.DrillCommitType.serialize(payload)]]
-    }
-    if (replica.committed > 0n && epoch === task.epoch + 3n && replica.revealed === 0 && reveals)
-      return [[13, payloads.DrillRevealType.serialize({ task: task.id, ...mine.shown, nonce: world.NO_BYTES(32) })]]
-    if (epoch === task.epoch + 5n && replica.opened === 0 && opens) return this.#open(name, task, replica)
-    return []
-  }
-
-  #audit(name: string, task: Task): [number, Uint8Array][] {
-    const { view } = this.state
-    const alpha = auditAlpha(etaOf(view, view.epoch), task.id)
-    if (view.epoch !== task.epoch + 2n || task.replicas.some(({ account }) => account === this.place(name))) return []
-    if (task.replicas.filter(({ origin }) => origin === 0).length !== 2) return []
-    const vrfKey = world.keyNamed(`${name} vrf`)
-    if (!this.wouldWin(vrfKey, alpha, name)) return []
-    const mine = this.result(name, task)
-    const commitment = drillCommitment(task.id, world.keyNamed(name), mine, world.NO_BYTES(32))
-    const payload = { task: task.id, commitment, vrfProof: world.proofOf(vrfKey, alpha) }
-    return [[12, payloads.DrillCommitType.serialize(payload)]]
-  }
-
   /** Set by a test that wants audits. */
-  wouldWin: (vrfKey: Uint8Array, alpha: Uint8Array, name: string) => boolean = () => false
-
-  #open(name: string, task: Task, replica: Replica): [number, Uint8Array][] {
-    const { view } = this.state
-    const eta = etaOf(view, view.epoch)
-    if (!mustOpen(eta, task, replica, world.keyNamed(name))) return []
-    const { chunks } = this.result(name, task)
-    const openings = drawnPatches(eta, task).map((index) => this.opening(name, task, index))
-    // A liar who knows that its chunk is wrong has nothing to show.
-    if (drawnPatches(eta, task).some((index) => chunks[index]!.join() !== this.right(task, index).join())) return []
-    return [[14, payloads.DrillOpenType.serialize({ task: task.id, openings })]]
-  }
+  audits = false
+  /** Set by a test in which the honest appeal and answer by themselves; others leave that to `extra`. */
+  disputes = false
 
   /** A leaf with its ways to both roots, as one driller has them. */
   opening(name: string, task: Task, index: number) {
-    const { chunks, leaves, traces } = this.result(name, task)
-    return {
-      ...{ index, bytes: chunks[index]!, inputs: [] },
-      ...{ resultPath: treePath(leaves, index), tracePath: treePath(traces, index) },
-    }
+    return openingAt(this.result(name, task), index)
   }
 
   right(task: Task, index: number): Uint8Array {
@@ -311,10 +298,8 @@ export class Drillers {
       { length: 2 ** task.depth },
       (_, index) => chunk?.(task, index) ?? this.right(task, index),
     )
-    const leaves = chunks.map((bytes, index) => resultLeaf(index, bytes))
-    const traces = chunks.map((bytes, index) => traceLeaf(key, index, bytes))
-    const shown = { resultRoot: treeRoot(leaves), traceRoot: treeRoot(traces), live: FULL_LIVE }
-    return { chunks, leaves, traces, shown, ...shown }
+    const result = drillResult(key, chunks, FULL_LIVE)
+    return { ...result, ...result.shown }
   }
 }
 

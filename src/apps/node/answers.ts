@@ -1,4 +1,5 @@
 import type { Quorum } from '../../core/chain/consensus/vote.ts'
+import { decodeBoxQuestion, NO_ANSWER } from '../../core/chain/wire/boxQuestions.ts'
 import {
   decodeQuestion,
   encodeBlocks,
@@ -36,6 +37,10 @@ export async function answer(bytes: Uint8Array, source: AnswerSource): Promise<U
       return encodeStateChunk(await stateChunk(source.store, question))
   }
 }
+
+/** A node without a box has nothing to say about one; what no honest node asks is still told apart. */
+export const answerWithoutBox = async (bytes: Uint8Array): Promise<Uint8Array | null> =>
+  decodeBoxQuestion(bytes) === null ? null : NO_ANSWER
 
 async function blocksFrom(store: ChainStore, { from, count }: Extract<Question, { kind: 'blocks' }>) {
   const blocks: Uint8Array[] = []

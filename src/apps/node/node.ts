@@ -2,6 +2,7 @@ import { toHex } from '../../core/bytes/hex.ts'
 import type { AccountKeys } from '../../core/chain/accountKeys.ts'
 import type { ChainState, Checks } from '../../core/chain/chainState.ts'
 import { type Genesis, genesisHash } from '../../core/chain/genesisType.ts'
+import { isBoxQuestion } from '../../core/chain/wire/boxQuestions.ts'
 import { encodeQuorum, encodeVote } from '../../core/chain/wire/messages.ts'
 import type { ChainEvent, ChainNode, NodeStatus, Submitted } from '../../ports/chainNode.ts'
 import type { ChainStore, StoredBlock } from '../../ports/chainStore.ts'
@@ -10,7 +11,7 @@ import type { EnvelopeChecker } from '../../ports/envelopeChecker.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Network, NetworkHandlers } from '../../ports/network.ts'
-import { answer } from './answers.ts'
+import { answer, answerWithoutBox } from './answers.ts'
 import { BlockProducer } from './blockProducer.ts'
 import { ChainKeeper, type ChainOutlet } from './chainKeeper.ts'
 import { ClockWatch } from './clockWatch.ts'
@@ -34,6 +35,8 @@ export interface NodeDeps {
   readonly stateEvery?: number
   /** How many blocks before the last final one are kept; all of them without it. At least a week of them. */
   readonly keepBlocks?: number
+  /** Answers what validators ask about the box of this node. */
+  answerBox?(data: Uint8Array): Promise<Uint8Array | null>
   /** Joins the others of this chain. */
   connect(handlers: NetworkHandlers): Promise<Network>
 }
@@ -87,7 +90,8 @@ export class RunningNode implements ChainNode {
     node.producer = await BlockProducer.open({ ...deps, keeper: node.keeper, pool: node.pool })
     node.network = await deps.connect({
       onMessage: (topic, data, from) => ready.then(() => node.inbox.take(topic, data, from)),
-      onRequest: (data) => answer(data, node.answerSource),
+      onRequest: (data) =>
+        isBoxQuestion(data) ? (deps.answerBox ?? answerWithoutBox)(data) : answer(data, node.answerSource),
       onPeer: (peer) => void ready.then(() => node.sync(peer)),
     })
     node.syncer = new Syncer(node.network, node.syncTarget, Number(genesis.params.epochSlots), deps.checker ?? null)
@@ -137,6 +141,10 @@ export class RunningNode implements ChainNode {
     return this.pool.add(bytes, await this.producer.stateFor(slot), slot)
   }
 
+  isWaiting(bytes: Uint8Array): boolean {
+    return this.pool.has(bytes)
+  }
+
   async nextNonce(account: Uint8Array): Promise<bigint> {
     return this.pool.nextNonce(account, await this.headState())
   }
@@ -164,6 +172,11 @@ export class RunningNode implements ChainNode {
   subscribe(listener: (event: ChainEvent) => void): () => void {
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)
+  }
+
+  /** Those whom a validator asks about their boxes. */
+  get others(): Pick<Network, 'peers' | 'request'> {
+    return this.network
   }
 
   /** Where others reach this node. */

@@ -55,7 +55,8 @@ export class StateLedger extends SimLedger {
     const params = CHAIN_PRESETS.tiny
     super(crypto, accounts, Number(params.epochSlots))
     this.accounts = accounts
-    this.checks = { signature: crypto.checkSignature, vrf: crypto.vrf.verify, key: () => true, patch: () => false }
+    const drilling = { patch: () => false, terms: () => true }
+    this.checks = { signature: crypto.checkSignature, vrf: crypto.vrf.verify, key: () => true, ...drilling }
     const state = genesisState({
       preset: 'tiny',
       timeMs: 0n,

@@ -1,5 +1,5 @@
 import type { CheckSignature } from '../bytes/ed25519.ts'
-import type { CheckPatch } from './drilling/patch.ts'
+import type { CheckPatch, CheckTerms } from './drilling/patch.ts'
 import type { Vrf } from './ecvrf.ts'
 import type { KeyPlaces } from './keyPlaces.ts'
 import type { ChainParams } from './params.ts'
@@ -16,6 +16,7 @@ export interface Checks {
   /** Whether an account may have this key. */
   readonly key: (publicKey: Uint8Array) => boolean
   readonly patch: CheckPatch
+  readonly terms: CheckTerms
 }
 
 /** A branch of the chain after one of its blocks. Nothing changes a state: blocks make new ones. */

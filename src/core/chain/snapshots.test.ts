@@ -43,12 +43,21 @@ describe('boot weight', () => {
   test('is not for the jailed, and votes only with a bond', () => {
     const { view, params } = stateWith()
     expect(votersOf(stateWith(), 0n)!.voters.map(({ key, weight }) => [key, weight])).toEqual([
-      [world.keyNamed('ann'), BOOT / 2n],
+      [world.keyNamed('ann'), BOOT],
     ])
     view.accounts.jailedUntil.set(0, 9n)
     const snapshot = takeSnapshot(view, 0n, params)
     expect(snapshot.weight.getAll()).toEqual([0n, BOOT])
     expect(snapshot.votes.getAll()).toEqual([0n, 0n])
+  })
+
+  test('attack 199: is missing among votes for as long as power has no bond: no set is without a voter', () => {
+    const unbonded = stateWith(idle('cyd', { drilled: 5n * BOOT, bond: 0n }))
+    expect(weightsOf(unbonded, 'ann', 'ben')).toEqual([null, null])
+    const voters = (state: typeof unbonded) => votersOf(state, 0n)!.voters.map(({ key, weight }) => [key, weight])
+    expect(voters(unbonded)).toEqual([[world.keyNamed('ann'), BOOT]])
+    const bonded = stateWith(idle('cyd', { drilled: 5n * BOOT }))
+    expect(voters(bonded)).toEqual([[world.keyNamed('cyd'), 2n * BOOT]])
   })
 })
 

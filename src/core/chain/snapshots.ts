@@ -42,14 +42,19 @@ export function takeSnapshot(state: StateView, epoch: bigint, params: ChainParam
     weight[i] = weightOf(power)
     if (authority[i] === 1) authorities.push(i)
   }
-  const total = weight.reduce((sum, w) => sum + w, 0n)
-  const missing = total < params.bootWeight ? params.bootWeight - total : 0n
-  const boot = authorities.length === 0 ? 0n : missing / BigInt(authorities.length)
-  for (const i of authorities) {
-    weight[i]! += boot
-    if (bonds[i]! >= params.bond) votes[i]! += boot
-  }
+  const boot = bootShare(weight, authorities.length, params)
+  for (const i of authorities) weight[i]! += boot
+  // Counted apart: power that has no bond yet makes blocks, and would leave a set without a voter.
+  const voters = authorities.filter((i) => bonds[i]! >= params.bond)
+  const bootVotes = bootShare(votes, voters.length, params)
+  for (const i of voters) votes[i]! += bootVotes
   return snapshotView(state, epoch, { weight, votes, boot }, params)
+}
+
+/** What each authority gets of the weight that is missing (§3.8). */
+function bootShare(weights: readonly bigint[], authorities: number, { bootWeight }: ChainParams): bigint {
+  const total = weights.reduce((sum, weight) => sum + weight, 0n)
+  return authorities === 0 || total >= bootWeight ? 0n : (bootWeight - total) / BigInt(authorities)
 }
 
 interface Weights {

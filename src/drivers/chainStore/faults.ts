@@ -26,7 +26,7 @@ export const fault = faultsOf({
     blame: 'user',
     retry: true,
     message: 'the chain folder {folder} takes no more ({why}); what was written before is whole',
-    nextStep: 'Make room on the disk and import the block again.',
+    nextStep: 'Make room on the disk: a node that runs goes on by itself, one that has ended can be started again.',
   },
   CHAIN_STORE_DAMAGED: {
     blame: 'user',

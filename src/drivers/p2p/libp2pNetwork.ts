@@ -62,7 +62,7 @@ export async function openLibp2pNetwork(options: Libp2pOptions, handlers: Networ
   const standing = new Standing(() => Date.now())
   await requireFreePort(options.host, options.port)
   const node = await startNode(options, chain, standing)
-  const protocol = `/ts1/${chain}/ask/1`
+  const protocol = `/ts1/${chain}/ask/2`
   const peers = new Map<string, PeerId>()
   const blame = (peer: PeerId) => {
     const [own] = node.getConnections(peer)

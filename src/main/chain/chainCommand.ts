@@ -39,5 +39,8 @@ export function addChainCommand(program: Command, context: CommandContext): void
   add('block <name>', 'a block: its hash, its height, "head" or "final"', 'block')
   add('account <key>', 'what an account has', 'account').addOption(at())
   add('score <box>', 'the score of a box on the chain, by its key', 'score').addOption(at())
+  add('projects', 'projects and what they ask for', 'projects').addOption(at())
+  add('works', 'works under way: who was drawn, and what is due', 'works').addOption(at())
+  add('work <id>', 'one work under way, with each of its replicas', 'work').addOption(at())
   add('watch', 'every new head and final block, until Ctrl-C', 'watch')
 }

@@ -63,8 +63,13 @@ async function account(
   const found = await client.provenAccount(key, at, signal)
   if (found === null) throw fault('NO_SUCH_ACCOUNT', { what: 'account', key })
   const { view, block: by } = found
+  const power = await client.ask(nodeRoutes.getAccount, { params: { key }, query: { at } }, signal)
   const told = { account: key, nonce: String(view.nonce), balance: String(view.balance), round: String(view.round) }
-  if (json) print(JSON.stringify({ ...told, roundRoot: toHex(view.roundRoot), block: by }))
+  const { drilled, drilledTotal, failed, capacity } = power
+  if (json)
+    print(
+      JSON.stringify({ ...told, roundRoot: toHex(view.roundRoot), block: by, drilled, drilledTotal, failed, capacity }),
+    )
   else
     print(
       lines({
@@ -73,6 +78,9 @@ async function account(
         nonce: told.nonce,
         ...(view.round > 0n ? { round: `${view.round}, root ${toHex(view.roundRoot)}` } : {}),
         proven: `by block ${by.height}, ${by.id}`,
+        ...(capacity !== '0' || drilledTotal !== '0'
+          ? { drilled: `${drilledTotal} µut in all, ${drilled} a day; capacity ${capacity} µut an epoch (told)` }
+          : {}),
       }),
     )
   return EXIT.genuine
@@ -95,6 +103,46 @@ async function score(client: NodeClient, { json, at }: ChainFlags, name: string,
     for (const said of found.reports)
       print(`  ${said.validator} epoch ${said.epoch}: ${said.score}, certificate ${said.certificate}`)
     print(lines({ proven: `by block ${found.block.height}, ${found.block.id}` }))
+  }
+  return EXIT.genuine
+}
+
+async function projects(client: NodeClient, { json, at }: ChainFlags, _: string, signal: AbortSignal): Promise<number> {
+  const told = await client.ask(nodeRoutes.listProjects, { query: { at } }, signal)
+  if (json) print(JSON.stringify(told))
+  else
+    for (const { project, status, work: each, depth, utility, queued, taken, about } of told.projects) {
+      const done = project === 0 ? `${taken} drawn` : `${taken} of ${queued} drawn`
+      print(`${project}  ${status}, ${each} µut each, 2^${depth} chunks, utility ${utility}, ${done}  ${about}`)
+    }
+  return EXIT.genuine
+}
+
+async function works(client: NodeClient, { json, at }: ChainFlags, _: string, signal: AbortSignal): Promise<number> {
+  const told = await client.ask(nodeRoutes.listWorks, { query: { at } }, signal)
+  if (json) print(JSON.stringify(told))
+  else {
+    print(`${told.count} under way at block ${told.block.height}`)
+    for (const one of told.works)
+      print(
+        `${one.id}  project ${one.project}, ${one.work} µut, ${one.due} is due: ` +
+          `${one.committed} committed and ${one.revealed} revealed of ${one.accounts.length}`,
+      )
+  }
+  return EXIT.genuine
+}
+
+async function work(client: NodeClient, { json, at }: ChainFlags, name: string, signal: AbortSignal): Promise<number> {
+  const asked = { params: { id: keyOf(name) }, query: { at } }
+  const told = await client.ask(nodeRoutes.getWork, asked, signal)
+  if (json) print(JSON.stringify(told))
+  else {
+    const size = `${told.work} µut, 2^${told.depth} chunks`
+    print(lines({ work: told.id, project: told.project, size, drawn: `in epoch ${told.epoch}`, due: told.due }))
+    for (const { account: key, origin, commitment, result, hasOpened, mark } of told.replicas) {
+      const done = result ?? (commitment === null ? 'nothing yet' : 'committed')
+      print(`  ${key}  ${origin}: ${done}${hasOpened ? ', opened' : ''}${mark === 'none' ? '' : `, ${mark}`}`)
+    }
   }
   return EXIT.genuine
 }
@@ -126,7 +174,9 @@ function asObject(text: string): object {
   }
 }
 
-const VIEWS = { head, block, account, score, watch } as const satisfies Readonly<Record<string, Work>>
+const VIEWS = { head, block, account, score, projects, works, work, watch } as const satisfies Readonly<
+  Record<string, Work>
+>
 
 /** What can be looked at. */
 export type ChainView = keyof typeof VIEWS

@@ -19,7 +19,7 @@ export interface FaucetFlags {
 }
 
 /** The last of the accounts that a devnet begins with: none of those that make its blocks, unless all do. */
-const FAUCET = 15
+export const FAUCET = 15
 
 /** Pays from an account of the devnet that everybody has the key of. */
 export async function pourTokens(

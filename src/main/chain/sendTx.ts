@@ -16,7 +16,13 @@ export interface Payment {
   readonly amount: bigint
 }
 
-/** A payment that a node took: which it is, and how to know that it stays. */
+/** A kind of transaction (chain.md §3.9) and what it says. */
+export interface Said {
+  readonly kind: number
+  readonly payload: Uint8Array
+}
+
+/** A transaction that a node took: which it is, and how to know that it stays. */
 export interface Sent {
   readonly id: string
   readonly nonce: bigint
@@ -31,6 +37,16 @@ export async function sendPayment(
   { to, amount }: Payment,
   signal: AbortSignal,
 ): Promise<Sent> {
+  return await sendTxs(client, signer, [{ kind: TRANSFER, payload: TransferType.serialize({ to, amount }) }], signal)
+}
+
+/** Signs transactions that follow each other and hands them to a node. Returns the last of them. */
+export async function sendTxs(
+  client: NodeClient,
+  signer: Signer,
+  said: readonly Said[],
+  signal: AbortSignal,
+): Promise<Sent> {
   const account = toHex(signer.publicKey)
   const asked = { params: { key: account }, query: { at: 'head' as const } }
   const known = await client.ask(nodeRoutes.getAccount, asked, signal).catch((error: unknown) => {
@@ -39,15 +55,19 @@ export async function sendPayment(
   })
   if (known === null) throw fault('NO_FUNDS', { account })
   const terms = await client.terms(signal)
-  const nonce = BigInt(known.nextNonce)
-  const payload = TransferType.serialize({ to, amount })
-  const tx = signTx(signer, { kind: TRANSFER, nonce, payload }, terms)
-  const refusal = await client.submit(tx, signal)
-  if (refusal !== null) throw fault('TX_REFUSED', { code: refusal.code })
-  return { id: toHex(sha256(tx)), nonce, lastSlot: terms.slot + terms.epochSlots }
+  const lastSlot = terms.slot + terms.epochSlots
+  let sent: Sent = { id: '', nonce: BigInt(known.nextNonce) - 1n, lastSlot }
+  for (const { kind, payload } of said) {
+    const nonce = sent.nonce + 1n
+    const tx = signTx(signer, { kind, nonce, payload }, terms)
+    const refusal = await client.submit(tx, signal)
+    if (refusal !== null) throw fault('TX_REFUSED', { code: refusal.code })
+    sent = { id: toHex(sha256(tx)), nonce, lastSlot }
+  }
+  return sent
 }
 
-/** Until the payment is in a final block. Throws where its time passed without it. */
+/** Until a transaction is in a final block. Throws where its time passed without it. */
 export async function untilFinal(
   client: NodeClient,
   account: string,

@@ -17,6 +17,7 @@ export interface NodeFlags {
   readonly key?: string
   readonly checkpoint?: string
   readonly prune?: boolean
+  readonly drill?: boolean
   readonly discovery: boolean
   readonly api: ApiPlace
   readonly passwordFile?: string
@@ -51,6 +52,7 @@ export function addNodeCommand(program: Command, context: CommandContext): void 
       'an empty folder begins with this block, which people you trust have named',
       readHash,
     )
+    .option('--drill', 'do the tasks that the chain draws this machine for, and earn by it')
     .option('--prune', 'keep the blocks of a week (168 epochs) before the last final one, and no older ones')
     .option('--no-discovery', 'do not look for nodes on the local network')
     .option('--json', 'print events as JSON, one per line')
@@ -72,7 +74,8 @@ Without options it begins a devnet of its own, or goes on with the chain in its
 folder. With --bootstrap an empty folder joins the devnet of that node. The keys
 of devnet accounts are known to everybody. A file with a key is a wallet, or
 holds its secret as 64 hex digits: keep it where nobody else can read it. Look
-around with "touchstone chain". Runs until Ctrl-C.
+around with "touchstone chain". With --drill and no --key the folder gets an
+account of its own. Runs until Ctrl-C.
 
 Examples:
   touchstone node

@@ -3,20 +3,28 @@ import { join } from 'node:path'
 import { fromHex } from '../../core/bytes/hex.ts'
 import { type AccountKeys, accountKeys, devnetSecret } from '../../core/chain/accountKeys.ts'
 import type { Vrf } from '../../core/chain/ecvrf.ts'
+import { loadSecret } from '../../drivers/system/loadSigner.ts'
 import { nativeSigner } from '../../drivers/system/nativeSigner.ts'
 import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
 import { openWallet } from '../../drivers/wallet/walletFile.ts'
 import { fault } from '../faults.ts'
+import { system } from '../system.ts'
 import { type PasswordFlags, readPassword } from '../wallet/walletPassword.ts'
 
 const MOST_KEY_BYTES = 4_096
 
-/** Which account a folder uses unless one is named: the first of a devnet where the chain began in it, else none. */
-export function usualAccount(data: string, isNew: boolean): string {
+/**
+ * Which account a folder uses unless one is named: the first of a devnet where the chain began in it, one of its own where
+ * it drills, else none.
+ */
+export function usualAccount(data: string, isNew: boolean, isDrilling: boolean): string {
   const path = join(data, 'account')
   if (isNew) writeAside(path, 'devnet:0\n')
-  return existsSync(path) ? readFileSync(path, 'utf8').trim() : 'none'
+  if (existsSync(path)) return readFileSync(path, 'utf8').trim()
+  if (!isDrilling) return 'none'
+  loadSecret(data, 'driller', system.randomness)
+  return join(data, 'driller.key')
 }
 
 /** The keys of an account: `none`, `devnet:3` for one that everybody knows, or a file: a wallet, or the secret itself. */

@@ -6,12 +6,15 @@ import { toHex } from '../../core/bytes/hex.ts'
 import type { Checks } from '../../core/chain/chainState.ts'
 import { encodeGenesis, genesisHash } from '../../core/chain/genesisType.ts'
 import { WEEK } from '../../core/chain/params.ts'
+import { type ChunkAt, productChecks } from '../../core/work/drilled/productChecks.ts'
+import { productChunk } from '../../core/work/drilled/productTask.ts'
 import { openChainStore } from '../../drivers/chainStore/openChainStore.ts'
 import { useFastTrees } from '../../drivers/hashtree/useFastTrees.ts'
 import { openLibp2pNetwork } from '../../drivers/p2p/libp2pNetwork.ts'
 import { openEnvelopeThread } from '../../drivers/sodium/openEnvelopeThread.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import { loadSecret } from '../../drivers/system/loadSigner.ts'
+import { chooseEngine, openEngine } from '../../drivers/verifier/engineStart.ts'
 import type { ChainEvent } from '../../ports/chainNode.ts'
 import type { StoredBlock } from '../../ports/chainStore.ts'
 import type { Log, LogLevel } from '../../ports/log.ts'
@@ -26,6 +29,7 @@ import type { NodeFlags } from './nodeCommand.ts'
 import { chooseGenesis } from './nodeGenesis.ts'
 import { readAccount, unlockWallet, usualAccount } from './nodeKeys.ts'
 import { openNodeApi } from './openNodeApi.ts'
+import { openRoles } from './openRoles.ts'
 
 /** Runs a node until it is interrupted, or stops by itself. */
 export async function runNode(flags: NodeFlags, { env }: CommandContext, signal: AbortSignal): Promise<number> {
@@ -36,11 +40,14 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
   const { bootstrap, authorities } = flags
   const { genesis, isNew } = await chooseGenesis({ data, named: flags.genesis, bootstrap, authorities }, library.vrf)
   const unlock = (path: string) => unlockWallet(path, flags, env, signal)
-  const keys = await readAccount(flags.key ?? usualAccount(data, isNew), library.vrf, unlock)
+  const keys = await readAccount(flags.key ?? usualAccount(data, isNew, flags.drill === true), library.vrf, unlock)
   const genesisId = toHex(genesisHash(genesis))
   const store = await openChainStore(join(data, 'chain'), genesisId)
   const voice = openVoice(flags, env)
   const checker = openEnvelopeThread(genesisHash(genesis))
+  const { checks, chunkAt } = await openChecks(library)
+  const isDrilling = flags.drill === true
+  const roles = openRoles({ data, keys, isDrilling, checks, chunkAt, log: voice.log })
   try {
     const secret = loadSecret(data, 'peer', system.randomness)
     const where = { host: flags.host, port: flags.port, bootstrap, isDiscovering: flags.discovery, secret }
@@ -49,8 +56,9 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
     if (flags.checkpoint !== undefined && store.head.height === 0)
       await startFromCheckpoint({ genesis, store, clock: system.clock, id: flags.checkpoint, connect }, signal)
     const node = await RunningNode.start({
-      ...{ genesis, store, keys, checker, log: voice.log, clock: system.clock, checks: checksOf(library), connect },
+      ...{ genesis, store, keys, checker, log: voice.log, clock: system.clock, checks, connect },
       ...(flags.prune && { keepBlocks: Number(WEEK * genesis.params.epochSlots) }),
+      answerBox: roles.answerBox,
     })
     let closeApi = async () => {}
     try {
@@ -58,10 +66,12 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
       closeApi = api.close
       voice.begin(node, genesis.preset, api.url, await node.checkpoint())
       node.subscribe((event) => voice.tell(event, node))
+      roles.begin(node)
       if (bootstrap.length === 0) requireAlive(node)
       signal.addEventListener('abort', () => void node.close(), { once: true })
       await node.ended()
     } finally {
+      await roles.close()
       await closeApi()
       await node.close()
     }
@@ -79,13 +89,16 @@ function requireAlive({ head, slot, genesis: { params } }: RunningNode): void {
   if (epochs > Number(WEEK)) throw fault('CHAIN_STOOD_STILL', { minutes, epochs: Number(WEEK) })
 }
 
-/** Openings of drilled work are checked by the library of works, which this node does not have yet: it takes none. */
-const checksOf = ({ checkSignature, vrf, isAccountKey }: VrfLibrary): Checks => ({
-  signature: checkSignature,
-  vrf: vrf.verify,
-  key: isAccountKey,
-  patch: () => false,
-})
+/** Openings of drilled work are computed again with the kernels that check Proof of GPU. */
+async function openChecks({ checkSignature, vrf, isAccountKey }: VrfLibrary) {
+  const engine = await openEngine(await chooseEngine())
+  const chunkAt: ChunkAt = (...asked) => productChunk(engine, ...asked)
+  const checks: Checks = {
+    ...{ signature: checkSignature, vrf: vrf.verify, key: isAccountKey },
+    ...productChecks(chunkAt),
+  }
+  return { checks, chunkAt }
+}
 
 /** What a person or a script is told. */
 function openVoice({ json }: NodeFlags, env: NodeJS.ProcessEnv) {

@@ -41,7 +41,7 @@ export function addAccountRoutes(app: OpenAPIHono, { node }: NodeApiDeps): void 
 }
 
 /** A state and the block that made it: read together, since the head moves on while we wait. */
-async function stateAt(node: ChainNode, at: 'head' | 'final') {
+export async function stateAt(node: ChainNode, at: 'head' | 'final') {
   const state = at === 'head' ? await node.headState() : await node.finalState()
   return { state, block: placeOf(found(await node.facts(toHex(state.head)), 'block')) }
 }
@@ -51,8 +51,10 @@ function placeIn(state: ChainState, key: Uint8Array): number {
   return found(place === -1 ? null : place, 'account')
 }
 
+type Power = 'drilled' | 'drilledTotal' | 'failed' | 'trained'
+
 function toldAccount({ view: { accounts } }: ChainState, key: Uint8Array, place: number) {
-  const of = (column: 'bond' | 'stake' | 'deposit' | 'locked' | 'drilled' | 'trained' | 'capacity' | 'round') =>
+  const of = (column: 'bond' | 'stake' | 'deposit' | 'locked' | Power | 'capacity' | 'round') =>
     String(accounts[column].get(place))
   return {
     account: toHex(key),
@@ -60,7 +62,8 @@ function toldAccount({ view: { accounts } }: ChainState, key: Uint8Array, place:
     nonce: String(nonceOf(accounts, place)),
     balance: String(balanceOf(accounts, place)),
     ...{ bond: of('bond'), stake: of('stake'), deposit: of('deposit'), locked: of('locked') },
-    ...{ drilled: of('drilled'), trained: of('trained'), capacity: of('capacity'), round: of('round') },
+    ...{ drilled: of('drilled'), drilledTotal: of('drilledTotal'), failed: of('failed') },
+    ...{ trained: of('trained'), capacity: of('capacity'), round: of('round') },
     roundRoot: toHex(accounts.roundRoot.get(place)),
   }
 }

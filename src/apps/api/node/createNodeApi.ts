@@ -7,6 +7,7 @@ import { answerFaults, openApp, tooLarge } from '../apiFrame.ts'
 import { limitReads, rateLimit } from '../limits.ts'
 import { addAccountRoutes } from './addAccountRoutes.ts'
 import { addBlockRoutes } from './addBlockRoutes.ts'
+import { addDrillingRoutes } from './addDrillingRoutes.ts'
 import { nodeOpenApiDocument } from './nodeOpenApiDocument.ts'
 
 export interface NodeApiDeps
@@ -26,6 +27,7 @@ export function createNodeApi(given: NodeApiDeps): OpenAPIHono {
   app.use('/v1/*', bodyLimit({ maxSize: MOST_BODY_BYTES, onError: () => tooLarge(MOST_BODY_BYTES) }))
   addBlockRoutes(app, deps)
   addAccountRoutes(app, deps)
+  addDrillingRoutes(app, deps)
   app.get('/openapi.json', (c) => c.json(nodeOpenApiDocument(deps.program)))
   answerFaults(app, deps.log)
   return app

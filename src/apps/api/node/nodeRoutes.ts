@@ -8,10 +8,14 @@ import {
   blockSchema,
   boxScoreSchema,
   chainSchema,
+  hash,
   heightSchema,
   newTxSchema,
   nodeHealthSchema,
+  projectsSchema,
   submittedSchema,
+  workSchema,
+  worksSchema,
 } from './schemas.ts'
 
 const always = {
@@ -81,6 +85,24 @@ export const nodeRoutes = {
     summary: 'The score of a box on the chain, with light proofs',
     request: account,
     answers: { 200: json(boxScoreSchema, 'The score.'), ...missing },
+  }),
+  listProjects: operation('listProjects', ['get', '/v1/projects'], {
+    tag: 'chain',
+    summary: 'Projects and what they ask for, the oldest first',
+    request: { query: atQuery },
+    answers: { 200: json(projectsSchema, 'At most 1,024 of them.') },
+  }),
+  listWorks: operation('listWorks', ['get', '/v1/works'], {
+    tag: 'chain',
+    summary: 'Works under way: who was drawn, and what is due',
+    request: { query: atQuery },
+    answers: { 200: json(worksSchema, 'At most 1,024 of them.') },
+  }),
+  getWork: operation('getWork', ['get', '/v1/works/{id}'], {
+    tag: 'chain',
+    summary: 'One work under way, with each of its replicas',
+    request: { params: z.object({ id: hash }), query: atQuery },
+    answers: { 200: json(workSchema, 'The work.'), ...missing },
   }),
   submitTransaction: operation('submitTransaction', ['post', '/v1/transactions'], {
     tag: 'chain',

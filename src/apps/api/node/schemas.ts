@@ -92,6 +92,8 @@ export const accountSchema = z
     deposit: whole,
     locked: whole,
     drilled: whole.meta({ description: 'R_D, µut a day.' }),
+    drilledTotal: whole.meta({ description: 'All credit ever, µut.' }),
+    failed: whole.meta({ description: 'F_D, µut a day.' }),
     trained: whole.meta({ description: 'R_T, µut a day.' }),
     capacity: whole,
     round: whole.meta({ description: 'The last round of scores that it published; 0 if none.' }),
@@ -126,6 +128,70 @@ export const boxScoreSchema = z
     scoreProof: lightProofSchema,
   })
   .openapi('BoxScore')
+
+/** Projects, or works, of one answer. */
+export const MOST_LISTED = 1_024
+export const STATUSES = ['proposed', 'live', 'refused'] as const
+export const ORIGINS = ['drawn', 'redrawn', 'audit', 'fresh'] as const
+export const MARKS = ['none', 'late', 'dissent', 'fraud', 'valid'] as const
+
+const projectSchema = z
+  .object({
+    project: z.int(),
+    kind: z.int(),
+    status: z.enum(STATUSES),
+    owner: accountKey.nullable().meta({ description: 'Null for project 0, which is of the genesis.' }),
+    work: whole.meta({ description: 'µut of one task at full live share and utility 1.' }),
+    depth: z.int().meta({ description: 'Its result has 2^depth chunks.' }),
+    utility: z.number(),
+    queued: whole.meta({ description: 'Tasks ever published; project 0 needs none.' }),
+    taken: whole.meta({ description: 'Tasks ever drawn.' }),
+    about: z.string(),
+  })
+  .openapi('Project')
+
+export const projectsSchema = z
+  .object({ block: placeSchema, count: z.int(), projects: z.array(projectSchema).readonly() })
+  .openapi('Projects')
+
+const work = {
+  id: hash,
+  project: z.int(),
+  work: whole.meta({ description: 'µut, utility included.' }),
+  depth: z.int(),
+  epoch: whole.meta({ description: 'Of the draw.' }),
+  due: z.enum(['commit', 'reveal', 'wait', 'open', 'appeal']),
+  accounts: z.array(accountKey).readonly(),
+  committed: z.int(),
+  revealed: z.int(),
+}
+
+export const worksSchema = z
+  .object({ block: placeSchema, count: z.int(), works: z.array(z.object(work)).readonly() })
+  .openapi('Works')
+
+export const workSchema = z
+  .object({
+    ...work,
+    block: placeSchema,
+    seed: hash,
+    replicas: z
+      .array(
+        z.object({
+          account: accountKey,
+          origin: z.enum(ORIGINS),
+          drawn: whole.meta({ description: 'In which epoch.' }),
+          commitment: hash.nullable(),
+          result: hash.nullable().meta({ description: 'The root of the result, once it was revealed.' }),
+          live: z.number(),
+          hasOpened: z.boolean(),
+          mark: z.enum(MARKS),
+          work: whole,
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('Work')
 
 export const newTxSchema = z
   .strictObject({ transaction: z.string().regex(/^([0-9a-f]{2}){1,131072}$/) })

@@ -55,7 +55,13 @@ export class ActedChain {
     this.accounts = makeAccounts(holdings.length, seed, crypto)
     this.byKey = new Map(this.accounts.map((account) => [account.key, account]))
     const patch: Checks['patch'] = ({ seed: of, chunk }) => equalBytes(chunk.bytes, rightChunk(of, chunk.index))
-    this.checks = { signature: crypto.checkSignature, vrf: crypto.vrf.verify, key: () => true, patch }
+    this.checks = {
+      signature: crypto.checkSignature,
+      vrf: crypto.vrf.verify,
+      key: () => true,
+      patch,
+      terms: () => true,
+    }
     this.state = genesisState({
       preset: 'tiny',
       timeMs: 0n,

@@ -17,9 +17,9 @@ export function checkOpening(
     isInTree(resultRoot, task.depth, index, resultLeaf(index, bytes), resultPath)
   // Inputs come before what is made of them: so the first wrong leaf has right inputs.
   if (!stands(opening) || !opening.inputs.every((input) => input.index < opening.index && stands(input))) return false
-  const { kind, graph } = state.projects.getReadonly(task.project)
-  const { seed, record } = task
+  const { kind, graph, work } = state.projects.getReadonly(task.project)
+  const { seed, record, depth } = task
   const chunk = { index: opening.index, bytes: opening.bytes }
   const inputs = opening.inputs.map(({ index, bytes }) => ({ index, bytes }))
-  return checks.patch({ projectKind: kind, graph, seed, record, chunk, inputs })
+  return checks.patch({ projectKind: kind, graph, seed, record, work, depth, chunk, inputs })
 }

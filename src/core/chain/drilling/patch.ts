@@ -10,6 +10,9 @@ export interface Patch {
   readonly graph: Uint8Array
   readonly seed: Uint8Array
   readonly record: bigint
+  /** Of the project: µut of a task at full utility, and 2^depth leaves of its result. */
+  readonly work: bigint
+  readonly depth: number
   readonly chunk: Chunk
   /** Earlier leaves of the same result that it was made from. */
   readonly inputs: readonly Chunk[]
@@ -17,3 +20,15 @@ export interface Patch {
 
 /** Whether the chunk is right. An honest checker asks for exactly the inputs that the graph names, all before the chunk. */
 export type CheckPatch = (patch: Patch) => boolean
+
+/** What a project says of its tasks. */
+export interface ProjectTerms {
+  readonly kind: number
+  readonly graph: Uint8Array
+  readonly records: bigint
+  readonly work: bigint
+  readonly depth: number
+}
+
+/** Whether tasks on these terms can be done and checked, and are worth what they say. */
+export type CheckTerms = (terms: ProjectTerms) => boolean

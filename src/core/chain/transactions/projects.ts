@@ -27,13 +27,15 @@ export function boundByProjects({ projects }: StateView, place: number, each: bi
 }
 
 export const propose = handler(ProposalType, (working, place, payload) => {
-  const { state, accounts, params } = working
+  const { state, accounts, params, checks } = working
   const needed = boundByProjects(state, place, params.projectBond) + params.projectBond
   if (accounts.projectBond.get(place) < needed) return problem('BALANCE', 'account')
   if (state.projects.length >= MOST_PROJECTS) return problem('FULL', 'payload')
-  // Classes of tasks are bits of a byte; only kind 0, int8 product chains, is drawn until others are specified.
+  // Classes of tasks are bits of a byte.
   if (payload.kind > 7) return problem('PROJECT', 'payload.kind')
   if (payload.work === 0n || payload.depth > DEEPEST) return problem('PROJECT', 'payload.work, payload.depth')
+  // Nobody votes on what nobody could do, or check.
+  if (!checks.terms(payload)) return problem('PROJECT', 'payload')
   const epoch = workingEpoch(working)
   const fresh = { ...ProjectType.defaultValue(), ...payload, owner: place, epoch, utility: UTILITY_ONE }
   state.projects.push(ProjectType.toViewDU(fresh))

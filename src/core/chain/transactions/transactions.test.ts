@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as world from '../../../../test/support/chainWorld.ts'
+import { isKnownTask } from '../../work/drilled/productTask.ts'
 import { applyBlock, makeBlock } from '../applyBlock.ts'
 import { decodeBlock } from '../blockBytes.ts'
 import { type ChainState, findAccount, located } from '../chainState.ts'
@@ -12,6 +13,7 @@ import { PROBLEM_CODES, problem } from '../problems.ts'
 import { balanceOf, nonceOf } from '../purse.ts'
 import { bodyRoot, headerMessage, voteMessage } from '../signing.ts'
 import { type Block, encodeBlock, type Header, type Tx, type Vote } from '../ssz.ts'
+import { checkTx } from './checkTx.ts'
 import { EvidenceType } from './evidence.ts'
 import { possessionAlpha } from './money.ts'
 import { LockType, ProjectVotePayloadType, ProposalType, TasksType, TransferType, VrfKeyType } from './payloads.ts'
@@ -237,6 +239,19 @@ describe('attack 24: equivocation', () => {
 describe('projects', () => {
   const vote = (state: ChainState, key: Uint8Array, project: number, utility: number) =>
     world.txOf(state, key, 9, ProjectVotePayloadType.serialize({ project, utility }))
+
+  test('attack 195: whose works nobody could do or check are refused before anybody votes, and nothing changes', () => {
+    const checks = { ...world.standIns, terms: isKnownTask }
+    const refusedFor = (more: Partial<ReturnType<typeof ProposalType.defaultValue>>) => {
+      const payload = ProposalType.serialize({ ...ProposalType.defaultValue(), work: 310n, depth: 4, ...more })
+      return checkTx(bonded, world.txOf(bonded, ada, 8, payload), bonded.view.slot + 1n, checks)
+    }
+    expect(refusedFor({})).toBeNull()
+    for (const more of [{ kind: 1 }, { work: 1n << 40n }, { depth: 21 }, { depth: 0 }, { records: 9n }, { graph: ada }])
+      expect(refusedFor(more)).toEqual(problem('PROJECT', 'payload'))
+    for (const more of [{ kind: 8 }, { work: 0n }, { depth: 31 }]) expect(refusedFor(more)?.code).toBe('PROJECT')
+    expect(bonded.view.projects.length).toBe(1)
+  })
 
   test('go live with more than half of all weight, move with more than two thirds, and need their bond', () => {
     expect(refusal(start, world.txOf(start, ada, 8, proposal))).toEqual(problem('BALANCE', at('account')))
