@@ -1,7 +1,7 @@
-import { combine, decodePoint, encodeScalar, inverse, type Point, reduce } from './group.ts'
+import { combine, decodePoints, encodeScalar, inverse, type Point, reduce } from './group.ts'
 import { foldedWeights } from './innerProduct.ts'
-import { decodeProof } from './proof.ts'
-import { type Bases, drawn, isWellFormed, type PrivateProduct } from './statement.ts'
+import { decodeProof, type PrivateProof } from './proof.ts'
+import { type Bases, type Drawn, drawn, isWellFormed, type PrivateProduct, type Terms } from './statement.ts'
 import type { Draws } from './transcript.ts'
 
 /** Why a proof about hidden matrices is not believed. */
@@ -15,7 +15,7 @@ export type PrivateProblem =
   /** The vectors are not those that were committed to, or their sum is another. */
   | 'WRONG_VECTORS'
 
-/** W10.6. Null where C is the product of what was committed to. */
+/** W10.6. Null where C is the product of what was committed to. What costs little is looked at first. */
 export function checkPrivate(
   product: PrivateProduct,
   bases: Bases,
@@ -24,32 +24,62 @@ export function checkPrivate(
 ): PrivateProblem | null {
   if (!isWellFormed(product)) return 'BAD_STATEMENT'
   const proof = decodeProof(bytes, product.inner)
-  const said = proof && [proof.mask, proof.first, proof.second, ...proof.rounds.flat()].map(decodePoint)
-  if (!said || said.includes(null)) return 'BAD_PROOF'
-  const [mask, first, second, ...rounds] = said as Point[]
+  const said = proof && decodePoints([proof.mask, proof.first, proof.second, ...proof.rounds.flat()])
+  if (!said) return 'BAD_PROOF'
   const points = draws.draw(product.rows + product.columns)
-  const found = drawn(product, bases, points.slice(0, product.rows), points.slice(product.rows))
+  const found = drawn(product, points.slice(0, product.rows), points.slice(product.rows))
   if (!found) return 'BAD_STATEMENT'
   draws.absorb(proof.mask, proof.first, proof.second)
   const x = draws.draw(1)[0]!
-  const { total, blindTotal, blindVectors, l, r } = proof
-  draws.absorb(...[total, blindTotal, blindVectors].map(encodeScalar))
+  draws.absorb(...[proof.total, proof.blindTotal, proof.blindVectors].map(encodeScalar))
   const w = draws.draw(1)[0]!
   const ys = proof.rounds.map((round) => {
     draws.absorb(...round)
     return draws.draw(1)[0]!
   })
   if ([x, w, ...ys].includes(0n)) return 'BAD_PROOF'
-  const value = combine([bases.value, bases.blind, first!, second!], [total, blindTotal, -x, -x * x])
-  if (!value.equals(found.value)) return 'WRONG_RESULT'
+  if (!isNothing(...valueTerms(bases, proof, found, said, x))) return 'WRONG_RESULT'
+  return isNothing(...vectorTerms(bases, proof, found, said, { x, w, ys })) ? null : 'WRONG_VECTORS'
+}
+
+/** One sum over all points: they share what a sum costs by itself. */
+const isNothing = (...terms: readonly Terms[]): boolean =>
+  combine(
+    terms.flatMap(({ points }) => points),
+    terms.flatMap(({ scalars }) => scalars),
+  ).is0()
+
+const opposite = ({ points, scalars }: Terms): Terms => ({ points, scalars: scalars.map((scalar) => -scalar) })
+
+/** W10.6.2. The sum that was claimed, less that of C. */
+function valueTerms(
+  { value, blind }: Bases,
+  { total, blindTotal }: PrivateProof,
+  found: Drawn,
+  [, first, second]: readonly Point[],
+  x: bigint,
+): readonly Terms[] {
+  const own = 'open' in found.value ? found.value.open : 0n
+  const hidden = 'hidden' in found.value ? [opposite(found.value.hidden)] : []
+  return [{ points: [value, blind, first!, second!], scalars: [total - own, blindTotal, -x, -x * x] }, ...hidden]
+}
+
+/** W10.6.3. What was committed to, masked and folded, less the two numbers that are left of it. */
+function vectorTerms(
+  bases: Bases,
+  { total, blindVectors, l, r }: PrivateProof,
+  { rows, columns }: Drawn,
+  [mask, , , ...rounds]: readonly Point[],
+  { x, w, ys }: { readonly x: bigint; readonly w: bigint; readonly ys: readonly bigint[] },
+): readonly Terms[] {
   const back = ys.map(inverse)
-  const left = combine(
-    [found.vectors, mask!, bases.blind, bases.inner, ...rounds],
-    [1n, x, -blindVectors, w * reduce(total - l * r), ...ys.flatMap((y, i) => [y, back[i]!])],
-  )
-  const right = combine(
-    [...bases.left, ...bases.right],
-    [...foldedWeights(ys).map((weight) => weight * l), ...foldedWeights(back).map((weight) => weight * r)],
-  )
-  return left.equals(right) ? null : 'WRONG_VECTORS'
+  const open = 'open' in columns ? columns.open : null
+  const scalars = [x, -blindVectors, w * reduce(total - l * r), ...ys.flatMap((y, i) => [y, back[i]!])]
+  return [
+    rows,
+    ...('hidden' in columns ? [columns.hidden] : []),
+    { points: [mask!, bases.blind, bases.inner, ...rounds], scalars },
+    { points: bases.left, scalars: foldedWeights(ys).map((weight) => -weight * l) },
+    { points: bases.right, scalars: foldedWeights(back).map((weight, i) => (open?.[i] ?? 0n) - weight * r) },
+  ]
 }

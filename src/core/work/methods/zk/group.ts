@@ -51,6 +51,17 @@ export function decodePoint(bytes: Uint8Array): Point | null {
   }
 }
 
+/** Null where one of them is not. */
+export function decodePoints(all: readonly Uint8Array[]): readonly Point[] | null {
+  const points: Point[] = []
+  for (const bytes of all) {
+    const point = decodePoint(bytes)
+    if (!point) return null
+    points.push(point)
+  }
+  return points
+}
+
 export function encodeScalar(scalar: bigint): Uint8Array {
   const out = new Uint8Array(SCALAR_BYTES)
   for (let i = 0, rest = scalar; i < SCALAR_BYTES; i++, rest >>= 8n) out[i] = Number(rest & 255n)

@@ -41,7 +41,8 @@ export function foldVectors(start: Vectors, inner: Point, draws: Draws): Folded 
     const y = draws.draw(1)[0]!
     const back = inverse(y)
     ;[l, r] = [foldNumbers(l, back), foldNumbers(r, y)]
-    ;[left, right] = [foldPoints(left, y), foldPoints(right, back)]
+    // After the last round nobody asks for its bases.
+    if (half > 1) [left, right] = [foldPoints(left, y), foldPoints(right, back)]
   }
   return { rounds, l: l[0]!, r: r[0]! }
 }

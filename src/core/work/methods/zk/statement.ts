@@ -1,6 +1,6 @@
 import { concatBytes, u32le } from '../../../bytes/bytes.ts'
 import { taggedHash } from '../../../bytes/sha256.ts'
-import { combine, decodePoint, namedPoint, POINT_BYTES, type Point, reduce } from './group.ts'
+import { combine, decodePoints, dot, namedPoint, POINT_BYTES, type Point, reduce } from './group.ts'
 
 /** Larger ones take seconds in this way of proving; `docs/methods.md` says what they would need. */
 export const MOST_INNER = 1024
@@ -98,27 +98,36 @@ const spell = (side: Side): Uint8Array =>
 export const spellProduct = ({ rows, inner, columns, a, b, c }: PrivateProduct): Uint8Array =>
   concatBytes(...[rows, inner, columns].map(u32le), ...a, spell(b), spell(c))
 
-/** The commitments that follow for the one sum that is left: r^T A and B s together, and r^T C s. */
+/** Points, and what each counts in a sum of all. */
+export interface Terms {
+  readonly points: readonly Point[]
+  readonly scalars: readonly bigint[]
+}
+
+/** What follows from the commitments for the one sum that is left. */
 export interface Drawn {
-  readonly vectors: Point
-  readonly value: Point
+  /** r^T A: the rows of A. */
+  readonly rows: Terms
+  /** B s: columns that are hidden, or numbers along the bases of B. */
+  readonly columns: { readonly hidden: Terms } | { readonly open: readonly bigint[] }
+  /** r^T C s: entries that are hidden, or the one number. */
+  readonly value: { readonly hidden: Terms } | { readonly open: bigint }
 }
 
 /** W10.4.1. Null where a commitment is no point. */
-export function drawn(product: PrivateProduct, bases: Bases, r: readonly bigint[], s: readonly bigint[]): Drawn | null {
+export function drawn(product: PrivateProduct, r: readonly bigint[], s: readonly bigint[]): Drawn | null {
   const { inner, columns, a, b, c } = product
+  const rows = decodePoints(a)
+  const hiddenB = decodePoints('hidden' in b ? b.hidden : [])
+  const hiddenC = decodePoints('hidden' in c ? c.hidden : [])
+  if (!rows || !hiddenB || !hiddenC) return null
   const weights = r.flatMap((x) => s.map((y) => reduce(x * y)))
-  const rows = a.map(decodePoint)
-  const hiddenB = 'hidden' in b ? b.hidden.map(decodePoint) : []
-  const hiddenC = 'hidden' in c ? c.hidden.map(decodePoint) : []
-  if ([...rows, ...hiddenB, ...hiddenC].includes(null)) return null
-  const ofB: readonly [readonly Point[], readonly bigint[]] =
-    'open' in b ? [bases.right, columnSums(b.open, inner, columns, s)] : [hiddenB as Point[], s]
-  const value =
-    'open' in c
-      ? combine([bases.value], [weights.reduce((sum, weight, i) => sum + weight * BigInt(c.open[i]!), 0n)])
-      : combine(hiddenC as Point[], weights)
-  return { vectors: combine([...(rows as Point[]), ...ofB[0]], [...r, ...ofB[1]]), value }
+  return {
+    rows: { points: rows, scalars: r },
+    columns:
+      'open' in b ? { open: columnSums(b.open, inner, columns, s) } : { hidden: { points: hiddenB, scalars: s } },
+    value: 'open' in c ? { open: dot(weights, c.open.map(BigInt)) } : { hidden: { points: hiddenC, scalars: weights } },
+  }
 }
 
 /** B s, B by its columns. */

@@ -30,7 +30,7 @@ import {
 import { foldVectors } from './innerProduct.ts'
 import { decodeProof, encodeProof, privateProofBytes } from './proof.ts'
 import { type Chance, drawMasks, drawScalars, type Masks, provePrivate, type Secrets } from './provePrivate.ts'
-import { type Bases, commit, drawn, type PrivateProduct, spellProduct } from './statement.ts'
+import { type Bases, commit, drawn, type PrivateProduct, spellProduct, type Terms } from './statement.ts'
 import type { Draws } from './transcript.ts'
 
 interface Vector {
@@ -123,7 +123,12 @@ function simulate({ product, bases }: Pick<Proven, 'product' | 'bases'>, chance:
   const x = chosen[rows + columns]!
   const [blindTotal, blindVectors, second] = drawScalars(chance, 3) as [bigint, bigint, bigint]
   const [l, rr] = [drawScalars(chance, inner), drawScalars(chance, inner)]
-  const { vectors, value } = drawn(product, bases, r, s)!
+  const found = drawn(product, r, s)!
+  const sumOf = ({ points, scalars }: Terms) => combine(points, scalars)
+  const columnsOf =
+    'open' in found.columns ? { points: bases.right, scalars: found.columns.open } : found.columns.hidden
+  const vectors = sumOf(found.rows).add(sumOf(columnsOf))
+  const value = 'open' in found.value ? combine([bases.value], [found.value.open]) : sumOf(found.value.hidden)
   const total = dot(l, rr)
   const { left, right, blind } = bases
   const back = inverse(x)
