@@ -15,16 +15,27 @@ export interface AttestationFiles {
   /** Golden values, and stored answers about revocation. */
   readonly rim?: readonly string[]
   readonly ocsp?: readonly string[]
+  /** For processors: AMD's list of revoked certificates, and Intel's statements. */
+  readonly crl?: string | undefined
+  readonly collateral?: string | undefined
 }
 
 /** What the operator brings along to judge evidence of hardware vendors. */
-export const attestationRules = ({ rim = [], ocsp = [], policy }: AttestationFiles): AttestationRules => ({
+export const attestationRules = ({
+  rim = [],
+  ocsp = [],
+  policy,
+  crl,
+  collateral,
+}: AttestationFiles): AttestationRules => ({
   policy: policy === undefined ? NVIDIA_POLICY : readPolicy(policy),
   check: checkVendorSignature,
   nonce: null,
   atMs: null,
   rims: rim.map((file) => unwrapped(fileOf(file))),
   ocsp: ocsp.map((file) => unbased(fileOf(file))),
+  crl: crl === undefined ? null : unbased(fileOf(crl)),
+  collateral: collateral === undefined ? {} : readCollateral(collateral),
 })
 
 function fileOf(file: string): Uint8Array {
@@ -43,6 +54,18 @@ function readPolicy(file: string): AttestationPolicy {
   } catch (cause) {
     const problem = cause instanceof Error ? cause.message : 'not a policy'
     throw fault('BAD_POLICY', { file, problem }, cause)
+  }
+}
+
+/** Strings by the names of Intel's service, as the tools that fetch from it write them. */
+const collateralSchema = z.record(z.string().max(40), z.string().max(65_536))
+
+function readCollateral(file: string): Readonly<Record<string, string>> {
+  try {
+    return decodeJson(fileOf(file), collateralSchema, 'collateral')
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : 'not collateral'
+    throw fault('BAD_COLLATERAL', { file, problem }, cause)
   }
 }
 

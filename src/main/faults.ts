@@ -29,6 +29,12 @@ export const fault = faultsOf({
     message: 'no chain can begin from {path}: {why}',
     nextStep: 'Use a file "genesis.json" as another node keeps it in its folder, or leave --genesis out for a devnet.',
   },
+  BAD_COLLATERAL: {
+    blame: 'user',
+    message: "{file} does not hold Intel's statements: {problem}",
+    nextStep:
+      'Use JSON with tcb_info, qe_identity, pck_crl and root_ca_crl, as strings (docs/spec/attestation.md, A9.4).',
+  },
   BAD_POLICY: {
     blame: 'user',
     message: '{file} is not a policy: {problem}',

@@ -17,6 +17,9 @@ export interface AttestationRules {
   /** Golden values and answers about revocation beside those in the file. */
   readonly rims: readonly Uint8Array[]
   readonly ocsp: readonly Uint8Array[]
+  /** For processors: AMD's list of revoked certificates, and Intel's statements by the names of its service. */
+  readonly crl?: Uint8Array | null
+  readonly collateral?: Readonly<Record<string, string>>
 }
 
 /** The run that evidence must belong to (§9). */
@@ -62,7 +65,7 @@ export const attestationReader = (rules: AttestationRules): AttestationReader =>
     caught(async () => ({
       format: CARRIED_FORMAT,
       open: [toBase64(open)],
-      close: [toBase64(writeBundle(endorsed(withoutIdleWord(readBundle(close), rules), rules)))],
+      close: [toBase64(writeBundle(withoutIdleWord(endorsed(readBundle(close), rules), rules)))],
     })),
   checkRun: async (carried, run) =>
     carried.format === CARRIED_FORMAT ? await caught(() => verifyRun(carried, run, rules)) : null,
@@ -77,15 +80,29 @@ async function caught<T>(work: () => Promise<T>): Promise<T | Refusal> {
   }
 }
 
-const endorsed = (bundle: Bundle, { rims, ocsp }: AttestationRules): Bundle => ({
+const endorsed = (bundle: Bundle, rules: AttestationRules): Bundle => ({
   ...bundle,
-  rims: [...bundle.rims, ...rims],
-  ocsp: [...bundle.ocsp, ...ocsp],
+  rims: [...bundle.rims, ...rules.rims],
+  ocsp: [...bundle.ocsp, ...rules.ocsp],
+  cpu: endorsedCpu(bundle.cpu, rules),
 })
 
-/** A processor's report is carried where the operator names an image that it may vouch for: else it could only do harm. */
-const withoutIdleWord = (bundle: Bundle, { policy }: AttestationRules): Bundle =>
-  policy.cpu.measurements.length > 0 ? bundle : { ...bundle, cpu: null }
+/** What the file itself brings comes first: it is of the time when the evidence was made. */
+function endorsedCpu(cpu: Bundle['cpu'], { crl, collateral = {} }: AttestationRules): Bundle['cpu'] {
+  if (cpu?.kind === 'tdx') return { ...cpu, collateral: isSilent(cpu.collateral) ? collateral : cpu.collateral }
+  return cpu && crl && !cpu.crl ? { ...cpu, crl } : cpu
+}
+
+const isSilent = (collateral: Readonly<Record<string, string>>): boolean => Object.keys(collateral).length === 0
+
+/**
+ * A processor's report is carried where the operator names an image that it may vouch for, and has what judges it: else it
+ * could only do harm.
+ */
+function withoutIdleWord(bundle: Bundle, { policy }: AttestationRules): Bundle {
+  const isIdle = policy.cpu.measurements.length === 0 || (bundle.cpu?.kind === 'tdx' && isSilent(bundle.cpu.collateral))
+  return isIdle ? { ...bundle, cpu: null } : bundle
+}
 
 /** §9: the same devices before and after, as many as took part, bound to everything that happened in between. */
 async function verifyRun(carried: CarriedEvidence, run: BoundRun, rules: AttestationRules): Promise<CheckedBundle> {

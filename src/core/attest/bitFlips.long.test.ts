@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { expect, test } from 'vitest'
+import { bitsIn, snpEvidence, tdxEvidence, unnoticed } from '../../../test/support/attest/cpuFlips.ts'
 import { acceptedFlips, bitsOf, flipped, rememberingChecker } from '../../../test/support/attest/flips.ts'
 import { refusalOf } from '../../../test/support/attest/refusalOf.ts'
 import { pinOf } from '../../../test/support/attest/testAuthority.ts'
@@ -25,6 +26,15 @@ test.each<Arch>(['HOPPER', 'BLACKWELL', 'LS10'])(
     expect(await acceptedFlips(evidence, bits, { nonce, atMs, roots: [pinOf(vendor.root)] })).toEqual([])
   },
 )
+
+test.each([
+  ['SEV-SNP', () => snpEvidence(atMs)],
+  ['TDX of version 4', () => tdxEvidence(atMs)],
+  ['TDX of version 5', () => tdxEvidence(atMs, 'long')],
+])('every flipped bit of the evidence of a made-up processor is refused: %s', async (_, make) => {
+  const evidence = make()
+  expect(await unnoticed(evidence, Array(bitsIn(evidence)).keys())).toEqual([])
+})
 
 test('20,000 random flipped bits of golden values are refused', async () => {
   const signer = makeRimSigner()

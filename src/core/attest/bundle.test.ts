@@ -8,13 +8,15 @@ import { digest, makeVendor, type ReportWishes, TestDevice } from '../../../test
 import { answerFor, answersFor, type OcspWishes } from '../../../test/support/attest/testOcsp.ts'
 import { DRIVER_GOLDEN, makeRim, makeRimSigner, measuring, VBIOS_GOLDEN } from '../../../test/support/attest/testRim.ts'
 import { TestSnp } from '../../../test/support/attest/testSnp.ts'
+import { TestTdx } from '../../../test/support/attest/testTdx.ts'
 import { fixture, hasFixtures, WHY_NOT } from '../../../test/support/attest/vendorFixtures.ts'
 import { skipWith } from '../../../test/support/skipWith.ts'
 import { toBase64 } from '../bytes/base64.ts'
 import { toHex } from '../bytes/hex.ts'
 import { toMillis } from '../units/instants.ts'
+import { type AttestationRules, attestationReader } from './attestationReader.ts'
 import { cpuReportData } from './binding.ts'
-import { BUNDLE_FORMAT, type Bundle, readBundle } from './bundle.ts'
+import { BUNDLE_FORMAT, type Bundle, readBundle, writeBundle } from './bundle.ts'
 import { type BundleRules, verifyBundle } from './checkBundle.ts'
 import { type AttestationPolicy, NVIDIA_POLICY, policySchema } from './policy.ts'
 import type { Refusal } from './refusals.ts'
@@ -92,6 +94,33 @@ describe('a bundle', () => {
     const foreign = withCpu(amd.report({ reportData: bound, measurement: Buffer.alloc(48, 1) }))
     expect(await verifyBundle(foreign, rules)).toMatchObject({ tier: 'B', doubts: [{ code: 'CPU_IMAGE_UNKNOWN' }] })
     expect(await codes({ ...whole, rims: [], ocsp: [] }, under({ rim: 'ignored', ocsp: 'ignored' }))).toEqual([])
+  })
+
+  test('of a processor, lists and statements are handed in beside it', async () => {
+    const intel = new TestTdx(atMs)
+    const policyOf = (crl: 'required' | 'wanted'): AttestationPolicy => ({
+      ...policy,
+      roots: { ...policy.roots, intel: [pinOf(intel.root)] },
+      cpu: { ...policy.cpu, crl },
+    })
+    const judged = (bundle: Bundle, by: Partial<AttestationRules> = {}, crl: 'required' | 'wanted' = 'wanted') => {
+      const brought = { policy: policyOf(crl), check: rules.check, nonce, atMs, rims: [], ocsp: [], ...by }
+      return attestationReader(brought).checkFile(writeBundle(bundle), atMs)
+    }
+    const unbound = cpuReportData(nonce, new Uint8Array(0), [readReport(own.report).signed])
+    const ofAmd = withCpu(amd.report({ reportData: unbound }))
+    expect(await judged(ofAmd)).toMatchObject({ tier: 'A', doubts: [{ code: 'NO_REVOCATION', where: "AMD's list" }] })
+    expect(await judged(ofAmd, {}, 'required')).toMatchObject({ code: 'REVOCATION_MISSING' })
+    expect(await judged(ofAmd, { crl: amd.crl(atMs) }, 'required')).toMatchObject({ tier: 'A', doubts: [] })
+    const revoked = { ...ofAmd, cpu: { ...ofAmd.cpu!, crl: amd.crl(atMs, [amd.holders[1]!]) } } as Bundle
+    expect(await judged(revoked, { crl: amd.crl(atMs) })).toMatchObject({ code: 'CERTIFICATE_REVOKED' })
+    const quote = intel.quote({ reportData: unbound, newer: 'long' })
+    const ofIntel: Bundle = { ...whole, cpu: { kind: 'tdx', quote, collateral: {} } }
+    expect(await judged(ofIntel)).toMatchObject({ tier: 'B', cpu: null, doubts: [{ code: 'NO_COLLATERAL' }] })
+    const collateral = intel.collateral()
+    expect(await judged(ofIntel, { collateral })).toMatchObject({ tier: 'B', cpu: { kind: 'tdx' } })
+    const { tcb_info: _, ...without } = collateral
+    expect(await judged(ofIntel, { collateral: without })).toMatchObject({ code: 'COLLATERAL_DIFFERS' })
   })
 
   const [leaf, device, provisioner] = gpu.holders as [never, never, never]

@@ -4,6 +4,7 @@ import { fromHex, toHex } from '../bytes/hex.ts'
 import { parseStrictJson } from '../bytes/parseStrictJson.ts'
 import { ARCH_NAMES, type NvidiaEvidence } from './nvidiaDevice.ts'
 import { malformed, refuse } from './refusals.ts'
+import type { SnpEvidence } from './snp.ts'
 
 /** Evidence of a whole box in one file: devices in NVIDIA's own form, and what is needed to judge them offline. */
 export const BUNDLE_FORMAT = 'touchstone-evidence-1'
@@ -26,7 +27,12 @@ const devices = z.array(device).min(1).max(MOST_DEVICES)
 const endorsements = z.array(base64).max(MOST_ENDORSEMENTS)
 
 const cpu = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('sev-snp'), report: base64, certificates: z.array(base64).max(8) }),
+  z.strictObject({
+    kind: z.literal('sev-snp'),
+    report: base64,
+    certificates: z.array(base64).max(8),
+    crl: base64.exactOptional(),
+  }),
   z.strictObject({
     kind: z.literal('tdx'),
     quote: base64,
@@ -44,7 +50,7 @@ const bundle = z.strictObject({
 
 /** What the processor's vendor signed for the machine around the cards. */
 export type CpuEvidence =
-  | { readonly kind: 'sev-snp'; readonly report: Uint8Array; readonly certificates: readonly Uint8Array[] }
+  | ({ readonly kind: 'sev-snp' } & SnpEvidence)
   | { readonly kind: 'tdx'; readonly quote: Uint8Array; readonly collateral: Readonly<Record<string, string>> }
 
 export interface Bundle {
@@ -103,12 +109,19 @@ export function writeBundle({ devices, rims, ocsp, cpu }: Bundle): Uint8Array {
 const stateCpu = (evidence: CpuEvidence): z.infer<typeof cpu> =>
   evidence.kind === 'tdx'
     ? { ...evidence, quote: toBase64(evidence.quote) }
-    : { ...evidence, report: toBase64(evidence.report), certificates: evidence.certificates.map(toBase64) }
+    : {
+        kind: evidence.kind,
+        report: toBase64(evidence.report),
+        certificates: evidence.certificates.map(toBase64),
+        ...(evidence.crl ? { crl: toBase64(evidence.crl) } : {}),
+      }
 
 function cpuOf(value: z.infer<typeof cpu> | null): CpuEvidence | null {
   if (value === null) return null
   if (value.kind === 'tdx') return { ...value, quote: bytesOf(value.quote) }
-  return { ...value, report: bytesOf(value.report), certificates: value.certificates.map(bytesOf) }
+  const { kind, report, certificates, crl } = value
+  const listed = crl === undefined ? {} : { crl: bytesOf(crl) }
+  return { kind, report: bytesOf(report), certificates: certificates.map(bytesOf), ...listed }
 }
 
 const bytesOf = (text: string): Uint8Array => fromBase64(text) ?? malformed('base64')

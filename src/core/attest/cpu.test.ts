@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { describe, expect, test } from 'vitest'
+import { bitsIn, snpEvidence, tdxEvidence, unnoticed } from '../../../test/support/attest/cpuFlips.ts'
 import { flipped, rememberingChecker } from '../../../test/support/attest/flips.ts'
 import { refusalOf } from '../../../test/support/attest/refusalOf.ts'
-import { pinOf } from '../../../test/support/attest/testAuthority.ts'
+import { type Holder, pinOf } from '../../../test/support/attest/testAuthority.ts'
 import { digest } from '../../../test/support/attest/testNvidia.ts'
 import { type SnpWishes, TestSnp } from '../../../test/support/attest/testSnp.ts'
 import { type CollateralWishes, TestTdx } from '../../../test/support/attest/testTdx.ts'
@@ -19,6 +20,9 @@ import { verifyTdx } from './tdx.ts'
 
 const atMs = toMillis('2026-11-15T00:00:00Z')
 const reportData = Buffer.alloc(64, 9)
+
+const someBits = (evidence: Parameters<typeof bitsIn>[0], count = 2000): number[] =>
+  Array.from({ length: count }, () => Math.floor(Math.random() * bitsIn(evidence)))
 
 /** Every so many bits: a whole sweep belongs to the long tests. */
 const bitsOf = (bytes: Uint8Array, every: number) =>
@@ -63,12 +67,20 @@ describe('AMD SEV-SNP', () => {
     expect(await refusalOf(work())).toMatchObject({ code })
   })
 
-  test('flipped bits are refused', async () => {
-    const report = amd.report({ reportData })
-    for (const bit of bitsOf(report, 121))
-      expect(
-        await refusalOf(verifySnp({ report: flipped(report, bit), certificates: amd.certificates }, rules)),
-      ).not.toBeNull()
+  test('a family that is in the list of its vendor is refused, and a list that is not of that vendor or time', async () => {
+    const listed = (crl: Uint8Array) =>
+      verifySnp({ report: amd.report({ reportData }), certificates: amd.certificates, crl }, rules)
+    expect(await listed(amd.crl(atMs))).toMatchObject({ kind: 'sev-snp' })
+    const [ownChip, ownFamily] = amd.holders as [Holder, Holder]
+    expect(await listed(amd.crl(atMs, [ownChip]))).toMatchObject({ kind: 'sev-snp' })
+    expect(await refusalOf(listed(amd.crl(atMs, [ownFamily])))).toMatchObject({ code: 'CERTIFICATE_REVOKED' })
+    expect(await refusalOf(listed(amd.crl(atMs - 60 * 86_400_000)))).toMatchObject({ code: 'COLLATERAL_DIFFERS' })
+    expect(await refusalOf(listed(other.crl(atMs)))).toMatchObject({ code: 'CHAIN_BROKEN' })
+  })
+
+  test('2,000 random flipped bits of report, chain and list are refused', async () => {
+    const evidence = snpEvidence(atMs)
+    expect(await unnoticed(evidence, someBits(evidence))).toEqual([])
   })
 })
 
@@ -113,11 +125,37 @@ describe('Intel TDX', () => {
     expect(await refusalOf(work())).toMatchObject({ code })
   })
 
-  test('flipped bits are refused', async () => {
-    const collateral = intel.collateral()
-    for (const bit of bitsOf(quote, 797))
-      expect(await refusalOf(verifyTdx({ quote: flipped(quote, bit), collateral }, rules))).not.toBeNull()
+  test.each(['short', 'long'] as const)('a quote of version 5 with the %s body says the same', async (newer) => {
+    const found = await verify()
+    expect(await verify({}, intel.quote({ reportData, newer }))).toEqual(found)
   })
+
+  test('a quote of version 5 whose body is of another kind or length, or whose domain another one serves, is refused', async () => {
+    const served = verify({}, intel.quote({ reportData, newer: 'served' }))
+    expect(await refusalOf(served)).toMatchObject({ code: 'CPU_DEBUG' })
+    const long = intel.quote({ reportData, newer: 'long' })
+    for (const [at, value] of [
+      [0, 6],
+      [48, 1],
+      [48, 2],
+      [50, 0x48],
+    ] as const) {
+      const changed = Buffer.from(long)
+      changed[at] = value
+      expect(await refusalOf(verify({}, changed))).toMatchObject({ code: 'EVIDENCE_MALFORMED' })
+    }
+  })
+
+  test.each([
+    ['4', undefined],
+    ['5', 'long'],
+  ] as const)(
+    '1,000 random flipped bits of a quote of version %s and of its collateral are refused',
+    async (_, newer) => {
+      const evidence = tdxEvidence(atMs, newer)
+      expect(await unnoticed(evidence, someBits(evidence, 1000))).toEqual([])
+    },
+  )
 })
 
 if (!hasFixtures) skipWith('reports of real processors', WHY_NOT)

@@ -10,11 +10,15 @@ export const ATTEST_DOUBTS = {
   },
   NO_REVOCATION: {
     meaning: 'without answers about revocation a certificate may have been revoked',
-    nextStep: 'Hand in stored answers with --ocsp FILE.',
+    nextStep: "Hand in stored answers with --ocsp FILE, AMD's list with --crl FILE.",
   },
   NO_SWITCHES: {
     meaning: 'the GPUs name switches between them that do not attest',
     nextStep: 'Have the evidence of the switches put into the same file.',
+  },
+  NO_COLLATERAL: {
+    meaning: "without Intel's statements nothing says in which state the processor is: its quote counts for nothing",
+    nextStep: "Hand in what was fetched from Intel's service with --collateral FILE.",
   },
   CPU_IMAGE_UNKNOWN: {
     meaning: 'the policy does not name the image that the processor vouches for',

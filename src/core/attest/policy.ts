@@ -28,6 +28,8 @@ export const policySchema = z.strictObject({
     measurements: z.array(digest(48)).max(256),
     /** States of Intel's TCB that count. */
     tdxStatus: z.array(z.string().max(40)),
+    /** AMD's list of revoked certificates; nothing is asked where this is not said. */
+    crl: wanted.exactOptional(),
   }),
 })
 

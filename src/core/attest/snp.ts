@@ -1,6 +1,7 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import { toHex } from '../bytes/hex.ts'
 import { type ChainRules, verifyChain } from './chain.ts'
+import { ensureNotListed } from './crl.ts'
 import { onlyValue, readSmall, TAG } from './der.ts'
 import { malformed, refuse } from './refusals.ts'
 import { type Certificate, readCertificate } from './x509.ts'
@@ -11,6 +12,13 @@ export interface CpuReport {
   /** Hex of 48 bytes. */
   readonly measurement: string
   readonly reportData: Uint8Array
+}
+
+export interface SnpEvidence {
+  readonly report: Uint8Array
+  readonly certificates: readonly Uint8Array[]
+  /** AMD's list of families that were revoked, signed by its root. */
+  readonly crl?: Uint8Array
 }
 
 /** AMD's report: where its fields lie. */
@@ -33,15 +41,13 @@ const LEVELS: readonly (readonly [oid: string, byte: number])[] = [
 ]
 
 /** Checks a report of AMD SEV-SNP against the certificate of its chip (VCEK), that of its family (ASK) and the root (ARK). */
-export async function verifySnp(
-  { report, certificates }: { readonly report: Uint8Array; readonly certificates: readonly Uint8Array[] },
-  rules: ChainRules,
-): Promise<CpuReport> {
+export async function verifySnp({ report, certificates, crl }: SnpEvidence, rules: ChainRules): Promise<CpuReport> {
   if (report.length !== REPORT_BYTES || report[AT.algorithm] !== 1) malformed('SEV-SNP report')
   const chain = certificates.map(readCertificate)
   if (chain.length !== 3) refuse('CHAIN_LENGTH', { where: 'processor', got: chain.length, expected: 3 })
   await verifyChain(chain, rules, 'certificate of the processor')
-  const [chip] = chain as [Certificate]
+  const [chip, family, root] = chain as [Certificate, Certificate, Certificate]
+  if (crl) await ensureNotListed(crl, family, root, rules)
   const { scheme, spki } = chip.key
   const signed = report.subarray(0, SIGNED_BYTES)
   if (scheme !== 'p384-sha384' || !(await rules.check(scheme, spki, signed, signatureOf(report))))

@@ -12,13 +12,17 @@ import { type Certificate, readCertificate } from './x509.ts'
 const WHAT = 'TDX quote'
 const MOST_BYTES = 16_384
 const HEADER_BYTES = 48
+/** Version 4 has one body; version 5 says before it, in 2 and 4 bytes, which it is and how long. */
 const BODY_BYTES = 584
-const SIGNED_BYTES = HEADER_BYTES + BODY_BYTES
+const BODIES = new Map([
+  [2, BODY_BYTES],
+  [3, BODY_BYTES + 64],
+])
 const ENCLAVE_BYTES = 384
 const KEY_BYTES = 64
 const DIGEST_BYTES = 48
-/** Version 4, ECDSA with P-256, TDX. */
-const HEADER = [4, 0, 2, 0, 0x81, 0, 0, 0]
+/** After the version: ECDSA with P-256, TDX. */
+const HEADER = [0, 2, 0, 0x81, 0, 0, 0]
 /** Where fields lie in the body, after the header. */
 const AT = {
   seamSigner: 64,
@@ -27,6 +31,8 @@ const AT = {
   image: 136,
   registers: 328,
   reportData: 520,
+  /** The longer body alone. */
+  service: 600,
 } as const
 /** Kinds of certification data: the report of the quoting enclave, and a chain of certificates. */
 const ENCLAVE_DATA = 6
@@ -40,14 +46,14 @@ export interface TdxRules extends ChainRules {
 }
 
 /**
- * Checks a quote of version 4: signed by a key that Intel's quoting enclave vouches for, which a certified processor
+ * Checks a quote of version 4 or 5: signed by a key that Intel's quoting enclave vouches for, which a certified processor
  * vouches for, whose firmware is in an allowed state by Intel's own lists.
  */
 export async function verifyTdx(
   { quote, collateral }: { readonly quote: Uint8Array; readonly collateral: Readonly<Record<string, string>> },
   rules: TdxRules,
 ): Promise<CpuReport> {
-  const { signed, signature, key, enclave, enclaveSignature, auth, chain } = readQuote(quote)
+  const { signed, body, signature, key, enclave, enclaveSignature, auth, chain } = readQuote(quote)
   const checked = async (spki: Uint8Array, message: Uint8Array, by: Uint8Array) => {
     if (!(await rules.check('p256-sha256', spki, message, by))) refuse('CPU_REPORT_SIGNATURE')
   }
@@ -56,9 +62,9 @@ export async function verifyTdx(
   const vouched = concatBytes(sha256(key, auth), new Uint8Array(32))
   if (!equalBytes(enclave.subarray(320), vouched)) refuse('CPU_REPORT_SIGNATURE')
   await checked(concatBytes(SPKI_HEAD, key), signed, signature)
-  const body = signed.subarray(HEADER_BYTES)
-  // The first byte holds what makes a domain untrusted, debugging among it.
-  if (body[AT.attributes] !== 0) refuse('CPU_DEBUG')
+  // The first byte holds what makes a domain untrusted, debugging among it; so does another domain that serves this one.
+  const isServed = body.subarray(AT.service).some((byte) => byte !== 0)
+  if (body[AT.attributes] !== 0 || isServed) refuse('CPU_DEBUG')
   const module = {
     svn: body.subarray(0, 16),
     signer: body.subarray(AT.seamSigner, AT.seamSigner + DIGEST_BYTES),
@@ -77,6 +83,8 @@ export async function verifyTdx(
 
 interface Quote {
   readonly signed: Uint8Array
+  /** What it says of the domain, the end of what is signed. */
+  readonly body: Uint8Array
   readonly signature: Uint8Array
   /** The attestation key, x and y. */
   readonly key: Uint8Array
@@ -87,9 +95,11 @@ interface Quote {
 }
 
 function readQuote(quote: Uint8Array): Quote {
-  if (quote.length > MOST_BYTES || !HEADER.every((value, i) => quote[i] === value)) malformed(WHAT)
-  const signed = quote.subarray(0, SIGNED_BYTES)
-  const outer = new Parts(quote.subarray(SIGNED_BYTES))
+  if (quote.length > MOST_BYTES || !HEADER.every((value, i) => quote[i + 1] === value)) malformed(WHAT)
+  const outer = new Parts(quote)
+  outer.take(HEADER_BYTES)
+  const body = outer.take(bodyBytes(quote[0]!, outer))
+  const signed = quote.subarray(0, outer.at)
   const data = new Parts(outer.take(outer.number(4)))
   // Some tools hand out a buffer that is longer than the quote.
   if (outer.rest().some((byte) => byte !== 0)) malformed(WHAT)
@@ -101,7 +111,13 @@ function readQuote(quote: Uint8Array): Quote {
   const chain = readPem(certification.typed(CHAIN_DATA), 3).map(readCertificate)
   certification.end()
   if (chain.length !== 3) refuse('CHAIN_LENGTH', { where: 'processor', got: chain.length, expected: 3 })
-  return { signed, signature, key, enclave, enclaveSignature, auth, chain }
+  return { signed, body, signature, key, enclave, enclaveSignature, auth, chain }
+}
+
+function bodyBytes(version: number, parts: Parts): number {
+  if (version === 4) return BODY_BYTES
+  const [kind, bytes] = version === 5 ? [parts.number(2), parts.number(4)] : malformed(WHAT)
+  return BODIES.get(kind) === bytes ? bytes : malformed(WHAT)
 }
 
 const enclaveOf = (report: Uint8Array): QuotedEnclave => ({
@@ -119,6 +135,10 @@ class Parts {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes
+  }
+
+  get at(): number {
+    return this.#at
   }
 
   take(length: number): Uint8Array {

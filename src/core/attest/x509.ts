@@ -48,6 +48,9 @@ const SIGNATURES: Readonly<Record<string, SignatureScheme>> = {
   [PSS_SHA384]: 'rsa-pss-sha384',
 }
 
+/** The scheme of an AlgorithmIdentifier, DER; null for any other. */
+export const schemeOf = (algorithm: Uint8Array): SignatureScheme | null => SIGNATURES[toHex(algorithm)] ?? null
+
 /** A public key as certificates carry it, and how it signs. */
 export interface PublicKey {
   readonly scheme: SignatureScheme
@@ -102,7 +105,7 @@ export function readCertificate(bytes: Uint8Array): Certificate {
   const key = readPublicKey(body.take(TAG.sequence).raw)
   const extensions = readExtensions(body.inside(context(3)))
   body.end()
-  const scheme = SIGNATURES[toHex(algorithm.raw)] ?? malformed(WHAT)
+  const scheme = schemeOf(algorithm.raw) ?? malformed(WHAT)
   return {
     raw: bytes,
     signed: tbs.raw,
@@ -116,9 +119,13 @@ export function readCertificate(bytes: Uint8Array): Certificate {
     ...usesOf(extensions),
     extensions,
     signatureScheme: scheme,
-    signature: scheme === 'rsa-pss-sha384' ? bits : rawSignature(bits, scheme),
+    signature: signatureIn(bits, scheme),
   }
 }
+
+/** A signature as checkers take it: ECDSA as r || s. */
+export const signatureIn = (bits: Uint8Array, scheme: SignatureScheme): Uint8Array =>
+  scheme === 'rsa-pss-sha384' ? bits : rawSignature(bits, scheme)
 
 /** A key that we know how to check with. */
 export function readPublicKey(spki: Uint8Array): PublicKey {

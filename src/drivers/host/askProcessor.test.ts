@@ -56,12 +56,19 @@ test('the processor signs what it was asked, with its chain, and the request is 
 })
 
 test.each([
-  ['another maker', { provider: Buffer.from('tdx_guest\n') }],
+  ['another maker', { provider: Buffer.from('cca_guest\n') }],
   ['a request that somebody else wrote to', { generation: Buffer.from('2\n') }],
   ['a host that hands out no certificates', { auxblob: Buffer.alloc(0) }],
 ])('%s gives no evidence, and leaves no request', async (_, changes) => {
   const { files, requests } = kernel(changes)
   expect(await askProcessor(new Uint8Array(64), files)).toBeNull()
+  expect(requests.size).toBe(0)
+})
+
+test("Intel's processor hands out its quote, without what it is judged with", async () => {
+  const { files, requests } = kernel({ provider: Buffer.from('tdx_guest\n'), outblob: Buffer.from('quote') })
+  const quote = new Uint8Array(Buffer.from('quote'))
+  expect(await askProcessor(new Uint8Array(64), files)).toEqual({ kind: 'tdx', quote, collateral: {} })
   expect(requests.size).toBe(0)
 })
 

@@ -16,9 +16,9 @@ export interface RequestFiles {
 }
 
 /**
- * Has AMD's processor sign 64 bytes for the machine that runs this; null where it cannot, may not, or its host does not
- * hand out the certificates. Not tried on a machine that can. Intel's quotes are not collected: nobody on the box has the
- * collateral that they are judged with.
+ * Has AMD's or Intel's processor sign 64 bytes for the machine that runs this; null where it cannot, may not, or AMD's host
+ * does not hand out the certificates. Not tried on a machine that can. What Intel's quotes are judged with is not on the box:
+ * whoever judges brings it along.
  */
 export async function askProcessor(
   data: Uint8Array,
@@ -34,15 +34,27 @@ export async function askProcessor(
   }
   try {
     await files.writeFile(join(request, 'inblob'), data)
-    if ((await wordOf('provider')) !== 'sev_guest') return null
-    const report = await read('outblob')
-    const certificates = snpCertificates(await read('auxblob'))
+    const provider = await wordOf('provider')
+    const evidence =
+      provider === 'sev_guest' ? await ofAmd(read) : provider === 'tdx_guest' ? await ofIntel(read) : null
     // Somebody else wrote into this very request: what was signed is not known to be ours.
     const alone = (await wordOf('generation')) === '1'
-    return certificates && alone ? { kind: 'sev-snp', report, certificates } : null
+    return alone ? evidence : null
   } catch {
     return null
   } finally {
     await files.rmdir(request).catch(() => {})
   }
+}
+
+type Read = (name: string) => Promise<Uint8Array>
+
+async function ofAmd(read: Read): Promise<CpuEvidence | null> {
+  const report = await read('outblob')
+  const certificates = snpCertificates(await read('auxblob'))
+  return certificates && { kind: 'sev-snp', report, certificates }
+}
+
+async function ofIntel(read: Read): Promise<CpuEvidence> {
+  return { kind: 'tdx', quote: await read('outblob'), collateral: {} }
 }

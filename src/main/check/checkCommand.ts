@@ -50,6 +50,8 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     )
     .option('--rim <file>', "its golden values, the vendor's own file; may be repeated", addText)
     .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)
+    .option('--crl <file>', "AMD's list of revoked certificates, for its processors")
+    .option('--collateral <file>', "Intel's statements as JSON (tcb_info, qe_identity, …), for its processors")
     .option('--at <time>', 'when the evidence was made, as 2026-01-31T12:00:00Z (default: now)', readInstant)
     .option('--policy <file>', 'what evidence must show (docs/spec/attestation.md), as JSON')
     .option('--verbose', 'show everything of every card, not one row each')

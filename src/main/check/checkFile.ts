@@ -155,12 +155,14 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
   policy: ['attestation', 'certificate'],
   rim: ['attestation', 'certificate'],
   ocsp: ['attestation', 'certificate'],
+  crl: ['attestation', 'certificate'],
+  collateral: ['attestation', 'certificate'],
   summary: ['certificate'],
   countersign: ['certificate'],
 }
 
 /** By what evidence of hardware vendors is judged, where a certificate carries any. */
-const ABOUT_VENDORS: readonly string[] = ['policy', 'rim', 'ocsp']
+const ABOUT_VENDORS: readonly string[] = ['policy', 'rim', 'ocsp', 'crl', 'collateral']
 
 /** Whoever asks for more than the plain check must not get a yes from one that left it out (attack 189). */
 function refuseUnused(flags: CheckFlags, checked: CheckedEvidence, file: string): void {

@@ -54,6 +54,8 @@ const attestation = z.strictObject({
   policy: z.string().optional(),
   rims: z.array(z.string()).default([]),
   ocsp: z.array(z.string()).default([]),
+  crl: z.string().optional(),
+  collateral: z.string().optional(),
   factors: z.strictObject({ A: factor, B: factor, C: factor }).prefault({}),
 })
 

@@ -52,9 +52,12 @@ export function verifyJobs(
   }
 }
 
-function attestationFiles({ base, attestation: { policy, rims, ocsp } }: ValidatorConfig): AttestationFiles {
+function attestationFiles({ base, attestation }: ValidatorConfig): AttestationFiles {
+  const { policy, rims, ocsp, crl, collateral } = attestation
   const here = (path: string) => resolve(base, path)
-  return { policy: policy === undefined ? undefined : here(policy), rim: rims.map(here), ocsp: ocsp.map(here) }
+  const one = (path: string | undefined) => (path === undefined ? undefined : here(path))
+  const processors = { crl: one(crl), collateral: one(collateral) }
+  return { policy: one(policy), rim: rims.map(here), ocsp: ocsp.map(here), ...processors }
 }
 
 /** One password would be shown to every box of the fleet, and each of them could log in to the others with it. */

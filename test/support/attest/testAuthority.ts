@@ -1,5 +1,13 @@
 import { Buffer } from 'node:buffer'
-import { constants, createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import {
+  constants,
+  createHash,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto'
 import { bits, context, der, generalTime, integer, octets, oid, sequence } from './writeDer.ts'
 
 /** A key of a made-up vendor, and the certificate that names it. */
@@ -108,3 +116,21 @@ export const pemOf = (holders: readonly Holder[]): Buffer =>
       })
       .join(''),
   )
+
+const MONTH = 30 * 86_400_000
+
+/** A list of revoked certificates, signed by their issuer; it is good for a month. */
+export function revokedBy(issuer: Holder, revoked: readonly Holder[], from: number): Buffer {
+  const entries = revoked.map(({ certificate }) =>
+    sequence(integer(Buffer.from(new X509Certificate(certificate).serialNumber, 'hex')), generalTime(from)),
+  )
+  const tbs = sequence(
+    integer(1),
+    algorithmOf(issuer.key),
+    issuer.name,
+    generalTime(from),
+    generalTime(from + MONTH),
+    ...(entries.length > 0 ? [sequence(...entries)] : []),
+  )
+  return sequence(tbs, algorithmOf(issuer.key), bits(signDer(issuer.key, tbs)))
+}

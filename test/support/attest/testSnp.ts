@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { type Holder, issue, signRaw } from './testAuthority.ts'
+import { type Holder, issue, revokedBy, signRaw } from './testAuthority.ts'
 import { digest } from './testNvidia.ts'
 import { integer } from './writeDer.ts'
 
@@ -33,6 +33,11 @@ export class TestSnp {
 
   get certificates(): readonly Buffer[] {
     return this.holders.map(({ certificate }) => certificate)
+  }
+
+  /** The vendor's list, of this day. */
+  crl(atMs: number, revoked: readonly Holder[] = []): Buffer {
+    return revokedBy(this.holders[2]!, revoked, atMs - 86_400_000)
   }
 
   report({ reportData, debug = false, measurement = digest('image'), chipId = CHIP, level }: SnpWishes): Buffer {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { createHash, generateKeyPairSync, X509Certificate } from 'node:crypto'
-import { algorithmOf, type Holder, issue, pemOf, signDer, signRaw } from './testAuthority.ts'
-import { bits, generalTime, integer, octets, oid, sequence } from './writeDer.ts'
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import { type Holder, issue, pemOf, revokedBy, signRaw } from './testAuthority.ts'
+import { integer, octets, oid, sequence } from './writeDer.ts'
 
 const INTEL = '1.2.840.113741.1.13.1'
 const FMSPC = 'b0c06f000000'
@@ -9,6 +9,8 @@ const DAY = 86_400_000
 
 export interface TdxWishes {
   readonly reportData: Uint8Array
+  /** Of version 5, with the short body of version 4 or the longer one, in which a domain may be served by another. */
+  readonly newer?: 'short' | 'long' | 'served'
   readonly debug?: boolean
 }
 
@@ -40,15 +42,18 @@ export class TestTdx {
     this.processor = issue({ name: 'Test PCK', kind: 'p256', more: { [INTEL]: { value } } }, this.authority)
   }
 
-  quote({ reportData, debug = false }: TdxWishes): Buffer {
-    const body = Buffer.alloc(584)
+  quote({ reportData, debug = false, newer }: TdxWishes): Buffer {
+    const isLong = newer === 'long' || newer === 'served'
+    const body = Buffer.alloc(isLong ? 648 : 584)
+    if (newer === 'served') body[600] = 1
     body.set([5, 0, 2], 0)
     body[120] = debug ? 1 : 0
     body.fill(0x77, 136, 184)
     body.set(reportData, 520)
     const header = Buffer.alloc(48)
-    header.set([4, 0, 2, 0, 0x81, 0, 0, 0])
-    const signed = Buffer.concat([header, body])
+    header.set([newer ? 5 : 4, 0, 2, 0, 0x81, 0, 0, 0])
+    const said = newer ? [le(isLong ? 3 : 2, 2), le(body.length, 4)] : []
+    const signed = Buffer.concat([header, ...said, body])
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
     const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-64)
     const auth = Buffer.alloc(32, 4)
@@ -120,25 +125,10 @@ export class TestTdx {
       qe_identity: enclave,
       qe_identity_signature: by(enclave),
       qe_identity_issuer_chain: chain,
-      root_ca_crl: list(this.root, revoked, from).toString('hex'),
-      pck_crl: list(this.authority, revoked, from).toString('hex'),
+      root_ca_crl: revokedBy(this.root, revoked, from).toString('hex'),
+      pck_crl: revokedBy(this.authority, revoked, from).toString('hex'),
     }
   }
-}
-
-function list(issuer: Holder, revoked: readonly Holder[], from: number): Buffer {
-  const entries = revoked.map(({ certificate }) =>
-    sequence(integer(Buffer.from(new X509Certificate(certificate).serialNumber, 'hex')), generalTime(from)),
-  )
-  const tbs = sequence(
-    integer(1),
-    algorithmOf(issuer.key),
-    issuer.name,
-    generalTime(from),
-    generalTime(from + 30 * DAY),
-    ...(entries.length > 0 ? [sequence(...entries)] : []),
-  )
-  return sequence(tbs, algorithmOf(issuer.key), bits(signDer(issuer.key, tbs)))
 }
 
 const instant = (atMs: number): string => new Date(atMs).toISOString().replace('.000Z', 'Z')
