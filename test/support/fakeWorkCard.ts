@@ -13,6 +13,13 @@ export async function fakeWorkDriver(
   const { kernels, field, free, memory } = await createWorkKernels(wasmBytes)
   const launched: string[] = []
   const held = new Set<Handle>()
+  /** Memory is of the context that was current, and everything that touches it must be too. */
+  const owners = new Map<Handle, Handle>()
+  let current: Handle = 0n
+  const requireOwner = (pointer: Handle): void => {
+    const owner = [...owners].findLast(([from]) => from <= pointer)?.[1]
+    if (owner !== current) throw new Error('memory of another context')
+  }
   const names: string[] = []
   let end = Math.ceil(free / 256) * 256
   const words = () => new Uint32Array(memory(0))
@@ -116,7 +123,9 @@ export async function fakeWorkDriver(
     }
   }
   const own: Partial<CudaApi> = {
-    useContext: () => {},
+    useContext: (context) => {
+      current = context
+    },
     closeContext: () => {},
     createStream: () => 1n,
     destroyStream: () => {},
@@ -134,14 +143,22 @@ export async function fakeWorkDriver(
       memory(end - free)
       bytes().fill(0xa5, at, end)
       held.add(BigInt(at))
+      owners.set(BigInt(at), current)
       return BigInt(at)
     },
     free: (pointer) => {
+      requireOwner(pointer)
       if (!held.delete(pointer)) throw new Error('freed twice, or never allocated')
     },
     zero: (pointer, size) => void bytes().fill(0, Number(pointer), Number(pointer) + size),
-    upload: (to, from) => bytes().set(from, Number(to)),
-    download: (from, length) => bytes().slice(Number(from), Number(from) + length),
+    upload: (to, from) => {
+      requireOwner(to)
+      bytes().set(from, Number(to))
+    },
+    download: (from, length) => {
+      requireOwner(from)
+      return bytes().slice(Number(from), Number(from) + length)
+    },
     loadModule: () => 1n,
     kernel: (_, name) => BigInt(names.push(name.replace('wk_', '')) - 1),
     launch: ({ kernel, blocks, arguments: args }: Launch) => run(names[Number(kernel)]!, blocks, args),

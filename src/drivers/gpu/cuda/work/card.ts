@@ -54,7 +54,8 @@ export class WorkCard {
   readonly #roots: CardRoots
   readonly #size: CardSize
 
-  constructor({ api, context, library, ptx, fieldPtx, fusedPtx }: WorkCardTools) {
+  constructor({ api: driver, context, library, ptx, fieldPtx, fusedPtx }: WorkCardTools) {
+    const api = inContext(driver, context)
     this.#api = api
     this.#context = context
     this.#library = library
@@ -75,17 +76,13 @@ export class WorkCard {
     })
   }
 
-  /** The thread may have worked for another card in between. */
-  enter(): void {
-    this.#api.useContext(this.#context)
-  }
-
   /** Words that steps set where they write what is no number. */
   faultsAt(words: Handle): void {
     this.#launcher.fault = words
   }
 
   step(ops: Ops<WorkKernels>, op: string, step: ShapedStep, call: Omit<OpCall, 'scratch'>): void {
+    this.#enter()
     const { batch = 1 } = call.numbers
     if (op === 'transpose' && (batch > 1 || canTurn(call.inputs[0]!.shape))) {
       this.#transpose(call, batch)
@@ -103,10 +100,16 @@ export class WorkCard {
 
   /** Several steps at once, so many transitions after the one they were planned for. */
   fused(steps: Fused, shift = 0, faultOf: FusedTools['faultOf'] = () => this.#launcher.fault): void {
+    this.#enter()
     const at = (name: string) => BigInt(this.memory.place(name).at)
     const table = (name: string, bytes: Uint8Array) => this.#table(name, bytes)
     const [launcher, products] = [this.#launcher, this.#products]
     steps.run({ launcher, products, at, table, shift, faultOf, size: this.#size })
+  }
+
+  /** Products of the library go to the context that is current. */
+  #enter(): void {
+    this.#api.useContext(this.#context)
   }
 
   #gradientNorm({ inputs, outputs }: Omit<OpCall, 'scratch'>): void {
@@ -214,7 +217,6 @@ export class WorkCard {
 
   /** Nothing is left to do, beside the steps either. */
   stop(): void {
-    this.enter()
     for (const stream of [this.stream, this.#beside]) this.#api.synchronize(stream)
   }
 
@@ -225,11 +227,7 @@ export class WorkCard {
   }
 
   async #until(isDone: () => boolean): Promise<void> {
-    this.enter()
-    while (!isDone()) {
-      await new Promise((resolve) => setImmediate(resolve))
-      this.enter()
-    }
+    while (!isDone()) await new Promise((resolve) => setImmediate(resolve))
   }
 
   /** What lies there: whoever asks knows that it is done. */
@@ -258,6 +256,19 @@ export class WorkCard {
     this.#api.closeContext(this.#context)
   }
 }
+
+/** A driver each of whose calls is made in a context: the thread may have worked for another card before any of them. */
+const inContext = (api: CudaApi, context: Handle): CudaApi =>
+  new Proxy(api, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]) => {
+        target.useContext(context)
+        return Reflect.apply(member, target, args)
+      }
+    },
+  })
 
 /** As the kernel for large matrices of bytes takes them. */
 const TURN_SIDE = 128

@@ -111,6 +111,27 @@ test('a GPT in shards on a card, made one by one and joined, has the marks of th
   }
 })
 
+test('two cards in one thread share the shards, each in its own context', async () => {
+  const hasher = hasherOn(await engine())
+  const { work, given } = tinyTraining('gpt', 2, hasher, { shards: 2 })
+  const cpu = new EngineRun<WorkKernels>(await engine(), work, given, hasher)
+  const api = await fakeWorkDriver(wasm)
+  const cards = [1n, 2n].map(
+    (context) => new WorkCard({ api, context, library: null, ptx: '', fieldPtx: '', fusedPtx: null }),
+  )
+  const runs = await Promise.all(cards.map((card) => CardRun.start(card, work, given)))
+  await Promise.all(runs.map((run) => run.advance(-1)))
+  cpu.advance(-1)
+  for (const segment of [0, 1]) {
+    const parts = await Promise.all(runs.map((run, shard) => run.makeShard(segment, shard)))
+    const made = new Map(parts.flatMap((part) => [...part]))
+    const marks = await Promise.all(runs.map((run) => run.joinShards(segment, made)))
+    expect(marks).toEqual(Array(2).fill(cpu.advance(segment)))
+  }
+  for (const card of cards) card.close()
+  expect(api.held.size).toBe(0)
+})
+
 test('what is given must have the root that the specification names', async () => {
   const { work, given } = tinyTraining('gpt', 1, hasherOn(await engine()))
   const { card } = await fakeCard()

@@ -191,7 +191,6 @@ export class CardRun implements WorkRun {
   }
 
   #shardsOf(segment: number): ShardedProgram {
-    this.#card.enter()
     const [program, ...more] = segmentPrograms(this.#work, segment)
     if (!program || more.length > 0) throw new RangeError('shards are joined after every transition')
     return splitShards(program)
@@ -212,7 +211,6 @@ export class CardRun implements WorkRun {
   }
 
   async read(name: string): Promise<Uint8Array> {
-    this.#card.enter()
     const place = this.#present(name)
     // What the card has gone on from is done: nobody waits for what it does now.
     return this.#card.memory.has(held(name)) ? this.#card.take(place) : await this.#card.readWhole(place)
@@ -270,7 +268,6 @@ export class CardRun implements WorkRun {
 
   async gather(name: string, point: readonly Pair[]): Promise<Uint8Array> {
     const { memory } = this.#card
-    this.#card.enter()
     const vector = `${GATHERED}${name}`
     const bytes = await this.#card.readWhole(this.#card.gather(this.#present(name), encodePairs(point), vector))
     memory.free(vector)
@@ -361,7 +358,6 @@ export class CardRun implements WorkRun {
   }
 
   #begin(program: ShapedProgram): { readonly queued: Queued; readonly faults: number } {
-    this.#card.enter()
     const name = `${FAULTS}${this.#queuedSoFar++ % MOST_QUEUED}`
     const { at } = this.#card.zeros(name, Math.max(1, program.steps.length))
     return { queued: { program, faults: name, statistics: [], roots: null }, faults: at }
