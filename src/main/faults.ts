@@ -188,6 +188,11 @@ export const fault = faultsOf({
     message: 'the result cannot be held against the receipt: {why}',
     nextStep: '{how}',
   },
+  NOT_A_BOUND: {
+    blame: 'user',
+    message: 'what --certificate names says nothing of the speed of the box: {why}',
+    nextStep: 'Check that file by itself first; it must be a certificate by a key you trust.',
+  },
   NOTHING_LEASED: {
     blame: 'user',
     message: 'nobody has a lease on this box',

@@ -20,6 +20,7 @@ import type { WorkKernels } from '../../src/core/work/workKernels.ts'
 import { EXACT_OPS } from '../../src/core/work/workOps.ts'
 import { openExactEngine } from '../../src/drivers/gpu/cpu/work/openCpuWork.ts'
 import { type ReadyWork, readyWork } from '../support/smallWorks.ts'
+import { inferenceVectors, tinyInference } from '../support/tinyInference.ts'
 import { tinyTraining } from '../support/tinyTraining.ts'
 import { chanceFrom } from '../support/workTrials.ts'
 
@@ -235,5 +236,35 @@ describe('what passes as often as the formulas say', () => {
     const expected = passChance.openings(1, 1 / 20, 1)
     expect(passed <= expected || isNear(passed, expected, tries)).toBe(true)
     expect(passed).toBeGreaterThan(expected / 2)
+  })
+
+  describe('of an inference', () => {
+    const { work } = tinyInference(inferenceVectors()[0]!, hasher, { interval: 1, shown: 1 })
+    const programs = segmentPrograms(work, 1)
+    const { steps } = programs[0]!
+    const isProduct = (step: number) => steps[step]!.op.startsWith('product')
+
+    test('a share of wrong segments, by replay of those that are drawn', () => {
+      const many = { ...work, ends: Array.from({ length: 1000 }, (_, i) => i + 1) }
+      const isUnseen = (from: number) =>
+        drawTraced(many, work.workId, nonceOf(from)(0)).every((segment) => segment % 10 !== 3)
+      const passed = Array.from({ length: tries }, (_, from) => isUnseen(from)).filter(Boolean).length
+      expect(isNear(passed / tries, passChance.replay(0.1), tries)).toBe(true)
+    })
+
+    test('a share of wrong products, by openings: at most, for chokes are looked at besides', () => {
+      const isFaked = ({ step, patch }: PatchDraw) => isProduct(step) && patch % 20 === 7
+      const passed = timesUnseen(programs, tries, isFaked) / tries
+      const expected = passChance.openings(1, 1 / 20, 1)
+      expect(passed <= expected || isNear(passed, expected, tries)).toBe(true)
+      expect(passed).toBeGreaterThan(expected / 2)
+    })
+
+    test('one faked step that is no choke, by openings', () => {
+      const faked = steps.findIndex(({ op, isChoke }) => op === 'add' && !isChoke)
+      const passed = timesUnseen(programs, tries, ({ step }) => step === faked) / tries
+      const others = steps.filter((_, step) => !isProduct(step)).length
+      expect(isNear(passed, passChance.fakedStep(1, others, 1), tries)).toBe(true)
+    })
   })
 })

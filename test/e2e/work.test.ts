@@ -362,6 +362,21 @@ test('a check that was told what to hold a file against never says yes without h
   expect(product).toMatchObject({ status: 2, stderr: expect.stringContaining('[NOT_FOR_THIS_KIND]') })
 })
 
+test('a receipt beside the certificate of its box says how fast it was; of another box it says nothing', async () => {
+  const [box, other] = [inFolder('box.json'), inFolder('other-box.json')]
+  const asked = ['--preset', 'tiny', '--devices', 'cpu', '--precisions', 'int8', '--no-memory', '--no-bind']
+  expect((await touchstone('verify', ...asked, '--out', box)).status).toBe(0)
+  const { status, stdout } = await touchstone('check', inFolder('trained.json'), '--certificate', box, '--json')
+  checkReportSchema.parse(JSON.parse(stdout))
+  const { clock, doubts } = JSON.parse(stdout)
+  expect(clock).toMatchObject({ precision: 'int8', perSecond: expect.any(Number) })
+  // Both run on this very processor; which of them it was busier in is nothing to rely on.
+  expect([0, 4]).toContain(status)
+  expect(doubts).toEqual(status === 0 ? [] : [expect.objectContaining({ code: 'FASTER_THAN_PROVEN' })])
+  writeFileSync(other, readFileSync(box).subarray(100))
+  expect((await touchstone('check', inFolder('trained.json'), '--certificate', other)).status).toBe(2)
+})
+
 test('attack 184: touchstone work run train goes on from a state, and refuses one that no gradients make', async () => {
   const mlp = ['--family', 'mlp', '--hidden', '8', '--sequences', '16', '--rate', '0.02', '--steps', '2']
   const files = ['--out', inFolder('mlp.safetensors'), '--receipt', inFolder('mlp.json')]

@@ -9,6 +9,7 @@ import type { Run } from '../proof/verifyPart.ts'
 import { toInstant, toMillis } from '../units/instants.ts'
 import type { ReceiptFigures } from '../work/checkReceipt.ts'
 import type { ReadAnswer } from './answerEvidence.ts'
+import type { ClockBound } from './clockBound.ts'
 import type { Doubt } from './doubts.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from './envelope.ts'
 import type { JudgementCheck } from './judgementProblem.ts'
@@ -76,6 +77,8 @@ export interface CheckedReceipt {
   readonly figures: ReceiptFigures & { readonly replayed: number }
   /** A file of the result is what it commits to. */
   readonly isResultTied: boolean
+  /** How fast it was, beside how fast its box was proven to be; null where nobody asked. */
+  readonly clock: ClockBound | null
 }
 
 /** A product proven by sumcheck, against A, B and C as its reader has them. */

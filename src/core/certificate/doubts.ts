@@ -38,6 +38,22 @@ export const DOUBTS = {
     meaning: 'more than half of what was looked at is work that anyone could skip: none of it is credited',
     nextStep: 'Do not pay for it as work; have it done on inputs that are not zeros.',
   },
+  FASTER_THAN_PROVEN: {
+    meaning: 'in its time the work would have needed a faster box than its certificate proves',
+    nextStep: 'Do not take it for work of that box: other machines, or none, may have done it.',
+  },
+  CERTIFICATE_OF_ANOTHER_BOX: {
+    meaning: 'the certificate that --certificate names is of another box than the one that did the work',
+    nextStep: 'Name the certificate of the box with the key that the receipt shows as prover.',
+  },
+  NO_SUCH_SPEED: {
+    meaning: 'the certificate that --certificate names proves no speed of the kind that this work takes',
+    nextStep: 'Have the box verified with that precision: touchstone verify --precisions int8,fp32.',
+  },
+  NO_CLOCK: {
+    meaning: 'nobody watched the work with a clock: how fast it was is not known',
+    nextStep: 'Ask for a receipt of a work that somebody watched.',
+  },
   OPERANDS_NOT_AT_HAND: {
     meaning: 'a proof about matrices that you did not hand in shows nothing of them',
     nextStep: 'Hand in all three: --given A.npy --given B.npy --result C.npy.',

@@ -48,7 +48,7 @@ export const receiptKind = (
     const checked = await checkWork(read, await openKernels(), inputs)
     const other = checked.problem || !result ? null : await result.problemWith(read)
     const problem = other === null ? checked.problem : ({ code: 'OTHER_RESULT', where: other } as const)
-    return { ...checked, problem, isResultTied: result !== null && problem === null }
+    return { ...checked, problem, isResultTied: result !== null && problem === null, clock: null }
   })
 
 function readReceipt(statement: ReceiptStatement, signerKeys: readonly Uint8Array[]): ReadReceipt | CertificateProblem {
@@ -78,7 +78,7 @@ async function checkWork(
   read: ReadReceipt,
   runPatch: RunPatch,
   inputs: WithInputs | null,
-): Promise<Omit<CheckedReceipt, 'isResultTied'>> {
+): Promise<Omit<CheckedReceipt, 'isResultTied' | 'clock'>> {
   const work = inputs ? await inputs.hold(read.work) : read.work
   const shown = checkReceipt(work, read.receipt, runPatch)
   const replayed = shown.problem === null && inputs?.replay ? await inputs.replay(read) : null

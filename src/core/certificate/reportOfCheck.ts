@@ -83,8 +83,9 @@ const ofAttestation = ({ bundle }: CheckedAttestation) => ({
   cpu: bundle.cpu && { kind: bundle.cpu.kind, measurement: bundle.cpu.measurement },
 })
 
-const ofReceipt = ({ read, figures, isResultTied }: CheckedReceipt) => ({
+const ofReceipt = ({ read, figures, isResultTied, clock }: CheckedReceipt) => ({
   resultTied: isResultTied,
+  clock,
   work: { id: toHex(read.receipt.workId), kind: read.work.spec.kind, drawnBy: read.receipt.drawnBy, ...figures },
   device: read.receipt.device,
   guarantees: read.work.guarantees,

@@ -77,6 +77,9 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
     resultTied: z
       .boolean()
       .meta({ description: 'a file of the result was compared, and is what the receipt commits to' }),
+    clock: z.object({ precision: z.string(), perSecond: z.number(), provenPerSecond: z.number() }).nullable().meta({
+      description: 'credited operations a second, and what the certificate of the box proves; where one was named',
+    }),
     device: z.string().meta({ description: 'what the device says of itself; a claim' }),
     guarantees: z.array(z.string()),
   }),

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { Precision } from '../params/precision.ts'
 import type { Program } from './program.ts'
 import type { TensorShape } from './tensor.ts'
 
@@ -41,6 +42,8 @@ export interface Kind<P> {
   alike?(parameters: P, transition: number): number
   /** W3.6, where transitions differ: which are counted, and how often each, so that all of them are. */
   counted?(parameters: P, transitions: number): readonly (readonly [transition: number, times: number])[]
+  /** Which products of a card it is made of, in the words of Proof of GPU; without it, any. */
+  readonly unit?: Precision
   /** What the statistics of a transition are called, in their order; none where they are no floats. */
   readonly figures: readonly string[]
   /** What each method shows of it, in words. */

@@ -1,5 +1,6 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import { fromHex } from '../bytes/hex.ts'
+import type { Precision } from '../params/precision.ts'
 import type { Kind, Turn } from './kind.ts'
 import { type Ops, operationsOf, type Program, type ShapedProgram, shapeProgram } from './program.ts'
 import { requireThat } from './refusals.ts'
@@ -20,6 +21,8 @@ export interface Work<K> {
   readonly ops: Ops<K>
   readonly isIndependent: boolean
   readonly guarantees: readonly string[]
+  /** Which speed of a card bounds it; null: any. */
+  readonly unit: Precision | null
   /** What the statistics of a mark are called. */
   readonly figures: readonly string[]
   /** Roots of what is handed in. */
@@ -79,7 +82,12 @@ export function openWork<K>(kinds: Kinds, ops: Ops<K>, { text, orderId, seed }: 
   })
   return {
     ...{ spec, text, orderId, seed, ops, given, workId: workIdOf(text, orderId, seed) },
-    ...{ isIndependent: kind.isIndependent, guarantees: kind.guarantees, figures: kind.figures },
+    ...{
+      isIndependent: kind.isIndependent,
+      guarantees: kind.guarantees,
+      figures: kind.figures,
+      unit: kind.unit ?? null,
+    },
     ...{ state: kind.state(parameters), counted: kind.counted?.(parameters, transitions) ?? null },
     requireGiven: (tensors) => kind.requireGiven?.(tensors, parameters),
     givenRoots: new Map(spec.inputs.map(({ name, root }) => [name, fromHex(root, 32)!])),

@@ -2,13 +2,15 @@ import { checkEvidence, type GivenFile } from '../../apps/check/checkEvidence.ts
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { type Signer, withFastYes } from '../../core/bytes/ed25519.ts'
+import { toHex } from '../../core/bytes/hex.ts'
 import { answerKind } from '../../core/certificate/answerEvidence.ts'
 import type { CheckedEvidence, ReaderRules } from '../../core/certificate/checkCertificate.ts'
+import { boundByClock } from '../../core/certificate/clockBound.ts'
 import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
-import { isProblem } from '../../core/certificate/problems.ts'
+import { isProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import { productKind } from '../../core/certificate/productEvidence.ts'
 import { type ResultAtHand, receiptKind, type WithInputs } from '../../core/certificate/receiptEvidence.ts'
-import { issueSummary } from '../../core/certificate/summary.ts'
+import { issueSummary, totalRates } from '../../core/certificate/summary.ts'
 import { PRODUCT_TYPE } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { ANSWER_TYPE } from '../../core/work/methods/zk/answerReceipt.ts'
 import { WORK_TYPE } from '../../core/work/receipt.ts'
@@ -55,6 +57,7 @@ export interface CheckFlags extends AttestationFiles {
   readonly given?: readonly string[]
   readonly result?: string
   readonly tokenizer?: string
+  readonly certificate?: string
   readonly model?: Uint8Array
   readonly code?: readonly Uint8Array[]
   readonly nonce?: Uint8Array | undefined
@@ -113,19 +116,44 @@ export async function runCheck(
   const rules = await readerRules({ ...flags, nonce }, trusted, dataFolder(env), { inputs: atHand, result })
   const full = flags.full === undefined ? null : await readGiven(flags.full, signal)
   const given = { file: await readGiven(file, signal), full }
-  const found = await checkEvidence(
-    given,
-    rules,
-    {
-      sample: flags.sample === undefined ? undefined : { count: flags.sample, randomness: system.randomness },
-      openChecker: usableCores() === 1 ? openOwnThreadChecker : openThreadedChecker,
-      onOpenings: (done, of) => terminal.live(`  openings ${bar(done / of, terminal.barWidth)} ${done}/${of}`),
-    },
-    signal,
-  )
+  const recomputing = {
+    sample: flags.sample === undefined ? undefined : { count: flags.sample, randomness: system.randomness },
+    openChecker: usableCores() === 1 ? openOwnThreadChecker : openThreadedChecker,
+    onOpenings: (done: number, of: number) =>
+      terminal.live(`  openings ${bar(done / of, terminal.barWidth)} ${done}/${of}`),
+  }
+  const found = await checkEvidence(given, rules, recomputing, signal)
   terminal.live('')
   if (!found.checked.problem) refuseUnused(flags, found.checked, shownName(file))
-  return { shown: { file: shownName(file), ...found, ...rules }, signed: given.full ?? given.file }
+  const box = flags.certificate === undefined ? null : await readGiven(flags.certificate, signal)
+  const checked = box === null ? found.checked : await clocked(found.checked, box, rules, recomputing, signal)
+  terminal.live('')
+  return { shown: { file: shownName(file), ...found, checked, ...rules }, signed: given.full ?? given.file }
+}
+
+/** W5.8. A receipt beside the certificate of its box, all of which is checked; who must have signed which is asked of the first. */
+async function clocked(
+  checked: CheckedEvidence,
+  certificate: GivenFile,
+  rules: ReaderRules,
+  recomputing: Parameters<typeof checkEvidence>[2],
+  signal: AbortSignal,
+): Promise<CheckedEvidence> {
+  if (checked.kind !== 'receipt' || checked.problem) return checked
+  const itsRules = { ...rules, required: [], prover: null, maxAgeSeconds: null }
+  const { checked: box } = await checkEvidence({ file: certificate, full: null }, itsRules, recomputing, signal)
+  if (box.problem) throw fault('NOT_A_BOUND', { why: `${PROBLEMS[box.problem.code].meaning} [${box.problem.code}]` })
+  if (box.kind !== 'certificate' || exitOfCheck(box) !== EXIT.genuine)
+    throw fault('NOT_A_BOUND', { why: 'it is no certificate that a check of it ends with 0' })
+  const { receipt, work } = checked.read
+  const { bound, doubts } = boundByClock(
+    {
+      prover: toHex(receipt.proverKey),
+      ...{ credited: checked.figures.credited, elapsedUs: receipt.elapsedUs, unit: work.unit },
+    },
+    { prover: toHex(box.read.run.challenge.proverKey), rates: totalRates(box.ours) },
+  )
+  return { ...checked, clock: bound, doubts: [...checked.doubts, ...doubts] }
 }
 
 /** Whoever compares no result does not wait for what reads them. */
@@ -147,6 +175,7 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
   given: ['product'],
   result: ['product', 'receipt'],
   tokenizer: ['receipt'],
+  certificate: ['receipt'],
   code: ['product'],
   model: ['answer'],
   nonce: ['attestation'],

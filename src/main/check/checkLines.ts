@@ -8,6 +8,7 @@ import type {
   CheckedReceipt,
   CheckedSummary,
 } from '../../core/certificate/checkCertificate.ts'
+import type { ClockBound } from '../../core/certificate/clockBound.ts'
 import { DOUBTS } from '../../core/certificate/doubts.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
 import { reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
@@ -118,7 +119,7 @@ function summaryLines({ file, nowMs }: ShownCheck, { read }: CheckedSummary): st
 }
 
 /** What was computed, what was looked at, and what that shows. */
-function receiptLines({ file, nowMs }: ShownCheck, { read, figures, isResultTied }: CheckedReceipt): string[] {
+function receiptLines({ file, nowMs }: ShownCheck, { read, figures, isResultTied, clock }: CheckedReceipt): string[] {
   const { receipt, work, signerKeys } = read
   const drawn = `${figures.patches} patches of ${segmentsText(work, figures)}`
   return [
@@ -136,11 +137,17 @@ function receiptLines({ file, nowMs }: ShownCheck, { read, figures, isResultTied
     ),
     ...courseLines(read, figures.replayed > 0),
     ...labelled('result', isResultTied ? 'the file you named is what the receipt commits to' : null),
+    ...labelled('speed', clock && clockText(clock)),
     ...labelled('device', `${receipt.device} (claimed)`),
     ...labelled('prover', toHex(receipt.proverKey)),
     ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
     ...work.guarantees.flatMap((text) => labelled('shows', text)),
   ]
+}
+
+function clockText({ precision, perSecond, provenPerSecond }: ClockBound): string {
+  const share = ((100 * perSecond) / provenPerSecond).toPrecision(3)
+  return `${speedText(perSecond, precision)} by its watcher's clock, ${share} % of the ${speedText(provenPerSecond, precision)} proven`
 }
 
 /** The first figure at both ends: shown where its segment was run again or drawn, else told. */

@@ -155,6 +155,7 @@ export const inference: Kind<InferenceParameters> = {
           [2, (transitions - 1) / 2],
           [transitions, (transitions - 1) / 2],
         ],
+  unit: 'int8',
   figures: [],
   guarantees: [
     'Replay: every drawn segment is exactly right; a share e of wrong segments passes 8 draws with (1 - e)^8.',

@@ -47,6 +47,7 @@ export const matmul: Kind<Parameters> = {
     after: ['made'],
     statistics: [],
   }),
+  unit: 'int8',
   figures: [],
   guarantees: ['Entries of the result that were not computed: each of 128 openings finds one with their share of all.'],
 }

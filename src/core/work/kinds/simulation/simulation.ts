@@ -113,6 +113,7 @@ export const simulation: Kind<FlowParameters> = {
   state: stateOf,
   begin,
   transition,
+  unit: 'fp32',
   figures: ['mass', 'energy'],
   guarantees: [
     'Replay: every drawn segment is exactly right; a share e of wrong segments passes 8 draws with (1 - e)^8.',

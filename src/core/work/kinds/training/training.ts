@@ -221,6 +221,7 @@ export const training: Kind<Parameters> = {
   state: stateOf,
   begin,
   transition,
+  unit: 'int8',
   figures: ['loss', 'norm'],
   guarantees: [
     'Replay: every drawn segment is exactly right; a share e of wrong segments passes 8 draws with (1 - e)^8.',

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest'
+import type { Precision } from '../params/precision.ts'
+import { boundByClock } from './clockBound.ts'
+
+/** A work of 10^12 credited operations, and what its box was proven to do. */
+const bound = (
+  elapsedUs: number | null,
+  rates: Partial<Record<Precision, number>>,
+  { prover = 'a', unit = 'int8' }: { readonly prover?: string; readonly unit?: Precision | null } = {},
+) => boundByClock({ prover: 'a', credited: 1e12, elapsedUs, unit }, { prover, rates })
+const codes = (...given: Parameters<typeof bound>) => bound(...given).doubts.map(({ code }) => code)
+
+describe('the clock against the proven speed', () => {
+  test('attack 999: work that took a faster box than was proven is not shown to be its work', () => {
+    expect(codes(1_000_000, { int8: 0.92e12 })).toEqual([])
+    expect(codes(1_000_000, { int8: 0.9e12 })).toEqual(['FASTER_THAN_PROVEN'])
+    expect(bound(2_000_000, { int8: 1e12 }).bound).toEqual({
+      precision: 'int8',
+      perSecond: 5e11,
+      provenPerSecond: 1e12,
+    })
+  })
+
+  test('a kind is bounded by its own products, and one that names none by the fastest', () => {
+    const rates = { int8: 1e12, fp32: 1e9 }
+    expect(codes(1_000_000, rates, { unit: 'fp32' })).toEqual(['FASTER_THAN_PROVEN'])
+    expect(codes(1_000_000, rates, { unit: null })).toEqual([])
+  })
+
+  test('another box, another speed and no clock are no bound, and are said', () => {
+    expect(codes(1, { int8: 1e15 }, { prover: 'b' })).toEqual(['CERTIFICATE_OF_ANOTHER_BOX'])
+    expect(codes(1_000_000, { bf16: 1e15 })).toEqual(['NO_SUCH_SPEED'])
+    expect(codes(null, { int8: 1e15 })).toEqual(['NO_CLOCK'])
+  })
+
+  test('a figure that ends where numbers do bounds nothing', () =>
+    expect(codes(1, { int8: Number.MAX_SAFE_INTEGER })).toEqual([]))
+})
