@@ -11,7 +11,7 @@ const bound = (
 const codes = (...given: Parameters<typeof bound>) => bound(...given).doubts.map(({ code }) => code)
 
 describe('the clock against the proven speed', () => {
-  test('attack 999: work that took a faster box than was proven is not shown to be its work', () => {
+  test('attack 200: work that took a faster box than was proven is not shown to be its work', () => {
     expect(codes(1_000_000, { int8: 0.92e12 })).toEqual([])
     expect(codes(1_000_000, { int8: 0.9e12 })).toEqual(['FASTER_THAN_PROVEN'])
     expect(bound(2_000_000, { int8: 1e12 }).bound).toEqual({

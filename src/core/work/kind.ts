@@ -1,7 +1,9 @@
 import type * as z from 'zod'
-import type { Precision } from '../params/precision.ts'
 import type { Program } from './program.ts'
 import type { TensorShape } from './tensor.ts'
+
+/** Products of a card that a work may be made of, as Proof of GPU calls them. */
+export type Unit = 'int8' | 'fp32'
 
 /** What a program may depend on, besides the parameters. */
 export interface Turn {
@@ -43,7 +45,7 @@ export interface Kind<P> {
   /** W3.6, where transitions differ: which are counted, and how often each, so that all of them are. */
   counted?(parameters: P, transitions: number): readonly (readonly [transition: number, times: number])[]
   /** Which products of a card it is made of, in the words of Proof of GPU; without it, any. */
-  readonly unit?: Precision
+  readonly unit?: Unit
   /** What the statistics of a transition are called, in their order; none where they are no floats. */
   readonly figures: readonly string[]
   /** What each method shows of it, in words. */

@@ -1,7 +1,6 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import { fromHex } from '../bytes/hex.ts'
-import type { Precision } from '../params/precision.ts'
-import type { Kind, Turn } from './kind.ts'
+import type { Kind, Turn, Unit } from './kind.ts'
 import { type Ops, operationsOf, type Program, type ShapedProgram, shapeProgram } from './program.ts'
 import { requireThat } from './refusals.ts'
 import { workIdOf } from './stateChain.ts'
@@ -22,7 +21,7 @@ export interface Work<K> {
   readonly isIndependent: boolean
   readonly guarantees: readonly string[]
   /** Which speed of a card bounds it; null: any. */
-  readonly unit: Precision | null
+  readonly unit: Unit | null
   /** What the statistics of a mark are called. */
   readonly figures: readonly string[]
   /** Roots of what is handed in. */
