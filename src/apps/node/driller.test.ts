@@ -35,7 +35,7 @@ afterEach(async () => {
 })
 
 const DRILLERS = [1, 2, 3]
-const PARAMS = { epochSlots: 4n, bootWeight: 30n, tasksPerEpoch: 2n }
+const PARAMS = { epochSlots: 4n, bootWeight: 16n, tasksPerEpoch: 1n }
 const TASK = { work: 64n, depth: 3 }
 
 /** A validator that makes blocks, and a node on which three accounts drill. */

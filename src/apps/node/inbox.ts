@@ -3,7 +3,7 @@ import { decodeBlock } from '../../core/chain/blockBytes.ts'
 import { whenDue } from '../../core/chain/consensus/consensusNode.ts'
 import type { ProblemCode } from '../../core/chain/problems.ts'
 import { blockHash } from '../../core/chain/signing.ts'
-import type { Header } from '../../core/chain/ssz.ts'
+import type { Header, Tx } from '../../core/chain/ssz.ts'
 import { decodeQuorum, decodeVote } from '../../core/chain/wire/messages.ts'
 import type { Submitted } from '../../ports/chainNode.ts'
 import type { Judged, Topic } from '../../ports/network.ts'
@@ -18,6 +18,7 @@ interface Owner {
   readonly genesis: { readonly params: { readonly roundSlots: bigint } }
   untilSlot(slot: number): Promise<void>
   offer(bytes: Uint8Array): Promise<Submitted>
+  prepare(txs: readonly Tx[]): Promise<void>
   reportOffence(payload: Uint8Array): Promise<void>
   background(work: () => Promise<void>): void
 }
@@ -72,6 +73,7 @@ export class Inbox {
     if (due === 'drop' || !this.headers.isWelcome(name, id)) return 'ignore'
     const slot = Number(header.slot)
     if (due === 'wait') await node.untilSlot(slot)
+    await node.prepare(block.body.txs)
     const [result] = await keeper.take([data])
     if (result?.kind === 'added') {
       if (result.facts.win !== null) this.lastPrimary = Math.max(this.lastPrimary, slot)

@@ -1,7 +1,9 @@
 import { toHex } from '../../core/bytes/hex.ts'
 import type { AccountKeys } from '../../core/chain/accountKeys.ts'
 import type { ChainState, Checks } from '../../core/chain/chainState.ts'
+import { showsChunks } from '../../core/chain/drilling/shownChunks.ts'
 import { type Genesis, genesisHash } from '../../core/chain/genesisType.ts'
+import { decodeTx, type Tx } from '../../core/chain/ssz.ts'
 import { isBoxQuestion } from '../../core/chain/wire/boxQuestions.ts'
 import { encodeQuorum, encodeVote } from '../../core/chain/wire/messages.ts'
 import type { ChainEvent, ChainNode, NodeStatus, Submitted } from '../../ports/chainNode.ts'
@@ -35,6 +37,8 @@ export interface NodeDeps {
   readonly stateEvery?: number
   /** How many blocks before the last final one are kept; all of them without it. At least a week of them. */
   readonly keepBlocks?: number
+  /** Computes elsewhere what transactions show of drilled work, before they are applied here. */
+  prepare?(state: ChainState, txs: readonly Tx[]): Promise<void>
   /** Answers what validators ask about the box of this node. */
   answerBox?(data: Uint8Array): Promise<Uint8Array | null>
   /** Joins the others of this chain. */
@@ -138,7 +142,16 @@ export class RunningNode implements ChainNode {
   /** Puts a transaction into the pool, without telling others. */
   async offer(bytes: Uint8Array): Promise<Submitted> {
     const slot = BigInt(this.slot)
+    const tx = this.deps.prepare === undefined ? null : decodeTx(bytes)
+    if (tx !== null) await this.prepare([tx])
     return this.pool.add(bytes, await this.producer.stateFor(slot), slot)
+  }
+
+  /** Whatever is not prepared is computed when it is applied. */
+  async prepare(txs: readonly Tx[]): Promise<void> {
+    const { prepare } = this.deps
+    if (prepare === undefined || !txs.some(showsChunks)) return
+    await this.guarded(async () => await prepare(await this.producer.stateFor(BigInt(this.slot)), txs))
   }
 
   isWaiting(bytes: Uint8Array): boolean {

@@ -3,18 +3,19 @@ import { join, resolve } from 'node:path'
 import { RunningNode } from '../../apps/node/node.ts'
 import { startFromCheckpoint } from '../../apps/node/startFromCheckpoint.ts'
 import { toHex } from '../../core/bytes/hex.ts'
-import type { Checks } from '../../core/chain/chainState.ts'
+import type { ChainState, Checks } from '../../core/chain/chainState.ts'
+import { shownChunks } from '../../core/chain/drilling/shownChunks.ts'
 import { encodeGenesis, genesisHash } from '../../core/chain/genesisType.ts'
 import { WEEK } from '../../core/chain/params.ts'
-import { type ChunkAt, productChecks } from '../../core/work/drilled/productChecks.ts'
-import { productChunk } from '../../core/work/drilled/productTask.ts'
+import type { Tx } from '../../core/chain/ssz.ts'
+import { productChecks } from '../../core/work/drilled/productChecks.ts'
 import { openChainStore } from '../../drivers/chainStore/openChainStore.ts'
 import { useFastTrees } from '../../drivers/hashtree/useFastTrees.ts'
 import { openLibp2pNetwork } from '../../drivers/p2p/libp2pNetwork.ts'
 import { openEnvelopeThread } from '../../drivers/sodium/openEnvelopeThread.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import { loadSecret } from '../../drivers/system/loadSigner.ts'
-import { chooseEngine, openEngine } from '../../drivers/verifier/engineStart.ts'
+import { openChunks } from '../../drivers/verifier/openChunks.ts'
 import type { ChainEvent } from '../../ports/chainNode.ts'
 import type { StoredBlock } from '../../ports/chainStore.ts'
 import type { Log, LogLevel } from '../../ports/log.ts'
@@ -45,7 +46,7 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
   const store = await openChainStore(join(data, 'chain'), genesisId)
   const voice = openVoice(flags, env)
   const checker = openEnvelopeThread(genesisHash(genesis))
-  const { checks, chunkAt } = await openChecks(library)
+  const { checks, chunkAt, prepare, close: closeChunks } = await openChecks(library)
   const isDrilling = flags.drill === true
   const roles = openRoles({ data, keys, isDrilling, checks, chunkAt, log: voice.log })
   try {
@@ -58,7 +59,7 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
     const node = await RunningNode.start({
       ...{ genesis, store, keys, checker, log: voice.log, clock: system.clock, checks, connect },
       ...(flags.prune && { keepBlocks: Number(WEEK * genesis.params.epochSlots) }),
-      answerBox: roles.answerBox,
+      ...{ answerBox: roles.answerBox, prepare },
     })
     let closeApi = async () => {}
     try {
@@ -77,6 +78,7 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
     }
   } finally {
     await checker.close()
+    await closeChunks()
     await store.close()
   }
   return EXIT.genuine
@@ -91,13 +93,16 @@ function requireAlive({ head, slot, genesis: { params } }: RunningNode): void {
 
 /** Openings of drilled work are computed again with the kernels that check Proof of GPU. */
 async function openChecks({ checkSignature, vrf, isAccountKey }: VrfLibrary) {
-  const engine = await openEngine(await chooseEngine())
-  const chunkAt: ChunkAt = (...asked) => productChunk(engine, ...asked)
-  const checks: Checks = {
-    ...{ signature: checkSignature, vrf: vrf.verify, key: isAccountKey },
-    ...productChecks(chunkAt),
+  const chunks = await openChunks()
+  const { prepare, ...drilling } = productChecks(chunks.chunkAt, chunks.elsewhere)
+  const checks: Checks = { signature: checkSignature, vrf: vrf.verify, key: isAccountKey, ...drilling }
+  return {
+    ...{ checks, chunkAt: chunks.chunkAt, close: chunks.close },
+    prepare: async (state: ChainState, txs: readonly Tx[]) => {
+      for (const shown of txs.map((tx) => shownChunks(state, tx)))
+        if (shown !== null) await prepare(shown, shown.indices)
+    },
   }
-  return { checks, chunkAt }
 }
 
 /** What a person or a script is told. */

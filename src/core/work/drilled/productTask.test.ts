@@ -69,6 +69,23 @@ test('operands are those of Proof of GPU, entry by entry', () => {
   )
 })
 
+test('what is prepared elsewhere is not computed here', async () => {
+  const asked: number[] = []
+  const here = () => expect.unreachable()
+  const right = productChunk(engine, seed, 32, 2)
+  const checks = productChecks(here, async (_, __, index) => {
+    asked.push(index)
+    return productChunk(engine, seed, 32, index)
+  })
+  const task = { projectKind: 0, seed, work: 1n, depth: 2 }
+  await checks.prepare(task, [2, 2, 1, 4, 9])
+  await checks.prepare(task, [1, 2])
+  await checks.prepare({ ...task, projectKind: 3 }, [0])
+  expect(asked).toEqual([2, 1])
+  expect(checks.patch({ ...task, chunk: { index: 2, bytes: right }, inputs: [] })).toBe(true)
+  expect(checks.patch({ ...task, chunk: { index: 1, bytes: right }, inputs: [] })).toBe(false)
+})
+
 describe('a chunk', () => {
   test('is the same from the definition, from the engine of the checker and from a device', async () => {
     const drill = openDrill(await openCpuWork(), PLAIN_HASHER)
