@@ -17,21 +17,45 @@ const { text: spec } = trainWork(text, shape, hasherOn(await openExactEngine()))
 const work = openWork(WORK_KINDS, EXACT_OPS, { text: spec, orderId: new Uint8Array(32), seed: new Uint8Array(32) })
 const program = work.transition(1)
 const size = ({ rows, width }) => rows * width
-const count = { products: 0, multiplyAdds: 0, results: 0, others: 0, steps: program.steps.length }
+/** What a tensor is but for the order of its entries: a turned copy has the values of the first at turned points. */
+const firsts = new Map()
+const firstOf = (name) => firsts.get(name) ?? name
+const none = { products: 0, multiplyAdds: 0, results: 0 }
+const [wide, attention] = [{ ...none }, { ...none }]
 const operands = new Map()
-for (const [i, { op, inputs }] of program.steps.entries()) {
+let others = 0
+for (const [i, { op, inputs, outputs, numbers }] of program.steps.entries()) {
   const step = program.shaped[i]
   const made = step.outputs.reduce((sum, output) => sum + size(output), 0)
+  if (op === 'transpose' || op === 'reshape') firsts.set(outputs[0], firstOf(inputs[0]))
   if (!op.startsWith('product')) {
-    count.others += made
+    others += made
     continue
   }
-  count.products++
-  count.multiplyAdds += EXACT_OPS[op].operations(step) / 2
-  count.results += made
-  for (const [at, shape] of step.inputs.entries()) if (shape.type === 'i8') operands.set(inputs[at], size(shape))
+  const isWide = (numbers.batch ?? 1) === 1
+  const group = isWide ? wide : attention
+  group.products++
+  group.multiplyAdds += EXACT_OPS[op].operations(step) / 2
+  group.results += made
+  for (const [at, shape] of step.inputs.entries())
+    if (shape.type === 'i8') operands.set(inputs[at], { entries: size(shape), isWide })
 }
-const entries = [...operands.values()].reduce((sum, each) => sum + each, 0)
-const figures = { ...count, operands: operands.size, operandEntries: entries }
+const entriesOf = (found) => found.reduce((sum, { entries }) => sum + entries, 0)
+const once = new Map([...operands].map(([name, operand]) => [firstOf(name), operand]))
+const wideOf = (found) => entriesOf([...found.values()].filter(({ isWide }) => isWide))
+const figures = {
+  products: wide.products + attention.products,
+  multiplyAdds: wide.multiplyAdds + attention.multiplyAdds,
+  results: wide.results + attention.results,
+  others,
+  steps: program.steps.length,
+  operands: operands.size,
+  operandEntries: entriesOf([...operands.values()]),
+  operandsOnce: once.size,
+  operandEntriesOnce: entriesOf([...once.values()]),
+  wideMultiplyAdds: wide.multiplyAdds,
+  wideResults: wide.results,
+  wideEntriesOnce: wideOf(once),
+}
 console.table(figures)
 keepResult('trainingProducts', `node bench/trainingProducts.mjs ${width} ${layers}`, figures)
