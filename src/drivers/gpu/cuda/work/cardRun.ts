@@ -1,6 +1,6 @@
-import { concatBytes, words32 } from '../../../../core/bytes/bytes.ts'
+import { words32 } from '../../../../core/bytes/bytes.ts'
 import { HASH_BYTES } from '../../../../core/proof/merkle.ts'
-import { gatherPatch, type PatchEvidence } from '../../../../core/work/checkSegment.ts'
+import type { PatchEvidence } from '../../../../core/work/checkSegment.ts'
 import type { PatchDraw } from '../../../../core/work/draws.ts'
 import { encodePairs, type Pair } from '../../../../core/work/methods/sumcheck/field.ts'
 import type { Place } from '../../../../core/work/op.ts'
@@ -8,19 +8,19 @@ import type { ShapedProgram } from '../../../../core/work/program.ts'
 import { requireThat, WorkRefusal } from '../../../../core/work/refusals.ts'
 import { type ShardedProgram, splitShards } from '../../../../core/work/shards.ts'
 import { type StateMark, stateRoot } from '../../../../core/work/stateChain.ts'
-import { leafSpan, leavesOf, rowBytes, type TensorShape, tensorBytes } from '../../../../core/work/tensor.ts'
-import { depthOf, missingNodes } from '../../../../core/work/tensorTree.ts'
+import { rowBytes, tensorBytes } from '../../../../core/work/tensor.ts'
 import { segmentPrograms, type Work } from '../../../../core/work/work.ts'
 import type { WorkKernels } from '../../../../core/work/workKernels.ts'
 import type { Tensors, WorkRun } from '../../../../ports/workDevice.ts'
 import type { Handle } from '../loadLibcuda.ts'
 import type { WorkCard } from './card.ts'
+import { openStep } from './cardOpenings.ts'
+import { CardPlans } from './cardPlans.ts'
 import { type Action, planAgain, planProgram } from './plan.ts'
-import { moved, type Plan, ratesOf, reachOf } from './series.ts'
+import { moved, type Plan } from './series.ts'
 
 const FAULTS = '\0faults'
 const ROOTS = '\0roots'
-const TREE = '\0tree'
 const GATHERED = '\0gathered '
 /** More than the transitions of a segment, and one. */
 const MOST_QUEUED = 1024
@@ -28,13 +28,6 @@ const MOST_QUEUED = 1024
 const MOST_AHEAD_BYTES = 2 ** 31
 
 type AfterStep = (step: number, outputs: readonly string[]) => Promise<void> | void
-
-/** A plan that serves the transitions after its own. */
-interface Series {
-  readonly first: number
-  readonly plan: Plan
-  readonly reach: number
-}
 
 /** A transition that is queued: the names under which its faults and figures will lie. */
 interface Queued {
@@ -51,17 +44,16 @@ export class CardRun implements WorkRun {
   readonly #work: Work<WorkKernels>
   readonly #given: Tensors
   readonly #kept = new Map<number, Tensors>()
-  #series: Series | null = null
+  readonly #plans: CardPlans
   /** The next segment: planned, and its first transitions queued behind what the card does now. */
   #next: { readonly segment: number; readonly plans: readonly Plan[]; readonly queued: readonly Queued[] } | null = null
-  #last: Plan | null = null
-  readonly #parts = new Map<number | 'join', Plan>()
   #queuedSoFar = 0
 
   private constructor(card: WorkCard, work: Work<WorkKernels>, given: Tensors) {
     this.#card = card
     this.#work = work
     this.#given = given
+    this.#plans = new CardPlans(work, card.canFuse)
   }
 
   /** Throws a WorkRefusal where what is given is not what the specification names. */
@@ -83,7 +75,7 @@ export class CardRun implements WorkRun {
   async advance(segment: number): Promise<StateMark> {
     const { memory } = this.#card
     const names = [...this.#work.state.keys()]
-    const next = this.#next?.segment === segment ? this.#next : { plans: this.#plansFor(segment), queued: [] }
+    const next = this.#next?.segment === segment ? this.#next : { plans: this.#plans.of(segment), queued: [] }
     this.#next = null
     this.#release()
     let statistics: readonly number[] = []
@@ -107,7 +99,7 @@ export class CardRun implements WorkRun {
     if (segment === 0 || segment >= this.#work.ends.length) return
     const { memory } = this.#card
     for (const [name, shape] of this.#work.state) memory.share(held(name), name, shape)
-    const plans = this.#plansFor(segment)
+    const plans = this.#plans.of(segment)
     const stateBytes = [...this.#work.state.values()].reduce((sum, shape) => sum + tensorBytes(shape), 0)
     const most = stateBytes <= MOST_AHEAD_BYTES ? plans.length : 1
     this.#next = { segment, plans, queued: this.#queueAll(plans, [], most) }
@@ -129,45 +121,10 @@ export class CardRun implements WorkRun {
       if (this.#card.memory.has(held(name))) this.#card.memory.free(held(name))
   }
 
-  #plansFor(segment: number): readonly Plan[] {
-    if (segment < 0) return [this.#shared(this.#work.begin())]
-    const from = segment === 0 ? 0 : this.#work.ends[segment - 1]!
-    return Array.from({ length: this.#work.ends[segment]! - from }, (_, i) => this.#planFor(from + i + 1))
-  }
-
-  /** Planned anew, unless the one before has the same shapes. */
-  #shared(program: ShapedProgram): Plan {
-    const known = this.#last?.program.shapes === program.shapes ? this.#last.actions : null
-    this.#last = known ? { program, actions: known, rates: null, shift: 0 } : this.#fresh(program)
-    return this.#last
-  }
-
-  #fresh(program: ShapedProgram): Plan {
-    const states = new Set(this.#work.state.keys())
-    return { program, actions: planProgram(program, this.#card.canFuse, states), rates: null, shift: 0 }
-  }
-
-  /** Transitions that are alike are planned once. */
-  #planFor(transition: number): Plan {
-    const first = this.#work.alike(transition)
-    const shift = transition - first
-    if (shift < 2) return this.#shared(this.#work.transition(transition))
-    if (this.#series?.first !== first) this.#series = this.#seriesFrom(first)
-    const { plan, reach } = this.#series
-    return shift <= reach ? { ...plan, shift } : this.#shared(this.#work.transition(transition))
-  }
-
-  #seriesFrom(first: number): Series {
-    const plan = this.#fresh(this.#work.transition(first))
-    const second = this.#work.transition(first + 1)
-    const rates = ratesOf(plan.program, second)
-    return { first, plan: { ...plan, rates }, reach: rates ? reachOf(plan, second, rates) : 0 }
-  }
-
   async makeShard(segment: number, shard: number): Promise<Tensors> {
     const { memory } = this.#card
     const part = this.#shardsOf(segment).parts[shard]!
-    const queued = this.#queue(this.#partPlan(shard, part))
+    const queued = this.#queue(this.#plans.part(shard, part))
     await this.#card.settle()
     this.#finish(queued)
     const made = new Map<string, Uint8Array>()
@@ -181,7 +138,7 @@ export class CardRun implements WorkRun {
   async joinShards(segment: number, made: Tensors): Promise<StateMark> {
     const { join } = this.#shardsOf(segment)
     for (const [name, bytes] of made) this.#card.write(name, join.shapes.get(name)!, bytes)
-    const queued = this.#queue(this.#partPlan('join', join))
+    const queued = this.#queue(this.#plans.part('join', join))
     this.#rename(join)
     for (const name of made.keys()) this.#card.memory.free(name)
     await this.#card.settle()
@@ -194,14 +151,6 @@ export class CardRun implements WorkRun {
     const [program, ...more] = segmentPrograms(this.#work, segment)
     if (!program || more.length > 0) throw new RangeError('shards are joined after every transition')
     return splitShards(program)
-  }
-
-  /** Parts are planned once for all transitions of the same shapes. */
-  #partPlan(part: number | 'join', program: ShapedProgram): Plan {
-    const known = this.#parts.get(part)
-    const plan = known?.program.shapes === program.shapes ? { ...known, program } : this.#fresh(program)
-    this.#parts.set(part, plan)
-    return plan
   }
 
   async keep(segment: number): Promise<void> {
@@ -250,7 +199,7 @@ export class CardRun implements WorkRun {
       await this.#walk(program, async (step) => {
         const here = draws.filter((draw) => draw.transition === transition && draw.step === step)
         if (here.length === 0) return
-        const patches = await this.#openStep(program, here)
+        const patches = await openStep(this.#card, this.#work.ops, program, here)
         for (const [i, draw] of here.entries()) found.set(draw, patches[i]!)
       })
     return draws.map((draw) => found.get(draw)!)
@@ -272,42 +221,6 @@ export class CardRun implements WorkRun {
     const bytes = await this.#card.readWhole(this.#card.gather(this.#present(name), encodePairs(point), vector))
     memory.free(vector)
     return bytes
-  }
-
-  /** Patches of a step that has just been run. Its tensors and their trees stay on the card: only what is opened is read. */
-  async #openStep(program: ShapedProgram, draws: readonly PatchDraw[]): Promise<readonly PatchEvidence[]> {
-    const { inputs, outputs } = program.steps[draws[0]!.step]!
-    const trees = new Map(
-      [...new Set([...inputs, ...outputs])].map((name) => {
-        const place = this.#card.memory.place(name)
-        return [name, { place, tree: this.#card.tree(place, `${TREE} ${name}`) }]
-      }),
-    )
-    await this.#card.settle()
-    const found = draws.map((draw) => this.#patch(program, draw, trees))
-    for (const name of trees.keys()) this.#card.memory.free(`${TREE} ${name}`)
-    return found
-  }
-
-  #patch(program: ShapedProgram, { step, patch }: PatchDraw, trees: ReadonlyMap<string, Opened>): PatchEvidence {
-    const op = this.#work.ops[program.steps[step]!.op]!
-    const leaves: Uint8Array[] = []
-    const proofs: Uint8Array[] = []
-    gatherPatch(program, step, op.patch(program.shaped[step]!, patch), (name, shape, asked) => {
-      const { place, tree } = trees.get(name)!
-      proofs.push(
-        ...nodesBeside(shape, asked).map((node) => this.#card.takeBytes(tree.at + node * HASH_BYTES, HASH_BYTES)),
-      )
-      const found = new Map(
-        asked.map((leaf) => {
-          const { start, length } = leafSpan(shape, leaf)
-          return [leaf, this.#card.takeBytes(place.at + start, length)]
-        }),
-      )
-      leaves.push(...found.values())
-      return (leaf) => found.get(leaf)!
-    })
-    return { leaves: concatBytes(...leaves), proof: concatBytes(...proofs) }
   }
 
   async #rootsOf(names: readonly string[]): Promise<readonly Uint8Array[]> {
@@ -450,7 +363,7 @@ export class CardRun implements WorkRun {
     if (nearest === -Infinity) throw new RangeError(`no state before segment ${segment} was kept`)
     this.#place(this.#kept.get(nearest)!)
     for (let between = nearest + 1; between < segment; between++)
-      for (const plan of this.#plansFor(between)) await this.#end(this.#queue(plan))
+      for (const plan of this.#plans.of(between)) await this.#end(this.#queue(plan))
     // It will be asked for once more: first the trace, then the patches.
     if (nearest < segment - 1) await this.keep(segment - 1)
   }
@@ -469,16 +382,3 @@ const held = (name: string): string => `\0held ${name}`
 
 const hashesIn = (bytes: Uint8Array): readonly Uint8Array[] =>
   Array.from({ length: bytes.length / HASH_BYTES }, (_, i) => bytes.slice(i * HASH_BYTES, (i + 1) * HASH_BYTES))
-
-/** Where the hashes that complete some leaves lie in a tree that is kept level by level, leaves first. */
-function nodesBeside(shape: TensorShape, leaves: readonly number[]): readonly number[] {
-  const depth = depthOf(leavesOf(shape))
-  const levelAt = (level: number) => 2 ** (depth + 1) - 2 ** (depth + 1 - level)
-  return Array.from(missingNodes(depth, leaves), ({ level, at }) => levelAt(level) + at)
-}
-
-interface Opened {
-  readonly place: Place
-  /** All levels one after the other, leaves first. */
-  readonly tree: Place
-}

@@ -1,9 +1,20 @@
 import type { ShapedProgram } from '../../../../core/work/program.ts'
-import { type Fused, MATCHES, type Phased } from './fused.ts'
+import type { Fused, Match, Phased } from './fused.ts'
 import { matchAttention } from './fusedAttention.ts'
+import { COLUMN_MATCHES } from './fusedColumns.ts'
 import { INFERENCE_MATCHES } from './fusedInference.ts'
+import { OPTIMISER_MATCHES } from './fusedOptimiser.ts'
+import { ROW_MATCHES } from './fusedRows.ts'
 import { Graph, type Node } from './graph.ts'
 import { joinPhases, type Planned } from './phases.ts'
+
+const { quantiseRows, normBackwardAdd, geluBack, dequantiseThen } = ROW_MATCHES
+const { turnChance, normGain, columnSums } = COLUMN_MATCHES
+/** In the order they are tried: what covers more comes first. */
+const MATCHES: readonly Match[] = [
+  ...[quantiseRows, turnChance, normGain, columnSums, normBackwardAdd, geluBack, dequantiseThen],
+  ...Object.values(OPTIMISER_MATCHES),
+]
 
 /** One step, or several as one; in an order in which everything is there when it is read. */
 export interface Action extends Planned<Fused | null> {
