@@ -129,7 +129,7 @@ describe('a checkpoint', () => {
   })
 })
 
-describe('a newcomer that is shown two branches without anything final on them', () => {
+describe('attack 24: a newcomer that is shown two branches without anything final on them', () => {
   /** Two of four make a dense branch and stop; one alone goes on for long and has more score in the end. */
   async function twoBranches() {
     const world = new NodeWorld(library, 4)
