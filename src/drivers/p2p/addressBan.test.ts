@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { Listener } from '../../../test/suites/networkSuite.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { MOST_BANNED_NAMES, MOST_FAULTS } from '../../ports/network.ts'
 import { openLibp2pNetwork } from './libp2pNetwork.ts'
 
 // All of them are on this machine, which is spared: here it counts as an address like any other.
-vi.mock('./addressOf.ts', () => ({ addressOf: () => '203.0.113.9' }))
-
-const shared = { genesisId: 'ab'.repeat(32), genesisBytes: Uint8Array.of(1), host: '127.0.0.1', port: 0 }
+const addressOf = () => '203.0.113.9'
+const shared = { addressOf, genesisId: 'ab'.repeat(32), genesisBytes: Uint8Array.of(1), host: '127.0.0.1', port: 0 }
 
 async function open(bootstrap: readonly string[]): Promise<Listener> {
   const node = new Listener()

@@ -9,6 +9,7 @@ import { noise } from '@libp2p/noise'
 import { tcp } from '@libp2p/tcp'
 import { lpStream } from '@libp2p/utils'
 import { yamux } from '@libp2p/yamux'
+import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import {
   type Judged,
@@ -19,7 +20,7 @@ import {
   type RequestLimits,
   TOPICS,
 } from '../../ports/network.ts'
-import { addressOf } from './addressOf.ts'
+import { addressOf as usualAddress } from './addressOf.ts'
 import { serveGenesis } from './genesisFromPeer.ts'
 import { Keeper } from './keepConnected.ts'
 import { requireFreePort } from './requireFreePort.ts'
@@ -39,6 +40,8 @@ export interface Libp2pOptions {
   readonly bootstrap: readonly string[]
   /** Looks for nodes of this chain on the local network. */
   readonly isDiscovering: boolean
+  /** What is cut off with those that come from there; tests, all on one machine, say so themselves. */
+  readonly addressOf?: (remote: Multiaddr) => string | null
 }
 
 type Services = { pubsub: GossipSub; identify: object }
@@ -60,6 +63,7 @@ const RESULTS: Readonly<Record<Judged, TopicValidatorResult>> = {
 export async function openLibp2pNetwork(options: Libp2pOptions, handlers: NetworkHandlers): Promise<Network> {
   const chain = options.genesisId.slice(0, 8)
   const standing = new Standing(() => Date.now())
+  const addressOf = options.addressOf ?? usualAddress
   await requireFreePort(options.host, options.port)
   const node = await startNode(options, chain, standing)
   const protocol = `/ts1/${chain}/ask/2`
@@ -114,7 +118,7 @@ export async function openLibp2pNetwork(options: Libp2pOptions, handlers: Networ
 }
 
 async function startNode(options: Libp2pOptions, chain: string, standing: Standing): Promise<Libp2p<Services>> {
-  const { host, port, secret } = options
+  const { host, port, secret, addressOf = usualAddress } = options
   const isBanned = (peer: PeerId) => standing.isBanned(peer.toString())
   return await createLibp2p<Services>({
     privateKey: await generateKeyPairFromSeed('Ed25519', secret),
