@@ -48,9 +48,13 @@ const namesIn = (folder) =>
     .sort()
     .map((name) => `${folder}/${name}`)
 
-/** Two modules from one source, one with its own memory, one on a memory shared by threads; and the ops of exact work. */
+/**
+ * Modules from one source: one with its own memory; the same with relaxed SIMD, for those who can run it; one on a memory
+ * shared by threads. And the ops of exact work.
+ */
 const WASM = [
   { name: 'engine.wasm', sources: namesIn('wasm'), compile: [], link: [] },
+  { name: 'engine-relaxed.wasm', sources: namesIn('wasm'), compile: ['-mrelaxed-simd'], link: [] },
   {
     name: 'device.wasm',
     sources: namesIn('wasm'),

@@ -8,8 +8,10 @@ import { build } from 'esbuild'
 /** What the bundles carry: the verifier's kernels and the catalogue of cards. */
 export async function carried(root) {
   const { loadCatalogue } = await import(join(root, 'dist/drivers/system/loadCatalogue.js'))
+  const kernel = (name) => JSON.stringify(readFileSync(join(root, 'kernels/built', name)).toString('base64'))
   return {
-    TOUCHSTONE_ENGINE: JSON.stringify(readFileSync(join(root, 'kernels/built/engine.wasm')).toString('base64')),
+    TOUCHSTONE_ENGINE: kernel('engine.wasm'),
+    TOUCHSTONE_RELAXED_ENGINE: kernel('engine-relaxed.wasm'),
     TOUCHSTONE_CATALOGUE: JSON.stringify(await loadCatalogue(join(root, 'catalogue/gpus.yaml'))),
   }
 }

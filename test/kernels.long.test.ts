@@ -13,7 +13,14 @@ test.skipIf(!has('clang-19'))('the committed kernels are what clang-19 makes of 
   })
   expect(stdout).not.toContain('DIFFERS')
   expect(status).toBe(0)
-  for (const name of ['engine.wasm', 'device.wasm', 'work.wasm', 'native-avx2.so', 'native-avx512.so']) {
+  for (const name of [
+    'engine.wasm',
+    'engine-relaxed.wasm',
+    'device.wasm',
+    'work.wasm',
+    'native-avx2.so',
+    'native-avx512.so',
+  ]) {
     const linked = name.endsWith('.so') ? linkers.so : linkers.wasm
     expect(stdout).toContain(linked ? `${name} matches` : `skipped ${name}`)
   }

@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { transform } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { asOptions } from '../src/apps/check/asOptions.ts'
 import { toHex } from '../src/core/bytes/hex.ts'
+import { DOUBTS } from '../src/core/certificate/doubts.ts'
+import { PROBLEMS } from '../src/core/certificate/problems.ts'
 import { checkReportSchema } from '../src/core/certificate/reportSchemas.ts'
 import { checkCertificate } from '../src/exports/index.ts'
 import { honestCertificate } from './support/honestCertificate.ts'
@@ -59,6 +62,19 @@ describe('checkCertificate', () => {
   ])('refuses %s', async (_, options, code) => {
     const report = await checkCertificate(certificate, { nowMs: nowMs + 10_000, ...options })
     expect(report).toMatchObject({ verdict: 'rejected', kind: 'refused', problem: { code } })
+    // In the words of a program: no flag of a command line.
+    expect(JSON.stringify(report)).not.toContain('--')
+  })
+
+  test('what to do next is told as an option of the call', async () => {
+    const { problem } = (await checkCertificate(certificate, { trust: [], nowMs })) as {
+      problem?: { nextStep: string }
+    }
+    expect(problem?.nextStep).toContain('add trust: [KEY].')
+    const told = [PROBLEMS, DOUBTS].flatMap((table) => Object.values(table).map((row) => Object.values(row).join(' ')))
+    for (const text of told) expect(asOptions(text)).not.toMatch(/--[a-z]|touchstone check/)
+    expect(asOptions(DOUBTS.SUMMARY_ALONE.nextStep)).toBe('Check it together with its certificate: full FILE.')
+    expect(asOptions(PROBLEMS.TOO_OLD.meaning)).toBe('it is older than maxAgeSeconds allows')
   })
 
   test('a bad option throws', async () => {
@@ -98,9 +114,12 @@ describe('checkCertificate', () => {
     const bent = certificate.replace(/"payload":"(.{1000})./, (_, head) => `"payload":"${head}A`)
     expect(await browser.checkCertificate(bent, options)).toMatchObject({ problem: { code: 'BAD_SIGNATURE' } })
     const script = readFileSync(bundle, 'utf8')
-    const wasm = readFileSync(join(root, 'kernels/built/engine.wasm')).toString('base64')
-    expect(script).toContain(wasm)
-    const zipped = gzipSync(script.replace(wasm, ''), { level: 9 }).length
+    const rest = ['engine.wasm', 'engine-relaxed.wasm'].reduce((text, name) => {
+      const wasm = readFileSync(join(root, 'kernels/built', name)).toString('base64')
+      expect(text).toContain(wasm)
+      return text.replace(wasm, '')
+    }, script)
+    const zipped = gzipSync(rest, { level: 9 }).length
     console.info(`check in a browser: ${zipped} bytes of script with gzip, beside the WebAssembly`)
     expect(zipped).toBeLessThan(80_000)
   })

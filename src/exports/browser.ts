@@ -1,4 +1,5 @@
 /** One call: is this certificate what it says? For a browser, with everything it needs inside the bundle. */
+import { asOptions } from '../apps/check/asOptions.ts'
 import { createCheck } from '../apps/check/createCheck.ts'
 import { reportOfCheck } from '../core/certificate/reportOfCheck.ts'
 import { inTab } from './inTab.ts'
@@ -10,5 +11,5 @@ export type { Verdict } from '../core/certificate/verdict.ts'
 /** Checks a certificate or a summary in this tab: signatures, challenge, every opening, every figure. */
 export const checkCertificate = createCheck(
   inTab(() => new URL('./worker.js', import.meta.url)),
-  reportOfCheck,
+  (checked) => reportOfCheck(checked, asOptions),
 )

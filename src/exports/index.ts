@@ -1,5 +1,6 @@
 /** One call: is this certificate what it says? For Node; a browser gets `browser.ts`, with the same names. */
 import { fileURLToPath } from 'node:url'
+import { asOptions } from '../apps/check/asOptions.ts'
 import { createCheck } from '../apps/check/createCheck.ts'
 import { withFastYes } from '../core/bytes/ed25519.ts'
 import { reportOfCheck } from '../core/certificate/reportOfCheck.ts'
@@ -22,5 +23,5 @@ export const checkCertificate = createCheck(
     nowMs: () => systemClock.wallTime().getTime(),
     checkSignature: withFastYes(opensslCheck),
   },
-  reportOfCheck,
+  (checked) => reportOfCheck(checked, asOptions),
 )

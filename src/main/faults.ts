@@ -193,6 +193,11 @@ export const fault = faultsOf({
     message: 'what --certificate names says nothing of the speed of the box: {why}',
     nextStep: 'Check that file by itself first; it must be a certificate by a key you trust.',
   },
+  NOTHING_ATTESTS: {
+    blame: 'user',
+    message: 'no device of the box attests, so {option} has nothing to judge',
+    nextStep: 'Leave it out to verify the box by its work alone, or have confidential computing switched on there.',
+  },
   NOTHING_LEASED: {
     blame: 'user',
     message: 'nobody has a lease on this box',

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { fromHex } from '../core/bytes/hex.ts'
 import { isPrecision, PRECISION_NAMES } from '../core/params/precision.ts'
 import { PRESETS } from '../core/params/presets.ts'
@@ -18,6 +18,16 @@ export const readPrecisions = reader(`Use some of ${PRECISION_NAMES.join(', ')},
   const names = text.split(',').map((name) => name.trim())
   return names.every(isPrecision) ? PRECISION_NAMES.filter((name) => names.includes(name)) : null
 })
+
+/**
+ * Whoever gives an option expects that it does something: those that do nothing in the chosen mode are refused. `names` are
+ * as in the flags, `when` ends the sentence.
+ */
+export function refuseUnused(command: Command, names: readonly string[], when: string): void {
+  const given = names.find((name) => command.getOptionValueSource(name) === 'cli')
+  const option = command.options.find((one) => one.attributeName() === given)
+  if (option !== undefined) command.error(`error: option '${option.flags}' does nothing ${when}`)
+}
 
 /** A public key, or any 32 bytes. */
 export const readKey = reader('A key is 64 hex digits.', (text) => fromHex(text.toLowerCase(), 32))

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type BenchReport, benchReportSchema } from '../../src/core/bench/benchReport.ts'
-import { benchLines } from '../../src/main/bench/benchLines.ts'
+import { benchLines, comparedText } from '../../src/main/bench/benchLines.ts'
 import { benchPage } from '../../src/main/bench/benchPage.ts'
 import { openCommandLine } from '../support/commandLine.ts'
 import { commandsOn } from '../support/guide.ts'
@@ -67,6 +67,9 @@ describe('touchstone bench', () => {
     const slower = await bench('--against', earlierFile('faster.json', 1000))
     // This machine may have other work to do than on Monday.
     expect(await guided(held, '--tolerance', '90')).toMatchObject({ status: 4 })
+    expect(slower.stdout.replace(/\s+/g, ' ')).toMatch(
+      /compared with .* UTC: \d+ of \d+ figures differ by more than 15 %/,
+    )
     expect(slower).toMatchObject({
       status: 1,
       stdout: expect.stringMatching(/^FAIL .*down\s+from .*\[SLOWER_THAN_BEFORE\]/s),
@@ -194,4 +197,15 @@ test('whatever a driver calls a card stays text on the page', () => {
   const page = benchPage({ ...report, devices: report.devices.map((device) => ({ ...device, name })) }, '')
   expect(page).not.toContain('<script')
   expect(page).toContain('&lt;script&gt;')
+})
+
+test('a difference between two runs is told from noise', () => {
+  const change = (now: number) => ({ device: 0, figure: 'int8 proven', before: 100, now })
+  const told = (...now: number[]) =>
+    comparedText({ startedAt: '2026-01-02T03:04:05.000Z', changes: now.map(change), tolerance: 0.15 })
+  expect(told(90, 112)).toBe(
+    'with 2026-01-02 03:04 UTC: alike; what differs is within 15 %, as between two runs of one machine',
+  )
+  expect(told(90, 80, 120)).toMatch(/: 2 of 3 figures differ by more than 15 %; what differs by less is noise$/)
+  expect(told()).toBeNull()
 })

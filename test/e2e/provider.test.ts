@@ -190,7 +190,7 @@ describe('touchstone provider', { timeout: 60_000 }, () => {
     const second = await firstWord(provider('home'))
     expect(second).toMatchObject({ error: { code: 'PROVIDER_RUNNING' } })
     expect(await firstWord(provider('another'))).toMatchObject({ event: 'listening' })
-    const typo = await firstWord(provider('third', '--claim', '8x H10'))
+    const typo = await firstWord(provider('third', '--check', 'tiny', '--claim', '8x H10'))
     expect(typo).toMatchObject({ error: { code: 'BAD_CLAIM', nextStep: expect.stringContaining('"8x H100"') } })
     first.kill('SIGKILL')
     await once(first, 'exit')

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { eventually } from './eventually.ts'
 import { keyPair } from './keyPair.ts'
 import { makeRelease } from './makeRelease.ts'
-import { OPEN_PROVIDER } from './openProvider.ts'
+import { OPEN_PROVIDER, TRUSTING_PROVIDER } from './openProvider.ts'
 import { startOpenSsh } from './openSshServer.ts'
 import type { TestSshServer } from './sshServer.ts'
 
@@ -70,10 +70,8 @@ export class LeasedBox {
     const ssh = ['--ssh-port', String(this.#server!.port), '--authorized-keys', this.keysFile]
     const key = ['--host-key-file', join(this.folder, 'host.pub')]
     const env = { ...process.env, TOUCHSTONE_HOME: join(this.folder, 'state') }
-    const provider = startNode(
-      ['dist/main/touchstone.js', 'provider', ...OPEN_PROVIDER, ...ssh, ...key, ...this.#more],
-      env,
-    )
+    const open = this.#more.includes('--dial-out') ? TRUSTING_PROVIDER : OPEN_PROVIDER
+    const provider = startNode(['dist/main/touchstone.js', 'provider', ...open, ...ssh, ...key, ...this.#more], env)
     this.provider = provider
     await eventually(
       () => provider.find('listening') !== undefined || provider.find('dialled') !== undefined || gone(provider),

@@ -1,3 +1,5 @@
-/** A provider on loopback that tries nothing first and lets everybody in. */
-export const OPEN_PROVIDER =
-  '--json --check none --no-ssh-check --allow anyone --listen 127.0.0.1:0 --confinement shared'.split(' ')
+/** A provider that tries nothing first and lets everybody in, wherever it is reached. */
+export const TRUSTING_PROVIDER = '--json --check none --no-ssh-check --allow anyone --confinement shared'.split(' ')
+
+/** The same on loopback. */
+export const OPEN_PROVIDER = [...TRUSTING_PROVIDER, '--listen', '127.0.0.1:0']

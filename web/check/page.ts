@@ -27,10 +27,7 @@ const steps = byId('steps', HTMLOListElement)
 const progress = byId('progress', HTMLProgressElement)
 const result = byId('result', HTMLElement)
 
-const checkIt = createCheck(
-  inTab(() => new URL('./worker.js', import.meta.url)),
-  (checked) => checked,
-)
+const tab = inTab(() => new URL('./worker.js', import.meta.url))
 
 /** Text stays text: no markup is ever parsed. */
 function toDom(piece: Html): Node {
@@ -74,6 +71,9 @@ async function check(file: File): Promise<void> {
     progress.value = done
     if (done === of) step(3)
   }
+  // Workers take as long to start as the file to read: both at once.
+  const checker = tab.openChecker(undefined)
+  const checkIt = createCheck({ ...tab, openChecker: () => checker }, (checked) => checked)
   try {
     if (file.size > MAX_CERTIFICATE_BYTES) throw new Error('the file is larger than any certificate')
     const bytes = new Uint8Array(await file.arrayBuffer())
@@ -90,6 +90,11 @@ async function check(file: File): Promise<void> {
     show(element('h1', { class: 'verdict rejected' }, 'NOT CHECKED'), element('p', { class: 'found' }, why))
   } finally {
     if (!signal.aborted) progress.hidden = true
+    // A file that is refused before its openings never asks for them.
+    await checker.then(
+      (opened) => opened.close(),
+      () => {},
+    )
   }
 }
 

@@ -96,7 +96,16 @@ export const benchReportSchema = z.object({
   problems: z.array(finding).max(1000),
   notes: z.array(finding).max(1000),
   against: z
-    .object({ startedAt: instant, changes: z.array(change).max(2000) })
+    .object({
+      startedAt: instant,
+      changes: z.array(change).max(2000),
+      tolerance: z
+        .number()
+        .min(0)
+        .max(1)
+        .exactOptional()
+        .meta({ description: 'the share of a figure that two runs of one machine may differ by: less is noise' }),
+    })
     .nullable()
     .meta({ description: 'the run it is compared with: the last one, or the one that --against names' }),
 })

@@ -20,7 +20,7 @@ export const DOUBTS = {
   },
   SUMMARY_ALONE: {
     meaning: "a summary is its signer's word: nothing was recomputed",
-    nextStep: 'Check it with its certificate: touchstone check SUMMARY --full FILE.',
+    nextStep: 'Check it together with its certificate: --full FILE.',
   },
   SIGNER_REVOKED_SINCE: {
     meaning: 'its signer was revoked later, and whoever has the key can write any date',

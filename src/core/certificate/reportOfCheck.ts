@@ -10,7 +10,7 @@ import type {
   CheckedProduct,
   CheckedReceipt,
 } from './checkCertificate.ts'
-import { DOUBTS, type Doubt } from './doubts.ts'
+import { DOUBTS } from './doubts.ts'
 import { type CertificateProblem, PROBLEMS } from './problems.ts'
 import type { CheckReport } from './reportSchemas.ts'
 import { askedDevicesOf, placeOf } from './statement.ts'
@@ -33,8 +33,19 @@ export interface Checked {
   readonly nowMs: number
 }
 
-/** What a check found, as plain values with their meaning: for a script, a page or another program. */
-export function reportOfCheck({ checked, openings, newlineAdded, catalogue, nowMs }: Checked): CheckReport {
+/**
+ * What a check found, as plain values with their meaning: for a script, a page or another program. `inWords` turns a
+ * sentence, which names flags of the command line, into the reader's own.
+ */
+export function reportOfCheck(
+  { checked, openings, newlineAdded, catalogue, nowMs }: Checked,
+  inWords = (text: string) => text,
+): CheckReport {
+  const told = <T extends { readonly meaning: string; readonly nextStep: string }>(one: T): T => ({
+    ...one,
+    meaning: inWords(one.meaning),
+    nextStep: inWords(one.nextStep),
+  })
   const base = {
     format: REPORT_FORMAT,
     verdict: verdictOfCheck(checked),
@@ -43,19 +54,19 @@ export function reportOfCheck({ checked, openings, newlineAdded, catalogue, nowM
     openingsChecked: openings.checked,
     newlineAdded,
   } as const
-  if (checked.kind === 'refused') return { kind: checked.kind, ...base, problem: explainProblem(checked.problem) }
+  if (checked.kind === 'refused') return { kind: checked.kind, ...base, problem: told(explainProblem(checked.problem)) }
   const { doubts } = checked
   const held = {
     ...base,
     established: checked.problem === null && doubts.length === 0,
-    doubts: doubts.map(explainDoubt),
+    doubts: doubts.map((doubt) => told({ ...doubt, ...DOUBTS[doubt.code] })),
   }
   if (checked.kind === 'attestation') return { kind: checked.kind, ...held, ...ofAttestation(checked) }
   const { read } = checked
   const { issuedAt, startedAt, notAfter } = read.statement.predicate
   const signed = {
     ...held,
-    ...(checked.problem ? { problem: explainProblem(checked.problem) } : {}),
+    ...(checked.problem ? { problem: told(explainProblem(checked.problem)) } : {}),
     issuedAt,
     startedAt,
     notAfter,
@@ -74,8 +85,6 @@ export function reportOfCheck({ checked, openings, newlineAdded, catalogue, nowM
 /** What is wrong, and what to do. A vendor's evidence has reasons of its own. */
 export const explainProblem = ({ refusal, ...problem }: CertificateProblem) =>
   refusal ? { ...problem, ...refusal, ...REFUSALS[refusal.code] } : { ...problem, ...PROBLEMS[problem.code] }
-
-const explainDoubt = (doubt: Doubt) => ({ ...doubt, ...DOUBTS[doubt.code] })
 
 const ofAttestation = ({ bundle }: CheckedAttestation) => ({
   tier: bundle.tier,

@@ -1,18 +1,24 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { kernelsSuite } from '../../../test/suites/kernelsSuite.ts'
+import { skipWith } from '../../../test/support/skipWith.ts'
 import { PRECISION_NAMES, PRECISIONS } from '../params/precision.ts'
 import { entryRow, type Matrix } from '../proof/entries.ts'
 import type { TileEngine } from '../proof/tileEngine.ts'
-import { createEngine } from './createEngine.ts'
+import { createEngine, createFastestEngine } from './createEngine.ts'
 import { alignUp, type WasmKernels } from './kernels.ts'
 import { type WasmMemory, webAssembly } from './webAssembly.ts'
 
-const wasm = new Uint8Array(readFileSync(new URL('../../../kernels/built/engine.wasm', import.meta.url)))
+// Of age in a browser and in newer versions of Node; Node 20 has to be told.
+setFlagsFromString('--experimental-wasm-relaxed-simd')
 
-async function openKernels() {
-  const { exports } = await webAssembly.instantiate(await webAssembly.compile(wasm), {})
+const built = (name: string) => new Uint8Array(readFileSync(new URL(`../../../kernels/built/${name}`, import.meta.url)))
+const [wasm, relaxed] = [built('engine.wasm'), built('engine-relaxed.wasm')]
+
+async function openKernels(bytes = wasm) {
+  const { exports } = await webAssembly.instantiate(await webAssembly.compile(bytes), {})
   const kernels = exports as WasmKernels & { readonly memory: WasmMemory }
   kernels.memory.grow(64)
   const { buffer } = kernels.memory
@@ -23,6 +29,42 @@ async function openKernels() {
 }
 
 kernelsSuite('WebAssembly', openKernels)
+
+/** On a processor without a fused multiply-add it is never used, and its fp32 need not be right. */
+const isFused = !existsSync('/proc/cpuinfo') || /\bfma\b|asimd/.test(readFileSync('/proc/cpuinfo', 'latin1'))
+if (isFused) kernelsSuite('WebAssembly with relaxed SIMD', () => openKernels(relaxed), 0.2)
+else skipWith('WebAssembly with relaxed SIMD', 'this processor has no fused multiply-add')
+
+describe('createFastestEngine', () => {
+  const request = { seed: new Uint8Array(32).fill(5), precision: 'fp32', k: 2048, tileRow: 3, tileColumn: 7 } as const
+
+  test.runIf(isFused)('takes relaxed SIMD where it runs, and every tile is the same to the last bit', async () => {
+    const [plain, fastest] = [await createEngine(wasm), await createFastestEngine(wasm, relaxed)]
+    const tiles = fc.property(
+      fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      fc.constantFrom(...PRECISION_NAMES),
+      fc.integer({ min: 1, max: 64 }),
+      fc.nat(1023),
+      (seed, precision, blocks, tileRow) => {
+        const one = { seed, precision, k: 32 * blocks, tileRow, tileColumn: 1023 - tileRow }
+        expect(fastest.tile(one)).toEqual(plain.tile(one))
+      },
+    )
+    fc.assert(tiles, { numRuns: 100 })
+  })
+
+  test('falls back on the other where it does not run, or rounds twice', async () => {
+    const plain = await createEngine(wasm)
+    const cut = relaxed.subarray(0, 1000)
+    // f32x4.relaxed_madd becomes relaxed_nmadd: what is wrong in fp32 alone.
+    const wrong = Uint8Array.from(relaxed, (byte, i) =>
+      byte === 0x85 && relaxed[i - 1] === 0xfd && relaxed[i + 1] === 0x02 ? 0x86 : byte,
+    )
+    expect(wrong).not.toEqual(relaxed)
+    for (const bad of [cut, wrong])
+      expect((await createFastestEngine(wasm, bad)).tile(request)).toEqual(plain.tile(request))
+  })
+})
 
 test('entries of both matrices lie row by row', async () => {
   const { kernels, buffer, free } = await openKernels()

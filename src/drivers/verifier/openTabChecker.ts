@@ -1,8 +1,8 @@
-import { createEngine } from '../../core/engine/createEngine.ts'
+import { createFastestEngine } from '../../core/engine/createEngine.ts'
 import type { RejectReason } from '../../core/proof/reasons.ts'
 import { rangeVerifier } from '../../core/proof/verifyPart.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
-import type { TabQuestion } from './tabWorker.ts'
+import type { TabKernels, TabQuestion } from './tabWorker.ts'
 
 /** The slice of a browser that is used here: neither the language library nor Node's types declare it. */
 interface TabWorker {
@@ -22,8 +22,7 @@ const browser: Browser = globalThis as Browser
 /** Beyond this a certificate is cut into too few pieces. */
 const MOST_THREADS = 16
 
-export interface TabCheckerOptions {
-  readonly wasm: Uint8Array
+export interface TabCheckerOptions extends TabKernels {
   /** Where the bundle of `tabWorker.ts` lies. */
   readonly script: () => URL
   readonly threads?: number | undefined
@@ -33,11 +32,12 @@ export interface TabCheckerOptions {
  * Verifies in the workers of a browser. Where none may be started, as in a page opened from a file, it does so in the page's
  * own thread, and lets the page breathe in between.
  */
-export async function openTabChecker({ wasm, script, threads }: TabCheckerOptions): Promise<OpeningChecker> {
+export async function openTabChecker({ wasm, relaxed, script, threads }: TabCheckerOptions): Promise<OpeningChecker> {
+  const kernels = { wasm, relaxed }
   const count = Math.min(threads ?? browser.navigator?.hardwareConcurrency ?? 1, MOST_THREADS)
-  const started = await Promise.allSettled(Array.from({ length: count }, () => startThread(script, wasm)))
+  const started = await Promise.allSettled(Array.from({ length: count }, () => startThread(script, kernels)))
   const ready = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-  const all = ready.length > 0 ? ready : [await thisThread(wasm)]
+  const all = ready.length > 0 ? ready : [await thisThread(kernels)]
   return {
     async check(run, ranges, onDone, signal) {
       const results: (RejectReason | null)[] = []
@@ -65,7 +65,7 @@ interface Thread {
   stop(): void
 }
 
-async function startThread(script: () => URL, wasm: Uint8Array): Promise<Thread> {
+async function startThread(script: () => URL, kernels: TabKernels): Promise<Thread> {
   if (browser.Worker === undefined) throw new Error('this world has no workers')
   const worker = new browser.Worker(script(), { type: 'module' })
   const ask = (question: TabQuestion): Promise<RejectReason | null> =>
@@ -77,12 +77,12 @@ async function startThread(script: () => URL, wasm: Uint8Array): Promise<Thread>
       }
       worker.postMessage(question)
     })
-  await ask({ wasm })
+  await ask(kernels)
   return { ask, stop: () => worker.terminate() }
 }
 
-async function thisThread(wasm: Uint8Array): Promise<Thread> {
-  const engine = await createEngine(wasm)
+async function thisThread({ wasm, relaxed }: TabKernels): Promise<Thread> {
+  const engine = await createFastestEngine(wasm, relaxed)
   let verify: ReturnType<typeof rangeVerifier>
   return {
     async ask(question) {

@@ -116,7 +116,7 @@ function reportOf(run: BenchRun, circumstances: Circumstances): BenchReport {
     links: run.links,
     problems,
     notes,
-    against: earlier && { startedAt: earlier.startedAt, changes: changes ?? [] },
+    against: earlier && { startedAt: earlier.startedAt, changes: changes ?? [], tolerance: flags.tolerance / 100 },
   }
 }
 

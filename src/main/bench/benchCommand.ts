@@ -1,6 +1,14 @@
 import type { Command } from 'commander'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
-import { DEVICES_HELP, readDevices, readNumber, readOneOf, readPrecisions, readWhole } from '../parseOptions.ts'
+import {
+  DEVICES_HELP,
+  readDevices,
+  readNumber,
+  readOneOf,
+  readPrecisions,
+  readWhole,
+  refuseUnused,
+} from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type BenchFlags, bench } from './bench.ts'
 import type { WorkBenchFlags, WorkModel } from './benchWork.ts'
@@ -25,15 +33,20 @@ export function addBenchCommand(program: Command, context: CommandContext): void
     .option('--steps <count>', 'work: steps', readWhole(2, 1_000_000), 10)
     .option('--json', 'print the report as JSON (docs/spec/bench.schema.json)')
     .addHelpText('after', AFTER_HELP)
-    .action((flags: BenchFlags | WorkBenchFlags) =>
-      context.run(async (signal) => {
+    .action((flags: BenchFlags | WorkBenchFlags, command: Command) => {
+      if ('work' in flags) refuseUnused(command, PLAIN_OPTIONS, 'with --work')
+      else refuseUnused(command, ['model', 'steps'], 'without --work')
+      if (!('against' in flags)) refuseUnused(command, ['tolerance'], 'without --against: the last run fails nothing')
+      return context.run(async (signal) => {
         if (!('work' in flags)) return await bench(flags, context, signal)
         // Works and their native parts are loaded only when asked for.
         const { benchWork } = await import('./benchWork.ts')
         return await benchWork(flags, context, signal)
-      }),
-    )
+      })
+    })
 }
+
+const PLAIN_OPTIONS = ['precisions', 'seconds', 'size', 'claim', 'against', 'tolerance', 'html']
 
 const AFTER_HELP = `
 Everything is measured on a machine you trust; nothing of it is proven to anyone

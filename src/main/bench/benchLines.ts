@@ -61,8 +61,18 @@ function headline(report: BenchReport, { colours, columns }: Pick<Terminal, 'col
   return [`${colours.bold(colourOf(report, colours)(word))}  ${first}`, ...rest.map((line) => `  ${line}`)]
 }
 
-const comparedText = (against: BenchReport['against']): string | null =>
-  against && against.changes.length > 0 ? `with ${against.startedAt.slice(0, 16).replace('T', ' ')} UTC` : null
+/** With which run, and whether what differs is more than two runs of one machine differ by. */
+export function comparedText(against: BenchReport['against']): string | null {
+  if (!against || against.changes.length === 0) return null
+  const { changes, tolerance } = against
+  const when = `with ${against.startedAt.slice(0, 16).replace('T', ' ')} UTC`
+  if (tolerance === undefined) return when
+  const noise = `${Math.round(100 * tolerance)} %`
+  const beyond = changes.filter(({ before, now }) => Math.abs(now / before - 1) > tolerance).length
+  return beyond === 0
+    ? `${when}: alike; what differs is within ${noise}, as between two runs of one machine`
+    : `${when}: ${beyond} of ${changes.length} figures differ by more than ${noise}; what differs by less is noise`
+}
 
 function legend({ devices }: BenchReport, { colours, columns }: Pick<Terminal, 'colours' | 'columns'>): string[] {
   const [first] = devices

@@ -32,6 +32,9 @@ export const addSshOptions = (command: Command): Command =>
     .option('--node <file>', 'a Node for Linux on x86-64 to carry to a box that has none (default: this one)')
     .option('--no-keep', 'leave no prover on the box for the next time')
 
+/** What they add, by the names of flags. */
+export const SSH_OPTIONS: readonly (keyof SshFlags)[] = ['identity', 'hostKey', 'node', 'keep']
+
 /** Where a box is, and how the prover is started there. */
 export interface BoxTarget {
   readonly address: string

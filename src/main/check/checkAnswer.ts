@@ -45,8 +45,8 @@ export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck
 
 const NOW: Partial<Record<Verdict, string>> = {
   'as-claimed': 'Rely on it as far as you trust its signer, who vouches for the times and the claim.',
-  'not-as-claimed': 'Do not pay for it as sold: show this file to the seller.',
-  genuine: 'It holds no claim: compare what was found with what was sold yourself.',
+  'not-as-claimed': 'Nobody should pay for it or offer it as sold; this file shows why.',
+  genuine: 'It holds no claim: compare what was found with what was offered yourself.',
 }
 
 /** What the file would say but for the doubt. */

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { toMillis } from '../../core/units/instants.ts'
-import { addText, readDuration, reader, readKey, readWhole } from '../parseOptions.ts'
+import { addText, readDuration, reader, readKey, readWhole, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type CheckFlags, checkFile } from './checkFile.ts'
 
@@ -58,7 +58,10 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option('--verbose', 'show everything of every card, not one row each')
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', AFTER_HELP)
-    .action((file: string, flags: CheckFlags) => context.run((signal) => checkFile(file, flags, context, signal)))
+    .action((file: string, flags: CheckFlags) => {
+      if (flags.result === undefined) refuseUnused(command, ['tokenizer'], 'without --result')
+      return context.run((signal) => checkFile(file, flags, context, signal))
+    })
 }
 
 const AFTER_HELP = `

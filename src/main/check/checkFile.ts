@@ -170,6 +170,10 @@ const KIND_NAMES: Readonly<Record<CheckedEvidence['kind'], string>> = {
 }
 
 const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly CheckedEvidence['kind'][]>>> = {
+  sample: ['certificate'],
+  catalogue: ['certificate'],
+  trust: ['certificate', 'summary', 'receipt', 'product', 'answer'],
+  revoked: ['certificate', 'summary', 'receipt', 'product', 'answer'],
   inputs: ['receipt'],
   replay: ['receipt'],
   given: ['product'],

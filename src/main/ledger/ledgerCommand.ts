@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
 import { dataFolder } from '../../drivers/system/xdgFolders.ts'
 import { EXIT } from '../exitCodes.ts'
-import { readDuration, reader, readKey, readNumber, readWhole } from '../parseOptions.ts'
+import { readDuration, reader, readKey, readNumber, readWhole, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
 import { PASSWORD_OPTION, type PasswordFlags } from '../wallet/walletPassword.ts'
@@ -71,8 +71,9 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
       readWhole(1, 100_000),
     )
     .option('--json', 'print JSON')
-    .action((file: string, flags: ProofFlags) =>
-      context.run(async (signal) => {
+    .action((file: string, flags: ProofFlags, command: Command) => {
+      if (flags.rpc === undefined) refuseUnused(command, ['chainId', 'contract', 'publisher', 'depth'], 'without --rpc')
+      return context.run(async (signal) => {
         const reader = {
           own: ownKey(context.env, 'validator').publicKey,
           nowMs: system.clock.wallTime().getTime(),
@@ -82,8 +83,8 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
         print(flags.json ? JSON.stringify(told) : told.lines.join('\n'))
         if (told.problem !== null) return EXIT.rejected
         return told.doubt === null ? EXIT.genuine : EXIT.notEstablished
-      }),
-    )
+      })
+    })
 }
 
 const addKey = (text: string, before: readonly Uint8Array[] = []): Uint8Array[] => [...before, readKey(text)]

@@ -4,7 +4,16 @@ import { type Command, Option } from 'commander'
 import type { LeasePurpose } from '../../core/lease/leaseBook.ts'
 import { PRESETS, type Preset } from '../../core/params/presets.ts'
 import type { Confinement } from '../../drivers/lease/chooseAccess.ts'
-import { DEVICES_HELP, readDevices, reader, readList, readOneOf, readPreset, readWhole } from '../parseOptions.ts'
+import {
+  DEVICES_HELP,
+  readDevices,
+  reader,
+  readList,
+  readOneOf,
+  readPreset,
+  readWhole,
+  refuseUnused,
+} from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { allowKeys, denyKeys } from './ownRules.ts'
 import { type ProviderFlags, provide } from './provide.ts'
@@ -47,6 +56,10 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .action((flags: ProviderFlags, command: Command) => {
       // Not a required option: the commands below do without.
       if (flags.allow === undefined) command.error("error: required option '--allow <keys>' not specified")
+      if (flags.check === 'none') refuseUnused(command, ['devices', 'requirements', 'claim'], 'with --check none')
+      if (flags.dialOut !== undefined) refuseUnused(command, ['listen'], 'with --dial-out')
+      if (['own account', 'shared account'].includes(flags.confinement))
+        refuseUnused(command, ['image', 'gpuFlags'], 'for a lease that is in no container')
       return context.run((signal) => provide(flags, context, signal))
     })
   addBeside(provider, context)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { MAX_RENT_SECONDS } from '../../core/lease/leaseBook.ts'
-import { readKey, readNetworks, readNumber } from '../parseOptions.ts'
+import { readKey, readNetworks, readNumber, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { endRent, type RentFlags, rent } from './rent.ts'
 
@@ -27,9 +27,13 @@ export function addRentCommand(program: Command, context: CommandContext): void 
     .action((address: string, flags: RentFlags, command: Command) => {
       if (!flags.end && flags.hours === undefined)
         command.error("error: say for how long with '--hours <count>', or '--end'")
+      if (flags.end) refuseUnused(command, RENTING_OPTIONS, 'with --end')
+      if (flags.proof === undefined) refuseUnused(command, ['full', 'unproven', 'trust'], 'without --proof')
       return context.run((signal) => (flags.end ? endRent : rent)(address, flags, context, signal))
     })
 }
+
+const RENTING_OPTIONS = ['hours', 'key', 'proof', 'full', 'unproven', 'trust', 'leaseNetworks']
 
 const AFTER_HELP = `
 The provider must have let your key in ("touchstone provider allow KEY"); where

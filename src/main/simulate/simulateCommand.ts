@@ -8,7 +8,7 @@ import { useFastTrees } from '../../drivers/hashtree/useFastTrees.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
 import { EXIT } from '../exitCodes.ts'
-import { readOneOf, readWhole } from '../parseOptions.ts'
+import { readOneOf, readWhole, refuseUnused } from '../parseOptions.ts'
 import { bar } from '../render/showSteps.ts'
 import { openTerminal, type Terminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
@@ -46,9 +46,19 @@ export function addSimulateCommand(program: Command, context: CommandContext): v
     .option('--out <folder>', 'write the pictures there, as SVG files')
     .option('--json', 'print findings and charts as JSON')
     .addHelpText('after', AFTER_HELP)
-    .action((names: readonly string[], flags: SimulateFlags) =>
-      context.run((signal) => simulate(names, flags, context, signal)),
-    )
+    .action((names: readonly string[], flags: SimulateFlags, command: Command) => {
+      for (const [option, users] of Object.entries(USERS))
+        if (!names.some((name) => users.includes(name))) refuseUnused(command, [option], `for ${names.join(', ')}`)
+      return context.run((signal) => simulate(names, flags, context, signal))
+    })
+}
+
+/** Which scenarios an option is for. */
+const USERS: Readonly<Record<string, readonly string[]>> = {
+  seeds: ['byzantine', 'joining', 'adversaries'],
+  nodes: ['large'],
+  whole: ['byzantine'],
+  slots: Object.keys(SCENARIOS).filter((name) => SCENARIOS[name]!.slots > 0),
 }
 
 const AFTER_HELP = `

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { PRESETS } from '../../core/params/presets.ts'
-import { addSshOptions } from '../boxes/openSshBox.ts'
+import { addSshOptions, SSH_OPTIONS } from '../boxes/openSshBox.ts'
 import {
   addText,
   DEVICES_HELP,
@@ -13,6 +13,7 @@ import {
   readPreset,
   readValidity,
   readWhole,
+  refuseUnused,
 } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type VerifyFlags, verifyTarget } from './verifyTarget.ts'
@@ -53,9 +54,11 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--verbose', 'show everything of every card, not one row each')
     .option('--json', 'print the report as JSON')
   addSshOptions(verifying).addHelpText('after', AFTER_HELP)
-  verifying.action((target: string | undefined, flags: VerifyFlags) =>
-    context.run((signal) => verifyTarget(target ?? 'local', flags, context, signal)),
-  )
+  verifying.action((target: string | undefined, flags: VerifyFlags) => {
+    if (target === undefined) refuseUnused(verifying, SSH_OPTIONS, 'without a box to go to')
+    if (!target?.startsWith('lease:')) refuseUnused(verifying, ['leaseNetworks'], 'for a target that is no lease')
+    return context.run((signal) => verifyTarget(target ?? 'local', flags, context, signal))
+  })
 }
 
 const AFTER_HELP = `

@@ -73,6 +73,7 @@ export async function verifyTarget(
   const connect = (inner: AbortSignal) =>
     openBox({ address, flags, isPersonal: true, networks: flags.leaseNetworks, ...how }, inner)
   const onDetected = ({ devices, host }: Inventory) => {
+    refuseUnattested(flags, devices)
     const named = flags.devices !== 'auto' || devices.some((device) => device.class === 'gpu')
     if (options.claim === null || named) return
     const place = address === 'local' ? 'this machine' : address
@@ -112,6 +113,13 @@ export async function verifyTarget(
     ])
   }
   return exitOfReport(report, failed)
+}
+
+/** What evidence of hardware vendors is to be judged by says nothing of a box that has none to show. */
+function refuseUnattested({ policy, rim, ocsp }: VerifyFlags, devices: Inventory['devices']): void {
+  const option = Object.entries({ policy, rim, ocsp }).find(([, value]) => value !== undefined)?.[0]
+  if (option !== undefined && !devices.some(({ details }) => details.attests === true))
+    throw fault('NOTHING_ATTESTS', { option: `--${option}` })
 }
 
 /** As others can find it too: a lease by its provider, a box over SSH by host and port, without the account. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { addSshOptions } from '../boxes/openSshBox.ts'
-import { addText, readList, readNumber, readOneOf, readWhole } from '../parseOptions.ts'
+import { addSshOptions, SSH_OPTIONS } from '../boxes/openSshBox.ts'
+import { addText, readList, readNumber, readOneOf, readWhole, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { readLight, runRendering } from './renderWork.ts'
 import { type ClassifyFlags, runClassify, runPrivateProduct } from './runClassify.ts'
@@ -25,6 +25,9 @@ const PRODUCT_METHODS = {
 /** What every kind takes. */
 const addRunOptions = (command: Command, inputs?: string, methods = SIMPLE_METHODS): Command =>
   addSshOptions(command)
+    .hook('preAction', () => {
+      if (command.getOptionValue('on') === undefined) refuseUnused(command, SSH_OPTIONS, 'without --on')
+    })
     .option('--method <name>', methods.help, methods.read, 'openings')
     .option('--on <box>', 'root@host, ssh://…, lease://… or an alias of ~/.ssh/config; may be repeated', addText)
     .option('--replicas <count>', 'do it so many times over; all must come to the same', readWhole(1, 16), 1)
@@ -58,7 +61,11 @@ function addInference(command: Command, context: CommandContext): void {
       readWhole(0, Number.MAX_SAFE_INTEGER),
     )
     .option('--out <file>', 'where texts and tokens go, as JSON', 'completions.json')
-    .action((flags: InferenceFlags) => context.run((signal) => runInference(flags, context, signal)))
+    .action((flags: InferenceFlags) => {
+      if (flags.temperature === 0)
+        refuseUnused(command, ['seed'], 'at a temperature of 0, which leaves nothing to chance')
+      return context.run((signal) => runInference(flags, context, signal))
+    })
 }
 
 export function addWorkCommand(program: Command, context: CommandContext): void {
@@ -77,13 +84,15 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
       '--code',
       'with sumcheck: A and B under a code, so that who has C alone can check; some 64 times their memory',
     )
-    .action((a: string, b: string, { method, ...flags }: ProductFlags) =>
-      context.run((signal) =>
+    .action((a: string, b: string, { method, ...flags }: ProductFlags, command: Command) => {
+      if (method !== 'sumcheck') refuseUnused(command, ['code'], 'without --method sumcheck')
+      if (method === 'zk') refuseUnused(command, ['segmentLimit', 'inputs'], 'with --method zk')
+      return context.run((signal) =>
         method === 'zk'
           ? runPrivateProduct([a, b], flags, context)
           : runMatmul([a, b], { ...flags, method }, context, signal),
-      ),
-    )
+      )
+    })
   addClassify(run, context)
   addTraining(addRunOptions(run.command('train')), context)
   addInference(addRunOptions(run.command('infer')), context)
@@ -128,9 +137,11 @@ const addTraining = (command: Command, context: CommandContext): Command =>
     .option('--from <file>', 'begin with these weights, or go on from this state (safetensors)')
     .option('--state <file>', 'where the whole state goes, for --from')
     .option('--out <file>', 'where the weights go', 'model.safetensors')
-    .action((text: string | undefined, flags: TrainingFlags) =>
-      context.run((signal) => runTraining(text, flags, context, signal)),
-    )
+    .action((text: string | undefined, flags: TrainingFlags) => {
+      if (flags.family === 'mlp') refuseUnused(command, ['layers', 'width', 'heads', 'tokens'], 'for an MLP')
+      else refuseUnused(command, ['hidden'], 'but for an MLP')
+      return context.run((signal) => runTraining(text, flags, context, signal))
+    })
 
 const addSimulation = (command: Command, context: CommandContext): Command =>
   command
@@ -146,9 +157,10 @@ const addSimulation = (command: Command, context: CommandContext): Command =>
     .option('--pictures <folder>', 'where pictures of the flow go, as they come')
     .option('--frames <count>', 'how many pictures', readWhole(1, 10_000), 10)
     .option('--out <file>', 'where density and velocity go, as float32 of 4 by z by y by x', 'field.npy')
-    .action((flags: Parameters<typeof runSimulation>[0]) =>
-      context.run((signal) => runSimulation(flags, context, signal)),
-    )
+    .action((flags: Parameters<typeof runSimulation>[0]) => {
+      if (flags.pictures === undefined) refuseUnused(command, ['frames'], 'without --pictures')
+      return context.run((signal) => runSimulation(flags, context, signal))
+    })
 
 const addRendering = (command: Command, context: CommandContext): Command =>
   command
