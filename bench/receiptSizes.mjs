@@ -82,6 +82,14 @@ const nothing = (work) => ({
 })
 
 const sum = (values) => values.reduce((total, value) => total + value, 0)
+/** The ops whose patches take most bytes. */
+function largestOps(patches) {
+  const bytes = {}
+  for (const { op, leaves, proof } of patches) bytes[op] = (bytes[op] ?? 0) + leaves.length + proof.length
+  const ops = Object.entries(bytes).sort((a, b) => b[1] - a[1])
+  return Object.fromEntries(ops.slice(0, 4))
+}
+
 const figures = {}
 for (const [name, { kind, parameters, transitions, interval }] of Object.entries(WORKS)) {
   const given = kind.given(kind.parameters.parse(parameters))
@@ -123,16 +131,8 @@ for (const [name, { kind, parameters, transitions, interval }] of Object.entries
     marksBytes: HASH * work.ends.length,
     leavesBytes: sum(patches.map(({ leaves }) => leaves.length)),
     proofBytes: sum(patches.map(({ proof }) => proof.length)),
-  }
-  if (process.argv.includes('--ops')) {
-    const byOp = Map.groupBy ? Map.groupBy(patches, ({ op }) => op) : new Map()
-    if (!Map.groupBy) for (const one of patches) byOp.set(one.op, [...(byOp.get(one.op) ?? []), one])
-    for (const [op, those] of [...byOp].sort((a, b) => size(b[1]) - size(a[1])))
-      console.log(op, those.length, size(those))
+    largest: largestOps(patches),
   }
   console.log(name, figures[name])
 }
-function size(patches) {
-  return sum(patches.map(({ leaves, proof }) => leaves.length + proof.length))
-}
-if (!process.argv.includes('--ops')) keepResult('receiptSizes', 'node bench/receiptSizes.mjs', figures)
+keepResult('receiptSizes', 'node bench/receiptSizes.mjs', figures)

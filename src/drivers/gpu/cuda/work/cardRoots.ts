@@ -13,10 +13,10 @@ const TREE_THREADS = 2 ** BLOCK_LEVELS
 const SHORT_LEAF = 512
 /** More than any tree has. */
 const MOST_LEVELS = 64
-/** Of a kernel beside others: as many as the largest cards run at a time. */
-const FEW_BLOCKS = 528
+/** Of a kernel that leaves room for others beside it: two for each multiprocessor of the largest cards. */
+const FEW_BLOCKS = 264
 /** Tensors that are made are hashed once they have so many bytes together. */
-const BATCH_BYTES = 2 ** 28
+const BATCH_BYTES = 2 ** 29
 
 /** A tensor on the way to its root: its leaves, or so many hashes of a level of its tree. */
 interface Tree {
