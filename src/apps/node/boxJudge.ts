@@ -125,14 +125,15 @@ export class BoxJudge {
       boxes.map(async (box) => {
         const peer = places.get(toHex(box))
         const shown = peer === undefined ? null : await checkBox(this.deps, { peer, box, epoch, vrfProof })
+        if (shown === 'busy') return []
         const entry = entryOf(box, shown, state.params, this.lastOf(state, box))
         if (shown !== null) this.deps.keep(toHex(shown.certificate), shown.record)
         log.info('checked a box', { box: toHex(box), epoch: String(epoch), capacity: String(entry.capacity) })
-        return entry
+        return [entry]
       }),
     )
     const salt = sha256(keys.signer.sign(taggedHash('ts1/reportSalt', state.genesisHash, u64be(epoch))))
-    return { epoch, salt, vrfProof, entries: entries.sort((a, b) => compareBytes(a.box, b.box)) }
+    return { epoch, salt, vrfProof, entries: entries.flat().sort((a, b) => compareBytes(a.box, b.box)) }
   }
 
   /** What this validator last said of a box. */

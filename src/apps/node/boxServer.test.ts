@@ -10,6 +10,7 @@ import { genesisState } from '../../core/chain/genesisState.ts'
 import { boxAlpha, isBoxDrawn } from '../../core/chain/transactions/boxes.ts'
 import {
   type BoxCheck,
+  BUSY,
   checkMessage,
   decodeBoxes,
   decodeBoxQuestion,
@@ -22,7 +23,7 @@ import { nativeSigner } from '../../drivers/system/nativeSigner.ts'
 import type { ChainNode } from '../../ports/chainNode.ts'
 import type { VrfLibrary } from '../../ports/vrf.ts'
 import { BoxServer } from './boxServer.ts'
-import { type CheckDeps, checkBox } from './checkBox.ts'
+import { type CheckDeps, type CheckedBox, checkBox } from './checkBox.ts'
 
 let library: VrfLibrary
 let state: ChainState
@@ -86,12 +87,20 @@ const checked = (answer: (data: Uint8Array) => Promise<Uint8Array | null>) =>
 describe('a box that is checked', () => {
   test('shows how fast it is, and signs the record of it', async () => {
     const server = serverOf()
-    const shown = (await checked((data) => server.answer(data)))!
+    const shown = (await checked((data) => server.answer(data))) as CheckedBox
     // 4 chunks of 67 million operations in 0.4 s.
     expect(shown.operationsPerSecond / 0.67e9).toBeCloseTo(1, 2)
     expect(shown.certificate).toEqual(sha256(new TextEncoder().encode(shown.record)))
     expect(JSON.parse(shown.record)).toMatchObject({ format: 'touchstone-check-1', epoch: '0', depth: 2 })
     expect(decodeBoxes((await server.answer(encodeBoxQuestion({ kind: 'boxes' })))!)).toEqual([box.publicKey])
+  })
+
+  test('that serves another is asked again, and its answer is no word about it', async () => {
+    const server = serverOf()
+    const busyFor = (times: number) => (data: Uint8Array) =>
+      data[0] === 6 && times-- > 0 ? Promise.resolve(BUSY) : server.answer(data)
+    expect(await checked(busyFor(3))).toMatchObject({ operationsPerSecond: expect.closeTo(0.67e9, -7) })
+    expect(await checked(busyFor(99))).toBe('busy')
   })
 
   test('attack 197: works for nobody but a validator that the lottery drew for it, and not without end', async () => {

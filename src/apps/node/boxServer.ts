@@ -8,6 +8,7 @@ import {
   type BoxCheck,
   type BoxOpen,
   type BoxWitness,
+  BUSY,
   checkMessage,
   decodeBoxQuestion,
   encodeBoxes,
@@ -56,7 +57,9 @@ export class BoxServer {
   private async check(asked: BoxCheck): Promise<Uint8Array> {
     const { node, execute } = this.deps
     const state = stateAtSlot(await node.headState(), BigInt(node.status().slot))
-    if (this.isBusy || asked.depth > DEEPEST_CHECK || !this.mayCheck(state, asked)) return NO_ANSWER
+    if (asked.depth > DEEPEST_CHECK || !this.isDrawn(state, asked)) return NO_ANSWER
+    if (this.isBusy) return BUSY
+    if (!this.count(asked)) return NO_ANSWER
     this.isBusy = true
     try {
       this.last = { seed: asked.seed, chunks: await execute(asked.seed, CHECK_K, asked.depth) }
@@ -66,15 +69,19 @@ export class BoxServer {
     }
   }
 
-  /** A validator of now, drawn for this box by its own lottery, that has not asked too often. */
-  private mayCheck(state: ChainState, asked: BoxCheck): boolean {
+  /** A validator of now, drawn for this box by its own lottery. */
+  private isDrawn(state: ChainState, asked: BoxCheck): boolean {
     const { view, genesisHash } = state
     const { checks, box } = this.deps
     const place = findAccount(located(state), asked.validator)
     if (asked.epoch !== view.epoch || !view.validators.getAll().includes(place)) return false
     if (!checks.signature(asked.sig, checkMessage(genesisHash, asked), asked.validator)) return false
     const beta = checks.vrf(view.accounts.vrfKey.get(place), boxAlpha(etaOf(view, asked.epoch)), asked.vrfProof)
-    if (beta === null || !isBoxDrawn(beta, box.publicKey)) return false
+    return beta !== null && isBoxDrawn(beta, box.publicKey)
+  }
+
+  /** Whether it has not asked too often. */
+  private count(asked: BoxCheck): boolean {
     if (this.askedIn !== asked.epoch) this.asked = new Map()
     this.askedIn = asked.epoch
     const times = (this.asked.get(toHex(asked.validator)) ?? 0) + 1
@@ -85,6 +92,8 @@ export class BoxServer {
   private open({ seed, indices }: BoxOpen): Uint8Array {
     if (this.last === null || !equalBytes(this.last.seed, seed)) return NO_ANSWER
     const { chunks } = this.last
+    // Once: who draws a second time has seen where the first one led.
+    this.last = null
     if (indices.some((index) => index >= chunks.length)) return NO_ANSWER
     const leaves = chunks.map((chunk, index) => resultLeaf(index, chunk))
     return encodeOpened(indices.map((index) => ({ bytes: chunks[index]!, path: treePath(leaves, index) })))

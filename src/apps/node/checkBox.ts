@@ -8,6 +8,7 @@ import { isInTree, resultLeaf } from '../../core/chain/drilling/resultTree.ts'
 import { runMessage } from '../../core/chain/transactions/boxes.ts'
 import {
   type BoxQuestion,
+  BUSY,
   checkMessage,
   decodeOpened,
   encodeBoxQuestion,
@@ -25,6 +26,10 @@ const TIMEOUT_MS = 9_000
 const LONG_ENOUGH_US = 300_000
 /** Twice as deep by two: four times the work. */
 const DEEPER = 2
+/** How often, and after how long, a box is asked again that serves another validator. */
+const MOST_TRIES = 8
+const BUSY_MS = 300
+const NEVER = new AbortController().signal
 
 export interface CheckDeps {
   readonly network: Pick<Network, 'request'>
@@ -52,16 +57,19 @@ export interface CheckedBox {
   readonly boxSig: Uint8Array
 }
 
-/** Checks one box (§4.5): products that nobody knew before, by our clock, opened where we draw. Null: it showed nothing. */
-export async function checkBox(deps: CheckDeps, order: CheckOrder): Promise<CheckedBox | null> {
+/**
+ * Checks one box (§4.5): products that nobody knew before, by our clock, opened where we draw. Null: it showed nothing.
+ * Busy: another validator was served all the while.
+ */
+export async function checkBox(deps: CheckDeps, order: CheckOrder): Promise<CheckedBox | 'busy' | null> {
   const { keys, genesisHash } = deps
   const { box, epoch } = order
-  let shown: Shown | null = null
+  let shown: Shown | 'busy' | null = null
   for (let depth = SHALLOWEST_CHECK; depth <= DEEPEST_CHECK; depth += DEEPER) {
     shown = await timedProduct(deps, order, depth)
-    if (shown === null || shown.elapsedUs >= LONG_ENOUGH_US) break
+    if (shown === null || shown === 'busy' || shown.elapsedUs >= LONG_ENOUGH_US) break
   }
-  if (shown === null) return null
+  if (shown === null || shown === 'busy') return shown
   const validator = keys.signer.publicKey
   const record = canonicalJson({
     ...{ format: 'touchstone-check-1', chain: toHex(genesisHash), epoch: String(epoch), validator: toHex(validator) },
@@ -83,29 +91,48 @@ interface Shown {
   readonly indices: readonly number[]
 }
 
-async function timedProduct(deps: CheckDeps, order: CheckOrder, depth: number): Promise<Shown | null> {
+async function timedProduct(deps: CheckDeps, order: CheckOrder, depth: number): Promise<Shown | 'busy' | null> {
   const { keys, genesisHash, randomness, clock } = deps
   const { box, epoch, vrfProof, peer } = order
   const { signer } = keys
   const asked = { validator: signer.publicKey, epoch, box, seed: randomness.bytes(32), depth }
   const sig = signer.sign(checkMessage(genesisHash, asked))
-  const startedUs = clock.monotonicUs()
-  const root = await ask(deps, peer, { kind: 'check', ...asked, vrfProof, sig })
-  const elapsedUs = Math.max(1, clock.monotonicUs() - startedUs)
-  if (root?.length !== 32) return null
+  const timed = async () => {
+    const startedUs = clock.monotonicUs()
+    const answer = await ask(deps, peer, { kind: 'check', ...asked, vrfProof, sig })
+    return { root: answer, elapsedUs: Math.max(1, clock.monotonicUs() - startedUs) }
+  }
+  let { root, elapsedUs } = await timed()
+  for (let tries = 0; isBusy(root) && tries < MOST_TRIES; tries++) {
+    await clock.sleep(BUSY_MS, NEVER)
+    ;({ root, elapsedUs } = await timed())
+  }
+  if (root?.length !== 32) return isBusy(root) ? 'busy' : null
+  return await opened(deps, order, { seed: asked.seed, depth, root, elapsedUs })
+}
+
+const isBusy = (answer: Uint8Array | null): boolean => answer !== null && equalBytes(answer, BUSY)
+
+/** What was committed to holds where we look. */
+async function opened(
+  deps: CheckDeps,
+  { peer, box }: CheckOrder,
+  shown: Omit<Shown, 'indices'>,
+): Promise<Shown | null> {
+  const { randomness } = deps
+  const { seed, depth, root } = shown
   // Drawn only now: the box must not know them before it has committed.
   const indices = Array.from({ length: MOST_OPENED }, () => Number(be256(randomness.bytes(32)) % 2n ** BigInt(depth)))
-  const { seed } = asked
-  const opened = decodeOpened((await ask(deps, peer, { kind: 'open', box, seed, indices })) ?? new Uint8Array(0))
+  const chunks = decodeOpened((await ask(deps, peer, { kind: 'open', box, seed, indices })) ?? new Uint8Array(0))
   const isRight = (index: number, i: number) => {
-    const chunk = opened?.[i]
+    const chunk = chunks?.[i]
     return (
       chunk !== undefined &&
       isInTree(root, depth, index, resultLeaf(index, chunk.bytes), chunk.path) &&
       equalBytes(chunk.bytes, deps.chunkAt(seed, CHECK_K, index))
     )
   }
-  return indices.every(isRight) ? { seed, depth, root, elapsedUs, indices } : null
+  return indices.every(isRight) ? { ...shown, indices } : null
 }
 
 const ask = ({ network }: CheckDeps, peer: string, question: BoxQuestion): Promise<Uint8Array | null> =>

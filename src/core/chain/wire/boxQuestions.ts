@@ -82,6 +82,8 @@ export type OpenedChunks = ValueOf<typeof OpenedType>
 
 /** What a node says that has nothing to say: no box, not now, not to you. */
 export const NO_ANSWER = new Uint8Array(0)
+/** Another validator is served: no word about the box, and worth another try. */
+export const BUSY = Uint8Array.of(1)
 
 export const encodeBoxes = (keys: readonly Uint8Array[]): Uint8Array => BoxesType.serialize([...keys])
 export const decodeBoxes = (bytes: Uint8Array): Uint8Array[] | null => decodeExactly(BoxesType, bytes)
