@@ -42,10 +42,10 @@ const CONFIG_NAME = 'validator.yaml'
 const CONFIG = ['--config <file>', 'its settings (default: validator.yaml)'] as const
 
 const AFTER_HELP = `
-Runs until Ctrl-C or "touchstone validator stop". Without --config it takes validator.yaml of this folder, else
-of ~/.config/touchstone. Start from examples/validator.yaml, which shows every
-setting; docs/guides/operator.md is a guide, docs/runbook.md all that there is
-to know.
+Runs until Ctrl-C or "touchstone validator stop". Without --config it takes
+validator.yaml of this folder, else of ~/.config/touchstone. Start from
+examples/validator.yaml, which shows every setting; docs/guides/operator.md is a
+guide, docs/runbook.md all that there is to know.
 
 Example:
   touchstone validator --config validator.yaml
@@ -75,7 +75,7 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
   validator.action((flags: Flags) => context.run((signal) => start(flags, context, signal)))
   validator
     .command('stop')
-    .description('end the validator that runs on this machine with these settings, as Ctrl-C does')
+    .description('end the validator that runs here')
     .option(...CONFIG)
     .option('--json', 'print JSON')
     .action((_: Flags, command: Command) =>
