@@ -10,7 +10,7 @@ import { CHAIN_PRESETS, type ChainParams, UNITS_PER_TOKEN } from './params.ts'
 const DEVNET_ACCOUNTS = 16
 const TOKENS_EACH = 10_000_000n
 
-/** A product of 1.07 * 10^9 operations: a processor takes a tenth of a second. */
+/** A product of 1.07 * 10^9 operations: small enough for any processor. */
 const DEVNET_TASK = { work: 310n, depth: 4 }
 
 export interface DevnetOptions {

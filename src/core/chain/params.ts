@@ -98,7 +98,7 @@ const DEVNET: ChainParams = {
   epochSlots: 10n,
   roundSlots: 2n,
   lagSlots: 1n,
-  // What three processors drill in some minutes.
+  // So little that processors come to count.
   bootWeight: 10n ** 5n,
   tasksPerEpoch: 64n,
 }

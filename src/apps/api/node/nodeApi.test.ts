@@ -83,6 +83,9 @@ describe('a node over HTTP', () => {
     [`/v1/accounts/${'ab'.repeat(31)}/proof`, 400],
     [`/v1/accounts/${'ab'.repeat(32)}?at=yesterday`, 400],
     [`/v1/boxes/${'ab'.repeat(32)}`, 404],
+    [`/v1/works/${'ab'.repeat(32)}`, 404],
+    ['/v1/works/first', 400],
+    ['/v1/works?at=never', 400],
     ['/v1/nothing', 404],
   ])('%s is refused with %i, a code and a next step', async (path, expected) => {
     const { status, body } = await get(path)
@@ -90,6 +93,12 @@ describe('a node over HTTP', () => {
       expected,
       { code: expect.any(String), message: expect.any(String), nextStep: expect.any(String) },
     ])
+  })
+
+  test('projects and works are told; before anybody drills there is project 0 alone', async () => {
+    const { body: told } = await get('/v1/projects')
+    expect(told).toMatchObject({ count: 1, projects: [{ project: 0, status: 'live', work: '310', owner: null }] })
+    expect((await get('/v1/works?at=head')).body).toMatchObject({ count: 0, works: [] })
   })
 
   test('an account comes with light proofs, which the client checks', async () => {
