@@ -30,6 +30,8 @@ export interface MessageChannel {
 
 /** The place of somebody at a door that strangers crowd. */
 export interface Seat {
+  /** Whether its next word is listened to: strangers of one network have so many. */
+  maySpeak(): boolean
   /** It has said something to the purpose. */
   heard(): void
   /** That was signed by a key we know: from now on no stranger can push it out. */

@@ -83,7 +83,7 @@ describe.skipIf(missing !== null)('a lease over OpenSSH', () => {
     expect(await faultOf(connectLeased(await provider.dial(), options, signal))).toMatchObject({
       detail: { code: 'LEASE_REFUSED' },
       message: expect.stringContaining('NOT_ALLOWED'),
-      nextStep: expect.stringContaining(`--allow ${takerKey}`),
+      nextStep: expect.stringContaining(`provider allow ${takerKey}`),
     })
     await provider.close()
   })

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkOf } from '../../core/bytes/networkOf.ts'
+import { buckets } from '../../core/units/buckets.ts'
 import type { Seat } from '../../ports/leases.ts'
 
 export interface DoorRules {
@@ -10,12 +11,16 @@ export interface DoorRules {
   readonly idleMs: number | null
   readonly firstWordMs?: number
   readonly stalledMs?: number
+  /** What strangers of one network may say. */
+  readonly words?: Parameters<typeof buckets>[0]
 }
 
 /** From the first byte of a connection to a message or a request that is whole. */
 const FIRST_WORD_MS = 10_000
 /** Of all places, what one address, or one IPv6 /64, may hold. */
 const ONE_NETWORK_SHARE = 1 / 4
+/** To read a word takes a signature check of milliseconds, in the one thread there is; and a word can be said again (attack 201). */
+const WORDS = { atOnce: 128, perSecond: 4 }
 /** Connections of one known key: the newest count. */
 const PER_KEY = 4
 /** A reader that takes nothing for so long is let go, and so is a request that takes as long to arrive. */
@@ -53,16 +58,18 @@ export function keepDoor(server: Server, rules: DoorRules): (socket: Socket) => 
 }
 
 /** Of somebody who was turned away. */
-const NO_SEAT: Seat = { heard: () => {}, known: () => {} }
+const NO_SEAT: Seat = { maySpeak: () => false, heard: () => {}, known: () => {} }
 
 class Door {
   readonly #rules: DoorRules
   readonly #strangers = new Set<Guest>()
   readonly #held = new Map<string, number>()
   readonly #known = new Map<string, Guest[]>()
+  readonly #takeWord: ReturnType<typeof buckets>
 
   constructor(rules: DoorRules) {
     this.#rules = rules
+    this.#takeWord = buckets(rules.words ?? WORDS)
   }
 
   enter(socket: Socket): Seat | null {
@@ -87,6 +94,7 @@ class Door {
       this.#remove(guest)
     })
     return {
+      maySpeak: () => guest.key !== null || this.#takeWord(network, 1000 * performance.now()) === 0,
       heard: () => {
         guest.spoke = true
         if (guest.key === null) restart(idleMs)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -87,6 +87,8 @@ async function listen(path: string, onGuest: (socket: Socket) => void): Promise<
   server.listen(path)
   try {
     await once(server, 'listening')
+    // Whoever may write there ends us: no one else, whatever the file mask says.
+    chmodSync(path, 0o600)
     return server
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE') return null

@@ -96,6 +96,36 @@ test('attack 88: strangers push out strangers, never a known key, and a key has 
   }
 })
 
+test('attack 201: strangers of one network are listened to so often, however many lines they have; known keys always', async () => {
+  const heard = new Map<string, number>()
+  const listening = async (socket: WebSocket, _: string, seat: Seat) => {
+    for await (const message of wsChannel(socket).messages) {
+      const said = String.fromCharCode(...message)
+      heard.set(said, (heard.get(said) ?? 0) + 1)
+      if (said === 'known') seat.known('key')
+      else seat.heard()
+    }
+  }
+  const words = { atOnce: 8, perSecond: 1e-6 }
+  const listener = await listenWs({ host: '127.0.0.1', port: 0 }, (...given) => void listening(...given), { words })
+  try {
+    const say = async (socket: WebSocket, word: string, times: number) => {
+      for (let i = 0; i < times; i++) socket.send(Buffer.from(word))
+      if (socket.readyState === WebSocket.OPEN) await Promise.race([answers(socket), once(socket, 'close')])
+    }
+    const known = await dialFrom(2, listener.port)
+    await say(known, 'known', 1)
+    const flood = await Promise.all([3, 3, 3, 3].map((last) => dialFrom(last, listener.port)))
+    await Promise.all(flood.map((socket) => say(socket, 'again', 20)))
+    await say(known, 'known', 20)
+    await say(await dialFrom(4, listener.port), 'other', 1)
+    expect(Object.fromEntries(heard)).toEqual({ known: 21, again: 8, other: 1 })
+    await expect.poll(() => flood.map(({ readyState }) => readyState)).toEqual([3, 3, 3, 3])
+  } finally {
+    await listener.close()
+  }
+})
+
 const MUCH = Buffer.alloc(32 * 1024 * 1024)
 
 test('attack 88: strangers who talk to keep their places give way all the same, also within one network', async () => {

@@ -27,6 +27,8 @@ export function wsChannel(socket: WebSocket): MessageChannel {
   let wake = (): void => {}
   socket.on('message', (data, isBinary) => {
     const bytes = data as Buffer
+    // It was cut off for this very message.
+    if (socket.readyState !== WebSocket.OPEN) return
     if (!isBinary || waiting.length >= MAX_WAITING || bytes.length > MAX_LEASE_MESSAGE_BYTES) return socket.terminate()
     waiting.push(new Uint8Array(bytes))
     wake()
@@ -111,8 +113,10 @@ export async function listenWs(
   const seatOf = keepDoor(http, { places: MAX_STRANGERS, idleMs: IDLE_MS, ...rules })
   const server = new WebSocketServer({ server: http, ...TUNNEL })
   server.on('connection', (socket, request) => {
+    const seat = seatOf(request.socket)
     socket.on('error', () => socket.terminate())
-    onSocket(socket, request.url ?? '/', seatOf(request.socket))
+    socket.on('message', () => void (seat.maySpeak() || socket.terminate()))
+    onSocket(socket, request.url ?? '/', seat)
   })
   http.listen(where)
   await once(http, 'listening')
