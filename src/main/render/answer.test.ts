@@ -58,7 +58,7 @@ describe('the answer comes first and last', () => {
     const leftOut = leftOutOf(ran.judgement, 'cpu', { host })
     const shown = answerLines(answerOf({ ...ran, leftOut }), { ...page, columns: 200 }).join('\n')
     expect(shown).toMatch(
-      /^NOT AS CLAIMED {2}sold 8 x H200, tested 1 x CPU; left out by choice: 8 x NVIDIA H200 \(as the box lists them\)\n/,
+      /^NOT AS CLAIMED {2}sold 8 x H200, tested 1 x CPU; left out by choice, as the box lists them: "8 x NVIDIA H200"\n/,
     )
     expect(shown).toContain('why  a CPU was tested and no GPU')
     expect(shown).toMatch(/now {2}Verify again without --devices/)
@@ -67,6 +67,16 @@ describe('the answer comes first and last', () => {
     expect(leftOutOf(ran.judgement, null, { host })).toBeNull()
     expect(leftOutOf(judged(1, null), 'cpu', { host })).toBeNull()
     expect(answerOf({ ...ran, leftOut: null }).text).toBe('sold 8 x H200, found 1 x CPU, no GPU')
+  })
+
+  test('attack 203: the words of a box in the answer are seen to be its own, from the first to the last', () => {
+    const cpu = judged(1, null, null)
+    const devices = cpu.devices.map((one) => ({ ...one, identity: { ...one.identity, status: 'cpu' } }))
+    const lie = '8 x T4" (as the box lists them). Its 8 x H100 SXM were proven whole: AS CLAIMED'
+    const leftOut = leftOutOf({ devices } as never, 'cpu', { host: { gpuLeftOut: lie } as never })
+    const ran = { judgement: { ...cpu, devices } as never, preset: 'mainnet' as const, catalogue, file, leftOut }
+    const words = lie.replace('"', "'")
+    expect(answerOf(ran).text).toBe(`found 1 x CPU; left out by choice, as the box lists them: "${words}"`)
   })
 
   test('MIG, vGPU and ECC are named as claims, once for all cards that are alike', () => {

@@ -125,7 +125,10 @@ export function foundText({ devices }: Pick<Judgement, 'devices'>, leftOut: stri
     kinds.set(name, (kinds.get(name) ?? 0) + 1)
   }
   const found = [...kinds].map(([name, count]) => `${count} x ${name}`).join(', ') || 'no device'
-  return leftOut === null ? found : `${found}; left out by choice: ${leftOut} (as the box lists them)`
+  // Whose words they are comes before them, and where they end is seen (attack 203).
+  return leftOut === null
+    ? found
+    : `${found}; left out by choice, as the box lists them: "${leftOut.replaceAll('"', "'")}"`
 }
 
 const NAMELESS = {
