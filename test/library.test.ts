@@ -77,6 +77,13 @@ describe('checkCertificate', () => {
     expect(asOptions(PROBLEMS.TOO_OLD.meaning)).toBe('it is older than maxAgeSeconds allows')
   })
 
+  test('attack 202: a genuine box is held against what its reader was sold', async () => {
+    const check = (claim: string) => checkCertificate(certificate, { trust, nowMs, threads: 1, claim })
+    const report = await check('8x H100 SXM')
+    expect(report).toMatchObject({ verdict: 'not-as-claimed', readerJudgement: { claim: { text: '8x H100 SXM' } } })
+    await expect(check('8x H1000')).rejects.toThrow('claim: the catalogue has no card of that name')
+  })
+
   test('a bad option throws', async () => {
     await expect(checkCertificate(certificate, { trust: ['abc'] })).rejects.toThrow('trust[0] is not a key')
   })

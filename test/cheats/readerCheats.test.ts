@@ -62,6 +62,43 @@ describe("attack 81: an old certificate, or another box's", () => {
   ])('%s', async (_, rules, expected) => expect(await end(honest, rules)).toBe(expected))
 })
 
+describe('attack 202: a certificate that is right about a lesser card than the reader was sold', () => {
+  const small = () => made({ id: 't4', claim: 'T4' })
+  const unclaimed = (devices = 1) => made({ claim: null, devices })
+
+  test('a card that is as claimed, or of which nothing was claimed, is held against what the reader was sold', async () => {
+    expect(await end(small())).toBe('0')
+    expect(await end(small(), { claim: 'H200 SXM' })).toBe('1')
+    expect(await end(small(), { claim: 'Tesla T4' })).toBe('0')
+    expect(await end(unclaimed(), { claim: 'H200 SXM' })).toBe('0')
+    expect(await end(unclaimed(), { claim: '2x H200 SXM' })).toBe('1')
+    expect(await end(unclaimed(2), { claim: '2x H200 SXM' })).toBe('0')
+    expect(await end(honest, { claim: 'B200' })).toBe('1')
+    expect(await end(made({ claim: 'B200' }), { claim: 'H200 SXM' })).toBe('0')
+  })
+
+  test('of version 1 likewise', async () => {
+    const old = asVersion1(made({ id: 't4', claim: 'T4', version: 1 }))
+    expect(await end(old)).toBe('0')
+    expect(await end(old, { claim: 'H200 SXM' })).toBe('1')
+  })
+
+  test('what the run left open stays open, and a doubt about the file stays one', async () => {
+    const slow = made({ id: 'a100-pcie-80gb', claim: null })
+    expect(await end(slow, { claim: 'A100 SXM4 80GB' })).toBe('4 CLAIM_UNPROVEN')
+    expect(await end(honest, { claim: 'H200 SXM', nowMs: ISSUED + 31 * DAY })).toBe('4 EXPIRED')
+  })
+
+  test('a summary with its file likewise, and the names in it are still those of its signer', async () => {
+    const withFull = async (full: string, claim: string) => {
+      const rules = { ...readerRules(catalogue), claim }
+      return endOf(await checkSummary(fileOf(summaryOf(full)), fileOf(full), rules, async () => null))
+    }
+    expect(await withFull(unclaimed(), 'H200 SXM')).toBe('0')
+    expect(await withFull(small(), 'H200 SXM')).toBe('1')
+  })
+})
+
 describe('attack 82: a foreign catalogue', () => {
   const weak = (models: Catalogue['models']) => {
     const { rates, bandwidth } = models.find(({ id }) => id === 'rtx-3060-12gb')!

@@ -340,6 +340,10 @@ describe('touchstone check', () => {
     const other = '11'.repeat(32)
     await expectRefusal(touchstone('check', certificate, '--prover', other), 1, 'WRONG_PROVER')
     await expectRefusal(touchstone('check', certificate, '--signer', other), 1, 'WRONG_SIGNER')
+    // Attack 202: genuine, and no card.
+    const sold = await touchstone('check', certificate, '--claim', '8x H100 SXM')
+    expect([sold.status, sold.stdout]).toEqual([1, expect.stringMatching(/^NOT AS CLAIMED {2}sold 8 x H100 SXM, /)])
+    await expectRefusal(touchstone('check', certificate, '--claim', '8x H1000'), 2, 'BAD_CLAIM')
     const since = new Date(0).toISOString()
     const revoked = { version: 1, keys: [{ key: shown.signer, status: 'revoked', since }] }
     writeFileSync(inFolder('revoked.json'), JSON.stringify(revoked))

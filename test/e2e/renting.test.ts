@@ -235,6 +235,19 @@ else
       expect(leasedKeys()).toEqual([])
     })
 
+    test('attack 202: a certificate of another card than the buyer rents, or of none, rents nothing', async () => {
+      const asSold = [...typedHere(rent!), '--claim', '8x H100 SXM']
+      for (const more of [[], ['--unproven']])
+        expect(await run([...asSold, ...more])).toMatchObject({
+          status: 1,
+          stdout: expect.stringContaining('NOT AS CLAIMED  sold 8 x H100 SXM'),
+          stderr: expect.stringContaining('[PROOF_REFUSED]'),
+        })
+      expect(leasedKeys()).toEqual([])
+      const unheld = asSold.toSpliced(asSold.indexOf('--proof'), 2)
+      expect(await run(unheld)).toMatchObject({ status: 2, stderr: expect.stringContaining('--proof') })
+    })
+
     test('with a key of its own; a tampered certificate rents nothing; the seller ends a lease', async () => {
       const file = join(folder, 'box.json')
       const text = readFileSync(file, 'utf8')
@@ -248,7 +261,7 @@ else
       expect(leasedKeys()).toEqual([])
       const own = join(folder, 'id')
       writeFileSync(own, keyPair().private, { mode: 0o600 })
-      const unseen = typedHere(rent!.slice(0, -2))
+      const unseen = typedHere(rent!.slice(0, rent!.indexOf('--proof')))
       const rented = JSON.parse((await run([...unseen, '--key', own, '--json'])).stdout) as { rented: { ssh: string } }
       expect(rented.rented.ssh).toContain(`-i ${own}`)
       expect(leasedKeys()).toHaveLength(1)
@@ -281,7 +294,7 @@ else
       rmSync(join(stateFolder({ TOUCHSTONE_HOME: seller }), 'leases', 'keys'), { recursive: true })
       const started = await startProvider(begin!.filter((word) => !['--allow-rent', 'BUYER_KEY'].includes(word)))
       provider = started.child
-      const refused = await run(typedHere(rent!.slice(0, -2)))
+      const refused = await run(typedHere(rent!.slice(0, rent!.indexOf('--proof'))))
       expect(refused).toMatchObject({
         status: 3,
         stderr: expect.stringContaining(`touchstone provider allow ${buyerKey}`),

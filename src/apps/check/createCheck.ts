@@ -4,6 +4,7 @@ import { MAX_CERTIFICATE_BYTES, tooLarge } from '../../core/certificate/envelope
 import type { Checked } from '../../core/certificate/reportOfCheck.ts'
 import { type Revocations, revocationSchema } from '../../core/certificate/signers.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
+import { parseClaim } from '../../core/identify/parseClaim.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
 import { checkEvidence, type GivenFile } from './checkEvidence.ts'
 
@@ -17,6 +18,8 @@ export interface CheckOptions {
   readonly leastSigners?: number
   /** Refuses the certificate of any other box. */
   readonly prover?: string
+  /** What you were sold, as in "8x H100 SXM": the box is held against that, whatever its signer was told. */
+  readonly claim?: string
   /** Refuses what is older. */
   readonly maxAgeSeconds?: number
   /** Signers that were revoked or replaced, as in revoked.json. */
@@ -47,9 +50,11 @@ export const createCheck =
   async (file: Uint8Array | string, options: CheckOptions): Promise<T> => {
     refuseUnknown(options)
     const required = keysOf('requireSigners', options.requireSigners)
+    const catalogue = options.catalogue ?? (await deps.catalogue())
     const rules = {
       nowMs: numberOf('nowMs', options.nowMs ?? deps.nowMs()),
-      catalogue: options.catalogue ?? (await deps.catalogue()),
+      catalogue,
+      claim: options.claim === undefined ? undefined : claimOf(options.claim, catalogue),
       trusted: [...keysOf('trust', options.trust), ...required],
       revocations: revocationsOf(options.revocations),
       threshold: numberOf('leastSigners', options.leastSigners ?? 1, 1),
@@ -73,6 +78,7 @@ const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {
   requireSigners: true,
   leastSigners: true,
   prover: true,
+  claim: true,
   maxAgeSeconds: true,
   revocations: true,
   catalogue: true,
@@ -96,6 +102,12 @@ function keyOf(name: string, text: string): Uint8Array {
   const key = fromHex(text.toLowerCase(), 32)
   if (!key) throw new TypeError(`${name} is not a key: a key is 64 hex digits`)
   return key
+}
+
+function claimOf(text: string, catalogue: Catalogue): string {
+  const read = parseClaim(text, catalogue)
+  if (!read.ok) throw new TypeError(`claim: ${read.problem}; ${read.nextStep}`)
+  return text
 }
 
 /** Every comparison with what is no number is false, so such a rule would refuse nothing (attack 145). */

@@ -13,6 +13,7 @@ import type { ClockBound } from './clockBound.ts'
 import type { Doubt } from './doubts.ts'
 import { MAX_CERTIFICATE_BYTES, tooLarge } from './envelope.ts'
 import type { JudgementCheck } from './judgementProblem.ts'
+import type { Judgement } from './judgeRun.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import type { ReadProduct } from './productEvidence.ts'
 import type { ReadCertificate } from './readCertificate.ts'
@@ -34,6 +35,8 @@ export interface ReaderRules {
   readonly required: readonly Uint8Array[]
   readonly prover: Uint8Array | null
   readonly maxAgeSeconds: number | null
+  /** What he was sold: the box is held against that, whatever its signer was told. */
+  readonly claim?: string | undefined
   /** Kinds of evidence beside those of Proof of GPU, by predicate type: receipts of works. */
   readonly kinds?: Readonly<Record<string, Opener>> | undefined
   /** Judges evidence of hardware vendors; without it such evidence is said to be unchecked. */
@@ -44,6 +47,8 @@ export interface ReaderRules {
 
 export interface CheckedCertificate extends JudgementCheck {
   readonly kind: 'certificate'
+  /** `ours`, held against the reader's own claim where he has one (attack 202). */
+  readonly answer: Judgement
   /** Why what holds is still not established. */
   readonly doubts: readonly Doubt[]
   readonly read: ReadCertificate

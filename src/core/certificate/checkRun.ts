@@ -1,10 +1,11 @@
 import { buyerName } from '../identify/buyerName.ts'
 import type { Catalogue } from '../identify/catalogue.ts'
+import { PROTOCOL_VERSION } from '../params/constants.ts'
 import { toMillis } from '../units/instants.ts'
 import { type AttestedRun, attestedRun, NOT_ATTESTED } from './attestedRun.ts'
 import type { CheckedCertificate, CheckOpenings, ReaderRules } from './checkCertificate.ts'
 import type { Doubt } from './doubts.ts'
-import { judgementProblem } from './judgementProblem.ts'
+import { judgeCertificate, judgementProblem } from './judgementProblem.ts'
 import { cardsOf, type StatedJudgement } from './judgementSchema.ts'
 import type { Judgement } from './judgeRun.ts'
 import { hollowRun, type ReadCertificate } from './readCertificate.ts'
@@ -16,11 +17,13 @@ export async function checkRun(
   checkOpenings: CheckOpenings,
 ): Promise<CheckedCertificate> {
   const judged = judgementProblem(read, rules.catalogue, await checkOpenings(read.run))
+  const { catalogue, claim } = rules
+  const answer = claim === undefined ? judged.ours : judgeCertificate(read, catalogue, PROTOCOL_VERSION, claim)
   const attested = await checkAttested(read, rules, judged.ours)
   const { tier, refusal } = attested
   const problem = judged.problem ?? (refusal ? { code: 'ATTESTATION_REFUSED', refusal } : null)
-  const doubts = problem ? [] : [...judgementDoubts(read, judged.ours, rules.catalogue), ...attested.doubts]
-  return { kind: 'certificate', read, ...judged, problem, doubts, tier }
+  const doubts = problem ? [] : [...judgementDoubts(read, judged.ours, answer, catalogue), ...attested.doubts]
+  return { kind: 'certificate', read, ...judged, answer, problem, doubts, tier }
 }
 
 async function checkAttested(
@@ -34,14 +37,14 @@ async function checkAttested(
   return attestedRun(carried, { run, deviceClasses, atMs: toMillis(issuedAt), judgement }, attestation, catalogue)
 }
 
-function judgementDoubts(read: ReadCertificate, ours: Judgement, catalogue: Catalogue): Doubt[] {
+function judgementDoubts(read: ReadCertificate, ours: Judgement, answer: Judgement, catalogue: Catalogue): Doubt[] {
   const stated = read.statement.predicate.judgement
   const differ = conclusionsDiffer(stated, ours, catalogue)
   if (differ.length > 0) {
     const sameCatalogue = stated.catalogue === ours.catalogue
     return [{ code: sameCatalogue ? 'RULES_DIFFER' : 'CATALOGUES_DIFFER', where: differ.join(', ') }]
   }
-  const verdict = stated.claim?.verdict ?? 'matches'
+  const verdict = answer.claim?.verdict ?? 'matches'
   if (verdict === 'unproven') return [{ code: 'CLAIM_UNPROVEN' }]
   // That it is not as claimed holds all the same.
   const hollow = verdict === 'matches' ? hollowRun(read) : null

@@ -15,16 +15,16 @@ export interface JudgementCheck {
   readonly ours: Judgement
 }
 
-/** What follows from the evidence of a certificate, by these rules and this catalogue. */
+/** What follows from the evidence of a certificate, by these rules and this catalogue, for a box that was sold as this. */
 export function judgeCertificate(
   { statement, run, preset }: ReadCertificate,
   catalogue: Catalogue,
   rules: ProtocolVersion,
+  claim: string | null = statement.predicate.claims.text,
 ): Judgement {
   const { claims, roundTripUs } = statement.predicate
   const deviceClasses = claims.inventory.devices.map((device) => device.class)
   const offered = claims.inventory.devices.map(({ precisions }) => precisions)
-  const claim = claims.text
   return judgeRun({ run, preset, deviceClasses, offered, catalogue, claim, roundTripUs, rejected: null, rules })
 }
 

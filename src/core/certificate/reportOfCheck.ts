@@ -113,7 +113,7 @@ const ofAnswer = ({ read: { receipt } }: CheckedAnswer) => ({
   proofBytes: receipt.proof.length,
 })
 
-function ofCertificate({ read, ours, recomputed, tier }: CheckedCertificate, catalogue: Catalogue) {
+function ofCertificate({ read, answer, recomputed, tier }: CheckedCertificate, catalogue: Catalogue) {
   const judgement = read.statement.predicate.judgement
   return {
     version: read.version,
@@ -125,8 +125,8 @@ function ofCertificate({ read, ours, recomputed, tier }: CheckedCertificate, cat
     askedDevices: askedDevicesOf(read.statement.predicate),
     catalogues: { signer: judgement.catalogue, reader: catalogueHash(catalogue) },
     identityRecomputed: recomputed,
-    models: ours.devices.map(({ identity }) => identity.model),
+    models: answer.devices.map(({ identity }) => identity.model),
     judgement,
-    readerJudgement: ours,
+    readerJudgement: answer,
   }
 }

@@ -21,7 +21,7 @@ export function verdictOfCheck(checked: CheckedEvidence): Verdict {
   if (checked.problem) return 'rejected'
   if (checked.kind === 'summary') return 'not-established'
   if (checked.kind !== 'certificate') return checked.doubts.length > 0 ? 'not-established' : 'genuine'
-  const verdict = verdictOf(checked.ours)
+  const verdict = verdictOf(checked.answer)
   const differ = checked.doubts.some(({ code }) => code === 'CATALOGUES_DIFFER' || code === 'RULES_DIFFER')
   if (!differ && (verdict === 'rejected' || verdict === 'not-as-claimed')) return verdict
   return checked.doubts.length > 0 ? 'not-established' : verdict

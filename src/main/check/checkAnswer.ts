@@ -31,11 +31,11 @@ export function answerOfCheck({ checked, openings, catalogue, file }: ShownCheck
   if (checked.kind === 'product') return verdict === 'genuine' ? multiplied(checked) : doubted(checked.doubts, null)
   if (checked.kind === 'answer') return verdict === 'genuine' ? answered(checked) : doubted(checked.doubts, null)
   const { predicate } = checked.read.statement
-  const leftOut = leftOutOf(checked.ours, askedDevicesOf(predicate), predicate.claims.inventory)
-  const judged = { judgement: checked.ours, preset: checked.read.preset.name, leftOut }
+  const leftOut = leftOutOf(checked.answer, askedDevicesOf(predicate), predicate.claims.inventory)
+  const judged = { judgement: checked.answer, preset: checked.read.preset.name, leftOut }
   const answer = answerOf({ ...judged, catalogue, file, isVerbose })
   if (verdict === 'not-established')
-    return verdictOf(checked.ours) === verdict
+    return verdictOf(checked.answer) === verdict
       ? { ...answer, now: DOUBTS[checked.doubts[0]!.code].nextStep }
       : doubted(checked.doubts, headOf(answer))
   if (openings.checked < openings.all) return sampled(answer, openings)

@@ -11,6 +11,7 @@ export const addReaderOptions = (command: Command): Command =>
     .option('--signer <key>', 'trust this key, and refuse what it has not signed; may be repeated', addKey)
     .option('--signers <count>', 'how many trusted keys must have signed', readWhole(1, 8), 1)
     .option('--prover <key>', 'refuse the certificate of any other box', readKey)
+    .option('--claim <text>', 'what you were sold, for example "8x H100 SXM": hold the box against that')
     .option('--max-age <duration>', 'refuse what is older, for example 90m, 24h or 7d', readDuration)
     .option('--revoked <file>', 'signers that were revoked or replaced (default: revoked.json beside your keys)')
     .option('--catalogue <file>', 'judge by this catalogue of cards instead of the one that came with the program')
@@ -71,6 +72,9 @@ claimed), 1 (refused, or not as claimed), 2 (usage), 3 (fault) or 4 (not
 established: expired, judged otherwise by your catalogue or by the rules of
 today, or the claim is neither shown nor refuted).
 
+As claimed is what its signer was told that the box was sold as; without a claim
+any genuine box ends with 0, a CPU too. If you buy, say what with --claim.
+
 A summary by itself is its signer's word and ends with 4; with --full everything
 is checked. Countersign only what you watched yourself.
 
@@ -89,6 +93,7 @@ time that it takes to compute.
 
 Examples:
   touchstone check touchstone-certificate.json --signer KEY --max-age 7d
+  touchstone check touchstone-certificate.json --trust KEY --claim "8x H100 SXM"
   touchstone check summary.json --full touchstone-certificate.json --trust KEY
   touchstone check receipt.json --given a.npy --given b.npy --result c.npy
   touchstone check evidence.json --nonce HEX --rim driver.xml --rim vbios.xml

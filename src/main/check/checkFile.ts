@@ -1,4 +1,5 @@
 import { checkEvidence, type GivenFile } from '../../apps/check/checkEvidence.ts'
+import { requireClaim } from '../../apps/shared/requireClaim.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { type Signer, withFastYes } from '../../core/bytes/ed25519.ts'
@@ -46,6 +47,7 @@ export interface CheckFlags extends AttestationFiles {
   readonly signers: number
   readonly prover?: Uint8Array
   readonly maxAge?: number
+  readonly claim?: string
   readonly revoked?: string
   readonly catalogue?: string
   readonly sample?: number
@@ -182,6 +184,7 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
   certificate: ['receipt'],
   code: ['product'],
   model: ['answer'],
+  claim: ['certificate', 'summary'],
   nonce: ['attestation'],
   receipt: ['attestation'],
   at: ['attestation'],
@@ -243,9 +246,12 @@ async function readerRules(
   atHand: AtHand,
 ): Promise<ReaderRules> {
   const required = flags.signer ?? []
+  const catalogue = await readCatalogue(flags.catalogue)
+  if (flags.claim !== undefined) requireClaim(flags.claim, catalogue)
   return {
     nowMs: system.clock.wallTime().getTime(),
-    catalogue: await readCatalogue(flags.catalogue),
+    catalogue,
+    claim: flags.claim,
     trusted,
     revocations: loadRevocations(flags.revoked, home),
     threshold: flags.signers,

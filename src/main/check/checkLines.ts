@@ -64,13 +64,13 @@ function evidenceLines(shown: ShownCheck, page: Page): string[] {
 
 function certificateLines(
   { file, openings, catalogue, nowMs }: ShownCheck,
-  { read, recomputed, ours, tier }: CheckedCertificate,
+  { read, recomputed, answer, tier }: CheckedCertificate,
   { colours, isVerbose }: Page,
 ): string[] {
   const { issuedAt, notAfter, judgement, claims } = read.statement.predicate
   const own = catalogueHash(catalogue)
   const same = judgement.catalogue === own ? 'yours too' : `yours ${own.slice(0, 16)}`
-  const shown = { judgement: ours, preset: read.preset.name, faults: [], ...claims }
+  const shown = { judgement: answer, preset: read.preset.name, faults: [], ...claims }
   return [
     ...labelled('file', file),
     ...timeLines(issuedAt, notAfter, nowMs),

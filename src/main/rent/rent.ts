@@ -24,6 +24,7 @@ export interface RentFlags {
   readonly key?: string
   readonly proof?: string
   readonly full?: string
+  readonly claim?: string
   readonly unproven?: boolean
   readonly trust: readonly Uint8Array[]
   readonly leaseNetworks?: readonly string[]
@@ -127,12 +128,13 @@ const UNSEEN = { exit: EXIT.genuine, isOfAnother: false } as const
 async function checkProof(
   file: string,
   address: string,
-  { trust, full, json }: RentFlags,
+  { trust, full, claim, json }: RentFlags,
   { env }: CommandContext,
   signal: AbortSignal,
 ) {
   const { runCheck, showCheck } = await import('../check/checkFile.ts')
-  const flags = { trust, signers: 1, boxesOnly: true, ...(full !== undefined && { full }), ...(json && { json }) }
+  const asked = { ...(full !== undefined && { full }), ...(claim !== undefined && { claim }), ...(json && { json }) }
+  const flags = { trust, signers: 1, boxesOnly: true, ...asked }
   const { shown } = await runCheck(file, flags, { env, own: ownKey(env, 'validator').publicKey }, signal)
   showCheck(shown, flags, env)
   if (!json) openTerminal(process.stdout, env).line('')

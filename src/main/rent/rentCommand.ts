@@ -13,6 +13,7 @@ export function addRentCommand(program: Command, context: CommandContext): void 
     .option('--hours <count>', 'for how long, at most 744', readNumber(0.01, MAX_RENT_SECONDS / 3600))
     .option('--key <file>', 'Ed25519 private key without a passphrase to log in with (default: a fresh one)')
     .option('--proof <file>', 'certificate of the box, or summary with --full: rents only where its check ends with 0')
+    .option('--claim <text>', 'what you rent, for example "8x H100 SXM": the proof must show that')
     .option('--full <file>', 'the certificate that the summary is of')
     .option('--unproven', 'rent also where the check leaves it open (4): expired, no claim proven, a summary alone')
     .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey, [])
@@ -28,12 +29,12 @@ export function addRentCommand(program: Command, context: CommandContext): void 
       if (!flags.end && flags.hours === undefined)
         command.error("error: say for how long with '--hours <count>', or '--end'")
       if (flags.end) refuseUnused(command, RENTING_OPTIONS, 'with --end')
-      if (flags.proof === undefined) refuseUnused(command, ['full', 'unproven', 'trust'], 'without --proof')
+      if (flags.proof === undefined) refuseUnused(command, ['full', 'claim', 'unproven', 'trust'], 'without --proof')
       return context.run((signal) => (flags.end ? endRent : rent)(address, flags, context, signal))
     })
 }
 
-const RENTING_OPTIONS = ['hours', 'key', 'proof', 'full', 'unproven', 'trust', 'leaseNetworks']
+const RENTING_OPTIONS = ['hours', 'key', 'proof', 'full', 'claim', 'unproven', 'trust', 'leaseNetworks']
 
 const AFTER_HELP = `
 The provider must have let your key in ("touchstone provider allow KEY"); where
