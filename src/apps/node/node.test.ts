@@ -1,10 +1,14 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { NodeWorld } from '../../../test/support/chainNodes.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import type { Checks } from '../../core/chain/chainState.ts'
+import { type CheckedRow, checkRow, type RowToCheck } from '../../core/chain/envelopes.ts'
+import { genesisHash } from '../../core/chain/genesisType.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import type { ChainStore } from '../../ports/chainStore.ts'
 import type { NetworkHandlers } from '../../ports/network.ts'
 import type { VrfLibrary } from '../../ports/vrf.ts'
-import type { RunningNode } from './node.ts'
+import type { NodeDeps, RunningNode } from './node.ts'
 import { startFromCheckpoint } from './startFromCheckpoint.ts'
 
 let library: VrfLibrary
@@ -41,6 +45,42 @@ describe('nodes on a virtual clock, with real signatures and VRF proofs', () => 
     await world.pass(10)
     expect(new Set(nodes.map(({ final }) => final.id)).size).toBe(1)
     expect(late.final.slot).toBeGreaterThan(15)
+    expect(world.logged).toEqual([])
+  })
+})
+
+describe('a checker on another thread', () => {
+  test('spares the node its signatures and known proofs; one that is lost costs time and nothing else', async () => {
+    const world = new NodeWorld(library, 1)
+    await started(world, [0])
+    await world.pass(24)
+    const found: CheckedRow[] = []
+    const checks = { ...world.checks, genesisHash: genesisHash(world.genesis) }
+    const check = async (row: RowToCheck) => {
+      found.push(checkRow(row, checks))
+      return found.at(-1)!
+    }
+    const asked: string[] = []
+    const counting: Checks = {
+      ...world.checks,
+      vrf: (key, alpha, proof) => {
+        asked.push(toHex(proof))
+        return world.checks.vrf(key, alpha, proof)
+      },
+    }
+    const close = async () => {}
+    const lost = { check: () => Promise.reject(new Error('the thread has ended')), close }
+    const join = (name: string, more: Partial<NodeDeps>) =>
+      world.start(null, undefined, { ...more, connect: (handlers) => world.hub.join(handlers, name) })
+    nodes.push(await join('spared', { checks: counting, checker: { check, close } }))
+    nodes.push(await join('without', { checker: lost }))
+    await world.pass(3)
+    const at = nodes[0]!.final.height - 2
+    expect(at).toBeGreaterThan(20)
+    expect(new Set(await Promise.all(nodes.map((node) => node.idAt(at)))).size).toBe(1)
+    const drawn = found.flatMap((row) => row.drawn.map(({ proof }) => toHex(proof)))
+    expect([found[0]!.right > 20, drawn.length > 0]).toEqual([true, true])
+    expect(asked.filter((proof) => drawn.includes(proof))).toEqual([])
     expect(world.logged).toEqual([])
   })
 })
