@@ -13,7 +13,7 @@ import { EngineRun } from '../../src/core/work/engineRun.ts'
 import { proveWork } from '../../src/core/work/proveWork.ts'
 import { decodePng, encodePng } from '../../src/drivers/picture/png.ts'
 import { decodeNpy, encodeNpy } from '../../src/drivers/workFiles/npy.ts'
-import { decodeSafetensors, encodeSafetensors, safetensorsNames } from '../../src/drivers/workFiles/safetensorsFile.ts'
+import { decodeSafetensors, encodeSafetensors, storedTensors } from '../../src/drivers/workFiles/safetensorsFile.ts'
 import { simulationResult } from '../../src/main/work/results/pictureResults.ts'
 import { trainingResult } from '../../src/main/work/results/trainingResult.ts'
 import { openCommandLine } from '../support/commandLine.ts'
@@ -37,6 +37,12 @@ const matrix = (name: string, rows: number, width: number) => {
 }
 
 /** One bit of a byte of a file, counted from its end. */
+function storedIn(name: string) {
+  const file = readFileSync(name)
+  const held = decodeSafetensors(file)
+  return storedTensors(file).map(({ name: tensor, dims }) => ({ name: tensor, dims, bytes: held.get(tensor)! }))
+}
+
 function changeByte(file: string, at: number): void {
   const bytes = readFileSync(file)
   bytes[bytes.length + at]! ^= 1
@@ -305,7 +311,7 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   expect(status).toBe(0)
   expect(stdout).toMatch(/ {2}loss +\d\.\d{4} first, \d\.\d{4} last/)
   expect(stdout.replace(/\s+/g, ' ')).toContain(`check ${inFolder('trained.json')} --result`)
-  expect(safetensorsNames(readFileSync(inFolder('model.safetensors')))).toContain('embed')
+  expect(storedIn(inFolder('model.safetensors')).map(({ name }) => name)).toContain('embed')
   const receipt = readFileSync(inFolder('trained.json'), 'utf8')
   const checked = await touchstone('check', inFolder('trained.json'))
   expect(checked.status).toBe(0)
@@ -322,9 +328,7 @@ test('weights are those of the receipt by their roots; another model, or one wit
   expect(tied.status).toBe(0)
   expect(tied.stdout).toMatch(/ {2}loss +\d\.\d{4} first \((told|shown)\), \d\.\d{4} last \((told|shown)\)/)
   expect(tied.stdout).toContain('the file you named is what the receipt commits to')
-  const stored = [...decodeSafetensors(readFileSync(model))].map(([name, bytes]) => ({
-    ...{ name, bytes, dims: [bytes.length / 4] },
-  }))
+  const stored = storedIn(model)
   const other = inFolder('other.safetensors')
   const given = await givenResult(receipt, other)
   const problem = async (tensors: readonly (typeof stored)[number][]) => {
@@ -342,6 +346,24 @@ test('weights are those of the receipt by their roots; another model, or one wit
   expect([altered.status, altered.stdout]).toEqual([1, expect.stringContaining('[OTHER_RESULT]')])
   writeFileSync(other, 'no tensors at all')
   expect(() => trainingResult.problem(given)).toThrow(/checkpoint/)
+})
+
+test('attack 205: the same bytes as a matrix of another shape, or after another number of steps, are no result', async () => {
+  const other = inFolder('turned.safetensors')
+  const file = readFileSync(inFolder('model.safetensors')).toString('latin1')
+  writeFileSync(other, file.replace('"shape":[256,16]', '"shape":[16,256]'), 'latin1')
+  const turned = await touchstone('check', inFolder('trained.json'), '--result', other)
+  expect([turned.status, turned.stdout]).toEqual([1, expect.stringContaining('[OTHER_RESULT]')])
+  const state = inFolder('other-state.safetensors')
+  const mlp = ['--family', 'mlp', '--hidden', '8', '--sequences', '16', '--rate', '0.02', '--steps', '2']
+  const files = ['--out', inFolder('two.safetensors'), '--receipt', inFolder('two.json'), '--state', state]
+  expect((await touchstone('work', 'run', 'train', ...mlp, ...files)).status).toBe(0)
+  const given = await givenResult(inFolder('two.json'), state)
+  expect(await trainingResult.problem(given)).toBeNull()
+  const more = new Uint8Array(Float32Array.of(900).buffer)
+  const told = storedIn(state).map((each) => (each.name === 'touchstone.done' ? { ...each, bytes: more } : each))
+  writeFileSync(state, encodeSafetensors(told))
+  expect(await trainingResult.problem(given)).toBe('it says that other than 2 steps made it')
 })
 
 test('a check that was told what to hold a file against never says yes without having looked', async () => {
@@ -388,7 +410,7 @@ test('attack 184: touchstone work run train goes on from a state, and refuses on
   ])
   expect((await touchstone('check', inFolder('mlp.json'), '--result', inFolder('mlp.safetensors'))).status).toBe(0)
   // The state is that of the first two steps, and the receipt of the two after them.
-  expect(await trainingResult.problem(await givenResult(inFolder('mlp.json'), state))).toMatch(/others/)
+  expect(await trainingResult.problem(await givenResult(inFolder('mlp.json'), state))).toMatch(/other than 4 steps/)
   const bad = decodeSafetensors(readFileSync(state))
   bad.get('layers.0.weight/v')!.set(new Uint8Array(Float32Array.of(1e30).buffer))
   const dims = (bytes: Uint8Array) => [bytes.length / 4]

@@ -1,4 +1,11 @@
-import { decodeHeader, encodeHeader, headerLength, type Metadata, metadataIn } from '../../core/work/safetensors.ts'
+import {
+  decodeHeader,
+  encodeHeader,
+  headerLength,
+  type Metadata,
+  metadataIn,
+  type StoredTensor,
+} from '../../core/work/safetensors.ts'
 
 /** Tensors of f32 as a safetensors file, in the order given. */
 export function encodeSafetensors(
@@ -19,9 +26,8 @@ export function decodeSafetensors(file: Uint8Array): ReadonlyMap<string, Uint8Ar
   return new Map(tensors.map(({ name, from, to }) => [name, new Uint8Array(file.subarray(at + from, at + to))]))
 }
 
-/** Names of everything in such a file, whatever its type. */
-export const safetensorsNames = (file: Uint8Array): readonly string[] =>
-  decodeHeader(headerOf(file), file.length).map(({ name }) => name)
+/** Everything in such a file, whatever its type. */
+export const storedTensors = (file: Uint8Array): readonly StoredTensor[] => decodeHeader(headerOf(file), file.length)
 
 /** One of the words about such a file; null where it has none. */
 export const safetensorsMetadata = (file: Uint8Array, name: string): string | null => metadataIn(headerOf(file), name)

@@ -11,7 +11,7 @@ import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../faults.ts'
 import type { CommandContext } from '../run.ts'
 import { readInput } from './readInput.ts'
-import { DONE, isMoment, MOMENT_ROOTS } from './results/trainedFile.ts'
+import { DONE, dimsOf, encodeDone, isMoment, MOMENT_ROOTS } from './results/trainedFile.ts'
 import { type RunFlags, runWork } from './runWork.ts'
 import { digitsWork, type Start, type TrainFlags, trainWork } from './trainWork.ts'
 
@@ -41,10 +41,7 @@ export async function runTraining(
     onState: () => {},
     result(work, { tensors, roots }) {
       const all = tensorsOf(work, tensors)
-      state = encodeSafetensors([
-        ...all,
-        { name: DONE, dims: [1], bytes: new Uint8Array(Float32Array.of(done).buffer) },
-      ])
+      state = encodeSafetensors([...all, { name: DONE, dims: [1], bytes: encodeDone(done) }])
       // The roots of what the file leaves out: with them it can be held against the receipt by itself.
       const moments = roots.filter((_, i) => isMoment(all[i]!.name))
       const words = { format: 'pt', [MOMENT_ROOTS]: toBase64(joinRoots(moments)) }
@@ -61,11 +58,7 @@ export async function runTraining(
 }
 
 const tensorsOf = ({ state }: Work<WorkKernels>, last: Tensors) =>
-  [...state].map(([name, { rows, width }]) => ({
-    name,
-    dims: rows === 1 ? [width] : [rows, width],
-    bytes: last.get(name)!,
-  }))
+  [...state].map(([name, shape]) => ({ name, dims: dimsOf(shape), bytes: last.get(name)! }))
 
 function textIn(name: string | undefined): Uint8Array {
   if (name === undefined) throw fault('BAD_WORK_INPUT', { why: 'a language model needs a file to learn' })

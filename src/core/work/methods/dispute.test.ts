@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { PLAIN_OPS, plainEngine, plainProduct } from '../../../../test/support/plainProduct.ts'
+import { concatBytes } from '../../bytes/bytes.ts'
 import { EngineRun } from '../engineRun.ts'
 import { patchRunner } from '../runPatch.ts'
+import { levelsOver, tensorLeaf } from '../tensorTree.ts'
 import { type Disputant, settleDispute } from './dispute.ts'
 import { engineDisputant } from './engineDisputant.ts'
 
@@ -83,5 +85,46 @@ describe('a dispute over 1,000 transitions', () => {
       { trace: async (segment) => (await liar.trace(segment))!.map((root) => flip(root)!) },
     ]
     for (const trick of tricks) expect((await settle({ ...liar, ...trick }, honest)).wrong).toBe('first')
+  })
+})
+
+/** Leaves of a tensor, as some replica has them in its tree. */
+type Leaves = readonly Uint8Array[]
+
+describe('attack 204: a replica whose tree is that of no tensor', () => {
+  // Three leaves, the last one shorter, and one of padding.
+  const wide = plainProduct({ rows: 3, columns: 700, k: 8, block: 1 })
+  const run = new EngineRun(plainEngine(), wide.work, wide.given)
+  const marks = wide.work.ends.map((_, segment) => run.advance(segment))
+  const right = engineDisputant(wide.work, run, firstRoot, marks)
+  const at = { transition: 0, step: 0, output: 0 }
+  const runner = patchRunner(plainEngine(), PLAIN_OPS)
+
+  async function liarWith(change: (leaves: Leaves) => Leaves): Promise<Disputant> {
+    const told = await Promise.all([0, 1, 2].map((leaf) => right.leaf(1, at, leaf)))
+    const leaves = change(told as Leaves)
+    const levels = levelsOver(leaves.map(tensorLeaf))
+    const root = levels.at(-1)![0]!
+    const said = marks.map((mark, segment) => (segment === 0 ? mark : { ...mark, root }))
+    return {
+      ...engineDisputant(wide.work, run, firstRoot, said),
+      trace: async () => [root],
+      nodes: async (_, __, level, from, count) => levels[level]!.slice(from, from + count),
+      leaf: async (_, __, leaf) => leaves[leaf]!,
+      patch: async () => ({ leaves: new Uint8Array(), proof: new Uint8Array() }),
+    }
+  }
+
+  test.each<[string, (leaves: Leaves) => Leaves]>([
+    ['something in the place of padding', (leaves) => [...leaves, Uint8Array.of(1)]],
+    ['a first leaf that is longer', ([first, ...more]) => [concatBytes(first!, Uint8Array.of(1)), ...more]],
+    ['a last leaf that is longer', ([a, b, last]) => [a!, b!, concatBytes(last!, Uint8Array.of(1))]],
+    ['a leaf that is shorter', ([first, ...more]) => [first!.subarray(4), ...more]],
+    ['a last leaf that is cut off', ([a, b, last]) => [a!, b!, last!.subarray(0, 8)]],
+    ['an empty leaf', ([first, _, last]) => [first!, new Uint8Array(), last!]],
+  ])('loses with %s', async (_, change) => {
+    const liar = await liarWith(change)
+    expect((await settleDispute(wide.work, [liar, right], runner)).wrong).toBe('first')
+    expect((await settleDispute(wide.work, [right, liar], runner)).wrong).toBe('second')
   })
 })

@@ -4,7 +4,7 @@ import { checkPatch, type PatchEvidence, placeTrace, type RunPatch } from '../ch
 import type { PatchDraw } from '../draws.ts'
 import type { ShapedProgram } from '../program.ts'
 import { nextLink, type StateMark } from '../stateChain.ts'
-import { ELEMENT_BYTES, LEAF_BYTES, leavesOf, leavesOfRow } from '../tensor.ts'
+import { ELEMENT_BYTES, LEAF_BYTES, leafSpan, leavesOf, leavesOfRow } from '../tensor.ts'
 import { depthOf, tensorLeaf } from '../tensorTree.ts'
 import { segmentPrograms, type Work } from '../work.ts'
 
@@ -206,13 +206,18 @@ async function otherPatch<K>(
     node = from + differs
     parents = [under[0][differs]!, under[1][differs]!]
   }
+  // A tree has leaves of their lengths, and nothing after them (attack 204).
+  if (node >= leavesOf(output)) throw new Defeat(parents.map(isPadding) as [boolean, boolean])
+  const { length } = leafSpan(output, node)
   const leaves = await ask((side) => side.leaf(segment, at, node))
-  requireBoth(leaves, (bytes, i) => equalBytes(tensorLeaf(bytes), parents[i]!))
+  requireBoth(leaves, (bytes, i) => bytes.length === length && equalBytes(tensorLeaf(bytes), parents[i]!))
   const size = ELEMENT_BYTES[output.type]
   const element = Math.floor(leaves[0].findIndex((byte, i) => byte !== leaves[1][i]) / size)
   const inRow = (node % leavesOfRow(output)) * (LEAF_BYTES / size) + element
   return work.ops[program.steps[at.step]!.op]!.patchAt(shaped, at.output, Math.floor(node / leavesOfRow(output)), inRow)
 }
+
+const isPadding = (hash: Uint8Array): boolean => hash.every((byte) => byte === 0)
 
 async function allOf(answers: readonly Promise<Uint8Array | null>[]): Promise<readonly Uint8Array[] | null> {
   const all = await Promise.all(answers)

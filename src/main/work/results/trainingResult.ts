@@ -2,11 +2,12 @@ import { fromBase64 } from '../../../core/bytes/base64.ts'
 import { equalBytes } from '../../../core/bytes/bytes.ts'
 import { splitRoots } from '../../../core/work/checkSegment.ts'
 import { isCommittedState } from '../../../core/work/committedState.ts'
-import { decodeSafetensors, safetensorsMetadata, safetensorsNames } from '../../../drivers/workFiles/safetensorsFile.ts'
+import { training } from '../../../core/work/kinds/training/training.ts'
+import { decodeSafetensors, safetensorsMetadata, storedTensors } from '../../../drivers/workFiles/safetensorsFile.ts'
 import { fault } from '../../faults.ts'
 import { readInput } from '../readInput.ts'
-import type { ResultRule } from './resultRule.ts'
-import { DONE, isMoment, MOMENT_ROOTS } from './trainedFile.ts'
+import type { GivenResult, ResultRule } from './resultRule.ts'
+import { DONE, dimsOf, encodeDone, isMoment, MOMENT_ROOTS } from './trainedFile.ts'
 
 const HASH_BYTES = 32
 
@@ -19,8 +20,15 @@ export const trainingResult: ResultRule = {
     const wanted = [...work.state.keys()].filter((name) => isState || !isMoment(name))
     const missing = wanted.find((name) => !held.has(name))
     if (missing !== undefined) return `${missing} is not in it as numbers of f32`
-    const more = safetensorsNames(file).find((name) => !wanted.includes(name) && !(isState && name === DONE))
-    if (more !== undefined) return `it holds ${more}, which is no part of the model`
+    const stored = storedTensors(file)
+    const more = stored.find(({ name }) => !wanted.includes(name) && !(isState && name === DONE))
+    if (more !== undefined) return `it holds ${more.name}, which is no part of the model`
+    const sizesOf = (name: string) => (name === DONE ? '1' : dimsOf(work.state.get(name)!).join(' by '))
+    const turned = stored.find(({ name, dims }) => dims.join(' by ') !== sizesOf(name))
+    if (turned !== undefined) return `${turned.name} is not ${sizesOf(turned.name)} in it`
+    const steps = stepsOf(work)
+    if (isState && !equalBytes(held.get(DONE)!, encodeDone(steps)))
+      return `it says that other than ${steps} steps made it`
     const tensors = new Map(wanted.map((name) => [name, held.get(name)!]))
     const last = states()
     if (last) {
@@ -32,6 +40,12 @@ export const trainingResult: ResultRule = {
     const isSame = isCommittedState(work, end, receipt.marks[end]!.root, tensors, hasher, beside)
     return isSame ? null : 'its numbers are others, or the roots beside them'
   },
+}
+
+/** Steps that made the last state, those before this work with it. */
+function stepsOf({ spec }: GivenResult['work']): number {
+  const { done = 0 } = training.parameters.parse(spec.parameters) as { done?: number }
+  return done + spec.transitions
 }
 
 /** What another program saved has lost them, and shows nothing by itself. */
