@@ -197,6 +197,9 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
   countersign: ['certificate'],
 }
 
+/** Whose word is taken: evidence of a hardware vendor needs nobody's, a receipt beside it does. */
+const ABOUT_SIGNERS: readonly string[] = ['trust', 'revoked']
+
 /** By what evidence of hardware vendors is judged, where a certificate carries any. */
 const ABOUT_VENDORS: readonly string[] = ['policy', 'rim', 'ocsp', 'crl', 'collateral']
 
@@ -206,7 +209,8 @@ function refuseUnused(flags: CheckFlags, checked: CheckedEvidence, file: string)
   const isBare = checked.kind === 'certificate' && checked.read.statement.predicate.attestation === undefined
   const options = Object.keys(KINDS_OF_OPTION) as (keyof CheckFlags)[]
   const isUnused = (option: keyof CheckFlags) =>
-    !KINDS_OF_OPTION[option]!.includes(kind) || (isBare && ABOUT_VENDORS.includes(option))
+    !(KINDS_OF_OPTION[option]!.includes(kind) || (flags.receipt && ABOUT_SIGNERS.includes(option))) ||
+    (isBare && ABOUT_VENDORS.includes(option))
   const unused = options.find((option) => flags[option] !== undefined && isUnused(option))
   if (!unused) return
   const name = `${KIND_NAMES[kind]}${isBare ? ' without evidence of a hardware vendor' : ''}`
