@@ -8,6 +8,7 @@ import { product } from './ops/product.ts'
 import { quantisation } from './ops/quantise.ts'
 import { rowOps } from './ops/rows.ts'
 import type { WorkOp } from './ops/shapes.ts'
+import { tables } from './ops/tables.ts'
 
 /** Every op by name. Another one is a line here, a function in kernels/work, and a clause of W2. */
 export const EXACT_OPS: Readonly<Record<string, WorkOp>> = {
@@ -17,6 +18,7 @@ export const EXACT_OPS: Readonly<Record<string, WorkOp>> = {
   ...rowOps,
   ...optimisers,
   ...moves,
+  ...tables,
   ...fresh,
   ...flowOps,
   ...pictureOps,
