@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import * as z from 'zod'
 import type { AttestationRules } from '../core/attest/attestationReader.ts'
 import { type AttestationPolicy, NVIDIA_POLICY, policySchema } from '../core/attest/policy.ts'
@@ -5,6 +6,7 @@ import { decodeJson } from '../core/bytes/decodeJson.ts'
 import { checkVendorSignature } from '../drivers/system/checkVendorSignature.ts'
 import { readRegularFile } from '../drivers/system/readRegularFile.ts'
 import { fault } from './faults.ts'
+import { addText } from './parseOptions.ts'
 
 /** Far more than any policy, golden values or answer has. */
 const MOST_BYTES = 2 ** 20
@@ -19,6 +21,18 @@ export interface AttestationFiles {
   readonly crl?: string | undefined
   readonly collateral?: string | undefined
 }
+
+/** Names of what `addVendorOptions` adds. */
+export const VENDOR_OPTIONS = ['policy', 'rim', 'ocsp', 'crl', 'collateral'] as const
+
+/** Where they are named on a command line. */
+export const addVendorOptions = (command: Command): Command =>
+  command
+    .option('--policy <file>', 'what evidence of hardware vendors must show (docs/spec/attestation.md), as JSON')
+    .option('--rim <file>', "golden values of cards that attest, the vendor's own file; may be repeated", addText)
+    .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)
+    .option('--crl <file>', "AMD's list of revoked certificates, for processors that attest")
+    .option('--collateral <file>', "Intel's statements as JSON (tcb_info, qe_identity, …), likewise")
 
 /** What the operator brings along to judge evidence of hardware vendors. */
 export const attestationRules = ({

@@ -144,9 +144,12 @@ describe('touchstone check of evidence that NVIDIA tools wrote', () => {
     expect((await commands.run(['check', ours, ...asked])).status).toBe(0)
   })
 
-  test('a policy that is none is told as such', async () => {
-    const { status, stderr } = await commands.run(['check', file, '--policy', file])
-    expect(stderr).toContain('BAD_POLICY')
+  test.each([
+    ['a policy', '--policy', 'BAD_POLICY'],
+    ["Intel's statements", '--collateral', 'BAD_COLLATERAL'],
+  ])('%s: a file that holds none is told as such', async (_, option, code) => {
+    const { status, stderr } = await commands.run(['check', file, option, file])
+    expect(stderr).toContain(code)
     expect(status).toBe(2)
   })
 })

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { toMillis } from '../../core/units/instants.ts'
+import { addVendorOptions } from '../attestationRules.ts'
 import { addText, readDuration, reader, readKey, readWhole, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type CheckFlags, checkFile } from './checkFile.ts'
@@ -22,7 +23,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .command('check')
     .description('re-verify a certificate offline: signatures, challenge, every opening, every figure')
     .argument('<file>', 'a certificate, a summary of one, or the evidence of a hardware vendor; - or a URL too')
-  addReaderOptions(command)
+  addVendorOptions(addReaderOptions(command))
     .option('--summary <file>', 'write a summary of a certificate that you signed')
     .addOption(
       // A signature says that all of it held: that takes every opening.
@@ -50,12 +51,7 @@ export function addCheckCommand(program: Command, context: CommandContext): void
         'nonce',
       ),
     )
-    .option('--rim <file>', "its golden values, the vendor's own file; may be repeated", addText)
-    .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)
-    .option('--crl <file>', "AMD's list of revoked certificates, for its processors")
-    .option('--collateral <file>', "Intel's statements as JSON (tcb_info, qe_identity, …), for its processors")
     .option('--at <time>', 'when the evidence was made, as 2026-01-31T12:00:00Z (default: now)', readInstant)
-    .option('--policy <file>', 'what evidence must show (docs/spec/attestation.md), as JSON')
     .option('--verbose', 'show everything of every card, not one row each')
     .option('--json', 'print the outcome as JSON')
     .addHelpText('after', AFTER_HELP)

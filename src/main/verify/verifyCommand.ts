@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { PRESETS } from '../../core/params/presets.ts'
+import { addVendorOptions } from '../attestationRules.ts'
 import { addSshOptions, SSH_OPTIONS } from '../boxes/openSshBox.ts'
 import {
-  addText,
   DEVICES_HELP,
   readDevices,
   readDuration,
@@ -43,9 +43,6 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--no-bind', 'leave the bind part out')
     .option('--measure-host', 'measure processor, memory and disk of the box too')
     .option('--lease-networks <list>', 'where a lease may lead besides the provider itself: 10.0.0.0/8,…', readNetworks)
-    .option('--policy <file>', 'what evidence of hardware vendors must show (docs/spec/attestation.md), as JSON')
-    .option('--rim <file>', 'golden values for cards that attest; may be repeated', addText)
-    .option('--ocsp <file>', 'a stored answer about revocation; may be repeated', addText)
     .option('--out <file>', 'where the certificate goes')
     .option('--no-address', 'do not name in the certificate where the box is')
     .option('--valid-for <duration>', 'how long the certificate is valid, for example 24h (default: 30d)', readValidity)
@@ -53,7 +50,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--limit <duration>', 'end after so long, whatever the box does (default: about 30m)', readDuration)
     .option('--verbose', 'show everything of every card, not one row each')
     .option('--json', 'print the report as JSON')
-  addSshOptions(verifying).addHelpText('after', AFTER_HELP)
+  addVendorOptions(addSshOptions(verifying)).addHelpText('after', AFTER_HELP)
   verifying.action((target: string | undefined, flags: VerifyFlags) => {
     if (target === undefined) refuseUnused(verifying, SSH_OPTIONS, 'without a box to go to')
     if (!target?.startsWith('lease:')) refuseUnused(verifying, ['leaseNetworks'], 'for a target that is no lease')

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { addVendorOptions, VENDOR_OPTIONS } from '../attestationRules.ts'
 import { addSshOptions, SSH_OPTIONS } from '../boxes/openSshBox.ts'
 import { addText, readList, readNumber, readOneOf, readWhole, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
@@ -24,9 +25,11 @@ const PRODUCT_METHODS = {
 
 /** What every kind takes. */
 const addRunOptions = (command: Command, inputs?: string, methods = SIMPLE_METHODS): Command =>
-  addSshOptions(command)
+  addVendorOptions(addSshOptions(command))
     .hook('preAction', () => {
       if (command.getOptionValue('on') === undefined) refuseUnused(command, SSH_OPTIONS, 'without --on')
+      const unasked = command.getOptionValue('method') !== 'attest'
+      if (unasked) refuseUnused(command, ['evidence', ...VENDOR_OPTIONS], 'without --method attest')
     })
     .option('--method <name>', methods.help, methods.read, 'openings')
     .option('--on <box>', 'root@host, ssh://…, lease://… or an alias of ~/.ssh/config; may be repeated', addText)
@@ -34,9 +37,6 @@ const addRunOptions = (command: Command, inputs?: string, methods = SIMPLE_METHO
     .option('--segment-limit <seconds>', 'the longest that one segment may take', readNumber(1, 86_400), 600)
     .option('--receipt <file>', 'where the receipt goes', 'touchstone-receipt.json')
     .option('--evidence <file>', 'with attest: where goes what the hardware signed', 'touchstone-evidence.json')
-    .option('--policy <file>', 'with attest: what it must show (docs/spec/attestation.md), as JSON')
-    .option('--rim <file>', 'with attest: golden values; may be repeated', addText)
-    .option('--ocsp <file>', 'with attest: a stored answer about revocation; may be repeated', addText)
     .option('--inputs <folder>', 'write the inputs there, for "touchstone check" with --inputs or --replay', inputs)
     .option('--json', 'print the outcome as JSON')
 
