@@ -98,3 +98,16 @@ test('a file cut short, with a byte changed, or that says how its colours are sh
   ])
   expect(() => decodePng(bomb)).toThrow(/unpacked/)
 })
+
+test('attack 207: a file that others show otherwise than by its pixels is refused', () => {
+  const file = encodePng({ width: 3, height: 2, rgb: Uint8Array.from({ length: 18 }, (_, i) => i) })
+  const [head, end] = [file.subarray(0, 33), file.subarray(-12)]
+  const packed = file.subarray(33 + 8, -12 - 4)
+  const word = chunk('tEXt', Buffer.from('by\0me'))
+  const parts = [chunk('IDAT', packed.subarray(0, 9)), chunk('IDAT', packed.subarray(9))] as const
+  expect(decodePng(Buffer.concat([head, word, ...parts, word, end]))).toEqual(decodePng(file))
+  expect(() => decodePng(Buffer.concat([head, parts[0], word, parts[1], end]))).toThrow(/several places/)
+  const pixels = (x: number, y: number) => chunk('pHYs', Buffer.of(0, 0, 0, x, 0, 0, 0, y, 1))
+  expect(decodePng(Buffer.concat([head, pixels(9, 9), ...parts, end]))).toEqual(decodePng(file))
+  expect(() => decodePng(Buffer.concat([head, pixels(1, 9), ...parts, end]))).toThrow(/not square/)
+})

@@ -44,11 +44,23 @@ export function decodePng(file: Uint8Array): RgbPicture {
   if (chunks.pop()?.name !== 'IEND') throw new DecodeError('png: cut short')
   const odd = chunks.find(({ name }) => name !== 'IDAT' && !HARMLESS.includes(name))
   if (odd) throw new DecodeError('png: it says how its colours are to be shown')
+  if (chunks.some(isStretched)) throw new DecodeError('png: its pixels are not square')
+  // Whoever reads it by the rules ends with the first other chunk, and shows what there is up to there.
+  const isApart = chunks.filter(({ name }, i) => name === 'IDAT' && chunks[i - 1]?.name !== 'IDAT').length > 1
+  if (isApart) throw new DecodeError('png: its pixels lie in several places')
   const packed = Buffer.concat(chunks.flatMap(({ name, content }) => (name === 'IDAT' ? [content] : [])))
   return { width, height, rgb: unfiltered(inflated(packed, height * (3 * width + 1)), width, height) }
 }
 
-function* chunksIn(file: Uint8Array): Generator<{ readonly name: string; readonly content: Buffer }> {
+interface Chunk {
+  readonly name: string
+  readonly content: Buffer
+}
+
+const isStretched = ({ name, content }: Chunk): boolean =>
+  name === 'pHYs' && (content.length !== 9 || content.readUInt32BE(0) !== content.readUInt32BE(4))
+
+function* chunksIn(file: Uint8Array): Generator<Chunk> {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
   for (let at = SIGNATURE.length; at < bytes.length; ) {
     const length = at + 12 <= bytes.length ? bytes.readUInt32BE(at) : Number.POSITIVE_INFINITY

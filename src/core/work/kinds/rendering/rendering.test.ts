@@ -151,6 +151,27 @@ describe('a receipt', () => {
     expect(figures).toMatchObject({ liveShare: 0, credited: 0 })
   })
 
+  test('attack 206: of a sky with a thread in every tile is credited with nothing either', async () => {
+    const threads = Array.from({ length: 8 }, (_, i) => {
+      const x = (i - 3.5) * 0.289
+      const corners = [[x, -2, -1] as const, [x + 0.04, -2, -1] as const, [x, 2, -1] as const] as const
+      return { corners, material: 0 }
+    })
+    const grey = { colour: [0.5, 0.5, 0.5], emission: [0, 0, 0], roughness: 0, sort: 'diffuse' } as const
+    const camera = { eye: [0, 0, 0], target: [0, 0, -1], fieldOfView: 60 } as const
+    const scene = sceneTensors({ triangles: threads, materials: [grey], camera }, size)
+    const rendered = await render(scene)
+    const { problem, figures } = checkReceipt(
+      holdGiven(rendered.work, scene, hasher.root),
+      await receiptOf(rendered),
+      runner,
+    )
+    const rays = rendered.marks.map(({ statistics }) => floatOf(statistics[0]!))
+    // Something is hit in every row of tiles, and hardly anything bounces.
+    for (const count of rays) expect([count > 64 * 8 * 2, count < 1.2 * 64 * 8 * 2]).toEqual([true, true])
+    expect([problem, figures.credited]).toEqual([null, 0])
+  })
+
   test('of tiles left out is believed as often as 128 draws miss them', async () => {
     /** Copies the tile before, in one tile of 32. */
     const lazy = (on: ExactEngine): ExactEngine => ({
