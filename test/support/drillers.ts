@@ -25,6 +25,8 @@ export type Behaviour = {
   readonly commits?: boolean
   readonly reveals?: boolean
   readonly opens?: boolean
+  /** The share of live operations that it says, in 65 535ths. */
+  readonly live?: number
 }
 
 /** An entry of a project's gold tree. */
@@ -298,7 +300,7 @@ export class Drillers {
       { length: 2 ** task.depth },
       (_, index) => chunk?.(task, index) ?? this.right(task, index),
     )
-    const result = drillResult(key, chunks, FULL_LIVE)
+    const result = drillResult(key, chunks, this.behaviours[name]?.live ?? FULL_LIVE)
     return { ...result, ...result.shown }
   }
 }

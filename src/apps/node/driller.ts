@@ -8,14 +8,11 @@ import { type DrillerKeys, type DueMove, drilledTasks, drillMoves } from '../../
 import { type DrillResult, drillResult } from '../../core/chain/drilling/drillResult.ts'
 import { joinMoves } from '../../core/chain/drilling/joinMoves.ts'
 import type { Task } from '../../core/chain/drilling/task.ts'
-import { PRODUCT_KIND, productLength } from '../../core/work/drilled/productTask.ts'
+import { ALL_LIVE, PRODUCT_KIND, productLength } from '../../core/work/drilled/productTask.ts'
 import type { ChainNode } from '../../ports/chainNode.ts'
 import type { Log } from '../../ports/log.ts'
 import { stateAtSlot } from './blockMaker.ts'
 import { Sender } from './sender.ts'
-
-/** Every operand is drawn: nothing of it is zero all along a row. */
-const ALL_LIVE = 65_535
 
 export interface DrillerDeps {
   readonly node: ChainNode

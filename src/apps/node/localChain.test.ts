@@ -196,6 +196,7 @@ test('with the real cryptography: signatures, the lottery and keys of a block ar
     ...{ signature: library.checkSignature, vrf: library.vrf.verify, key: library.isAccountKey },
     patch: () => false,
     terms: () => false,
+    live: () => true,
   }
   const store = await openMemoryChain(toHex(genesisHash(alone)))
   const node = await LocalChain.open({ genesis: alone, store, checks, slotNow: () => 25 })

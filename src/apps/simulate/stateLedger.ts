@@ -55,7 +55,7 @@ export class StateLedger extends SimLedger {
     const params = CHAIN_PRESETS.tiny
     super(crypto, accounts, Number(params.epochSlots))
     this.accounts = accounts
-    const drilling = { patch: () => false, terms: () => true }
+    const drilling = { patch: () => false, terms: () => true, live: () => true }
     this.checks = { signature: crypto.checkSignature, vrf: crypto.vrf.verify, key: () => true, ...drilling }
     const state = genesisState({
       preset: 'tiny',

@@ -1,5 +1,5 @@
 import type { CheckSignature } from '../bytes/ed25519.ts'
-import type { CheckPatch, CheckTerms } from './drilling/patch.ts'
+import type { CheckLive, CheckPatch, CheckTerms } from './drilling/patch.ts'
 import type { Vrf } from './ecvrf.ts'
 import type { KeyPlaces } from './keyPlaces.ts'
 import type { ChainParams } from './params.ts'
@@ -17,6 +17,7 @@ export interface Checks {
   readonly key: (publicKey: Uint8Array) => boolean
   readonly patch: CheckPatch
   readonly terms: CheckTerms
+  readonly live: CheckLive
 }
 
 /** A branch of the chain after one of its blocks. Nothing changes a state: blocks make new ones. */

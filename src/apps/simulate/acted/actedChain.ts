@@ -61,6 +61,7 @@ export class ActedChain {
       key: () => true,
       patch,
       terms: () => true,
+      live: () => true,
     }
     this.state = genesisState({
       preset: 'tiny',

@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest'
 import * as world from '../../../../test/support/chainWorld.ts'
 import { type Behaviour, Drillers } from '../../../../test/support/drillers.ts'
 import { taggedHash } from '../../bytes/sha256.ts'
+import { productChecks } from '../../work/drilled/productChecks.ts'
 import { decayAndAdd, WEEKLY } from '../accounting.ts'
 import { CHAIN_PRESETS } from '../params.ts'
 import { problem } from '../problems.ts'
+import { checkTx } from '../transactions/checkTx.ts'
 import { DisputeMoveType, DrillCommitType, DrillRevealType } from '../transactions/payloads.ts'
 import { classesOf, drillCommitment, leaderOf, PHASE, resultClass } from './task.ts'
 
@@ -262,4 +264,26 @@ describe('a pair of trusted replicas', () => {
     expect(drillers.failures().every((failed) => failed === 0n)).toBe(true)
     isConserved(drillers)
   })
+})
+
+test('attack 208: a live share that the kind cannot have is not shown, and whoever committed to it voids nothing', () => {
+  const [liar, ...others] = drawn as [string, string, string]
+  const drillers = ready.with({ [liar]: { live: 65_534, reveals: false } })
+  const task = drillers.tasks()[0]!
+  drillers.runTo(first + 3n)
+  const { shown } = drillers.result(liar, task)
+  const payload = DrillRevealType.serialize({ task: task.id, ...shown, nonce: world.NO_BYTES(32) })
+  const { state } = drillers
+  const { live } = productChecks(() => expect.unreachable())
+  const refusal = (checks: typeof world.standIns) =>
+    checkTx(state, world.txOf(state, world.keyNamed(liar), 13, payload), state.view.slot + 1n, checks)
+  expect(refusal(world.standIns)).toBeNull()
+  expect(refusal({ ...world.standIns, live })).toEqual(problem('AMOUNT', 'payload.live'))
+  expect([live(0, 65_535), live(1, 65_535)]).toEqual([true, false])
+  drillers.runTo(first + 6n)
+  const { accounts } = drillers.state.view
+  for (const name of others) expect(accounts.drilledTotal.get(drillers.place(name))).toBe(WORK)
+  expect(accounts.drilledTotal.get(drillers.place(liar))).toBe(0n)
+  expect(depositOf(drillers, liar)).toBeLessThan(depositOf(ready, liar))
+  isConserved(drillers)
 })

@@ -32,3 +32,6 @@ export interface ProjectTerms {
 
 /** Whether tasks on these terms can be done and checked, and are worth what they say. */
 export type CheckTerms = (terms: ProjectTerms) => boolean
+
+/** Whether tasks of a kind can have this live share: no search finds a share that is wrong beside a right result. */
+export type CheckLive = (projectKind: number, live: number) => boolean

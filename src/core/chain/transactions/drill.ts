@@ -122,6 +122,9 @@ export const drillReveal = handler(DrillRevealType, (working, place, { task: id,
   if (replica.revealed === 1) return problem('TWICE', 'payload.task')
   const commitment = drillCommitment(id, working.accounts.key.get(place), shown, nonce)
   if (!equalBytes(commitment, replica.commitment)) return problem('COMMITMENT', 'payload')
+  // Or whoever says another than the others voids what they did, and nobody could accuse it (attack 208).
+  const { kind } = working.state.projects.getReadonly(task.project)
+  if (!working.checks.live(kind, shown.live)) return problem('AMOUNT', 'payload.live')
   setReplica(working, found, { ...replica, ...shown, revealed: 1 })
   return null
 })

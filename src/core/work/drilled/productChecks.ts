@@ -1,6 +1,6 @@
 import { equalBytes } from '../../bytes/bytes.ts'
 import { toHex } from '../../bytes/hex.ts'
-import { isKnownTask, PRODUCT_KIND, productLength, type TaskTerms } from './productTask.ts'
+import { ALL_LIVE, isKnownTask, PRODUCT_KIND, productLength, type TaskTerms } from './productTask.ts'
 
 /** The task that an opened chunk is of. */
 export interface OpenedTask {
@@ -43,6 +43,7 @@ export function productChecks(
     projectKind === PRODUCT_KIND && index < 2 ** depth ? productLength(work, depth) : null
   return {
     terms: (terms: TaskTerms): boolean => isKnownTask(terms),
+    live: (projectKind: number, live: number): boolean => projectKind === PRODUCT_KIND && live === ALL_LIVE,
     patch: (opened: OpenedChunk): boolean => {
       const { seed, chunk, inputs } = opened
       const k = lengthOf(opened, chunk.index)

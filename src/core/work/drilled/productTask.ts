@@ -7,6 +7,8 @@ import { tensorRoot } from '../tensorTree.ts'
 /** Tasks of kind 0 (docs/spec/chain.md §5.4): int8 products of matrices that follow from the seed. */
 export const PRODUCT_KIND = 0
 export const COLUMNS = 1_024
+/** Every operand is drawn: nothing of it is zero all along a row. */
+export const ALL_LIVE = 65_535
 /** Rows of a result that one chunk stands for: those of a tile. */
 export const CHUNK_ROWS = TILE
 /** Chunks that share their matrices: what one seed of §3 of proof-of-gpu.md has rows for. */
