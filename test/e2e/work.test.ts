@@ -186,6 +186,22 @@ describe('touchstone work run matmul --method sumcheck', () => {
     }
   })
 
+  test('attack 209: the same bytes as a matrix of other sizes are no result, and no operand', async () => {
+    const as = (name: string, rows: number, width: number) => {
+      const file = inFolder('sized.npy')
+      writeFileSync(file, encodeNpy({ ...decodeNpy(readFileSync(name)), rows, width }))
+      return file
+    }
+    for (const [given, c] of [
+      [() => names, () => as(result, 7, 9)],
+      [() => names, () => as(result, 3, 21)],
+      [() => [as(names[0]!, 40, 9), names[1]!], () => result],
+    ] as const) {
+      const refused = await check(given(), c())
+      expect([refused.status, JSON.parse(refused.stdout)]).toMatchObject([1, { problem: { code: 'OTHER_TENSOR' } }])
+    }
+  })
+
   test('with --code whoever has C alone can check it, against the codes that were published', async () => {
     const [coded, file] = [inFolder('coded.npy'), inFolder('coded.json')]
     const words = ['--method', 'sumcheck', '--code', '--out', coded, '--receipt', file]

@@ -3,6 +3,7 @@ import type { Codes } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import type { ProductStatement } from '../../core/work/methods/sumcheck/transcript.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import { openExactEngine, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import type { NpyMatrix } from '../../drivers/workFiles/npy.ts'
 import { fault } from '../faults.ts'
 import { readMatrix, readOperand, turned } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
@@ -26,14 +27,20 @@ export function productFrom({
     const [a, b] = given.map((name, i) => readOperand(readInput(name), 'AB'[i]!))
     const c = readMatrix(readInput(result), 'C')
     if (c.type !== 'i32') throw fault('BAD_WORK_INPUT', { why: 'C is not of int32' })
-    const stride = 4 * product.block * c.width
-    const blocks = Array.from({ length: Math.ceil(c.bytes.length / stride) }, (_, i) =>
-      c.bytes.subarray(i * stride, (i + 1) * stride),
+    const { rows, columns, k, block } = product
+    const stride = 4 * block * columns
+    const whole = sized(c, rows, columns).bytes
+    const blocks = Array.from({ length: Math.ceil(whole.length / stride) }, (_, i) =>
+      whole.subarray(i * stride, (i + 1) * stride),
     )
-    const operands = a && b ? { a: a.bytes, b: turned(b) } : null
+    const operands = a && b ? { a: sized(a, rows, k).bytes, b: turned(sized(b, k, columns)) } : null
     return { engine: await openFieldEngine(), hasher: hasherOn(await openExactEngine()), c: blocks, operands }
   }
 }
+
+/** A matrix of these sizes, or an empty one: the same bytes in others are another matrix (attack 209). */
+const sized = (matrix: NpyMatrix, rows: number, width: number): NpyMatrix =>
+  matrix.rows === rows && matrix.width === width ? matrix : { ...matrix, rows: 0, width: 0, bytes: new Uint8Array(0) }
 
 /** What the owner of A and B published. */
 export function publishedCodes({ code = [] }: ProductFiles): Codes | null {
