@@ -99,7 +99,9 @@ test('docs/guides/drilling.md: three that join drill by themselves, a project ha
     const { works: all } = (await world.asked('chain', 'works')) as unknown as { works: { id: string }[] }
     return all[0]
   })
-  expect((await world.run(works!)).stdout).toMatch(/^\d+ under way at block \d+\n[0-9a-f]{64} {2}project [01], 310 µut, /)
+  expect((await world.run(works!)).stdout).toMatch(
+    /^\d+ under way at block \d+\n[0-9a-f]{64} {2}project [01], 310 µut, /,
+  )
   expect((await world.run(work!.map((word) => word.replace('ID', listed.id)))).stdout).toContain('drawn: ')
 
   await world.until(async () => authorOf(world.nodes[0]!).some((author) => accounts.includes(author as never)))
