@@ -1,21 +1,13 @@
-import { execFileSync } from 'node:child_process'
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { NodeProcess } from '../support/nodeProcess.ts'
-import { temporaryFolder } from '../support/temporaryFolder.ts'
+import { smallDisk } from '../support/smallDisk.ts'
 
-/** Needs a disk that can be filled without harm: a small one in memory, which only root can mount. */
 test('a whole node on a full disk: it says what to do, goes on by itself, and loses nothing that was final', async ({
   skip,
 }) => {
-  const disk = temporaryFolder()
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk], { stdio: 'ignore' })
-  } catch {
-    skip('only root can mount a small disk')
-  }
-  onTestFinished(() => void execFileSync('umount', ['-l', disk]))
+  const disk = smallDisk(skip)
   // The node writes meanwhile: how much room is left is known when there is none.
   const fill = () => {
     for (const size of [1 << 20, 1 << 12])

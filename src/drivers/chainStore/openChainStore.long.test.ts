@@ -1,24 +1,16 @@
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { chainKillSuite } from '../../../test/suites/chainKillSuite.ts'
 import { branchOf, GENESIS } from '../../../test/support/chainRows.ts'
-import { temporaryFolder } from '../../../test/support/temporaryFolder.ts'
+import { smallDisk } from '../../../test/support/smallDisk.ts'
 import { openChainStore } from './openChainStore.ts'
 
 chainKillSuite(40, 40)
 
-/** Needs a disk that can be filled without harm: a small one in memory, which only root can mount. */
 test('a full disk: what was written stays, and with room again it goes on without a restart', async ({ skip }) => {
-  const disk = temporaryFolder()
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk], { stdio: 'ignore' })
-  } catch {
-    skip('only root can mount a small disk')
-  }
-  onTestFinished(() => void execFileSync('umount', ['-l', disk]))
+  const disk = smallDisk(skip)
   const store = await openChainStore(join(disk, 'chain'), GENESIS)
   const rows = branchOf('a', 40).map((row) => ({ ...row, bytes: randomBytes(500_000) }))
   const { bavail, bsize } = statfsSync(disk)
