@@ -19,6 +19,7 @@ import { type ExactEngine, hasherOn } from '../../src/core/work/workEngine.ts'
 import type { WorkKernels } from '../../src/core/work/workKernels.ts'
 import { EXACT_OPS } from '../../src/core/work/workOps.ts'
 import { openExactEngine } from '../../src/drivers/gpu/cpu/work/openCpuWork.ts'
+import { runWhole } from '../support/runWhole.ts'
 import { type ReadyWork, readyWork } from '../support/smallWorks.ts'
 import { inferenceVectors, tinyInference } from '../support/tinyInference.ts'
 import { tinyTraining } from '../support/tinyTraining.ts'
@@ -31,14 +32,7 @@ const nonceOf = (from: number) => (draw: 0 | 1) => sha256(Uint8Array.of(from >> 
 /** Does a work, `through` kernels that may cheat, and commits to what came of it. */
 async function done({ work, given }: ReadyWork, through: (on: ExactEngine) => ExactEngine = (on) => on) {
   const run = new EngineRun<WorkKernels>(through(await openExactEngine()), work, given, hasher)
-  const { root: firstRoot } = run.advance(-1)
-  run.keep(-1)
-  const marks = work.ends.map((_, segment) => {
-    const mark = run.advance(segment)
-    run.keep(segment)
-    return mark
-  })
-  return { work, run, firstRoot, marks }
+  return { work, run, ...runWhole(work, run) }
 }
 
 type Done = Awaited<ReturnType<typeof done>>

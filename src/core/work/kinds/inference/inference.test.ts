@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runWhole } from '../../../../../test/support/runWhole.ts'
 import { type InferenceVector, inferenceVectors, tinyInference } from '../../../../../test/support/tinyInference.ts'
 import { concatBytes, words32 } from '../../../bytes/bytes.ts'
 import { toHex } from '../../../bytes/hex.ts'
@@ -30,9 +31,7 @@ const byName = (name: string): InferenceVector => VECTORS.find((vector) => vecto
 function run(vector: Parameters<typeof tinyInference>[0], options?: Parameters<typeof tinyInference>[2]) {
   const { work, given } = tinyInference(vector, hasher, options)
   const run = new EngineRun<WorkKernels>(worker, work, given, hasher)
-  const { root: firstRoot } = run.advance(-1)
-  run.keep(-1)
-  const marks = work.ends.map((_, segment) => run.advance(segment))
+  const { firstRoot, marks } = runWhole(work, run, () => false)
   const state = [...work.state.keys()].map((name) => run.read(name))
   return { work, given, run, firstRoot, marks, state, tokens: rowsOf(state[0]!, vector.total) }
 }
@@ -128,9 +127,7 @@ describe('a device that cheats is caught', () => {
   test.each(Object.entries(cheats))('%s', async (_, [op, wrong]) => {
     const cheat = cheating(work, op, wrong)
     const run = new EngineRun<WorkKernels>(worker, cheat, given, hasher)
-    const { root: firstRoot } = run.advance(-1)
-    run.keep(-1)
-    const marks = work.ends.map((_, segment) => run.advance(segment))
+    const { firstRoot, marks } = runWhole(work, run, () => false)
     const proof = await proveWork(cheat, { firstRoot, marks }, run, nonce)
     const { problem } = checkReceipt(work, { ...proof, workId: work.workId, firstRoot, marks }, runPatch)
     expect(problem).toMatchObject({ code: 'PATCH_WRONG', step: op })

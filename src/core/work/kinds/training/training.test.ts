@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { runWhole } from '../../../../../test/support/runWhole.ts'
 import { readyWork } from '../../../../../test/support/smallWorks.ts'
 import { type Family, tinyTraining } from '../../../../../test/support/tinyTraining.ts'
 import { sha256 } from '../../../bytes/sha256.ts'
@@ -30,14 +31,7 @@ async function train(family: Family, transitions: number): Promise<Trained> {
   const hasher = hasherOn(await engine())
   const { work, given } = tinyTraining(family, transitions, hasher)
   const run = new EngineRun<WorkKernels>(await engine(), work, given, hasher)
-  const { root: firstRoot } = run.advance(-1)
-  run.keep(-1)
-  const marks = work.ends.map((_, segment) => {
-    const mark = run.advance(segment)
-    if (segment % 7 === 0) run.keep(segment)
-    return mark
-  })
-  return { work, run, firstRoot, marks }
+  return { work, run, ...runWhole(work, run, (segment) => segment % 7 === 0) }
 }
 
 const lossAt = ({ marks }: Trained, segment: number) => floatOf(marks.at(segment)!.statistics[0]!)
@@ -98,14 +92,7 @@ describe('an MLP on drawn digits', () => {
     const asked = { kind: 'training', parameters: said(more), transitions, interval: 1 }
     const { work } = readyWork(asked, given, hasher)
     const run = new EngineRun<WorkKernels>(await engine(), work, given, hasher)
-    const { root: firstRoot } = run.advance(-1)
-    run.keep(-1)
-    const marks = work.ends.map((_, segment) => {
-      const mark = run.advance(segment)
-      run.keep(segment)
-      return mark
-    })
-    return { work, run, firstRoot, marks }
+    return { work, run, ...runWhole(work, run) }
   }
 
   /** The share of digits that weights see right, in plain numbers. */
