@@ -35,6 +35,6 @@ test('tensors hashed together on a card have the roots of the specification', as
       const wanted = tensors.map(({ shape, bytes }) => toHex(tensorRoot(shape, bytes)))
       expect(toHex(await card.readWhole(roots))).toBe(wanted.join(''))
     }),
-    { numRuns: 12 },
+    { numRuns: 6 },
   )
 })
