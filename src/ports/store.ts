@@ -10,6 +10,7 @@ import type {
   QueueState,
   ResultSummary,
 } from '../core/schedule/fleetRecords.ts'
+import type { MissedByRent } from '../core/schedule/missedByRent.ts'
 import type { FleetBox, PlannedJob } from '../core/schedule/planFleetRound.ts'
 
 export type { BoxSummary, FleetOverview, FleetRound, FleetStatistics, ProviderSpec, QueueState, ResultSummary }
@@ -38,7 +39,11 @@ export type BoxFilter = {
 }
 
 /** A round to open with its jobs; delays count from the moment the store opens it. */
-export type NewRound = Pick<FleetRound, 'number' | 'height'> & { readonly jobs: readonly PlannedJob[] }
+export type NewRound = Pick<FleetRound, 'number' | 'height'> & {
+  readonly jobs: readonly PlannedJob[]
+  /** What rented boxes owe from now on; nobody where it is left out. */
+  readonly missed?: readonly MissedByRent[]
+}
 
 /** A job that a validator has taken for a time. `attempt` is its fencing token: whoever holds an older one can store nothing. */
 export interface TakenJob extends Omit<PlannedJob, 'delayMs'> {
@@ -48,6 +53,9 @@ export interface TakenJob extends Omit<PlannedJob, 'delayMs'> {
   /** How often it has been finished without passing. */
   readonly tries: number
   readonly box: BoxRecord
+  /** Of those that the box owes a window: the ones to whom it still does, and of these the rented ones that owe it one too. */
+  readonly owed: readonly string[]
+  readonly away: readonly string[]
 }
 
 export interface TakeRequest {
@@ -60,6 +68,8 @@ export interface TakeRequest {
   readonly stalled?: boolean
   /** Jobs of this owner that are at work; any other of its jobs was taken by a statement whose answer was lost (attack 151). */
   readonly atWork?: readonly number[]
+  /** Nothing is owed to a box whose score is older than this; however old where it is left out. */
+  readonly owedForMs?: number | null
 }
 
 export interface ResultRecord extends ResultSummary {
@@ -113,12 +123,13 @@ export interface KeptRound {
 /** Everything a validator remembers. Its clock is the database's, so that several validators share one. */
 export interface Store {
   /**
-   * A box with another claim or address than before is `new`, without a score, until a full run has judged it. Where another
-   * box has its address, or its provider's key, nothing is put: the answer is that box.
+   * A box with another claim or address than before, or that had been removed, is `new`, without a score, until a full run
+   * has judged it. Where another box has its address, or its provider's key, nothing is put: the answer is that box.
    */
   putBox(box: BoxEntry): Promise<string | null>
   /** Takes a box out of the fleet; its history stays. False when there is none. */
   removeBox(id: string): Promise<boolean>
+  /** Who is rented while a full proof of it waits owes a window to the cohort of that proof. */
   setAllocated(id: string, allocated: boolean): Promise<boolean>
   box(id: string): Promise<BoxRecord | null>
   boxes(filter: BoxFilter, page: Page): Promise<Paged<BoxSummary>>

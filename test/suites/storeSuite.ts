@@ -419,7 +419,12 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.addJob(job(a, { round: n + 2, reason: 'asked' }))
       expect(await store.takeJobs({ ...claim, stalled: false })).toEqual([])
       const [asked] = await store.takeJobs({ ...claim, stalled: true })
-      expect(asked).toMatchObject({ reason: 'asked', box: { owes: [b], missed: 1, stalls: 2 } })
+      expect(asked).toMatchObject({
+        reason: 'asked',
+        owed: [b],
+        away: [],
+        box: { owes: [b, 'gone'], missed: 1, stalls: 2 },
+      })
       await store.finishJob(finishOf(asked!, owner))
       expect(await store.takeJobs({ ...claim, stalled: true })).toEqual([])
       const [rested] = await store.takeJobs({ ...claim, stalled: false })
@@ -447,23 +452,88 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of ids) await store.removeBox(id)
     })
 
-    test('attack 141: nothing is owed to a box that is rented, since nobody can run beside it', async () => {
+    test('attack 141: nothing is owed to a box whose score is old, since nobody can run beside one that is rented', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
       await store.addJob(job(b, { round: n }))
       await store.finishJob(finishOf(await only(b), owner))
       await store.addJob(job(a, { round: n }))
       const missed = { ...failedBox, owes: [b], missed: 2 }
       await store.finishJob(finishOf(await only(a), owner, { box: missed }))
-      const owed = async (round: number) => {
+      const owed = async (round: number, owedForMs: number | null) => {
         await store.addJob(job(a, { round }))
-        const running = await only(a)
-        await store.finishJob(finishOf(running, owner, { box: missed }))
-        return running.box.owes
+        const [running] = await store.takeJobs({ ...claim, owedForMs })
+        await store.finishJob(finishOf(running!, owner, { box: missed }))
+        return [running!.boxId, running!.owed, running!.away]
       }
-      expect(await owed(n + 1000)).toEqual([b])
+      expect(await owed(n + 1000, null)).toEqual([a, [b], []])
       await store.setAllocated(b, true)
-      expect(await owed(n + 2000)).toEqual([])
+      expect(await owed(n + 2000, 3_600_000)).toEqual([a, [b], []])
+      expect(await owed(n + 3000, 0)).toEqual([a, [], []])
       for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 210: who is rented owes a window to the boxes it was drawn with, the latest of them', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const owes = async (id: string) => (await store.box(id))!.owes
+      const draw = (number: number, boxId: string, mates: readonly string[]) =>
+        store.openRound({ number: 7_000_000 + 100 * n + number, height: null, jobs: [], missed: [{ boxId, mates }] })
+      await draw(1, a, ['p', 'q'])
+      await draw(2, a, ['r', 'p'])
+      expect(await owes(a)).toEqual(['q', 'r', 'p'])
+      const eight = Array.from({ length: 7 }, (_, i) => `m${i}`)
+      await draw(3, a, eight)
+      expect(await owes(a)).toEqual(['p', ...eight])
+      // More than eight where one cohort is larger, and never fewer than it owed.
+      const ten = Array.from({ length: 10 }, (_, i) => `n${i}`)
+      await draw(4, a, ten)
+      expect(await owes(a)).toEqual(ten)
+      await draw(5, a, ['p'])
+      expect(await owes(a)).toEqual([...ten.slice(1), 'p'])
+      expect(await draw(5, a, ['x'])).toBe(false)
+      expect(await owes(a)).toEqual([...ten.slice(1), 'p'])
+      expect(await owes(b)).toEqual([])
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 210: two boxes that were each rented while the other earned owe one another, and one of them is away', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const number = 8_000_000 + 10 * n
+      await store.openRound({ number, height: null, jobs: [a, b].map((id) => job(id, { round: number })) })
+      // Rented after the draw, and free again at once: the window is missed all the same.
+      await store.setAllocated(a, true)
+      await store.setAllocated(a, false)
+      expect((await store.box(a))!.owes).toEqual([b])
+      const earned = await only(b)
+      expect(earned).toMatchObject({ owed: [], away: [] })
+      await store.finishJob(finishOf(earned, owner))
+      await store.addJob(job(a, { round: number + 1, kind: 'light' }))
+      const look = await only(a)
+      await store.putBox(entry(b, { allocated: true }))
+      const missed = [{ boxId: b, mates: [a] }]
+      await store.openRound({ number: number + 2, height: null, jobs: [job(a, { round: number + 2 })], missed })
+      // What is added while a look is under way is not lost when it ends.
+      await store.openRound({ number: number + 3, height: null, jobs: [], missed: [{ boxId: a, mates: ['p'] }] })
+      await store.finishJob(finishOf(look, owner, { box: { ...failedBox, owes: [b] } }))
+      expect((await store.box(a))!.owes).toEqual([b, 'p'])
+      await store.addJob(job(a, { round: number + 3 }))
+      const [running] = await store.takeJobs({ ...claim, owedForMs: 3_600_000 })
+      expect(running).toMatchObject({ boxId: a, owed: [b], away: [b], box: { owes: [b, 'p'] } })
+      await store.finishJob(finishOf(running!, owner))
+      expect((await store.box(a))!.owes).toEqual([])
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 211: a box that was taken out of the fleet comes back without a score, and owes what it owed', async () => {
+      await store.putBox(entry(a))
+      await store.addJob(job(a, { round: n }))
+      const earned = finishOf(await only(a), owner)
+      await store.finishJob({ ...earned, box: { ...earned.box, owes: [b], missed: 1 } })
+      await store.putBox(entry(a))
+      expect(await store.box(a)).toMatchObject({ status: 'verified', score: 100 })
+      await store.removeBox(a)
+      await store.putBox(entry(a))
+      expect(await store.box(a)).toMatchObject({ status: 'new', score: 0, scoredAt: null, owes: [b], missed: 1 })
+      await store.removeBox(a)
     })
 
     test('attack 142: a chip that attested for one box does so for another only when that one lives on it no longer', async () => {

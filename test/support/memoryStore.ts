@@ -1,3 +1,4 @@
+import { type MissedByRent, OWED_BY_RENT } from '../../src/core/schedule/missedByRent.ts'
 import type { PlannedJob } from '../../src/core/schedule/planFleetRound.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { BoxEntry, BoxRecord, Finish, Store, TakenJob } from '../../src/ports/store.ts'
@@ -14,6 +15,7 @@ interface Job extends PlannedJob {
 type Queue = Pick<
   Store,
   | 'fleet'
+  | 'setAllocated'
   | 'roundDue'
   | 'openRound'
   | 'lastRound'
@@ -33,6 +35,7 @@ export class MemoryStore implements Queue {
   readonly #jobs: Job[] = []
   readonly #chips = new Map<string, string>()
   readonly #rest = new Map<string, number>()
+  readonly #scoredUs = new Map<string, number>()
   readonly boxes = new Map<string, BoxRecord>()
   readonly results: (Finish & { readonly atUs: number })[] = []
   #round = 0
@@ -56,6 +59,25 @@ export class MemoryStore implements Queue {
     })
   }
 
+  async setAllocated(id: string, allocated: boolean) {
+    this.boxes.set(id, { ...this.boxes.get(id)!, allocated })
+    const spared = this.#jobs.filter(({ boxId, kind, state }) => boxId === id && kind === 'full' && state === 'waiting')
+    if (!allocated) return true
+    for (const job of spared) {
+      job.state = 'done'
+      const { round, cohort } = job
+      const mates = this.#jobs.filter((o) => o.kind === 'full' && o.round === round && o.cohort === cohort && o !== job)
+      if (cohort >= 0 && mates.length > 0) this.#miss({ boxId: id, mates: mates.map(({ boxId }) => boxId) })
+    }
+    return true
+  }
+
+  #miss({ boxId, mates }: MissedByRent): void {
+    const box = this.boxes.get(boxId)!
+    const owes = [...box.owes.filter((id) => !mates.includes(id)), ...mates]
+    this.boxes.set(boxId, { ...box, owes: owes.slice(-Math.max(OWED_BY_RENT, mates.length, box.owes.length)) })
+  }
+
   async roundDue(everyMs: number) {
     return this.#clock.monotonicUs() - this.#openedUs >= everyMs * 1000
   }
@@ -64,11 +86,12 @@ export class MemoryStore implements Queue {
     return this.#round === 0 ? null : ({ number: this.#round } as never)
   }
 
-  async openRound({ number, jobs }: Parameters<Store['openRound']>[0]) {
+  async openRound({ number, jobs, missed = [] }: Parameters<Store['openRound']>[0]) {
     this.#round = number
     this.#openedUs = this.#clock.monotonicUs()
     for (const job of this.#jobs) if (job.state === 'waiting') job.state = 'done'
     for (const job of jobs) this.#add(job)
+    for (const one of missed) this.#miss(one)
     return true
   }
 
@@ -77,7 +100,7 @@ export class MemoryStore implements Queue {
     this.#jobs.push({ ...job, id: this.#jobs.length, state: 'waiting', attempt: 0, tries: 0, dueUs })
   }
 
-  async takeJobs({ limit, places = limit, stalled }: Parameters<Store['takeJobs']>[0]): Promise<TakenJob[]> {
+  async takeJobs({ limit, places = limit, stalled, owedForMs }: Parameters<Store['takeJobs']>[0]): Promise<TakenJob[]> {
     const nowUs = this.#clock.monotonicUs()
     const mayRun = ({ boxId, state }: Job) =>
       state === 'waiting' &&
@@ -99,11 +122,11 @@ export class MemoryStore implements Queue {
       job.state = 'held'
       job.attempt++
       const box = this.boxes.get(job.boxId)!
-      const owes = box.owes.filter((id) => {
-        const other = this.boxes.get(id)
-        return other !== undefined && other.score > 0 && !other.allocated
-      })
-      return { ...job, box: { ...box, owes } }
+      const others = box.owes.flatMap((id) => this.boxes.get(id) ?? [])
+      const isFresh = (id: string) => this.#scoredUs.get(id)! > nowUs - (owedForMs ?? Number.POSITIVE_INFINITY) * 1000
+      const owed = others.filter(({ id, score }) => score > 0 && isFresh(id))
+      const away = owed.filter(({ allocated, owes }) => allocated && owes.includes(box.id))
+      return { ...job, box, owed: owed.map(({ id }) => id), away: away.map(({ id }) => id) }
     })
   }
 
@@ -130,9 +153,12 @@ export class MemoryStore implements Queue {
     if (!retryAlone && later) mine.cohort = later.cohort
     const failuresTotal = box.failuresTotal + Number(failed)
     const inventory = finish.result.inventory ?? box.inventory
+    const since = box.owes.filter((id) => ![...job.box.owes, ...state.owes].includes(id))
+    if (scored) this.#scoredUs.set(box.id, nowUs)
     this.boxes.set(box.id, {
       ...box,
       ...state,
+      owes: [...state.owes, ...since],
       ...(scored || lowered ? { score, terms } : {}),
       failuresTotal,
       inventory,

@@ -5,6 +5,7 @@ import { type VerifyOptions, verifyBox } from '../../src/apps/validator/verifyBo
 import type { Precision } from '../../src/core/params/precision.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
 import type { JobKind } from '../../src/core/schedule/boxState.ts'
+import { shareAtAge } from '../../src/core/score/shareAtAge.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
 import type { Finish } from '../../src/ports/store.ts'
 import { smallCatalogue } from '../sim/shippedCatalogue.ts'
@@ -61,7 +62,7 @@ export class Card {
 interface Scene {
   readonly clock: VirtualClock
   readonly store: MemoryStore
-  readonly results: (boxId: string) => readonly Finish[]
+  readonly results: (boxId: string) => MemoryStore['results']
 }
 
 interface Play {
@@ -69,13 +70,22 @@ interface Play {
   readonly fixedRounds?: number
   readonly precisions?: readonly Precision[]
   readonly asked?: Partial<VerifyOptions>
+  /** Who is rented in an hour, from before its round is opened. */
+  readonly rented?: (hour: number) => readonly string[]
 }
 
 /** A fleet in virtual time for so many hours, a round each; every box is a program, or null: it never lets us in. */
 export async function play(
   ids: readonly string[],
   programOf: (boxId: string, clock: VirtualClock, kind: JobKind) => ProverProgram | null | Promise<ProverProgram>,
-  { hours, fixedRounds = 8, precisions = ['int8', 'fp16'], asked, ...more }: Partial<FleetRules> & Play,
+  {
+    hours,
+    fixedRounds = 8,
+    precisions = ['int8', 'fp16'],
+    asked,
+    rented = () => [],
+    ...more
+  }: Partial<FleetRules> & Play,
 ): Promise<Scene> {
   const clock = new VirtualClock()
   const store = new MemoryStore(
@@ -116,13 +126,19 @@ export async function play(
     retries: { limit: 2, intervalMs: 300_000 },
     ...more,
   })
+  const rent = (hour: number) => Promise.all(ids.map((id) => store.setAllocated(id, rented(hour).includes(id))))
+  await rent(0)
   const stop = new AbortController()
   const running = runFleet(
     testDeps(store.asStore, verify, { clock, randomness: seededRandomness(1) }),
     rules,
     stop.signal,
   )
-  await clock.sleep(hours * HOUR_MS - 1000)
+  await clock.sleep(HOUR_MS - 1000)
+  for (let hour = 1; hour < hours; hour++) {
+    await rent(hour)
+    await clock.sleep(HOUR_MS)
+  }
   stop.abort()
   await running
   const results = (boxId: string) => store.results.filter(({ job }) => job.box.id === boxId)
@@ -164,11 +180,16 @@ export const BUSY = { type: 'fault', code: 'GPU_BUSY', text: 'the card is taken'
 /** The program of a box that shares the card. */
 type Sharing = (boxId: string, card: Card, clock: VirtualClock, kind: JobKind) => ProverProgram
 
-/** Of all that boxes on one card could show of it after the first rounds, how much they hold while they hold it. */
+const MINUTE_US = 60_000_000
+
+/**
+ * Of all that boxes on one card could show of it after the first rounds, how much they hold while they hold it. A score
+ * that a rent keeps ages, and counts for what is left of it.
+ */
 export async function heldBy(
   sharing: readonly string[],
   programOf: Sharing,
-  { hours = 4, ...more }: Partial<FleetRules> & { readonly hours?: number } = {},
+  { hours = 4, rented, ...more }: Partial<FleetRules> & Partial<Pick<Play, 'hours' | 'rented'>> = {},
 ): Promise<number> {
   const shared = new Map<VirtualClock, Card>()
   const { store } = await play(
@@ -179,14 +200,19 @@ export async function heldBy(
       shared.set(clock, card)
       return programOf(boxId, card, clock, kind)
     },
-    { hours, ...more },
+    { hours, ...(rented && { rented }), ...more },
   )
-  const latest = new Map<string, { share: number; score: number; fromUs: number }>()
+  const { decay } = (await testRules()).score
+  const aged = (ageUs: number) => (rented ? shareAtAge(ageUs / 1000, decay) : 1)
+  const latest = new Map<string, { share: number; score: number; fromUs: number; scoredUs: number }>()
   let total = 0
   const [from, until] = [2, hours].map((hour) => hour * HOUR_MS * 1000)
   const account = (boxId: string, untilUs: number) => {
     const last = latest.get(boxId)
-    if (last) total += last.share * Math.max(0, Math.min(untilUs, until!) - Math.max(last.fromUs, from!))
+    if (!last) return
+    const end = Math.min(untilUs, until!)
+    for (let us = Math.max(last.fromUs, from!); us < end; us += MINUTE_US)
+      total += last.share * aged(us - last.scoredUs) * Math.min(MINUTE_US, end - us)
   }
   for (const finish of store.results) {
     const { id } = finish.job.box
@@ -195,7 +221,7 @@ export async function heldBy(
     account(id, finish.atUs)
     const before = latest.get(id)
     const share = lowered ? before!.share * (score / before!.score) : shareOf(finish)
-    latest.set(id, { share, score, fromUs: finish.atUs })
+    latest.set(id, { share, score, fromUs: finish.atUs, scoredUs: lowered ? before!.scoredUs : finish.atUs })
   }
   for (const id of sharing) account(id, until!)
   for (const id of ['c', 'd'])

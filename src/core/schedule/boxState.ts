@@ -44,7 +44,7 @@ export interface Earned {
   readonly claimVerdict: ClaimAnswer | null
   /** Rented: nothing but light looks is asked of it. */
   readonly allocated: boolean
-  /** The other boxes of its cohort, and those of them whose runs count in the same window. */
+  /** The other boxes of its cohort, with rented ones that owe it a window as it does them; and those whose runs count in it. */
   readonly mates: readonly string[]
   readonly together: readonly string[]
   /** It ran where no box stood beside it that may be paid for the same card: nothing is earned there. */
@@ -63,7 +63,7 @@ export interface NextBoxState extends BoxState {
 const MAY_MISS = 1
 
 /** Most that is remembered of whom a box owes a common window. */
-const MOST_OWED = 64
+export const MOST_OWED = 64
 
 /** What one outcome makes of a box. Only a full proof earns points; any failure takes them at once. */
 export function nextBoxState(state: BoxState, outcome: Outcome, earned: Earned, rules: BoxRules): NextBoxState {

@@ -1,3 +1,4 @@
+import { OWED_BY_RENT } from '../../core/schedule/missedByRent.ts'
 import type { FleetBox } from '../../core/schedule/planFleetRound.ts'
 import type { BoxRecord, BoxSummary, Store } from '../../ports/store.ts'
 import { type Database, json, pageOf, type Statement, sql, words } from './sql.ts'
@@ -14,10 +15,29 @@ const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at a
 /** So long a chip is kept for a box that holds a score: two boxes would bring it in turns otherwise (attack 142). */
 const CHIP_ROUNDS = 8
 
-/** A buyer's work would be measured, and disturbed, by a full proof that was planned before the box was rented (attack 140). */
+/** What one of `boxes` owes after it has missed the window of `missed.mates`: the latest of what it owes (attack 210). */
+export const OWES_BY_RENT = words(`(select coalesce(jsonb_agg(id order by n), '[]') from (
+    select id, n from jsonb_array_elements_text(
+      (coalesce(boxes.owes, '[]') - array(select jsonb_array_elements_text(missed.mates))) || missed.mates
+    ) with ordinality as owed(id, n)
+    order by n desc
+    limit greatest(${OWED_BY_RENT}, jsonb_array_length(missed.mates), jsonb_array_length(coalesce(boxes.owes, '[]')))
+  ) as latest)`)
+
+/**
+ * A buyer's work would be measured, and disturbed, by a full proof that was planned before the box was rented (attack 140).
+ * It owes the window that it misses (attack 210).
+ */
 const leaveAlone = (id: string): Statement => sql`
-  update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
-  where box_id = ${id}::text and state = 'waiting' and kind = 'full'`
+  with ended as (
+    update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
+    where box_id = ${id}::text and state = 'waiting' and kind = 'full' returning round, cohort
+  ), missed as (
+    select jsonb_agg(distinct m.box_id) as mates from ended join jobs m on m.round = ended.round
+      and m.cohort = ended.cohort and m.kind = 'full' and m.box_id <> ${id}::text
+    where ended.cohort >= 0
+  )
+  update boxes set owes = ${OWES_BY_RENT} from missed where boxes.id = ${id}::text and mates is not null`
 
 /** Any constant does, other than that of the migrations. */
 const PUT_LOCK = 7_341_207_456
@@ -39,12 +59,14 @@ export function boxQueries(db: Database) {
             and (address = ${address}::text or substring(address from ${LEASE_KEY}::text) = ${leaseKey(address)}::text)
           order by id collate "C" limit 1`)
         if (other) return other.id
-        // Score and acceptance end with the address and the claim they were earned under; what was missed stays (attack 78).
+        // Score and acceptance end with the address and the claim they were earned under, and with the box's place in the
+        // fleet (attack 211); what was missed stays (attack 78).
         await inside.query(sql`
           update boxes set claim_verdict = null, score = 0, terms = '[]', scored_at = null, verified_total = 0,
             last_accepted = null, models = null, inventory = null, moves = coalesce(moves, 0) + 1,
             status = case when status = 'failed' then status else 'new' end
-          where id = ${id}::text and (claim, address) is distinct from (${claim}::text, ${address}::text)`)
+          where id = ${id}::text and (removed_at is not null
+            or (claim, address) is distinct from (${claim}::text, ${address}::text))`)
         await inside.query(sql`
           insert into boxes (id, address, provider, claim, allocated)
           values (${id}::text, ${address}::text, ${provider}::text, ${claim}::text, ${allocated}::boolean)

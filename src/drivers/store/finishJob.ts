@@ -71,7 +71,10 @@ export async function finishJob(finish: Finish): Promise<Statement> {
           then ${json(box.terms)}::text::jsonb else terms end,
         scored_at = case when ${box.scored}::boolean then clock_timestamp() else scored_at end,
         failures_in_row = ${box.failuresInRow}::int4, busy_in_row = ${box.busyInRow}::int4,
-        owes = ${json(box.owes)}::text::jsonb, missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
+        -- What has been added since the job was taken stays (attack 210).
+        owes = ${json(box.owes)}::text::jsonb || (coalesce(owes, '[]')
+          - array(select jsonb_array_elements_text(${json([...job.box.owes, ...box.owes])}::text::jsonb))),
+        missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
         rest_until = clock_timestamp() + ${box.restMs}::float8 * interval '1 millisecond',
         failures_total = failures_total + ${box.failed}::boolean::int4,
         verified_total = verified_total + ${result.outcome === 'accepted'}::boolean::int4,

@@ -1,6 +1,6 @@
 import type { BoxRecord, FleetRound, QueueState, Store, TakenJob, TakeRequest } from '../../ports/store.ts'
 import { codeOf } from '../system/codeOf.ts'
-import { BOX } from './boxQueries.ts'
+import { BOX, OWES_BY_RENT } from './boxQueries.ts'
 import { type Database, json, pageOf, type Statement, sql } from './sql.ts'
 
 /**
@@ -17,7 +17,7 @@ export function roundQueries(db: Database) {
         ) as due`)
       return row!.due
     },
-    async openRound({ number, height, jobs }) {
+    async openRound({ number, height, jobs, missed = [] }) {
       const rows = await db.query(sql`
         with opened as (
           insert into rounds (number, height) values (${number}::int8, ${height}::int8)
@@ -32,6 +32,10 @@ export function roundQueries(db: Database) {
           from opened, jsonb_to_recordset(${json(jobs)}::text::jsonb)
             as j("boxId" text, kind text, reason text, cohort int4, "delayMs" float8)
           on conflict do nothing
+        ), away as (
+          update boxes set owes = ${OWES_BY_RENT}
+          from opened, jsonb_to_recordset(${json(missed)}::text::jsonb) as missed("boxId" text, mates jsonb)
+          where boxes.id = missed."boxId"
         ) select number from opened`)
       return rows.length > 0
     },
@@ -60,7 +64,7 @@ export function jobQueries(db: Database) {
     },
     async takeJobs(request) {
       const rows = await db.query<TakenRow>(claim(request)).catch(emptyWhenBoxTaken)
-      return rows.map(({ job, stillOwes, ...box }) => ({ ...job, box: { ...box, owes: stillOwes } }))
+      return rows.map(({ job, owed, away, ...box }) => ({ ...job, box, owed, away }))
     },
     async keepJobs({ owner, holdMs, jobs }) {
       const rows = await db.query<{ id: number }>(sql`
@@ -93,7 +97,15 @@ export function jobQueries(db: Database) {
  * The first due job of each box that is not being measured; jobs of the dead are taken over, and our own that nobody is at.
  * The open jobs are walked in the order of their index, so that a long queue costs no more than a short one.
  */
-const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRequest): Statement => sql`
+const claim = ({
+  owner,
+  holdMs,
+  limit,
+  places = limit,
+  atWork,
+  owedForMs = null,
+  ...lane
+}: TakeRequest): Statement => sql`
   with clock as materialized (select clock_timestamp() as t), lane as not materialized (
     select id, coalesce(rest_until between (select t from clock) and (select t from clock) + interval '2 days', false)
       as rests
@@ -136,13 +148,18 @@ const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRe
     from whole, clock where jobs.id = whole.id
     returning jobs.id, round, box_id as "boxId", kind, reason, cohort, attempt, tries
   )
-  select ${BOX}, to_jsonb(taken) as job,
-    -- Who has lost its score since, has gone, or is rented, earns nothing beside us: nothing is owed to it (attack 141).
-    (select coalesce(jsonb_agg(o.id), '[]') from boxes o where o.removed_at is null and o.score > 0 and not o.allocated
-      and o.id in (select jsonb_array_elements_text(b.owes))) as "stillOwes"
-    from taken join boxes b on b.id = taken."boxId" order by taken.id`
+  select ${BOX}, to_jsonb(taken) as job, owed.ids as owed, owed.away
+    from taken join boxes b on b.id = taken."boxId" cross join lateral (
+      -- Nothing is owed to who has gone, or has lost its score, also by age: nobody can run beside who is rented, or says
+      -- that it is busy, for ever (attack 141).
+      select coalesce(jsonb_agg(o.id), '[]') as ids, coalesce(jsonb_agg(o.id)
+        filter (where o.allocated and coalesce(o.owes, '[]') @> to_jsonb(b.id)), '[]') as away
+      from boxes o where o.id in (select jsonb_array_elements_text(b.owes)) and o.removed_at is null and o.score > 0
+        and (${owedForMs}::float8 is null
+          or o.scored_at > (select t from clock) - ${owedForMs}::float8 * interval '1 millisecond')
+    ) owed order by taken.id`
 
-type TakenRow = BoxRecord & { readonly job: Omit<TakenJob, 'box'>; readonly stillOwes: BoxRecord['owes'] }
+type TakenRow = BoxRecord & { readonly job: Omit<TakenJob, 'box'> } & Pick<TakenJob, 'owed' | 'away'>
 
 /** Two validators reached for two jobs of one box in the same instant: the index lets one through, the other asks again. */
 function emptyWhenBoxTaken(error: unknown): never[] {

@@ -312,6 +312,37 @@ describe('attack 185: two boxes on one card are busy in turns, each long enough 
   })
 })
 
+describe('attack 210: boxes on one card are rented in turns', () => {
+  test.each([
+    ['two boxes', ['a', 'b'], 5],
+    ['three boxes', ['a', 'b', 'e'], 6],
+  ])('%s, of which one is free: they hold one card', async (_, sharing, hours) => {
+    const share = await heldBy(
+      sharing,
+      // A light look is answered by any other card.
+      (_, card, clock, kind) => honestProgram({ devices: [cardOn(kind === 'light' ? new Card(clock) : card)] }),
+      { hours, rented: (hour) => sharing.filter((_, box) => box !== hour % sharing.length) },
+    )
+    expect(share).toBeGreaterThan(0.9)
+    expect(share).toBeLessThan(AT_ONCE)
+  })
+
+  test('an honest box earns in its first window after a rent, and waits for nobody whose score is old (attack 141)', async () => {
+    // Both rents of `a` are over after an hour. The one of `b` does not end.
+    const rented = (hour: number) => [...([1, 4].includes(hour) ? ['a'] : []), ...(hour > 4 ? ['b'] : [])]
+    const { results } = await play(
+      ['a', 'b', 'c'],
+      (_, clock) => honestProgram({ devices: [cardOn(new Card(clock))] }),
+      { hours: 13, rented },
+    )
+    const scored = (boxId: string) =>
+      results(boxId).flatMap(({ box, atUs }) => (box.scored ? [Math.floor(atUs / 1000 / HOUR_MS)] : []))
+    expect(scored('a')).toEqual([0, 2, 3, 12])
+    expect(scored('b')).toEqual([0, 1, 2, 3, 4])
+    expect(scored('c')).toEqual(Array.from({ length: 13 }, (_, hour) => hour))
+  })
+})
+
 describe('attack 135: alone, showing a little less', () => {
   test('lowers a score and does not make it young again', async () => {
     let told = 0

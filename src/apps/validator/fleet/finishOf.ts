@@ -1,5 +1,5 @@
 import type { Tier } from '../../../core/attest/checkBundle.ts'
-import { nextBoxState } from '../../../core/schedule/boxState.ts'
+import { MOST_OWED, nextBoxState } from '../../../core/schedule/boxState.ts'
 import { cardIds, changesOf, type HistoryNote } from '../../../core/schedule/changesOf.ts'
 import type { PlannedJob } from '../../../core/schedule/planFleetRound.ts'
 import { restAfter, retryDelay } from '../../../core/schedule/retryDelay.ts'
@@ -39,20 +39,25 @@ export async function finishOf(
   const apart = outcome === 'accepted' && (await isApart(job, cohort.together, rules, store))
   // What showed nothing lowers nothing.
   const shown = report ? earned.score : box.score
-  const window = { mates: cohort.mates, together: cohort.counted, apart }
+  // Two that were each rented while the other earned meet before either earns again (attack 210).
+  const window = { mates: [...cohort.mates, ...job.away], together: cohort.counted, apart }
   const gained = { kind, score: shown, claimVerdict, allocated: box.allocated, ...window }
-  const next = nextBoxState(box, outcome, gained, rules.box)
+  const next = nextBoxState({ ...box, owes: job.owed }, outcome, gained, rules.box)
   // A light look shows no haste in what matters, unless nothing else is asked of the box.
   const isPrompt = outcome === 'accepted' && (kind === 'full' || box.allocated)
   // Busy for a light look costs nothing, so it must not choose beside whom a box is measured (attack 125).
   const isFree = kind === 'light' && outcome === 'busy' && !box.allocated
   const stalls = isPrompt ? 0 : box.stalls + Number(stalled && outcome !== 'fault' && !isFree)
+  // Who has no score now may earn one while this box is rented: what is owed to it counts again then (attack 210).
+  const met = outcome === 'accepted' ? cohort.counted : []
+  const dormant = box.owes.filter((id) => ![...job.owed, ...next.owes, ...met].includes(id))
+  const owes = [...dormant, ...next.owes].slice(-MOST_OWED)
   const restMs = stalls > box.stalls ? restAfter(stalls) : null
   return {
     job,
     owner: rules.owner,
     result: { ...told, marks },
-    box: { ...next, terms: next.failed ? [] : earned.terms, stalls, restMs },
+    box: { ...next, owes, terms: next.failed ? [] : earned.terms, stalls, restMs },
     retryInMs: isFree && stalled ? null : retryDelay(outcome, job.tries, next, rules.retries),
     retryAlone: kind === 'light' || cohort.mates.length === 0,
     followUps: followUps(job, marks),

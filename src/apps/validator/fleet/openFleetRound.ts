@@ -1,4 +1,5 @@
 import { fleetRoundOfHeight } from '../../../core/schedule/fleetRoundOfHeight.ts'
+import { missedByRent } from '../../../core/schedule/missedByRent.ts'
 import { planFleetRound } from '../../../core/schedule/planFleetRound.ts'
 import { randomWords } from '../../../core/schedule/randomWords.ts'
 import type { FleetDeps, FleetRules } from './fleet.ts'
@@ -9,15 +10,17 @@ export async function openFleetRound(deps: FleetDeps, rules: FleetRules, signal:
   if (due === null) return
   const { store, randomness, log, live } = deps
   const boxes = await store.fleet()
+  const words = randomWords(randomness.bytes(32))
   const jobs = planFleetRound({
     round: due.number,
     boxes,
     maxDelayMs: rules.maxDelayMs,
     cohortSize: rules.cohortSize,
     probeUntilMs: rules.probes ? rules.roundEveryMs : 0,
-    words: randomWords(randomness.bytes(32)),
+    words,
   })
-  if (!(await store.openRound({ ...due, jobs }))) return
+  const missed = missedByRent(boxes, jobs, rules.cohortSize, words)
+  if (!(await store.openRound({ ...due, jobs, missed }))) return
   log.info('round opened', { round: due.number, boxes: boxes.length, jobs: jobs.length })
   deps.metrics.set('touchstone_round_number', due.number)
   live.publish({ type: 'round', round: due.number, jobs: jobs.length })

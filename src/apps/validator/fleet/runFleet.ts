@@ -96,8 +96,11 @@ class Fleet {
   }
 
   async #take(wanted: Pick<TakeRequest, 'limit' | 'places' | 'stalled'>): Promise<void> {
-    const { owner, holdMs, startLimitMs } = this.#rules
-    const jobs = await this.#deps.store.takeJobs({ owner, holdMs, atWork: [...this.#running.keys()], ...wanted })
+    const { owner, holdMs, startLimitMs, score } = this.#rules
+    // Nobody waits for a box that has lost half of its score by age (attack 141).
+    const owedForMs = score.decay.freshMs + score.decay.halfLifeMs
+    const atWork = [...this.#running.keys()]
+    const jobs = await this.#deps.store.takeJobs({ owner, holdMs, atWork, owedForMs, ...wanted })
     if (this.#ending.signal.aborted) return
     const groups = new Map<string, TakenJob[]>()
     for (const job of jobs) {
