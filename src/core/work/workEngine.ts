@@ -1,5 +1,6 @@
 import type { TensorHasher } from './engineRun.ts'
 import type { FieldKernels } from './fieldKernels.ts'
+import type { StepKernels } from './stepKernels.ts'
 import { leavesOf, leavesOfRow, rowBytes, type TensorShape } from './tensor.ts'
 import type { WorkEngine } from './tensorMemory.ts'
 import { depthOf, missingNodes } from './tensorTree.ts'
@@ -14,6 +15,12 @@ export const engineOnOwned = (owned: OwnedWorkKernels): ExactEngine => ({ ...mem
 export const fieldEngineOnOwned = (owned: OwnedWorkKernels): WorkEngine<FieldKernels> => ({
   ...memoryOf(owned),
   kernels: owned.field,
+})
+
+/** The same memory for transitions by sumcheck. */
+export const stepEngineOnOwned = (owned: OwnedWorkKernels): WorkEngine<StepKernels> => ({
+  ...memoryOf(owned),
+  kernels: owned.step,
 })
 
 const memoryOf = ({ free, memory }: OwnedWorkKernels): Omit<ExactEngine, 'kernels'> => ({

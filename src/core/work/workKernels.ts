@@ -5,6 +5,7 @@ import type { KindKernels } from './kernels/kindKernels.ts'
 import type { MoveKernels } from './kernels/moveKernels.ts'
 import type { ProductKernels } from './kernels/productKernels.ts'
 import type { RowKernels } from './kernels/rowKernels.ts'
+import { STEP_OPS, type StepKernels } from './stepKernels.ts'
 
 /** No operand: where a name ends in `OrNone`, 0. So no tensor lies at 0. */
 export const NONE: Pointer = 0
@@ -100,6 +101,7 @@ export const WORK_OPS = Object.keys(WORK_ARGUMENTS) as readonly (keyof WorkKerne
 export interface OwnedWorkKernels {
   readonly kernels: WorkKernels
   readonly field: FieldKernels
+  readonly step: StepKernels
   /** The first byte that is free. */
   readonly free: Pointer
   /** The memory, at least `bytes` from `free` on. Ask again after it grew: an older buffer is detached then. */
@@ -108,7 +110,9 @@ export interface OwnedWorkKernels {
 
 type Call = (...args: readonly number[]) => number
 
-type WasmExports = Record<keyof WorkKernels | keyof FieldKernels, Call> & {
+type OpName = keyof WorkKernels | keyof FieldKernels | keyof StepKernels
+
+type WasmExports = Record<OpName, Call> & {
   readonly memory: WasmMemory
   readonly __heap_base: { readonly value: Pointer }
 }
@@ -119,7 +123,7 @@ export async function createWorkKernels(wasmBytes: Uint8Array): Promise<OwnedWor
   const { exports } = await webAssembly.instantiate<WasmExports>(module, {})
   const free = alignUp(exports.__heap_base.value, 64)
   const callOf =
-    (name: keyof WorkKernels | keyof FieldKernels): Call =>
+    (name: OpName): Call =>
     (...args) =>
       exports[name](0, ...args)
   const memory = (bytes: number): ArrayBuffer => {
@@ -130,6 +134,7 @@ export async function createWorkKernels(wasmBytes: Uint8Array): Promise<OwnedWor
   return {
     kernels: kernelsFrom(WORK_OPS, callOf),
     field: kernelsFrom(FIELD_OPS, callOf),
+    step: kernelsFrom(STEP_OPS, callOf),
     free,
     memory,
   }

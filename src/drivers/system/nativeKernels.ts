@@ -1,5 +1,6 @@
 import type { Kernels, Pointer } from '../../core/engine/kernels.ts'
 import { FIELD_ARGUMENTS, FIELD_OPS, type FieldKernels } from '../../core/work/fieldKernels.ts'
+import { STEP_ARGUMENTS, STEP_OPS, type StepKernels } from '../../core/work/stepKernels.ts'
 import { kernelsFrom, WORK_ARGUMENTS, WORK_OPS, type WorkKernels } from '../../core/work/workKernels.ts'
 
 /** What kernels/native exports: name and arguments, o an offset into the memory, u 32 bits, f a float. */
@@ -57,6 +58,8 @@ export interface NativeKernels {
   workOn(memory: Uint8Array): WorkKernels
   /** The kernels of sumchecks on a memory; they keep it alive. */
   fieldOn(memory: Uint8Array): FieldKernels
+  /** The kernels of transitions by sumcheck on a memory; they keep it alive. */
+  stepOn(memory: Uint8Array): StepKernels
 }
 
 /**
@@ -71,7 +74,7 @@ export async function loadNativeKernels(path: string, { sha = true } = {}): Prom
     return { name, call: library.func(symbol, result, ['uint64_t', ...types]) }
   })
   const work = new Map(
-    Object.entries({ ...WORK_ARGUMENTS, ...FIELD_ARGUMENTS }).map(([name, letters]) => {
+    Object.entries({ ...WORK_ARGUMENTS, ...FIELD_ARGUMENTS, ...STEP_ARGUMENTS }).map(([name, letters]) => {
       const types = Array.from(letters, (letter) => TYPES[letter]!)
       return [name, library.func(`ts_work_${name}`, 'uint32_t', ['uint64_t', ...types])]
     }),
@@ -107,5 +110,6 @@ export async function loadNativeKernels(path: string, { sha = true } = {}): Prom
     },
     workOn: (memory) => workFrom(WORK_OPS, memory),
     fieldOn: (memory) => workFrom(FIELD_OPS, memory),
+    stepOn: (memory) => workFrom(STEP_OPS, memory),
   }
 }

@@ -1,7 +1,14 @@
 import { EngineRun } from '../../../../core/work/engineRun.ts'
+import type { StepEngine } from '../../../../core/work/methods/step/stepRooms.ts'
 import type { FieldEngine } from '../../../../core/work/methods/sumcheck/evaluate.ts'
 import { gatherRows } from '../../../../core/work/methods/sumcheck/sumcheck.ts'
-import { type ExactEngine, engineOnOwned, fieldEngineOnOwned, hasherOn } from '../../../../core/work/workEngine.ts'
+import {
+  type ExactEngine,
+  engineOnOwned,
+  fieldEngineOnOwned,
+  hasherOn,
+  stepEngineOnOwned,
+} from '../../../../core/work/workEngine.ts'
 import { createWorkKernels } from '../../../../core/work/workKernels.ts'
 import type { WorkDevice, WorkRun } from '../../../../ports/workDevice.ts'
 import { chooseKernels, type KernelChoice } from '../../../system/chooseKernels.ts'
@@ -14,6 +21,14 @@ export async function openExactEngine(options: KernelChoice = {}): Promise<Exact
   if (!library) return engineOnOwned(await createWorkKernels(await readKernel('work.wasm')))
   const memory = new Uint8Array(MOST_BYTES)
   return { kernels: (await loadNativeKernels(library.path)).workOn(memory), ...fixedMemory(memory) }
+}
+
+/** The same for transitions by sumcheck. */
+export async function openStepEngine(options: KernelChoice = {}): Promise<StepEngine> {
+  const library = await chooseKernels(options)
+  if (!library) return stepEngineOnOwned(await createWorkKernels(await readKernel('work.wasm')))
+  const memory = new Uint8Array(MOST_BYTES)
+  return { kernels: (await loadNativeKernels(library.path)).stepOn(memory), ...fixedMemory(memory) }
 }
 
 /** The same for sumchecks. */

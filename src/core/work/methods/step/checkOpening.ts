@@ -1,0 +1,276 @@
+import { equalBytes } from '../../../bytes/bytes.ts'
+import type { Pointer } from '../../../engine/kernels.ts'
+import { CODED_TOGETHER, QUAD_BYTES, stepTableBytes } from '../../stepKernels.ts'
+import { proofBytes, rootFromLeaves } from '../../tensorTree.ts'
+import { areBelowP, encodeQuads, isSame, plus, powersOf, type Quad, times, ZERO } from './field31.ts'
+import { hashColumns } from './stepColumns.ts'
+import {
+  type Claim,
+  COLUMNS,
+  codeLength,
+  type PlacedTensor,
+  type Reveal,
+  revealedRows,
+  rowOf,
+  rowsInCodeRow,
+  type StepLayout,
+  tensorOf,
+} from './stepLayout.ts'
+import { ascending, type ClaimClass, classesOf, leavesOfColumns, numbersOf, spread } from './stepOpening.ts'
+import { type StepEngine, StepRooms } from './stepRooms.ts'
+import type { StepTranscript } from './stepTranscript.ts'
+
+/** Why an opening is not believed. */
+export type OpeningProblem =
+  /** Of another size, or a number in it is not in its one spelling. */
+  | 'BAD_OPENING'
+  /** A column is not under the root. */
+  | 'COLUMN_NOT_COMMITTED'
+  /** A claimed value is not that of what was said. */
+  | 'WRONG_VALUE'
+  /** What was said or shown is not what was committed to, or that is no code at all. */
+  | 'WRONG_CODE'
+
+/** The parts of opened columns: entries of both types, then further values of both. */
+interface ColumnPart {
+  readonly at: Pointer
+  readonly columns: readonly number[]
+  readonly size: 1 | 4
+  /** Which of a column's two leaves. */
+  readonly leaf: 0 | 1
+  /** The first of its rows in the whole matrix, and how many. */
+  readonly first: number
+  readonly rows: number
+}
+
+/** A row of a tensor's code in the clear, and its bytes as they were said. */
+interface ShownRow {
+  readonly tensor: PlacedTensor
+  readonly row: number
+  readonly bytes: Uint8Array
+}
+
+interface Opened {
+  readonly rho: Quad
+  readonly classes: readonly ClaimClass[]
+  readonly said: readonly Uint8Array[]
+  readonly shown: readonly ShownRow[]
+  readonly columns: readonly number[]
+  readonly parts: readonly ColumnPart[]
+  readonly beside: Uint8Array
+}
+
+type Take = (length: number) => Uint8Array | null
+
+function taking(bytes: Uint8Array): Take {
+  let at = 0
+  return (length) => {
+    if (at + length > bytes.length) return null
+    at += length
+    return bytes.subarray(at - length, at)
+  }
+}
+
+/** Everything an opening says, absorbed in its order; null where a size or a spelling is another. */
+function readOpening(
+  rooms: StepRooms,
+  layout: StepLayout,
+  claims: readonly Claim[],
+  reveals: readonly Reveal[],
+  transcript: StepTranscript,
+  bytes: Uint8Array,
+): Opened | null {
+  const take = taking(bytes)
+  transcript.absorb(claims.map(({ value }) => value))
+  const rho = transcript.draw(1)[0]!
+  const classes = classesOf(layout, claims)
+  const said = allOf(classes.map((each) => take(QUAD_BYTES * numbersOf(layout, each))))
+  if (!said?.every(areBelowP)) return null
+  transcript.absorbBytes(...said)
+  const shown = allOf(
+    revealedRows(layout, reveals).flatMap(({ tensor, rows }) =>
+      rows.map((row) => {
+        const found = take(tensor.size * tensor.width * rowsInCodeRow(tensor, row))
+        return found && { tensor, row, bytes: found }
+      }),
+    ),
+  )
+  if (!shown) return null
+  transcript.absorbBytes(...shown.map((row) => row.bytes))
+  const columns = ascending(transcript.places(COLUMNS, codeLength(layout)))
+  const parts = readColumns(rooms, layout, columns, take)
+  const beside = take(proofBytes(layout.low + 2, leavesOfColumns(columns)))
+  if (!parts || !beside || take(1)) return null
+  return { rho, classes, said, shown, columns, parts, beside }
+}
+
+const allOf = <T>(found: readonly (T | null)[]): readonly T[] | null =>
+  found.every((one) => one !== null) ? (found as readonly T[]) : null
+
+function readColumns(rooms: StepRooms, layout: StepLayout, columns: readonly number[], take: Take) {
+  const k = 2 ** layout.low
+  const [own, further] = [columns.filter((at) => at < k), columns.filter((at) => at >= k)]
+  const { i8, i32 } = layout.rows
+  const expected = [
+    { columns: own, size: 1, leaf: 0, first: 0, rows: i8 },
+    { columns: own, size: 4, leaf: 1, first: i8, rows: i32 },
+    { columns: further, size: 4, leaf: 0, first: 0, rows: i8 },
+    { columns: further, size: 4, leaf: 1, first: i8, rows: i32 },
+  ] as const
+  const found = expected.map((part): ColumnPart | null => {
+    const bytes = take(part.columns.length * part.size * part.rows)
+    if (!bytes || (part.columns === further && !areBelowP(bytes))) return null
+    return { ...part, at: rooms.putBytes(bytes) }
+  })
+  return allOf(found)
+}
+
+/** W12.1.6. */
+function areCommitted(
+  rooms: StepRooms,
+  layout: StepLayout,
+  { columns, parts, beside }: Opened,
+  root: Uint8Array,
+): boolean {
+  const leaves = new Map<number, Uint8Array>()
+  for (const { at, columns: here, size, leaf, rows } of parts)
+    for (const [i, hash] of hashColumns(rooms, at, here.length, size * rows).entries())
+      leaves.set(2 * here[i]! + leaf, hash)
+  if (leaves.size !== 2 * columns.length) throw new RangeError('columns of another number')
+  return equalBytes(rootFromLeaves(layout.low + 2, leaves, beside), root)
+}
+
+/** What a class said, padding filled with 0. */
+function putClass(rooms: StepRooms, layout: StepLayout, { width, wide }: ClaimClass, said: Uint8Array): Pointer {
+  const all = QUAD_BYTES * 2 ** layout.low
+  const at = rooms.zeros(all)
+  spread(said, QUAD_BYTES * width, rooms.bytes(at, all), QUAD_BYTES * 2 ** wide)
+  return at
+}
+
+/** W12.1.7. Whether what a class said leads to its claims' values. */
+function hasValues(rooms: StepRooms, claims: readonly Claim[], each: ClaimClass, at: Pointer, powers: readonly Quad[]) {
+  return rooms.during(() => {
+    const out = rooms.room(QUAD_BYTES)
+    rooms.kernels.stepDot(at, rooms.weights(each.coordinates), out, 2 ** each.coordinates.length)
+    const claimed = each.claims.map(({ number }) => times(powers[number]!, claims[number]!.value))
+    return isSame(rooms.read(out, 1)[0]!, claimed.reduce(plus, ZERO))
+  })
+}
+
+/** W12.1.8. The weight of every row of the matrix in the one sum over a column. */
+function rowWeights(
+  rooms: StepRooms,
+  layout: StepLayout,
+  opened: Opened,
+  rhos: readonly Quad[],
+  betas: readonly Quad[],
+) {
+  const { classes, shown } = opened
+  const weights = rooms.zeros(QUAD_BYTES * (layout.rows.i8 + layout.rows.i32))
+  for (const [c, { claims }] of classes.entries())
+    for (const { number, tensor, high } of claims)
+      rooms.during(() => {
+        const by = rooms.put([times(betas[c]!, rhos[number]!)])
+        const to = weights + QUAD_BYTES * rowOf(layout, tensor)
+        rooms.kernels.stepAdd(rooms.weights(high), by, to, tensor.codeRows)
+      })
+  for (const [i, { tensor, row }] of shown.entries()) {
+    const at = weights + QUAD_BYTES * (rowOf(layout, tensor) + row)
+    rooms.bytes(at, QUAD_BYTES).set(encodeQuads([plus(rooms.read(at, 1)[0]!, betas[classes.length + i]!)]))
+  }
+  return weights
+}
+
+/** W12.1.8. Everything that was said and shown as one word; its further values, 16 to a place, begin at `further`. */
+function wordOf(
+  rooms: StepRooms,
+  layout: StepLayout,
+  { shown }: Opened,
+  classes: readonly Pointer[],
+  betas: readonly Quad[],
+) {
+  const k = 2 ** layout.low
+  const { kernels } = rooms
+  const word = rooms.zeros(QUAD_BYTES * k)
+  const further = rooms.room((QUAD_BYTES * CODED_TOGETHER * k) / 8)
+  rooms.during(() => {
+    const by = rooms.put(betas)
+    for (const [c, at] of classes.entries()) kernels.stepAdd(at, by + QUAD_BYTES * c, word, k)
+    const row = rooms.room(4 * k)
+    for (const [i, { tensor, bytes }] of shown.entries()) {
+      const here = rooms.bytes(row, tensor.size * k)
+      here.fill(0)
+      spread(bytes, tensor.size * tensor.width, here, tensor.size * 2 ** tensor.wide)
+      kernels.stepColumns(row, by + QUAD_BYTES * (classes.length + i), word, tensor.size, 1, k)
+    }
+    const tables = rooms.room(stepTableBytes(layout.low))
+    kernels.stepTables(tables, layout.low)
+    const coordinates = rooms.room(QUAD_BYTES * k)
+    const [from, to] = [rooms.bytes(word, QUAD_BYTES * k), rooms.bytes(coordinates, QUAD_BYTES * k)]
+    for (let i = 0; i < 4 * k; i++) to.set(from.subarray(4 * i, 4 * i + 4), 4 * ((i % 4) * k + Math.floor(i / 4)))
+    kernels.stepCode(coordinates, tables, rooms.room(4 * CODED_TOGETHER * k), further, 4, 4, layout.low)
+  })
+  return { word, further }
+}
+
+/** W12.1.8. The word at every opened column is the sum over the column's own entries. */
+function follows(
+  rooms: StepRooms,
+  layout: StepLayout,
+  { columns, parts }: Opened,
+  weights: Pointer,
+  at: ReturnType<typeof wordOf>,
+) {
+  const k = 2 ** layout.low
+  const sums = new Map<number, Quad>(columns.map((column) => [column, ZERO]))
+  for (const { at: from, columns: here, size, first, rows } of parts)
+    rooms.during(() => {
+      const out = rooms.room(QUAD_BYTES * here.length)
+      rooms.kernels.stepRows(from, weights + QUAD_BYTES * first, out, size, here.length, rows, size * rows)
+      for (const [i, sum] of rooms.read(out, here.length).entries()) sums.set(here[i]!, plus(sums.get(here[i]!)!, sum))
+    })
+  return columns.every((column) => {
+    const place = column < k ? at.word + QUAD_BYTES * column : at.further + 4 * CODED_TOGETHER * (column - k)
+    return isSame(rooms.read(place, 1)[0]!, sums.get(column)!)
+  })
+}
+
+/** The rows that were asked for, from the rows of the code that were shown. */
+function revealed(reveal: Reveal, layout: StepLayout, shown: readonly ShownRow[]): Uint8Array {
+  const tensor = tensorOf(layout, reveal.name)
+  const width = tensor.size * tensor.width
+  const out = new Uint8Array(reveal.rows * width)
+  for (const { tensor: of, row, bytes } of shown) {
+    if (of !== tensor) continue
+    const first = row * 2 ** tensor.perRow
+    const from = Math.max(first, reveal.row)
+    const to = Math.min(first + rowsInCodeRow(tensor, row), reveal.row + reveal.rows)
+    if (from < to) out.set(bytes.subarray((from - first) * width, (to - first) * width), (from - reveal.row) * width)
+  }
+  return out
+}
+
+/** W12.1.7, W12.1.8. Whether all claims hold of what is under the root; the rows asked for, one answer for each reveal. */
+export function checkOpening(
+  engine: StepEngine,
+  layout: StepLayout,
+  root: Uint8Array,
+  claims: readonly Claim[],
+  reveals: readonly Reveal[],
+  transcript: StepTranscript,
+  bytes: Uint8Array,
+): { readonly revealed: readonly Uint8Array[] } | OpeningProblem {
+  const rooms = new StepRooms(engine)
+  const opened = readOpening(rooms, layout, claims, reveals, transcript, bytes)
+  if (!opened) return 'BAD_OPENING'
+  if (!areCommitted(rooms, layout, opened, root)) return 'COLUMN_NOT_COMMITTED'
+  const { classes, shown, said, rho } = opened
+  const rhos = powersOf(rho, claims.length)
+  const at = classes.map((each, i) => putClass(rooms, layout, each, said[i]!))
+  if (!classes.every((each, i) => hasValues(rooms, claims, each, at[i]!, rhos))) return 'WRONG_VALUE'
+  const betas = powersOf(transcript.draw(1)[0]!, classes.length + shown.length)
+  const weights = rowWeights(rooms, layout, opened, rhos, betas)
+  if (!follows(rooms, layout, opened, weights, wordOf(rooms, layout, opened, at, betas))) return 'WRONG_CODE'
+  return { revealed: reveals.map((reveal) => revealed(reveal, layout, shown)) }
+}

@@ -1,0 +1,324 @@
+import { concatBytes } from '../../../bytes/bytes.ts'
+import type { Pointer } from '../../../engine/kernels.ts'
+import { requireThat } from '../../refusals.ts'
+import { BYTES_OF_BLOCK, CODED_TOGETHER, QUAD_BYTES, stepTableBytes } from '../../stepKernels.ts'
+import { missingNodes } from '../../tensorTree.ts'
+import { coordinatesOf } from '../sumcheck/evaluate.ts'
+import { powersOf, type Quad } from './field31.ts'
+import { beginColumns, endOfColumn } from './stepColumns.ts'
+import {
+  type Claim,
+  COLUMNS,
+  codeLength,
+  type KeptType,
+  type PlacedTensor,
+  type Reveal,
+  revealedRows,
+  rowsInCodeRow,
+  type StepLayout,
+  tensorOf,
+} from './stepLayout.ts'
+import { ascending, classesOf, gathered, leavesOfColumns, numbersOf, splitPoint, spread } from './stepOpening.ts'
+import type { StepRooms } from './stepRooms.ts'
+import type { StepTranscript } from './stepTranscript.ts'
+
+const HASH_BYTES = 32
+const WORD_BYTES = 4
+
+/** The rows of one type: entries, and further values in blocks of 16 rows; states of the columns that are hashed. */
+interface Part {
+  readonly type: KeptType
+  readonly size: 1 | 4
+  readonly rows: number
+  readonly entries: Pointer
+  readonly further: Pointer
+  readonly states: Pointer
+  readonly furtherStates: Pointer
+  /** Rows of a block of SHA-256. */
+  readonly block: number
+  added: number
+  coded: number
+  hashed: number
+}
+
+/** W12.1. What whoever proves keeps of a transition: all tensors in one matrix, in their code, under one root. */
+export class StepMatrix {
+  readonly layout: StepLayout
+  readonly #rooms: StepRooms
+  readonly #parts: Readonly<Record<KeptType, Part>>
+  readonly #tables: Pointer
+  readonly #room: Pointer
+  readonly #combined = new Map<string, Uint8Array>()
+  /** Levels of the tree one after the other, the leaves first. */
+  #tree: Pointer | null = null
+
+  constructor(rooms: StepRooms, layout: StepLayout) {
+    this.#rooms = rooms
+    this.layout = layout
+    this.#tables = rooms.room(stepTableBytes(layout.low))
+    rooms.kernels.stepTables(this.#tables, layout.low)
+    this.#room = rooms.room(WORD_BYTES * CODED_TOGETHER * 2 ** layout.low)
+    this.#parts = { i8: this.#part('i8', 1, BYTES_OF_BLOCK), i32: this.#part('i32', 4, CODED_TOGETHER) }
+  }
+
+  #part(type: KeptType, size: 1 | 4, block: number): Part {
+    const [rows, k] = [this.layout.rows[type], 2 ** this.layout.low]
+    const blocks = (each: number, bytes: number) =>
+      ((rows * bytes + endOfColumn(rows * bytes).length) / (each * bytes)) * each
+    return {
+      type,
+      size,
+      rows,
+      entries: this.#rooms.room(size * k * blocks(block, size)),
+      further: this.#rooms.room(WORD_BYTES * (k / 2) * blocks(CODED_TOGETHER, WORD_BYTES)),
+      states: beginColumns(this.#rooms, k),
+      furtherStates: beginColumns(this.#rooms, k / 2),
+      block,
+      added: 0,
+      coded: 0,
+      hashed: 0,
+    }
+  }
+
+  #at = (part: Part, row: number): Pointer => part.entries + part.size * 2 ** this.layout.low * row
+  #furtherAt = (part: Part, row: number): Pointer => part.further + WORD_BYTES * 2 ** (this.layout.low - 1) * row
+
+  /** Those of a type in the order of the layout, as they come; the bytes are copied. */
+  add(name: string, bytes: Uint8Array): void {
+    const tensor = tensorOf(this.layout, name)
+    const part = this.#parts[tensor.type]
+    const { rows, width, size, wide, codeRows } = tensor
+    requireThat(part.added === tensor.first, 'BAD_INPUT', `${name} comes out of order`)
+    requireThat(bytes.length === rows * width * size, 'BAD_INPUT', `${name} has ${bytes.length} bytes`)
+    const to = this.#rooms.bytes(this.#at(part, tensor.first), codeRows * size * 2 ** this.layout.low)
+    if (bytes.length < to.length) to.fill(0)
+    spread(bytes, width * size, to, size * 2 ** wide)
+    part.added += codeRows
+    this.#advance(part)
+  }
+
+  /** Codes and hashes whatever is there in whole blocks. */
+  #advance(part: Part): void {
+    const { kernels } = this.#rooms
+    const k = 2 ** this.layout.low
+    while (part.coded + CODED_TOGETHER <= part.added) this.#code(part, CODED_TOGETHER)
+    for (; part.hashed + part.block <= part.added; part.hashed += part.block) {
+      const hash = part.size === 1 ? kernels.stepHashBytes : kernels.stepHashWords
+      hash(part.states, this.#at(part, part.hashed), k)
+    }
+  }
+
+  #code(part: Part, rows: number): void {
+    const { kernels } = this.#rooms
+    const [from, to] = [this.#at(part, part.coded), this.#furtherAt(part, part.coded)]
+    kernels.stepCode(from, this.#tables, this.#room, to, part.size, rows, this.layout.low)
+    if (rows === CODED_TOGETHER)
+      kernels.stepHashBlocks(part.furtherStates, to, 2 ** (this.layout.low - 1), 4 * CODED_TOGETHER, 1)
+    part.coded += rows
+  }
+
+  /** The root that commits to all of it. Nothing can be added afterwards. */
+  finish(): Uint8Array {
+    const { kernels } = this.#rooms
+    const k = 2 ** this.layout.low
+    const depth = this.layout.low + 2
+    const tree = this.#rooms.zeros(HASH_BYTES * 2 ** (depth + 1))
+    for (const [at, part] of Object.values(this.#parts).entries()) {
+      requireThat(part.added === part.rows, 'BAD_INPUT', `${part.type} rows are missing`)
+      this.#finishEntries(part)
+      this.#finishFurther(part)
+      const to = tree + HASH_BYTES * at
+      kernels.stepHashEnd(part.states, to, k, 2 * HASH_BYTES)
+      kernels.stepHashEnd(part.furtherStates, to + 2 * HASH_BYTES * k, k / 2, 2 * HASH_BYTES)
+    }
+    for (let level = 0, from = tree; level < depth; level++) {
+      const count = 2 ** (depth - level - 1)
+      kernels.nodes(from, from + 2 * count * HASH_BYTES, count)
+      from += 2 * count * HASH_BYTES
+    }
+    this.#tree = tree
+    return this.#rooms.bytes(tree + HASH_BYTES * (2 ** (depth + 1) - 2), HASH_BYTES).slice()
+  }
+
+  /** SHA-256's own end of every column, as further rows of bytes. */
+  #finishEntries(part: Part): void {
+    const k = 2 ** this.layout.low
+    const end = endOfColumn(part.size * part.rows)
+    for (let row = part.rows, i = 0; i < end.length; row++, i += part.size) {
+      const to = this.#rooms.bytes(this.#at(part, row), part.size * k)
+      for (let byte = 0; byte < part.size; byte++)
+        for (let at = byte; at < to.length; at += part.size) to[at] = end[i + byte]!
+    }
+    part.added += end.length / part.size
+    const coded = part.coded
+    part.coded = Number.POSITIVE_INFINITY
+    this.#advance(part)
+    part.coded = coded
+  }
+
+  #finishFurther(part: Part): void {
+    const { kernels } = this.#rooms
+    const half = 2 ** (this.layout.low - 1)
+    const [first, left] = [part.coded, part.rows - part.coded]
+    if (left > 0) this.#code(part, left)
+    const end = endOfColumn(WORD_BYTES * part.rows)
+    const blocks = (WORD_BYTES * left + end.length) / (WORD_BYTES * CODED_TOGETHER)
+    for (let block = 0; block < blocks; block++) {
+      const at = this.#furtherAt(part, first + block * CODED_TOGETHER)
+      const from = block * CODED_TOGETHER * WORD_BYTES - WORD_BYTES * left
+      const tail = end.subarray(Math.max(0, from), from + CODED_TOGETHER * WORD_BYTES)
+      const view = this.#rooms.bytes(at, half * CODED_TOGETHER * WORD_BYTES)
+      for (let to = CODED_TOGETHER * WORD_BYTES - tail.length; to < view.length; to += CODED_TOGETHER * WORD_BYTES)
+        view.set(tail, to)
+      kernels.stepHashBlocks(part.furtherStates, at, half, 4 * CODED_TOGETHER, 1)
+    }
+  }
+
+  /** The rows of a tensor's code by the weights of coordinates: 2^low numbers, asked for again by the opening. */
+  #codeRowsCombined(tensor: PlacedTensor, high: readonly Quad[]): Uint8Array {
+    const key = JSON.stringify([tensor.name, high])
+    const known = this.#combined.get(key)
+    if (known !== undefined) return known
+    const k = 2 ** this.layout.low
+    const made = this.#rooms.during(() => {
+      const out = this.#rooms.zeros(QUAD_BYTES * k)
+      const weights = this.#rooms.weights(high)
+      const at = this.#at(this.#parts[tensor.type], tensor.first)
+      this.#rooms.kernels.stepColumns(at, weights, out, tensor.size, tensor.codeRows, k)
+      return this.#rooms.bytes(out, QUAD_BYTES * k).slice()
+    })
+    this.#combined.set(key, made)
+    return made
+  }
+
+  /** A tensor's rows by the weights of a point: a number for each column, 0 up to a power of two. */
+  rowsCombined(name: string, row: readonly Quad[]): Pointer {
+    const tensor = tensorOf(this.layout, name)
+    requireThat(row.length === coordinatesOf(tensor.rows), 'BAD_INPUT', `${name} is asked at ${row.length} coordinates`)
+    const { high } = splitPoint(tensor, row, [])
+    const combined = this.#codeRowsCombined(tensor, high)
+    const wide = 2 ** tensor.wide
+    const out = this.#rooms.zeros(QUAD_BYTES * wide)
+    this.#rooms.during(() => {
+      const from = this.#rooms.putBytes(combined)
+      const weights = this.#rooms.weights(row.slice(0, tensor.perRow))
+      for (let i = 0; i < 2 ** Math.min(tensor.perRow, row.length); i++)
+        this.#rooms.kernels.stepAdd(from + QUAD_BYTES * wide * i, weights + QUAD_BYTES * i, out, wide)
+    })
+    return out
+  }
+
+  /** A tensor's columns by the weights of a point: a number for each row, 0 up to a power of two. */
+  columnsCombined(name: string, column: readonly Quad[]): Pointer {
+    const tensor = tensorOf(this.layout, name)
+    const { rows, wide, size } = tensor
+    requireThat(column.length === wide, 'BAD_INPUT', `${name} is asked at ${column.length} coordinates`)
+    const out = this.#rooms.zeros(QUAD_BYTES * 2 ** coordinatesOf(rows))
+    this.#rooms.during(() => {
+      const at = this.#at(this.#parts[tensor.type], tensor.first)
+      this.#rooms.kernels.stepRows(at, this.#rooms.weights(column), out, size, rows, 2 ** wide, size * 2 ** wide)
+    })
+    return out
+  }
+
+  /** W8.2.3. The value of a tensor at a point. */
+  valueAt(name: string, row: readonly Quad[], column: readonly Quad[]): Quad {
+    const rooms = this.#rooms
+    return rooms.during(() => {
+      const [values, out] = [this.rowsCombined(name, row), rooms.room(QUAD_BYTES)]
+      rooms.kernels.stepDot(values, rooms.weights(column), out, 2 ** column.length)
+      return rooms.read(out, 1)[0]!
+    })
+  }
+
+  /** W12.1.7, W12.1.8. All claims at once, and rows in the clear. Claims are of points drawn after the root was absorbed. */
+  open(claims: readonly Claim[], reveals: readonly Reveal[], transcript: StepTranscript): Uint8Array {
+    transcript.absorb(claims.map(({ value }) => value))
+    const said = this.#sayClasses(claims, transcript.draw(1)[0]!)
+    transcript.absorbBytes(...said)
+    const shown = this.#show(reveals)
+    transcript.absorbBytes(...shown)
+    const columns = ascending(transcript.places(COLUMNS, codeLength(this.layout)))
+    return concatBytes(...said, ...shown, ...this.#columnsAt(columns), this.#beside(leavesOfColumns(columns)))
+  }
+
+  #sayClasses(claims: readonly Claim[], rho: Quad): readonly Uint8Array[] {
+    const rooms = this.#rooms
+    const k = 2 ** this.layout.low
+    const powers = powersOf(rho, claims.length)
+    return classesOf(this.layout, claims).map((each) => {
+      return rooms.during(() => {
+        const sum = rooms.zeros(QUAD_BYTES * k)
+        const room = rooms.room(QUAD_BYTES * k)
+        for (const { number, tensor, high } of each.claims) {
+          rooms.bytes(room, QUAD_BYTES * k).set(this.#codeRowsCombined(tensor, high))
+          rooms.kernels.stepAdd(room, rooms.put([powers[number]!]), sum, k)
+        }
+        const all = rooms.bytes(sum, QUAD_BYTES * k)
+        const packed = gathered(all, QUAD_BYTES * 2 ** each.wide, QUAD_BYTES * each.width)
+        if (packed.length !== QUAD_BYTES * numbersOf(this.layout, each)) throw new RangeError('a class of another size')
+        return packed
+      })
+    })
+  }
+
+  #show(reveals: readonly Reveal[]): readonly Uint8Array[] {
+    return revealedRows(this.layout, reveals).flatMap(({ tensor, rows }) =>
+      rows.map((row) => {
+        const wide = tensor.size * 2 ** tensor.wide
+        const at = this.#at(this.#parts[tensor.type], tensor.first + row)
+        return gathered(this.#rooms.bytes(at, wide * rowsInCodeRow(tensor, row)), wide, tensor.size * tensor.width)
+      }),
+    )
+  }
+
+  /** The parts of opened columns: entries of int8, of int32, then further values of both. */
+  #columnsAt(columns: readonly number[]): readonly Uint8Array[] {
+    const k = 2 ** this.layout.low
+    const [own, further] = [columns.filter((at) => at < k), columns.filter((at) => at >= k)]
+    const parts = Object.values(this.#parts)
+    return [
+      ...parts.map((part) => {
+        const entries = this.#rooms.bytes(part.entries, part.rows * k * part.size)
+        return picked(entries, own, part.size, part.rows, (row) => row * k)
+      }),
+      ...parts.map((part) => {
+        const values = this.#rooms.bytes(
+          part.further,
+          Math.ceil(part.rows / CODED_TOGETHER) * CODED_TOGETHER * WORD_BYTES * (k / 2),
+        )
+        const places = further.map((at) => (at - k) * CODED_TOGETHER)
+        const start = (row: number) =>
+          Math.floor(row / CODED_TOGETHER) * CODED_TOGETHER * (k / 2) + (row % CODED_TOGETHER)
+        return picked(values, places, WORD_BYTES, part.rows, start)
+      }),
+    ]
+  }
+
+  #beside(leaves: readonly number[]): Uint8Array {
+    const depth = this.layout.low + 2
+    const tree = this.#tree
+    if (tree === null) throw new RangeError('the matrix is not finished')
+    const start = (level: number) => tree + (2 ** (depth + 1) - 2 ** (depth + 1 - level)) * HASH_BYTES
+    const nodes = [...missingNodes(depth, leaves)]
+    return concatBytes(...nodes.map(({ level, at }) => this.#rooms.bytes(start(level) + at * HASH_BYTES, HASH_BYTES)))
+  }
+}
+
+/** Some columns, each with its elements one after the other; row r begins at element start(r). */
+function picked(
+  from: Uint8Array,
+  columns: readonly number[],
+  size: number,
+  rows: number,
+  start: (row: number) => number,
+): Uint8Array {
+  const out = new Uint8Array(columns.length * rows * size)
+  for (let row = 0; row < rows; row++) {
+    const first = start(row)
+    for (const [i, column] of columns.entries())
+      for (let byte = 0; byte < size; byte++)
+        out[(i * rows + row) * size + byte] = from[(first + column) * size + byte]!
+  }
+  return out
+}
