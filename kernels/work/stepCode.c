@@ -3,13 +3,9 @@
  * further points. Sixteen rows are coded side by side, a lane for each.
  */
 #include "../common/work/quad.h"
-#include "work.h"
+#include "lanes.h"
 
-#define LANES 16
 #define GENERATOR 31u
-typedef ts_u32 lanes __attribute__((vector_size(4 * LANES)));
-/* Where it lies in memory: quicker at multiples of 64, right anywhere. */
-typedef ts_u32 lanes_at __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
 /* A factor, and floor(factor * 2^32 / p): with both a product needs no division. */
 typedef struct {
@@ -18,79 +14,238 @@ typedef struct {
 static TS_INLINE factor factor_of(ts_u32 by) { return (factor){by, (ts_u32)(((ts_u64)by << 32) / TS_Q)}; }
 
 /*
- * What a code of 2^low entries takes: for every order 2^b powers of its root below half of it, turned back (b <= low) and
- * forth (b < low), from place 2^(b-1) on; then g^i / 2^low for the fold, and g^(2^(low-1)).
+ * What a code of k entries takes. Powers of the roots of every order n up to k / 2, below half of it, lie from place n / 2
+ * on: turned back, then forth. Then what the last step back and the way to the further points make of the two halves of the
+ * polynomial's values: with x = g^(k/2), g^i (1 + x) / k, then g^i (1 - x) / k times the root of order k, turned back.
  */
-typedef struct {
-  const factor *back, *forth, *shift;
-  factor across;
-} tables;
-static TS_INLINE tables tables_at(const factor *at, ts_u32 low) {
-  const ts_u32 k = 1u << low;
-  return (tables){at, at + k, at + k + k / 2, at[2 * k]};
-}
-
 TS_WORK(stepTables)(char *memory, ts_offset to, ts_u32 low) {
-  factor *back = TS_AT(factor, to);
   const ts_u32 k = 1u << low, half = k / 2;
-  factor *forth = back + k, *shift = forth + half;
-  for (ts_u32 b = 1; b <= low; b++) {
-    const ts_u32 n = 1u << b, root = ts_q_power(GENERATOR, (TS_Q - 1) / n), turned = ts_q_power(root, n - 1);
+  factor *back = TS_AT(factor, to), *forth = back + half, *even = forth + half, *odd = even + half;
+  back[0] = forth[0] = factor_of(1);
+  for (ts_u32 n = 2; n <= half; n *= 2) {
+    const ts_u32 root = ts_q_power(GENERATOR, (TS_Q - 1) / n), turned = ts_q_power(root, n - 1);
     for (ts_u32 i = 0, x = 1, y = 1; i < n / 2; i++, x = ts_q_times(x, root), y = ts_q_times(y, turned)) {
+      forth[n / 2 + i] = factor_of(x);
       back[n / 2 + i] = factor_of(y);
-      if (b < low) forth[n / 2 + i] = factor_of(x);
     }
   }
-  back[0] = forth[0] = factor_of(1);
-  const ts_u32 inverse = TS_Q - ((TS_Q - 1) >> low);
-  for (ts_u32 i = 0, x = inverse; i < half; i++, x = ts_q_times(x, GENERATOR)) shift[i] = factor_of(x);
-  shift[half] = factor_of(ts_q_power(GENERATOR, half));
+  const ts_u32 turned = ts_q_power(GENERATOR, (TS_Q - 1) / k * (k - 1)), across = ts_q_power(GENERATOR, half);
+  const ts_u32 share = TS_Q - ((TS_Q - 1) >> low);
+  ts_u32 x = ts_q_times(share, 1 + across), y = ts_q_times(share, ts_q_minus(1, across));
+  for (ts_u32 i = 0; i < half; i++) {
+    even[i] = factor_of(x);
+    odd[i] = factor_of(y);
+    x = ts_q_times(x, GENERATOR);
+    y = ts_q_times(y, ts_q_times(GENERATOR, turned));
+  }
   return 0;
 }
 
+/* Numbers are below p but where it says lazy: any 32 bits may be multiplied. */
 static TS_INLINE lanes least(lanes a) { return __builtin_elementwise_min(a, a - TS_Q); }
 static TS_INLINE lanes plus(lanes a, lanes b) { return least(a + b); }
 static TS_INLINE lanes minus(lanes a, lanes b) { return __builtin_elementwise_min(a - b, a - b + TS_Q); }
-static TS_INLINE lanes times(lanes a, factor f) {
-  lanes out;
-  for (int i = 0; i < LANES; i++) out[i] = a[i] * f.by - (ts_u32)((ts_u64)a[i] * f.share >> 32) * TS_Q;
-  return least(out);
+static TS_INLINE lanes lazy_minus(lanes a, lanes b) { return a - b + TS_Q; }
+
+/* The high halves of a * share, by even and odd lanes. */
+static TS_INLINE lanes high_products(lanes a, ts_u32 share) {
+#ifdef __AVX512F__
+  const __m512i s = _mm512_set1_epi32((int)share);
+  const __m512i even = _mm512_mul_epu32((__m512i)a, s), odd = _mm512_mul_epu32(_mm512_srli_epi64((__m512i)a, 32), s);
+  return (lanes)_mm512_mask_shuffle_epi32(odd, 0x5555, even, 0xf5);
+#elif defined(__AVX2__)
+  const __m256i s = _mm256_set1_epi32((int)share);
+  const __m256i even = _mm256_mul_epu32((__m256i)a, s), odd = _mm256_mul_epu32(_mm256_srli_epi64((__m256i)a, 32), s);
+  return (lanes)_mm256_blend_epi32(_mm256_shuffle_epi32(even, 0xf5), odd, 0xaa);
+#else
+  const v128_t s = wasm_u32x4_splat(share);
+  const v128_t low = wasm_u64x2_extmul_low_u32x4((v128_t)a, s), high = wasm_u64x2_extmul_high_u32x4((v128_t)a, s);
+  return (lanes)wasm_i32x4_shuffle(low, high, 1, 3, 5, 7);
+#endif
+}
+static TS_INLINE lanes times(lanes a, factor f) { return least(a * f.by - high_products(a, f.share) * TS_Q); }
+
+/* Pairs, and fours, of blocks of h values become one, on the way back to coefficients. */
+static TS_INLINE void join2(lanes_at *v, const factor *back, ts_u32 h) {
+  for (ts_u32 i = 0; i < h; i++)
+    for (ts_u32 s = 0; s < SLICES; s++) {
+      lanes_at *at = v + i * SLICES + s;
+      const lanes a = *at, b = times(at[h * SLICES], back[h + i]);
+      *at = plus(a, b);
+      at[h * SLICES] = minus(a, b);
+    }
+}
+static TS_INLINE void join4(lanes_at *v, const factor *back, ts_u32 h) {
+  const ts_u32 block = h * SLICES;
+  for (ts_u32 i = 0; i < h; i++)
+    for (ts_u32 s = 0; s < SLICES; s++) {
+      lanes_at *at = v + i * SLICES + s;
+      const lanes a = at[0], b = times(at[block], back[h + i]), c = at[2 * block], d = times(at[3 * block], back[h + i]);
+      const lanes e = plus(a, b), f = minus(a, b);
+      const lanes g = times(c + d, back[2 * h + i]), k = times(lazy_minus(c, d), back[3 * h + i]);
+      at[0] = plus(e, g);
+      at[block] = plus(f, k);
+      at[2 * block] = minus(e, g);
+      at[3 * block] = minus(f, k);
+    }
 }
 
-static void coefficients(lanes_at *v, const factor *back, ts_u32 k) {
-  for (ts_u32 h = 1; h < k; h *= 2)
-    for (ts_u32 from = 0; from < k; from += 2 * h)
-      for (ts_u32 i = 0; i < h; i++) {
-        const lanes a = v[from + i], b = times(v[from + i + h], back[h + i]);
-        v[from + i] = plus(a, b);
-        v[from + i + h] = minus(a, b);
-      }
+/* One block of values becomes four, on the way to values. */
+static TS_INLINE void part4(lanes_at *v, const factor *forth, ts_u32 h) {
+  const ts_u32 block = h * SLICES;
+  for (ts_u32 i = 0; i < h; i++)
+    for (ts_u32 s = 0; s < SLICES; s++) {
+      lanes_at *at = v + i * SLICES + s;
+      const lanes a = at[0], b = at[block], c = at[2 * block], d = at[3 * block];
+      const lanes e = plus(a, c), f = times(lazy_minus(a, c), forth[2 * h + i]);
+      const lanes g = plus(b, d), k = times(lazy_minus(b, d), forth[3 * h + i]);
+      at[0] = plus(e, g);
+      at[block] = times(lazy_minus(e, g), forth[h + i]);
+      at[2 * block] = plus(f, k);
+      at[3 * block] = times(lazy_minus(f, k), forth[h + i]);
+    }
 }
+/* The last step, whose factors are 1 and the root of order 4. */
+static TS_INLINE void part4_last(lanes_at *v, const factor *forth, ts_u32 count) {
+  for (ts_u32 i = 0; i < count; i += 4)
+    for (ts_u32 s = 0; s < SLICES; s++) {
+      lanes_at *at = v + i * SLICES + s;
+      const lanes a = at[0], b = at[SLICES], c = at[2 * SLICES], d = at[3 * SLICES];
+      const lanes e = plus(a, c), f = minus(a, c), g = plus(b, d), k = times(lazy_minus(b, d), forth[3]);
+      at[0] = plus(e, g);
+      at[SLICES] = minus(e, g);
+      at[2 * SLICES] = plus(f, k);
+      at[3 * SLICES] = minus(f, k);
+    }
+}
+static TS_INLINE void part2_last(lanes_at *v, ts_u32 count) {
+  for (ts_u32 i = 0; i < count; i += 2)
+    for (ts_u32 s = 0; s < SLICES; s++) {
+      lanes_at *at = v + i * SLICES + s;
+      const lanes a = at[0], b = at[SLICES];
+      at[0] = plus(a, b);
+      at[SLICES] = minus(a, b);
+    }
+}
+
+/* Where sixteen rows come from. */
+typedef struct {
+  const char *rows;
+  ts_u32 size, count, width;
+} source;
+
+/* Four entries of every row, from column `at` on, after the first two steps back: factors are 1 and the root of order 4. */
+static TS_INLINE void begin4(const lanes x[4], lanes_at *v, factor root) {
+  const lanes e = plus(x[0], x[1]), f = minus(x[0], x[1]), g = plus(x[2], x[3]), k = times(lazy_minus(x[2], x[3]), root);
+  v[0] = plus(e, g);
+  v[SLICES] = plus(f, k);
+  v[2 * SLICES] = minus(e, g);
+  v[3 * SLICES] = minus(f, k);
+}
+
+/* A signed word: negative ones take p twice, as they may be below -p. */
+static TS_INLINE lanes from_signed(lanes x) {
+  typedef ts_i32 signed_lanes __attribute__((vector_size(4 * LANES)));
+  return least(x + ((lanes)((signed_lanes)x >> 31) & (2 * TS_Q)));
+}
+static TS_INLINE lanes from_byte(lanes words, ts_u32 byte) {
+  typedef ts_i32 signed_lanes __attribute__((vector_size(4 * LANES)));
+  const lanes x = (lanes)((signed_lanes)(words << (24 - 8 * byte)) >> 24);
+  return __builtin_elementwise_min(x, x + TS_Q);
+}
+
+static TS_INLINE void load_words(source from, ts_u32 slice, ts_u32 byte, lanes x[LANES]) {
+  TS_UNROLL
+  for (ts_u32 r = 0; r < LANES; r++) {
+    const ts_u32 row = slice * LANES + r;
+    x[r] = row < from.count ? *(const lanes_at *)(from.rows + (ts_u64)row * from.width * from.size + byte) : (lanes){};
+  }
+  transpose(x);
+}
+
+/* So many columns from `first` on, after the first two steps back. */
+static void begin(source from, ts_u32 first, ts_u32 count, lanes_at *v, factor root) {
+  const ts_u32 columns = 4 * LANES / from.size;
+  for (ts_u32 at = 0; at < count; at += columns)
+    for (ts_u32 s = 0; s < SLICES; s++) {
+      lanes words[LANES];
+      load_words(from, s, (first + at) * from.size, words);
+      if (from.size == 1) {
+        for (ts_u32 i = 0; i < LANES; i++) {
+          lanes x[4];
+          TS_UNROLL
+          for (ts_u32 b = 0; b < 4; b++) x[b] = from_byte(words[i], b);
+          begin4(x, v + (at + 4 * i) * SLICES + s, root);
+        }
+      } else
+        for (ts_u32 i = 0; i < LANES; i += 4) {
+          lanes x[4];
+          TS_UNROLL
+          for (ts_u32 b = 0; b < 4; b++) x[b] = from_signed(words[i + b]);
+          begin4(x, v + (at + i) * SLICES + s, root);
+        }
+    }
+}
+
+/* What fits the first cache is done step by step there. */
+#define STAYS 256
+
+/* Coefficients of the polynomial that has these n values, n >= 16, times n. */
+static void coefficients(source from, ts_u32 first, lanes_at *v, const factor *back, ts_u32 n) {
+  if (n > STAYS) {
+    for (ts_u32 i = 0; i < n; i += n / 4) coefficients(from, first + i, v + i * SLICES, back, n / 4);
+    join4(v, back, n / 4);
+    return;
+  }
+  begin(from, first, n, v, back[3]);
+  ts_u32 h = 4;
+  if (__builtin_ctz(n) & 1) {
+    for (ts_u32 i = 0; i < n; i += 8) join2(v + i * SLICES, back, 4);
+    h = 8;
+  }
+  for (; h < n; h *= 4)
+    for (ts_u32 i = 0; i < n; i += 4 * h) join4(v + i * SLICES, back, h);
+}
+
+/* The last two steps back, the way to the further points, and the first step of their values: 4 q values to 2 q. */
+static void across(const lanes_at *v, lanes_at *out, const factor *back, const factor *forth, const factor *even, const factor *odd, ts_u32 q) {
+  const ts_u32 block = q * SLICES;
+  for (ts_u32 i = 0; i < q; i++)
+    for (ts_u32 s = 0; s < SLICES; s++) {
+      const lanes_at *at = v + i * SLICES + s;
+      const lanes a = at[0], b = times(at[block], back[q + i]), c = at[2 * block], d = times(at[3 * block], back[q + i]);
+      const lanes x = plus(times(a + b, even[i]), times(c + d, odd[i]));
+      const lanes y = plus(times(lazy_minus(a, b), even[q + i]), times(lazy_minus(c, d), odd[q + i]));
+      out[i * SLICES + s] = plus(x, y);
+      out[block + i * SLICES + s] = times(lazy_minus(x, y), forth[q + i]);
+    }
+}
+
+/* Values of the polynomial with these n coefficients, n >= 16. */
 static void values(lanes_at *v, const factor *forth, ts_u32 n) {
-  for (ts_u32 h = n / 2; h >= 1; h /= 2)
-    for (ts_u32 from = 0; from < n; from += 2 * h)
-      for (ts_u32 i = 0; i < h; i++) {
-        const lanes a = v[from + i], b = v[from + i + h];
-        v[from + i] = plus(a, b);
-        v[from + i + h] = times(minus(a, b), forth[h + i]);
-      }
+  if (n > STAYS) {
+    part4(v, forth, n / 4);
+    for (ts_u32 i = 0; i < n; i += n / 4) values(v + i * SLICES, forth, n / 4);
+    return;
+  }
+  ts_u32 h = n / 4;
+  for (; h > 1; h /= 4)
+    for (ts_u32 i = 0; i < n; i += 4 * h) part4(v + i * SLICES, forth, h);
+  if (h == 1) part4_last(v, forth, n);
+  else part2_last(v, n);
 }
 
 /*
- * Up to sixteen rows of 2^low entries of `size` bytes, one after the other, to their further values: sixteen of each place
- * in turn, zeros for rows that are not there. `room` holds sixteen rows of words.
+ * Up to sixteen rows of 2^low entries of `size` bytes, one after the other, low >= 8, to their further values: sixteen of
+ * each place in turn, zeros for rows that are not there. `room` holds sixteen rows of words.
  */
 TS_WORK(stepCode)(char *memory, ts_offset x, ts_offset at, ts_offset room, ts_offset to, ts_u32 size, ts_u32 rows, ts_u32 low) {
-  const ts_u32 k = 1u << low, half = k / 2;
-  const tables t = tables_at(TS_AT(const factor, at), low);
+  const ts_u32 k = 1u << low, q = k / 4;
+  const factor *back = TS_AT(const factor, at), *forth = back + 2 * q, *even = forth + 2 * q, *odd = even + 2 * q;
   lanes_at *v = TS_AT(lanes_at, room), *out = TS_AT(lanes_at, to);
-  for (ts_u32 i = 0; i < k; i++)
-    for (ts_u32 r = 0; r < LANES; r++) {
-      const ts_u64 place = (ts_u64)r * k + i;
-      v[i][r] = r >= rows ? 0 : ts_q_signed(size == 1 ? TS_AT(const ts_i8, x)[place] : TS_AT(const ts_i32, x)[place]);
-    }
-  coefficients(v, t.back, k);
-  for (ts_u32 i = 0; i < half; i++) out[i] = times(plus(v[i], times(v[i + half], t.across)), t.shift[i]);
-  values(out, t.forth, half);
+  const source from = {TS_AT(const char, x), size, rows, k};
+  for (ts_u32 i = 0; i < k; i += q) coefficients(from, i, v + i * SLICES, back, q);
+  across(v, out, back, forth, even, odd, q);
+  for (ts_u32 i = 0; i < 2 * q; i += q) values(out + i * SLICES, forth, q);
   return 0;
 }

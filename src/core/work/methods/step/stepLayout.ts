@@ -7,7 +7,7 @@ import type { Quad } from './field31.ts'
 /** W12.1.8. Columns that are looked at, drawn with repeats. */
 export const COLUMNS = 384
 
-const LEAST_LOW = 6
+const LEAST_LOW = 8
 const USUAL_LOW = 14
 const MOST_LOW = 17
 /** All rows of a matrix have a weight each in the memory of whoever checks. */
