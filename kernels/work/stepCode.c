@@ -2,16 +2,9 @@
  * W12.1: rows of integers as values of a polynomial at the roots of unity of their number, and its values at half as many
  * further points. Sixteen rows are coded side by side, a lane for each.
  */
-#include "../common/work/quad.h"
-#include "lanes.h"
+#include "residues.h"
 
 #define GENERATOR 31u
-
-/* A factor, and floor(factor * 2^32 / p): with both a product needs no division. */
-typedef struct {
-  ts_u32 by, share;
-} factor;
-static TS_INLINE factor factor_of(ts_u32 by) { return (factor){by, (ts_u32)(((ts_u64)by << 32) / TS_Q)}; }
 
 /*
  * What a code of k entries takes. Powers of the roots of every order n up to k / 2, below half of it, lie from place n / 2
@@ -40,30 +33,6 @@ TS_WORK(stepTables)(char *memory, ts_offset to, ts_u32 low) {
   }
   return 0;
 }
-
-/* Numbers are below p but where it says lazy: any 32 bits may be multiplied. */
-static TS_INLINE lanes least(lanes a) { return __builtin_elementwise_min(a, a - TS_Q); }
-static TS_INLINE lanes plus(lanes a, lanes b) { return least(a + b); }
-static TS_INLINE lanes minus(lanes a, lanes b) { return __builtin_elementwise_min(a - b, a - b + TS_Q); }
-static TS_INLINE lanes lazy_minus(lanes a, lanes b) { return a - b + TS_Q; }
-
-/* The high halves of a * share, by even and odd lanes. */
-static TS_INLINE lanes high_products(lanes a, ts_u32 share) {
-#ifdef __AVX512F__
-  const __m512i s = _mm512_set1_epi32((int)share);
-  const __m512i even = _mm512_mul_epu32((__m512i)a, s), odd = _mm512_mul_epu32(_mm512_srli_epi64((__m512i)a, 32), s);
-  return (lanes)_mm512_mask_shuffle_epi32(odd, 0x5555, even, 0xf5);
-#elif defined(__AVX2__)
-  const __m256i s = _mm256_set1_epi32((int)share);
-  const __m256i even = _mm256_mul_epu32((__m256i)a, s), odd = _mm256_mul_epu32(_mm256_srli_epi64((__m256i)a, 32), s);
-  return (lanes)_mm256_blend_epi32(_mm256_shuffle_epi32(even, 0xf5), odd, 0xaa);
-#else
-  const v128_t s = wasm_u32x4_splat(share);
-  const v128_t low = wasm_u64x2_extmul_low_u32x4((v128_t)a, s), high = wasm_u64x2_extmul_high_u32x4((v128_t)a, s);
-  return (lanes)wasm_i32x4_shuffle(low, high, 1, 3, 5, 7);
-#endif
-}
-static TS_INLINE lanes times(lanes a, factor f) { return least(a * f.by - high_products(a, f.share) * TS_Q); }
 
 /* Pairs, and fours, of blocks of h values become one, on the way back to coefficients. */
 static TS_INLINE void join2(lanes_at *v, const factor *back, ts_u32 h) {
@@ -143,13 +112,7 @@ static TS_INLINE void begin4(const lanes x[4], lanes_at *v, factor root) {
   v[3 * SLICES] = minus(f, k);
 }
 
-/* A signed word: negative ones take p twice, as they may be below -p. */
-static TS_INLINE lanes from_signed(lanes x) {
-  typedef ts_i32 signed_lanes __attribute__((vector_size(4 * LANES)));
-  return least(x + ((lanes)((signed_lanes)x >> 31) & (2 * TS_Q)));
-}
 static TS_INLINE lanes from_byte(lanes words, ts_u32 byte) {
-  typedef ts_i32 signed_lanes __attribute__((vector_size(4 * LANES)));
   const lanes x = (lanes)((signed_lanes)(words << (24 - 8 * byte)) >> 24);
   return __builtin_elementwise_min(x, x + TS_Q);
 }
