@@ -251,7 +251,8 @@ export class StepMatrix {
         const sum = rooms.zeros(QUAD_BYTES * k)
         const room = rooms.room(QUAD_BYTES * k)
         for (const { number, tensor, high } of each.claims) {
-          rooms.bytes(room, QUAD_BYTES * k).set(this.#codeRowsCombined(tensor, high))
+          const combined = this.#codeRowsCombined(tensor, high)
+          rooms.bytes(room, QUAD_BYTES * k).set(combined)
           rooms.kernels.stepAdd(room, rooms.put([powers[number]!]), sum, k)
         }
         const all = rooms.bytes(sum, QUAD_BYTES * k)

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { openWasmStep, provenLayer, STEP_CHEATS, stepCheatsAmiss } from '../../../../../test/support/stepCheats.ts'
+import { begunMemory, openWasmExact, STEP_WORKS, type StepWork } from '../../../../../test/support/stepWorks.ts'
+import { planStep } from './plan.ts'
+import { productsError } from './products.ts'
+import { checkProducts, commitStep, proveCommittedStep } from './stepProof.ts'
+
+const engine = await openWasmStep()
+const KINDS = Object.keys(STEP_WORKS) as readonly StepWork[]
+
+describe('the products of a transition', () => {
+  test.each(KINDS)('are proven in one run and checked without it: %s', async (kind) => {
+    const ready = STEP_WORKS[kind]()
+    const plan = planStep(ready.work.ops, ready.work.transition(1))
+    const memory = begunMemory(await openWasmExact(), ready)
+    const { name, shape } = plan.kept.at(-1)!
+    let made = new Uint8Array()
+    const committed = commitStep(engine, ready.work.ops, memory, plan, (_, outputs) => {
+      if (outputs.includes(name)) made = memory.bytes(name).slice()
+    })
+    const { workId } = ready.work
+    const statement = { workId, transition: 1, root: committed.root, more: Uint8Array.of(1, 2) }
+    const reveals = [{ name, row: shape.rows - 1, rows: 1 }]
+    const proof = proveCommittedStep(committed, statement, reveals)
+    const row = made.slice(-4 * shape.width)
+    expect(checkProducts(await openWasmStep(), plan, statement, reveals, proof)).toEqual({ revealed: [row] })
+  })
+
+  test('are told from others with an error below 2^-110', () => {
+    const { work } = STEP_WORKS.gpt()
+    expect(productsError(planStep(work.ops, work.transition(1)))).toBeLessThan(-116)
+    const [product] = provenLayer(engine, 1).plan.products
+    const largest = { ...product!, rows: 2 ** 20, columns: 2 ** 20, inner: 2 ** 16 }
+    expect(productsError({ kept: [], products: Array.from({ length: 4000 }, () => largest) })).toBeLessThan(-110)
+  })
+})
+
+describe('the products of a transition, cheated on', () => {
+  test.each(Object.entries(STEP_CHEATS))('%s is found, 16 times', (_, cheat) => {
+    expect(stepCheatsAmiss(engine, cheat, 16)).toEqual([])
+  })
+})

@@ -1,0 +1,99 @@
+import { concatBytes, u64le } from '../../../bytes/bytes.ts'
+import type { Ops } from '../../program.ts'
+import type { OnStep, TensorMemory } from '../../tensorMemory.ts'
+import { checkOpening, type OpeningProblem } from './checkOpening.ts'
+import { MOST_ENTRY, type ProductsPlan, type StepPlan } from './plan.ts'
+import { type ProductsProblem, reduceProducts, saidBytes } from './products.ts'
+import { proveProducts } from './proveProducts.ts'
+import { runKept } from './runKept.ts'
+import { type KeptTensor, layoutOf, type Reveal, type StepLayout, spellLayout } from './stepLayout.ts'
+import { StepMatrix } from './stepMatrix.ts'
+import { type StepEngine, StepRooms } from './stepRooms.ts'
+import { StepTranscript } from './stepTranscript.ts'
+
+/** What a proof is about: nothing of it may be changed without changing every draw. */
+export interface StepStatement {
+  readonly workId: Uint8Array
+  readonly transition: number
+  /** Of the matrix of everything that is kept. */
+  readonly root: Uint8Array
+  /** Whatever else was said before anything is drawn. */
+  readonly more: Uint8Array
+}
+
+export type StepProblem =
+  | ProductsProblem
+  | OpeningProblem
+  /** A result in the clear is a number that no product of this length comes to. */
+  | 'RESULT_OUT_OF_RANGE'
+
+/** W12.1.5. Where everything lies that a plan keeps. */
+export const layoutOfPlan = ({ kept }: ProductsPlan): StepLayout =>
+  layoutOf(kept.map(({ name, shape: { type, rows, width } }) => ({ name, type, rows, width }) as KeptTensor))
+
+/** W12.2.4. The transcript begins with everything that is said before anything is drawn. */
+export const transcriptOf = (layout: StepLayout, { workId, transition, root, more }: StepStatement): StepTranscript =>
+  new StepTranscript(workId, u64le(transition), root, spellLayout(layout), more)
+
+/** What was kept of a transition, under a root. */
+export interface CommittedStep {
+  readonly plan: ProductsPlan
+  readonly rooms: StepRooms
+  readonly matrix: StepMatrix
+  readonly root: Uint8Array
+}
+
+/** Runs a transition over a memory that holds the state before it; everything kept is coded and hashed on the way. */
+export function commitStep<K>(
+  engine: StepEngine,
+  ops: Ops<K>,
+  memory: TensorMemory<K>,
+  plan: StepPlan,
+  onStep: OnStep = () => {},
+): CommittedStep {
+  const rooms = new StepRooms(engine)
+  const matrix = new StepMatrix(rooms, layoutOfPlan(plan))
+  runKept(ops, memory, plan, ({ name }, bytes) => matrix.add(name, bytes), onStep)
+  return { plan, rooms, matrix, root: matrix.finish() }
+}
+
+/** W12.2. The proof that every product of the plan is right, and rows in the clear. */
+export function proveCommittedStep(
+  { plan, rooms, matrix }: Omit<CommittedStep, 'root'>,
+  statement: StepStatement,
+  reveals: readonly Reveal[],
+): Uint8Array {
+  const transcript = transcriptOf(matrix.layout, statement)
+  const { said, claims } = proveProducts(rooms, plan, matrix, transcript)
+  return concatBytes(said, matrix.open(claims, reveals, transcript))
+}
+
+/** W12.2.6. Whether every product is right of what is under the root; the rows asked for, one answer for each reveal. */
+export function checkProducts(
+  engine: StepEngine,
+  plan: ProductsPlan,
+  statement: StepStatement,
+  reveals: readonly Reveal[],
+  proof: Uint8Array,
+): { readonly revealed: readonly Uint8Array[] } | StepProblem {
+  const layout = layoutOfPlan(plan)
+  const transcript = transcriptOf(layout, statement)
+  const length = saidBytes(plan)
+  const claims = reduceProducts(plan, transcript, proof.subarray(0, length))
+  if (typeof claims === 'string') return claims
+  const opening = proof.subarray(length)
+  const opened = checkOpening(engine, layout, statement.root, claims, reveals, transcript, opening)
+  if (typeof opened === 'string') return opened
+  return areResults(plan, reveals, opened.revealed) ? opened : 'RESULT_OUT_OF_RANGE'
+}
+
+/** W12.2.7. Numbers of the field have one spelling as integers where no sum can be larger. */
+function areResults({ kept, products }: ProductsPlan, reveals: readonly Reveal[], revealed: readonly Uint8Array[]) {
+  const lengths = new Map(products.map(({ c, inner }) => [kept[c]!.name, inner]))
+  return reveals.every(({ name }, i) => {
+    const inner = lengths.get(name)
+    if (inner === undefined) return true
+    const sums = new Int32Array(revealed[i]!.slice().buffer)
+    return sums.every((sum) => Math.abs(sum) <= inner * MOST_ENTRY ** 2)
+  })
+}

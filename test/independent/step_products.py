@@ -1,0 +1,148 @@
+"""W12.2 of docs/spec/work.md: the products of a transition in one sumcheck, every sum over the whole cube by its definition."""
+import hashlib
+import struct
+
+P = 15 * 2**27 + 1
+ZERO, ONE = (0, 0, 0, 0), (1, 0, 0, 0)
+
+
+def add(a, b):
+    return tuple((x + y) % P for x, y in zip(a, b))
+
+
+def subtract(a, b):
+    return tuple((x - y) % P for x, y in zip(a, b))
+
+
+def multiply(a, b):
+    out = [0] * 7
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            out[i + j] += x * y
+    return tuple((out[i] + 11 * (out[i + 4] if i < 3 else 0)) % P for i in range(4))
+
+
+def spell(numbers):
+    return b"".join(struct.pack("<IIII", *number) for number in numbers)
+
+
+def tagged(tag, *parts):
+    return hashlib.sha256(tag.encode() + b"".join(parts)).digest()
+
+
+def coordinates(size):
+    return (size - 1).bit_length()
+
+
+class Transcript:
+    def __init__(self, *statement):
+        self.state = tagged("tsw1/step", *statement)
+
+    def absorb(self, numbers):
+        self.state = tagged("tsw1/absorb", self.state, spell(numbers))
+
+    def draw(self, count):
+        found = [tagged("tsw1/point", self.state, struct.pack("<I", i)) for i in range(count)]
+        return [tuple(part % P for part in struct.unpack("<QQQQ", each)) for each in found]
+
+
+def weight(point, index):
+    product = ONE
+    for bit, coordinate in enumerate(point):
+        product = multiply(product, coordinate if index >> bit & 1 else subtract(ONE, coordinate))
+    return product
+
+
+def value(matrix, row, column):
+    total = ZERO
+    for i, entries in enumerate(matrix):
+        for j, entry in enumerate(entries):
+            if entry:
+                total = add(total, multiply((entry % P, 0, 0, 0), multiply(weight(row, i), weight(column, j))))
+    return total
+
+
+def turned(matrix):
+    return [list(column) for column in zip(*matrix)]
+
+
+class Product:
+    """A and B as lists of rows; `at` is one term of the sum at any point of the cube's field."""
+
+    def __init__(self, a, b):
+        self.a, self.b, self.inner = a, b, len(a[0])
+        self.n = coordinates(self.inner)
+        self.c = [[sum(x * y for x, y in zip(p, q)) for q in b] for p in a]
+
+    def outer(self, r, s):
+        self.r, self.s = r[: coordinates(len(self.a))], s[: coordinates(len(self.b))]
+
+    def at(self, z):
+        term = multiply(value(self.a, self.r, z[: self.n]), value(self.b, self.s, z[: self.n]))
+        for coordinate in z[self.n :]:
+            term = multiply(term, subtract(ONE, coordinate))
+        return term
+
+
+def prove(kept, products, statement):
+    """Products are (a, is turned, b, is turned) over the kept; what is said, and the claims it leaves."""
+    place = lambda at, flag: turned(kept[at]) if flag else kept[at]
+    made = [Product(place(a, fa), place(b, fb)) for a, fa, b, fb in products]
+    most = lambda size: max(coordinates(size(p)) for p in made)
+    rows, columns, bits = most(lambda p: len(p.a)), most(lambda p: len(p.b)), most(lambda p: p.inner)
+    transcript = Transcript(*statement)
+    drawn = transcript.draw(rows + columns)
+    r, s = drawn[:rows], drawn[rows:]
+    for product in made:
+        product.outer(r, s)
+    results = [value(p.c, p.r, p.s) for p in made]
+    transcript.absorb(results)
+    gamma = transcript.draw(1)[0]
+    said, z = list(results), []
+    for _ in range(bits):
+        at = [over(made, gamma, bits, [t] + z) for t in (ZERO, ONE, (2, 0, 0, 0))]
+        square = multiply(add(subtract(at[2], add(at[1], at[1])), at[0]), ((P + 1) // 2, 0, 0, 0))
+        said += [at[0], square]
+        transcript.absorb([at[0], square])
+        z = transcript.draw(1) + z
+    last = {}
+    for p, (a, fa, b, fb) in zip(made, products):
+        last.setdefault((a, ("z", "r") if fa else ("r", "z")), value(p.a, p.r, z[: p.n]))
+        last.setdefault((b, ("z", "s") if fb else ("s", "z")), value(p.b, p.s, z[: p.n]))
+    claims = [{"kept": at, "row": row, "column": column, "value": spell([found]).hex()}
+              for (at, (row, column)), found in last.items()]
+    return spell(said + list(last.values())), claims
+
+
+def over(made, gamma, bits, high):
+    total = ZERO
+    for low in range(2 ** (bits - len(high))):
+        corner = [ONE if low >> i & 1 else ZERO for i in range(bits - len(high))]
+        power = ONE
+        for product in made:
+            total = add(total, multiply(power, product.at(corner + high)))
+            power = multiply(power, gamma)
+    return total
+
+
+# Shapes of what is kept, and products of it: one by itself, with itself, shared and turned, of other lengths.
+CASES = [
+    ([(1, 1)], [(0, False, 0, False)]),
+    ([(3, 4)], [(0, False, 0, False)]),
+    ([(3, 5), (2, 5)], [(0, False, 1, False)]),
+    ([(4, 3), (2, 3), (4, 2)], [(0, False, 1, False), (2, False, 1, True), (2, True, 0, True)]),
+    ([(2, 6), (3, 6), (5, 2)], [(0, False, 1, False), (0, False, 0, False), (2, True, 2, True), (2, False, 0, True)]),
+]
+
+
+def cases(seed_of):
+    found = []
+    for number, (shapes, products) in enumerate(CASES):
+        data = iter(b"".join(hashlib.sha256(seed_of("stepProducts") + struct.pack("<II", number, i)).digest() for i in range(4)))
+        kept = [[[next(data) % 255 - 127 for _ in range(width)] for _ in range(rows)] for rows, width in shapes]
+        statement = hashlib.sha256(b"step products %d" % number).digest()
+        said, claims = prove(kept, products, [statement])
+        found.append({"kept": kept,
+                      "products": [{"a": a, "isTurnedA": fa, "b": b, "isTurnedB": fb} for a, fa, b, fb in products],
+                      "statement": statement.hex(), "said": said.hex(), "claims": claims})
+    return found
