@@ -11,7 +11,7 @@ import { openWork } from '../dist/core/work/work.js'
 import { hasherOn } from '../dist/core/work/workEngine.js'
 import { WORK_KINDS } from '../dist/core/work/workKinds.js'
 import { EXACT_OPS } from '../dist/core/work/workOps.js'
-import { openExactEngine, openStepEngine } from '../dist/drivers/gpu/cpu/work/openCpuWork.js'
+import { openExactEngine, openProvingEngines, openStepEngine } from '../dist/drivers/gpu/cpu/work/openCpuWork.js'
 import { chooseKernels } from '../dist/drivers/system/chooseKernels.js'
 import { trainWork } from '../dist/main/work/trainWork.js'
 import { keepResult } from './support/keepResult.mjs'
@@ -32,7 +32,8 @@ const work = openWork(WORK_KINDS, EXACT_OPS, { text: spec, orderId: new Uint8Arr
 const program = work.transition(1)
 const plan = planStep(work.ops, program)
 
-const memory = new TensorMemory(await openExactEngine())
+const { exact, step: stepEngine } = await openProvingEngines()
+const memory = new TensorMemory(exact)
 for (const [name, bytes] of given) memory.write(name, work.given.get(name), bytes)
 const begun = work.begin()
 runProgram(work.ops, memory, begun)
@@ -44,7 +45,6 @@ function forget() {
   for (const name of new Set([...program.after, ...program.statistics])) memory.free(name)
 }
 
-const stepEngine = await openStepEngine()
 const checkEngine = await openStepEngine()
 
 function turn() {

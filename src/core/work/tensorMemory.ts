@@ -28,6 +28,7 @@ interface Gap {
 export class TensorMemory<K> {
   readonly #engine: WorkEngine<K>
   readonly #places = new Map<string, Place>()
+  readonly #settled = new Map<string, number>()
   #gaps: Gap[] = []
   #end: number
 
@@ -38,10 +39,21 @@ export class TensorMemory<K> {
 
   has = (name: string): boolean => this.#places.has(name)
 
+  /** Whether what another engine points at is what this memory holds. */
+  isOn(engine: Pick<WorkEngine<unknown>, 'start' | 'view'>): boolean {
+    const [own, other] = [this.#engine.view(engine.start, 0), engine.view(engine.start, 0)]
+    return own.buffer === other.buffer && own.byteOffset === other.byteOffset
+  }
+
+  /** A tensor of this name will be made there, and what it leaves behind stays: the place is another's. */
+  settle(name: string, at: number): void {
+    this.#settled.set(name, at)
+  }
+
   /** Zeros, or whatever lay there before: every op writes the whole of its output. */
   make(name: string, shape: TensorShape): Place {
     if (this.has(name)) throw new RangeError(`${name} is there already`)
-    const place = { at: this.#find(aligned(tensorBytes(shape))), shape }
+    const place = { at: this.#settled.get(name) ?? this.#find(aligned(tensorBytes(shape))), shape }
     this.#places.set(name, place)
     return place
   }
@@ -62,6 +74,7 @@ export class TensorMemory<K> {
   free(name: string): void {
     const { at, shape } = this.place(name)
     this.#places.delete(name)
+    if (this.#settled.delete(name)) return
     const merged: Gap[] = []
     const gaps = [...this.#gaps, { at, bytes: aligned(tensorBytes(shape)) }].sort((a, b) => a.at - b.at)
     for (const gap of gaps) {

@@ -97,6 +97,22 @@ export class StepMatrix {
     this.#advance(part)
   }
 
+  /** Where a tensor may be made so that nothing is copied; null where its rows are padded. */
+  placeOf(name: string): Pointer | null {
+    const tensor = tensorOf(this.layout, name)
+    const isPadded = tensor.width !== 2 ** tensor.wide || tensor.rows % 2 ** tensor.perRow !== 0
+    return isPadded ? null : this.#at(this.#parts[tensor.type], tensor.first)
+  }
+
+  /** The same as `add` for a tensor that was made at its place. */
+  addMade(name: string): void {
+    const tensor = tensorOf(this.layout, name)
+    const part = this.#parts[tensor.type]
+    requireThat(part.added === tensor.first, 'BAD_INPUT', `${name} comes out of order`)
+    part.added += tensor.codeRows
+    this.#advance(part)
+  }
+
   /** Codes and hashes whatever is there in whole blocks. */
   #advance(part: Part): void {
     const { kernels } = this.#rooms

@@ -31,6 +31,23 @@ export async function openStepEngine(options: KernelChoice = {}): Promise<StepEn
   return { kernels: (await loadNativeKernels(library.path)).stepOn(memory), ...fixedMemory(memory) }
 }
 
+export interface ProvingEngines {
+  readonly exact: ExactEngine
+  readonly step: StepEngine
+}
+
+/** Both for whoever proves a transition; native ones work on the halves of one memory, so that nothing is copied. */
+export async function openProvingEngines(options: KernelChoice = {}): Promise<ProvingEngines> {
+  const library = await chooseKernels(options)
+  if (!library) return { exact: await openExactEngine(options), step: await openStepEngine(options) }
+  const [memory, native] = [new Uint8Array(MOST_BYTES), await loadNativeKernels(library.path)]
+  const half = MOST_BYTES / 2
+  return {
+    exact: { kernels: native.workOn(memory), ...fixedMemory(memory, 64, half) },
+    step: { kernels: native.stepOn(memory), ...fixedMemory(memory, half, MOST_BYTES) },
+  }
+}
+
 /** The same for sumchecks. */
 export async function openFieldEngine(options: KernelChoice = {}): Promise<FieldEngine> {
   const library = await chooseKernels(options)
@@ -39,12 +56,12 @@ export async function openFieldEngine(options: KernelChoice = {}): Promise<Field
   return { kernels: (await loadNativeKernels(library.path)).fieldOn(memory), ...fixedMemory(memory) }
 }
 
-const fixedMemory = (memory: Uint8Array): Omit<ExactEngine, 'kernels'> => ({
-  // No tensor lies at 0: it stands for none.
-  start: 64,
+/** No tensor lies at 0: it stands for none. */
+const fixedMemory = (memory: Uint8Array, start = 64, end = memory.length): Omit<ExactEngine, 'kernels'> => ({
+  start,
   view: (at, bytes) => memory.subarray(at, at + bytes),
-  reserve: (end) => {
-    if (end > memory.length) throw new RangeError(`the work needs more than ${memory.length} bytes of memory`)
+  reserve: (wanted) => {
+    if (wanted > end) throw new RangeError(`the work needs more than ${end - start} bytes of memory`)
   },
 })
 
