@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { concatBytes } from '../../src/core/bytes/bytes.ts'
 import { sha256 } from '../../src/core/bytes/sha256.ts'
 import {
@@ -41,14 +40,8 @@ import {
 import { type StepEngine, StepRooms } from '../../src/core/work/methods/step/stepRooms.ts'
 import { coordinatesOf } from '../../src/core/work/methods/sumcheck/evaluate.ts'
 import { QUAD_BYTES } from '../../src/core/work/stepKernels.ts'
-import { stepEngineOnOwned } from '../../src/core/work/workEngine.ts'
-import { createWorkKernels } from '../../src/core/work/workKernels.ts'
 import { type Below, turned } from './sumcheckCheats.ts'
 import { type Chance, chanceFrom } from './workTrials.ts'
-
-const wasm = new Uint8Array(readFileSync(new URL('../../kernels/built/work.wasm', import.meta.url)))
-
-export const openWasmStep = async (): Promise<StepEngine> => stepEngineOnOwned(await createWorkKernels(wasm))
 
 type Tensors = ReadonlyMap<string, Uint8Array>
 

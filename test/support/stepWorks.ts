@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { PLAIN_HASHER } from '../../src/core/work/engineRun.ts'
+import type { StepEngine } from '../../src/core/work/methods/step/stepRooms.ts'
 import { bitsOf } from '../../src/core/work/ops/shapes.ts'
 import { runProgram, TensorMemory } from '../../src/core/work/tensorMemory.ts'
 import type { Work } from '../../src/core/work/work.ts'
-import { type ExactEngine, engineOnOwned } from '../../src/core/work/workEngine.ts'
-import { createWorkKernels, type WorkKernels } from '../../src/core/work/workKernels.ts'
+import { type ExactEngine, engineOnOwned, stepEngineOnOwned } from '../../src/core/work/workEngine.ts'
+import { createWorkKernels, type OwnedWorkKernels, type WorkKernels } from '../../src/core/work/workKernels.ts'
 import { type ReadyWork, readyWork } from './smallWorks.ts'
 import { inferenceVectors, tinyInference } from './tinyInference.ts'
 import { tinyTraining } from './tinyTraining.ts'
@@ -34,7 +35,9 @@ export const STEP_WORKS = {
 
 export type StepWork = keyof typeof STEP_WORKS
 
-export const openWasmExact = async (): Promise<ExactEngine> => engineOnOwned(await createWorkKernels(wasm))
+export const openWasm = (): Promise<OwnedWorkKernels> => createWorkKernels(wasm)
+export const openWasmExact = async (): Promise<ExactEngine> => engineOnOwned(await openWasm())
+export const openWasmStep = async (): Promise<StepEngine> => stepEngineOnOwned(await openWasm())
 
 /** The memory of a work before its first transition. */
 export function begunMemory(engine: ExactEngine, { work, given }: ReadyWork): TensorMemory<WorkKernels> {

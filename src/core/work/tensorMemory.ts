@@ -40,8 +40,8 @@ export class TensorMemory<K> {
   has = (name: string): boolean => this.#places.has(name)
 
   /** Whether what another engine points at is what this memory holds. */
-  isOn(engine: Pick<WorkEngine<unknown>, 'start' | 'view'>): boolean {
-    const [own, other] = [this.#engine.view(engine.start, 0), engine.view(engine.start, 0)]
+  isOn({ view }: Pick<WorkEngine<unknown>, 'view'>): boolean {
+    const [own, other] = [this.#engine.view(0, 0), view(0, 0)]
     return own.buffer === other.buffer && own.byteOffset === other.byteOffset
   }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { nativeLibraries } from '../../../../../test/support/nativeLibraries.ts'
-import { openWasmStep } from '../../../../../test/support/stepCheats.ts'
+import { openWasmStep } from '../../../../../test/support/stepWorks.ts'
 import { fromHex, toHex } from '../../../bytes/hex.ts'
 import { encodeQuads } from './field31.ts'
 import type { Kept, PlannedProduct, ProductsPlan } from './plan.ts'

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { openWasmStep, provenLayer, STEP_CHEATS, stepCheatsAmiss } from '../../../../../test/support/stepCheats.ts'
-import { begunMemory, openWasmExact, STEP_WORKS, type StepWork } from '../../../../../test/support/stepWorks.ts'
+import { provenLayer, STEP_CHEATS, stepCheatsAmiss } from '../../../../../test/support/stepCheats.ts'
+import {
+  begunMemory,
+  openWasm,
+  openWasmExact,
+  openWasmStep,
+  STEP_WORKS,
+  type StepWork,
+} from '../../../../../test/support/stepWorks.ts'
+import { toHex } from '../../../bytes/hex.ts'
+import { engineOnOwned, stepEngineOnOwned } from '../../workEngine.ts'
 import { planStep } from './plan.ts'
 import { productsError } from './products.ts'
 import { checkProducts, commitStep, proveCommittedStep } from './stepProof.ts'
@@ -24,6 +33,21 @@ describe('the products of a transition', () => {
     const proof = proveCommittedStep(committed, statement, reveals)
     const row = made.slice(-4 * shape.width)
     expect(checkProducts(await openWasmStep(), plan, statement, reveals, proof)).toEqual({ revealed: [row] })
+  })
+
+  test('are the same where what is kept is made in its place', async () => {
+    const ready = STEP_WORKS.gpt()
+    const plan = planStep(ready.work.ops, ready.work.transition(1))
+    const owned = await openWasm()
+    const [exact, step] = [engineOnOwned(owned), { ...stepEngineOnOwned(owned), start: 2 ** 24 }]
+    const [memory, apart] = [begunMemory(exact, ready), begunMemory(await openWasmExact(), ready)]
+    expect([memory.isOn(step), apart.isOn(step)]).toEqual([true, false])
+    const made = commitStep(step, ready.work.ops, memory, plan)
+    const handed = commitStep(await openWasmStep(), ready.work.ops, apart, plan)
+    expect(plan.kept.filter(({ name }) => made.matrix.placeOf(name) !== null).length).toBeGreaterThan(20)
+    expect(made.root).toEqual(handed.root)
+    const { after } = plan.program
+    expect(after.map((name) => toHex(memory.bytes(name)))).toEqual(after.map((name) => toHex(apart.bytes(name))))
   })
 
   test('are told from others with an error below 2^-110', () => {
