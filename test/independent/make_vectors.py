@@ -17,6 +17,7 @@ import inference
 import private_product
 import ledger
 import small_parts
+import step_matrix
 import step_products
 import sumcheck
 import tsp1
@@ -246,6 +247,7 @@ FILES = {
     "inference": lambda: inference.cases(seed),
     "committed": lambda: committed.cases(seed),
     "privateProduct": lambda: private_product.cases(seed),
+    "stepMatrix": lambda: step_matrix.cases(seed),
     "sumcheck": lambda: sumcheck.cases(seed),
     "stepProducts": lambda: step_products.cases(seed),
     "work": lambda: work_vectors.cases(seed), "ledger": lambda: ledger.cases(seed),

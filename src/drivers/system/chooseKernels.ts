@@ -7,6 +7,7 @@ import { fault } from './faults.ts'
 import { type KernelFilesOptions, kernelPath } from './kernelFiles.ts'
 import { loadNativeKernels } from './nativeKernels.ts'
 import { requireKnownField } from './requireKnownField.ts'
+import { requireKnownStep } from './requireKnownStep.ts'
 import { requireKnownTiles } from './requireKnownTiles.ts'
 import { requireKnownWork } from './requireKnownWork.ts'
 
@@ -56,6 +57,7 @@ async function choose(asked: string, { say = sayOnStderr, ...files }: KernelChoi
         requireKnownTiles(kernels)
         requireKnownWork(kernels.workOn)
         requireKnownField(kernels.fieldOn)
+        requireKnownStep(kernels.stepOn)
         return { name, path }
       }
     } catch (error) {

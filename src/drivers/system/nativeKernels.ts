@@ -25,6 +25,7 @@ const PASS_TYPES = ['uint64_t', 'void *', 'uint32_t', 'void *', 'uint32_t', 'uin
 PASS_TYPES.push('uint32_t', 'uint32_t', 'uint64_t')
 
 const FINGERPRINT_BYTES = 16
+const VECTOR_BYTES = 64
 
 const TYPES: Readonly<Record<string, string>> = { o: 'uint64_t', u: 'uint32_t', f: 'float', d: 'double' }
 
@@ -60,6 +61,8 @@ export interface NativeKernels {
   fieldOn(memory: Uint8Array): FieldKernels
   /** The kernels of transitions by sumcheck on a memory; they keep it alive. */
   stepOn(memory: Uint8Array): StepKernels
+  /** Where whole vectors may lie in a memory: the first multiple of 64, by its address, from byte 64 on. */
+  startIn(memory: Uint8Array): Pointer
 }
 
 /**
@@ -111,5 +114,7 @@ export async function loadNativeKernels(path: string, { sha = true } = {}): Prom
     workOn: (memory) => workFrom(WORK_OPS, memory),
     fieldOn: (memory) => workFrom(FIELD_OPS, memory),
     stepOn: (memory) => workFrom(STEP_OPS, memory),
+    startIn: (memory) =>
+      VECTOR_BYTES + ((VECTOR_BYTES - Number(koffi.address(memory) % BigInt(VECTOR_BYTES))) % VECTOR_BYTES),
   }
 }

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { openWasmWork, sameAsWasmSuite, WORK_MEMORY, workKernelsSuite } from '../../../test/suites/workKernelsSuite.ts'
 import { nativeLibraries } from '../../../test/support/nativeLibraries.ts'
+import { openWasmStep } from '../../../test/support/stepMatrices.ts'
 import { openWasmField } from '../../../test/support/sumcheckCheats.ts'
 import { digestOfField, KNOWN_FIELD, KNOWN_FIELD_BYTES, requireKnownField } from './requireKnownField.ts'
+import { digestOfStep, KNOWN_STEP, KNOWN_STEP_BYTES, requireKnownStep } from './requireKnownStep.ts'
 import { digestOfWork, KNOWN_WORK, requireKnownWork } from './requireKnownWork.ts'
 
 const libraries = await nativeLibraries()
@@ -41,5 +43,18 @@ test('behavior: a library that computes sumchecks otherwise than WebAssembly is 
     expect(() => requireKnownField(native.fieldOn)).not.toThrow()
     const wrong = (bytes: Uint8Array) => ({ ...native.fieldOn(bytes), sumcheckFold: () => 0 })
     expect(() => requireKnownField(wrong)).toThrow('its sumchecks are wrong')
+  }
+})
+
+test('behavior: a library that computes transitions by sumcheck otherwise than WebAssembly is refused', async () => {
+  const { kernels, start, view, reserve } = await openWasmStep()
+  reserve(start + KNOWN_STEP_BYTES)
+  const memory = view(0, start + KNOWN_STEP_BYTES)
+  memory.fill(0, start)
+  expect(digestOfStep(kernels, memory, start)).toBe(KNOWN_STEP)
+  for (const { native } of libraries) {
+    expect(() => requireKnownStep(native.stepOn)).not.toThrow()
+    const wrong = (bytes: Uint8Array) => ({ ...native.stepOn(bytes), stepFold: () => 0 })
+    expect(() => requireKnownStep(wrong)).toThrow('its transitions are wrong')
   }
 })

@@ -20,7 +20,8 @@ export class StepRooms {
   }
 
   room(bytes: number): Pointer {
-    const at = alignUp(this.#end, ALIGNMENT)
+    const { start } = this.engine
+    const at = start + alignUp(this.#end - start, ALIGNMENT)
     this.#end = at + bytes
     // Kernels read whole vectors.
     this.engine.reserve(this.#end + ALIGNMENT)

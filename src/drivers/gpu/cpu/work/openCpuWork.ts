@@ -28,7 +28,8 @@ export async function openStepEngine(options: KernelChoice = {}): Promise<StepEn
   const library = await chooseKernels(options)
   if (!library) return stepEngineOnOwned(await createWorkKernels(await readKernel('work.wasm')))
   const memory = new Uint8Array(MOST_BYTES)
-  return { kernels: (await loadNativeKernels(library.path)).stepOn(memory), ...fixedMemory(memory) }
+  const native = await loadNativeKernels(library.path)
+  return { ...fixedMemory(memory), kernels: native.stepOn(memory), start: native.startIn(memory) }
 }
 
 export interface ProvingEngines {
