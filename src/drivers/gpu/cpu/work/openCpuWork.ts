@@ -45,7 +45,7 @@ export async function openProvingEngines(options: KernelChoice = {}): Promise<Pr
   const half = MOST_BYTES / 2
   return {
     exact: { kernels: native.workOn(memory), ...fixedMemory(memory, 64, half) },
-    step: { kernels: native.stepOn(memory), ...fixedMemory(memory, half, MOST_BYTES) },
+    step: { kernels: native.stepOn(memory), ...fixedMemory(memory, half + native.startIn(memory), MOST_BYTES) },
   }
 }
 
