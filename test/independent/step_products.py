@@ -114,6 +114,60 @@ def prove(kept, products, statement):
     return spell(said + list(last.values())), claims
 
 
+def read(data, count):
+    numbers = list(struct.iter_unpack("<IIII", data)) if len(data) == 16 * count else []
+    return numbers if numbers and all(part < P for number in numbers for part in number) else None
+
+
+def check(shapes, products, statement, data):
+    """The values of operands that are left to be opened, by place and points; None where the rounds do not lead to them."""
+    sizes = [(size(shapes[a], fa), size(shapes[b], fb)) for a, fa, b, fb in products]
+    rows, columns, bits = (max(coordinates(n) for n in found) for found in (
+        [a[0] for a, _ in sizes], [b[0] for _, b in sizes], [a[1] for a, _ in sizes]))
+    places = {}
+    for a, fa, b, fb in products:
+        for key in ((a, ("z", "r") if fa else ("r", "z")), (b, ("z", "s") if fb else ("s", "z"))):
+            places.setdefault(key, len(places))
+    said = read(data, len(products) + 2 * bits + len(places))
+    if said is None:
+        return None
+    results, last = said[: len(products)], said[len(products) + 2 * bits :]
+    transcript = Transcript(*statement)
+    transcript.draw(rows + columns)
+    transcript.absorb(results)
+    gamma = transcript.draw(1)[0]
+    powers = [ONE]
+    for _ in products:
+        powers.append(multiply(powers[-1], gamma))
+    left = total([multiply(power, found) for power, found in zip(powers, results)])
+    z = []
+    for i in range(bits):
+        first, square = said[len(products) + 2 * i : len(products) + 2 * i + 2]
+        transcript.absorb([first, square])
+        t = transcript.draw(1)[0]
+        middle = subtract(subtract(left, add(first, first)), square)
+        left = add(first, multiply(t, add(middle, multiply(t, square))))
+        z = [t] + z
+    terms = []
+    for power, (a, fa, b, fb), (of_a, _) in zip(powers, products, sizes):
+        term = multiply(last[places[a, ("z", "r") if fa else ("r", "z")]], last[places[b, ("z", "s") if fb else ("s", "z")]])
+        for coordinate in z[coordinates(of_a[1]) :]:
+            term = multiply(term, subtract(ONE, coordinate))
+        terms.append(multiply(power, term))
+    return {key: last[at] for key, at in places.items()} if left == total(terms) else None
+
+
+def total(numbers):
+    found = ZERO
+    for number in numbers:
+        found = add(found, number)
+    return found
+
+
+def size(shape, is_turned):
+    return shape[::-1] if is_turned else shape
+
+
 def over(made, gamma, bits, high):
     total = ZERO
     for low in range(2 ** (bits - len(high))):
@@ -142,6 +196,13 @@ def cases(seed_of):
         kept = [[[next(data) % 255 - 127 for _ in range(width)] for _ in range(rows)] for rows, width in shapes]
         statement = hashlib.sha256(b"step products %d" % number).digest()
         said, claims = prove(kept, products, [statement])
+        left = check(shapes, products, [statement], said)
+        assert [spell([found]).hex() for found in left.values()] == [claim["value"] for claim in claims]
+        # Every number of it one more: no round and no value may be another.
+        numbers = read(said, len(said) // 16)
+        for at in range(len(numbers)):
+            others = numbers[:at] + [add(numbers[at], ONE)] + numbers[at + 1 :]
+            assert check(shapes, products, [statement], spell(others)) is None
         found.append({"kept": kept,
                       "products": [{"a": a, "isTurnedA": fa, "b": b, "isTurnedB": fb} for a, fa, b, fb in products],
                       "statement": statement.hex(), "said": said.hex(), "claims": claims})
