@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { issueReceipt } from '../dist/core/certificate/receiptEvidence.js'
 import { gatherPatch } from '../dist/core/work/checkSegment.js'
-// How many bytes receipts of real size have: draws, leaves and hashes as whoever works would open them, all of them zeros,
-// since nothing of the size depends on what they say. No work is done (`node bench/receiptSizes.mjs`).
+// How many bytes receipts of real size have, the largest of some draws: leaves and hashes as whoever works would open them,
+// all of them zeros, since nothing of the size depends on what they say. No work is done (`node bench/receiptSizes.mjs`).
 import { inference } from '../dist/core/work/kinds/inference/inference.js'
 import { flowParameters, simulation } from '../dist/core/work/kinds/simulation/simulation.js'
 import { training } from '../dist/core/work/kinds/training/training.js'
@@ -17,6 +17,8 @@ import { encodeSpec } from '../dist/core/work/workSpec.js'
 import { keepResult } from './support/keepResult.mjs'
 
 const HASH = 32
+/** Draws that are tried: a receipt is as large as what is drawn. */
+const DRAWS = 32
 const epsilon = bitsOf(1e-5)
 const shape = { layers: 24, width: 2048, heads: 16, keyHeads: 16, headSize: 128, hidden: 8192 }
 const large = { family: 'gpt', ...shape, vocabulary: 256, context: 1024, hasQkvBias: true, isTied: false }
@@ -106,29 +108,26 @@ for (const [name, { kind, parameters, transitions, interval }] of Object.entries
     firstRoot: new Uint8Array(HASH),
     marks: work.ends.map((transition) => ({ transition, root: new Uint8Array(HASH), statistics })),
   }
-  let nonce = 7
-  const proven = await proveWork(work, executed, nothing(work), () => new Uint8Array(HASH).fill(nonce++))
   const at = '2026-01-01T00:00:00.000Z'
   const said = { program: 'touchstone', device: 'NVIDIA H200', startedAt: at, issuedAt: at, notAfter: at }
-  const receipt = {
-    ...executed,
-    ...proven,
-    ...said,
-    ...order,
-    spec,
-    workId: work.workId,
-    proverKey: new Uint8Array(HASH),
-  }
   const signer = { publicKey: new Uint8Array(HASH), sign: () => new Uint8Array(64) }
-  const file = issueReceipt({ ...receipt, drawnBy: 'listener', elapsedUs: 1 }, signer)
-  const segments = [...proven.segments.values()]
+  const receipts = []
+  for (let i = 0; i < DRAWS; i++) {
+    const proven = await proveWork(work, executed, nothing(work), (draw) => new Uint8Array(HASH).fill(2 * i + draw))
+    const receipt = { ...executed, ...proven, ...said, ...order, spec, workId: work.workId }
+    const file = issueReceipt({ ...receipt, proverKey: new Uint8Array(HASH), drawnBy: 'listener', elapsedUs: 1 }, signer)
+    receipts.push({ bytes: file.length, segments: [...proven.segments.values()] })
+  }
+  receipts.sort((a, b) => a.bytes - b.bytes)
+  const { bytes, segments } = receipts.at(-1)
   const patches = segments.flatMap((segment) => segment.patches)
   figures[name] = {
-    receiptBytes: file.length,
+    receiptBytes: bytes,
+    medianBytes: receipts[DRAWS / 2].bytes,
     segments: segments.length,
     patches: patches.length,
-    rootsBytes: HASH * sum(segments.map(({ roots }) => roots.length)),
-    marksBytes: HASH * work.ends.length,
+    traceBytes: sum(segments.map(({ trace }) => trace.length)),
+    marksBytes: (HASH + 4 * words) * work.ends.length,
     leavesBytes: sum(patches.map(({ leaves }) => leaves.length)),
     proofBytes: sum(patches.map(({ proof }) => proof.length)),
     largest: largestOps(patches),

@@ -50,10 +50,10 @@ const proven = await seconds(() => proveWork(work, worked.result, run, () => sys
 const executed = { ...worked.result, ...proven.result }
 const receipt = { ...order, ...executed, workId: work.workId, proverKey: new Uint8Array(32), spec }
 const named = { program: 'bench', device: device.name, startedAt: '', issuedAt: '', notAfter: '' }
-const statement = stateReceipt({ ...receipt, ...named, drawnBy: 'device', elapsedUs: null })
-const bytes = JSON.stringify(statement).length
+const { statement, evidence } = stateReceipt({ ...receipt, ...named, drawnBy: 'device', elapsedUs: null })
+const bytes = JSON.stringify(statement).length + evidence.length
 const engine = await openExactEngine()
-const checked = await seconds(() => checkReceipt(work, receiptOf(statement), patchRunner(engine, EXACT_OPS)))
+const checked = await seconds(() => checkReceipt(work, receiptOf(statement, evidence), patchRunner(engine, EXACT_OPS)))
 if (checked.result.problem) throw new Error(`the receipt does not hold: ${checked.result.problem.code}`)
 const parameters = [...work.state].filter(([name]) => !name.includes('/'))
 const figures = {

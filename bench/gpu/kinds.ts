@@ -13,9 +13,11 @@ import { type Scene, sceneTensors } from '../../src/core/work/kinds/rendering/sc
 import { cellFlags } from '../../src/core/work/kinds/simulation/lattice.ts'
 import { flowParameters } from '../../src/core/work/kinds/simulation/simulation.ts'
 import { bitsOf, floatOf } from '../../src/core/work/ops/shapes.ts'
+import { showTrace } from '../../src/core/work/proveWork.ts'
 import { patchRunner } from '../../src/core/work/runPatch.ts'
 import type { StateMark } from '../../src/core/work/stateChain.ts'
-import { holdGiven, segmentPrograms } from '../../src/core/work/work.ts'
+import { tracedSegment } from '../../src/core/work/trace.ts'
+import { holdGiven } from '../../src/core/work/work.ts'
 import { hasherOn } from '../../src/core/work/workEngine.ts'
 import type { WorkKernels } from '../../src/core/work/workKernels.ts'
 import { EXACT_OPS } from '../../src/core/work/workOps.ts'
@@ -133,13 +135,14 @@ async function comparePatches(name: string, card: WorkCard, { work, given }: Rea
   const counts: Record<string, number> = {}
   let wrong = 0
   for (const [segment, after] of marks.entries()) {
-    const programs = segmentPrograms(work, segment)
+    const traced = tracedSegment(work, segment, { before: segment === 0 ? before : marks[segment - 1]!.root, after })
+    const { programs } = traced
     const draws = Array.from({ length: sets }, (_, i) =>
       drawPatches(EXACT_OPS, programs, sha256(Uint8Array.of(segment, i))),
     ).flat()
-    const evidence = { roots: await run.trace(segment), patches: await run.open(segment, draws) }
-    const ends = { before: segment === 0 ? before : marks[segment - 1]!.root, after }
-    const problem = checkSegment(held, programs, ends, draws, evidence, patchRunner(ownEngine, EXACT_OPS))
+    const shown = showTrace(traced, await run.trace(segment)).opened(draws)
+    const evidence = { ...shown, patches: await run.open(segment, draws) }
+    const problem = checkSegment(held, traced, draws, evidence, patchRunner(ownEngine, EXACT_OPS))
     if (problem) say(`  segment ${segment}: ${JSON.stringify(problem)}`)
     if (problem) wrong++
     for (const { transition, step } of draws) {

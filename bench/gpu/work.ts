@@ -12,7 +12,9 @@ import { EngineRun } from '../../src/core/work/engineRun.ts'
 import { training } from '../../src/core/work/kinds/training/training.ts'
 import { bitsOf, floatOf } from '../../src/core/work/ops/shapes.ts'
 import { operationsOf, type ShapedProgram } from '../../src/core/work/program.ts'
+import { showTrace } from '../../src/core/work/proveWork.ts'
 import { patchRunner } from '../../src/core/work/runPatch.ts'
+import { tracedSegment } from '../../src/core/work/trace.ts'
 import { openWork, segmentPrograms } from '../../src/core/work/work.ts'
 import { engineOnOwned, hasherOn } from '../../src/core/work/workEngine.ts'
 import {
@@ -246,14 +248,15 @@ async function comparePatches(name: string, shape: BigShape, wanted: number): Pr
   const before = await run.advance(-1)
   await run.keep(-1)
   const after = await run.advance(0)
-  const programs = segmentPrograms(work, 0)
+  const traced = tracedSegment(work, 0, { before: before.root, after })
+  const { programs } = traced
   const draws = Array.from({ length: Math.ceil(wanted / 32) }, (_, i) =>
     drawPatches(EXACT_OPS, programs, sha256(Uint8Array.of(i))),
   ).flat()
-  const evidence = { roots: await run.trace(0), patches: await run.open(0, draws) }
+  const shown = showTrace(traced, await run.trace(0)).opened(draws)
+  const evidence = { ...shown, patches: await run.open(0, draws) }
   card.close()
-  const ends = { before: before.root, after }
-  const problem = checkSegment(work, programs, ends, draws, evidence, patchRunner(await openEngine(), EXACT_OPS))
+  const problem = checkSegment(work, traced, draws, evidence, patchRunner(await openEngine(), EXACT_OPS))
   if (problem) differences++
   say(`${name}: ${draws.length} patches recomputed, ${problem ? JSON.stringify(problem) : 'every bit equal'}`)
   report[`patches of ${name}`] = { patches: draws.length, problem }

@@ -2,6 +2,7 @@
 // time that took: node bench/support/checkCertificate.mjs FILE. Loading Node and its modules is not counted.
 import { readFileSync } from 'node:fs'
 import { withFastYes } from '../../dist/core/bytes/ed25519.js'
+import { takeApart } from '../../dist/core/certificate/envelope.js'
 import { openEvidence } from '../../dist/core/certificate/readEvidence.js'
 import { createEngine } from '../../dist/core/engine/createEngine.js'
 import { verifyAllOpenings } from '../../dist/core/proof/openingRanges.js'
@@ -12,7 +13,7 @@ import { opensslCheck } from '../../dist/drivers/system/nativeSigner.js'
 const before = process.cpuUsage()
 const native = await chooseKernels()
 const engine = native ? await openNativeEngine(native) : await createEngine(readFileSync(kernelPath('engine.wasm')))
-const { read } = openEvidence(readFileSync(process.argv[2], 'latin1'), () => true, withFastYes(opensslCheck))
+const { read } = openEvidence(takeApart(readFileSync(process.argv[2])), () => true, withFastYes(opensslCheck))
 const { run } = read
 const reason = verifyAllOpenings(run, engine)
 if (reason) throw new Error(`an honest opening was refused: ${JSON.stringify(reason)}`)

@@ -2,12 +2,11 @@ import { cpuReportData, workNonce, workOpenNonce } from '../../core/attest/bindi
 import { type CpuEvidence, writeBundle } from '../../core/attest/bundle.ts'
 import type { NvidiaEvidence } from '../../core/attest/nvidiaDevice.ts'
 import { readReport } from '../../core/attest/spdm.ts'
-import { concatBytes, equalBytes, u32le } from '../../core/bytes/bytes.ts'
+import { concatBytes, equalBytes, joinBytes, u32le } from '../../core/bytes/bytes.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { printable } from '../../core/bytes/printable.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { PIECE_BYTES, WORK_ORDER_TYPES, type WorkAnswer, type WorkOrderMessage } from '../../core/wire/messages.ts'
-import { joinRoots } from '../../core/work/checkSegment.ts'
 import type { Disputant } from '../../core/work/methods/dispute.ts'
 import { engineDisputant } from '../../core/work/methods/engineDisputant.ts'
 import type { FieldEngine } from '../../core/work/methods/sumcheck/evaluate.ts'
@@ -253,10 +252,10 @@ function answeringDisputes(
 async function answerTo(side: Disputant, order: Question, segment: number): Promise<WorkAnswer> {
   switch (order.type) {
     case 'askTrace':
-      return { type: 'traced', segment: order.segment, roots: joinRoots((await side.trace(segment))!) }
+      return { type: 'traced', segment: order.segment, roots: joinBytes((await side.trace(segment))!) }
     case 'askNodes': {
       const hashes = await side.nodes(segment, order, order.level, order.from, order.count)
-      return { type: 'nodes', hashes: joinRoots(hashes ?? []) }
+      return { type: 'nodes', hashes: joinBytes(hashes ?? []) }
     }
     case 'askLeaf':
       return { type: 'leaf', bytes: (await side.leaf(segment, order, order.leaf))! }
@@ -292,7 +291,7 @@ async function open(
   const shown: Parameters<typeof proveWork>[2] = {
     trace: async (segment) => {
       const roots = await run.trace(segment)
-      await send({ type: 'traced', segment: segment + 1, roots: joinRoots(roots) })
+      await send({ type: 'traced', segment: segment + 1, roots: joinBytes(roots) })
       return roots
     },
     open: async (segment, draws) => {

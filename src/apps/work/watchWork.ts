@@ -4,7 +4,13 @@ import { checkSignature } from '../../core/bytes/ed25519.ts'
 import { printable } from '../../core/bytes/printable.ts'
 import { PIECE_BYTES, type WorkOrderMessage } from '../../core/wire/messages.ts'
 import { checkReceipt, type ReceiptFigures } from '../../core/work/checkReceipt.ts'
-import { type PatchEvidence, type RunPatch, type SegmentEvidence, splitRoots } from '../../core/work/checkSegment.ts'
+import {
+  type PatchEvidence,
+  placeTrace,
+  type RunPatch,
+  type SegmentEvidence,
+  splitRoots,
+} from '../../core/work/checkSegment.ts'
 import { stateShapes } from '../../core/work/committedState.ts'
 import type { TensorHasher } from '../../core/work/engineRun.ts'
 import type { Disputant } from '../../core/work/methods/dispute.ts'
@@ -12,6 +18,7 @@ import { proveWork } from '../../core/work/proveWork.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
 import { hiddenLink, linksOf, type StateMark, stateRoot } from '../../core/work/stateChain.ts'
 import { tensorBytes } from '../../core/work/tensor.ts'
+import { endsOf, tracedSegment } from '../../core/work/trace.ts'
 import { executedMessage, nonceCommitment } from '../../core/work/watched.ts'
 import type { Work } from '../../core/work/work.ts'
 import type { WorkKernels } from '../../core/work/workKernels.ts'
@@ -280,6 +287,10 @@ export class WorkListener {
   async #trace(segment: number): Promise<readonly Uint8Array[]> {
     const { segment: said, roots } = await this.#line.expect('traced', this.#patienceMs)
     if (said !== segment + 1 || roots.length % 32 !== 0) throw new WorkRejected('OUT_OF_TURN', `trace of ${segment}`)
+    const { work } = this.#watch
+    const traced = tracedSegment(work, segment, endsOf(segment, this.#firstRoot, this.#marks))
+    const found = placeTrace(traced, splitRoots(roots))
+    if ('code' in found) throw new WorkRejected('NOT_SHOWN', found.code)
     this.#watch.onStep({ step: 'trace', done: segment })
     return splitRoots(roots)
   }

@@ -3,6 +3,17 @@ import * as noble from '@noble/hashes/utils.js'
 /** Byte helpers shared by every codec. Everything on the wire is little-endian. */
 export const concatBytes = (...parts: readonly Uint8Array[]): Uint8Array => noble.concatBytes(...parts)
 
+/** The same for a list of any length: arguments of a call have a limit. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const out = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    out.set(part, at)
+    at += part.length
+  }
+  return out
+}
+
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   let difference = 0

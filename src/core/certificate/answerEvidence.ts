@@ -12,9 +12,9 @@ import { checkPrivate } from '../work/methods/zk/checkPrivate.ts'
 import { basesFor, spellProduct } from '../work/methods/zk/statement.ts'
 import { ProductTranscript } from '../work/methods/zk/transcript.ts'
 import type { CheckedAnswer } from './checkCertificate.ts'
-import { sealEnvelope } from './envelope.ts'
+import { sealReceipt } from './envelope.ts'
 import type { CertificateProblem } from './problems.ts'
-import { evidenceKind, type Opener } from './readEvidence.ts'
+import { type Opener, receiptOpener } from './readEvidence.ts'
 import { receiptTimesProblem } from './receiptTimes.ts'
 
 /** A receipt about answers of a private model whose signature fits. Its proof was not looked at yet. */
@@ -27,11 +27,15 @@ export interface ReadAnswer {
 
 /** Receipts of answers, for a reader who knows what the model is called that he asked, or does not. */
 export const answerKind = (model: Uint8Array | null): Opener =>
-  evidenceKind(answerSchema, readAnswer, async (read) => checkAnswer(read, model))
+  receiptOpener(answerSchema, readAnswer, async (read) => checkAnswer(read, model))
 
-function readAnswer(statement: AnswerStatement, signerKeys: readonly Uint8Array[]): ReadAnswer | CertificateProblem {
-  const receipt = answerOf(statement)
-  if (!receipt) return { code: 'MALFORMED', where: 'predicate' }
+function readAnswer(
+  statement: AnswerStatement,
+  signerKeys: readonly Uint8Array[],
+  evidence: Uint8Array,
+): ReadAnswer | CertificateProblem {
+  const receipt = answerOf(statement, evidence)
+  if (!receipt) return { code: 'MALFORMED', where: 'evidence' }
   const wrongTimes = receiptTimesProblem(receipt)
   if (wrongTimes) return wrongTimes
   const isOwn = signerKeys.some((key) => equalBytes(key, receipt.proverKey))
@@ -53,5 +57,5 @@ function checkAnswer(read: ReadAnswer, model: Uint8Array | null): CheckedAnswer 
 }
 
 /** Such a receipt as a signed file that anyone checks offline. */
-export const issueAnswer = (receipt: AnswerReceipt, signer: Signer): string =>
-  sealEnvelope(new TextEncoder().encode(JSON.stringify(stateAnswer(receipt))), signer)
+export const issueAnswer = (receipt: AnswerReceipt, signer: Signer): Uint8Array =>
+  sealReceipt(stateAnswer(receipt), signer)

@@ -11,7 +11,7 @@ import type { ReceiptFigures } from '../work/checkReceipt.ts'
 import type { ReadAnswer } from './answerEvidence.ts'
 import type { ClockBound } from './clockBound.ts'
 import type { Doubt } from './doubts.ts'
-import { MAX_CERTIFICATE_BYTES, tooLarge } from './envelope.ts'
+import { MAX_CERTIFICATE_BYTES, takeApart, tooLarge } from './envelope.ts'
 import type { JudgementCheck } from './judgementProblem.ts'
 import type { Judgement } from './judgeRun.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
@@ -127,9 +127,6 @@ export const refused = (problem: CertificateProblem): CheckedEvidence => ({ kind
 /** Recomputes openings of a run: all of them or a sample, here or on other threads. */
 export type CheckOpenings = (run: Run) => RejectReason | null | Promise<RejectReason | null>
 
-/** One byte, one letter: an envelope is plain ASCII, and nothing else passes for it. */
-const textOf = (file: Uint8Array): string => new TextDecoder('latin1').decode(file)
-
 /**
  * The whole check of a signed file: what it says must follow from its evidence under the rules and the catalogue it was
  * issued under, and a reader with today's rules and his own catalogue must come to the same end.
@@ -143,7 +140,7 @@ export async function checkCertificate(
   if (rules.attestation?.reads(file)) return await checkAttestation(file, rules.attestation, rules)
   const trusted = withSuccessors(rules.trusted, rules.revocations)
   const trusts = (key: Uint8Array) => trusted.some((other) => equalBytes(other, key))
-  const opened = openEvidence(textOf(file), trusts, rules.checkSignature, rules.kinds)
+  const opened = openEvidence(takeApart(file), trusts, rules.checkSignature, rules.kinds)
   if (isProblem(opened)) return refused(opened)
   const { read } = opened
   const signed = signersOf(read, trusts, rules)
@@ -184,7 +181,7 @@ export async function checkSummary(
   const checked = await checkCertificate(full, rules, checkOpenings)
   if (checked.kind !== 'certificate' && checked.kind !== 'refused') return refused({ code: 'NOT_A_SUMMARY' })
   if (checked.kind === 'refused') return checked
-  const problem = checked.problem ?? summaryProblem(summary.read, checked.read, textOf(full))
+  const problem = checked.problem ?? summaryProblem(summary.read, checked.read, takeApart(full).line)
   if (problem) return { ...checked, problem, doubts: [] }
   return { ...checked, doubts: [...checked.doubts, ...summaryDoubts(summary, checked)] }
 }

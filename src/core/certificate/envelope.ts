@@ -2,6 +2,7 @@ import { fromBase64, toBase64 } from '../bytes/base64.ts'
 import { ascii, concatBytes } from '../bytes/bytes.ts'
 import { type CheckSignature, checkSignature, type Signer } from '../bytes/ed25519.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
+import type { Stated } from '../work/evidenceBehind.ts'
 import type { CertificateProblem } from './problems.ts'
 import { type Slices, workAtOnce, workInSlices } from './slices.ts'
 
@@ -33,12 +34,31 @@ const ONE = '\\{"keyid":"[0-9a-f]{64}","sig":"[A-Za-z0-9+/]{86}=="\\}'
 const END = new RegExp(`^","signatures":(\\[${ONE}(?:,${ONE}){0,${MOST_SIGNATURES - 1}}\\])\\}\\n$`)
 const SHORTEST_END = '","signatures":[{"keyid":"","sig":""}]}\n'.length + 64 + 88
 
+const LINE_END = '\n'.charCodeAt(0)
+
 /** The file with the line end that it lacks; null where it has one, or is no envelope up to there. */
 export function mendLineEnd(file: Uint8Array): Uint8Array | null {
   const isCut = file.at(-1) === '}'.charCodeAt(0) && file.length < MAX_CERTIFICATE_BYTES
-  const isOurs = isCut && ascii(HEAD).every((letter, i) => file[i] === letter)
+  // Evidence behind a line may end with any byte.
+  const isOurs = isCut && !file.includes(LINE_END) && ascii(HEAD).every((letter, i) => file[i] === letter)
   return isOurs ? concatBytes(file, ascii('\n')) : null
 }
+
+/** A signed file: one line that is the envelope, and what stands behind it as bytes. */
+export interface SignedFile {
+  readonly line: string
+  readonly evidence: Uint8Array
+}
+
+/** One byte, one letter: an envelope is plain ASCII, and nothing else passes for it. */
+export function takeApart(file: Uint8Array): SignedFile {
+  const end = file.indexOf(LINE_END) + 1 || file.length
+  return { line: new TextDecoder('latin1').decode(file.subarray(0, end)), evidence: file.subarray(end) }
+}
+
+/** W4.4.2. A receipt as a file: what it states, signed, and its evidence behind that. */
+export const sealReceipt = ({ statement, evidence }: Stated<unknown>, signer: Signer): Uint8Array =>
+  concatBytes(ascii(sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer)), evidence)
 
 /** DSSE's pre-authentication encoding: type and payload with their lengths, so that neither can lend bytes to the other. */
 function signedBytes(pieces: readonly Uint8Array[]): Uint8Array {

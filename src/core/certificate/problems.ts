@@ -27,6 +27,15 @@ export const PROBLEMS = {
     meaning: 'the certificate is of another version',
     nextStep: 'Use the program version that wrote it.',
   },
+  EARLIER_RECEIPT: {
+    meaning: 'it is a receipt in a form that no release wrote, and that is read no more',
+    nextStep: 'Have the work done again with this program, which writes a receipt that can be checked.',
+  },
+  OTHER_EVIDENCE: {
+    meaning: 'the evidence behind the signed line is not the one that was signed',
+    nextStep:
+      'Copy the file as bytes, not as text. If it stays so, ask the signer for it again; do not rely on this one.',
+  },
   MALFORMED: { meaning: 'a field is missing, unknown or of the wrong form', nextStep: ASK_AGAIN },
   BAD_CHALLENGE: { meaning: 'the challenge breaks a bound of the protocol', nextStep: DISTRUST },
   WRONG_SUBJECT: { meaning: 'subject, challenge and signer do not name the same run', nextStep: DISTRUST },

@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bytesFrom, plainProduct } from '../../../test/support/plainProduct.ts'
 import { multiplied, openWasmField, turned } from '../../../test/support/sumcheckCheats.ts'
-import { toBase64 } from '../bytes/base64.ts'
 import { signerFrom } from '../bytes/ed25519.ts'
 import { sha256 } from '../bytes/sha256.ts'
 import { toMillis } from '../units/instants.ts'
 import { PLAIN_HASHER } from '../work/engineRun.ts'
+import { describeEvidence } from '../work/evidenceBehind.ts'
 import { proveCommitted } from '../work/methods/sumcheck/committed.ts'
 import { codeOperand } from '../work/methods/sumcheck/operandCode.ts'
 import {
@@ -16,10 +16,11 @@ import {
   PRODUCT_TYPE,
   type ProductReceipt,
   productOf,
+  stateProductReceipt,
 } from '../work/methods/sumcheck/productReceipt.ts'
 import { type ProductTensors, proveSumcheck } from '../work/methods/sumcheck/sumcheck.ts'
 import { checkCertificate, type ReaderRules } from './checkCertificate.ts'
-import { sealEnvelope } from './envelope.ts'
+import { sealReceipt } from './envelope.ts'
 import { issueProduct, productKind } from './productEvidence.ts'
 
 const engine = await openWasmField()
@@ -60,12 +61,8 @@ const rulesWith = (tensors: Held | null, published: Codes | null): ReaderRules =
 /** What a reader has: C, and A and B or neither. */
 type Held = Pick<ProductTensors, 'c'> & Partial<ProductTensors>
 
-const judged = async (file: string, tensors: Held | null, published: Codes | null = null) => {
-  const { problem, doubts } = await checkCertificate(
-    new TextEncoder().encode(file),
-    rulesWith(tensors, published),
-    () => null,
-  )
+const judged = async (file: Uint8Array, tensors: Held | null, published: Codes | null = null) => {
+  const { problem, doubts } = await checkCertificate(file, rulesWith(tensors, published), () => null)
   return problem ? `${problem.code} ${problem.where ?? ''}`.trim() : (doubts[0]?.code ?? 'holds')
 }
 const judgedReceipt = ({ receipt, tensors }: Made) => judged(issueProduct(receipt, signer), tensors)
@@ -149,22 +146,23 @@ describe('operands under a code', () => {
     const cut = issueProduct({ ...receipt, proof: proof.slice(1) }, signer)
     expect(await judged(cut, { c }, codes)).toMatch(/^PROOF_WRONG/)
     const uncoded = issueProduct({ ...receipt, codes: null }, signer)
-    expect(await judged(uncoded, { c }, codes)).toBe('MALFORMED predicate')
+    expect(await judged(uncoded, { c }, codes)).toBe('MALFORMED evidence')
   })
 })
 
 test('what is not in its one form is refused before anything is computed', async () => {
   const { receipt } = honest
-  const seal = (change: (predicate: Record<string, unknown>) => void) => {
-    const text = atob(JSON.parse(issueProduct(receipt, signer)).payload)
-    const statement = JSON.parse(text)
-    change(statement.predicate)
-    return judged(sealEnvelope(new TextEncoder().encode(JSON.stringify(statement)), signer), null)
+  const stated = stateProductReceipt(receipt)
+  const seal = (change: object, evidence = stated.evidence) => {
+    const predicate = { ...stated.statement.predicate, evidence: describeEvidence(evidence), ...change }
+    return judged(sealReceipt({ statement: { ...stated.statement, predicate }, evidence }, signer), null)
   }
-  expect(await seal((said) => Object.assign(said, { roots: toBase64(new Uint8Array(33)) }))).toBe('MALFORMED predicate')
-  expect(await seal((said) => Object.assign(said, { roots: toBase64(new Uint8Array(32)) }))).toMatch(/^BAD_WORK/)
-  expect(await seal((said) => Object.assign(said, { proof: 'A'.repeat(1028) }))).toBe('MALFORMED predicate')
-  expect(await seal((said) => Object.assign(said, { more: 1 }))).toMatch(/^MALFORMED/)
-  expect(await seal((said) => Object.assign(said, { notAfter: said.startedAt }))).toBe('WRONG_TIMES notAfter')
-  expect(await seal((said) => Object.assign(said, { spec: '{}' }))).toMatch(/^BAD_WORK/)
+  for (const evidence of [new Uint8Array(3), Uint8Array.of(1, 0, 0, 0, ...new Uint8Array(31))])
+    expect(await seal({}, evidence)).toBe('MALFORMED evidence')
+  expect(await seal({}, Uint8Array.of(0xff, 0xff, 0xff, 0xff, ...stated.evidence.slice(4)))).toBe('MALFORMED evidence')
+  expect(await seal({}, Uint8Array.of(1, 0, 0, 0, ...new Uint8Array(32)))).toMatch(/^BAD_WORK/)
+  expect(await seal({}, new Uint8Array(4 + 593))).toBe('MALFORMED evidence')
+  expect(await seal({ more: 1 })).toMatch(/^MALFORMED/)
+  expect(await seal({ notAfter: receipt.startedAt })).toBe('WRONG_TIMES notAfter')
+  expect(await seal({ spec: '{}' })).toMatch(/^BAD_WORK/)
 })

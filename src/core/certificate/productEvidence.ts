@@ -25,9 +25,9 @@ import { WORK_KINDS } from '../work/workKinds.ts'
 import { EXACT_OPS } from '../work/workOps.ts'
 import type { CheckedProduct } from './checkCertificate.ts'
 import type { Doubt } from './doubts.ts'
-import { sealEnvelope } from './envelope.ts'
+import { sealReceipt } from './envelope.ts'
 import type { CertificateProblem } from './problems.ts'
-import { evidenceKind, type Opener } from './readEvidence.ts'
+import { type Opener, receiptOpener } from './readEvidence.ts'
 import { receiptTimesProblem } from './receiptTimes.ts'
 
 /** A receipt of a product whose signature fits, and what its proof must be about. Nothing in it was computed yet. */
@@ -57,7 +57,7 @@ export const productKind = (
   atHand: ((product: ProductStatement) => Promise<AtHand>) | null,
   published: Codes | null = null,
 ): Opener =>
-  evidenceKind(productSchema, readProduct, async (read) => {
+  receiptOpener(productSchema, readProduct, async (read) => {
     const there = atHand && (await atHand(read.product))
     const { codes } = read.receipt
     return codes ? checkCoded(read, codes, there, published) : checkProduct(read, there)
@@ -66,9 +66,10 @@ export const productKind = (
 function readProduct(
   statement: ProductReceiptStatement,
   signerKeys: readonly Uint8Array[],
+  evidence: Uint8Array,
 ): ReadProduct | CertificateProblem {
-  const receipt = productReceiptOf(statement)
-  if (!receipt) return { code: 'MALFORMED', where: 'predicate' }
+  const receipt = productReceiptOf(statement, evidence)
+  if (!receipt) return { code: 'MALFORMED', where: 'evidence' }
   const { spec: text, orderId, seed, roots, workId } = receipt
   const wrongTimes = receiptTimesProblem(receipt)
   if (wrongTimes) return wrongTimes
@@ -141,5 +142,5 @@ const judged =
   }
 
 /** Such a receipt as a signed file that anyone with A, B and C checks offline. */
-export const issueProduct = (receipt: ProductReceipt, signer: Signer): string =>
-  sealEnvelope(new TextEncoder().encode(JSON.stringify(stateProductReceipt(receipt))), signer)
+export const issueProduct = (receipt: ProductReceipt, signer: Signer): Uint8Array =>
+  sealReceipt(stateProductReceipt(receipt), signer)

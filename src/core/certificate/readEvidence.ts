@@ -4,6 +4,8 @@ import { toHex } from '../bytes/hex.ts'
 import { parseStrictJson } from '../bytes/parseStrictJson.ts'
 import { printable } from '../bytes/printable.ts'
 import { DecodeError } from '../bytes/reader.ts'
+import { sha256 } from '../bytes/sha256.ts'
+import type { EvidenceBehind } from '../work/evidenceBehind.ts'
 import type { ReadAnswer } from './answerEvidence.ts'
 import type {
   CheckedAnswer,
@@ -15,7 +17,7 @@ import type {
   ReaderRules,
 } from './checkCertificate.ts'
 import { checkRun } from './checkRun.ts'
-import { MAX_CERTIFICATE_BYTES, openEnvelope } from './envelope.ts'
+import { MAX_CERTIFICATE_BYTES, openEnvelope, type SignedFile } from './envelope.ts'
 import { type CertificateProblem, isProblem } from './problems.ts'
 import type { ReadProduct } from './productEvidence.ts'
 import { certificateOf, type ReadCertificate } from './readCertificate.ts'
@@ -42,7 +44,7 @@ interface OpenedEvidence {
 /** Reads one kind of evidence. A kind that not every reader knows is handed in with the rules. */
 export type Opener = (
   statement: unknown,
-  bytes: number,
+  file: SignedFile,
   keys: readonly Uint8Array[],
   checkSignature: CheckSignature,
 ) => OpenedEvidence | CertificateProblem
@@ -59,14 +61,56 @@ export const evidenceKind =
     check: (read: E, ...by: Parameters<Check>) => ReturnType<Check>,
     mostBytes = MAX_CERTIFICATE_BYTES,
   ): Opener =>
-  (statement, bytes, signerKeys, checkSignature) => {
-    if (bytes > mostBytes) return { code: 'TOO_LARGE', got: bytes, expected: mostBytes }
-    const parsed = schema.safeParse(statement)
-    if (!parsed.success)
-      return { code: 'MALFORMED', where: printable(parsed.error.issues[0]?.path.map(String).join('.') ?? '', 80) }
-    const found = read(parsed.data, signerKeys, checkSignature)
+  (statement, { line, evidence }, signerKeys, checkSignature) => {
+    const said = parsed(schema, statement, line, mostBytes)
+    if (isProblem(said)) return said
+    if (evidence.length > 0) return BEHIND
+    const found = read(said.value, signerKeys, checkSignature)
     return isProblem(found) ? found : { read: found, check: (...by) => check(found, ...by) }
   }
+
+/** W4.4. The same for receipts, whose evidence stands behind the signed line: nothing of it is read before it is the one. */
+export const receiptOpener =
+  <S extends z.ZodType<SaysBehind>, E extends Evidence>(
+    schema: S,
+    read: (statement: z.infer<S>, signerKeys: readonly Uint8Array[], evidence: Uint8Array) => E | CertificateProblem,
+    check: (read: E) => ReturnType<Check>,
+  ): Opener =>
+  (statement, { line, evidence }, signerKeys) => {
+    const said = parsed(schema, statement, line, MOST_RECEIPT_LINE)
+    if (isProblem(said)) return said
+    const other = otherEvidence(said.value.predicate.evidence, evidence)
+    if (other) return other
+    const found = read(said.value, signerKeys, evidence)
+    return isProblem(found) ? found : { read: found, check: () => check(found) }
+  }
+
+interface SaysBehind {
+  readonly predicate: { readonly evidence: EvidenceBehind }
+}
+
+/** A specification of 64 KiB, spelled twice, stays below. */
+const MOST_RECEIPT_LINE = 2 ** 20
+
+const BEHIND = { code: 'NOT_CANONICAL', where: 'behind the signed line' } as const
+
+function parsed<S extends z.ZodType>(
+  schema: S,
+  statement: unknown,
+  line: string,
+  mostBytes: number,
+): { readonly value: z.infer<S> } | CertificateProblem {
+  if (line.length > mostBytes) return { code: 'TOO_LARGE', got: line.length, expected: mostBytes }
+  const found = schema.safeParse(statement)
+  if (found.success) return { value: found.data }
+  return { code: 'MALFORMED', where: printable(found.error.issues[0]?.path.map(String).join('.') ?? '', 80) }
+}
+
+function otherEvidence({ bytes, sha256: hash }: EvidenceBehind, evidence: Uint8Array): CertificateProblem | null {
+  if (evidence.length < bytes) return { code: 'TRUNCATED', got: evidence.length, expected: bytes }
+  if (evidence.length > bytes) return BEHIND
+  return toHex(sha256(evidence)) === hash ? null : { code: 'OTHER_EVIDENCE' }
+}
 
 /** Evidence is known by its predicate type. Another kind is one more entry here, and one in the command that shows it. */
 const KINDS: Readonly<Record<string, Opener>> = {
@@ -87,14 +131,19 @@ async function nothingToRecompute(read: ReadSummary): Promise<CheckedSummary> {
   return { kind: 'summary', problem: null, doubts: [{ code: 'SUMMARY_ALONE' }], read }
 }
 
+/** Receipts whose evidence stood in the signed line itself. No release wrote them. */
+const EARLIER_RECEIPTS: ReadonlySet<string> = new Set(
+  ['work', 'product', 'private-answer'].map((kind) => `urn:touchstone:${kind}:1`),
+)
+
 /** Reads any signed file of ours as strictly as can be without recomputing a tile. */
 export function openEvidence(
-  text: string,
+  file: SignedFile,
   trusts: TrustRule,
   check: CheckSignature = checkSignature,
   others: Readonly<Record<string, Opener>> = {},
 ): OpenedEvidence | CertificateProblem {
-  const envelope = openEnvelope(text, check)
+  const envelope = openEnvelope(file.line, check)
   if (isProblem(envelope)) return envelope
   const { payload, signerKeys } = envelope
   // An unknown signer may have signed anything: nothing of it is parsed.
@@ -104,8 +153,9 @@ export function openEvidence(
   const type = (statement.value as { predicateType?: unknown } | null)?.predicateType
   if (typeof type !== 'string') return { code: 'MALFORMED', where: 'predicateType' }
   const kinds = { ...KINDS, ...others }
+  if (EARLIER_RECEIPTS.has(type)) return { code: 'EARLIER_RECEIPT' }
   if (!Object.hasOwn(kinds, type)) return { code: 'OTHER_VERSION', expected: PREDICATE_TYPES[2] }
-  return kinds[type]!(statement.value, text.length, signerKeys, check)
+  return kinds[type]!(statement.value, file, signerKeys, check)
 }
 
 function parseStatement(payload: Uint8Array): { readonly value: unknown } | CertificateProblem {
@@ -122,7 +172,7 @@ function parseStatement(payload: Uint8Array): { readonly value: unknown } | Cert
 
 /** As `openEvidence`, for those who check nothing further. */
 export function readEvidence(text: string, trusts: TrustRule): Evidence | CertificateProblem {
-  const opened = openEvidence(text, trusts)
+  const opened = openEvidence({ line: text, evidence: new Uint8Array() }, trusts)
   return isProblem(opened) ? opened : opened.read
 }
 

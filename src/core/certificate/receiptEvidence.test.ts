@@ -6,6 +6,7 @@ import { toInstant, toMillis } from '../units/instants.ts'
 import { EngineRun } from '../work/engineRun.ts'
 import { proveWork } from '../work/proveWork.ts'
 import { type Receipt, WORK_TYPE } from '../work/receipt.ts'
+import { takeApart } from './envelope.ts'
 import { isProblem } from './problems.ts'
 import { openEvidence } from './readEvidence.ts'
 import { issueReceipt, receiptKind } from './receiptEvidence.ts'
@@ -35,7 +36,7 @@ const noKernels = () => Promise.reject(new Error('nothing is recomputed here'))
 
 /** The problem with reading it, or null. */
 const problemWith = (receipt: Receipt) => {
-  const opened = openEvidence(issueReceipt(receipt, signer), () => true, undefined, {
+  const opened = openEvidence(takeApart(issueReceipt(receipt, signer)), () => true, undefined, {
     [WORK_TYPE]: receiptKind(noKernels),
   })
   return isProblem(opened) ? opened : null

@@ -1,7 +1,7 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import type { Signer } from '../bytes/ed25519.ts'
 import { checkReceipt } from '../work/checkReceipt.ts'
-import type { RunPatch, WorkProblem } from '../work/checkSegment.ts'
+import type { RunPatch } from '../work/checkSegment.ts'
 import { type Receipt, type ReceiptStatement, receiptOf, receiptSchema, stateReceipt } from '../work/receipt.ts'
 import { WorkRefusal } from '../work/refusals.ts'
 import type { Replayed } from '../work/replayWork.ts'
@@ -9,10 +9,11 @@ import { openWork, type Work } from '../work/work.ts'
 import type { WorkKernels } from '../work/workKernels.ts'
 import { WORK_KINDS } from '../work/workKinds.ts'
 import { EXACT_OPS } from '../work/workOps.ts'
+import type { WorkProblem } from '../work/workProblems.ts'
 import type { CheckedReceipt } from './checkCertificate.ts'
-import { sealEnvelope } from './envelope.ts'
+import { sealReceipt } from './envelope.ts'
 import type { CertificateProblem } from './problems.ts'
-import { evidenceKind, type Opener } from './readEvidence.ts'
+import { type Opener, receiptOpener } from './readEvidence.ts'
 import { receiptTimesProblem } from './receiptTimes.ts'
 
 /** A receipt whose signature fits, and the work it is about. Nothing in it was recomputed yet. */
@@ -44,16 +45,20 @@ export const receiptKind = (
   inputs: WithInputs | null = null,
   result: ResultAtHand | null = null,
 ): Opener =>
-  evidenceKind(receiptSchema, readReceipt, async (read) => {
+  receiptOpener(receiptSchema, readReceipt, async (read) => {
     const checked = await checkWork(read, await openKernels(), inputs)
     const other = checked.problem || !result ? null : await result.problemWith(read)
     const problem = other === null ? checked.problem : ({ code: 'OTHER_RESULT', where: other } as const)
     return { ...checked, problem, isResultTied: result !== null && problem === null, clock: null }
   })
 
-function readReceipt(statement: ReceiptStatement, signerKeys: readonly Uint8Array[]): ReadReceipt | CertificateProblem {
-  const receipt = receiptOf(statement)
-  if (!receipt) return { code: 'MALFORMED', where: 'predicate' }
+function readReceipt(
+  statement: ReceiptStatement,
+  signerKeys: readonly Uint8Array[],
+  evidence: Uint8Array,
+): ReadReceipt | CertificateProblem {
+  const receipt = receiptOf(statement, evidence)
+  if (!receipt) return { code: 'MALFORMED', where: 'evidence' }
   const wrongTimes = receiptTimesProblem(receipt)
   if (wrongTimes) return wrongTimes
   // Who drew for himself signs for himself.
@@ -106,5 +111,4 @@ function placeOf({ code, segment, transition, step }: WorkProblem): string {
 }
 
 /** A receipt as a signed file that anyone checks offline. */
-export const issueReceipt = (receipt: Receipt, signer: Signer): string =>
-  sealEnvelope(new TextEncoder().encode(JSON.stringify(stateReceipt(receipt))), signer)
+export const issueReceipt = (receipt: Receipt, signer: Signer): Uint8Array => sealReceipt(stateReceipt(receipt), signer)

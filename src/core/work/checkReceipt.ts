@@ -1,11 +1,12 @@
 import { equalBytes } from '../bytes/bytes.ts'
-import { checkSegment, type RunPatch, type SegmentEnds, traceRoot, type WorkProblem } from './checkSegment.ts'
+import { checkSegment, type RunPatch } from './checkSegment.ts'
 import { drawOpened, drawTraced } from './drawWork.ts'
 import { creditedOperations, LiveRule } from './liveRule.ts'
-import type { ShapedProgram } from './program.ts'
 import type { Receipt } from './receipt.ts'
-import { linksOf, type StateMark } from './stateChain.ts'
-import { operationsOfWork, segmentPrograms, type Work } from './work.ts'
+import { linksOf } from './stateChain.ts'
+import { endsOf, tracedSegment, traceRoot } from './trace.ts'
+import { operationsOfWork, type Work } from './work.ts'
+import type { WorkProblem } from './workProblems.ts'
 
 /** What a receipt shows once every drawn patch was recomputed. */
 export interface ReceiptFigures {
@@ -42,27 +43,20 @@ export function checkReceipt<K>(work: Work<K>, receipt: ReceiptEvidence, runPatc
   const traced = drawTraced(work, lastLink, receipt.nonces[0])
   const isDrawn = traced.length === receipt.segments.size && traced.every((segment) => receipt.segments.has(segment))
   if (!isDrawn) return refused({ code: 'NOT_AS_DRAWN' })
-  const empty = traced.find((segment) => receipt.segments.get(segment)!.roots.length === 0)
-  if (empty !== undefined) return refused({ code: 'ROOTS_MISSING', segment: empty })
-  const traces = traced.map((segment) => traceRoot(receipt.segments.get(segment)!.roots))
-  const draws = drawOpened(work, { lastLink, nonce: receipt.nonces[1], traced, traces })
+  const segments = traced.map((segment) => tracedSegment(work, segment, endsOf(segment, receipt.firstRoot, marks)))
+  const traces = segments.map((one) => traceRoot(one, receipt.segments.get(one.segment)!.stepsRoot))
+  const draws = drawOpened(work, { lastLink, nonce: receipt.nonces[1], traced: segments, traces })
   const live = new LiveRule(work.ops)
   const watching = live.watching(runPatch)
   let patches = 0
-  for (const segment of traced) {
-    const ends = endsOf(segment, receipt.firstRoot, marks)
-    const programs: readonly ShapedProgram[] = segmentPrograms(work, segment)
+  for (const one of segments) {
+    const { segment } = one
     const asked = draws.get(segment)!
-    const problem = checkSegment(work, programs, ends, asked, receipt.segments.get(segment)!, watching)
+    const problem = checkSegment(work, one, asked, receipt.segments.get(segment)!, watching)
     if (problem) return refused({ ...problem, segment })
     patches += asked.length
   }
   const liveShare = live.share
   const credited = creditedOperations(operations, liveShare)
   return { problem: null, figures: { ...figures, drawnSegments: traced.length, patches, liveShare, credited } }
-}
-
-function endsOf(segment: number, firstRoot: Uint8Array, marks: readonly StateMark[]): SegmentEnds {
-  if (segment < 0) return { before: null, after: { transition: 0, root: firstRoot, statistics: [] } }
-  return { before: segment === 0 ? firstRoot : marks[segment - 1]!.root, after: marks[segment]! }
 }

@@ -1,9 +1,10 @@
 import { concatBytes, equalBytes, u32le } from '../bytes/bytes.ts'
 import { HASH_BYTES } from '../proof/merkle.ts'
+import { Cursor } from './cursor.ts'
 import type { PatchDraw } from './draws.ts'
 import type { Patch } from './op.ts'
 import type { ShapedProgram } from './program.ts'
-import { type StateMark, stateRoot } from './stateChain.ts'
+import { stateRoot } from './stateChain.ts'
 import {
   isInside,
   leafSpan,
@@ -14,31 +15,10 @@ import {
   type Region,
   type TensorShape,
 } from './tensor.ts'
-import { depthOf, proofBytes, rootFromLeaves, rootOver, tensorLeaf, tensorRoot } from './tensorTree.ts'
+import { depthOf, proofBytes, rootFromLeaves, tensorLeaf, tensorRoot } from './tensorTree.ts'
+import { placeRoots, type RootOf, readTrace, rootsBy, type TracedSegment } from './trace.ts'
 import type { Work } from './work.ts'
-
-/** Why a receipt is not believed. */
-export const WORK_PROBLEMS = {
-  OTHER_WORK: { meaning: 'the receipt is about another work than its specification describes' },
-  NOT_AS_DRAWN: { meaning: 'other segments were opened than the nonces draw' },
-  ROOTS_MISSING: { meaning: 'the roots of a drawn segment are not as many as its steps' },
-  STATE_BEFORE_DIFFERS: { meaning: 'a drawn segment does not begin with the state that was committed' },
-  STATE_AFTER_DIFFERS: { meaning: 'a drawn segment does not end with the state that was committed' },
-  STATISTICS_DIFFER: { meaning: 'loss or norm are not those that were committed' },
-  PATCH_SIZE: { meaning: 'an opened patch has more or fewer bytes than its place asks for' },
-  PATCH_NOT_COMMITTED: { meaning: 'an opened patch is not part of what was committed' },
-  REPLAY_DIFFERS: { meaning: 'a segment that was run again here came to another state' },
-  INPUT_NOT_HELD: { meaning: 'the patches can be recomputed only by whoever has the inputs of the work' },
-  INPUT_FAULT: { meaning: 'an input of the work holds a number that no input may hold' },
-  PATCH_WRONG: { meaning: 'a step was not computed as its definition says' },
-} as const
-
-export interface WorkProblem {
-  readonly code: keyof typeof WORK_PROBLEMS
-  readonly segment?: number
-  readonly transition?: number
-  readonly step?: string
-}
+import type { WorkProblem } from './workProblems.ts'
 
 /** The bytes of a patch: the leaves of its tensors, and the hashes that lead from them to the roots. */
 export interface PatchEvidence {
@@ -46,9 +26,12 @@ export interface PatchEvidence {
   readonly proof: Uint8Array
 }
 
-/** A segment that was run again with trace: a root for each tensor of the state before and for each step. */
+/** What a receipt shows of a segment that was run again with trace. */
 export interface SegmentEvidence {
-  readonly roots: readonly Uint8Array[]
+  /** Over the roots of its steps. */
+  readonly stepsRoot: Uint8Array
+  /** Roots of the tensors that are opened, and the hashes that lead from them to what was committed. */
+  readonly trace: Uint8Array
   readonly patches: readonly PatchEvidence[]
 }
 
@@ -110,63 +93,30 @@ export type RunPatch = (
   gathered: Pick<GatheredPatch, 'inputs' | 'regions'>,
 ) => readonly Uint8Array[] | null
 
-/** Where the roots of a segment lie: by transition, the root of every tensor its program names. */
-function placeRoots<K>(
-  work: Work<K>,
-  programs: readonly ShapedProgram[],
+/** The roots of a whole trace, if it leads from the one committed state to the other; else what is wrong. */
+export function placeTrace(
+  { plan, programs, ends: { before, after } }: TracedSegment,
   roots: readonly Uint8Array[],
-  isBeginning: boolean,
-): readonly ReadonlyMap<string, Uint8Array>[] | null {
-  const carriesState = !isBeginning && !work.isIndependent
-  const before = carriesState ? work.state.size : 0
-  if (roots.length !== before + programs.reduce((sum, { shaped }) => sum + countOutputs(shaped), 0)) return null
-  let state: readonly Uint8Array[] = roots.slice(0, before)
-  let next = before
-  return programs.map(({ steps, after }) => {
-    const here = new Map(work.givenRoots)
-    for (const [i, name] of [...work.state.keys()].entries()) if (carriesState) here.set(name, state[i]!)
-    for (const { outputs } of steps) for (const name of outputs) here.set(name, roots[next++]!)
-    state = after.map((name) => here.get(name)!)
-    return here
-  })
-}
-
-/** What was committed before a segment and after it; nothing before the beginning. */
-export interface SegmentEnds {
-  readonly before: Uint8Array | null
-  readonly after: StateMark
-}
-
-/** Where the roots of a trace lie, if the trace leads from the one committed state to the other; else what is wrong. */
-export function placeTrace<K>(
-  work: Work<K>,
-  programs: readonly ShapedProgram[],
-  { before, after }: SegmentEnds,
-  roots: readonly Uint8Array[],
-): readonly ReadonlyMap<string, Uint8Array>[] | WorkProblem {
-  const places = placeRoots(work, programs, roots, before === null)
-  if (!places) return { code: 'ROOTS_MISSING' }
-  if (before && !work.isIndependent && !equalBytes(stateRoot(roots.slice(0, work.state.size)), before))
-    return { code: 'STATE_BEFORE_DIFFERS' }
-  const last = programs.at(-1)!
-  const ends = places.at(-1)!
-  if (!equalBytes(stateRoot(last.after.map((name) => ends.get(name)!)), after.root))
-    return { code: 'STATE_AFTER_DIFFERS' }
-  return areFigures(last, ends, after.statistics) ? places : { code: 'STATISTICS_DIFFER' }
+): RootOf | WorkProblem {
+  const placed = placeRoots(plan, roots)
+  if (!placed) return { code: 'ROOTS_MISSING' }
+  const [carried, , made] = plan.counts
+  if (carried > 0 && !equalBytes(stateRoot(placed.slice(0, carried)), before!)) return { code: 'STATE_BEFORE_DIFFERS' }
+  if (!equalBytes(stateRoot(placed.slice(placed.length - made)), after.root)) return { code: 'STATE_AFTER_DIFFERS' }
+  const rootOf = rootsBy(plan, (place) => placed[place]!)
+  return areFigures(programs, rootOf, after.statistics) ? rootOf : { code: 'STATISTICS_DIFFER' }
 }
 
 /** Whether the figures that were said are those of a program's trace, word for word. */
-function areFigures(
-  { statistics, shapes }: ShapedProgram,
-  roots: ReadonlyMap<string, Uint8Array>,
-  said: readonly number[],
-): boolean {
+function areFigures(programs: readonly ShapedProgram[], rootOf: RootOf, said: readonly number[]): boolean {
+  const last = programs.length - 1
+  const { statistics, shapes } = programs[last]!
   let next = 0
   const areSame = statistics.every((name) => {
     const shape = shapes.get(name)!
     const words = said.slice(next, next + shape.rows * shape.width)
     next += shape.rows * shape.width
-    return next <= said.length && equalBytes(tensorRoot(shape, concatBytes(...words.map(u32le))), roots.get(name)!)
+    return next <= said.length && equalBytes(tensorRoot(shape, concatBytes(...words.map(u32le))), rootOf(last, name))
   })
   return areSame && next === said.length
 }
@@ -174,18 +124,20 @@ function areFigures(
 /** Every rule of W4.3 for one drawn segment: the roots it begins and ends with, and every drawn patch. */
 export function checkSegment<K>(
   work: Work<K>,
-  programs: readonly ShapedProgram[],
-  ends: SegmentEnds,
+  traced: TracedSegment,
   draws: readonly PatchDraw[],
   evidence: SegmentEvidence,
   runPatch: RunPatch,
 ): WorkProblem | null {
-  const places = placeTrace(work, programs, ends, evidence.roots)
-  if ('code' in places) return places
+  const { programs, plan, ends } = traced
+  const roots = readTrace(traced, draws, evidence)
+  if ('code' in roots) return roots
+  const rootOf = rootsBy(plan, (place) => roots.get(place)!)
+  if (!areFigures(programs, rootOf, ends.after.statistics)) return { code: 'STATISTICS_DIFFER' }
   if (evidence.patches.length !== draws.length) return { code: 'PATCH_SIZE' }
   for (const [i, draw] of draws.entries()) {
     const program = programs[draw.transition]!
-    const code = checkPatch(work, program, draw, places[draw.transition]!, evidence.patches[i]!, runPatch)
+    const code = checkPatch(work, program, draw, rootOf, evidence.patches[i]!, runPatch)
     if (code) return { code, transition: draw.transition, step: program.steps[draw.step]!.op }
   }
   return null
@@ -195,8 +147,8 @@ export function checkSegment<K>(
 export function checkPatch<K>(
   { ops, held, givenRoots }: Work<K>,
   program: ShapedProgram,
-  { step, patch: index }: PatchDraw,
-  roots: ReadonlyMap<string, Uint8Array>,
+  { transition, step, patch: index }: PatchDraw,
+  rootOf: RootOf,
   { leaves, proof }: PatchEvidence,
   runPatch: RunPatch,
 ): WorkProblem['code'] | null {
@@ -212,7 +164,7 @@ export function checkPatch<K>(
     const beside = hashes.take(proofBytes(depth, asked))
     if (!beside || [...found.values()].includes(null)) return null
     const opened = new Map([...found].map(([leaf, content]) => [leaf, tensorLeaf(content!)]))
-    if (!equalBytes(rootFromLeaves(depth, opened, beside), roots.get(name)!)) return null
+    if (!equalBytes(rootFromLeaves(depth, opened, beside), rootOf(transition, name))) return null
     return (leaf) => found.get(leaf)!
   }
   const gathered = gatherPatch(program, step, patch, takeLeaves, (name) => held?.get(name) ?? null)
@@ -226,35 +178,6 @@ export function checkPatch<K>(
   return made?.every((output, i) => equalBytes(output, gathered.outputs[i]!)) ? null : 'PATCH_WRONG'
 }
 
-/** Takes bytes off, from the front; null where there are not so many. */
-class Cursor {
-  readonly #bytes: Uint8Array
-  #at = 0
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
-  }
-
-  get left(): number {
-    return this.#bytes.length - this.#at
-  }
-
-  take(length: number): Uint8Array | null {
-    if (length > this.left) return null
-    this.#at += length
-    return this.#bytes.subarray(this.#at - length, this.#at)
-  }
-}
-
-/** How many tensors some steps write. */
-export const countOutputs = (shaped: ShapedProgram['shaped']): number =>
-  shaped.reduce((sum, { outputs }) => sum + outputs.length, 0)
-
-/** The root over a whole trace: what the second draw is bound to. */
-export const traceRoot = (roots: readonly Uint8Array[]): Uint8Array => rootOver(roots)
-
 /** All roots of a trace from their bytes. */
 export const splitRoots = (bytes: Uint8Array): readonly Uint8Array[] =>
   Array.from({ length: bytes.length / HASH_BYTES }, (_, i) => bytes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES))
-
-export const joinRoots = (roots: readonly Uint8Array[]): Uint8Array => concatBytes(...roots)

@@ -1,7 +1,7 @@
 import { drawPatches, drawSegments, INDEPENDENT_PATCHES, type PatchDraw } from './draws.ts'
-import type { ShapedProgram } from './program.ts'
 import { drawBelow, drawSeed } from './stateChain.ts'
-import { segmentPrograms, type Work } from './work.ts'
+import type { TracedSegment } from './trace.ts'
+import type { Work } from './work.ts'
 
 /** W4.3, the first draw: which segments are run again with trace. Segment -1, the beginning, always is. */
 export function drawTraced<K>(work: Work<K>, lastLink: Uint8Array, nonce: Uint8Array): readonly number[] {
@@ -16,15 +16,17 @@ export function drawOpened<K>(
   { lastLink, nonce, traced, traces }: SecondDraw,
 ): ReadonlyMap<number, readonly PatchDraw[]> {
   const seed = drawSeed(lastLink, nonce, ...traces)
-  const programs = traced.map((segment) => segmentPrograms(work, segment))
-  if (work.isIndependent) return drawAcross(work, traced, programs, seed)
-  return new Map(traced.map((segment, i) => [segment, drawPatches(work.ops, programs[i]!, drawSeed(seed, traces[i]!))]))
+  if (work.isIndependent) return drawAcross(work, traced, seed)
+  const drawn = ({ programs }: DrawnFrom, i: number) => drawPatches(work.ops, programs, drawSeed(seed, traces[i]!))
+  return new Map(traced.map((one, i) => [one.segment, drawn(one, i)]))
 }
+
+type DrawnFrom = Pick<TracedSegment, 'segment' | 'programs'>
 
 interface SecondDraw {
   readonly lastLink: Uint8Array
   readonly nonce: Uint8Array
-  readonly traced: readonly number[]
+  readonly traced: readonly DrawnFrom[]
   /** The root of each trace, in the order of the segments. */
   readonly traces: readonly Uint8Array[]
 }
@@ -32,12 +34,11 @@ interface SecondDraw {
 /** As many patches in all, over all traced segments, each step as likely as its operations. */
 function drawAcross<K>(
   { ops }: Work<K>,
-  traced: readonly number[],
-  programs: readonly (readonly ShapedProgram[])[],
+  traced: readonly DrawnFrom[],
   seed: Uint8Array,
 ): ReadonlyMap<number, readonly PatchDraw[]> {
-  const steps = programs.flatMap((segment, at) =>
-    segment.flatMap(({ steps, shaped }, transition) =>
+  const steps = traced.flatMap(({ programs }, at) =>
+    programs.flatMap(({ steps, shaped }, transition) =>
       steps.map(({ op }, step) => {
         const weight = ops[op]!.operations(shaped[step]!)
         return { at, transition, step, weight, patches: ops[op]!.patches(shaped[step]!) }
@@ -45,7 +46,7 @@ function drawAcross<K>(
     ),
   )
   const total = steps.reduce((sum, { weight }) => sum + weight, 0)
-  const drawn = new Map<number, PatchDraw[]>(traced.map((segment) => [segment, []]))
+  const drawn = new Map<number, PatchDraw[]>(traced.map(({ segment }) => [segment, []]))
   for (let i = 0; i < INDEPENDENT_PATCHES; i++) {
     let rest = drawBelow(seed, 'step', i, total)
     const found = steps.find(({ weight }) => {
@@ -53,7 +54,7 @@ function drawAcross<K>(
       return rest < 0
     })!
     const patch = drawBelow(seed, 'patch', i, found.patches)
-    drawn.get(traced[found.at]!)!.push({ transition: found.transition, step: found.step, patch })
+    drawn.get(traced[found.at]!.segment)!.push({ transition: found.transition, step: found.step, patch })
   }
   return drawn
 }

@@ -1,7 +1,8 @@
-import { type PatchEvidence, type SegmentEvidence, traceRoot } from './checkSegment.ts'
+import type { PatchEvidence, SegmentEvidence } from './checkSegment.ts'
 import type { PatchDraw } from './draws.ts'
 import { drawOpened, drawTraced } from './drawWork.ts'
 import { linksOf, type StateMark } from './stateChain.ts'
+import { endsOf, openTrace, placeRoots, stepsRootOf, type TracedSegment, tracedSegment, traceRoot } from './trace.ts'
 import type { Work } from './work.ts'
 
 /** What whoever executed a work can show of it: a segment run again with trace, and patches of it. */
@@ -27,13 +28,31 @@ export async function proveWork<K>(
 }> {
   const lastLink = linksOf(work.workId, firstRoot, marks).at(-1)!
   const first = await nonceOf(0)
-  const traced = drawTraced(work, lastLink, first)
-  const roots: (readonly Uint8Array[])[] = []
-  for (const segment of traced) roots.push(await run.trace(segment))
+  const traced = drawTraced(work, lastLink, first).map((segment) =>
+    tracedSegment(work, segment, endsOf(segment, firstRoot, marks)),
+  )
+  const shown: ShownTrace[] = []
+  for (const one of traced) shown.push(showTrace(one, await run.trace(one.segment)))
   const second = await nonceOf(1)
-  const draws = drawOpened(work, { lastLink, nonce: second, traced, traces: roots.map(traceRoot) })
+  const traces = traced.map((one, i) => traceRoot(one, shown[i]!.stepsRoot))
+  const draws = drawOpened(work, { lastLink, nonce: second, traced, traces })
   const segments = new Map<number, SegmentEvidence>()
-  for (const [i, segment] of traced.entries())
-    segments.set(segment, { roots: roots[i]!, patches: await run.open(segment, draws.get(segment)!) })
+  for (const [i, { segment }] of traced.entries()) {
+    const drawn = draws.get(segment)!
+    segments.set(segment, { ...shown[i]!.opened(drawn), patches: await run.open(segment, drawn) })
+  }
   return { nonces: [first, second], segments }
+}
+
+interface ShownTrace {
+  readonly stepsRoot: Uint8Array
+  opened(draws: readonly PatchDraw[]): Pick<SegmentEvidence, 'stepsRoot' | 'trace'>
+}
+
+/** What a receipt shows of a trace once it is known what is drawn of it. */
+export function showTrace(traced: TracedSegment, roots: readonly Uint8Array[]): ShownTrace {
+  const placed = placeRoots(traced.plan, roots)
+  if (!placed) throw new RangeError(`a trace of ${roots.length} roots, not ${traced.plan.said.length}`)
+  const stepsRoot = stepsRootOf(traced.plan, placed)
+  return { stepsRoot, opened: (draws) => ({ stepsRoot, trace: openTrace(traced, draws, placed) }) }
 }

@@ -1,25 +1,13 @@
 import * as z from 'zod'
-import { fromBase64, toBase64 } from '../bytes/base64.ts'
-import { concatBytes, u32le } from '../bytes/bytes.ts'
 import type { DeepReadonly } from '../bytes/decodeJson.ts'
-import { base64, count, hex, instant, shortText } from '../bytes/fields.ts'
+import { count, hex, instant, shortText } from '../bytes/fields.ts'
 import { fromHex, toHex } from '../bytes/hex.ts'
 import { HASH_BYTES } from '../proof/merkle.ts'
-import { joinRoots, type SegmentEvidence, splitRoots } from './checkSegment.ts'
-import type { StateMark } from './stateChain.ts'
+import { describeEvidence, evidenceBehind, type Stated } from './evidenceBehind.ts'
+import { decodeOpened, encodeOpened, type OpenedWork } from './receiptBytes.ts'
 import { MAX_SPEC_BYTES } from './workSpec.ts'
 
-export const WORK_TYPE = 'urn:touchstone:work:1'
-
-const MAX_SEGMENTS = 4096
-const MAX_PATCHES = 4096
-
-const segment = z.strictObject({
-  /** -1 is the beginning. */
-  segment: z.int().min(-1),
-  roots: base64,
-  patches: z.array(z.strictObject({ leaves: base64, proof: base64 })).max(MAX_PATCHES),
-})
+export const WORK_TYPE = 'urn:touchstone:work:2'
 
 /** What every receipt of a work says first, however the work was shown to be right. */
 export const workFacts = {
@@ -32,6 +20,7 @@ export const workFacts = {
   spec: z.string().max(MAX_SPEC_BYTES),
   orderId: hex(32),
   seed: hex(32),
+  evidence: evidenceBehind,
 }
 
 /** Whom such a receipt is about. */
@@ -45,16 +34,12 @@ const predicate = z.strictObject({
   /** Who drew: the device itself, or a listener who had committed to the nonces and signs this. */
   drawnBy: z.enum(['device', 'listener']),
   firstRoot: hex(32),
-  /** Of every committed state, in order: its root, and its figures as bits. */
-  roots: base64,
-  statistics: base64,
   nonces: z.tuple([hex(32), hex(32)]),
-  segments: z.array(segment).max(MAX_SEGMENTS),
   /** From the seed to the last h, by the listener's clock; null where nobody listened. */
   elapsedUs: count.nullable(),
 })
 
-/** The statement of a receipt: what was computed, and the evidence for it. */
+/** The statement of a receipt: what was computed, and what the evidence for it hashes to. */
 export const receiptSchema = z.strictObject({
   _type: z.literal('https://in-toto.io/Statement/v1'),
   subject: workSubject,
@@ -79,19 +64,18 @@ export interface WorkFacts {
 }
 
 /** What a receipt holds, as values. */
-export interface Receipt extends WorkFacts {
+export interface Receipt extends WorkFacts, OpenedWork {
   readonly drawnBy: 'device' | 'listener'
   readonly firstRoot: Uint8Array
-  readonly marks: readonly Omit<StateMark, 'transition'>[]
   readonly nonces: readonly [Uint8Array, Uint8Array]
-  readonly segments: ReadonlyMap<number, SegmentEvidence>
   readonly elapsedUs: number | null
 }
 
-export function stateReceipt(receipt: Receipt): ReceiptStatement {
-  const { workId, proverKey, marks, segments, nonces, orderId, seed, firstRoot } = receipt
+export function stateReceipt(receipt: Receipt): Stated<ReceiptStatement> {
+  const { workId, proverKey, nonces, orderId, seed, firstRoot } = receipt
   const { program, startedAt, issuedAt, notAfter, device, spec, drawnBy, elapsedUs } = receipt
-  return {
+  const evidence = encodeOpened(receipt)
+  const statement: ReceiptStatement = {
     _type: 'https://in-toto.io/Statement/v1',
     subject: [
       { name: 'work', digest: { sha256: toHex(workId) } },
@@ -102,57 +86,30 @@ export function stateReceipt(receipt: Receipt): ReceiptStatement {
       ...{ program, startedAt, issuedAt, notAfter, device, spec },
       orderId: toHex(orderId),
       seed: toHex(seed),
+      evidence: describeEvidence(evidence),
       drawnBy,
       firstRoot: toHex(firstRoot),
-      roots: toBase64(joinRoots(marks.map(({ root }) => root))),
-      statistics: toBase64(concatBytes(...marks.flatMap(({ statistics }) => statistics.map(u32le)))),
       nonces: [toHex(nonces[0]), toHex(nonces[1])],
-      segments: [...segments].map(([number, { roots, patches }]) => ({
-        segment: number,
-        roots: toBase64(joinRoots(roots)),
-        patches: patches.map(({ leaves, proof }) => ({ leaves: toBase64(leaves), proof: toBase64(proof) })),
-      })),
       elapsedUs,
     },
   }
+  return { statement, evidence }
 }
 
-/** Null where a field is not what its place asks for. */
-export function receiptOf({ subject, predicate: said }: ReceiptStatement): Receipt | null {
-  const roots = rootsIn(said.roots)
-  const statistics = fromBase64(said.statistics)
-  const segments = said.segments.map(segmentOf)
-  if (!roots || !statistics || statistics.length % 4 !== 0 || segments.some((one) => one === null)) return null
-  // A segment that is there twice would say two things.
-  if (new Set(said.segments.map(({ segment }) => segment)).size < segments.length) return null
-  const perMark = statistics.length / 4 / Math.max(roots.length, 1)
-  if (!Number.isInteger(perMark)) return null
-  const view = new DataView(statistics.buffer, statistics.byteOffset, statistics.byteLength)
-  const bitsOf = (mark: number) =>
-    Array.from({ length: perMark }, (_, i) => view.getUint32(4 * (mark * perMark + i), true))
+/** Null where the evidence, whose hash was compared, is not spelled as it must be. */
+export function receiptOf({ subject, predicate: said }: ReceiptStatement, evidence: Uint8Array): Receipt | null {
+  const opened = decodeOpened(evidence)
   const { program, startedAt, issuedAt, notAfter, device, spec, drawnBy, elapsedUs } = said
   const bytes = (text: string) => fromHex(text, HASH_BYTES)!
-  return {
-    ...{ program, startedAt, issuedAt, notAfter, device, spec, drawnBy, elapsedUs },
-    workId: bytes(subject[0].digest.sha256),
-    proverKey: bytes(subject[1].digest.ed25519),
-    orderId: bytes(said.orderId),
-    seed: bytes(said.seed),
-    firstRoot: bytes(said.firstRoot),
-    marks: roots.map((root, mark) => ({ root, statistics: bitsOf(mark) })),
-    nonces: [bytes(said.nonces[0]), bytes(said.nonces[1])],
-    segments: new Map(segments as [number, SegmentEvidence][]),
-  }
-}
-
-function rootsIn(text: string): readonly Uint8Array[] | null {
-  const bytes = fromBase64(text)
-  return bytes && bytes.length % HASH_BYTES === 0 ? splitRoots(bytes) : null
-}
-
-function segmentOf(said: DeepReadonly<z.infer<typeof segment>>): [number, SegmentEvidence] | null {
-  const roots = rootsIn(said.roots)
-  const patches = said.patches.map(({ leaves, proof }) => ({ leaves: fromBase64(leaves), proof: fromBase64(proof) }))
-  if (!roots || patches.some(({ leaves, proof }) => !leaves || !proof)) return null
-  return [said.segment, { roots, patches: patches as { leaves: Uint8Array; proof: Uint8Array }[] }]
+  return (
+    opened && {
+      ...{ program, startedAt, issuedAt, notAfter, device, spec, drawnBy, elapsedUs, ...opened },
+      workId: bytes(subject[0].digest.sha256),
+      proverKey: bytes(subject[1].digest.ed25519),
+      orderId: bytes(said.orderId),
+      seed: bytes(said.seed),
+      firstRoot: bytes(said.firstRoot),
+      nonces: [bytes(said.nonces[0]), bytes(said.nonces[1])],
+    }
+  )
 }

@@ -1,9 +1,9 @@
 import { equalBytes } from '../bytes/bytes.ts'
-import type { WorkProblem } from './checkSegment.ts'
 import type { EngineRun } from './engineRun.ts'
 import type { Receipt } from './receipt.ts'
 import type { StateMark } from './stateChain.ts'
 import type { Work } from './work.ts'
+import type { WorkProblem } from './workProblems.ts'
 
 export interface Replayed {
   readonly problem: WorkProblem | null

@@ -63,9 +63,10 @@ describe('a receipt', async () => {
   })
 
   test('says the same after it was written and read', () => {
-    const statement = receiptSchema.parse(JSON.parse(JSON.stringify(stateReceipt(honest))))
-    expect(check(work, receiptOf(statement)!).problem).toBeNull()
-    expect(stateReceipt(receiptOf(statement)!)).toEqual(stateReceipt(honest))
+    const { statement, evidence } = stateReceipt(honest)
+    const read = receiptOf(receiptSchema.parse(JSON.parse(JSON.stringify(statement))), evidence)!
+    expect(check(work, read).problem).toBeNull()
+    expect(stateReceipt(read)).toEqual(stateReceipt(honest))
   })
 
   test('of another work is refused', () => {
@@ -135,19 +136,16 @@ describe('a receipt', async () => {
     expect(check(work, { ...honest, marks }).problem).not.toBeNull()
   })
 
-  test('names a segment once', () => {
-    const { predicate, ...rest } = stateReceipt(honest)
-    for (const other of [predicate.segments[0]!, { ...predicate.segments[0]!, roots: '' }]) {
-      const segments = [other, ...predicate.segments]
-      expect(receiptOf({ ...rest, predicate: { ...predicate, segments } })).toBeNull()
-    }
-  })
-
-  test('of a segment without roots is refused', () => {
-    for (const [segment, evidence] of honest.segments) {
-      const segments = new Map(honest.segments).set(segment, { ...evidence, roots: [] })
-      expect(check(work, { ...honest, segments }).problem).toEqual({ code: 'ROOTS_MISSING', segment })
-    }
+  test('of a segment without roots, with others or with more is refused', () => {
+    for (const [segment, evidence] of honest.segments)
+      for (const [trace, code] of [
+        [new Uint8Array(), 'ROOTS_MISSING'],
+        [evidence.trace.map((byte) => byte ^ 1), 'STATE_AFTER_DIFFERS'],
+        [new Uint8Array([...evidence.trace, ...evidence.trace]), 'ROOTS_MISSING'],
+      ] as const) {
+        const segments = new Map(honest.segments).set(segment, { ...evidence, trace })
+        expect(check(work, { ...honest, segments }).problem).toEqual({ code, segment })
+      }
   })
 
   test('of a work on operands with a -128 is refused, and nobody executes it (W2.6.2)', async () => {

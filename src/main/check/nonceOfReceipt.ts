@@ -1,5 +1,6 @@
 import { workNonce } from '../../core/attest/binding.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
+import { takeApart } from '../../core/certificate/envelope.ts'
 import { isProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import { openEvidence } from '../../core/certificate/readEvidence.ts'
 import { receiptKind } from '../../core/certificate/receiptEvidence.ts'
@@ -18,12 +19,9 @@ export async function nonceOfReceipt(
   const neverRun = () => Promise.reject(new Error('nothing of it is recomputed here'))
   const opened = isProblem(given)
     ? given
-    : openEvidence(
-        Buffer.from(given).toString('latin1'),
-        (key) => trusted.some((other) => equalBytes(other, key)),
-        undefined,
-        { [WORK_TYPE]: receiptKind(neverRun) },
-      )
+    : openEvidence(takeApart(given), (key) => trusted.some((other) => equalBytes(other, key)), undefined, {
+        [WORK_TYPE]: receiptKind(neverRun),
+      })
   if (isProblem(opened))
     throw fault('NOT_A_RECEIPT', { file, why: `${PROBLEMS[opened.code].meaning} [${opened.code}]` })
   const { read } = opened

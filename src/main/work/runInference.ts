@@ -1,6 +1,6 @@
 import type { WorkStep } from '../../apps/work/watchWork.ts'
 import { toBase64 } from '../../core/bytes/base64.ts'
-import { joinRoots } from '../../core/work/checkSegment.ts'
+import { joinBytes } from '../../core/bytes/bytes.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { readModel } from '../../drivers/model/readModel.ts'
@@ -50,7 +50,7 @@ export async function runInference(
       else if (!flags.json)
         for (const { prompt, text } of completions) process.stdout.write(`${visible(prompt + text)}\n\n`)
       // With the roots of the cache the file can be held against the receipt by itself.
-      const told = { tokenizer: codec.hash, cacheRoots: toBase64(joinRoots(roots.slice(1))), completions }
+      const told = { tokenizer: codec.hash, cacheRoots: toBase64(joinBytes(roots.slice(1))), completions }
       return new TextEncoder().encode(`${JSON.stringify(told, null, 2)}\n`)
     },
   })

@@ -1,6 +1,6 @@
 import { toBase64 } from '../../core/bytes/base64.ts'
+import { joinBytes } from '../../core/bytes/bytes.ts'
 import { DecodeError } from '../../core/bytes/reader.ts'
-import { joinRoots } from '../../core/work/checkSegment.ts'
 import type { Work } from '../../core/work/work.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import type { WorkKernels } from '../../core/work/workKernels.ts'
@@ -44,7 +44,7 @@ export async function runTraining(
       state = encodeSafetensors([...all, { name: DONE, dims: [1], bytes: encodeDone(done) }])
       // The roots of what the file leaves out: with them it can be held against the receipt by itself.
       const moments = roots.filter((_, i) => isMoment(all[i]!.name))
-      const words = { format: 'pt', [MOMENT_ROOTS]: toBase64(joinRoots(moments)) }
+      const words = { format: 'pt', [MOMENT_ROOTS]: toBase64(joinBytes(moments)) }
       return encodeSafetensors(
         all.filter(({ name: tensor }) => !isMoment(tensor)),
         words,

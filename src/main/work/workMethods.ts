@@ -46,7 +46,7 @@ export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'mark
   readonly check: string
   /** What hardware signed, for a file of its own. */
   readonly evidence?: Uint8Array
-  receipt(facts: Facts, signer: Signer): string
+  receipt(facts: Facts, signer: Signer): Uint8Array
 }
 
 export type How = Omit<Watch, 'prover' | 'onState'> & {

@@ -6,6 +6,7 @@ import type { ShapedProgram } from '../program.ts'
 import { nextLink, type StateMark } from '../stateChain.ts'
 import { ELEMENT_BYTES, LEAF_BYTES, leafSpan, leavesOf, leavesOfRow } from '../tensor.ts'
 import { depthOf, tensorLeaf } from '../tensorTree.ts'
+import { type RootOf, tracedSegment } from '../trace.ts'
 import { segmentPrograms, type Work } from '../work.ts'
 
 /** An output of a step of a segment: which transition, which step, which of its outputs. */
@@ -60,8 +61,6 @@ class Defeat extends Error {
 }
 
 type Both<T> = readonly [T, T]
-/** By transition, the root of every tensor. */
-type Places = readonly ReadonlyMap<string, Uint8Array>[]
 
 /**
  * Searches for the first thing two sides differ in: a segment, a step, a leaf, an element. Everything before it they agree
@@ -86,18 +85,16 @@ export async function settleDispute<K>(
     const segment = links - 1
     found.segment = segment
     const programs = segmentPrograms(work, segment)
-    const { at, places } = await firstOtherStep(ask, work, programs, segment)
+    const { at, rootsOf } = await firstOtherStep(ask, work, segment)
     const program = programs[at.transition]!
     const { op, outputs } = program.steps[at.step]!
     found.op = op
-    const roots = places.map((place) => place[at.transition]!.get(outputs[at.output]!)!) as [Uint8Array, Uint8Array]
     const { transition, step } = at
+    const roots = rootsOf.map((rootOf) => rootOf(transition, outputs[at.output]!)) as [Uint8Array, Uint8Array]
     const draw = { transition, step, patch: await otherPatch(ask, work, program, segment, at, roots) }
     found.draw = draw
     const shown = await ask((side) => side.patch(segment, draw))
-    const isRight = places.map(
-      (place, i) => checkPatch(work, program, draw, place[at.transition]!, shown[i]!, runPatch) === null,
-    )
+    const isRight = rootsOf.map((rootOf, i) => checkPatch(work, program, draw, rootOf, shown[i]!, runPatch) === null)
     throw new Defeat(isRight as [boolean, boolean])
   } catch (defeat) {
     if (!(defeat instanceof Defeat)) throw defeat
@@ -141,28 +138,25 @@ async function firstOtherLink(ask: Ask, count: number): Promise<number | null> {
 async function firstOtherStep<K>(
   ask: Ask,
   work: Work<K>,
-  programs: readonly ShapedProgram[],
   segment: number,
-): Promise<{ readonly at: OutputAt; readonly places: Both<Places> }> {
+): Promise<{ readonly at: OutputAt; readonly rootsOf: Both<RootOf> }> {
   const ends = await ask((side) => endsOf(side, segment))
   requireBoth(ends, ({ after, links }) => !links || equalBytes(nextLink(links.before, after), links.after))
   const traces = await ask((side) => side.trace(segment))
-  const places = traces.map((roots, i) => {
-    const { before, after } = ends[i]!
-    return placeTrace(work, programs, { before: before?.root ?? null, after }, roots)
-  })
-  const fits = (place: (typeof places)[number]): place is Places => !('code' in place)
-  requireBoth(places, fits)
-  const carried = segment < 0 || work.isIndependent ? 0 : work.state.size
+  const sides = ends.map(({ before, after }) => tracedSegment(work, segment, { before: before?.root ?? null, after }))
+  const found = traces.map((roots, i) => placeTrace(sides[i]!, roots))
+  const fits = (one: (typeof found)[number]): one is RootOf => !('code' in one)
+  requireBoth(found, fits)
+  const { programs, plan } = sides[0]!
   const differs = traces[0].findIndex((root, i) => !equalBytes(root, traces[1][i]!))
   const written = programs.flatMap(({ steps }, transition) =>
     steps.flatMap(({ outputs }, step) => outputs.map((_, output) => ({ transition, step, output }))),
   )
-  const at = written[differs - carried]
+  const at = written[differs - plan.counts[0]]
   // Another state before under the same h, or another h after the same steps: that would take a broken hash.
   if (!at) throw new Defeat([false, false])
-  const [one, other] = places.filter(fits)
-  return { at, places: [one!, other!] }
+  const [one, other] = found.filter(fits)
+  return { at, rootsOf: [one!, other!] }
 }
 
 /** What a side says lies around a segment; null where it does not say all of it. */

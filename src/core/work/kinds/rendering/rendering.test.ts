@@ -11,7 +11,7 @@ import { bitsOf, floatOf } from '../../ops/shapes.ts'
 import { proveWork } from '../../proveWork.ts'
 import { patchRunner } from '../../runPatch.ts'
 import { linksOf } from '../../stateChain.ts'
-import { holdGiven, openWork } from '../../work.ts'
+import { holdGiven, openWork, segmentPrograms } from '../../work.ts'
 import { type ExactEngine, engineOnOwned, hasherOn } from '../../workEngine.ts'
 import { createWorkKernels, type WorkKernels } from '../../workKernels.ts'
 import { EXACT_OPS } from '../../workOps.ts'
@@ -188,9 +188,13 @@ describe('a receipt', () => {
     const rendered = await render(crowd, 1, lazy)
     const { work, marks } = rendered
     const lastLink = linksOf(work.workId, firstRoot, marks).at(-1)!
+    const programsOf = (segment: number) => segmentPrograms(work, segment)
     const isMissed = (nonces: (draw: 0 | 1) => Uint8Array) => {
-      const traced = drawTraced(work, lastLink, nonces(0))
-      const traces = traced.map((segment) => sha256(Uint8Array.of(segment)))
+      const traced = drawTraced(work, lastLink, nonces(0)).map((segment) => ({
+        segment,
+        programs: programsOf(segment),
+      }))
+      const traces = traced.map(({ segment }) => sha256(Uint8Array.of(segment)))
       const drawn = drawOpened(work, { lastLink, nonce: nonces(1), traced, traces }).get(1)!
       return !drawn.some(({ step, patch }) => step === 0 && patch === 3)
     }

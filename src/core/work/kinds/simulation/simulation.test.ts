@@ -13,7 +13,7 @@ import { patchRunner } from '../../runPatch.ts'
 import { linksOf, type StateMark } from '../../stateChain.ts'
 import { leafSpan, leavesOf, leavesUnder, type TensorShape } from '../../tensor.ts'
 import { depthOf, proofBytes } from '../../tensorTree.ts'
-import { openWork } from '../../work.ts'
+import { openWork, segmentPrograms } from '../../work.ts'
 import { type ExactEngine, engineOnOwned, hasherOn } from '../../workEngine.ts'
 import { createWorkKernels, type WorkKernels } from '../../workKernels.ts'
 import { EXACT_OPS } from '../../workOps.ts'
@@ -178,8 +178,9 @@ describe('a receipt', () => {
     const lastLink = linksOf(work.workId, firstRoot, marks).at(-1)!
     const traceOf = (segment: number) => sha256(Uint8Array.of(segment & 255))
     const isMissed = (nonces: (draw: 0 | 1) => Uint8Array, rootOf = traceOf) => {
-      const traced = drawTraced(work, lastLink, nonces(0))
-      const draws = drawOpened(work, { lastLink, nonce: nonces(1), traced, traces: traced.map(rootOf) })
+      const drawn = drawTraced(work, lastLink, nonces(0))
+      const traced = drawn.map((segment) => ({ segment, programs: segmentPrograms(work, segment) }))
+      const draws = drawOpened(work, { lastLink, nonce: nonces(1), traced, traces: drawn.map(rootOf) })
       const meets = ({ step, patch }: { step: number; patch: number }) => step === 0 && patch < wrongBlocks
       return [...draws].every(([segment, drawn]) => !isWrong(segment) || !drawn.some(meets))
     }

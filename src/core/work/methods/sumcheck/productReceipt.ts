@@ -1,25 +1,22 @@
 import * as z from 'zod'
-import { fromBase64, toBase64 } from '../../../bytes/base64.ts'
+import { concatBytes, joinBytes, u32le, words32 } from '../../../bytes/bytes.ts'
 import type { DeepReadonly } from '../../../bytes/decodeJson.ts'
-import { base64, count, hex } from '../../../bytes/fields.ts'
+import { count, hex } from '../../../bytes/fields.ts'
 import { fromHex, toHex } from '../../../bytes/hex.ts'
-import { joinRoots, splitRoots } from '../../checkSegment.ts'
+import { splitRoots } from '../../checkSegment.ts'
+import { describeEvidence, type Stated } from '../../evidenceBehind.ts'
 import { type WorkFacts, workFacts, workSubject } from '../../receipt.ts'
 import type { Work } from '../../work.ts'
 import type { ProductStatement } from './transcript.ts'
 
-export const PRODUCT_TYPE = 'urn:touchstone:product:1'
+export const PRODUCT_TYPE = 'urn:touchstone:product:2'
 
 const HASH_BYTES = 32
-/** Proofs are at most 592 bytes (W8.4.4); openings of the largest operands under a code some 40 MB (W8.9). */
-const MOST_PROOF_LETTERS = 1024
-const MOST_CODED_LETTERS = 2 ** 26
+/** W8.4.4. Openings of operands under a code (W8.9) are longer. */
+const MOST_PROOF_BYTES = 592
 
 const predicate = z.strictObject({
   ...workFacts,
-  /** Of every block of rows of C. */
-  roots: base64,
-  proof: base64.max(MOST_CODED_LETTERS),
   /** Roots of the codes of A and B, where the proof opens both for who has neither. */
   codes: z.tuple([hex(32), hex(32)]).exactOptional(),
   elapsedUs: count.nullable(),
@@ -46,10 +43,11 @@ export interface ProductReceipt extends WorkFacts {
   readonly elapsedUs: number | null
 }
 
-export function stateProductReceipt(receipt: ProductReceipt): ProductReceiptStatement {
+export function stateProductReceipt(receipt: ProductReceipt): Stated<ProductReceiptStatement> {
   const { workId, proverKey, orderId, seed, roots, proof, codes, elapsedUs } = receipt
   const { program, startedAt, issuedAt, notAfter, device, spec } = receipt
-  return {
+  const evidence = concatBytes(u32le(roots.length), joinBytes(roots), proof)
+  const statement: ProductReceiptStatement = {
     _type: 'https://in-toto.io/Statement/v1',
     subject: [
       { name: 'work', digest: { sha256: toHex(workId) } },
@@ -60,28 +58,36 @@ export function stateProductReceipt(receipt: ProductReceipt): ProductReceiptStat
       ...{ program, startedAt, issuedAt, notAfter, device, spec },
       orderId: toHex(orderId),
       seed: toHex(seed),
-      roots: toBase64(joinRoots(roots)),
-      proof: toBase64(proof),
+      evidence: describeEvidence(evidence),
       ...(codes ? { codes: [toHex(codes[0]), toHex(codes[1])] as const } : {}),
       elapsedUs,
     },
   }
+  return { statement, evidence }
 }
 
-/** Null where a field is not what its place asks for. */
-export function productReceiptOf({ subject, predicate: said }: ProductReceiptStatement): ProductReceipt | null {
-  const [roots, proof] = [fromBase64(said.roots), fromBase64(said.proof)]
-  if (!roots || roots.length % HASH_BYTES !== 0 || !proof) return null
-  if (!said.codes && said.proof.length > MOST_PROOF_LETTERS) return null
+/** W8.8.1. The roots of all blocks of C and the proof; null where they are not spelled as they must be. */
+function provenIn(evidence: Uint8Array, isCoded: boolean): Pick<ProductReceipt, 'roots' | 'proof'> | null {
+  const from = 4 + HASH_BYTES * (evidence.length < 4 ? 0 : words32(evidence.subarray(0, 4))[0]!)
+  if (from > evidence.length || (!isCoded && evidence.length - from > MOST_PROOF_BYTES)) return null
+  return { roots: splitRoots(evidence.subarray(4, from)), proof: evidence.subarray(from) }
+}
+
+/** Null where the evidence, whose hash was compared, is not what its place asks for. */
+export function productReceiptOf(
+  { subject, predicate: said }: ProductReceiptStatement,
+  evidence: Uint8Array,
+): ProductReceipt | null {
+  const proven = provenIn(evidence, said.codes !== undefined)
+  if (!proven) return null
   const bytes = (text: string) => fromHex(text, HASH_BYTES)!
   return {
     ...said,
+    ...proven,
     workId: bytes(subject[0].digest.sha256),
     proverKey: bytes(subject[1].digest.ed25519),
     orderId: bytes(said.orderId),
     seed: bytes(said.seed),
-    roots: splitRoots(roots),
-    proof,
     codes: said.codes ? [bytes(said.codes[0]), bytes(said.codes[1])] : null,
   }
 }
