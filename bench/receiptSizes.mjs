@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { issueReceipt } from '../dist/core/certificate/receiptEvidence.js'
-import { gatherPatch } from '../dist/core/work/checkSegment.js'
+import { showPatch } from '../dist/core/work/checkPatch.js'
 // How many bytes receipts of real size have, the largest of some draws: leaves and hashes as whoever works would open them,
 // all of them zeros, since nothing of the size depends on what they say. No work is done (`node bench/receiptSizes.mjs`).
 import { inference } from '../dist/core/work/kinds/inference/inference.js'
@@ -18,7 +18,7 @@ import { keepResult } from './support/keepResult.mjs'
 
 const HASH = 32
 /** Draws that are tried: a receipt is as large as what is drawn. */
-const DRAWS = 32
+const DRAWS = 16
 const epsilon = bitsOf(1e-5)
 const shape = { layers: 24, width: 2048, heads: 16, keyHeads: 16, headSize: 128, hidden: 8192 }
 const large = { family: 'gpt', ...shape, vocabulary: 256, context: 1024, hasQkvBias: true, isTied: false }
@@ -73,9 +73,9 @@ const nothing = (work) => ({
       const sizes = { leaves: 0, proof: 0 }
       const op = program.steps[step].op
       const where = EXACT_OPS[op].patch(program.shaped[step], patch)
-      gatherPatch(program, step, where, (_, of, leaves) => {
+      showPatch(program, step, where, (_, of, leaves, shown) => {
         sizes.proof += proofBytes(depthOf(leavesOf(of)), leaves)
-        for (const leaf of leaves) sizes.leaves += leafSpan(of, leaf).length
+        for (const leaf of shown) sizes.leaves += leafSpan(of, leaf).length
         return (leaf) => new Uint8Array(leafSpan(of, leaf).length)
       })
       return { leaves: new Uint8Array(sizes.leaves), proof: new Uint8Array(sizes.proof), op }
@@ -115,7 +115,10 @@ for (const [name, { kind, parameters, transitions, interval }] of Object.entries
   for (let i = 0; i < DRAWS; i++) {
     const proven = await proveWork(work, executed, nothing(work), (draw) => new Uint8Array(HASH).fill(2 * i + draw))
     const receipt = { ...executed, ...proven, ...said, ...order, spec, workId: work.workId }
-    const file = issueReceipt({ ...receipt, proverKey: new Uint8Array(HASH), drawnBy: 'listener', elapsedUs: 1 }, signer)
+    const file = issueReceipt(
+      { ...receipt, proverKey: new Uint8Array(HASH), drawnBy: 'listener', elapsedUs: 1 },
+      signer,
+    )
     receipts.push({ bytes: file.length, segments: [...proven.segments.values()] })
   }
   receipts.sort((a, b) => a.bytes - b.bytes)

@@ -1,5 +1,5 @@
 import type { NvidiaEvidence } from '../core/attest/nvidiaDevice.ts'
-import type { PatchEvidence } from '../core/work/checkSegment.ts'
+import type { PatchEvidence } from '../core/work/checkPatch.ts'
 import type { PatchDraw } from '../core/work/draws.ts'
 import type { Pair } from '../core/work/methods/sumcheck/field.ts'
 import type { StateMark } from '../core/work/stateChain.ts'

@@ -3,14 +3,9 @@ import { equalBytes } from '../../core/bytes/bytes.ts'
 import { checkSignature } from '../../core/bytes/ed25519.ts'
 import { printable } from '../../core/bytes/printable.ts'
 import { PIECE_BYTES, type WorkOrderMessage } from '../../core/wire/messages.ts'
+import type { PatchEvidence, RunPatch } from '../../core/work/checkPatch.ts'
 import { checkReceipt, type ReceiptFigures } from '../../core/work/checkReceipt.ts'
-import {
-  type PatchEvidence,
-  placeTrace,
-  type RunPatch,
-  type SegmentEvidence,
-  splitRoots,
-} from '../../core/work/checkSegment.ts'
+import { placeTrace, type SegmentEvidence, splitRoots } from '../../core/work/checkSegment.ts'
 import { stateShapes } from '../../core/work/committedState.ts'
 import type { TensorHasher } from '../../core/work/engineRun.ts'
 import type { Disputant } from '../../core/work/methods/dispute.ts'

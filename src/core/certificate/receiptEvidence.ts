@@ -1,7 +1,7 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import type { Signer } from '../bytes/ed25519.ts'
+import type { RunPatch } from '../work/checkPatch.ts'
 import { checkReceipt } from '../work/checkReceipt.ts'
-import type { RunPatch } from '../work/checkSegment.ts'
 import { type Receipt, type ReceiptStatement, receiptOf, receiptSchema, stateReceipt } from '../work/receipt.ts'
 import { WorkRefusal } from '../work/refusals.ts'
 import type { Replayed } from '../work/replayWork.ts'

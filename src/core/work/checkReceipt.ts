@@ -1,5 +1,6 @@
 import { equalBytes } from '../bytes/bytes.ts'
-import { checkSegment, type RunPatch } from './checkSegment.ts'
+import type { RunPatch } from './checkPatch.ts'
+import { checkSegment } from './checkSegment.ts'
 import { drawOpened, drawTraced } from './drawWork.ts'
 import { creditedOperations, LiveRule } from './liveRule.ts'
 import type { Receipt } from './receipt.ts'

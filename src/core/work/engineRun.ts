@@ -1,5 +1,5 @@
 import { concatBytes, words32 } from '../bytes/bytes.ts'
-import { gatherPatch, type PatchEvidence } from './checkSegment.ts'
+import { type PatchEvidence, showPatch, type TakeLeaves } from './checkPatch.ts'
 import type { PatchDraw } from './draws.ts'
 import type { ShapedProgram } from './program.ts'
 import { type ShardedProgram, splitShards } from './shards.ts'
@@ -144,7 +144,7 @@ export class EngineRun<K> {
     const op = this.#work.ops[program.steps[step]!.op]!
     const leaves: Uint8Array[] = []
     const proofs: Uint8Array[] = []
-    const take = (name: string, shape: TensorShape, asked: readonly number[]) => {
+    const take: TakeLeaves = (name, shape, asked, shown) => {
       const bytes = this.#memory.bytes(name)
       if (!trees.has(name)) trees.set(name, this.#hasher.tree(shape, bytes))
       proofs.push(trees.get(name)!.prove(asked))
@@ -152,11 +152,11 @@ export class EngineRun<K> {
         const { start, length } = leafSpan(shape, leaf)
         return bytes.slice(start, start + length)
       }
-      leaves.push(...asked.map(leafOf))
+      leaves.push(...shown.map(leafOf))
       return leafOf
     }
     const drawn = op.patch(program.shaped[step]!, patch)
-    gatherPatch(program, step, drawn, take, (name) => this.#given.get(name) ?? null)
+    showPatch(program, step, drawn, take, (name) => this.#given.get(name) ?? null)
     return { leaves: concatBytes(...leaves), proof: concatBytes(...proofs) }
   }
 

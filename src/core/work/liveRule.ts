@@ -1,4 +1,4 @@
-import type { RunPatch } from './checkSegment.ts'
+import type { RunPatch } from './checkPatch.ts'
 import type { Ops } from './program.ts'
 
 /** W4.5. Below this share nobody is paid at all. */

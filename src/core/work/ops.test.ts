@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { chanceFrom, sceneOf } from '../../../test/support/workTrials.ts'
-import { gatherPatch } from './checkSegment.ts'
+import { gatherInputs } from './checkPatch.ts'
 import { PLAIN_HASHER } from './engineRun.ts'
 import type { Numbers } from './op.ts'
 import { bitsOf } from './ops/shapes.ts'
 import { type Program, shapeProgram } from './program.ts'
 import { patchRunner } from './runPatch.ts'
-import { leafSpan, type TensorShape, tensorBytes } from './tensor.ts'
+import { leafSpan, packRegion, type TensorShape, tensorBytes } from './tensor.ts'
 import { runProgram, TensorMemory } from './tensorMemory.ts'
 import { engineOnOwned, hasherOn } from './workEngine.ts'
 import { createWorkKernels, MASK, NO_TARGET } from './workKernels.ts'
@@ -159,8 +159,11 @@ describe('each patch of an op, gathered, gives the bits of the whole', () => {
         const { start, length } = leafSpan(shape, leaf)
         return memory.bytes(name).subarray(start, start + length)
       }
-      const gathered = gatherPatch(program, 0, patch, take, (name) => memory.bytes(name).slice())!
-      expect(runner(op, patch, step, gathered), `patch ${index}`).toEqual(gathered.outputs)
+      const gathered = gatherInputs(program, 0, patch, take, (name) => memory.bytes(name).slice())!
+      const written = patch.outputs.map((region, i) =>
+        packRegion(step.outputs[i]!, region, take(outputs[i]!, step.outputs[i]!)),
+      )
+      expect(runner(op, patch, step, gathered), `patch ${index}`).toEqual(written)
       for (const [output, { row, column, rows, columns }] of patch.outputs.entries())
         expect(rule.patchAt(step, output, row + rows - 1, column + columns - 1)).toBe(index)
     }
@@ -177,7 +180,7 @@ test('a row that is looked up outside its table is refused', async () => {
   const program = { steps: [{ op: 'embed', inputs: ['tokens', 'table'], outputs: ['out'], numbers: {} }], shapes }
   const take = (name: string) => () => bytesOf(name === 'tokens' ? Uint32Array.of(4) : new Float32Array(8))
   expect(
-    gatherPatch({ ...program, shaped: [], there: new Map(), after: [], statistics: [] }, 0, patch, take),
+    gatherInputs({ ...program, shaped: [], there: new Map(), after: [], statistics: [] }, 0, patch, take),
   ).toBeNull()
   expect(NO_TARGET).toBe(0xffffffff)
 })

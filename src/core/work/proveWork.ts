@@ -1,4 +1,5 @@
-import type { PatchEvidence, SegmentEvidence } from './checkSegment.ts'
+import type { PatchEvidence } from './checkPatch.ts'
+import type { SegmentEvidence } from './checkSegment.ts'
 import type { PatchDraw } from './draws.ts'
 import { drawOpened, drawTraced } from './drawWork.ts'
 import { linksOf, type StateMark } from './stateChain.ts'

@@ -1,7 +1,8 @@
 import { joinBytes, u32le } from '../bytes/bytes.ts'
 import { ByteReader, DecodeError } from '../bytes/reader.ts'
 import { HASH_BYTES } from '../proof/merkle.ts'
-import { type PatchEvidence, type SegmentEvidence, splitRoots } from './checkSegment.ts'
+import type { PatchEvidence } from './checkPatch.ts'
+import { type SegmentEvidence, splitRoots } from './checkSegment.ts'
 import type { StateMark } from './stateChain.ts'
 
 /** What of a receipt stands behind its signed line. */

@@ -1,4 +1,4 @@
-import type { RunPatch } from './checkSegment.ts'
+import type { RunPatch } from './checkPatch.ts'
 import type { Place } from './op.ts'
 import type { Ops } from './program.ts'
 import type { ElementType, Region } from './tensor.ts'

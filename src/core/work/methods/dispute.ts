@@ -1,6 +1,7 @@
 import { equalBytes } from '../../bytes/bytes.ts'
 import { nodeHash } from '../../proof/merkle.ts'
-import { checkPatch, type PatchEvidence, placeTrace, type RunPatch } from '../checkSegment.ts'
+import { checkPatch, type PatchEvidence, type RunPatch } from '../checkPatch.ts'
+import { placeTrace } from '../checkSegment.ts'
 import type { PatchDraw } from '../draws.ts'
 import type { ShapedProgram } from '../program.ts'
 import { nextLink, type StateMark } from '../stateChain.ts'

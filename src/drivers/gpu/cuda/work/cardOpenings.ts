@@ -1,6 +1,6 @@
 import { concatBytes } from '../../../../core/bytes/bytes.ts'
 import { HASH_BYTES } from '../../../../core/proof/merkle.ts'
-import { gatherPatch, type PatchEvidence } from '../../../../core/work/checkSegment.ts'
+import { type PatchEvidence, showPatch, type TakeLeaves } from '../../../../core/work/checkPatch.ts'
 import type { PatchDraw } from '../../../../core/work/draws.ts'
 import type { Place } from '../../../../core/work/op.ts'
 import type { Ops, ShapedProgram } from '../../../../core/work/program.ts'
@@ -34,13 +34,11 @@ export async function openStep(
   await card.settle()
   const found = draws.map(({ step, patch }) => {
     const reads = ops[program.steps[step]!.op]!.patch(program.shaped[step]!, patch)
-    return evidenceOf(card, trees, (take) => gatherPatch(program, step, reads, take))
+    return evidenceOf(card, trees, (take) => showPatch(program, step, reads, take))
   })
   for (const name of trees.keys()) card.memory.free(`${TREE} ${name}`)
   return found
 }
-
-type TakeLeaves = Parameters<typeof gatherPatch>[3]
 
 /** Leaves that are asked for, one tensor after the other, and the hashes that lead from them to its root. */
 function evidenceOf(
@@ -50,11 +48,11 @@ function evidenceOf(
 ): PatchEvidence {
   const leaves: Uint8Array[] = []
   const proofs: Uint8Array[] = []
-  gather((name, shape, asked) => {
+  gather((name, shape, asked, shown) => {
     const { place, tree } = trees.get(name)!
     proofs.push(...nodesBeside(shape, asked).map((node) => card.takeBytes(tree.at + node * HASH_BYTES, HASH_BYTES)))
     const found = new Map(
-      asked.map((leaf) => {
+      shown.map((leaf) => {
         const { start, length } = leafSpan(shape, leaf)
         return [leaf, card.takeBytes(place.at + start, length)]
       }),

@@ -1,6 +1,6 @@
 import { words32 } from '../../../../core/bytes/bytes.ts'
 import { HASH_BYTES } from '../../../../core/proof/merkle.ts'
-import type { PatchEvidence } from '../../../../core/work/checkSegment.ts'
+import type { PatchEvidence } from '../../../../core/work/checkPatch.ts'
 import type { PatchDraw } from '../../../../core/work/draws.ts'
 import { encodePairs, type Pair } from '../../../../core/work/methods/sumcheck/field.ts'
 import type { Place } from '../../../../core/work/op.ts'
