@@ -12,6 +12,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addPageRoutes } from '../../src/apps/api/addPageRoutes.ts'
 import { createCheck } from '../../src/apps/check/createCheck.ts'
 import { toHex } from '../../src/core/bytes/hex.ts'
+import { sealReceipt } from '../../src/core/certificate/envelope.ts'
+import { WORK_TYPE } from '../../src/core/work/receipt.ts'
 import { readPage } from '../../src/drivers/system/readPage.ts'
 import { openThreadedChecker } from '../../src/drivers/verifier/openThreadedChecker.ts'
 import { reportPage } from '../../src/main/report/reportPage.ts'
@@ -70,7 +72,7 @@ else
     })
 
     /** Opens the page, hands it a file, and waits for its answer; `heard` is every request and every complaint. */
-    async function drop(content: string, { name = 'certificate.json', trust = key } = {}) {
+    async function drop(content: string | Uint8Array, { name = 'certificate.json', trust = key } = {}) {
       const page = await browser.newPage()
       page.setDefaultTimeout(20_000)
       const heard = { requests: new Set<string>(), complaints: [] as string[], workers: 0 }
@@ -129,6 +131,21 @@ else
       expect(text).not.toContain('recomputed')
       expect(await page.$('#result img')).toBeNull()
       await page.close()
+    })
+
+    test('a receipt of a work, with bytes behind its line, is told from a certificate', async () => {
+      const statement = { predicateType: WORK_TYPE }
+      const evidence = Uint8Array.from({ length: 512 }, (_, i) => i % 256)
+      const { page, heard, headline, text } = await drop(sealReceipt({ statement, evidence }, VALIDATOR), {
+        name: 'touchstone.receipt',
+      })
+      expect([headline, heard.complaints]).toEqual(['REFUSED', []])
+      expect(text).toContain('[OTHER_VERSION]')
+      await page.close()
+      const earlier = { statement: { predicateType: 'urn:touchstone:work:1' }, evidence: new Uint8Array() }
+      const old = await drop(sealReceipt(earlier, VALIDATOR), { name: 'receipt.json' })
+      expect(old.text).toContain('[EARLIER_RECEIPT]')
+      await old.page.close()
     })
 
     test('a foreign file is refused until its reader says whose it is', async () => {

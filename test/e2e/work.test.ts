@@ -328,13 +328,24 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   expect(stdout).toMatch(/ {2}loss +\d\.\d{4} first, \d\.\d{4} last/)
   expect(stdout.replace(/\s+/g, ' ')).toContain(`check ${inFolder('trained.json')} --result`)
   expect(storedIn(inFolder('model.safetensors')).map(({ name }) => name)).toContain('embed')
-  const receipt = readFileSync(inFolder('trained.json'), 'utf8')
+  const receipt = readFileSync(inFolder('trained.json'))
   const checked = await touchstone('check', inFolder('trained.json'))
   expect(checked.status).toBe(0)
   expect(checked.stdout.replace(/\s+/g, ' ')).toMatch(/ patches of the first state and [123] of 3 segments /)
-  writeFileSync(inFolder('other.json'), receipt.replace(/[A-Y](?=[^A-Z]{0,9}$)/, 'Z'))
-  const refused = await touchstone('check', inFolder('other.json'))
-  expect(refused.status).toBe(1)
+  const line = receipt.indexOf('\n') + 1
+  const changed = (at: number) => receipt.map((byte, i) => (i === at ? byte ^ 1 : byte))
+  for (const [other, code] of [
+    [changed(line - 20), 'BAD_SIGNATURE'],
+    [changed(line), 'OTHER_EVIDENCE'],
+    [changed(receipt.length - 1), 'OTHER_EVIDENCE'],
+    [receipt.subarray(0, -1), 'TRUNCATED'],
+    [Buffer.concat([receipt, Buffer.from('\n')]), 'OTHER_EVIDENCE'],
+    [Buffer.from(receipt.toString('utf8')), 'OTHER_EVIDENCE'],
+  ] as const) {
+    writeFileSync(inFolder('other.json'), other)
+    const refused = await touchstone('check', inFolder('other.json'), '--json')
+    expect([refused.status, JSON.parse(refused.stdout).problem.code]).toEqual([1, code])
+  }
 })
 
 test('weights are those of the receipt by their roots; another model, or one without roots, is not taken for it', async () => {

@@ -20,6 +20,7 @@ import small_parts
 import step_matrix
 import step_products
 import sumcheck
+import traces
 import tsp1
 import work_vectors
 
@@ -250,6 +251,7 @@ FILES = {
     "stepMatrix": lambda: step_matrix.cases(seed),
     "sumcheck": lambda: sumcheck.cases(seed),
     "stepProducts": lambda: step_products.cases(seed),
+    "trace": lambda: traces.cases(seed),
     "work": lambda: work_vectors.cases(seed), "ledger": lambda: ledger.cases(seed),
 }
 

@@ -98,6 +98,16 @@ test.each<[string, ProverProgram, string]>([
     'NOT_SHOWN',
   ],
   [
+    'leads its trace to another state than it said',
+    program((run) => ({ trace: async (segment) => [...(await run.trace(segment))].reverse() })),
+    'NOT_SHOWN',
+  ],
+  [
+    'leaves a root out of its trace',
+    program((run) => ({ trace: async (segment) => (await run.trace(segment)).slice(1) })),
+    'NOT_SHOWN',
+  ],
+  [
     'gives up once it knows what is drawn',
     program(() => ({ trace: () => Promise.reject(new Error('no')) })),
     'GAVE_UP',

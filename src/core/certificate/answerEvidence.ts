@@ -14,7 +14,8 @@ import { ProductTranscript } from '../work/methods/zk/transcript.ts'
 import type { CheckedAnswer } from './checkCertificate.ts'
 import { sealReceipt } from './envelope.ts'
 import type { CertificateProblem } from './problems.ts'
-import { type Opener, receiptOpener } from './readEvidence.ts'
+import type { Opener } from './readEvidence.ts'
+import { receiptOpener } from './receiptOpener.ts'
 import { receiptTimesProblem } from './receiptTimes.ts'
 
 /** A receipt about answers of a private model whose signature fits. Its proof was not looked at yet. */

@@ -28,13 +28,12 @@ export const PROBLEMS = {
     nextStep: 'Use the program version that wrote it.',
   },
   EARLIER_RECEIPT: {
-    meaning: 'it is a receipt in a form that no release wrote, and that is read no more',
-    nextStep: 'Have the work done again with this program, which writes a receipt that can be checked.',
+    meaning: 'it is a receipt in a form that no release wrote',
+    nextStep: 'Have the work done again with this version.',
   },
   OTHER_EVIDENCE: {
     meaning: 'the evidence behind the signed line is not the one that was signed',
-    nextStep:
-      'Copy the file as bytes, not as text. If it stays so, ask the signer for it again; do not rely on this one.',
+    nextStep: 'Copy the file as bytes, not as text, or ask the signer for it again.',
   },
   MALFORMED: { meaning: 'a field is missing, unknown or of the wrong form', nextStep: ASK_AGAIN },
   BAD_CHALLENGE: { meaning: 'the challenge breaks a bound of the protocol', nextStep: DISTRUST },

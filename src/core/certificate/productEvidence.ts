@@ -27,7 +27,8 @@ import type { CheckedProduct } from './checkCertificate.ts'
 import type { Doubt } from './doubts.ts'
 import { sealReceipt } from './envelope.ts'
 import type { CertificateProblem } from './problems.ts'
-import { type Opener, receiptOpener } from './readEvidence.ts'
+import type { Opener } from './readEvidence.ts'
+import { receiptOpener } from './receiptOpener.ts'
 import { receiptTimesProblem } from './receiptTimes.ts'
 
 /** A receipt of a product whose signature fits, and what its proof must be about. Nothing in it was computed yet. */

@@ -13,7 +13,8 @@ import type { WorkProblem } from '../work/workProblems.ts'
 import type { CheckedReceipt } from './checkCertificate.ts'
 import { sealReceipt } from './envelope.ts'
 import type { CertificateProblem } from './problems.ts'
-import { type Opener, receiptOpener } from './readEvidence.ts'
+import type { Opener } from './readEvidence.ts'
+import { receiptOpener } from './receiptOpener.ts'
 import { receiptTimesProblem } from './receiptTimes.ts'
 
 /** A receipt whose signature fits, and the work it is about. Nothing in it was recomputed yet. */

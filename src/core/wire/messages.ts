@@ -6,6 +6,8 @@ import { HOST_TARGETS, MARK_BYTES, MAX_LANES, MAX_MARKS } from '../params/hostPa
 
 /** Changes whenever a byte on this wire changes. */
 const WIRE_VERSION = 3
+/** Of a work that is watched: what traces commit to, and what patches show, is part of it. */
+const WORK_WIRE_VERSION = 4
 
 /** How one value stands in the body of a message. */
 interface Field<T> {
@@ -87,13 +89,13 @@ function message<V extends object>(id: number, fields: { readonly [K in keyof V]
 }
 
 /** The first message of each side: whoever speaks another version is refused by its first byte. */
-const versioned = <V>({ id, limit, encode, decode }: Codec<V>): Codec<V> => ({
+const versioned = <V>({ id, limit, encode, decode }: Codec<V>, spoken = WIRE_VERSION): Codec<V> => ({
   id,
   limit: 1 + limit,
-  encode: (values) => concatBytes(Uint8Array.of(WIRE_VERSION), encode(values)),
+  encode: (values) => concatBytes(Uint8Array.of(spoken), encode(values)),
   decode: (reader) => {
     const version = reader.u8('wire version')
-    if (version !== WIRE_VERSION) throw new DecodeError(`wire version: ${WIRE_VERSION} expected, got ${version}`)
+    if (version !== spoken) throw new DecodeError(`wire version: ${spoken} expected, got ${version}`)
     return decode(reader)
   },
 })
@@ -139,7 +141,7 @@ const output = { segment: u32, transition: u32, step: u32, output: u32 }
 
 /** A work that is watched (W4.6): what the listener says. Provers of cards are never sent these. */
 const WORK_ORDERS = {
-  greet: versioned(message(32, {})),
+  greet: versioned(message(32, {}), WORK_WIRE_VERSION),
   /** The nonces are committed to before anything is done: their hashes. */
   assign: message(33, {
     ...{ isHidden: oneOf([false, true]), firstHash: bytes(32), secondHash: bytes(32), orderId: bytes(32), every: u32 },
@@ -200,7 +202,7 @@ const ALL_ANSWERS = {
 
 /** What whoever does the work says. Segments are counted from 1: 0 is the beginning. */
 const WORK_ANSWERS = {
-  greeted: versioned(message(96, { key: bytes(KEY_BYTES), device: rest(256) })),
+  greeted: versioned(message(96, { key: bytes(KEY_BYTES), device: rest(256) }), WORK_WIRE_VERSION),
   accepted: message(97, {}),
   mark: message(98, { segment: u32, root: bytes(32), statistics: rest(64) }),
   hidden: message(99, { segment: u32, commitment: bytes(32) }),

@@ -163,6 +163,8 @@ export function readTrace(
   const { plan, ends } = traced
   const places = openedPlaces(traced, draws)
   const committed = [ends.before, stepsRoot, ends.after.root]
+  // What nothing hangs under must not be free to choose: draws follow from it.
+  if (plan.counts[1] === 0 && !equalBytes(stepsRoot, NO_ROOT)) return { code: 'ROOTS_NOT_COMMITTED' }
   const bytes = new Cursor(trace)
   const found = new Map<number, Uint8Array>()
   for (const [tree, { from, count }] of treesOf(plan).entries()) {

@@ -91,9 +91,9 @@ Examples:
   touchstone check touchstone-certificate.json --signer KEY --max-age 7d
   touchstone check touchstone-certificate.json --trust KEY --claim "8x H100 SXM"
   touchstone check summary.json --full touchstone-certificate.json --trust KEY
-  touchstone check receipt.json --given a.npy --given b.npy --result c.npy
+  touchstone check touchstone.receipt --given a.npy --given b.npy --result c.npy
   touchstone check evidence.json --nonce HEX --rim driver.xml --rim vbios.xml
-  touchstone check touchstone-evidence.json --receipt touchstone-receipt.json`
+  touchstone check touchstone-evidence.json --receipt touchstone.receipt`
 
 const readInstant = reader('Use a time such as 2026-01-31T12:00:00Z.', (text) => {
   const millis = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? toMillis(text) : Number.NaN

@@ -35,7 +35,7 @@ const addRunOptions = (command: Command, inputs?: string, methods = SIMPLE_METHO
     .option('--on <box>', 'root@host, ssh://…, lease://… or an alias of ~/.ssh/config; may be repeated', addText)
     .option('--replicas <count>', 'do it so many times over; all must come to the same', readWhole(1, 16), 1)
     .option('--segment-limit <seconds>', 'the longest that one segment may take', readNumber(1, 86_400), 600)
-    .option('--receipt <file>', 'where the receipt goes', 'touchstone-receipt.json')
+    .option('--receipt <file>', 'where the receipt goes', 'touchstone.receipt')
     .option('--evidence <file>', 'with attest: where goes what the hardware signed', 'touchstone-evidence.json')
     .option('--inputs <folder>', 'write the inputs there, for "touchstone check" with --inputs or --replay', inputs)
     .option('--json', 'print the outcome as JSON')
@@ -110,7 +110,7 @@ function addClassify(run: Command, context: CommandContext): void {
     .argument('<input>', 'int8 as an .npy file, a row for each input')
     .option('--method <name>', 'zk is the one there is', readOneOf({ zk: 'zk' }, 'Use zk.'), 'zk')
     .option('--out <file>', 'where the scores go, as int32, a row for each input', 'scores.npy')
-    .option('--receipt <file>', 'where the receipt goes', 'touchstone-receipt.json')
+    .option('--receipt <file>', 'where the receipt goes', 'touchstone.receipt')
     .option('--json', 'print the outcome as JSON')
     .action((weights: string, input: string, flags: ClassifyFlags) =>
       context.run(() => runClassify([weights, input], flags, context)),
@@ -179,7 +179,7 @@ const addRendering = (command: Command, context: CommandContext): Command =>
 
 const AFTER_HELP = `
 The receipt is checked on any machine, in seconds, without doing the work again:
-  touchstone check touchstone-receipt.json
+  touchstone check touchstone.receipt
 
 Whoever works learns what is looked at when everything is committed to. What
 does not hold, or comes too late, is rejected: nothing is written then (1).
