@@ -18,7 +18,7 @@ import { keepResult } from './support/keepResult.mjs'
 
 const HASH = 32
 /** Draws that are tried: a receipt is as large as what is drawn. */
-const DRAWS = 16
+const DRAWS = 32
 const epsilon = bitsOf(1e-5)
 const shape = { layers: 24, width: 2048, heads: 16, keyHeads: 16, headSize: 128, hidden: 8192 }
 const large = { family: 'gpt', ...shape, vocabulary: 256, context: 1024, hasQkvBias: true, isTied: false }
@@ -28,22 +28,19 @@ const seven = {
   ...{ family: 'llama', layers: 32, width: 4096, heads: 32, keyHeads: 32, headSize: 128, hidden: 11_008 },
   ...{ vocabulary: 32_000, context: 4096, rotaryBase: bitsOf(10_000), hasQkvBias: false, epsilon },
 }
-const WORKS = {
-  'training, 1.2B parameters, 16 sequences of 1,024, 1,000 transitions': {
-    kind: training,
-    transitions: 1000,
-    interval: 1,
-    parameters: {
-      ...{
-        model: { ...large, rotaryBase: bitsOf(10_000) },
-        sequences: 16,
-        tokens: 1024,
-        windows: 65_536,
-        start: 'fresh',
-      },
-      optimiser: { name: 'adamW', ...optimiser, rates: [[0, bitsOf(3e-4)]] },
-    },
+const trained = (sequences) => ({
+  kind: training,
+  transitions: 1000,
+  interval: 1,
+  parameters: {
+    model: { ...large, rotaryBase: bitsOf(10_000) },
+    ...{ sequences, tokens: 1024, windows: 65_536, start: 'fresh' },
+    optimiser: { name: 'adamW', ...optimiser, rates: [[0, bitsOf(3e-4)]] },
   },
+})
+const WORKS = {
+  'training, 1.2B parameters, 16 sequences of 1,024, 1,000 transitions': trained(16),
+  'training, 1.2B parameters, 64 sequences of 1,024, 1,000 transitions': trained(64),
   'simulation, 256^3 cells, 10,000 transitions': {
     kind: simulation,
     transitions: 10_000,

@@ -77,7 +77,7 @@ const claiming = async (said: object, evidence: Uint8Array) => {
   return sealReceipt({ statement: { ...statement, predicate: { ...statement.predicate, ...said } }, evidence }, signer)
 }
 
-describe('attack 214: behind the signed line of a receipt', () => {
+describe('attack 216: behind the signed line of a receipt', () => {
   test('its own evidence is read, and any other byte, one fewer or one more is refused', async () => {
     const file = issueReceipt(await honestReceipt(), signer)
     const { line } = takeApart(file)
@@ -121,7 +121,7 @@ describe('attack 214: behind the signed line of a receipt', () => {
   })
 })
 
-test('attack 215: a length that is claimed is compared, never made', async () => {
+test('attack 217: a length that is claimed is compared, never made', async () => {
   const { evidence } = await stated()
   const { sha256: hash } = describeEvidence(evidence)
   for (const [bytes, code] of [

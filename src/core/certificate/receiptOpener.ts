@@ -14,7 +14,7 @@ const MOST_LINE_BYTES = 2 ** 20
 
 /**
  * W4.4.2. An opener of receipts, as `evidenceKind`: their evidence stands behind the signed line, and nothing of it is read
- * before it is known to be the one (attacks 214 and 215).
+ * before it is known to be the one (attacks 216 and 217).
  */
 export const receiptOpener =
   <S extends z.ZodType<SaysBehind>, E extends Evidence>(

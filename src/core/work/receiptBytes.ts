@@ -49,7 +49,7 @@ export function decodeOpened(bytes: Uint8Array): OpenedWork | null {
 function marksFrom(reader: ByteReader): OpenedWork['marks'] {
   const roots = splitRoots(reader.bytes(HASH_BYTES * reader.u32('marks'), 'roots'))
   const figures = reader.u32('figures')
-  // Nothing is made of a number before its bytes are there (attack 215).
+  // Nothing is made of a number before its bytes are there (attack 217).
   const isThere = roots.length === 0 ? figures === 0 : 4 * figures * roots.length <= reader.left
   if (!isThere) throw new DecodeError('figures: another number of bytes')
   return roots.map((root) => ({ root, statistics: Array.from({ length: figures }, () => reader.u32('figure')) }))

@@ -180,7 +180,7 @@ const shownOver = (traced: TracedSegment, placed: readonly Uint8Array[]) => ({
   trace: openTrace(traced, draws, placed),
 })
 
-describe('attack 212: the roots of a segment', () => {
+describe('attack 214: the roots of a segment', () => {
   const { traced, placed } = cheated()
   const other = (change: (roots: Uint8Array[]) => void) => {
     const roots = [...placed]
@@ -237,7 +237,7 @@ describe('attack 212: the roots of a segment', () => {
   })
 })
 
-describe('attack 213: a tree of more roots than the segment has', () => {
+describe('attack 215: a tree of more roots than the segment has', () => {
   const { traced, placed, said } = cheated()
 
   test('is refused where its padding is seen, with a right root over it', () => {
@@ -330,7 +330,7 @@ describe('the evidence of a receipt', () => {
   })
 
   test.each([0, 4, 8, 48, 52])(
-    'attack 215: a count of 2^32 - 1 at byte %d is refused before anything is made of it',
+    'attack 217: a count of 2^32 - 1 at byte %d is refused before anything is made of it',
     (at) => {
       const one = { stepsRoot: new Uint8Array(32), trace: new Uint8Array(), patches: [] }
       const bytes = encodeOpened({ marks: [], segments: new Map([[0, one]]) })
