@@ -1,38 +1,16 @@
 /* W12.1: SHA-256 of the columns of a code while its rows come, as many columns side by side as a register has lanes. */
-#include "lanes.h"
-#include "../common/sha256.h"
+#include "shaLanes.h"
 
 /* The states of sixteen columns. */
 typedef struct {
   lanes_at word[8][SLICES];
 } states;
 
-static TS_INLINE lanes turned(lanes x, int n) { return x >> n | x << (32 - n); }
-static TS_INLINE lanes swapped(lanes x) { return x << 24 | (x & 0xff00) << 8 | (x >> 8 & 0xff00) | x >> 24; }
-
-static __attribute__((noinline)) void block(states *s, ts_u32 slice, lanes w[16]) {
-  lanes v[8];
-  for (int i = 0; i < 8; i++) v[i] = s->word[i][slice];
-  TS_ROLLED
-  for (int turn = 0; turn < 64; turn += 16) {
-    if (turn > 0) {
-      TS_UNROLL
-      for (int i = 0; i < 16; i++) {
-        const lanes w15 = w[(i + 1) & 15], w2 = w[(i + 14) & 15];
-        w[i] += (turned(w15, 7) ^ turned(w15, 18) ^ w15 >> 3) + w[(i + 9) & 15] + (turned(w2, 17) ^ turned(w2, 19) ^ w2 >> 10);
-      }
-    }
-    TS_UNROLL
-    for (int i = 0; i < 16; i++) {
-      const lanes a = v[-i & 7], b = v[(1 - i) & 7], c = v[(2 - i) & 7];
-      const lanes e = v[(4 - i) & 7], f = v[(5 - i) & 7], g = v[(6 - i) & 7];
-      const lanes t1 = v[(7 - i) & 7] + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + (g ^ (e & (f ^ g))) + w[i] +
-                       TS_SHA256_K[turn + i];
-      v[(3 - i) & 7] += t1;
-      v[(7 - i) & 7] = t1 + (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) | (c & (a | b)));
-    }
-  }
-  for (int i = 0; i < 8; i++) s->word[i][slice] += v[i];
+static TS_INLINE void block(states *s, ts_u32 slice, lanes w[16]) {
+  lanes state[8];
+  for (int i = 0; i < 8; i++) state[i] = s->word[i][slice];
+  sha_lanes(state, w);
+  for (int i = 0; i < 8; i++) s->word[i][slice] = state[i];
 }
 
 /* The states of so many columns, a multiple of 16, after one block that all of them begin with. */
@@ -95,13 +73,7 @@ TS_WORK(stepHashBlocks)(char *memory, ts_offset at, ts_offset x, ts_u32 columns,
       for (ts_u32 b = 0; b < blocks; b++) {
         const char *from = TS_AT(const char, x + (ts_u64)(c + slice * LANES) * apart + 64ull * b);
         lanes w[16];
-        for (ts_u32 part = 0; part < 16; part += LANES) {
-          TS_UNROLL
-          for (ts_u32 l = 0; l < LANES; l++) w[part + l] = *(const lanes_at *)(from + (ts_u64)l * apart + 4 * part);
-          transpose(w + part);
-          TS_UNROLL
-          for (ts_u32 l = 0; l < LANES; l++) w[part + l] = swapped(w[part + l]);
-        }
+        load_blocks(from, apart, w);
         block(s, slice, w);
       }
   return 0;
@@ -113,5 +85,34 @@ TS_WORK(stepHashEnd)(char *memory, ts_offset at, ts_offset to, ts_u32 columns, t
   for (ts_u32 c = 0; c < columns; c++)
     for (ts_u32 i = 0; i < 8; i++)
       TS_AT(ts_u32, to + (ts_u64)c * apart)[i] = TS_BSWAP32(s[c / TOGETHER].word[i][c % TOGETHER / LANES][c % LANES]);
+  return 0;
+}
+
+/* Some columns of rows of `width` entries, each with its entries one after the other; rows lie one after the other. */
+TS_WORK(stepPick)(char *memory, ts_offset x, ts_offset columns, ts_offset to, ts_u32 size, ts_u32 rows, ts_u32 width, ts_u32 count) {
+  const ts_u32 *wanted = TS_AT(const ts_u32, columns);
+  for (ts_u32 first = 0; first < rows; first += TOGETHER) {
+    const ts_u32 here = ts_least(TOGETHER, rows - first);
+    for (ts_u32 c = 0; c < count; c++) {
+      const ts_u64 from = (ts_u64)first * width + wanted[c], at = (ts_u64)c * rows + first;
+      if (size == 1)
+        for (ts_u32 r = 0; r < here; r++) TS_AT(ts_u8, to)[at + r] = TS_AT(const ts_u8, x)[from + (ts_u64)r * width];
+      else
+        for (ts_u32 r = 0; r < here; r++) TS_AT(ts_u32, to)[at + r] = TS_AT(const ts_u32, x)[from + (ts_u64)r * width];
+    }
+  }
+  return 0;
+}
+
+/* The same of words that lie in blocks of sixteen rows. */
+TS_WORK(stepPickBlocks)(char *memory, ts_offset x, ts_offset columns, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 count) {
+  const ts_u32 *wanted = TS_AT(const ts_u32, columns);
+  for (ts_u32 first = 0; first < rows; first += TOGETHER) {
+    const ts_u32 here = ts_least(TOGETHER, rows - first);
+    for (ts_u32 c = 0; c < count; c++) {
+      const ts_u32 *from = TS_AT(const ts_u32, x) + (ts_u64)first * width + (ts_u64)TOGETHER * wanted[c];
+      for (ts_u32 r = 0; r < here; r++) TS_AT(ts_u32, to)[(ts_u64)c * rows + first + r] = from[r];
+    }
+  }
   return 0;
 }

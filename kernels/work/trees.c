@@ -4,15 +4,15 @@
 #include "../native/hashing.h"
 #define TS_OWN_SHA256_BLOCK ts_native_sha256_block
 #endif
-#include "../common/sha256.h"
+#include "shaLanes.h"
 
 #define LEAF_BYTES 1024
 #define HASH_WORDS 8
 
 static TS_INLINE ts_u32 blocks_of(ts_u32 length) { return (length + 9) / 64 + 1; }
 
-/* 0x00, then the bytes: every word is the end of one word of the leaf and the beginning of the next. */
-static void leaf_blocks(ts_u32 state[8], const ts_u8 *bytes, ts_u32 length, ts_u32 from, ts_u32 to) {
+/* A first byte, then others: every word is the end of one word of them and the beginning of the next. */
+static void prefixed_blocks(ts_u32 state[8], ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 from, ts_u32 to) {
   ts_u32 w[16];
   const ts_u32 total = length + 1, blocks = blocks_of(length);
   for (ts_u32 block = from; block < to; block++) {
@@ -26,7 +26,7 @@ static void leaf_blocks(ts_u32 state[8], const ts_u8 *bytes, ts_u32 length, ts_u
       }
       ts_u32 word = 0;
       for (ts_u32 j = at; j < at + 4; j++) {
-        const ts_u32 byte = j == 0 || j > total ? 0u : j == total ? 0x80u : bytes[j - 1];
+        const ts_u32 byte = j == 0 ? prefix : j > total ? 0u : j == total ? 0x80u : bytes[j - 1];
         word = word << 8 | byte;
       }
       w[i] = word;
@@ -36,57 +36,85 @@ static void leaf_blocks(ts_u32 state[8], const ts_u8 *bytes, ts_u32 length, ts_u
   }
 }
 
-static void leaf_hash(const ts_u8 *bytes, ts_u32 length, ts_u32 out[HASH_WORDS]) {
+static void prefixed_hash(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 out[HASH_WORDS]) {
   ts_u32 state[8];
   ts_sha256_start(state);
-  leaf_blocks(state, bytes, length, 0, blocks_of(length));
+  prefixed_blocks(state, prefix, bytes, length, 0, blocks_of(length));
   ts_sha256_finish(state, out);
 }
 
-#ifndef __wasm__
-/* Whole leaves that lie one after the other: all blocks but the first and the last are bytes as they lie. */
-static ts_u32 leaves_together(const ts_u8 *bytes, ts_u32 count, ts_u32 *out) {
-  const ts_u32 inner = LEAF_BYTES / 64 - 1;
+#if LANES == 8
+/* With vectors of this width two at once by the SHA extensions are quicker: all blocks but the first and the last are bytes
+   as they lie. */
+static ts_u32 hashes_together(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 count, ts_u32 *out) {
+  const ts_u32 inner = length / 64 - 1;
   ts_u32 i = 0;
-  for (; ts_has_sha && i + TS_HASHES_AT_ONCE <= count; i += TS_HASHES_AT_ONCE, bytes += TS_HASHES_AT_ONCE * LEAF_BYTES) {
+  if (!ts_has_sha || length % 64 != 0) return 0;
+  for (; i + TS_HASHES_AT_ONCE <= count; i += TS_HASHES_AT_ONCE, bytes += TS_HASHES_AT_ONCE * length) {
     ts_u32 states[TS_HASHES_AT_ONCE][8];
     for (ts_u32 n = 0; n < TS_HASHES_AT_ONCE; n++) {
       ts_sha256_start(states[n]);
-      leaf_blocks(states[n], bytes + n * LEAF_BYTES, LEAF_BYTES, 0, 1);
+      prefixed_blocks(states[n], prefix, bytes + n * length, length, 0, 1);
     }
-    ts_native_sha256_together(states, bytes + 63, LEAF_BYTES, inner);
+    ts_native_sha256_together(states, bytes + 63, length, inner);
     for (ts_u32 n = 0; n < TS_HASHES_AT_ONCE; n++) {
-      leaf_blocks(states[n], bytes + n * LEAF_BYTES, LEAF_BYTES, inner + 1, inner + 2);
+      prefixed_blocks(states[n], prefix, bytes + n * length, length, inner + 1, inner + 2);
       ts_sha256_finish(states[n], out + (i + n) * HASH_WORDS);
     }
   }
   return i;
 }
 #else
-static ts_u32 leaves_together(const ts_u8 *bytes, ts_u32 count, ts_u32 *out) {
-  (void)bytes, (void)count, (void)out;
-  return 0;
+/* A lane for each. Blocks are bytes as they lie, from one before on; the first one's first byte is the prefix. */
+static ts_u32 hashes_together(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 count, ts_u32 *out) {
+  ts_u32 i = 0;
+  if (length % 64 != 0) return 0;
+  for (; i + LANES <= count; i += LANES, bytes += LANES * length) {
+    lanes state[8], w[16];
+    ts_u32 start[8];
+    ts_sha256_start(start);
+    for (int n = 0; n < 8; n++) state[n] = (lanes){} + start[n];
+    for (ts_u32 block = 0; block < length / 64; block++) {
+      load_blocks((const char *)bytes + 64 * block - 1, length, w);
+      if (block == 0) w[0] = (w[0] & 0xffffff) | prefix << 24;
+      sha_lanes(state, w);
+    }
+    for (ts_u32 n = 0; n < LANES; n++) w[0][n] = (ts_u32)bytes[(n + 1) * length - 1] << 24 | 0x800000;
+    for (int n = 1; n < 15; n++) w[n] = (lanes){};
+    w[15] = (lanes){} + 8 * (length + 1);
+    sha_lanes(state, w);
+    for (ts_u32 n = 0; n < LANES; n++)
+      for (int word = 0; word < 8; word++) out[(i + n) * HASH_WORDS + word] = TS_BSWAP32(state[word][n]);
+  }
+  return i;
 }
 #endif
+
+/* Hashes of messages that lie one after the other. */
+static ts_u32 *hash_all(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 count, ts_u32 *out) {
+  for (ts_u32 i = hashes_together(prefix, bytes, length, count, out); i < count; i++)
+    prefixed_hash(prefix, bytes + (ts_u64)i * length, length, out + (ts_u64)i * HASH_WORDS);
+  return out + (ts_u64)count * HASH_WORDS;
+}
 
 /* Leaves of rows that lie one after the other; the last of a row is what is left of it. */
 TS_WORK(leaves)(char *memory, ts_offset x, ts_offset to, ts_u32 rows, ts_u32 row_bytes) {
   const ts_u8 *row = TS_AT(const ts_u8, x);
   ts_u32 *out = TS_AT(ts_u32, to);
+  const ts_u32 whole = row_bytes / LEAF_BYTES, left = row_bytes % LEAF_BYTES;
+  if (whole == 0 || left == 0) {
+    hash_all(0, row, whole ? LEAF_BYTES : left, whole ? rows * whole : rows, out);
+    return 0;
+  }
   for (ts_u32 r = 0; r < rows; r++, row += row_bytes) {
-    const ts_u32 done = leaves_together(row, row_bytes / LEAF_BYTES, out);
-    out += done * HASH_WORDS;
-    for (ts_u32 at = done * LEAF_BYTES; at < row_bytes; at += LEAF_BYTES, out += HASH_WORDS)
-      leaf_hash(row + at, row_bytes - at < LEAF_BYTES ? row_bytes - at : LEAF_BYTES, out);
+    out = hash_all(0, row, LEAF_BYTES, whole, out);
+    out = hash_all(0, row + whole * LEAF_BYTES, left, 1, out);
   }
   return 0;
 }
 
 /* One node for each pair of hashes. */
 TS_WORK(nodes)(char *memory, ts_offset below, ts_offset to, ts_u32 count) {
-  const ts_u32 *from = TS_AT(const ts_u32, below);
-  ts_u32 *out = TS_AT(ts_u32, to);
-  for (ts_u32 i = 0; i < count; i++, from += 2 * HASH_WORDS, out += HASH_WORDS)
-    ts_node_hash(from, from + HASH_WORDS, out);
+  hash_all(1, TS_AT(const ts_u8, below), 2 * 4 * HASH_WORDS, count, TS_AT(ts_u32, to));
   return 0;
 }

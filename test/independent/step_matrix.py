@@ -2,7 +2,7 @@
 import hashlib
 import struct
 
-from committed import beside
+from committed import beside, levels, pieces
 from sumcheck import coordinates, tagged
 
 P = 15 * 2**27 + 1
@@ -130,9 +130,9 @@ class Matrix:
         said = b""
         for (width, _), total in classes.items():
             said += spell([x for j, x in enumerate(total) if j % 2 ** coordinates(width) < width])
-        state = absorb(state, said)
+        state = absorb(state, root_of(said))
         shown = b"".join(self.shown(t, [r for r in reveals if r["name"] == t["name"]]) for t in self.tensors)
-        state = absorb(state, shown)
+        state = absorb(state, root_of(shown))
         columns = places(state, COLUMNS, 3 * self.k // 2)
         own, more = [c for c in columns if c < self.k], [c for c in columns if c >= self.k]
         parts = b"".join(part[c] for which in (own, more) for part in self.columns for c in which)
@@ -146,6 +146,10 @@ class Matrix:
         letter = "b" if t["type"] == "i8" else "i"
         return b"".join(struct.pack("<%d%s" % (t["width"], letter), *row)
                         for at in sorted(wanted) for row in t["values"][at * per:(at + 1) * per])
+
+
+def root_of(data):
+    return levels(pieces(data))[-1][0] if data else b""
 
 
 def tree(leaves):

@@ -27,6 +27,7 @@ import { StepTranscript } from '../../src/core/work/methods/step/stepTranscript.
 import { coordinatesOf } from '../../src/core/work/methods/sumcheck/evaluate.ts'
 import { QUAD_BYTES } from '../../src/core/work/stepKernels.ts'
 import { ELEMENT_BYTES } from '../../src/core/work/tensor.ts'
+import { tensorRoot } from '../../src/core/work/tensorTree.ts'
 import { stepEngineOnOwned } from '../../src/core/work/workEngine.ts'
 import { createWorkKernels } from '../../src/core/work/workKernels.ts'
 import { type Below, turned } from './sumcheckCheats.ts'
@@ -98,12 +99,15 @@ function partsOf({ layout, matrix, reveals }: OpenedMatrix, claims: readonly Cla
   return { said: proof.slice(0, said), shown: proof.slice(said, both) }
 }
 
+/** W12.1.3. What a long stretch is absorbed as. */
+const rootOf = (bytes: Uint8Array): Uint8Array =>
+  bytes.length === 0 ? bytes : tensorRoot({ type: 'u8', rows: 1, width: bytes.length }, bytes)
+
 /** Something else is said or shown, and the honest columns are opened where the draws fall then. */
 function withSaid(honest: OpenedMatrix, claims: readonly Claim[], said: Uint8Array, shown: Uint8Array): OpenedMatrix {
   const transcript = transcriptOf(honest.layout, honest.root)
   transcript.absorb(claims.map(({ value }) => value))
-  transcript.absorbBytes(said)
-  transcript.absorbBytes(shown)
+  for (const part of [said, shown]) transcript.absorbBytes(rootOf(part))
   const columns = transcript.places(COLUMNS, codeLength(honest.layout))
   const proof = honest.matrix.open(claims, honest.reveals, new ToldTranscript(columns))
   proof.set(said)

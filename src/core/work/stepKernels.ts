@@ -34,6 +34,20 @@ export interface StepKernels {
   stepHashBlocks(states: Pointer, x: Pointer, columns: number, apart: number, blocks: number): number
   /** The hashes of columns, `apart` bytes from each other. */
   stepHashEnd(states: Pointer, out: Pointer, columns: number, apart: number): number
+  /** Some columns of rows of `width` entries, each with its entries one after the other; `columns` are words. */
+  stepPick(
+    x: Pointer,
+    columns: Pointer,
+    out: Pointer,
+    size: number,
+    rows: number,
+    width: number,
+    count: number,
+  ): number
+  /** The same of words that lie in blocks of 16 rows. */
+  stepPickBlocks(x: Pointer, columns: Pointer, out: Pointer, rows: number, width: number, count: number): number
+  /** W4.1. The leaves of rows, as in WorkKernels. */
+  leaves(x: Pointer, out: Pointer, rows: number, rowBytes: number): number
   /** W4.1. One node for each pair of hashes. */
   nodes(below: Pointer, out: Pointer, count: number): number
   /** out[r] = sum of x[r][i] * weights[i]; rows are `stride` bytes apart. */
@@ -68,6 +82,9 @@ export const STEP_ARGUMENTS = {
   stepHashWords: 'oou',
   stepHashBlocks: 'oouuu',
   stepHashEnd: 'oouu',
+  stepPick: 'ooouuuu',
+  stepPickBlocks: 'ooouuu',
+  leaves: 'oouu',
   nodes: 'oou',
   stepRows: 'ooouuuu',
   stepColumns: 'ooouuu',

@@ -3,7 +3,7 @@ import type { Pointer } from '../../../engine/kernels.ts'
 import { CODED_TOGETHER, QUAD_BYTES, stepTableBytes } from '../../stepKernels.ts'
 import { proofBytes, rootFromLeaves } from '../../tensorTree.ts'
 import { areBelowP, encodeQuads, isSame, plus, powersOf, type Quad, times, ZERO } from './field31.ts'
-import { hashColumns } from './stepColumns.ts'
+import { hashColumns, rootOfBytes } from './stepColumns.ts'
 import {
   type Claim,
   COLUMNS,
@@ -14,7 +14,7 @@ import {
   rowOf,
   rowsInCodeRow,
   type StepLayout,
-  tensorOf,
+  shownBytes,
 } from './stepLayout.ts'
 import { ascending, type ClaimClass, classesOf, leavesOfColumns, numbersOf, spread } from './stepOpening.ts'
 import { type StepEngine, StepRooms } from './stepRooms.ts'
@@ -43,10 +43,10 @@ interface ColumnPart {
   readonly rows: number
 }
 
-/** A row of a tensor's code in the clear, and its bytes as they were said. */
-interface ShownRow {
+/** Rows of a tensor's code in the clear, and their bytes as they were said. */
+interface ShownRows {
   readonly tensor: PlacedTensor
-  readonly row: number
+  readonly rows: readonly number[]
   readonly bytes: Uint8Array
 }
 
@@ -54,7 +54,7 @@ interface Opened {
   readonly rho: Quad
   readonly classes: readonly ClaimClass[]
   readonly said: readonly Uint8Array[]
-  readonly shown: readonly ShownRow[]
+  readonly shown: readonly ShownRows[]
   readonly columns: readonly number[]
   readonly parts: readonly ColumnPart[]
   readonly beside: Uint8Array
@@ -86,22 +86,38 @@ function readOpening(
   const classes = classesOf(layout, claims)
   const said = allOf(classes.map((each) => take(QUAD_BYTES * numbersOf(layout, each))))
   if (!said?.every(areBelowP)) return null
-  transcript.absorbBytes(...said)
+  transcript.absorbBytes(rootOf(rooms, said))
   const shown = allOf(
-    revealedRows(layout, reveals).flatMap(({ tensor, rows }) =>
-      rows.map((row) => {
-        const found = take(tensor.size * tensor.width * rowsInCodeRow(tensor, row))
-        return found && { tensor, row, bytes: found }
-      }),
-    ),
+    revealedRows(layout, reveals).map(({ tensor, rows }) => {
+      const found = take(shownBytes(tensor, rows))
+      return found && { tensor, rows, bytes: found }
+    }),
   )
   if (!shown) return null
-  transcript.absorbBytes(...shown.map((row) => row.bytes))
+  transcript.absorbBytes(
+    rootOf(
+      rooms,
+      shown.map((each) => each.bytes),
+    ),
+  )
   const columns = ascending(transcript.places(COLUMNS, codeLength(layout)))
   const parts = readColumns(rooms, layout, columns, take)
   const beside = take(proofBytes(layout.low + 2, leavesOfColumns(columns)))
   if (!parts || !beside || take(1)) return null
   return { rho, classes, said, shown, columns, parts, beside }
+}
+
+function rootOf(rooms: StepRooms, parts: readonly Uint8Array[]): Uint8Array {
+  return rooms.during(() => {
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+    const at = rooms.room(bytes)
+    let next = at
+    for (const part of parts) {
+      rooms.bytes(next, part.length).set(part)
+      next += part.length
+    }
+    return rootOfBytes(rooms, at, bytes)
+  })
 }
 
 const allOf = <T>(found: readonly (T | null)[]): readonly T[] | null =>
@@ -175,11 +191,37 @@ function rowWeights(
         const to = weights + QUAD_BYTES * rowOf(layout, tensor)
         rooms.kernels.stepAdd(rooms.weights(high), by, to, tensor.codeRows)
       })
-  for (const [i, { tensor, row }] of shown.entries()) {
-    const at = weights + QUAD_BYTES * (rowOf(layout, tensor) + row)
-    rooms.bytes(at, QUAD_BYTES).set(encodeQuads([plus(rooms.read(at, 1)[0]!, betas[classes.length + i]!)]))
-  }
+  let beta = classes.length
+  for (const { tensor, rows } of shown)
+    for (const row of rows) {
+      const at = weights + QUAD_BYTES * (rowOf(layout, tensor) + row)
+      rooms.bytes(at, QUAD_BYTES).set(encodeQuads([plus(rooms.read(at, 1)[0]!, betas[beta++]!)]))
+    }
   return weights
+}
+
+/** Adds the shown rows of a tensor to a word, each by its own factor; where the next factor lies. */
+function addShown(
+  rooms: StepRooms,
+  k: number,
+  { tensor, rows, bytes }: ShownRows,
+  by: Pointer,
+  word: Pointer,
+): Pointer {
+  rooms.during(() => {
+    const all = rooms.room(rows.length * tensor.size * k)
+    const to = rooms.bytes(all, rows.length * tensor.size * k)
+    const [width, apart] = [tensor.size * tensor.width, tensor.size * 2 ** tensor.wide]
+    if (bytes.length < to.length) to.fill(0)
+    let at = 0
+    for (const [i, row] of rows.entries()) {
+      const length = rowsInCodeRow(tensor, row) * width
+      spread(bytes.subarray(at, at + length), width, to.subarray(i * tensor.size * k), apart)
+      at += length
+    }
+    rooms.kernels.stepColumns(all, by, word, tensor.size, rows.length, k)
+  })
+  return by + QUAD_BYTES * rows.length
 }
 
 /** W12.1.8. Everything that was said and shown as one word; its further values, 16 to a place, begin at `further`. */
@@ -197,19 +239,15 @@ function wordOf(
   rooms.during(() => {
     const by = rooms.put(betas)
     for (const [c, at] of classes.entries()) kernels.stepAdd(at, by + QUAD_BYTES * c, word, k)
-    const row = rooms.room(4 * k)
-    for (const [i, { tensor, bytes }] of shown.entries()) {
-      const here = rooms.bytes(row, tensor.size * k)
-      here.fill(0)
-      spread(bytes, tensor.size * tensor.width, here, tensor.size * 2 ** tensor.wide)
-      kernels.stepColumns(row, by + QUAD_BYTES * (classes.length + i), word, tensor.size, 1, k)
-    }
+    let beta = by + QUAD_BYTES * classes.length
+    for (const each of shown) beta = addShown(rooms, k, each, beta, word)
     const tables = rooms.room(stepTableBytes(layout.low))
     kernels.stepTables(tables, layout.low)
     const coordinates = rooms.room(QUAD_BYTES * k)
-    const [from, to] = [rooms.bytes(word, QUAD_BYTES * k), rooms.bytes(coordinates, QUAD_BYTES * k)]
-    for (let i = 0; i < 4 * k; i++) to.set(from.subarray(4 * i, 4 * i + 4), 4 * ((i % 4) * k + Math.floor(i / 4)))
-    kernels.stepCode(coordinates, tables, rooms.room(4 * CODED_TOGETHER * k), further, 4, 4, layout.low)
+    const room = rooms.room(4 * CODED_TOGETHER * k)
+    const [from, to] = [rooms.words(word, 4 * k), rooms.words(coordinates, 4 * k)]
+    for (let i = 0; i < 4 * k; i++) to[(i & 3) * k + (i >>> 2)] = from[i]!
+    kernels.stepCode(coordinates, tables, room, further, 4, 4, layout.low)
   })
   return { word, further }
 }
@@ -236,19 +274,14 @@ function follows(
   })
 }
 
-/** The rows that were asked for, from the rows of the code that were shown. */
-function revealed(reveal: Reveal, layout: StepLayout, shown: readonly ShownRow[]): Uint8Array {
-  const tensor = tensorOf(layout, reveal.name)
+/** The rows that were asked for: those of the code that hold them follow one another in what was shown. */
+function revealed({ name, row, rows }: Reveal, shown: readonly ShownRows[]): Uint8Array {
+  const { tensor, rows: codeRows, bytes } = shown.find((each) => each.tensor.name === name)!
   const width = tensor.size * tensor.width
-  const out = new Uint8Array(reveal.rows * width)
-  for (const { tensor: of, row, bytes } of shown) {
-    if (of !== tensor) continue
-    const first = row * 2 ** tensor.perRow
-    const from = Math.max(first, reveal.row)
-    const to = Math.min(first + rowsInCodeRow(tensor, row), reveal.row + reveal.rows)
-    if (from < to) out.set(bytes.subarray((from - first) * width, (to - first) * width), (from - reveal.row) * width)
-  }
-  return out
+  const first = Math.floor(row / 2 ** tensor.perRow)
+  const before = shownBytes(tensor, codeRows.slice(0, codeRows.indexOf(first)))
+  const from = before + (row - first * 2 ** tensor.perRow) * width
+  return bytes.subarray(from, from + rows * width)
 }
 
 /** W12.1.7, W12.1.8. Whether all claims hold of what is under the root; the rows asked for, one answer for each reveal. */
@@ -269,8 +302,11 @@ export function checkOpening(
   const rhos = powersOf(rho, claims.length)
   const at = classes.map((each, i) => putClass(rooms, layout, each, said[i]!))
   if (!classes.every((each, i) => hasValues(rooms, claims, each, at[i]!, rhos))) return 'WRONG_VALUE'
-  const betas = powersOf(transcript.draw(1)[0]!, classes.length + shown.length)
+  const betas = powersOf(
+    transcript.draw(1)[0]!,
+    shown.reduce((sum, { rows }) => sum + rows.length, classes.length),
+  )
   const weights = rowWeights(rooms, layout, opened, rhos, betas)
   if (!follows(rooms, layout, opened, weights, wordOf(rooms, layout, opened, at, betas))) return 'WRONG_CODE'
-  return { revealed: reveals.map((reveal) => revealed(reveal, layout, shown)) }
+  return { revealed: reveals.map((reveal) => revealed(reveal, shown)) }
 }

@@ -1,10 +1,13 @@
 import { ascii } from '../../../bytes/bytes.ts'
 import type { Pointer } from '../../../engine/kernels.ts'
 import { HASHED_TOGETHER, STATE_BYTES } from '../../stepKernels.ts'
+import { LEAF_BYTES } from '../../tensor.ts'
+import { depthOf } from '../../tensorTree.ts'
 import type { StepRooms } from './stepRooms.ts'
 
 const BLOCK_BYTES = 64
 const LENGTH_BYTES = 8
+const HASH_BYTES = 32
 
 /** W12.1.6. The block that the bytes of every column's part begin with. */
 const FIRST_BLOCK = new Uint8Array(BLOCK_BYTES)
@@ -36,7 +39,7 @@ export function hashColumns(rooms: StepRooms, at: Pointer, columns: number, byte
     const end = endOfColumn(bytes)
     const last = bytes - whole * BLOCK_BYTES + end.length
     const states = beginColumns(rooms, columns)
-    const [ends, out] = [rooms.room(all * last), rooms.room(32 * all)]
+    const [ends, out] = [rooms.room(all * last), rooms.room(HASH_BYTES * all)]
     for (let i = 0; i < columns; i++) {
       const part = rooms.bytes(at + i * bytes + whole * BLOCK_BYTES, bytes - whole * BLOCK_BYTES)
       rooms.bytes(ends + i * last, part.length).set(part)
@@ -46,7 +49,28 @@ export function hashColumns(rooms: StepRooms, at: Pointer, columns: number, byte
     rooms.engine.reserve(at + all * bytes)
     rooms.kernels.stepHashBlocks(states, at, all, bytes, whole)
     rooms.kernels.stepHashBlocks(states, ends, all, last, last / BLOCK_BYTES)
-    rooms.kernels.stepHashEnd(states, out, all, 32)
-    return Array.from({ length: columns }, (_, i) => rooms.bytes(out + 32 * i, 32).slice())
+    rooms.kernels.stepHashEnd(states, out, all, HASH_BYTES)
+    return Array.from({ length: columns }, (_, i) => rooms.bytes(out + HASH_BYTES * i, HASH_BYTES).slice())
+  })
+}
+
+/** The tree over so many hashes that lie at `tree`, with room for all levels behind them; where its root lies. */
+export function finishTree({ kernels }: StepRooms, tree: Pointer, depth: number): Pointer {
+  let from = tree
+  for (let count = 2 ** depth / 2; count >= 1; count /= 2) {
+    kernels.nodes(from, from + 2 * count * HASH_BYTES, count)
+    from += 2 * count * HASH_BYTES
+  }
+  return from
+}
+
+/** W12.1.3. Long stretches are absorbed by their root (W4.1), which is made of many hashes side by side. */
+export function rootOfBytes(rooms: StepRooms, at: Pointer, bytes: number): Uint8Array {
+  if (bytes === 0) return new Uint8Array()
+  return rooms.during(() => {
+    const depth = depthOf(Math.ceil(bytes / LEAF_BYTES))
+    const tree = rooms.zeros(HASH_BYTES * 2 ** (depth + 1))
+    rooms.kernels.leaves(at, tree, 1, bytes)
+    return rooms.bytes(finishTree(rooms, tree, depth), HASH_BYTES).slice()
   })
 }

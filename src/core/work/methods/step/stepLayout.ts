@@ -128,3 +128,7 @@ export function revealedRows(
 /** How many rows of the tensor a row of its code holds. */
 export const rowsInCodeRow = ({ rows, perRow }: PlacedTensor, codeRow: number): number =>
   Math.min(2 ** perRow, rows - codeRow * 2 ** perRow)
+
+/** How many bytes some rows of a tensor's code are said in: padding is not said. */
+export const shownBytes = (tensor: PlacedTensor, codeRows: readonly number[]): number =>
+  codeRows.reduce((sum, row) => sum + rowsInCodeRow(tensor, row) * tensor.width * tensor.size, 0)

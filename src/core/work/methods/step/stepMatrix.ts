@@ -5,7 +5,7 @@ import { BYTES_OF_BLOCK, CODED_TOGETHER, QUAD_BYTES, stepTableBytes } from '../.
 import { missingNodes } from '../../tensorTree.ts'
 import { coordinatesOf } from '../sumcheck/evaluate.ts'
 import { powersOf, type Quad } from './field31.ts'
-import { beginColumns, endOfColumn } from './stepColumns.ts'
+import { beginColumns, endOfColumn, finishTree, rootOfBytes } from './stepColumns.ts'
 import {
   type Claim,
   COLUMNS,
@@ -16,9 +16,10 @@ import {
   revealedRows,
   rowsInCodeRow,
   type StepLayout,
+  shownBytes,
   tensorOf,
 } from './stepLayout.ts'
-import { ascending, classesOf, gathered, leavesOfColumns, numbersOf, splitPoint, spread } from './stepOpening.ts'
+import { ascending, classesOf, leavesOfColumns, numbersOf, splitPoint, spread } from './stepOpening.ts'
 import type { StepRooms } from './stepRooms.ts'
 import type { StepTranscript } from './stepTranscript.ts'
 
@@ -39,6 +40,12 @@ interface Part {
   added: number
   coded: number
   hashed: number
+}
+
+/** Bytes in the memory. */
+interface Stretch {
+  readonly at: Pointer
+  readonly bytes: number
 }
 
 /** W12.1. What whoever proves keeps of a transition: all tensors in one matrix, in their code, under one root. */
@@ -147,13 +154,8 @@ export class StepMatrix {
       kernels.stepHashEnd(part.states, to, k, 2 * HASH_BYTES)
       kernels.stepHashEnd(part.furtherStates, to + 2 * HASH_BYTES * k, k / 2, 2 * HASH_BYTES)
     }
-    for (let level = 0, from = tree; level < depth; level++) {
-      const count = 2 ** (depth - level - 1)
-      kernels.nodes(from, from + 2 * count * HASH_BYTES, count)
-      from += 2 * count * HASH_BYTES
-    }
     this.#tree = tree
-    return this.#rooms.bytes(tree + HASH_BYTES * (2 ** (depth + 1) - 2), HASH_BYTES).slice()
+    return this.#rooms.bytes(finishTree(this.#rooms, tree, depth), HASH_BYTES).slice()
   }
 
   /** SHA-256's own end of every column, as further rows of bytes. */
@@ -250,64 +252,82 @@ export class StepMatrix {
   /** W12.1.7, W12.1.8. All claims at once, and rows in the clear. Claims are of points drawn after the root was absorbed. */
   open(claims: readonly Claim[], reveals: readonly Reveal[], transcript: StepTranscript): Uint8Array {
     transcript.absorb(claims.map(({ value }) => value))
-    const said = this.#sayClasses(claims, transcript.draw(1)[0]!)
-    transcript.absorbBytes(...said)
-    const shown = this.#show(reveals)
-    transcript.absorbBytes(...shown)
-    const columns = ascending(transcript.places(COLUMNS, codeLength(this.layout)))
-    return concatBytes(...said, ...shown, ...this.#columnsAt(columns), this.#beside(leavesOfColumns(columns)))
-  }
-
-  #sayClasses(claims: readonly Claim[], rho: Quad): readonly Uint8Array[] {
-    const rooms = this.#rooms
-    const k = 2 ** this.layout.low
-    const powers = powersOf(rho, claims.length)
-    return classesOf(this.layout, claims).map((each) => {
-      return rooms.during(() => {
-        const sum = rooms.zeros(QUAD_BYTES * k)
-        const room = rooms.room(QUAD_BYTES * k)
-        for (const { number, tensor, high } of each.claims) {
-          const combined = this.#codeRowsCombined(tensor, high)
-          rooms.bytes(room, QUAD_BYTES * k).set(combined)
-          rooms.kernels.stepAdd(room, rooms.put([powers[number]!]), sum, k)
-        }
-        const all = rooms.bytes(sum, QUAD_BYTES * k)
-        const packed = gathered(all, QUAD_BYTES * 2 ** each.wide, QUAD_BYTES * each.width)
-        if (packed.length !== QUAD_BYTES * numbersOf(this.layout, each)) throw new RangeError('a class of another size')
-        return packed
-      })
+    const rho = transcript.draw(1)[0]!
+    return this.#rooms.during(() => {
+      const said = this.#sayClasses(claims, rho)
+      transcript.absorbBytes(rootOfBytes(this.#rooms, said.at, said.bytes))
+      const shown = this.#show(reveals)
+      transcript.absorbBytes(rootOfBytes(this.#rooms, shown.at, shown.bytes))
+      const columns = ascending(transcript.places(COLUMNS, codeLength(this.layout)))
+      const parts = [said, shown, ...this.#columnsAt(columns)]
+      const beside = this.#beside(leavesOfColumns(columns))
+      return concatBytes(...parts.map(({ at, bytes }) => this.#rooms.bytes(at, bytes)), beside)
     })
   }
 
-  #show(reveals: readonly Reveal[]): readonly Uint8Array[] {
-    return revealedRows(this.layout, reveals).flatMap(({ tensor, rows }) =>
-      rows.map((row) => {
-        const wide = tensor.size * 2 ** tensor.wide
-        const at = this.#at(this.#parts[tensor.type], tensor.first + row)
-        return gathered(this.#rooms.bytes(at, wide * rowsInCodeRow(tensor, row)), wide, tensor.size * tensor.width)
-      }),
-    )
+  #sayClasses(claims: readonly Claim[], rho: Quad): Stretch {
+    const rooms = this.#rooms
+    const k = 2 ** this.layout.low
+    const powers = powersOf(rho, claims.length)
+    const classes = classesOf(this.layout, claims)
+    const bytes = classes.reduce((sum, each) => sum + QUAD_BYTES * numbersOf(this.layout, each), 0)
+    const at = rooms.room(bytes)
+    let next = at
+    for (const each of classes)
+      rooms.during(() => {
+        const [sum, room] = [rooms.zeros(QUAD_BYTES * k), rooms.room(QUAD_BYTES * k)]
+        for (const { number, tensor, high } of each.claims) {
+          const combined = this.#codeRowsCombined(tensor, high)
+          rooms.bytes(room, QUAD_BYTES * k).set(combined)
+          rooms.during(() => rooms.kernels.stepAdd(room, rooms.put([powers[number]!]), sum, k))
+        }
+        const width = QUAD_BYTES * each.width
+        next = this.#gather(sum, QUAD_BYTES * 2 ** each.wide, width, k / 2 ** each.wide, next)
+      })
+    return { at, bytes }
+  }
+
+  /** Rows that lie `apart`, one after the other; where they end. */
+  #gather(from: Pointer, apart: number, width: number, rows: number, to: Pointer): Pointer {
+    const out = this.#rooms.bytes(to, rows * width)
+    if (width === apart) out.set(this.#rooms.bytes(from, rows * width))
+    else for (let row = 0; row < rows; row++) out.set(this.#rooms.bytes(from + row * apart, width), row * width)
+    return to + rows * width
+  }
+
+  #show(reveals: readonly Reveal[]): Stretch {
+    const shown = revealedRows(this.layout, reveals)
+    const bytes = shown.reduce((sum, { tensor, rows }) => sum + shownBytes(tensor, rows), 0)
+    const at = this.#rooms.room(bytes)
+    let next = at
+    for (const { tensor, rows } of shown)
+      for (const row of rows) {
+        const from = this.#at(this.#parts[tensor.type], tensor.first + row)
+        const [apart, width] = [tensor.size * 2 ** tensor.wide, tensor.size * tensor.width]
+        next = this.#gather(from, apart, width, rowsInCodeRow(tensor, row), next)
+      }
+    return { at, bytes }
   }
 
   /** The parts of opened columns: entries of int8, of int32, then further values of both. */
-  #columnsAt(columns: readonly number[]): readonly Uint8Array[] {
+  #columnsAt(columns: readonly number[]): readonly Stretch[] {
+    const rooms = this.#rooms
     const k = 2 ** this.layout.low
     const [own, further] = [columns.filter((at) => at < k), columns.filter((at) => at >= k)]
+    const [ownAt, furtherAt] = [rooms.putWords(own), rooms.putWords(further.map((at) => at - k))]
     const parts = Object.values(this.#parts)
     return [
-      ...parts.map((part) => {
-        const entries = this.#rooms.bytes(part.entries, part.rows * k * part.size)
-        return picked(entries, own, part.size, part.rows, (row) => row * k)
+      ...parts.map(({ entries, size, rows }) => {
+        const bytes = own.length * rows * size
+        const at = rooms.room(bytes)
+        rooms.kernels.stepPick(entries, ownAt, at, size, rows, k, own.length)
+        return { at, bytes }
       }),
       ...parts.map((part) => {
-        const values = this.#rooms.bytes(
-          part.further,
-          Math.ceil(part.rows / CODED_TOGETHER) * CODED_TOGETHER * WORD_BYTES * (k / 2),
-        )
-        const places = further.map((at) => (at - k) * CODED_TOGETHER)
-        const start = (row: number) =>
-          Math.floor(row / CODED_TOGETHER) * CODED_TOGETHER * (k / 2) + (row % CODED_TOGETHER)
-        return picked(values, places, WORD_BYTES, part.rows, start)
+        const bytes = further.length * part.rows * WORD_BYTES
+        const at = rooms.room(bytes)
+        rooms.kernels.stepPickBlocks(part.further, furtherAt, at, part.rows, k / 2, further.length)
+        return { at, bytes }
       }),
     ]
   }
@@ -320,22 +340,4 @@ export class StepMatrix {
     const nodes = [...missingNodes(depth, leaves)]
     return concatBytes(...nodes.map(({ level, at }) => this.#rooms.bytes(start(level) + at * HASH_BYTES, HASH_BYTES)))
   }
-}
-
-/** Some columns, each with its elements one after the other; row r begins at element start(r). */
-function picked(
-  from: Uint8Array,
-  columns: readonly number[],
-  size: number,
-  rows: number,
-  start: (row: number) => number,
-): Uint8Array {
-  const out = new Uint8Array(columns.length * rows * size)
-  for (let row = 0; row < rows; row++) {
-    const first = start(row)
-    for (const [i, column] of columns.entries())
-      for (let byte = 0; byte < size; byte++)
-        out[(i * rows + row) * size + byte] = from[(first + column) * size + byte]!
-  }
-  return out
 }

@@ -45,13 +45,6 @@ export function spread(from: Uint8Array, width: number, to: Uint8Array, apart: n
   else for (let at = 0, out = 0; at < from.length; at += width, out += apart) to.set(from.subarray(at, at + width), out)
 }
 
-export function gathered(from: Uint8Array, apart: number, width: number): Uint8Array {
-  if (width === apart) return from.slice()
-  const out = new Uint8Array((from.length / apart) * width)
-  for (let at = 0, to = 0; at < from.length; at += apart, to += width) out.set(from.subarray(at, at + width), to)
-  return out
-}
-
 export const ascending = (drawn: readonly number[]): readonly number[] => [...new Set(drawn)].sort((a, b) => a - b)
 
 /** The leaves of columns in the tree: the hash of its int8 part, then that of its int32 part. */

@@ -50,6 +50,9 @@ export class StepRooms {
     return at
   }
 
+  /** Whole numbers of 32 bits. */
+  putWords = (words: readonly number[]): Pointer => this.putBytes(new Uint8Array(Uint32Array.from(words).buffer))
+
   put = (quads: readonly Quad[]): Pointer => this.putBytes(encodeQuads(quads))
 
   /** W8.2.2. The weights of all indices at a point. */
@@ -60,6 +63,11 @@ export class StepRooms {
   }
 
   bytes = (at: Pointer, count: number): Uint8Array => this.engine.view(at, count)
+
+  words = (at: Pointer, count: number): Uint32Array => {
+    const { buffer, byteOffset } = this.bytes(at, 4 * count)
+    return new Uint32Array(buffer, byteOffset, count)
+  }
 
   read = (at: Pointer, count: number): readonly Quad[] => decodeQuads(this.bytes(at, QUAD_BYTES * count), count)!
 }
