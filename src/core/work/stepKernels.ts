@@ -35,15 +35,7 @@ export interface StepKernels {
   /** The hashes of columns, `apart` bytes from each other. */
   stepHashEnd(states: Pointer, out: Pointer, columns: number, apart: number): number
   /** Some columns of rows of `width` entries, each with its entries one after the other; `columns` are words. */
-  stepPick(
-    x: Pointer,
-    columns: Pointer,
-    out: Pointer,
-    size: number,
-    rows: number,
-    width: number,
-    count: number,
-  ): number
+  stepPick(x: Pointer, columns: Pointer, out: Pointer, size: number, rows: number, width: number, count: number): number
   /** The same of words that lie in blocks of 16 rows. */
   stepPickBlocks(x: Pointer, columns: Pointer, out: Pointer, rows: number, width: number, count: number): number
   /** W4.1. The leaves of rows, as in WorkKernels. */

@@ -281,7 +281,9 @@ function revealed({ name, row, rows }: Reveal, shown: readonly ShownRows[]): Uin
   const first = Math.floor(row / 2 ** tensor.perRow)
   const before = shownBytes(tensor, codeRows.slice(0, codeRows.indexOf(first)))
   const from = before + (row - first * 2 ** tensor.perRow) * width
-  return bytes.subarray(from, from + rows * width)
+  const found = bytes.subarray(from, from + rows * width)
+  // Words lie at multiples of 4.
+  return found.byteOffset % 4 === 0 ? found : found.slice()
 }
 
 /** W12.1.7, W12.1.8. Whether all claims hold of what is under the root; the rows asked for, one answer for each reveal. */
