@@ -1,11 +1,13 @@
 #!/usr/bin/env node
-// A transition of training whose products are proven by one sumcheck: what prover and checker cost beside the step itself, on
-// one core, by processor time; step and prover take turns. Run `node scripts/build.mjs` first, then
-// `node bench/trainingStep.mjs [width] [layers] [sequences] [turns]`. Results go to bench/results/trainingStep.json.
+// A whole transition of training proven by sumcheck and openings (docs/spec/work.md, W12): what prover and checker cost beside
+// the step itself, on one core, by processor time. Steps and proofs take turns along a chain of transitions. Run
+// `node scripts/build.mjs` first, then `node bench/trainingStep.mjs [width] [layers] [sequences] [turns]`. Results go to
+// bench/results/trainingStep.json.
 import { readFileSync } from 'node:fs'
-import { planStep } from '../dist/core/work/methods/step/plan.js'
+import { checkTransition } from '../dist/core/work/methods/step/checkStep.js'
 import { productsError } from '../dist/core/work/methods/step/products.js'
-import { checkProducts, commitStep, proveCommittedStep } from '../dist/core/work/methods/step/stepProof.js'
+import { commitTransition } from '../dist/core/work/methods/step/proveStep.js'
+import { planRest } from '../dist/core/work/methods/step/restPlan.js'
 import { runProgram, TensorMemory } from '../dist/core/work/tensorMemory.js'
 import { openWork } from '../dist/core/work/work.js'
 import { hasherOn } from '../dist/core/work/workEngine.js'
@@ -13,6 +15,7 @@ import { WORK_KINDS } from '../dist/core/work/workKinds.js'
 import { EXACT_OPS } from '../dist/core/work/workOps.js'
 import { openExactEngine, openProvingEngines, openStepEngine } from '../dist/drivers/gpu/cpu/work/openCpuWork.js'
 import { chooseKernels } from '../dist/drivers/system/chooseKernels.js'
+import { systemRandomness } from '../dist/drivers/system/systemRandomness.js'
 import { trainWork } from '../dist/main/work/trainWork.js'
 import { keepResult } from './support/keepResult.mjs'
 
@@ -26,64 +29,67 @@ function seconds(job) {
 }
 
 const text = readFileSync(new URL('../package-lock.json', import.meta.url))
-const shape = { family: 'gpt', layers, width, heads: width / 64, tokens: 128, sequences, steps: 5, rate: 0.001 }
-const { text: spec, given } = trainWork(text, shape, hasherOn(await openExactEngine()))
+const shape = { family: 'gpt', layers, width, heads: width / 64, tokens: 128, sequences, steps: 50, rate: 0.001 }
+const hasher = hasherOn(await openExactEngine())
+const { text: spec, given } = trainWork(text, shape, hasher)
 const work = openWork(WORK_KINDS, EXACT_OPS, { text: spec, orderId: new Uint8Array(32), seed: new Uint8Array(32) })
-const program = work.transition(1)
-const plan = planStep(work.ops, program)
 
-const { exact, step: stepEngine } = await openProvingEngines()
-const memory = new TensorMemory(exact)
+const prover = await openProvingEngines()
+const memory = new TensorMemory(prover.exact)
 for (const [name, bytes] of given) memory.write(name, work.given.get(name), bytes)
 const begun = work.begin()
 runProgram(work.ops, memory, begun)
 const names = [...work.state.keys()]
 for (const [i, name] of begun.after.entries()) memory.rename(name, names[i])
+const givenTrees = new Map([...given].map(([name, bytes]) => [name, hasher.tree(work.given.get(name), bytes)]))
+const checker = { exact: await openExactEngine(), step: await openStepEngine(), hasher }
 
-/** The state before stays: what came of it is put away. */
-function forget() {
-  for (const name of new Set([...program.after, ...program.statistics])) memory.free(name)
-}
-
-const checkEngine = await openStepEngine()
-
-function turn() {
+function turn(transition) {
+  const program = work.transition(transition)
   const [, step] = seconds(() => runProgram(work.ops, memory, program))
-  forget()
-  const [committed, commit] = seconds(() => commitStep(stepEngine, work.ops, memory, plan))
-  forget()
-  const statement = { workId: work.workId, transition: 1, root: committed.root, more: new Uint8Array() }
-  const [proof, prove] = seconds(() => proveCommittedStep(committed, statement, []))
-  const [checked, check] = seconds(() => checkProducts(checkEngine, plan, statement, [], proof))
-  if (typeof checked === 'string') throw new Error(`an honest proof is refused: ${checked}`)
-  return { step, commit, prove, check, bytes: proof.length }
+  const [, root] = seconds(() =>
+    program.after.map((name, i) => hasher.root(work.state.get(names[i]), memory.bytes(name))),
+  )
+  for (const name of new Set([...program.after, ...program.statistics])) memory.free(name)
+  const [committed, commit] = seconds(() => {
+    const plan = planRest(work.ops, work, transition)
+    return commitTransition(prover, work, plan, memory, givenTrees)
+  })
+  const nonce = systemRandomness.bytes(32)
+  const [proof, prove] = seconds(() => committed.prove(nonce))
+  const [problem, check] = seconds(() => {
+    const plan = planRest(work.ops, work, transition)
+    return checkTransition(checker, work, plan, committed, committed.said, nonce, proof)
+  })
+  if (problem) throw new Error(`an honest proof is refused: ${JSON.stringify(problem)}`)
+  committed.end()
+  return { step, root, commit, prove, check, bytes: proof.length }
 }
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1]
 const round = (x) => Number(x.toPrecision(3))
-turn()
-const taken = Array.from({ length: turns }, turn)
+turn(1)
+const taken = Array.from({ length: turns }, (_, i) => turn(i + 2))
 const of = (name) => median(taken.map((one) => one[name]))
-const entries = plan.kept.reduce((sum, { shape: { rows, width } }) => sum + rows * width, 0)
-const parameters = names
-  .filter((name) => !name.includes('/'))
-  .reduce((sum, name) => {
-    const { rows, width } = work.state.get(name)
-    return sum + rows * width
-  }, 0)
+const { products, trees } = planRest(work.ops, work, 1)
+const size = ({ rows, width }) => rows * width
+const sum = (values) => values.reduce((all, value) => all + value, 0)
 const figures = {
-  parameters,
+  parameters: sum(names.filter((name) => !name.includes('/')).map((name) => size(work.state.get(name)))),
   'tokens a step': sequences * 128,
-  products: plan.products.length,
-  'kept, entries': entries,
-  'step alone, s': round(of('step')),
-  'step with code and hashes, s': round(of('commit')),
-  'rounds and opening, s': round(of('prove')),
+  products: products.products.length,
+  'kept, entries': sum(products.kept.map(({ shape }) => size(shape))),
+  'under roots, tensors': trees.length,
+  'step, s': round(of('step')),
+  'roots of the state after it, s': round(of('root')),
+  'prover: step, code, hashes, s': round(of('commit')),
+  'prover: rounds and openings, s': round(of('prove')),
   'check, s': round(of('check')),
   'prover in all / step': round((of('commit') + of('prove')) / of('step')),
+  'prover in all / step with roots': round((of('commit') + of('prove')) / (of('step') + of('root'))),
   'step / check': round(of('step') / of('check')),
   'proof, bytes': of('bytes'),
-  'log2 of error of the rounds': round(productsError(plan)),
+  'log2 of error of the rounds': round(productsError(products)),
 }
 const kernels = (await chooseKernels())?.name ?? 'WebAssembly'
 console.log(kernels)

@@ -36,9 +36,10 @@ export function tinyTraining(
   family: Family,
   transitions: number,
   hasher: TensorHasher,
-  more: { readonly shards?: number } = {},
+  more: { readonly shards?: number; readonly model?: Partial<Record<keyof typeof model | 'hidden', number>> } = {},
 ): { readonly work: Work<WorkKernels>; readonly given: ReadonlyMap<string, Uint8Array> } {
-  const shape = families[family]
+  const { model: other = {}, ...rest } = more
+  const shape = { ...families[family], ...other }
   const parameters = {
     model: shape,
     optimiser: adamW,
@@ -46,7 +47,7 @@ export function tinyTraining(
     tokens: 16,
     windows: WINDOWS,
     start: 'fresh',
-    ...more,
+    ...rest,
   }
   const given = new Map([['data', bytesOf(data)]])
   const shapes = training.given(training.parameters.parse(parameters))

@@ -15,7 +15,7 @@ import {
   rowBytes,
   type TensorShape,
 } from './tensor.ts'
-import { depthOf, proofBytes, rootFromLeaves, tensorLeaf } from './tensorTree.ts'
+import { depthOf, proofBytes, rootOfLeaves } from './tensorTree.ts'
 import type { RootOf } from './trace.ts'
 import type { Work } from './work.ts'
 import type { WorkProblem } from './workProblems.ts'
@@ -180,10 +180,8 @@ class ShownLeaves {
   }
 
   leadTo(shape: TensorShape, leaves: ReadonlyMap<number, Uint8Array>, root: Uint8Array): boolean {
-    const depth = depthOf(leavesOf(shape))
-    const beside = this.#hashes.take(proofBytes(depth, [...leaves.keys()]))
-    const hashes = new Map([...leaves].map(([leaf, bytes]) => [leaf, tensorLeaf(bytes)]))
-    return beside !== null && equalBytes(rootFromLeaves(depth, hashes, beside), root)
+    const beside = this.#hashes.take(proofBytes(depthOf(leavesOf(shape)), [...leaves.keys()]))
+    return beside !== null && equalBytes(rootOfLeaves(shape, leaves, beside), root)
   }
 
   /** Of an output: leaves that a patch makes whole are those that were made here; in the others its part must be. */

@@ -33,7 +33,7 @@ export function placeTrace(
 }
 
 /** Whether the figures that were said are those of a program's trace, word for word. */
-function areFigures(programs: readonly ShapedProgram[], rootOf: RootOf, said: readonly number[]): boolean {
+export function areFigures(programs: readonly ShapedProgram[], rootOf: RootOf, said: readonly number[]): boolean {
   const last = programs.length - 1
   const { statistics, shapes } = programs[last]!
   let next = 0

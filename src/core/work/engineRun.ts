@@ -6,7 +6,7 @@ import { type ShardedProgram, splitShards } from './shards.ts'
 import { type StateMark, stateRoot } from './stateChain.ts'
 import { leafSpan, type TensorShape } from './tensor.ts'
 import { type OnStep, runProgram, TensorMemory, type WorkEngine } from './tensorMemory.ts'
-import { proveLeaves, tensorLevels, tensorRoot } from './tensorTree.ts'
+import { proveLeaves, rootOfLeaves, tensorLevels, tensorRoot } from './tensorTree.ts'
 import { requireGiven, segmentPrograms, type Work } from './work.ts'
 
 /** Trees of tensors, made by whatever is fast here. */
@@ -14,6 +14,8 @@ export interface TensorHasher {
   root(shape: TensorShape, bytes: Uint8Array): Uint8Array
   /** The whole tree, for as many proofs as are asked of it. */
   tree(shape: TensorShape, bytes: Uint8Array): Tree
+  /** W4.1.3. The root that opened leaves, ascending, and the hashes beside them lead to. */
+  rootOfOpened(shape: TensorShape, leaves: ReadonlyMap<number, Uint8Array>, proof: Uint8Array): Uint8Array
 }
 
 export interface Tree {
@@ -28,6 +30,7 @@ export const PLAIN_HASHER: TensorHasher = {
     const levels = tensorLevels(shape, bytes)
     return { root: levels.at(-1)![0]!, prove: (leaves) => proveLeaves(levels, leaves) }
   },
+  rootOfOpened: rootOfLeaves,
 }
 
 type State = ReadonlyMap<string, Uint8Array>

@@ -44,6 +44,11 @@ export interface Kind<P> {
   alike?(parameters: P, transition: number): number
   /** W3.6, where transitions differ: which are counted, and how often each, so that all of them are. */
   counted?(parameters: P, transitions: number): readonly (readonly [transition: number, times: number])[]
+  /**
+   * W12.3. The same work with one of the sequences that a transition takes, where these know nothing of each other but for
+   * sums over all of them; and how many there are. Null, or without it: nothing of the kind.
+   */
+  alone?(parameters: P): { readonly parameters: P; readonly sequences: number } | null
   /** Which products of a card it is made of, in the words of Proof of GPU; without it, any. */
   readonly unit?: Unit
   /** What the statistics of a transition are called, in their order; none where they are no floats. */

@@ -1,7 +1,12 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { leafSpan, leavesOf, leavesUnder, packRegion, type Region, type TensorShape, tensorBytes } from './tensor.ts'
 import { depthOf, proofBytes, proveLeaves, rootFromLeaves, tensorLeaf, tensorLevels } from './tensorTree.ts'
+import { engineOnOwned, hasherOn } from './workEngine.ts'
+import { createWorkKernels } from './workKernels.ts'
+
+const wasm = readFileSync(new URL('../../../kernels/built/work.wasm', import.meta.url))
 
 const shapes = fc.record({
   type: fc.constantFrom('i8', 'f32', 'u8', 'i32', 'u32') as fc.Arbitrary<TensorShape['type']>,
@@ -57,7 +62,8 @@ test('a region is packed from its leaves alone', () => {
   )
 })
 
-test('opened leaves lead to the root of the whole; a changed leaf, or one at another place, does not', () => {
+test('opened leaves lead to the root of the whole; a changed leaf, or one at another place, does not', async () => {
+  const hasher = hasherOn(engineOnOwned(await createWorkKernels(wasm)))
   fc.assert(
     fc.property(cases, fc.nat(), ({ shape, region, bytes }, chance) => {
       const levels = tensorLevels(shape, bytes)
@@ -68,6 +74,8 @@ test('opened leaves lead to the root of the whole; a changed leaf, or one at ano
       const opened = new Map(leaves.map((leaf) => [leaf, tensorLeaf(leafOf(shape, bytes, leaf))]))
       const root = levels.at(-1)![0]!
       expect(rootFromLeaves(depth, opened, proof)).toEqual(root)
+      const contents = new Map(leaves.map((leaf) => [leaf, leafOf(shape, bytes, leaf)]))
+      expect(hasher.rootOfOpened(shape, contents, proof)).toEqual(root)
       const at = leaves[chance % leaves.length]!
       const other = Uint8Array.from(leafOf(shape, bytes, at))
       other[chance % other.length]! ^= 1

@@ -71,3 +71,13 @@ export function rootFromLeaves(depth: number, leaves: ReadonlyMap<number, Uint8A
   }
   return level.get(0)!
 }
+
+/** The same from the bytes of leaves. */
+export const rootOfLeaves = (
+  shape: TensorShape,
+  leaves: ReadonlyMap<number, Uint8Array>,
+  proof: Uint8Array,
+): Uint8Array => {
+  const hashes = new Map([...leaves].map(([leaf, bytes]) => [leaf, tensorLeaf(bytes)]))
+  return rootFromLeaves(depthOf(leavesOf(shape)), hashes, proof)
+}

@@ -39,6 +39,8 @@ export interface Work<K> {
   /** As a kind's: the first of the transitions that this one is like. */
   alike(number: number): number
   transition(number: number): ShapedProgram
+  /** A transition as it would be with one sequence alone, and how many sequences it has; null where it has none. */
+  alone(number: number): { readonly program: ShapedProgram; readonly sequences: number } | null
 }
 
 export interface WorkOrder {
@@ -94,6 +96,11 @@ export function openWork<K>(kinds: Kinds, ops: Ops<K>, { text, orderId, seed }: 
     begin: () => shape(kind.begin(parameters, seed)),
     alike: (number) => kind.alike?.(parameters, number) ?? number,
     transition: (number) => shape(kind.transition(parameters, turn(number))),
+    alone(number) {
+      const one = kind.alone?.(parameters)
+      if (!one) return null
+      return { program: shapeProgram(ops, kind.transition(one.parameters, turn(number))), sequences: one.sequences }
+    },
   }
 }
 

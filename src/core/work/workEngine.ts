@@ -1,5 +1,7 @@
+import { alignUp } from '../engine/kernels.ts'
 import type { TensorHasher } from './engineRun.ts'
 import type { FieldKernels } from './fieldKernels.ts'
+import type { Place } from './op.ts'
 import type { StepKernels } from './stepKernels.ts'
 import { leavesOf, leavesOfRow, rowBytes, type TensorShape } from './tensor.ts'
 import type { WorkEngine } from './tensorMemory.ts'
@@ -33,48 +35,112 @@ const HASH_BYTES = 32
 /** What is hashed at a time stays in the cache. */
 const STRETCH_BYTES = 2 ** 18
 
+/** Bytes of a whole tree: leaves padded to a power of two, then level by level up to the root. */
+export const treeBytes = (shape: TensorShape): number => (2 ** (depthOf(leavesOf(shape)) + 1) - 1) * HASH_BYTES
+
+/** The levels above leaves that lie at `at`, zeros in the place of padding. */
+function treeOver({ kernels, view }: ExactEngine, shape: TensorShape, at: number): Uint8Array {
+  const depth = depthOf(leavesOf(shape))
+  const leaves = leavesOf(shape) * HASH_BYTES
+  view(at + leaves, 2 ** depth * HASH_BYTES - leaves).fill(0)
+  for (let level = 0, from = at; level < depth; level++) {
+    const count = 2 ** (depth - level - 1)
+    kernels.nodes(from, from + 2 * count * HASH_BYTES, count)
+    from += 2 * count * HASH_BYTES
+  }
+  return view(at, treeBytes(shape))
+}
+
+/** The tree of a tensor that lies in the memory of the engine, written at `to`. */
+export function treeInPlace(engine: ExactEngine, { at, shape }: Place, to: number): Uint8Array {
+  engine.kernels.leaves(at, to, shape.rows, rowBytes(shape))
+  return treeOver(engine, shape, to)
+}
+
+/** The hashes that lead from some leaves of a whole tree to its root. */
+export function proveIn(shape: TensorShape, tree: Uint8Array, leaves: readonly number[]): Uint8Array {
+  const depth = depthOf(leavesOf(shape))
+  const start = (level: number) => (2 ** (depth + 1) - 2 ** (depth + 1 - level)) * HASH_BYTES
+  const wanted = [...missingNodes(depth, leaves)]
+  const out = new Uint8Array(wanted.length * HASH_BYTES)
+  for (const [i, { level, at }] of wanted.entries()) {
+    const from = start(level) + at * HASH_BYTES
+    out.set(tree.subarray(from, from + HASH_BYTES), i * HASH_BYTES)
+  }
+  return out
+}
+
+/** Hashes of some leaves, those of one length that follow each other at once. */
+function leavesAt(engine: ExactEngine, leaves: readonly Uint8Array[], at: number, to: number): void {
+  for (let first = 0, from = at; first < leaves.length; ) {
+    const { length } = leaves[first]!
+    let count = 0
+    for (; leaves[first + count]?.length === length; count++)
+      engine.view(from + count * length, length).set(leaves[first + count]!)
+    engine.kernels.leaves(from, to + first * HASH_BYTES, count, length)
+    first += count
+    from += count * length
+  }
+}
+
+/** W4.1.3. From opened leaves and the hashes beside them, a level at a time. */
+function rootOfOpened(
+  engine: ExactEngine,
+  shape: TensorShape,
+  leaves: ReadonlyMap<number, Uint8Array>,
+  proof: Uint8Array,
+): Uint8Array {
+  const bytes = [...leaves.values()]
+  const from = alignUp(engine.start, HASH_BYTES)
+  const [below, above] = [from, from + 2 * bytes.length * HASH_BYTES]
+  const room = above + bytes.length * HASH_BYTES
+  engine.reserve(room + bytes.reduce((sum, { length }) => sum + length, 0))
+  leavesAt(engine, bytes, room, above)
+  let known = [...leaves.keys()]
+  let next = 0
+  for (let depth = depthOf(leavesOf(shape)); depth > 0; depth--) {
+    const parents: number[] = []
+    const hashes = engine.view(above, known.length * HASH_BYTES).slice()
+    const pairs = engine.view(below, 2 * known.length * HASH_BYTES)
+    for (let i = 0; i < known.length; i++) {
+      const [at, pair] = [known[i]!, parents.length * 2 * HASH_BYTES]
+      const isPair = at % 2 === 0 && known[i + 1] === at + 1
+      pairs.set(hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES), pair + (at % 2) * HASH_BYTES)
+      if (isPair) i++
+      const beside = isPair
+        ? hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES)
+        : proof.subarray(next, next + HASH_BYTES)
+      if (!isPair) next += HASH_BYTES
+      pairs.set(beside, pair + (1 - (at % 2)) * HASH_BYTES)
+      parents.push(Math.floor(at / 2))
+    }
+    engine.kernels.nodes(below, above, parents.length)
+    known = parents
+  }
+  return engine.view(above, HASH_BYTES).slice()
+}
+
 /** Trees of tensors by the kernels, on an engine of their own: rows in, hashes out, a stretch of rows at a time. */
 export function hasherOn(engine: ExactEngine): TensorHasher {
   const tree = (shape: TensorShape, bytes: Uint8Array): Uint8Array => {
-    const depth = depthOf(leavesOf(shape))
-    const hashes = 2 ** (depth + 1)
     const at = engine.start
-    const leaves = leavesOf(shape) * HASH_BYTES
     const width = rowBytes(shape)
     const most = Math.max(1, Math.floor(STRETCH_BYTES / width))
-    const stretch = at + hashes * HASH_BYTES
+    const stretch = at + treeBytes(shape) + HASH_BYTES
     engine.reserve(stretch + Math.min(most, shape.rows) * width)
     for (let row = 0; row < shape.rows; row += most) {
       const rows = Math.min(most, shape.rows - row)
       engine.view(stretch, rows * width).set(bytes.subarray(row * width, (row + rows) * width))
       engine.kernels.leaves(stretch, at + row * leavesOfRow(shape) * HASH_BYTES, rows, width)
     }
-    engine.view(at + leaves, 2 ** depth * HASH_BYTES - leaves).fill(0)
-    for (let level = 0, from = at; level < depth; level++) {
-      const count = 2 ** (depth - level - 1)
-      engine.kernels.nodes(from, from + 2 * count * HASH_BYTES, count)
-      from += 2 * count * HASH_BYTES
-    }
-    return engine.view(at, (hashes - 1) * HASH_BYTES)
+    return treeOver(engine, shape, at)
   }
   return {
     root: (shape, bytes) => tree(shape, bytes).slice(-HASH_BYTES),
     tree(shape, bytes) {
-      const depth = depthOf(leavesOf(shape))
       const all = tree(shape, bytes).slice()
-      const start = (level: number) => (2 ** (depth + 1) - 2 ** (depth + 1 - level)) * HASH_BYTES
-      return {
-        root: all.slice(-HASH_BYTES),
-        prove(leaves) {
-          const wanted = [...missingNodes(depth, leaves)]
-          const out = new Uint8Array(wanted.length * HASH_BYTES)
-          for (const [i, { level, at }] of wanted.entries()) {
-            const from = start(level) + at * HASH_BYTES
-            out.set(all.subarray(from, from + HASH_BYTES), i * HASH_BYTES)
-          }
-          return out
-        },
-      }
+      return { root: all.slice(-HASH_BYTES), prove: (leaves) => proveIn(shape, all, leaves) }
     },
+    rootOfOpened: (shape, leaves, proof) => rootOfOpened(engine, shape, leaves, proof),
   }
 }

@@ -221,6 +221,10 @@ export const training: Kind<Parameters> = {
   state: stateOf,
   begin,
   transition,
+  alone: (said) =>
+    said.shards === undefined && said.sequences > 1
+      ? { parameters: { ...said, sequences: 1 }, sequences: said.sequences }
+      : null,
   unit: 'int8',
   figures: ['loss', 'norm'],
   guarantees: [

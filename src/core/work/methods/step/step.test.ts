@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import {
+  nonceFor,
+  type SmallStep,
+  smallDecoder,
+  smallMlp,
+  smallStep,
+  type Tampering,
+} from '../../../../../test/support/smallStep.ts'
+import { chanceFlow, chanceProduct } from '../../../../../test/support/smallWorks.ts'
+import { tinyTraining } from '../../../../../test/support/tinyTraining.ts'
+import { chanceFrom } from '../../../../../test/support/workTrials.ts'
+import { concatBytes } from '../../../bytes/bytes.ts'
+import { sha256 } from '../../../bytes/sha256.ts'
+import { WorkRefusal } from '../../refusals.ts'
+import type { Work } from '../../work.ts'
+import { engineOnOwned, hasherOn, stepEngineOnOwned } from '../../workEngine.ts'
+import { createWorkKernels, type WorkKernels } from '../../workKernels.ts'
+import { EXACT_OPS } from '../../workOps.ts'
+import { checkTransition } from './checkStep.ts'
+import type { CommittedTransition } from './proveStep.ts'
+import type { RestDraws } from './rest.ts'
+import { planRest } from './restPlan.ts'
+
+const wasm = readFileSync(new URL('../../../../../kernels/built/work.wasm', import.meta.url))
+const open = {
+  exact: async () => engineOnOwned(await createWorkKernels(wasm)),
+  step: async () => stepEngineOnOwned(await createWorkKernels(wasm)),
+}
+const NONCE = sha256(Uint8Array.of(7))
+
+let gpt: SmallStep
+beforeAll(async () => {
+  gpt = await smallStep(smallDecoder('gpt'), open)
+})
+
+const checked = ({ checker, work, plan }: SmallStep, of: CommittedTransition, nonce: Uint8Array, proof: Uint8Array) =>
+  checkTransition(checker, work, plan, of, of.said, nonce, proof)
+
+test.each([
+  ['GPT', smallDecoder('gpt')],
+  ['Llama', smallDecoder('llama')],
+  ['MLP', smallMlp],
+] as const)('a transition of a small %s is proven whole', async (_, make) => {
+  const small = await smallStep(make, open)
+  const committed = small.commit()
+  expect(checked(small, committed, NONCE, committed.prove(NONCE))).toBeNull()
+})
+
+const floatsIn = (bytes: Uint8Array) => new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
+const raised = (bytes: Uint8Array) => {
+  const floats = floatsIn(bytes)
+  for (const i of floats.keys()) floats[i] = floats[i]! + 1
+}
+/** The step of the rest that makes a tensor is among the patches. */
+const opens =
+  (tensor: string) =>
+  ({ patches }: RestDraws) =>
+    patches.some(({ step }) => gpt.plan.rest.steps[step]!.outputs[0] === tensor)
+const draws =
+  (sequence: number) =>
+  ({ sequences }: RestDraws) =>
+    sequences.includes(sequence)
+
+/** The first tensor that an op makes of inputs that lie so. */
+function madeBy(op: string, lies: string): string {
+  const { whole, lies: lieOf } = gpt.plan
+  const isIt = (inputs: readonly string[]) => inputs.map((name) => lieOf.get(name)![0]).join('') === lies
+  return whole.steps.find((step) => step.op === op && isIt(step.inputs))!.outputs[0]!
+}
+
+describe('who cheats', () => {
+  const problemOf = (tampering: Tampering, wish: (draws: RestDraws) => boolean) => {
+    const committed = gpt.commit(tampering)
+    const nonce = nonceFor(gpt, committed, wish)
+    return checked(gpt, committed, nonce, committed.prove(nonce))
+  }
+
+  test('with an activation of a sequence that is drawn', () => {
+    const tampering = new Map([['gelu#1', (bytes: Uint8Array) => raised(bytes.subarray(0, 64))]])
+    expect(problemOf(tampering, draws(0))).toMatchObject({ code: 'STEP_WRONG', sequence: 0 })
+    expect(problemOf(tampering, ({ sequences }) => !sequences.includes(0))).toBeNull()
+  })
+
+  test('with a row of attention', () => {
+    const problem = problemOf(
+      new Map([['exponential#1', (bytes) => raised(bytes.subarray(5 * 64, 5 * 64 + 4))]]),
+      draws(0),
+    )
+    expect(problem).toMatchObject({ code: 'STEP_WRONG', sequence: 0 })
+  })
+
+  test('with other chance where a number is rounded', () => {
+    const name = madeBy('quantise', 'csc')
+    const problem = problemOf(new Map([[name, (bytes) => bytes.set(bytes.slice(1))]]), () => true)
+    expect(problem).toMatchObject({ code: 'STEP_WRONG', tensor: name })
+  })
+
+  test('with sequences in another order', () => {
+    const swap = (bytes: Uint8Array) => {
+      const each = bytes.length / 4
+      bytes.set(Uint8Array.of(...bytes.slice(each, 2 * each), ...bytes.slice(0, each)))
+    }
+    expect(problemOf(new Map([['windowOrder#1', swap]]), draws(0))).toEqual({ code: 'SHARED_NOT_COMMITTED' })
+    expect(problemOf(new Map([['embed#1', swap]]), draws(0))).toMatchObject({ code: 'STEP_WRONG', sequence: 0 })
+  })
+
+  test('with other windows of the data', () => {
+    const others = (bytes: Uint8Array) => bytes.fill(0)
+    expect(problemOf(new Map([['windowOrder#1', others]]), () => true)).toEqual({ code: 'INPUT_NOT_COMMITTED' })
+  })
+
+  test.each([
+    ['scales of channels', 'rowScale', 'cc'],
+    ['sums of a bias', 'rowSum', 'c'],
+    ['scales of weights', 'rowScale', 's'],
+    ['rounded weights', 'quantise', 'ss'],
+    ['gradients of weights', 'dequantise', 'ss'],
+    ['a table of gradients', 'embedBackward', 'rcs'],
+    ['weights', 'adamWWeight', 'sss'],
+  ])('with %s', (_, op, lies) => {
+    const name = madeBy(op, lies)
+    const tamper = op === 'quantise' ? (bytes: Uint8Array) => bytes.set(bytes.map((byte) => byte ^ 1)) : raised
+    const problem = problemOf(new Map([[name, tamper]]), opens(name))
+    expect(problem).toEqual({ code: 'PATCH_WRONG', step: op, tensor: name })
+  })
+
+  test.each(['clipFactor#1', 'loss#1'])('with %s, or any other vector that follows from vectors', (name) => {
+    const problem = problemOf(new Map([[name, raised]]), () => true)
+    expect(problem).toMatchObject({ code: 'VECTOR_WRONG', tensor: name })
+  })
+
+  test('with what is summed over all tokens', () => {
+    const terms = gpt.plan.whole.steps.find(({ op }) => op === 'normGainTerms')!.outputs[0]!
+    const turned = gpt.plan.whole.steps.find(({ inputs }) => inputs.includes(terms))!.outputs[0]!
+    const problem = problemOf(new Map([[turned, raised]]), () => true)
+    expect(problem).toMatchObject({ code: 'COLUMNS_WRONG', tensor: turned })
+  })
+
+  test('with another state before or after, other figures, or roots that are missing', () => {
+    const of = gpt.commit()
+    const proof = of.prove(NONCE)
+    const other = new Uint8Array(32)
+    const codeWith = (change: Partial<CommittedTransition>) => checked(gpt, { ...of, ...change }, NONCE, proof)?.code
+    expect(codeWith({ before: other })).toBe('STATE_BEFORE_DIFFERS')
+    expect(codeWith({ after: { ...of.after, root: other } })).toBe('STATE_AFTER_DIFFERS')
+    const statistics = of.after.statistics.map((bits) => bits ^ 1)
+    expect(codeWith({ after: { ...of.after, statistics } })).toBe('STATISTICS_DIFFER')
+    expect(codeWith({ said: { ...of.said, roots: of.said.roots.slice(1) } })).toBe('ROOTS_MISSING')
+    expect(codeWith({ said: { ...of.said, root: other } })).toBeTypeOf('string')
+    expect(checked(gpt, of, other, proof)?.code).toBeTypeOf('string')
+  })
+})
+
+test('a proof of another size, or with any byte of it changed, is refused', () => {
+  const of = gpt.commit()
+  const proof = of.prove(NONCE)
+  const codeOf = (bytes: Uint8Array) => checked(gpt, of, NONCE, bytes)?.code
+  expect(codeOf(proof.subarray(0, 7))).toBe('PROOF_SIZE')
+  expect(codeOf(proof.subarray(0, proof.length - 1))).toBeTypeOf('string')
+  expect(codeOf(concatBytes(proof, Uint8Array.of(0)))).toBeTypeOf('string')
+  const rest = Number(new DataView(proof.buffer, proof.byteOffset).getBigUint64(0, true))
+  for (let i = 0; i < 12; i++) {
+    const at =
+      i < 8 ? 8 + Math.floor(((i + 0.5) * rest) / 8) : 8 + rest + Math.floor(((i - 7) * (proof.length - rest)) / 6)
+    const changed = proof.map((byte, place) => (place === at ? byte ^ 1 : byte))
+    expect(codeOf(changed), `${at}`).toBeTypeOf('string')
+  }
+})
+
+test('what does not come apart into sequences is refused before anything is run', async () => {
+  const hasher = hasherOn(await open.exact())
+  const refused = (work: Work<WorkKernels>) => expect(() => planRest(EXACT_OPS, work, 1)).toThrow(WorkRefusal)
+  refused(tinyTraining('gpt', 2, hasher, { shards: 2 }).work)
+  const chance = chanceFrom(1)
+  refused(chanceProduct(chance, hasher).work)
+  refused(chanceFlow(chance, hasher).work)
+})
