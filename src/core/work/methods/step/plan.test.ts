@@ -91,6 +91,13 @@ describe('the plan of a transition of training', () => {
     }
   })
 
+  test('keeps no more than the products that are wanted need', () => {
+    const { products, kept } = planStep(work.ops, work.transition(1), (result) => result.endsWith('/sums'))
+    expect(products.length).toBe(2 * 6 + 1)
+    const used = products.flatMap(({ a, b, c }) => [a.kept, b.kept, c])
+    expect(new Set(used)).toEqual(new Set(kept.keys()))
+  })
+
   test('draws as many coordinates as the largest product has', () => {
     expect(coordinatesOfPlan(plan)).toEqual({ r: 7, s: 7, z: 7 })
   })

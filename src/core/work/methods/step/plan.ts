@@ -104,13 +104,17 @@ function sourceOf(
 
 const turned = ({ type, rows, width }: TensorShape): TensorShape => ({ type, rows: width, width: rows })
 
-/** W12.2. The products of a program and the tensors that must be kept for them. */
-export function planStep<K>(ops: Ops<K>, of: ShapedProgram): StepPlan {
+/** W12.2. The products of a program, or those of them that are wanted, and the tensors that must be kept for them. */
+export function planStep<K>(
+  ops: Ops<K>,
+  of: ShapedProgram,
+  isWanted: (result: string) => boolean = () => true,
+): StepPlan {
   const program = provenProgram(ops, of)
   const { steps, shaped, shapes, there } = program
   const makers = makersOf(program)
   const whole = [...steps.entries()].filter(
-    ([at, step]) => step.op === 'product' && isWhole(step, shaped[at]!.inputs[0]!.width),
+    ([at, step]) => step.op === 'product' && isWhole(step, shaped[at]!.inputs[0]!.width) && isWanted(step.outputs[0]!),
   )
   const wanted = new Set(
     whole.flatMap(([, { inputs, outputs }]) => [...inputs.map((name) => sourceOf(makers, name).name), ...outputs]),
