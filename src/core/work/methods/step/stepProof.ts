@@ -105,9 +105,9 @@ function areResults({ kept, products }: ProductsPlan, reveals: readonly Reveal[]
   })
 }
 
-/** Tens of millions of entries: a loop, and no copy where none is needed. */
+/** Tens of millions of entries: a loop, and no copy where they lie at whole words. */
 function areWithin(bytes: Uint8Array, most: number): boolean {
-  const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice()
+  const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
   const sums = new Int32Array(buffer, byteOffset, length / 4)
   for (let i = 0; i < sums.length; i++) if (sums[i]! > most || sums[i]! < -most) return false
   return true
