@@ -115,20 +115,20 @@ class Matrix:
 
     def open(self, state, claims, reveals):
         state = absorb(state, spell([claim["value"] for claim in claims]))
-        rho, power, classes = draw(state, 0), ONE, {}
+        rho, classes = draw(state, 0), {}
         for claim in claims:
             t = claim["tensor"]
             per = self.low - coordinates(t["width"])
             along = tuple((claim["column"] + claim["row"][:per] + [ZERO] * self.low)[:self.low])
-            total = classes.setdefault((t["width"], along), [ZERO] * self.k)
+            total, power = classes.get((t["width"], along), ([ZERO] * self.k, ONE))
+            classes[t["width"], along] = total, multiply(power, rho)
             for i, row in enumerate(self.code_rows(t)):
                 by = multiply(power, weight(claim["row"][per:], i))
                 for j, x in enumerate(row):
                     if x:
                         total[j] = add(total[j], tuple(x * c % P for c in by))
-            power = multiply(power, rho)
         said = b""
-        for (width, _), total in classes.items():
+        for (width, _), (total, _) in classes.items():
             said += spell([x for j, x in enumerate(total) if j % 2 ** coordinates(width) < width])
         state = absorb(state, root_of(said))
         shown = b"".join(self.shown(t, [r for r in reveals if r["name"] == t["name"]]) for t in self.tensors)

@@ -2,7 +2,7 @@ import { equalBytes } from '../../../bytes/bytes.ts'
 import type { Pointer } from '../../../engine/kernels.ts'
 import { CODED_TOGETHER, QUAD_BYTES, stepTableBytes } from '../../stepKernels.ts'
 import { proofBytes, rootFromLeaves } from '../../tensorTree.ts'
-import { areBelowP, encodeQuads, isSame, plus, powersOf, type Quad, times, ZERO } from './field31.ts'
+import { areBelowP, encodeQuads, isSame, NUMBER_CHANCE, plus, powersOf, type Quad, times, ZERO } from './field31.ts'
 import { hashColumns, rootOfBytes } from './stepColumns.ts'
 import {
   type Claim,
@@ -165,12 +165,17 @@ function putClass(rooms: StepRooms, layout: StepLayout, { width, wide }: ClaimCl
 }
 
 /** W12.1.7. Whether what a class said leads to its claims' values. */
-function hasValues(rooms: StepRooms, claims: readonly Claim[], each: ClaimClass, at: Pointer, powers: readonly Quad[]) {
+function hasValues(
+  rooms: StepRooms,
+  { coordinates, claims }: ClaimClass,
+  at: Pointer,
+  powers: readonly Quad[],
+): boolean {
   return rooms.during(() => {
     const out = rooms.room(QUAD_BYTES)
-    rooms.kernels.stepDot(at, rooms.weights(each.coordinates), out, 2 ** each.coordinates.length)
-    const claimed = each.claims.map(({ number }) => times(powers[number]!, claims[number]!.value))
-    return isSame(rooms.read(out, 1)[0]!, claimed.reduce(plus, ZERO))
+    rooms.kernels.stepDot(at, rooms.weights(coordinates), out, 2 ** coordinates.length)
+    const claimed = claims.map(({ value }, i) => times(powers[i]!, value)).reduce(plus, ZERO)
+    return isSame(rooms.read(out, 1)[0]!, claimed)
   })
 }
 
@@ -185,9 +190,9 @@ function rowWeights(
   const { classes, shown } = opened
   const weights = rooms.zeros(QUAD_BYTES * (layout.rows.i8 + layout.rows.i32))
   for (const [c, { claims }] of classes.entries())
-    for (const { number, tensor, high } of claims)
+    for (const [i, { tensor, high }] of claims.entries())
       rooms.during(() => {
-        const by = rooms.put([times(betas[c]!, rhos[number]!)])
+        const by = rooms.put([times(betas[c]!, rhos[i]!)])
         const to = weights + QUAD_BYTES * rowOf(layout, tensor)
         rooms.kernels.stepAdd(rooms.weights(high), by, to, tensor.codeRows)
       })
@@ -303,7 +308,7 @@ export function checkOpening(
   const { classes, shown, said, rho } = opened
   const rhos = powersOf(rho, claims.length)
   const at = classes.map((each, i) => putClass(rooms, layout, each, said[i]!))
-  if (!classes.every((each, i) => hasValues(rooms, claims, each, at[i]!, rhos))) return 'WRONG_VALUE'
+  if (!classes.every((each, i) => hasValues(rooms, each, at[i]!, rhos))) return 'WRONG_VALUE'
   const betas = powersOf(
     transcript.draw(1)[0]!,
     shown.reduce((sum, { rows }) => sum + rows.length, classes.length),
@@ -311,4 +316,14 @@ export function checkOpening(
   const weights = rowWeights(rooms, layout, opened, rhos, betas)
   if (!follows(rooms, layout, opened, weights, wordOf(rooms, layout, opened, at, betas))) return 'WRONG_CODE'
   return { revealed: reveals.map((reveal) => revealed(reveal, shown)) }
+}
+
+/** W12.4. log2 of the chance that something wrong passes, for one try: that of the draws of numbers, and of the columns. */
+export function openingError(layout: StepLayout, claims: readonly Claim[], reveals: readonly Reveal[]): number {
+  const classes = classesOf(layout, claims)
+  const most = Math.max(0, ...classes.map((each) => each.claims.length))
+  const high = Math.max(0, ...classes.flatMap((each) => each.claims.map((claim) => claim.high.length)))
+  const words = revealedRows(layout, reveals).reduce((sum, { rows }) => sum + rows.length, classes.length)
+  const draws = (high + most) * codeLength(layout) + most + words
+  return Math.log2((5 / 6) ** COLUMNS + draws * NUMBER_CHANCE)
 }

@@ -72,6 +72,9 @@ export function quadFrom(hash: Uint8Array): Quad {
   return [coordinate(0), coordinate(1), coordinate(2), coordinate(3)]
 }
 
+/** W12.1.3. The chance of the likeliest number that is drawn. */
+export const NUMBER_CHANCE = ((Math.floor(2 ** 64 / P) + 1) / 2 ** 64) ** 4
+
 /** 1, by, by^2, … */
 export function powersOf(by: Quad, count: number): readonly Quad[] {
   const out: Quad[] = []

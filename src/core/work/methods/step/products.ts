@@ -1,6 +1,6 @@
 import { QUAD_BYTES } from '../../stepKernels.ts'
 import { coordinatesOf } from '../sumcheck/evaluate.ts'
-import { decodeQuads, isSame, minus, ONE, P, plus, powersOf, type Quad, times, ZERO } from './field31.ts'
+import { decodeQuads, isSame, minus, NUMBER_CHANCE, ONE, plus, powersOf, type Quad, times, ZERO } from './field31.ts'
 import { coordinatesOfPlan, type Operand, type PlannedProduct, type ProductsPlan } from './plan.ts'
 import type { Claim } from './stepLayout.ts'
 import type { StepTranscript } from './stepTranscript.ts'
@@ -134,8 +134,5 @@ export function reduceProducts(
 export function productsError(plan: ProductsPlan): number {
   const { z } = coordinatesOfPlan(plan)
   const outer = plan.products.map(({ rows, columns }) => coordinatesOf(rows) + coordinatesOf(columns))
-  return Math.log2(Math.max(...outer) + plan.products.length - 1 + 2 * z) + LOG_DRAWN
+  return Math.log2(Math.max(...outer) + plan.products.length - 1 + 2 * z) + Math.log2(NUMBER_CHANCE)
 }
-
-/** log2 of the chance of the likeliest number of the field: each coordinate is 64 bits mod p. */
-const LOG_DRAWN = 4 * (Math.log2(Math.floor(2 ** 64 / P) + 1) - 64)

@@ -112,6 +112,10 @@ export function revealedRows(
   layout: StepLayout,
   reveals: readonly Reveal[],
 ): readonly { readonly tensor: PlacedTensor; readonly rows: readonly number[] }[] {
+  for (const { name, row, rows } of reveals) {
+    const isThere = row >= 0 && rows > 0 && row + rows <= tensorOf(layout, name).rows
+    requireThat(isThere, 'BAD_INPUT', `${name} has no rows ${row} to ${row + rows - 1}`)
+  }
   const shown = layout.tensors.map((tensor) => {
     const rows = new Set<number>()
     if (tensor.rows % 2 ** tensor.perRow !== 0) rows.add(tensor.codeRows - 1)

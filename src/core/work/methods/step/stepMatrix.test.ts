@@ -15,7 +15,7 @@ import { concatBytes, u32le } from '../../../bytes/bytes.ts'
 import { fromHex, toHex } from '../../../bytes/hex.ts'
 import { sha256 } from '../../../bytes/sha256.ts'
 import { ELEMENT_BYTES } from '../../tensor.ts'
-import { checkOpening } from './checkOpening.ts'
+import { checkOpening, openingError } from './checkOpening.ts'
 import { decodeQuads, encodeQuads, minus, P, plus, type Quad, quadFrom, times } from './field31.ts'
 import { type Claim, type KeptTensor, layoutOf, type Reveal } from './stepLayout.ts'
 import { StepMatrix } from './stepMatrix.ts'
@@ -125,6 +125,25 @@ describe('the matrix of a step', () => {
     expect(problem('an extended opening')).toBe('BAD_OPENING')
     expect(problem('a number not in its spelling')).toBe('BAD_OPENING')
     expect(problem('a turned bit of the opening')).toBe('BAD_OPENING')
+  })
+
+  test('errs with a chance below 2^-100 where a step is as large as it gets', () => {
+    const tensors = Array.from(
+      { length: 60 },
+      (_, i): KeptTensor => ({ name: `t${i}`, type: 'i8', rows: 2 ** 18, width: 1024 }),
+    )
+    const at = (coordinates: number) => Array.from({ length: coordinates }, (): Quad => [1, 2, 3, 4])
+    const claims = tensors.map(({ name }) => ({ name, row: at(18), column: at(10), value: at(1)[0]! }))
+    expect(openingError(layoutOf(tensors), claims, [])).toBeLessThan(-100.4)
+    expect(openingError(layoutOf(tensors.slice(0, 1)), claims.slice(0, 1), [])).toBeGreaterThan(-101.1)
+  })
+
+  test('is asked where it is', () => {
+    const { layout, matrix, root, claims } = someMatrix(wasm, 0)
+    const open = (claim: Claim, reveals: readonly Reveal[]) => () =>
+      matrix.open([claim], reveals, transcriptOf(layout, root))
+    expect(open({ ...claims[0]!, row: claims[0]!.row.slice(1) }, [])).toThrow('coordinates')
+    expect(open(claims[0]!, [{ name: 'a', row: 20, rows: 5 }])).toThrow('no rows 20 to 24')
   })
 
   test('takes tensors in their order and of their size, and nothing else', () => {

@@ -268,18 +268,18 @@ export class StepMatrix {
   #sayClasses(claims: readonly Claim[], rho: Quad): Stretch {
     const rooms = this.#rooms
     const k = 2 ** this.layout.low
-    const powers = powersOf(rho, claims.length)
     const classes = classesOf(this.layout, claims)
+    const powers = powersOf(rho, claims.length)
     const bytes = classes.reduce((sum, each) => sum + QUAD_BYTES * numbersOf(this.layout, each), 0)
     const at = rooms.room(bytes)
     let next = at
     for (const each of classes)
       rooms.during(() => {
         const [sum, room] = [rooms.zeros(QUAD_BYTES * k), rooms.room(QUAD_BYTES * k)]
-        for (const { number, tensor, high } of each.claims) {
+        for (const [i, { tensor, high }] of each.claims.entries()) {
           const combined = this.#codeRowsCombined(tensor, high)
           rooms.bytes(room, QUAD_BYTES * k).set(combined)
-          rooms.during(() => rooms.kernels.stepAdd(room, rooms.put([powers[number]!]), sum, k))
+          rooms.during(() => rooms.kernels.stepAdd(room, rooms.put([powers[i]!]), sum, k))
         }
         const width = QUAD_BYTES * each.width
         next = this.#gather(sum, QUAD_BYTES * 2 ** each.wide, width, k / 2 ** each.wide, next)

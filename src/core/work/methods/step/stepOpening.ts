@@ -1,9 +1,11 @@
+import { requireThat } from '../../refusals.ts'
+import { coordinatesOf } from '../sumcheck/evaluate.ts'
 import { type Quad, ZERO } from './field31.ts'
 import { type Claim, type PlacedTensor, type StepLayout, tensorOf } from './stepLayout.ts'
 
-/** A claim of a class: its number, and the coordinates that weigh the rows of its tensor's code. */
+/** A claim of a class: its value, and the coordinates that weigh the rows of its tensor's code. */
 export interface ClassClaim {
-  readonly number: number
+  readonly value: Quad
   readonly tensor: PlacedTensor
   readonly high: readonly Quad[]
 }
@@ -25,13 +27,15 @@ export function splitPoint({ perRow }: PlacedTensor, row: readonly Quad[], colum
 /** W12.1.7. In the order of the first claim of each. */
 export function classesOf(layout: StepLayout, claims: readonly Claim[]): readonly ClaimClass[] {
   const classes = new Map<string, ClaimClass & { claims: ClassClaim[] }>()
-  for (const [number, { name, row, column }] of claims.entries()) {
+  for (const { name, row, column, value } of claims) {
     const tensor = tensorOf(layout, name)
-    const { width, wide } = tensor
+    const { rows, width, wide } = tensor
+    const fits = row.length === coordinatesOf(rows) && column.length === wide
+    requireThat(fits, 'BAD_INPUT', `${name} is asked at ${row.length} and ${column.length} coordinates`)
     const { coordinates, high } = splitPoint(tensor, row, column)
     const key = JSON.stringify([width, coordinates])
     if (!classes.has(key)) classes.set(key, { width, wide, coordinates, claims: [] })
-    classes.get(key)!.claims.push({ number, tensor, high })
+    classes.get(key)!.claims.push({ value, tensor, high })
   }
   return [...classes.values()]
 }
