@@ -10,7 +10,7 @@ import type {
   QueueState,
   ResultSummary,
 } from '../core/schedule/fleetRecords.ts'
-import type { MissedByRent } from '../core/schedule/missedByRent.ts'
+import type { MissedWindow } from '../core/schedule/missedWindows.ts'
 import type { FleetBox, PlannedJob } from '../core/schedule/planFleetRound.ts'
 
 export type { BoxSummary, FleetOverview, FleetRound, FleetStatistics, ProviderSpec, QueueState, ResultSummary }
@@ -41,8 +41,8 @@ export type BoxFilter = {
 /** A round to open with its jobs; delays count from the moment the store opens it. */
 export type NewRound = Pick<FleetRound, 'number' | 'height'> & {
   readonly jobs: readonly PlannedJob[]
-  /** What rented boxes owe from now on; nobody where it is left out. */
-  readonly missed?: readonly MissedByRent[]
+  /** Who owes windows from now on; nobody where it is left out. */
+  readonly missed?: readonly MissedWindow[]
 }
 
 /** A job that a validator has taken for a time. `attempt` is its fencing token: whoever holds an older one can store nothing. */
@@ -53,7 +53,7 @@ export interface TakenJob extends Omit<PlannedJob, 'delayMs'> {
   /** How often it has been finished without passing. */
   readonly tries: number
   readonly box: BoxRecord
-  /** Of those that the box owes a window: the ones to whom it still does, and of these the rented ones that owe it one too. */
+  /** Of those that the box owes a window: the ones to whom it still does, and of these those that owe it one too and are away from this round. */
   readonly owed: readonly string[]
   readonly away: readonly string[]
 }

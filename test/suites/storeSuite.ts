@@ -413,7 +413,15 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.finishJob(finishOf(await only(a), owner, { box: { ...failedBox, ...state } }))
       expect(await store.box(a)).toMatchObject({ owes: [b, 'gone'], missed: 1, stalls: 2 })
       const planned = (await store.fleet()).find(({ id }) => id === a)
-      expect(planned).toEqual({ id: a, allocated: false, score: 0, owes: [b, 'gone'], stalls: 2, rests: true })
+      expect(planned).toEqual({
+        id: a,
+        allocated: false,
+        score: 0,
+        owes: [b, 'gone'],
+        stalls: 2,
+        rests: true,
+        joins: true,
+      })
       await store.addJob(job(a, { round: n + 1 }))
       expect(await store.takeJobs(claim)).toEqual([])
       await store.addJob(job(a, { round: n + 2, reason: 'asked' }))
@@ -476,7 +484,12 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of [a, b]) await store.putBox(entry(id))
       const owes = async (id: string) => (await store.box(id))!.owes
       const draw = (number: number, boxId: string, mates: readonly string[]) =>
-        store.openRound({ number: 7_000_000 + 100 * n + number, height: null, jobs: [], missed: [{ boxId, mates }] })
+        store.openRound({
+          number: 7_000_000 + 100 * n + number,
+          height: null,
+          jobs: [],
+          missed: [{ boxId, mates, away: true }],
+        })
       await draw(1, a, ['p', 'q'])
       await draw(2, a, ['r', 'p'])
       expect(await owes(a)).toEqual(['q', 'r', 'p'])
@@ -509,10 +522,15 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.addJob(job(a, { round: number + 1, kind: 'light' }))
       const look = await only(a)
       await store.putBox(entry(b, { allocated: true }))
-      const missed = [{ boxId: b, mates: [a] }]
+      const missed = [{ boxId: b, mates: [a], away: true }]
       await store.openRound({ number: number + 2, height: null, jobs: [job(a, { round: number + 2 })], missed })
       // What is added while a look is under way is not lost when it ends.
-      await store.openRound({ number: number + 3, height: null, jobs: [], missed: [{ boxId: a, mates: ['p'] }] })
+      await store.openRound({
+        number: number + 3,
+        height: null,
+        jobs: [],
+        missed: [{ boxId: a, mates: ['p'], away: true }],
+      })
       await store.finishJob(finishOf(look, owner, { box: { ...failedBox, owes: [b] } }))
       expect((await store.box(a))!.owes).toEqual([b, 'p'])
       await store.addJob(job(a, { round: number + 3 }))
@@ -521,6 +539,62 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.finishJob(finishOf(running!, owner))
       expect((await store.box(a))!.owes).toEqual([])
       for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 218: who was away when a round was opened is away from it, though it is free again', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const number = 9_000_000 + 10 * n
+      for (const id of [a, b]) {
+        await store.addJob(job(id, { round: number }))
+        const earned = finishOf(await only(id), owner)
+        await store.finishJob({ ...earned, box: { ...earned.box, owes: [id === a ? b : a] } })
+      }
+      const open = (round: number, away: boolean) =>
+        store.openRound({
+          number: round,
+          height: null,
+          jobs: [job(a, { round })],
+          missed: [{ boxId: b, mates: [a], away }],
+        })
+      await open(number + 1, true)
+      const beside = await only(a)
+      expect(beside).toMatchObject({ owed: [b], away: [b] })
+      await store.finishJob(finishOf(beside, owner, { box: { ...finishOf(beside, owner).box, owes: [b] } }))
+      // Of a round that it stands in, or of one before, it says nothing.
+      await open(number + 2, false)
+      const later = await only(a)
+      expect(later).toMatchObject({ owed: [b], away: [] })
+      await store.finishJob(finishOf(later, owner, { box: { ...finishOf(later, owner).box, owes: [b] } }))
+      // Rented after the opening, for a moment.
+      const round = number + 3
+      await store.openRound({ number: round, height: null, jobs: [a, b].map((id) => job(id, { round })) })
+      await store.setAllocated(b, true)
+      await store.setAllocated(b, false)
+      expect(await only(a)).toMatchObject({ owed: [b], away: [b] })
+      await store.releaseJobs(owner)
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 219: a box joins until it has stood in a cohort, and again when it moves or comes back', async () => {
+      const joins = async () => (await store.fleet()).find(({ id }) => id === a)!.joins
+      let round = 9_500_000 + 10 * n
+      const open = (away: boolean) =>
+        store.openRound({ number: round++, height: null, jobs: [], missed: [{ boxId: a, mates: [b], away }] })
+      await store.putBox(entry(a))
+      await open(true)
+      expect(await joins()).toBe(true)
+      await open(false)
+      expect(await joins()).toBe(false)
+      expect((await store.box(a))!.owes).toEqual([b])
+      await store.putBox(entry(a))
+      expect(await joins()).toBe(false)
+      await store.putBox(entry(a, { claim: 'T4' }))
+      expect(await joins()).toBe(true)
+      await open(false)
+      await store.removeBox(a)
+      await store.putBox(entry(a, { claim: 'T4' }))
+      expect(await joins()).toBe(true)
+      await store.removeBox(a)
     })
 
     test('attack 211: a box that was taken out of the fleet comes back without a score, and owes what it owed', async () => {

@@ -1,7 +1,8 @@
-import { type MissedByRent, OWED_BY_RENT } from '../../src/core/schedule/missedByRent.ts'
+import { type MissedWindow, OWED_BY_AWAY } from '../../src/core/schedule/missedWindows.ts'
 import type { PlannedJob } from '../../src/core/schedule/planFleetRound.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type { BoxEntry, BoxRecord, Finish, Store, TakenJob } from '../../src/ports/store.ts'
+import type { BoxEntry, BoxRecord, Finish, FleetRound, Store, TakenJob } from '../../src/ports/store.ts'
+import { entry } from './storeFixtures.ts'
 
 interface Job extends PlannedJob {
   readonly id: number
@@ -38,6 +39,10 @@ export class MemoryStore implements Queue {
   readonly #scoredUs = new Map<string, number>()
   readonly boxes = new Map<string, BoxRecord>()
   readonly results: (Finish & { readonly atUs: number })[] = []
+  readonly removals: { readonly id: string; readonly atUs: number }[] = []
+  readonly #awayIn = new Map<string, number>()
+  readonly #stood = new Set<string>()
+  readonly #gone = new Map<string, BoxRecord>()
   #round = 0
   #openedUs = Number.NEGATIVE_INFINITY
 
@@ -55,8 +60,25 @@ export class MemoryStore implements Queue {
 
   async fleet() {
     return [...this.boxes.values()].map(({ id, allocated, score, owes, stalls }) => {
-      return { id, allocated, score, owes, stalls, rests: this.rests(id) }
+      return { id, allocated, score, owes, stalls, rests: this.rests(id), joins: !this.#stood.has(id) }
     })
+  }
+
+  /** A box joins the fleet. */
+  put(id: string): void {
+    const { address, provider, claim, allocated } = entry(id)
+    const before = this.#gone.get(id)
+    const kept = before && { owes: before.owes, missed: before.missed, stalls: before.stalls, moves: before.moves + 1 }
+    this.boxes.set(id, { ...NEW, id, address, provider, claim, allocated, ...kept })
+  }
+
+  /** A box leaves the fleet: what it owes is kept for when it comes back. */
+  remove(id: string): void {
+    this.#gone.set(id, this.boxes.get(id)!)
+    this.#stood.delete(id)
+    this.boxes.delete(id)
+    for (const job of this.#jobs) if (job.boxId === id && job.state === 'waiting') job.state = 'done'
+    this.removals.push({ id, atUs: this.#clock.monotonicUs() })
   }
 
   async setAllocated(id: string, allocated: boolean) {
@@ -68,14 +90,15 @@ export class MemoryStore implements Queue {
       const { round, cohort } = job
       const mates = this.#jobs.filter((o) => o.kind === 'full' && o.round === round && o.cohort === cohort && o !== job)
       if (cohort >= 0 && mates.length > 0) this.#miss({ boxId: id, mates: mates.map(({ boxId }) => boxId) })
+      if (cohort >= 0) this.#awayIn.set(id, round)
     }
     return true
   }
 
-  #miss({ boxId, mates }: MissedByRent): void {
+  #miss({ boxId, mates }: Omit<MissedWindow, 'away'>): void {
     const box = this.boxes.get(boxId)!
     const owes = [...box.owes.filter((id) => !mates.includes(id)), ...mates]
-    this.boxes.set(boxId, { ...box, owes: owes.slice(-Math.max(OWED_BY_RENT, mates.length, box.owes.length)) })
+    this.boxes.set(boxId, { ...box, owes: owes.slice(-Math.max(OWED_BY_AWAY, mates.length, box.owes.length)) })
   }
 
   async roundDue(everyMs: number) {
@@ -83,7 +106,7 @@ export class MemoryStore implements Queue {
   }
 
   async lastRound() {
-    return this.#round === 0 ? null : ({ number: this.#round } as never)
+    return this.#round === 0 ? null : ({ number: this.#round } as FleetRound)
   }
 
   async openRound({ number, jobs, missed = [] }: Parameters<Store['openRound']>[0]) {
@@ -91,7 +114,11 @@ export class MemoryStore implements Queue {
     this.#openedUs = this.#clock.monotonicUs()
     for (const job of this.#jobs) if (job.state === 'waiting') job.state = 'done'
     for (const job of jobs) this.#add(job)
-    for (const one of missed) this.#miss(one)
+    for (const { away, ...one } of missed) {
+      this.#miss(one)
+      if (away) this.#awayIn.set(one.boxId, number)
+      else this.#stood.add(one.boxId)
+    }
     return true
   }
 
@@ -125,7 +152,8 @@ export class MemoryStore implements Queue {
       const others = box.owes.flatMap((id) => this.boxes.get(id) ?? [])
       const isFresh = (id: string) => this.#scoredUs.get(id)! > nowUs - (owedForMs ?? Number.POSITIVE_INFINITY) * 1000
       const owed = others.filter(({ id, score }) => score > 0 && isFresh(id))
-      const away = owed.filter(({ allocated, owes }) => allocated && owes.includes(box.id))
+      const isAway = ({ id, allocated }: BoxRecord) => allocated || this.#awayIn.get(id) === job.round
+      const away = owed.filter((other) => isAway(other) && other.owes.includes(box.id))
       return { ...job, box, owed: owed.map(({ id }) => id), away: away.map(({ id }) => id) }
     })
   }

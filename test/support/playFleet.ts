@@ -72,6 +72,8 @@ interface Play {
   readonly asked?: Partial<VerifyOptions>
   /** Who is rented in an hour, from before its round is opened. */
   readonly rented?: (hour: number) => readonly string[]
+  /** What an owner does with boxes at other times; it ends before the last hour does. */
+  readonly meanwhile?: (store: MemoryStore, clock: VirtualClock) => Promise<void>
 }
 
 /** A fleet in virtual time for so many hours, a round each; every box is a program, or null: it never lets us in. */
@@ -83,7 +85,8 @@ export async function play(
     fixedRounds = 8,
     precisions = ['int8', 'fp16'],
     asked,
-    rented = () => [],
+    rented,
+    meanwhile = async () => {},
     ...more
   }: Partial<FleetRules> & Play,
 ): Promise<Scene> {
@@ -126,7 +129,9 @@ export async function play(
     retries: { limit: 2, intervalMs: 300_000 },
     ...more,
   })
-  const rent = (hour: number) => Promise.all(ids.map((id) => store.setAllocated(id, rented(hour).includes(id))))
+  const rent = async (hour: number) => {
+    if (rented) for (const id of ids) await store.setAllocated(id, rented(hour).includes(id))
+  }
   await rent(0)
   const stop = new AbortController()
   const running = runFleet(
@@ -134,11 +139,13 @@ export async function play(
     rules,
     stop.signal,
   )
+  const acting = meanwhile(store, clock)
   await clock.sleep(HOUR_MS - 1000)
   for (let hour = 1; hour < hours; hour++) {
     await rent(hour)
     await clock.sleep(HOUR_MS)
   }
+  await acting
   stop.abort()
   await running
   const results = (boxId: string) => store.results.filter(({ job }) => job.box.id === boxId)
@@ -189,7 +196,7 @@ const MINUTE_US = 60_000_000
 export async function heldBy(
   sharing: readonly string[],
   programOf: Sharing,
-  { hours = 4, rented, ...more }: Partial<FleetRules> & Partial<Pick<Play, 'hours' | 'rented'>> = {},
+  { hours = 4, rented, meanwhile, ...more }: Partial<FleetRules> & Partial<Omit<Play, 'asked'>> = {},
 ): Promise<number> {
   const shared = new Map<VirtualClock, Card>()
   const { store } = await play(
@@ -200,17 +207,18 @@ export async function heldBy(
       shared.set(clock, card)
       return programOf(boxId, card, clock, kind)
     },
-    { hours, ...(rented && { rented }), ...more },
+    { hours, ...(rented && { rented }), ...(meanwhile && { meanwhile }), ...more },
   )
   const { decay } = (await testRules()).score
-  const aged = (ageUs: number) => (rented ? shareAtAge(ageUs / 1000, decay) : 1)
+  const aged = (ageUs: number) => (rented || meanwhile ? shareAtAge(ageUs / 1000, decay) : 1)
   const latest = new Map<string, { share: number; score: number; fromUs: number; scoredUs: number }>()
   let total = 0
   const [from, until] = [2, hours].map((hour) => hour * HOUR_MS * 1000)
   const account = (boxId: string, untilUs: number) => {
     const last = latest.get(boxId)
     if (!last) return
-    const end = Math.min(untilUs, until!)
+    const gone = store.removals.find(({ id, atUs }) => id === boxId && atUs >= last.fromUs)
+    const end = Math.min(untilUs, until!, gone?.atUs ?? untilUs)
     for (let us = Math.max(last.fromUs, from!); us < end; us += MINUTE_US)
       total += last.share * aged(us - last.scoredUs) * Math.min(MINUTE_US, end - us)
   }

@@ -44,7 +44,7 @@ export interface Earned {
   readonly claimVerdict: ClaimAnswer | null
   /** Rented: nothing but light looks is asked of it. */
   readonly allocated: boolean
-  /** The other boxes of its cohort, with rented ones that owe it a window as it does them; and those whose runs count in it. */
+  /** The other boxes of its cohort, with those away that owe it a window as it does them; and those whose runs count in it. */
   readonly mates: readonly string[]
   readonly together: readonly string[]
   /** It ran where no box stood beside it that may be paid for the same card: nothing is earned there. */

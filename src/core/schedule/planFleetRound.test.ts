@@ -13,9 +13,10 @@ const record = fc.record({
   owes: fc.uniqueArray(name, { maxLength: 8 }),
   stalls: fc.constantFrom(0, 0, 0, 1, 3),
   rests: fc.constantFrom(false, false, true),
+  joins: fc.boolean(),
 })
 const boxes = fc.uniqueArray(record, { selector: ({ id }) => id, maxLength: 60 })
-const calm = { score: 0, owes: [], stalls: 0, rests: false } as const
+const calm = { score: 0, owes: [], stalls: 0, rests: false, joins: false } as const
 
 describe('planFleetRound', () => {
   const inputs = fc.record({ boxes, seed, maxDelayMs: fc.nat(1_200_000), cohortSize: fc.integer({ min: 1, max: 16 }) })

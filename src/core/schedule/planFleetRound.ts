@@ -12,6 +12,8 @@ export interface FleetBox {
   readonly stalls: number
   /** It has done so lately, and is left alone for a while. */
   readonly rests: boolean
+  /** It has joined the fleet, or moved, and has not stood in a cohort since. */
+  readonly joins: boolean
 }
 
 export interface PlannedJob {

@@ -1,4 +1,4 @@
-import { OWED_BY_RENT } from '../../core/schedule/missedByRent.ts'
+import { OWED_BY_AWAY } from '../../core/schedule/missedWindows.ts'
 import type { FleetBox } from '../../core/schedule/planFleetRound.ts'
 import type { BoxRecord, BoxSummary, Store } from '../../ports/store.ts'
 import { type Database, json, pageOf, type Statement, sql, words } from './sql.ts'
@@ -16,12 +16,12 @@ const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at a
 const CHIP_ROUNDS = 8
 
 /** What one of `boxes` owes after it has missed the window of `missed.mates`: the latest of what it owes (attack 210). */
-export const OWES_BY_RENT = words(`(select coalesce(jsonb_agg(id order by n), '[]') from (
+export const OWES_BY_AWAY = words(`(select coalesce(jsonb_agg(id order by n), '[]') from (
     select id, n from jsonb_array_elements_text(
       (coalesce(boxes.owes, '[]') - array(select jsonb_array_elements_text(missed.mates))) || missed.mates
     ) with ordinality as owed(id, n)
     order by n desc
-    limit greatest(${OWED_BY_RENT}, jsonb_array_length(missed.mates), jsonb_array_length(coalesce(boxes.owes, '[]')))
+    limit greatest(${OWED_BY_AWAY}, jsonb_array_length(missed.mates), jsonb_array_length(coalesce(boxes.owes, '[]')))
   ) as latest)`)
 
 /**
@@ -33,11 +33,11 @@ const leaveAlone = (id: string): Statement => sql`
     update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
     where box_id = ${id}::text and state = 'waiting' and kind = 'full' returning round, cohort
   ), missed as (
-    select jsonb_agg(distinct m.box_id) as mates from ended join jobs m on m.round = ended.round
+    select jsonb_agg(distinct m.box_id) as mates, max(ended.round) as round from ended join jobs m on m.round = ended.round
       and m.cohort = ended.cohort and m.kind = 'full' and m.box_id <> ${id}::text
     where ended.cohort >= 0
   )
-  update boxes set owes = ${OWES_BY_RENT} from missed where boxes.id = ${id}::text and mates is not null`
+  update boxes set owes = ${OWES_BY_AWAY}, away_in = missed.round from missed where boxes.id = ${id}::text and mates is not null`
 
 /** Any constant does, other than that of the migrations. */
 const PUT_LOCK = 7_341_207_456
@@ -60,10 +60,10 @@ export function boxQueries(db: Database) {
           order by id collate "C" limit 1`)
         if (other) return other.id
         // Score and acceptance end with the address and the claim they were earned under, and with the box's place in the
-        // fleet (attack 211); what was missed stays (attack 78).
+        // fleet (attack 211); what was missed stays (attack 78), and more is owed where it stands next (attack 219).
         await inside.query(sql`
           update boxes set claim_verdict = null, score = 0, terms = '[]', scored_at = null, verified_total = 0,
-            last_accepted = null, models = null, inventory = null, moves = coalesce(moves, 0) + 1,
+            last_accepted = null, models = null, inventory = null, moves = coalesce(moves, 0) + 1, stood = null,
             status = case when status = 'failed' then status else 'new' end
           where id = ${id}::text and (removed_at is not null
             or (claim, address) is distinct from (${claim}::text, ${address}::text))`)
@@ -112,7 +112,7 @@ export function boxQueries(db: Database) {
     fleet: () =>
       db.query<FleetBox>(sql`
         select id, allocated, score, coalesce(owes, '[]') as owes, coalesce(stalls, 0) as stalls,
-          coalesce(rest_until > clock_timestamp(), false) as rests
+          coalesce(rest_until > clock_timestamp(), false) as rests, stood is null as joins
         from boxes where removed_at is null order by id`),
     async takeChips({ round, boxId, chips }) {
       if (chips.length === 0) return []

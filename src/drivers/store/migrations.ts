@@ -182,6 +182,12 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     )`,
     "create index kept_rounds_waiting on kept_rounds (validator, round) where state = 'waiting'",
   ],
+  [
+    // The last fleet round that it was away from, and the first in which it stood as it is now.
+    'alter table boxes add column away_in int8',
+    'alter table boxes add column stood int8',
+    'update boxes set stood = 0 where scored_at is not null',
+  ],
 ]
 
 /** Order of a dump: whatever is referred to comes first. */

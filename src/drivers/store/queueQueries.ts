@@ -1,6 +1,6 @@
 import type { BoxRecord, FleetRound, QueueState, Store, TakenJob, TakeRequest } from '../../ports/store.ts'
 import { codeOf } from '../system/codeOf.ts'
-import { BOX, OWES_BY_RENT } from './boxQueries.ts'
+import { BOX, OWES_BY_AWAY } from './boxQueries.ts'
 import { type Database, json, pageOf, type Statement, sql } from './sql.ts'
 
 /**
@@ -33,8 +33,10 @@ export function roundQueries(db: Database) {
             as j("boxId" text, kind text, reason text, cohort int4, "delayMs" float8)
           on conflict do nothing
         ), away as (
-          update boxes set owes = ${OWES_BY_RENT}
-          from opened, jsonb_to_recordset(${json(missed)}::text::jsonb) as missed("boxId" text, mates jsonb)
+          update boxes set owes = ${OWES_BY_AWAY},
+            away_in = case when missed.away then opened.number else away_in end,
+            stood = case when missed.away then stood else opened.number end
+          from opened, jsonb_to_recordset(${json(missed)}::text::jsonb) as missed("boxId" text, mates jsonb, away boolean)
           where boxes.id = missed."boxId"
         ) select number from opened`)
       return rows.length > 0
@@ -153,7 +155,7 @@ const claim = ({
       -- Nothing is owed to who has gone, or has lost its score, also by age: nobody can run beside who is rented, or says
       -- that it is busy, for ever (attack 141).
       select coalesce(jsonb_agg(o.id), '[]') as ids, coalesce(jsonb_agg(o.id)
-        filter (where o.allocated and coalesce(o.owes, '[]') @> to_jsonb(b.id)), '[]') as away
+        filter (where (o.allocated or o.away_in = taken.round) and coalesce(o.owes, '[]') @> to_jsonb(b.id)), '[]') as away
       from boxes o where o.id in (select jsonb_array_elements_text(b.owes)) and o.removed_at is null and o.score > 0
         and (${owedForMs}::float8 is null
           or o.scored_at > (select t from clock) - ${owedForMs}::float8 * interval '1 millisecond')

@@ -39,7 +39,7 @@ export async function finishOf(
   const apart = outcome === 'accepted' && (await isApart(job, cohort.together, rules, store))
   // What showed nothing lowers nothing.
   const shown = report ? earned.score : box.score
-  // Two that were each rented while the other earned meet before either earns again (attack 210).
+  // Two that were each away while the other earned meet before either earns again (attack 210).
   const window = { mates: [...cohort.mates, ...job.away], together: cohort.counted, apart }
   const gained = { kind, score: shown, claimVerdict, allocated: box.allocated, ...window }
   const next = nextBoxState({ ...box, owes: job.owed }, outcome, gained, rules.box)

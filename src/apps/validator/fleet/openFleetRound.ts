@@ -1,5 +1,5 @@
 import { fleetRoundOfHeight } from '../../../core/schedule/fleetRoundOfHeight.ts'
-import { missedByRent } from '../../../core/schedule/missedByRent.ts'
+import { missedWindows } from '../../../core/schedule/missedWindows.ts'
 import { planFleetRound } from '../../../core/schedule/planFleetRound.ts'
 import { randomWords } from '../../../core/schedule/randomWords.ts'
 import type { FleetDeps, FleetRules } from './fleet.ts'
@@ -19,7 +19,7 @@ export async function openFleetRound(deps: FleetDeps, rules: FleetRules, signal:
     probeUntilMs: rules.probes ? rules.roundEveryMs : 0,
     words,
   })
-  const missed = missedByRent(boxes, jobs, rules.cohortSize, words)
+  const missed = missedWindows(boxes, jobs, rules.cohortSize, words)
   if (!(await store.openRound({ ...due, jobs, missed }))) return
   log.info('round opened', { round: due.number, boxes: boxes.length, jobs: jobs.length })
   deps.metrics.set('touchstone_round_number', due.number)
