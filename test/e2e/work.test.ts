@@ -71,6 +71,10 @@ describe('touchstone work run matmul', () => {
     const report = checkReportSchema.parse(JSON.parse(checked.stdout))
     expect(report).toMatchObject({ kind: 'receipt', verdict: 'genuine', work: { patches: 128, drawnBy: 'listener' } })
     expect(checked.status).toBe(0)
+    const page = inFolder('receipt.html')
+    expect((await touchstone('report', inFolder('receipt.json'), '--html', page)).status).toBe(0)
+    const carried = /"data:application\/octet-stream;base64,([^"]*)"/.exec(readFileSync(page, 'utf8'))?.[1] ?? ''
+    expect(Buffer.from(carried, 'base64')).toEqual(readFileSync(inFolder('receipt.json')))
   })
 
   test('can be run again by whoever has the inputs, and by nobody with others', async () => {

@@ -2,7 +2,7 @@ import { equalBytes } from '../../core/bytes/bytes.ts'
 import { type DisputeOutcome, settleDispute } from '../../core/work/methods/dispute.ts'
 import { compareReplicas, type ReplicaAnswer } from '../../core/work/methods/replicas.ts'
 import { WorkRejected } from './proverLine.ts'
-import { type Watch, type WatchedWork, WorkListener } from './watchWork.ts'
+import { type Watch, type WatchedWork, WorkListener } from './workListener.ts'
 
 /** How one replica fared: what it showed, or why it is not believed. */
 export type ReplicaEnd = { readonly shown: WatchedWork } | { readonly rejected: WorkRejected }

@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { takeApart } from '../../core/certificate/envelope.ts'
 import { toInstant } from '../../core/units/instants.ts'
 import type { ShownCheck } from '../check/checkAnswer.ts'
 import { checkView } from './checkView.ts'
@@ -25,7 +26,9 @@ export function reportPage({ shown, certificate, program, style }: Reported): st
 
 function attached(certificate: Uint8Array | null, name: string) {
   if (certificate === null || certificate.length > MOST_CARRIED_BYTES) return []
-  const href = `data:application/json;base64,${Buffer.from(certificate).toString('base64')}`
+  // Behind the line of a receipt are bytes.
+  const type = takeApart(certificate).evidence.length > 0 ? 'application/octet-stream' : 'application/json'
+  const href = `data:${type};base64,${Buffer.from(certificate).toString('base64')}`
   return [element('p', {}, element('a', { download: name, href }, 'The file itself'))]
 }
 

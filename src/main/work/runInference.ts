@@ -1,4 +1,4 @@
-import type { WorkStep } from '../../apps/work/watchWork.ts'
+import type { WorkStep } from '../../apps/work/workListener.ts'
 import { toBase64 } from '../../core/bytes/base64.ts'
 import { joinBytes } from '../../core/bytes/bytes.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'

@@ -1,5 +1,5 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
-import type { WorkStep } from '../../apps/work/watchWork.ts'
+import type { WorkStep } from '../../apps/work/workListener.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { REFUSALS } from '../../core/attest/refusals.ts'
 import { withPrefix } from '../../core/units/format.ts'

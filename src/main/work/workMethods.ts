@@ -1,14 +1,7 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
 import { type Dispute, placeOf, type ReplicaEnd, watchReplicas } from '../../apps/work/watchReplicas.ts'
-import {
-  type ExecutedWork,
-  type Watch,
-  type WatchedWork,
-  watchAttested,
-  watchExecution,
-  watchProduct,
-  watchWork,
-} from '../../apps/work/watchWork.ts'
+import { watchAttested, watchExecution, watchProduct, watchWork } from '../../apps/work/watchWork.ts'
+import type { ExecutedWork, Watch, WatchedWork } from '../../apps/work/workListener.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { issueProduct } from '../../core/certificate/productEvidence.ts'

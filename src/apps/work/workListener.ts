@@ -1,0 +1,308 @@
+import { workNonce, workOpenNonce } from '../../core/attest/binding.ts'
+import { equalBytes } from '../../core/bytes/bytes.ts'
+import { checkSignature } from '../../core/bytes/ed25519.ts'
+import { printable } from '../../core/bytes/printable.ts'
+import { PIECE_BYTES, type WorkOrderMessage } from '../../core/wire/messages.ts'
+import type { PatchEvidence, RunPatch } from '../../core/work/checkPatch.ts'
+import { checkReceipt, type ReceiptFigures } from '../../core/work/checkReceipt.ts'
+import { placeTrace, type SegmentEvidence, splitRoots } from '../../core/work/checkSegment.ts'
+import { stateShapes } from '../../core/work/committedState.ts'
+import type { TensorHasher } from '../../core/work/engineRun.ts'
+import type { Disputant } from '../../core/work/methods/dispute.ts'
+import { proveWork } from '../../core/work/proveWork.ts'
+import type { Receipt } from '../../core/work/receipt.ts'
+import { hiddenLink, linksOf, type StateMark, stateRoot } from '../../core/work/stateChain.ts'
+import { tensorBytes } from '../../core/work/tensor.ts'
+import { endsOf, tracedSegment } from '../../core/work/trace.ts'
+import { executedMessage, nonceCommitment } from '../../core/work/watched.ts'
+import type { Work } from '../../core/work/work.ts'
+import type { WorkKernels } from '../../core/work/workKernels.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Randomness } from '../../ports/randomness.ts'
+import type { ProverProcess } from '../../ports/remoteBox.ts'
+import type { Tensors } from '../../ports/workDevice.ts'
+import { type Answered, ProverLine, WorkRejected } from './proverLine.ts'
+import { isDelivered } from './serveWork.ts'
+
+export type WorkStep =
+  | { readonly step: 'segment'; readonly segment: number; readonly mark: StateMark | null }
+  | { readonly step: 'trace'; readonly done: number }
+
+export interface Watch {
+  readonly work: Work<WorkKernels>
+  readonly given: Tensors
+  readonly prover: ProverProcess
+  readonly clock: Clock
+  readonly randomness: Randomness
+  readonly hasher: TensorHasher
+  /** Recomputes what was drawn. */
+  readonly runPatch: RunPatch
+  /** The state after every so many segments is part of the result; 0: the last one alone. */
+  readonly every: number
+  /** The longest that one segment may take. */
+  readonly segmentMs: number
+  /** While replicas run, what each says is hidden from the others. */
+  readonly isHidden?: boolean
+  onStep(step: WorkStep): void
+  /** A state that is part of the result with the roots of its tensors, compared with its own as soon as that is known. */
+  onState(segment: number, state: Tensors, roots: readonly Uint8Array[]): void | Promise<void>
+}
+
+/** What was heard of a work that is done. */
+export interface ExecutedWork extends Pick<Receipt, 'firstRoot' | 'device' | 'proverKey'> {
+  readonly marks: readonly StateMark[]
+  readonly elapsedUs: number
+}
+
+export interface WatchedWork extends ExecutedWork, Pick<Receipt, 'nonces' | 'segments'> {
+  readonly figures: ReceiptFigures
+}
+
+/** What does not depend on the work may take so long. */
+const HANDSHAKE_MS = 60_000
+const NO_STATE = new Uint8Array(32)
+
+/**
+ * W4.6. The side that listens: commits to its nonces, sends the seed, hears every state as it is made, draws after the last
+ * one, and believes only what it recomputed. Throws WorkRejected as soon as a rule is broken.
+ */
+export class WorkListener {
+  readonly #watch: Watch
+  readonly #line: ProverLine
+  readonly #nonces: readonly [Uint8Array, Uint8Array]
+  readonly #commitments: Uint8Array[] = []
+  #key: Uint8Array = NO_STATE
+  #device = ''
+  #firstRoot: Uint8Array = NO_STATE
+  #marks: StateMark[] = []
+  #states: [number, Uint8Array][] = []
+  #signature: Uint8Array = NO_STATE
+  #elapsedUs = 0
+
+  constructor(watch: Watch, signal: AbortSignal) {
+    this.#watch = watch
+    this.#line = new ProverLine(watch.prover, watch.clock, signal)
+    this.#nonces = [watch.randomness.bytes(32), watch.randomness.bytes(32)]
+  }
+
+  get key(): Uint8Array {
+    return this.#key
+  }
+
+  /** Hands over the assignment and everything it names. */
+  async assign(): Promise<void> {
+    const { work, given, every, isHidden = false } = this.#watch
+    await this.#line.send({ type: 'greet' })
+    const { key, device } = await this.#line.expect('greeted', HANDSHAKE_MS)
+    this.#key = key
+    this.#device = printable(String.fromCharCode(...device), 200)
+    const [firstHash, secondHash] = this.#nonces.map(nonceCommitment) as [Uint8Array, Uint8Array]
+    const spec = new TextEncoder().encode(work.text)
+    await this.#line.send({ type: 'assign', isHidden, firstHash, secondHash, orderId: work.orderId, every, spec })
+    for (const [input, name] of [...work.given.keys()].entries()) {
+      const bytes = given.get(name)!
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+        await this.#line.send({ type: 'give', input, bytes: bytes.subarray(at, at + PIECE_BYTES) })
+    }
+    await this.#line.expect('accepted', HANDSHAKE_MS)
+  }
+
+  /** From the seed to the last h, by our clock. */
+  async execute(): Promise<void> {
+    const { work, segmentMs, clock, every, isHidden = false } = this.#watch
+    const startedUs = await this.#line.send({ type: 'seed', seed: work.seed })
+    for (let segment = work.isIndependent ? 0 : -1; segment < work.ends.length; segment++) {
+      if (isHidden) await this.#hearHidden(segment)
+      else await this.#hearMark(segment, segmentMs)
+      this.#elapsedUs = Math.round(clock.monotonicUs() - startedUs)
+      if (segment >= 0) this.#watch.onStep({ step: 'segment', segment, mark: this.#marks[segment] ?? null })
+      if (segment >= 0 && isDelivered(work.ends.length, every, segment)) await this.#takeState(segment)
+    }
+    this.#signature = (await this.#line.expect('executed', HANDSHAKE_MS)).signature
+    if (!isHidden) this.#requireSignature()
+  }
+
+  /** The last thing that was hidden: what replicas are compared by. */
+  get commitment(): Uint8Array {
+    return this.#commitments.at(-1)!
+  }
+
+  /** Every root it said, in the open. */
+  get said(): Pick<Receipt, 'firstRoot' | 'marks'> {
+    return { firstRoot: this.#firstRoot, marks: this.#marks }
+  }
+
+  get executed(): ExecutedWork {
+    const said = { device: this.#device, proverKey: this.#key, elapsedUs: this.#elapsedUs }
+    return { firstRoot: this.#firstRoot, marks: this.#marks, ...said }
+  }
+
+  /** Once all replicas are in: what was hidden. */
+  async unveil(): Promise<{ readonly salt: Uint8Array; readonly link: Uint8Array }> {
+    const { work } = this.#watch
+    await this.#line.send({ type: 'unveil' })
+    const { salt } = await this.#line.expect('unveiled', HANDSHAKE_MS)
+    const from = work.isIndependent ? 0 : -1
+    for (let segment = from; segment < work.ends.length; segment++) await this.#hearMark(segment, HANDSHAKE_MS)
+    const links = linksOf(work.workId, this.#firstRoot, this.#marks).slice(work.isIndependent ? 1 : 0)
+    const isAsHidden = links.every((link, i) => equalBytes(hiddenLink(this.#key, salt, link), this.#commitments[i]!))
+    if (!isAsHidden) throw new WorkRejected('NOT_AS_HIDDEN')
+    for (const [segment, root] of this.#states) this.#requireRoot(segment, root)
+    this.#requireSignature()
+    return { salt, link: links.at(-1)! }
+  }
+
+  /** W11. What the hardware signs before the seed is out, and after the last h; null where it cannot. */
+  async vouch(when: 'before' | 'after'): Promise<{ readonly bundle: Uint8Array; readonly nonce: Uint8Array } | null> {
+    const { work } = this.#watch
+    await this.#line.send({ type: 'vouch' })
+    const { bundle } = await this.#line.expect('vouched', HANDSHAKE_MS)
+    const nonce =
+      when === 'before' ? workOpenNonce(work.orderId, this.#key) : workNonce(work.workId, this.#key, this.#lastLink)
+    return bundle.length > 0 ? { bundle, nonce } : null
+  }
+
+  get #lastLink(): Uint8Array {
+    return linksOf(this.#watch.work.workId, this.#firstRoot, this.#marks).at(-1)!
+  }
+
+  /** W8.8. The proof of a whole product, as it was handed over: nobody has looked at it. */
+  async proveProduct(): Promise<Uint8Array> {
+    await this.#line.send({ type: 'prove' })
+    return (await this.#line.expect('proven', this.#patienceMs)).proof
+  }
+
+  /**
+   * W5.4. The replica as a side of a dispute. What it said of its states is here; the rest is asked of it. Whoever does not
+   * answer as it is due loses.
+   */
+  disputant(): Disputant {
+    const { work } = this.#watch
+    const links = linksOf(work.workId, this.#firstRoot, this.#marks)
+    const orLose = <T>(answer: Promise<T>): Promise<T | null> =>
+      answer.catch((error: unknown) => {
+        if (error instanceof WorkRejected) return null
+        throw error
+      })
+    const ask = async <T extends 'traced' | 'nodes' | 'leaf' | 'patch'>(order: WorkOrderMessage, answer: T) => {
+      await this.#line.send(order)
+      return await this.#line.expect(answer, this.#patienceMs)
+    }
+    return {
+      link: async (segments) => links[segments] ?? null,
+      mark: async (segments) =>
+        segments === 0 ? { transition: 0, root: this.#firstRoot, statistics: [] } : (this.#marks[segments - 1] ?? null),
+      trace: (segment) => orLose(ask({ type: 'askTrace', segment: segment + 1 }, 'traced').then(rootsIn)),
+      nodes: (segment, at, level, from, count) =>
+        orLose(
+          ask({ type: 'askNodes', ...at, segment: segment + 1, level, from, count }, 'nodes').then(({ hashes }) =>
+            hashes.length === 32 * count ? splitRoots(hashes) : null,
+          ),
+        ),
+      leaf: (segment, at, leaf) =>
+        orLose(ask({ type: 'askLeaf', ...at, segment: segment + 1, leaf }, 'leaf').then(({ bytes }) => bytes)),
+      patch: (segment, draw) => orLose(ask({ type: 'askPatch', ...draw, segment: segment + 1 }, 'patch').then(patchIn)),
+    }
+  }
+
+  /** Both draws; everything that was drawn is recomputed here. */
+  async prove(): Promise<WatchedWork> {
+    const { work, runPatch } = this.#watch
+    const { executed } = this
+    const proof = await proveWork(
+      work,
+      executed,
+      { trace: (segment) => this.#trace(segment), open: (segment, draws) => this.#open(segment, draws.length) },
+      async (draw) => {
+        await this.#line.send({ type: 'draw', nonce: this.#nonces[draw] })
+        return this.#nonces[draw]
+      },
+    )
+    const { problem, figures } = checkReceipt(work, { workId: work.workId, ...executed, ...proof }, runPatch)
+    if (problem) throw new WorkRejected('NOT_SHOWN', [problem.code, problem.step ?? ''].filter(Boolean).join(' '))
+    return { ...executed, ...proof, figures }
+  }
+
+  async #hearHidden(segment: number): Promise<void> {
+    const { commitment, segment: said } = await this.#line.expect('hidden', this.#watch.segmentMs)
+    if (said !== segment + 1) throw new WorkRejected('OUT_OF_TURN', `segment ${said} where ${segment + 1} was due`)
+    this.#commitments.push(commitment)
+  }
+
+  async #hearMark(segment: number, withinMs: number): Promise<void> {
+    const { ends } = this.#watch.work
+    const { segment: said, root, statistics } = await this.#line.expect('mark', withinMs)
+    if (said !== segment + 1) throw new WorkRejected('OUT_OF_TURN', `segment ${said} where ${segment + 1} was due`)
+    if (statistics.length % 4 !== 0) throw new WorkRejected('GARBLED', 'statistics')
+    const view = new DataView(statistics.buffer, statistics.byteOffset, statistics.byteLength)
+    const bits = Array.from({ length: statistics.length / 4 }, (_, i) => view.getUint32(4 * i, true))
+    if (segment < 0) this.#firstRoot = root
+    else this.#marks.push({ transition: ends[segment]!, root, statistics: bits })
+  }
+
+  /** A whole state: its sizes are ours, and its root must be the one that was committed. */
+  async #takeState(segment: number): Promise<void> {
+    const { work, hasher, onState, isHidden } = this.#watch
+    const state = new Map<string, Uint8Array>()
+    const roots: Uint8Array[] = []
+    for (const [tensor, [name, shape]] of [...stateShapes(work, segment)].entries()) {
+      const bytes = new Uint8Array(tensorBytes(shape))
+      for (let at = 0; at < bytes.length; ) {
+        const piece = await this.#line.expect('piece', HANDSHAKE_MS)
+        const isNext = piece.segment === segment + 1 && piece.tensor === tensor && piece.bytes.length > 0
+        if (!isNext || at + piece.bytes.length > bytes.length) throw new WorkRejected('OTHER_RESULT', name)
+        bytes.set(piece.bytes, at)
+        at += piece.bytes.length
+      }
+      roots.push(hasher.root(shape, bytes))
+      state.set(name, bytes)
+    }
+    if (isHidden) this.#states.push([segment, stateRoot(roots)])
+    else this.#requireRoot(segment, stateRoot(roots))
+    await onState(segment, state, roots)
+  }
+
+  #requireRoot(segment: number, root: Uint8Array): void {
+    if (!equalBytes(root, this.#marks[segment]!.root)) throw new WorkRejected('OTHER_RESULT', `segment ${segment}`)
+  }
+
+  #requireSignature(): void {
+    const { workId } = this.#watch.work
+    const isSigned = checkSignature(this.#signature, executedMessage(workId, this.#lastLink), this.#key)
+    if (!isSigned) throw new WorkRejected('BAD_SIGNATURE')
+  }
+
+  /** A trace runs every step unfused, and may have to get there from a state far before. */
+  get #patienceMs(): number {
+    const { segmentMs, work } = this.#watch
+    return Math.max(segmentMs, HANDSHAKE_MS + (20 * this.#elapsedUs) / 1000 / work.ends.length)
+  }
+
+  async #trace(segment: number): Promise<readonly Uint8Array[]> {
+    const { segment: said, roots } = await this.#line.expect('traced', this.#patienceMs)
+    if (said !== segment + 1 || roots.length % 32 !== 0) throw new WorkRejected('OUT_OF_TURN', `trace of ${segment}`)
+    const { work } = this.#watch
+    const traced = tracedSegment(work, segment, endsOf(segment, this.#firstRoot, this.#marks))
+    const found = placeTrace(traced, splitRoots(roots))
+    if ('code' in found) throw new WorkRejected('NOT_SHOWN', found.code)
+    this.#watch.onStep({ step: 'trace', done: segment })
+    return splitRoots(roots)
+  }
+
+  async #open(segment: number, count: number): Promise<SegmentEvidence['patches']> {
+    const patches: PatchEvidence[] = []
+    while (patches.length < count) {
+      const { segment: said, index, leafBytes, bytes } = await this.#line.expect('patch', this.#patienceMs)
+      const isNext = said === segment + 1 && index === patches.length && leafBytes <= bytes.length
+      if (!isNext) throw new WorkRejected('OUT_OF_TURN', `patch of ${segment}`)
+      patches.push({ leaves: bytes.subarray(0, leafBytes), proof: bytes.subarray(leafBytes) })
+    }
+    return patches
+  }
+}
+
+const rootsIn = ({ roots }: Answered<'traced'>): readonly Uint8Array[] | null =>
+  roots.length % 32 === 0 ? splitRoots(roots) : null
+
+const patchIn = ({ leafBytes, bytes }: Answered<'patch'>): PatchEvidence | null =>
+  leafBytes <= bytes.length ? { leaves: bytes.subarray(0, leafBytes), proof: bytes.subarray(leafBytes) } : null
