@@ -140,11 +140,15 @@ function openedPlaces({ plan, programs }: TracedSegment, draws: readonly PatchDr
   return [...new Set(places.filter((home) => typeof home === 'number'))].sort((a, b) => a - b)
 }
 
+/** Which of some places are in a tree, counted from its first. */
+const leavesAmong = (places: readonly number[], from: number, count: number): readonly number[] =>
+  places.map((place) => place - from).filter((leaf) => leaf >= 0 && leaf < count)
+
 /** The roots that a receipt shows of a segment, tree by tree, each with the hashes that complete it. */
 export function openTrace(traced: TracedSegment, draws: readonly PatchDraw[], placed: Placed): Uint8Array {
   const places = openedPlaces(traced, draws)
   const opened = treesOf(traced.plan).flatMap(({ from, count }) => {
-    const leaves = places.filter((place) => place >= from && place < from + count).map((place) => place - from)
+    const leaves = leavesAmong(places, from, count)
     if (leaves.length === 0) return []
     const roots = placed.slice(from, from + count)
     return [...leaves.map((leaf) => roots[leaf]!), proveLeaves(levelsOver(roots), leaves)]
@@ -168,7 +172,7 @@ export function readTrace(
   const bytes = new Cursor(trace)
   const found = new Map<number, Uint8Array>()
   for (const [tree, { from, count }] of treesOf(plan).entries()) {
-    const leaves = places.filter((place) => place >= from && place < from + count).map((place) => place - from)
+    const leaves = leavesAmong(places, from, count)
     if (leaves.length === 0) continue
     const said = bytes.take(HASH_BYTES * leaves.length)
     const beside = bytes.take(proofBytes(depthOf(count), leaves))

@@ -2,7 +2,7 @@
 export const WORK_PROBLEMS = {
   OTHER_WORK: { meaning: 'the receipt is about another work than its specification describes' },
   NOT_AS_DRAWN: { meaning: 'other segments were opened than the nonces draw' },
-  ROOTS_MISSING: { meaning: 'the roots of a drawn segment are not as many as its steps' },
+  ROOTS_MISSING: { meaning: 'of a drawn segment more or fewer roots are there than it has tensors to show' },
   ROOTS_NOT_COMMITTED: { meaning: 'the roots of opened tensors are not part of the trace that was committed' },
   STATE_BEFORE_DIFFERS: { meaning: 'a drawn segment does not begin with the state that was committed' },
   STATE_AFTER_DIFFERS: { meaning: 'a drawn segment does not end with the state that was committed' },
