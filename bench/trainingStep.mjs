@@ -32,7 +32,10 @@ const text = readFileSync(new URL('../package-lock.json', import.meta.url))
 const shape = { family: 'gpt', layers, width, heads: width / 64, tokens: 128, sequences, steps: 50, rate: 0.001 }
 const hasher = hasherOn(await openExactEngine())
 const { text: spec, given } = trainWork(text, shape, hasher)
-const work = openWork(WORK_KINDS, EXACT_OPS, { text: spec, orderId: new Uint8Array(32), seed: new Uint8Array(32) })
+const order = { text: spec, orderId: new Uint8Array(32), seed: new Uint8Array(32) }
+const work = openWork(WORK_KINDS, EXACT_OPS, order)
+/** As whoever checks has it. */
+const expectedWork = openWork(WORK_KINDS, EXACT_OPS, order)
 
 const prover = await openProvingEngines()
 const memory = new TensorMemory(prover.exact)
@@ -44,6 +47,9 @@ for (const [i, name] of begun.after.entries()) memory.rename(name, names[i])
 const givenTrees = new Map([...given].map(([name, bytes]) => [name, hasher.tree(work.given.get(name), bytes)]))
 const checker = { exact: await openExactEngine(), step: await openStepEngine(), hasher }
 
+let planned = null
+let expected = null
+
 function turn(transition) {
   const program = work.transition(transition)
   const [, step] = seconds(() => runProgram(work.ops, memory, program))
@@ -52,18 +58,18 @@ function turn(transition) {
   )
   for (const name of new Set([...program.after, ...program.statistics])) memory.free(name)
   const [committed, commit] = seconds(() => {
-    const plan = planRest(work.ops, work, transition)
-    return commitTransition(prover, work, plan, memory, givenTrees)
+    planned = planRest(work.ops, work, transition, planned)
+    return commitTransition(prover, work, planned, memory, givenTrees)
   })
   const nonce = systemRandomness.bytes(32)
   const [proof, prove] = seconds(() => committed.prove(nonce))
   const [problem, check] = seconds(() => {
-    const plan = planRest(work.ops, work, transition)
-    return checkTransition(checker, work, plan, committed, committed.said, nonce, proof)
+    expected = planRest(expectedWork.ops, expectedWork, transition, expected)
+    return checkTransition(checker, expectedWork, expected, committed, committed.said, nonce, proof)
   })
   if (problem) throw new Error(`an honest proof is refused: ${JSON.stringify(problem)}`)
   committed.end()
-  return { step, root, commit, prove, check, bytes: proof.length }
+  return { step, root, commit, prove, check, bytes: proof.rest.length + proof.products.length }
 }
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1]

@@ -71,6 +71,7 @@ export function openWork<K>(kinds: Kinds, ops: Ops<K>, { text, orderId, seed }: 
     `inputs must be ${[...given.keys()].join(', ') || 'none'}`,
   )
   let last: ShapedProgram | null = null
+  let lastAlone: ShapedProgram | null = null
   const shape = (program: Program): ShapedProgram => {
     last = shapeProgram(ops, program, last)
     return last
@@ -99,7 +100,8 @@ export function openWork<K>(kinds: Kinds, ops: Ops<K>, { text, orderId, seed }: 
     alone(number) {
       const one = kind.alone?.(parameters)
       if (!one) return null
-      return { program: shapeProgram(ops, kind.transition(one.parameters, turn(number))), sequences: one.sequences }
+      lastAlone = shapeProgram(ops, kind.transition(one.parameters, turn(number)), lastAlone)
+      return { program: lastAlone, sequences: one.sequences }
     },
   }
 }

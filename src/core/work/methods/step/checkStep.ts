@@ -27,6 +27,7 @@ import {
   spellSaid,
   type TakeLeaves,
   type Tensors,
+  type TransitionProof,
   tieKey,
   touchPatch,
 } from './rest.ts'
@@ -88,31 +89,21 @@ export function checkTransition(
   ends: TransitionEnds,
   said: SaidStep,
   nonce: Uint8Array,
-  proof: Uint8Array,
+  proof: TransitionProof,
 ): TransitionProblem | null {
   const areRoots = [said.root, ...said.roots].every((root) => root.length === HASH_BYTES)
   if (said.roots.length !== plan.trees.length || !areRoots) return { code: 'ROOTS_MISSING' }
   const roots = new Map([...work.givenRoots, ...plan.trees.map((name, i) => [name, said.roots[i]!] as const)])
   const problem = checkEnds(work, plan, ends, roots)
   if (problem) return { code: problem }
-  const parts = splitProof(proof)
-  if (!parts) return { code: 'PROOF_SIZE' }
   const spelled = spellSaid(said, ends)
   const draws = drawRest(work.ops, plan, restSeed(spelled, nonce))
   const reveals = revealsOf(work.ops, plan, draws)
   const { transition } = plan
   const statement = { workId: work.workId, transition, root: said.root, more: concatBytes(spelled, nonce) }
-  const products = checkProducts(engines.step, plan.products, statement, reveals, parts.products)
+  const products = checkProducts(engines.step, plan.products, statement, reveals, proof.products)
   if (typeof products === 'string') return { code: products }
-  return checkRest({ ...engines, work, plan, draws, roots }, rowsShown(plan, reveals, products.revealed), parts.rest)
-}
-
-function splitProof(proof: Uint8Array): { readonly rest: Uint8Array; readonly products: Uint8Array } | null {
-  if (proof.length < 8) return null
-  const length = Number(new DataView(proof.buffer, proof.byteOffset).getBigUint64(0, true))
-  return length <= proof.length - 8
-    ? { rest: proof.subarray(8, 8 + length), products: proof.subarray(8 + length) }
-    : null
+  return checkRest({ ...engines, work, plan, draws, roots }, rowsShown(plan, reveals, products.revealed), proof.rest)
 }
 
 function checkEnds(

@@ -70,10 +70,14 @@ function splitPiece(step: Step, [a]: readonly TensorShape[]): readonly Step[] {
 }
 
 /** W12.2.2. The same program to the bit, with a product and its scales in the place of a product in one piece. */
-export function provenProgram<K>(ops: Ops<K>, program: ShapedProgram): ShapedProgram {
+export function provenProgram<K>(
+  ops: Ops<K>,
+  program: ShapedProgram,
+  before: ShapedProgram | null = null,
+): ShapedProgram {
   const steps = program.steps.flatMap((step, at) => splitPiece(step, program.shaped[at]!.inputs))
   const { there, after, statistics } = program
-  return shapeProgram(ops, { there, steps, after, statistics } satisfies Program)
+  return shapeProgram(ops, { there, steps, after, statistics } satisfies Program, before)
 }
 
 /** Which step makes a tensor. */
@@ -109,8 +113,9 @@ export function planStep<K>(
   ops: Ops<K>,
   of: ShapedProgram,
   isWanted: (result: string) => boolean = () => true,
+  before: StepPlan | null = null,
 ): StepPlan {
-  const program = provenProgram(ops, of)
+  const program = provenProgram(ops, of, before?.program)
   const { steps, shaped, shapes, there } = program
   const makers = makersOf(program)
   const whole = [...steps.entries()].filter(

@@ -1,4 +1,4 @@
-import { concatBytes, u64le, words32 } from '../../../bytes/bytes.ts'
+import { concatBytes, words32 } from '../../../bytes/bytes.ts'
 import { HASH_BYTES } from '../../../proof/merkle.ts'
 import type { Tree } from '../../engineRun.ts'
 import { type StateMark, stateRoot } from '../../stateChain.ts'
@@ -18,6 +18,7 @@ import {
   type SaidStep,
   spellSaid,
   type TakeLeaves,
+  type TransitionProof,
   touchPatch,
 } from './rest.ts'
 import { isLookup, type RestPlan } from './restPlan.ts'
@@ -36,7 +37,7 @@ export interface CommittedTransition {
   readonly before: Uint8Array
   readonly after: StateMark
   /** W12.3. Can be asked once: answers to several nonces show what the first was not to show. */
-  prove(nonce: Uint8Array): Uint8Array
+  prove(nonce: Uint8Array): TransitionProof
   /** Puts away everything but the state after it, which takes the names of the one before, with its trees. */
   end(): void
 }
@@ -74,7 +75,7 @@ export function commitTransition(
       const more = concatBytes(spelled, nonce)
       const statement = { workId: work.workId, transition, root: said.root, more }
       const products = proveCommittedStep(committed, statement, revealsOf(ops, plan, draws))
-      return concatBytes(u64le(rest.length), rest, products)
+      return { rest, products }
     },
     end: () => endStep(memory, [...work.state.keys()], program.after, after),
   }

@@ -208,6 +208,14 @@ export interface SaidStep {
   readonly roots: readonly Uint8Array[]
 }
 
+/** W12.3.8. What was drawn of it. */
+export interface TransitionProof {
+  /** What is opened under roots. */
+  readonly rest: Uint8Array
+  /** The proof of all products, and rows of the matrix. */
+  readonly products: Uint8Array
+}
+
 /** Roots before and after, and everything that was said, in one spelling. */
 export const spellSaid = (
   { root, roots }: SaidStep,

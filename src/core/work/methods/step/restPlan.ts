@@ -107,14 +107,17 @@ function readByReplay({ program: { steps }, lies, isKnown }: Makings, replayed: 
   return { vectors: [...vectors], tables: [...tables.values()] }
 }
 
-/** W12.3. The whole of it; throws a WorkRefusal where a transition cannot be shown this way. */
-export function planRest<K>(ops: Ops<K>, work: Work<K>, transition: number): RestPlan {
-  const products = planStep(ops, work.transition(transition))
+/**
+ * W12.3. The whole of it; throws a WorkRefusal where a transition cannot be shown this way. The plan of a transition before
+ * saves a part of the work.
+ */
+export function planRest<K>(ops: Ops<K>, work: Work<K>, transition: number, before: RestPlan | null = null): RestPlan {
+  const products = planStep(ops, work.transition(transition), undefined, before?.products)
   const { program } = products
   const alone = work.alone(transition)
   requireThat(alone !== null, 'BAD_SHAPE', 'a transition without several sequences, or in shards, is not replayed')
   const proven = new Set(products.products.map(({ step }) => step))
-  const sequences = sequencesOf(program, provenProgram(ops, alone.program), alone.sequences, proven)
+  const sequences = sequencesOf(program, provenProgram(ops, alone.program, before?.alone), alone.sequences, proven)
   const { lies } = sequences
   const { known, isKnown } = knownSteps(sequences, new Set(work.given.keys()), proven)
   const makings = { program, lies, proven, isKnown }

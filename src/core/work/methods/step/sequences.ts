@@ -15,6 +15,8 @@ export interface Sequences {
   readonly whole: ShapedProgram
   /** Steps have the names of those of the whole, and its numbers but for sizes. */
   readonly one: ShapedProgram
+  /** The same as its kind has it. */
+  readonly alone: ShapedProgram
   readonly lies: ReadonlyMap<string, Lie>
 }
 
@@ -110,5 +112,5 @@ export function sequencesOf(
       (lie === 'rows' ? actsByRows(step, one.steps[at]!, shaped, inputs, count) : actsByColumns(step, shaped, inputs))
     requireThat(acts && step.outputs.length === 1, 'BAD_SHAPE', `step ${at} (${step.op}) is not of one sequence`)
   }
-  return { count, whole, one, lies }
+  return { count, whole, one, alone, lies }
 }

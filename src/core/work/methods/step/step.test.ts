@@ -20,7 +20,7 @@ import { createWorkKernels, type WorkKernels } from '../../workKernels.ts'
 import { EXACT_OPS } from '../../workOps.ts'
 import { checkTransition } from './checkStep.ts'
 import type { CommittedTransition } from './proveStep.ts'
-import type { RestDraws } from './rest.ts'
+import type { RestDraws, TransitionProof } from './rest.ts'
 import { planRest } from './restPlan.ts'
 
 const wasm = readFileSync(new URL('../../../../../kernels/built/work.wasm', import.meta.url))
@@ -35,8 +35,12 @@ beforeAll(async () => {
   gpt = await smallStep(smallDecoder('gpt'), open)
 })
 
-const checked = ({ checker, work, plan }: SmallStep, of: CommittedTransition, nonce: Uint8Array, proof: Uint8Array) =>
-  checkTransition(checker, work, plan, of, of.said, nonce, proof)
+const checked = (
+  { checker, work, plan }: SmallStep,
+  of: CommittedTransition,
+  nonce: Uint8Array,
+  proof: TransitionProof,
+) => checkTransition(checker, work, plan, of, of.said, nonce, proof)
 
 test.each([
   ['GPT', smallDecoder('gpt')],
@@ -156,16 +160,21 @@ describe('who cheats', () => {
 test('a proof of another size, or with any byte of it changed, is refused', () => {
   const of = gpt.commit()
   const proof = of.prove(NONCE)
-  const codeOf = (bytes: Uint8Array) => checked(gpt, of, NONCE, bytes)?.code
-  expect(codeOf(proof.subarray(0, 7))).toBe('PROOF_SIZE')
-  expect(codeOf(proof.subarray(0, proof.length - 1))).toBeTypeOf('string')
-  expect(codeOf(concatBytes(proof, Uint8Array.of(0)))).toBeTypeOf('string')
-  const rest = Number(new DataView(proof.buffer, proof.byteOffset).getBigUint64(0, true))
-  for (let i = 0; i < 12; i++) {
-    const at =
-      i < 8 ? 8 + Math.floor(((i + 0.5) * rest) / 8) : 8 + rest + Math.floor(((i - 7) * (proof.length - rest)) / 6)
-    const changed = proof.map((byte, place) => (place === at ? byte ^ 1 : byte))
-    expect(codeOf(changed), `${at}`).toBeTypeOf('string')
+  const codeWith = (change: Partial<TransitionProof>) => checked(gpt, of, NONCE, { ...proof, ...change })?.code
+  const { rest, products } = proof
+  expect(codeWith({ rest: concatBytes(rest, Uint8Array.of(0)) })).toBe('PROOF_SIZE')
+  expect(codeWith({ rest: rest.subarray(0, -1) })).toBe('PATCH_NOT_COMMITTED')
+  expect(codeWith({ rest: new Uint8Array() })).toBe('INPUT_NOT_COMMITTED')
+  expect(codeWith({ products: products.subarray(0, -1) })).toBe('BAD_OPENING')
+  expect(codeWith({ products: new Uint8Array() })).toBe('BAD_PROOF')
+  const changed = (bytes: Uint8Array, share: number) => {
+    const copy = bytes.slice()
+    copy[Math.floor(share * bytes.length)]! ^= 1
+    return copy
+  }
+  for (const share of [0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999]) {
+    expect(codeWith({ rest: changed(rest, share) }), `rest ${share}`).toBeTypeOf('string')
+    expect(codeWith({ products: changed(products, share) }), `products ${share}`).toBeTypeOf('string')
   }
 })
 
