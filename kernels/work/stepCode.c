@@ -1,35 +1,42 @@
 /*
- * W12.1: rows of integers as values of a polynomial at the roots of unity of their number, and its values at half as many
- * further points. Sixteen rows are coded side by side, a lane for each.
+ * W12.1: rows of integers as values of a polynomial at the roots of unity of their number, and its values at a quarter as
+ * many further points. Sixteen rows are coded side by side, a lane for each.
  */
 #include "residues.h"
 
 #define GENERATOR 31u
 
 /*
- * What a code of k entries takes. Powers of the roots of every order n up to k / 2, below half of it, lie from place n / 2
- * on: turned back, then forth. Then what the last step back and the way to the further points make of the two halves of the
- * polynomial's values: with x = g^(k/2), g^i (1 + x) / k, then g^i (1 - x) / k times the root of order k, turned back.
+ * What a code of k entries takes. Powers of the roots of every order n up to q = k / 4, below half of it, lie from place
+ * n / 2 on: turned back, then forth, q of each. Then what the last two steps back and the way to the further points make of
+ * four values in one: four factors for each of q places.
  */
 TS_WORK(stepTables)(char *memory, ts_offset to, ts_u32 low) {
-  const ts_u32 k = 1u << low, half = k / 2;
-  factor *back = TS_AT(factor, to), *forth = back + half, *even = forth + half, *odd = even + half;
+  const ts_u32 k = 1u << low, q = k / 4;
+  factor *back = TS_AT(factor, to), *forth = back + q, *down = forth + q;
   back[0] = forth[0] = factor_of(1);
-  for (ts_u32 n = 2; n <= half; n *= 2) {
+  for (ts_u32 n = 2; n <= q; n *= 2) {
     const ts_u32 root = ts_q_power(GENERATOR, (TS_Q - 1) / n), turned = ts_q_power(root, n - 1);
     for (ts_u32 i = 0, x = 1, y = 1; i < n / 2; i++, x = ts_q_times(x, root), y = ts_q_times(y, turned)) {
       forth[n / 2 + i] = factor_of(x);
       back[n / 2 + i] = factor_of(y);
     }
   }
-  const ts_u32 turned = ts_q_power(GENERATOR, (TS_Q - 1) / k * (k - 1)), across = ts_q_power(GENERATOR, half);
-  const ts_u32 share = TS_Q - ((TS_Q - 1) >> low);
-  ts_u32 x = ts_q_times(share, 1 + across), y = ts_q_times(share, ts_q_minus(1, across));
-  for (ts_u32 i = 0; i < half; i++) {
-    even[i] = factor_of(x);
-    odd[i] = factor_of(y);
-    x = ts_q_times(x, GENERATOR);
-    y = ts_q_times(y, ts_q_times(GENERATOR, turned));
+  /*
+   * Coefficients i, i + q, i + 2 q, i + 3 q of the polynomial are, of values a, b, c, d: e + g, f + h, e - g, f - h, with
+   * e, f = a +- t^2 b and g = t (c + t^2 d), h = t j (c - t^2 d); t is the i-th power of the root of order k turned back, j
+   * that of order 4. Modulo x^q - g^q they are one: their sum by powers of y = g^q.
+   */
+  const ts_u32 root = ts_q_power(GENERATOR, (TS_Q - 1) / k * (k - 1)), j = ts_q_power(root, q), y = ts_q_power(GENERATOR, q);
+  const ts_u32 y2 = ts_q_times(y, y), y3 = ts_q_times(y2, y), even = 1 + y2, odd = ts_q_plus(y, y3);
+  const ts_u32 across = ts_q_minus(1, y2), turned = ts_q_times(j, ts_q_minus(y, y3));
+  ts_u32 t = 1, shift = TS_Q - ((TS_Q - 1) >> low);
+  for (ts_u32 i = 0; i < q; i++, t = ts_q_times(t, root), shift = ts_q_times(shift, GENERATOR)) {
+    const ts_u32 t2 = ts_q_times(ts_q_times(t, t), shift), t1 = ts_q_times(t, shift), t3 = ts_q_times(t2, t);
+    down[4 * i] = factor_of(ts_q_times(shift, ts_q_plus(even % TS_Q, odd)));
+    down[4 * i + 1] = factor_of(ts_q_times(t2, ts_q_minus(even % TS_Q, odd)));
+    down[4 * i + 2] = factor_of(ts_q_times(t1, ts_q_plus(across, turned)));
+    down[4 * i + 3] = factor_of(ts_q_times(t3, ts_q_minus(across, turned)));
   }
   return 0;
 }
@@ -170,17 +177,15 @@ static void coefficients(source from, ts_u32 first, lanes_at *v, const factor *b
     for (ts_u32 i = 0; i < n; i += 4 * h) join4(v + i * SLICES, back, h);
 }
 
-/* The last two steps back, the way to the further points, and the first step of their values: 4 q values to 2 q. */
-static void across(const lanes_at *v, lanes_at *out, const factor *back, const factor *forth, const factor *even, const factor *odd, ts_u32 q) {
+/* The last two steps back and the way to the further points: 4 q values to q coefficients. */
+static void across(const lanes_at *v, lanes_at *out, const factor *down, ts_u32 q) {
   const ts_u32 block = q * SLICES;
   for (ts_u32 i = 0; i < q; i++)
     for (ts_u32 s = 0; s < SLICES; s++) {
       const lanes_at *at = v + i * SLICES + s;
-      const lanes a = at[0], b = times(at[block], back[q + i]), c = at[2 * block], d = times(at[3 * block], back[q + i]);
-      const lanes x = plus(times(a + b, even[i]), times(c + d, odd[i]));
-      const lanes y = plus(times(lazy_minus(a, b), even[q + i]), times(lazy_minus(c, d), odd[q + i]));
-      out[i * SLICES + s] = plus(x, y);
-      out[block + i * SLICES + s] = times(lazy_minus(x, y), forth[q + i]);
+      const lanes a = times(at[0], down[4 * i]), b = times(at[block], down[4 * i + 1]);
+      const lanes c = times(at[2 * block], down[4 * i + 2]), d = times(at[3 * block], down[4 * i + 3]);
+      out[i * SLICES + s] = plus(plus(a, b), plus(c, d));
     }
 }
 
@@ -204,11 +209,11 @@ static void values(lanes_at *v, const factor *forth, ts_u32 n) {
  */
 TS_WORK(stepCode)(char *memory, ts_offset x, ts_offset at, ts_offset room, ts_offset to, ts_u32 size, ts_u32 rows, ts_u32 low) {
   const ts_u32 k = 1u << low, q = k / 4;
-  const factor *back = TS_AT(const factor, at), *forth = back + 2 * q, *even = forth + 2 * q, *odd = even + 2 * q;
+  const factor *back = TS_AT(const factor, at), *forth = back + q, *down = forth + q;
   lanes_at *v = TS_AT(lanes_at, room), *out = TS_AT(lanes_at, to);
   const source from = {TS_AT(const char, x), size, rows, k};
   for (ts_u32 i = 0; i < k; i += q) coefficients(from, i, v + i * SLICES, back, q);
-  across(v, out, back, forth, even, odd, q);
-  for (ts_u32 i = 0; i < 2 * q; i += q) values(out + i * SLICES, forth, q);
+  across(v, out, down, q);
+  values(out, forth, q);
   return 0;
 }

@@ -7,7 +7,7 @@ from sumcheck import coordinates, tagged
 
 P = 15 * 2**27 + 1
 ZERO, ONE = (0, 0, 0, 0), (1, 0, 0, 0)
-COLUMNS, SIZES = 384, {"i8": 1, "i32": 4}
+COLUMNS, SIZES = 665, {"i8": 1, "i32": 4}
 
 
 def add(a, b):
@@ -56,11 +56,11 @@ class Code:
 
     def __init__(self, low):
         k = 2**low
-        root, half_root = pow(31, (P - 1) // k, P), pow(31, (P - 1) // (k // 2), P)
+        root, further_root = pow(31, (P - 1) // k, P), pow(31, (P - 1) // (k // 4), P)
         own = [pow(root, turned(i, low), P) for i in range(k)]
         self.shares = []
-        for j in range(k // 2):
-            x = 31 * pow(half_root, turned(j, low - 1), P) % P
+        for j in range(k // 4):
+            x = 31 * pow(further_root, turned(j, low - 2), P) % P
             front = (pow(x, k, P) - 1) * pow(k, P - 2, P)
             self.shares.append([front * h * pow(x - h, P - 2, P) % P for h in own])
 
@@ -94,7 +94,7 @@ class Matrix:
             rows = self.rows[kind]
             further = [code.further(row) for row in rows]
             own = [struct.pack("<%d%s" % (len(rows), letter), *(row[j] for row in rows)) for j in range(self.k)]
-            more = [struct.pack("<%dI" % len(rows), *(row[j] for row in further)) for j in range(self.k // 2)]
+            more = [struct.pack("<%dI" % len(rows), *(row[j] for row in further)) for j in range(self.k // 4)]
             self.columns.append(own + more)
         begin = b"tsw1/column".ljust(64, b"\0")
         leaves = [hashlib.sha256(begin + part).digest() for pair in zip(*self.columns) for part in pair]
@@ -133,7 +133,7 @@ class Matrix:
         state = absorb(state, root_of(said))
         shown = b"".join(self.shown(t, [r for r in reveals if r["name"] == t["name"]]) for t in self.tensors)
         state = absorb(state, root_of(shown))
-        columns = places(state, COLUMNS, 3 * self.k // 2)
+        columns = places(state, COLUMNS, 5 * self.k // 4)
         own, more = [c for c in columns if c < self.k], [c for c in columns if c >= self.k]
         parts = b"".join(part[c] for which in (own, more) for part in self.columns for c in which)
         return said + shown + parts + beside(self.tree, [2 * c + i for c in columns for i in (0, 1)])

@@ -177,7 +177,7 @@ export const STEP_CHEATS: Readonly<Record<string, StepCheat>> = {
         ...kernels,
         stepCode: (x, tables, room, out, size, rows, low) => {
           kernels.stepCode(x, tables, room, out, size, rows, low)
-          const further = engine.view(out, 64 * 2 ** (low - 1))
+          const further = engine.view(out, 64 * 2 ** (low - 2))
           for (let at = 0; at < further.length; at += 64) if (below(2)) further[at]! ^= 1
           return 0
         },

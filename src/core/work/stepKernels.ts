@@ -13,7 +13,7 @@ export const HASHED_TOGETHER = 16
 export const STATE_BYTES = 32
 
 /** Bytes of what `stepTables` writes. */
-export const stepTableBytes = (low: number): number => 8 * 2 * 2 ** low
+export const stepTableBytes = (low: number): number => 8 * 6 * 2 ** (low - 2)
 
 /**
  * The kernels of transitions by sumcheck (docs/spec/work.md, W12), in every build with the same bits. Pointers are byte

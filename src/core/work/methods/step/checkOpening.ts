@@ -8,6 +8,7 @@ import {
   type Claim,
   COLUMNS,
   codeLength,
+  furtherColumns,
   type PlacedTensor,
   type Reveal,
   revealedRows,
@@ -240,7 +241,7 @@ function wordOf(
   const k = 2 ** layout.low
   const { kernels } = rooms
   const word = rooms.zeros(QUAD_BYTES * k)
-  const further = rooms.room((QUAD_BYTES * CODED_TOGETHER * k) / 8)
+  const further = rooms.room(4 * CODED_TOGETHER * furtherColumns(layout))
   rooms.during(() => {
     const by = rooms.put(betas)
     for (const [c, at] of classes.entries()) kernels.stepAdd(at, by + QUAD_BYTES * c, word, k)
@@ -325,5 +326,5 @@ export function openingError(layout: StepLayout, claims: readonly Claim[], revea
   const high = Math.max(0, ...classes.flatMap((each) => each.claims.map((claim) => claim.high.length)))
   const words = revealedRows(layout, reveals).reduce((sum, { rows }) => sum + rows.length, classes.length)
   const draws = (high + most) * codeLength(layout) + most + words
-  return Math.log2((5 / 6) ** COLUMNS + draws * NUMBER_CHANCE)
+  return Math.log2((9 / 10) ** COLUMNS + draws * NUMBER_CHANCE)
 }

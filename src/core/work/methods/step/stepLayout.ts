@@ -5,7 +5,7 @@ import { coordinatesOf } from '../sumcheck/evaluate.ts'
 import type { Quad } from './field31.ts'
 
 /** W12.1.8. Columns that are looked at, drawn with repeats. */
-export const COLUMNS = 384
+export const COLUMNS = 665
 
 const LEAST_LOW = 8
 const USUAL_LOW = 14
@@ -90,7 +90,10 @@ export const tensorOf = (layout: StepLayout, name: string): PlacedTensor => {
 }
 
 /** W12.1.2. n, the length of a codeword. */
-export const codeLength = ({ low }: StepLayout): number => 3 * 2 ** (low - 1)
+export const codeLength = (layout: StepLayout): number => 2 ** layout.low + furtherColumns(layout)
+
+/** How many of them are no entries of the row. */
+export const furtherColumns = ({ low }: StepLayout): number => 2 ** (low - 2)
 
 /** The value of a tensor at a point, rows and columns apart, coordinate 0 for the lowest bit. */
 export interface Claim {

@@ -10,6 +10,7 @@ import {
   type Claim,
   COLUMNS,
   codeLength,
+  furtherColumns,
   type KeptType,
   type PlacedTensor,
   type Reveal,
@@ -77,9 +78,9 @@ export class StepMatrix {
       size,
       rows,
       entries: this.#rooms.room(size * k * blocks(block, size)),
-      further: this.#rooms.room(WORD_BYTES * (k / 2) * blocks(CODED_TOGETHER, WORD_BYTES)),
+      further: this.#rooms.room(WORD_BYTES * furtherColumns(this.layout) * blocks(CODED_TOGETHER, WORD_BYTES)),
       states: beginColumns(this.#rooms, k),
-      furtherStates: beginColumns(this.#rooms, k / 2),
+      furtherStates: beginColumns(this.#rooms, furtherColumns(this.layout)),
       block,
       added: 0,
       coded: 0,
@@ -88,7 +89,7 @@ export class StepMatrix {
   }
 
   #at = (part: Part, row: number): Pointer => part.entries + part.size * 2 ** this.layout.low * row
-  #furtherAt = (part: Part, row: number): Pointer => part.further + WORD_BYTES * 2 ** (this.layout.low - 1) * row
+  #furtherAt = (part: Part, row: number): Pointer => part.further + WORD_BYTES * furtherColumns(this.layout) * row
 
   /** Those of a type in the order of the layout, as they come; the bytes are copied. */
   add(name: string, bytes: Uint8Array): void {
@@ -136,7 +137,7 @@ export class StepMatrix {
     const [from, to] = [this.#at(part, part.coded), this.#furtherAt(part, part.coded)]
     kernels.stepCode(from, this.#tables, this.#room, to, part.size, rows, this.layout.low)
     if (rows === CODED_TOGETHER)
-      kernels.stepHashBlocks(part.furtherStates, to, 2 ** (this.layout.low - 1), 4 * CODED_TOGETHER, 1)
+      kernels.stepHashBlocks(part.furtherStates, to, furtherColumns(this.layout), 4 * CODED_TOGETHER, 1)
     part.coded += rows
   }
 
@@ -152,7 +153,7 @@ export class StepMatrix {
       this.#finishFurther(part)
       const to = tree + HASH_BYTES * at
       kernels.stepHashEnd(part.states, to, k, 2 * HASH_BYTES)
-      kernels.stepHashEnd(part.furtherStates, to + 2 * HASH_BYTES * k, k / 2, 2 * HASH_BYTES)
+      kernels.stepHashEnd(part.furtherStates, to + 2 * HASH_BYTES * k, furtherColumns(this.layout), 2 * HASH_BYTES)
     }
     this.#tree = tree
     return this.#rooms.bytes(finishTree(this.#rooms, tree, depth), HASH_BYTES).slice()
@@ -176,7 +177,7 @@ export class StepMatrix {
 
   #finishFurther(part: Part): void {
     const { kernels } = this.#rooms
-    const half = 2 ** (this.layout.low - 1)
+    const columns = furtherColumns(this.layout)
     const [first, left] = [part.coded, part.rows - part.coded]
     if (left > 0) this.#code(part, left)
     const end = endOfColumn(WORD_BYTES * part.rows)
@@ -185,10 +186,10 @@ export class StepMatrix {
       const at = this.#furtherAt(part, first + block * CODED_TOGETHER)
       const from = block * CODED_TOGETHER * WORD_BYTES - WORD_BYTES * left
       const tail = end.subarray(Math.max(0, from), from + CODED_TOGETHER * WORD_BYTES)
-      const view = this.#rooms.bytes(at, half * CODED_TOGETHER * WORD_BYTES)
+      const view = this.#rooms.bytes(at, columns * CODED_TOGETHER * WORD_BYTES)
       for (let to = CODED_TOGETHER * WORD_BYTES - tail.length; to < view.length; to += CODED_TOGETHER * WORD_BYTES)
         view.set(tail, to)
-      kernels.stepHashBlocks(part.furtherStates, at, half, 4 * CODED_TOGETHER, 1)
+      kernels.stepHashBlocks(part.furtherStates, at, columns, 4 * CODED_TOGETHER, 1)
     }
   }
 
@@ -326,7 +327,14 @@ export class StepMatrix {
       ...parts.map((part) => {
         const bytes = further.length * part.rows * WORD_BYTES
         const at = rooms.room(bytes)
-        rooms.kernels.stepPickBlocks(part.further, furtherAt, at, part.rows, k / 2, further.length)
+        rooms.kernels.stepPickBlocks(
+          part.further,
+          furtherAt,
+          at,
+          part.rows,
+          furtherColumns(this.layout),
+          further.length,
+        )
         return { at, bytes }
       }),
     ]
