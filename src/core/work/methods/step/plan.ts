@@ -112,14 +112,17 @@ const turned = ({ type, rows, width }: TensorShape): TensorShape => ({ type, row
 export function planStep<K>(
   ops: Ops<K>,
   of: ShapedProgram,
-  isWanted: (result: string) => boolean = () => true,
+  isWanted: (result: string, shape: TensorShape) => boolean = () => true,
   before: StepPlan | null = null,
 ): StepPlan {
   const program = provenProgram(ops, of, before?.program)
   const { steps, shaped, shapes, there } = program
   const makers = makersOf(program)
   const whole = [...steps.entries()].filter(
-    ([at, step]) => step.op === 'product' && isWhole(step, shaped[at]!.inputs[0]!.width) && isWanted(step.outputs[0]!),
+    ([at, step]) =>
+      step.op === 'product' &&
+      isWhole(step, shaped[at]!.inputs[0]!.width) &&
+      isWanted(step.outputs[0]!, shaped[at]!.outputs[0]!),
   )
   const wanted = new Set(
     whole.flatMap(([, { inputs, outputs }]) => [...inputs.map((name) => sourceOf(makers, name).name), ...outputs]),

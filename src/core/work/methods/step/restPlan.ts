@@ -1,5 +1,6 @@
 import type { Ops, ShapedProgram, Step } from '../../program.ts'
 import { requireThat } from '../../refusals.ts'
+import type { TensorShape } from '../../tensor.ts'
 import type { Work } from '../../work.ts'
 import { type Kept, planStep, provenProgram, type StepPlan } from './plan.ts'
 import { type Lie, type Sequences, sequencesOf } from './sequences.ts'
@@ -29,6 +30,9 @@ export interface RestPlan extends Sequences {
   /** Tables of which a replay looks up rows. */
   readonly tables: readonly Table[]
 }
+
+/** W12.2.1. Products that are proven: all, or those whose result sequences have together. */
+export type ProvenProducts = 'all' | 'shared'
 
 /** A table whose rows are looked up by a tensor that is known. */
 export interface Table {
@@ -111,13 +115,24 @@ function readByReplay({ program: { steps }, lies, isKnown }: Makings, replayed: 
  * W12.3. The whole of it; throws a WorkRefusal where a transition cannot be shown this way. The plan of a transition before
  * saves a part of the work.
  */
-export function planRest<K>(ops: Ops<K>, work: Work<K>, transition: number, before: RestPlan | null = null): RestPlan {
-  const products = planStep(ops, work.transition(transition), undefined, before?.products)
-  const { program } = products
+export function planRest<K>(
+  ops: Ops<K>,
+  work: Work<K>,
+  transition: number,
+  wanted: ProvenProducts = 'all',
+  before: RestPlan | null = null,
+): RestPlan {
   const alone = work.alone(transition)
   requireThat(alone !== null, 'BAD_SHAPE', 'a transition without several sequences, or in shards, is not replayed')
+  const one = provenProgram(ops, alone.program, before?.alone)
+  const isWanted = (result: string, { rows, width }: TensorShape) => {
+    const other = one.shapes.get(result)
+    return wanted === 'all' || (other?.rows === rows && other.width === width)
+  }
+  const products = planStep(ops, work.transition(transition), isWanted, before?.products)
+  const { program } = products
   const proven = new Set(products.products.map(({ step }) => step))
-  const sequences = sequencesOf(program, provenProgram(ops, alone.program, before?.alone), alone.sequences, proven)
+  const sequences = sequencesOf(program, one, alone.sequences, proven)
   const { lies } = sequences
   const { known, isKnown } = knownSteps(sequences, new Set(work.given.keys()), proven)
   const makings = { program, lies, proven, isKnown }

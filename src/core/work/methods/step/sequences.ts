@@ -61,12 +61,17 @@ const BY_ROWS = new Set([
 /** A product or a turn is of each sequence alone where there are as many times more of them. */
 const IN_BATCHES = new Set(['product', 'productPieces', 'transpose'])
 
+/** Every row of a meets the same b. */
+const isOfRows = ({ batch = 1, shared = 1, mask = 0, row, rows }: Numbers): boolean =>
+  batch === 1 && shared === 1 && mask === 0 && row === undefined && rows === undefined
+
 function actsByRows({ op, numbers }: Step, of: Step, one: ShapedStep, inputs: readonly Lie[], count: number): boolean {
   if (!BY_ROWS.has(op) || inputs.includes('columns')) return false
   const { rows } = one.outputs[0]!
   const { period = rows, rowsEach = rows } = of.numbers
   if (rows % period !== 0 || (numbers.rowsEach !== undefined && rows % rowsEach !== 0)) return false
   if (!IN_BATCHES.has(op)) return true
+  if (op === 'product' && inputs[0] === 'rows' && inputs[1] === 'shared') return isOfRows(numbers)
   return !inputs.includes('shared') && (numbers.batch ?? 1) === count * (of.numbers.batch ?? 1)
 }
 
