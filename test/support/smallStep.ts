@@ -5,7 +5,7 @@ import { DIGIT_CLASSES, DIGIT_PIXELS, drawDigits } from '../../src/core/work/kin
 import type { CheckerEngines } from '../../src/core/work/methods/step/checkStep.ts'
 import { type CommittedTransition, commitTransition } from '../../src/core/work/methods/step/proveStep.ts'
 import { drawRest, type RestDraws, restSeed, spellSaid } from '../../src/core/work/methods/step/rest.ts'
-import { planRest, type RestPlan } from '../../src/core/work/methods/step/restPlan.ts'
+import { type ProvenProducts, planRest, type RestPlan } from '../../src/core/work/methods/step/restPlan.ts'
 import type { StepEngine } from '../../src/core/work/methods/step/stepRooms.ts'
 import { bitsOf, type WorkOp } from '../../src/core/work/ops/shapes.ts'
 import type { Ops } from '../../src/core/work/program.ts'
@@ -56,14 +56,18 @@ export function smallMlp(hasher: TensorHasher): ReadyWork {
   return readyWork({ kind: 'training', parameters, transitions: 4, interval: 1 }, given, hasher)
 }
 
-export async function smallStep(make: (hasher: TensorHasher) => ReadyWork, open: OpenEngines): Promise<SmallStep> {
+export async function smallStep(
+  make: (hasher: TensorHasher) => ReadyWork,
+  open: OpenEngines,
+  wanted: ProvenProducts = 'all',
+): Promise<SmallStep> {
   const hasher = hasherOn(await open.exact())
   const { work, given } = make(hasher)
   const run = new EngineRun(await open.exact(), work, given, hasher)
   run.advance(-1)
   run.advance(0)
   const there = new Map([...given, ...[...work.state.keys()].map((name) => [name, run.read(name)] as const)])
-  const plan = planRest(EXACT_OPS, work, 2)
+  const plan = planRest(EXACT_OPS, work, 2, wanted)
   const givenTrees = new Map([...given].map(([name, bytes]) => [name, hasher.tree(work.given.get(name)!, bytes)]))
   const [exact, step] = [await open.exact(), await open.step()]
   return {

@@ -159,7 +159,23 @@ function checkRest(checking: Checking, shown: ShownRows, bytes: Uint8Array): Tra
   const wrong = checkVectors(checking, known, shared) ?? checkPatches(checking, openings, known, shared, shown)
   if (wrong) return wrong
   if (cursor.left > 0) return { code: 'PROOF_SIZE' }
-  return checkSequences(checking, { known, shared, ties, shown })
+  return checkSequences(checking, { known, shared: new Map([...shared, ...turnShared(checking, shared)]), ties, shown })
+}
+
+/** W12.3.4. Turned copies that sequences read, of what was handed over whole. */
+function turnShared({ exact, plan }: Checking, shared: Tensors): Tensors {
+  const { steps, shaped } = plan.whole
+  return new Map(
+    plan.turned.map((at) => {
+      const [{ inputs, outputs }, step] = [steps[at]!, shaped[at]!]
+      const memory = new TensorMemory(exact)
+      memory.write('from', step.inputs[0]!, shared.get(inputs[0]!)!)
+      const { rows, width } = step.inputs[0]!
+      const to = memory.make('to', step.outputs[0]!)
+      exact.kernels.transposeBytes(memory.place('from').at, to.at, rows, width, 0, width)
+      return [outputs[0]!, memory.bytes('to').slice()]
+    }),
+  )
 }
 
 /** W12.3.4. What follows from the inputs of the work and from numbers, for all sequences. */

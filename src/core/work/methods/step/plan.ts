@@ -85,7 +85,9 @@ function makersOf({ steps }: Program): ReadonlyMap<string, Step> {
   return new Map(steps.flatMap((step) => step.outputs.map((name) => [name, step] as const)))
 }
 
-const isTurn = (step: Step | undefined): step is Step => step?.op === 'transpose' && (step.numbers.batch ?? 1) === 1
+/** A copy with rows and columns in each other's place. */
+export const isTurn = (step: Step | undefined): step is Step =>
+  step?.op === 'transpose' && (step.numbers.batch ?? 1) === 1
 
 /** W12.2.3. What was rounded from a turned tensor is kept as that one lay. */
 function isKeptTurned(makers: ReadonlyMap<string, Step>, name: string): boolean {

@@ -2,7 +2,7 @@ import type { Ops, ShapedProgram, Step } from '../../program.ts'
 import { requireThat } from '../../refusals.ts'
 import type { TensorShape } from '../../tensor.ts'
 import type { Work } from '../../work.ts'
-import { type Kept, planStep, provenProgram, type StepPlan } from './plan.ts'
+import { isTurn, type Kept, planStep, provenProgram, type StepPlan } from './plan.ts'
 import { type Lie, type Sequences, sequencesOf } from './sequences.ts'
 
 /** W12.3. Who shows what of a transition besides its products. */
@@ -27,6 +27,8 @@ export interface RestPlan extends Sequences {
   readonly tied: readonly string[]
   /** Shared tensors that are handed over whole: those of one row or one column, and those that a replay reads all of. */
   readonly vectors: ReadonlySet<string>
+  /** Turned copies of these that a replay reads: whoever checks makes them. */
+  readonly turned: readonly number[]
   /** Tables of which a replay looks up rows. */
   readonly tables: readonly Table[]
 }
@@ -85,7 +87,8 @@ function stepsTo({ program: { steps }, lies, proven, isKnown }: Makings, targets
 
 /** Shared steps that are no product, and no turned copy of which products alone know. */
 function patchedSteps({ program: { steps, after }, lies, proven, isKnown }: Makings): readonly number[] {
-  const read = new Set([...steps.flatMap(({ inputs }, at) => (proven.has(at) ? [] : inputs)), ...after])
+  const isProduct = (at: number) => proven.has(at) || steps[at]!.op === 'product'
+  const read = new Set([...steps.flatMap(({ inputs }, at) => (isProduct(at) ? [] : inputs)), ...after])
   return [...steps.keys()].filter((at) => {
     const { op, outputs } = steps[at]!
     const name = outputs[0]!
@@ -96,19 +99,25 @@ function patchedSteps({ program: { steps, after }, lies, proven, isKnown }: Maki
 
 function readByReplay({ program: { steps }, lies, isKnown }: Makings, replayed: readonly number[]) {
   const vectors = new Set<string>()
+  const turned = new Set<number>()
   const tables = new Map<string, Table>()
+  const makers = new Map(steps.map(({ outputs }, at) => [outputs[0]!, at]))
   for (const at of replayed) {
     const { op, inputs } = steps[at]!
     for (const [i, name] of inputs.entries()) {
       if (lies.get(name) !== 'shared' || isKnown.has(name)) continue
-      if (op !== 'embed') vectors.add(name)
+      const maker = makers.get(name) ?? Number.NaN
+      if (op === 'product' && isTurn(steps[maker])) {
+        turned.add(maker)
+        vectors.add(steps[maker].inputs[0]!)
+      } else if (op !== 'embed') vectors.add(name)
       else {
         requireThat(isKnown.has(inputs[i - 1]!), 'BAD_SHAPE', `${name} is looked up by what nobody knows`)
         tables.set(`${name} ${inputs[i - 1]}`, { name, by: inputs[i - 1]! })
       }
     }
   }
-  return { vectors: [...vectors], tables: [...tables.values()] }
+  return { vectors: [...vectors], turned: [...turned], tables: [...tables.values()] }
 }
 
 /**
@@ -174,6 +183,7 @@ export function planRest<K>(
   const at = <T>(all: readonly T[]): readonly T[] => large.map((step) => all[step]!)
   const rest = { ...program, steps: at(program.steps), shaped: at(program.shaped) }
   const vectors = new Set(trees.filter((name) => isWhole.has(name)))
-  const sorted = { known, isKnown, replayed, overVectors, rest, trees, tied, vectors, tables: read.tables }
-  return { ...sequences, transition, products, kept, ...sorted }
+  const sorted = { known, isKnown, replayed, overVectors, rest, trees, tied, vectors }
+  const { turned, tables } = read
+  return { ...sequences, transition, products, kept, ...sorted, turned, tables }
 }

@@ -42,14 +42,41 @@ const checked = (
   proof: TransitionProof,
 ) => checkTransition(checker, work, plan, of, of.said, nonce, proof)
 
-test.each([
+const MAKERS = [
   ['GPT', smallDecoder('gpt')],
   ['Llama', smallDecoder('llama')],
   ['MLP', smallMlp],
-] as const)('a transition of a small %s is proven whole', async (_, make) => {
-  const small = await smallStep(make, open)
-  const committed = small.commit()
-  expect(checked(small, committed, NONCE, committed.prove(NONCE))).toBeNull()
+] as const
+test.each(MAKERS)(
+  'a transition of a small %s is proven whole, all products or those that are sums',
+  async (_, make) => {
+    for (const wanted of ['all', 'shared'] as const) {
+      const small = await smallStep(make, open, wanted)
+      const committed = small.commit()
+      expect(checked(small, committed, NONCE, committed.prove(NONCE))).toBeNull()
+    }
+  },
+)
+
+test('where sums alone are proven, other products are found wrong in drawn sequences', async () => {
+  const small = await smallStep(smallDecoder('gpt'), open, 'shared')
+  const { products, kept } = small.plan.products
+  expect(products.map(({ c }) => kept[c]!.name).every((name) => name.endsWith('/sums'))).toBe(true)
+  const wrong = (name: string, wish: (draws: RestDraws) => boolean) => {
+    const committed = small.commit(new Map([[name, (bytes: Uint8Array) => bytes.fill(1, 0, 64)]]))
+    const nonce = nonceFor(small, committed, wish)
+    return checked(small, committed, nonce, committed.prove(nonce))
+  }
+  expect(wrong('product#1', draws(0))).toMatchObject({ code: 'STEP_WRONG', sequence: 0 })
+  expect(wrong('product#1', ({ sequences }) => !sequences.includes(0))).toBeNull()
+  expect(wrong(kept[products[0]!.c]!.name, () => true)).toMatchObject({ code: 'WRONG_VALUE' })
+  const weight = small.plan.whole.steps[small.plan.turned[0]!]!.inputs[0]!
+  expect(small.plan.vectors.has(weight)).toBe(true)
+  expect(
+    wrong(weight, ({ patches }) =>
+      small.plan.rest.steps.some(({ outputs }, i) => outputs[0] === weight && patches[i]!.patch === 0),
+    ),
+  ).toMatchObject({ code: 'PATCH_WRONG' })
 })
 
 const floatsIn = (bytes: Uint8Array) => new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
