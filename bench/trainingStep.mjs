@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // A whole transition of training proven by sumcheck and openings (docs/spec/work.md, W12): what prover and checker cost beside
 // the step itself, on one core, by processor time. Steps and proofs take turns along a chain of transitions. Run
-// `node scripts/build.mjs` first, then `node bench/trainingStep.mjs [width] [layers] [sequences] [turns]`. Results go to
-// bench/results/trainingStep.json.
+// `node scripts/build.mjs` first, then `node bench/trainingStep.mjs [width] [layers] [sequences] [turns] [shared]`; `shared`:
+// products that are sums over all sequences are proven, the others run again with drawn sequences. Results go to
+// bench/results/trainingStep.json, or trainingStepShared.json.
 import { readFileSync } from 'node:fs'
 import { checkTransition } from '../dist/core/work/methods/step/checkStep.js'
 import { productsError } from '../dist/core/work/methods/step/products.js'
@@ -19,7 +20,10 @@ import { systemRandomness } from '../dist/drivers/system/systemRandomness.js'
 import { trainWork } from '../dist/main/work/trainWork.js'
 import { keepResult } from './support/keepResult.mjs'
 
-const [width = 512, layers = 3, sequences = 32, turns = 3] = process.argv.slice(2).map(Number)
+const isShared = process.argv.includes('shared')
+const wanted = isShared ? 'shared' : 'all'
+const sizes = process.argv.slice(2).filter((word) => word !== 'shared')
+const [width = 512, layers = 3, sequences = 32, turns = 3] = sizes.map(Number)
 
 function seconds(job) {
   const before = process.cpuUsage()
@@ -58,13 +62,13 @@ function turn(transition) {
   )
   for (const name of new Set([...program.after, ...program.statistics])) memory.free(name)
   const [committed, commit] = seconds(() => {
-    planned = planRest(work.ops, work, transition, planned)
+    planned = planRest(work.ops, work, transition, wanted, planned)
     return commitTransition(prover, work, planned, memory, givenTrees)
   })
   const nonce = systemRandomness.bytes(32)
   const [proof, prove] = seconds(() => committed.prove(nonce))
   const [problem, check] = seconds(() => {
-    expected = planRest(expectedWork.ops, expectedWork, transition, expected)
+    expected = planRest(expectedWork.ops, expectedWork, transition, wanted, expected)
     return checkTransition(checker, expectedWork, expected, committed, committed.said, nonce, proof)
   })
   if (problem) throw new Error(`an honest proof is refused: ${JSON.stringify(problem)}`)
@@ -77,7 +81,7 @@ const round = (x) => Number(x.toPrecision(3))
 turn(1)
 const taken = Array.from({ length: turns }, (_, i) => turn(i + 2))
 const of = (name) => median(taken.map((one) => one[name]))
-const { products, trees } = planRest(work.ops, work, 1)
+const { products, trees } = planRest(work.ops, work, 1, wanted)
 const size = ({ rows, width }) => rows * width
 const sum = (values) => values.reduce((all, value) => all + value, 0)
 const figures = {
@@ -100,4 +104,6 @@ const figures = {
 const kernels = (await chooseKernels())?.name ?? 'WebAssembly'
 console.log(kernels)
 console.table(figures)
-keepResult('trainingStep', `node bench/trainingStep.mjs ${width} ${layers} ${sequences} ${turns}`, { kernels, figures })
+const words = [width, layers, sequences, turns, ...(isShared ? ['shared'] : [])].join(' ')
+const name = isShared ? 'trainingStepShared' : 'trainingStep'
+keepResult(name, `node bench/trainingStep.mjs ${words}`, { kernels, figures })
