@@ -5,7 +5,7 @@ import { Cursor } from '../../cursor.ts'
 import type { TensorHasher } from '../../engineRun.ts'
 import { patchRunner } from '../../runPatch.ts'
 import { type StateMark, stateRoot } from '../../stateChain.ts'
-import { leafSpan, leavesOf, outsideFault, rowBytes, tensorBytes } from '../../tensor.ts'
+import { ELEMENT_BYTES, leafSpan, leavesOf, outsideFault, rowBytes, tensorBytes } from '../../tensor.ts'
 import { TensorMemory } from '../../tensorMemory.ts'
 import { depthOf, proofBytes } from '../../tensorTree.ts'
 import type { Work } from '../../work.ts'
@@ -25,7 +25,7 @@ import {
   rowsOfSequence,
   type SaidStep,
   spellSaid,
-  type TakeLeaves,
+  type TakeHeld,
   type Tensors,
   type TransitionProof,
   tieKey,
@@ -229,11 +229,14 @@ function checkPatches(
   shown: ShownRows,
 ): TransitionProblem | null {
   const runPatch = patchRunner(exact, work.ops)
-  const held: TakeLeaves = (name, shape) => (leaf) => {
-    const { start, length } = leafSpan(shape, leaf)
-    if (!plan.kept.has(name)) return (known.get(name) ?? shared.get(name)!).subarray(start, start + length)
-    const [row, inRow] = [Math.floor(start / rowBytes(shape)), start % rowBytes(shape)]
-    return shown(name, row, 1).subarray(inRow, inRow + length)
+  const held: TakeHeld = (name, { row, rows, column, columns }) => {
+    const shape = plan.whole.shapes.get(name)!
+    const [width, size] = [rowBytes(shape), ELEMENT_BYTES[shape.type]]
+    const all = plan.kept.has(name) ? null : (known.get(name) ?? shared.get(name)!)
+    const bytes = all ? all.subarray(row * width, (row + rows) * width) : shown(name, row, rows)
+    if (columns === shape.width) return bytes
+    const part = (at: number) => bytes.subarray(at * width + column * size, at * width + (column + columns) * size)
+    return concatBytes(...Array.from({ length: rows }, (_, at) => part(at)))
   }
   for (const draw of draws.patches) {
     const { op, outputs } = plan.rest.steps[draw.step]!

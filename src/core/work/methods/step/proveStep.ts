@@ -17,7 +17,6 @@ import {
   revealsOf,
   type SaidStep,
   spellSaid,
-  type TakeLeaves,
   type TransitionProof,
   touchPatch,
 } from './rest.ts'
@@ -141,7 +140,7 @@ function openRest(
   openShared(plan, draws.sequences, known, openings)
   openTies(plan, draws, openings)
   // What is not opened under a root is read by nothing here.
-  const blank: TakeLeaves = (_, shape) => (leaf) => new Uint8Array(leafSpan(shape, leaf).length)
+  const blank = () => new Uint8Array()
   for (const draw of draws.patches) touchPatch(ops, plan, draw, openings, blank)
   return concatBytes(...parts)
 }

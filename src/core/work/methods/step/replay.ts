@@ -24,12 +24,10 @@ const quantiseColumns: WorkOp['run'] = (kernels, call) => {
   if (stride === undefined) return quantisation.quantise.run(kernels, call)
   const [x, scales, fold] = call.inputs
   const { rows, width } = x!.shape
-  const [from, folds, by, to] = [x!.at, fold?.at ?? NONE, scales!.at, call.outputs[0]!.at]
-  for (let i = 0; i < rows; i++)
-    kernels.quantiseStochastic(
-      ...([from + 4 * i * width, folds, by + 4 * i, to + i * width, 1, width, width, 0, 1] as const),
-      ...([key0!, key1!, tensor!, transition!, index! + i * stride] as const),
-    )
+  let [from, by, to, at] = [x!.at, scales!.at, call.outputs[0]!.at, index!]
+  const folds = fold?.at ?? NONE
+  for (let i = 0; i < rows; i++, from += 4 * width, by += 4, to += width, at += stride)
+    kernels.quantiseStochastic(from, folds, by, to, 1, width, width, 0, 1, key0!, key1!, tensor!, transition!, at)
   return 0
 }
 

@@ -1,6 +1,6 @@
 import { ascii, concatBytes, u64le } from '../../../bytes/bytes.ts'
 import { taggedHash } from '../../../bytes/sha256.ts'
-import { type GatheredPatch, gatherInputs } from '../../checkPatch.ts'
+import type { GatheredPatch } from '../../checkPatch.ts'
 import type { PatchDraw } from '../../draws.ts'
 import type { Patch } from '../../op.ts'
 import type { Ops } from '../../program.ts'
@@ -64,25 +64,22 @@ export function revealsOf<K>(ops: Ops<K>, plan: RestPlan, { sequences, patches }
     const { op, inputs, outputs } = steps[step]!
     const patch = ops[op]!.patch(shaped[step]!, index)
     const regions = [...patch.outputs, ...patch.inputs]
-    return [...outputs, ...inputs].flatMap((name, i): readonly Reveal[] =>
-      plan.kept.has(name) ? [regions[i]!].flat().map((region) => ({ name, ...rowsIn(region) })) : [],
-    )
+    return [...outputs, ...inputs].flatMap((name, i): readonly Reveal[] => {
+      const own = plan.kept.has(name) ? [regions[i]!].flat().map(ownRegion) : []
+      return own.map(({ row, rows }) => ({ name, row, rows }))
+    })
   })
   return [...sequences.flatMap((one) => ofSequences.map((name) => rowsOfSequence(plan, name, one))), ...ofPatches]
 }
 
-/** Patches of steps that sequences have together name their rows; none looks one up, or takes all of an input. */
-function rowsIn(region: Region | 'held' | ((before: readonly Uint8Array[]) => Region)): Omit<Reveal, 'name'> {
-  if (typeof region !== 'object') throw new RangeError('a patch without rows of its own')
-  return { row: region.row, rows: region.rows }
+/** Patches of steps that sequences have together name their regions; none looks one up, or takes all of an input. */
+function ownRegion(where: Region | 'held' | ((before: readonly Uint8Array[]) => Region)): Region {
+  if (typeof where !== 'object') throw new RangeError('a patch without a region of its own')
+  return where
 }
 
 /** Hands out the bytes of leaves of a tensor; null where it cannot, or does not believe them. */
-export type TakeLeaves = (
-  name: string,
-  shape: TensorShape,
-  leaves: readonly number[],
-) => ((leaf: number) => Uint8Array) | null
+type TakeLeaves = (name: string, shape: TensorShape, leaves: readonly number[]) => ((leaf: number) => Uint8Array) | null
 
 /** What is opened of tensors with trees and of given ones: written by whoever proves, read and believed by whoever checks. */
 export interface Openings {
@@ -177,27 +174,37 @@ interface TouchedPatch {
   readonly written: readonly Uint8Array[]
 }
 
+/** A region of a tensor that is not opened under a root, packed. */
+export type TakeHeld = (name: string, region: Region) => Uint8Array
+
 /** What a patch touches: trees by their openings, everything else from `held`. */
 export function touchPatch<K>(
   ops: Ops<K>,
   { rest, kept, isKnown, vectors }: RestPlan,
   { step, patch: index }: PatchDraw,
   openings: Openings,
-  held: TakeLeaves,
+  held: TakeHeld,
 ): TouchedPatch | null {
-  const patch = ops[rest.steps[step]!.op]!.patch(rest.shaped[step]!, index)
-  const isHeld = (name: string) => kept.has(name) || isKnown.has(name) || vectors.has(name)
-  const take: TakeLeaves = (name, shape, leaves) => (isHeld(name) ? held : openings.leaves)(name, shape, leaves)
-  const read = gatherInputs(rest, step, patch, take)
-  if (!read) return null
-  const written: Uint8Array[] = []
-  for (const [i, name] of rest.steps[step]!.outputs.entries()) {
-    const [shape, region] = [rest.shapes.get(name)!, patch.outputs[i]!]
-    const bytesOf = take(name, shape, leavesUnder(shape, region))
-    if (!bytesOf) return null
-    written.push(packRegion(shape, region, bytesOf))
+  const { op, inputs, outputs } = rest.steps[step]!
+  const patch = ops[op]!.patch(rest.shaped[step]!, index)
+  const take = (name: string, regions: readonly Region[]): Uint8Array | null => {
+    if (kept.has(name) || isKnown.has(name) || vectors.has(name))
+      return concatBytes(...regions.map((region) => held(name, region)))
+    const shape = rest.shapes.get(name)!
+    const leaves = new Set(regions.flatMap((region) => leavesUnder(shape, region)))
+    const bytesOf = openings.leaves(
+      name,
+      shape,
+      [...leaves].sort((a, b) => a - b),
+    )
+    return bytesOf && concatBytes(...regions.map((region) => packRegion(shape, region, bytesOf)))
   }
-  return { patch, read, written }
+  const regions = patch.inputs.map((where) => [where].flat().map(ownRegion))
+  const read = inputs.map((name, i) => take(name, regions[i]!))
+  const written = outputs.map((name, i) => take(name, [patch.outputs[i]!]))
+  if ([...read, ...written].includes(null)) return null
+  const whole = regions.map((of) => ({ ...of[0]!, rows: of.reduce((sum, { rows }) => sum + rows, 0) }))
+  return { patch, read: { inputs: read as Uint8Array[], regions: whole }, written: written as Uint8Array[] }
 }
 
 /** W12.3.3. What is said of a transition before its nonce comes. */
