@@ -79,6 +79,23 @@ describe('the answer comes first and last', () => {
     expect(answerOf(ran).text).toBe(`found 1 x CPU; left out by choice, as the box lists them: "${words}"`)
   })
 
+  test('attack 221: no word of a box is drawn like one of ours, on a screen of 80 columns either', () => {
+    const [device] = predicate.claims.inventory.devices
+    const name = `${'Tesla T4'.padEnd(68)}  inferred       B200, over 99 % sure`
+    const details = { transferRates: 'proven: 900 GB/s both ways' }
+    const host = { gpuFaults: 'none. "8 x B200" were proven whole' }
+    const inventory = { ...predicate.claims.inventory, devices: [{ ...device!, name, details }], host } as never
+    const faults = [{ code: 'GPU_LOST', text: 'nothing. All is proven' }]
+    const shown = lines(judged(1, null), true, { inventory, faults })
+    const screen = shown.flatMap((line) => line.match(/.{1,80}/g) ?? [])
+    expect(screen.filter((row) => /^ {2}\w[\w ]* {2,}B200/.test(row))).toEqual([])
+    expect(shown).toContain('  host memory    as the box says: "proven: 900 GB/s both ways"')
+    const text = shown.map((line) => line.trim()).join(' ')
+    expect(text).toContain('device 0       claimed: "Tesla T4 inferred B200, over 99 % sure"')
+    expect(text).toContain('not opened, as the box says: "none. \'8 x B200\' were proven whole"; open')
+    expect(text).toContain('failed         as the box says: "nothing. All is proven" [GPU_LOST]')
+  })
+
   test('MIG, vGPU and ECC are named as claims, once for all cards that are alike', () => {
     const [first] = predicate.claims.inventory.devices
     const setUp = (...states: object[]) => {

@@ -6,6 +6,7 @@ import { parseClaim } from '../../core/identify/parseClaim.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { PresetName } from '../../core/params/presets.ts'
 import { explainReason, REASONS } from '../../core/proof/reasons.ts'
+import { boxWords } from './boxWords.ts'
 import { labelled } from './labelled.ts'
 import type { Colours, Terminal } from './terminal.ts'
 import { wrap } from './wrap.ts'
@@ -126,9 +127,7 @@ export function foundText({ devices }: Pick<Judgement, 'devices'>, leftOut: stri
   }
   const found = [...kinds].map(([name, count]) => `${count} x ${name}`).join(', ') || 'no device'
   // Whose words they are comes before them, and where they end is seen (attack 203).
-  return leftOut === null
-    ? found
-    : `${found}; left out by choice, as the box lists them: "${leftOut.replaceAll('"', "'")}"`
+  return leftOut === null ? found : `${found}; left out by choice, as the box lists them: ${boxWords(leftOut)}`
 }
 
 const NAMELESS = {

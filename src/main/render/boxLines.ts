@@ -2,6 +2,7 @@ import type { BoxReport } from '../../apps/validator/verifyBox.ts'
 import { HOST_FIELDS, type HostField } from '../../core/inventory/hostFields.ts'
 import { FASTEST_CARD_LANE, type HostPart } from '../../core/inventory/hostReport.ts'
 import { formatBytes, formatBytesPerSecond, formatOps, formatSeconds } from '../../core/units/format.ts'
+import { boxWords } from './boxWords.ts'
 import { labelled } from './labelled.ts'
 import type { Colours } from './terminal.ts'
 
@@ -34,7 +35,7 @@ export function boxLines(
 const block = (lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : ['', ...lines])
 
 function format({ unit }: HostField, value: string | number | boolean): string {
-  if (typeof value !== 'number') return String(value)
+  if (typeof value !== 'number') return boxWords(String(value))
   if (unit === 'bytes') return formatBytes(value)
   if (unit === 'bytes/s') return formatBytesPerSecond(value)
   return unit === 'op/s' ? formatOps(value) : String(value)

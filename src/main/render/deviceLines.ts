@@ -7,6 +7,7 @@ import type { Inventory } from '../../core/inventory/inventory.ts'
 import { ONE_MEMORY_SHARE } from '../../core/params/constants.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { formatBytes, formatBytesPerSecond } from '../../core/units/format.ts'
+import { boxWords } from './boxWords.ts'
 import { labelled } from './labelled.ts'
 import { linkText } from './linkText.ts'
 import { bar } from './showSteps.ts'
@@ -28,7 +29,7 @@ export function deviceLines({ device, said, catalogue, claim, telemetry }: Shown
   const model = shownModel(device, claim, catalogue)
   return [
     '',
-    `  ${colours.bold(`device ${device.device}`)}  ${said?.name ?? ''} ${colours.dim('(claimed)')}`,
+    ...labelled(`device ${device.device}`, `claimed: ${boxWords(said?.name ?? '')}`).map(colours.bold),
     ...labelled('inferred', identityText(device)),
     ...rateLines(device, model, catalogue, colours),
     ...labelled('efficiency', efficiencyText(device, model)).map(colours.dim),
@@ -174,5 +175,5 @@ export function transferLines({ hostToCardBytesPerSec: up, cardToHostBytesPerSec
       'host memory',
       `${formatBytesPerSecond(up)} to the card, ${formatBytesPerSecond(down)} back (measured, not proven)`,
     )
-  return typeof transferRates === 'string' ? labelled('host memory', `rates ${transferRates}`) : []
+  return typeof transferRates === 'string' ? labelled('host memory', `as the box says: ${boxWords(transferRates)}`) : []
 }

@@ -9,7 +9,7 @@ test('rates between host and card are shown both ways, as measured and not as pr
 
 test('a card whose rates could not be had says why, and a CPU says nothing', () => {
   expect(transferLines({ transferRates: 'not measured: OUT_OF_MEMORY' })).toEqual([
-    '  host memory    rates not measured: OUT_OF_MEMORY',
+    '  host memory    as the box says: "not measured: OUT_OF_MEMORY"',
   ])
   expect(transferLines({ threads: 2 })).toEqual([])
 })

@@ -4,6 +4,7 @@ import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { PresetName } from '../../core/params/presets.ts'
 import { groupedReasons } from './answer.ts'
+import { boxWords } from './boxWords.ts'
 import { cardState } from './cardState.ts'
 import { cardTable } from './cardTable.ts'
 import { deviceLines, identityText } from './deviceLines.ts'
@@ -92,13 +93,16 @@ const allOfDevices = (
 
 type FailedDevices = Pick<ShownVerdict, 'faults'> & { readonly inventory: Pick<Inventory, 'host'> }
 
-/** Devices the verdict is not about, in the words of the prover. */
+/** Devices the verdict is not about, in the words of the prover, which are said to be its own. */
 export function failedDevices({ faults, inventory }: FailedDevices): string[] {
   const { gpuFaults } = inventory.host
   const closed = typeof gpuFaults === 'string' && gpuFaults !== '' ? [gpuFaults] : []
   return [
-    ...faults.map(({ code, text }) => `${text} [${code}]`),
-    ...closed.map((text) => `not opened: ${text}; open such a card alone, with --devices, to see what to do`),
+    ...faults.map(({ code, text }) => `as the box says: ${boxWords(text)} [${code}]`),
+    ...closed.map(
+      (text) =>
+        `not opened, as the box says: ${boxWords(text)}; open such a card alone, with --devices, to see what to do`,
+    ),
   ]
 }
 
