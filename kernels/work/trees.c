@@ -43,13 +43,12 @@ static void prefixed_hash(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u
   ts_sha256_finish(state, out);
 }
 
-#if LANES == 8
-/* With vectors of this width two at once by the SHA extensions are quicker: all blocks but the first and the last are bytes
-   as they lie. */
-static ts_u32 hashes_together(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 count, ts_u32 *out) {
+#ifndef __wasm__
+/* Two at once by the SHA extensions: all blocks but the first and the last are bytes as they lie. */
+static ts_u32 hashes_by_extension(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 count, ts_u32 *out) {
   const ts_u32 inner = length / 64 - 1;
   ts_u32 i = 0;
-  if (!ts_has_sha || length % 64 != 0) return 0;
+  if (length % 64 != 0) return 0;
   for (; i + TS_HASHES_AT_ONCE <= count; i += TS_HASHES_AT_ONCE, bytes += TS_HASHES_AT_ONCE * length) {
     ts_u32 states[TS_HASHES_AT_ONCE][8];
     for (ts_u32 n = 0; n < TS_HASHES_AT_ONCE; n++) {
@@ -64,22 +63,27 @@ static ts_u32 hashes_together(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, 
   }
   return i;
 }
-#else
-/* A lane for each. Blocks are bytes as they lie, from one before on; the first one's first byte is the prefix. */
-static ts_u32 hashes_together(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 count, ts_u32 *out) {
+#endif
+
+/* A lane for each. Blocks are read as they lie, and every word takes the last byte of the one before, the first the prefix. */
+static ts_u32 hashes_by_lanes(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 count, ts_u32 *out) {
   ts_u32 i = 0;
   if (length % 64 != 0) return 0;
   for (; i + LANES <= count; i += LANES, bytes += LANES * length) {
-    lanes state[8], w[16];
+    lanes state[8], w[16], before = (lanes){} + prefix;
     ts_u32 start[8];
     ts_sha256_start(start);
     for (int n = 0; n < 8; n++) state[n] = (lanes){} + start[n];
     for (ts_u32 block = 0; block < length / 64; block++) {
-      load_blocks((const char *)bytes + 64 * block - 1, length, w);
-      if (block == 0) w[0] = (w[0] & 0xffffff) | prefix << 24;
+      load_blocks((const char *)bytes + 64 * block, length, w);
+      const lanes last = w[15];
+      TS_UNROLL
+      for (int n = 15; n > 0; n--) w[n] = w[n - 1] << 24 | w[n] >> 8;
+      w[0] = before << 24 | w[0] >> 8;
+      before = last;
       sha_lanes(state, w);
     }
-    for (ts_u32 n = 0; n < LANES; n++) w[0][n] = (ts_u32)bytes[(n + 1) * length - 1] << 24 | 0x800000;
+    w[0] = before << 24 | 0x800000;
     for (int n = 1; n < 15; n++) w[n] = (lanes){};
     w[15] = (lanes){} + 8 * (length + 1);
     sha_lanes(state, w);
@@ -88,7 +92,14 @@ static ts_u32 hashes_together(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, 
   }
   return i;
 }
+
+/* As many as go together, in the way that is quicker: lanes where messages are short and registers wide. */
+static ts_u32 hashes_together(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 count, ts_u32 *out) {
+#ifndef __wasm__
+  if (ts_has_sha && (LANES == 8 || length == LEAF_BYTES)) return hashes_by_extension(prefix, bytes, length, count, out);
 #endif
+  return hashes_by_lanes(prefix, bytes, length, count, out);
+}
 
 /* Hashes of messages that lie one after the other. */
 static ts_u32 *hash_all(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 count, ts_u32 *out) {
