@@ -12,6 +12,7 @@ import type {
 } from '../core/schedule/fleetRecords.ts'
 import type { MissedWindow } from '../core/schedule/missedWindows.ts'
 import type { FleetBox, PlannedJob } from '../core/schedule/planFleetRound.ts'
+import type { ShownBeside } from '../core/schedule/shownBeside.ts'
 
 export type { BoxSummary, FleetOverview, FleetRound, FleetStatistics, ProviderSpec, QueueState, ResultSummary }
 
@@ -21,6 +22,7 @@ export type BoxEntry = Pick<BoxSummary, 'id' | 'address' | 'provider' | 'claim' 
 /** What is known of a box now. */
 export interface BoxRecord extends BoxSummary {
   readonly inventory: Inventory | null
+  readonly beside: ShownBeside
 }
 
 export interface Page {
@@ -56,6 +58,8 @@ export interface TakenJob extends Omit<PlannedJob, 'delayMs'> {
   /** Of those that the box owes a window: the ones to whom it still does, and of these those that owe it one too and are away from this round. */
   readonly owed: readonly string[]
   readonly away: readonly string[]
+  /** Of those that it has run beside: the ones that hold a score, by the same rule. */
+  readonly standing: readonly string[]
 }
 
 export interface TakeRequest {

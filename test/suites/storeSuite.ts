@@ -413,15 +413,8 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.finishJob(finishOf(await only(a), owner, { box: { ...failedBox, ...state } }))
       expect(await store.box(a)).toMatchObject({ owes: [b, 'gone'], missed: 1, stalls: 2 })
       const planned = (await store.fleet()).find(({ id }) => id === a)
-      expect(planned).toEqual({
-        id: a,
-        allocated: false,
-        score: 0,
-        owes: [b, 'gone'],
-        stalls: 2,
-        rests: true,
-        joins: true,
-      })
+      const owing = { owes: [b, 'gone'], beside: {}, stalls: 2, rests: true, joins: true }
+      expect(planned).toEqual({ id: a, allocated: false, score: 0, ...owing })
       await store.addJob(job(a, { round: n + 1 }))
       expect(await store.takeJobs(claim)).toEqual([])
       await store.addJob(job(a, { round: n + 2, reason: 'asked' }))
@@ -595,6 +588,34 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.putBox(entry(a, { claim: 'T4' }))
       expect(await joins()).toBe(true)
       await store.removeBox(a)
+    })
+
+    test('attack 222: what a box showed beside others is remembered, and which of them hold a score', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const beside = { [b]: 50, gone: 70, [a]: 1 }
+      await store.addJob(job(a, { round: n }))
+      const first = finishOf(await only(a), owner)
+      await store.finishJob({ ...first, box: { ...first.box, beside, owes: ['gone'] } })
+      expect(await store.box(a)).toMatchObject({ beside })
+      expect((await store.fleet()).find(({ id }) => id === a)).toMatchObject({ beside })
+      const taken = async (round: number, owedForMs: number) => {
+        await store.addJob(job(a, { round }))
+        const [running] = await store.takeJobs({ ...claim, owedForMs })
+        await store.finishJob({ ...first, job: running! })
+        return running!
+      }
+      // It has no score yet.
+      expect(await taken(n + 1000, 3_600_000)).toMatchObject({ boxId: a, owed: [], standing: [a], box: { beside } })
+      expect((await store.box(a))!.beside).toEqual({})
+      await store.addJob(job(b, { round: n }))
+      await store.finishJob(finishOf(await only(b), owner))
+      await store.addJob(job(a, { round: n + 2000 }))
+      await store.finishJob({ ...first, job: await only(a), box: { ...first.box, beside: { [b]: 50 } } })
+      expect(await taken(n + 3000, 3_600_000)).toMatchObject({ owed: [], away: [], standing: [b] })
+      await store.addJob(job(a, { round: n + 4000 }))
+      await store.finishJob({ ...first, job: await only(a), box: { ...first.box, beside: { [b]: 50 }, owes: [b] } })
+      expect(await taken(n + 5000, 0)).toMatchObject({ owed: [], standing: [] })
+      for (const id of [a, b]) await store.removeBox(id)
     })
 
     test('attack 211: a box that was taken out of the fleet comes back without a score, and owes what it owed', async () => {

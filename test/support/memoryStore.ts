@@ -59,8 +59,8 @@ export class MemoryStore implements Queue {
   rests = (id: string): boolean => (this.#rest.get(id) ?? 0) > this.#clock.monotonicUs()
 
   async fleet() {
-    return [...this.boxes.values()].map(({ id, allocated, score, owes, stalls }) => {
-      return { id, allocated, score, owes, stalls, rests: this.rests(id), joins: !this.#stood.has(id) }
+    return [...this.boxes.values()].map(({ id, allocated, score, owes, beside, stalls }) => {
+      return { id, allocated, score, owes, beside, stalls, rests: this.rests(id), joins: !this.#stood.has(id) }
     })
   }
 
@@ -68,7 +68,8 @@ export class MemoryStore implements Queue {
   put(id: string): void {
     const { address, provider, claim, allocated } = entry(id)
     const before = this.#gone.get(id)
-    const kept = before && { owes: before.owes, missed: before.missed, stalls: before.stalls, moves: before.moves + 1 }
+    const debts = before && { owes: before.owes, beside: before.beside, missed: before.missed, stalls: before.stalls }
+    const kept = before && { ...debts, moves: before.moves + 1 }
     this.boxes.set(id, { ...NEW, id, address, provider, claim, allocated, ...kept })
   }
 
@@ -149,12 +150,15 @@ export class MemoryStore implements Queue {
       job.state = 'held'
       job.attempt++
       const box = this.boxes.get(job.boxId)!
-      const others = box.owes.flatMap((id) => this.boxes.get(id) ?? [])
+      const inFleet = (ids: readonly string[]) => ids.flatMap((id) => this.boxes.get(id) ?? [])
       const isFresh = (id: string) => this.#scoredUs.get(id)! > nowUs - (owedForMs ?? Number.POSITIVE_INFINITY) * 1000
-      const owed = others.filter(({ id, score }) => score > 0 && isFresh(id))
+      const holds = ({ id, score }: BoxRecord) => score > 0 && isFresh(id)
+      const owed = inFleet(box.owes).filter(holds)
+      const standing = inFleet(Object.keys(box.beside)).filter(holds)
       const isAway = ({ id, allocated }: BoxRecord) => allocated || this.#awayIn.get(id) === job.round
       const away = owed.filter((other) => isAway(other) && other.owes.includes(box.id))
-      return { ...job, box, owed: owed.map(({ id }) => id), away: away.map(({ id }) => id) }
+      const ids = (some: readonly BoxRecord[]) => some.map(({ id }) => id)
+      return { ...job, box, owed: ids(owed), away: ids(away), standing: ids(standing) }
     })
   }
 
@@ -236,4 +240,5 @@ const NEW = {
   last: null,
   models: [],
   inventory: null,
+  beside: {},
 } as const

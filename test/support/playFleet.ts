@@ -175,10 +175,11 @@ export const AT_ONCE = 1.1
 /** Operations a second of a card, one tiny round each. */
 export const FULL_SPEED = (64 * 64 * 64 * 2) / (ROUND_MS / 1000)
 
-/** The best rate of a result in any part, as a share of what the card shows alone. */
-const shareOf = ({ result }: Finish): number => {
+/** The best rate of a result in any part, as a share of what the card shows alone, as far as it is paid. */
+const shareOf = ({ result, box: { score, terms } }: Finish): number => {
   const rates = result.figures.filter(({ name }) => /^(rate|sustained)\./.test(name)).map(({ value }) => value)
-  return Math.max(0, ...rates) / FULL_SPEED
+  const less = terms.find(({ name }) => name === 'beside')?.points ?? 0
+  return score === 0 ? 0 : (Math.max(0, ...rates) / FULL_SPEED) * (score / (score - less))
 }
 
 /** What a prover says whose card somebody else uses. */

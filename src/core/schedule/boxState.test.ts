@@ -4,20 +4,24 @@ import { CLAIM_ANSWERS, type ClaimAnswer } from '../identify/claimReasons.ts'
 import { type BoxState, nextBoxState, OUTCOMES, type Outcome } from './boxState.ts'
 import { retryDelay } from './retryDelay.ts'
 
-const start: BoxState = { status: 'new', score: 0, failuresInRow: 0, busyInRow: 0, owes: [], missed: 0 }
+const start: BoxState = { status: 'new', score: 0, failuresInRow: 0, busyInRow: 0, owes: [], missed: 0, beside: {} }
 const rules = { busyLimit: 2 }
-const ALONE = { mates: [], together: [], apart: false } as const
+const ALONE = { mates: [], together: [], ran: [], standing: [], apart: false } as const
 const full = (score: number, claimVerdict: ClaimAnswer | null = null) =>
-  ({ kind: 'full', score, claimVerdict, allocated: false, ...ALONE }) as const
-const light = (allocated: boolean) => ({ kind: 'light', score: 0, claimVerdict: null, allocated, ...ALONE }) as const
+  ({ kind: 'full', score, shown: score, claimVerdict, allocated: false, ...ALONE }) as const
+const light = (allocated: boolean) =>
+  ({ kind: 'light', score: 0, shown: null, claimVerdict: null, allocated, ...ALONE }) as const
 const event = fc.record({
   outcome: fc.constantFrom<Outcome>(...OUTCOMES),
   kind: fc.constantFrom('full' as const, 'light' as const),
   score: fc.nat(1_000_000),
+  shown: fc.option(fc.nat(1_000_000)),
   claimVerdict: fc.constantFrom(null, ...CLAIM_ANSWERS),
   allocated: fc.boolean(),
   mates: fc.uniqueArray(fc.constantFrom('p', 'q', 'r')),
   together: fc.uniqueArray(fc.constantFrom('p', 'q', 'r')),
+  ran: fc.uniqueArray(fc.constantFrom('p', 'q', 'r')),
+  standing: fc.uniqueArray(fc.constantFrom('p', 'q', 'r')),
   apart: fc.boolean(),
 })
 

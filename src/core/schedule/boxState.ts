@@ -1,4 +1,5 @@
 import type { ClaimAnswer } from '../identify/claimReasons.ts'
+import { noteBeside, type ShownBeside, shareBeside } from './shownBeside.ts'
 
 /** `full` proves everything the preset asks; `light` is a small proof of life that leaves a rented box its cards. */
 export const JOB_KINDS = ['full', 'light'] as const
@@ -28,6 +29,7 @@ export interface BoxState {
   readonly owes: readonly string[]
   /** Windows missed since it last owed nothing. */
   readonly missed: number
+  readonly beside: ShownBeside
 }
 
 export interface BoxRules {
@@ -40,6 +42,8 @@ export interface Earned {
   readonly kind: JobKind
   /** The old one where nothing was shown. */
   readonly score: number
+  /** Points of its cards in it; null where nothing was shown. */
+  readonly shown: number | null
   /** Null where nothing was claimed. */
   readonly claimVerdict: ClaimAnswer | null
   /** Rented: nothing but light looks is asked of it. */
@@ -47,6 +51,10 @@ export interface Earned {
   /** The other boxes of its cohort, with those away that owe it a window as it does them; and those whose runs count in it. */
   readonly mates: readonly string[]
   readonly together: readonly string[]
+  /** Those that ran beside it, whether their runs count or not. */
+  readonly ran: readonly string[]
+  /** Of all that it has run beside: those that hold a score. */
+  readonly standing: readonly string[]
   /** It ran where no box stood beside it that may be paid for the same card: nothing is earned there. */
   readonly apart: boolean
 }
@@ -67,6 +75,15 @@ export const MOST_OWED = 64
 
 /** What one outcome makes of a box. Only a full proof earns points; any failure takes them at once. */
 export function nextBoxState(state: BoxState, outcome: Outcome, earned: Earned, rules: BoxRules): NextBoxState {
+  const { kind, shown, ran, together, standing, score } = earned
+  if (kind === 'light' || shown === null || !(outcome === 'accepted' || outcome === 'void'))
+    return afterOutcome(state, outcome, earned, rules)
+  const beside = noteBeside(state.beside, shown, ran, outcome === 'accepted' ? together : [])
+  const paid = Math.floor(score * shareBeside(beside, shown, standing))
+  return afterOutcome({ ...state, beside }, outcome, { ...earned, score: paid }, rules)
+}
+
+function afterOutcome(state: BoxState, outcome: Outcome, earned: Earned, rules: BoxRules): NextBoxState {
   if (outcome === 'fault') return unscored(state)
   if (outcome === 'accepted') return earned.kind === 'light' ? lookedAt(state, earned) : proven(state, earned)
   const missing = earned.kind === 'full' ? miss(state, earned) : state
@@ -99,10 +116,10 @@ function proven(state: BoxState, earned: Earned): NextBoxState {
   if (apart || (still && (state.missed > MAY_MISS || together.length === 0 || oneIsAbsent)))
     return lowered({ ...state, owes, status: isUnmet(earned) ? 'claim-unmet' : state.status }, earned)
   const status = isUnmet(earned) ? 'claim-unmet' : 'verified'
-  const { missed, busyInRow } = state
+  const { missed, busyInRow, beside } = state
   // One window together makes up for one that was missed, not for all of them (attack 134).
   const kept = still ? { missed, busyInRow } : { missed: Math.max(0, missed - 1), busyInRow: 0 }
-  return { status, score, failuresInRow: 0, owes, ...kept, scored: true, lowered: false, failed: false }
+  return { status, score, failuresInRow: 0, owes, beside, ...kept, scored: true, lowered: false, failed: false }
 }
 
 const isUnmet = ({ claimVerdict }: Earned): boolean => claimVerdict !== null && claimVerdict !== 'matches'

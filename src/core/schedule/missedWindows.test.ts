@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { missedWindows } from './missedWindows.ts'
 import { type FleetBox, planFleetRound } from './planFleetRound.ts'
 import { randomWords } from './randomWords.ts'
+import { owedByFall } from './shownBeside.ts'
 
 const name = fc.constantFrom(...Array.from({ length: 24 }, (_, i) => `b${i}`))
 const box = fc.record({
@@ -10,6 +11,7 @@ const box = fc.record({
   allocated: fc.boolean(),
   score: fc.nat(1),
   owes: fc.uniqueArray(name, { maxLength: 8 }),
+  beside: fc.dictionary(name, fc.nat(9), { maxKeys: 4 }),
   stalls: fc.nat(1),
   rests: fc.boolean(),
   joins: fc.boolean(),
@@ -78,7 +80,7 @@ describe('attacks 210, 220: missedWindows', () => {
         const some = prompt.length > 0 ? prompt : free
         for (const { boxId, mates } of missed.filter(({ away }) => away)) {
           expect(mates.some((id) => some.includes(id))).toBe(true)
-          const owesIt = (id: string) => of.get(id)!.owes.includes(boxId)
+          const owesIt = (id: string) => [...of.get(id)!.owes, ...owedByFall(of.get(id)!.beside)].includes(boxId)
           if (some.some(owesIt)) expect(mates.some(owesIt)).toBe(true)
         }
       }),
@@ -86,7 +88,7 @@ describe('attacks 210, 220: missedWindows', () => {
   })
 
   test('a fleet without cohorts has no windows to miss', () => {
-    const calm = { score: 1, owes: [], stalls: 0, rests: false, joins: false }
+    const calm = { score: 1, owes: [], beside: {}, stalls: 0, rests: false, joins: false }
     const fleet = ['a', 'b', 'c'].map((id) => ({ ...calm, id, allocated: id === 'a' }))
     expect(drawn(fleet, 1, new Uint8Array(32)).missed).toEqual([])
     expect(drawn(fleet, 2, new Uint8Array(32)).missed).toHaveLength(1)

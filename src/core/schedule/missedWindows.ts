@@ -1,5 +1,6 @@
 import type { FleetBox, PlannedJob } from './planFleetRound.ts'
 import { drawBelow, type RandomWords, shuffled } from './randomWords.ts'
+import { owedByFall } from './shownBeside.ts'
 
 /** Most that is remembered of whom a box owes a window for being away, where one cohort is no more than that. */
 export const OWED_BY_AWAY = 8
@@ -28,10 +29,13 @@ export function missedWindows(
   const cohorts = cohortSize === 1 ? [] : [...cohortsOf(boxes, jobs).values()]
   if (cohorts.length === 0) return []
   const standing = new Set(cohorts.flat())
+  const owedIn = cohorts.map(
+    (cohort) => new Set(cohort.flatMap(({ owes, beside }) => [...owes, ...owedByFall(beside)])),
+  )
   const drawn = boxes
     .filter((box) => !standing.has(box))
     .map((box) => {
-      const debtors = cohorts.filter((cohort) => cohort.some(({ owes }) => owes.includes(box.id)))
+      const debtors = cohorts.filter((_, i) => owedIn[i]!.has(box.id))
       const some = debtors.length > 0 ? debtors : cohorts
       return { box, cohort: some[drawBelow(some.length, words)]! }
     })

@@ -11,12 +11,13 @@ const record = fc.record({
   allocated: fc.boolean(),
   score: fc.nat(9),
   owes: fc.uniqueArray(name, { maxLength: 8 }),
+  beside: fc.dictionary(name, fc.nat(9), { maxKeys: 4 }),
   stalls: fc.constantFrom(0, 0, 0, 1, 3),
   rests: fc.constantFrom(false, false, true),
   joins: fc.boolean(),
 })
 const boxes = fc.uniqueArray(record, { selector: ({ id }) => id, maxLength: 60 })
-const calm = { score: 0, owes: [], stalls: 0, rests: false, joins: false } as const
+const calm = { score: 0, owes: [], beside: {}, stalls: 0, rests: false, joins: false } as const
 
 describe('planFleetRound', () => {
   const inputs = fc.record({ boxes, seed, maxDelayMs: fc.nat(1_200_000), cohortSize: fc.integer({ min: 1, max: 16 }) })
@@ -73,11 +74,17 @@ describe('planFleetRound', () => {
         if (!first) return
         // One box that owes, and nobody else: with it they fill half of its cohort.
         const owes = first.owes.filter((id) => id !== first.id && of.has(id))
-        const only = boxesOf.map((box) => ({ ...box, owes: box === first ? owes : [] }))
-        const placed = cohortsOf({ ...rest, boxes: only, words: randomWords(bytes) })
-        const beside = owes.filter((id) => placed.get(id) === placed.get(first.id))
         const half = Math.max(2, Math.floor(rest.cohortSize / 2))
-        expect(beside.length).toBeGreaterThanOrEqual(Math.min(owes.length, half - 1))
+        const fallen = Object.fromEntries([...owes.map((id) => [id, 79]), ['another', 100]])
+        for (const owing of [
+          { owes, beside: {} },
+          { owes: [], beside: fallen },
+        ]) {
+          const only = boxesOf.map((box) => ({ ...box, ...(box === first ? owing : { owes: [], beside: {} }) }))
+          const placed = cohortsOf({ ...rest, boxes: only, words: randomWords(bytes) })
+          const mates = owes.filter((id) => placed.get(id) === placed.get(first.id))
+          expect(mates.length).toBeGreaterThanOrEqual(Math.min(owes.length, half - 1))
+        }
       }),
     )
   })

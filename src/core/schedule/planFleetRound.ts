@@ -1,5 +1,6 @@
 import type { JobKind, JobReason } from './boxState.ts'
 import { drawBelow, type RandomWords, shuffled } from './randomWords.ts'
+import { owedByFall, type ShownBeside } from './shownBeside.ts'
 
 /** What planning a round needs to know of a box. */
 export interface FleetBox {
@@ -8,6 +9,7 @@ export interface FleetBox {
   readonly score: number
   /** Boxes it was to run together with, and did not. */
   readonly owes: readonly string[]
+  readonly beside: ShownBeside
   /** How often in a row it has kept us waiting for nothing. */
   readonly stalls: number
   /** It has done so lately, and is left alone for a while. */
@@ -97,8 +99,8 @@ const fewest = (cohorts: readonly string[][]): string[] =>
  */
 function groupsOf(boxes: readonly FleetBox[], most: number, words: RandomWords): string[][] {
   const groupOf = new Map(boxes.map(({ id }) => [id, [id]]))
-  for (const { id, owes } of boxes)
-    for (const mate of shuffled(owes, words)) {
+  for (const { id, owes, beside } of boxes)
+    for (const mate of [...shuffled(owes, words), ...shuffled(owedByFall(beside), words)]) {
       const [own, other] = [groupOf.get(id)!, groupOf.get(mate)]
       if (!other || other === own || own.length + other.length > most) continue
       own.push(...other)

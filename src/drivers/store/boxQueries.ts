@@ -46,7 +46,7 @@ const PUT_LOCK = 7_341_207_456
 const LEASE_KEY = '^lease://.*#([0-9a-f]{64})$'
 const leaseKey = (address: string): string | null => new RegExp(LEASE_KEY).exec(address)?.[1] ?? null
 
-export const BOX = words(`${SUMMARY}, b.inventory`)
+export const BOX = words(`${SUMMARY}, b.inventory, coalesce(b.beside, '{}') as beside`)
 
 export function boxQueries(db: Database) {
   return {
@@ -111,8 +111,8 @@ export function boxQueries(db: Database) {
     },
     fleet: () =>
       db.query<FleetBox>(sql`
-        select id, allocated, score, coalesce(owes, '[]') as owes, coalesce(stalls, 0) as stalls,
-          coalesce(rest_until > clock_timestamp(), false) as rests, stood is null as joins
+        select id, allocated, score, coalesce(owes, '[]') as owes, coalesce(beside, '{}') as beside,
+          coalesce(stalls, 0) as stalls, coalesce(rest_until > clock_timestamp(), false) as rests, stood is null as joins
         from boxes where removed_at is null order by id`),
     async takeChips({ round, boxId, chips }) {
       if (chips.length === 0) return []

@@ -74,7 +74,7 @@ export async function finishJob(finish: Finish): Promise<Statement> {
         -- What has been added since the job was taken stays (attack 210).
         owes = ${json(box.owes)}::text::jsonb || (coalesce(owes, '[]')
           - array(select jsonb_array_elements_text(${json([...job.box.owes, ...box.owes])}::text::jsonb))),
-        missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
+        beside = ${json(box.beside)}::text::jsonb, missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
         rest_until = clock_timestamp() + ${box.restMs}::float8 * interval '1 millisecond',
         failures_total = failures_total + ${box.failed}::boolean::int4,
         verified_total = verified_total + ${result.outcome === 'accepted'}::boolean::int4,

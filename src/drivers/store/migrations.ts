@@ -188,6 +188,8 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'alter table boxes add column stood int8',
     'update boxes set stood = 0 where scored_at is not null',
   ],
+  // What it showed beside others, by their ids.
+  ['alter table boxes add column beside jsonb'],
 ]
 
 /** Order of a dump: whatever is referred to comes first. */

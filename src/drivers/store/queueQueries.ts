@@ -66,7 +66,7 @@ export function jobQueries(db: Database) {
     },
     async takeJobs(request) {
       const rows = await db.query<TakenRow>(claim(request)).catch(emptyWhenBoxTaken)
-      return rows.map(({ job, owed, away, ...box }) => ({ ...job, box, owed, away }))
+      return rows.map(({ job, owed, away, standing, ...box }) => ({ ...job, box, owed, away, standing }))
     },
     async keepJobs({ owner, holdMs, jobs }) {
       const rows = await db.query<{ id: number }>(sql`
@@ -150,18 +150,22 @@ const claim = ({
     from whole, clock where jobs.id = whole.id
     returning jobs.id, round, box_id as "boxId", kind, reason, cohort, attempt, tries
   )
-  select ${BOX}, to_jsonb(taken) as job, owed.ids as owed, owed.away
+  select ${BOX}, to_jsonb(taken) as job, others.owed, others.away, others.standing
     from taken join boxes b on b.id = taken."boxId" cross join lateral (
       -- Nothing is owed to who has gone, or has lost its score, also by age: nobody can run beside who is rented, or says
       -- that it is busy, for ever (attack 141).
-      select coalesce(jsonb_agg(o.id), '[]') as ids, coalesce(jsonb_agg(o.id)
-        filter (where (o.allocated or o.away_in = taken.round) and coalesce(o.owes, '[]') @> to_jsonb(b.id)), '[]') as away
-      from boxes o where o.id in (select jsonb_array_elements_text(b.owes)) and o.removed_at is null and o.score > 0
+      select coalesce(jsonb_agg(o.id) filter (where is_owed), '[]') as owed,
+        coalesce(jsonb_agg(o.id) filter (where is_owed and (o.allocated or o.away_in = taken.round)
+          and coalesce(o.owes, '[]') @> to_jsonb(b.id)), '[]') as away,
+        coalesce(jsonb_agg(o.id) filter (where b.beside -> o.id is not null), '[]') as standing
+      from boxes o cross join lateral (select coalesce(b.owes, '[]') @> to_jsonb(o.id) as is_owed) of
+      where o.id in (select jsonb_array_elements_text(b.owes) union select jsonb_object_keys(b.beside))
+        and o.removed_at is null and o.score > 0
         and (${owedForMs}::float8 is null
           or o.scored_at > (select t from clock) - ${owedForMs}::float8 * interval '1 millisecond')
-    ) owed order by taken.id`
+    ) others order by taken.id`
 
-type TakenRow = BoxRecord & { readonly job: Omit<TakenJob, 'box'> } & Pick<TakenJob, 'owed' | 'away'>
+type TakenRow = BoxRecord & { readonly job: Omit<TakenJob, 'box'> } & Pick<TakenJob, 'owed' | 'away' | 'standing'>
 
 /** Two validators reached for two jobs of one box in the same instant: the index lets one through, the other asks again. */
 function emptyWhenBoxTaken(error: unknown): never[] {

@@ -449,6 +449,19 @@ describe('boxes on one card are away in turns, in other ways than by a rent of a
   })
 })
 
+describe('attack 222: boxes on one card show all of it where they do not meet', () => {
+  test('two boxes of a fleet that is larger than a cohort hold one card after they have met', async () => {
+    const share = await heldBy(['a', 'b'], (_, card) => honestProgram({ devices: [cardOn(card)] }), {
+      hours: 6,
+      cohortSize: 2,
+      maxDelayMs: 1_200_000,
+    })
+    expect(share).toBeGreaterThan(0.9)
+    // They meet for the first time in the first minutes that are counted.
+    expect(share).toBeLessThan(AT_ONCE + 0.1)
+  })
+})
+
 describe('attack 135: alone, showing a little less', () => {
   test('lowers a score and does not make it young again', async () => {
     let told = 0

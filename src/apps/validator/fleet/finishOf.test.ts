@@ -30,10 +30,17 @@ async function finished(
   rules: Promise<FleetRules> = testRules(),
 ): Promise<Finish> {
   const counts = { score: 0, failuresInRow: 0, busyInRow: 0, missed: 0, stalls: 0 }
-  const box = { allocated, inventory: null, status: 'new', owes: [], ...counts } as Partial<BoxRecord> as BoxRecord
+  const box = {
+    allocated,
+    inventory: null,
+    status: 'new',
+    owes: [],
+    beside: {},
+    ...counts,
+  } as Partial<BoxRecord> as BoxRecord
   const job = { id: 1, boxId: 'a', round: 1, kind, tries: 0, box, owed: [], away: [] } as Partial<TakenJob> as TakenJob
   const store = { boxesWithCards: async () => [], fleet: async () => [], takeChips: async () => sharing }
-  const context = { store, rules: await rules, cohort: { mates: [], together: [], counted: [] } }
+  const context = { store, rules: await rules, cohort: { mates: [], together: [], counted: async () => [] } }
   return finishOf(job, resultOfReport(report), report, context)
 }
 

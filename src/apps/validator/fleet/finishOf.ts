@@ -4,7 +4,8 @@ import { cardIds, changesOf, type HistoryNote } from '../../../core/schedule/cha
 import type { PlannedJob } from '../../../core/schedule/planFleetRound.ts'
 import { restAfter, retryDelay } from '../../../core/schedule/retryDelay.ts'
 import { scoreInput } from '../../../core/schedule/scoreInput.ts'
-import { type BoxScore, scoreBox } from '../../../core/score/scoreBox.ts'
+import { cardPoints, fellBeside } from '../../../core/schedule/shownBeside.ts'
+import { type BoxScore, type ScoreTerm, scoreBox } from '../../../core/score/scoreBox.ts'
 import type { Finish, Store, TakenJob } from '../../../ports/store.ts'
 import type { BoxReport } from '../verifyBox.ts'
 import type { FleetRules } from './fleet.ts'
@@ -14,7 +15,7 @@ interface FinishContext {
   readonly store: Pick<Store, 'boxesWithCards' | 'fleet' | 'takeChips'>
   readonly rules: FleetRules
   /** The other boxes of its cohort, those that were in the same window, and those of them whose runs count there. */
-  readonly cohort: Record<'mates' | 'together' | 'counted', readonly string[]>
+  readonly cohort: Record<'mates' | 'together', readonly string[]> & { counted(): Promise<readonly string[]> }
   readonly stalled?: Leftover['stalled']
 }
 
@@ -37,11 +38,16 @@ export async function finishOf(
   const { kind, box } = job
   const { outcome, claimVerdict } = told
   const apart = outcome === 'accepted' && (await isApart(job, cohort.together, rules, store))
+  const shown = report && kind === 'full' ? cardPoints(earned.terms) : null
+  // Only who owes a window, or fell beside one of them, has to know whether the others' runs count.
+  const fell = fellBeside(box.beside, shown ?? 0).some((id) => cohort.together.includes(id))
+  const together = fell || box.owes.length > 0 ? await cohort.counted() : cohort.together
   // What showed nothing lowers nothing.
-  const shown = report ? earned.score : box.score
+  const score = report ? earned.score : box.score
   // Two that were each away while the other earned meet before either earns again (attack 210).
-  const window = { mates: [...cohort.mates, ...job.away], together: cohort.counted, apart }
-  const gained = { kind, score: shown, claimVerdict, allocated: box.allocated, ...window }
+  const mates = [...cohort.mates, ...job.away]
+  const window = { mates, together, ran: cohort.together, standing: job.standing, apart }
+  const gained = { kind, score, shown, claimVerdict, allocated: box.allocated, ...window }
   const next = nextBoxState({ ...box, owes: job.owed }, outcome, gained, rules.box)
   // A light look shows no haste in what matters, unless nothing else is asked of the box.
   const isPrompt = outcome === 'accepted' && (kind === 'full' || box.allocated)
@@ -49,7 +55,7 @@ export async function finishOf(
   const isFree = kind === 'light' && outcome === 'busy' && !box.allocated
   const stalls = isPrompt ? 0 : box.stalls + Number(stalled && outcome !== 'fault' && !isFree)
   // Who has no score now may earn one while this box is rented: what is owed to it counts again then (attack 210).
-  const met = outcome === 'accepted' ? cohort.counted : []
+  const met = outcome === 'accepted' ? together : []
   const dormant = box.owes.filter((id) => ![...job.owed, ...next.owes, ...met].includes(id))
   const owes = [...dormant, ...next.owes].slice(-MOST_OWED)
   const restMs = stalls > box.stalls ? restAfter(stalls) : null
@@ -57,11 +63,17 @@ export async function finishOf(
     job,
     owner: rules.owner,
     result: { ...told, marks },
-    box: { ...next, owes, terms: next.failed ? [] : earned.terms, stalls, restMs },
+    box: { ...next, owes, terms: next.failed ? [] : paidTerms(earned, next.score), stalls, restMs },
     retryInMs: isFree && stalled ? null : retryDelay(outcome, job.tries, next, rules.retries),
     retryAlone: kind === 'light' || cohort.mates.length === 0,
     followUps: followUps(job, marks),
   }
+}
+
+/** Where less is paid than was shown, the terms say how much less: they add up to the score. */
+function paidTerms({ score, terms }: BoxScore, paid: number): readonly ScoreTerm[] {
+  const less = { name: 'beside', points: paid - score, got: paid, full: score }
+  return paid < score ? [...terms, less] : terms
 }
 
 /**

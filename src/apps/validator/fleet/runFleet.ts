@@ -162,10 +162,8 @@ class Fleet {
 
   async #finish({ job, cohort }: FleetRun, { told, report, stalled }: Leftover): Promise<void> {
     const { store } = this.#deps
-    const mates = cohort.mates(job.id)
-    // Only who owes a window has to know whether the others' runs count.
-    const counted = job.box.owes.length > 0 ? await cohort.counted(job.id) : mates.together
-    const context = { store, rules: this.#rules, cohort: { ...mates, counted }, stalled }
+    const window = { ...cohort.mates(job.id), counted: () => cohort.counted(job.id) }
+    const context = { store, rules: this.#rules, cohort: window, stalled }
     const finish = await this.#surely(() => finishOf(job, told, report, context))
     const resultId = await this.#surely(() => store.finishJob(finish))
     if (resultId === null) this.#lost(job)

@@ -1,0 +1,43 @@
+import type { ScoreTerm } from '../score/scoreBox.ts'
+
+/** By box: what a box showed, in points of its cards, when it last ran beside that one. */
+export type ShownBeside = Readonly<Record<string, number>>
+
+/** Whoever showed less than this share of what it shows now has shown a part of a card, and no noise. */
+const FALLEN_SHARE = 0.8
+
+/** Most that is remembered. Where it is more, what is lowest stays. */
+const MOST_BESIDE = 64
+
+/** What the cards of a box showed. What a rent, a tier or its host add to a score says nothing about who uses the cards. */
+export const cardPoints = (terms: readonly ScoreTerm[]): number =>
+  terms.reduce((sum, { name, points }) => (name.startsWith('gpu.') ? sum + points : sum), 0)
+
+/** Beside whom it showed far less than this. */
+export const fellBeside = (beside: ShownBeside, shown: number): string[] =>
+  Object.keys(beside).filter((id) => beside[id]! < FALLEN_SHARE * shown)
+
+/** To whom it owes a window: beside them it fell behind what it has shown beside others. */
+export const owedByFall = (beside: ShownBeside): string[] => fellBeside(beside, Math.max(0, ...Object.values(beside)))
+
+/** One window more. Beside a box whose run does not count a box can be shown to be slower, and not to be faster. */
+export function noteBeside(
+  before: ShownBeside,
+  shown: number,
+  ran: readonly string[],
+  counted: readonly string[],
+): ShownBeside {
+  const known = new Map(Object.entries(before))
+  for (const id of ran) known.set(id, counted.includes(id) ? shown : Math.min(known.get(id) ?? shown, shown))
+  const lowest = [...known].sort(([, one], [, other]) => one - other).slice(0, MOST_BESIDE)
+  return Object.fromEntries(lowest)
+}
+
+/**
+ * The share of what it shows that a box is paid: no more than it showed the last time beside any of those that hold a score.
+ * Two boxes on one card would show half of it where they meet, and all of it where they do not.
+ */
+export function shareBeside(beside: ShownBeside, shown: number, standing: readonly string[]): number {
+  const fell = fellBeside(beside, shown).filter((id) => standing.includes(id))
+  return fell.length === 0 ? 1 : Math.min(...fell.map((id) => beside[id]!)) / shown
+}
