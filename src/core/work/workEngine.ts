@@ -96,9 +96,23 @@ function rootOfOpened(
   const room = above + bytes.length * HASH_BYTES
   engine.reserve(room + bytes.reduce((sum, { length }) => sum + length, 0))
   leavesAt(engine, bytes, room, above)
-  let known = [...leaves.keys()]
+  return climb(engine, { below, above }, depthOf(leavesOf(shape)), [...leaves.keys()], proof)
+}
+
+/**
+ * W4.1.3. From the hashes of some leaves, ascending, that lie at `above`, and those beside them to the root. There is room
+ * for as many there, and for twice as many at `below`.
+ */
+export function climb(
+  engine: WorkEngine<Pick<WorkKernels, 'nodes'>>,
+  { below, above }: { readonly below: number; readonly above: number },
+  height: number,
+  leaves: readonly number[],
+  proof: Uint8Array,
+): Uint8Array {
+  let known = leaves
   let next = 0
-  for (let depth = depthOf(leavesOf(shape)); depth > 0; depth--) {
+  for (let depth = height; depth > 0; depth--) {
     const parents: number[] = []
     const hashes = engine.view(above, known.length * HASH_BYTES).slice()
     const pairs = engine.view(below, 2 * known.length * HASH_BYTES)

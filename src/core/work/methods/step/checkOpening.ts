@@ -1,7 +1,9 @@
 import { equalBytes } from '../../../bytes/bytes.ts'
 import type { Pointer } from '../../../engine/kernels.ts'
+import { HASH_BYTES } from '../../../proof/merkle.ts'
 import { CODED_TOGETHER, QUAD_BYTES, stepTableBytes } from '../../stepKernels.ts'
-import { proofBytes, rootFromLeaves } from '../../tensorTree.ts'
+import { proofBytes } from '../../tensorTree.ts'
+import { climb } from '../../workEngine.ts'
 import { areBelowP, encodeQuads, isSame, NUMBER_CHANCE, plus, powersOf, type Quad, times, ZERO } from './field31.ts'
 import { hashColumns, rootOfBytes } from './stepColumns.ts'
 import {
@@ -153,8 +155,14 @@ function areCommitted(
   for (const { at, columns: here, size, leaf, rows } of parts)
     for (const [i, hash] of hashColumns(rooms, at, here.length, size * rows).entries())
       leaves.set(2 * here[i]! + leaf, hash)
-  if (leaves.size !== 2 * columns.length) throw new RangeError('columns of another number')
-  return equalBytes(rootFromLeaves(layout.low + 2, leaves, beside), root)
+  const ascending = leavesOfColumns(columns)
+  if (leaves.size !== ascending.length) throw new RangeError('columns of another number')
+  return rooms.during(() => {
+    const below = rooms.room(3 * HASH_BYTES * ascending.length)
+    const above = below + 2 * HASH_BYTES * ascending.length
+    for (const [i, leaf] of ascending.entries()) rooms.bytes(above + HASH_BYTES * i, HASH_BYTES).set(leaves.get(leaf)!)
+    return equalBytes(climb(rooms.engine, { below, above }, layout.low + 2, ascending, beside), root)
+  })
 }
 
 /** What a class said, padding filled with 0. */
