@@ -195,8 +195,11 @@ describe('attack 180: one window over and over, which need be computed once', ()
   }
 
   test('an MLP gives itself away: what is 0 for one sample is 0 for all', async () => {
-    const { problem, figures } = await checked(await done(again(mlp(), 4 * sizes[0]!)))
-    expect([problem, figures.credited]).toEqual([null, 0])
+    const repeating = await done(again(mlp(), 4 * sizes[0]!))
+    const found = await Promise.all(Array.from({ length: 6 }, (_, nonce) => checked(repeating, nonce)))
+    expect(found.every(({ problem }) => problem === null)).toBe(true)
+    // About a third of what is drawn is live: a draw in twenty finds half of it so.
+    expect(found.filter(({ figures }) => figures.credited > 0).length).toBeLessThanOrEqual(1)
   })
 
   test('a decoder does not: a third of its work, stated as open', async () => {

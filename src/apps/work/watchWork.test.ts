@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { openInProcessBox, type ProverProgram } from '../../../test/support/inProcessBox.ts'
 import { lyingStart } from '../../../test/support/lyingDevice.ts'
 import { seededRandomness } from '../../../test/support/seededRandomness.ts'
-import { chanceProduct } from '../../../test/support/smallWorks.ts'
+import { chanceProduct, readyWork } from '../../../test/support/smallWorks.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { tinyTraining } from '../../../test/support/tinyTraining.ts'
 import { chanceFrom } from '../../../test/support/workTrials.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
+import { cellFlags } from '../../core/work/kinds/simulation/lattice.ts'
+import { flowParameters } from '../../core/work/kinds/simulation/simulation.ts'
 import { productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { checkSumcheck } from '../../core/work/methods/sumcheck/sumcheck.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
@@ -118,6 +120,23 @@ test.each<[string, ProverProgram, string]>([
 ])('whoever %s is rejected', async (_, prover, code) => {
   await expect(watched(prover)).rejects.toMatchObject({ code })
 })
+
+test.each([0, 3, 7, 11])(
+  'attack 224: whoever says a figure more of state %i than of others is rejected',
+  async (state) => {
+    const parameters = flowParameters({ cells: [4, 4, 4], viscosity: 0.02, velocity: [0.05, 0, 0], noise: 0.01 })
+    const cells = new Map([['cells', cellFlags(parameters, () => 'fluid')]])
+    const flow = readyWork({ kind: 'simulation', parameters, transitions: 12, interval: 1 }, cells, hasher)
+    const talkative = program((run) => ({
+      async advance(segment) {
+        const mark = await run.advance(segment)
+        return { ...mark, statistics: [...mark.statistics, ...(segment === state ? [7] : [])] }
+      },
+    }))
+    const { watch, close } = await watchFor(talkative)
+    await expect(watchWork({ ...watch, ...flow }, never).finally(close)).rejects.toMatchObject({ code: 'GARBLED' })
+  },
+)
 
 test('whoever says nothing is rejected when its time is up', async () => {
   const hasty = { ...systemClock, sleep: async () => {} }

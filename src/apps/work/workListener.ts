@@ -236,6 +236,9 @@ export class WorkListener {
     if (statistics.length % 4 !== 0) throw new WorkRejected('GARBLED', 'statistics')
     const view = new DataView(statistics.buffer, statistics.byteOffset, statistics.byteLength)
     const bits = Array.from({ length: statistics.length / 4 }, (_, i) => view.getUint32(4 * i, true))
+    // A receipt has as many figures of each state: any other could not be written down (attack 224).
+    if (segment > 0 && bits.length !== this.#marks[0]!.statistics.length)
+      throw new WorkRejected('GARBLED', 'statistics')
     if (segment < 0) this.#firstRoot = root
     else this.#marks.push({ transition: ends[segment]!, root, statistics: bits })
   }

@@ -6,8 +6,8 @@ import { HOST_TARGETS, MARK_BYTES, MAX_LANES, MAX_MARKS } from '../params/hostPa
 
 /** Changes whenever a byte on this wire changes. */
 const WIRE_VERSION = 3
-/** Of a work that is watched: what traces commit to, and what patches show, is part of it. */
-const WORK_WIRE_VERSION = 4
+/** Of a work that is watched: what traces commit to, which patches are drawn and what they show is part of it. */
+const WORK_WIRE_VERSION = 5
 
 /** How one value stands in the body of a message. */
 interface Field<T> {

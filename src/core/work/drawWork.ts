@@ -1,3 +1,4 @@
+import { u32le } from '../bytes/bytes.ts'
 import { drawPatches, drawSegments, INDEPENDENT_PATCHES, type PatchDraw } from './draws.ts'
 import { drawBelow, drawSeed } from './stateChain.ts'
 import type { TracedSegment } from './trace.ts'
@@ -17,8 +18,10 @@ export function drawOpened<K>(
 ): ReadonlyMap<number, readonly PatchDraw[]> {
   const seed = drawSeed(lastLink, nonce, ...traces)
   if (work.isIndependent) return drawAcross(work, traced, seed)
-  const drawn = ({ programs }: DrawnFrom, i: number) => drawPatches(work.ops, programs, drawSeed(seed, traces[i]!))
-  return new Map(traced.map((one, i) => [one.segment, drawn(one, i)]))
+  // By its number: segments that are all the same would else be looked at in the same places (attack 223).
+  const drawn = ({ segment, programs }: DrawnFrom) =>
+    drawPatches(work.ops, programs, drawSeed(seed, u32le(segment + 1)))
+  return new Map(traced.map((one) => [one.segment, drawn(one)]))
 }
 
 type DrawnFrom = Pick<TracedSegment, 'segment' | 'programs'>

@@ -210,6 +210,44 @@ describe('a receipt', () => {
   })
 })
 
+/** Computes one segment, whose last transition leads back to the state that it began with, and says it of all of them. */
+const looping = (interval: number) => {
+  let begun: Uint8Array | null = null
+  let calls = 0
+  return (on: ExactEngine): ExactEngine => ({
+    ...on,
+    kernels: {
+      ...on.kernels,
+      flow(populations, cells, out, ...numbers) {
+        begun ??= on.view(populations, (16 * 12 * 8 * 19 * 256) / 64).slice()
+        if (++calls % interval > 0) return on.kernels.flow(populations, cells, out, ...numbers)
+        on.view(out, begun.length).set(begun)
+        return 0
+      },
+    },
+  })
+}
+
+test('attack 223: segments that are all the same are each looked at in places of their own', async () => {
+  const [segments, interval] = [32, 8]
+  const { work, run, firstRoot } = await flowOf(around(segments * interval, interval), looping(interval))
+  const mark = run.advance(0)
+  expect(mark.root).toEqual(firstRoot)
+  const marks = work.ends.map((transition) => ({ ...mark, transition }))
+  const traces = [run.trace(-1), run.trace(0)]
+  const dishonest = {
+    trace: (segment: number) => traces[Math.min(segment, 0) + 1]!,
+    open: (segment: number, draws: Parameters<typeof run.open>[1]) => run.open(Math.min(segment, 0), draws),
+  }
+  // One transition of eight is wrong in every segment. 4 of 30 draws were believed, these among them.
+  expect(passChance.openings(1, 1 / interval)).toBeLessThan(2 ** -24)
+  for (const draw of [4, 13, 14, 22]) {
+    const proof = await proveWork(work, { firstRoot, marks }, dishonest, nonceOf(draw))
+    const { problem } = checkReceipt(work, { ...proof, workId: work.workId, firstRoot, marks }, runner)
+    expect(problem).toMatchObject({ code: 'PATCH_WRONG', step: 'flow' })
+  }
+})
+
 test('what one patch shows stays small at 256^3 cells: 16 kB of cells, 9 kB of hashes', () => {
   const blocks = 64 ** 3
   const populations: TensorShape = { type: 'f32', rows: 19 * blocks, width: 64 }
