@@ -323,6 +323,21 @@ test('attack 161: work on zeros is not shown, whoever watched it', async () => {
   expect(status).toBe(4)
 })
 
+test.each(['openings', 'sumcheck'])(
+  'attack 225: whoever has zeros multiplied is told so by the run itself (%s)',
+  async (method) => {
+    writeFileSync(inFolder('none.npy'), encodeNpy({ type: 'i8', rows: 8, width: 40, bytes: new Uint8Array(320) }))
+    matrix('some', 40, 6)
+    const files = ['--out', inFolder('none.c.npy'), '--receipt', inFolder('none.receipt')]
+    const operands = ['none', 'some'].map((name) => inFolder(`${name}.npy`))
+    const run = ['work', 'run', 'matmul', ...operands, '--method', method, ...files]
+    const { status, stdout } = await touchstone(...run, '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ operations: 2 * 8 * 6 * 40, credited: 0 })
+    expect(status).toBe(4)
+    expect((await touchstone(...run)).stdout).toContain('[DEAD_WORK]')
+  },
+)
+
 test('touchstone work run train delivers weights, and a receipt whose every byte counts', async () => {
   writeFileSync(inFolder('text'), 'what is written once is written once more. '.repeat(40))
   const small = ['--layers', '1', '--width', '16', '--heads', '2', '--tokens', '16', '--sequences', '2', '--steps', '3']

@@ -2,6 +2,7 @@ import { WorkRejected } from '../../apps/work/proverLine.ts'
 import type { WorkStep } from '../../apps/work/workListener.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { REFUSALS } from '../../core/attest/refusals.ts'
+import { DOUBTS } from '../../core/certificate/doubts.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import { toInstant } from '../../core/units/instants.ts'
 import { floatOf } from '../../core/work/ops/shapes.ts'
@@ -19,6 +20,7 @@ import type { Tensors } from '../../ports/workDevice.ts'
 import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
 import { checkAddress, openBox } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
+import { doubtText } from '../check/checkAnswer.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { labelled } from '../render/labelled.ts'
@@ -147,7 +149,8 @@ export async function runWork(
     }
     isShown = true
     tell(flags, work, shown, delivery.tied, env)
-    return EXIT.genuine
+    // As a check of its receipt ends (attack 225).
+    return shown.credited > 0 ? EXIT.genuine : EXIT.notEstablished
   } catch (error) {
     if (error instanceof WorkRejected) return reject(error, flags, openTerminal(process.stdout, env))
     if (!(error instanceof WorkRefusal)) throw error
@@ -225,10 +228,12 @@ function showWork(terminal: Terminal, { ends, spec, figures }: Work<WorkKernels>
   }
 }
 
+const DEAD_WORK = { code: 'DEAD_WORK' } as const
+
 function tell(
   flags: RunFlags,
   work: Work<WorkKernels>,
-  { device, elapsedUs, marks, looked, replicas, disputes, check, evidence }: Shown,
+  { device, elapsedUs, marks, looked, credited, replicas, disputes, check, evidence }: Shown,
   tied: string | null,
   env: NodeJS.ProcessEnv,
 ): void {
@@ -241,6 +246,7 @@ function tell(
       kind: work.spec.kind,
       transitions: work.spec.transitions,
       operations,
+      credited,
       ...(figure ? { [figure.name]: { first: figure.first, last: figure.last } } : {}),
       seconds,
       device,
@@ -257,8 +263,9 @@ function tell(
   openTerminal(process.stdout, env).lines([
     ...labelled(
       'done',
-      `${work.spec.kind}, ${work.spec.transitions} transitions, ${withPrefix(operations).trim()} operations`,
+      `${work.spec.kind}, ${work.spec.transitions} transitions, ${withPrefix(credited).trim()} operations credited of ${withPrefix(operations).trim()}`,
     ),
+    ...labelled('but', credited > 0 ? null : `${doubtText(DEAD_WORK)}. ${DOUBTS.DEAD_WORK.nextStep}`),
     ...(figure ? labelled(figure.name, `${shortNumber(figure.first)} first, ${shortNumber(figure.last)} last`) : []),
     ...labelled('device', `${device} (claimed), ${seconds.toFixed(1)} s from the seed to the last state`),
     ...labelled('looked at', looked),

@@ -7,12 +7,14 @@ import { toHex } from '../../core/bytes/hex.ts'
 import { issueProduct } from '../../core/certificate/productEvidence.ts'
 import { issueReceipt } from '../../core/certificate/receiptEvidence.ts'
 import type { TensorHasher } from '../../core/work/engineRun.ts'
+import { creditedOperations } from '../../core/work/liveRule.ts'
 import { checkCommitted, committedError, proveCommitted } from '../../core/work/methods/sumcheck/committed.ts'
 import { codeOperand } from '../../core/work/methods/sumcheck/operandCode.ts'
-import { type ProductReceipt, productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
+import { liveShareOf, type ProductReceipt, productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { checkHashedSumcheck, type ProductOperands, sumcheckError } from '../../core/work/methods/sumcheck/sumcheck.ts'
 import type { ProductStatement } from '../../core/work/methods/sumcheck/transcript.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
+import { operationsOfWork } from '../../core/work/work.ts'
 import { openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
@@ -32,6 +34,8 @@ export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'mark
   readonly last: TakenState
   /** Why it is believed. */
   readonly looked: string
+  /** W4.5. Operations that are credited for it. */
+  readonly credited: number
   /** Of replicas, what became of each. */
   readonly replicas: string | null
   readonly disputes: readonly ToldDispute[]
@@ -81,9 +85,10 @@ export async function byOpenings(
     ? watchOne({ ...how, prover: provers[0]!, onState }, signal)
     : watchAll(provers, how, onState, signal))
   const { figures, device, elapsedUs, marks } = watched
+  const { credited } = figures
   const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in`
   return {
-    ...{ device, elapsedUs, marks, last, looked, replicas: told, disputes, check: '' },
+    ...{ device, elapsedUs, marks, last, looked, credited, replicas: told, disputes, check: '' },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
   }
 }
@@ -106,6 +111,7 @@ export async function byAttestation(
       marks,
       last: kept.last(),
       looked,
+      credited: figures.credited,
       replicas: null,
       disputes: [],
       check: '',
@@ -144,10 +150,11 @@ export async function bySumcheck(
       : await provenAtHand(product, operands, c, executed.proof)
   if (problem) throw new WorkRejected('NOT_SHOWN', problem)
   const { device, elapsedUs, proverKey } = executed
+  const credited = creditedOperations(operationsOfWork(work), liveShareOf(product, operands.a, operands.b))
   const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(log2Error)}`
   const named = codes?.map((code) => ` --code ${toHex(code)}`).join('') ?? ' --given A --given B'
   return {
-    ...{ device, elapsedUs, marks, last, looked, replicas: null, disputes: [], check: `${named} --result C` },
+    ...{ device, elapsedUs, marks, last, looked, credited, replicas: null, disputes: [], check: `${named} --result C` },
     receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof, codes }, signer),
   }
 }
