@@ -6,9 +6,10 @@
 // bench/results/trainingStep.json, or trainingStepShared.json.
 import { readFileSync } from 'node:fs'
 import { checkTransition } from '../dist/core/work/methods/step/checkStep.js'
-import { productsError } from '../dist/core/work/methods/step/products.js'
 import { commitTransition } from '../dist/core/work/methods/step/proveStep.js'
+import { drawRest, revealsOf } from '../dist/core/work/methods/step/rest.js'
 import { planRest } from '../dist/core/work/methods/step/restPlan.js'
+import { stepError } from '../dist/core/work/methods/step/stepProof.js'
 import { runProgram, TensorMemory } from '../dist/core/work/tensorMemory.js'
 import { openWork } from '../dist/core/work/work.js'
 import { hasherOn } from '../dist/core/work/workEngine.js'
@@ -81,7 +82,9 @@ const round = (x) => Number(x.toPrecision(3))
 turn(1)
 const taken = Array.from({ length: turns }, (_, i) => turn(i + 2))
 const of = (name) => median(taken.map((one) => one[name]))
-const { products, trees } = planRest(work.ops, work, 1, wanted)
+const plan = planRest(work.ops, work, 1, wanted)
+const { products, trees } = plan
+const reveals = revealsOf(work.ops, plan, drawRest(work.ops, plan, new Uint8Array(32)))
 const size = ({ rows, width }) => rows * width
 const sum = (values) => values.reduce((all, value) => all + value, 0)
 const figures = {
@@ -99,7 +102,7 @@ const figures = {
   'prover in all / step with roots': round((of('commit') + of('prove')) / (of('step') + of('root'))),
   'step / check': round(of('step') / of('check')),
   'proof, bytes': of('bytes'),
-  'log2 of error of the rounds': round(productsError(products)),
+  'log2 of error of products': round(stepError(products, reveals)),
 }
 const kernels = (await chooseKernels())?.name ?? 'WebAssembly'
 console.log(kernels)

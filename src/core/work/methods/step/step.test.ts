@@ -20,8 +20,9 @@ import { createWorkKernels, type WorkKernels } from '../../workKernels.ts'
 import { EXACT_OPS } from '../../workOps.ts'
 import { checkTransition } from './checkStep.ts'
 import type { CommittedTransition } from './proveStep.ts'
-import type { RestDraws, TransitionProof } from './rest.ts'
+import { drawRest, type RestDraws, revealsOf, type TransitionProof } from './rest.ts'
 import { planRest } from './restPlan.ts'
+import { stepError } from './stepProof.ts'
 
 const wasm = readFileSync(new URL('../../../../../kernels/built/work.wasm', import.meta.url))
 const open = {
@@ -214,4 +215,11 @@ test('what does not come apart into sequences is refused before anything is run'
   const chance = chanceFrom(1)
   refused(chanceProduct(chance, hasher).work)
   refused(chanceFlow(chance, hasher).work)
+})
+
+test('a wrong product passes with less than 2^-100', () => {
+  const { work, plan } = gpt
+  const reveals = revealsOf(work.ops, plan, drawRest(work.ops, plan, NONCE))
+  expect(stepError(plan.products, reveals)).toBeLessThan(-100)
+  expect(stepError(plan.products, reveals)).toBeGreaterThan(-102)
 })

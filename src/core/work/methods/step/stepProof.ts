@@ -1,9 +1,10 @@
 import { concatBytes, u64le } from '../../../bytes/bytes.ts'
 import type { Ops } from '../../program.ts'
 import type { OnStep, TensorMemory } from '../../tensorMemory.ts'
-import { checkOpening, type OpeningProblem } from './checkOpening.ts'
-import { MOST_ENTRY, type ProductsPlan, type StepPlan } from './plan.ts'
-import { type ProductsProblem, reduceProducts, saidBytes } from './products.ts'
+import { checkOpening, type OpeningProblem, openingError } from './checkOpening.ts'
+import { type Quad, ZERO } from './field31.ts'
+import { coordinatesOfPlan, MOST_ENTRY, type ProductsPlan, type StepPlan } from './plan.ts'
+import { askedOperands, claimsOf, type ProductsProblem, productsError, reduceProducts, saidBytes } from './products.ts'
 import { proveProducts } from './proveProducts.ts'
 import { runKept } from './runKept.ts'
 import { type KeptTensor, layoutOf, type Reveal, type StepLayout, spellLayout } from './stepLayout.ts'
@@ -111,4 +112,14 @@ function areWithin(bytes: Uint8Array, most: number): boolean {
   const sums = new Int32Array(buffer, byteOffset, length / 4)
   for (let i = 0; i < sums.length; i++) if (sums[i]! > most || sums[i]! < -most) return false
   return true
+}
+
+/** W12.4. log2 of the chance that a wrong product passes, for one try: rounds and opening. */
+export function stepError(plan: ProductsPlan, reveals: readonly Reveal[]): number {
+  const counts = coordinatesOfPlan(plan)
+  const named = (count: number, name: number) => Array.from({ length: count }, (_, i): Quad => [i, name, 0, 0])
+  const points = { r: named(counts.r, 0), s: named(counts.s, 1), z: named(counts.z, 2) }
+  const zeros = (of: readonly unknown[]) => of.map(() => ZERO)
+  const claims = claimsOf(plan, points, zeros(plan.products), zeros(askedOperands(plan).asked))
+  return Math.log2(2 ** productsError(plan) + 2 ** openingError(layoutOfPlan(plan), claims, reveals))
 }
