@@ -18,7 +18,7 @@ export interface ReplaySource {
   given(name: string): Uint8Array
 }
 
-/** W12.3.4. With a `stride`, rows lie so far from each other in the draw: columns of a turned tensor, in one piece. */
+/** W12.3.5. With a `stride`, rows lie so far from each other in the draw: columns of a turned tensor, in one piece. */
 const quantiseColumns: WorkOp['run'] = (kernels, call) => {
   const { stride, index, key0, key1, tensor, transition } = call.numbers
   if (stride === undefined) return quantisation.quantise.run(kernels, call)
@@ -33,7 +33,7 @@ const quantiseColumns: WorkOp['run'] = (kernels, call) => {
 
 const REPLAY_OPS = { ...EXACT_OPS, quantise: { ...quantisation.quantise, run: quantiseColumns } }
 
-/** W12.3.4. The steps that are run for one sequence, rounding by chance where this sequence lies in the whole batch. */
+/** W12.3.5. The steps that are run for one sequence, rounding by chance where this sequence lies in the whole batch. */
 function programOf({ one, whole, lies, replayed, isKnown, kept }: RestPlan, sequence: number): ShapedProgram {
   const steps = replayed.map((at) => {
     const step = one.steps[at]!
