@@ -1,4 +1,5 @@
 import { equalBytes } from '../bytes/bytes.ts'
+import { toHex } from '../bytes/hex.ts'
 import type { RunPatch } from './checkPatch.ts'
 import { checkSegment } from './checkSegment.ts'
 import { drawOpened, drawTraced } from './drawWork.ts'
@@ -17,7 +18,7 @@ export interface ReceiptFigures {
   readonly patches: number
   /** By the definition of the work, all transitions. */
   readonly operations: number
-  /** W4.5. The smallest share of live patches of any op, and the operations that are credited for it. */
+  /** W4.5. The smallest share of live patches of any op, or of new states, and the operations that are credited for it. */
   readonly liveShare: number
   readonly credited: number
 }
@@ -57,7 +58,13 @@ export function checkReceipt<K>(work: Work<K>, receipt: ReceiptEvidence, runPatc
     if (problem) return refused({ ...problem, segment })
     patches += asked.length
   }
-  const liveShare = live.share
+  const liveShare = Math.min(live.share, work.isIndependent ? 1 : newStates(receipt))
   const credited = creditedOperations(operations, liveShare)
   return { problem: null, figures: { ...figures, drawnSegments: traced.length, patches, liveShare, credited } }
+}
+
+/** W4.5 (attack 226). The share of states that were not committed before: what leads back to one need not be computed. */
+function newStates({ firstRoot, marks }: Pick<ReceiptEvidence, 'firstRoot' | 'marks'>): number {
+  const roots = new Set([firstRoot, ...marks.map(({ root }) => root)].map(toHex))
+  return (roots.size - 1) / marks.length
 }

@@ -12,7 +12,7 @@ import { floatOf } from '../../ops/shapes.ts'
 import { shapeProgram } from '../../program.ts'
 import { proveWork } from '../../proveWork.ts'
 import { patchRunner } from '../../runPatch.ts'
-import { linksOf, type StateMark } from '../../stateChain.ts'
+import { linksOf, type StateMark, stateRoot } from '../../stateChain.ts'
 import { leafSpan, leavesOf, type TensorShape } from '../../tensor.ts'
 import { depthOf, proofBytes } from '../../tensorTree.ts'
 import { openWork, segmentPrograms } from '../../work.ts'
@@ -246,6 +246,32 @@ test('attack 223: segments that are all the same are each looked at in places of
     const { problem } = checkReceipt(work, { ...proof, workId: work.workId, firstRoot, marks }, runner)
     expect(problem).toMatchObject({ code: 'PATCH_WRONG', step: 'flow' })
   }
+})
+
+test('attack 226: a state that was committed before is dead, however lively the flow that goes round', async () => {
+  const still = { viscosity: 0.5, noise: 0.1 }
+  const one = await flowOf({
+    parameters: flowParameters({ cells: [4, 4, 4], ...still }),
+    transitions: 100,
+    interval: 1,
+  })
+  runAll(one)
+  // Waves of four transitions that never die down: exact in every bit, in as many blocks as one likes.
+  const wave = one.run.read('populations')
+  const [parameters, segments] = [flowParameters({ cells: [8, 8, 8], ...still }), 64]
+  const { work, run, firstRoot } = await flowOf({ parameters, transitions: segments, interval: 1 })
+  const everywhere = new Uint8Array(8 * wave.length).map((_, i) => wave[i % wave.length]!)
+  const shape = work.state.get('populations')!
+  const left = { ...run.advance(0), root: stateRoot([hasher.root(shape, everywhere)]) }
+  const marks = [left, run.replayFrom(1, new Map([['populations', everywhere]]))]
+  run.keep(1)
+  for (let segment = 2; segment < segments; segment++) {
+    marks.push(run.advance(segment))
+    run.keep(segment)
+  }
+  const proof = await proveWork(work, { firstRoot, marks }, run, nonceOf(1))
+  const { problem, figures } = checkReceipt(work, { ...proof, workId: work.workId, firstRoot, marks }, runner)
+  expect([problem, figures.credited, figures.liveShare]).toEqual([null, 0, 4 / segments])
 })
 
 test('what one patch shows stays small at 256^3 cells: 16 kB of cells, 9 kB of hashes', () => {

@@ -117,8 +117,8 @@ export const simulation: Kind<FlowParameters> = {
   figures: ['mass', 'energy'],
   guarantees: [
     'Replay: every drawn segment is exactly right; a share e of wrong segments passes 8 draws with (1 - e)^8.',
-    'Openings: work of this size was done; a share e of segments in which a share x of the blocks is wrong passes with (1 - e (1 - (1 - x)^16))^8.',
-    'A single wrong cell that spreads, or a long segment led back to where it began, is found by replay, replicas or a dispute, hardly ever by openings.',
+    'Openings: a share e of segments in which a share x of the blocks is wrong passes with (1 - e (1 - (1 - x)^16))^8; few wrong ones can lead to a flow that is cheap.',
+    'A single wrong cell that spreads, and a flow that was left for another, are found by replay, replicas or a dispute, hardly ever by openings.',
     'Neither shows a segment that was not drawn. The pictures are made from the state, and shown, not proven.',
   ],
 }
