@@ -7,6 +7,8 @@ import { testSigner } from '../../../test/support/testSigner.ts'
 import { tinyTraining } from '../../../test/support/tinyTraining.ts'
 import { chanceFrom } from '../../../test/support/workTrials.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
+import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
+import { WORK_ANSWER_TYPES, type WorkAnswer } from '../../core/wire/messages.ts'
 import { cellFlags } from '../../core/work/kinds/simulation/lattice.ts'
 import { flowParameters } from '../../core/work/kinds/simulation/simulation.ts'
 import { productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
@@ -121,22 +123,38 @@ test.each<[string, ProverProgram, string]>([
   await expect(watched(prover)).rejects.toMatchObject({ code })
 })
 
-test.each([0, 3, 7, 11])(
-  'attack 224: whoever says a figure more of state %i than of others is rejected',
-  async (state) => {
-    const parameters = flowParameters({ cells: [4, 4, 4], viscosity: 0.02, velocity: [0.05, 0, 0], noise: 0.01 })
-    const cells = new Map([['cells', cellFlags(parameters, () => 'fluid')]])
-    const flow = readyWork({ kind: 'simulation', parameters, transitions: 12, interval: 1 }, cells, hasher)
+describe('a flow of twelve states', () => {
+  const parameters = flowParameters({ cells: [4, 4, 4], viscosity: 0.02, velocity: [0.05, 0, 0], noise: 0.01 })
+  const cells = new Map([['cells', cellFlags(parameters, () => 'fluid')]])
+  const flow = readyWork({ kind: 'simulation', parameters, transitions: 12, interval: 1 }, cells, hasher)
+  const watchedFlow = async (prover: ProverProgram) => {
+    const { watch, close } = await watchFor(prover)
+    return await watchWork({ ...watch, ...flow }, never).finally(close)
+  }
+
+  test.each([0, 3, 7, 11])('attack 224: whoever says a figure more of state %i is rejected', async (state) => {
     const talkative = program((run) => ({
       async advance(segment) {
         const mark = await run.advance(segment)
         return { ...mark, statistics: [...mark.statistics, ...(segment === state ? [7] : [])] }
       },
     }))
-    const { watch, close } = await watchFor(talkative)
-    await expect(watchWork({ ...watch, ...flow }, never).finally(close)).rejects.toMatchObject({ code: 'GARBLED' })
-  },
-)
+    await expect(watchedFlow(talkative)).rejects.toMatchObject({ code: 'GARBLED' })
+  })
+
+  test('attack 227: whoever hands its state over in crumbs, each of them in time, is rejected', async () => {
+    const crumbling: ProverProgram = ({ input, write }, signal) => {
+      const sent = new FrameDecoder(WORK_ANSWER_TYPES)
+      const inCrumbs = async (bytes: Uint8Array) => {
+        for (const answer of sent.push(bytes) as Iterable<WorkAnswer>)
+          if (answer.type !== 'piece') await write(encodeFrame(answer))
+          else for (const byte of answer.bytes) await write(encodeFrame({ ...answer, bytes: Uint8Array.of(byte) }))
+      }
+      return program()({ input, write: inCrumbs }, signal)
+    }
+    await expect(watchedFlow(crumbling)).rejects.toMatchObject({ code: 'OTHER_RESULT' })
+  })
+})
 
 test('whoever says nothing is rejected when its time is up', async () => {
   const hasty = { ...systemClock, sleep: async () => {} }

@@ -252,8 +252,10 @@ export class WorkListener {
       const bytes = new Uint8Array(tensorBytes(shape))
       for (let at = 0; at < bytes.length; ) {
         const piece = await this.#line.expect('piece', HANDSHAKE_MS)
-        const isNext = piece.segment === segment + 1 && piece.tensor === tensor && piece.bytes.length > 0
-        if (!isNext || at + piece.bytes.length > bytes.length) throw new WorkRejected('OTHER_RESULT', name)
+        // Whole pieces: a byte at a time, each of them in time, would never end (attack 227).
+        const isWhole = piece.bytes.length === Math.min(PIECE_BYTES, bytes.length - at)
+        if (piece.segment !== segment + 1 || piece.tensor !== tensor || !isWhole)
+          throw new WorkRejected('OTHER_RESULT', name)
         bytes.set(piece.bytes, at)
         at += piece.bytes.length
       }
