@@ -618,6 +618,34 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of [a, b]) await store.removeBox(id)
     })
 
+    test('attack 228: what is owed for a window that was missed stays when the box is away from others', async () => {
+      await store.putBox(entry(a))
+      const cohorts = [0, 1, 2, 3].map((c) => Array.from({ length: 7 }, (_, i) => `c${c}m${i}`))
+      const [missed, ...others] = cohorts
+      others[0]![3] = missed![0]!
+      await store.addJob(job(a, { round: n }))
+      const earned = finishOf(await only(a), owner)
+      await store.finishJob({ ...earned, box: { ...earned.box, owes: missed!, missed: 1 } })
+      for (const [i, mates] of others.entries()) {
+        const number = 9_700_000 + 10 * n + i
+        await store.openRound({ number, height: null, jobs: [], missed: [{ boxId: a, mates, away: true }] })
+      }
+      const { owes } = (await store.box(a))!
+      expect(owes).toEqual([...missed!, 'c1m0', 'c2m6', ...others[2]!])
+      await store.removeBox(a)
+    })
+
+    test('attack 229: a box that moves in mid-run has met its cohort, or missed it, all the same', async () => {
+      await store.putBox(entry(a))
+      await store.addJob(job(a, { round: n }))
+      const running = await only(a)
+      await store.putBox(entry(a, { claim: 'T4' }))
+      const earned = finishOf(running, owner)
+      await store.finishJob({ ...earned, box: { ...earned.box, owes: [b], beside: { [b]: 5 }, missed: 1 } })
+      expect(await store.box(a)).toMatchObject({ score: 0, status: 'new', owes: [b], beside: { [b]: 5 }, missed: 1 })
+      await store.removeBox(a)
+    })
+
     test('attack 211: a box that was taken out of the fleet comes back without a score, and owes what it owed', async () => {
       await store.putBox(entry(a))
       await store.addJob(job(a, { round: n }))

@@ -98,8 +98,11 @@ export class MemoryStore implements Queue {
 
   #miss({ boxId, mates }: Omit<MissedWindow, 'away'>): void {
     const box = this.boxes.get(boxId)!
-    const owes = [...box.owes.filter((id) => !mates.includes(id)), ...mates]
-    this.boxes.set(boxId, { ...box, owes: owes.slice(-Math.max(OWED_BY_AWAY, mates.length, box.owes.length)) })
+    const first = box.missed * OWED_BY_AWAY
+    const latestLast = [...box.owes.filter((id) => !mates.includes(id)), ...mates]
+    const owes = first > 0 ? [...new Set([...box.owes, ...mates])] : latestLast
+    const latest = Math.max(OWED_BY_AWAY, mates.length, first > 0 ? 0 : box.owes.length)
+    this.boxes.set(boxId, { ...box, owes: owes.filter((_, n) => n < first || n >= owes.length - latest) })
   }
 
   async roundDue(everyMs: number) {

@@ -97,6 +97,12 @@ describe('nextBoxState', () => {
     })
   })
 
+  test('attack 228: what is owed for a missed window comes before what is owed for being away', () => {
+    const away: BoxState = { ...start, owes: ['p', 'a', 'q'] }
+    const missed = nextBoxState(away, 'busy', { ...full(0), mates: ['a', 'b'] }, rules)
+    expect(missed.owes).toEqual(['a', 'b', 'p', 'q'])
+  })
+
   test('attack 134: a void run takes what it did not show; one window together makes up for one that was missed', () => {
     const beside = (score: number, together: readonly string[]) => ({ ...full(score), mates: ['a', 'b'], together })
     const good = nextBoxState(start, 'accepted', full(900), rules)

@@ -131,7 +131,8 @@ function lowered(state: BoxState, { score }: Earned): NextBoxState {
 
 const miss = (state: BoxState, { mates }: Earned): BoxState => ({
   ...state,
-  owes: [...new Set([...state.owes, ...mates])].slice(-MOST_OWED),
+  // Ahead of what it owes for being away, of which less is remembered (attack 228).
+  owes: [...new Set([...mates, ...state.owes])].slice(0, MOST_OWED),
   missed: state.missed + 1,
 })
 

@@ -15,14 +15,19 @@ const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at a
 /** So long a chip is kept for a box that holds a score: two boxes would bring it in turns otherwise (attack 142). */
 const CHIP_ROUNDS = 8
 
-/** What one of `boxes` owes after it has missed the window of `missed.mates`: the latest of what it owes (attack 210). */
+/**
+ * What one of `boxes` owes after it was away from the window of `missed.mates`: the latest of what it owes (attack 210), and
+ * what it owes for windows that it missed and was not away from, which comes first (attack 228).
+ */
 export const OWES_BY_AWAY = words(`(select coalesce(jsonb_agg(id order by n), '[]') from (
-    select id, n from jsonb_array_elements_text(
-      (coalesce(boxes.owes, '[]') - array(select jsonb_array_elements_text(missed.mates))) || missed.mates
+    select id, n, row_number() over (order by n desc) as late from jsonb_array_elements_text(
+      case when coalesce(boxes.missed, 0) > 0
+        then coalesce(boxes.owes, '[]') || (missed.mates - array(select jsonb_array_elements_text(boxes.owes)))
+        else (coalesce(boxes.owes, '[]') - array(select jsonb_array_elements_text(missed.mates))) || missed.mates end
     ) with ordinality as owed(id, n)
-    order by n desc
-    limit greatest(${OWED_BY_AWAY}, jsonb_array_length(missed.mates), jsonb_array_length(coalesce(boxes.owes, '[]')))
-  ) as latest)`)
+  ) as owed where n <= coalesce(boxes.missed, 0) * ${OWED_BY_AWAY} or late <= greatest(${OWED_BY_AWAY},
+    jsonb_array_length(missed.mates), case when coalesce(boxes.missed, 0) = 0
+      then jsonb_array_length(coalesce(boxes.owes, '[]')) else 0 end))`)
 
 /**
  * A buyer's work would be measured, and disturbed, by a full proof that was planned before the box was rented (attack 140).

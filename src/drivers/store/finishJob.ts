@@ -23,6 +23,8 @@ export async function finishJob(finish: Finish): Promise<Statement> {
   const hash = certificate === null ? null : createHash('sha256').update(certificate).digest('hex')
   // What was judged beside nobody may lower a score, and never makes it younger (attack 135).
   const loweredByProof = box.lowered && result.outcome === 'accepted'
+  const owed = json(box.owes)
+  const dealtWith = json([...job.box.owes, ...box.owes])
   return sql`
     with mine as (
       -- Nothing heavy is asked again of a box that was rented in the meantime (attack 140).
@@ -72,8 +74,8 @@ export async function finishJob(finish: Finish): Promise<Statement> {
         scored_at = case when ${box.scored}::boolean then clock_timestamp() else scored_at end,
         failures_in_row = ${box.failuresInRow}::int4, busy_in_row = ${box.busyInRow}::int4,
         -- What has been added since the job was taken stays (attack 210).
-        owes = ${json(box.owes)}::text::jsonb || (coalesce(owes, '[]')
-          - array(select jsonb_array_elements_text(${json([...job.box.owes, ...box.owes])}::text::jsonb))),
+        owes = ${owed}::text::jsonb || (coalesce(owes, '[]')
+          - array(select jsonb_array_elements_text(${dealtWith}::text::jsonb))),
         beside = ${json(box.beside)}::text::jsonb, missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
         rest_until = clock_timestamp() + ${box.restMs}::float8 * interval '1 millisecond',
         failures_total = failures_total + ${box.failed}::boolean::int4,
@@ -86,6 +88,12 @@ export async function finishJob(finish: Finish): Promise<Statement> {
         inventory = coalesce(${result.inventory === null ? null : json(result.inventory)}::text::jsonb, inventory)
       from stored where boxes.id = stored.box_id and coalesce(moves, 0) = ${job.box.moves}::int4
       returning stored.id, box_id, boxes.provider
+    ), moved as (
+      -- It has met its cohort, or missed it, all the same (attack 229).
+      update boxes set owes = ${owed}::text::jsonb || (coalesce(owes, '[]')
+          - array(select jsonb_array_elements_text(${dealtWith}::text::jsonb))),
+        beside = ${json(box.beside)}::text::jsonb, missed = ${box.missed}::int4
+      from stored where boxes.id = stored.box_id and coalesce(moves, 0) <> ${job.box.moves}::int4
     ), failed as (
       insert into failures (box_id, provider, result_id, outcome, code)
       select box_id, provider, id, ${result.outcome}::text, ${result.code}::text from known where ${box.failed}::boolean

@@ -57,7 +57,8 @@ export async function finishOf(
   // Who has no score now may earn one while this box is rented: what is owed to it counts again then (attack 210).
   const met = outcome === 'accepted' ? together : []
   const dormant = box.owes.filter((id) => ![...job.owed, ...next.owes, ...met].includes(id))
-  const owes = [...dormant, ...next.owes].slice(-MOST_OWED)
+  const still = [...next.owes, ...dormant]
+  const owes = next.missed > box.missed ? still.slice(0, MOST_OWED) : box.owes.filter((id) => still.includes(id))
   const restMs = stalls > box.stalls ? restAfter(stalls) : null
   return {
     job,
