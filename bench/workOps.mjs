@@ -47,7 +47,11 @@ function calls(k, at) {
     ['product 1 x 4096 x 1024', 4096 * 1024, () => k.product(a, b, out, 1, 4096, 1024, 1, 1, 0, 0)],
     ['rowScale', n, () => k.rowScale(x, 0, s, rows, width, width, 0, rows)],
     ['quantise', n, () => k.quantise(x, 0, s, out, rows, width, width, 0, rows)],
-    ['quantiseStochastic', n, () => k.quantiseStochastic(x, 0, s, out, rows, width, width, 0, rows, 1, 2, 3, 4, 0)],
+    [
+      'quantiseStochastic',
+      n,
+      () => k.quantiseStochastic(x, 0, s, out, rows, width, width, 0, rows, 1, 2, 3, 4, 0, width),
+    ],
     ['dequantise', n, () => k.dequantise(a, s, y, y, out, rows, width, 0, rows, 1)],
     ['add', n, () => k.add(x, y, out, n)],
     ['gelu', n, () => k.gelu(x, out, n)],

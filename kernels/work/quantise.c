@@ -73,14 +73,15 @@ static void chance(
 /* W2.2.4: `index` is the place of the first element here in the whole tensor, row by row. */
 TS_WORK(quantiseStochastic)(
     char *memory, ts_offset x, ts_offset fold, ts_offset scales, ts_offset to, ts_u32 rows, ts_u32 width, ts_u32 piece,
-    ts_u32 first, ts_u32 rows_each, ts_u32 key0, ts_u32 key1, ts_u32 tensor, ts_u32 transition, double index) {
+    ts_u32 first, ts_u32 rows_each, ts_u32 key0, ts_u32 key1, ts_u32 tensor, ts_u32 transition, double index,
+    double stride) {
   TS_EXACT
   if (piece == 0 || rows_each == 0) return 1;
   const float *in = TS_AT(const float, x), *scale = TS_AT(const float, scales);
   ts_i8 *out = TS_AT(ts_i8, to);
   const ts_draw draw = {key0, key1, tensor, transition};
   ts_u64 at = (ts_u64)index;
-  for (ts_u32 r = 0; r < rows; r++, in += width, out += width, at += width) {
+  for (ts_u32 r = 0; r < rows; r++, in += width, out += width, at += (ts_u64)stride) {
     const float *f = shared_by(TS_AT_OR_NULL(const float, fold), first + r, rows_each, width);
     for (ts_u32 from = 0; from < width; from += piece)
       chance(in + from, f ? f + from : 0, 1.0f / *scale++, ts_least(piece, width - from), draw, at + from, out + from);

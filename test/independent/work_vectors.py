@@ -138,10 +138,10 @@ def quantised(seed):
                 index, draw, found = 2 ** 35 - 5, (1, 2 ** 32 - 1, 3, 4), []
                 for (x0, fold0), scale in zip(rows_of, scales):
                     found += work.quantise_stochastic(x0, scale, draw, index + len(found), fold0)
-                arguments += [*draw, index]
+                arguments += [*draw, index, width]
             yield c.case(arguments, out, i8s(found))
     # Ties, and what lies beyond the scale: the clamp decides.
-    for op, extra in (("quantise", []), ("quantiseStochastic", [9, 8, 7, 6, 3])):
+    for op, extra in (("quantise", []), ("quantiseStochastic", [9, 8, 7, 6, 3, 16])):
         c = Call(op, seed)
         x, values = c.given([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 126.5, -126.5, 127.0, -127.0, 127.4, 200.0, -200.0, 1e30, -1e30, 2.0 ** -149])
         s, _ = c.given([1.0])

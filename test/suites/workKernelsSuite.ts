@@ -247,6 +247,7 @@ export function workKernelsSuite(name: string, open: () => Promise<OpenedWorkKer
                 3,
                 4,
                 2 ** 40 + width * r,
+                width,
               ),
             )
           },

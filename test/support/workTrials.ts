@@ -228,7 +228,7 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
     const [key, index] = [draw(chance), chance.one([0, 5, 2 ** 35 - 3, 2 ** 45 + 7])]
     return (kernels) =>
       kernels.rowScale(x, fold, s, rows, width, piece, first, rowsEach) |
-      kernels.quantiseStochastic(x, fold, s, out, rows, width, piece, first, rowsEach, ...key, index)
+      kernels.quantiseStochastic(x, fold, s, out, rows, width, piece, first, rowsEach, ...key, index, width)
   },
   dequantise: (arena, chance) => {
     const { rows, width, count } = shape(chance)

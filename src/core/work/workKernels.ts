@@ -37,7 +37,7 @@ export const WORK_ARGUMENTS = {
   productPieces: 'oooouuuuuu',
   rowScale: 'ooouuuuu',
   quantise: 'oooouuuuu',
-  quantiseStochastic: 'oooouuuuuuuuud',
+  quantiseStochastic: 'oooouuuuuuuuudd',
   dequantise: 'ooooouuuuf',
   faultyFloats: 'od',
   faultyBytes: 'od',

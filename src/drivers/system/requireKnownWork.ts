@@ -24,7 +24,7 @@ export function digestOfWork(kernels: WorkKernels, memory: Uint8Array, start: nu
   kernels.rowMean(x, at(22), rows, width)
   kernels.normInverse(x, at(22), at(23), rows, width, 2 ** -16)
   kernels.norm(x, at(22), at(23), x, z, at(24), rows, width)
-  kernels.quantiseStochastic(x, NONE, scales, at(28), rows, width, width, 0, rows, 1, 2, 3, 4, 5)
+  kernels.quantiseStochastic(x, NONE, scales, at(28), rows, width, width, 0, rows, 1, 2, 3, 4, 5, width)
   kernels.normal(at(29), 256, 1, 2, 3, 4, 5, 6, 7)
   return createHash('sha256')
     .update(memory.subarray(start, at(30)))

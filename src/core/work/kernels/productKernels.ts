@@ -52,7 +52,7 @@ export interface ProductKernels {
     first: number,
     rowsEach: number,
   ): number
-  /** W2.2.4. */
+  /** W2.2.4. Element (i, j) has the lane index + i * stride + j: rows of a part lie as far apart as in the whole. */
   quantiseStochastic(
     x: Pointer,
     foldOrNone: Pointer,
@@ -68,6 +68,7 @@ export interface ProductKernels {
     tensor: number,
     transition: number,
     index: number,
+    stride: number,
   ): number
   /** W2.2.6. (((sum * row) * column) * factor) + bias. */
   dequantise(

@@ -94,13 +94,13 @@ const quantise: WorkOp = {
   run(kernels, { inputs, outputs, numbers }) {
     const [x, scales, fold] = inputs
     const { rows, width } = x!.shape
-    const { rowsEach = rows, key0, key1, tensor, transition, index = 0 } = numbers
+    const { rowsEach = rows, key0, key1, tensor, transition, index = 0, stride = width } = numbers
     const piece = pieceOf(width, numbers)
     const places = [x!.at, fold?.at ?? NONE, scales!.at, outputs[0]!.at] as const
     if (key0 === undefined) return kernels.quantise(...places, rows, width, piece, 0, rowsEach)
     return kernels.quantiseStochastic(
       ...places,
-      ...([rows, width, piece, 0, rowsEach, key0, key1!, tensor!, transition!, index] as const),
+      ...([rows, width, piece, 0, rowsEach, key0, key1!, tensor!, transition!, index, stride] as const),
     )
   },
 }

@@ -48,12 +48,14 @@ export function encodeQuads(quads: readonly Quad[]): Uint8Array {
   return out
 }
 
-/** Whether bytes are numbers mod p, each in its one spelling. */
+/** Whether bytes are numbers mod p, each in its one spelling: as int32 neither they nor what they lack to p - 1 is below 0. */
 export function areBelowP(bytes: Uint8Array): boolean {
   if (bytes.length % 4 !== 0) return false
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  for (let at = 0; at < bytes.length; at += 4) if (view.getUint32(at, true) >= P) return false
-  return true
+  const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
+  const numbers = new Int32Array(buffer, byteOffset, length / 4)
+  let signs = 0
+  for (let i = 0; i < numbers.length; i++) signs |= numbers[i]! | (P - 1 - numbers[i]!)
+  return signs >= 0
 }
 
 /** Null where they are not exactly `count` numbers, each in its one spelling. */

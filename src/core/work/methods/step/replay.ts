@@ -1,12 +1,10 @@
 import { equalBytes } from '../../../bytes/bytes.ts'
-import { quantisation } from '../../ops/quantise.ts'
-import { elementsOf, type WorkOp } from '../../ops/shapes.ts'
+import { elementsOf } from '../../ops/shapes.ts'
 import type { ShapedProgram } from '../../program.ts'
 import { WorkRefusal } from '../../refusals.ts'
 import { tensorBytes } from '../../tensor.ts'
 import { runProgram, TensorMemory } from '../../tensorMemory.ts'
 import type { ExactEngine } from '../../workEngine.ts'
-import { NONE } from '../../workKernels.ts'
 import { EXACT_OPS } from '../../workOps.ts'
 import type { RestPlan } from './restPlan.ts'
 
@@ -17,21 +15,6 @@ export interface ReplaySource {
   /** A tensor that is known, or that sequences have together. */
   given(name: string): Uint8Array
 }
-
-/** W12.3.5. With a `stride`, rows lie so far from each other in the draw: columns of a turned tensor, in one piece. */
-const quantiseColumns: WorkOp['run'] = (kernels, call) => {
-  const { stride, index, key0, key1, tensor, transition } = call.numbers
-  if (stride === undefined) return quantisation.quantise.run(kernels, call)
-  const [x, scales, fold] = call.inputs
-  const { rows, width } = x!.shape
-  let [from, by, to, at] = [x!.at, scales!.at, call.outputs[0]!.at, index!]
-  const folds = fold?.at ?? NONE
-  for (let i = 0; i < rows; i++, from += 4 * width, by += 4, to += width, at += stride)
-    kernels.quantiseStochastic(from, folds, by, to, 1, width, width, 0, 1, key0!, key1!, tensor!, transition!, at)
-  return 0
-}
-
-const REPLAY_OPS = { ...EXACT_OPS, quantise: { ...quantisation.quantise, run: quantiseColumns } }
 
 /** W12.3.5. The steps that are run for one sequence, rounding by chance where this sequence lies in the whole batch. */
 function programOf({ one, whole, lies, replayed, isKnown, kept }: RestPlan, sequence: number): ShapedProgram {
@@ -104,7 +87,7 @@ export function replaySequence(
   try {
     for (const name of program.there.keys())
       if (plan.isKnown.has(name) && plan.kept.has(name) && !isAsKept(name)) return { op: 'known', tensor: name }
-    runProgram(REPLAY_OPS, memory, program, (at, [name]) => {
+    runProgram(EXACT_OPS, memory, program, (at, [name]) => {
       if (tied.has(name!)) seen(name!, memory.bytes(name!))
       if (!wrong && plan.kept.has(name!) && !isAsKept(name!)) wrong = { op: program.steps[at]!.op, tensor: name! }
     })

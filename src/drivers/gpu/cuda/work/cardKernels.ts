@@ -139,6 +139,10 @@ const DIVISORS: Partial<Record<keyof WorkKernels, readonly number[]>> = {
   ...{ dequantise: [8], places: [2], embedBackward: [10], rowMaximum: [3], argmax: [3] },
 }
 
+/** Rows that lie further apart in a draw than here are a checker's: no kernel of a card takes the stride. */
+const isPartOfDraw = (name: keyof WorkKernels, args: readonly number[]): boolean =>
+  name === 'quantiseStochastic' && args[14] !== args[5]
+
 type PlainOp = keyof typeof GRIDS
 const isPlain = (name: string): name is PlainOp => Object.hasOwn(GRIDS, name)
 
@@ -152,7 +156,7 @@ const convert = (name: keyof WorkKernels, args: readonly number[]): KernelArgume
 /** The ops of exact work on a card; pointers are the card's. They only queue, and answer 0: faults are found later. */
 export function cardKernels(launcher: CardLauncher, products: CardProducts): WorkKernels {
   return kernelsFrom(WORK_OPS, (name) => (...args) => {
-    if (DIVISORS[name]?.some((at) => args[at] === 0)) launcher.fail()
+    if (DIVISORS[name]?.some((at) => args[at] === 0) || isPartOfDraw(name, args)) launcher.fail()
     else if (name === 'product') products.product(args)
     else if (name === 'productPieces') products.productPieces(args)
     else if (name === 'embedBackward') embedBackward(launcher, products, args)
