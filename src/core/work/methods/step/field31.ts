@@ -53,8 +53,9 @@ export function areBelowP(bytes: Uint8Array): boolean {
   if (bytes.length % 4 !== 0) return false
   const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
   const numbers = new Int32Array(buffer, byteOffset, length / 4)
+  const largest = (P - 1) | 0
   let signs = 0
-  for (let i = 0; i < numbers.length; i++) signs |= numbers[i]! | (P - 1 - numbers[i]!)
+  for (let i = 0; i < numbers.length; i++) signs |= numbers[i]! | (largest - numbers[i]!)
   return signs >= 0
 }
 

@@ -106,12 +106,14 @@ function areResults({ kept, products }: ProductsPlan, reveals: readonly Reveal[]
   })
 }
 
-/** Tens of millions of entries: a loop without branches, and no copy where they lie at whole words. `most` is below 2^30. */
+/** Tens of millions of entries: whole numbers of 32 bits without branches, and no copy where they lie at whole words. */
 function areWithin(bytes: Uint8Array, most: number): boolean {
   const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
   const sums = new Int32Array(buffer, byteOffset, length / 4)
+  // Below 2^30, so that no sum of two of them is beyond 31 bits.
+  const bound = most | 0
   let signs = 0
-  for (let i = 0; i < sums.length; i++) signs |= (most - sums[i]!) | (sums[i]! + most)
+  for (let i = 0; i < sums.length; i++) signs |= (bound - sums[i]!) | (sums[i]! + bound)
   return signs >= 0
 }
 
