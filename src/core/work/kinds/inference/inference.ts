@@ -159,7 +159,7 @@ export const inference: Kind<InferenceParameters> = {
   figures: [],
   guarantees: [
     'Replay: every drawn segment is exactly right; a share e of wrong segments passes 8 draws with (1 - e)^8.',
-    'Openings: work of this size was done; a share e of segments in which a share x of the products is wrong passes with (1 - e (1 - (1 - x)^16))^8.',
+    'Openings: a share e of segments in which a share x of the products is wrong passes with (1 - e (1 - (1 - x)^16))^8; one wrong segment can give all sequences the text of one, and the rest is cheap then.',
     'Neither shows a segment that was not drawn: one wrong token in it makes another text, which replay of the whole finds.',
     'Nothing shows that tokens were made one after the other: who knows them can check them at once.',
   ],
