@@ -121,19 +121,37 @@ def read(data, count):
 
 def check(shapes, products, statement, data):
     """The values of operands that are left to be opened, by place and points; None where the rounds do not lead to them."""
+    found = follow(shapes, products, statement, data)
+    return found["left"] if isinstance(found, dict) else None
+
+
+def said_count(shapes, products):
+    """How many numbers of K are said of these products."""
+    most, places = sizes_of(shapes, products)
+    return len(products) + 2 * most[2] + len(places)
+
+
+def sizes_of(shapes, products):
+    """The most coordinates of rows, of columns and between; the values of operands, in the order they are said."""
     sizes = [(size(shapes[a], fa), size(shapes[b], fb)) for a, fa, b, fb in products]
-    rows, columns, bits = (max(coordinates(n) for n in found) for found in (
-        [a[0] for a, _ in sizes], [b[0] for _, b in sizes], [a[1] for a, _ in sizes]))
+    most = [max(coordinates(n) for n in found) for found in (
+        [a[0] for a, _ in sizes], [b[0] for _, b in sizes], [a[1] for a, _ in sizes])]
     places = {}
     for a, fa, b, fb in products:
         for key in ((a, ("z", "r") if fa else ("r", "z")), (b, ("z", "s") if fb else ("s", "z"))):
             places.setdefault(key, len(places))
-    said = read(data, len(products) + 2 * bits + len(places))
+    return most, places
+
+
+def follow(shapes, products, statement, data):
+    """W12.2.6: what is left to be opened, with the points and the state of the transcript; or the code of the refusal."""
+    (rows, columns, bits), places = sizes_of(shapes, products)
+    said = read(data, said_count(shapes, products))
     if said is None:
-        return None
+        return "BAD_PROOF"
     results, last = said[: len(products)], said[len(products) + 2 * bits :]
     transcript = Transcript(*statement)
-    transcript.draw(rows + columns)
+    drawn = transcript.draw(rows + columns)
     transcript.absorb(results)
     gamma = transcript.draw(1)[0]
     powers = [ONE]
@@ -149,12 +167,15 @@ def check(shapes, products, statement, data):
         left = add(first, multiply(t, add(middle, multiply(t, square))))
         z = [t] + z
     terms = []
-    for power, (a, fa, b, fb), (of_a, _) in zip(powers, products, sizes):
+    for power, (a, fa, b, fb) in zip(powers, products):
         term = multiply(last[places[a, ("z", "r") if fa else ("r", "z")]], last[places[b, ("z", "s") if fb else ("s", "z")]])
-        for coordinate in z[coordinates(of_a[1]) :]:
+        for coordinate in z[coordinates(size(shapes[a], fa)[1]) :]:
             term = multiply(term, subtract(ONE, coordinate))
         terms.append(multiply(power, term))
-    return {key: last[at] for key, at in places.items()} if left == total(terms) else None
+    if left != total(terms):
+        return "WRONG_ROUNDS"
+    return {"left": {key: last[at] for key, at in places.items()}, "results": results, "state": transcript.state,
+            "r": drawn[:rows], "s": drawn[rows:], "z": z}
 
 
 def total(numbers):
