@@ -102,7 +102,7 @@ class Check:
         self.open_products(spelled)
         self.open_known()
         self.open_shared()
-        self.tied = {name: self.open_ties(name, rows) for name, rows in self.ties.items()}
+        self.tied = {name: self.open_ties(name, of) for name, of in self.ties.items()}
         self.run_vectors()
         for patch in self.patches:
             self.run_patch(*patch)
@@ -181,9 +181,9 @@ class Check:
         regions = [(row, 1, 0, shape[2]) for row in rows]
         return Opened(shape, regions, self.by_name[name], self.rest, "SHARED_NOT_COMMITTED")
 
-    def open_ties(self, name, rows):
+    def open_ties(self, name, of):
         width = self.plan.one.shapes[name][2]
-        regions = [(row, 1, number * width, width) for row in rows for number in self.drawn]
+        regions = [(row, 1, number * width, width) for number, rows in of.items() for row in rows]
         return Opened(self.shapes[name], regions, self.by_name[name], self.rest, "TIE_NOT_COMMITTED")
 
     # W12.2, and W12.1 below it
@@ -247,9 +247,9 @@ class Check:
                 made[name] = self.part_in_clear(name, number)
             elif plan.lies[name] != "shared" and name not in plan.known and not plan.is_only_turned(step):
                 made[name] = self.run_alone(step, whole, made, number)
-        for name, rows in self.ties.items():
+        for name, of in self.ties.items():
             width = plan.one.shapes[name][2]
-            for row in rows:
+            for row in of[number]:
                 own = made[name].region((row, 1, 0, width)).spell()
                 if own != self.tied[name].region((row, 1, number * width, width)).spell():
                     raise Refused("COLUMNS_WRONG", name)

@@ -140,5 +140,7 @@ class Plan:
             index = pick(seed, "patch", number, count)
             inputs = [self.shapes[name] for name in step.inputs]
             patches.append((step, *step_ops.PATCHES[step.op][1](inputs, self.shapes[step.output], step.numbers, index)))
-        ties = {name: some(seed, "tie " + name, TIED_ROWS, self.shapes[name][1]) for name in self.tied}
-        return some(seed, "sequence", DRAWN_SEQUENCES, self.sequences), ties, patches
+        drawn = some(seed, "sequence", DRAWN_SEQUENCES, self.sequences)
+        rows = lambda name, q: some(seed, "tie %d %s" % (q, name), TIED_ROWS, self.shapes[name][1])
+        ties = {name: {number: rows(name, q) for q, number in enumerate(drawn)} for name in self.tied}
+        return drawn, ties, patches

@@ -254,8 +254,9 @@ function checkSequences(
   { exact, plan, draws }: Checking,
   of: { readonly known: Tensors; readonly shared: Tensors; readonly ties: Tensors; readonly shown: ShownRows },
 ): TransitionProblem | null {
-  const rows = new Map(draws.ties.map((tie) => [tie.name, tie.rows]))
   for (const sequence of draws.sequences) {
+    const ties = draws.ties.filter((tie) => tie.sequence === sequence)
+    const rows = new Map(ties.map((tie) => [tie.name, tie.rows]))
     let untied: string | null = null
     const source = {
       kept(name: string) {

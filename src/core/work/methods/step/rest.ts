@@ -11,7 +11,7 @@ import type { Reveal } from './stepLayout.ts'
 
 /** W12.3.3. So many sequences are run again. */
 export const DRAWN_SEQUENCES = 2
-/** So many rows of every tied tensor are compared with what each of them makes. */
+/** So many rows of every tied tensor are compared with what each of them makes: other rows for each. */
 export const TIED_ROWS = 4
 
 /** W12.3.3. What a nonce asks for. */
@@ -21,9 +21,10 @@ export interface RestDraws {
   readonly ties: readonly Tie[]
 }
 
-/** Rows of a tied tensor, ascending. */
+/** Rows of a tied tensor, ascending, of which the columns of a drawn sequence are opened. */
 export interface Tie {
   readonly name: string
+  readonly sequence: number
   readonly rows: readonly number[]
 }
 
@@ -37,16 +38,16 @@ function drawDistinct(seed: Uint8Array, what: string, wanted: number, below: num
 }
 
 export function drawRest<K>(ops: Ops<K>, { count, whole, tied, rest }: RestPlan, seed: Uint8Array): RestDraws {
+  const sequences = drawDistinct(seed, 'sequence', DRAWN_SEQUENCES, count)
+  const tiedRows = (name: string, at: number) =>
+    drawDistinct(seed, `tie ${at} ${name}`, TIED_ROWS, whole.shapes.get(name)!.rows)
   return {
-    sequences: drawDistinct(seed, 'sequence', DRAWN_SEQUENCES, count),
+    sequences,
     patches: rest.steps.map(({ op }, step) => {
       const patch = drawBelow(seed, 'patch', step, ops[op]!.patches(rest.shaped[step]!))
       return { transition: 0, step, patch }
     }),
-    ties: tied.map((name) => ({
-      name,
-      rows: drawDistinct(seed, `tie ${name}`, TIED_ROWS, whole.shapes.get(name)!.rows),
-    })),
+    ties: tied.flatMap((name) => sequences.map((sequence, at) => ({ name, sequence, rows: tiedRows(name, at) }))),
   }
 }
 
@@ -143,17 +144,19 @@ export function openShared(
 export const tieKey = (name: string, sequence: number, row: number): string => `${name} ${sequence} ${row}`
 
 export function openTies(
-  { whole, one }: RestPlan,
-  { ties, sequences }: RestDraws,
+  { whole, one, tied }: RestPlan,
+  { ties }: RestDraws,
   openings: Openings,
 ): ReadonlyMap<string, Uint8Array> | null {
   const found = new Map<string, Uint8Array>()
-  for (const { name, rows } of ties) {
+  for (const name of tied) {
     const shape = whole.shapes.get(name)!
     const columns = one.shapes.get(name)!.width
-    const regions = rows.flatMap((row) =>
-      sequences.map((sequence) => ({ sequence, region: { row, rows: 1, column: sequence * columns, columns } })),
-    )
+    const regions = ties
+      .filter((tie) => tie.name === name)
+      .flatMap(({ sequence, rows }) =>
+        rows.map((row) => ({ sequence, region: { row, rows: 1, column: sequence * columns, columns } })),
+      )
     const leaves = new Set(regions.flatMap(({ region }) => leavesUnder(shape, region)))
     const bytesOf = openings.leaves(
       name,

@@ -171,6 +171,18 @@ describe('who cheats', () => {
     expect(problem).toMatchObject({ code: 'COLUMNS_WRONG', tensor: turned })
   })
 
+  test('with the same rows of what is summed in every sequence (attack 230)', () => {
+    const terms = gpt.plan.whole.steps.find(({ op }) => op === 'normGainTerms')!.outputs[0]!
+    const turned = gpt.plan.whole.steps.find(({ inputs }) => inputs.includes(terms))!.outputs[0]!
+    const firstHalf = (bytes: Uint8Array) => raised(bytes.subarray(0, bytes.length / 2))
+    const half = gpt.plan.whole.shapes.get(turned)!.rows / 2
+    const problem = problemOf(new Map([[turned, firstHalf]]), ({ ties }) => {
+      const isWrong = ties.filter(({ name }) => name === turned).map(({ rows }) => rows.some((row) => row < half))
+      return isWrong.length === 2 && !isWrong[0] && isWrong[1]!
+    })
+    expect(problem).toMatchObject({ code: 'COLUMNS_WRONG', tensor: turned })
+  })
+
   test('with another state before or after, other figures, or roots that are missing', () => {
     const of = gpt.commit()
     const proof = of.prove(NONCE)
