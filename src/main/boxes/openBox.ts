@@ -19,9 +19,9 @@ export async function checkAddress(address: string): Promise<void> {
   else if (address !== 'local') parseSshTarget(address)
 }
 
-/** The prover of this clone as a child process of ours. */
+/** The prover of this clone, bundled by the build, as a child process of ours. */
 export function openThisMachine(env: NodeJS.ProcessEnv, proverArguments: readonly string[]): RemoteBox {
-  const prover = fileURLToPath(scriptUrl('../prover.ts', import.meta.url))
+  const prover = fileURLToPath(scriptUrl('../../bundled/prover.ts', import.meta.url))
   const errors = env.TOUCHSTONE_DEBUG ? 'inherit' : 'keep'
   return openLocalBox({ command: [process.execPath, prover, ...proverArguments], env, errors })
 }

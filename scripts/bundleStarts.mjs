@@ -1,6 +1,5 @@
-// Bundles `touchstone check`, which is run more often than all else: Node spends longer on finding and reading three hundred
-// small files than the command does on reading a certificate. Reads dist/, so compile first; the bundle takes the place of
-// dist/main/check/checkCommand.js.
+// Bundles what is started most often: Node spends longer on finding and reading three hundred small files than
+// `touchstone check` does on reading a certificate, or the prover on a small part. Reads dist/, so compile first.
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { build } from 'esbuild'
@@ -15,6 +14,9 @@ const common = (root) => ({
   logLevel: 'error',
 })
 
+const small = { minifySyntax: true, minifyWhitespace: true }
+
+/** The bundle takes the place of dist/main/check/checkCommand.js. */
 export async function bundleCheck(root) {
   const command = join(root, 'dist/main/check/checkCommand.js')
   const kept = await loadedBefore(root)
@@ -26,8 +28,20 @@ export async function bundleCheck(root) {
     // Native, not always needed, or CommonJS.
     external: ['koffi', 'yaml', 'commander', 'picocolors'],
     plugins: [keptApart(kept, dirname(command)), withoutJsonSchema, ownPlaces(root, dirname(command))],
-    minifySyntax: true,
-    minifyWhitespace: true,
+    ...small,
+  })
+}
+
+/** dist/bundled/prover.js, for this machine; other boxes get a release of scripts/packProver.mjs. */
+export async function bundleProver(root) {
+  const folder = join(root, 'dist/bundled')
+  await build({
+    ...common(root),
+    entryPoints: [join(root, 'dist/main/prover.js')],
+    outdir: folder,
+    external: ['koffi'],
+    plugins: [withoutJsonSchema, ownPlaces(root, folder)],
+    ...small,
   })
 }
 
