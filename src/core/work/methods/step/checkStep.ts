@@ -62,6 +62,7 @@ export interface TransitionProblem {
   readonly sequence?: number
 }
 
+/** Each with a memory of its own, the hasher too: it hashes while tensors lie in that of `exact`. */
 export interface CheckerEngines {
   readonly exact: ExactEngine
   readonly step: StepEngine
