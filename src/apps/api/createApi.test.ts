@@ -1,7 +1,3 @@
-import { once } from 'node:events'
-import type { Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import { type HttpBindings, serve } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { embeddedFolder } from '../../../test/support/embeddedFolder.ts'
@@ -11,7 +7,6 @@ import { toHex } from '../../core/bytes/hex.ts'
 import { checkScoreProof, scoreProof, sealRound } from '../../core/ledger/roundRecord.ts'
 import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openEmbedded } from '../../drivers/store/openEmbedded.ts'
-import { listenHttp } from '../../drivers/system/listenHttp.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
 import { fault } from '../../main/faults.ts'
@@ -21,7 +16,6 @@ import { signRequest } from '../shared/signedRequest.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { BOX_METRICS } from './boxMetrics.ts'
 import { createApi } from './createApi.ts'
-import { routes } from './routes.ts'
 
 const writer = testSigner(3)
 const validator = toHex(testSigner(5).publicKey)
@@ -189,51 +183,6 @@ describe('reading', () => {
     expect((await get('/nothing')).body).toMatchObject({ error: { code: 'NOT_FOUND' } })
   })
 
-  test('the OpenAPI document has every operation that is served, each with a summary', async () => {
-    const api = createApi({ ...deps, backup: async () => ({ file: 'x', rows: 0 }) })
-    const document = (await (await api.request('/openapi.json')).json()) as {
-      openapi: string
-      paths: Record<string, Record<string, { summary?: string; responses: object }>>
-    }
-    expect(document.openapi).toBe('3.1.0')
-    const served = api.routes.filter(({ method, path }) => method !== 'ALL' && path !== '/openapi.json')
-    const named = Object.entries(document.paths).flatMap(([path, operations]) =>
-      Object.keys(operations).map((method) => `${method} ${path}`),
-    )
-    expect(named.sort()).toEqual(
-      [
-        ...new Set(served.map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)[^/]*/g, '{$1}')}`)),
-      ].sort(),
-    )
-    expect(named).toEqual(expect.arrayContaining(['get /health', 'get /metrics', 'get /v1/live', 'post /v1/backup']))
-    for (const operation of Object.values(document.paths).flatMap((operations) => Object.values(operations)))
-      expect(operation.summary).toMatch(/^[A-Z].{4,79}[^.]$/)
-  })
-
-  test('in the document each operation has its id, a tag, and a problem for every way to be refused', async () => {
-    const api = createApi({ ...deps, backup: async () => ({ file: 'x', rows: 0 }) })
-    type Operation = { operationId: string; tags: string[]; security?: object; responses: Record<string, never> }
-    const { paths, tags, servers } = (await (await api.request('/openapi.json')).json()) as {
-      paths: Record<string, Record<string, Operation>>
-      tags: { name: string }[]
-      servers: { url: string }[]
-    }
-    expect(servers).toMatchObject([{ url: '/' }])
-    const all = Object.values(paths).flatMap((operations) => Object.entries(operations))
-    expect(all.map(([, { operationId }]) => operationId).sort()).toEqual(Object.keys(routes).sort())
-    const names = tags.map(({ name }) => name)
-    const ref = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } } }
-    for (const [method, { operationId, tags: own, security, responses }] of all) {
-      expect(names).toContain(own[0])
-      const refusals = Object.entries(responses).filter(([status]) => status !== '200')
-      for (const [status, response] of refusals)
-        if (!(operationId === 'getHealth' && status === '503')) expect(response).toMatchObject(ref)
-      const least = method === 'get' ? ['429', '500', '503'] : ['401', '413', '429', '500', '503']
-      expect(refusals.map(([status]) => status)).toEqual(expect.arrayContaining(least))
-      expect(security !== undefined).toBe(method !== 'get')
-    }
-  })
-
   test('health follows the store, and a store that is away is a 503, not a crash', async () => {
     expect((await get('/health')).body).toMatchObject({ ok: true })
     const away = new Proxy(store, { get: () => () => Promise.reject(new Error('secret words')) })
@@ -264,7 +213,7 @@ describe('reading', () => {
   })
 })
 
-describe('attacks 89 and 110: fat inventories and pages that nobody reads', () => {
+describe('attack 89: fat inventories, and pages of them', () => {
   test('no list has a judgement or an inventory; the result and the box themselves do', async () => {
     const fat = { claims: 'x'.repeat(200_000) }
     await store.putBox(entry('fat', { provider: 'fatty' }))
@@ -304,31 +253,6 @@ describe('attacks 89 and 110: fat inventories and pages that nobody reads', () =
       after = page.next
     }
     expect(seen).toEqual(items.map(({ id }) => id))
-  })
-
-  test('answers that nobody takes hold their places: eight of one asker, 32 in all, then 429 and 503 with a time', async () => {
-    let who = 'x'
-    const untaken: (() => void)[] = []
-    const api = createApi({ ...deps, clientOf: () => who, whenSent: (_, done) => untaken.push(done) })
-    const read = async (path = '/v1/boxes') => {
-      const response = await api.request(path)
-      const { error } = (await response.json()) as { error?: { code: string } }
-      return [response.status, error?.code, response.headers.get('retry-after')]
-    }
-    for (let i = 0; i < 8; i++) expect(await read()).toEqual([200, undefined, null])
-    expect(await read()).toEqual([429, 'TOO_MANY_AT_ONCE', '1'])
-    expect((await api.request('/v1/boxes', { method: 'HEAD' })).status).toBe(429)
-    for (const client of ['y', 'z', 'w'])
-      for (let i = 0; i < 8; i++) {
-        who = client
-        expect((await read())[0]).toBe(200)
-      }
-    who = 'late'
-    expect(await read()).toEqual([503, 'TOO_BUSY', '1'])
-    for (const path of ['/health', '/v1/status', '/v1/statistics']) expect((await read(path))[0]).toBe(200)
-    for (const done of untaken) done()
-    untaken[0]!()
-    expect((await read())[0]).toBe(200)
   })
 })
 
@@ -455,84 +379,4 @@ describe('writing', () => {
       body: { error: { code: 'BAD_REQUEST', message: 'Malformed JSON in request body' } },
     })
   })
-})
-
-test('an answer that was taken over a real socket gives its place back', async () => {
-  const whenSent: ApiDeps['whenSent'] = ({ env }, done) => (env as HttpBindings).outgoing.once('close', done)
-  const server = serve({ fetch: createApi({ ...deps, whenSent }).fetch, hostname: '127.0.0.1', port: 0 })
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  for (let i = 0; i < 20; i++) {
-    const response = await fetch(`http://127.0.0.1:${port}/v1/boxes`)
-    expect(response.status).toBe(200)
-    await response.text()
-  }
-  ;(server as Server).closeAllConnections()
-  await new Promise((done) => server.close(done))
-})
-
-test('live runs arrive over a real socket, and a watcher that leaves is let go', async () => {
-  const server = serve({ fetch: createApi(deps).fetch, hostname: '127.0.0.1', port: 0 })
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const leave = new AbortController()
-  const response = await fetch(`http://127.0.0.1:${port}/v1/live`, { signal: leave.signal })
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
-  expect((await reader.read()).value).toContain('event: hello')
-  deps.live.publish({ type: 'started', boxId: 'a', round: 7, kind: 'full' })
-  expect((await reader.read()).value).toContain('data: {"type":"started","boxId":"a","round":7,"kind":"full"}')
-  leave.abort()
-  await reader.closed.catch(() => {})
-  expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200)
-  ;(server as Server).closeAllConnections()
-  await new Promise((done) => server.close(done))
-})
-
-test('asking only for the head of the live page takes no place, and one address cannot take every place', async () => {
-  let who = 'x'
-  const api = createApi({ ...deps, clientOf: () => who })
-  const opened: Response[] = []
-  const watch = async () => {
-    const response = await api.request('/v1/live')
-    if (response.status === 200) opened.push(response)
-    return response.status
-  }
-  for (let i = 0; i < 201; i++) expect((await api.request('/v1/live', { method: 'HEAD' })).status).toBe(200)
-  for (let i = 0; i < 50; i++) expect(await watch()).toBe(200)
-  expect(await watch()).toBe(503)
-  who = 'y'
-  expect(await watch()).toBe(200)
-  await Promise.all(opened.map((response) => response.body!.cancel()))
-  who = 'x'
-  expect(await watch()).toBe(200)
-  await opened.at(-1)!.body!.cancel()
-})
-
-test('attack 193: requests sent ahead on a connection that is then cut give back their places', async () => {
-  const whenSent: ApiDeps['whenSent'] = ({ env }, done) => (env as HttpBindings).outgoing.once('close', done)
-  const door = await listenHttp({ host: '127.0.0.1', port: 0 })
-  door.open(createApi({ ...deps, whenSent }))
-  const url = `http://127.0.0.1:${door.at.port}`
-  const statusOf = async (path: string) => {
-    const { status, body } = await fetch(`${url}${path}`)
-    await body?.cancel()
-    return status
-  }
-  const ahead = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
-  try {
-    for (const [path, count, full] of [
-      ['/v1/boxes', 8, 429],
-      ['/v1/live', 50, 503],
-    ] as const) {
-      // Several connections, since Node stops reading one behind which too much waits.
-      const sockets = Array.from({ length: 8 }, () => connect(door.at.port, '127.0.0.1'))
-      // The first is never answered to its end, and the others wait behind it.
-      for (const socket of sockets) socket.write(ahead('/v1/live') + ahead(path).repeat(count))
-      await expect.poll(() => statusOf(path), { timeout: 20_000 }).toBe(full)
-      for (const socket of sockets) socket.destroy()
-      await expect.poll(() => statusOf(path), { timeout: 20_000 }).toBe(200)
-    }
-  } finally {
-    await door.close()
-  }
 })

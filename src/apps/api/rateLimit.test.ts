@@ -1,33 +1,11 @@
 import { expect, test } from 'vitest'
+import { storelessApi } from '../../../test/support/storelessApi.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
-import { textMetrics } from '../../drivers/system/textMetrics.ts'
-import type { Store } from '../../ports/store.ts'
-import { createLiveRuns } from '../shared/createLiveRuns.ts'
 import type { ApiDeps } from './apiDeps.ts'
-import { BOX_METRICS } from './boxMetrics.ts'
-import { createApi } from './createApi.ts'
 
 const stopped = { ...systemClock, monotonicUs: () => 0 }
-const store = { ping: async () => {}, boxes: async () => ({ items: [], next: null }) } as Partial<Store> as Store
-const apiWith = (more: Partial<ApiDeps>) =>
-  createApi({
-    store,
-    live: createLiveRuns(),
-    metrics: textMetrics(BOX_METRICS),
-    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
-    clock: stopped,
-    decay: { freshMs: 1, halfLifeMs: 1 },
-    catalogue: { models: [] } as Partial<ApiDeps['catalogue']> as ApiDeps['catalogue'],
-    self: '',
-    writers: [],
-    requestsPerMinute: 8,
-    program: 'touchstone 0.1.0',
-    addressOf: async ({ address }) => address,
-    whenSent: (_, done) => done(),
-    clientOf: () => 'test',
-    ...more,
-  })
-const codesOf = async (api: ReturnType<typeof createApi>, path: string, times: number) => {
+const apiWith = (more: Partial<ApiDeps>) => storelessApi({ clock: stopped, requestsPerMinute: 8, ...more })
+const codesOf = async (api: ReturnType<typeof storelessApi>, path: string, times: number) => {
   const codes: number[] = []
   for (let i = 0; i < times; i++) codes.push((await api.request(path)).status)
   return codes
