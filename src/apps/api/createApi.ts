@@ -38,7 +38,12 @@ export function createApi(given: ApiDeps): OpenAPIHono {
 }
 
 function addDocument(app: OpenAPIHono, { program }: ApiDeps): void {
-  app.get('/openapi.json', (c) => c.json(openApiDocument(program)))
+  let document: ReturnType<typeof openApiDocument> | undefined
+  app.get('/openapi.json', (c) => {
+    // Making it takes longer than any other answer, and it never changes.
+    document ??= openApiDocument(program)
+    return c.json(document)
+  })
 }
 
 const storeAway = () =>
