@@ -60,7 +60,7 @@ function codeAndSums(type, size) {
     overRows(size === 1 ? 64 : 16, (from) => hash(states, from, k)),
   )
   found[`${type}: hash of further values`] = nanoseconds(ENTRIES, () =>
-    overRows(16, (_, to) => kernels.stepHashBlocks(states, to, k / 4, 64, 1)),
+    overRows(16, (_, to) => kernels.stepHashBlocks(states, to, k / 4)),
   )
   found[`${type}: rows by weights`] = nanoseconds(ENTRIES, () =>
     kernels.stepColumns(x, weights, sums, size, layout.rows[type], k),

@@ -65,17 +65,55 @@ TS_WORK(stepHashWords)(char *memory, ts_offset at, ts_offset x, ts_u32 columns) 
   return 0;
 }
 
-/* So many blocks of every column as they lie; a column begins `apart` bytes after the one before. */
-TS_WORK(stepHashBlocks)(char *memory, ts_offset at, ts_offset x, ts_u32 columns, ts_u32 apart, ts_u32 blocks) {
+/* The next block of every column; they lie one after the other. */
+TS_WORK(stepHashBlocks)(char *memory, ts_offset at, ts_offset x, ts_u32 columns) {
   states *s = TS_AT(states, at);
   for (ts_u32 c = 0; c < columns; c += TOGETHER, s++)
-    for (ts_u32 slice = 0; slice < SLICES; slice++)
-      for (ts_u32 b = 0; b < blocks; b++) {
-        const char *from = TS_AT(const char, x + (ts_u64)(c + slice * LANES) * apart + 64ull * b);
-        lanes w[16];
-        load_blocks(from, apart, w);
-        block(s, slice, w);
-      }
+    for (ts_u32 slice = 0; slice < SLICES; slice++) {
+      lanes w[16];
+      load_blocks(TS_AT(const char, x + 64ull * (c + slice * LANES)), 64, w);
+      block(s, slice, w);
+    }
+  return 0;
+}
+
+/* What SHA-256 puts behind so many bytes, which follow the last whole block of a column: how many blocks that makes. */
+static TS_INLINE ts_u32 end_blocks(ts_u32 left) { return left + 9 > 64 ? 2 : 1; }
+static void end_column(const ts_u8 *from, ts_u32 bytes, ts_u8 to[128]) {
+  const ts_u32 left = bytes % 64, end = 64 * end_blocks(left);
+  const ts_u64 bits = 8 * (64 + (ts_u64)bytes);
+  for (ts_u32 i = 0; i < left; i++) to[i] = from[bytes - left + i];
+  for (ts_u32 i = left; i < end; i++) to[i] = i == left ? 0x80 : 0;
+  for (ts_u32 i = 0; i < 8; i++) to[end - 1 - i] = (ts_u8)(bits >> 8 * i);
+}
+
+/*
+ * The hashes of columns of so many bytes that lie one after the other, each behind the one block that all begin with;
+ * hashes lie `apart` bytes from each other. Up to fifteen columns behind the last are read, and do not count.
+ */
+TS_WORK(stepHashColumns)(char *memory, ts_offset x, ts_offset first, ts_offset to, ts_u32 columns, ts_u32 bytes, ts_u32 apart) {
+  ts_u32 begun[8], words[16];
+  ts_sha256_start(begun);
+  for (int i = 0; i < 16; i++) words[i] = TS_BSWAP32(TS_AT(const ts_u32, first)[i]);
+  ts_sha256_block(begun, words);
+  for (ts_u32 c = 0; c < columns; c += LANES) {
+    const ts_u8 *from = TS_AT(const ts_u8, x) + (ts_u64)c * bytes;
+    ts_u8 ends[LANES][128];
+    lanes state[8], w[16];
+    for (int i = 0; i < 8; i++) state[i] = (lanes){} + begun[i];
+    for (ts_u32 b = 0; b < bytes / 64; b++) {
+      load_blocks((const char *)from + 64ull * b, bytes, w);
+      sha_lanes(state, w);
+    }
+    const ts_u32 here = ts_least(LANES, columns - c);
+    for (ts_u32 l = 0; l < LANES; l++) end_column(from + (ts_u64)ts_least(l, here - 1) * bytes, bytes, ends[l]);
+    for (ts_u32 b = 0; b < end_blocks(bytes % 64); b++) {
+      load_blocks((const char *)ends[0] + 64 * b, 128, w);
+      sha_lanes(state, w);
+    }
+    for (ts_u32 l = 0; l < here; l++)
+      for (int i = 0; i < 8; i++) TS_AT(ts_u32, to + (ts_u64)(c + l) * apart)[i] = TS_BSWAP32(state[i][l]);
+  }
   return 0;
 }
 

@@ -59,8 +59,11 @@ static TS_INLINE void add_sums(__m512i sums[16], ts_quad *out, ts_u32 count) {
     for (ts_u32 i = 0; i < count; i++) out[i] = ts_quad_plus(out[i], ((const ts_quad *)quads)[i]);
 }
 
+/* Rows that are met side by side. */
+#define ROWS 8
+
 /* Entries of a row in fours: as they lie, or for each four their digits of the lowest place, then of the next ... */
-static TS_INLINE const ts_u8 *row_entries(const char *x, ts_u32 width, ts_u32 size, ts_u8 room[4 * MOST_ENTRIES]) {
+static TS_INLINE const ts_u8 *row_entries(const char *x, ts_u64 stride, ts_u32 width, ts_u32 size, ts_u8 room[4 * MOST_ENTRIES]) {
   if (size == 1 && width % 4 == 0) return (const ts_u8 *)x;
   if (size == 1) {
     for (ts_u32 i = 0; i < (width + 3) / 4 * 4; i++) room[i] = i < width ? (ts_u8)x[i] : 0;
@@ -69,13 +72,14 @@ static TS_INLINE const ts_u8 *row_entries(const char *x, ts_u32 width, ts_u32 si
   const __m512i by_digit = _mm512_broadcast_i32x4(_mm_set_epi8(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0));
   for (ts_u32 i = 0; i < width; i += 16) {
     const __mmask16 there = width - i >= 16 ? 0xffff : (__mmask16)((1u << (width - i)) - 1);
+    /* A row is read in short stretches: those of the next rows are not foreseen. */
+    __builtin_prefetch(x + ROWS * stride + 4 * i);
     const __m512i four = digits_of(_mm512_maskz_loadu_epi32(there, x + 4 * i));
     _mm512_storeu_si512(room + 4 * i, _mm512_shuffle_epi8(four, by_digit));
   }
   return room;
 }
 
-#define ROWS 8
 static TS_INLINE void rows_times(const char *x, const ts_quad *weights, ts_quad *out, ts_u32 size, ts_u32 rows, ts_u32 width, ts_u64 stride) {
   panel by;
   for (ts_u32 r = 0; r < rows; r++) out[r] = ZERO;
@@ -90,7 +94,7 @@ static TS_INLINE void rows_times(const char *x, const ts_quad *weights, ts_quad 
         ts_u8 room[ROWS][4 * MOST_ENTRIES];
         for (ts_u32 n = 0; n < ROWS; n++) {
           const ts_u64 row = ts_least(r + first + n, rows - 1);
-          entries[n] = row_entries(x + row * stride + (ts_u64)from * size, here, size, room[n]);
+          entries[n] = row_entries(x + row * stride + (ts_u64)from * size, stride, here, size, room[n]);
         }
         __m512i total[ROWS];
         TS_UNROLL
@@ -294,11 +298,65 @@ TS_WORK(stepWeights)(char *memory, ts_offset point, ts_offset to, ts_u32 coordin
   return 0;
 }
 
+/*
+ * Sums of products of two numbers, every coordinate of the one by every one of the other: those of lanes l of the one and
+ * l + turn of the other within their four, even lanes and odd ones apart, low and high halves apart, so that 2^32 fit.
+ */
+typedef ts_u64 longs __attribute__((vector_size(4 * LANES)));
+typedef struct {
+  longs low[4][2], high[4][2];
+} coordinate_sums;
+
+#if LANES == 4
+#define TURN(v, t) __builtin_shufflevector(v, v, t, (t + 1) % 4, (t + 2) % 4, (t + 3) % 4)
+#elif LANES == 8
+#define TURN(v, t)                                                                                                    \
+  __builtin_shufflevector(v, v, t, (t + 1) % 4, (t + 2) % 4, (t + 3) % 4, 4 + t, 4 + (t + 1) % 4, 4 + (t + 2) % 4,    \
+                          4 + (t + 3) % 4)
+#else
+#define TURN(v, t)                                                                                                    \
+  __builtin_shufflevector(v, v, t, (t + 1) % 4, (t + 2) % 4, (t + 3) % 4, 4 + t, 4 + (t + 1) % 4, 4 + (t + 2) % 4,    \
+                          4 + (t + 3) % 4, 8 + t, 8 + (t + 1) % 4, 8 + (t + 2) % 4, 8 + (t + 3) % 4, 12 + t,          \
+                          12 + (t + 1) % 4, 12 + (t + 2) % 4, 12 + (t + 3) % 4)
+#endif
+#define HALF 0xffffffffull
+
+static TS_INLINE void add_products(longs low[2], longs high[2], lanes a, lanes b) {
+  const longs even = ((longs)a & HALF) * ((longs)b & HALF), odd = ((longs)a >> 32) * ((longs)b >> 32);
+  low[0] += even & HALF;
+  high[0] += even >> 32;
+  low[1] += odd & HALF;
+  high[1] += odd >> 32;
+}
+static TS_INLINE void add_quads(coordinate_sums *sums, lanes a, lanes b) {
+  add_products(sums->low[0], sums->high[0], a, b);
+  add_products(sums->low[1], sums->high[1], a, TURN(b, 1));
+  add_products(sums->low[2], sums->high[2], a, TURN(b, 2));
+  add_products(sums->low[3], sums->high[3], a, TURN(b, 3));
+}
+static ts_quad quad_of(const coordinate_sums *sums) {
+  ts_quad out = ZERO;
+  for (ts_u32 turn = 0; turn < 4; turn++)
+    for (ts_u32 i = 0; i < 4; i++) {
+      ts_u64 low = 0, high = 0;
+      for (ts_u32 l = i / 2; l < LANES / 2; l += 2) {
+        low += sums->low[turn][i % 2][l] % TS_Q;
+        high += sums->high[turn][i % 2][l] % TS_Q;
+      }
+      const ts_u32 j = (i + turn) % 4, product = ts_q_plus(low % TS_Q, ts_q_times(high % TS_Q, (ts_u32)((1ull << 32) % TS_Q)));
+      out.at[(i + j) % 4] = ts_q_plus(out.at[(i + j) % 4], i + j < 4 ? product : ts_q_times(TS_QUAD_ROOT, product));
+    }
+  return out;
+}
+
 /* The sum of v[i] * w[i]. */
 TS_WORK(stepDot)(char *memory, ts_offset v, ts_offset w, ts_offset out, ts_u32 count) {
   const ts_quad *a = TS_AT(const ts_quad, v), *b = TS_AT(const ts_quad, w);
-  ts_quad sum = ZERO;
-  for (ts_u32 i = 0; i < count; i++) sum = ts_quad_plus(sum, ts_quad_times(a[i], b[i]));
+  coordinate_sums sums = {};
+  ts_u32 i = 0;
+  for (; i + QUADS <= count; i += QUADS) add_quads(&sums, *(const lanes_at *)(a + i), *(const lanes_at *)(b + i));
+  ts_quad sum = quad_of(&sums);
+  for (; i < count; i++) sum = ts_quad_plus(sum, ts_quad_times(a[i], b[i]));
   *TS_AT(ts_quad, out) = sum;
   return 0;
 }
@@ -320,8 +378,16 @@ TS_WORK(stepAdd)(char *memory, ts_offset v, ts_offset factor, ts_offset to, ts_u
 /* W8.4.2 over quads: the first and the last coefficient of the round's polynomial; v and w have 2 * half numbers each. */
 TS_WORK(stepRound)(char *memory, ts_offset v, ts_offset w, ts_offset to, ts_u32 half) {
   const ts_quad *a = TS_AT(const ts_quad, v), *b = TS_AT(const ts_quad, w);
-  ts_quad first = ZERO, last = ZERO;
-  for (ts_u32 i = 0; i < half; i++) {
+  coordinate_sums firsts = {}, lasts = {};
+  ts_u32 i = 0;
+  for (; i + QUADS <= half; i += QUADS) {
+    const lanes a0 = *(const lanes_at *)(a + i), a1 = *(const lanes_at *)(a + half + i);
+    const lanes b0 = *(const lanes_at *)(b + i), b1 = *(const lanes_at *)(b + half + i);
+    add_quads(&firsts, a0, b0);
+    add_quads(&lasts, minus(a1, a0), minus(b1, b0));
+  }
+  ts_quad first = quad_of(&firsts), last = quad_of(&lasts);
+  for (; i < half; i++) {
     first = ts_quad_plus(first, ts_quad_times(a[i], b[i]));
     last = ts_quad_plus(last, ts_quad_times(ts_quad_minus(a[i + half], a[i]), ts_quad_minus(b[i + half], b[i])));
   }
@@ -343,4 +409,17 @@ TS_WORK(stepFold)(char *memory, ts_offset v, ts_offset t, ts_u32 half) {
   }
   for (; i < half; i++) a[i] = ts_quad_plus(a[i], ts_quad_times(one, ts_quad_minus(a[i + half], a[i])));
   return 0;
+}
+
+/* Whether so many words, with `plus` added mod 2^32, are `most` or less: 0 if all are, else 1. */
+TS_WORK(stepWithin)(char *memory, ts_offset x, ts_u32 plus, ts_u32 most, ts_u32 count) {
+  const any_word *words = TS_AT(const any_word, x);
+  lanes largest = {};
+  ts_u32 i = 0;
+  for (; i + LANES <= count; i += LANES)
+    largest = __builtin_elementwise_max(largest, *(const lanes_at *)(words + i) + plus);
+  ts_u32 found = 0;
+  for (; i < count; i++) found |= words[i] + plus > most;
+  for (ts_u32 l = 0; l < LANES; l++) found |= largest[l] > most;
+  return found;
 }

@@ -75,6 +75,8 @@ static ts_u32 hashes_by_lanes(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, 
     ts_sha256_start(start);
     for (int n = 0; n < 8; n++) state[n] = (lanes){} + start[n];
     for (ts_u32 block = 0; block < length / 64; block++) {
+      /* Those that come next: streams as short as these are not foreseen. */
+      for (ts_u32 l = 0; l < LANES; l++) __builtin_prefetch(bytes + (LANES + l) * length + 64 * block);
       load_blocks((const char *)bytes + 64 * block, length, w);
       const lanes last = w[15];
       TS_UNROLL
@@ -96,7 +98,7 @@ static ts_u32 hashes_by_lanes(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, 
 /* As many as go together, in the way that is quicker: lanes where messages are short and registers wide. */
 static ts_u32 hashes_together(ts_u32 prefix, const ts_u8 *bytes, ts_u32 length, ts_u32 count, ts_u32 *out) {
 #ifndef __wasm__
-  if (ts_has_sha && (LANES == 8 || length == LEAF_BYTES)) return hashes_by_extension(prefix, bytes, length, count, out);
+  if (ts_has_sha && LANES == 8) return hashes_by_extension(prefix, bytes, length, count, out);
 #endif
   return hashes_by_lanes(prefix, bytes, length, count, out);
 }
@@ -127,5 +129,33 @@ TS_WORK(leaves)(char *memory, ts_offset x, ts_offset to, ts_u32 rows, ts_u32 row
 /* One node for each pair of hashes. */
 TS_WORK(nodes)(char *memory, ts_offset below, ts_offset to, ts_u32 count) {
   hash_all(1, TS_AT(const ts_u8, below), 2 * 4 * HASH_WORDS, count, TS_AT(ts_u32, to));
+  return 0;
+}
+
+typedef struct {
+  ts_u32 words[HASH_WORDS];
+} hash;
+
+/*
+ * W4.1.3: from the hashes of so many leaves, ascending and without repeats, and those beside them to the root, which comes
+ * to lie where the first of them lay. `leaves` are their numbers, u64; there is room for twice as many hashes. The numbers
+ * are lost.
+ */
+TS_WORK(climb)(char *memory, ts_offset hashes, ts_offset leaves, ts_offset beside, ts_offset room, ts_u32 count, ts_u32 height) {
+  hash *at = TS_AT(hash, hashes), *pairs = TS_AT(hash, room);
+  const hash *next = TS_AT(const hash, beside);
+  ts_u64 *places = TS_AT(ts_u64, leaves);
+  for (; height > 0; height--) {
+    ts_u32 above = 0;
+    for (ts_u32 i = 0; i < count; i++, above++) {
+      const ts_u64 place = places[i], side = place & 1;
+      const int is_pair = !side && i + 1 < count && places[i + 1] == place + 1;
+      pairs[2 * above + side] = at[i];
+      pairs[2 * above + 1 - side] = is_pair ? at[++i] : *next++;
+      places[above] = place / 2;
+    }
+    hash_all(1, (const ts_u8 *)pairs, sizeof(hash) * 2, above, at->words);
+    count = above;
+  }
   return 0;
 }

@@ -485,6 +485,16 @@ export const WORK_TRIALS: Readonly<Record<keyof WorkKernels, (arena: Arena, chan
     const [below, out] = [arena.put(chance.bytes(64 * count)), arena.room(32 * count)]
     return (kernels) => kernels.nodes(below, out, count)
   },
+  climb: (arena, chance) => {
+    const [height, count] = [chance.one([1, 5, 33]), chance.whole(1, 40)]
+    const places = [...new Set(Array.from(chance.words(count), (word) => (word * 5) % 2 ** height))]
+    places.sort((a, b) => a - b)
+    const words = Uint32Array.from(places.flatMap((place) => [place % 2 ** 32, Math.floor(place / 2 ** 32)]))
+    const [hashes, leaves] = [arena.put(chance.bytes(32 * places.length)), arena.put(words)]
+    const beside = arena.put(chance.bytes(32 * height * places.length))
+    const room = arena.room(64 * places.length)
+    return (kernels) => kernels.climb(hashes, leaves, beside, room, places.length, height)
+  },
   normal: (arena, chance) => {
     const count = chance.whole(1, 100)
     const [out, mean] = [arena.room(4 * count), chance.one([0, Math.fround(0.04)])]

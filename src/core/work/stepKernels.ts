@@ -17,7 +17,8 @@ export const stepTableBytes = (low: number): number => 8 * 6 * 2 ** (low - 2)
 
 /**
  * The kernels of transitions by sumcheck (docs/spec/work.md, W12), in every build with the same bits. Pointers are byte
- * offsets into the kernels' memory, multiples of 64; `size` is the bytes of an entry, 1 or 4. They always answer 0.
+ * offsets into the kernels' memory, multiples of 64; `size` is the bytes of an entry, 1 or 4. They answer 0 but where it
+ * says otherwise.
  */
 export interface StepKernels {
   /** Powers of the roots that a code of 2^low entries takes. */
@@ -30,10 +31,15 @@ export interface StepKernels {
   stepHashBytes(states: Pointer, x: Pointer, columns: number): number
   /** 16 rows of words: the next block of every column. */
   stepHashWords(states: Pointer, x: Pointer, columns: number): number
-  /** The next blocks of every column as they lie, columns `apart` bytes from each other. */
-  stepHashBlocks(states: Pointer, x: Pointer, columns: number, apart: number, blocks: number): number
+  /** The next block of every column; they lie one after the other. */
+  stepHashBlocks(states: Pointer, x: Pointer, columns: number): number
   /** The hashes of columns, `apart` bytes from each other. */
   stepHashEnd(states: Pointer, out: Pointer, columns: number, apart: number): number
+  /**
+   * The hashes of columns that lie one after the other, `bytes` each, all behind the same block of 64 bytes; hashes are
+   * `apart` from each other. Up to 15 columns behind the last are read.
+   */
+  stepHashColumns(x: Pointer, block: Pointer, out: Pointer, columns: number, bytes: number, apart: number): number
   /** Some columns of rows of `width` entries, each with its entries one after the other; `columns` are words. */
   stepPick(x: Pointer, columns: Pointer, out: Pointer, size: number, rows: number, width: number, count: number): number
   /** The same of words that lie in blocks of 16 rows. */
@@ -42,6 +48,8 @@ export interface StepKernels {
   leaves(x: Pointer, out: Pointer, rows: number, rowBytes: number): number
   /** W4.1. One node for each pair of hashes. */
   nodes(below: Pointer, out: Pointer, count: number): number
+  /** W4.1.3. From the hashes of leaves to the root, as in WorkKernels. */
+  climb(hashes: Pointer, leaves: Pointer, beside: Pointer, room: Pointer, count: number, height: number): number
   /** out[r] = sum of x[r][i] * weights[i]; rows are `stride` bytes apart. */
   stepRows(
     x: Pointer,
@@ -63,6 +71,8 @@ export interface StepKernels {
   stepRound(v: Pointer, w: Pointer, out: Pointer, half: number): number
   /** W8.4.3. v[i] = v[i] + t * (v[i + half] - v[i]). */
   stepFold(v: Pointer, t: Pointer, half: number): number
+  /** 1 where one of so many words is more than `most`, with `plus` added mod 2^32. */
+  stepWithin(x: Pointer, plus: number, most: number, count: number): number
 }
 
 /** Arguments as in WORK_ARGUMENTS. */
@@ -72,12 +82,14 @@ export const STEP_ARGUMENTS = {
   stepHashBegin: 'oou',
   stepHashBytes: 'oou',
   stepHashWords: 'oou',
-  stepHashBlocks: 'oouuu',
+  stepHashBlocks: 'oou',
   stepHashEnd: 'oouu',
+  stepHashColumns: 'ooouuu',
   stepPick: 'ooouuuu',
   stepPickBlocks: 'ooouuu',
   leaves: 'oouu',
   nodes: 'oou',
+  climb: 'oooouu',
   stepRows: 'ooouuuu',
   stepColumns: 'ooouuu',
   stepWeights: 'oou',
@@ -85,6 +97,7 @@ export const STEP_ARGUMENTS = {
   stepAdd: 'ooou',
   stepRound: 'ooou',
   stepFold: 'oou',
+  stepWithin: 'ouuu',
 } as const satisfies Record<keyof StepKernels, string>
 
 export const STEP_OPS = Object.keys(STEP_ARGUMENTS) as readonly (keyof StepKernels)[]

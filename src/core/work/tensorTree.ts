@@ -53,8 +53,21 @@ export function proveLeaves(levels: readonly (readonly Uint8Array[])[], leaves: 
 }
 
 /** How many bytes `proveLeaves` returns: known to whoever asks, so that nothing else is read. */
-export const proofBytes = (depth: number, leaves: readonly number[]): number =>
-  HASH_BYTES * Array.from(missingNodes(depth, leaves)).length
+export function proofBytes(depth: number, leaves: readonly number[]): number {
+  const known = Float64Array.from(leaves)
+  let missing = 0
+  for (let level = 0, count = known.length; level < depth && count > 0; level++) {
+    let above = 0
+    for (let i = 0; i < count; i++) {
+      const at = known[i]!
+      if (at % 2 === 0 && i + 1 < count && known[i + 1] === at + 1) i++
+      else missing++
+      known[above++] = Math.floor(at / 2)
+    }
+    count = above
+  }
+  return HASH_BYTES * missing
+}
 
 /** Where leaves and the hashes beside them lead. */
 export function rootFromLeaves(depth: number, leaves: ReadonlyMap<number, Uint8Array>, proof: Uint8Array): Uint8Array {

@@ -5,7 +5,7 @@ import type { Place } from './op.ts'
 import type { StepKernels } from './stepKernels.ts'
 import { leavesOf, leavesOfRow, rowBytes, type TensorShape } from './tensor.ts'
 import type { WorkEngine } from './tensorMemory.ts'
-import { depthOf, missingNodes } from './tensorTree.ts'
+import { depthOf, missingNodes, proofBytes } from './tensorTree.ts'
 import type { OwnedWorkKernels, WorkKernels } from './workKernels.ts'
 
 export type ExactEngine = WorkEngine<WorkKernels>
@@ -91,47 +91,40 @@ function rootOfOpened(
   proof: Uint8Array,
 ): Uint8Array {
   const bytes = [...leaves.values()]
-  const from = alignUp(engine.start, HASH_BYTES)
-  const [below, above] = [from, from + 2 * bytes.length * HASH_BYTES]
-  const room = above + bytes.length * HASH_BYTES
+  const at = alignUp(engine.start, HASH_BYTES)
+  const room = at + climbBytes(bytes.length, proof)
   engine.reserve(room + bytes.reduce((sum, { length }) => sum + length, 0))
-  leavesAt(engine, bytes, room, above)
-  return climb(engine, { below, above }, depthOf(leavesOf(shape)), [...leaves.keys()], proof)
+  leavesAt(engine, bytes, room, at)
+  return climb(engine, at, depthOf(leavesOf(shape)), [...leaves.keys()], proof)
 }
 
-/**
- * W4.1.3. From the hashes of some leaves, ascending, that lie at `above`, and those beside them to the root. There is room
- * for as many there, and for twice as many at `below`.
- */
+const PLACE_BYTES = 8
+
+/** What `climb` works on: hashes of leaves, room for twice as many, numbers of leaves, the hashes beside them. */
+export const climbBytes = (leaves: number, proof: Uint8Array): number =>
+  (3 * HASH_BYTES + PLACE_BYTES) * leaves + proof.length
+
+/** W4.1.3. From the hashes of some leaves, ascending and without repeats, that lie at `at`, and those beside them to the root. */
 export function climb(
-  engine: WorkEngine<Pick<WorkKernels, 'nodes'>>,
-  { below, above }: { readonly below: number; readonly above: number },
+  { kernels, view }: WorkEngine<Pick<WorkKernels, 'climb'>>,
+  at: number,
   height: number,
   leaves: readonly number[],
   proof: Uint8Array,
 ): Uint8Array {
-  let known = leaves
-  let next = 0
-  for (let depth = height; depth > 0; depth--) {
-    const parents: number[] = []
-    const hashes = engine.view(above, known.length * HASH_BYTES).slice()
-    const pairs = engine.view(below, 2 * known.length * HASH_BYTES)
-    for (let i = 0; i < known.length; i++) {
-      const [at, pair] = [known[i]!, parents.length * 2 * HASH_BYTES]
-      const isPair = at % 2 === 0 && known[i + 1] === at + 1
-      pairs.set(hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES), pair + (at % 2) * HASH_BYTES)
-      if (isPair) i++
-      const beside = isPair
-        ? hashes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES)
-        : proof.subarray(next, next + HASH_BYTES)
-      if (!isPair) next += HASH_BYTES
-      pairs.set(beside, pair + (1 - (at % 2)) * HASH_BYTES)
-      parents.push(Math.floor(at / 2))
-    }
-    engine.kernels.nodes(below, above, parents.length)
-    known = parents
+  if (proof.length !== proofBytes(height, leaves)) throw new RangeError('a proof of another size')
+  const room = at + HASH_BYTES * leaves.length
+  const places = room + 2 * HASH_BYTES * leaves.length
+  const beside = places + PLACE_BYTES * leaves.length
+  const { buffer, byteOffset } = view(places, PLACE_BYTES * leaves.length)
+  const words = new Uint32Array(buffer, byteOffset, 2 * leaves.length)
+  for (const [i, leaf] of leaves.entries()) {
+    words[2 * i] = leaf % 2 ** 32
+    words[2 * i + 1] = Math.floor(leaf / 2 ** 32)
   }
-  return engine.view(above, HASH_BYTES).slice()
+  view(beside, proof.length).set(proof)
+  kernels.climb(at, places, beside, room, leaves.length, height)
+  return view(at, HASH_BYTES).slice()
 }
 
 /** Trees of tensors by the kernels, on an engine of their own: rows in, hashes out, a stretch of rows at a time. */

@@ -85,6 +85,7 @@ export const WORK_ARGUMENTS = {
   places: 'ouud',
   leaves: 'oouu',
   nodes: 'oou',
+  climb: 'oooouu',
   flow: 'ooouuuuufffffff',
   flowBegin: 'ooouuffffuu',
   flowFigures: 'ooou',

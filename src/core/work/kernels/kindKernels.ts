@@ -6,6 +6,11 @@ export interface KindKernels {
   leaves(x: Pointer, out: Pointer, rows: number, rowBytes: number): number
   /** W4.1. A node for each pair of the hashes below. */
   nodes(below: Pointer, out: Pointer, count: number): number
+  /**
+   * W4.1.3. From the hashes of leaves, ascending and without repeats, and those beside them to the root, which comes to
+   * lie where the first of them lay. `leaves` are their numbers, u64, which are lost; `room` has twice as many hashes.
+   */
+  climb(hashes: Pointer, leaves: Pointer, beside: Pointer, room: Pointer, count: number, height: number): number
 
   /**
    * W6.2. Blocks first … of a lattice of blocksX * blocksY * blocksZ, one transition on; cells and out point at block

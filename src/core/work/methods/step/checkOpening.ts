@@ -1,10 +1,11 @@
 import { equalBytes } from '../../../bytes/bytes.ts'
 import type { Pointer } from '../../../engine/kernels.ts'
 import { HASH_BYTES } from '../../../proof/merkle.ts'
+import { Cursor } from '../../cursor.ts'
 import { CODED_TOGETHER, QUAD_BYTES, stepTableBytes } from '../../stepKernels.ts'
 import { proofBytes } from '../../tensorTree.ts'
-import { climb } from '../../workEngine.ts'
-import { areBelowP, encodeQuads, isSame, NUMBER_CHANCE, plus, powersOf, type Quad, times, ZERO } from './field31.ts'
+import { climb, climbBytes } from '../../workEngine.ts'
+import { isSame, NUMBER_CHANCE, P, plus, powersOf, type Quad, times, ZERO } from './field31.ts'
 import { hashColumns, rootOfBytes } from './stepColumns.ts'
 import {
   type Claim,
@@ -38,6 +39,8 @@ export type OpeningProblem =
 interface ColumnPart {
   readonly at: Pointer
   readonly columns: readonly number[]
+  /** How many opened columns come before them. */
+  readonly before: number
   readonly size: 1 | 4
   /** Which of a column's two leaves. */
   readonly leaf: 0 | 1
@@ -46,32 +49,27 @@ interface ColumnPart {
   readonly rows: number
 }
 
-/** Rows of a tensor's code in the clear, and their bytes as they were said. */
-interface ShownRows {
+/** Bytes of an opening, and where they lie in the memory of the kernels. */
+interface Stretch {
+  readonly at: Pointer
+  readonly bytes: Uint8Array
+}
+
+/** Rows of a tensor's code in the clear, as they were said. */
+interface ShownRows extends Stretch {
   readonly tensor: PlacedTensor
   readonly rows: readonly number[]
-  readonly bytes: Uint8Array
 }
 
 interface Opened {
   readonly rho: Quad
   readonly classes: readonly ClaimClass[]
-  readonly said: readonly Uint8Array[]
+  /** What each class said. */
+  readonly said: readonly Stretch[]
   readonly shown: readonly ShownRows[]
   readonly columns: readonly number[]
   readonly parts: readonly ColumnPart[]
   readonly beside: Uint8Array
-}
-
-type Take = (length: number) => Uint8Array | null
-
-function taking(bytes: Uint8Array): Take {
-  let at = 0
-  return (length) => {
-    if (at + length > bytes.length) return null
-    at += length
-    return bytes.subarray(at - length, at)
-  }
 }
 
 /** Everything an opening says, absorbed in its order; null where a size or a spelling is another. */
@@ -83,63 +81,76 @@ function readOpening(
   transcript: StepTranscript,
   bytes: Uint8Array,
 ): Opened | null {
-  const take = taking(bytes)
+  const cursor = new Cursor(bytes)
   transcript.absorb(claims.map(({ value }) => value))
   const rho = transcript.draw(1)[0]!
   const classes = classesOf(layout, claims)
-  const said = allOf(classes.map((each) => take(QUAD_BYTES * numbersOf(layout, each))))
-  if (!said?.every(areBelowP)) return null
-  transcript.absorbBytes(rootOf(rooms, said))
-  const shown = allOf(
-    revealedRows(layout, reveals).map(({ tensor, rows }) => {
-      const found = take(shownBytes(tensor, rows))
-      return found && { tensor, rows, bytes: found }
-    }),
+  const said = takeParts(
+    rooms,
+    cursor,
+    classes.map((each) => QUAD_BYTES * numbersOf(layout, each)),
   )
-  if (!shown) return null
-  transcript.absorbBytes(
-    rootOf(
-      rooms,
-      shown.map((each) => each.bytes),
-    ),
+  if (!said || !areBelowP(rooms, said.all)) return null
+  transcript.absorbBytes(rootOfBytes(rooms, said.all.at, said.all.bytes.length))
+  const asked = revealedRows(layout, reveals)
+  const found = takeParts(
+    rooms,
+    cursor,
+    asked.map(({ tensor, rows }) => shownBytes(tensor, rows)),
   )
+  if (!found) return null
+  transcript.absorbBytes(rootOfBytes(rooms, found.all.at, found.all.bytes.length))
+  const shown = asked.map((each, i) => ({ ...each, ...found.parts[i]! }))
   const columns = ascending(transcript.places(COLUMNS, codeLength(layout)))
-  const parts = readColumns(rooms, layout, columns, take)
-  const beside = take(proofBytes(layout.low + 2, leavesOfColumns(columns)))
-  if (!parts || !beside || take(1)) return null
-  return { rho, classes, said, shown, columns, parts, beside }
+  const parts = readColumns(rooms, layout, columns, cursor)
+  const beside = cursor.take(proofBytes(layout.low + 2, leavesOfColumns(columns)))
+  if (!parts || !beside || cursor.left > 0) return null
+  return { rho, classes, said: said.parts, shown, columns, parts, beside }
 }
 
-function rootOf(rooms: StepRooms, parts: readonly Uint8Array[]): Uint8Array {
-  return rooms.during(() => {
-    const bytes = parts.reduce((sum, part) => sum + part.length, 0)
-    const at = rooms.room(bytes)
-    let next = at
-    for (const part of parts) {
-      rooms.bytes(next, part.length).set(part)
-      next += part.length
-    }
-    return rootOfBytes(rooms, at, bytes)
-  })
+/** Bytes that are next, to the memory of the kernels. */
+function takeStretch(rooms: StepRooms, cursor: Cursor, length: number): Stretch | null {
+  const bytes = cursor.take(length)
+  return bytes && { at: rooms.putBytes(bytes), bytes }
 }
+
+/** Parts of some lengths that lie one after the other, there as well. */
+function takeParts(rooms: StepRooms, cursor: Cursor, lengths: readonly number[]) {
+  const all = takeStretch(
+    rooms,
+    cursor,
+    lengths.reduce((sum, length) => sum + length, 0),
+  )
+  if (!all) return null
+  let from = 0
+  const parts = lengths.map((length): Stretch => {
+    from += length
+    return { at: all.at + from - length, bytes: all.bytes.subarray(from - length, from) }
+  })
+  return { all, parts }
+}
+
+/** Whether they are numbers mod p, each in its one spelling. */
+const areBelowP = ({ kernels }: StepRooms, { at, bytes }: Stretch): boolean =>
+  kernels.stepWithin(at, 0, P - 1, bytes.length / 4) === 0
 
 const allOf = <T>(found: readonly (T | null)[]): readonly T[] | null =>
   found.every((one) => one !== null) ? (found as readonly T[]) : null
 
-function readColumns(rooms: StepRooms, layout: StepLayout, columns: readonly number[], take: Take) {
+function readColumns(rooms: StepRooms, layout: StepLayout, columns: readonly number[], cursor: Cursor) {
   const k = 2 ** layout.low
   const [own, further] = [columns.filter((at) => at < k), columns.filter((at) => at >= k)]
   const { i8, i32 } = layout.rows
   const expected = [
-    { columns: own, size: 1, leaf: 0, first: 0, rows: i8 },
-    { columns: own, size: 4, leaf: 1, first: i8, rows: i32 },
-    { columns: further, size: 4, leaf: 0, first: 0, rows: i8 },
-    { columns: further, size: 4, leaf: 1, first: i8, rows: i32 },
+    { columns: own, before: 0, size: 1, leaf: 0, first: 0, rows: i8 },
+    { columns: own, before: 0, size: 4, leaf: 1, first: i8, rows: i32 },
+    { columns: further, before: own.length, size: 4, leaf: 0, first: 0, rows: i8 },
+    { columns: further, before: own.length, size: 4, leaf: 1, first: i8, rows: i32 },
   ] as const
   const found = expected.map((part): ColumnPart | null => {
-    const bytes = take(part.columns.length * part.size * part.rows)
-    if (!bytes || (part.columns === further && !areBelowP(bytes))) return null
-    return { ...part, at: rooms.putBytes(bytes) }
+    const taken = takeStretch(rooms, cursor, part.columns.length * part.size * part.rows)
+    if (!taken || (part.columns === further && !areBelowP(rooms, taken))) return null
+    return { ...part, at: taken.at }
   })
   return allOf(found)
 }
@@ -151,25 +162,23 @@ function areCommitted(
   { columns, parts, beside }: Opened,
   root: Uint8Array,
 ): boolean {
-  const leaves = new Map<number, Uint8Array>()
-  for (const { at, columns: here, size, leaf, rows } of parts)
-    for (const [i, hash] of hashColumns(rooms, at, here.length, size * rows).entries())
-      leaves.set(2 * here[i]! + leaf, hash)
-  const ascending = leavesOfColumns(columns)
-  if (leaves.size !== ascending.length) throw new RangeError('columns of another number')
+  const leaves = leavesOfColumns(columns)
   return rooms.during(() => {
-    const below = rooms.room(3 * HASH_BYTES * ascending.length)
-    const above = below + 2 * HASH_BYTES * ascending.length
-    for (const [i, leaf] of ascending.entries()) rooms.bytes(above + HASH_BYTES * i, HASH_BYTES).set(leaves.get(leaf)!)
-    return equalBytes(climb(rooms.engine, { below, above }, layout.low + 2, ascending, beside), root)
+    const hashes = rooms.room(climbBytes(leaves.length, beside))
+    for (const { at, columns: here, before, size, leaf, rows } of parts) {
+      const to = hashes + HASH_BYTES * (2 * before + leaf)
+      hashColumns(rooms, at, here.length, size * rows, to, 2 * HASH_BYTES)
+    }
+    return equalBytes(climb(rooms.engine, hashes, layout.low + 2, leaves, beside), root)
   })
 }
 
 /** What a class said, padding filled with 0. */
-function putClass(rooms: StepRooms, layout: StepLayout, { width, wide }: ClaimClass, said: Uint8Array): Pointer {
+function putClass(rooms: StepRooms, layout: StepLayout, { width, wide }: ClaimClass, said: Stretch): Pointer {
   const all = QUAD_BYTES * 2 ** layout.low
+  if (said.bytes.length === all) return said.at
   const at = rooms.zeros(all)
-  spread(said, QUAD_BYTES * width, rooms.bytes(at, all), QUAD_BYTES * 2 ** wide)
+  spread(said.bytes, QUAD_BYTES * width, rooms.bytes(at, all), QUAD_BYTES * 2 ** wide)
   return at
 }
 
@@ -205,37 +214,30 @@ function rowWeights(
         const to = weights + QUAD_BYTES * rowOf(layout, tensor)
         rooms.kernels.stepAdd(rooms.weights(high), by, to, tensor.codeRows)
       })
+  const words = rooms.words(weights, 4 * (layout.rows.i8 + layout.rows.i32))
   let beta = classes.length
   for (const { tensor, rows } of shown)
     for (const row of rows) {
-      const at = weights + QUAD_BYTES * (rowOf(layout, tensor) + row)
-      rooms.bytes(at, QUAD_BYTES).set(encodeQuads([plus(rooms.read(at, 1)[0]!, betas[beta++]!)]))
+      const at = 4 * (rowOf(layout, tensor) + row)
+      for (const [i, coordinate] of betas[beta++]!.entries()) words[at + i] = (words[at + i]! + coordinate) % P
     }
   return weights
 }
 
-/** Adds the shown rows of a tensor to a word, each by its own factor; where the next factor lies. */
-function addShown(
-  rooms: StepRooms,
-  k: number,
-  { tensor, rows, bytes }: ShownRows,
-  by: Pointer,
-  word: Pointer,
-): Pointer {
-  rooms.during(() => {
-    const all = rooms.room(rows.length * tensor.size * k)
-    const to = rooms.bytes(all, rows.length * tensor.size * k)
-    const [width, apart] = [tensor.size * tensor.width, tensor.size * 2 ** tensor.wide]
-    if (bytes.length < to.length) to.fill(0)
-    let at = 0
-    for (const [i, row] of rows.entries()) {
-      const length = rowsInCodeRow(tensor, row) * width
-      spread(bytes.subarray(at, at + length), width, to.subarray(i * tensor.size * k), apart)
-      at += length
-    }
-    rooms.kernels.stepColumns(all, by, word, tensor.size, rows.length, k)
-  })
-  return by + QUAD_BYTES * rows.length
+/** Where the shown rows of a tensor lie as rows of its code, padding filled with 0. */
+function putShown(rooms: StepRooms, k: number, { tensor, rows, bytes, at }: ShownRows): Pointer {
+  const all = rows.length * tensor.size * k
+  if (bytes.length === all) return at
+  const padded = rooms.zeros(all)
+  const to = rooms.bytes(padded, all)
+  const [width, apart] = [tensor.size * tensor.width, tensor.size * 2 ** tensor.wide]
+  let from = 0
+  for (const [i, row] of rows.entries()) {
+    const length = rowsInCodeRow(tensor, row) * width
+    spread(bytes.subarray(from, from + length), width, to.subarray(i * tensor.size * k), apart)
+    from += length
+  }
+  return padded
 }
 
 /** W12.1.8. Everything that was said and shown as one word; its further values, 16 to a place, begin at `further`. */
@@ -254,7 +256,11 @@ function wordOf(
     const by = rooms.put(betas)
     for (const [c, at] of classes.entries()) kernels.stepAdd(at, by + QUAD_BYTES * c, word, k)
     let beta = by + QUAD_BYTES * classes.length
-    for (const each of shown) beta = addShown(rooms, k, each, beta, word)
+    for (const each of shown) {
+      const { tensor, rows } = each
+      rooms.during(() => kernels.stepColumns(putShown(rooms, k, each), beta, word, tensor.size, rows.length, k))
+      beta += QUAD_BYTES * rows.length
+    }
     const tables = rooms.room(stepTableBytes(layout.low))
     kernels.stepTables(tables, layout.low)
     const coordinates = rooms.room(QUAD_BYTES * k)
@@ -300,7 +306,15 @@ function revealed({ name, row, rows }: Reveal, shown: readonly ShownRows[]): Uin
   return found.byteOffset % 4 === 0 ? found : found.slice()
 }
 
-/** W12.1.7, W12.1.8. Whether all claims hold of what is under the root; the rows asked for, one answer for each reveal. */
+/** What an opening shows. */
+export interface OpenedRows {
+  /** The rows asked for, one answer for each reveal. */
+  readonly revealed: readonly Uint8Array[]
+  /** Whether all entries of an int32 tensor in the clear are of at most this size, below 2^31. Ask before the engine works again. */
+  areWithin(name: string, most: number): boolean
+}
+
+/** W12.1.7, W12.1.8. Whether all claims hold of what is under the root, and what is shown of it. */
 export function checkOpening(
   engine: StepEngine,
   layout: StepLayout,
@@ -309,7 +323,7 @@ export function checkOpening(
   reveals: readonly Reveal[],
   transcript: StepTranscript,
   bytes: Uint8Array,
-): { readonly revealed: readonly Uint8Array[] } | OpeningProblem {
+): OpenedRows | OpeningProblem {
   const rooms = new StepRooms(engine)
   const opened = readOpening(rooms, layout, claims, reveals, transcript, bytes)
   if (!opened) return 'BAD_OPENING'
@@ -324,7 +338,14 @@ export function checkOpening(
   )
   const weights = rowWeights(rooms, layout, opened, rhos, betas)
   if (!follows(rooms, layout, opened, weights, wordOf(rooms, layout, opened, at, betas))) return 'WRONG_CODE'
-  return { revealed: reveals.map((reveal) => revealed(reveal, shown)) }
+  return {
+    revealed: reveals.map((reveal) => revealed(reveal, shown)),
+    areWithin: (name, most) =>
+      shown.every(({ tensor, at, bytes }) => {
+        const isWithin = () => rooms.kernels.stepWithin(at, most, 2 * most, bytes.length / tensor.size) === 0
+        return tensor.name !== name || isWithin()
+      }),
+  }
 }
 
 /** W12.4. log2 of the chance that something wrong passes, for one try: that of the draws of numbers, and of the columns. */

@@ -115,9 +115,8 @@ export function planStep<K>(
   ops: Ops<K>,
   of: ShapedProgram,
   isWanted: (result: string, shape: TensorShape) => boolean = () => true,
-  before: StepPlan | null = null,
 ): StepPlan {
-  const program = provenProgram(ops, of, before?.program)
+  const program = provenProgram(ops, of)
   const { steps, shaped, shapes, there } = program
   const makers = makersOf(program)
   const whole = [...steps.entries()].filter(

@@ -74,6 +74,7 @@ export function replaySequence(
   }
   const tied = new Set(plan.tied)
   let wrong: WrongStep | null = null
+  let done = 0
   const isAsKept = (name: string): boolean => {
     const { isTurned, shape } = plan.kept.get(name)!
     const { rows, width } = memory.place(name).shape
@@ -86,14 +87,18 @@ export function replaySequence(
   }
   try {
     for (const name of program.there.keys())
-      if (plan.isKnown.has(name) && plan.kept.has(name) && !isAsKept(name)) return { op: 'known', tensor: name }
+      if (plan.isKnown.has(name) && plan.kept.has(name) && !isAsKept(name))
+        return { op: plan.whole.steps.find(({ outputs }) => outputs.includes(name))!.op, tensor: name }
     runProgram(EXACT_OPS, memory, program, (at, [name]) => {
+      done = at + 1
       if (tied.has(name!)) seen(name!, memory.bytes(name!))
       if (!wrong && plan.kept.has(name!) && !isAsKept(name!)) wrong = { op: program.steps[at]!.op, tensor: name! }
     })
   } catch (error) {
     if (!(error instanceof WorkRefusal)) throw error
-    return wrong ?? { op: 'fault', tensor: error.message }
+    // It wrote a number that is none.
+    const { op, outputs } = program.steps[done]!
+    return wrong ?? { op, tensor: outputs[0]! }
   }
   return wrong
 }

@@ -3,10 +3,13 @@ import { requireThat } from '../../refusals.ts'
 import type { TensorShape } from '../../tensor.ts'
 import type { Work } from '../../work.ts'
 import { isTurn, type Kept, planStep, provenProgram, type StepPlan } from './plan.ts'
-import { type Lie, type Sequences, sequencesOf } from './sequences.ts'
+import { type Lie, renumbered, type Sequences, sequencesOf } from './sequences.ts'
 
 /** W12.3. Who shows what of a transition besides its products. */
 export interface RestPlan extends Sequences {
+  /** Whose transition it is, and what is proven of it. */
+  readonly of: object
+  readonly wanted: ProvenProducts
   readonly transition: number
   readonly products: StepPlan
   /** Kept tensors by name. */
@@ -20,6 +23,7 @@ export interface RestPlan extends Sequences {
   /** Steps whose outputs sequences have together, but for products: over vectors alone, run again whole. */
   readonly overVectors: readonly number[]
   /** The others of these: shown by patches. */
+  readonly patched: readonly number[]
   readonly rest: ShapedProgram
   /** Tensors with a tree: the state first, then in the order of the steps. */
   readonly trees: readonly string[]
@@ -120,9 +124,16 @@ function readByReplay({ program: { steps }, lies, isKnown }: Makings, replayed: 
   return { vectors: [...vectors], turned: [...turned], tables: [...tables.values()] }
 }
 
+/** Steps of a program by their numbers, as a program. */
+const stepsAt = (program: ShapedProgram, places: readonly number[]): ShapedProgram => ({
+  ...program,
+  steps: places.map((at) => program.steps[at]!),
+  shaped: places.map((at) => program.shaped[at]!),
+})
+
 /**
- * W12.3. The whole of it; throws a WorkRefusal where a transition cannot be shown this way. The plan of a transition before
- * saves a part of the work.
+ * W12.3. The whole of it; throws a WorkRefusal where a transition cannot be shown this way. Where the one of a plan before
+ * takes the same steps over the same shapes, all of that plan but numbers is this one's.
  */
 export function planRest<K>(
   ops: Ops<K>,
@@ -131,14 +142,22 @@ export function planRest<K>(
   wanted: ProvenProducts = 'all',
   before: RestPlan | null = null,
 ): RestPlan {
+  if (before?.of !== work || before.wanted !== wanted) return planFirst(ops, work, transition, wanted)
+  const whole = provenProgram(ops, work.transition(transition), before.whole)
+  if (whole.shapes !== before.whole.shapes) return planFirst(ops, work, transition, wanted)
+  const products = { ...before.products, program: whole }
+  return { ...before, ...renumbered(before, whole), transition, products, rest: stepsAt(whole, before.patched) }
+}
+
+function planFirst<K>(ops: Ops<K>, work: Work<K>, transition: number, wanted: ProvenProducts): RestPlan {
   const alone = work.alone(transition)
   requireThat(alone !== null, 'BAD_SHAPE', 'a transition without several sequences, or in shards, is not replayed')
-  const one = provenProgram(ops, alone.program, before?.alone)
+  const one = provenProgram(ops, alone.program)
   const isWanted = (result: string, { rows, width }: TensorShape) => {
     const other = one.shapes.get(result)
     return wanted === 'all' || (other?.rows === rows && other.width === width)
   }
-  const products = planStep(ops, work.transition(transition), isWanted, before?.products)
+  const products = planStep(ops, work.transition(transition), isWanted)
   const { program } = products
   const proven = new Set(products.products.map(({ step }) => step))
   const sequences = sequencesOf(program, one, alone.sequences, proven)
@@ -146,9 +165,9 @@ export function planRest<K>(
   const { known, isKnown } = knownSteps(sequences, new Set(work.given.keys()), proven)
   const makings = { program, lies, proven, isKnown }
   const kept = new Map(products.kept.map((one, at) => [one.name, { ...one, at }]))
-  const patched = patchedSteps(makings)
+  const inPart = patchedSteps(makings)
   const touched = new Set<string>([...work.state.keys(), ...program.after, ...program.statistics])
-  for (const name of patched.flatMap((at) => [...program.steps[at]!.inputs, ...program.steps[at]!.outputs])) {
+  for (const name of inPart.flatMap((at) => [...program.steps[at]!.inputs, ...program.steps[at]!.outputs])) {
     const isPlain = lies.get(name) === 'shared' && !kept.get(name)?.isTurned
     requireThat(!kept.has(name) || isPlain, 'BAD_SHAPE', `${name} is read by a step that is not of one sequence`)
     if (!kept.has(name) && !isKnown.has(name)) touched.add(name)
@@ -178,12 +197,10 @@ export function planRest<K>(
     const { inputs, outputs } = program.steps[at]!
     return [...inputs, ...outputs].every((name) => isWhole.has(name) || isKnown.has(name))
   }
-  const overVectors = patched.filter(isOverVectors)
-  const large = patched.filter((at) => !isOverVectors(at))
-  const at = <T>(all: readonly T[]): readonly T[] => large.map((step) => all[step]!)
-  const rest = { ...program, steps: at(program.steps), shaped: at(program.shaped) }
+  const overVectors = inPart.filter(isOverVectors)
+  const patched = inPart.filter((at) => !isOverVectors(at))
   const vectors = new Set(trees.filter((name) => isWhole.has(name)))
-  const sorted = { known, isKnown, replayed, overVectors, rest, trees, tied, vectors }
+  const sorted = { known, isKnown, replayed, overVectors, patched, rest: stepsAt(program, patched), trees, tied, vectors }
   const { turned, tables } = read
-  return { ...sequences, transition, products, kept, ...sorted, turned, tables }
+  return { of: work, wanted, ...sequences, transition, products, kept, ...sorted, turned, tables }
 }

@@ -15,8 +15,6 @@ export interface Sequences {
   readonly whole: ShapedProgram
   /** Steps have the names of those of the whole, and its numbers but for sizes. */
   readonly one: ShapedProgram
-  /** The same as its kind has it. */
-  readonly alone: ShapedProgram
   readonly lies: ReadonlyMap<string, Lie>
 }
 
@@ -106,7 +104,7 @@ export function sequencesOf(
     ...step,
     numbers: numbersOfOne(step.numbers, alone.steps[at]!.numbers, count, at),
   }))
-  const one = { ...alone, steps, shaped: alone.shaped.map((of, at) => ({ ...of, numbers: steps[at]!.numbers })) }
+  const one = withNumbers(alone, steps)
   const lies = new Map([...whole.shapes].map(([name, of]) => [name, lieOf(name, of, one.shapes.get(name)!, count)]))
   for (const [at, step] of whole.steps.entries()) {
     const [lie, inputs] = [lies.get(step.outputs[0]!)!, step.inputs.map((name) => lies.get(name)!)]
@@ -117,5 +115,22 @@ export function sequencesOf(
       (lie === 'rows' ? actsByRows(step, one.steps[at]!, shaped, inputs, count) : actsByColumns(step, shaped, inputs))
     requireThat(acts && step.outputs.length === 1, 'BAD_SHAPE', `step ${at} (${step.op}) is not of one sequence`)
   }
-  return { count, whole, one, alone, lies }
+  return { count, whole, one, lies }
+}
+
+const withNumbers = (program: ShapedProgram, steps: readonly Step[]): ShapedProgram => ({
+  ...program,
+  steps,
+  shaped: program.shaped.map((of, at) => ({ ...of, numbers: steps[at]!.numbers })),
+})
+
+/** The same for a transition that takes the same steps over the same shapes, whose numbers are others. */
+export function renumbered({ count, one, lies }: Sequences, whole: ShapedProgram): Sequences {
+  const steps = whole.steps.map((step, at) => {
+    const numbers: Record<string, number> = { ...step.numbers }
+    const { numbers: alone } = one.steps[at]!
+    for (const name of SIZES) if (alone[name] !== undefined) numbers[name] = alone[name]
+    return { ...step, numbers }
+  })
+  return { count, whole, one: withNumbers(one, steps), lies }
 }

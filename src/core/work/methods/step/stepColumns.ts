@@ -31,27 +31,17 @@ export function endOfColumn(bytes: number): Uint8Array {
   return end
 }
 
-/** W12.1.6. The hashes of columns that lie one after the other, so many bytes each. */
-export function hashColumns(rooms: StepRooms, at: Pointer, columns: number, bytes: number): readonly Uint8Array[] {
-  return rooms.during(() => {
-    const whole = Math.floor(bytes / BLOCK_BYTES)
-    const all = hashedTogether(columns)
-    const end = endOfColumn(bytes)
-    const last = bytes - whole * BLOCK_BYTES + end.length
-    const states = beginColumns(rooms, columns)
-    const [ends, out] = [rooms.room(all * last), rooms.room(HASH_BYTES * all)]
-    for (let i = 0; i < columns; i++) {
-      const part = rooms.bytes(at + i * bytes + whole * BLOCK_BYTES, bytes - whole * BLOCK_BYTES)
-      rooms.bytes(ends + i * last, part.length).set(part)
-      rooms.bytes(ends + i * last + part.length, end.length).set(end)
-    }
-    // Columns beyond the last are whatever lies there; nobody looks at their hashes.
-    rooms.engine.reserve(at + all * bytes)
-    rooms.kernels.stepHashBlocks(states, at, all, bytes, whole)
-    rooms.kernels.stepHashBlocks(states, ends, all, last, last / BLOCK_BYTES)
-    rooms.kernels.stepHashEnd(states, out, all, HASH_BYTES)
-    return Array.from({ length: columns }, (_, i) => rooms.bytes(out + HASH_BYTES * i, HASH_BYTES).slice())
-  })
+/** W12.1.6. The hashes of columns that lie one after the other, so many bytes each: at `to`, and from there `apart`. */
+export function hashColumns(
+  rooms: StepRooms,
+  at: Pointer,
+  columns: number,
+  bytes: number,
+  to: Pointer,
+  apart: number,
+): void {
+  rooms.engine.reserve(at + hashedTogether(columns) * bytes)
+  rooms.during(() => rooms.kernels.stepHashColumns(at, rooms.putBytes(FIRST_BLOCK), to, columns, bytes, apart))
 }
 
 /** The tree over so many hashes that lie at `tree`, with room for all levels behind them; where its root lies. */

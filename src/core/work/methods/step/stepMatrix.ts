@@ -137,7 +137,7 @@ export class StepMatrix {
     const [from, to] = [this.#at(part, part.coded), this.#furtherAt(part, part.coded)]
     kernels.stepCode(from, this.#tables, this.#room, to, part.size, rows, this.layout.low)
     if (rows === CODED_TOGETHER)
-      kernels.stepHashBlocks(part.furtherStates, to, furtherColumns(this.layout), 4 * CODED_TOGETHER, 1)
+      kernels.stepHashBlocks(part.furtherStates, to, furtherColumns(this.layout))
     part.coded += rows
   }
 
@@ -189,7 +189,7 @@ export class StepMatrix {
       const view = this.#rooms.bytes(at, columns * CODED_TOGETHER * WORD_BYTES)
       for (let to = CODED_TOGETHER * WORD_BYTES - tail.length; to < view.length; to += CODED_TOGETHER * WORD_BYTES)
         view.set(tail, to)
-      kernels.stepHashBlocks(part.furtherStates, at, columns, 4 * CODED_TOGETHER, 1)
+      kernels.stepHashBlocks(part.furtherStates, at, columns)
     }
   }
 

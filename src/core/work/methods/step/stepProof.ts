@@ -1,7 +1,7 @@
 import { concatBytes, u64le } from '../../../bytes/bytes.ts'
 import type { Ops } from '../../program.ts'
 import type { OnStep, TensorMemory } from '../../tensorMemory.ts'
-import { checkOpening, type OpeningProblem, openingError } from './checkOpening.ts'
+import { checkOpening, type OpenedRows, type OpeningProblem, openingError } from './checkOpening.ts'
 import { type Quad, ZERO } from './field31.ts'
 import { coordinatesOfPlan, MOST_ENTRY, type ProductsPlan, type StepPlan } from './plan.ts'
 import { askedOperands, claimsOf, type ProductsProblem, productsError, reduceProducts, saidBytes } from './products.ts'
@@ -85,7 +85,7 @@ export function checkProducts(
   statement: StepStatement,
   reveals: readonly Reveal[],
   proof: Uint8Array,
-): { readonly revealed: readonly Uint8Array[] } | StepProblem {
+): Pick<OpenedRows, 'revealed'> | StepProblem {
   const layout = layoutOfPlan(plan)
   const transcript = transcriptOf(layout, statement)
   const length = saidBytes(plan)
@@ -94,27 +94,12 @@ export function checkProducts(
   const opening = proof.subarray(length)
   const opened = checkOpening(engine, layout, statement.root, claims, reveals, transcript, opening)
   if (typeof opened === 'string') return opened
-  return areResults(plan, reveals, opened.revealed) ? opened : 'RESULT_OUT_OF_RANGE'
+  return areResults(plan, opened) ? opened : 'RESULT_OUT_OF_RANGE'
 }
 
 /** W12.2.7. Numbers of the field have one spelling as integers where no sum can be larger. */
-function areResults({ kept, products }: ProductsPlan, reveals: readonly Reveal[], revealed: readonly Uint8Array[]) {
-  const lengths = new Map(products.map(({ c, inner }) => [kept[c]!.name, inner]))
-  return reveals.every(({ name }, i) => {
-    const inner = lengths.get(name)
-    return inner === undefined || areWithin(revealed[i]!, inner * MOST_ENTRY ** 2)
-  })
-}
-
-/** Tens of millions of entries: whole numbers of 32 bits without branches, and no copy where they lie at whole words. */
-function areWithin(bytes: Uint8Array, most: number): boolean {
-  const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
-  const sums = new Int32Array(buffer, byteOffset, length / 4)
-  // Below 2^30, so that no sum of two of them is beyond 31 bits.
-  const bound = most | 0
-  let signs = 0
-  for (let i = 0; i < sums.length; i++) signs |= (bound - sums[i]!) | (sums[i]! + bound)
-  return signs >= 0
+function areResults({ kept, products }: ProductsPlan, { areWithin }: OpenedRows): boolean {
+  return products.every(({ c, inner }) => areWithin(kept[c]!.name, inner * MOST_ENTRY ** 2))
 }
 
 /** W12.4. log2 of the chance that a wrong product passes, for one try: rounds and opening. */

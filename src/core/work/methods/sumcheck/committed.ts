@@ -1,10 +1,11 @@
 import { concatBytes, equalBytes } from '../../../bytes/bytes.ts'
+import { Cursor } from '../../cursor.ts'
 import type { TensorHasher } from '../../engineRun.ts'
 import { tensorBytes } from '../../tensor.ts'
 import { COLUMNS, codeLength, LENGTHENED, layoutOf } from './code.ts'
 import { evaluate, type FieldEngine } from './evaluate.ts'
 import { isSame, P } from './field.ts'
-import { type CodedOperand, type CodeProblem, checkOperand, openOperand, type Take } from './operandCode.ts'
+import { type CodedOperand, type CodeProblem, checkOperand, openOperand } from './operandCode.ts'
 import {
   proveRounds,
   reduceProduct,
@@ -64,8 +65,8 @@ export function checkCommitted(
       (shape, i) => c[i]!.length === tensorBytes(shape) && equalBytes(hasher.root(shape, c[i]!), statement.rootsC[i]!),
     )
   if (!isC) return 'WRONG_TENSOR'
-  const take = taking(proof)
-  const rounds = take(sumcheckProofBytes(statement.k))
+  const cursor = new Cursor(proof)
+  const rounds = cursor.take(sumcheckProofBytes(statement.k))
   if (!rounds) return 'BAD_PROOF'
   const transcript = transcriptOf(statement)
   const reduced = reduceProduct(statement, rounds, transcript)
@@ -78,18 +79,9 @@ export function checkCommitted(
   const a = { shape: shapes.a, root: rootA, codeRoot: codeRootA }
   const b = { shape: shapes.b, root: rootB, codeRoot: codeRootB }
   const problem =
-    checkOperand(engine, a, { row, column: inner }, lastA, transcript, take) ??
-    checkOperand(engine, b, { row: column, column: inner }, lastB, transcript, take)
-  return problem ?? (take(1) === null ? null : 'BAD_PROOF')
-}
-
-function taking(bytes: Uint8Array): Take {
-  let at = 0
-  return (length) => {
-    if (at + length > bytes.length) return null
-    at += length
-    return bytes.subarray(at - length, at)
-  }
+    checkOperand(engine, a, { row, column: inner }, lastA, transcript, cursor) ??
+    checkOperand(engine, b, { row: column, column: inner }, lastB, transcript, cursor)
+  return problem ?? (cursor.left === 0 ? null : 'BAD_PROOF')
 }
 
 /** W8.9.8. log2 of the chance that a wrong C passes, for one try: that of the rounds, of chance and of the columns. */

@@ -1,4 +1,5 @@
 import { concatBytes, equalBytes } from '../../../bytes/bytes.ts'
+import type { Cursor } from '../../cursor.ts'
 import type { TensorHasher, Tree } from '../../engineRun.ts'
 import { PAIR_BYTES } from '../../fieldKernels.ts'
 import { requireThat } from '../../refusals.ts'
@@ -129,9 +130,6 @@ export function openOperand(
   return concatBytes(said, opened, beside, leaves, tree)
 }
 
-/** Takes what is next off the front; null where there is too little. */
-export type Take = (length: number) => Uint8Array | null
-
 /** Whether bytes are numbers of the field, each half below p. */
 function areNumbers(bytes: Uint8Array): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -174,21 +172,21 @@ interface Opened {
   readonly leafBytes: Uint8Array
 }
 
-function readOpening({ shape, root, codeRoot }: Operand, transcript: Transcript, take: Take): Opened | CodeProblem {
+function readOpening({ shape, root, codeRoot }: Operand, transcript: Transcript, cursor: Cursor): Opened | CodeProblem {
   if (!isCodable(shape)) return 'TOO_BIG'
   const layout = layoutOf(shape.rows, shape.width)
   const coded = columnsShape(layout)
   const chance = transcript.draw(2 ** layout.high)
-  const said = take(2 * PAIR_BYTES * 2 ** layout.low)
+  const said = cursor.take(2 * PAIR_BYTES * 2 ** layout.low)
   if (!said || !areNumbers(said)) return 'BAD_OPENING'
   transcript.absorbBytes(said)
   const columns = ascending(transcript.places(COLUMNS, codeLength(layout)))
   const tied = ascending(transcript.places(TIED_ROWS, 2 ** layout.high))
   const [ofColumns, leaves] = [leavesOfColumns(layout, columns), leavesOfRows(shape, layout, tied)]
-  const columnBytes = take(columns.length * coded.width)
-  const codeProof = take(proofBytes(depthOf(leavesOf(coded)), ofColumns))
-  const leafBytes = take(leaves.reduce((sum, leaf) => sum + leafSpan(shape, leaf).length, 0))
-  const proof = take(leaves.length === 0 ? 0 : proofBytes(depthOf(leavesOf(shape)), leaves))
+  const columnBytes = cursor.take(columns.length * coded.width)
+  const codeProof = cursor.take(proofBytes(depthOf(leavesOf(coded)), ofColumns))
+  const leafBytes = cursor.take(leaves.reduce((sum, leaf) => sum + leafSpan(shape, leaf).length, 0))
+  const proof = cursor.take(leaves.length === 0 ? 0 : proofBytes(depthOf(leavesOf(shape)), leaves))
   if (!columnBytes || !codeProof || !leafBytes || !proof || !areNumbers(columnBytes)) return 'BAD_OPENING'
   if (!areUnder(coded, ofColumns, columnBytes, codeProof, codeRoot)) return 'COLUMN_NOT_COMMITTED'
   if (!areUnder(shape, leaves, leafBytes, proof, root)) return 'ROW_NOT_COMMITTED'
@@ -226,9 +224,9 @@ export function checkOperand(
   { row, column }: PointOf,
   value: Pair,
   transcript: Transcript,
-  take: Take,
+  cursor: Cursor,
 ): CodeProblem | null {
-  const opened = readOpening(operand, transcript, take)
+  const opened = readOpening(operand, transcript, cursor)
   if (typeof opened === 'string') return opened
   const { layout, said, chance, columns, columnBytes, tied } = opened
   const { kernels } = engine
