@@ -200,7 +200,17 @@ function planFirst<K>(ops: Ops<K>, work: Work<K>, transition: number, wanted: Pr
   const overVectors = inPart.filter(isOverVectors)
   const patched = inPart.filter((at) => !isOverVectors(at))
   const vectors = new Set(trees.filter((name) => isWhole.has(name)))
-  const sorted = { known, isKnown, replayed, overVectors, patched, rest: stepsAt(program, patched), trees, tied, vectors }
+  const sorted = {
+    known,
+    isKnown,
+    replayed,
+    overVectors,
+    patched,
+    rest: stepsAt(program, patched),
+    trees,
+    tied,
+    vectors,
+  }
   const { turned, tables } = read
   return { of: work, wanted, ...sequences, transition, products, kept, ...sorted, turned, tables }
 }

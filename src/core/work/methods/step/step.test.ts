@@ -207,6 +207,13 @@ test('what does not come apart into sequences is refused before anything is run'
   refused(chanceFlow(chance, hasher).work)
 })
 
+test.each(MAKERS)('the plan of a transition of a %s is the same with that of another one at hand', async (_, make) => {
+  const { work } = make(hasherOn(await open.exact()))
+  const other = planRest(EXACT_OPS, work, 2, 'shared')
+  for (const wanted of ['all', 'shared'] as const)
+    expect(planRest(EXACT_OPS, work, 3, wanted, other)).toEqual(planRest(EXACT_OPS, work, 3, wanted))
+})
+
 test('a wrong product passes with less than 2^-100', () => {
   const { work, plan } = gpt
   const reveals = revealsOf(work.ops, plan, drawRest(work.ops, plan, NONCE))

@@ -136,8 +136,7 @@ export class StepMatrix {
     const { kernels } = this.#rooms
     const [from, to] = [this.#at(part, part.coded), this.#furtherAt(part, part.coded)]
     kernels.stepCode(from, this.#tables, this.#room, to, part.size, rows, this.layout.low)
-    if (rows === CODED_TOGETHER)
-      kernels.stepHashBlocks(part.furtherStates, to, furtherColumns(this.layout))
+    if (rows === CODED_TOGETHER) kernels.stepHashBlocks(part.furtherStates, to, furtherColumns(this.layout))
     part.coded += rows
   }
 
@@ -250,8 +249,16 @@ export class StepMatrix {
     })
   }
 
-  /** W12.1.7, W12.1.8. All claims at once, and rows in the clear. Claims are of points drawn after the root was absorbed. */
-  open(claims: readonly Claim[], reveals: readonly Reveal[], transcript: StepTranscript): Uint8Array {
+  /**
+   * W12.1.7, W12.1.8. All claims at once, and rows in the clear; `before` is put before them. Claims are of points drawn
+   * after the root was absorbed.
+   */
+  open(
+    claims: readonly Claim[],
+    reveals: readonly Reveal[],
+    transcript: StepTranscript,
+    before: Uint8Array = new Uint8Array(),
+  ): Uint8Array {
     transcript.absorb(claims.map(({ value }) => value))
     const rho = transcript.draw(1)[0]!
     return this.#rooms.during(() => {
@@ -262,7 +269,7 @@ export class StepMatrix {
       const columns = ascending(transcript.places(COLUMNS, codeLength(this.layout)))
       const parts = [said, shown, ...this.#columnsAt(columns)]
       const beside = this.#beside(leavesOfColumns(columns))
-      return concatBytes(...parts.map(({ at, bytes }) => this.#rooms.bytes(at, bytes)), beside)
+      return concatBytes(before, ...parts.map(({ at, bytes }) => this.#rooms.bytes(at, bytes)), beside)
     })
   }
 

@@ -1,4 +1,4 @@
-import { concatBytes, u64le } from '../../../bytes/bytes.ts'
+import { u64le } from '../../../bytes/bytes.ts'
 import type { Ops } from '../../program.ts'
 import type { OnStep, TensorMemory } from '../../tensorMemory.ts'
 import { checkOpening, type OpenedRows, type OpeningProblem, openingError } from './checkOpening.ts'
@@ -75,7 +75,7 @@ export function proveCommittedStep(
 ): Uint8Array {
   const transcript = transcriptOf(matrix.layout, statement)
   const { said, claims } = proveProducts(rooms, plan, matrix, transcript)
-  return concatBytes(said, matrix.open(claims, reveals, transcript))
+  return matrix.open(claims, reveals, transcript, said)
 }
 
 /** W12.2.6. Whether every product is right of what is under the root; the rows asked for, one answer for each reveal. */
@@ -94,7 +94,7 @@ export function checkProducts(
   const opening = proof.subarray(length)
   const opened = checkOpening(engine, layout, statement.root, claims, reveals, transcript, opening)
   if (typeof opened === 'string') return opened
-  return areResults(plan, opened) ? opened : 'RESULT_OUT_OF_RANGE'
+  return areResults(plan, opened) ? { revealed: opened.revealed } : 'RESULT_OUT_OF_RANGE'
 }
 
 /** W12.2.7. Numbers of the field have one spelling as integers where no sum can be larger. */
