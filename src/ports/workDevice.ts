@@ -1,6 +1,8 @@
 import type { NvidiaEvidence } from '../core/attest/nvidiaDevice.ts'
 import type { PatchEvidence } from '../core/work/checkPatch.ts'
 import type { PatchDraw } from '../core/work/draws.ts'
+import type { ProvableSteps } from '../core/work/methods/step/provenWork.ts'
+import type { ProvenProducts } from '../core/work/methods/step/restPlan.ts'
 import type { Pair } from '../core/work/methods/sumcheck/field.ts'
 import type { StateMark } from '../core/work/stateChain.ts'
 import type { Work } from '../core/work/work.ts'
@@ -30,11 +32,15 @@ export interface WorkRun {
   outputOf(segment: number, at: Omit<PatchDraw, 'patch'>, output: number): Promise<Uint8Array>
   /** A matrix of int8 that was given, met with the weights of its rows at a point: what a sumcheck begins with (W8.4.1). */
   gather(name: string, point: readonly Pair[]): Promise<Uint8Array>
+  /** Proofs of segments by sumcheck (W12.5). Only on a device that can. */
+  proveSteps?(products: ProvenProducts): ProvableSteps
 }
 
 /** A thing that does works, each step of them with the bits of the specification. */
 export interface WorkDevice {
   readonly name: string
+  /** Whether its runs have `proveSteps`. */
+  readonly provesSteps?: boolean
   /** Throws a WorkRefusal where what is given is not what the specification names. */
   start(work: Work<WorkKernels>, given: Tensors): Promise<WorkRun>
   /** Has the device sign a nonce; null where it does not this time. Only where it can. */

@@ -369,6 +369,37 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   }
 })
 
+test('touchstone work run train --method sumcheck proves two steps besides; what cannot be proven is not begun', async () => {
+  const small = ['--layers', '1', '--width', '16', '--heads', '2', '--tokens', '16', '--steps', '3']
+  const files = ['--out', inFolder('proven.safetensors'), '--receipt', inFolder('steps.receipt')]
+  const words = ['work', 'run', 'train', inFolder('text'), ...small, ...files, '--method', 'sumcheck']
+  const run = await touchstone(...words, '--sequences', '2', '--inputs', inFolder('steps'))
+  expect(run.stdout.replace(/\s+/g, ' ')).toMatch(/transitions \d and \d by sumcheck, products that are sums/)
+  expect(run.status).toBe(0)
+  const check = (...more: string[]) => touchstone('check', inFolder('steps.receipt'), ...more)
+  const { status, stdout } = await check(
+    '--json',
+    '--replay',
+    inFolder('steps'),
+    '--result',
+    inFolder('proven.safetensors'),
+  )
+  const report = checkReportSchema.parse(JSON.parse(stdout))
+  expect(report).toMatchObject({
+    ...{ kind: 'receipt', verdict: 'genuine', resultTied: true },
+    work: { drawnBy: 'listener', segments: 3, replayed: 3, proven: { products: 'shared' } },
+  })
+  expect(report.kind === 'receipt' && report.work.proven?.log2Error).toBeLessThan(-100)
+  expect(status).toBe(0)
+  changeByte(inFolder('steps.receipt'), -1)
+  const changed = await check('--json')
+  expect([changed.status, JSON.parse(changed.stdout).problem.code]).toEqual([1, 'OTHER_EVIDENCE'])
+  const shards = await touchstone(...words, '--sequences', '4', '--shards', '2')
+  expect([shards.status, shards.stderr]).toEqual([2, expect.stringContaining('[NOT_PROVABLE]')])
+  const unused = await touchstone('work', 'run', 'train', inFolder('text'), '--products', 'all')
+  expect([unused.status, unused.stderr]).toEqual([2, expect.stringContaining('without --method sumcheck')])
+})
+
 test('weights are those of the receipt by their roots; another model, or one without roots, is not taken for it', async () => {
   const [receipt, model] = [inFolder('trained.json'), inFolder('model.safetensors')]
   const check = (file: string) => touchstone('check', receipt, '--result', file)

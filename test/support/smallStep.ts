@@ -39,9 +39,9 @@ export interface SmallStep {
 const MODEL = { layers: 1, width: 16, headSize: 8, hidden: 24, vocabulary: 61 }
 
 export const smallDecoder =
-  (family: Family) =>
+  (family: Family, transitions = 6) =>
   (hasher: TensorHasher): ReadyWork =>
-    tinyTraining(family, 6, hasher, { model: MODEL })
+    tinyTraining(family, transitions, hasher, { model: MODEL })
 
 /** Eight digits a step. */
 export function smallMlp(hasher: TensorHasher): ReadyWork {

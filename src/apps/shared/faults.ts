@@ -47,6 +47,11 @@ export const fault = faultsOf({
     nextStep:
       'That takes an NVIDIA card of Hopper or Blackwell with confidential computing on (nvidia-smi conf-compute -f says whether it is). Use --on with such a box, or --method openings or sumcheck, which need no such hardware.',
   },
+  CANNOT_PROVE: {
+    blame: 'user',
+    message: '{device} cannot prove transitions of this work by sumcheck: nothing was done',
+    nextStep: 'Such proofs are made on a processor: name a box without a card with --on, or use --method openings.',
+  },
   HOST_NOT_OFFERED: {
     blame: 'validator',
     message: 'this prover was started without host parts',

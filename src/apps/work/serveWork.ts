@@ -9,6 +9,7 @@ import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { PIECE_BYTES, WORK_ORDER_TYPES, type WorkAnswer, type WorkOrderMessage } from '../../core/wire/messages.ts'
 import type { Disputant } from '../../core/work/methods/dispute.ts'
 import { engineDisputant } from '../../core/work/methods/engineDisputant.ts'
+import { type ProvableSteps, requireProvable } from '../../core/work/methods/step/provenWork.ts'
 import type { FieldEngine } from '../../core/work/methods/sumcheck/evaluate.ts'
 import { productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { proveGathered } from '../../core/work/methods/sumcheck/sumcheck.ts'
@@ -64,7 +65,7 @@ export async function serveWork(server: WorkServer): Promise<void> {
     })
     const assignment = await expect('assign')
     const given = await takeInputs(assignment, expect)
-    await send({ type: 'accepted' })
+    await send({ type: 'accepted', provesSteps: provesSteps(device, assignment) })
     const due = vouching(server, expect, send)
     const { seed } = await due(workOpenNonce(assignment.orderId, signer.publicKey), 'seed')
     const work = workOf(assignment, seed)
@@ -205,10 +206,13 @@ const markMessage = (segment: number, { root, statistics }: StateMark): WorkAnsw
 
 async function deliver(work: Work<WorkKernels>, run: WorkRun, segment: number, send: Send): Promise<void> {
   for (const [tensor, name] of [...work.state.keys()].entries()) {
-    const bytes = await run.read(name)
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES)
-      await send({ type: 'piece', segment: segment + 1, tensor, bytes: bytes.subarray(at, at + PIECE_BYTES) })
+    await sendPieces(segment, tensor, await run.read(name), send)
   }
+}
+
+async function sendPieces(segment: number, tensor: number, bytes: Uint8Array, send: Send): Promise<void> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+    await send({ type: 'piece', segment: segment + 1, tensor, bytes: bytes.subarray(at, at + PIECE_BYTES) })
 }
 
 async function unveil(
@@ -280,15 +284,43 @@ async function proveProduct(
   return await proveGathered(await openField(), product, (name, point) => run.gather(name, point))
 }
 
+/** W12.5.1. Whether what is asked for can be proven here; whoever listens knows why the work itself could not. */
+function provesSteps(device: WorkDevice, assignment: Assignment): boolean {
+  const { proven } = assignment
+  if (proven === null || !device.provesSteps) return false
+  requireProvable(workOf(assignment, new Uint8Array(32)), proven)
+  return true
+}
+
+/** W12.5. The same proofs, each told as it is made. */
+const tellingSteps = (steps: ProvableSteps, send: Send): ProvableSteps => ({
+  products: steps.products,
+  say: async (segment) => {
+    const said = await steps.say(segment)
+    await send({ type: 'saidStep', segment: segment + 1, root: said.root, roots: joinBytes(said.roots) })
+    return said
+  },
+  prove: async (segment, nonce) => {
+    const proof = await steps.prove(segment, nonce)
+    const { rest, products } = proof
+    const lengths = { restBytes: rest.length, productsBytes: products.length }
+    await send({ type: 'stepProof', segment: segment + 1, ...lengths })
+    for (const [tensor, bytes] of [rest, products].entries()) await sendPieces(segment, tensor, bytes, send)
+    return proof
+  },
+})
+
 /** Traces for the first nonce, patches for the second; neither is other than what was committed to. */
 async function open(
   work: Work<WorkKernels>,
   run: WorkRun,
   done: Done,
-  { firstHash, secondHash }: Assignment,
+  { firstHash, secondHash, proven }: Assignment,
   { send, expect, first }: { readonly send: Send; readonly expect: Expect; readonly first: Uint8Array },
 ): Promise<void> {
+  const steps = proven === null ? null : (run.proveSteps?.(proven) ?? null)
   const shown: Parameters<typeof proveWork>[2] = {
+    ...(steps ? { steps: tellingSteps(steps, send) } : {}),
     trace: async (segment) => {
       const roots = await run.trace(segment)
       await send({ type: 'traced', segment: segment + 1, roots: joinBytes(roots) })

@@ -2,22 +2,25 @@ import { describe, expect, test } from 'vitest'
 import { openInProcessBox, type ProverProgram } from '../../../test/support/inProcessBox.ts'
 import { lyingStart } from '../../../test/support/lyingDevice.ts'
 import { seededRandomness } from '../../../test/support/seededRandomness.ts'
+import { smallDecoder } from '../../../test/support/smallStep.ts'
 import { chanceProduct, readyWork } from '../../../test/support/smallWorks.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
 import { tinyTraining } from '../../../test/support/tinyTraining.ts'
 import { chanceFrom } from '../../../test/support/workTrials.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
-import { WORK_ANSWER_TYPES, type WorkAnswer } from '../../core/wire/messages.ts'
+import { WORK_ANSWER_TYPES, WORK_ORDER_TYPES, type WorkAnswer } from '../../core/wire/messages.ts'
+import { MOST_PROVEN_BYTES } from '../../core/work/evidenceBehind.ts'
 import { cellFlags } from '../../core/work/kinds/simulation/lattice.ts'
 import { flowParameters } from '../../core/work/kinds/simulation/simulation.ts'
+import type { ProvableSteps } from '../../core/work/methods/step/provenWork.ts'
 import { productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { checkSumcheck } from '../../core/work/methods/sumcheck/sumcheck.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { engineOnOwned, hasherOn } from '../../core/work/workEngine.ts'
 import { createWorkKernels } from '../../core/work/workKernels.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
-import { openCpuWork, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { openCheckerEngines, openCpuWork, openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { readKernel } from '../../drivers/system/kernelFiles.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -189,6 +192,93 @@ describe('a product that is proven as a whole', () => {
 
   test('nothing else is: whoever works says so', async () => {
     await expect(proven({ work, given })).rejects.toMatchObject({ code: 'GAVE_UP' })
+  })
+})
+
+describe('a training whose transitions are proven', () => {
+  const training = smallDecoder('gpt', 1)(hasher)
+  const proven = { products: 'all', openEngines: () => openCheckerEngines(WASM) } as const
+  const watchedProofs = async (prover: ProverProgram) => {
+    const { watch, close } = await watchFor(prover)
+    return await watchWork({ ...watch, ...training, proven }, never).finally(close)
+  }
+  /** Our own prover, with something done to its proofs. */
+  const proving = (change: (honest: ProvableSteps) => Partial<ProvableSteps>): ProverProgram =>
+    program((run) => ({
+      proveSteps: (products) => {
+        const honest = run.proveSteps!(products)
+        return { ...honest, ...change(honest) }
+      },
+    }))
+
+  test('is believed with its proof', async () => {
+    const { figures, proven: made } = await watchedProofs(program())
+    expect(figures.proven).toMatchObject({ products: 'all', transitions: [1] })
+    expect(made!.steps.size).toBe(1)
+  })
+
+  test.each<[string, ProverProgram, string, string]>([
+    [
+      'changes its proof',
+      proving((honest) => ({
+        prove: async (segment, nonce) => ({ ...(await honest.prove(segment, nonce)), rest: new Uint8Array(9) }),
+      })),
+      'NOT_SHOWN',
+      'INPUT_NOT_COMMITTED',
+    ],
+    [
+      'says half a root',
+      proving((honest) => ({
+        say: async (segment) => ({ ...(await honest.say(segment)), roots: [new Uint8Array(16)] }),
+      })),
+      'OUT_OF_TURN',
+      'step',
+    ],
+  ])('attack 231: whoever %s is rejected', async (_, prover, code, where) => {
+    await expect(watchedProofs(prover)).rejects.toMatchObject({ code, where: expect.stringContaining(where) })
+  })
+
+  test('whoever claims a proof that no receipt holds, or sends it in crumbs, is rejected before it is taken', async () => {
+    const altered =
+      (alter: (answer: WorkAnswer) => readonly WorkAnswer[]): ProverProgram =>
+      ({ input, write }, signal) => {
+        const sent = new FrameDecoder(WORK_ANSWER_TYPES)
+        let isProof = false
+        const changed = async (bytes: Uint8Array) => {
+          for (const answer of sent.push(bytes) as Iterable<WorkAnswer>) {
+            isProof ||= answer.type === 'stepProof'
+            for (const one of isProof ? alter(answer) : [answer]) await write(encodeFrame(one))
+          }
+        }
+        return program()({ input, write: changed }, signal)
+      }
+    const huge = altered((answer) =>
+      answer.type === 'stepProof' ? [{ ...answer, productsBytes: MOST_PROVEN_BYTES }] : [answer],
+    )
+    await expect(watchedProofs(huge)).rejects.toMatchObject({ code: 'OUT_OF_TURN' })
+    const crumbs = altered((answer) =>
+      answer.type === 'piece' ? [{ ...answer, bytes: answer.bytes.subarray(0, 1) }] : [answer],
+    )
+    await expect(watchedProofs(crumbs)).rejects.toMatchObject({ code: 'OTHER_RESULT' })
+  })
+
+  test('a device that cannot is told from one that lies, before the seed is out', async () => {
+    const orders: string[] = []
+    const cannot: ProverProgram = async ({ input, write }) => {
+      const seen = new FrameDecoder(WORK_ORDER_TYPES)
+      const listening = (async function* () {
+        for await (const chunk of input) {
+          for (const { type } of seen.push(chunk)) orders.push(type)
+          yield chunk
+        }
+      })()
+      const device = { ...(await openCpuWork(WASM)), name: 'a card', provesSteps: false }
+      const openField = () => openFieldEngine(WASM)
+      const server = { device, signer: testSigner(7), randomness: seededRandomness(3), openField }
+      return serveWork({ ...server, input: listening, write })
+    }
+    await expect(watchedProofs(cannot)).rejects.toMatchObject({ detail: { code: 'CANNOT_PROVE' } })
+    expect(orders).not.toContain('seed')
   })
 })
 

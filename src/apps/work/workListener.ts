@@ -8,7 +8,11 @@ import { checkReceipt, type ReceiptFigures } from '../../core/work/checkReceipt.
 import { placeTrace, type SegmentEvidence, splitRoots } from '../../core/work/checkSegment.ts'
 import { stateShapes } from '../../core/work/committedState.ts'
 import type { TensorHasher } from '../../core/work/engineRun.ts'
+import { MOST_PROVEN_BYTES } from '../../core/work/evidenceBehind.ts'
 import type { Disputant } from '../../core/work/methods/dispute.ts'
+import type { CheckerEngines } from '../../core/work/methods/step/checkStep.ts'
+import { type ProvableSteps, stepsChecker } from '../../core/work/methods/step/provenWork.ts'
+import type { ProvenProducts } from '../../core/work/methods/step/restPlan.ts'
 import { proveWork } from '../../core/work/proveWork.ts'
 import type { Receipt } from '../../core/work/receipt.ts'
 import { hiddenLink, linksOf, type StateMark, stateRoot } from '../../core/work/stateChain.ts'
@@ -21,6 +25,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Randomness } from '../../ports/randomness.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
+import { fault } from '../shared/faults.ts'
 import { type Answered, ProverLine, WorkRejected } from './proverLine.ts'
 import { isDelivered } from './serveWork.ts'
 
@@ -43,9 +48,17 @@ export interface Watch {
   readonly segmentMs: number
   /** While replicas run, what each says is hidden from the others. */
   readonly isHidden?: boolean
+  /** W12.5. Drawn transitions are to be proven besides. */
+  readonly proven?: WantedProofs
   onStep(step: WorkStep): void
   /** A state that is part of the result with the roots of its tensors, compared with its own as soon as that is known. */
   onState(segment: number, state: Tensors, roots: readonly Uint8Array[]): void | Promise<void>
+}
+
+/** Which products of drawn transitions are to be proven, and what checks that. */
+export interface WantedProofs {
+  readonly products: ProvenProducts
+  openEngines(): Promise<CheckerEngines>
 }
 
 /** What was heard of a work that is done. */
@@ -54,7 +67,7 @@ export interface ExecutedWork extends Pick<Receipt, 'firstRoot' | 'device' | 'pr
   readonly elapsedUs: number
 }
 
-export interface WatchedWork extends ExecutedWork, Pick<Receipt, 'nonces' | 'segments'> {
+export interface WatchedWork extends ExecutedWork, Pick<Receipt, 'nonces' | 'segments' | 'proven'> {
   readonly figures: ReceiptFigures
 }
 
@@ -91,20 +104,22 @@ export class WorkListener {
 
   /** Hands over the assignment and everything it names. */
   async assign(): Promise<void> {
-    const { work, given, every, isHidden = false } = this.#watch
+    const { work, given, every, isHidden = false, proven } = this.#watch
     await this.#line.send({ type: 'greet' })
     const { key, device } = await this.#line.expect('greeted', HANDSHAKE_MS)
     this.#key = key
     this.#device = printable(String.fromCharCode(...device), 200)
     const [firstHash, secondHash] = this.#nonces.map(nonceCommitment) as [Uint8Array, Uint8Array]
     const spec = new TextEncoder().encode(work.text)
-    await this.#line.send({ type: 'assign', isHidden, firstHash, secondHash, orderId: work.orderId, every, spec })
+    const asked = { isHidden, every, proven: proven?.products ?? null }
+    await this.#line.send({ type: 'assign', ...asked, firstHash, secondHash, orderId: work.orderId, spec })
     for (const [input, name] of [...work.given.keys()].entries()) {
       const bytes = given.get(name)!
       for (let at = 0; at < bytes.length; at += PIECE_BYTES)
         await this.#line.send({ type: 'give', input, bytes: bytes.subarray(at, at + PIECE_BYTES) })
     }
-    await this.#line.expect('accepted', HANDSHAKE_MS)
+    const { provesSteps } = await this.#line.expect('accepted', HANDSHAKE_MS)
+    if (proven && !provesSteps) throw fault('CANNOT_PROVE', { device: this.#device })
   }
 
   /** From the seed to the last h, by our clock. */
@@ -207,18 +222,20 @@ export class WorkListener {
 
   /** Both draws; everything that was drawn is recomputed here. */
   async prove(): Promise<WatchedWork> {
-    const { work, runPatch } = this.#watch
+    const { work, runPatch, proven } = this.#watch
     const { executed } = this
-    const proof = await proveWork(
-      work,
-      executed,
-      { trace: (segment) => this.#trace(segment), open: (segment, draws) => this.#open(segment, draws.length) },
-      async (draw) => {
-        await this.#line.send({ type: 'draw', nonce: this.#nonces[draw] })
-        return this.#nonces[draw]
-      },
-    )
-    const { problem, figures } = checkReceipt(work, { workId: work.workId, ...executed, ...proof }, runPatch)
+    const heard = {
+      trace: (segment: number) => this.#trace(segment),
+      open: (segment: number, draws: readonly unknown[]) => this.#open(segment, draws.length),
+      ...(proven ? { steps: this.#hearSteps(proven.products) } : {}),
+    }
+    const proof = await proveWork(work, executed, heard, async (draw) => {
+      await this.#line.send({ type: 'draw', nonce: this.#nonces[draw] })
+      return this.#nonces[draw]
+    })
+    const said = { workId: work.workId, ...executed, ...proof }
+    const checkSteps = proven && stepsChecker(await proven.openEngines(), work)
+    const { problem, figures } = checkReceipt(work, said, runPatch, checkSteps)
     if (problem) throw new WorkRejected('NOT_SHOWN', [problem.code, problem.step ?? ''].filter(Boolean).join(' '))
     return { ...executed, ...proof, figures }
   }
@@ -243,22 +260,48 @@ export class WorkListener {
     else this.#marks.push({ transition: ends[segment]!, root, statistics: bits })
   }
 
+  /** W12.5. What is said of drawn transitions, and their proofs, no longer together than a receipt holds. */
+  #hearSteps(products: ProvenProducts): ProvableSteps {
+    let room = MOST_PROVEN_BYTES
+    return {
+      products,
+      say: async (segment) => {
+        const { segment: said, root, roots } = await this.#line.expect('saidStep', this.#patienceMs)
+        if (said !== segment + 1 || roots.length % 32 !== 0) throw new WorkRejected('OUT_OF_TURN', `step ${segment}`)
+        this.#watch.onStep({ step: 'trace', done: segment })
+        return { root, roots: splitRoots(roots) }
+      },
+      prove: async (segment) => {
+        const { segment: said, restBytes, productsBytes } = await this.#line.expect('stepProof', this.#patienceMs)
+        room -= restBytes + productsBytes
+        if (said !== segment + 1 || room < 0) throw new WorkRejected('OUT_OF_TURN', `proof of ${segment}`)
+        const part = (tensor: number, bytes: number) => this.#takePieces(segment, tensor, bytes, `proof of ${segment}`)
+        return { rest: await part(0, restBytes), products: await part(1, productsBytes) }
+      },
+    }
+  }
+
+  /** Whole pieces: a byte at a time, each of them in time, would never end (attack 227). */
+  async #takePieces(segment: number, tensor: number, length: number, what: string): Promise<Uint8Array> {
+    const bytes = new Uint8Array(length)
+    for (let at = 0; at < length; ) {
+      const piece = await this.#line.expect('piece', HANDSHAKE_MS)
+      const isWhole = piece.bytes.length === Math.min(PIECE_BYTES, length - at)
+      if (piece.segment !== segment + 1 || piece.tensor !== tensor || !isWhole)
+        throw new WorkRejected('OTHER_RESULT', what)
+      bytes.set(piece.bytes, at)
+      at += piece.bytes.length
+    }
+    return bytes
+  }
+
   /** A whole state: its sizes are ours, and its root must be the one that was committed. */
   async #takeState(segment: number): Promise<void> {
     const { work, hasher, onState, isHidden } = this.#watch
     const state = new Map<string, Uint8Array>()
     const roots: Uint8Array[] = []
     for (const [tensor, [name, shape]] of [...stateShapes(work, segment)].entries()) {
-      const bytes = new Uint8Array(tensorBytes(shape))
-      for (let at = 0; at < bytes.length; ) {
-        const piece = await this.#line.expect('piece', HANDSHAKE_MS)
-        // Whole pieces: a byte at a time, each of them in time, would never end (attack 227).
-        const isWhole = piece.bytes.length === Math.min(PIECE_BYTES, bytes.length - at)
-        if (piece.segment !== segment + 1 || piece.tensor !== tensor || !isWhole)
-          throw new WorkRejected('OTHER_RESULT', name)
-        bytes.set(piece.bytes, at)
-        at += piece.bytes.length
-      }
+      const bytes = await this.#takePieces(segment, tensor, tensorBytes(shape), name)
       roots.push(hasher.root(shape, bytes))
       state.set(name, bytes)
     }

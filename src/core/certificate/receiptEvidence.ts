@@ -1,8 +1,17 @@
 import { equalBytes } from '../bytes/bytes.ts'
 import type { Signer } from '../bytes/ed25519.ts'
 import type { RunPatch } from '../work/checkPatch.ts'
-import { checkReceipt } from '../work/checkReceipt.ts'
-import { type Receipt, type ReceiptStatement, receiptOf, receiptSchema, stateReceipt } from '../work/receipt.ts'
+import { checkReceipt, type ReceiptProblem } from '../work/checkReceipt.ts'
+import type { CheckerEngines } from '../work/methods/step/checkStep.ts'
+import { type ProofProblem, requireProvable, stepsChecker } from '../work/methods/step/provenWork.ts'
+import {
+  provenSchema,
+  type Receipt,
+  type ReceiptStatement,
+  receiptOf,
+  receiptSchema,
+  stateReceipt,
+} from '../work/receipt.ts'
 import { WorkRefusal } from '../work/refusals.ts'
 import type { Replayed } from '../work/replayWork.ts'
 import { openWork, type Work } from '../work/work.ts'
@@ -46,12 +55,33 @@ export const receiptKind = (
   inputs: WithInputs | null = null,
   result: ResultAtHand | null = null,
 ): Opener =>
-  receiptOpener(receiptSchema, readReceipt, async (read) => {
-    const checked = await checkWork(read, await openKernels(), inputs)
-    const other = checked.problem || !result ? null : await result.problemWith(read)
-    const problem = other === null ? checked.problem : ({ code: 'OTHER_RESULT', where: other } as const)
-    return { ...checked, problem, isResultTied: result !== null && problem === null, clock: null }
-  })
+  receiptOpener(receiptSchema, readReceipt, async (read) =>
+    tie(read, await checkWork(read, { runPatch: await openKernels() }, inputs), result),
+  )
+
+/** W12.5. The same where transitions were proven: these take engines of their own. */
+export const provenKind = (
+  openKernels: () => Promise<Required<CheckingKernels>>,
+  inputs: WithInputs | null = null,
+  result: ResultAtHand | null = null,
+): Opener =>
+  receiptOpener(provenSchema, readReceipt, async (read) =>
+    tie(read, await checkWork(read, await openKernels(), inputs), result),
+  )
+
+/** What a check recomputes with. */
+interface CheckingKernels {
+  readonly runPatch: RunPatch
+  readonly engines?: CheckerEngines
+}
+
+type CheckedWork = Omit<CheckedReceipt, 'isResultTied' | 'clock'>
+
+async function tie(read: ReadReceipt, checked: CheckedWork, result: ResultAtHand | null): Promise<CheckedReceipt> {
+  const other = checked.problem || !result ? null : await result.problemWith(read)
+  const problem = other === null ? checked.problem : ({ code: 'OTHER_RESULT', where: other } as const)
+  return { ...checked, problem, isResultTied: result !== null && problem === null, clock: null }
+}
 
 function readReceipt(
   statement: ReceiptStatement,
@@ -68,6 +98,7 @@ function readReceipt(
   const { spec: text, orderId, seed } = receipt
   try {
     const work = openWork(WORK_KINDS, EXACT_OPS, { text, orderId, seed })
+    if (receipt.proven) requireProvable(work, receipt.proven.products)
     return { kind: 'receipt', signerKeys, statement, receipt, work }
   } catch (refusal) {
     if (!(refusal instanceof WorkRefusal)) throw refusal
@@ -82,11 +113,11 @@ const DEAD_WORK = { code: 'DEAD_WORK' } as const
 
 async function checkWork(
   read: ReadReceipt,
-  runPatch: RunPatch,
+  { runPatch, engines }: CheckingKernels,
   inputs: WithInputs | null,
-): Promise<Omit<CheckedReceipt, 'isResultTied' | 'clock'>> {
+): Promise<CheckedWork> {
   const work = inputs ? await inputs.hold(read.work) : read.work
-  const shown = checkReceipt(work, read.receipt, runPatch)
+  const shown = checkReceipt(work, read.receipt, runPatch, engines && stepsChecker(engines, work))
   const replayed = shown.problem === null && inputs?.replay ? await inputs.replay(read) : null
   // Who lacks the inputs can say nothing against the receipt.
   const isBlind = shown.problem?.code === 'INPUT_NOT_HELD'
@@ -105,7 +136,17 @@ async function checkWork(
 }
 
 /** Where it went wrong, in words. */
-function placeOf({ code, segment, transition, step }: WorkProblem): string {
+function placeOf(problem: ReceiptProblem): string {
+  return 'proven' in problem ? placeInProof(problem) : placeInOpening(problem)
+}
+
+function placeInProof({ code, proven, step, tensor, sequence }: ProofProblem): string {
+  const inside = [step && `step ${step}`, tensor && `tensor ${tensor}`]
+  const of = sequence === undefined ? null : `sequence ${sequence}`
+  return [code, `proof of transition ${proven}`, of, ...inside].filter(Boolean).join(', ')
+}
+
+function placeInOpening({ code, segment, transition, step }: WorkProblem): string {
   const at = segment === undefined ? [] : [segment < 0 ? 'at the beginning' : `segment ${segment}`]
   const inside = transition === undefined ? [] : [`transition ${transition} of it`, `step ${step}`]
   return [code, ...at, ...inside].join(', ')

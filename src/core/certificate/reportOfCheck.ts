@@ -2,6 +2,7 @@ import { REFUSALS } from '../attest/refusals.ts'
 import { toHex } from '../bytes/hex.ts'
 import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { toMillis } from '../units/instants.ts'
+import { PROVEN_GUARANTEES } from '../work/methods/step/provenWork.ts'
 import type {
   CheckedAnswer,
   CheckedAttestation,
@@ -92,12 +93,18 @@ const ofAttestation = ({ bundle }: CheckedAttestation) => ({
   cpu: bundle.cpu && { kind: bundle.cpu.kind, measurement: bundle.cpu.measurement },
 })
 
+/** What a receipt shows of a work, in words. */
+export const guaranteesOf = (
+  { guarantees }: CheckedReceipt['read']['work'],
+  proven: CheckedReceipt['figures']['proven'],
+): readonly string[] => (proven ? [...guarantees, ...PROVEN_GUARANTEES] : guarantees)
+
 const ofReceipt = ({ read, figures, isResultTied, clock }: CheckedReceipt) => ({
   resultTied: isResultTied,
   clock,
   work: { id: toHex(read.receipt.workId), kind: read.work.spec.kind, drawnBy: read.receipt.drawnBy, ...figures },
   device: read.receipt.device,
-  guarantees: read.work.guarantees,
+  guarantees: guaranteesOf(read.work, figures.proven),
 })
 
 const ofProduct = ({ read, figures }: CheckedProduct) => ({

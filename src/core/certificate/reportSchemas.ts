@@ -73,6 +73,15 @@ export const checkReportSchema = z.discriminatedUnion('kind', [
       operations: z.number(),
       liveShare: z.number().meta({ description: 'of what was recomputed, the share that nobody could skip' }),
       credited: z.number().meta({ description: 'operations that count as work' }),
+      proven: z
+        .object({
+          products: z.enum(['shared', 'all']).meta({ description: 'those that are sums over sequences, or all' }),
+          transitions: z.array(count),
+          proofBytes: count,
+          log2Error: z.number().meta({ description: 'log2 of the chance that a wrong product passes, for one try' }),
+        })
+        .nullable()
+        .meta({ description: 'transitions that were proven by sumcheck besides; null: none' }),
     }),
     resultTied: z
       .boolean()

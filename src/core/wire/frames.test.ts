@@ -53,7 +53,7 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
   greet: fc.constant({ type: 'greet' }),
   assign: fc.record({
     ...{ type: fc.constant('assign'), isHidden: fc.boolean(), firstHash: bytes(32), secondHash: bytes(32) },
-    ...{ orderId: bytes(32), every: u32, spec: upTo(300) },
+    ...{ orderId: bytes(32), every: u32, proven: fc.constantFrom(null, 'shared', 'all'), spec: upTo(300) },
   }),
   give: fc.record({ type: fc.constant('give'), input: u32, bytes: upTo(300) }),
   seed: fc.record({ type: fc.constant('seed'), seed: bytes(32) }),
@@ -68,7 +68,7 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
     ...{ type: fc.constant('askPatch'), segment: u32, transition: u32, step: u32, patch: fc.maxSafeNat() },
   }),
   greeted: fc.record({ type: fc.constant('greeted'), key: bytes(32), device: upTo(256) }),
-  accepted: fc.constant({ type: 'accepted' }),
+  accepted: fc.record({ type: fc.constant('accepted'), provesSteps: fc.boolean() }),
   mark: fc.record({ type: fc.constant('mark'), segment: u32, root: bytes(32), statistics: upTo(64) }),
   hidden: fc.record({ type: fc.constant('hidden'), segment: u32, commitment: bytes(32) }),
   piece: fc.record({ type: fc.constant('piece'), segment: u32, tensor: u32, bytes: upTo(300) }),
@@ -80,6 +80,8 @@ const messages: { readonly [T in MessageType]: fc.Arbitrary<Extract<Message, { t
   proven: fc.record({ type: fc.constant('proven'), proof: upTo(300) }),
   nodes: fc.record({ type: fc.constant('nodes'), hashes: upTo(512) }),
   leaf: fc.record({ type: fc.constant('leaf'), bytes: upTo(1024) }),
+  saidStep: fc.record({ type: fc.constant('saidStep'), segment: u32, root: bytes(32), roots: upTo(300) }),
+  stepProof: fc.record({ type: fc.constant('stepProof'), segment: u32, restBytes: u32, productsBytes: u32 }),
   fault: fc.record({ type: fc.constant('fault'), code, text: fc.oneof(fc.constant(''), plain) }),
 }
 const message: fc.Arbitrary<Message> = fc.oneof(...ALL.map((type) => messages[type]))

@@ -7,7 +7,7 @@ import { HOST_TARGETS, MARK_BYTES, MAX_LANES, MAX_MARKS } from '../params/hostPa
 /** Changes whenever a byte on this wire changes. */
 const WIRE_VERSION = 3
 /** Of a work that is watched: what traces commit to, which patches are drawn and what they show is part of it. */
-const WORK_WIRE_VERSION = 5
+const WORK_WIRE_VERSION = 6
 
 /** How one value stands in the body of a message. */
 interface Field<T> {
@@ -145,6 +145,8 @@ const WORK_ORDERS = {
   /** The nonces are committed to before anything is done: their hashes. */
   assign: message(33, {
     ...{ isHidden: oneOf([false, true]), firstHash: bytes(32), secondHash: bytes(32), orderId: bytes(32), every: u32 },
+    /** Which products of drawn transitions are to be proven (W12.5); null: of none. */
+    proven: oneOf([null, 'shared', 'all'] as const),
     spec: rest(65_536),
   }),
   give: message(34, { input: u32, bytes: rest(PIECE_BYTES) }),
@@ -203,7 +205,8 @@ const ALL_ANSWERS = {
 /** What whoever does the work says. Segments are counted from 1: 0 is the beginning. */
 const WORK_ANSWERS = {
   greeted: versioned(message(96, { key: bytes(KEY_BYTES), device: rest(256) }), WORK_WIRE_VERSION),
-  accepted: message(97, {}),
+  /** Whether it can prove transitions of this work, where it is asked to. */
+  accepted: message(97, { provesSteps: oneOf([false, true]) }),
   mark: message(98, { segment: u32, root: bytes(32), statistics: rest(64) }),
   hidden: message(99, { segment: u32, commitment: bytes(32) }),
   piece: message(100, { segment: u32, tensor: u32, bytes: rest(PIECE_BYTES) }),
@@ -216,6 +219,10 @@ const WORK_ANSWERS = {
   vouched: message(106, { bundle: rest(MOST_EVIDENCE_BYTES) }),
   nodes: message(107, { hashes: rest(32 * MOST_NODES) }),
   leaf: message(108, { bytes: rest(LEAF_BYTES) }),
+  /** W12.5. What is said of a drawn transition before the second nonce. */
+  saidStep: message(109, { segment: u32, root: bytes(32), roots: rest(MOST_WORK_BYTES) }),
+  /** How long its proof is; both parts of it follow in pieces, numbered as tensors are. */
+  stepProof: message(110, { segment: u32, restBytes: u32, productsBytes: u32 }),
 }
 
 /** Every message there is. One frame is u32 length of what follows, u8 id, body. */

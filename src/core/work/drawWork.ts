@@ -1,5 +1,5 @@
 import { u32le } from '../bytes/bytes.ts'
-import { drawPatches, drawSegments, INDEPENDENT_PATCHES, type PatchDraw } from './draws.ts'
+import { drawPatches, drawSegments, INDEPENDENT_PATCHES, type PatchDraw, PROVEN_SEGMENTS } from './draws.ts'
 import { drawBelow, drawSeed } from './stateChain.ts'
 import type { TracedSegment } from './trace.ts'
 import type { Work } from './work.ts'
@@ -11,16 +11,21 @@ export function drawTraced<K>(work: Work<K>, lastLink: Uint8Array, nonce: Uint8A
   return work.isIndependent ? drawn : [-1, ...drawn]
 }
 
+/** W12.5.2. Which segments are proven by sumcheck besides, where a training is shown so: the first that are drawn. */
+export const drawProven = <K>(work: Work<K>, lastLink: Uint8Array, nonce: Uint8Array): readonly number[] =>
+  drawSegments(drawSeed(lastLink, nonce), work.ends.length, PROVEN_SEGMENTS)
+
+/** W4.3.2. By its number: segments that are all the same would else be looked at in the same places (attack 223). */
+export const seedOfSegment = ({ lastLink, nonce, traces }: Omit<SecondDraw, 'traced'>, segment: number): Uint8Array =>
+  drawSeed(drawSeed(lastLink, nonce, ...traces), u32le(segment + 1))
+
 /** The second draw, bound to the traces: which patches of each of them are opened. */
 export function drawOpened<K>(
   work: Work<K>,
-  { lastLink, nonce, traced, traces }: SecondDraw,
+  { traced, ...draw }: SecondDraw,
 ): ReadonlyMap<number, readonly PatchDraw[]> {
-  const seed = drawSeed(lastLink, nonce, ...traces)
-  if (work.isIndependent) return drawAcross(work, traced, seed)
-  // By its number: segments that are all the same would else be looked at in the same places (attack 223).
-  const drawn = ({ segment, programs }: DrawnFrom) =>
-    drawPatches(work.ops, programs, drawSeed(seed, u32le(segment + 1)))
+  if (work.isIndependent) return drawAcross(work, traced, drawSeed(draw.lastLink, draw.nonce, ...draw.traces))
+  const drawn = ({ segment, programs }: DrawnFrom) => drawPatches(work.ops, programs, seedOfSegment(draw, segment))
   return new Map(traced.map((one) => [one.segment, drawn(one)]))
 }
 
@@ -30,7 +35,7 @@ interface SecondDraw {
   readonly lastLink: Uint8Array
   readonly nonce: Uint8Array
   readonly traced: readonly DrawnFrom[]
-  /** The root of each trace, in the order of the segments. */
+  /** The root of each trace, in the order of the segments; then what else was said before the nonce came (W12.5.3). */
   readonly traces: readonly Uint8Array[]
 }
 

@@ -3,6 +3,8 @@ import { drawBelow } from './stateChain.ts'
 
 /** W4.3. So many segments are drawn of a work whose transitions build on each other. */
 export const DRAWN_SEGMENTS = 8
+/** W12.5.2. So many of them are proven by sumcheck besides, where a training is shown so. */
+export const PROVEN_SEGMENTS = 2
 /** So many patches of a work whose transitions do not. */
 export const INDEPENDENT_PATCHES = 128
 /** Of each drawn segment: patches of products (by operations), of the optimiser, and of other steps, each alike. */

@@ -108,6 +108,12 @@ export class EngineRun<K> {
     return this.advance(segment)
   }
 
+  /** The state that a segment begins with. */
+  stateBefore(segment: number): State {
+    this.#return(segment)
+    return this.#kept.get(segment - 1)!
+  }
+
   /** Roots of the state before and of every step of a segment, which is run again. */
   trace(segment: number): readonly Uint8Array[] {
     this.#return(segment)

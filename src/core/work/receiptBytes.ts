@@ -3,6 +3,8 @@ import { ByteReader, DecodeError } from '../bytes/reader.ts'
 import { HASH_BYTES } from '../proof/merkle.ts'
 import type { PatchEvidence } from './checkPatch.ts'
 import { type SegmentEvidence, splitRoots } from './checkSegment.ts'
+import { PROVEN_SEGMENTS } from './draws.ts'
+import type { ProvenStep } from './methods/step/provenWork.ts'
 import type { StateMark } from './stateChain.ts'
 
 /** What of a receipt stands behind its signed line. */
@@ -34,12 +36,47 @@ export function encodeOpened({ marks, segments }: OpenedWork): Uint8Array {
 }
 
 /** Null for any other spelling. */
-export function decodeOpened(bytes: Uint8Array): OpenedWork | null {
+export const decodeOpened = (bytes: Uint8Array): OpenedWork | null => decodeWhole(bytes, openedFrom)
+
+/** W12.5.5. The same, and proven transitions behind it. */
+export const encodeProven = (opened: OpenedWork, steps: Steps): Uint8Array =>
+  joinBytes([
+    ...[encodeOpened(opened), u32le(steps.size)],
+    ...[...steps].flatMap(([segment, { said, proof }]) => [
+      ...[u32le(segment + 1), said.root, u32le(said.roots.length), ...said.roots],
+      ...[u32le(proof.rest.length), proof.rest, u32le(proof.products.length), proof.products],
+    ]),
+  ])
+
+/** Null for any other spelling. */
+export const decodeProven = (bytes: Uint8Array): (OpenedWork & { readonly steps: Steps }) | null =>
+  decodeWhole(bytes, (reader) => ({ ...openedFrom(reader), steps: stepsFrom(reader) }))
+
+type Steps = ReadonlyMap<number, ProvenStep>
+
+const openedFrom = (reader: ByteReader): OpenedWork => ({ marks: marksFrom(reader), segments: segmentsFrom(reader) })
+
+function stepsFrom(reader: ByteReader): Steps {
+  const steps = new Map<number, ProvenStep>()
+  let last = -1
+  for (let left = atMost(PROVEN_SEGMENTS, reader.u32('steps')); left > 0; left--) {
+    const segment = reader.u32('segment') - 1
+    if (segment <= last) throw new DecodeError('steps: each stands once, ascending')
+    last = segment
+    const root = reader.bytes(HASH_BYTES, 'root of the matrix')
+    const roots = splitRoots(reader.bytes(HASH_BYTES * reader.u32('roots'), 'roots'))
+    const rest = reader.bytes(reader.u32('rest'), 'rest')
+    steps.set(segment, { said: { root, roots }, proof: { rest, products: reader.bytes(reader.u32('proof'), 'proof') } })
+  }
+  return steps
+}
+
+function decodeWhole<T>(bytes: Uint8Array, read: (reader: ByteReader) => T): T | null {
   try {
     const reader = new ByteReader(bytes)
-    const opened = { marks: marksFrom(reader), segments: segmentsFrom(reader) }
+    const found = read(reader)
     reader.end('evidence')
-    return opened
+    return found
   } catch (error) {
     if (error instanceof DecodeError) return null
     throw error

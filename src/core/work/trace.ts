@@ -56,6 +56,12 @@ export function endsOf(segment: number, firstRoot: Uint8Array, marks: readonly S
   return { before: segment === 0 ? firstRoot : marks[segment - 1]!.root, after: marks[segment]! }
 }
 
+/** The same of a segment that is a transition: there is a state before it. */
+export function stepEnds(segment: number, firstRoot: Uint8Array, marks: readonly StateMark[]) {
+  const { before, after } = endsOf(segment, firstRoot, marks)
+  return { before: before!, after }
+}
+
 function planTrace<K>(work: Work<K>, programs: readonly ShapedProgram[], isBeginning: boolean): TracePlan {
   const names = isBeginning || work.isIndependent ? [] : [...work.state.keys()]
   const { after, steps: lastSteps } = programs.at(-1)!

@@ -58,6 +58,7 @@ describe('a receipt', async () => {
       operations,
       liveShare: 1,
       credited: operations,
+      proven: null,
     }
     expect(check(work, honest)).toEqual({ problem: null, figures })
   })

@@ -1,5 +1,5 @@
 import { ascii, concatBytes, u64le } from '../../../bytes/bytes.ts'
-import { taggedHash } from '../../../bytes/sha256.ts'
+import { sha256, taggedHash } from '../../../bytes/sha256.ts'
 import type { GatheredPatch } from '../../checkPatch.ts'
 import type { PatchDraw } from '../../draws.ts'
 import type { Patch } from '../../op.ts'
@@ -226,14 +226,17 @@ export interface TransitionProof {
   readonly products: Uint8Array
 }
 
+/** What was committed before a transition and after it. */
+interface SaidEnds {
+  readonly before: Uint8Array
+  readonly after: { readonly root: Uint8Array; readonly statistics: readonly number[] }
+}
+
+/** W12.5.3. What the second draw of a work is bound to. */
+export const saidHash = (said: SaidStep, ends: SaidEnds): Uint8Array => sha256(spellSaid(said, ends))
+
 /** Roots before and after, and everything that was said, in one spelling. */
-export const spellSaid = (
-  { root, roots }: SaidStep,
-  ends: {
-    readonly before: Uint8Array
-    readonly after: { readonly root: Uint8Array; readonly statistics: readonly number[] }
-  },
-): Uint8Array =>
+export const spellSaid = ({ root, roots }: SaidStep, ends: SaidEnds): Uint8Array =>
   concatBytes(
     ...[ascii('tsw1/said'), ends.before, ends.after.root, root],
     ...ends.after.statistics.map((bits) => u64le(bits)),

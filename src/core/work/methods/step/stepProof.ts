@@ -1,5 +1,6 @@
 import { u64le } from '../../../bytes/bytes.ts'
 import type { Ops } from '../../program.ts'
+import { QUAD_BYTES } from '../../stepKernels.ts'
 import type { OnStep, TensorMemory } from '../../tensorMemory.ts'
 import { checkOpening, type OpenedRows, type OpeningProblem, openingError } from './checkOpening.ts'
 import { type Quad, ZERO } from './field31.ts'
@@ -7,8 +8,21 @@ import { coordinatesOfPlan, MOST_ENTRY, type ProductsPlan, type StepPlan } from 
 import { askedOperands, claimsOf, type ProductsProblem, productsError, reduceProducts, saidBytes } from './products.ts'
 import { proveProducts } from './proveProducts.ts'
 import { runKept } from './runKept.ts'
-import { type KeptTensor, layoutOf, type Reveal, type StepLayout, spellLayout } from './stepLayout.ts'
+import {
+  type Claim,
+  COLUMNS,
+  codeLength,
+  furtherColumns,
+  type KeptTensor,
+  layoutOf,
+  type Reveal,
+  revealedRows,
+  type StepLayout,
+  shownBytes,
+  spellLayout,
+} from './stepLayout.ts'
 import { StepMatrix } from './stepMatrix.ts'
+import { classesOf, numbersOf } from './stepOpening.ts'
 import { type StepEngine, StepRooms } from './stepRooms.ts'
 import { StepTranscript } from './stepTranscript.ts'
 
@@ -102,12 +116,25 @@ function areResults({ kept, products }: ProductsPlan, { areWithin }: OpenedRows)
   return products.every(({ c, inner }) => areWithin(kept[c]!.name, inner * MOST_ENTRY ** 2))
 }
 
-/** W12.4. log2 of the chance that a wrong product passes, for one try: rounds and opening. */
-export function stepError(plan: ProductsPlan, reveals: readonly Reveal[]): number {
+/** The claims of a plan at points that are as different as drawn ones. */
+function claimsAnywhere(plan: ProductsPlan): readonly Claim[] {
   const counts = coordinatesOfPlan(plan)
   const named = (count: number, name: number) => Array.from({ length: count }, (_, i): Quad => [i, name, 0, 0])
   const points = { r: named(counts.r, 0), s: named(counts.s, 1), z: named(counts.z, 2) }
   const zeros = (of: readonly unknown[]) => of.map(() => ZERO)
-  const claims = claimsOf(plan, points, zeros(plan.products), zeros(askedOperands(plan).asked))
-  return Math.log2(2 ** productsError(plan) + 2 ** openingError(layoutOfPlan(plan), claims, reveals))
+  return claimsOf(plan, points, zeros(plan.products), zeros(askedOperands(plan).asked))
+}
+
+/** W12.4. log2 of the chance that a wrong product passes, for one try: rounds and opening. */
+export const stepError = (plan: ProductsPlan, reveals: readonly Reveal[]): number =>
+  Math.log2(2 ** productsError(plan) + 2 ** openingError(layoutOfPlan(plan), claimsAnywhere(plan), reveals))
+
+/** About how many bytes such a proof has, hashes left out: columns that are drawn twice are counted twice. */
+export function productsBytes(plan: ProductsPlan, reveals: readonly Reveal[]): number {
+  const layout = layoutOfPlan(plan)
+  const { i8, i32 } = layout.rows
+  const further = (COLUMNS * furtherColumns(layout)) / codeLength(layout)
+  const said = classesOf(layout, claimsAnywhere(plan)).reduce((sum, each) => sum + numbersOf(layout, each), 0)
+  const shown = revealedRows(layout, reveals).reduce((sum, { tensor, rows }) => sum + shownBytes(tensor, rows), 0)
+  return saidBytes(plan) + QUAD_BYTES * said + shown + COLUMNS * (i8 + 4 * i32) + further * 3 * i8
 }

@@ -1,4 +1,6 @@
 import { EngineRun } from '../../../../core/work/engineRun.ts'
+import type { CheckerEngines } from '../../../../core/work/methods/step/checkStep.ts'
+import { provingSteps } from '../../../../core/work/methods/step/proveSteps.ts'
 import type { StepEngine } from '../../../../core/work/methods/step/stepRooms.ts'
 import type { FieldEngine } from '../../../../core/work/methods/sumcheck/evaluate.ts'
 import { gatherRows } from '../../../../core/work/methods/sumcheck/sumcheck.ts'
@@ -49,6 +51,12 @@ export async function openProvingEngines(options: KernelChoice = {}): Promise<Pr
   }
 }
 
+/** Everything for whoever checks one. */
+export async function openCheckerEngines(options: KernelChoice = {}): Promise<CheckerEngines> {
+  const [exact, step] = [await openExactEngine(options), await openStepEngine(options)]
+  return { exact, step, hasher: hasherOn(await openExactEngine(options)) }
+}
+
 /** The same for sumchecks. */
 export async function openFieldEngine(options: KernelChoice = {}): Promise<FieldEngine> {
   const library = await chooseKernels(options)
@@ -74,6 +82,7 @@ export async function openCpuWork(options: KernelChoice = {}): Promise<WorkDevic
   const name = `CPU (${(await chooseKernels(options))?.name ?? 'WebAssembly'})`
   return {
     name,
+    provesSteps: true,
     async start(work, given): Promise<WorkRun> {
       // Memory of its own: works that run at the same time know nothing of each other.
       const run = new EngineRun(await openExactEngine(options), work, given, hasher)
@@ -89,6 +98,11 @@ export async function openCpuWork(options: KernelChoice = {}): Promise<WorkDevic
         gather: async (tensor, point) => {
           const matrix = { shape: work.given.get(tensor)!, stretches: [given.get(tensor)!] }
           return gatherRows(await openFieldEngine(options), matrix, point)
+        },
+        proveSteps: (products) => {
+          const stateBefore = (segment: number) => run.stateBefore(segment)
+          const openEngines = () => openProvingEngines(options)
+          return provingSteps({ work, given, hasher, stateBefore, openEngines }, products)
         },
       }
     },

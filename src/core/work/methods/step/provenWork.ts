@@ -1,0 +1,101 @@
+import { PROVEN_SEGMENTS } from '../../draws.ts'
+import { MOST_PROVEN_BYTES } from '../../evidenceBehind.ts'
+import { requireThat } from '../../refusals.ts'
+import { tensorBytes } from '../../tensor.ts'
+import type { Work } from '../../work.ts'
+import type { WorkKernels } from '../../workKernels.ts'
+import { type CheckerEngines, checkTransition, type TransitionEnds, type TransitionProblem } from './checkStep.ts'
+import { drawRest, restSeed, revealsOf, type SaidStep, spellSaid, type TransitionProof } from './rest.ts'
+import { type ProvenProducts, planRest, type RestPlan } from './restPlan.ts'
+import { productsBytes, stepError } from './stepProof.ts'
+
+/** W12.5. A transition that was proven: what was said of it before the nonce came, and the proof. */
+export interface ProvenStep {
+  readonly said: SaidStep
+  readonly proof: TransitionProof
+}
+
+/** W12.5. What was proven of a work, by segment, ascending. */
+export interface ProvenWork {
+  readonly products: ProvenProducts
+  readonly steps: ReadonlyMap<number, ProvenStep>
+}
+
+/** What whoever executed a work can prove of its segments. */
+export interface ProvableSteps {
+  readonly products: ProvenProducts
+  say(segment: number): Promise<SaidStep> | SaidStep
+  prove(segment: number, nonce: Uint8Array): Promise<TransitionProof> | TransitionProof
+}
+
+/** W12.5.1. Throws a WorkRefusal where a work has no such transitions, or proofs of them are too large for a receipt. */
+export function requireProvable<K>(work: Work<K>, products: ProvenProducts): void {
+  requireThat(work.spec.interval === 1, 'BAD_SHAPE', 'a segment is more than one transition')
+  const plan = planRest(work.ops, work, 1, products)
+  const anyRows = revealsOf(work.ops, plan, drawRest(work.ops, plan, work.workId))
+  const each = productsBytes(plan.products, anyRows) + restBytes(plan)
+  const bytes = Math.ceil(each) * Math.min(PROVEN_SEGMENTS, work.ends.length)
+  const megabytes = (of: number) => `${Math.round(of / 1e6)} MB`
+  requireThat(
+    bytes <= MOST_PROVEN_BYTES,
+    'TOO_BIG',
+    `the proof would have about ${megabytes(bytes)}, a receipt has at most ${megabytes(MOST_PROVEN_BYTES)}`,
+  )
+}
+
+/** Leaves and hashes of a patch, at most about this. */
+const PATCH_BYTES = 2 ** 15
+
+/** About what is opened under roots: vectors whole, windows, and patches. */
+function restBytes({ vectors, whole, isKnown, rest, tied }: RestPlan): number {
+  const wholly = [...vectors, ...isKnown].reduce((sum, name) => sum + tensorBytes(whole.shapes.get(name)!), 0)
+  return wholly + PATCH_BYTES * (rest.steps.length + tied.length)
+}
+
+/** What a check of proven transitions found. */
+export interface ProvenFigures {
+  readonly products: ProvenProducts
+  /** Which transitions of the work, ascending. */
+  readonly transitions: readonly number[]
+  readonly proofBytes: number
+  /** log2 of the chance that a wrong product passes, for one try (W12.4). */
+  readonly log2Error: number
+}
+
+/** W12.3.9, W12.3.10. What these show, in words. */
+export const PROVEN_GUARANTEES: readonly string[] = [
+  'Sumcheck, of the proven transitions: gradients of weights are exactly the sums that they should be; two drawn sequences are right in every step; so is one patch of every step that sequences share, vectors whole.',
+  'It shows neither their other sequences (a share x of wrong ones passes with (1 - x)^2), nor a shared step beside its patch, nor other transitions.',
+]
+
+/** A drawn segment, the states around it, and the nonce that its proof answers. */
+export interface DrawnStep {
+  readonly segment: number
+  readonly ends: TransitionEnds
+  readonly nonce: Uint8Array
+}
+
+export type CheckSteps = (proven: ProvenWork, drawn: readonly DrawnStep[]) => ProvenFigures | ProofProblem
+
+/** What is wrong with the proof of a transition of a work, and of which. */
+export interface ProofProblem extends TransitionProblem {
+  readonly proven: number
+}
+
+/** W12.5.4. Every proof of a work, each as W12.3 has it; what is wrong with the first that is. */
+export const stepsChecker =
+  (engines: CheckerEngines, work: Work<WorkKernels>): CheckSteps =>
+  ({ products, steps }, drawn) => {
+    let plan: RestPlan | null = null
+    let [proofBytes, log2Error] = [0, Number.NEGATIVE_INFINITY]
+    for (const { segment, ends, nonce } of drawn) {
+      const { said, proof } = steps.get(segment)!
+      plan = planRest(work.ops, work, work.ends[segment]!, products, plan)
+      const problem = checkTransition(engines, work, plan, ends, said, nonce, proof)
+      if (problem) return { ...problem, proven: plan.transition }
+      proofBytes += proof.rest.length + proof.products.length
+      const draws = drawRest(work.ops, plan, restSeed(spellSaid(said, ends), nonce))
+      log2Error = Math.max(log2Error, stepError(plan.products, revealsOf(work.ops, plan, draws)))
+    }
+    return { products, transitions: drawn.map(({ segment }) => work.ends[segment]!), proofBytes, log2Error }
+  }
