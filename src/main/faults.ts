@@ -71,6 +71,12 @@ export const fault = faultsOf({
     message: 'TOUCHSTONE_SSH_PASSWORD would be offered to every box of the fleet',
     nextStep: 'Unset it, and log in with a key: identity in validator.yaml, an agent, or the keys in ~/.ssh.',
   },
+  NOT_PROVABLE: {
+    blame: 'user',
+    message: 'steps of this work cannot be proven by sumcheck: {why} [{code}]',
+    nextStep:
+      'Take two or more sequences without --shards, at most 8,192 tokens a step in all, and --products shared; or use --method openings. Nothing was done.',
+  },
   WORK_REFUSED: {
     blame: 'user',
     message: 'the work is refused: {why} [{code}]',

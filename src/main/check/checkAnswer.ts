@@ -12,6 +12,7 @@ import { askedDevicesOf } from '../../core/certificate/statement.ts'
 import { type Verdict, verdictOf, verdictOfCheck } from '../../core/certificate/verdict.ts'
 import { explainReason } from '../../core/proof/reasons.ts'
 import { withPrefix } from '../../core/units/format.ts'
+import type { ProvenFigures } from '../../core/work/methods/step/provenWork.ts'
 import { type Answer, answerOf, leftOutOf, TEST_THE_CARDS } from '../render/answer.ts'
 
 /** A check, and the file as the reader named it. */
@@ -81,7 +82,7 @@ const worked = ({ read, figures, isResultTied }: CheckedReceipt): Answer => ({
   why:
     figures.replayed > 0
       ? `all ${figures.replayed} segments were run again here, and each came to the state that was committed`
-      : `${figures.patches} patches drawn by its watcher were recomputed here, and each is right`,
+      : `${figures.patches} patches drawn by its watcher were recomputed here, and each is right${figures.proven ? `; ${figures.proven.transitions.length} of ${figures.transitions} transitions are proven by sumcheck` : ''}`,
   now:
     figures.replayed > 0
       ? `What was committed to is exactly right, whoever signed${isResultTied ? ', and the result is that' : NOT_TIED}. For the times trust its signer.`
@@ -120,6 +121,13 @@ export function segmentsText(
   return hasFirstState
     ? `the first state and ${drawnSegments - 1} of ${segments} segments`
     : `${drawnSegments} of ${segments} segments`
+}
+
+/** Which transitions were proven, of which products, and how surely. */
+export function provenText({ products, transitions, log2Error }: ProvenFigures): string {
+  const which = products === 'all' ? 'all products' : 'products that are sums over sequences'
+  const numbers = transitions.join(' and ')
+  return `transition${transitions.length > 1 ? 's' : ''} ${numbers} by sumcheck, ${which}; a wrong one passes with at most ${chanceText(log2Error)} a try`
 }
 
 /** Rounded up: never better than it is. */

@@ -10,14 +10,14 @@ import { boundByClock } from '../../core/certificate/clockBound.ts'
 import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import { productKind } from '../../core/certificate/productEvidence.ts'
-import { type ResultAtHand, receiptKind, type WithInputs } from '../../core/certificate/receiptEvidence.ts'
+import { provenKind, type ResultAtHand, receiptKind, type WithInputs } from '../../core/certificate/receiptEvidence.ts'
 import { issueSummary, totalRates } from '../../core/certificate/summary.ts'
 import { PRODUCT_TYPE } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { ANSWER_TYPE } from '../../core/work/methods/zk/answerReceipt.ts'
-import { WORK_TYPE } from '../../core/work/receipt.ts'
+import { PROVEN_TYPE, WORK_TYPE } from '../../core/work/receipt.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
-import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { openCheckerEngines, openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
 import { opensslCheck } from '../../drivers/system/nativeSigner.ts'
 import { usableCores } from '../../drivers/system/usableCores.ts'
@@ -278,8 +278,15 @@ interface AtHand {
   readonly result: ResultAtHand | null
 }
 
+const openPatches = async () => patchRunner(await openExactEngine(), EXACT_OPS)
+
 const workKinds = (flags: CheckFlags, { inputs, result }: AtHand) => ({
-  [WORK_TYPE]: receiptKind(async () => patchRunner(await openExactEngine(), EXACT_OPS), inputs, result),
+  [WORK_TYPE]: receiptKind(openPatches, inputs, result),
+  [PROVEN_TYPE]: provenKind(
+    async () => ({ runPatch: await openPatches(), engines: await openCheckerEngines() }),
+    inputs,
+    result,
+  ),
   [PRODUCT_TYPE]: productKind(productFrom(flags), publishedCodes(flags)),
   [ANSWER_TYPE]: answerKind(flags.model ?? null),
 })

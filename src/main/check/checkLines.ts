@@ -11,7 +11,7 @@ import type {
 import type { ClockBound } from '../../core/certificate/clockBound.ts'
 import { DOUBTS } from '../../core/certificate/doubts.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
-import { reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
+import { guaranteesOf, reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
 import { placeOf } from '../../core/certificate/statement.ts'
 import { catalogueHash } from '../../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
@@ -24,7 +24,15 @@ import { speedScale, speedText } from '../render/speed.ts'
 import type { Terminal } from '../render/terminal.ts'
 import { verdictLines } from '../render/verdictLines.ts'
 import { firstAndLast, shortNumber } from '../work/figures.ts'
-import { answerOfCheck, chanceText, doubtText, type ShownCheck, segmentsText, sizesOf } from './checkAnswer.ts'
+import {
+  answerOfCheck,
+  chanceText,
+  doubtText,
+  provenText,
+  type ShownCheck,
+  segmentsText,
+  sizesOf,
+} from './checkAnswer.ts'
 
 /** Where it is shown. */
 interface Page extends Pick<Terminal, 'colours' | 'columns'> {
@@ -129,6 +137,7 @@ function receiptLines({ file, nowMs }: ShownCheck, { read, figures, isResultTied
     ...labelled('kind', `${work.spec.kind}, ${figures.transitions} transitions`),
     ...labelled('operations', `${withPrefix(figures.credited)} credited of ${withPrefix(figures.operations)}`),
     ...labelled('looked at', drawn),
+    ...labelled('proven', figures.proven && `${provenText(figures.proven)}; ${formatBytes(figures.proven.proofBytes)}`),
     ...labelled(
       'replayed',
       figures.replayed > 0
@@ -141,7 +150,7 @@ function receiptLines({ file, nowMs }: ShownCheck, { read, figures, isResultTied
     ...labelled('device', `${receipt.device} (claimed)`),
     ...labelled('prover', toHex(receipt.proverKey)),
     ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
-    ...work.guarantees.flatMap((text) => labelled('shows', text)),
+    ...guaranteesOf(work, figures.proven).flatMap((text) => labelled('shows', text)),
   ]
 }
 

@@ -3,8 +3,8 @@ import { equalBytes } from '../../core/bytes/bytes.ts'
 import { takeApart } from '../../core/certificate/envelope.ts'
 import { isProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import { openEvidence } from '../../core/certificate/readEvidence.ts'
-import { receiptKind } from '../../core/certificate/receiptEvidence.ts'
-import { WORK_TYPE } from '../../core/work/receipt.ts'
+import { provenKind, receiptKind } from '../../core/certificate/receiptEvidence.ts'
+import { PROVEN_TYPE, WORK_TYPE } from '../../core/work/receipt.ts'
 import { linksOf } from '../../core/work/stateChain.ts'
 import { fault } from '../faults.ts'
 import { readGiven } from './readGiven.ts'
@@ -21,6 +21,7 @@ export async function nonceOfReceipt(
     ? given
     : openEvidence(takeApart(given), (key) => trusted.some((other) => equalBytes(other, key)), undefined, {
         [WORK_TYPE]: receiptKind(neverRun),
+        [PROVEN_TYPE]: provenKind(neverRun),
       })
   if (isProblem(opened))
     throw fault('NOT_A_RECEIPT', { file, why: `${PROBLEMS[opened.code].meaning} [${opened.code}]` })

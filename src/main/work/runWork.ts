@@ -1,10 +1,11 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
-import type { WorkStep } from '../../apps/work/workListener.ts'
+import type { WantedProofs, WorkStep } from '../../apps/work/workListener.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import { REFUSALS } from '../../core/attest/refusals.ts'
 import { DOUBTS } from '../../core/certificate/doubts.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import { toInstant } from '../../core/units/instants.ts'
+import { requireProvable } from '../../core/work/methods/step/provenWork.ts'
 import { floatOf } from '../../core/work/ops/shapes.ts'
 import { WORK_REFUSALS, WorkRefusal } from '../../core/work/refusals.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
@@ -13,7 +14,7 @@ import { hasherOn } from '../../core/work/workEngine.ts'
 import type { WorkKernels } from '../../core/work/workKernels.ts'
 import { WORK_KINDS } from '../../core/work/workKinds.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
-import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { openCheckerEngines, openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
@@ -44,6 +45,8 @@ export interface RunFlags extends SshFlags, AttestationFiles {
   readonly method?: keyof typeof METHODS
   /** Operands under a code, for readers who have neither. */
   readonly code?: boolean
+  /** Which products of drawn transitions are proven. */
+  readonly products?: WantedProofs['products']
   /** The longest that one segment may take, in seconds. */
   readonly segmentLimit: number
   readonly out: string
@@ -128,8 +131,9 @@ export async function runWork(
     const runPatch = patchRunner(await openExactEngine(), EXACT_OPS)
     const onStep = delivery.onStep ?? showWork(terminal, work)
     const ours = { clock, randomness, runPatch, hasher }
+    const proven = method === 'sumcheck' && work.spec.kind !== 'matmul' ? provenOf(work, flags) : null
     const asked = { isCoded: flags.code === true, every: delivery.every, segmentMs: 1000 * flags.segmentLimit }
-    const how = { ...asked, work, given, onStep, judge: judgingBy(flags), ...ours }
+    const how = { ...asked, work, given, onStep, judge: judgingBy(flags), ...ours, ...(proven ? { proven } : {}) }
     const shown = await onBoxes(targets, signal, (provers) => METHODS[method](provers, how, delivery.onState, signal))
     terminal.live('')
     const issuedMs = clock.wallTime().getTime()
@@ -158,6 +162,17 @@ export async function runWork(
   } finally {
     terminal.live('')
     delivery.end?.(isShown)
+  }
+}
+
+/** W12.5.1. What cannot be proven is refused before anything is done. */
+function provenOf(work: Work<WorkKernels>, { products = 'shared' }: RunFlags): WantedProofs {
+  try {
+    requireProvable(work, products)
+    return { products, openEngines: openCheckerEngines }
+  } catch (error) {
+    if (!(error instanceof WorkRefusal)) throw error
+    throw fault('NOT_PROVABLE', { why: error.message, code: error.code })
   }
 }
 

@@ -13,13 +13,24 @@ import { addObstacle, readSize, runSimulation } from './simulateWork.ts'
 /** How a result is shown to be right (docs/methods.md). */
 const SIMPLE_METHODS = {
   help: 'openings (anyone checks), or attest (those, and hardware that signs that it was there)',
-  read: readOneOf({ openings: 'openings', attest: 'attest' }, 'Use openings or attest; a product has sumcheck and zk.'),
+  read: readOneOf(
+    { openings: 'openings', attest: 'attest' },
+    'Use openings or attest; a product has sumcheck and zk, a training sumcheck.',
+  ),
 }
 const PRODUCT_METHODS = {
   help: 'openings (anyone checks), sumcheck (every entry; who has A, B, C), zk (A stays hidden; on this machine) or attest (openings, and hardware that signs that it was there)',
   read: readOneOf(
     { openings: 'openings', sumcheck: 'sumcheck', zk: 'zk', attest: 'attest' },
     'Use openings, sumcheck, zk or attest.',
+  ),
+}
+
+const TRAINING_METHODS = {
+  help: 'openings (anyone checks), sumcheck (those, and two steps proven by mathematics; on a processor) or attest (openings, and hardware that signs that it was there)',
+  read: readOneOf(
+    { openings: 'openings', sumcheck: 'sumcheck', attest: 'attest' },
+    'Use openings, sumcheck or attest.',
   ),
 }
 
@@ -94,7 +105,7 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
       )
     })
   addClassify(run, context)
-  addTraining(addRunOptions(run.command('train')), context)
+  addTraining(addRunOptions(run.command('train'), undefined, TRAINING_METHODS), context)
   addInference(addRunOptions(run.command('infer')), context)
   addSimulation(addRunOptions(run.command('simulate')), context)
   // Nobody can check a picture without its scene.
@@ -134,12 +145,18 @@ const addTraining = (command: Command, context: CommandContext): Command =>
     .option('--steps <count>', 'steps', readWhole(1, 1_000_000), 50)
     .option('--shards <count>', 'equal parts of a step, for as many cards of a box', readWhole(1, 64), 1)
     .option('--rate <number>', 'the highest learning rate', readNumber(1e-8, 1), 0.003)
+    .option(
+      '--products <which>',
+      'with sumcheck: shared (gradients of weights; the default), or all, which shows that every sequence was computed',
+      readOneOf({ shared: 'shared', all: 'all' }, 'Use shared or all.'),
+    )
     .option('--from <file>', 'begin with these weights, or go on from this state (safetensors)')
     .option('--state <file>', 'where the whole state goes, for --from')
     .option('--out <file>', 'where the weights go', 'model.safetensors')
     .action((text: string | undefined, flags: TrainingFlags) => {
       if (flags.family === 'mlp') refuseUnused(command, ['layers', 'width', 'heads', 'tokens'], 'for an MLP')
       else refuseUnused(command, ['hidden'], 'but for an MLP')
+      if (flags.method !== 'sumcheck') refuseUnused(command, ['products'], 'without --method sumcheck')
       return context.run((signal) => runTraining(text, flags, context, signal))
     })
 
@@ -191,6 +208,7 @@ Examples:
   touchstone work run matmul a.npy b.npy --method attest --on root@host
   touchstone work run classify weights.npy inputs.npy
   touchstone work run train book.txt --steps 100 --on root@host
+  touchstone work run train book.txt --method sumcheck
   touchstone work run train --family mlp --sequences 64 --rate 0.02 --steps 768
   touchstone work run infer --model ./gpt2 --prompt "Once upon a time"
   touchstone work run simulate --size 128x64x64 --steps 1000 --pictures flow

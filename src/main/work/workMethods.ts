@@ -18,7 +18,7 @@ import { operationsOfWork } from '../../core/work/work.ts'
 import { openFieldEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
-import { chanceText, segmentsText } from '../check/checkAnswer.ts'
+import { chanceText, provenText, segmentsText } from '../check/checkAnswer.ts'
 
 /** What a receipt says beside what was heard. */
 type Facts = Pick<Receipt, 'workId' | 'spec' | 'orderId' | 'seed' | 'program' | 'startedAt' | 'issuedAt' | 'notAfter'>
@@ -86,7 +86,8 @@ export async function byOpenings(
     : watchAll(provers, how, onState, signal))
   const { figures, device, elapsedUs, marks } = watched
   const { credited } = figures
-  const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in`
+  const proofs = figures.proven ? `; ${provenText(figures.proven)}` : ''
+  const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in${proofs}`
   return {
     ...{ device, elapsedUs, marks, last, looked, credited, replicas: told, disputes, check: '' },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
@@ -121,13 +122,17 @@ export async function byAttestation(
   }
 }
 
-/** W8.8. Whoever worked makes the proof, whoever listens has A, B and C and checks it; codes are made here. */
+/**
+ * W8.8. Whoever worked makes the proof, whoever listens has A, B and C and checks it; codes are made here. Of a training the
+ * transitions that are drawn are proven, beside openings.
+ */
 export async function bySumcheck(
   provers: readonly ProverProcess[],
   how: How,
   onState: OnState,
   signal: AbortSignal,
 ): Promise<Shown> {
+  if (how.proven) return await byOpenings(provers, how, onState, signal)
   const { work, given } = how
   let last = NO_STATE
   const c: Uint8Array[] = []
