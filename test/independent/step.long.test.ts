@@ -3,18 +3,27 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
-import { alteredCases, caseHash, committedCases, problemOf, type StepVerdict, spellCase } from '../support/stepCases.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  alteredCases,
+  caseHash,
+  chanceCases,
+  committedCases,
+  problemOf,
+  type StepCase,
+  type StepVerdict,
+  spellCase,
+} from '../support/stepCases.ts'
 
 const checker = fileURLToPath(new URL('step.py', import.meta.url))
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython) console.warn('skipped: python3 is not installed, so proofs of a transition have one judge')
 
-function verdictsOf(cases: readonly unknown[]): readonly StepVerdict[] {
+function verdictsOf(cases: readonly StepCase[]): readonly StepVerdict[] {
   const folder = mkdtempSync(join(tmpdir(), 'step-'))
   try {
     const file = join(folder, 'cases.json')
-    writeFileSync(file, JSON.stringify(cases))
+    writeFileSync(file, JSON.stringify(cases.map(spellCase)))
     const lines = execFileSync('python3', ['-B', checker, file], { encoding: 'utf8' }).trim().split('\n')
     return lines.map((line) => JSON.parse(line))
   } finally {
@@ -22,18 +31,30 @@ function verdictsOf(cases: readonly unknown[]): readonly StepVerdict[] {
   }
 }
 
-test.skipIf(!hasPython)(
-  'a second implementation accepts and refuses the same proofs of a transition, for the same reasons',
-  async () => {
+/** Both judge alike; the answer is what they said. */
+function judged(cases: readonly StepCase[]): readonly StepVerdict[] {
+  const verdicts = verdictsOf(cases)
+  expect(verdicts.length).toBe(cases.length)
+  for (const [i, one] of cases.entries()) {
+    const verdict = verdicts[i]!
+    if (verdict === null) expect(problemOf(one), one.name).toBeNull()
+    else expect(problemOf(one), one.name).toMatchObject(verdict)
+  }
+  return verdicts
+}
+
+describe.skipIf(!hasPython)('a second implementation judges proofs of a transition as ours does', () => {
+  test('right ones, altered ones and those of cheats, with the verdicts of the vectors', async () => {
     const cases = [...(await alteredCases('all')), ...(await alteredCases('shared')), ...(await committedCases())]
-    const verdicts = verdictsOf(cases.map(spellCase))
-    expect(verdicts.length).toBe(cases.length)
-    for (const [i, one] of cases.entries()) {
-      const verdict = verdicts[i]!
-      if (verdict === null) expect(problemOf(one), one.name).toBeNull()
-      else expect(problemOf(one), one.name).toMatchObject(verdict)
-    }
+    const verdicts = judged(cases)
     const vectors = cases.map((one, i) => ({ name: one.name, sha256: caseHash(one), verdict: verdicts[i]! }))
     await expect(`${JSON.stringify(vectors, null, 1)}\n`).toMatchFileSnapshot('../vectors/step.json')
-  },
-)
+  })
+
+  test('those of whoever changed a bit of any tensor', async () => {
+    const verdicts = judged(await chanceCases(120, 1))
+    const codes = new Set(verdicts.map((verdict) => verdict?.code ?? 'accepted'))
+    for (const code of ['accepted', 'STEP_WRONG', 'PATCH_WRONG', 'VECTOR_WRONG', 'WRONG_VALUE'])
+      expect(codes).toContain(code)
+  })
+})

@@ -113,7 +113,7 @@ class Check:
 
     # W12.3.3
     def join_chain(self):
-        if len(self.roots) != len(self.plan.rooted):
+        if len(self.roots) != len(self.plan.rooted) or any(len(root) != 32 for root in [self.root] + self.roots):
             raise Refused("ROOTS_MISSING")
         self.by_name = dict(zip(self.plan.rooted, self.roots))
         if tree_root([self.by_name[name] for name in self.plan.state]) != self.before:

@@ -3,9 +3,9 @@ import hashlib
 import struct
 
 import step_ops
-from step_program import SHAPES, Step
+from step_program import Step
 
-TOKENS, LONGEST = 8192, 62411
+LONGEST = 62411
 DRAWN_SEQUENCES, TIED_ROWS = 2, 4
 
 

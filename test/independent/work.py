@@ -108,7 +108,7 @@ def clamp(v):
 
 
 def quantise(x, scale, fold=None):
-    r = f(1 / scale)
+    r = divide(1.0, scale)
     return [int(nearest(clamp(f(y * r)))) for y in folded(x, fold)]
 
 
@@ -123,10 +123,11 @@ def lane(draw, n):
 
 
 def quantise_stochastic(x, scale, draw, index, fold=None):
-    r, out = f(1 / scale), []
+    r, out = divide(1.0, scale), []
     for i, y in enumerate(folded(x, fold)):
         u = f(f(lane(draw, index + i) + 0.5) * 2.0 ** -16)
-        out.append(int(clamp(float(math.floor(f(f(y * r) + u))))))
+        v = f(f(y * r) + u)
+        out.append(int(clamp(float(math.floor(v)) if math.isfinite(v) else v)))
     return out
 
 

@@ -5,10 +5,12 @@ import { sha256 } from '../../src/core/bytes/sha256.ts'
 import { checkTransition, type TransitionProblem } from '../../src/core/work/methods/step/checkStep.ts'
 import type { CommittedTransition } from '../../src/core/work/methods/step/proveStep.ts'
 import type { RestDraws, TransitionProof } from '../../src/core/work/methods/step/rest.ts'
-import type { ProvenProducts } from '../../src/core/work/methods/step/restPlan.ts'
+import type { ProvenProducts, RestPlan } from '../../src/core/work/methods/step/restPlan.ts'
+import { WorkRefusal } from '../../src/core/work/refusals.ts'
 import { engineOnOwned, stepEngineOnOwned } from '../../src/core/work/workEngine.ts'
 import { createWorkKernels } from '../../src/core/work/workKernels.ts'
 import { nonceFor, type OpenEngines, type SmallStep, smallDecoder, smallMlp, smallStep } from './smallStep.ts'
+import { type Chance, chanceFrom } from './workTrials.ts'
 
 /** The proof of a transition as somebody hands it over, right or altered. */
 export interface StepCase {
@@ -99,6 +101,7 @@ export async function alteredCases(wanted: ProvenProducts): Promise<readonly Ste
     but('another loss', committed({ after: { ...of.after, statistics: of.after.statistics.map((bits) => bits ^ 1) } })),
     but('a root less', said({ roots: roots.slice(1) })),
     but('a root more', said({ roots: [...roots, OTHER] })),
+    but('a root that is too short', said({ roots: [roots[0]!.subarray(1), ...roots.slice(1)] })),
     but('another root of what is no state', said({ roots: [...roots.slice(0, 70), OTHER, ...roots.slice(71)] })),
     but('another root of the matrix', said({ root: OTHER })),
     but('another nonce', { nonce: OTHER }),
@@ -209,6 +212,42 @@ export async function committedCases(): Promise<readonly StepCase[]> {
       const of = small.commit(new Map([[tensor, tamper]]))
       const nonce = nonceFor(small, of, wish)
       found.push({ name: `${model}, ${wanted}: ${name}`, wanted, small, of, nonce, proof: of.prove(nonce) })
+    }
+  }
+  return found
+}
+
+/** One bit of a number, or of all numbers, of one tensor of a transition; whichever chance hits. */
+function cheatByChance({ whole }: RestPlan, chance: Chance): readonly [string, (bytes: Uint8Array) => void] {
+  const [step, bit, isOfAll, place] = [
+    chance.one(whole.steps),
+    1 << chance.whole(0, 7),
+    chance.whole(0, 1),
+    chance.whole(0, 999),
+  ]
+  const flip = (bytes: Uint8Array) => {
+    const first = isOfAll ? 0 : 4 * Math.floor((place * bytes.length) / 4000)
+    for (let at = first; at < (isOfAll ? bytes.length : first + 1); at += 4) bytes[at]! ^= bit
+  }
+  return [step.outputs[0]!, flip]
+}
+
+/** Proofs of so many who cheated anywhere; without those whose own numbers ended in a fault. */
+export async function chanceCases(count: number, seed: number): Promise<readonly StepCase[]> {
+  const chance = chanceFrom(seed)
+  const found: StepCase[] = []
+  for (const [model, wanted] of CHEATS) {
+    const small = await smallStep(MODELS[model], open, wanted)
+    for (let i = 0; i < count / CHEATS.length; i++) {
+      const [tensor, tamper] = cheatByChance(small.plan, chance)
+      const nonce = sha256(u32le(i))
+      try {
+        const of = small.commit(new Map([[tensor, tamper]]))
+        const name = `${model}, ${wanted}: ${tensor}, nonce ${i}`
+        found.push({ name, wanted, small, of, nonce, proof: of.prove(nonce) })
+      } catch (error) {
+        if (!(error instanceof WorkRefusal)) throw error
+      }
     }
   }
   return found
