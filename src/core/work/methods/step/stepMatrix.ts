@@ -20,7 +20,7 @@ import {
   shownBytes,
   tensorOf,
 } from './stepLayout.ts'
-import { ascending, classesOf, leavesOfColumns, numbersOf, splitPoint, spread } from './stepOpening.ts'
+import { ascending, type ClassClaim, classesOf, leavesOfColumns, numbersOf, splitPoint, spread } from './stepOpening.ts'
 import type { StepRooms } from './stepRooms.ts'
 import type { StepTranscript } from './stepTranscript.ts'
 
@@ -48,6 +48,8 @@ interface Stretch {
   readonly at: Pointer
   readonly bytes: number
 }
+
+const combinedKey = ({ name }: PlacedTensor, high: readonly Quad[]): string => JSON.stringify([name, high])
 
 /** W12.1. What whoever proves keeps of a transition: all tensors in one matrix, in their code, under one root. */
 export class StepMatrix {
@@ -194,19 +196,21 @@ export class StepMatrix {
 
   /** The rows of a tensor's code by the weights of coordinates: 2^low numbers, asked for again by the opening. */
   #codeRowsCombined(tensor: PlacedTensor, high: readonly Quad[]): Uint8Array {
-    const key = JSON.stringify([tensor.name, high])
+    const key = combinedKey(tensor, high)
     const known = this.#combined.get(key)
     if (known !== undefined) return known
-    const k = 2 ** this.layout.low
     const made = this.#rooms.during(() => {
-      const out = this.#rooms.zeros(QUAD_BYTES * k)
-      const weights = this.#rooms.weights(high)
-      const at = this.#at(this.#parts[tensor.type], tensor.first)
-      this.#rooms.kernels.stepColumns(at, weights, out, tensor.size, tensor.codeRows, k)
-      return this.#rooms.bytes(out, QUAD_BYTES * k).slice()
+      const out = this.#rooms.zeros(QUAD_BYTES * 2 ** this.layout.low)
+      this.#combine(tensor, this.#rooms.weights(high), out)
+      return this.#rooms.bytes(out, QUAD_BYTES * 2 ** this.layout.low).slice()
     })
     this.#combined.set(key, made)
     return made
+  }
+
+  #combine(tensor: PlacedTensor, weights: Pointer, sum: Pointer): void {
+    const at = this.#at(this.#parts[tensor.type], tensor.first)
+    this.#rooms.kernels.stepColumns(at, weights, sum, tensor.size, tensor.codeRows, 2 ** this.layout.low)
   }
 
   /** A tensor's rows by the weights of a point: a number for each column, 0 up to a power of two. */
@@ -283,16 +287,26 @@ export class StepMatrix {
     let next = at
     for (const each of classes)
       rooms.during(() => {
-        const [sum, room] = [rooms.zeros(QUAD_BYTES * k), rooms.room(QUAD_BYTES * k)]
-        for (const [i, { tensor, high }] of each.claims.entries()) {
-          const combined = this.#codeRowsCombined(tensor, high)
-          rooms.bytes(room, QUAD_BYTES * k).set(combined)
-          rooms.during(() => rooms.kernels.stepAdd(room, rooms.put([powers[i]!]), sum, k))
-        }
+        const sum = rooms.zeros(QUAD_BYTES * k)
+        for (const [i, claim] of each.claims.entries()) rooms.during(() => this.#addClaim(claim, powers[i]!, sum))
         const width = QUAD_BYTES * each.width
         next = this.#gather(sum, QUAD_BYTES * 2 ** each.wide, width, k / 2 ** each.wide, next)
       })
     return { at, bytes }
+  }
+
+  /** Adds the rows that a claim is about, by its weights and its factor; most of operands are combined already. */
+  #addClaim({ tensor, high }: ClassClaim, factor: Quad, sum: Pointer): void {
+    const rooms = this.#rooms
+    const by = rooms.put([factor])
+    const known = this.#combined.get(combinedKey(tensor, high))
+    if (known) {
+      rooms.kernels.stepAdd(rooms.putBytes(known), by, sum, 2 ** this.layout.low)
+      return
+    }
+    const weights = rooms.zeros(QUAD_BYTES * tensor.codeRows)
+    rooms.kernels.stepAdd(rooms.weights(high), by, weights, tensor.codeRows)
+    this.#combine(tensor, weights, sum)
   }
 
   /** Rows that lie `apart`, one after the other; where they end. */
