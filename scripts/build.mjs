@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { bundleCheck, bundleProver } from './bundleStarts.mjs'
+import { bundleCheck, bundleProver, bundleVerifier } from './bundleStarts.mjs'
 import { bundleWeb } from './bundleWeb.mjs'
 import { packLight } from './packProver.mjs'
 
@@ -20,6 +20,7 @@ await parseShipped()
 await bundleWeb(root)
 await bundleCheck(root)
 await bundleProver(root)
+await bundleVerifier(root)
 if (existsSync(`${root}dist/main/prover.js`)) await packLight({ root, to: `${root}dist/release/prover-light` })
 writeFileSync(`${root}dist/.built`, `${Date.now()}\n`)
 

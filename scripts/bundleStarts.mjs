@@ -32,6 +32,20 @@ export async function bundleCheck(root) {
   })
 }
 
+/** The threads that a check starts, one for each core; the bundle takes the place of its script. */
+export async function bundleVerifier(root) {
+  const script = join(root, 'dist/drivers/verifier/verifierWorker.js')
+  await build({
+    ...common(root),
+    entryPoints: [script],
+    outfile: script,
+    allowOverwrite: true,
+    external: ['koffi'],
+    plugins: [ownPlaces(root, dirname(script))],
+    ...small,
+  })
+}
+
 /** dist/bundled/prover.js, for this machine; other boxes get a release of scripts/packProver.mjs. */
 export async function bundleProver(root) {
   const folder = join(root, 'dist/bundled')
