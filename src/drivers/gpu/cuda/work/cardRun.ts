@@ -1,42 +1,25 @@
-import { words32 } from '../../../../core/bytes/bytes.ts'
 import { HASH_BYTES } from '../../../../core/proof/merkle.ts'
 import type { PatchEvidence } from '../../../../core/work/checkPatch.ts'
 import type { PatchDraw } from '../../../../core/work/draws.ts'
 import { encodePairs, type Pair } from '../../../../core/work/methods/sumcheck/field.ts'
 import type { Place } from '../../../../core/work/op.ts'
-import type { ShapedProgram } from '../../../../core/work/program.ts'
-import { requireThat, WorkRefusal } from '../../../../core/work/refusals.ts'
+import { requireThat } from '../../../../core/work/refusals.ts'
 import { type ShardedProgram, splitShards } from '../../../../core/work/shards.ts'
 import { type StateMark, stateRoot } from '../../../../core/work/stateChain.ts'
-import { rowBytes, tensorBytes } from '../../../../core/work/tensor.ts'
+import { tensorBytes } from '../../../../core/work/tensor.ts'
 import { segmentPrograms, type Work } from '../../../../core/work/work.ts'
 import type { WorkKernels } from '../../../../core/work/workKernels.ts'
 import type { Tensors, WorkRun } from '../../../../ports/workDevice.ts'
-import type { Handle } from '../loadLibcuda.ts'
 import type { WorkCard } from './card.ts'
 import { openStep } from './cardOpenings.ts'
 import { CardPlans } from './cardPlans.ts'
-import { type Action, planAgain, planProgram } from './plan.ts'
-import { moved, type Plan } from './series.ts'
+import { CardTransitions, type Queued } from './cardTransitions.ts'
+import type { Plan } from './series.ts'
 
-const FAULTS = '\0faults'
 const ROOTS = '\0roots'
 const GATHERED = '\0gathered '
-/** More than the transitions of a segment, and one. */
-const MOST_QUEUED = 1024
 /** States up to this size leave any card room for a third one. */
 const MOST_AHEAD_BYTES = 2 ** 31
-
-type AfterStep = (step: number, outputs: readonly string[]) => Promise<void> | void
-
-/** A transition that is queued: the names under which its faults and figures will lie. */
-interface Queued {
-  readonly program: ShapedProgram
-  readonly faults: string
-  readonly statistics: readonly string[]
-  /** Of a state that is committed: where its roots will lie, and when they are made. */
-  readonly roots: { readonly at: string; readonly event: Handle } | null
-}
 
 /** A work on one card: as EngineRun, with tensors, roots and trees where the steps are. */
 export class CardRun implements WorkRun {
@@ -45,15 +28,16 @@ export class CardRun implements WorkRun {
   readonly #given: Tensors
   readonly #kept = new Map<number, Tensors>()
   readonly #plans: CardPlans
+  readonly #transitions: CardTransitions
   /** The next segment: planned, and its first transitions queued behind what the card does now. */
   #next: { readonly segment: number; readonly plans: readonly Plan[]; readonly queued: readonly Queued[] } | null = null
-  #queuedSoFar = 0
 
   private constructor(card: WorkCard, work: Work<WorkKernels>, given: Tensors) {
     this.#card = card
     this.#work = work
     this.#given = given
     this.#plans = new CardPlans(work, card.canFuse)
+    this.#transitions = new CardTransitions(card, work)
   }
 
   /** Throws a WorkRefusal where what is given is not what the specification names. */
@@ -84,7 +68,7 @@ export class CardRun implements WorkRun {
     this.#goOn(segment + 1)
     const { event, at } = queued.at(-1)!.roots!
     await this.#card.reached(event)
-    for (const one of queued) statistics = this.#finish(one)
+    for (const one of queued) statistics = this.#transitions.finish(one)
     const found = hashesIn(this.#card.take(memory.place(at))).slice(0, names.length)
     memory.free(at)
     return { transition: segment < 0 ? 0 : this.#work.ends[segment]!, root: stateRoot(found), statistics }
@@ -109,8 +93,8 @@ export class CardRun implements WorkRun {
   #queueAll(plans: readonly Plan[], queued: readonly Queued[], most = plans.length): readonly Queued[] {
     return plans.slice(0, most).map((plan, i) => {
       if (queued[i]) return queued[i]
-      const here = this.#queue(plan, i === plans.length - 1)
-      this.#rename(plan.program)
+      const here = this.#transitions.queue(plan, i === plans.length - 1)
+      this.#transitions.rename(plan.program)
       return here
     })
   }
@@ -124,9 +108,9 @@ export class CardRun implements WorkRun {
   async makeShard(segment: number, shard: number): Promise<Tensors> {
     const { memory } = this.#card
     const part = this.#shardsOf(segment).parts[shard]!
-    const queued = this.#queue(this.#plans.part(shard, part))
+    const queued = this.#transitions.queue(this.#plans.part(shard, part))
     await this.#card.settle()
-    this.#finish(queued)
+    this.#transitions.finish(queued)
     const made = new Map<string, Uint8Array>()
     for (const name of part.after) {
       made.set(name, (await this.read(name)).slice())
@@ -138,11 +122,11 @@ export class CardRun implements WorkRun {
   async joinShards(segment: number, made: Tensors): Promise<StateMark> {
     const { join } = this.#shardsOf(segment)
     for (const [name, bytes] of made) this.#card.write(name, join.shapes.get(name)!, bytes)
-    const queued = this.#queue(this.#plans.part('join', join))
-    this.#rename(join)
+    const queued = this.#transitions.queue(this.#plans.part('join', join))
+    this.#transitions.rename(join)
     for (const name of made.keys()) this.#card.memory.free(name)
     await this.#card.settle()
-    const statistics = this.#finish(queued)
+    const statistics = this.#transitions.finish(queued)
     const roots = await this.#rootsOf([...this.#work.state.keys()])
     return { transition: this.#work.ends[segment]!, root: stateRoot(roots), statistics }
   }
@@ -179,7 +163,7 @@ export class CardRun implements WorkRun {
       const outputs = program.steps.reduce((sum, step) => sum + step.outputs.length, 0)
       const there = this.#card.memory.make(ROOTS, { type: 'u8', rows: outputs, width: HASH_BYTES })
       let next = there.at
-      await this.#walk(program, (_, names) => {
+      await this.#transitions.walk(program, (_, names) => {
         this.#card.roots(
           names.map((name) => this.#card.memory.place(name)),
           next,
@@ -196,7 +180,7 @@ export class CardRun implements WorkRun {
     await this.#return(segment)
     const found = new Map<PatchDraw, PatchEvidence>()
     for (const [transition, program] of segmentPrograms(this.#work, segment).entries())
-      await this.#walk(program, async (step) => {
+      await this.#transitions.walk(program, async (step) => {
         const here = draws.filter((draw) => draw.transition === transition && draw.step === step)
         if (here.length === 0) return
         const patches = await openStep(this.#card, this.#work.ops, program, here)
@@ -209,7 +193,7 @@ export class CardRun implements WorkRun {
     await this.#return(segment)
     let found = new Uint8Array()
     for (const [transition, program] of segmentPrograms(this.#work, segment).entries())
-      await this.#walk(program, async (step, outputs) => {
+      await this.#transitions.walk(program, async (step, outputs) => {
         if (transition === at.transition && step === at.step) found = (await this.read(outputs[output]!)).slice()
       })
     return found
@@ -236,123 +220,6 @@ export class CardRun implements WorkRun {
     return hashesIn(bytes)
   }
 
-  /** One transition, every step alone, for whoever looks at them. */
-  async #walk(program: ShapedProgram, afterStep: AfterStep): Promise<void> {
-    const { queued, faults } = this.#begin(program)
-    const plan = { program, actions: planProgram(program, false), rates: null, shift: 0 }
-    for (const action of plan.actions) {
-      this.#start(plan, action, faults)
-      await afterStep(action.nodes[0]!.at, action.outputs)
-      for (const name of action.free) this.#card.memory.free(name)
-    }
-    await this.#end(this.#named(queued))
-  }
-
-  /** One transition, or a part of one, queued; a state that is committed is hashed as it is made. */
-  #queue(plan: Plan, isCommitted = false): Queued {
-    const { program } = plan
-    const { queued, faults } = this.#begin(program)
-    const roots = isCommitted ? this.#rootsOfState(program, queued.faults) : null
-    for (const action of plan.rates ? plan.actions : planAgain(plan.actions, program)) {
-      this.#start(plan, action, faults)
-      roots?.asMade.made(action.outputs)
-      for (const name of action.free) this.#card.memory.free(name)
-    }
-    const named = this.#named(queued)
-    return { ...named, roots: roots && { at: roots.at, event: roots.asMade.end() } }
-  }
-
-  /** Beside a bare product both are slower than in turns. */
-  #rootsOfState({ after, steps }: ShapedProgram, label: string) {
-    const at = `${ROOTS} ${label}`
-    const place = this.#card.memory.make(at, { type: 'u8', rows: Math.max(1, after.length), width: HASH_BYTES })
-    const isBareProduct = steps.every(({ op }) => op === 'product')
-    return { at, asMade: this.#card.rootsAsMade(after, place.at, !isBareProduct) }
-  }
-
-  #begin(program: ShapedProgram): { readonly queued: Queued; readonly faults: number } {
-    const name = `${FAULTS}${this.#queuedSoFar++ % MOST_QUEUED}`
-    const { at } = this.#card.zeros(name, Math.max(1, program.steps.length))
-    return { queued: { program, faults: name, statistics: [], roots: null }, faults: at }
-  }
-
-  /** Its figures under names that the next transition does not use. */
-  #named({ program, faults }: Queued): Queued {
-    const { memory } = this.#card
-    const statistics = program.statistics.map((name, i) => {
-      const other = `${faults} ${i}`
-      memory.share(other, name, memory.place(name).shape)
-      if (!program.after.includes(name)) memory.free(name)
-      return other
-    })
-    return { program, faults, statistics, roots: null }
-  }
-
-  #start({ program, rates, shift }: Plan, { nodes, fused, outputs }: Action, faults: number): void {
-    const { memory } = this.#card
-    this.#reuse(fused?.reuses ?? [])
-    const { at, op, inputs, numbers, shaped } = nodes.at(-1)!
-    if (op === 'reshape') {
-      memory.share(outputs[0]!, inputs[0]!, program.shapes.get(outputs[0]!)!)
-      return
-    }
-    const places = outputs.map((name) => memory.make(name, program.shapes.get(name)!))
-    this.#card.faultsAt(BigInt(faults + 4 * at))
-    if (fused) this.#card.fused(fused, shift, (node) => BigInt(faults + 4 * node.at))
-    else {
-      const now = rates ? moved(numbers, rates[at]!, shift) : numbers
-      const call = { inputs: inputs.map((name) => memory.place(name)), outputs: places, numbers: now }
-      this.#card.step(this.#work.ops, op, shaped, call)
-    }
-  }
-
-  /** Tensors that are written where they lie; what has another name, and may still be hashed, is copied first. */
-  #reuse(reuses: readonly (readonly [from: string, to: string])[]): void {
-    const { memory, kernels } = this.#card
-    for (const [from, to] of reuses) {
-      if (!memory.isShared(from)) {
-        memory.rename(from, to)
-        continue
-      }
-      const { at, shape } = memory.place(from)
-      const bytes = rowBytes(shape)
-      kernels.move(at, memory.make(to, shape).at, bytes, 1, 1, shape.rows, 0, 0, bytes, 0, 0, bytes)
-    }
-  }
-
-  /** The next state takes the names of the one before. */
-  #rename(program: ShapedProgram): void {
-    const { memory } = this.#card
-    const names = [...this.#work.state.keys()]
-    for (const name of names) if (memory.has(name) && !program.after.includes(name)) memory.free(name)
-    for (const [i, name] of program.after.entries()) if (name !== names[i]) memory.rename(name, names[i]!)
-  }
-
-  async #end(queued: Queued): Promise<void> {
-    this.#rename(queued.program)
-    await this.#card.settle()
-    this.#finish(queued)
-  }
-
-  /** A transition that is done: its figures, or what it ended with. */
-  #finish({ program, faults, statistics }: Queued): readonly number[] {
-    const { memory } = this.#card
-    const take = (name: string): Uint8Array => {
-      const bytes = this.#card.take(memory.place(name))
-      memory.free(name)
-      return bytes
-    }
-    const words = take(faults)
-    const bits = statistics.flatMap((name) => [...words32(take(name))])
-    this.#refuseFaults(program, words)
-    return bits
-  }
-
-  #refuseFaults(program: ShapedProgram, words: Uint8Array): void {
-    const at = new Uint32Array(words.buffer, words.byteOffset, words.length / 4).findIndex((word) => word !== 0)
-    if (at >= 0) throw new WorkRefusal('FAULT', `step ${at} (${program.steps[at]!.op}) wrote a number that is none`)
-  }
-
   /** To the state before a segment, from the nearest one that was kept. */
   async #return(segment: number): Promise<void> {
     if (segment < 0 || this.#work.isIndependent) {
@@ -363,7 +230,7 @@ export class CardRun implements WorkRun {
     if (nearest === -Infinity) throw new RangeError(`no state before segment ${segment} was kept`)
     this.#place(this.#kept.get(nearest)!)
     for (let between = nearest + 1; between < segment; between++)
-      for (const plan of this.#plans.of(between)) await this.#end(this.#queue(plan))
+      for (const plan of this.#plans.of(between)) await this.#transitions.end(this.#transitions.queue(plan))
     // It will be asked for once more: first the trace, then the patches.
     if (nearest < segment - 1) await this.keep(segment - 1)
   }
