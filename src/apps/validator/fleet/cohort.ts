@@ -8,6 +8,9 @@ import type { Moment } from '../verifyBox.ts'
 /** So long, over all parts of a run together, a box may keep the others of its cohort waiting (attack 128). */
 const LATE_MS = 40_000
 
+/** So long a cohort waits for late boxes in all, however many they are: with start and run it stays below a lease. */
+const ALL_LATE_MS = 7 * LATE_MS
+
 /**
  * So long a box that owes a window waits to hear whether the runs of the others count; who takes longer clears no debt. It is
  * longer than a run with many devices may take when one with a single device is done.
@@ -93,6 +96,8 @@ export class Cohort {
   /** Slots that whoever is still in them should have done. */
   readonly #overdue = new Set<number>()
   readonly #over = new AbortController()
+  /** How many are waited for, since when there is any, and for how much longer there may be. */
+  readonly #late = { count: 0, fromUs: 0, leftMs: ALL_LATE_MS }
 
   /** By job, the box. `limitMs` is the time from taking the jobs to T0. */
   constructor(boxes: ReadonlyMap<number, string>, limitMs: number, clock: Clock) {
@@ -131,7 +136,7 @@ export class Cohort {
     const member = this.#members.get(job)!
     member.gone = true
     member.end(false)
-    member.late?.came.abort()
+    this.#stopWaitingFor(member)
     for (const gate of [this.#start, ...this.#gates.values()]) gate.leave(job)
     if ([...this.#members.values()].every(({ gone }) => gone)) this.#over.abort()
   }
@@ -206,8 +211,11 @@ export class Cohort {
     const member = this.#members.get(job)!
     if (member.gone || member.late) return
     const came = new AbortController()
-    member.late = { fromUs: this.#clock.monotonicUs(), came }
-    void this.#clock.sleep(member.leftMs, came.signal).then(
+    const fromUs = this.#clock.monotonicUs()
+    member.late = { fromUs, came }
+    if (this.#late.count++ === 0) this.#late.fromUs = fromUs
+    const allLeftMs = this.#late.leftMs - (fromUs - this.#late.fromUs) / 1000
+    void this.#clock.sleep(Math.max(0, Math.min(member.leftMs, allLeftMs)), came.signal).then(
       () => this.leave(job),
       () => {},
     )
@@ -215,8 +223,10 @@ export class Cohort {
 
   #stopWaitingFor(member: Member): void {
     if (!member.late) return
-    member.leftMs -= (this.#clock.monotonicUs() - member.late.fromUs) / 1000
+    const nowUs = this.#clock.monotonicUs()
+    member.leftMs -= (nowUs - member.late.fromUs) / 1000
     member.late.came.abort()
     member.late = null
+    if (--this.#late.count === 0) this.#late.leftMs -= (nowUs - this.#late.fromUs) / 1000
   }
 }

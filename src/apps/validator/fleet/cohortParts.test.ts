@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { honestProgram, type Tampering, tampered } from '../../../../test/support/inProcessBox.ts'
 import { openReferenceDevice } from '../../../../test/support/openReferenceDevice.ts'
+import { MAINNET } from '../../../../test/support/plannedBoxes.ts'
 import { CARD, Card, cardOn, engine, HOUR_MS, outcomes, play, ROUND_MS } from '../../../../test/support/playFleet.ts'
+import { VirtualClock } from '../../../../test/support/virtualClock.ts'
 import { concatBytes } from '../../../core/bytes/bytes.ts'
 import { MAX_VERIFY_SECONDS } from '../../../core/lease/leaseBook.ts'
 import { PRESETS, type Preset } from '../../../core/params/presets.ts'
+import type { Challenge } from '../../../core/proof/challenge.ts'
+import { planRun } from '../../../core/proof/planRun.ts'
+import { slotLimitMs, slotsOf } from '../../../core/proof/slotOf.ts'
 import { encodeFrame } from '../../../core/wire/frames.ts'
+import { Cohort } from './cohort.ts'
 
 describe('attack 128: boxes that are the last at every gate, and in time', () => {
   const ALL = ['int8', 'fp8', 'bf16', 'fp16', 'fp32'] as const
@@ -48,6 +54,30 @@ describe('attack 128: boxes that are the last at every gate, and in time', () =>
       expect([second!.result.code, second!.box.scored]).toEqual([null, true])
       expect(second!.result.seconds).toBeLessThan(MAX_VERIFY_SECONDS - 60)
     }
+  })
+
+  test('sixteen of them, another one at each gate: together they keep the others waiting no longer than seven could', async () => {
+    const clock = new VirtualClock()
+    const gpu = { class: 'gpu', memoryBytes: 2 ** 30, freeBytes: 2 ** 30 } as const
+    const devices = Array.from({ length: 8 }, () => gpu)
+    const inputs = { ...MAINNET, preset: PRESETS.tiny, devices, precisions: ALL, maxSize: 64, roundTripSeconds: 0 }
+    const parts = planRun(inputs, () => 64, new Map())
+    const moments = parts.flatMap((_, part) => slotsOf(parts, part).map((slot, phase) => ({ part, phase, slot })))
+    const members = Array.from({ length: 17 }, (_, job) => [job, `x${job}`] as const)
+    const cohort = new Cohort(new Map(members), 1000, clock)
+    const challenge = { parts } as Challenge
+    const walk = async (job: number): Promise<number> => {
+      for (const [n, { slot, ...moment }] of moments.entries()) {
+        await cohort.beforeStart(job, { ...moment, challenge }, new AbortController().signal)
+        await clock.sleep(slotLimitMs(slot) + (n === job && job < 16 ? 39_000 : 0))
+      }
+      cohort.leave(job)
+      return clock.monotonicUs()
+    }
+    const endedUs = await Promise.all(members.map(([job]) => walk(job)))
+    const plannedMs = moments.reduce((sum, { slot }) => sum + slotLimitMs(slot), 0)
+    expect(moments.length).toBeGreaterThan(16)
+    expect(endedUs[16]! / 1000 - plannedMs).toBeLessThan(7 * 40_000 + 2000)
   })
 
   test('one that is done with every part at once makes nobody late', async () => {
