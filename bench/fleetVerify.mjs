@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // What one validator on this machine verifies in an hour at the cost of the mainnet default, with WebAssembly and then with
 // the best kernels that this machine runs, each in a process of its own. Run `node scripts/build.mjs`, then
-//   node bench/fleetVerify.mjs [boxes]      default 20
+//   node bench/fleetVerify.mjs [boxes] [runs at once]      default 20, 4 at once
 // Evidence: one real run, computed by the CPU device and accepted by the verifier, of the eight parts of the mainnet
 // default (five precisions, sustained bf16, memory, bind) with 128 openings each and the k of mainnet (32768, fp32 8192,
 // bind 2048). Its matrices are 512 x 512 instead of up to 32768 x 32768: an opening recomputes the same tiles at the same
@@ -43,11 +43,12 @@ import { openThreadedChecker } from '../dist/drivers/verifier/openThreadedChecke
 import { fleetRules } from '../test/support/fleetRules.mjs'
 
 const boxes = Number(process.argv[2] ?? 20)
+const atOnce = Number(process.argv[3] ?? 4)
 const alone = process.argv.includes('--alone')
 if (!alone) {
   const measure = (engine) => {
     const env = { ...process.env, TOUCHSTONE_ENGINE: engine }
-    const args = [fileURLToPath(import.meta.url), `${boxes}`, '--alone']
+    const args = [fileURLToPath(import.meta.url), `${boxes}`, `${atOnce}`, '--alone']
     const { status, stdout } = spawnSync(process.execPath, args, {
       env,
       encoding: 'utf8',
@@ -148,6 +149,8 @@ const ranges = openingRanges(run)
 let certificateBytes = 0
 
 const verify = async (job, { onStep }, signal) => {
+  // Every run holds its own evidence.
+  const evidence = structuredClone(large)
   let done = 0
   const rejected = await checker.check(
     run,
@@ -174,7 +177,7 @@ const verify = async (job, { onStep }, signal) => {
   const certificate = issueCertificate(
     {
       ...signatures,
-      run: large,
+      run: evidence,
       program: 'bench',
       catalogue,
       issuedMs: issued.getTime(),
@@ -212,7 +215,10 @@ const rules = {
   ...fleetRules(defaultScoreConfig(catalogue)),
   owner: 'bench',
   roundEveryMs: 1e9,
-  jobLimitMs: 600_000,
+  concurrency: atOnce,
+  jobLimitMs: 7_200_000,
+  stallMs: 7_200_000,
+  startLimitMs: 7_200_000,
   pollMs: 1000,
 }
 const stop = new AbortController()
@@ -268,7 +274,8 @@ const cpuPerBox = cpu / boxes + missingNodes * perHash
 const cores = cpus().length
 const results = {
   engine: library?.name ?? 'WebAssembly',
-  command: `node bench/fleetVerify.mjs ${boxes}`,
+  command: `node bench/fleetVerify.mjs ${boxes} ${atOnce}`,
+  atOnce,
   date: new Date().toISOString(),
   cpu: cpus()[0]?.model,
   cores,

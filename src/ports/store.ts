@@ -70,6 +70,8 @@ export interface TakeRequest {
   readonly places?: number
   /** Only boxes that have kept us waiting, or only others; both where it is left out. */
   readonly stalled?: boolean
+  /** Only jobs that stand in no cohort, such as light looks, or only others; both where it is left out. */
+  readonly single?: boolean
   /** Jobs of this owner that are at work; any other of its jobs was taken by a statement whose answer was lost (attack 151). */
   readonly atWork?: readonly number[]
   /** Nothing is owed to a box whose score is older than this; however old where it is left out. */

@@ -481,7 +481,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
           number: 7_000_000 + 100 * n + number,
           height: null,
           jobs: [],
-          missed: [{ boxId, mates, away: true }],
+          missed: [{ boxId, mates, cohortSize: 8, away: true }],
         })
       await draw(1, a, ['p', 'q'])
       await draw(2, a, ['r', 'p'])
@@ -515,14 +515,14 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.addJob(job(a, { round: number + 1, kind: 'light' }))
       const look = await only(a)
       await store.putBox(entry(b, { allocated: true }))
-      const missed = [{ boxId: b, mates: [a], away: true }]
+      const missed = [{ boxId: b, mates: [a], cohortSize: 8, away: true }]
       await store.openRound({ number: number + 2, height: null, jobs: [job(a, { round: number + 2 })], missed })
       // What is added while a look is under way is not lost when it ends.
       await store.openRound({
         number: number + 3,
         height: null,
         jobs: [],
-        missed: [{ boxId: a, mates: ['p'], away: true }],
+        missed: [{ boxId: a, mates: ['p'], cohortSize: 8, away: true }],
       })
       await store.finishJob(finishOf(look, owner, { box: { ...failedBox, owes: [b] } }))
       expect((await store.box(a))!.owes).toEqual([b, 'p'])
@@ -547,7 +547,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
           number: round,
           height: null,
           jobs: [job(a, { round })],
-          missed: [{ boxId: b, mates: [a], away }],
+          missed: [{ boxId: b, mates: [a], cohortSize: 8, away }],
         })
       await open(number + 1, true)
       const beside = await only(a)
@@ -572,7 +572,12 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const joins = async () => (await store.fleet()).find(({ id }) => id === a)!.joins
       let round = 9_500_000 + 10 * n
       const open = (away: boolean) =>
-        store.openRound({ number: round++, height: null, jobs: [], missed: [{ boxId: a, mates: [b], away }] })
+        store.openRound({
+          number: round++,
+          height: null,
+          jobs: [],
+          missed: [{ boxId: a, mates: [b], cohortSize: 8, away }],
+        })
       await store.putBox(entry(a))
       await open(true)
       expect(await joins()).toBe(true)
@@ -628,11 +633,73 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.finishJob({ ...earned, box: { ...earned.box, owes: missed!, missed: 1 } })
       for (const [i, mates] of others.entries()) {
         const number = 9_700_000 + 10 * n + i
-        await store.openRound({ number, height: null, jobs: [], missed: [{ boxId: a, mates, away: true }] })
+        await store.openRound({
+          number,
+          height: null,
+          jobs: [],
+          missed: [{ boxId: a, mates, cohortSize: 8, away: true }],
+        })
       }
       const { owes } = (await store.box(a))!
       expect(owes).toEqual([...missed!, 'c1m0', 'c2m6', ...others[2]!])
       await store.removeBox(a)
+    })
+
+    test('attack 228: so does all of it where a cohort is the whole fleet', async () => {
+      await store.putBox(entry(a))
+      const mates = Array.from({ length: 40 }, (_, i) => `m${i}`)
+      await store.addJob(job(a, { round: n }))
+      const earned = finishOf(await only(a), owner)
+      await store.finishJob({ ...earned, box: { ...earned.box, owes: mates, missed: 1 } })
+      const missed = [{ boxId: a, mates: ['m3', 'p', 'q'], cohortSize: 256, away: true }]
+      await store.openRound({ number: 9_800_000 + n, height: null, jobs: [], missed })
+      expect((await store.box(a))!.owes).toEqual([...mates, 'p', 'q'])
+      await store.removeBox(a)
+    })
+
+    test('attack 210: who is rented before the window of a large cohort owes eight of it, and one that owes it a window', async () => {
+      const ids = Array.from({ length: 24 }, (_, i) => `sample-${n}-${i}`)
+      for (const id of ids) await store.putBox(entry(id))
+      const [owing, fallen] = ids as [string, string]
+      const rented = ids.slice(2, 14)
+      const isOwed = (id: string) => rented.indexOf(id) % 2 === 0
+      const beside = { ...Object.fromEntries(rented.map((id) => [id, isOwed(id) ? 100 : 79])), [owing]: 100 }
+      for (const [id, state] of [[owing, { owes: rented.filter(isOwed) }] as const, [fallen, { beside }] as const]) {
+        await store.addJob(job(id, { round: n }))
+        const earned = finishOf(await only(id), owner)
+        await store.finishJob({ ...earned, box: { ...earned.box, ...state } })
+      }
+      const owed = new Set<string>()
+      for (const [i, id] of rented.entries()) {
+        const round = 9_900_000 + 100 * n + i
+        await store.openRound({ number: round, height: null, jobs: ids.map((boxId) => job(boxId, { round })) })
+        await store.setAllocated(id, true)
+        const { owes } = (await store.box(id))!
+        expect([owes.length, new Set(owes).size, owes.includes(id)]).toEqual([8, 8, false])
+        expect(owes).toContain(isOwed(id) ? owing : fallen)
+        for (const mate of owes) owed.add(mate)
+        await store.setAllocated(id, false)
+      }
+      expect(owed.size).toBeGreaterThan(16)
+      for (const id of ids) await store.removeBox(id)
+    })
+
+    test('jobs that stand in no cohort have a lane of their own', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      await store.addJob(job(a, { round: n, kind: 'light' }))
+      await store.addJob(job(b, { round: n, cohort: 0 }))
+      const lanes = [
+        await store.takeJobs({ ...claim, single: false }),
+        await store.takeJobs({ ...claim, single: true }),
+      ]
+      expect(lanes.map((jobs) => jobs.map(({ boxId }) => boxId))).toEqual([[b], [a]])
+      await store.finishJob(finishOf(lanes[0]![0]!, owner))
+      await store.addJob(job(b, { round: n + 1, reason: 'asked', cohort: -1 }))
+      expect(await store.takeJobs({ ...claim, single: false })).toEqual([])
+      const [asked] = await store.takeJobs({ ...claim, single: true })
+      expect(asked).toMatchObject({ boxId: b, reason: 'asked' })
+      for (const one of [lanes[1]![0]!, asked!]) await store.finishJob(finishOf(one, owner))
+      for (const id of [a, b]) await store.removeBox(id)
     })
 
     test('attack 229: a box that moves in mid-run has met its cohort, or missed it, all the same', async () => {

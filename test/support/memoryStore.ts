@@ -1,5 +1,8 @@
-import { type MissedWindow, OWED_BY_AWAY } from '../../src/core/schedule/missedWindows.ts'
+import { LARGEST_COHORT } from '../../src/core/schedule/largestCohort.ts'
+import { type MissedWindow, OWED_BY_AWAY, sampleOf } from '../../src/core/schedule/missedWindows.ts'
 import type { PlannedJob } from '../../src/core/schedule/planFleetRound.ts'
+import { randomWords, shuffled } from '../../src/core/schedule/randomWords.ts'
+import { owedByFall } from '../../src/core/schedule/shownBeside.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { BoxEntry, BoxRecord, Finish, FleetRound, Store, TakenJob } from '../../src/ports/store.ts'
 import { entry } from './storeFixtures.ts'
@@ -43,6 +46,7 @@ export class MemoryStore implements Queue {
   readonly #awayIn = new Map<string, number>()
   readonly #stood = new Set<string>()
   readonly #gone = new Map<string, BoxRecord>()
+  readonly #words = randomWords(new Uint8Array(32))
   #round = 0
   #openedUs = Number.NEGATIVE_INFINITY
 
@@ -90,15 +94,25 @@ export class MemoryStore implements Queue {
       job.state = 'done'
       const { round, cohort } = job
       const mates = this.#jobs.filter((o) => o.kind === 'full' && o.round === round && o.cohort === cohort && o !== job)
-      if (cohort >= 0 && mates.length > 0) this.#miss({ boxId: id, mates: mates.map(({ boxId }) => boxId) })
+      if (cohort >= 0 && mates.length > 0)
+        this.#missAll(
+          id,
+          mates.map(({ boxId }) => boxId),
+        )
       if (cohort >= 0) this.#awayIn.set(id, round)
     }
     return true
   }
 
-  #miss({ boxId, mates }: Omit<MissedWindow, 'away'>): void {
+  #missAll(boxId: string, cohort: readonly string[]): void {
+    const owesIt = ({ owes, beside }: BoxRecord) => [...owes, ...owedByFall(beside)].includes(boxId)
+    const [debtor] = shuffled(cohort, this.#words).filter((id) => owesIt(this.boxes.get(id)!))
+    this.#miss({ boxId, mates: sampleOf(cohort, debtor, this.#words), cohortSize: LARGEST_COHORT })
+  }
+
+  #miss({ boxId, mates, cohortSize }: Omit<MissedWindow, 'away'>): void {
     const box = this.boxes.get(boxId)!
-    const first = box.missed * OWED_BY_AWAY
+    const first = box.missed * Math.max(OWED_BY_AWAY, cohortSize)
     const latestLast = [...box.owes.filter((id) => !mates.includes(id)), ...mates]
     const owes = first > 0 ? [...new Set([...box.owes, ...mates])] : latestLast
     const latest = Math.max(OWED_BY_AWAY, mates.length, first > 0 ? 0 : box.owes.length)
@@ -131,20 +145,28 @@ export class MemoryStore implements Queue {
     this.#jobs.push({ ...job, id: this.#jobs.length, state: 'waiting', attempt: 0, tries: 0, dueUs })
   }
 
-  async takeJobs({ limit, places = limit, stalled, owedForMs }: Parameters<Store['takeJobs']>[0]): Promise<TakenJob[]> {
+  async takeJobs({
+    limit,
+    places = limit,
+    stalled,
+    single,
+    owedForMs,
+  }: Parameters<Store['takeJobs']>[0]): Promise<TakenJob[]> {
     const nowUs = this.#clock.monotonicUs()
     const mayRun = ({ boxId, state }: Job) =>
       state === 'waiting' &&
       !this.rests(boxId) &&
       (stalled === undefined || this.boxes.get(boxId)!.stalls > 0 === stalled)
     const taken = new Set(this.#jobs.filter(({ state }) => state === 'held').map(({ boxId }) => boxId))
+    const inLane = ({ kind, cohort }: Job) => single === undefined || (kind === 'light' || cohort < 0) === single
     const ready = this.#jobs.filter((job) => mayRun(job) && job.dueUs <= nowUs).sort((x, y) => x.dueUs - y.dueUs)
     const mates = ({ round, cohort }: Job) =>
       this.#jobs.filter((job) => mayRun(job) && job.kind === 'full' && job.round === round && job.cohort === cohort)
     const busy = new Set(taken)
     const waits = (job: Job) =>
       job.kind === 'full' && job.cohort >= 0 && mates(job).some(({ boxId }) => busy.has(boxId))
-    const due = ready.filter((job) => !waits(job) && !taken.has(job.boxId) && taken.add(job.boxId)).slice(0, limit)
+    const first = ready.filter((job) => !waits(job) && !taken.has(job.boxId) && taken.add(job.boxId))
+    const due = first.filter(inLane).slice(0, limit)
     const whole = due.filter((job) => {
       const cohort = job.kind === 'full' && job.cohort >= 0 ? mates(job) : []
       return cohort.length > places || cohort.every((mate) => due.includes(mate) || mate.boxId === job.boxId)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CLAIM_ANSWERS, type ClaimAnswer } from '../identify/claimReasons.ts'
 import { type BoxState, nextBoxState, OUTCOMES, type Outcome } from './boxState.ts'
+import { LARGEST_COHORT } from './largestCohort.ts'
 import { retryDelay } from './retryDelay.ts'
 
 const start: BoxState = { status: 'new', score: 0, failuresInRow: 0, busyInRow: 0, owes: [], missed: 0, beside: {} }
@@ -148,6 +149,12 @@ describe('nextBoxState', () => {
   test('a box at work is only looked at lightly, and such a look shows that it is not busy', () => {
     const busy = nextBoxState(start, 'busy', light(true), rules)
     expect(nextBoxState(busy, 'accepted', light(true), rules)).toMatchObject({ busyInRow: 0, scored: false })
+  })
+
+  test('who misses a window owes every mate of the largest cohort, ahead of what it owed before', () => {
+    const mates = Array.from({ length: LARGEST_COHORT - 1 }, (_, i) => `m${i}`)
+    const { owes } = nextBoxState({ ...start, owes: ['before', 'm7', 'older'] }, 'busy', { ...full(0), mates }, rules)
+    expect(owes).toEqual([...mates, 'before'])
   })
 
   test('trouble of our own changes nothing but lets the score age', () => {

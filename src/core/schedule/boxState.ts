@@ -1,4 +1,5 @@
 import type { ClaimAnswer } from '../identify/claimReasons.ts'
+import { LARGEST_COHORT } from './largestCohort.ts'
 import { noteBeside, type ShownBeside, shareBeside } from './shownBeside.ts'
 
 /** `full` proves everything the preset asks; `light` is a small proof of life that leaves a rented box its cards. */
@@ -70,9 +71,6 @@ export interface NextBoxState extends BoxState {
 /** So many windows a box may miss, and still earn before it has run with those it missed. */
 const MAY_MISS = 1
 
-/** Most that is remembered of whom a box owes a common window. */
-export const MOST_OWED = 64
-
 /** What one outcome makes of a box. Only a full proof earns points; any failure takes them at once. */
 export function nextBoxState(state: BoxState, outcome: Outcome, earned: Earned, rules: BoxRules): NextBoxState {
   const { kind, shown, ran, together, standing, score } = earned
@@ -132,7 +130,7 @@ function lowered(state: BoxState, { score }: Earned): NextBoxState {
 const miss = (state: BoxState, { mates }: Earned): BoxState => ({
   ...state,
   // Ahead of what it owes for being away, of which less is remembered (attack 228).
-  owes: [...new Set([...mates, ...state.owes])].slice(0, MOST_OWED),
+  owes: [...new Set([...mates, ...state.owes])].slice(0, LARGEST_COHORT),
   missed: state.missed + 1,
 })
 

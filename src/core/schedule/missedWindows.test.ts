@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { missedWindows } from './missedWindows.ts'
+import { type MissedWindow, missedWindows, OWED_BY_AWAY } from './missedWindows.ts'
 import { type FleetBox, planFleetRound } from './planFleetRound.ts'
 import { randomWords } from './randomWords.ts'
 import { owedByFall } from './shownBeside.ts'
@@ -17,6 +17,7 @@ const box = fc.record({
   joins: fc.boolean(),
 })
 const boxes = fc.uniqueArray(box, { selector: ({ id }) => id, maxLength: 24 })
+const cohortSizes = fc.integer({ min: 2, max: 24 })
 const seed = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
 function drawn(fleet: readonly FleetBox[], cohortSize: number, bytes: Uint8Array) {
@@ -36,23 +37,42 @@ function cohortsThatEarn(fleet: readonly FleetBox[], cohorts: readonly string[][
 }
 
 describe('attacks 210, 220: missedWindows', () => {
-  test('every box that is rented, rests, or hangs where others do not, misses one whole cohort', () => {
+  test('every box that is rented, rests, or hangs where others do not, misses one cohort, and owes eight of it or all', () => {
     fc.assert(
-      fc.property(boxes, fc.integer({ min: 2, max: 9 }), seed, (fleet, cohortSize, bytes) => {
+      fc.property(boxes, cohortSizes, seed, (fleet, cohortSize, bytes) => {
         const { cohorts, missed } = drawn(fleet, cohortSize, bytes)
         const earning = cohortsThatEarn(fleet, cohorts)
         const absent = fleet.map(({ id }) => id).filter((id) => !earning.flat().includes(id))
         const away = missed.filter((one) => one.away)
         expect(away.map(({ boxId }) => boxId)).toEqual(cohorts.length > 0 ? absent : [])
-        const whole = earning.map((members) => [...members].sort())
-        for (const { mates } of away) expect(whole).toContainEqual([...mates].sort())
+        for (const { mates } of away) {
+          const cohort = earning.find((members) => members.includes(mates[0]!))!
+          expect(mates.filter((id) => cohort.includes(id))).toEqual(mates)
+          expect(new Set(mates).size).toBe(Math.min(OWED_BY_AWAY, cohort.length))
+        }
       }),
     )
   })
 
+  test('who of a large cohort is owed is chance, but for one that owes a window itself', () => {
+    const calm = { allocated: false, score: 1, beside: {}, stalls: 0, rests: false, joins: false }
+    const fleet = Array.from({ length: 24 }, (_, i) => ({ ...calm, id: `b${i}`, owes: i > 20 ? ['b0'] : [] }))
+    const rented = fleet.map((one, i) => ({ ...one, allocated: i === 0 }))
+    const debtors = ['b21', 'b22', 'b23']
+    const owed = new Map<string, number>()
+    for (let n = 0; n < 200; n++) {
+      const [{ mates }] = drawn(rented, 24, new Uint8Array(32).fill(n)).missed as [MissedWindow]
+      expect(mates.some((id) => debtors.includes(id))).toBe(true)
+      for (const id of mates) owed.set(id, (owed.get(id) ?? 0) + 1)
+    }
+    expect(owed.size).toBe(23)
+    // One of three, and 7 of the 22 others: 200 * (1/3 + 2/3 * 7/22) = 109, and 200 * 7/22 = 64.
+    for (const [id, times] of owed) expect(Math.abs(times - (debtors.includes(id) ? 109 : 64))).toBeLessThan(30)
+  })
+
   test('attack 219: who joins owes all that hold a score of those that stand with it or are drawn to it', () => {
     fc.assert(
-      fc.property(boxes, fc.integer({ min: 2, max: 9 }), seed, (fleet, cohortSize, bytes) => {
+      fc.property(boxes, cohortSizes, seed, (fleet, cohortSize, bytes) => {
         const of = new Map(fleet.map((one) => [one.id, one]))
         const { cohorts, missed } = drawn(fleet, cohortSize, bytes)
         const earning = cohortsThatEarn(fleet, cohorts)

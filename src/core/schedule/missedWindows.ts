@@ -2,20 +2,25 @@ import type { FleetBox, PlannedJob } from './planFleetRound.ts'
 import { drawBelow, type RandomWords, shuffled } from './randomWords.ts'
 import { owedByFall } from './shownBeside.ts'
 
-/** Most that is remembered of whom a box owes a window for being away, where one cohort is no more than that. */
+/**
+ * To so many boxes of one cohort a box owes a window for being away. If it were the whole fleet, all that are rented and all
+ * that come back would owe one another, and nobody would earn.
+ */
 export const OWED_BY_AWAY = 8
 
 /** A box that owes a window from the opening of a round on, and to whom. */
 export interface MissedWindow {
   readonly boxId: string
   readonly mates: readonly string[]
+  /** Most of one cohort: so much of what it owes for each window that it missed stays (attack 228). */
+  readonly cohortSize: number
   /** It does not stand in this round; otherwise it stands in one for the first time, and has missed those before. */
   readonly away: boolean
 }
 
 /**
  * Who does not stand in a cohort that earns, because it is rented, rests or keeps others waiting, is drawn to one all the
- * same: with those it owes a window to. Two boxes on one card would be away in turns otherwise, and never meet (attacks 210,
+ * same: some of that it owes a window. Two boxes on one card would be away in turns otherwise, and never meet (attacks 210,
  * 220). Where boxes that are there owe it one, it is drawn to one of those: so both owe, and who is away next escapes
  * nobody. Who joins owes its first cohort, and who is away from that: or a box would come under a new name each time
  * (attack 219).
@@ -28,35 +33,41 @@ export function missedWindows(
 ): MissedWindow[] {
   const cohorts = cohortSize === 1 ? [] : [...cohortsOf(boxes, jobs).values()]
   if (cohorts.length === 0) return []
-  const standing = new Set(cohorts.flat())
-  const owedIn = cohorts.map(
-    (cohort) => new Set(cohort.flatMap(({ owes, beside }) => [...owes, ...owedByFall(beside)])),
-  )
-  const drawn = boxes
-    .filter((box) => !standing.has(box))
-    .map((box) => {
-      const debtors = cohorts.filter((_, i) => owedIn[i]!.has(box.id))
-      const some = debtors.length > 0 ? debtors : cohorts
-      return { box, cohort: some[drawBelow(some.length, words)]! }
+  const byId = new Map(boxes.map((box) => [box.id, box]))
+  const cohortOf = new Map(cohorts.flatMap((cohort) => cohort.map((box) => [box.id, cohort] as const)))
+  const debtors = debtorsOf(cohorts.flat())
+  const away = boxes
+    .filter(({ id }) => !cohortOf.has(id))
+    .map(({ id: boxId }) => {
+      const [debtor] = shuffled(debtors.get(boxId) ?? [], words)
+      const cohort = debtor ? cohortOf.get(debtor)! : cohorts[drawBelow(cohorts.length, words)]!
+      const ids = cohort.map(({ id }) => id)
+      return { boxId, mates: sampleOf(ids, debtor, words), cohortSize, away: true }
     })
-  const away = drawn.map(({ box, cohort }) => {
-    return {
-      boxId: box.id,
-      mates: shuffled(
-        cohort.map(({ id }) => id),
-        words,
-      ),
-      away: true,
-    }
-  })
-  const joining = cohorts.flatMap((cohort) => {
-    const beside = [...cohort, ...drawn.filter((one) => one.cohort === cohort).map(({ box }) => box)]
-    const holders = beside.filter(({ score }) => score > 0).map(({ id }) => id)
-    return cohort
-      .filter(({ joins }) => joins)
-      .map(({ id: boxId }) => ({ boxId, mates: holders.filter((id) => id !== boxId), away: false }))
+  const joining = [...cohortOf].flatMap(([boxId, cohort]) => {
+    if (!byId.get(boxId)!.joins) return []
+    const drawn = away.filter(({ mates }) => mates.includes(boxId)).map((one) => byId.get(one.boxId)!)
+    const holders = [...cohort, ...drawn].filter(({ id, score }) => score > 0 && id !== boxId)
+    return [{ boxId, mates: holders.map(({ id }) => id), cohortSize, away: false }]
   })
   return [...away, ...joining]
+}
+/** Of a cohort as many as are owed for being away; one that owes a window itself is always among them. */
+export function sampleOf(cohort: readonly string[], debtor: string | undefined, words: RandomWords): string[] {
+  const others = cohort.filter((id) => id !== debtor)
+  return [...(debtor ? [debtor] : []), ...shuffled(others, words)].slice(0, OWED_BY_AWAY)
+}
+
+/** By box: who owes it a window. */
+function debtorsOf(standing: readonly FleetBox[]): Map<string, string[]> {
+  const debtors = new Map<string, string[]>()
+  for (const { id, owes, beside } of standing)
+    for (const owed of new Set([...owes, ...owedByFall(beside)])) {
+      const others = debtors.get(owed)
+      if (others) others.push(id)
+      else debtors.set(owed, [id])
+    }
+  return debtors
 }
 
 /** Those that keep others waiting earn nothing where they stand, unless there are no others. */

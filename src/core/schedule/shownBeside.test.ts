@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type BoxState, nextBoxState } from './boxState.ts'
+import { LARGEST_COHORT } from './largestCohort.ts'
 import { type FleetBox, planFleetRound } from './planFleetRound.ts'
 import { randomWords } from './randomWords.ts'
 import { cardPoints, fellBeside, noteBeside, owedByFall, shareBeside } from './shownBeside.ts'
@@ -117,11 +118,11 @@ describe('what is remembered of a window', () => {
     )
   })
 
-  test('is 64 boxes, beside whom least was shown', () => {
-    const many = Array.from({ length: 70 }, (_, i) => `m${i}`)
+  test('is as many boxes as the largest cohort has, beside whom least was shown', () => {
+    const many = Array.from({ length: LARGEST_COHORT + 6 }, (_, i) => `m${i}`)
     const low = noteBeside({}, 50, ['low'], ['low'])
     const after = noteBeside(low, 90, many, many)
-    expect(Object.keys(after)).toHaveLength(64)
+    expect(Object.keys(after)).toHaveLength(LARGEST_COHORT)
     expect(after.low).toBe(50)
     expect(owedByFall(after)).toEqual(['low'])
   })

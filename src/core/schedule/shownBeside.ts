@@ -1,13 +1,11 @@
 import type { ScoreTerm } from '../score/scoreBox.ts'
+import { LARGEST_COHORT } from './largestCohort.ts'
 
 /** By box: what a box showed, in points of its cards, when it last ran beside that one. */
 export type ShownBeside = Readonly<Record<string, number>>
 
 /** Whoever showed less than this share of what it shows now has shown a part of a card, and no noise. */
-const FALLEN_SHARE = 0.8
-
-/** Most that is remembered. Where it is more, what is lowest stays. */
-const MOST_BESIDE = 64
+export const FALLEN_SHARE = 0.8
 
 /** What the cards of a box showed. What a rent, a tier or its host add to a score says nothing about who uses the cards. */
 export const cardPoints = (terms: readonly ScoreTerm[]): number =>
@@ -28,8 +26,10 @@ export function noteBeside(
   counted: readonly string[],
 ): ShownBeside {
   const known = new Map(Object.entries(before))
-  for (const id of ran) known.set(id, counted.includes(id) ? shown : Math.min(known.get(id) ?? shown, shown))
-  const lowest = [...known].sort(([, one], [, other]) => one - other).slice(0, MOST_BESIDE)
+  const counts = new Set(counted)
+  for (const id of ran) known.set(id, counts.has(id) ? shown : Math.min(known.get(id) ?? shown, shown))
+  // Where it is more than can be remembered, what is lowest stays.
+  const lowest = [...known].sort(([, one], [, other]) => one - other).slice(0, LARGEST_COHORT)
   return Object.fromEntries(lowest)
 }
 

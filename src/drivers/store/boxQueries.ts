@@ -1,5 +1,7 @@
+import { LARGEST_COHORT } from '../../core/schedule/largestCohort.ts'
 import { OWED_BY_AWAY } from '../../core/schedule/missedWindows.ts'
 import type { FleetBox } from '../../core/schedule/planFleetRound.ts'
+import { FALLEN_SHARE } from '../../core/schedule/shownBeside.ts'
 import type { BoxRecord, BoxSummary, Store } from '../../ports/store.ts'
 import { type Database, json, pageOf, type Statement, sql, words } from './sql.ts'
 
@@ -25,22 +27,32 @@ export const OWES_BY_AWAY = words(`(select coalesce(jsonb_agg(id order by n), '[
         then coalesce(boxes.owes, '[]') || (missed.mates - array(select jsonb_array_elements_text(boxes.owes)))
         else (coalesce(boxes.owes, '[]') - array(select jsonb_array_elements_text(missed.mates))) || missed.mates end
     ) with ordinality as owed(id, n)
-  ) as owed where n <= coalesce(boxes.missed, 0) * ${OWED_BY_AWAY} or late <= greatest(${OWED_BY_AWAY},
+  ) as owed where n <= coalesce(boxes.missed, 0) * greatest(${OWED_BY_AWAY}, missed."cohortSize") or late <= greatest(${OWED_BY_AWAY},
     jsonb_array_length(missed.mates), case when coalesce(boxes.missed, 0) = 0
       then jsonb_array_length(coalesce(boxes.owes, '[]')) else 0 end))`)
 
+/** Whether box `b` owes `gone.id` a window, also because it showed far less beside it (§8.20). */
+const OWES_IT = words(`(coalesce(b.owes, '[]') @> to_jsonb(gone.id) or (b.beside ->> gone.id)::float8
+  < ${FALLEN_SHARE} * (select max(shown::float8) from jsonb_each_text(b.beside) as one(id, shown)))`)
+
 /**
  * A buyer's work would be measured, and disturbed, by a full proof that was planned before the box was rented (attack 140).
- * It owes the window that it misses (attack 210).
+ * It owes the window that it misses (attack 210), to as many as if it had been away from the start, and to one of those that
+ * owe it one. What it owes for other windows is not forgotten here.
  */
 const leaveAlone = (id: string): Statement => sql`
   with ended as (
     update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
     where box_id = ${id}::text and state = 'waiting' and kind = 'full' returning round, cohort
-  ), missed as (
-    select jsonb_agg(distinct m.box_id) as mates, max(ended.round) as round from ended join jobs m on m.round = ended.round
-      and m.cohort = ended.cohort and m.kind = 'full' and m.box_id <> ${id}::text
+  ), gone as (select ${id}::text as id), mates as (
+    select distinct on (m.box_id) m.box_id as id, m.round, case when ${OWES_IT} then random() end as debtor from gone, ended
+      join jobs m on m.round = ended.round and m.cohort = ended.cohort and m.kind = 'full' and m.box_id <> ${id}::text
+      join boxes b on b.id = m.box_id
     where ended.cohort >= 0
+  ), missed as (
+    select jsonb_agg(id) as mates, max(round) as round, ${LARGEST_COHORT}::int4 as "cohortSize" from (
+      select * from mates order by debtor = (select max(debtor) from mates) desc nulls last, random() limit ${OWED_BY_AWAY}::int4
+    ) as drawn
   )
   update boxes set owes = ${OWES_BY_AWAY}, away_in = missed.round from missed where boxes.id = ${id}::text and mates is not null`
 

@@ -36,7 +36,8 @@ export function roundQueries(db: Database) {
           update boxes set owes = ${OWES_BY_AWAY},
             away_in = case when missed.away then opened.number else away_in end,
             stood = case when missed.away then stood else opened.number end
-          from opened, jsonb_to_recordset(${json(missed)}::text::jsonb) as missed("boxId" text, mates jsonb, away boolean)
+          from opened, jsonb_to_recordset(${json(missed)}::text::jsonb) 
+            as missed("boxId" text, mates jsonb, "cohortSize" int4, away boolean)
           where boxes.id = missed."boxId"
         ) select number from opened`)
       return rows.length > 0
@@ -112,9 +113,14 @@ const claim = ({
     select id, coalesce(rest_until between (select t from clock) and (select t from clock) + interval '2 days', false)
       as rests
     from boxes where ${lane.stalled ?? null}::boolean is null or (coalesce(stalls, 0) > 0) = ${lane.stalled ?? null}::boolean
+  ), waits as materialized (
+    -- A cohort waits for a member that is at another job; the places do not (attack 108).
+    select m.round, m.cohort from jobs l join jobs m on m.box_id = l.box_id
+    where l.state = 'leased' and m.state = 'waiting' and m.kind = 'full' and m.cohort >= 0
   ), due as (
     select j.id, j.round, j.cohort, j.kind, j.box_id from jobs j join lane on lane.id = j.box_id
-    where j.state <> 'done' and (not rests or j.reason = 'asked') and ((
+    where j.state <> 'done' and (not rests or j.reason = 'asked')
+      and (${lane.single ?? null}::boolean is null or (j.kind <> 'full' or j.cohort < 0) = ${lane.single ?? null}::boolean) and ((
       j.state = 'waiting'
       and (j.due_at <= (select t from clock) or j.created_at > (select t from clock) + interval '1 minute')
       and not exists (select 1 from jobs o where o.box_id = j.box_id and o.state = 'leased')
@@ -122,11 +128,7 @@ const claim = ({
         select 1 from jobs e where e.box_id = j.box_id and e.state = 'waiting' and e.due_at <= (select t from clock)
           and (e.due_at, e.id) < (j.due_at, j.id) and (not rests or e.reason = 'asked')
       )
-      -- A cohort waits for a member that is at another job; the places do not (attack 108).
-      and (j.kind <> 'full' or j.cohort < 0 or not exists (
-        select 1 from jobs m join jobs l on l.box_id = m.box_id and l.state = 'leased'
-        where m.round = j.round and m.cohort = j.cohort and m.kind = 'full' and m.state = 'waiting'
-      ))
+      and (j.kind <> 'full' or (j.round, j.cohort) not in (select round, cohort from waits))
     ) or (
       j.state = 'leased' and (j.lease_owner <> ${owner}::text or (${atWork !== undefined}::boolean
         and j.id not in (select jsonb_array_elements_text(${json(atWork ?? [])}::text::jsonb)::int8)))
@@ -134,16 +136,18 @@ const claim = ({
     ))
     order by j.due_at, j.id limit ${limit}::int4
     for update of j skip locked
+  ), cohorts as (
+    select round, cohort, count(*) as size from jobs join (
+      select distinct round, cohort from due where kind = 'full' and cohort >= 0
+    ) as some_due using (round, cohort) where kind = 'full' and state = 'waiting' group by round, cohort
+  ), missing as materialized (
+    select round, cohort, box_id from jobs join cohorts using (round, cohort) join lane on lane.id = box_id
+    where kind = 'full' and state = 'waiting' and not rests and due_at <= (select t from clock) + interval '1 second'
+      and jobs.id not in (select id from due) and size <= ${places}::int4
   ), whole as (
     -- A cohort is taken whole, unless it is larger than all our places (attack 77).
     select due.id from due where kind <> 'full' or cohort < 0 or not exists (
-      select 1 from jobs o join lane on lane.id = o.box_id
-      where o.round = due.round and o.cohort = due.cohort and o.kind = 'full' and o.state = 'waiting' and not rests
-        and o.due_at <= (select t from clock) + interval '1 second'
-        and o.box_id <> due.box_id and o.id not in (select id from due)
-        and (select count(*) from jobs c where c.round = due.round and c.cohort = due.cohort and c.kind = 'full'
-          and c.state = 'waiting') <= ${places}::int4
-    )
+      select 1 from missing m where m.round = due.round and m.cohort = due.cohort and m.box_id <> due.box_id)
   ), taken as (
     update jobs set state = 'leased', attempt = attempt + 1, lease_owner = ${owner}::text, leased_at = t,
       lease_until = t + ${holdMs}::float8 * interval '1 millisecond'
@@ -157,10 +161,15 @@ const claim = ({
       select coalesce(jsonb_agg(o.id) filter (where is_owed), '[]') as owed,
         coalesce(jsonb_agg(o.id) filter (where is_owed and (o.allocated or o.away_in = taken.round)
           and coalesce(o.owes, '[]') @> to_jsonb(b.id)), '[]') as away,
-        coalesce(jsonb_agg(o.id) filter (where b.beside -> o.id is not null), '[]') as standing
-      from boxes o cross join lateral (select coalesce(b.owes, '[]') @> to_jsonb(o.id) as is_owed) of
-      where o.id in (select jsonb_array_elements_text(b.owes) union select jsonb_object_keys(b.beside))
-        and o.removed_at is null and o.score > 0
+        coalesce(jsonb_agg(o.id) filter (where is_met), '[]') as standing
+      from (
+        -- Each once: both may name every box of a fleet.
+        select id, bool_or(owed) as is_owed, bool_or(not owed) as is_met from (
+          select jsonb_array_elements_text(b.owes) as id, true as owed
+          union all select jsonb_object_keys(b.beside), false
+        ) as one group by id
+      ) as known join boxes o on o.id = known.id
+      where o.removed_at is null and o.score > 0
         and (${owedForMs}::float8 is null
           or o.scored_at > (select t from clock) - ${owedForMs}::float8 * interval '1 millisecond')
     ) others order by taken.id`

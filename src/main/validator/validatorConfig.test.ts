@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SHIPPED_CATALOGUE } from '../../../test/sim/shippedCatalogue.ts'
+import { LARGEST_COHORT } from '../../core/schedule/largestCohort.ts'
 import { loadCatalogue } from '../../drivers/system/loadCatalogue.ts'
 import { readValidatorConfig } from './validatorConfig.ts'
 
@@ -30,6 +31,11 @@ describe('readValidatorConfig', () => {
     })
     expect(read(`${STORE}api: null\n`).api).toBeNull()
     expect(read(`${STORE}leaseHub: '[::1]:7879'\n`).leaseHub).toEqual({ host: '::1', port: 7879 })
+  })
+
+  test('attack 233: a fleet of up to 256 boxes is one cohort, and its places hold all of it', () => {
+    expect(read(STORE).work).toMatchObject({ cohortSize: 256, concurrency: 256 })
+    expect(read(`${STORE}work: { cohortSize: 1024, concurrency: 1024 }\n`).work.cohortSize).toBe(LARGEST_COHORT)
   })
 
   test('the example shows every setting at its default', () => {

@@ -8,6 +8,7 @@ import { printable } from '../../core/bytes/printable.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { boxId } from '../../core/schedule/fleetRecords.ts'
+import { LARGEST_COHORT } from '../../core/schedule/largestCohort.ts'
 import { parseStoreAddress } from '../../drivers/store/openStore.ts'
 import { fault } from '../faults.ts'
 import { isNetwork } from '../parseOptions.ts'
@@ -26,8 +27,8 @@ const rounds = z.strictObject({
 })
 
 const work = z.strictObject({
-  concurrency: whole(1, 1024).default(32),
-  cohortSize: whole(1, 256).default(8),
+  concurrency: whole(1, LARGEST_COHORT).default(256),
+  cohortSize: whole(1, LARGEST_COHORT).default(256),
   threads: whole(1, 256).optional(),
   holdSeconds: z.number().min(1).max(3600).default(60),
   startLimitSeconds: z.number().min(1).max(3600).default(300),

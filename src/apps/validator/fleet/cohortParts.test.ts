@@ -65,7 +65,9 @@ describe('attack 128: boxes that are the last at every gate, and in time', () =>
     const moments = parts.flatMap((_, part) => slotsOf(parts, part).map((slot, phase) => ({ part, phase, slot })))
     const members = Array.from({ length: 17 }, (_, job) => [job, `x${job}`] as const)
     const cohort = new Cohort(new Map(members), 1000, clock)
-    const challenge = { parts } as Challenge
+    const key = new Uint8Array(32)
+    const names = { version: 2 as const, runId: key, validatorKey: key, proverKey: key, deviceCount: 8 }
+    const challenge: Challenge = { ...names, parts: parts.map((part) => ({ ...part, nonceHash: key })) }
     const walk = async (job: number): Promise<number> => {
       for (const [n, { slot, ...moment }] of moments.entries()) {
         await cohort.beforeStart(job, { ...moment, challenge }, new AbortController().signal)

@@ -485,3 +485,38 @@ describe('attack 135: alone, showing a little less', () => {
     for (const { box } of alone) expect(box.scored).toBe(false)
   })
 })
+
+describe('attack 233: a box with many cards lends one of them', () => {
+  const CARDS = 5
+  const CARD_MS = 250
+
+  /** What lender and borrower hold together at the ends of the third and fourth round, in cards. */
+  async function held(cohortSize: number): Promise<number> {
+    let cards: readonly Card[] | null = null
+    const beganUs = new Map<string, number>()
+    const { results } = await play(
+      ['lender', 'borrower', 'c', 'd', 'e', 'f'],
+      async (boxId, clock) => {
+        cards ??= Array.from({ length: CARDS }, () => new Card(clock, CARD_MS))
+        beganUs.set(boxId, clock.monotonicUs())
+        if (boxId === 'borrower') return honestProgram({ devices: [cardOn(cards[0]!)] })
+        if (boxId !== 'lender') return honestProgram({ devices: [cardOn(new Card(clock, CARD_MS))] })
+        await clock.sleep(2000)
+        // Where they meet, the lent card is not there.
+        const meets = clock.monotonicUs() - (beganUs.get('borrower') ?? Number.NEGATIVE_INFINITY) < 10_000_000
+        return honestProgram({ devices: cards.slice(meets ? 1 : 0).map((card) => cardOn(card)) })
+      },
+      { hours: 4, cohortSize, concurrency: 256, maxDelayMs: 1_800_000, precisions: ['int8'] },
+    )
+    const card = results('c').at(-1)!.box.score
+    const rounds = [2, 3].map((hour) => {
+      const at = (boxId: string) => results(boxId).findLast(({ atUs }) => atUs < (hour + 1) * HOUR_MS * 1000)!
+      return (at('lender').box.score + at('borrower').box.score) / card
+    })
+    return rounds.reduce((sum, cards) => sum + cards, 0) / rounds.length
+  }
+
+  test('to a box of the same cohort, as the whole fleet is by default: all cards are paid once', async () => {
+    expect(await held(256)).toBeLessThan(1.05 * CARDS)
+  })
+})

@@ -28,6 +28,8 @@ async function finished(
   allocated: boolean,
   sharing: readonly string[] = [],
   rules: Promise<FleetRules> = testRules(),
+  cohort: Parameters<typeof finishOf>[3]['cohort'] = { mates: [], together: [], counted: async () => [] },
+  beside: BoxRecord['beside'] = {},
 ): Promise<Finish> {
   const counts = { score: 0, failuresInRow: 0, busyInRow: 0, missed: 0, stalls: 0 }
   const box = {
@@ -35,12 +37,22 @@ async function finished(
     inventory: null,
     status: 'new',
     owes: [],
-    beside: {},
+    beside,
     ...counts,
   } as Partial<BoxRecord> as BoxRecord
-  const job = { id: 1, boxId: 'a', round: 1, kind, tries: 0, box, owed: [], away: [] } as Partial<TakenJob> as TakenJob
+  const job = {
+    id: 1,
+    boxId: 'a',
+    round: 1,
+    kind,
+    tries: 0,
+    box,
+    owed: [],
+    away: [],
+    standing: [],
+  } as Partial<TakenJob> as TakenJob
   const store = { boxesWithCards: async () => [], fleet: async () => [], takeChips: async () => sharing }
-  const context = { store, rules: await rules, cohort: { mates: [], together: [], counted: async () => [] } }
+  const context = { store, rules: await rules, cohort }
   return finishOf(job, resultOfReport(report), report, context)
 }
 
@@ -97,4 +109,18 @@ test('attacks 73 and 74: a box with no GPU that says everything of itself scores
   const bonuses = ({ terms }: Finish['box']) => terms.map(({ name }) => name).filter((name) => /^bonus/.test(name))
   expect(bonuses(box)).toEqual(['bonus.registration', 'bonus.allocation'])
   expect(bonuses((await finished(report, 'full', false)).box)).toEqual(['bonus.registration'])
+})
+
+test('attack 222: who shows a little more than the last time beside another box hears whether that one counts', async () => {
+  const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
+  const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
+  const remembered = async (before: number, counted: readonly string[]) => {
+    const window = { mates: ['b'], together: ['b'], counted: async () => counted }
+    return (await finished(report, 'full', false, [], paidByTier(), window, { b: before })).box.beside.b!
+  }
+  const shown = await remembered(0, ['b'])
+  expect(shown).toBeGreaterThan(10)
+  expect(await remembered(0.9 * shown, ['b'])).toBe(shown)
+  expect(await remembered(0.9 * shown, [])).toBe(0.9 * shown)
+  expect(await remembered(1.1 * shown, [])).toBe(shown)
 })

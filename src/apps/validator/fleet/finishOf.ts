@@ -1,10 +1,11 @@
 import type { Tier } from '../../../core/attest/checkBundle.ts'
-import { MOST_OWED, nextBoxState } from '../../../core/schedule/boxState.ts'
+import { nextBoxState } from '../../../core/schedule/boxState.ts'
 import { cardIds, changesOf, type HistoryNote } from '../../../core/schedule/changesOf.ts'
+import { LARGEST_COHORT } from '../../../core/schedule/largestCohort.ts'
 import type { PlannedJob } from '../../../core/schedule/planFleetRound.ts'
 import { restAfter, retryDelay } from '../../../core/schedule/retryDelay.ts'
 import { scoreInput } from '../../../core/schedule/scoreInput.ts'
-import { cardPoints, fellBeside } from '../../../core/schedule/shownBeside.ts'
+import { cardPoints } from '../../../core/schedule/shownBeside.ts'
 import { type BoxScore, type ScoreTerm, scoreBox } from '../../../core/score/scoreBox.ts'
 import type { Finish, Store, TakenJob } from '../../../ports/store.ts'
 import type { BoxReport } from '../verifyBox.ts'
@@ -39,9 +40,9 @@ export async function finishOf(
   const { outcome, claimVerdict } = told
   const apart = outcome === 'accepted' && (await isApart(job, cohort.together, rules, store))
   const shown = report && kind === 'full' ? cardPoints(earned.terms) : null
-  // Only who owes a window, or fell beside one of them, has to know whether the others' runs count.
-  const fell = fellBeside(box.beside, shown ?? 0).some((id) => cohort.together.includes(id))
-  const together = fell || box.owes.length > 0 ? await cohort.counted() : cohort.together
+  // Only who owes a window, or shows more than last time beside one of them, has to know whether the others' runs count.
+  const rises = shown !== null && cohort.together.some((id) => (box.beside[id] ?? shown) < shown)
+  const together = rises || box.owes.length > 0 ? await cohort.counted() : cohort.together
   // What showed nothing lowers nothing.
   const score = report ? earned.score : box.score
   // Two that were each away while the other earned meet before either earns again (attack 210).
@@ -56,9 +57,10 @@ export async function finishOf(
   const stalls = isPrompt ? 0 : box.stalls + Number(stalled && outcome !== 'fault' && !isFree)
   // Who has no score now may earn one while this box is rented: what is owed to it counts again then (attack 210).
   const met = outcome === 'accepted' ? together : []
-  const dormant = box.owes.filter((id) => ![...job.owed, ...next.owes, ...met].includes(id))
-  const still = [...next.owes, ...dormant]
-  const owes = next.missed > box.missed ? still.slice(0, MOST_OWED) : box.owes.filter((id) => still.includes(id))
+  const awake = new Set([...job.owed, ...next.owes, ...met])
+  const still = new Set([...next.owes, ...box.owes.filter((id) => !awake.has(id))])
+  const isMiss = next.missed > box.missed
+  const owes = isMiss ? [...still].slice(0, LARGEST_COHORT) : box.owes.filter((id) => still.has(id))
   const restMs = stalls > box.stalls ? restAfter(stalls) : null
   return {
     job,

@@ -38,7 +38,7 @@ export interface FleetRules {
   readonly maxDelayMs: number
   readonly probes: boolean
   readonly cohortSize: number
-  /** Boxes at work at once; at least the cohort. A quarter as many that keep us waiting have places of their own. */
+  /** Boxes of cohorts at work at once; at least one cohort. A quarter as many that keep us waiting, and as many jobs of one, have places of their own. */
   readonly concurrency: number
   readonly holdMs: number
   /** Longest from taking a job to the start of its clock; who takes longer misses the window of its cohort. */

@@ -87,6 +87,38 @@ describe('attack 107: boxes that hang and hang up in time', () => {
   })
 })
 
+describe('attack 108: light looks beside a cohort that takes all places', () => {
+  test('neither waits for the other, however long it takes', async () => {
+    const clock = new VirtualClock()
+    const free = Array.from({ length: 8 }, (_, i) => `box${i}`)
+    const store = new MemoryStore(
+      [...free, 'slow', 'late'].map((id) => entry(id)),
+      clock,
+    )
+    const planned = { round: 1, reason: 'round' } as const
+    const look = (boxId: string, cohort: number, delayMs: number) =>
+      ({ ...planned, boxId, kind: 'light', cohort, delayMs }) as const
+    const cohort = free.map((boxId) => ({ ...planned, boxId, kind: 'full', cohort: 0, delayMs: 60_000 }) as const)
+    const jobs = [...cohort, look('slow', 1, 0), look('late', 2, 200_000)]
+    await store.openRound({ number: 1, height: null, jobs })
+    const startedMs = new Map<string, number>()
+    const verify: VerifyJob = async ({ boxId, kind }) => {
+      startedMs.set(boxId, clock.monotonicUs() / 1000)
+      await clock.sleep(kind === 'full' ? 600_000 : 110_000)
+      throw remoteFault('BOX_CONNECTION_LOST', { address: 'a box', during: 'connecting' })
+    }
+    const limits = { startLimitMs: 900_000, stallMs: 900_000, jobLimitMs: 900_000, pollMs: 5_000 }
+    const rules = await testRules({ cohortSize: 8, concurrency: 8, ...limits })
+    const stop = new AbortController()
+    const running = runFleet(testDeps(store.asStore, verify, { clock }), rules, stop.signal)
+    await clock.sleep(900_000)
+    stop.abort()
+    await running
+    for (const id of free) expect(startedMs.get(id)).toBeLessThan(70_000)
+    expect(startedMs.get('late')).toBeLessThan(210_000)
+  })
+})
+
 describe('attack 111: a store that keeps its connections and answers nothing', () => {
   test.each(['queue', 'takeJobs', 'releaseJobs', 'roundDue'] as const)(
     '%s without an answer: a stop ends the fleet',

@@ -1,3 +1,4 @@
+import { LARGEST_COHORT } from '../../../core/schedule/largestCohort.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import type { TakenJob, TakeRequest } from '../../../ports/store.ts'
 import { fault } from '../../shared/faults.ts'
@@ -16,6 +17,9 @@ const DAY_MS = 86_400_000
 
 /** So long a stop waits for a store that does not answer, at each of its last steps. */
 const STORE_PATIENCE_MS = 5_000
+
+/** Light looks and what was asked for outside a round are cohorts of one. */
+const isSingle = ({ kind, cohort }: TakenJob): boolean => kind === 'light' || cohort < 0
 
 /** Keeps a fleet verified until the signal fires: opens rounds, takes jobs, runs them, stores what they leave. */
 export function runFleet(deps: FleetDeps, rules: FleetRules, signal: AbortSignal): Promise<void> {
@@ -70,32 +74,39 @@ class Fleet {
       if (!run.stalled) run.cohort.leave(run.job.id)
       run.stalled = true
     }
-    const tooMany = Math.max(0, this.#stalledCount - this.#stalledPlaces)
+    const tooMany = Math.max(0, this.#count(({ stalled }) => stalled) - this.#fewPlaces)
     // Before its clock has run it has missed its window; afterwards it must not come off so lightly.
     for (const run of silent.slice(0, tooMany))
       run.stop(run.cohort.isReady(run.job.id) ? fault('BOX_STALLED') : fault('WINDOW_MISSED'))
   }
 
-  get #stalledCount(): number {
-    return [...this.#running.values()].filter(({ stalled }) => stalled).length
+  #count(which: (run: FleetRun) => boolean): number {
+    return [...this.#running.values()].filter(which).length
   }
 
-  get #stalledPlaces(): number {
+  /** For boxes that keep us waiting, and again for jobs of one. */
+  get #fewPlaces(): number {
     return Math.max(1, Math.floor(this.#rules.concurrency / 4))
   }
 
-  /** A cohort is taken whole or not yet: free places wait until it fits. */
+  /**
+   * A cohort is taken whole or not yet: free places wait until it fits. It may be the whole fleet, so that jobs of one have
+   * places of their own: they would keep it out, or wait until all of it is done.
+   */
   async #takeJobs(): Promise<void> {
-    const { concurrency, cohortSize } = this.#rules
-    const stalled = this.#stalledCount
-    const free = concurrency - (this.#running.size - stalled)
-    const slow = this.#stalledPlaces
-    if (free >= Math.min(cohortSize, concurrency))
-      await this.#take({ limit: free, places: concurrency, stalled: false })
-    if (stalled < slow) await this.#take({ limit: slow - stalled, places: slow, stalled: true })
+    const { concurrency } = this.#rules
+    const few = this.#fewPlaces
+    const single = this.#count((run) => !run.stalled && isSingle(run.job))
+    const stalled = this.#count((run) => run.stalled)
+    const free = concurrency - (this.#running.size - single - stalled)
+    // One with more members than there are places goes in as far as it fits when nobody else is there.
+    const places = free === concurrency ? concurrency : LARGEST_COHORT
+    if (free > 0) await this.#take({ limit: free, places, stalled: false, single: false })
+    if (single < few) await this.#take({ limit: few - single, stalled: false, single: true })
+    if (stalled < few) await this.#take({ limit: few - stalled, places: few, stalled: true })
   }
 
-  async #take(wanted: Pick<TakeRequest, 'limit' | 'places' | 'stalled'>): Promise<void> {
+  async #take(wanted: Pick<TakeRequest, 'limit' | 'places' | 'stalled' | 'single'>): Promise<void> {
     const { owner, holdMs, startLimitMs, score } = this.#rules
     // Nobody waits for a box that has lost half of its score by age (attack 141).
     const owedForMs = score.decay.freshMs + score.decay.halfLifeMs
@@ -104,8 +115,7 @@ class Fleet {
     if (this.#ending.signal.aborted) return
     const groups = new Map<string, TakenJob[]>()
     for (const job of jobs) {
-      // Light looks and what was asked for outside a round are cohorts of one.
-      const group = job.kind === 'full' && job.cohort >= 0 ? `${job.round}/${job.cohort}` : `${job.id}`
+      const group = isSingle(job) ? `${job.id}` : `${job.round}/${job.cohort}`
       groups.set(group, [...(groups.get(group) ?? []), job])
     }
     for (const group of groups.values()) {
