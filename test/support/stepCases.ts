@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { concatBytes, u32le } from '../../src/core/bytes/bytes.ts'
 import { sha256 } from '../../src/core/bytes/sha256.ts'
+import type { TensorHasher } from '../../src/core/work/engineRun.ts'
 import { checkTransition, type TransitionProblem } from '../../src/core/work/methods/step/checkStep.ts'
 import type { CommittedTransition } from '../../src/core/work/methods/step/proveStep.ts'
 import type { RestDraws, TransitionProof } from '../../src/core/work/methods/step/rest.ts'
@@ -10,6 +11,7 @@ import { WorkRefusal } from '../../src/core/work/refusals.ts'
 import { engineOnOwned, stepEngineOnOwned } from '../../src/core/work/workEngine.ts'
 import { createWorkKernels } from '../../src/core/work/workKernels.ts'
 import { nonceFor, type OpenEngines, type SmallStep, smallDecoder, smallMlp, smallStep } from './smallStep.ts'
+import { tinyTraining } from './tinyTraining.ts'
 import { type Chance, chanceFrom } from './workTrials.ts'
 
 /** The proof of a transition as somebody hands it over, right or altered. */
@@ -137,7 +139,16 @@ const isDrawn: Wish = ({ sequences }) => sequences.includes(0)
 const isNotDrawn: Wish = ({ sequences }) => !sequences.includes(0)
 const anything: Wish = () => true
 
-const MODELS = { GPT: smallDecoder('gpt'), Llama: smallDecoder('llama'), MLP: smallMlp }
+const MODELS = {
+  GPT: smallDecoder('gpt'),
+  Llama: smallDecoder('llama'),
+  MLP: smallMlp,
+  /** Rows of several patches and leaves, sums of squares in several pieces, a head whose root is rounded. */
+  'wide GPT': (hasher: TensorHasher) =>
+    tinyTraining('gpt', 6, hasher, { model: { layers: 2, width: 272, headSize: 24, hidden: 300, vocabulary: 61 } }),
+  Qwen2: (hasher: TensorHasher) =>
+    tinyTraining('llama', 6, hasher, { model: { width: 24, headSize: 6, hidden: 40, hasQkvBias: true, isTied: true } }),
+}
 type Cheat = readonly [name: string, tensor: string, tamper: (bytes: Uint8Array) => void, wish: Wish]
 
 /** What somebody who cheats does to a tensor before the commitment; of each model, with the products that are proven. */
@@ -201,11 +212,16 @@ const CHEATS: readonly (readonly [keyof typeof MODELS, ProvenProducts, readonly 
   ],
   ['MLP', 'shared', [['an activation', 'relu#1', raisedFirst, isDrawn]]],
 ]
+/** Larger ones. */
+const LARGE: typeof CHEATS = [
+  ['wide GPT', 'shared', [['the next weights', 'adamWWeight#5', raised, anything]]],
+  ['Qwen2', 'all', [['the sum of a bias', 'rowSum#9', raised, anything]]],
+]
 
 /** Of every model a right proof, and those of whoever cheated before the commitment. */
 export async function committedCases(): Promise<readonly StepCase[]> {
   const found: StepCase[] = []
-  for (const [model, wanted, cheats] of CHEATS) {
+  for (const [model, wanted, cheats] of [...CHEATS, ...LARGE]) {
     const small = await smallStep(MODELS[model], open, wanted)
     const honest: Cheat = ['as it was made', '', () => {}, anything]
     for (const [name, tensor, tamper, wish] of [honest, ...cheats]) {

@@ -31,12 +31,14 @@ const bytesOf = (values: ArrayBufferView) => new Uint8Array(values.buffer, value
 
 export type Family = keyof typeof families
 
+type OtherModel = Partial<Record<keyof typeof model | 'hidden', number> & Record<'hasQkvBias' | 'isTied', boolean>>
+
 /** A decoder of two layers on a text that can be learned, so many transitions long. */
 export function tinyTraining(
   family: Family,
   transitions: number,
   hasher: TensorHasher,
-  more: { readonly shards?: number; readonly model?: Partial<Record<keyof typeof model | 'hidden', number>> } = {},
+  more: { readonly shards?: number; readonly model?: OtherModel } = {},
 ): { readonly work: Work<WorkKernels>; readonly given: ReadonlyMap<string, Uint8Array> } {
   const { model: other = {}, ...rest } = more
   const shape = { ...families[family], ...other }
