@@ -370,9 +370,10 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
 })
 
 test('touchstone work run train --method sumcheck proves two steps besides; what cannot be proven is not begun', async () => {
+  writeFileSync(inFolder('words'), 'what is proven once is proven once more. '.repeat(40))
   const small = ['--layers', '1', '--width', '16', '--heads', '2', '--tokens', '16', '--steps', '3']
   const files = ['--out', inFolder('proven.safetensors'), '--receipt', inFolder('steps.receipt')]
-  const words = ['work', 'run', 'train', inFolder('text'), ...small, ...files, '--method', 'sumcheck']
+  const words = ['work', 'run', 'train', inFolder('words'), ...small, ...files, '--method', 'sumcheck']
   const run = await touchstone(...words, '--sequences', '2', '--inputs', inFolder('steps'))
   expect(run.stdout.replace(/\s+/g, ' ')).toMatch(/transitions \d and \d by sumcheck, products that are sums/)
   expect(run.status).toBe(0)
@@ -396,7 +397,7 @@ test('touchstone work run train --method sumcheck proves two steps besides; what
   expect([changed.status, JSON.parse(changed.stdout).problem.code]).toEqual([1, 'OTHER_EVIDENCE'])
   const shards = await touchstone(...words, '--sequences', '4', '--shards', '2')
   expect([shards.status, shards.stderr]).toEqual([2, expect.stringContaining('[NOT_PROVABLE]')])
-  const unused = await touchstone('work', 'run', 'train', inFolder('text'), '--products', 'all')
+  const unused = await touchstone('work', 'run', 'train', inFolder('words'), '--products', 'all')
   expect([unused.status, unused.stderr]).toEqual([2, expect.stringContaining('without --method sumcheck')])
 })
 
