@@ -11,6 +11,8 @@ const SLOWEST = [
   'e2e/verifySsh',
   'e2e/package',
   'e2e/cheatsOverSsh',
+  'e2e/nodes',
+  'lease/ownAccount',
 ]
 
 class SlowestFirst extends BaseSequencer {

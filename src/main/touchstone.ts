@@ -63,7 +63,8 @@ program.configureOutput({
   writeErr: (text) => !json && process.stderr.write(typed(text)),
 })
 const named = process.argv[2] ?? ''
-const wanted = Object.hasOwn(COMMANDS, named) ? [named] : Object.keys(COMMANDS)
+const isVersion = named === '-v' || named === '--version'
+const wanted = Object.hasOwn(COMMANDS, named) ? [named] : isVersion ? [] : Object.keys(COMMANDS)
 for (const name of wanted) (await COMMANDS[name]!())(program, commandContext(json))
 for (const command of program.commands) {
   const own = `touchstone ${command.name()}`
