@@ -262,6 +262,19 @@ describe('a training whose transitions are proven', () => {
     await expect(watchedProofs(crumbs)).rejects.toMatchObject({ code: 'OTHER_RESULT' })
   })
 
+  test('attack 235: whoever says more roots than any work has is rejected', async () => {
+    const talkative: ProverProgram = ({ input, write }, signal) => {
+      const sent = new FrameDecoder(WORK_ANSWER_TYPES)
+      const more = (answer: WorkAnswer) =>
+        answer.type === 'saidStep' ? { ...answer, roots: new Uint8Array(32 * 130_000) } : answer
+      const changed = async (bytes: Uint8Array) => {
+        for (const answer of sent.push(bytes) as Iterable<WorkAnswer>) await write(encodeFrame(more(answer)))
+      }
+      return program()({ input, write: changed }, signal)
+    }
+    await expect(watchedProofs(talkative)).rejects.toMatchObject({ code: 'NOT_SHOWN' })
+  })
+
   test('a device that cannot is told from one that lies, before the seed is out', async () => {
     const orders: string[] = []
     const cannot: ProverProgram = async ({ input, write }) => {

@@ -172,6 +172,15 @@ describe('attack 231: refused, its signer willing, is', () => {
   })
 })
 
+test('attack 235: more roots and figures than any work has are refused, and nothing is thrown', async () => {
+  const many = Array.from({ length: 130_000 }, () => honest.firstRoot)
+  const roots = withFirst(({ said, proof }) => ({ proof, said: { ...said, roots: many } }))
+  expect(await judgedReceipt(roots)).toMatch(/^WORK_NOT_SHOWN /)
+  const marks = honest.marks.map((mark) => ({ ...mark, statistics: many.map(() => 0) }))
+  const { proven: _, ...opened } = honest
+  for (const receipt of [honest, opened]) expect(await judgedReceipt({ ...receipt, marks })).toBe('MALFORMED evidence')
+})
+
 describe('behind its line', () => {
   /** Signed by whoever made it, whatever it says of its evidence. */
   const claiming = (said: object, evidence: Uint8Array) => {

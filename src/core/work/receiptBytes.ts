@@ -17,6 +17,8 @@ export interface OpenedWork {
 
 const MAX_SEGMENTS = 4096
 const MAX_PATCHES = 4096
+/** As many as a state has on the wire. */
+const MAX_FIGURES = 16
 
 /** W4.4.5. One spelling: numbers are u32, lengths go before what they are of. */
 export function encodeOpened({ marks, segments }: OpenedWork): Uint8Array {
@@ -85,7 +87,7 @@ function decodeWhole<T>(bytes: Uint8Array, read: (reader: ByteReader) => T): T |
 
 function marksFrom(reader: ByteReader): OpenedWork['marks'] {
   const roots = splitRoots(reader.bytes(HASH_BYTES * reader.u32('marks'), 'roots'))
-  const figures = reader.u32('figures')
+  const figures = atMost(MAX_FIGURES, reader.u32('figures'))
   // Nothing is made of a number before its bytes are there (attack 217).
   const isThere = roots.length === 0 ? figures === 0 : 4 * figures * roots.length <= reader.left
   if (!isThere) throw new DecodeError('figures: another number of bytes')

@@ -1,4 +1,4 @@
-import { ascii, concatBytes, u64le } from '../../../bytes/bytes.ts'
+import { ascii, concatBytes, joinBytes, u64le } from '../../../bytes/bytes.ts'
 import { sha256, taggedHash } from '../../../bytes/sha256.ts'
 import type { GatheredPatch } from '../../checkPatch.ts'
 import type { PatchDraw } from '../../draws.ts'
@@ -237,8 +237,8 @@ export const saidHash = (said: SaidStep, ends: SaidEnds): Uint8Array => sha256(s
 
 /** Roots before and after, and everything that was said, in one spelling. */
 export const spellSaid = ({ root, roots }: SaidStep, ends: SaidEnds): Uint8Array =>
-  concatBytes(
+  joinBytes([
     ...[ascii('tsw1/said'), ends.before, ends.after.root, root],
     ...ends.after.statistics.map((bits) => u64le(bits)),
     ...roots,
-  )
+  ])
