@@ -75,7 +75,7 @@ export const fault = faultsOf({
     blame: 'user',
     message: 'steps of this work cannot be proven by sumcheck: {why} [{code}]',
     nextStep:
-      'Take two or more sequences and heads without --shards, at most 8,192 tokens a step in all, and --products shared; or use --method openings. Nothing was done.',
+      'Take two or more sequences and heads without --shards, at most 8,192 tokens a step in all, and --products shared; where it is too big, fewer layers, a smaller width or shorter sequences; or use --method openings. Nothing was done.',
   },
   WORK_REFUSED: {
     blame: 'user',

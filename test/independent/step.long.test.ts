@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { toHex } from '../../src/core/bytes/hex.ts'
+import { PLAIN_HASHER } from '../../src/core/work/engineRun.ts'
+import { planRest } from '../../src/core/work/methods/step/restPlan.ts'
 import {
   alteredCases,
   caseHash,
@@ -14,16 +17,17 @@ import {
   type StepVerdict,
   spellCase,
 } from '../support/stepCases.ts'
+import { tinyTraining } from '../support/tinyTraining.ts'
 
 const checker = fileURLToPath(new URL('step.py', import.meta.url))
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython) console.warn('skipped: python3 is not installed, so proofs of a transition have one judge')
 
-function verdictsOf(cases: readonly StepCase[]): readonly StepVerdict[] {
+function verdictsOf(cases: readonly ReturnType<typeof spellCase>[]): readonly StepVerdict[] {
   const folder = mkdtempSync(join(tmpdir(), 'step-'))
   try {
     const file = join(folder, 'cases.json')
-    writeFileSync(file, JSON.stringify(cases.map(spellCase)))
+    writeFileSync(file, JSON.stringify(cases))
     const lines = execFileSync('python3', ['-B', checker, file], { encoding: 'utf8' }).trim().split('\n')
     return lines.map((line) => JSON.parse(line))
   } finally {
@@ -33,7 +37,7 @@ function verdictsOf(cases: readonly StepCase[]): readonly StepVerdict[] {
 
 /** Both judge alike; the answer is what they said. */
 function judged(cases: readonly StepCase[]): readonly StepVerdict[] {
-  const verdicts = verdictsOf(cases)
+  const verdicts = verdictsOf(cases.map(spellCase))
   expect(verdicts.length).toBe(cases.length)
   for (const [i, one] of cases.entries()) {
     const verdict = verdicts[i]!
@@ -49,6 +53,20 @@ describe.skipIf(!hasPython)('a second implementation judges proofs of a transiti
     const verdicts = judged(cases)
     const vectors = cases.map((one, i) => ({ name: one.name, sha256: caseHash(one), verdict: verdicts[i]! }))
     await expect(`${JSON.stringify(vectors, null, 1)}\n`).toMatchFileSnapshot('../vectors/step.json')
+  })
+
+  test.each([
+    [7, 'ROOTS_MISSING'],
+    [8, 'TOO_BIG'],
+  ])('attack 236: a plan of %i layers and wide rows, which the eighth makes too unsure', (layers, code) => {
+    const { work } = tinyTraining('gpt', 1, PLAIN_HASHER, { model: { layers, vocabulary: 131_072 } })
+    const plan = () => planRest(work.ops, work, 1, 'shared')
+    if (code === 'TOO_BIG') expect(plan).toThrow('2^-100 is the most')
+    else expect(plan).not.toThrow()
+    const nothing = { transition: 1, wanted: 'shared' as const, figures: [], roots: [], rest: '', products: '' }
+    const hashes = { before: '', after: '', matrixRoot: '', nonce: '' }
+    const order = { specification: work.text, orderId: toHex(work.orderId), seed: toHex(work.seed) }
+    expect(verdictsOf([{ ...order, ...nothing, ...hashes }])).toEqual([{ code }])
   })
 
   test('those of whoever changed a bit of any tensor', async () => {

@@ -9,6 +9,7 @@ import json
 import math
 import struct
 import sys
+from fractions import Fraction
 
 import step_opening
 import step_ops
@@ -93,6 +94,8 @@ class Check:
         self.rest, self.products = Stream(bytes.fromhex(case["rest"])), bytes.fromhex(case["products"])
         kept = [(name, *self.plan.kept_shape(name)) for name in self.plan.kept]
         self.layout = Layout(kept)
+        self.number_products()
+        self.require_sure()
 
     def run(self):
         """In the order of W12.3.8, which decides which of several reasons is told."""
@@ -186,23 +189,39 @@ class Check:
         regions = [(row, 1, number * width, width) for number, rows in of.items() for row in rows]
         return Opened(self.shapes[name], regions, self.by_name[name], self.rest, "TIE_NOT_COMMITTED")
 
+    def number_products(self):
+        self.index = {name: i for i, name in enumerate(self.plan.kept)}
+        self.sizes = [self.plan.kept_shape(name)[1:] for name in self.plan.kept]
+        self.numbered = [(self.index[a], fa, self.index[b], fb) for (a, fa), (b, fb) in self.plan.operands]
+
+    def claims_of(self, found):
+        tensors, shapes = self.layout.tensors, self.sizes
+        point = lambda name, size: found[name][:coordinates(size)]
+        claims = [(tensors[at], point("r", shapes[at][0]), point("s", shapes[at][1]), value)
+                  for step, value in zip(self.plan.products, found["results"]) for at in [self.index[step.output]]]
+        return claims + [(tensors[at], point(row, shapes[at][0]), point(column, shapes[at][1]), value)
+                         for (at, (row, column)), value in found["left"].items()]
+
+    # W12.4.5
+    def require_sure(self):
+        most, places = step_products.sizes_of(self.sizes, self.numbered)
+        named = {name: [(name, i) for i in range(count)] for name, count in zip("rsz", most)}
+        claims = self.claims_of({**named, "results": [None] * len(self.numbered), "left": dict.fromkeys(places)})
+        results = [self.sizes[self.index[step.output]] for step in self.plan.products]
+        outer = max(coordinates(rows) + coordinates(width) for rows, width in results)
+        rounds = (outer + len(results) - 1 + 2 * most[2]) * step_opening.NUMBER
+        if rounds + step_opening.error(self.layout, claims) > Fraction(1, 2**100):
+            raise Refused("TOO_BIG")
+
     # W12.2, and W12.1 below it
     def open_products(self, spelled):
-        index = {name: i for i, name in enumerate(self.plan.kept)}
-        shapes = [self.plan.kept_shape(name)[1:] for name in self.plan.kept]
-        products = [(index[a], fa, index[b], fb) for (a, fa), (b, fb) in self.plan.operands]
+        shapes, products = self.sizes, self.numbered
         statement = [self.work_id, struct.pack("<Q", self.t), self.root, self.layout.spelled(), spelled, self.nonce]
         length = 16 * step_products.said_count(shapes, products)
         found = step_products.follow(shapes, products, statement, self.products[:length])
         if isinstance(found, str):
             raise Refused(found)
-        tensors = self.layout.tensors
-        point = lambda name, size: found[name][:coordinates(size)]
-        claims = [(tensors[index[step.output]], point("r", rows), point("s", width), value)
-                  for step, value in zip(self.plan.products, found["results"])
-                  for rows, width in [shapes[index[step.output]]]]
-        claims += [(tensors[at], point(row, shapes[at][0]), point(column, shapes[at][1]), value)
-                   for (at, (row, column)), value in found["left"].items()]
+        claims = self.claims_of(found)
         self.clear = step_opening.check(self.layout, self.root, found["state"], claims, self.asked(), self.products[length:])
         for step in self.plan.products:
             most = self.shapes[step.inputs[0]][2] * 127**2

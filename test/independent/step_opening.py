@@ -1,6 +1,7 @@
 """W12.1.7 to W12.1.9 of docs/spec/work.md, checked: values of kept tensors opened in the matrix, and rows of it shown."""
 import hashlib
 import struct
+from fractions import Fraction
 from functools import lru_cache
 
 from step_matrix import COLUMNS, ONE, P, SIZES, ZERO, absorb, add, coordinates, draw, low_of, multiply, places, root_of, spell, turned
@@ -93,15 +94,32 @@ class Layout:
         return sorted({row // per for row in asked} | ({rows // per} if rows % per else set()))
 
 
-def check(layout, root, state, claims, asked, data):
-    """claims: (tensor, row, column, value); asked: rows of tensors by name. Those shown in the clear, as {name: {row: entries}}."""
-    stream = Stream(data)
-    state = absorb(state, spell([value for *_, value in claims]))
-    rho, classes = draw(state, 0), {}
+def classes_of(layout, claims):
+    classes = {}
     for tensor, row, column, value in claims:
         fits = layout.low - coordinates(tensor[3])
         along = tuple((column + row[:fits] + [ZERO] * layout.low)[:layout.low])
         classes.setdefault((tensor[3], along), []).append((tensor, row[fits:], value))
+    return classes
+
+
+# ((floor(2^64 / p) + 1) / 2^64)^4
+NUMBER = Fraction(2**64 // P + 1, 2**64) ** 4
+
+
+def error(layout, claims):
+    """W12.4.1, with all rows shown."""
+    classes = classes_of(layout, claims).values()
+    h, c = max(len(row) for of in classes for _, row, _ in of), max(map(len, classes))
+    d, n = len(classes) + sum(layout.counts.values()), 5 * layout.k // 4
+    return Fraction(9, 10) ** 665 + ((h + c) * n + c + d) * NUMBER
+
+
+def check(layout, root, state, claims, asked, data):
+    """claims: (tensor, row, column, value); asked: rows of tensors by name. Those shown in the clear, as {name: {row: entries}}."""
+    stream = Stream(data)
+    state = absorb(state, spell([value for *_, value in claims]))
+    rho, classes = draw(state, 0), classes_of(layout, claims)
     said, us = [], []
     for width, _ in classes:
         own = layout.places_of(width)

@@ -349,11 +349,10 @@ export function checkOpening(
 }
 
 /** W12.4. log2 of the chance that something wrong passes, for one try: that of the draws of numbers, and of the columns. */
-export function openingError(layout: StepLayout, claims: readonly Claim[], reveals: readonly Reveal[]): number {
+export function openingError(layout: StepLayout, claims: readonly Claim[], shownRows: number): number {
   const classes = classesOf(layout, claims)
   const most = Math.max(0, ...classes.map((each) => each.claims.length))
   const high = Math.max(0, ...classes.flatMap((each) => each.claims.map((claim) => claim.high.length)))
-  const words = revealedRows(layout, reveals).reduce((sum, { rows }) => sum + rows.length, classes.length)
-  const draws = (high + most) * codeLength(layout) + most + words
+  const draws = (high + most) * codeLength(layout) + most + classes.length + shownRows
   return Math.log2((9 / 10) ** COLUMNS + draws * NUMBER_CHANCE)
 }

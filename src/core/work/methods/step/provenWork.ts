@@ -1,13 +1,13 @@
 import { PROVEN_SEGMENTS } from '../../draws.ts'
 import { MOST_PROVEN_BYTES } from '../../evidenceBehind.ts'
 import { requireThat } from '../../refusals.ts'
-import { tensorBytes } from '../../tensor.ts'
 import type { Work } from '../../work.ts'
 import type { WorkKernels } from '../../workKernels.ts'
 import { type CheckerEngines, checkTransition, type TransitionEnds, type TransitionProblem } from './checkStep.ts'
+import { proofBytesOf } from './proofBytes.ts'
 import { drawRest, restSeed, revealsOf, type SaidStep, spellSaid, type TransitionProof } from './rest.ts'
 import { type ProvenProducts, planRest, type RestPlan } from './restPlan.ts'
-import { productsBytes, stepError } from './stepProof.ts'
+import { stepError } from './stepProof.ts'
 
 /** W12.5. A transition that was proven: what was said of it before the nonce came, and the proof. */
 export interface ProvenStep {
@@ -32,25 +32,17 @@ export interface ProvableSteps {
 export function requireProvable<K>(work: Work<K>, products: ProvenProducts): void {
   requireThat(work.spec.interval === 1, 'BAD_SHAPE', 'a segment is more than one transition')
   const plan = planRest(work.ops, work, 1, products)
-  const anyRows = revealsOf(work.ops, plan, drawRest(work.ops, plan, work.workId))
-  const each = productsBytes(plan.products, anyRows) + restBytes(plan)
-  const bytes = Math.ceil(each) * Math.min(PROVEN_SEGMENTS, work.ends.length)
+  const bytes = proofBytesOf(work, plan) * Math.min(PROVEN_SEGMENTS, work.ends.length) + BYTES_BESIDE
   const megabytes = (of: number) => `${Math.round(of / 1e6)} MB`
   requireThat(
     bytes <= MOST_PROVEN_BYTES,
     'TOO_BIG',
-    `the proof would have about ${megabytes(bytes)}, a receipt has at most ${megabytes(MOST_PROVEN_BYTES)}`,
+    `the receipt would have up to ${megabytes(bytes)}, and may have ${megabytes(MOST_PROVEN_BYTES)}`,
   )
 }
 
-/** Leaves and hashes of a patch, at most about this. */
-const PATCH_BYTES = 2 ** 15
-
-/** About what is opened under roots: vectors whole, windows, and patches. */
-function restBytes({ vectors, whole, isKnown, rest, tied }: RestPlan): number {
-  const wholly = [...vectors, ...isKnown].reduce((sum, name) => sum + tensorBytes(whole.shapes.get(name)!), 0)
-  return wholly + PATCH_BYTES * (rest.steps.length + tied.length)
-}
+/** Openings beside proofs stay below (W4.4.10). */
+const BYTES_BESIDE = 5 * 2 ** 20
 
 /** What a check of proven transitions found. */
 export interface ProvenFigures {

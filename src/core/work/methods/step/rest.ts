@@ -66,7 +66,7 @@ export function revealsOf<K>(ops: Ops<K>, plan: RestPlan, { sequences, patches }
     const patch = ops[op]!.patch(shaped[step]!, index)
     const regions = [...patch.outputs, ...patch.inputs]
     return [...outputs, ...inputs].flatMap((name, i): readonly Reveal[] => {
-      const own = plan.kept.has(name) ? [regions[i]!].flat().map(ownRegion) : []
+      const own = plan.kept.has(name) ? regionsOf(regions[i]!) : []
       return own.map(({ row, rows }) => ({ name, row, rows }))
     })
   })
@@ -74,10 +74,11 @@ export function revealsOf<K>(ops: Ops<K>, plan: RestPlan, { sequences, patches }
 }
 
 /** Patches of steps that sequences have together name their regions; none looks one up, or takes all of an input. */
-function ownRegion(where: Region | 'held' | ((before: readonly Uint8Array[]) => Region)): Region {
-  if (typeof where !== 'object') throw new RangeError('a patch without a region of its own')
-  return where
-}
+export const regionsOf = (where: Patch['inputs'][number]): readonly Region[] =>
+  [where].flat().map((region) => {
+    if (typeof region !== 'object') throw new RangeError('a patch without a region of its own')
+    return region
+  })
 
 /** Hands out the bytes of leaves of a tensor; null where it cannot, or does not believe them. */
 type TakeLeaves = (name: string, shape: TensorShape, leaves: readonly number[]) => ((leaf: number) => Uint8Array) | null
@@ -202,7 +203,7 @@ export function touchPatch<K>(
     )
     return bytesOf && concatBytes(...regions.map((region) => packRegion(shape, region, bytesOf)))
   }
-  const regions = patch.inputs.map((where) => [where].flat().map(ownRegion))
+  const regions = patch.inputs.map(regionsOf)
   const read = inputs.map((name, i) => take(name, regions[i]!))
   const written = outputs.map((name, i) => take(name, [patch.outputs[i]!]))
   if ([...read, ...written].includes(null)) return null

@@ -4,6 +4,7 @@ import type { TensorShape } from '../../tensor.ts'
 import type { Work } from '../../work.ts'
 import { isTurn, type Kept, planStep, provenProgram, type StepPlan } from './plan.ts'
 import { type Lie, renumbered, type Sequences, sequencesOf } from './sequences.ts'
+import { requireSure } from './stepProof.ts'
 
 /** W12.3. Who shows what of a transition besides its products. */
 export interface RestPlan extends Sequences {
@@ -158,6 +159,7 @@ function planFirst<K>(ops: Ops<K>, work: Work<K>, transition: number, wanted: Pr
     return wanted === 'all' || (other?.rows === rows && other.width === width)
   }
   const products = planStep(ops, work.transition(transition), isWanted)
+  requireSure(products)
   const { program } = products
   const proven = new Set(products.products.map(({ step }) => step))
   const sequences = sequencesOf(program, one, alone.sequences, proven)

@@ -37,6 +37,7 @@ export interface PlacedTensor extends KeptTensor {
 export interface StepLayout {
   readonly low: number
   readonly tensors: readonly PlacedTensor[]
+  readonly byName: ReadonlyMap<string, PlacedTensor>
   readonly rows: Readonly<Record<KeptType, number>>
 }
 
@@ -69,7 +70,7 @@ export function layoutOf(tensors: readonly KeptTensor[]): StepLayout {
     return { ...tensor, size: ELEMENT_BYTES[tensor.type], wide, perRow: low - wide, first, codeRows }
   })
   requireThat(rows.i8 + rows.i32 <= MOST_CODE_ROWS, 'TOO_BIG', `a matrix of more than ${MOST_CODE_ROWS} rows`)
-  return { low, tensors: placed, rows }
+  return { low, tensors: placed, byName: new Map(placed.map((tensor) => [tensor.name, tensor])), rows }
 }
 
 /** W12.1.5. What a statement says about the matrix, beside its root. */
@@ -84,7 +85,7 @@ export const rowOf = (layout: StepLayout, { type, first }: PlacedTensor): number
   type === 'i8' ? first : layout.rows.i8 + first
 
 export const tensorOf = (layout: StepLayout, name: string): PlacedTensor => {
-  const tensor = layout.tensors.find((placed) => placed.name === name)
+  const tensor = layout.byName.get(name)
   if (!tensor) throw new RangeError(`${name} is not kept`)
   return tensor
 }
@@ -115,21 +116,17 @@ export function revealedRows(
   layout: StepLayout,
   reveals: readonly Reveal[],
 ): readonly { readonly tensor: PlacedTensor; readonly rows: readonly number[] }[] {
+  const lastOf = ({ rows, perRow, codeRows }: PlacedTensor) => (rows % 2 ** perRow === 0 ? [] : [codeRows - 1])
+  const shown = new Map(layout.tensors.map((tensor) => [tensor, new Set(lastOf(tensor))]))
   for (const { name, row, rows } of reveals) {
-    const isThere = row >= 0 && rows > 0 && row + rows <= tensorOf(layout, name).rows
+    const tensor = tensorOf(layout, name)
+    const isThere = row >= 0 && rows > 0 && row + rows <= tensor.rows
     requireThat(isThere, 'BAD_INPUT', `${name} has no rows ${row} to ${row + rows - 1}`)
+    const [from, to] = [row, row + rows - 1].map((at) => Math.floor(at / 2 ** tensor.perRow))
+    for (let at = from!; at <= to!; at++) shown.get(tensor)!.add(at)
   }
-  const shown = layout.tensors.map((tensor) => {
-    const rows = new Set<number>()
-    if (tensor.rows % 2 ** tensor.perRow !== 0) rows.add(tensor.codeRows - 1)
-    for (const { name, row, rows: count } of reveals) {
-      if (name !== tensor.name) continue
-      const [from, to] = [row, row + count - 1].map((at) => Math.floor(at / 2 ** tensor.perRow))
-      for (let at = from!; at <= to!; at++) rows.add(at)
-    }
-    return { tensor, rows: [...rows].sort((a, b) => a - b) }
-  })
-  return shown.filter(({ rows }) => rows.length > 0)
+  const found = [...shown].map(([tensor, rows]) => ({ tensor, rows: [...rows].sort((a, b) => a - b) }))
+  return found.filter(({ rows }) => rows.length > 0)
 }
 
 /** How many rows of the tensor a row of its code holds. */

@@ -1,5 +1,7 @@
 import { u64le } from '../../../bytes/bytes.ts'
+import { HASH_BYTES } from '../../../proof/merkle.ts'
 import type { Ops } from '../../program.ts'
+import { requireThat } from '../../refusals.ts'
 import { QUAD_BYTES } from '../../stepKernels.ts'
 import type { OnStep, TensorMemory } from '../../tensorMemory.ts'
 import { checkOpening, type OpenedRows, type OpeningProblem, openingError } from './checkOpening.ts'
@@ -125,16 +127,43 @@ function claimsAnywhere(plan: ProductsPlan): readonly Claim[] {
   return claimsOf(plan, points, zeros(plan.products), zeros(askedOperands(plan).asked))
 }
 
-/** W12.4. log2 of the chance that a wrong product passes, for one try: rounds and opening. */
-export const stepError = (plan: ProductsPlan, reveals: readonly Reveal[]): number =>
-  Math.log2(2 ** productsError(plan) + 2 ** openingError(layoutOfPlan(plan), claimsAnywhere(plan), reveals))
+/** W12.4. log2 of the chance that a wrong product passes, for one try: rounds and opening, so many rows of which are shown. */
+const errorOf = (plan: ProductsPlan, layout: StepLayout, shownRows: number): number =>
+  Math.log2(2 ** productsError(plan) + 2 ** openingError(layout, claimsAnywhere(plan), shownRows))
 
-/** About how many bytes such a proof has, hashes left out: columns that are drawn twice are counted twice. */
+/** The same for the rows that were asked for. */
+export function stepError(plan: ProductsPlan, reveals: readonly Reveal[]): number {
+  const layout = layoutOfPlan(plan)
+  return errorOf(plan, layout, rowCount(revealedRows(layout, reveals)))
+}
+
+const rowCount = (shown: readonly { readonly rows: readonly unknown[] }[]): number =>
+  shown.reduce((sum, { rows }) => sum + rows.length, 0)
+
+/** W12.4.5. Nothing is proven, and nothing believed, that is wrong with a larger chance than this, whatever is drawn. */
+const MOST_LOG2_ERROR = -100
+
+/** Throws a WorkRefusal where a plan has more products, or wider rows, than one proof is sure of. */
+export function requireSure(plan: ProductsPlan): void {
+  const layout = layoutOfPlan(plan)
+  const error = errorOf(plan, layout, layout.rows.i8 + layout.rows.i32)
+  // Rounded up: never better than it is.
+  const chance = `2^${(Math.ceil(100 * error) / 100).toFixed(2)}`
+  const what = `a wrong one of ${plan.products.length} products would pass with ${chance}, 2^${MOST_LOG2_ERROR} is the most`
+  requireThat(error <= MOST_LOG2_ERROR, 'TOO_BIG', what)
+}
+
+/** A fifth of all columns is further ones, whose entries are longer: four sigma more are 1.3 times as many. */
+const MANY_FURTHER = 1.3
+
+/** About the most bytes that such a proof has: columns that are drawn twice are counted twice. */
 export function productsBytes(plan: ProductsPlan, reveals: readonly Reveal[]): number {
   const layout = layoutOfPlan(plan)
   const { i8, i32 } = layout.rows
-  const further = (COLUMNS * furtherColumns(layout)) / codeLength(layout)
+  const further = (MANY_FURTHER * COLUMNS * furtherColumns(layout)) / codeLength(layout)
+  const besides = COLUMNS * (layout.low + 3 - Math.floor(Math.log2(COLUMNS)))
   const said = classesOf(layout, claimsAnywhere(plan)).reduce((sum, each) => sum + numbersOf(layout, each), 0)
   const shown = revealedRows(layout, reveals).reduce((sum, { tensor, rows }) => sum + shownBytes(tensor, rows), 0)
-  return saidBytes(plan) + QUAD_BYTES * said + shown + COLUMNS * (i8 + 4 * i32) + further * 3 * i8
+  const columns = COLUMNS * (i8 + 4 * i32) + further * 3 * i8 + HASH_BYTES * besides
+  return saidBytes(plan) + QUAD_BYTES * said + shown + columns
 }
