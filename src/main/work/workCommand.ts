@@ -147,7 +147,7 @@ const addTraining = (command: Command, context: CommandContext): Command =>
     .option('--rate <number>', 'the highest learning rate', readNumber(1e-8, 1), 0.003)
     .option(
       '--products <which>',
-      'with sumcheck: shared (gradients of weights; the default), or all, which shows that every sequence was computed',
+      'with sumcheck: shared (gradients of weights; the default), or all (every other product too, of what was committed as its operands)',
       readOneOf({ shared: 'shared', all: 'all' }, 'Use shared or all.'),
     )
     .option('--from <file>', 'begin with these weights, or go on from this state (safetensors)')

@@ -198,6 +198,19 @@ describe('who cheats', () => {
   })
 })
 
+test('attack 237: what is rounded to zeros need not be multiplied: all products show no more of who is not drawn', () => {
+  const { plan } = gpt
+  const rounded = [...plan.kept].filter(([name, { shape }]) => shape.type === 'i8' && plan.lies.get(name) === 'rows')
+  const leaveOut = (bytes: Uint8Array) => bytes.fill(0, 0, bytes.length / plan.count)
+  const committed = gpt.commit(new Map(rounded.map(([name]) => [name, leaveOut])))
+  const judged = (wish: (draws: RestDraws) => boolean) => {
+    const nonce = nonceFor(gpt, committed, wish)
+    return checked(gpt, committed, nonce, committed.prove(nonce))
+  }
+  expect(judged(({ sequences }) => !sequences.includes(0))).toBeNull()
+  expect(judged(draws(0))).toMatchObject({ code: 'STEP_WRONG', sequence: 0 })
+})
+
 test('what does not come apart into sequences is refused before anything is run', async () => {
   const hasher = hasherOn(await open.exact())
   const refused = (work: Work<WorkKernels>) => expect(() => planRest(EXACT_OPS, work, 1)).toThrow(WorkRefusal)
