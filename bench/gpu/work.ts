@@ -72,12 +72,15 @@ const shifted = (kernels: WorkKernels, base: number): WorkKernels =>
     return call(...args.map((value, i) => (letters[i] === 'o' && value !== 0 ? value + base : value)))
   })
 
+/** From opened leaves to a root is a checker's way: a card has no kernel for it, and says that it failed. */
+const CARD_OPS = WORK_OPS.filter((op) => op !== 'climb')
+
 /** Random calls of every op on the card and in WebAssembly: answers, and every byte of the memory after it. */
 async function compareOps(cases: number): Promise<void> {
   const wasm = await createWorkKernels(wasmBytes)
   const memory = new Uint8Array(wasm.memory(MEMORY))
   const card = openWorkCard(false)
-  for (const op of WORK_OPS) {
+  for (const op of CARD_OPS) {
     let [wrong, faults] = [0, 0]
     for (let seed = 0; seed < cases; seed++) {
       const arena = new Arena(wasm.free)
@@ -102,7 +105,7 @@ async function compareOps(cases: number): Promise<void> {
     report[`op ${op}`] = { cases, wrong, faults }
   }
   card.close()
-  say(`ops: ${WORK_OPS.length} with ${cases} random calls each, ${differences} differ`)
+  say(`ops: ${CARD_OPS.length} with ${cases} random calls each, ${differences} differ`)
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
