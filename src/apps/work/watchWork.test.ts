@@ -28,6 +28,7 @@ import type { Tensors, WorkDevice, WorkRun } from '../../ports/workDevice.ts'
 import { serveWork } from './serveWork.ts'
 import { watchReplicas } from './watchReplicas.ts'
 import { watchProduct, watchWork } from './watchWork.ts'
+import type { WorkStep } from './workListener.ts'
 
 const engine = async () => engineOnOwned(await createWorkKernels(await readKernel('work.wasm')))
 const hasher = hasherOn(await engine())
@@ -198,9 +199,9 @@ describe('a product that is proven as a whole', () => {
 describe('a training whose transitions are proven', () => {
   const training = smallDecoder('gpt', 1)(hasher)
   const proven = { products: 'all', openEngines: () => openCheckerEngines(WASM) } as const
-  const watchedProofs = async (prover: ProverProgram) => {
+  const watchedProofs = async (prover: ProverProgram, onStep: (step: WorkStep) => void = () => {}) => {
     const { watch, close } = await watchFor(prover)
-    return await watchWork({ ...watch, ...training, proven }, never).finally(close)
+    return await watchWork({ ...watch, ...training, proven, onStep }, never).finally(close)
   }
   /** Our own prover, with something done to its proofs. */
   const proving = (change: (honest: ProvableSteps) => Partial<ProvableSteps>): ProverProgram =>
@@ -211,8 +212,10 @@ describe('a training whose transitions are proven', () => {
       },
     }))
 
-  test('is believed with its proof', async () => {
-    const { figures, proven: made } = await watchedProofs(program())
+  test('is believed with its proof, and every part of it is told', async () => {
+    const told: string[] = []
+    const { figures, proven: made } = await watchedProofs(program(), ({ step }) => void told.push(step))
+    expect(told).toEqual(['segment', 'trace', 'trace', 'said', 'proof'])
     expect(figures.proven).toMatchObject({ products: 'all', transitions: [1] })
     expect(made!.steps.size).toBe(1)
   })

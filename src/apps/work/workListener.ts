@@ -31,7 +31,7 @@ import { isDelivered } from './serveWork.ts'
 
 export type WorkStep =
   | { readonly step: 'segment'; readonly segment: number; readonly mark: StateMark | null }
-  | { readonly step: 'trace'; readonly done: number }
+  | { readonly step: 'trace' | 'said' | 'proof'; readonly done: number }
 
 export interface Watch {
   readonly work: Work<WorkKernels>
@@ -268,7 +268,7 @@ export class WorkListener {
       say: async (segment) => {
         const { segment: said, root, roots } = await this.#line.expect('saidStep', this.#patienceMs)
         if (said !== segment + 1 || roots.length % 32 !== 0) throw new WorkRejected('OUT_OF_TURN', `step ${segment}`)
-        this.#watch.onStep({ step: 'trace', done: segment })
+        this.#watch.onStep({ step: 'said', done: segment })
         return { root, roots: splitRoots(roots) }
       },
       prove: async (segment) => {
@@ -276,7 +276,9 @@ export class WorkListener {
         room -= restBytes + productsBytes
         if (said !== segment + 1 || room < 0) throw new WorkRejected('OUT_OF_TURN', `proof of ${segment}`)
         const part = (tensor: number, bytes: number) => this.#takePieces(segment, tensor, bytes, `proof of ${segment}`)
-        return { rest: await part(0, restBytes), products: await part(1, productsBytes) }
+        const proof = { rest: await part(0, restBytes), products: await part(1, productsBytes) }
+        this.#watch.onStep({ step: 'proof', done: segment })
+        return proof
       },
     }
   }

@@ -82,7 +82,7 @@ const worked = ({ read, figures, isResultTied }: CheckedReceipt): Answer => ({
   why:
     figures.replayed > 0
       ? `all ${figures.replayed} segments were run again here, and each came to the state that was committed`
-      : `${figures.patches} patches drawn by its watcher were recomputed here, and each is right${figures.proven ? `; ${figures.proven.transitions.length} of ${figures.transitions} transitions are proven by sumcheck` : ''}`,
+      : `${figures.patches} patches drawn by its watcher were recomputed here, and each is right${figures.proven ? `; ${figures.proven.transitions.length} of ${figures.transitions} transitions proven by sumcheck besides` : ''}`,
   now:
     figures.replayed > 0
       ? `What was committed to is exactly right, whoever signed${isResultTied ? ', and the result is that' : NOT_TIED}. For the times trust its signer.`

@@ -229,10 +229,17 @@ function reject({ code, message }: WorkRejected, { json }: RunFlags, people: Ter
 }
 
 /** Progress with the time left, and the first figure of a transition where it has one. */
+/** What became of a segment once the last state was in. */
+const PROVING = {
+  trace: 'is run again with trace',
+  said: 'is committed to, for its proof by sumcheck',
+  proof: 'is proven by sumcheck; what was drawn is checked here',
+} as const satisfies Readonly<Record<Exclude<WorkStep['step'], 'segment'>, string>>
+
 function showWork(terminal: Terminal, { ends, spec, figures }: Work<WorkKernels>): (step: WorkStep) => void {
   const startedMs = performance.now()
   return (step) => {
-    if (step.step === 'trace') return terminal.live(`  proving: segment ${step.done + 1} is run again with trace`)
+    if (step.step !== 'segment') return terminal.live(`  proving: segment ${step.done + 1} ${PROVING[step.step]}`)
     const done = step.segment + 1
     const leftSeconds = ((performance.now() - startedMs) / 1000 / done) * (ends.length - done)
     const [bits] = step.mark?.statistics ?? []
