@@ -35,9 +35,9 @@ test.each([
 })
 
 /** A GPT of bytes, as `touchstone work run train` orders it. */
-function training(layers: number, width: number, tokens: number, sequences: number, vocabulary = 256) {
+function training(layers: number, width: number, tokens: number, sequences: number, vocabulary = 256, heads = 2) {
   const model = {
-    ...{ family: 'gpt', layers, width, heads: 2, keyHeads: 2, headSize: width / 2, hidden: 4 * width, vocabulary },
+    ...{ family: 'gpt', layers, width, heads, keyHeads: heads, headSize: width / heads, hidden: 4 * width, vocabulary },
     ...{ context: tokens, rotaryBase: 0, hasQkvBias: true, isTied: true },
   }
   const optimiser = { name: 'sgd', momentum: bitsOf(0.9), clip: bitsOf(1), rates: [[0, bitsOf(0.1)]] }
@@ -51,6 +51,12 @@ test('attack 234: proofs that no receipt holds are refused before the work, and 
   // Rows of positions that two sequences look up are 4 MB of each proof.
   expect(() => requireProvable(training(1, 480, 2048, 2), 'shared')).toThrow('the receipt would have up to')
   expect(() => requireProvable(training(3, 512, 128, 64), 'shared')).not.toThrow()
+})
+
+test('attack 238: what a check would need gigabytes for is refused before anything is made', () => {
+  // Scores of 16 heads over 4,096 tokens are a gigabyte, in a proof that does not grow with heads.
+  expect(() => requireProvable(training(1, 64, 4096, 2, 256, 16), 'shared')).toThrow('1074 MB again')
+  expect(() => requireProvable(training(1, 64, 4096, 2, 256, 8), 'shared')).not.toThrow()
 })
 
 test('attack 236: what could be wrong with more than 2^-100 is not proven', () => {

@@ -1,6 +1,7 @@
 import { PROVEN_SEGMENTS } from '../../draws.ts'
 import { MOST_PROVEN_BYTES } from '../../evidenceBehind.ts'
 import { requireThat } from '../../refusals.ts'
+import { tensorBytes } from '../../tensor.ts'
 import type { Work } from '../../work.ts'
 import type { WorkKernels } from '../../workKernels.ts'
 import { type CheckerEngines, checkTransition, type TransitionEnds, type TransitionProblem } from './checkStep.ts'
@@ -32,13 +33,29 @@ export interface ProvableSteps {
 export function requireProvable<K>(work: Work<K>, products: ProvenProducts): void {
   requireThat(work.spec.interval === 1, 'BAD_SHAPE', 'a segment is more than one transition')
   const plan = planRest(work.ops, work, 1, products)
-  const bytes = proofBytesOf(work, plan) * Math.min(PROVEN_SEGMENTS, work.ends.length) + BYTES_BESIDE
   const megabytes = (of: number) => `${Math.round(of / 1e6)} MB`
+  const largest = largestTensor(plan)
+  requireThat(
+    largest <= MOST_TENSOR_BYTES,
+    'TOO_BIG',
+    `a check would make tensors of ${megabytes(largest)} again, and may make ${megabytes(MOST_TENSOR_BYTES)}`,
+  )
+  const bytes = proofBytesOf(work, plan) * Math.min(PROVEN_SEGMENTS, work.ends.length) + BYTES_BESIDE
   requireThat(
     bytes <= MOST_PROVEN_BYTES,
     'TOO_BIG',
     `the receipt would have up to ${megabytes(bytes)}, and may have ${megabytes(MOST_PROVEN_BYTES)}`,
   )
+}
+
+/** About three such tensors are there at once in a replay, and WebAssembly has 4 GiB. */
+const MOST_TENSOR_BYTES = 2 ** 29
+
+/** The most bytes of a tensor that whoever checks makes: of one sequence, or a table of which rows are looked up. */
+function largestTensor({ one, whole, replayed, tables }: RestPlan): number {
+  const made = replayed.flatMap((at) => one.shaped[at]!.outputs)
+  const shapes = [...made, ...tables.map(({ name }) => whole.shapes.get(name)!)]
+  return shapes.reduce((most, shape) => Math.max(most, tensorBytes(shape)), 0)
 }
 
 /** Openings beside proofs stay below (W4.4.10). */
