@@ -481,7 +481,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
           number: 7_000_000 + 100 * n + number,
           height: null,
           jobs: [],
-          missed: [{ boxId, mates, cohortSize: 8, away: true }],
+          missed: [{ boxId, mates, cohortSize: 8, away: true, strangers: [] }],
         })
       await draw(1, a, ['p', 'q'])
       await draw(2, a, ['r', 'p'])
@@ -515,14 +515,14 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.addJob(job(a, { round: number + 1, kind: 'light' }))
       const look = await only(a)
       await store.putBox(entry(b, { allocated: true }))
-      const missed = [{ boxId: b, mates: [a], cohortSize: 8, away: true }]
+      const missed = [{ boxId: b, mates: [a], cohortSize: 8, away: true, strangers: [] }]
       await store.openRound({ number: number + 2, height: null, jobs: [job(a, { round: number + 2 })], missed })
       // What is added while a look is under way is not lost when it ends.
       await store.openRound({
         number: number + 3,
         height: null,
         jobs: [],
-        missed: [{ boxId: a, mates: ['p'], cohortSize: 8, away: true }],
+        missed: [{ boxId: a, mates: ['p'], cohortSize: 8, away: true, strangers: [] }],
       })
       await store.finishJob(finishOf(look, owner, { box: { ...failedBox, owes: [b] } }))
       expect((await store.box(a))!.owes).toEqual([b, 'p'])
@@ -547,7 +547,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
           number: round,
           height: null,
           jobs: [job(a, { round })],
-          missed: [{ boxId: b, mates: [a], cohortSize: 8, away }],
+          missed: [{ boxId: b, mates: [a], cohortSize: 8, away, strangers: [] }],
         })
       await open(number + 1, true)
       const beside = await only(a)
@@ -576,7 +576,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
           number: round++,
           height: null,
           jobs: [],
-          missed: [{ boxId: a, mates: [b], cohortSize: 8, away }],
+          missed: [{ boxId: a, mates: [b], cohortSize: 8, away, strangers: [] }],
         })
       await store.putBox(entry(a))
       await open(true)
@@ -637,12 +637,37 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
           number,
           height: null,
           jobs: [],
-          missed: [{ boxId: a, mates, cohortSize: 8, away: true }],
+          missed: [{ boxId: a, mates, cohortSize: 8, away: true, strangers: [] }],
         })
       }
       const { owes } = (await store.box(a))!
       expect(owes).toEqual([...missed!, 'c1m0', 'c2m6', ...others[2]!])
       await store.removeBox(a)
+    })
+
+    test('attack 239: strangers are noted, whatever happens meanwhile, and what a box knows stays', async () => {
+      const join = `join-${n}`
+      for (const id of [a, b, join]) await store.putBox(entry(id))
+      const beside = async (id: string) => (await store.box(id))!.beside
+      const round = 9_600_000 + 100 * n
+      await store.addJob(job(a, { round: n }))
+      const earned = finishOf(await only(a), owner)
+      await store.finishJob({ ...earned, box: { ...earned.box, beside: { p: 5, q: 7 } } })
+      await store.addJob(job(a, { round: n + 1000, kind: 'light' }))
+      const look = finishOf(await only(a), owner)
+      const missed = [
+        { boxId: a, mates: [], cohortSize: 8, away: true, strangers: ['q', join] },
+        { boxId: join, mates: [], cohortSize: 8, away: false, strangers: [a, b] },
+      ]
+      const jobs = [b, join].map((id) => job(id, { round }))
+      await store.openRound({ number: round, height: null, jobs, missed })
+      expect(await beside(join)).toEqual({ [a]: -1, [b]: -1 })
+      await store.finishJob({ ...look, box: { ...look.box, beside: { p: 5, q: 6 } } })
+      expect(await beside(a)).toEqual({ p: 5, q: 6, [join]: -1 })
+      // Rented before its window, it is away from who joins there.
+      await store.setAllocated(b, true)
+      expect(await beside(b)).toEqual({ [join]: -1 })
+      for (const id of [a, b, join]) await store.removeBox(id)
     })
 
     test('attack 228: so does all of it where a cohort is the whole fleet', async () => {
@@ -651,7 +676,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.addJob(job(a, { round: n }))
       const earned = finishOf(await only(a), owner)
       await store.finishJob({ ...earned, box: { ...earned.box, owes: mates, missed: 1 } })
-      const missed = [{ boxId: a, mates: ['m3', 'p', 'q'], cohortSize: 256, away: true }]
+      const missed = [{ boxId: a, mates: ['m3', 'p', 'q'], cohortSize: 256, away: true, strangers: [] }]
       await store.openRound({ number: 9_800_000 + n, height: null, jobs: [], missed })
       expect((await store.box(a))!.owes).toEqual([...mates, 'p', 'q'])
       await store.removeBox(a)

@@ -2,7 +2,7 @@ import { LARGEST_COHORT } from '../../src/core/schedule/largestCohort.ts'
 import { type MissedWindow, OWED_BY_AWAY, sampleOf } from '../../src/core/schedule/missedWindows.ts'
 import type { PlannedJob } from '../../src/core/schedule/planFleetRound.ts'
 import { randomWords, shuffled } from '../../src/core/schedule/randomWords.ts'
-import { owedByFall } from '../../src/core/schedule/shownBeside.ts'
+import { noteStrangers, owedByFall } from '../../src/core/schedule/shownBeside.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { BoxEntry, BoxRecord, Finish, FleetRound, Store, TakenJob } from '../../src/ports/store.ts'
 import { entry } from './storeFixtures.ts'
@@ -44,7 +44,7 @@ export class MemoryStore implements Queue {
   readonly results: (Finish & { readonly atUs: number })[] = []
   readonly removals: { readonly id: string; readonly atUs: number }[] = []
   readonly #awayIn = new Map<string, number>()
-  readonly #stood = new Set<string>()
+  readonly #stood = new Map<string, number>()
   readonly #gone = new Map<string, BoxRecord>()
   readonly #words = randomWords(new Uint8Array(32))
   #round = 0
@@ -107,16 +107,18 @@ export class MemoryStore implements Queue {
   #missAll(boxId: string, cohort: readonly string[]): void {
     const owesIt = ({ owes, beside }: BoxRecord) => [...owes, ...owedByFall(beside)].includes(boxId)
     const [debtor] = shuffled(cohort, this.#words).filter((id) => owesIt(this.boxes.get(id)!))
-    this.#miss({ boxId, mates: sampleOf(cohort, debtor, this.#words), cohortSize: LARGEST_COHORT })
+    const strangers = cohort.filter((id) => this.#stood.get(id) === this.#round)
+    this.#miss({ boxId, mates: sampleOf(cohort, debtor, this.#words), cohortSize: LARGEST_COHORT, strangers })
   }
 
-  #miss({ boxId, mates, cohortSize }: Omit<MissedWindow, 'away'>): void {
+  #miss({ boxId, mates, cohortSize, strangers }: Omit<MissedWindow, 'away'>): void {
     const box = this.boxes.get(boxId)!
     const first = box.missed * Math.max(OWED_BY_AWAY, cohortSize)
     const latestLast = [...box.owes.filter((id) => !mates.includes(id)), ...mates]
     const owes = first > 0 ? [...new Set([...box.owes, ...mates])] : latestLast
     const latest = Math.max(OWED_BY_AWAY, mates.length, first > 0 ? 0 : box.owes.length)
-    this.boxes.set(boxId, { ...box, owes: owes.filter((_, n) => n < first || n >= owes.length - latest) })
+    const beside = noteStrangers(box.beside, strangers)
+    this.boxes.set(boxId, { ...box, beside, owes: owes.filter((_, n) => n < first || n >= owes.length - latest) })
   }
 
   async roundDue(everyMs: number) {
@@ -135,7 +137,7 @@ export class MemoryStore implements Queue {
     for (const { away, ...one } of missed) {
       this.#miss(one)
       if (away) this.#awayIn.set(one.boxId, number)
-      else this.#stood.add(one.boxId)
+      else this.#stood.set(one.boxId, number)
     }
     return true
   }
@@ -211,11 +213,13 @@ export class MemoryStore implements Queue {
     const failuresTotal = box.failuresTotal + Number(failed)
     const inventory = finish.result.inventory ?? box.inventory
     const since = box.owes.filter((id) => ![...job.box.owes, ...state.owes].includes(id))
+    const added = Object.entries(box.beside).filter(([id]) => !(id in job.box.beside))
     if (scored) this.#scoredUs.set(box.id, nowUs)
     this.boxes.set(box.id, {
       ...box,
       ...state,
       owes: [...state.owes, ...since],
+      beside: { ...Object.fromEntries(added), ...state.beside },
       ...(scored || lowered ? { score, terms } : {}),
       failuresTotal,
       inventory,

@@ -197,11 +197,17 @@ const MINUTE_US = 60_000_000
 export async function heldBy(
   sharing: readonly string[],
   programOf: Sharing,
-  { hours = 4, rented, meanwhile, ...more }: Partial<FleetRules> & Partial<Omit<Play, 'asked'>> = {},
+  {
+    hours = 4,
+    others = ['c', 'd'],
+    rented,
+    meanwhile,
+    ...more
+  }: Partial<FleetRules> & Partial<Omit<Play, 'asked'>> & { readonly others?: readonly string[] } = {},
 ): Promise<number> {
   const shared = new Map<VirtualClock, Card>()
   const { store } = await play(
-    [...sharing, 'c', 'd'],
+    [...sharing, ...others],
     (boxId, clock, kind) => {
       if (!sharing.includes(boxId)) return honestProgram({ devices: [cardOn(new Card(clock))] })
       const card = shared.get(clock) ?? new Card(clock)
@@ -233,7 +239,6 @@ export async function heldBy(
     latest.set(id, { share, score, fromUs: finish.atUs, scoredUs: lowered ? before!.scoredUs : finish.atUs })
   }
   for (const id of sharing) account(id, until!)
-  for (const id of ['c', 'd'])
-    expect(store.results.filter(({ job, box }) => job.box.id === id && box.failed)).toEqual([])
+  for (const id of others) expect(store.results.filter(({ job, box }) => job.box.id === id && box.failed)).toEqual([])
   return total / (until! - from!)
 }

@@ -1,6 +1,6 @@
 import type { ClaimAnswer } from '../identify/claimReasons.ts'
 import { LARGEST_COHORT } from './largestCohort.ts'
-import { noteBeside, type ShownBeside, shareBeside } from './shownBeside.ts'
+import { isStranger, noteBeside, type ShownBeside, shareBeside } from './shownBeside.ts'
 
 /** `full` proves everything the preset asks; `light` is a small proof of life that leaves a rented box its cards. */
 export const JOB_KINDS = ['full', 'light'] as const
@@ -78,7 +78,8 @@ export function nextBoxState(state: BoxState, outcome: Outcome, earned: Earned, 
     return afterOutcome(state, outcome, earned, rules)
   const beside = noteBeside(state.beside, shown, ran, outcome === 'accepted' ? together : [])
   const paid = Math.floor(score * shareBeside(beside, shown, standing))
-  return afterOutcome({ ...state, beside }, outcome, { ...earned, score: paid }, rules)
+  const apart = earned.apart || isStranger(beside, standing)
+  return afterOutcome({ ...state, beside }, outcome, { ...earned, score: paid, apart }, rules)
 }
 
 function afterOutcome(state: BoxState, outcome: Outcome, earned: Earned, rules: BoxRules): NextBoxState {

@@ -85,6 +85,14 @@ describe('attacks 210, 220: missedWindows', () => {
           const holders = [...cohort, ...drawnTo].filter((id) => id !== boxId && of.get(id)!.score > 0)
           expect([...mates].sort()).toEqual(holders.sort())
         }
+        // Attack 239: who joins is a stranger to its cohort and to all that are away, and they to it.
+        const away = missed.filter((one) => one.away)
+        for (const { strangers } of away)
+          expect([...strangers].sort()).toEqual(joining.map(({ boxId }) => boxId).sort())
+        for (const { boxId, strangers } of joining) {
+          const mates = earning.find((members) => members.includes(boxId))!.filter((id) => id !== boxId)
+          expect([...strangers].sort()).toEqual([...mates, ...away.map((one) => one.boxId)].sort())
+        }
       }),
     )
   })

@@ -16,6 +16,8 @@ export interface MissedWindow {
   readonly cohortSize: number
   /** It does not stand in this round; otherwise it stands in one for the first time, and has missed those before. */
   readonly away: boolean
+  /** Until it has run beside them it earns nothing while they hold scores, unless it has done so before (attack 239). */
+  readonly strangers: readonly string[]
 }
 
 /**
@@ -23,7 +25,8 @@ export interface MissedWindow {
  * same: some of that it owes a window. Two boxes on one card would be away in turns otherwise, and never meet (attacks 210,
  * 220). Where boxes that are there owe it one, it is drawn to one of those: so both owe, and who is away next escapes
  * nobody. Who joins owes its first cohort, and who is away from that: or a box would come under a new name each time
- * (attack 219).
+ * (attack 219). It is a stranger to all of them, and they to it: who is away for long forgets whom it owes for that, and
+ * boxes on one card would be away in turns without ever having met (attack 239).
  */
 export function missedWindows(
   boxes: readonly FleetBox[],
@@ -36,22 +39,25 @@ export function missedWindows(
   const byId = new Map(boxes.map((box) => [box.id, box]))
   const cohortOf = new Map(cohorts.flatMap((cohort) => cohort.map((box) => [box.id, cohort] as const)))
   const debtors = debtorsOf(cohorts.flat())
+  const joins = [...cohortOf.keys()].filter((id) => byId.get(id)!.joins)
   const away = boxes
     .filter(({ id }) => !cohortOf.has(id))
     .map(({ id: boxId }) => {
       const [debtor] = shuffled(debtors.get(boxId) ?? [], words)
       const cohort = debtor ? cohortOf.get(debtor)! : cohorts[drawBelow(cohorts.length, words)]!
       const ids = cohort.map(({ id }) => id)
-      return { boxId, mates: sampleOf(ids, debtor, words), cohortSize, away: true }
+      return { boxId, mates: sampleOf(ids, debtor, words), cohortSize, away: true, strangers: joins }
     })
-  const joining = [...cohortOf].flatMap(([boxId, cohort]) => {
-    if (!byId.get(boxId)!.joins) return []
+  const joining = joins.map((boxId) => {
+    const cohort = cohortOf.get(boxId)!.filter(({ id }) => id !== boxId)
     const drawn = away.filter(({ mates }) => mates.includes(boxId)).map((one) => byId.get(one.boxId)!)
-    const holders = [...cohort, ...drawn].filter(({ id, score }) => score > 0 && id !== boxId)
-    return [{ boxId, mates: holders.map(({ id }) => id), cohortSize, away: false }]
+    const mates = [...cohort, ...drawn].filter(({ score }) => score > 0).map(({ id }) => id)
+    const strangers = [...cohort.map(({ id }) => id), ...away.map((one) => one.boxId)]
+    return { boxId, mates, cohortSize, away: false, strangers }
   })
   return [...away, ...joining]
 }
+
 /** Of a cohort as many as are owed for being away; one that owes a window itself is always among them. */
 export function sampleOf(cohort: readonly string[], debtor: string | undefined, words: RandomWords): string[] {
   const others = cohort.filter((id) => id !== debtor)

@@ -4,7 +4,7 @@ import { type BoxState, nextBoxState } from './boxState.ts'
 import { LARGEST_COHORT } from './largestCohort.ts'
 import { type FleetBox, planFleetRound } from './planFleetRound.ts'
 import { randomWords } from './randomWords.ts'
-import { cardPoints, fellBeside, noteBeside, owedByFall, shareBeside } from './shownBeside.ts'
+import { cardPoints, fellBeside, noteBeside, noteStrangers, owedByFall, STRANGER, shareBeside } from './shownBeside.ts'
 
 const FULL = 100_000
 const NEW: BoxState = { status: 'new', score: 0, failuresInRow: 0, busyInRow: 0, owes: [], missed: 0, beside: {} }
@@ -125,6 +125,24 @@ describe('what is remembered of a window', () => {
     expect(Object.keys(after)).toHaveLength(LARGEST_COHORT)
     expect(after.low).toBe(50)
     expect(owedByFall(after)).toEqual(['low'])
+  })
+
+  test('attack 239: beside a stranger that holds a score nothing is earned, until they have run in one window', () => {
+    const state = { ...NEW, score: 10, beside: noteStrangers({ c: 9 }, ['b', 'c']) }
+    expect(state.beside).toEqual({ b: STRANGER, c: 9 })
+    const run = (ran: readonly string[], together: readonly string[], standing: readonly string[]) => {
+      const window = { mates: ['b', 'c'], ran, together, standing }
+      const earned = nextBoxState(state, 'accepted', { ...RAN, ...window, score: 20, shown: 20 }, { busyLimit: 2 })
+      return [earned.scored, earned.score, earned.beside.b]
+    }
+    expect(run(['d'], ['d'], ['b'])).toEqual([false, 10, STRANGER])
+    expect(run(['b', 'd'], ['d'], ['b'])).toEqual([false, 10, STRANGER])
+    expect(run(['b', 'd'], ['b', 'd'], ['b'])).toEqual([true, 20, 20])
+    expect(run(['d'], ['d'], [])).toEqual([true, 20, STRANGER])
+    // Of more than can be remembered strangers go first.
+    const many = Array.from({ length: LARGEST_COHORT }, (_, i) => `m${i}`)
+    expect(noteBeside(state.beside, 20, many, many)).toMatchObject({ c: 9 })
+    expect(noteBeside(state.beside, 20, many, many)).not.toHaveProperty('b')
   })
 
   test('pays at most what was shown beside who holds a score, but for a fifth, and nothing less to others', () => {

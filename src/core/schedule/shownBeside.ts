@@ -11,6 +11,19 @@ export const FALLEN_SHARE = 0.8
 export const cardPoints = (terms: readonly ScoreTerm[]): number =>
   terms.reduce((sum, { name, points }) => (name.startsWith('gpu.') ? sum + points : sum), 0)
 
+/** Shown beside a box that it has never met: less than nothing, which a box without a card shows beside everybody. */
+export const STRANGER = -1
+
+/** What is known already stays. */
+export const noteStrangers = (beside: ShownBeside, ids: readonly string[]): ShownBeside => ({
+  ...Object.fromEntries(ids.map((id) => [id, STRANGER])),
+  ...beside,
+})
+
+/** Whether one of these has never run in a window with it in which both runs count. */
+export const isStranger = (beside: ShownBeside, standing: readonly string[]): boolean =>
+  standing.some((id) => beside[id] === STRANGER)
+
 /** Beside whom it showed far less than this. */
 export const fellBeside = (beside: ShownBeside, shown: number): string[] =>
   Object.keys(beside).filter((id) => beside[id]! < FALLEN_SHARE * shown)
@@ -28,8 +41,9 @@ export function noteBeside(
   const known = new Map(Object.entries(before))
   const counts = new Set(counted)
   for (const id of ran) known.set(id, counts.has(id) ? shown : Math.min(known.get(id) ?? shown, shown))
-  // Where it is more than can be remembered, what is lowest stays.
-  const lowest = [...known].sort(([, one], [, other]) => one - other).slice(0, LARGEST_COHORT)
+  // Where it is more than can be remembered, what is lowest stays, and strangers go first: anybody may bring many.
+  const rank = (points: number) => (points === STRANGER ? Number.MAX_VALUE : points)
+  const lowest = [...known].sort(([, one], [, other]) => rank(one) - rank(other)).slice(0, LARGEST_COHORT)
   return Object.fromEntries(lowest)
 }
 
@@ -38,6 +52,6 @@ export function noteBeside(
  * Two boxes on one card would show half of it where they meet, and all of it where they do not.
  */
 export function shareBeside(beside: ShownBeside, shown: number, standing: readonly string[]): number {
-  const fell = fellBeside(beside, shown).filter((id) => standing.includes(id))
+  const fell = fellBeside(beside, shown).filter((id) => beside[id] !== STRANGER && standing.includes(id))
   return fell.length === 0 ? 1 : Math.min(...fell.map((id) => beside[id]!)) / shown
 }

@@ -1,7 +1,7 @@
 import { LARGEST_COHORT } from '../../core/schedule/largestCohort.ts'
 import { OWED_BY_AWAY } from '../../core/schedule/missedWindows.ts'
 import type { FleetBox } from '../../core/schedule/planFleetRound.ts'
-import { FALLEN_SHARE } from '../../core/schedule/shownBeside.ts'
+import { FALLEN_SHARE, STRANGER } from '../../core/schedule/shownBeside.ts'
 import type { BoxRecord, BoxSummary, Store } from '../../ports/store.ts'
 import { type Database, json, pageOf, type Statement, sql, words } from './sql.ts'
 
@@ -31,6 +31,10 @@ export const OWES_BY_AWAY = words(`(select coalesce(jsonb_agg(id order by n), '[
     jsonb_array_length(missed.mates), case when coalesce(boxes.missed, 0) = 0
       then jsonb_array_length(coalesce(boxes.owes, '[]')) else 0 end))`)
 
+/** What one of `boxes` has shown beside others, strangers too; what is known already stays (attack 239). */
+export const WITH_STRANGERS = words(`coalesce((select jsonb_object_agg(id, ${STRANGER})
+  from jsonb_array_elements_text(missed.strangers) as stranger(id)), '{}') || coalesce(boxes.beside, '{}')`)
+
 /** Whether box `b` owes `gone.id` a window, also because it showed far less beside it (§8.20). */
 const OWES_IT = words(`(coalesce(b.owes, '[]') @> to_jsonb(gone.id) or (b.beside ->> gone.id)::float8
   < ${FALLEN_SHARE} * (select max(shown::float8) from jsonb_each_text(b.beside) as one(id, shown)))`)
@@ -45,16 +49,20 @@ const leaveAlone = (id: string): Statement => sql`
     update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
     where box_id = ${id}::text and state = 'waiting' and kind = 'full' returning round, cohort
   ), gone as (select ${id}::text as id), mates as (
-    select distinct on (m.box_id) m.box_id as id, m.round, case when ${OWES_IT} then random() end as debtor from gone, ended
+    select distinct on (m.box_id) m.box_id as id, m.round, case when ${OWES_IT} then random() end as debtor,
+      b.stood = m.round as joins from gone, ended
       join jobs m on m.round = ended.round and m.cohort = ended.cohort and m.kind = 'full' and m.box_id <> ${id}::text
       join boxes b on b.id = m.box_id
     where ended.cohort >= 0
   ), missed as (
-    select jsonb_agg(id) as mates, max(round) as round, ${LARGEST_COHORT}::int4 as "cohortSize" from (
-      select * from mates order by debtor = (select max(debtor) from mates) desc nulls last, random() limit ${OWED_BY_AWAY}::int4
-    ) as drawn
+    select max(round) as round, ${LARGEST_COHORT}::int4 as "cohortSize",
+      coalesce(jsonb_agg(id) filter (where joins), '[]') as strangers, (
+        select jsonb_agg(id) from (
+          select id from mates order by debtor = (select max(debtor) from mates) desc nulls last, random() limit ${OWED_BY_AWAY}::int4
+        ) as drawn
+      ) as mates from mates
   )
-  update boxes set owes = ${OWES_BY_AWAY}, away_in = missed.round from missed where boxes.id = ${id}::text and mates is not null`
+  update boxes set owes = ${OWES_BY_AWAY}, beside = ${WITH_STRANGERS}, away_in = missed.round from missed where boxes.id = ${id}::text and mates is not null`
 
 /** Any constant does, other than that of the migrations. */
 const PUT_LOCK = 7_341_207_456

@@ -25,6 +25,8 @@ export async function finishJob(finish: Finish): Promise<Statement> {
   const loweredByProof = box.lowered && result.outcome === 'accepted'
   const owed = json(box.owes)
   const dealtWith = json([...job.box.owes, ...box.owes])
+  const shown = json(box.beside)
+  const shownBefore = json(job.box.beside)
   return sql`
     with mine as (
       -- Nothing heavy is asked again of a box that was rented in the meantime (attack 140).
@@ -73,10 +75,11 @@ export async function finishJob(finish: Finish): Promise<Statement> {
           then ${json(box.terms)}::text::jsonb else terms end,
         scored_at = case when ${box.scored}::boolean then clock_timestamp() else scored_at end,
         failures_in_row = ${box.failuresInRow}::int4, busy_in_row = ${box.busyInRow}::int4,
-        -- What has been added since the job was taken stays (attack 210).
+        -- What has been added since the job was taken stays (attacks 210, 239).
         owes = ${owed}::text::jsonb || (coalesce(owes, '[]')
           - array(select jsonb_array_elements_text(${dealtWith}::text::jsonb))),
-        beside = ${json(box.beside)}::text::jsonb, missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
+        beside = (coalesce(beside, '{}') - array(select jsonb_object_keys(${shownBefore}::text::jsonb)))
+          || ${shown}::text::jsonb, missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
         rest_until = clock_timestamp() + ${box.restMs}::float8 * interval '1 millisecond',
         failures_total = failures_total + ${box.failed}::boolean::int4,
         verified_total = verified_total + ${result.outcome === 'accepted'}::boolean::int4,
@@ -92,7 +95,8 @@ export async function finishJob(finish: Finish): Promise<Statement> {
       -- It has met its cohort, or missed it, all the same (attack 229).
       update boxes set owes = ${owed}::text::jsonb || (coalesce(owes, '[]')
           - array(select jsonb_array_elements_text(${dealtWith}::text::jsonb))),
-        beside = ${json(box.beside)}::text::jsonb, missed = ${box.missed}::int4
+        beside = (coalesce(beside, '{}') - array(select jsonb_object_keys(${shownBefore}::text::jsonb)))
+          || ${shown}::text::jsonb, missed = ${box.missed}::int4
       from stored where boxes.id = stored.box_id and coalesce(moves, 0) <> ${job.box.moves}::int4
     ), failed as (
       insert into failures (box_id, provider, result_id, outcome, code)

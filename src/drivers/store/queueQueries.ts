@@ -1,6 +1,6 @@
 import type { BoxRecord, FleetRound, QueueState, Store, TakenJob, TakeRequest } from '../../ports/store.ts'
 import { codeOf } from '../system/codeOf.ts'
-import { BOX, OWES_BY_AWAY } from './boxQueries.ts'
+import { BOX, OWES_BY_AWAY, WITH_STRANGERS } from './boxQueries.ts'
 import { type Database, json, pageOf, type Statement, sql } from './sql.ts'
 
 /**
@@ -33,11 +33,11 @@ export function roundQueries(db: Database) {
             as j("boxId" text, kind text, reason text, cohort int4, "delayMs" float8)
           on conflict do nothing
         ), away as (
-          update boxes set owes = ${OWES_BY_AWAY},
+          update boxes set owes = ${OWES_BY_AWAY}, beside = ${WITH_STRANGERS},
             away_in = case when missed.away then opened.number else away_in end,
             stood = case when missed.away then stood else opened.number end
           from opened, jsonb_to_recordset(${json(missed)}::text::jsonb) 
-            as missed("boxId" text, mates jsonb, "cohortSize" int4, away boolean)
+            as missed("boxId" text, mates jsonb, strangers jsonb, "cohortSize" int4, away boolean)
           where boxes.id = missed."boxId"
         ) select number from opened`)
       return rows.length > 0

@@ -328,6 +328,23 @@ describe('attack 210: boxes on one card are rented in turns', () => {
     expect(share).toBeLessThan(AT_ONCE)
   })
 
+  test('attack 239: three boxes, in a fleet of which most are not owed by who is rented: they hold one card', async () => {
+    const sharing = ['a', 'b', 'e']
+    const share = await heldBy(
+      sharing,
+      (_, card, clock, kind) => honestProgram({ devices: [cardOn(kind === 'light' ? new Card(clock) : card)] }),
+      {
+        hours: 7,
+        others: Array.from({ length: 17 }, (_, i) => `o${i}`),
+        cohortSize: 256,
+        concurrency: 256,
+        rented: (hour) => sharing.filter((_, box) => box !== hour % sharing.length),
+      },
+    )
+    expect(share).toBeGreaterThan(0.9)
+    expect(share).toBeLessThan(AT_ONCE)
+  })
+
   test('an honest box earns in its first window after a rent, and waits for nobody whose score is old (attack 141)', async () => {
     // Both rents of `a` are over after an hour. The one of `b` does not end.
     const rented = (hour: number) => [...([1, 4].includes(hour) ? ['a'] : []), ...(hour > 4 ? ['b'] : [])]
