@@ -70,6 +70,8 @@ interface Play {
   readonly fixedRounds?: number
   readonly precisions?: readonly Precision[]
   readonly asked?: Partial<VerifyOptions>
+  /** What the answers of one box take us to check; they are checked one after the other. */
+  readonly checkMs?: number
   /** Who is rented in an hour, from before its round is opened. */
   readonly rented?: (hour: number) => readonly string[]
   /** What an owner does with boxes at other times; it ends before the last hour does. */
@@ -85,6 +87,7 @@ export async function play(
     fixedRounds = 8,
     precisions = ['int8', 'fp16'],
     asked,
+    checkMs = 0,
     rented,
     meanwhile = async () => {},
     ...more
@@ -96,6 +99,14 @@ export async function play(
     clock,
   )
   const preset = { ...PRESETS.tiny, fixedRounds }
+  const { check, close } = inlineChecker(engine)
+  let turn: Promise<unknown> = Promise.resolve()
+  const inTurn: typeof check = (...run) => {
+    const checked = turn.then(() => clock.sleep(checkMs)).then(() => check(...run))
+    turn = checked.catch(() => {})
+    return checked
+  }
+  const checker = { check: checkMs > 0 ? inTurn : check, close }
   const full: VerifyOptions = { ...TINY, precisions, preset, sustainedSeconds: 1, ...asked }
   const verify: VerifyJob = (job, hooks, signal) =>
     verifyBox(
@@ -104,7 +115,7 @@ export async function play(
         clock,
         randomness: systemRandomness,
         signer: testSigner(1),
-        checker: inlineChecker(engine),
+        checker,
         catalogue,
         connect: async (inner) => {
           const program = await programOf(job.boxId, clock, job.kind)

@@ -18,5 +18,7 @@ export async function checkOpenings(
     done += more
     tell(done, of)
   }
+  // From here on it is not the box that takes its time, also while others are checked first (attack 240).
+  if (of > 0) tell(0, of)
   return await checker.check(run, ranges, onDone, signal)
 }

@@ -40,6 +40,8 @@ export class FleetRun {
   done: Promise<void> = Promise.resolve()
   readonly #fleet: FleetOfRun
   readonly #stop = new AbortController()
+  /** Since when we check its answers, or wait until those of others are checked. */
+  #checksSinceUs: number | null = null
   #told: { readonly step: Step['step']; readonly atUs: number } | null = null
 
   constructor(job: TakenJob, cohort: Cohort, fleet: FleetOfRun) {
@@ -91,8 +93,10 @@ export class FleetRun {
     const running = orAborted(verify(job, { onStep: (step) => this.#onStep(step), beforeStart }, signal), signal)
     // A light look is over in seconds, and the cohort of its box may be waiting for it.
     const limitMs = job.kind === 'light' ? Math.min(rules.startLimitMs, rules.jobLimitMs) : rules.jobLimitMs
-    // What it waits for its cohort is not its own time (attack 128).
-    const leftMs = () => limitMs - ((waitsSinceUs ?? clock.monotonicUs()) - startedUs - waitedUs) / 1000
+    const checksMs = () => (clock.monotonicUs() - (this.#checksSinceUs ?? clock.monotonicUs())) / 1000
+    // What it waits for its cohort is not its own time (attack 128), nor what we take to check its answers (attack 240).
+    const leftMs = () =>
+      limitMs + Math.min(limitMs, checksMs()) - ((waitsSinceUs ?? clock.monotonicUs()) - startedUs - waitedUs) / 1000
     while (leftMs() > 0) {
       const report = await within(clock, Math.max(leftMs(), SOONEST_LOOK_MS), running)
       if (report !== null) return report
@@ -125,6 +129,7 @@ export class FleetRun {
     const { boxId, round } = this.job
     const nowUs = clock.monotonicUs()
     this.stepUs = step.step === 'verify' ? null : nowUs
+    this.#checksSinceUs = step.step === 'verify' ? (this.#checksSinceUs ?? nowUs) : null
     if (step.step === 'detected') proverStarted(round)
     if (step.step === this.#told?.step && nowUs - this.#told.atUs < TELL_EVERY_US) return
     this.#told = { step: step.step, atUs: nowUs }

@@ -119,6 +119,23 @@ describe('attack 108: light looks beside a cohort that takes all places', () => 
   })
 })
 
+test('attack 240: who waits until the answers of others are checked does not hang, nor take too long', async () => {
+  const ids = Array.from({ length: 12 }, (_, i) => `box${i}`)
+  const { results } = await play(ids, (_, clock) => honestProgram({ devices: [cardOn(new Card(clock))] }), {
+    hours: 2,
+    fixedRounds: 2,
+    cohortSize: 12,
+    concurrency: 12,
+    checkMs: 30_000,
+    jobLimitMs: 300_000,
+  })
+  for (const id of ids)
+    expect(results(id).map(({ result, box }) => [result.outcome, box.scored])).toEqual([
+      ['accepted', true],
+      ['accepted', true],
+    ])
+})
+
 describe('attack 111: a store that keeps its connections and answers nothing', () => {
   test.each(['queue', 'takeJobs', 'releaseJobs', 'roundDue'] as const)(
     '%s without an answer: a stop ends the fleet',
