@@ -472,7 +472,7 @@ def drawn_pictures(seed):
 
 
 def trees(seed):
-    """W4.1: leaves of up to 1,024 bytes of one row, and nodes."""
+    """W4.1: leaves of up to 1,024 bytes of one row, nodes, and the way from opened leaves to a root."""
     for rows, width in ((1, 1), (2, 55), (2, 63), (1, 1024), (2, 1100)):
         c = Call("leaves", seed)
         x, values = c.bytes(rows * width)
@@ -485,6 +485,23 @@ def trees(seed):
     out = c.room(96)
     found = b"".join(hashlib.sha256(b"\1" + pair).digest() for pair in cut(i8s(values), 64))
     yield c.case([x, out, 3], out, found)
+    for height, places in ((0, [0]), (3, [2, 3, 7]), (33, [1, 2 ** 32, 2 ** 32 + 1, 2 ** 33 - 1])):
+        c = Call("climb", seed)
+        hashes, own = c.bytes(32 * len(places))
+        leaves, _ = c.words([word for place in places for word in (place % 2 ** 32, place // 2 ** 32)])
+        beside, others = c.bytes(32 * height * len(places))
+        out = c.room(64 * len(places))
+        root = root_above(dict(zip(places, cut(i8s(own), 32))), iter(cut(i8s(others), 32)), height)
+        yield c.case([hashes, leaves, beside, out, len(places), height], hashes, root)
+
+
+def root_above(level, others, height):
+    """W4.1.3: hashes that are not there come from the others, level by level, left to right."""
+    for _ in range(height):
+        parents = sorted({place // 2 for place in level})
+        pairs = [[level.get(2 * parent + side) or next(others) for side in (0, 1)] for parent in parents]
+        level = {parent: hashlib.sha256(b"\1" + b"".join(pair)).digest() for parent, pair in zip(parents, pairs)}
+    return level[0]
 
 
 def faults(seed):
