@@ -80,6 +80,8 @@ export interface CheckedReceipt {
   readonly read: ReadReceipt
   /** `replayed`: segments that were run again from the inputs on. */
   readonly figures: ReceiptFigures & { readonly replayed: number }
+  /** What it shows of the work, in words. */
+  readonly guarantees: readonly string[]
   /** A file of the result is what it commits to. */
   readonly isResultTied: boolean
   /** How fast it was, beside how fast its box was proven to be; null where nobody asked. */

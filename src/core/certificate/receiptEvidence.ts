@@ -3,7 +3,7 @@ import type { Signer } from '../bytes/ed25519.ts'
 import type { RunPatch } from '../work/checkPatch.ts'
 import { checkReceipt, type ReceiptProblem } from '../work/checkReceipt.ts'
 import type { CheckerEngines } from '../work/methods/step/checkStep.ts'
-import { type ProofProblem, requireProvable, stepsChecker } from '../work/methods/step/provenWork.ts'
+import { PROVEN_GUARANTEES, type ProofProblem, requireProvable, stepsChecker } from '../work/methods/step/provenWork.ts'
 import {
   provenSchema,
   type Receipt,
@@ -132,6 +132,7 @@ async function checkWork(
     doubts: [...(isSelfDrawn ? [SELF_DRAWN] : []), ...unpaid],
     read,
     figures: { ...figures, replayed: replayed?.segments ?? 0 },
+    guarantees: [...work.guarantees, ...(figures.proven ? PROVEN_GUARANTEES : [])],
   }
 }
 

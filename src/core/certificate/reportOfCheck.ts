@@ -2,7 +2,6 @@ import { REFUSALS } from '../attest/refusals.ts'
 import { toHex } from '../bytes/hex.ts'
 import { type Catalogue, catalogueHash } from '../identify/catalogue.ts'
 import { toMillis } from '../units/instants.ts'
-import { PROVEN_GUARANTEES } from '../work/methods/step/provenWork.ts'
 import type {
   CheckedAnswer,
   CheckedAttestation,
@@ -93,18 +92,12 @@ const ofAttestation = ({ bundle }: CheckedAttestation) => ({
   cpu: bundle.cpu && { kind: bundle.cpu.kind, measurement: bundle.cpu.measurement },
 })
 
-/** What a receipt shows of a work, in words. */
-export const guaranteesOf = (
-  { guarantees }: CheckedReceipt['read']['work'],
-  proven: CheckedReceipt['figures']['proven'],
-): readonly string[] => (proven ? [...guarantees, ...PROVEN_GUARANTEES] : guarantees)
-
-const ofReceipt = ({ read, figures, isResultTied, clock }: CheckedReceipt) => ({
+const ofReceipt = ({ read, figures, guarantees, isResultTied, clock }: CheckedReceipt) => ({
   resultTied: isResultTied,
   clock,
   work: { id: toHex(read.receipt.workId), kind: read.work.spec.kind, drawnBy: read.receipt.drawnBy, ...figures },
   device: read.receipt.device,
-  guarantees: guaranteesOf(read.work, figures.proven),
+  guarantees,
 })
 
 const ofProduct = ({ read, figures }: CheckedProduct) => ({

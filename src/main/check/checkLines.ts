@@ -11,7 +11,7 @@ import type {
 import type { ClockBound } from '../../core/certificate/clockBound.ts'
 import { DOUBTS } from '../../core/certificate/doubts.ts'
 import type { ReadCertificate } from '../../core/certificate/readCertificate.ts'
-import { guaranteesOf, reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
+import { reportOfCheck } from '../../core/certificate/reportOfCheck.ts'
 import { placeOf } from '../../core/certificate/statement.ts'
 import { catalogueHash } from '../../core/identify/catalogue.ts'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
@@ -127,7 +127,8 @@ function summaryLines({ file, nowMs }: ShownCheck, { read }: CheckedSummary): st
 }
 
 /** What was computed, what was looked at, and what that shows. */
-function receiptLines({ file, nowMs }: ShownCheck, { read, figures, isResultTied, clock }: CheckedReceipt): string[] {
+function receiptLines({ file, nowMs }: ShownCheck, checked: CheckedReceipt): string[] {
+  const { read, figures, guarantees, isResultTied, clock } = checked
   const { receipt, work, signerKeys } = read
   const drawn = `${figures.patches} patches of ${segmentsText(work, figures)}`
   return [
@@ -150,7 +151,7 @@ function receiptLines({ file, nowMs }: ShownCheck, { read, figures, isResultTied
     ...labelled('device', `${receipt.device} (claimed)`),
     ...labelled('prover', toHex(receipt.proverKey)),
     ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
-    ...guaranteesOf(work, figures.proven).flatMap((text) => labelled('shows', text)),
+    ...guarantees.flatMap((text) => labelled('shows', text)),
   ]
 }
 
