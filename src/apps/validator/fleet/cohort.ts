@@ -11,12 +11,6 @@ const LATE_MS = 40_000
 /** So long a cohort waits for late boxes in all, however many they are: with start and run it stays below a lease. */
 const ALL_LATE_MS = 7 * LATE_MS
 
-/**
- * So long a box that owes a window waits to hear whether the runs of the others count; who takes longer clears no debt. It is
- * longer than a run with many devices may take when one with a single device is done.
- */
-const HEAR_MS = 600_000
-
 /** Opens once, for those who have arrived. Who comes later does not pass. */
 class Gate {
   readonly #clock: Clock
@@ -133,17 +127,23 @@ export class Cohort {
   }
 
   leave(job: number): void {
+    this.end(job, false)
+    this.giveUp(job)
+  }
+
+  /** It is not waited for again. Its run may count all the same, and those beside it hear so when it ends (attack 241). */
+  giveUp(job: number): void {
     const member = this.#members.get(job)!
     member.gone = true
-    member.end(false)
     this.#stopWaitingFor(member)
     for (const gate of [this.#start, ...this.#gates.values()]) gate.leave(job)
     if ([...this.#members.values()].every(({ gone }) => gone)) this.#over.abort()
   }
 
-  /** When each phase of this job was begun by all that have it; null where nobody has come so far. */
+  /** When each phase of this job was begun by all that have it; null where it was not there: it ran beside nobody then. */
   openedUs(job: number): readonly (number | null)[] {
-    return this.#members.get(job)!.slots.map((slot) => this.#gates.get(slot)?.openedUs ?? null)
+    const gates = this.#members.get(job)!.slots.map((slot) => this.#gates.get(slot))
+    return gates.map((gate) => (gate?.passed.has(job) ? gate.openedUs : null))
   }
 
   /** The other boxes of the cohort, and those of them that began the last part they have in common together with this one. */
@@ -154,9 +154,8 @@ export class Cohort {
 
   /** Those together with this one whose own runs count. One that was held back was no use of its card (attack 134). */
   async counted(job: number): Promise<readonly string[]> {
-    const heard = this.#together(job).map(async ({ box, counts }) => {
-      return (await within(this.#clock, HEAR_MS, counts)) ? [box] : []
-    })
+    // However long they take: one that is done late would stay owed, or a stranger, and earn (attack 241).
+    const heard = this.#together(job).map(async ({ box, counts }) => ((await counts) ? [box] : []))
     return (await Promise.all(heard)).flat()
   }
 
@@ -216,7 +215,7 @@ export class Cohort {
     if (this.#late.count++ === 0) this.#late.fromUs = fromUs
     const allLeftMs = this.#late.leftMs - (fromUs - this.#late.fromUs) / 1000
     void this.#clock.sleep(Math.max(0, Math.min(member.leftMs, allLeftMs)), came.signal).then(
-      () => this.leave(job),
+      () => this.giveUp(job),
       () => {},
     )
   }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { testDeps, testRules } from '../../../../test/support/fleetKit.ts'
-import { honestProgram, type ProverProgram } from '../../../../test/support/inProcessBox.ts'
+import { honestProgram, type ProverProgram, tampered } from '../../../../test/support/inProcessBox.ts'
 import { MemoryStore } from '../../../../test/support/memoryStore.ts'
 import { Card, cardOn, forever, outcomes, play } from '../../../../test/support/playFleet.ts'
 import { entry } from '../../../../test/support/storeFixtures.ts'
 import { VirtualClock } from '../../../../test/support/virtualClock.ts'
+import type { Answer } from '../../../core/wire/messages.ts'
 import { fault as remoteFault } from '../../../drivers/remote/faults.ts'
 import type { TakenJob } from '../../../ports/store.ts'
 import type { VerifyJob } from './fleet.ts'
@@ -134,6 +135,47 @@ test('attack 240: who waits until the answers of others are checked does not han
       ['accepted', true],
       ['accepted', true],
     ])
+})
+
+describe('attack 241: a box that earns, and that newcomers do not get to know, keeps none of them from earning', () => {
+  type Delay = (answer: Answer, atMs: number, t0Ms: number) => number
+  /** A prover whose answers come so much later; T0 is that of its first part. */
+  const slow = (clock: VirtualClock, cards: number, delayMs: Delay) => {
+    const nowMs = () => clock.monotonicUs() / 1000
+    let t0Ms = 0
+    return tampered(honestProgram({ devices: Array.from({ length: cards }, () => cardOn(new Card(clock))) }), {
+      async onOrder(order, line) {
+        if (order.type === 'start' && order.part === 0) t0Ms = nowMs()
+        await line.order(order)
+      },
+      async onAnswer(answer, line) {
+        await clock.sleep(Math.max(0, delayMs(answer, nowMs(), t0Ms)))
+        await line.answer(answer)
+      },
+    })
+  }
+  const opens = (answer: Answer, from: number) => answer.type === 'opened' && answer.part >= from
+
+  test.each<[string, number, Delay, Delay | null, number]>([
+    ['it is silent when its parts are over', 1, ({ type }) => (type === 'result' ? 50_000 : 0), null, 20_000],
+    ['it is done 12 minutes later', 8, (answer) => (opens(answer, 2) ? 95_000 : 0), null, 120_000],
+    [
+      // A slot lasts 15 s, and a box is waited for 40 s. Its friend comes to the parts that only they have after it.
+      'it comes to the last gate of the others right after it was opened',
+      2,
+      (answer, atMs, t0Ms) => (opens(answer, 0) && !opens(answer, 1) ? t0Ms + 55_200 - atMs : 0),
+      (answer) => (opens(answer, 1) ? 1_000 : 0),
+      120_000,
+    ],
+  ])('%s', async (_, cards, delayMs, friend, stallMs) => {
+    const programOf = (id: string, clock: VirtualClock) => {
+      if (id === 'old') return slow(clock, cards, delayMs)
+      return friend && id === 'friend' ? slow(clock, cards, friend) : slow(clock, 1, () => 0)
+    }
+    const rules = { hours: 3, stallMs, pollMs: 5_000, asked: { sustainedSeconds: 0 } }
+    const { results } = await play(['old', 'friend', 'b', 'c'], programOf, rules)
+    for (const id of ['b', 'c']) expect(results(id).map(({ box }) => box.scored)).toEqual([true, true, true])
+  })
 })
 
 describe('attack 111: a store that keeps its connections and answers nothing', () => {

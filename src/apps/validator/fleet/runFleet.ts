@@ -71,7 +71,7 @@ class Fleet {
     const beforeUs = this.#deps.clock.monotonicUs() - this.#rules.stallMs * 1000
     const silent = [...this.#running.values()].filter(({ stepUs }) => stepUs !== null && stepUs < beforeUs)
     for (const run of silent) {
-      if (!run.stalled) run.cohort.leave(run.job.id)
+      if (!run.stalled) run.cohort.giveUp(run.job.id)
       run.stalled = true
     }
     const tooMany = Math.max(0, this.#count(({ stalled }) => stalled) - this.#fewPlaces)
