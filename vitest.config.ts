@@ -34,7 +34,8 @@ export default defineConfig({
     pool: 'forks',
     // No module keeps what a test could leave behind, and loading them all anew for each file took a sixth of the time.
     isolate: long,
-    maxWorkers: 2,
+    // One more than cores: tests of real processes wait for a quarter of their time.
+    maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
     reporters: ['default'],
   },
