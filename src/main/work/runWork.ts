@@ -134,7 +134,9 @@ export async function runWork(
     const proven = method === 'sumcheck' && work.spec.kind !== 'matmul' ? provenOf(work, flags) : null
     const asked = { isCoded: flags.code === true, every: delivery.every, segmentMs: 1000 * flags.segmentLimit }
     const how = { ...asked, work, given, onStep, judge: judgingBy(flags), ...ours, ...(proven ? { proven } : {}) }
-    const shown = await onBoxes(targets, signal, (provers) => METHODS[method](provers, how, delivery.onState, signal))
+    // Steps are proven beside openings, a product by itself.
+    const show = proven ? byOpenings : METHODS[method]
+    const shown = await onBoxes(targets, signal, (provers) => show(provers, how, delivery.onState, signal))
     terminal.live('')
     const issuedMs = clock.wallTime().getTime()
     const receipt = shown.receipt(

@@ -74,7 +74,7 @@ export interface ToldDispute {
   readonly patch: number | null
 }
 
-/** W4.3. Patches that are drawn here are recomputed here, on one prover or on each of several. */
+/** W4.3, W12.5. Patches that are drawn here are recomputed here, on one prover or on each of several, and proofs checked. */
 export async function byOpenings(
   provers: readonly ProverProcess[],
   how: How,
@@ -122,17 +122,13 @@ export async function byAttestation(
   }
 }
 
-/**
- * W8.8. Whoever worked makes the proof, whoever listens has A, B and C and checks it; codes are made here. Of a training the
- * transitions that are drawn are proven, beside openings.
- */
+/** W8.8. Whoever worked makes the proof, whoever listens has A, B and C and checks it; codes are made here. */
 export async function bySumcheck(
   provers: readonly ProverProcess[],
   how: How,
   onState: OnState,
   signal: AbortSignal,
 ): Promise<Shown> {
-  if (how.proven) return await byOpenings(provers, how, onState, signal)
   const { work, given } = how
   let last = NO_STATE
   const c: Uint8Array[] = []

@@ -48,15 +48,12 @@ export function encodeQuads(quads: readonly Quad[]): Uint8Array {
   return out
 }
 
-/** Whether bytes are numbers mod p, each in its one spelling: as int32 neither they nor what they lack to p - 1 is below 0. */
+/** Whether bytes are numbers mod p, each in its one spelling. */
 export function areBelowP(bytes: Uint8Array): boolean {
   if (bytes.length % 4 !== 0) return false
-  const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
-  const numbers = new Int32Array(buffer, byteOffset, length / 4)
-  const largest = (P - 1) | 0
-  let signs = 0
-  for (let i = 0; i < numbers.length; i++) signs |= numbers[i]! | (largest - numbers[i]!)
-  return signs >= 0
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let at = 0; at < bytes.length; at += 4) if (view.getUint32(at, true) >= P) return false
+  return true
 }
 
 /** Null where they are not exactly `count` numbers, each in its one spelling. */
