@@ -10,9 +10,7 @@ import type {
   QueueState,
   ResultSummary,
 } from '../core/schedule/fleetRecords.ts'
-import type { MissedWindow } from '../core/schedule/missedWindows.ts'
 import type { FleetBox, PlannedJob } from '../core/schedule/planFleetRound.ts'
-import type { ShownBeside } from '../core/schedule/shownBeside.ts'
 
 export type { BoxSummary, FleetOverview, FleetRound, FleetStatistics, ProviderSpec, QueueState, ResultSummary }
 
@@ -22,7 +20,6 @@ export type BoxEntry = Pick<BoxSummary, 'id' | 'address' | 'provider' | 'claim' 
 /** What is known of a box now. */
 export interface BoxRecord extends BoxSummary {
   readonly inventory: Inventory | null
-  readonly beside: ShownBeside
 }
 
 export interface Page {
@@ -43,8 +40,6 @@ export type BoxFilter = {
 /** A round to open with its jobs; delays count from the moment the store opens it. */
 export type NewRound = Pick<FleetRound, 'number' | 'height'> & {
   readonly jobs: readonly PlannedJob[]
-  /** Who owes windows from now on; nobody where it is left out. */
-  readonly missed?: readonly MissedWindow[]
 }
 
 /** A job that a validator has taken for a time. `attempt` is its fencing token: whoever holds an older one can store nothing. */
@@ -55,11 +50,8 @@ export interface TakenJob extends Omit<PlannedJob, 'delayMs'> {
   /** How often it has been finished without passing. */
   readonly tries: number
   readonly box: BoxRecord
-  /** Of those that the box owes a window: the ones to whom it still does, and of these those that owe it one too and are away from this round. */
-  readonly owed: readonly string[]
-  readonly away: readonly string[]
-  /** Of those that it has run beside: the ones that hold a score, by the same rule. */
-  readonly standing: readonly string[]
+  /** Which window of the round it was taken for, together with all others of that window; null where it stands in none. */
+  readonly window: number | null
 }
 
 export interface TakeRequest {
@@ -74,8 +66,6 @@ export interface TakeRequest {
   readonly single?: boolean
   /** Jobs of this owner that are at work; any other of its jobs was taken by a statement whose answer was lost (attack 151). */
   readonly atWork?: readonly number[]
-  /** Nothing is owed to a box whose score is older than this; however old where it is left out. */
-  readonly owedForMs?: number | null
 }
 
 export interface ResultRecord extends ResultSummary {
@@ -96,13 +86,11 @@ export interface BoxUpdate extends NextBoxState, Pick<BoxRecord, 'terms' | 'stal
 /** How a job ends: with its result, what becomes of the box, and whether it is tried again. */
 export interface Finish {
   /** With the box as it was taken: what an address or claim that was changed since has earned is not the box's. */
-  readonly job: Pick<TakenJob, 'id' | 'attempt' | 'box'>
+  readonly job: Pick<TakenJob, 'id' | 'attempt' | 'box' | 'window'>
   readonly owner: string
   readonly result: NewResult
   readonly box: BoxUpdate
   readonly retryInMs: number | null
-  /** False: with the next full cohort of the round, or not again in it. */
-  readonly retryAlone: boolean
   /** Fresh runs this result asks for, e.g. after a changed card. */
   readonly followUps: readonly PlannedJob[]
 }
@@ -114,7 +102,9 @@ export interface Retention {
 }
 
 /** What a box stands at: its score when it was earned, and the SHA-256 of the certificate that earned it. */
-export type Standing = Pick<BoxSummary, 'id' | 'score' | 'scoredAt'> & { readonly certificate: string | null }
+export type Standing = Pick<BoxSummary, 'id' | 'score' | 'scoredAt' | 'current'> & {
+  readonly certificate: string | null
+}
 
 /** A round that was closed, and how far it has come on the ledger. */
 export interface KeptRound {
@@ -135,7 +125,7 @@ export interface Store {
   putBox(box: BoxEntry): Promise<string | null>
   /** Takes a box out of the fleet; its history stays. False when there is none. */
   removeBox(id: string): Promise<boolean>
-  /** Who is rented while a full proof of it waits owes a window to the cohort of that proof. */
+  /** A full proof of it that waits is over. */
   setAllocated(id: string, allocated: boolean): Promise<boolean>
   box(id: string): Promise<BoxRecord | null>
   boxes(filter: BoxFilter, page: Page): Promise<Paged<BoxSummary>>
@@ -146,6 +136,11 @@ export interface Store {
   roundDue(everyMs: number): Promise<boolean>
   /** Opens the round with all its jobs, or does nothing and answers false when it is open already. */
   openRound(round: NewRound): Promise<boolean>
+  /**
+   * The window of a round is over: what was earned in it counts from now on, and nothing that was earned in another. Null:
+   * whichever it is, if all of its jobs are done. Answers how many earned.
+   */
+  settle(round: number, window: number | null): Promise<number>
   lastRound(): Promise<FleetRound | null>
   rounds(page: Page): Promise<Paged<FleetRound>>
 
@@ -158,7 +153,7 @@ export interface Store {
   ): Promise<readonly number[]>
   /** Puts unfinished jobs back without counting a try. `owner` null: of every owner, for a store with one user. */
   releaseJobs(owner: string | null): Promise<number>
-  /** Stores the result and the box's state in one transaction; null when the job is no longer held, and nothing is stored. */
+  /** Stores the result and the box's state in one transaction; what was earned in a window waits until that is settled; null when the job is no longer held, and nothing is stored. */
   finishJob(finish: Finish): Promise<number | null>
   queue(): Promise<QueueState>
 

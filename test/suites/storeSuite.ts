@@ -362,27 +362,47 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.removeBox(a)
     })
 
-    test('attack 77: a retry runs in the next cohort of its round or not at all, and a cohort is taken whole', async () => {
-      const ids = Array.from({ length: 4 }, (_, i) => `cohort-${n}-${i}`)
+    test('attack 77: a cohort is taken whole; who is taken later stands in another window, and after the end in none', async () => {
+      const ids = Array.from({ length: 3 }, (_, i) => `cohort-${n}-${i}`)
       for (const id of ids) await store.putBox(entry(id))
       const number = 3_000_000 + n
-      const jobs = ids.map((id, i) => job(id, { round: number, cohort: i < 2 ? 0 : 1 }))
-      await store.openRound({ number, height: null, jobs })
-      expect(await store.takeJobs({ ...claim, limit: 1, places: 2 })).toEqual([])
-      const [first, second, ...more] = await store.takeJobs({ ...claim, limit: 3, places: 4 })
-      expect([first!.boxId, second!.boxId, more]).toEqual([ids[0], ids[1], []])
-      await store.finishJob(finishOf(first!, owner, { box: failedBox, retryInMs: 300_000, retryAlone: false }))
-      expect(await store.takeJobs({ ...claim, limit: 2, places: 4 })).toEqual([])
-      const together = await store.takeJobs({ ...claim, limit: 3, places: 4 })
-      expect(together.map(({ boxId, cohort, tries }) => [boxId, cohort, tries])).toEqual([
-        [first!.boxId, 1, 1],
-        [ids[2], 1, 0],
-        [ids[3], 1, 0],
-      ])
-      await store.finishJob(finishOf(second!, owner, { box: failedBox, retryInMs: 0, retryAlone: false }))
-      for (const one of together) await store.finishJob(finishOf(one, owner))
-      expect(await store.queue()).toMatchObject({ waiting: 0, held: 0 })
+      const jobs = [...ids.map((id) => job(id, { round: number })), job(ids[0]!, { round: number, kind: 'light' })]
+      await store.openRound({ number, height: null, jobs: jobs.slice(0, 3) })
+      expect(await store.takeJobs({ ...claim, limit: 2, places: 3 })).toEqual([])
+      const take = () => store.takeJobs({ ...claim, limit: 3, places: 3 })
+      const told = (taken: readonly TakenJob[]) => taken.map(({ boxId, window }) => [boxId, window])
+      const taken = await take()
+      expect(told(taken)).toEqual(ids.map((id) => [id, 1]))
+      // All of them again, as after a restart; but for one that has failed meanwhile.
+      await store.finishJob(finishOf(taken[0]!, owner, { result: resultOf({ outcome: 'rejected' }), box: failedBox }))
+      await store.releaseJobs(owner)
+      const [second, third] = await take()
+      expect(told([second!, third!])).toEqual(ids.slice(1).map((id) => [id, 2]))
+      await store.finishJob(finishOf(second!, owner))
+      expect([await store.settle(number, 1), await store.settle(number, null)]).toEqual([0, 0])
+      expect(await store.settle(number, 2)).toBe(1)
+      await store.releaseJobs(owner)
+      const late = await take()
+      expect(told(late)).toEqual([[ids[2], null]])
+      await store.finishJob(finishOf(late[0]!, owner))
       for (const id of ids) await store.removeBox(id)
+    })
+
+    test('attack 242: who keeps us waiting, or was asked for, stands in no window and begins none', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const number = 3_500_000 + n
+      await store.addJob(job(a, { round: n }))
+      await store.finishJob(finishOf(await only(a), owner, { box: { ...failedBox, stalls: 1 } }))
+      await store.openRound({ number, height: null, jobs: [a, b].map((id) => job(id, { round: number })) })
+      const [slow] = await store.takeJobs({ ...claim, stalled: true })
+      expect(slow).toMatchObject({ boxId: a, window: null })
+      const [prompt] = await store.takeJobs({ ...claim, stalled: false })
+      expect(prompt).toMatchObject({ boxId: b, window: 1 })
+      for (const one of [slow!, prompt!]) await store.finishJob(finishOf(one, owner))
+      await store.addJob(job(b, { round: number, reason: 'asked' }))
+      expect(await only(b)).toMatchObject({ window: null })
+      await store.releaseJobs(owner)
+      for (const id of [a, b]) await store.removeBox(id)
     })
 
     test('attack 108: a cohort that waits for a box at another job leaves the places to the next', async () => {
@@ -404,34 +424,26 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of ids) await store.removeBox(id)
     })
 
-    test('attack 77, 79: what a box owes, missed and kept waiting is remembered; it rests, and has a lane of its own', async () => {
-      for (const id of [a, b]) await store.putBox(entry(id))
-      const state = { owes: [b, 'gone'], missed: 1, stalls: 2, restMs: 3_600_000 }
-      await store.addJob(job(b, { round: n }))
-      await store.finishJob(finishOf(await only(b), owner))
+    test('attack 77, 79: what a box missed and kept waiting is remembered; it rests, and has a lane of its own', async () => {
+      await store.putBox(entry(a))
+      const state = { missed: 1, stalls: 2, restMs: 3_600_000 }
       await store.addJob(job(a, { round: n }))
       await store.finishJob(finishOf(await only(a), owner, { box: { ...failedBox, ...state } }))
-      expect(await store.box(a)).toMatchObject({ owes: [b, 'gone'], missed: 1, stalls: 2 })
+      expect(await store.box(a)).toMatchObject({ missed: 1, stalls: 2 })
       const planned = (await store.fleet()).find(({ id }) => id === a)
-      const owing = { owes: [b, 'gone'], beside: {}, stalls: 2, rests: true, joins: true }
-      expect(planned).toEqual({ id: a, allocated: false, score: 0, ...owing })
+      expect(planned).toMatchObject({ id: a, allocated: false, score: 0, stalls: 2, rests: true })
       await store.addJob(job(a, { round: n + 1 }))
       expect(await store.takeJobs(claim)).toEqual([])
       await store.addJob(job(a, { round: n + 2, reason: 'asked' }))
       expect(await store.takeJobs({ ...claim, stalled: false })).toEqual([])
       const [asked] = await store.takeJobs({ ...claim, stalled: true })
-      expect(asked).toMatchObject({
-        reason: 'asked',
-        owed: [b],
-        away: [],
-        box: { owes: [b, 'gone'], missed: 1, stalls: 2 },
-      })
+      expect(asked).toMatchObject({ reason: 'asked', box: { missed: 1, stalls: 2 } })
       await store.finishJob(finishOf(asked!, owner))
       expect(await store.takeJobs({ ...claim, stalled: true })).toEqual([])
       const [rested] = await store.takeJobs({ ...claim, stalled: false })
       expect(rested).toMatchObject({ boxId: a, round: n + 1 })
       await store.finishJob(finishOf(rested!, owner))
-      for (const id of [a, b]) await store.removeBox(id)
+      await store.removeBox(a)
     })
 
     test('attack 140: who is rented while a full proof of it waits, or is to be retried, is left alone', async () => {
@@ -453,260 +465,76 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of ids) await store.removeBox(id)
     })
 
-    test('attack 141: nothing is owed to a box whose score is old, since nobody can run beside one that is rented', async () => {
+    test('attacks 229 and 242: what is earned in a window counts when it is over, and what was earned before it no longer', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
-      await store.addJob(job(b, { round: n }))
-      await store.finishJob(finishOf(await only(b), owner))
-      await store.addJob(job(a, { round: n }))
-      const missed = { ...failedBox, owes: [b], missed: 2 }
-      await store.finishJob(finishOf(await only(a), owner, { box: missed }))
-      const owed = async (round: number, owedForMs: number | null) => {
-        await store.addJob(job(a, { round }))
-        const [running] = await store.takeJobs({ ...claim, owedForMs })
-        await store.finishJob(finishOf(running!, owner, { box: missed }))
-        return [running!.boxId, running!.owed, running!.away]
+      let round = 20_000_000 + 100 * n
+      const open = () =>
+        store.openRound({ number: ++round, height: null, jobs: [a, b].map((id) => job(id, { round })) })
+      const stand = async () => {
+        const standings = new Map((await store.standings()).map((one) => [one.id, one]))
+        return await Promise.all(
+          [a, b].map(async (id) => {
+            const { score, current } = (await store.box(id))!
+            expect(standings.get(id)).toMatchObject({ score, current })
+            return [score, current]
+          }),
+        )
       }
-      expect(await owed(n + 1000, null)).toEqual([a, [b], []])
-      await store.setAllocated(b, true)
-      expect(await owed(n + 2000, 3_600_000)).toEqual([a, [b], []])
-      expect(await owed(n + 3000, 0)).toEqual([a, [], []])
-      for (const id of [a, b]) await store.removeBox(id)
-    })
-
-    test('attack 210: who is rented owes a window to the boxes it was drawn with, the latest of them', async () => {
-      for (const id of [a, b]) await store.putBox(entry(id))
-      const owes = async (id: string) => (await store.box(id))!.owes
-      const draw = (number: number, boxId: string, mates: readonly string[]) =>
-        store.openRound({
-          number: 7_000_000 + 100 * n + number,
-          height: null,
-          jobs: [],
-          missed: [{ boxId, mates, cohortSize: 8, away: true, strangers: [] }],
-        })
-      await draw(1, a, ['p', 'q'])
-      await draw(2, a, ['r', 'p'])
-      expect(await owes(a)).toEqual(['q', 'r', 'p'])
-      const eight = Array.from({ length: 7 }, (_, i) => `m${i}`)
-      await draw(3, a, eight)
-      expect(await owes(a)).toEqual(['p', ...eight])
-      // More than eight where one cohort is larger, and never fewer than it owed.
-      const ten = Array.from({ length: 10 }, (_, i) => `n${i}`)
-      await draw(4, a, ten)
-      expect(await owes(a)).toEqual(ten)
-      await draw(5, a, ['p'])
-      expect(await owes(a)).toEqual([...ten.slice(1), 'p'])
-      expect(await draw(5, a, ['x'])).toBe(false)
-      expect(await owes(a)).toEqual([...ten.slice(1), 'p'])
-      expect(await owes(b)).toEqual([])
-      for (const id of [a, b]) await store.removeBox(id)
-    })
-
-    test('attack 210: two boxes that were each rented while the other earned owe one another, and one of them is away', async () => {
-      for (const id of [a, b]) await store.putBox(entry(id))
-      const number = 8_000_000 + 10 * n
-      await store.openRound({ number, height: null, jobs: [a, b].map((id) => job(id, { round: number })) })
-      // Rented after the draw, and free again at once: the window is missed all the same.
-      await store.setAllocated(a, true)
-      await store.setAllocated(a, false)
-      expect((await store.box(a))!.owes).toEqual([b])
-      const earned = await only(b)
-      expect(earned).toMatchObject({ owed: [], away: [] })
-      await store.finishJob(finishOf(earned, owner))
-      await store.addJob(job(a, { round: number + 1, kind: 'light' }))
-      const look = await only(a)
-      await store.putBox(entry(b, { allocated: true }))
-      const missed = [{ boxId: b, mates: [a], cohortSize: 8, away: true, strangers: [] }]
-      await store.openRound({ number: number + 2, height: null, jobs: [job(a, { round: number + 2 })], missed })
-      // What is added while a look is under way is not lost when it ends.
-      await store.openRound({
-        number: number + 3,
-        height: null,
-        jobs: [],
-        missed: [{ boxId: a, mates: ['p'], cohortSize: 8, away: true, strangers: [] }],
-      })
-      await store.finishJob(finishOf(look, owner, { box: { ...failedBox, owes: [b] } }))
-      expect((await store.box(a))!.owes).toEqual([b, 'p'])
-      await store.addJob(job(a, { round: number + 3 }))
-      const [running] = await store.takeJobs({ ...claim, owedForMs: 3_600_000 })
-      expect(running).toMatchObject({ boxId: a, owed: [b], away: [b], box: { owes: [b, 'p'] } })
-      await store.finishJob(finishOf(running!, owner))
-      expect((await store.box(a))!.owes).toEqual([])
-      for (const id of [a, b]) await store.removeBox(id)
-    })
-
-    test('attack 218: who was away when a round was opened is away from it, though it is free again', async () => {
-      for (const id of [a, b]) await store.putBox(entry(id))
-      const number = 9_000_000 + 10 * n
-      for (const id of [a, b]) {
-        await store.addJob(job(id, { round: number }))
-        const earned = finishOf(await only(id), owner)
-        await store.finishJob({ ...earned, box: { ...earned.box, owes: [id === a ? b : a] } })
+      const busy = { result: resultOf({ outcome: 'busy' }), box: { ...failedBox, scored: false, failed: false } }
+      const end = async (ways: readonly Partial<Finish>[]) => {
+        await open()
+        const taken = await store.takeJobs(claim)
+        for (const [i, more] of ways.entries()) await store.finishJob(finishOf(taken[i]!, owner, more))
+        return taken[0]!.window
       }
-      const open = (round: number, away: boolean) =>
-        store.openRound({
-          number: round,
-          height: null,
-          jobs: [job(a, { round })],
-          missed: [{ boxId: b, mates: [a], cohortSize: 8, away, strangers: [] }],
-        })
-      await open(number + 1, true)
-      const beside = await only(a)
-      expect(beside).toMatchObject({ owed: [b], away: [b] })
-      await store.finishJob(finishOf(beside, owner, { box: { ...finishOf(beside, owner).box, owes: [b] } }))
-      // Of a round that it stands in, or of one before, it says nothing.
-      await open(number + 2, false)
-      const later = await only(a)
-      expect(later).toMatchObject({ owed: [b], away: [] })
-      await store.finishJob(finishOf(later, owner, { box: { ...finishOf(later, owner).box, owes: [b] } }))
-      // Rented after the opening, for a moment.
-      const round = number + 3
-      await store.openRound({ number: round, height: null, jobs: [a, b].map((id) => job(id, { round })) })
-      await store.setAllocated(b, true)
-      await store.setAllocated(b, false)
-      expect(await only(a)).toMatchObject({ owed: [b], away: [b] })
-      await store.releaseJobs(owner)
-      for (const id of [a, b]) await store.removeBox(id)
-    })
-
-    test('attack 219: a box joins until it has stood in a cohort, and again when it moves or comes back', async () => {
-      const joins = async () => (await store.fleet()).find(({ id }) => id === a)!.joins
-      let round = 9_500_000 + 10 * n
-      const open = (away: boolean) =>
-        store.openRound({
-          number: round++,
-          height: null,
-          jobs: [],
-          missed: [{ boxId: a, mates: [b], cohortSize: 8, away, strangers: [] }],
-        })
-      await store.putBox(entry(a))
-      await open(true)
-      expect(await joins()).toBe(true)
-      await open(false)
-      expect(await joins()).toBe(false)
-      expect((await store.box(a))!.owes).toEqual([b])
-      await store.putBox(entry(a))
-      expect(await joins()).toBe(false)
-      await store.putBox(entry(a, { claim: 'T4' }))
-      expect(await joins()).toBe(true)
-      await open(false)
-      await store.removeBox(a)
-      await store.putBox(entry(a, { claim: 'T4' }))
-      expect(await joins()).toBe(true)
-      await store.removeBox(a)
-    })
-
-    test('attack 222: what a box showed beside others is remembered, and which of them hold a score', async () => {
-      for (const id of [a, b]) await store.putBox(entry(id))
-      const beside = { [b]: 50, gone: 70, [a]: 1 }
-      await store.addJob(job(a, { round: n }))
-      const first = finishOf(await only(a), owner)
-      await store.finishJob({ ...first, box: { ...first.box, beside, owes: ['gone'] } })
-      expect(await store.box(a)).toMatchObject({ beside })
-      expect((await store.fleet()).find(({ id }) => id === a)).toMatchObject({ beside })
-      const taken = async (round: number, owedForMs: number) => {
-        await store.addJob(job(a, { round }))
-        const [running] = await store.takeJobs({ ...claim, owedForMs })
-        await store.finishJob({ ...first, job: running! })
-        return running!
+      const settled = async (ways: readonly Partial<Finish>[]) => {
+        const window = await end(ways)
+        return await store.settle(round, window)
       }
-      // It has no score yet.
-      expect(await taken(n + 1000, 3_600_000)).toMatchObject({ boxId: a, owed: [], standing: [a], box: { beside } })
-      expect((await store.box(a))!.beside).toEqual({})
-      await store.addJob(job(b, { round: n }))
-      await store.finishJob(finishOf(await only(b), owner))
-      await store.addJob(job(a, { round: n + 2000 }))
-      await store.finishJob({ ...first, job: await only(a), box: { ...first.box, beside: { [b]: 50 } } })
-      expect(await taken(n + 3000, 3_600_000)).toMatchObject({ owed: [], away: [], standing: [b] })
-      await store.addJob(job(a, { round: n + 4000 }))
-      await store.finishJob({ ...first, job: await only(a), box: { ...first.box, beside: { [b]: 50 }, owes: [b] } })
-      expect(await taken(n + 5000, 0)).toMatchObject({ owed: [], standing: [] })
-      for (const id of [a, b]) await store.removeBox(id)
-    })
-
-    test('attack 228: what is owed for a window that was missed stays when the box is away from others', async () => {
-      await store.putBox(entry(a))
-      const cohorts = [0, 1, 2, 3].map((c) => Array.from({ length: 7 }, (_, i) => `c${c}m${i}`))
-      const [missed, ...others] = cohorts
-      others[0]![3] = missed![0]!
-      await store.addJob(job(a, { round: n }))
-      const earned = finishOf(await only(a), owner)
-      await store.finishJob({ ...earned, box: { ...earned.box, owes: missed!, missed: 1 } })
-      for (const [i, mates] of others.entries()) {
-        const number = 9_700_000 + 10 * n + i
-        await store.openRound({
-          number,
-          height: null,
-          jobs: [],
-          missed: [{ boxId: a, mates, cohortSize: 8, away: true, strangers: [] }],
-        })
-      }
-      const { owes } = (await store.box(a))!
-      expect(owes).toEqual([...missed!, 'c1m0', 'c2m6', ...others[2]!])
-      await store.removeBox(a)
-    })
-
-    test('attack 239: strangers are noted, whatever happens meanwhile, and what a box knows stays', async () => {
-      const join = `join-${n}`
-      for (const id of [a, b, join]) await store.putBox(entry(id))
-      const beside = async (id: string) => (await store.box(id))!.beside
-      const round = 9_600_000 + 100 * n
-      await store.addJob(job(a, { round: n }))
-      const earned = finishOf(await only(a), owner)
-      await store.finishJob({ ...earned, box: { ...earned.box, beside: { p: 5, q: 7 } } })
-      await store.addJob(job(a, { round: n + 1000, kind: 'light' }))
-      const look = finishOf(await only(a), owner)
-      const missed = [
-        { boxId: a, mates: [], cohortSize: 8, away: true, strangers: ['q', join] },
-        { boxId: join, mates: [], cohortSize: 8, away: false, strangers: [a, b] },
+      const window = await end([{}, {}])
+      expect(await store.lastRound()).toMatchObject({ settled: false, done: 2 })
+      expect(await stand()).toEqual([
+        [0, true],
+        [0, true],
+      ])
+      expect(await store.settle(round, window)).toBe(2)
+      expect(await store.lastRound()).toMatchObject({ settled: true })
+      expect(await store.settle(round, window)).toBe(0)
+      const both = [
+        [100, true],
+        [100, true],
       ]
-      const jobs = [b, join].map((id) => job(id, { round }))
-      await store.openRound({ number: round, height: null, jobs, missed })
-      expect(await beside(join)).toEqual({ [a]: -1, [b]: -1 })
-      await store.finishJob({ ...look, box: { ...look.box, beside: { p: 5, q: 6 } } })
-      expect(await beside(a)).toEqual({ p: 5, q: 6, [join]: -1 })
-      // Rented before its window, it is away from who joins there.
-      await store.setAllocated(b, true)
-      expect(await beside(b)).toEqual({ [join]: -1 })
-      for (const id of [a, b, join]) await store.removeBox(id)
-    })
-
-    test('attack 228: so does all of it where a cohort is the whole fleet', async () => {
-      await store.putBox(entry(a))
-      const mates = Array.from({ length: 40 }, (_, i) => `m${i}`)
-      await store.addJob(job(a, { round: n }))
-      const earned = finishOf(await only(a), owner)
-      await store.finishJob({ ...earned, box: { ...earned.box, owes: mates, missed: 1 } })
-      const missed = [{ boxId: a, mates: ['m3', 'p', 'q'], cohortSize: 256, away: true, strangers: [] }]
-      await store.openRound({ number: 9_800_000 + n, height: null, jobs: [], missed })
-      expect((await store.box(a))!.owes).toEqual([...mates, 'p', 'q'])
-      await store.removeBox(a)
-    })
-
-    test('attack 210: who is rented before the window of a large cohort owes eight of it, and one that owes it a window', async () => {
-      const ids = Array.from({ length: 24 }, (_, i) => `sample-${n}-${i}`)
-      for (const id of ids) await store.putBox(entry(id))
-      const [owing, fallen] = ids as [string, string]
-      const rented = ids.slice(2, 14)
-      const isOwed = (id: string) => rented.indexOf(id) % 2 === 0
-      const beside = { ...Object.fromEntries(rented.map((id) => [id, isOwed(id) ? 100 : 79])), [owing]: 100 }
-      for (const [id, state] of [[owing, { owes: rented.filter(isOwed) }] as const, [fallen, { beside }] as const]) {
-        await store.addJob(job(id, { round: n }))
-        const earned = finishOf(await only(id), owner)
-        await store.finishJob({ ...earned, box: { ...earned.box, ...state } })
-      }
-      const owed = new Set<string>()
-      for (const [i, id] of rented.entries()) {
-        const round = 9_900_000 + 100 * n + i
-        await store.openRound({ number: round, height: null, jobs: ids.map((boxId) => job(boxId, { round })) })
-        await store.setAllocated(id, true)
-        const { owes } = (await store.box(id))!
-        expect([owes.length, new Set(owes).size, owes.includes(id)]).toEqual([8, 8, false])
-        expect(owes).toContain(isOwed(id) ? owing : fallen)
-        for (const mate of owes) owed.add(mate)
-        await store.setAllocated(id, false)
-      }
-      expect(owed.size).toBeGreaterThan(16)
-      for (const id of ids) await store.removeBox(id)
+      expect(await stand()).toEqual(both)
+      expect((await store.specs('alice', all)).items.find(({ boxId }) => boxId === a)).toMatchObject({ current: true })
+      // A round in which nobody earns takes nothing, nor does one in which what is earned is nothing.
+      expect(await settled([busy, busy])).toBe(0)
+      const nothing = { box: { ...finishOf({} as TakenJob, owner).box, score: 0 } }
+      expect(await settled([busy, nothing])).toBe(1)
+      expect(await stand()).toEqual([both[0], [0, true]])
+      await end([busy, {}])
+      expect(await stand()).toEqual([both[0], [0, true]])
+      // As a validator does that comes after one that ended before it had said so.
+      expect(await store.settle(round, null)).toBe(1)
+      expect(await stand()).toEqual([
+        [100, false],
+        [100, true],
+      ])
+      // Who has moved, or is gone, when it is over has earned nothing there.
+      const later = await end([{}, {}])
+      await store.putBox(entry(a, { claim: 'T4' }))
+      await store.removeBox(b)
+      await store.putBox(entry(b))
+      expect(await store.settle(round, later)).toBe(0)
+      expect((await stand()).map(([score]) => score)).toEqual([0, 0])
+      // Who fails in between has lost it.
+      expect(await settled([{}, {}])).toBe(2)
+      await end([{}, {}])
+      await store.addJob(job(a, { round, reason: 'asked' }))
+      const rejected = { result: resultOf({ outcome: 'rejected' }), box: failedBox }
+      await store.finishJob(finishOf(await only(a), owner, rejected))
+      expect(await store.settle(round, null)).toBe(1)
+      expect((await stand()).map(([score]) => score)).toEqual([0, 100])
+      for (const id of [a, b]) await store.removeBox(id)
     })
 
     test('jobs that stand in no cohort have a lane of their own', async () => {
@@ -727,34 +555,23 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of [a, b]) await store.removeBox(id)
     })
 
-    test('attack 229: a box that moves in mid-run has met its cohort, or missed it, all the same', async () => {
-      await store.putBox(entry(a))
-      await store.addJob(job(a, { round: n }))
-      const running = await only(a)
-      await store.putBox(entry(a, { claim: 'T4' }))
-      const earned = finishOf(running, owner)
-      await store.finishJob({ ...earned, box: { ...earned.box, owes: [b], beside: { [b]: 5 }, missed: 1 } })
-      expect(await store.box(a)).toMatchObject({ score: 0, status: 'new', owes: [b], beside: { [b]: 5 }, missed: 1 })
-      await store.removeBox(a)
-    })
-
-    test('attack 211: a box that was taken out of the fleet comes back without a score, and owes what it owed', async () => {
+    test('attack 211: a box that was taken out of the fleet comes back without a score; what it missed stays', async () => {
       await store.putBox(entry(a))
       await store.addJob(job(a, { round: n }))
       const earned = finishOf(await only(a), owner)
-      await store.finishJob({ ...earned, box: { ...earned.box, owes: [b], missed: 1 } })
+      await store.finishJob({ ...earned, box: { ...earned.box, missed: 1 } })
       await store.putBox(entry(a))
       expect(await store.box(a)).toMatchObject({ status: 'verified', score: 100 })
       await store.removeBox(a)
       await store.putBox(entry(a))
-      expect(await store.box(a)).toMatchObject({ status: 'new', score: 0, scoredAt: null, owes: [b], missed: 1 })
+      expect(await store.box(a)).toMatchObject({ status: 'new', score: 0, scoredAt: null, missed: 1 })
       await store.removeBox(a)
     })
 
     test('attack 142: a chip that attested for one box does so for another only when that one lives on it no longer', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
       const taken = (boxId: string, round: number) => store.takeChips({ round, boxId, chips: [`chip-${n}`] })
-      const round = 10_000 * n
+      const round = 40_000_000 + 10_000 * n
       await store.addJob(job(a, { round }))
       await store.finishJob(finishOf(await only(a), owner))
       expect(await taken(a, round)).toEqual([])
@@ -770,7 +587,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
     test('attack 160: who borrows a chip, and is paid as not attested, takes it from nobody', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
       const taken = (boxId: string, round: number) => store.takeChips({ round, boxId, chips: [`chip-${n}`] })
-      const round = 10_000 * n
+      const round = 40_000_000 + 10_000 * n
       for (const id of [a, b]) {
         await store.addJob(job(id, { round }))
         await store.finishJob(finishOf(await only(id), owner))
@@ -826,15 +643,16 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
 
     test('what each box stands at is its score and the hash of the certificate that earned it', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
-      await store.addJob(job(a, { round: n }))
+      await store.addJob(job(a, { round: 30_000_000 + n }))
       const certificate = 'é'.repeat(100)
       const result = resultOf({ runId: `stand${n}`, certificate })
       await store.finishJob(finishOf(await only(a), owner, { result }))
       const own = (await store.standings()).filter(({ id }) => id === a || id === b)
       const hash = createHash('sha256').update(certificate).digest('hex')
+      const held = { current: true }
       expect(own).toEqual([
-        { id: a, score: 100, scoredAt: (await store.box(a))!.scoredAt, certificate: hash },
-        { id: b, score: 0, scoredAt: null, certificate: null },
+        { id: a, score: 100, ...held, scoredAt: (await store.box(a))!.scoredAt, certificate: hash },
+        { id: b, score: 0, ...held, scoredAt: null, certificate: null },
       ])
       for (const id of [a, b]) await store.removeBox(id)
       expect((await store.standings()).filter(({ id }) => id === a)).toEqual([])
@@ -898,7 +716,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
         // One of them as it was before scores had rules.
         .map((line) =>
           line.includes(`"id":"${a}"`)
-            ? line.replace(/"(score_rules|moves|owes|missed|stalls|rest_until)":[^,}]+,?/g, '').replace(/,}/, '}')
+            ? line.replace(/"(score_rules|moves|missed|stalls|rest_until)":[^,}]+,?/g, '').replace(/,}/, '}')
             : line,
         )
         .map((line) =>

@@ -1,8 +1,4 @@
-import { LARGEST_COHORT } from '../../src/core/schedule/largestCohort.ts'
-import { type MissedWindow, OWED_BY_AWAY, sampleOf } from '../../src/core/schedule/missedWindows.ts'
 import type { PlannedJob } from '../../src/core/schedule/planFleetRound.ts'
-import { randomWords, shuffled } from '../../src/core/schedule/randomWords.ts'
-import { noteStrangers, owedByFall } from '../../src/core/schedule/shownBeside.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { BoxEntry, BoxRecord, Finish, FleetRound, Store, TakenJob } from '../../src/ports/store.ts'
 import { entry } from './storeFixtures.ts'
@@ -10,7 +6,6 @@ import { entry } from './storeFixtures.ts'
 interface Job extends PlannedJob {
   readonly id: number
   state: 'waiting' | 'held' | 'done'
-  cohort: number
   attempt: number
   tries: number
   dueUs: number
@@ -22,6 +17,7 @@ type Queue = Pick<
   | 'setAllocated'
   | 'roundDue'
   | 'openRound'
+  | 'settle'
   | 'lastRound'
   | 'takeJobs'
   | 'keepJobs'
@@ -39,14 +35,14 @@ export class MemoryStore implements Queue {
   readonly #jobs: Job[] = []
   readonly #chips = new Map<string, string>()
   readonly #rest = new Map<string, number>()
-  readonly #scoredUs = new Map<string, number>()
   readonly boxes = new Map<string, BoxRecord>()
-  readonly results: (Finish & { readonly atUs: number })[] = []
+  /** With the moment from which on it counts; null while it waits for the end of its window. */
+  readonly results: (Finish & { readonly round: number; readonly atUs: number; countsUs: number | null })[] = []
   readonly removals: { readonly id: string; readonly atUs: number }[] = []
-  readonly #awayIn = new Map<string, number>()
   readonly #stood = new Map<string, number>()
-  readonly #gone = new Map<string, BoxRecord>()
-  readonly #words = randomWords(new Uint8Array(32))
+  readonly #since = new Map<string, number>()
+  readonly #windows = new Map<number, number>()
+  readonly #settled = new Set<number>()
   #round = 0
   #openedUs = Number.NEGATIVE_INFINITY
 
@@ -62,25 +58,23 @@ export class MemoryStore implements Queue {
 
   rests = (id: string): boolean => (this.#rest.get(id) ?? 0) > this.#clock.monotonicUs()
 
+  /** Whether nobody has earned in a later window. */
+  isCurrent = (id: string): boolean =>
+    (this.#since.get(id) ?? Number.POSITIVE_INFINITY) >= Math.max(0, ...this.#settled)
+
   async fleet() {
-    return [...this.boxes.values()].map(({ id, allocated, score, owes, beside, stalls }) => {
-      return { id, allocated, score, owes, beside, stalls, rests: this.rests(id), joins: !this.#stood.has(id) }
+    return [...this.boxes.values()].map(({ id, allocated, score, stalls }) => {
+      return { id, allocated, score, stalls, rests: this.rests(id), stood: this.#stood.get(id) ?? null }
     })
   }
 
   /** A box joins the fleet. */
   put(id: string): void {
-    const { address, provider, claim, allocated } = entry(id)
-    const before = this.#gone.get(id)
-    const debts = before && { owes: before.owes, beside: before.beside, missed: before.missed, stalls: before.stalls }
-    const kept = before && { ...debts, moves: before.moves + 1 }
-    this.boxes.set(id, { ...NEW, id, address, provider, claim, allocated, ...kept })
+    this.boxes.set(id, { ...NEW, ...entry(id) })
   }
 
-  /** A box leaves the fleet: what it owes is kept for when it comes back. */
+  /** A box leaves the fleet. */
   remove(id: string): void {
-    this.#gone.set(id, this.boxes.get(id)!)
-    this.#stood.delete(id)
     this.boxes.delete(id)
     for (const job of this.#jobs) if (job.boxId === id && job.state === 'waiting') job.state = 'done'
     this.removals.push({ id, atUs: this.#clock.monotonicUs() })
@@ -88,37 +82,9 @@ export class MemoryStore implements Queue {
 
   async setAllocated(id: string, allocated: boolean) {
     this.boxes.set(id, { ...this.boxes.get(id)!, allocated })
-    const spared = this.#jobs.filter(({ boxId, kind, state }) => boxId === id && kind === 'full' && state === 'waiting')
-    if (!allocated) return true
-    for (const job of spared) {
-      job.state = 'done'
-      const { round, cohort } = job
-      const mates = this.#jobs.filter((o) => o.kind === 'full' && o.round === round && o.cohort === cohort && o !== job)
-      if (cohort >= 0 && mates.length > 0)
-        this.#missAll(
-          id,
-          mates.map(({ boxId }) => boxId),
-        )
-      if (cohort >= 0) this.#awayIn.set(id, round)
-    }
+    for (const job of this.#jobs)
+      if (allocated && job.boxId === id && job.kind === 'full' && job.state === 'waiting') job.state = 'done'
     return true
-  }
-
-  #missAll(boxId: string, cohort: readonly string[]): void {
-    const owesIt = ({ owes, beside }: BoxRecord) => [...owes, ...owedByFall(beside)].includes(boxId)
-    const [debtor] = shuffled(cohort, this.#words).filter((id) => owesIt(this.boxes.get(id)!))
-    const strangers = cohort.filter((id) => this.#stood.get(id) === this.#round)
-    this.#miss({ boxId, mates: sampleOf(cohort, debtor, this.#words), cohortSize: LARGEST_COHORT, strangers })
-  }
-
-  #miss({ boxId, mates, cohortSize, strangers }: Omit<MissedWindow, 'away'>): void {
-    const box = this.boxes.get(boxId)!
-    const first = box.missed * Math.max(OWED_BY_AWAY, cohortSize)
-    const latestLast = [...box.owes.filter((id) => !mates.includes(id)), ...mates]
-    const owes = first > 0 ? [...new Set([...box.owes, ...mates])] : latestLast
-    const latest = Math.max(OWED_BY_AWAY, mates.length, first > 0 ? 0 : box.owes.length)
-    const beside = noteStrangers(box.beside, strangers)
-    this.boxes.set(boxId, { ...box, beside, owes: owes.filter((_, n) => n < first || n >= owes.length - latest) })
   }
 
   async roundDue(everyMs: number) {
@@ -129,16 +95,12 @@ export class MemoryStore implements Queue {
     return this.#round === 0 ? null : ({ number: this.#round } as FleetRound)
   }
 
-  async openRound({ number, jobs, missed = [] }: Parameters<Store['openRound']>[0]) {
+  async openRound({ number, jobs }: Parameters<Store['openRound']>[0]) {
     this.#round = number
     this.#openedUs = this.#clock.monotonicUs()
     for (const job of this.#jobs) if (job.state === 'waiting') job.state = 'done'
     for (const job of jobs) this.#add(job)
-    for (const { away, ...one } of missed) {
-      this.#miss(one)
-      if (away) this.#awayIn.set(one.boxId, number)
-      else this.#stood.set(one.boxId, number)
-    }
+    for (const { boxId, kind } of jobs) if (kind === 'full') this.#stood.set(boxId, number)
     return true
   }
 
@@ -147,13 +109,7 @@ export class MemoryStore implements Queue {
     this.#jobs.push({ ...job, id: this.#jobs.length, state: 'waiting', attempt: 0, tries: 0, dueUs })
   }
 
-  async takeJobs({
-    limit,
-    places = limit,
-    stalled,
-    single,
-    owedForMs,
-  }: Parameters<Store['takeJobs']>[0]): Promise<TakenJob[]> {
+  async takeJobs({ limit, places = limit, stalled, single }: Parameters<Store['takeJobs']>[0]): Promise<TakenJob[]> {
     const nowUs = this.#clock.monotonicUs()
     const mayRun = ({ boxId, state }: Job) =>
       state === 'waiting' &&
@@ -173,20 +129,34 @@ export class MemoryStore implements Queue {
       const cohort = job.kind === 'full' && job.cohort >= 0 ? mates(job) : []
       return cohort.length > places || cohort.every((mate) => due.includes(mate) || mate.boxId === job.boxId)
     })
+    const stands = ({ boxId, kind, reason, cohort, round }: Job) =>
+      kind === 'full' &&
+      reason === 'round' &&
+      cohort === 0 &&
+      !this.boxes.get(boxId)!.stalls &&
+      !this.#settled.has(round)
+    const opened = new Set(whole.filter(stands).map(({ round }) => round))
+    for (const round of opened) this.#windows.set(round, (this.#windows.get(round) ?? 0) + 1)
     return whole.map((job) => {
       job.state = 'held'
       job.attempt++
-      const box = this.boxes.get(job.boxId)!
-      const inFleet = (ids: readonly string[]) => ids.flatMap((id) => this.boxes.get(id) ?? [])
-      const isFresh = (id: string) => this.#scoredUs.get(id)! > nowUs - (owedForMs ?? Number.POSITIVE_INFINITY) * 1000
-      const holds = ({ id, score }: BoxRecord) => score > 0 && isFresh(id)
-      const owed = inFleet(box.owes).filter(holds)
-      const standing = inFleet(Object.keys(box.beside)).filter(holds)
-      const isAway = ({ id, allocated }: BoxRecord) => allocated || this.#awayIn.get(id) === job.round
-      const away = owed.filter((other) => isAway(other) && other.owes.includes(box.id))
-      const ids = (some: readonly BoxRecord[]) => some.map(({ id }) => id)
-      return { ...job, box, owed: ids(owed), away: ids(away), standing: ids(standing) }
+      const box = { ...this.boxes.get(job.boxId)!, current: this.isCurrent(job.boxId) }
+      return { ...job, box, window: stands(job) ? this.#windows.get(job.round)! : null }
     })
+  }
+
+  async settle(round: number, window: number | null) {
+    if (window === null || this.#windows.get(round) !== window || this.#settled.has(round)) return 0
+    const waiting = this.results.filter((one) => one.countsUs === null && one.round === round)
+    const earned = waiting.filter(({ job }) => job.window === window && this.boxes.has(job.box.id))
+    for (const one of earned) {
+      one.countsUs = this.#clock.monotonicUs()
+      const { score, terms } = one.box
+      this.boxes.set(one.job.box.id, { ...this.boxes.get(one.job.box.id)!, score, terms })
+      this.#since.set(one.job.box.id, round)
+    }
+    if (earned.some(({ box }) => box.score > 0)) this.#settled.add(round)
+    return earned.length
   }
 
   async keepJobs({ jobs }: Parameters<Store['keepJobs']>[0]) {
@@ -198,35 +168,28 @@ export class MemoryStore implements Queue {
   }
 
   async finishJob(finish: Finish) {
-    const { job, retryInMs, retryAlone, followUps } = finish
+    const { job, retryInMs, followUps } = finish
     const { terms, score, restMs, scored, lowered, failed, ...state } = finish.box
     const mine = this.#jobs[job.id]!
-    const box = this.boxes.get(mine.boxId)!
+    const box = this.boxes.get(mine.boxId)
     mine.tries++
     const nowUs = this.#clock.monotonicUs()
-    const later = this.#jobs
-      .filter((other) => other.state === 'waiting' && other.kind === 'full' && other.boxId !== mine.boxId)
-      .sort((x, y) => x.dueUs - y.dueUs)[0]
-    mine.state = retryInMs !== null && (retryAlone || later) ? 'waiting' : 'done'
-    mine.dueUs = retryAlone || !later ? nowUs + (retryInMs ?? 0) * 1000 : later.dueUs
-    if (!retryAlone && later) mine.cohort = later.cohort
+    mine.state = retryInMs === null ? 'done' : 'waiting'
+    mine.dueUs = nowUs + (retryInMs ?? 0) * 1000
+    if (!box) return null
+    const isPending = job.window !== null && scored && finish.result.outcome === 'accepted'
     const failuresTotal = box.failuresTotal + Number(failed)
     const inventory = finish.result.inventory ?? box.inventory
-    const since = box.owes.filter((id) => ![...job.box.owes, ...state.owes].includes(id))
-    const added = Object.entries(box.beside).filter(([id]) => !(id in job.box.beside))
-    if (scored) this.#scoredUs.set(box.id, nowUs)
     this.boxes.set(box.id, {
       ...box,
       ...state,
-      owes: [...state.owes, ...since],
-      beside: { ...Object.fromEntries(added), ...state.beside },
-      ...(scored || lowered ? { score, terms } : {}),
+      ...(!isPending && (scored || lowered) ? { score, terms } : {}),
       failuresTotal,
       inventory,
     })
     if (restMs !== null) this.#rest.set(box.id, nowUs + restMs * 1000)
     for (const job of followUps) this.#add(job)
-    this.results.push({ ...finish, atUs: nowUs })
+    this.results.push({ ...finish, round: mine.round, atUs: nowUs, countsUs: isPending ? null : nowUs })
     return this.results.length
   }
 
@@ -262,12 +225,11 @@ const NEW = {
   busyInRow: 0,
   verifiedTotal: 0,
   moves: 0,
-  owes: [],
   missed: 0,
+  current: true,
   stalls: 0,
   lastResult: null,
   last: null,
   models: [],
   inventory: null,
-  beside: {},
 } as const

@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
+import { scoreNow } from '../../src/apps/shared/scoreNow.ts'
 import type { FleetRules, VerifyJob } from '../../src/apps/validator/fleet/fleet.ts'
 import { runFleet } from '../../src/apps/validator/fleet/runFleet.ts'
 import { type VerifyOptions, verifyBox } from '../../src/apps/validator/verifyBox.ts'
 import type { Precision } from '../../src/core/params/precision.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
 import type { JobKind } from '../../src/core/schedule/boxState.ts'
-import { shareAtAge } from '../../src/core/score/shareAtAge.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
 import type { Finish } from '../../src/ports/store.ts'
 import { smallCatalogue } from '../sim/shippedCatalogue.ts'
@@ -186,11 +186,10 @@ export const AT_ONCE = 1.1
 /** Operations a second of a card, one tiny round each. */
 export const FULL_SPEED = (64 * 64 * 64 * 2) / (ROUND_MS / 1000)
 
-/** The best rate of a result in any part, as a share of what the card shows alone, as far as it is paid. */
-const shareOf = ({ result, box: { score, terms } }: Finish): number => {
+/** The best rate of a result in any part, as a share of what the card shows alone. */
+const shareOf = ({ result, box: { score } }: Finish): number => {
   const rates = result.figures.filter(({ name }) => /^(rate|sustained)\./.test(name)).map(({ value }) => value)
-  const less = terms.find(({ name }) => name === 'beside')?.points ?? 0
-  return score === 0 ? 0 : (Math.max(0, ...rates) / FULL_SPEED) * (score / (score - less))
+  return score === 0 ? 0 : Math.max(0, ...rates) / FULL_SPEED
 }
 
 /** What a prover says whose card somebody else uses. */
@@ -200,11 +199,18 @@ export const BUSY = { type: 'fault', code: 'GPU_BUSY', text: 'the card is taken'
 type Sharing = (boxId: string, card: Card, clock: VirtualClock, kind: JobKind) => ProverProgram
 
 const MINUTE_US = 60_000_000
+const LARGE = 1e9
 
-/**
- * Of all that boxes on one card could show of it after the first rounds, how much they hold while they hold it. A score
- * that a rent keeps ages, and counts for what is left of it.
- */
+/** What a box holds since some time, and when and in which round it was earned. */
+interface Latest {
+  readonly share: number
+  readonly score: number
+  readonly fromUs: number
+  readonly scoredUs: number
+  readonly round: number
+}
+
+/** Of all that boxes on one card could show of it after the first rounds, how much they hold, by what is left of it. */
 export async function heldBy(
   sharing: readonly string[],
   programOf: Sharing,
@@ -228,8 +234,18 @@ export async function heldBy(
     { hours, ...(rented && { rented }), ...(meanwhile && { meanwhile }), ...more },
   )
   const { decay } = (await testRules()).score
-  const aged = (ageUs: number) => (rented || meanwhile ? shareAtAge(ageUs / 1000, decay) : 1)
-  const latest = new Map<string, { share: number; score: number; fromUs: number; scoredUs: number }>()
+  const counted = store.results.flatMap(({ countsUs, ...one }) => (countsUs === null ? [] : [{ ...one, countsUs }]))
+  counted.sort((one, other) => one.countsUs - other.countsUs)
+  const paid = counted.filter(
+    ({ result, job, box }) => result.outcome === 'accepted' && job.window !== null && box.scored,
+  )
+  /** What is left of a score at a time, of what it was when it was earned. */
+  const left = ({ scoredUs, round }: Latest, atUs: number): number => {
+    const current = !paid.some((later) => later.round > round && later.countsUs <= atUs)
+    const scoredAt = new Date(scoredUs / 1000).toISOString()
+    return scoreNow({ score: LARGE, scoredAt, current }, new Date(atUs / 1000), decay) / LARGE
+  }
+  const latest = new Map<string, Latest>()
   let total = 0
   const [from, until] = [2, hours].map((hour) => hour * HOUR_MS * 1000)
   const account = (boxId: string, untilUs: number) => {
@@ -238,16 +254,17 @@ export async function heldBy(
     const gone = store.removals.find(({ id, atUs }) => id === boxId && atUs >= last.fromUs)
     const end = Math.min(untilUs, until!, gone?.atUs ?? untilUs)
     for (let us = Math.max(last.fromUs, from!); us < end; us += MINUTE_US)
-      total += last.share * aged(us - last.scoredUs) * Math.min(MINUTE_US, end - us)
+      total += last.share * left(last, us) * Math.min(MINUTE_US, end - us)
   }
-  for (const finish of store.results) {
+  for (const finish of counted) {
     const { id } = finish.job.box
+    const { round, countsUs } = finish
     const { scored, lowered, score } = finish.box
     if (!sharing.includes(id) || !(scored || lowered)) continue
-    account(id, finish.atUs)
+    account(id, countsUs)
     const before = latest.get(id)
     const share = lowered ? before!.share * (score / before!.score) : shareOf(finish)
-    latest.set(id, { share, score, fromUs: finish.atUs, scoredUs: lowered ? before!.scoredUs : finish.atUs })
+    latest.set(id, { ...(lowered ? before! : { scoredUs: countsUs, round }), share, score, fromUs: countsUs })
   }
   for (const id of sharing) account(id, until!)
   for (const id of others) expect(store.results.filter(({ job, box }) => job.box.id === id && box.failed)).toEqual([])

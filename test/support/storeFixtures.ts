@@ -39,7 +39,7 @@ export const resultOf = (more: Partial<NewResult> = {}): NewResult => ({
 })
 
 /** Of a box that has missed nothing and kept nobody waiting. */
-export const PRESENT = { owes: [], beside: {}, missed: 0, stalls: 0, restMs: null } as const
+export const PRESENT = { missed: 0, stalls: 0, restMs: null } as const
 
 export const finishOf = (leased: TakenJob, owner: string, more: Partial<Finish> = {}): Finish => ({
   job: leased,
@@ -57,7 +57,6 @@ export const finishOf = (leased: TakenJob, owner: string, more: Partial<Finish> 
     failed: false,
   },
   retryInMs: null,
-  retryAlone: true,
   followUps: [],
   ...more,
 })

@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { proveScore } from '../../core/ledger/roundRecord.ts'
 import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
-import type { BoxRecord, BoxSummary, Paged } from '../../ports/store.ts'
+import type { BoxSummary, Paged } from '../../ports/store.ts'
 import { cached } from '../shared/cached.ts'
 import { scoreNow } from '../shared/scoreNow.ts'
 import type { ApiDeps } from './apiDeps.ts'
@@ -87,13 +87,9 @@ function addLedgerRoutes(app: OpenAPIHono, { store, self }: ApiDeps): void {
   })
 }
 
-function withScoreNow<T extends BoxSummary & Partial<Pick<BoxRecord, 'beside'>>>(
-  box: T,
-  now: Date,
-  decay: ScoreConfig['decay'],
-) {
-  // How to log in to a box is nobody else's business, nor whom it will be measured beside.
-  const { address: _, owes: __, moves: ___, beside: ____, ...shown } = box
+function withScoreNow<T extends BoxSummary>(box: T, now: Date, decay: ScoreConfig['decay']) {
+  // How to log in to a box is nobody else's business.
+  const { address: _, moves: __, ...shown } = box
   return { ...shown, scoreNow: scoreNow(box, now, decay) }
 }
 

@@ -51,6 +51,7 @@ beforeAll(async () => {
   const figures = [{ device: 0, name: 'rate.int8.per_second', value: 5e12 }]
   const result = resultOf({ runId, certificate: '{"x":1}\n', figures, claimVerdict: 'matches' })
   await store.finishJob(finishOf(leased!, 'o', { result }))
+  await store.settle(7, null)
 })
 afterAll(async () => {
   await store?.close()

@@ -16,8 +16,11 @@ import { problemSchema } from './problem.ts'
 
 export const provider = z.string().regex(/^[\x21-\x7e]{1,64}$/, 'must be plain text without blanks')
 
-const shownBox = boxSummary.omit({ address: true, owes: true, moves: true }).extend({
-  scoreNow: z.int().meta({ description: 'What they are worth at this moment: a proof ages.' }),
+const shownBox = boxSummary.omit({ address: true, moves: true }).extend({
+  scoreNow: z.int().meta({
+    description:
+      'What they are worth at this moment: a proof ages, and counts no longer when others have earned in a later window.',
+  }),
 })
 export const boxSummarySchema = z.object(shownBox.shape).openapi('BoxSummary')
 export const boxSchema = shownBox

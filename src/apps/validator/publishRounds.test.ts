@@ -20,7 +20,8 @@ const decay: PublisherDeps['decay'] = { freshMs: 1e12, halfLifeMs: 1e12 }
 class RoundStore {
   rounds = 0
   open = 0
-  standing: Standing[] = [{ id: 'box-1', score: 5, scoredAt: null, certificate: 'ab'.repeat(32) }]
+  settled = true
+  standing: Standing[] = [{ id: 'box-1', score: 5, scoredAt: null, current: true, certificate: 'ab'.repeat(32) }]
   readonly kept = new Map<number, KeptRound & { readonly dueUs: number }>()
   readonly #clock: VirtualClock
   constructor(clock: VirtualClock) {
@@ -28,7 +29,7 @@ class RoundStore {
   }
 
   get asStore(): Store {
-    const round = (number: number, done: number) => ({ number, jobs: 3, done }) as FleetRound
+    const round = (number: number, done: number) => ({ number, settled: this.settled, jobs: 3, done }) as FleetRound
     const part: Pick<Store, 'rounds' | 'standings' | 'keepRound' | 'dueRound' | 'noteRound' | 'keptRound'> = {
       rounds: async () => ({
         items: [round(this.rounds, 3 - this.open), round(this.rounds - 1, 2)].filter(({ number }) => number > 0),
@@ -96,10 +97,14 @@ describe('rounds on their way to the ledger', () => {
     await clock.sleep(HOUR)
     expect(sent).toEqual([])
     store.open = 0
+    store.settled = false
+    await clock.sleep(HOUR)
+    expect(sent).toEqual([])
+    store.settled = true
     await clock.sleep(HOUR)
     store.standing = [
-      { id: 'box-1', score: 0, scoredAt: null, certificate: 'ab'.repeat(32) },
-      { id: 'a', score: 9, scoredAt: null, certificate: null },
+      { id: 'box-1', score: 0, scoredAt: null, current: true, certificate: 'ab'.repeat(32) },
+      { id: 'a', score: 9, scoredAt: null, current: true, certificate: null },
     ]
     store.rounds = 3
     store.open = 2

@@ -45,13 +45,13 @@ export async function publishRounds(deps: PublisherDeps, signal: AbortSignal): P
   }
 }
 
-/** Closes the last round that is over: all its jobs are done, or a later one was opened. Never an old one. */
+/** Closes the last round that is over: all its jobs are done and its scores count, or a later one was opened. Never an old one. */
 async function closeRound(
   { store, clock, signer, decay, log }: PublisherDeps,
   closed: number | null,
 ): Promise<number | null> {
   const { items } = await store.rounds({ after: null, limit: 2 })
-  const over = items.find(({ jobs, done }, i) => i > 0 || done === jobs)
+  const over = items.find(({ settled, jobs, done }, i) => i > 0 || (settled && done === jobs))
   if (over === undefined || (closed !== null && closed >= over.number)) return closed
   const before = await store.keptRound(toHex(signer.publicKey), null)
   if (before !== null && before.record.round >= over.number) return before.record.round

@@ -1,6 +1,4 @@
 import type { ClaimAnswer } from '../identify/claimReasons.ts'
-import { LARGEST_COHORT } from './largestCohort.ts'
-import { isStranger, noteBeside, type ShownBeside, shareBeside } from './shownBeside.ts'
 
 /** `full` proves everything the preset asks; `light` is a small proof of life that leaves a rented box its cards. */
 export const JOB_KINDS = ['full', 'light'] as const
@@ -26,11 +24,8 @@ export interface BoxState {
   readonly score: number
   readonly failuresInRow: number
   readonly busyInRow: number
-  /** Boxes it was to run together with, and did not. */
-  readonly owes: readonly string[]
-  /** Windows missed since it last owed nothing. */
+  /** Windows in a row that it stood in and missed. */
   readonly missed: number
-  readonly beside: ShownBeside
 }
 
 export interface BoxRules {
@@ -43,20 +38,11 @@ export interface Earned {
   readonly kind: JobKind
   /** The old one where nothing was shown. */
   readonly score: number
-  /** Points of its cards in it; null where nothing was shown. */
-  readonly shown: number | null
   /** Null where nothing was claimed. */
   readonly claimVerdict: ClaimAnswer | null
   /** Rented: nothing but light looks is asked of it. */
   readonly allocated: boolean
-  /** The other boxes of its cohort, with those away that owe it a window as it does them; and those whose runs count in it. */
-  readonly mates: readonly string[]
-  readonly together: readonly string[]
-  /** Those that ran beside it, whether their runs count or not. */
-  readonly ran: readonly string[]
-  /** Of all that it has run beside: those that hold a score. */
-  readonly standing: readonly string[]
-  /** It ran where no box stood beside it that may be paid for the same card: nothing is earned there. */
+  /** It ran outside the window of its fleet round: nothing is earned there. */
   readonly apart: boolean
 }
 
@@ -68,26 +54,17 @@ export interface NextBoxState extends BoxState {
   readonly failed: boolean
 }
 
-/** So many windows a box may miss, and still earn before it has run with those it missed. */
+/** So many windows in a row a box may miss before it has failed. */
 const MAY_MISS = 1
 
 /** What one outcome makes of a box. Only a full proof earns points; any failure takes them at once. */
 export function nextBoxState(state: BoxState, outcome: Outcome, earned: Earned, rules: BoxRules): NextBoxState {
-  const { kind, shown, ran, together, standing, score } = earned
-  if (kind === 'light' || shown === null || !(outcome === 'accepted' || outcome === 'void'))
-    return afterOutcome(state, outcome, earned, rules)
-  const beside = noteBeside(state.beside, shown, ran, outcome === 'accepted' ? together : [])
-  const paid = Math.floor(score * shareBeside(beside, shown, standing))
-  const apart = earned.apart || isStranger(beside, standing)
-  return afterOutcome({ ...state, beside }, outcome, { ...earned, score: paid, apart }, rules)
-}
-
-function afterOutcome(state: BoxState, outcome: Outcome, earned: Earned, rules: BoxRules): NextBoxState {
+  const { kind } = earned
   if (outcome === 'fault') return unscored(state)
-  if (outcome === 'accepted') return earned.kind === 'light' ? lookedAt(state, earned) : proven(state, earned)
-  const missing = earned.kind === 'full' ? miss(state, earned) : state
-  if (outcome === 'void' && earned.kind === 'full')
-    return state.missed >= MAY_MISS ? failure(missing) : lowered(missing, earned)
+  if (outcome === 'accepted') return kind === 'light' ? lookedAt(state, earned) : proven(state, earned)
+  const missing = kind === 'full' ? { ...state, missed: state.missed + 1 } : state
+  if (outcome === 'void' && kind === 'full')
+    return missing.missed > MAY_MISS ? failure(missing) : lowered(missing, earned)
   if (outcome !== 'busy') return failure({ ...missing, busyInRow: 0 })
   const busyInRow = state.busyInRow + 1
   if (busyInRow > rules.busyLimit) return failure({ ...missing, busyInRow })
@@ -101,39 +78,19 @@ function afterOutcome(state: BoxState, outcome: Outcome, earned: Earned, rules: 
 const lookedAt = (state: BoxState, { allocated }: Earned): NextBoxState =>
   unscored({ ...state, busyInRow: allocated ? 0 : state.busyInRow })
 
-/**
- * Who missed a window owes one to those who were to be in it. Until then what was missed is not forgotten, nothing is
- * earned alone or where one that is owed misses this window, and after a second miss nothing at all: or two boxes with one
- * card would miss in turn (attacks 77, 185).
- */
+/** Apart from the others it may have shown a card that one of them is paid for (attacks 125, 126). */
 function proven(state: BoxState, earned: Earned): NextBoxState {
-  const { mates, together, score, apart } = earned
-  const owes = state.owes.filter((id) => !together.includes(id))
-  const still = owes.length > 0
-  const oneIsAbsent = owes.some((id) => mates.includes(id))
-  // What shows less than before counts at once (attacks 125, 126).
-  if (apart || (still && (state.missed > MAY_MISS || together.length === 0 || oneIsAbsent)))
-    return lowered({ ...state, owes, status: isUnmet(earned) ? 'claim-unmet' : state.status }, earned)
-  const status = isUnmet(earned) ? 'claim-unmet' : 'verified'
-  const { missed, busyInRow, beside } = state
-  // One window together makes up for one that was missed, not for all of them (attack 134).
-  const kept = still ? { missed, busyInRow } : { missed: Math.max(0, missed - 1), busyInRow: 0 }
-  return { status, score, failuresInRow: 0, owes, beside, ...kept, scored: true, lowered: false, failed: false }
+  const isUnmet = earned.claimVerdict !== null && earned.claimVerdict !== 'matches'
+  if (earned.apart) return lowered({ ...state, status: isUnmet ? 'claim-unmet' : state.status }, earned)
+  const counts = { failuresInRow: 0, busyInRow: 0, missed: 0 }
+  const status = isUnmet ? 'claim-unmet' : 'verified'
+  return { status, score: earned.score, ...counts, scored: true, lowered: false, failed: false }
 }
-
-const isUnmet = ({ claimVerdict }: Earned): boolean => claimVerdict !== null && claimVerdict !== 'matches'
 
 /** What earns nothing still shows what the box can do now. The proof of the score stays as old as it is (attack 135). */
 function lowered(state: BoxState, { score }: Earned): NextBoxState {
   return score < state.score ? { ...unscored(state), score, lowered: true } : unscored(state)
 }
-
-const miss = (state: BoxState, { mates }: Earned): BoxState => ({
-  ...state,
-  // Ahead of what it owes for being away, of which less is remembered (attack 228).
-  owes: [...new Set([...mates, ...state.owes])].slice(0, LARGEST_COHORT),
-  missed: state.missed + 1,
-})
 
 const unscored = (state: BoxState): NextBoxState => ({ ...state, scored: false, lowered: false, failed: false })
 

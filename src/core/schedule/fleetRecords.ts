@@ -45,9 +45,10 @@ export const boxSummary = z.object({
   verifiedTotal: z.int(),
   /** How often address or claim were changed. */
   moves: z.int(),
-  /** Boxes it was to run together with, and did not: the next round puts them into its cohort. */
-  owes: z.array(text).readonly(),
-  missed: z.int().meta({ description: 'Windows of its cohort missed since it last ran with all of those boxes.' }),
+  missed: z.int().meta({ description: 'Windows in a row that it stood in and missed.' }),
+  current: z.boolean().meta({
+    description: 'Whether nobody has earned a score in a later window than it did: only then its own counts.',
+  }),
   stalls: z.int().meta({ description: 'How often in a row it has kept the validator waiting for nothing.' }),
   lastResult: z.int().nullable(),
   last: z
@@ -91,7 +92,7 @@ export type ResultSummary = DeepReadonly<z.infer<typeof resultSummary>>
 
 /** Latest proven facts of one box, for those who look up what a provider has. */
 export const providerSpec = z.object({
-  ...boxSummary.pick({ status: true, claim: true, claimVerdict: true, score: true }).shape,
+  ...boxSummary.pick({ status: true, claim: true, claimVerdict: true, score: true, current: true }).shape,
   ...resultSummary.pick({ boxId: true, runId: true, figures: true }).shape,
   at: time.nullable(),
   result: z.int().nullable().meta({ description: 'The result they are from; it has the judgement.' }),
@@ -102,6 +103,8 @@ export const fleetRound = z.object({
   number: z.int(),
   openedAt: time,
   height: z.int().nullable(),
+  /** Nothing that was earned in its window waits for the end of it. */
+  settled: z.boolean(),
   jobs: z.int(),
   done: z.int(),
   accepted: z.int(),

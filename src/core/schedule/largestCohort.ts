@@ -1,2 +1,2 @@
-/** Most boxes of one cohort. A box can owe each of the others a window, and is remembered beside each of them. */
+/** Most boxes that are measured in one window. */
 export const LARGEST_COHORT = 1024

@@ -1,4 +1,4 @@
-import type { BoxState, Outcome } from './boxState.ts'
+import type { Outcome } from './boxState.ts'
 
 export interface RetryRules {
   /** Further tries after the first. */
@@ -6,19 +6,9 @@ export interface RetryRules {
   readonly intervalMs: number
 }
 
-/**
- * Milliseconds until the next try with new seeds, or null when the job is over. `tries` counts finished ones before this.
- * Who has already missed a window it still owes waits for the round that puts it there.
- */
-export function retryDelay(
-  outcome: Outcome,
-  tries: number,
-  { owes, missed }: Pick<BoxState, 'owes' | 'missed'>,
-  { limit, intervalMs }: RetryRules,
-): number | null {
-  const owing = owes.length > 0 && missed > 1
-  return outcome === 'accepted' || tries >= limit || owing ? null : intervalMs
-}
+/** Milliseconds until the next try with new seeds, or null when the job is over. `tries` counts finished ones before this. */
+export const retryDelay = (outcome: Outcome, tries: number, { limit, intervalMs }: RetryRules): number | null =>
+  outcome === 'accepted' || tries >= limit ? null : intervalMs
 
 const FIRST_REST_MS = 300_000
 const LONGEST_REST_MS = 7_200_000

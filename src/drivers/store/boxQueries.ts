@@ -1,68 +1,26 @@
-import { LARGEST_COHORT } from '../../core/schedule/largestCohort.ts'
-import { OWED_BY_AWAY } from '../../core/schedule/missedWindows.ts'
 import type { FleetBox } from '../../core/schedule/planFleetRound.ts'
-import { FALLEN_SHARE, STRANGER } from '../../core/schedule/shownBeside.ts'
 import type { BoxRecord, BoxSummary, Store } from '../../ports/store.ts'
 import { type Database, json, pageOf, type Statement, sql, words } from './sql.ts'
+
+/** Whether nobody has earned a score in a later window than box `b`. */
+export const CURRENT = 'not exists (select 1 from rounds r where r.paid and r.number > b.since)'
 
 /** What the columns of `boxes b` are called in a record. */
 const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at as "addedAt", b.status,
   b.claim_verdict as "claimVerdict", b.score, b.terms, b.scored_at as "scoredAt", b.failures_in_row as "failuresInRow",
   b.failures_total as "failuresTotal", b.busy_in_row as "busyInRow", b.verified_total as "verifiedTotal",
-  b.last_result as "lastResult", coalesce(b.moves, 0) as moves, coalesce(b.owes, '[]') as owes,
-  coalesce(b.missed, 0) as missed, coalesce(b.stalls, 0) as stalls, coalesce(b.models, '[]') as models,
+  b.last_result as "lastResult", coalesce(b.moves, 0) as moves,
+  coalesce(b.missed, 0) as missed, ${CURRENT} as current, coalesce(b.stalls, 0) as stalls, coalesce(b.models, '[]') as models,
   (select jsonb_build_object('outcome', r.outcome, 'code', r.code, 'at',
     to_char(r.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) from results r where r.id = b.last_result) as last`
 
 /** So long a chip is kept for a box that holds a score: two boxes would bring it in turns otherwise (attack 142). */
 const CHIP_ROUNDS = 8
 
-/**
- * What one of `boxes` owes after it was away from the window of `missed.mates`: the latest of what it owes (attack 210), and
- * what it owes for windows that it missed and was not away from, which comes first (attack 228).
- */
-export const OWES_BY_AWAY = words(`(select coalesce(jsonb_agg(id order by n), '[]') from (
-    select id, n, row_number() over (order by n desc) as late from jsonb_array_elements_text(
-      case when coalesce(boxes.missed, 0) > 0
-        then coalesce(boxes.owes, '[]') || (missed.mates - array(select jsonb_array_elements_text(boxes.owes)))
-        else (coalesce(boxes.owes, '[]') - array(select jsonb_array_elements_text(missed.mates))) || missed.mates end
-    ) with ordinality as owed(id, n)
-  ) as owed where n <= coalesce(boxes.missed, 0) * greatest(${OWED_BY_AWAY}, missed."cohortSize") or late <= greatest(${OWED_BY_AWAY},
-    jsonb_array_length(missed.mates), case when coalesce(boxes.missed, 0) = 0
-      then jsonb_array_length(coalesce(boxes.owes, '[]')) else 0 end))`)
-
-/** What one of `boxes` has shown beside others, strangers too; what is known already stays (attack 239). */
-export const WITH_STRANGERS = words(`coalesce((select jsonb_object_agg(id, ${STRANGER})
-  from jsonb_array_elements_text(missed.strangers) as stranger(id)), '{}') || coalesce(boxes.beside, '{}')`)
-
-/** Whether box `b` owes `gone.id` a window, also because it showed far less beside it (§8.20). */
-const OWES_IT = words(`(coalesce(b.owes, '[]') @> to_jsonb(gone.id) or (b.beside ->> gone.id)::float8
-  < ${FALLEN_SHARE} * (select max(shown::float8) from jsonb_each_text(b.beside) as one(id, shown)))`)
-
-/**
- * A buyer's work would be measured, and disturbed, by a full proof that was planned before the box was rented (attack 140).
- * It owes the window that it misses (attack 210), to as many as if it had been away from the start, and to one of those that
- * owe it one. What it owes for other windows is not forgotten here.
- */
+/** A buyer's work would be measured, and disturbed, by a full proof that was planned before the box was rented (attack 140). */
 const leaveAlone = (id: string): Statement => sql`
-  with ended as (
-    update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
-    where box_id = ${id}::text and state = 'waiting' and kind = 'full' returning round, cohort
-  ), gone as (select ${id}::text as id), mates as (
-    select distinct on (m.box_id) m.box_id as id, m.round, case when ${OWES_IT} then random() end as debtor,
-      b.stood = m.round as joins from gone, ended
-      join jobs m on m.round = ended.round and m.cohort = ended.cohort and m.kind = 'full' and m.box_id <> ${id}::text
-      join boxes b on b.id = m.box_id
-    where ended.cohort >= 0
-  ), missed as (
-    select max(round) as round, ${LARGEST_COHORT}::int4 as "cohortSize",
-      coalesce(jsonb_agg(id) filter (where joins), '[]') as strangers, (
-        select jsonb_agg(id) from (
-          select id from mates order by debtor = (select max(debtor) from mates) desc nulls last, random() limit ${OWED_BY_AWAY}::int4
-        ) as drawn
-      ) as mates from mates
-  )
-  update boxes set owes = ${OWES_BY_AWAY}, beside = ${WITH_STRANGERS}, away_in = missed.round from missed where boxes.id = ${id}::text and mates is not null`
+  update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
+  where box_id = ${id}::text and state = 'waiting' and kind = 'full'`
 
 /** Any constant does, other than that of the migrations. */
 const PUT_LOCK = 7_341_207_456
@@ -71,7 +29,7 @@ const PUT_LOCK = 7_341_207_456
 const LEASE_KEY = '^lease://.*#([0-9a-f]{64})$'
 const leaseKey = (address: string): string | null => new RegExp(LEASE_KEY).exec(address)?.[1] ?? null
 
-export const BOX = words(`${SUMMARY}, b.inventory, coalesce(b.beside, '{}') as beside`)
+export const BOX = words(`${SUMMARY}, b.inventory`)
 
 export function boxQueries(db: Database) {
   return {
@@ -85,16 +43,18 @@ export function boxQueries(db: Database) {
           order by id collate "C" limit 1`)
         if (other) return other.id
         // Score and acceptance end with the address and the claim they were earned under, and with the box's place in the
-        // fleet (attack 211); what was missed stays (attack 78), and more is owed where it stands next (attack 219).
+        // fleet (attack 211); what was missed stays (attack 78).
         await inside.query(sql`
           update boxes set claim_verdict = null, score = 0, terms = '[]', scored_at = null, verified_total = 0,
-            last_accepted = null, models = null, inventory = null, moves = coalesce(moves, 0) + 1, stood = null,
+            last_accepted = null, pending = null, models = null, inventory = null, moves = coalesce(moves, 0) + 1,
+            stood = (select max(number) from rounds),
             status = case when status = 'failed' then status else 'new' end
           where id = ${id}::text and (removed_at is not null
             or (claim, address) is distinct from (${claim}::text, ${address}::text))`)
         await inside.query(sql`
-          insert into boxes (id, address, provider, claim, allocated)
-          values (${id}::text, ${address}::text, ${provider}::text, ${claim}::text, ${allocated}::boolean)
+          insert into boxes (id, address, provider, claim, allocated, stood)
+          values (${id}::text, ${address}::text, ${provider}::text, ${claim}::text, ${allocated}::boolean,
+            (select max(number) from rounds))
           on conflict (id) do update set address = excluded.address, provider = excluded.provider,
             claim = excluded.claim, allocated = excluded.allocated, removed_at = null`)
         if (allocated) await inside.query(leaveAlone(id))
@@ -136,9 +96,9 @@ export function boxQueries(db: Database) {
     },
     fleet: () =>
       db.query<FleetBox>(sql`
-        select id, allocated, score, coalesce(owes, '[]') as owes, coalesce(beside, '{}') as beside,
-          coalesce(stalls, 0) as stalls, coalesce(rest_until > clock_timestamp(), false) as rests, stood is null as joins
-        from boxes where removed_at is null order by id`),
+        select id, allocated, score, coalesce(stalls, 0) as stalls,
+          coalesce(rest_until > clock_timestamp(), false) as rests, stood
+        from boxes b where removed_at is null order by id`),
     async takeChips({ round, boxId, chips }) {
       if (chips.length === 0) return []
       const oldest = round - CHIP_ROUNDS
@@ -148,7 +108,8 @@ export function boxQueries(db: Database) {
           select distinct box_id as "boxId", chip from chips c
           where box_id <> ${boxId}::text and chip in (select jsonb_array_elements_text(${json(chips)}::text::jsonb))
             and (round = ${round}::int8 or (round >= ${oldest}::int8 and exists (
-              select 1 from boxes b where b.id = c.box_id and removed_at is null and score > 0))) order by box_id`)
+              select 1 from boxes b where b.id = c.box_id and removed_at is null and score > 0 and ${words(CURRENT)})))
+          order by box_id`)
       const before = await held()
       // Who borrows a chip that is another's does not take it from that one (attack 160).
       const free = chips.filter((chip) => before.every((other) => other.chip !== chip))

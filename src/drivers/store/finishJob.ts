@@ -12,41 +12,33 @@ const compress = promisify(gzip)
 /**
  * One statement, so that either everything of a result is there or nothing: the job must still be held by this owner at
  * this attempt, otherwise no row is written at all. A box whose address or claim was changed in the meantime keeps the
- * result in its history, and nothing else of it (attack 78). A retry that may not be alone joins the next full cohort of
- * its round; where none is left the job is over (attack 77).
+ * result in its history, and nothing else of it (attack 78).
  */
 export async function finishJob(finish: Finish): Promise<Statement> {
-  const { job, owner, result, box, retryInMs, retryAlone, followUps } = finish
+  const { job, owner, result, box, retryInMs, followUps } = finish
   const { certificate, claimVerdict } = result
   // Level 1: hashes in base64 shrink to three quarters at any level, and not further at a higher one.
   const gzipped = certificate === null ? null : new Uint8Array(await compress(certificate, { level: 1 }))
   const hash = certificate === null ? null : createHash('sha256').update(certificate).digest('hex')
   // What was judged beside nobody may lower a score, and never makes it younger (attack 135).
   const loweredByProof = box.lowered && result.outcome === 'accepted'
-  const owed = json(box.owes)
-  const dealtWith = json([...job.box.owes, ...box.owes])
-  const shown = json(box.beside)
-  const shownBefore = json(job.box.beside)
+  // What is earned in a window counts when the window is over, for all of them at once.
+  const isPending = job.window !== null && box.scored && result.outcome === 'accepted'
+  const isScored = box.scored && !isPending
+  const pending = { window: job.window, score: box.score, terms: box.terms }
+  const hasEarned = isScored && result.outcome === 'accepted'
   return sql`
     with mine as (
       -- Nothing heavy is asked again of a box that was rented in the meantime (attack 140).
       select j.*, j.kind = 'full' and b.allocated as spared from jobs j join boxes b on b.id = j.box_id
       where j.id = ${job.id}::int8
-    ), later as (
-      select w.cohort, w.due_at from mine j join jobs w on w.round = j.round and w.box_id <> j.box_id
-      where not j.spared and w.kind = 'full' and w.state = 'waiting' and w.cohort >= 0
-        and ${retryInMs}::float8 is not null
-      order by w.due_at < clock_timestamp() + ${retryInMs}::float8 * interval '1 millisecond', w.due_at limit 1
     ), again as (
-      select cohort, due_at from later where not ${retryAlone}::boolean
-      union all
-      select cohort, clock_timestamp() + ${retryInMs}::float8 * interval '1 millisecond' from mine
-      where not spared and ${retryAlone}::boolean and ${retryInMs}::float8 is not null
+      select clock_timestamp() + ${retryInMs}::float8 * interval '1 millisecond' as due_at from mine
+      where not spared and ${retryInMs}::float8 is not null
     ), ended as (
       update jobs set state = case when exists (select 1 from again) then 'waiting' else 'done' end,
         outcome = ${result.outcome}::text, tries = tries + 1, finished_at = clock_timestamp(), lease_owner = null,
-        created_at = clock_timestamp(), cohort = coalesce((select cohort from again), cohort),
-        due_at = coalesce((select due_at from again), clock_timestamp())
+        created_at = clock_timestamp(), due_at = coalesce((select due_at from again), clock_timestamp())
       where id = ${job.id}::int8 and attempt = ${job.attempt}::int4 and state = 'leased' and lease_owner = ${owner}::text
       returning id, attempt, round, box_id, kind, reason
     ), stored as (
@@ -68,43 +60,36 @@ export async function finishJob(finish: Finish): Promise<Statement> {
     ), known as (
       update boxes set status = ${box.status}::text,
         claim_verdict = case when ${box.scored || loweredByProof}::boolean then ${claimVerdict}::text else claim_verdict end,
-        score = case when ${box.scored}::boolean or (${box.lowered}::boolean and score > ${box.score}::int8)
+        score = case when ${isScored}::boolean or (${box.lowered}::boolean and score > ${box.score}::int8)
           then ${box.score}::int8 else score end,
-        score_rules = case when ${box.scored}::boolean then ${SCORE_RULES}::int4 else score_rules end,
-        terms = case when ${box.scored}::boolean or (${box.lowered}::boolean and score > ${box.score}::int8)
+        score_rules = case when ${isScored}::boolean then ${SCORE_RULES}::int4 else score_rules end,
+        terms = case when ${isScored}::boolean or (${box.lowered}::boolean and score > ${box.score}::int8)
           then ${json(box.terms)}::text::jsonb else terms end,
-        scored_at = case when ${box.scored}::boolean then clock_timestamp() else scored_at end,
+        scored_at = case when ${isScored}::boolean then clock_timestamp() else scored_at end,
         failures_in_row = ${box.failuresInRow}::int4, busy_in_row = ${box.busyInRow}::int4,
-        -- What has been added since the job was taken stays (attacks 210, 239).
-        owes = ${owed}::text::jsonb || (coalesce(owes, '[]')
-          - array(select jsonb_array_elements_text(${dealtWith}::text::jsonb))),
-        beside = (coalesce(beside, '{}') - array(select jsonb_object_keys(${shownBefore}::text::jsonb)))
-          || ${shown}::text::jsonb, missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
+        missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
+        since = case when ${hasEarned}::boolean then stored.round else since end,
+        pending = case when ${isPending}::boolean
+          then ${json(pending)}::text::jsonb || jsonb_build_object('round', stored.round, 'result', stored.id)
+          when ${box.failed}::boolean then null else pending end,
         rest_until = clock_timestamp() + ${box.restMs}::float8 * interval '1 millisecond',
         failures_total = failures_total + ${box.failed}::boolean::int4,
         verified_total = verified_total + ${result.outcome === 'accepted'}::boolean::int4,
         last_result = stored.id,
-        last_accepted = case when ${box.scored && result.outcome === 'accepted'}::boolean then stored.id
+        last_accepted = case when ${hasEarned}::boolean then stored.id
           else last_accepted end,
         models = case when ${box.scored && result.outcome === 'accepted'}::boolean
           then ${json(modelsOf(result.judgement))}::text::jsonb else models end,
         inventory = coalesce(${result.inventory === null ? null : json(result.inventory)}::text::jsonb, inventory)
       from stored where boxes.id = stored.box_id and coalesce(moves, 0) = ${job.box.moves}::int4
       returning stored.id, box_id, boxes.provider
-    ), moved as (
-      -- It has met its cohort, or missed it, all the same (attack 229).
-      update boxes set owes = ${owed}::text::jsonb || (coalesce(owes, '[]')
-          - array(select jsonb_array_elements_text(${dealtWith}::text::jsonb))),
-        beside = (coalesce(beside, '{}') - array(select jsonb_object_keys(${shownBefore}::text::jsonb)))
-          || ${shown}::text::jsonb, missed = ${box.missed}::int4
-      from stored where boxes.id = stored.box_id and coalesce(moves, 0) <> ${job.box.moves}::int4
     ), failed as (
       insert into failures (box_id, provider, result_id, outcome, code)
       select box_id, provider, id, ${result.outcome}::text, ${result.code}::text from known where ${box.failed}::boolean
     ), scored as (
       insert into scores (box_id, result_id, score, terms, score_rules)
       select box_id, id, ${box.score}::int8, ${json(box.terms)}::text::jsonb, ${SCORE_RULES}::int4
-      from known where ${box.scored || box.lowered}::boolean
+      from known where ${isScored || box.lowered}::boolean
     ), more as (
       insert into jobs (round, box_id, kind, reason, cohort, due_at)
       select j.round, box_id, j.kind, j.reason, j.cohort, clock_timestamp() + j."delayMs" * interval '1 millisecond'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type RoundRecord, roundRecord } from '../../core/ledger/roundRecord.ts'
 import type { KeptRound, Standing, Store } from '../../ports/store.ts'
+import { CURRENT } from './boxQueries.ts'
 import { resultQueries } from './resultQueries.ts'
 import { type Database, json, sql, words } from './sql.ts'
 
@@ -9,7 +10,7 @@ export function ledgerQueries(db: Database) {
   return {
     async standings() {
       const rows = await db.query<Standing & { readonly runId: string | null }>(sql`
-        select b.id, b.score, b.scored_at as "scoredAt", c.sha256 as certificate, c.run_id as "runId"
+        select b.id, b.score, b.scored_at as "scoredAt", ${words(CURRENT)} as current, c.sha256 as certificate, c.run_id as "runId"
         from boxes b left join certificates c on c.result_id = b.last_accepted
         where b.removed_at is null order by b.id collate "C"`)
       const standings: Standing[] = []

@@ -13,7 +13,7 @@ export const CLAIMS_OF_OLD: readonly string[] = [
 ]
 
 /** The rules that scores are earned by now; what has none, or an older one, was earned by others. */
-export const SCORE_RULES = 2
+export const SCORE_RULES = 3
 
 /** Scores of older rules end: the box earns its score again. For a migration, and for an older backup; harmless twice. */
 export const SCORES_OF_OLD: readonly string[] = [
@@ -190,6 +190,17 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
   ],
   // What it showed beside others, by their ids.
   ['alter table boxes add column beside jsonb'],
+  [
+    // A score is for one window: nothing is remembered of pairs. `stood` is the last round now in which it had a place.
+    'alter table boxes drop column owes, drop column beside, drop column away_in',
+    // The round in which its score was earned; and what it has earned in a window that is not over.
+    'alter table boxes add column since int8, add column pending jsonb',
+    // How often the window of a round was begun, whether it is over, and whether anybody earned a score there.
+    'alter table rounds add column window_no int4, add column settled boolean, add column paid boolean',
+    'create index rounds_paid on rounds (number) where paid',
+    'alter table jobs add column window_no int4',
+    ...SCORES_OF_OLD,
+  ],
 ]
 
 /** Order of a dump: whatever is referred to comes first. */

@@ -66,7 +66,7 @@ describe('openEmbedded', () => {
           ('lost', 'local', 'p', 'failed', 0, '[]', now(), 3), ('unseen', 'local', 'p', 'new', 0, '[]', null, 0)`)
     await older.close()
     const store = await openEmbedded({ folder })
-    const fresh = { score: 0, terms: [], scoredAt: null, moves: 0, owes: [], missed: 0, stalls: 0 }
+    const fresh = { score: 0, terms: [], scoredAt: null, moves: 0, current: true, missed: 0, stalls: 0 }
     expect(await store.box('earned')).toMatchObject({ ...fresh, status: 'new' })
     expect(await store.box('lost')).toMatchObject({ ...fresh, status: 'failed' })
     expect(await store.box('unseen')).toMatchObject({ ...fresh, status: 'new' })

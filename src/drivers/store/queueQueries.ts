@@ -1,6 +1,8 @@
+import { WINDOW_COHORT } from '../../core/schedule/planFleetRound.ts'
 import type { BoxRecord, FleetRound, QueueState, Store, TakenJob, TakeRequest } from '../../ports/store.ts'
 import { codeOf } from '../system/codeOf.ts'
-import { BOX, OWES_BY_AWAY, WITH_STRANGERS } from './boxQueries.ts'
+import { BOX } from './boxQueries.ts'
+import { SCORE_RULES } from './migrations.ts'
 import { type Database, json, pageOf, type Statement, sql } from './sql.ts'
 
 /**
@@ -17,7 +19,7 @@ export function roundQueries(db: Database) {
         ) as due`)
       return row!.due
     },
-    async openRound({ number, height, jobs, missed = [] }) {
+    async openRound({ number, height, jobs }) {
       const rows = await db.query(sql`
         with opened as (
           insert into rounds (number, height) values (${number}::int8, ${height}::int8)
@@ -32,15 +34,16 @@ export function roundQueries(db: Database) {
           from opened, jsonb_to_recordset(${json(jobs)}::text::jsonb)
             as j("boxId" text, kind text, reason text, cohort int4, "delayMs" float8)
           on conflict do nothing
-        ), away as (
-          update boxes set owes = ${OWES_BY_AWAY}, beside = ${WITH_STRANGERS},
-            away_in = case when missed.away then opened.number else away_in end,
-            stood = case when missed.away then stood else opened.number end
-          from opened, jsonb_to_recordset(${json(missed)}::text::jsonb) 
-            as missed("boxId" text, mates jsonb, strangers jsonb, "cohortSize" int4, away boolean)
-          where boxes.id = missed."boxId"
+        ), placed as (
+          update boxes set stood = opened.number
+          from opened, jsonb_to_recordset(${json(jobs)}::text::jsonb) as j("boxId" text, kind text)
+          where boxes.id = j."boxId" and j.kind = 'full'
         ) select number from opened`)
       return rows.length > 0
+    },
+    async settle(round, window) {
+      const rows = await db.query(settling(round, window))
+      return rows.length
     },
     async lastRound() {
       const [round] = await db.query<FleetRound>(roundRows(null, 1))
@@ -67,7 +70,7 @@ export function jobQueries(db: Database) {
     },
     async takeJobs(request) {
       const rows = await db.query<TakenRow>(claim(request)).catch(emptyWhenBoxTaken)
-      return rows.map(({ job, owed, away, standing, ...box }) => ({ ...job, box, owed, away, standing }))
+      return rows.map(({ job, ...box }) => ({ ...job, box }))
     },
     async keepJobs({ owner, holdMs, jobs }) {
       const rows = await db.query<{ id: number }>(sql`
@@ -100,15 +103,7 @@ export function jobQueries(db: Database) {
  * The first due job of each box that is not being measured; jobs of the dead are taken over, and our own that nobody is at.
  * The open jobs are walked in the order of their index, so that a long queue costs no more than a short one.
  */
-const claim = ({
-  owner,
-  holdMs,
-  limit,
-  places = limit,
-  atWork,
-  owedForMs = null,
-  ...lane
-}: TakeRequest): Statement => sql`
+const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRequest): Statement => sql`
   with clock as materialized (select clock_timestamp() as t), lane as not materialized (
     select id, coalesce(rest_until between (select t from clock) and (select t from clock) + interval '2 days', false)
       as rests
@@ -148,33 +143,47 @@ const claim = ({
     -- A cohort is taken whole, unless it is larger than all our places (attack 77).
     select due.id from due where kind <> 'full' or cohort < 0 or not exists (
       select 1 from missing m where m.round = due.round and m.cohort = due.cohort and m.box_id <> due.box_id)
+  ), standing as (
+    select due.id, due.round from due join whole using (id) join jobs j using (id) join boxes b on b.id = due.box_id
+    where due.kind = 'full' and due.cohort = ${WINDOW_COHORT}::int4 and j.reason = 'round' and coalesce(b.stalls, 0) = 0
+  ), opened as (
+    -- Whoever is taken later begins it anew: what counts is what was earned by boxes that were taken at once (§8.16).
+    update rounds set window_no = coalesce(window_no, 0) + 1
+    where number in (select round from standing) and settled is distinct from true returning number, window_no
   ), taken as (
     update jobs set state = 'leased', attempt = attempt + 1, lease_owner = ${owner}::text, leased_at = t,
-      lease_until = t + ${holdMs}::float8 * interval '1 millisecond'
+      lease_until = t + ${holdMs}::float8 * interval '1 millisecond',
+      window_no = (select opened.window_no from standing join opened on number = round where standing.id = jobs.id)
     from whole, clock where jobs.id = whole.id
-    returning jobs.id, round, box_id as "boxId", kind, reason, cohort, attempt, tries
+    returning jobs.id, round, box_id as "boxId", kind, reason, cohort, attempt, tries, window_no as "window"
   )
-  select ${BOX}, to_jsonb(taken) as job, others.owed, others.away, others.standing
-    from taken join boxes b on b.id = taken."boxId" cross join lateral (
-      -- Nothing is owed to who has gone, or has lost its score, also by age: nobody can run beside who is rented, or says
-      -- that it is busy, for ever (attack 141).
-      select coalesce(jsonb_agg(o.id) filter (where is_owed), '[]') as owed,
-        coalesce(jsonb_agg(o.id) filter (where is_owed and (o.allocated or o.away_in = taken.round)
-          and coalesce(o.owes, '[]') @> to_jsonb(b.id)), '[]') as away,
-        coalesce(jsonb_agg(o.id) filter (where is_met), '[]') as standing
-      from (
-        -- Each once: both may name every box of a fleet.
-        select id, bool_or(owed) as is_owed, bool_or(not owed) as is_met from (
-          select jsonb_array_elements_text(b.owes) as id, true as owed
-          union all select jsonb_object_keys(b.beside), false
-        ) as one group by id
-      ) as known join boxes o on o.id = known.id
-      where o.removed_at is null and o.score > 0
-        and (${owedForMs}::float8 is null
-          or o.scored_at > (select t from clock) - ${owedForMs}::float8 * interval '1 millisecond')
-    ) others order by taken.id`
+  select ${BOX}, to_jsonb(taken) as job from taken join boxes b on b.id = taken."boxId" order by taken.id`
 
-type TakenRow = BoxRecord & { readonly job: Omit<TakenJob, 'box'> } & Pick<TakenJob, 'owed' | 'away' | 'standing'>
+type TakenRow = BoxRecord & { readonly job: Omit<TakenJob, 'box'> }
+
+/**
+ * All at one moment: what was earned in two windows, one after the other, may have been earned with one card. A round in
+ * which nobody earned is no reason for what was earned before not to count.
+ */
+const settling = (round: number, window: number | null): Statement => sql`
+  with over as (
+    select number, window_no from rounds where number = ${round}::int8 and settled is distinct from true
+      and window_no = coalesce(${window}::int4, window_no) and (${window}::int4 is not null or not exists (
+        select 1 from jobs j where j.round = number and j.window_no = rounds.window_no and j.state <> 'done'))
+    for update
+  ), earned as (
+    update boxes set score = (pending ->> 'score')::int8, terms = pending -> 'terms', score_rules = ${SCORE_RULES}::int4,
+      scored_at = clock_timestamp(), since = number, last_accepted = (pending ->> 'result')::int8, pending = null
+    from over where removed_at is null
+      and (pending ->> 'round')::int8 = number and (pending ->> 'window')::int4 = window_no
+    returning id, number, score, terms, last_accepted
+  ), noted as (
+    insert into scores (box_id, result_id, score, terms, score_rules)
+    select id, last_accepted, score, terms, ${SCORE_RULES}::int4 from earned
+  ), closed as (
+    update rounds set settled = true, paid = exists (select 1 from earned where score > 0)
+    where number in (select number from earned)
+  ) select id from earned`
 
 /** Two validators reached for two jobs of one box in the same instant: the index lets one through, the other asks again. */
 function emptyWhenBoxTaken(error: unknown): never[] {
@@ -183,7 +192,8 @@ function emptyWhenBoxTaken(error: unknown): never[] {
 }
 
 const roundRows = (below: number | null, limit: number): Statement => sql`
-  select r.number, r.opened_at as "openedAt", r.height, count(j.id) as jobs,
+  select r.number, r.opened_at as "openedAt", r.height, not exists (select 1 from boxes b where (b.pending ->> 'round')::int8 = r.number) as settled,
+    count(j.id) as jobs,
     count(j.id) filter (where j.state = 'done') as done,
     count(j.id) filter (where j.state = 'done' and j.outcome = 'accepted') as accepted,
     count(j.id) filter (where j.outcome = 'rejected') as rejected

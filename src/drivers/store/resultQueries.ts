@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { ProviderSpec, ResultRecord, ResultSummary, Store } from '../../ports/store.ts'
 import { codeOf } from '../system/codeOf.ts'
+import { CURRENT } from './boxQueries.ts'
 import { fault } from './faults.ts'
 import { finishJob } from './finishJob.ts'
 import { type Database, pageOf, sql, words } from './sql.ts'
@@ -44,8 +45,8 @@ export function resultQueries(db: Database) {
     },
     async specs(provider, { after, limit }) {
       const rows = await db.query<ProviderSpec>(sql`
-        select b.id as "boxId", b.status, b.claim, b.claim_verdict as "claimVerdict", b.score, r.at, r.run_id as "runId",
-          r.id as result, ${words(FIGURES)}
+        select b.id as "boxId", b.status, b.claim, b.claim_verdict as "claimVerdict", b.score,
+          ${words(CURRENT)} as current, r.at, r.run_id as "runId", r.id as result, ${words(FIGURES)}
         from boxes b left join results r on r.id = b.last_accepted
         where b.provider = ${provider}::text and b.removed_at is null and b.id > ${after ?? ''}::text collate "C"
         order by b.id collate "C" limit ${limit + 1}::int4`)

@@ -44,17 +44,19 @@ function modelOf({ models }: Box): string {
   return counted.length === 0 ? '-' : counted.join(', ')
 }
 
-const NOTHING_EARNED = 'earns nothing: no GPU, or no recent run beside others'
+const NOTHING_EARNED = 'earns nothing: no GPU, or no recent run'
+const NOT_CURRENT = 'was not in the last window: earns again in the next'
 
 /** Why a box is not simply verified, in a few words; the code of its latest run where that was not accepted. */
-function reasonOf({ status, claimVerdict, last, failuresInRow, busyInRow, allocated, scoreNow }: Box): string {
+function reasonOf({ status, claimVerdict, last, failuresInRow, busyInRow, current, allocated, scoreNow }: Box): string {
   const ended = last === null || last.outcome === 'accepted' ? '' : (last.code ?? last.outcome)
   const often = (count: number): string => (count > 1 ? ` (${count} in a row)` : '')
   if (status === 'claim-unmet') return `claim ${claimVerdict ?? 'unmet'}`
   if (status === 'failed') return `${ended || 'failed'}${often(failuresInRow)}`
   if (status === 'busy') return `${ended || 'busy'}${often(busyInRow)}`
   if (status === 'new') return ended || 'no full run yet'
-  return ended || (allocated ? 'rented' : scoreNow === 0 ? NOTHING_EARNED : '')
+  if (ended || allocated) return ended || 'rented'
+  return current ? (scoreNow === 0 ? NOTHING_EARNED : '') : NOT_CURRENT
 }
 
 /** The validator as a whole. */

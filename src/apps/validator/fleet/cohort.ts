@@ -54,7 +54,6 @@ class Gate {
 }
 
 interface Member {
-  readonly box: string
   /** Of the phases of its parts, one after the other, once they are known. */
   slots: readonly number[]
   /** The gate that it has come to last, or gone through. */
@@ -64,18 +63,11 @@ interface Member {
   leftMs: number
   /** While others wait for it. */
   late: { readonly fromUs: number; readonly came: AbortController } | null
-  /** Whether its run counts, once it has ended. */
-  readonly counts: Promise<boolean>
-  readonly end: (counts: boolean) => void
+  /** What its run leaves behind is stored, or it has been silent for so long that the others do not wait for it. */
+  ended: boolean
 }
 
-function newMember(box: string): Member {
-  let end: Member['end'] = () => {}
-  const counts = new Promise<boolean>((resolve) => {
-    end = resolve
-  })
-  return { box, slots: [], at: -1, gone: false, leftMs: LATE_MS, late: null, counts, end }
-}
+const newMember = (): Member => ({ slots: [], at: -1, gone: false, leftMs: LATE_MS, late: null, ended: false })
 
 /**
  * Boxes that are measured in one window (§8): the clock of every part starts for all of them at the same moment, and so do
@@ -93,11 +85,19 @@ export class Cohort {
   /** How many are waited for, since when there is any, and for how much longer there may be. */
   readonly #late = { count: 0, fromUs: 0, leftMs: ALL_LATE_MS }
 
-  /** By job, the box. `limitMs` is the time from taking the jobs to T0. */
-  constructor(boxes: ReadonlyMap<number, string>, limitMs: number, clock: Clock) {
-    this.#members = new Map([...boxes].map(([job, box]) => [job, newMember(box)]))
+  #settle = () => {}
+  /** Fulfilled when what all runs leave behind is stored, but for those that are not waited for. */
+  readonly settled: Promise<void>
+  isSettled = false
+
+  /** `limitMs` is the time from taking the jobs to T0. */
+  constructor(jobs: readonly number[], limitMs: number, clock: Clock) {
+    this.#members = new Map(jobs.map((job) => [job, newMember()]))
     this.#clock = clock
-    this.#start = new Gate(boxes.keys(), clock)
+    this.#start = new Gate(jobs, clock)
+    this.settled = new Promise((resolve) => {
+      this.#settle = resolve
+    })
     void within(clock, limitMs, this.#start.opened).then(() => this.#start.release())
   }
 
@@ -121,17 +121,18 @@ export class Cohort {
     if (gate) await orAborted(gate.opened, signal)
   }
 
-  /** Its run is over. Who leaves without this has no run that counts. */
-  end(job: number, counts: boolean): void {
-    this.#members.get(job)!.end(counts)
+  get size(): number {
+    return this.#members.size
   }
 
   leave(job: number): void {
-    this.end(job, false)
+    this.#members.get(job)!.ended = true
+    this.isSettled = [...this.#members.values()].every(({ ended }) => ended)
+    if (this.isSettled) this.#settle()
     this.giveUp(job)
   }
 
-  /** It is not waited for again. Its run may count all the same, and those beside it hear so when it ends (attack 241). */
+  /** No part waits for it again. Its run may count all the same. */
   giveUp(job: number): void {
     const member = this.#members.get(job)!
     member.gone = true
@@ -144,28 +145,6 @@ export class Cohort {
   openedUs(job: number): readonly (number | null)[] {
     const gates = this.#members.get(job)!.slots.map((slot) => this.#gates.get(slot))
     return gates.map((gate) => (gate?.passed.has(job) ? gate.openedUs : null))
-  }
-
-  /** The other boxes of the cohort, and those of them that began the last part they have in common together with this one. */
-  mates(job: number): { readonly mates: readonly string[]; readonly together: readonly string[] } {
-    const others = [...this.#members].filter(([other]) => other !== job).map(([, { box }]) => box)
-    return { mates: others, together: this.#together(job).map(({ box }) => box) }
-  }
-
-  /** Those together with this one whose own runs count. One that was held back was no use of its card (attack 134). */
-  async counted(job: number): Promise<readonly string[]> {
-    // However long they take: one that is done late would stay owed, or a stranger, and earn (attack 241).
-    const heard = this.#together(job).map(async ({ box, counts }) => ((await counts) ? [box] : []))
-    return (await Promise.all(heard)).flat()
-  }
-
-  #together(job: number): readonly Member[] {
-    const mine = this.#members.get(job)!.slots
-    const others = [...this.#members].filter(([other, { slots }]) => {
-      const last = this.#gates.get(Math.max(-1, ...slots.filter((slot) => mine.includes(slot))))
-      return other !== job && [job, other].every((each) => last?.passed.has(each))
-    })
-    return others.map(([, member]) => member)
   }
 
   /** Null where there is nothing to wait for: it is late, or has been here before and runs anew. */

@@ -63,8 +63,8 @@ describe('attack 128: boxes that are the last at every gate, and in time', () =>
     const inputs = { ...MAINNET, preset: PRESETS.tiny, devices, precisions: ALL, maxSize: 64, roundTripSeconds: 0 }
     const parts = planRun(inputs, () => 64, new Map())
     const moments = parts.flatMap((_, part) => slotsOf(parts, part).map((slot, phase) => ({ part, phase, slot })))
-    const members = Array.from({ length: 17 }, (_, job) => [job, `x${job}`] as const)
-    const cohort = new Cohort(new Map(members), 1000, clock)
+    const members = Array.from({ length: 17 }, (_, job) => job)
+    const cohort = new Cohort(members, 1000, clock)
     const key = new Uint8Array(32)
     const names = { version: 2 as const, runId: key, validatorKey: key, proverKey: key, deviceCount: 8 }
     const challenge: Challenge = { ...names, parts: parts.map((part) => ({ ...part, nonceHash: key })) }
@@ -76,7 +76,7 @@ describe('attack 128: boxes that are the last at every gate, and in time', () =>
       cohort.leave(job)
       return clock.monotonicUs()
     }
-    const endedUs = await Promise.all(members.map(([job]) => walk(job)))
+    const endedUs = await Promise.all(members.map(walk))
     const plannedMs = moments.reduce((sum, { slot }) => sum + slotLimitMs(slot), 0)
     expect(moments.length).toBeGreaterThan(16)
     expect(endedUs[16]! / 1000 - plannedMs).toBeLessThan(7 * 40_000 + 2000)

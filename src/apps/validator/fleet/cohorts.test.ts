@@ -73,7 +73,7 @@ describe('attack 77: two boxes share one card', () => {
     const share = await held(() => ({
       onAnswer: (answer, line) => line.answer(answer.type === 'ready' && asked++ % 2 === 0 ? BUSY : answer),
     }))
-    expect(share).toBeLessThan(1.4)
+    expect(share).toBeLessThan(AT_ONCE)
   })
 
   test.each([
@@ -201,24 +201,6 @@ describe('attack 125: a box on the card of another is measured apart from it', (
         Array.from({ length: 4 }, () => ['accepted', true]),
       )
   })
-
-  test('a box whose only mate is gone earns alone from the round on in which that one has lost its score', async () => {
-    const { results } = await play(
-      ['a', 'b'],
-      (boxId, clock) =>
-        boxId === 'b' && clock.monotonicUs() > HOUR_MS * 1000
-          ? null
-          : honestProgram({ devices: [cardOn(new Card(clock))] }),
-      { hours: 5 },
-    )
-    expect(results('a').map(({ result, box }) => [result.outcome, box.scored])).toEqual([
-      ['accepted', true],
-      ['accepted', false],
-      ['accepted', false],
-      ['accepted', true],
-      ['accepted', true],
-    ])
-  })
 })
 
 describe('attack 126: boxes on one card say that their drivers have changed, and are proven at once, alone', () => {
@@ -290,7 +272,7 @@ describe('attack 134: two boxes on one card take turns at being held back', () =
       },
       { hours: 12 },
     )
-    expect(share).toBeLessThan(1.4)
+    expect(share).toBeLessThan(AT_ONCE)
   })
 })
 
@@ -308,20 +290,15 @@ describe('attack 185: two boxes on one card are busy in turns, each long enough 
       },
       { hours: 12, box: { busyLimit: 3 } },
     )
-    expect(share).toBeLessThan(1.4)
+    expect(share).toBeLessThan(AT_ONCE)
   })
 })
 
 describe('attack 222: boxes on one card show all of it where they do not meet', () => {
-  test('two boxes of a fleet that is larger than a cohort hold one card after they have met', async () => {
-    const share = await heldBy(['a', 'b'], (_, card) => honestProgram({ devices: [cardOn(card)] }), {
-      hours: 6,
-      cohortSize: 2,
-      maxDelayMs: 1_200_000,
-    })
-    expect(share).toBeGreaterThan(0.9)
-    // They meet for the first time in the first minutes that are counted.
-    expect(share).toBeLessThan(AT_ONCE + 0.1)
+  test('two boxes of a fleet that is larger than a window: only who stands in it earns', async () => {
+    const rules = { hours: 8, cohortSize: 2, maxDelayMs: 1_200_000 }
+    const share = await heldBy(['a', 'b'], (_, card) => honestProgram({ devices: [cardOn(card)] }), rules)
+    expect(share).toBeLessThan(AT_ONCE)
   })
 })
 

@@ -28,31 +28,14 @@ async function finished(
   allocated: boolean,
   sharing: readonly string[] = [],
   rules: Promise<FleetRules> = testRules(),
-  cohort: Parameters<typeof finishOf>[3]['cohort'] = { mates: [], together: [], counted: async () => [] },
-  beside: BoxRecord['beside'] = {},
+  taken: Partial<TakenJob> = {},
 ): Promise<Finish> {
   const counts = { score: 0, failuresInRow: 0, busyInRow: 0, missed: 0, stalls: 0 }
-  const box = {
-    allocated,
-    inventory: null,
-    status: 'new',
-    owes: [],
-    beside,
-    ...counts,
-  } as Partial<BoxRecord> as BoxRecord
-  const job = {
-    id: 1,
-    boxId: 'a',
-    round: 1,
-    kind,
-    tries: 0,
-    box,
-    owed: [],
-    away: [],
-    standing: [],
-  } as Partial<TakenJob> as TakenJob
-  const store = { boxesWithCards: async () => [], fleet: async () => [], takeChips: async () => sharing }
-  const context = { store, rules: await rules, cohort }
+  const box = { allocated, inventory: null, status: 'new', ...counts } as Partial<BoxRecord> as BoxRecord
+  const place = { id: 1, boxId: 'a', round: 1, kind, reason: 'round', tries: 0, box, window: 1, ...taken }
+  const job = place as Partial<TakenJob> as TakenJob
+  const store = { boxesWithCards: async () => [], takeChips: async () => sharing }
+  const context = { store, rules: await rules, isAlone: true }
   return finishOf(job, resultOfReport(report), report, context)
 }
 
@@ -111,16 +94,12 @@ test('attacks 73 and 74: a box with no GPU that says everything of itself scores
   expect(bonuses((await finished(report, 'full', false)).box)).toEqual(['bonus.registration'])
 })
 
-test('attack 222: who shows a little more than the last time beside another box hears whether that one counts', async () => {
+test('attack 242: a run outside the window of its round earns nothing, unless the fleet has none', async () => {
   const devices = [new ReferenceDevice({ facts: { class: 'gpu', backEnd: 'cuda', name: 'NVIDIA H200' } })]
   const report = await verifyInProcess({ program: honestProgram({ devices }), catalogue: await shippedCatalogue() })
-  const remembered = async (before: number, counted: readonly string[]) => {
-    const window = { mates: ['b'], together: ['b'], counted: async () => counted }
-    return (await finished(report, 'full', false, [], paidByTier(), window, { b: before })).box.beside.b!
-  }
-  const shown = await remembered(0, ['b'])
-  expect(shown).toBeGreaterThan(10)
-  expect(await remembered(0.9 * shown, ['b'])).toBe(shown)
-  expect(await remembered(0.9 * shown, [])).toBe(0.9 * shown)
-  expect(await remembered(1.1 * shown, [])).toBe(shown)
+  const ended = (window: number | null, cohortSize: number) =>
+    finished(report, 'full', false, [], testRules({ cohortSize }), { window })
+  expect(await ended(3, 8)).toMatchObject({ job: { window: 3 }, box: { scored: true } })
+  expect(await ended(null, 8)).toMatchObject({ box: { scored: false } })
+  expect(await ended(3, 1)).toMatchObject({ job: { window: null }, box: { scored: true } })
 })

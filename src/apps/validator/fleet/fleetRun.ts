@@ -66,7 +66,6 @@ export class FleetRun {
     try {
       const report = await this.#inTime(signal)
       const told = resultOfReport(report, this.#isTogether(report))
-      this.cohort.end(this.job.id, told.outcome === 'accepted')
       return { told, report, stalled: false }
     } catch (error) {
       if (signal.aborted && !(signal.reason instanceof TouchstoneError)) return null
@@ -109,7 +108,7 @@ export class FleetRun {
     const { job, cohort } = this
     const { rules, log, releaseRuns } = this.#fleet
     const keptWaiting = !cohort.isReady(job.id) && seconds * 1000 >= rules.stallMs * WAITED_SHARE
-    cohort.leave(job.id)
+    cohort.giveUp(job.id)
     const judged = judgeFault(cause, !isOfRelease(cause) || (await releaseRuns(this)), job.kind)
     if (judged.code === 'UNEXPECTED')
       log.error('a run failed through a fault of this validator', { box: job.boxId, error: kindOfError(cause) })
@@ -117,11 +116,11 @@ export class FleetRun {
     return { told: resultOfFault(judged, startedAt, seconds), report: null, stalled }
   }
 
-  /** A box alone in its cohort has no window to miss. */
+  /** A box alone in its cohort has no window to miss. Who ends when the others have been paid has missed it. */
   #isTogether({ window }: BoxReport): boolean {
     const { job, cohort } = this
-    if (job.kind === 'light' || cohort.mates(job.id).mates.length === 0 || window === null) return true
-    return isInWindow(window, cohort.openedUs(job.id))
+    if (job.kind === 'light' || cohort.size === 1 || window === null) return true
+    return !cohort.isSettled && isInWindow(window, cohort.openedUs(job.id))
   }
 
   #onStep(step: Step): void {

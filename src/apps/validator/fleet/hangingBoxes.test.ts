@@ -49,7 +49,7 @@ describe('attack 79: boxes that hang', () => {
             ? silent
             : null
           : honestProgram({ devices: [cardOn(new Card(clock))] }),
-      { hours: 4, fixedRounds: 2, concurrency: 8, cohortSize: 4 },
+      { hours: 4, fixedRounds: 2, concurrency: 40, cohortSize: 40 },
     )
     const others = store.results.filter(({ job }) => !hangs(job.box.id))
     expect(outcomes(others)).toEqual(Array.from({ length: 4 * 15 }, () => 'accepted'))
@@ -77,7 +77,7 @@ describe('attack 107: boxes that hang and hang up in time', () => {
       ids,
       (boxId, clock, kind) =>
         hangs(boxId) && kind === 'full' ? hangUp(clock) : honestProgram({ devices: [cardOn(new Card(clock))] }),
-      { hours: 4, fixedRounds: 2, concurrency: 8, cohortSize: 4, probes: true },
+      { hours: 4, fixedRounds: 2, concurrency: 40, cohortSize: 40, probes: true },
     )
     const full = store.results.filter(({ job }) => (job as TakenJob).kind === 'full')
     const others = full.filter(({ job }) => !hangs(job.box.id))

@@ -1,5 +1,4 @@
 import { fleetRoundOfHeight } from '../../../core/schedule/fleetRoundOfHeight.ts'
-import { missedWindows } from '../../../core/schedule/missedWindows.ts'
 import { planFleetRound } from '../../../core/schedule/planFleetRound.ts'
 import { randomWords } from '../../../core/schedule/randomWords.ts'
 import type { FleetDeps, FleetRules } from './fleet.ts'
@@ -9,18 +8,20 @@ export async function openFleetRound(deps: FleetDeps, rules: FleetRules, signal:
   const due = await dueRound(deps, rules, signal)
   if (due === null) return
   const { store, randomness, log, live } = deps
+  // Where a validator ended between the last result of a window and its end.
+  await store.settle(due.number - 1, null)
   const boxes = await store.fleet()
   const words = randomWords(randomness.bytes(32))
   const jobs = planFleetRound({
     round: due.number,
     boxes,
     maxDelayMs: rules.maxDelayMs,
-    cohortSize: rules.cohortSize,
+    // A window is taken whole or not at all.
+    cohortSize: Math.min(rules.cohortSize, rules.concurrency),
     probeUntilMs: rules.probes ? rules.roundEveryMs : 0,
     words,
   })
-  const missed = missedWindows(boxes, jobs, rules.cohortSize, words)
-  if (!(await store.openRound({ ...due, jobs, missed }))) return
+  if (!(await store.openRound({ ...due, jobs }))) return
   log.info('round opened', { round: due.number, boxes: boxes.length, jobs: jobs.length })
   deps.metrics.set('touchstone_round_number', due.number)
   live.publish({ type: 'round', round: due.number, jobs: jobs.length })

@@ -71,7 +71,7 @@ class Fleet {
     const beforeUs = this.#deps.clock.monotonicUs() - this.#rules.stallMs * 1000
     const silent = [...this.#running.values()].filter(({ stepUs }) => stepUs !== null && stepUs < beforeUs)
     for (const run of silent) {
-      if (!run.stalled) run.cohort.giveUp(run.job.id)
+      if (!run.stalled) run.cohort.leave(run.job.id)
       run.stalled = true
     }
     const tooMany = Math.max(0, this.#count(({ stalled }) => stalled) - this.#fewPlaces)
@@ -99,19 +99,15 @@ class Fleet {
     const single = this.#count((run) => !run.stalled && isSingle(run.job))
     const stalled = this.#count((run) => run.stalled)
     const free = concurrency - (this.#running.size - single - stalled)
-    // One with more members than there are places goes in as far as it fits when nobody else is there.
-    const places = free === concurrency ? concurrency : LARGEST_COHORT
-    if (free > 0) await this.#take({ limit: free, places, stalled: false, single: false })
+    if (free > 0) await this.#take({ limit: free, places: LARGEST_COHORT, stalled: false, single: false })
     if (single < few) await this.#take({ limit: few - single, stalled: false, single: true })
     if (stalled < few) await this.#take({ limit: few - stalled, places: few, stalled: true })
   }
 
   async #take(wanted: Pick<TakeRequest, 'limit' | 'places' | 'stalled' | 'single'>): Promise<void> {
-    const { owner, holdMs, startLimitMs, score } = this.#rules
-    // Nobody waits for a box that has lost half of its score by age (attack 141).
-    const owedForMs = score.decay.freshMs + score.decay.halfLifeMs
+    const { owner, holdMs, startLimitMs } = this.#rules
     const atWork = [...this.#running.keys()]
-    const jobs = await this.#deps.store.takeJobs({ owner, holdMs, atWork, owedForMs, ...wanted })
+    const jobs = await this.#deps.store.takeJobs({ owner, holdMs, atWork, ...wanted })
     if (this.#ending.signal.aborted) return
     const groups = new Map<string, TakenJob[]>()
     for (const job of jobs) {
@@ -119,14 +115,23 @@ class Fleet {
       groups.set(group, [...(groups.get(group) ?? []), job])
     }
     for (const group of groups.values()) {
-      const members = new Map(group.map(({ id, boxId }) => [id, boxId] as const))
+      const members = group.map(({ id }) => id)
       const cohort = new Cohort(members, startLimitMs, this.#deps.clock)
       const started = group.map((job) => this.#start(job, cohort))
       // Whoever is not there when the clock of the others starts holds no place any longer.
       void cohort.started.then(() => {
         for (const run of started) if (!cohort.isReady(run.job.id)) run.stop(fault('WINDOW_MISSED'))
       })
+      void cohort.settled.then(() => this.#settle(group))
     }
+  }
+
+  /** What was earned in a window counts when all of it is over; one that we stopped ourselves is taken again. */
+  async #settle(group: readonly TakenJob[]): Promise<void> {
+    const { round, window } = group.find((job) => job.window !== null) ?? group[0]!
+    if (window === null || this.#ending.signal.aborted) return
+    const earned = await this.#surely(() => this.#deps.store.settle(round, window)).catch(() => null)
+    if (earned !== null) this.#deps.log.info('window over', { round, earned })
   }
 
   #start(job: TakenJob, cohort: Cohort): FleetRun {
@@ -172,8 +177,7 @@ class Fleet {
 
   async #finish({ job, cohort }: FleetRun, { told, report, stalled }: Leftover): Promise<void> {
     const { store } = this.#deps
-    const window = { ...cohort.mates(job.id), counted: () => cohort.counted(job.id) }
-    const context = { store, rules: this.#rules, cohort: window, stalled }
+    const context = { store, rules: this.#rules, isAlone: cohort.size === 1, stalled }
     const finish = await this.#surely(() => finishOf(job, told, report, context))
     const resultId = await this.#surely(() => store.finishJob(finish))
     if (resultId === null) this.#lost(job)
