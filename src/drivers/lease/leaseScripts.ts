@@ -104,7 +104,8 @@ forget_shared() {
 
 usermod --lock --expiredate 1 --shell /bin/false "$user" 2>/dev/null
 home=$(getent passwd "$user" | cut -d: -f6)
-[ -z "$home" ] || rm -f "$home/.ssh/authorized_keys"
+# No key of it is read any more. What lies inside is left to userdel: names in there are the tenant's, and may lead anywhere.
+case $home in */"$user") chown -h 0:0 "$home" && chmod 700 "$home" ;; esac
 rm -f "/var/spool/cron/crontabs/$user" "/var/spool/cron/$user" "/var/spool/cron/tabs/$user" \
   "/var/lib/systemd/linger/$user"
 sweep /var/spool/cron /var/spool/at /var/spool/atjobs

@@ -57,7 +57,7 @@ const SHOOTING_CHAIN = 'while (1) { kill "KILL", ($$ + 1) .. ($$ + 40); defined(
 const PATH = process.env.PATH!
 
 /** What the script that closes an account needs, but for perl, in a folder to stand in for PATH. */
-const NEEDED = 'sh mv cat id getent cut rm awk find usermod userdel groupdel ipcrm setpriv'
+const NEEDED = 'sh mv cat id getent cut rm chown chmod awk find usermod userdel groupdel ipcrm setpriv'
 
 function programsWithoutPerl(): string {
   const folder = join(root, 'bin')
@@ -127,6 +127,27 @@ describe.skipIf(missing !== undefined)('an account of its own', () => {
     } finally {
       endAll(uid)
       for (const spool of made) rmSync(spool, { recursive: true, force: true })
+    }
+  })
+
+  test("attack 245: a tenant whose .ssh leads to the folder of somebody else takes nobody's keys away", async () => {
+    const access = ownAccount(options('linked'))
+    const held = lease()
+    await access.open(held, never)
+    const user = accountOf(held.id)
+    const uid = uidOf(user)
+    const home = spawnSync('sh', ['-c', `echo ~${user}`], { encoding: 'utf8' }).stdout.trim()
+    const owners = join(root, 'owner', '.ssh')
+    mkdirSync(owners, { recursive: true, mode: 0o700 })
+    writeFileSync(join(owners, 'authorized_keys'), 'ssh-ed25519 AAAA owner\n', { mode: 0o600 })
+    try {
+      const swap = 'mv "$1/.ssh" "$1/kept" && ln -s "$2" "$1/.ssh"'
+      expect(spawnSync('sh', ['-c', swap, 'sh', home, owners], { uid, gid: uid }).status).toBe(0)
+      await access.close(held.id)
+      expect(readFileSync(join(owners, 'authorized_keys'), 'utf8')).toContain('owner')
+      expect([existsSync(home), uidOf(user)]).toEqual([false, 0])
+    } finally {
+      endAll(uid)
     }
   })
 
