@@ -1,6 +1,5 @@
 import type { BoxReport } from '../apps/validator/verifyBox.ts'
 import type { CheckedEvidence } from '../core/certificate/checkCertificate.ts'
-import type { Judgement } from '../core/certificate/judgeRun.ts'
 import { type Verdict, verdictOf, verdictOfCheck } from '../core/certificate/verdict.ts'
 
 /** What scripts can trust: every command ends with one of these. */
@@ -15,16 +14,18 @@ const EXIT_OF: Readonly<Record<Verdict, number>> = {
   'not-established': EXIT.notEstablished,
 }
 
-export const exitOf = (judgement: Pick<Judgement, 'outcome' | 'claim'>): number => EXIT_OF[verdictOf(judgement)]
-
 export const exitOfCheck = (checked: CheckedEvidence): number => EXIT_OF[verdictOfCheck(checked)]
 
 /**
  * How "verify" ends: as its verdict, but a device that failed is a fault unless the verdict is worse. A prover that gave
  * up before it could know what would be opened is a fault too; afterwards it is a rejection (attack 34).
  */
-export function exitOfReport({ judgement, gaveUp }: Pick<BoxReport, 'judgement' | 'gaveUp'>, failed: number): number {
+export function exitOfReport(
+  { judgement, gaveUp }: Pick<BoxReport, 'judgement' | 'gaveUp'>,
+  failed: number,
+  verdict = verdictOf(judgement),
+): number {
   if (gaveUp) return EXIT.fault
-  const exit = exitOf(judgement)
+  const exit = EXIT_OF[verdict]
   return judgement.reason === null && exit !== EXIT.rejected && failed > 0 ? EXIT.fault : exit
 }

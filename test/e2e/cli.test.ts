@@ -38,6 +38,12 @@ const inFolder = (name: string) => join(folder, name)
 const SMALL = '--precisions int8 --no-memory --no-bind --size 64 --openings 4 --duration 0'.split(' ')
 const LASTING = [...SMALL, '--part-seconds', '60']
 
+const SAYS_IT_ATTESTS = `const { stringify } = JSON
+JSON.stringify = (value, ...how) => {
+  for (const { details } of value?.devices ?? []) if (details) details.attests = true
+  return stringify(value, ...how)
+}`
+
 /** Every refusal: the exit code, its reason, a next step, and never a stack trace. */
 async function expectRefusal(running: Promise<CommandEnd>, status: number, code: string): Promise<void> {
   const result = await running
@@ -238,6 +244,27 @@ describe('touchstone verify', () => {
     const asked = touchstone('verify', '--preset', 'tiny', '--devices', 'cpu', '--policy', policy, '--out', out)
     await expectRefusal(asked, 2, 'NOTHING_ATTESTS')
     expect(existsSync(out)).toBe(false)
+  })
+
+  test.each(['crl', 'collateral'])('so is --%s', async (option) => {
+    writeFileSync(inFolder('list.json'), '{}')
+    const asked = touchstone('verify', '--preset', 'tiny', '--devices', 'cpu', `--${option}`, inFolder('list.json'))
+    await expectRefusal(asked, 2, 'NOTHING_ATTESTS')
+  })
+
+  test('attack 243: a box that says it attests, and hands in nothing, is no yes to whoever brings a policy', async () => {
+    const policy = inFolder('strict-policy.json')
+    writeFileSync(policy, JSON.stringify({ ...NVIDIA_POLICY, rim: 'required', ocsp: 'required' }))
+    // The owner of a box changes what its prover says.
+    const changed = inFolder('changed.mjs')
+    writeFileSync(changed, SAYS_IT_ATTESTS)
+    const asked = ['verify', '--preset', 'tiny', '--devices', 'cpu', '--out', inFolder('says.json')]
+    const box = { NODE_OPTIONS: `--import ${changed}` }
+    const plain = await commands.run([...asked, '--json'], box)
+    expect([plain.status, JSON.parse(plain.stdout)]).toMatchObject([0, { verdict: 'genuine', attested: { tier: 'C' } }])
+    const judged = await commands.run([...asked, '--policy', policy, '--json'], box)
+    expect([judged.status, JSON.parse(judged.stdout)]).toMatchObject([4, { verdict: 'not-established' }])
+    await expectRefusal(commands.run([...asked, '--policy', policy], box), 4, 'NOT_ATTESTED')
   })
 
   test('a run that does not come to an end is ended, and leaves nothing', async () => {

@@ -4,6 +4,10 @@ export const ATTEST_DOUBTS = {
     meaning: 'the nonce is the one in the file: whether the evidence is fresh is not shown',
     nextStep: 'Choose a nonce, have the evidence made for it, and check with --nonce HEX.',
   },
+  NOT_ATTESTED: {
+    meaning: 'no evidence of its hardware was handed in, so what you brought to judge it by had nothing to judge',
+    nextStep: 'Have confidential computing switched on for every card, or verify without --policy and its like.',
+  },
   NO_GOLDEN_VALUES: {
     meaning: 'without golden values nothing says what firmware and driver run on it',
     nextStep: "Hand in the vendor's files with --rim FILE.",

@@ -95,6 +95,27 @@ describe('touchstone check of evidence beside the receipt of a work', () => {
     const none = await commands.run(['check', beside, '--receipt', beside, ...trusting, ...judged])
     expect([none.status, none.stderr]).toEqual([2, expect.stringContaining('NOT_A_RECEIPT')])
   })
+
+  test.each(['2026-11-15T00:00:00.000Z', '2026-11-16T00:00:00.000Z'])(
+    'attack 244: the signer of that receipt was revoked, on %s',
+    async (since) => {
+      const ours = await receipt('revoked-work.json', proverKey)
+      const keys = [{ key: toHex(watcher.publicKey), status: 'revoked', since }]
+      const revoked = written('revoked.json', JSON.stringify({ version: 1, keys }))
+      const asked = ['check', beside, '--receipt', ours, ...trusting, ...judged, '--revoked', revoked]
+      const { status, stderr } = await commands.run(asked)
+      expect([status, stderr]).toEqual([2, expect.stringContaining('SIGNER_REVOKED')])
+    },
+  )
+
+  test('whoever trusts a signer trusts its successor, for a receipt beside evidence too', async () => {
+    const ours = await receipt('successor-work.json', proverKey)
+    const [key, successor] = [testSigner(9), watcher].map(({ publicKey }) => toHex(publicKey))
+    const keys = [{ key, status: 'rotated', since: '2026-11-14T00:00:00.000Z', successor }]
+    const rotated = written('rotated.json', JSON.stringify({ version: 1, keys }))
+    const asked = ['check', beside, '--receipt', ours, '--trust', key!, ...judged, '--revoked', rotated]
+    expect(await commands.run(asked)).toMatchObject({ stderr: '', status: 0 })
+  })
 })
 
 describe('touchstone check of evidence that NVIDIA tools wrote', () => {

@@ -13,7 +13,7 @@ import { type Verdict, verdictOf, verdictOfCheck } from '../../core/certificate/
 import { explainReason } from '../../core/proof/reasons.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import type { ProvenFigures } from '../../core/work/methods/step/provenWork.ts'
-import { type Answer, answerOf, leftOutOf, TEST_THE_CARDS } from '../render/answer.ts'
+import { type Answer, answerOf, headOf, leftOutOf, TEST_THE_CARDS } from '../render/answer.ts'
 
 /** A check, and the file as the reader named it. */
 export interface ShownCheck extends Checked {
@@ -49,9 +49,6 @@ const NOW: Partial<Record<Verdict, string>> = {
   'not-as-claimed': 'Nobody should pay for it or offer it as sold; this file shows why.',
   genuine: 'It holds no claim: compare what was found with what was offered yourself.',
 }
-
-/** What the file would say but for the doubt. */
-const headOf = ({ word, text }: Answer): string => `without that it would be: ${word}  ${text}`
 
 /** Nothing, where nothing was looked at. */
 const headOfWork = (checked: CheckedReceipt): string | null =>

@@ -114,8 +114,9 @@ export async function runCheck(
   const result = flags.result === undefined ? null : (await openResults()).resultAtHand(flags.result, flags)
   const atHand = flags.replay === undefined ? inputs : replaying(flags.replay, showReplay, result?.see)
   const trusted = [own, ...(flags.trust ?? []), ...(flags.signer ?? [])]
-  const nonce = flags.receipt === undefined ? flags.nonce : await nonceOfReceipt(flags.receipt, trusted, signal)
-  const rules = await readerRules({ ...flags, nonce }, trusted, dataFolder(env), { inputs: atHand, result })
+  const signers = { trusted, revocations: loadRevocations(flags.revoked, dataFolder(env)) }
+  const nonce = flags.receipt === undefined ? flags.nonce : await nonceOfReceipt(flags.receipt, signers, signal)
+  const rules = await readerRules({ ...flags, nonce }, signers, { inputs: atHand, result })
   const full = flags.full === undefined ? null : await readGiven(flags.full, signal)
   const given = { file: await readGiven(file, signal), full }
   const recomputing = {
@@ -245,8 +246,7 @@ function writeSigned(
 
 async function readerRules(
   flags: CheckFlags,
-  trusted: readonly Uint8Array[],
-  home: string,
+  signers: Pick<ReaderRules, 'trusted' | 'revocations'>,
   atHand: AtHand,
 ): Promise<ReaderRules> {
   const required = flags.signer ?? []
@@ -256,8 +256,7 @@ async function readerRules(
     nowMs: system.clock.wallTime().getTime(),
     catalogue,
     claim: flags.claim,
-    trusted,
-    revocations: loadRevocations(flags.revoked, home),
+    ...signers,
     threshold: flags.signers,
     required,
     prover: flags.prover ?? null,

@@ -1,25 +1,32 @@
 import { workNonce } from '../../core/attest/binding.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
+import type { ReaderRules } from '../../core/certificate/checkCertificate.ts'
 import { takeApart } from '../../core/certificate/envelope.ts'
 import { isProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import { openEvidence } from '../../core/certificate/readEvidence.ts'
 import { provenKind, receiptKind } from '../../core/certificate/receiptEvidence.ts'
+import { standingOf, withSuccessors } from '../../core/certificate/signers.ts'
 import { PROVEN_TYPE, WORK_TYPE } from '../../core/work/receipt.ts'
 import { linksOf } from '../../core/work/stateChain.ts'
 import { fault } from '../faults.ts'
 import { readGiven } from './readGiven.ts'
 
-/** W11. What hardware must have signed to belong to the work of a receipt. Whether that work was shown is another check. */
+/**
+ * W11. What hardware must have signed to belong to the work of a receipt, which somebody signed whose word is beyond doubt
+ * (attack 244). Whether that work was shown is another check.
+ */
 export async function nonceOfReceipt(
   file: string,
-  trusted: readonly Uint8Array[],
+  { trusted, revocations }: Pick<ReaderRules, 'trusted' | 'revocations'>,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
+  const known = withSuccessors(trusted, revocations)
+  const trusts = (key: Uint8Array) => known.some((other) => equalBytes(other, key))
   const given = await readGiven(file, signal)
   const neverRun = () => Promise.reject(new Error('nothing of it is recomputed here'))
   const opened = isProblem(given)
     ? given
-    : openEvidence(takeApart(given), (key) => trusted.some((other) => equalBytes(other, key)), undefined, {
+    : openEvidence(takeApart(given), trusts, undefined, {
         [WORK_TYPE]: receiptKind(neverRun),
         [PROVEN_TYPE]: provenKind(neverRun),
       })
@@ -27,7 +34,10 @@ export async function nonceOfReceipt(
     throw fault('NOT_A_RECEIPT', { file, why: `${PROBLEMS[opened.code].meaning} [${opened.code}]` })
   const { read } = opened
   if (read.kind !== 'receipt') throw fault('NOT_A_RECEIPT', { file, why: 'it is something else' })
-  const { proverKey, firstRoot, marks } = read.receipt
+  const { proverKey, firstRoot, marks, issuedAt } = read.receipt
+  const isGood = (key: Uint8Array) => trusts(key) && standingOf(key, issuedAt, revocations) === 'good'
+  if (!read.signerKeys.some(isGood))
+    throw fault('NOT_A_RECEIPT', { file, why: 'its signer was revoked or replaced [SIGNER_REVOKED]' })
   const { workId, ends } = read.work
   const links = linksOf(
     workId,

@@ -170,6 +170,10 @@ function cardsOfReasons(reasons: readonly (ClaimReason | string)[], devices: num
   return `${cards.length === 1 ? 'card' : 'cards'} ${cards.join(', ')}: `
 }
 
+/** What it would be but for what leaves it open. */
+export const headOf = ({ word, text }: Pick<Answer, 'word' | 'text'>): string =>
+  `without that it would be: ${word}  ${text}`
+
 /** At the top: the answer, why, and what to do now. */
 export const answerLines = (answer: Answer, terminal: Pick<Terminal, 'colours' | 'columns'>): string[] => [
   ...headline(answer, terminal),

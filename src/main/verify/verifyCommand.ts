@@ -70,6 +70,8 @@ otherwise they are TOUCHSTONE_SSH_PASSWORD and TOUCHSTONE_SSH_PASSPHRASE.
 Ends with 0 (genuine, and as claimed), 1 (rejected, or not as claimed), 2
 (usage), 3 (fault; also where a card failed and the verdict is of the others) or
 4 (not established: the claim is neither shown nor refuted); 130 after Ctrl-C.
+With --policy, --rim, --ocsp, --crl or --collateral it ends with 0 only if all
+cards handed in evidence of their vendor, and it holds.
 
 Examples:
   touchstone verify

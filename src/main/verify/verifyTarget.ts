@@ -13,7 +13,7 @@ import { toHex } from '../../core/bytes/hex.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
 import { readCertificate } from '../../core/certificate/readEvidence.ts'
 import { issueSummary } from '../../core/certificate/summary.ts'
-import { REPORT_FORMAT, verdictOf } from '../../core/certificate/verdict.ts'
+import { REPORT_FORMAT, type Verdict } from '../../core/certificate/verdict.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import { formatBytes, formatSeconds } from '../../core/units/format.ts'
@@ -21,12 +21,13 @@ import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
 import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
-import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
+import { type AttestationFiles, attestationRules, VENDOR_OPTIONS } from '../attestationRules.ts'
 import { checkAddress, openBox, proverArguments } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
 import { exitOfReport } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { type Answer, answerLines, answerOf, closingLines, leftOutOf, soldText } from '../render/answer.ts'
+import { attestedAnswer } from '../render/attestedAnswer.ts'
 import { attestedLines } from '../render/attestedLines.ts'
 import { boxLines } from '../render/boxLines.ts'
 import { labelled } from '../render/labelled.ts'
@@ -100,24 +101,28 @@ export async function verifyTarget(
   writeAside(out, report.certificate)
   if (flags.summary !== undefined) writeAside(flags.summary, summaryOf(report.certificate, signer))
   const failed = failedDevices(report).length
-  if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, out))}\n`)
-  else {
-    const shown = { report, catalogue, file: out, failed, isVerbose: flags.verbose === true }
+  const asksVendors = vendorOption(flags) !== undefined
+  const shown = { report, catalogue, file: out, failed, asksVendors, isVerbose: flags.verbose === true }
+  const answer = answerOfReport(shown)
+  if (flags.json) process.stdout.write(`${JSON.stringify(reportJson(report, answer.verdict, out))}\n`)
+  else
     people.lines([
       ...reportLines(shown, people),
       '',
       ...labelled('certificate', `${out}  (${formatSeconds(report.seconds)} in all)`),
       ...labelled('summary', flags.summary ?? null),
       ...labelled('signed by', toHex(signer.publicKey)),
-      ...closingLines(answerOfReport(shown), people),
+      ...closingLines(answer, people),
     ])
-  }
-  return exitOfReport(report, failed)
+  return exitOfReport(report, failed, answer.verdict)
 }
 
+/** By what evidence of hardware vendors is to be judged, where anything of it was brought along. */
+const vendorOption = (flags: VerifyFlags) => VENDOR_OPTIONS.find((option) => flags[option] !== undefined)
+
 /** What evidence of hardware vendors is to be judged by says nothing of a box that has none to show. */
-function refuseUnattested({ policy, rim, ocsp }: VerifyFlags, devices: Inventory['devices']): void {
-  const option = Object.entries({ policy, rim, ocsp }).find(([, value]) => value !== undefined)?.[0]
+function refuseUnattested(flags: VerifyFlags, devices: Inventory['devices']): void {
+  const option = vendorOption(flags)
   if (option !== undefined && !devices.some(({ details }) => details.attests === true))
     throw fault('NOTHING_ATTESTS', { option: `--${option}` })
 }
@@ -194,11 +199,16 @@ interface ShownReport {
   /** The certificate. */
   readonly file: string | null
   readonly failed: number
+  /** Whether evidence of hardware vendors was asked for. */
+  readonly asksVendors?: boolean
   readonly isVerbose: boolean
 }
 
-const answerOfReport = ({ report, ...how }: ShownReport): Answer =>
-  answerOf({ ...report, ...how, leftOut: leftOutOf(report.judgement, report.askedDevices, report.inventory) })
+function answerOfReport({ report, asksVendors = false, ...how }: ShownReport): Answer {
+  const leftOut = leftOutOf(report.judgement, report.askedDevices, report.inventory)
+  const answer = answerOf({ ...report, ...how, leftOut })
+  return asksVendors ? attestedAnswer(answer, report.attested) : answer
+}
 
 /** A report for a person: the answer, what it rests on, and the box around the devices. */
 export const reportLines = ({ report, ...how }: ShownReport, terminal: Terminal): string[] => [
@@ -218,9 +228,9 @@ function summaryOf(certificate: string, signer: Signer): string {
 
 const defaultName = (): string => `touchstone-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')}.json`
 
-function reportJson(report: BoxReport, file: string) {
+function reportJson(report: BoxReport, verdict: Verdict, file: string) {
   const { certificate: _, window: __, gaveUp: ___, proverKey, runId, ...rest } = report
   const models = report.judgement.devices.map(({ identity }) => identity.model)
-  const answer = { format: REPORT_FORMAT, kind: 'run', verdict: verdictOf(report.judgement) }
+  const answer = { format: REPORT_FORMAT, kind: 'run', verdict }
   return { ...answer, ...rest, models, proverKey: toHex(proverKey), runId: toHex(runId), certificate: file }
 }

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { type AttestedRun, NOT_ATTESTED } from '../../core/certificate/attestedRun.ts'
+import type { Verdict } from '../../core/certificate/verdict.ts'
+import { attestedAnswer } from './attestedAnswer.ts'
+
+const B: AttestedRun = { tier: 'B', refusal: null, doubts: [], chips: ['00'] }
+const OPEN: AttestedRun = { ...B, doubts: [{ code: 'NO_GOLDEN_VALUES' }] }
+const REFUSED: AttestedRun = { ...NOT_ATTESTED, refusal: { code: 'CERTIFICATE_REVOKED' } }
+
+test.each<[string, Verdict, AttestedRun, Verdict, string]>([
+  ['all of it holds', 'as-claimed', B, 'as-claimed', ''],
+  ['something is open', 'as-claimed', OPEN, 'not-established', 'NO_GOLDEN_VALUES'],
+  ['nothing was handed in', 'genuine', NOT_ATTESTED, 'not-established', 'NOT_ATTESTED'],
+  ['it was not checked', 'genuine', { ...NOT_ATTESTED, tier: null }, 'not-established', 'NOT_ATTESTED'],
+  ['it was refused', 'as-claimed', REFUSED, 'rejected', 'CERTIFICATE_REVOKED'],
+  ['it was refused, and the claim is open', 'not-established', REFUSED, 'rejected', 'CERTIFICATE_REVOKED'],
+  ['the claim is open anyway', 'not-established', NOT_ATTESTED, 'not-established', ''],
+  ['the run is worse', 'not-as-claimed', REFUSED, 'not-as-claimed', ''],
+  ['the run was rejected', 'rejected', OPEN, 'rejected', ''],
+])('attack 243: whoever brings a policy gets no yes without evidence that holds: %s', (_, before, run, after, code) => {
+  const answer = attestedAnswer({ verdict: before, word: 'WORD', text: 'text', why: null, now: 'now' }, run)
+  expect(answer.verdict).toBe(after)
+  expect(answer.text).toEqual(code === '' ? 'text' : expect.stringContaining(`[${code}]`))
+  expect(answer.why).toBe(code === '' ? null : 'without that it would be: WORD  text')
+})
