@@ -22,6 +22,7 @@ import { sealEnvelope } from '../../src/core/certificate/envelope.ts'
 import { checkReportSchema, verifyReportSchema } from '../../src/core/certificate/reportSchemas.ts'
 import { type CommandEnd, openCommandLine } from '../support/commandLine.ts'
 import { runNode } from '../support/processes.ts'
+import { resigned } from '../support/syntheticCertificate.ts'
 
 const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-cli-'))
@@ -394,6 +395,20 @@ describe('touchstone check', () => {
       ['--at', '2027-12-31T00:00:00Z'],
     ]
     for (const words of asked) await expectRefusal(touchstone('check', certificate, ...words), 2, 'NOT_FOR_THIS_KIND')
+  })
+
+  test('attack 247: nor where it carries evidence in a form that nobody here can read', async () => {
+    const policy = inFolder('policy.json')
+    writeFileSync(policy, JSON.stringify({ ...NVIDIA_POLICY, rim: 'required', ocsp: 'required' }))
+    const signer = signerFrom(
+      Buffer.from(readFileSync(join(env.TOUCHSTONE_HOME, 'validator.key'), 'utf8').trim(), 'hex'),
+    )
+    const unread = { format: 'touchstone-evidence-99', open: ['AAAA'], close: ['AAAA'] }
+    const later = inFolder('later-evidence.json')
+    const carries = (predicate: Record<string, unknown>) => Object.assign(predicate, { attestation: unread })
+    writeFileSync(later, resigned(readFileSync(certificate, 'latin1'), carries, signer))
+    expect(await touchstone('check', later)).toMatchObject({ status: 0, stdout: expect.stringContaining('not check') })
+    await expectRefusal(touchstone('check', later, '--policy', policy), 2, 'NOT_FOR_THIS_KIND')
   })
 
   test('a summary is not established alone, and checked with its certificate', async () => {

@@ -174,6 +174,16 @@ else
       expect(await run(typedHere(end!))).toMatchObject({ status: 2, stderr: expect.stringContaining('[NOT_RENTED]') })
     })
 
+    test('attack 246: a host key that the buyer pins is not passed over because a lease names its own', async () => {
+      const pinned = ['--host-key', `SHA256:${'A'.repeat(43)}`]
+      const said = { status: 2, stderr: expect.stringContaining("'--host-key <fingerprint>' does nothing for a lease") }
+      expect(await run([...typedHere(verify!), ...pinned])).toMatchObject(said)
+      const address = `lease://127.0.0.1:${port}#${providerKey}`
+      const work = ['work', 'run', 'matmul', 'a.npy', 'b.npy', '--on', address]
+      expect(await run([...work, ...pinned])).toMatchObject(said)
+      expect(await run([...work, '--on', 'root@127.0.0.1', ...pinned])).toMatchObject(said)
+    })
+
     test('attack 158: what a check leaves open rents nothing, unless the buyer says so', async () => {
       const [whole, short] = [join(folder, 'box.json'), join(folder, 'short.json')]
       expect((await run(['check', whole, '--summary', short])).status).toBe(0)

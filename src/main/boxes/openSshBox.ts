@@ -35,6 +35,9 @@ export const addSshOptions = (command: Command): Command =>
 /** What they add, by the names of flags. */
 export const SSH_OPTIONS: readonly (keyof SshFlags)[] = ['identity', 'hostKey', 'node', 'keep']
 
+/** Why none of them is taken there: who pins a host key must not be verified another one (attack 246). */
+export const OF_A_LEASE = 'for a lease: its provider names account and host key, and nothing is kept'
+
 /** Where a box is, and how the prover is started there. */
 export interface BoxTarget {
   readonly address: string

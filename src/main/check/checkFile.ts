@@ -204,18 +204,24 @@ const ABOUT_SIGNERS: readonly string[] = ['trust', 'revoked']
 /** By what evidence of hardware vendors is judged, where a certificate carries any. */
 const ABOUT_VENDORS: readonly string[] = ['policy', 'rim', 'ocsp', 'crl', 'collateral']
 
-/** Whoever asks for more than the plain check must not get a yes from one that left it out (attack 189). */
+/** Why a certificate has no evidence of vendors that could be judged, in words; empty where it has. */
+function bareOf(checked: CheckedEvidence): string {
+  if (checked.kind !== 'certificate') return ''
+  if (checked.read.statement.predicate.attestation === undefined) return ' without evidence of a hardware vendor'
+  return checked.tier === null ? ' whose evidence of a hardware vendor this version does not check' : ''
+}
+
+/** Whoever asks for more than the plain check must not get a yes from one that left it out (attacks 189, 247). */
 function refuseUnused(flags: CheckFlags, checked: CheckedEvidence, file: string): void {
   const { kind } = checked
-  const isBare = checked.kind === 'certificate' && checked.read.statement.predicate.attestation === undefined
+  const bare = bareOf(checked)
   const options = Object.keys(KINDS_OF_OPTION) as (keyof CheckFlags)[]
   const isUnused = (option: keyof CheckFlags) =>
     !(KINDS_OF_OPTION[option]!.includes(kind) || (flags.receipt && ABOUT_SIGNERS.includes(option))) ||
-    (isBare && ABOUT_VENDORS.includes(option))
+    (bare !== '' && ABOUT_VENDORS.includes(option))
   const unused = options.find((option) => flags[option] !== undefined && isUnused(option))
   if (!unused) return
-  const name = `${KIND_NAMES[kind]}${isBare ? ' without evidence of a hardware vendor' : ''}`
-  throw fault('NOT_FOR_THIS_KIND', { file, kind: name, option: `--${unused}` })
+  throw fault('NOT_FOR_THIS_KIND', { file, kind: `${KIND_NAMES[kind]}${bare}`, option: `--${unused}` })
 }
 
 /** What the owner of a key adds to a file that holds: a summary, or a signature. Tells in a line each what it wrote. */

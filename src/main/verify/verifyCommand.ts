@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { PRECISION_NAMES } from '../../core/params/precision.ts'
 import { PRESETS } from '../../core/params/presets.ts'
 import { addVendorOptions } from '../attestationRules.ts'
-import { addSshOptions, SSH_OPTIONS } from '../boxes/openSshBox.ts'
+import { addSshOptions, OF_A_LEASE, SSH_OPTIONS } from '../boxes/openSshBox.ts'
 import {
   DEVICES_HELP,
   readDevices,
@@ -53,7 +53,8 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
   addVendorOptions(addSshOptions(verifying)).addHelpText('after', AFTER_HELP)
   verifying.action((target: string | undefined, flags: VerifyFlags) => {
     if (target === undefined) refuseUnused(verifying, SSH_OPTIONS, 'without a box to go to')
-    if (!target?.startsWith('lease:')) refuseUnused(verifying, ['leaseNetworks'], 'for a target that is no lease')
+    if (target?.startsWith('lease:')) refuseUnused(verifying, SSH_OPTIONS, OF_A_LEASE)
+    else refuseUnused(verifying, ['leaseNetworks'], 'for a target that is no lease')
     return context.run((signal) => verifyTarget(target ?? 'local', flags, context, signal))
   })
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { addVendorOptions, VENDOR_OPTIONS } from '../attestationRules.ts'
-import { addSshOptions, SSH_OPTIONS } from '../boxes/openSshBox.ts'
+import { addSshOptions, OF_A_LEASE, SSH_OPTIONS } from '../boxes/openSshBox.ts'
 import { addText, readList, readNumber, readOneOf, readWhole, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { readLight, runRendering } from './renderWork.ts'
@@ -38,7 +38,10 @@ const TRAINING_METHODS = {
 const addRunOptions = (command: Command, inputs?: string, methods = SIMPLE_METHODS): Command =>
   addVendorOptions(addSshOptions(command))
     .hook('preAction', () => {
-      if (command.getOptionValue('on') === undefined) refuseUnused(command, SSH_OPTIONS, 'without --on')
+      const on: readonly string[] | undefined = command.getOptionValue('on')
+      const leases = on?.filter((address) => address.startsWith('lease:')) ?? []
+      if (on === undefined) refuseUnused(command, SSH_OPTIONS, 'without --on')
+      if (leases.length > 0) refuseUnused(command, leases.length === on?.length ? SSH_OPTIONS : ['hostKey'], OF_A_LEASE)
       const unasked = command.getOptionValue('method') !== 'attest'
       if (unasked) refuseUnused(command, ['evidence', ...VENDOR_OPTIONS], 'without --method attest')
     })
