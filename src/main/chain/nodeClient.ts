@@ -2,6 +2,7 @@ import { nodeRoutes } from '../../apps/api/node/nodeRoutes.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { fromHex, toHex } from '../../core/bytes/hex.ts'
 import { checkLightProof, columnGindex, numberInLeaf } from '../../core/chain/lightProof.ts'
+import { CHAIN_PRESETS } from '../../core/chain/params.ts'
 import { PROBLEM_CODES, type Problem, type ProblemCode, problem } from '../../core/chain/problems.ts'
 import { gindexOf } from '../../core/chain/proveEntry.ts'
 import { balanceAt, nonceAt } from '../../core/chain/purse.ts'
@@ -13,6 +14,8 @@ import { type Answer, type ApiPlace, type Asked, askApi, type Operation } from '
 import { fault } from '../faults.ts'
 
 const LIMIT_MS = 10_000
+
+const FEES_PER_BYTE = Object.values(CHAIN_PRESETS).map(({ feePerByte }) => feePerByte)
 
 /** What a node answers with, over HTTP. Proofs are checked against the header that it names: it can hide things, not invent them. */
 export class NodeClient implements ChainAccess {
@@ -50,6 +53,8 @@ export class NodeClient implements ChainAccess {
 
   async terms(signal: AbortSignal) {
     const { genesis, feePerByte, epochSlots, head } = await this.ask(nodeRoutes.getChain, {}, signal)
+    // What is signed is paid, and half of it goes to whoever makes the block, who may be this node (attack 248).
+    if (!FEES_PER_BYTE.includes(BigInt(feePerByte))) throw this.lie('no chain of this version has such a fee')
     return {
       genesisHash: fromHex(genesis, 32)!,
       feePerByte: BigInt(feePerByte),

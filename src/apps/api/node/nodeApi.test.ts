@@ -192,6 +192,15 @@ describe('a node over HTTP', () => {
   })
 })
 
+test('attack 248: a node that names a fee of its own, half of which goes to whoever makes the block', async () => {
+  const balance = async () => (await clientOf().account(rich.publicKey, 'head', signal))!.balance
+  const before = await balance()
+  const dear = clientOf((text) => text.replace('"feePerByte":"1000"', '"feePerByte":"1000000000"'))
+  const paid = await sendPayment(dear, rich, { to: buyer.publicKey, amount: 1n }, signal).then(() => 'paid', codeOf)
+  await world.pass(6)
+  expect([paid, before - (await balance())]).toEqual(['NODE_LIES', 0n])
+})
+
 describe('attack 172: a node that lies', () => {
   const key = () => toHex(rich.publicKey)
   const lieOf = (change: (text: string) => string) =>
