@@ -11,6 +11,7 @@ import { openEmbedded } from '../src/drivers/store/openEmbedded.ts'
 import { systemRandomness } from '../src/drivers/system/systemRandomness.ts'
 import { testDeps, testRules } from './support/fleetKit.ts'
 import { entry } from './support/storeFixtures.ts'
+import { textOf } from './support/textOf.ts'
 
 const mountSmall = (): string | null => {
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-small-'))
@@ -79,7 +80,7 @@ test.skipIf(disk === null)('a full disk stops nothing for good: with room again 
     for (const id of ids) {
       const { items } = await store.history(id, { after: null, limit: 5 })
       expect(items.map(({ outcome }) => outcome)).toEqual(['accepted'])
-      expect((await store.certificate(items[0]!.runId!))!.length).toBe(80_000)
+      expect((await textOf(await store.certificate(items[0]!.runId!)))!.length).toBe(80_000)
     }
   } finally {
     await store.close()

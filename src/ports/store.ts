@@ -173,7 +173,8 @@ export interface Store {
 
   result(id: number): Promise<ResultRecord | null>
   history(boxId: string, page: Page): Promise<Paged<ResultSummary>>
-  certificate(runId: string): Promise<string | null>
+  /** The file in pieces, each read when it is asked for: nobody needs all of it at once (attack 250). */
+  certificate(runId: string): Promise<AsyncIterable<Uint8Array> | null>
   specs(provider: string, page: Page): Promise<Paged<ProviderSpec>>
   overview(): Promise<FleetOverview>
   statistics(): Promise<FleetStatistics>

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Store } from '../../src/ports/store.ts'
 import { startFleetProcess } from '../support/fleetProcess.ts'
+import { textOf } from '../support/textOf.ts'
 
 export interface KillTarget {
   /** A fresh empty store. */
@@ -38,7 +39,7 @@ export function killSuite(name: string, kills: number, target: KillTarget): void
       for (const id of ids) {
         const { items } = await store.history(id, { after: null, limit: 10 })
         expect(items.map(({ outcome }) => outcome)).toEqual(['accepted'])
-        expect(await store.certificate(items[0]!.runId!)).toBe('{}')
+        expect(await textOf(await store.certificate(items[0]!.runId!))).toBe('{}')
         expect(await store.box(id)).toMatchObject({ verifiedTotal: 1, failuresTotal: 0, lastResult: items[0]!.id })
       }
     } finally {

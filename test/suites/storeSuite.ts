@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { claimed } from '../../src/core/params/provenance.ts'
 import type { BoxFilter, Finish, Store, TakenJob } from '../../src/ports/store.ts'
 import { madeUpRound } from '../support/madeUpRounds.ts'
 import { entry, failedBox, finishOf, job, resultOf } from '../support/storeFixtures.ts'
+import { textOf } from '../support/textOf.ts'
 
 export interface StoreUnderTest {
   /** An empty store. */
@@ -203,8 +204,8 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const result = resultOf({ runId, certificate, figures, marks, inventory })
       const followUps = [job(a, { round: n, reason: 'changed' })]
       const id = (await store.finishJob(finishOf(leased, owner, { result, followUps })))!
-      expect(await store.certificate(runId)).toBe(certificate)
-      expect(await store.certificate('00')).toBeNull()
+      expect(await textOf(await store.certificate(runId))).toBe(certificate)
+      expect(await textOf(await store.certificate('00'))).toBeNull()
       expect(await store.result(id)).toMatchObject({ id, boxId: a, runId, figures, marks, seconds: 1.5, inventory })
       expect(await store.result(0)).toBeNull()
       expect(await store.specs(`p${n}`, all)).toMatchObject({
@@ -237,6 +238,18 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       })
       expect(older.items.map((item) => item.id)).toEqual([id])
       await store.removeBox(a)
+    })
+
+    test('attack 250: a certificate comes in small pieces, however large it is', async () => {
+      await store.putBox(entry(a))
+      await store.addJob(job(a, { round: n }))
+      const certificate = randomBytes(1_000_000).toString('base64')
+      const runId = `${n}`.padStart(32, 'e')
+      await store.finishJob(finishOf(await only(a), owner, { result: resultOf({ runId, certificate }) }))
+      const pieces: Uint8Array[] = []
+      for await (const piece of (await store.certificate(runId))!) pieces.push(piece)
+      expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(65_536)
+      expect(Buffer.concat(pieces).toString()).toBe(certificate)
     })
 
     test('a claim’s verdict is a column of the box and of its results, and belongs to that claim alone', async () => {
@@ -632,9 +645,9 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
         ids.push((await store.finishJob(finishOf(leased, owner, { result })))!)
       }
       await store.retain({ resultDays: 1, certificateDays: -1 })
-      expect(await store.certificate(`r${n}round`)).toBeNull()
-      expect(await store.certificate(`r${n}asked`)).toBe('text')
-      expect(await store.certificate(`r${n}changed`)).toBe('text')
+      expect(await textOf(await store.certificate(`r${n}round`))).toBeNull()
+      expect(await textOf(await store.certificate(`r${n}asked`))).toBe('text')
+      expect(await textOf(await store.certificate(`r${n}changed`))).toBe('text')
       expect((await store.history(a, all)).items).toHaveLength(3)
       await store.retain({ resultDays: -1, certificateDays: -1 })
       expect((await store.history(a, all)).items.map(({ id }) => id)).toEqual([ids[2]])
@@ -733,7 +746,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
         const unscored = { status: 'new', score: 0, scoredAt: null }
         expect(await other.box(a)).toEqual({ ...(await store.box(a)), ...unscored })
         expect(await other.history(a, all)).toEqual(await store.history(a, all))
-        expect(await other.certificate(`dump${n}`)).toBe('é'.repeat(1000))
+        expect(await textOf(await other.certificate(`dump${n}`))).toBe('é'.repeat(1000))
         expect(await other.roundDue(3_600_000)).toBe(true)
         const taken = await other.takeJobs({ owner: 'another', holdMs: 60_000, limit: 100 })
         expect(taken.map(({ boxId }) => boxId)).toEqual(expect.arrayContaining([a, b]))

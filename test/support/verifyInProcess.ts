@@ -1,3 +1,4 @@
+import type { InTurn } from '../../src/apps/shared/takeTurns.ts'
 import { askOf } from '../../src/apps/validator/askOf.ts'
 import { type BoxReport, type VerifyOptions, verifyBox } from '../../src/apps/validator/verifyBox.ts'
 import type { AttestationReader } from '../../src/core/attest/attestationReader.ts'
@@ -40,6 +41,7 @@ export interface InProcess {
   readonly walkChecker?: WalkChecker
   readonly attestation?: AttestationReader
   readonly anchor?: ChainAnchor
+  readonly inTurn?: InTurn
 }
 
 /** The real verifyBox against a program in this process, in virtual time. */
@@ -57,6 +59,7 @@ export function verifyInProcess(given: InProcess, signal = new AbortController()
       ...(given.walkChecker ? { walkChecker: given.walkChecker } : {}),
       ...(given.attestation ? { attestation: given.attestation } : {}),
       ...(given.anchor ? { anchor: given.anchor } : {}),
+      ...(given.inTurn ? { inTurn: given.inTurn } : {}),
       connect: async () => box,
     },
     signal,

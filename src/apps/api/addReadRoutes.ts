@@ -52,11 +52,29 @@ function addResultRoutes(app: OpenAPIHono, { store }: ApiDeps): void {
   app.openapi(routes.getResult, async (c) => c.json(found(await store.result(c.req.valid('param').id), 'result'), 200))
   app.openapi(routes.getCertificate, async (c) => {
     const { runId } = c.req.valid('param')
-    const text = found(await store.certificate(runId), 'certificate')
+    const file = found(await store.certificate(runId), 'certificate')
     c.header('content-type', 'application/json')
     c.header('content-disposition', `attachment; filename="touchstone-${runId}.json"`)
-    return c.body(text, 200) as never
+    return c.body(asTaken(file), 200) as never
   })
+}
+
+/** Nothing is read before its reader has room for it. */
+function asTaken(file: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const pieces = file[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await pieces.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel() {
+        await pieces.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): void {

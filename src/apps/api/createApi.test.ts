@@ -172,6 +172,20 @@ describe('reading', () => {
     expect(response.headers.get('content-disposition')).toBe(`attachment; filename="touchstone-${runId}.json"`)
   })
 
+  test('attack 250: of a certificate no more is read than its reader takes', async () => {
+    let read = 0
+    const file = async function* () {
+      for (; read < 1000; read++) yield new Uint8Array(65_536)
+    }
+    const store: Store = { ...deps.store, certificate: async () => file() }
+    const response = await createApi({ ...deps, store }).request(`/v1/certificates/${runId}`)
+    const reader = response.body!.getReader()
+    await reader.read()
+    expect(read).toBeLessThan(10)
+    await reader.cancel()
+    expect(read).toBeLessThan(10)
+  })
+
   test('what is not there or not well asked is refused with a code', async () => {
     expect((await get('/v1/boxes/nobody')).status).toBe(404)
     expect((await get('/v1/certificates/00')).body).toMatchObject({ error: { code: 'BAD_REQUEST' } })

@@ -14,6 +14,7 @@ import type { CpuEvidence } from '../../core/attest/bundle.ts'
 import type { NvidiaEvidence } from '../../core/attest/nvidiaDevice.ts'
 import { checkCertificate } from '../../core/certificate/checkCertificate.ts'
 import type { AskProcessor } from '../prover/challengeRun.ts'
+import { takeTurns } from '../shared/takeTurns.ts'
 
 const catalogue = await smallCatalogue()
 const nowMs = new VirtualClock().wallTime().getTime()
@@ -126,4 +127,24 @@ test('junk in place of evidence is refused, and the run stands', async () => {
 test('nobody is asked by a validator that cannot judge it', async () => {
   const { report } = await run([() => expect.unreachable('asked')], null)
   expect(report.attested.tier).toBe('C')
+})
+
+test('attack 249: boxes that are done at once are judged one at a time, and the others are heard in between', async () => {
+  const clock = new VirtualClock()
+  const order: string[] = []
+  const inTurn = takeTurns(async () => {
+    order.push('heard')
+    await clock.sleep(0)
+  })
+  const carry: typeof attestation.carry = (open, close) => {
+    order.push('judged')
+    return attestation.carry(open, close)
+  }
+  const report = () => {
+    const program = honestProgram({ devices: [new AttestingDevice(honest(chips[0]!))] })
+    return verifyInProcess({ program, catalogue, clock, inTurn, attestation: { ...attestation, carry } })
+  }
+  const reports = await Promise.all([report(), report(), report()])
+  expect(reports.map(({ attested }) => attested.tier)).toEqual(['B', 'B', 'B'])
+  expect(order).toEqual(['heard', 'judged', 'heard', 'judged', 'heard', 'judged'])
 })

@@ -20,6 +20,7 @@ import type { Randomness } from '../../ports/randomness.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import type { WalkChecker } from '../../ports/walkChecker.ts'
 import { checkOpenings } from '../shared/checkOpenings.ts'
+import type { InTurn } from '../shared/takeTurns.ts'
 import { type Asking, BoxRun, type Done, type RunState } from './boxRun.ts'
 import { type Conducted, Exchange, type Progress } from './exchange.ts'
 import { type Greeting, greetProver, type Line, type ProverFault, roundTripUs } from './greetProver.ts'
@@ -56,6 +57,8 @@ export interface VerifyDeps {
   onStep?(step: Step): void
   /** Awaited right before the clock of every phase of the run itself; calibrations do not ask. */
   beforeStart?(moment: Moment): Promise<void>
+  /** Where other boxes are on the line: judging keeps the thread busy by whose clock they are measured (attack 249). */
+  readonly inTurn?: InTurn
 }
 
 /** Where a run stands when a clock is about to start. */
@@ -131,10 +134,14 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       const shown = host && !done.rejected ? await host.finish() : []
       const rejected = done.rejected ?? (await verify(done, onStep))
       const { address, access } = box
-      const telemetry = readTelemetry(session.telemetry)
       const place = deps.placeOf?.(box)
-      const told = { address, access, place, startedAt, startedUs, host: shown, telemetry, faults: run.faults }
-      return await judge({ ...done, rejected }, told, options, deps, () => clock.sleep(0, signal))
+      const { inTurn = (work) => work() } = deps
+      return await inTurn(async () => {
+        signal.throwIfAborted()
+        const telemetry = readTelemetry(session.telemetry)
+        const told = { address, access, place, startedAt, startedUs, host: shown, telemetry, faults: run.faults }
+        return await judge({ ...done, rejected }, told, options, deps, () => clock.sleep(0, signal))
+      })
     } finally {
       await session.stop()
     }

@@ -86,6 +86,16 @@ describe('a bundle', () => {
     expect(await asked(more)).toBe(await asked(whole))
   })
 
+  test('attack 249: a megabyte of small values is refused before anybody reads it', () => {
+    const [device] = JSON.parse(new TextDecoder().decode(writeBundle(whole))).devices
+    const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 0]))
+    const read = (count: number) => readBundle(Buffer.from(JSON.stringify([{ ...device, ...fields(count) }])))
+    expect(read(1000).devices).toHaveLength(1)
+    expect(() => read(20_000)).toThrow(
+      expect.objectContaining({ refusal: { code: 'EVIDENCE_MALFORMED', where: 'values' } }),
+    )
+  })
+
   test('says what it does not show', async () => {
     const codes = async (bundle: Bundle, by = rules) => (await verifyBundle(bundle, by)).doubts.map(({ code }) => code)
     expect(await codes({ ...whole, rims: [], ocsp: [] })).toEqual(['NO_GOLDEN_VALUES', 'NO_REVOCATION'])

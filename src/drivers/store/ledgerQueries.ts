@@ -61,6 +61,7 @@ const kept = ({ record, state, tries, said }: KeptRow): KeptRound => ({
 
 /** Of a certificate that was stored before its hash was. */
 async function hashed(db: Database, standing: Standing, runId: string): Promise<Standing> {
-  const text = await resultQueries(db).certificate(runId)
-  return { ...standing, certificate: text === null ? null : createHash('sha256').update(text).digest('hex') }
+  const hash = createHash('sha256')
+  for await (const piece of (await resultQueries(db).certificate(runId)) ?? []) hash.update(piece)
+  return { ...standing, certificate: hash.digest('hex') }
 }

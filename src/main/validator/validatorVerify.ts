@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { takeTurns } from '../../apps/shared/takeTurns.ts'
 import { askOf } from '../../apps/validator/askOf.ts'
 import type { VerifyJob } from '../../apps/validator/fleet/fleet.ts'
 import { type VerifyDeps, type VerifyOptions, verifyBox } from '../../apps/validator/verifyBox.ts'
@@ -23,7 +24,7 @@ export function verifyJobs(
     ...deps
   }: Omit<
     Required<VerifyDeps>,
-    'connect' | 'placeOf' | 'askedDevices' | 'onStep' | 'beforeStart' | 'attestation' | 'anchor'
+    'connect' | 'placeOf' | 'askedDevices' | 'onStep' | 'beforeStart' | 'attestation' | 'anchor' | 'inTurn'
   > &
     Pick<VerifyDeps, 'anchor'>,
   { env: given, log, hub }: { readonly env: NodeJS.ProcessEnv; readonly log: Log; readonly hub: LeaseHub | null },
@@ -42,13 +43,14 @@ export function verifyJobs(
       signal,
     )
   }
+  const inTurn = takeTurns(() => deps.clock.sleep(0, new AbortController().signal))
   return (job, hooks, signal) => {
     // Files about revocation are of a day: they are read anew for every run.
     const whole = () => ({ walkChecker, attestation: attestationReader(attestationRules(attestationFiles(config))) })
     const host = job.kind === 'full' ? whole() : {}
     const askedDevices = config.devices === 'auto' ? null : config.devices
     const connect = (inner: AbortSignal) => open(job, inner)
-    return verifyBox(askFor(config, job), { ...deps, ...host, ...hooks, askedDevices, connect }, signal)
+    return verifyBox(askFor(config, job), { ...deps, ...host, ...hooks, inTurn, askedDevices, connect }, signal)
   }
 }
 

@@ -9,6 +9,7 @@ import { startPostgres, type TestPostgres } from '../../../../test/support/postg
 import { entry } from '../../../../test/support/storeFixtures.ts'
 import { testEngine } from '../../../../test/support/testEngine.ts'
 import { testSigner } from '../../../../test/support/testSigner.ts'
+import { textOf } from '../../../../test/support/textOf.ts'
 import { TINY } from '../../../../test/support/verifyInProcess.ts'
 import type { Catalogue } from '../../../core/identify/catalogue.ts'
 import type { TileEngine } from '../../../core/proof/tileEngine.ts'
@@ -106,7 +107,7 @@ describe('runFleet', () => {
       const { items } = await store.history(id, all)
       expect(items.map(({ outcome, kind }) => [outcome, kind])).toEqual([['accepted', 'full']])
       expect(items[0]!.figures.map(({ name }) => name)).toContain('rate.int8.per_second')
-      expect(await store.certificate(items[0]!.runId!)).toContain('payload')
+      expect(await textOf(await store.certificate(items[0]!.runId!))).toContain('payload')
       expect(await store.box(id)).toMatchObject({ status: 'verified', failuresTotal: 0 })
       expect((await store.box(id))!.terms.length).toBeGreaterThan(0)
     }
