@@ -87,7 +87,7 @@ export async function openSshBox(target: SshBoxTarget, signal: AbortSignal): Pro
 }
 
 const plainRoute = (to: SshAddress): SshRoute => ({
-  ...{ to, identityFiles: [], agent: null, jumps: [], command: null, isStrict: false },
+  ...{ to, identityFiles: [], agent: null, jumps: [], command: null, knownAs: null, isStrict: false },
   knownHostsFiles: defaultKnownHosts(),
 })
 
@@ -99,6 +99,7 @@ function sessionOptions(
   return {
     auth: { ...authOf(flags, route, env), ...(ask === undefined ? {} : { ask }) },
     knownHostsFiles: route.knownHostsFiles,
+    knownAs: route.knownAs,
     ownKnownHostsFile: join(dataFolder(env), 'known_hosts'),
     onFirstUse: (seen) => {
       if (route.isStrict) return false

@@ -5,6 +5,8 @@ import { formatSshAddress, type SshAddress } from './sshAddress.ts'
 export interface HostTrustOptions {
   /** `SHA256:…`; then the files below are not asked, except for revoked keys. */
   readonly hostKey?: string
+  /** The name under which files have its key, as `HostKeyAlias` of ssh: whatever its address and port are (attack 249). */
+  readonly knownAs?: string | null
   /** Our own file: read, and first keys are added to it. */
   readonly ownKnownHostsFile: string
   /** Shows a fingerprint never seen before; false refuses it. */
@@ -55,9 +57,13 @@ export async function isTrusted(
   return trust.accepted
 }
 
+/** Where files have its key; a bare name is one on the usual port. */
+export const knownPlace = (to: SshAddress, { knownAs }: HostTrustOptions): Pick<SshAddress, 'host' | 'port'> =>
+  knownAs ? { host: knownAs, port: 22 } : to
+
 /** Only after the whole login: a key that somebody showed and then failed to use is not remembered. */
 export function rememberFirstKey(to: SshAddress, options: HostTrustOptions, trust: Trust): void {
   if (trust.judgement?.kind !== 'new' || trust.blob === null) return
-  const line = knownHostsLine(to.host, to.port, trust.judgement.type, trust.blob)
-  rememberHostKey(options.ownKnownHostsFile, line)
+  const { host, port } = knownPlace(to, options)
+  rememberHostKey(options.ownKnownHostsFile, knownHostsLine(host, port, trust.judgement.type, trust.blob))
 }

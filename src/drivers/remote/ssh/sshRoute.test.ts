@@ -69,6 +69,31 @@ describe.skipIf(whyNoOpenSsh() !== null)('the settings of ssh hold, and a real s
     await session.gone
   })
 
+  test('attack 249: a host that is known under another name (HostKeyAlias) is not a new one', async () => {
+    const box = await start('aliased')
+    const [known, own] = [join(root, 'aliased_known'), join(root, 'aliased_own')]
+    const login = `  HostName 127.0.0.1\n  Port ${box.port}\n  User ${me}\n  UserKnownHostsFile ${known}\n`
+    writeFileSync(settings, `Host box\n${login}  HostKeyAlias the-box\n`, { mode: 0o600 })
+    const open = async (key: string) => {
+      writeFileSync(known, `the-box ${key}\n`)
+      const route = await routeOf(parseSshTarget(`ssh -F ${settings} box`), 'nobody', never)
+      const { knownHostsFiles, knownAs } = route
+      const options = {
+        ...common,
+        auth: { keyFiles: [{ path: identity }] },
+        knownHostsFiles,
+        knownAs,
+        ownKnownHostsFile: own,
+      }
+      return await openSession(route.to, options, never)
+    }
+    const stranger = await faultOf(open(keyPair().public))
+    expect(stranger.detail.code).toBe('HOST_KEY_CHANGED')
+    const session = await open(host.public)
+    session.close()
+    expect(session.hostKey.trust).toBe('known')
+  })
+
   test('what ssh does not understand is said in its own words', async () => {
     writeFileSync(settings, 'Host box\n  Nonsense\u0007 yes\n', { mode: 0o600 })
     const refused = await faultOf(routeOf(parseSshTarget(`ssh -F ${settings} box`), me, never))

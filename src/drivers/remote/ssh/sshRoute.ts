@@ -15,6 +15,8 @@ export interface SshRoute {
   /** The socket of an agent, `none`, or null where nothing is said of it. */
   readonly agent: string | null
   readonly knownHostsFiles: readonly string[]
+  /** The name under which its host key is known, where that is another than its own (HostKeyAlias). */
+  readonly knownAs: string | null
   /** Refuse a host key that was never seen. */
   readonly isStrict: boolean
   readonly jumps: readonly SshTarget[]
@@ -42,6 +44,7 @@ export async function routeOf(target: SshTarget, defaultUser: string, signal: Ab
     identityFiles: (target.identity === undefined ? (said?.get('identityfile') ?? []) : [target.identity]).map(ofHome),
     agent: one('identityagent') ?? null,
     knownHostsFiles: files.length === 0 ? defaultKnownHosts() : files.map(ofHome),
+    knownAs: one('hostkeyalias') ?? null,
     isStrict: one('stricthostkeychecking') === 'true',
     jumps: jump === 'none' ? [] : jump.split(',').map((hop) => ({ ...parseSshTarget(hop), ...settingsFile(target) })),
     command: command === 'none' || jump !== 'none' ? null : expand(command, to, target.host),

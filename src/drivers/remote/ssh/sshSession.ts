@@ -7,7 +7,15 @@ import { lastWords, printable } from '../../../core/bytes/printable.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { inTime } from '../../system/inTime.ts'
 import { fault } from '../faults.ts'
-import { FAMILIES, type HostTrustOptions, isTrusted, keyTypesFor, rememberFirstKey, type Trust } from './hostTrust.ts'
+import {
+  FAMILIES,
+  type HostTrustOptions,
+  isTrusted,
+  keyTypesFor,
+  knownPlace,
+  rememberFirstKey,
+  type Trust,
+} from './hostTrust.ts'
 import { type HostKeyLine, readKnownHosts } from './knownHosts.ts'
 import { quoteForShell } from './quoteForShell.ts'
 import { formatSshAddress, type SshAddress } from './sshAddress.ts'
@@ -61,7 +69,8 @@ const KEEP_ALIVE_MS = 5_000
  */
 export async function openSession(to: SshAddress, options: SessionOptions, signal: AbortSignal): Promise<SshSession> {
   signal.throwIfAborted()
-  const known = await readKnownHosts([options.ownKnownHostsFile, ...options.knownHostsFiles], to)
+  const files = [options.ownKnownHostsFile, ...options.knownHostsFiles]
+  const known = await readKnownHosts(files, knownPlace(to, options))
   if (options.hostKey === undefined) return attempt(to, options, known, keyTypesFor(known), signal)
   let first: unknown = null
   for (const types of FAMILIES) {
