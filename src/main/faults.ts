@@ -129,7 +129,11 @@ export const fault = faultsOf({
     message: 'no node answers at {url}',
     nextStep: 'Start one with "touchstone node", or name another with --node.',
   },
-  NODE_REFUSED: { blame: 'user', message: 'the node at {url} refused: {why} ({said})', nextStep: '{mend}' },
+  NODE_REFUSED: {
+    blame: 'user',
+    message: 'the node at {url} refused: {why} ({said})',
+    nextStep: 'The node advises: {mend}',
+  },
   NOT_A_DEVNET: {
     blame: 'user',
     message: 'this chain is of preset {preset}: nobody gives its tokens away',

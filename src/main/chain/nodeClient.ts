@@ -12,6 +12,7 @@ import type { AccountView, ChainAccess } from '../../ports/chainAccess.ts'
 import type { TouchstoneError } from '../../ports/errors.ts'
 import { type Answer, type ApiPlace, type Asked, askApi, type Operation } from '../apiClient.ts'
 import { fault } from '../faults.ts'
+import { boxWords } from '../render/boxWords.ts'
 
 const LIMIT_MS = 10_000
 
@@ -47,7 +48,7 @@ export class NodeClient implements ChainAccess {
         }),
       stranger: (cause) => fault('NOT_A_NODE', { url }, cause),
       refused: ({ code, message, nextStep }) =>
-        fault('NODE_REFUSED', { url, said: code, why: message, mend: nextStep }),
+        fault('NODE_REFUSED', { url, said: code, why: message, mend: boxWords(nextStep) }),
     }
   }
 

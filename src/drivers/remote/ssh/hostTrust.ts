@@ -5,7 +5,7 @@ import { formatSshAddress, type SshAddress } from './sshAddress.ts'
 export interface HostTrustOptions {
   /** `SHA256:…`; then the files below are not asked, except for revoked keys. */
   readonly hostKey?: string
-  /** The name under which files have its key, as `HostKeyAlias` of ssh: whatever its address and port are (attack 249). */
+  /** The name under which files have its key, as `HostKeyAlias` of ssh: whatever its address and port are (attack 251). */
   readonly knownAs?: string | null
   /** Our own file: read, and first keys are added to it. */
   readonly ownKnownHostsFile: string

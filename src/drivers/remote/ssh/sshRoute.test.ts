@@ -69,7 +69,7 @@ describe.skipIf(whyNoOpenSsh() !== null)('the settings of ssh hold, and a real s
     await session.gone
   })
 
-  test('attack 249: a host that is known under another name (HostKeyAlias) is not a new one', async () => {
+  test('attack 251: a host that is known under another name (HostKeyAlias) is not a new one', async () => {
     const box = await start('aliased')
     const [known, own] = [join(root, 'aliased_known'), join(root, 'aliased_own')]
     const login = `  HostName 127.0.0.1\n  Port ${box.port}\n  User ${me}\n  UserKnownHostsFile ${known}\n`
