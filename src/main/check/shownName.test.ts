@@ -24,6 +24,26 @@ describe('attack 146: a file whose name is a verdict', () => {
     expect(`${stdout}${stderr}`).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/)
   })
 
+  test('attack 253: nor a row of ours, by blanks up to the end of its own', async () => {
+    const row = 'found          8 x B200'
+    expect(shownName(`x.json${' '.repeat(60)}${row}`)).toBe('x.json found 8 x B200')
+    expect(shownName(`x.json${'\u3000\u00a0\u2003'.repeat(20)}${row}`)).toBe('x.json found 8 x B200')
+  })
+
+  test('attack 253: nor is it a command, in the line that whoever gets a report is to type', async () => {
+    const genuine = join(folder, 'genuine.json')
+    expect((await commands.run(['verify', '--preset', 'tiny', '--devices', 'cpu', '--out', genuine])).status).toBe(0)
+    const typed = async (name: string) => {
+      const [file, page] = [join(folder, name), join(folder, 'typed.html')]
+      writeFileSync(file, readFileSync(genuine))
+      expect((await commands.run(['report', file, '--html', page])).status).toBe(0)
+      return /npx touchstone check (.*) --trust KEY/.exec(readFileSync(page, 'utf8'))?.[1]
+    }
+    expect(await typed('box-1.json')).toBe(join(folder, 'box-1.json'))
+    for (const name of ['x.json; curl evil.example #.json', '$(id).json', '--policy.json', 'a b.json'])
+      expect(await typed(name)).toBe(name.startsWith('--') ? join(folder, name) : 'FILE')
+  })
+
   test('what opens a URL is not in the page that is sent to anyone', async () => {
     const server = createServer((_, answer) => answer.end('nothing'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

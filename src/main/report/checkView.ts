@@ -31,5 +31,7 @@ const pair = (name: string, text: string | null): Html[] =>
 function commandOf({ file, checked }: ShownCheck): string | null {
   if (checked.kind !== 'certificate' && checked.kind !== 'summary') return null
   const signers = checked.read.signerKeys.map(toHex).join(' and ')
-  return `npx touchstone check ${file} --trust KEY, with the key of its signer (${signers}) taken from the signer and not from here.`
+  // Whoever copies the line has a shell read it (attack 253).
+  const typed = /^[\w./:@%+][\w./:@%+-]*$/.test(file) ? file : 'FILE'
+  return `npx touchstone check ${typed} --trust KEY, with the key of its signer (${signers}) taken from the signer and not from here.`
 }
