@@ -18,7 +18,7 @@ const LIMIT_MS = 10_000
 
 const FEES_PER_BYTE = Object.values(CHAIN_PRESETS).map(({ feePerByte }) => feePerByte)
 
-/** What a node answers with, over HTTP. Proofs are checked against the header that it names: it can hide things, not invent them. */
+/** What a node answers with, over HTTP. Proofs are checked against the header that it names; that the chain has it is its word. */
 export class NodeClient implements ChainAccess {
   readonly url: string
   private readonly fetch: typeof fetch
