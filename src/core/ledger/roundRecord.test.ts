@@ -118,6 +118,19 @@ describe('attack 170: what does not hold', () => {
     expect(checkScoreProof({ ...proof, ...change })).toBe(problem)
   })
 
+  test('a box with two scores in one round: each has a proof, and the whole round is refused', () => {
+    const entries = [1, 900_000].map((score) => ({ box: 'box-1', score, certificate: null }))
+    const twofold = sealRound({ round: 7, closedAtMs: 1, entries }, testSigner(1))
+    const turned = { ...twofold, entries: [...twofold.entries].reverse() }
+    const [first, other] = [proveScore(twofold, 'box-1')!, { ...proveScore(twofold, 'box-1')!, place: 1 }]
+    const second = { ...other, entry: twofold.entries[1]!, path: [toHex(scoreLeaf(twofold, twofold.entries[0]!))] }
+    expect([first, second].map((one) => [one.entry.score, checkScoreProof(one)])).toEqual([
+      [1, null],
+      [900_000, null],
+    ])
+    expect([twofold, turned].map(checkRound)).toEqual(['ORDER', 'ORDER'])
+  })
+
   test('a node of the tree is not a score: leaves and nodes begin with different bytes', () => {
     const [sibling] = proof.path
     const short = { ...proof, place: 1, count: 3, path: proof.path.slice(1) }
