@@ -18,6 +18,8 @@ for parent in "$HOME" "\${TMPDIR:-/tmp}"; do
     base=$parent/.cache/touchstone
     [ "$parent" = "$HOME" ] || base=$parent/touchstone-cache-$(id -u)
     mkdir -p "$base" 2>/dev/null || continue
+    # Where everybody may write, somebody else may have taken the name: what runs from there would be his to change.
+    [ "$parent" = "$HOME" ] || { [ -O "$base" ] && [ ! -L "$base" ]; } || continue
   else
     base=$parent
   fi
