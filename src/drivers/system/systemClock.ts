@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../ports/clock.ts'
 
@@ -5,5 +6,9 @@ import type { Clock } from '../../ports/clock.ts'
 export const systemClock: Clock = {
   monotonicUs: () => Number(process.hrtime.bigint() / 1000n),
   wallTime: () => new Date(),
-  sleep: (milliseconds, signal) => delay(Math.min(milliseconds, 2 ** 31 - 1), undefined, { signal }),
+  sleep: (milliseconds, signal) => {
+    // All boxes of a fleet may wait under one signal: that is no leak, and no warning belongs between lines of a log.
+    if (signal) setMaxListeners(0, signal)
+    return delay(Math.min(milliseconds, 2 ** 31 - 1), undefined, { signal })
+  },
 }

@@ -16,8 +16,7 @@ export async function openFleetRound(deps: FleetDeps, rules: FleetRules, signal:
     round: due.number,
     boxes,
     maxDelayMs: rules.maxDelayMs,
-    // A window is taken whole or not at all.
-    cohortSize: Math.min(rules.cohortSize, rules.concurrency),
+    cohortSize: rules.cohortSize,
     probeUntilMs: rules.probes ? rules.roundEveryMs : 0,
     words,
   })
