@@ -550,6 +550,66 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of [a, b]) await store.removeBox(id)
     })
 
+    test('attack 255: who dawdles in a window whose validator ends does not take it from those that are done', async () => {
+      const ids = [0, 1, 2, 3, 4].map((i) => `box-${n}-${i}`)
+      for (const id of ids) await store.putBox(entry(id))
+      let round = 21_000_000 + 100 * n
+      /** So many are done when their validator ends, and another takes what is left. */
+      const takenOver = async (done: number, places = 10) => {
+        await store.openRound({ number: ++round, height: null, jobs: ids.map((id) => job(id, { round })) })
+        const taken = await store.takeJobs({ ...claim, holdMs: 0 })
+        for (const one of taken.slice(0, done)) await store.finishJob(finishOf(one, owner))
+        return await store.takeJobs({ owner: 'validator-b', holdMs: 60_000, limit: places })
+      }
+      const end = async (jobs: readonly TakenJob[]) => {
+        for (const one of jobs)
+          await store.finishJob(
+            finishOf(one, 'validator-b', { box: { ...finishOf(one, '').box, scored: one.window !== null } }),
+          )
+      }
+      const counting = async () => {
+        const standings = (await store.standings()).filter(({ id }) => ids.includes(id))
+        return standings.filter(({ score, current }) => score > 0 && current).map(({ id }) => ids.indexOf(id))
+      }
+      const late = await takenOver(4)
+      expect(late.map(({ window }) => window)).toEqual([null])
+      // What they have earned counts at once, whatever becomes of the last one.
+      expect(await store.settle(round, null)).toBe(4)
+      await end(late)
+      expect(await counting()).toEqual([0, 1, 2, 3])
+      // Where most are not done they begin anew.
+      const most = await takenOver(2)
+      expect(most.map(({ window }) => window)).toEqual([2, 2, 2])
+      expect(await store.settle(round, null)).toBe(0)
+      await end(most)
+      expect(await store.settle(round, 2)).toBe(3)
+      expect(await counting()).toEqual([2, 3, 4])
+      // Who is taken when others are at it already has no part in it.
+      const some = await takenOver(0, 3)
+      const rest = await store.takeJobs({ owner: 'validator-b', holdMs: 60_000, limit: 10 })
+      expect([some, rest].map((jobs) => jobs.map(({ window }) => window))).toEqual([
+        [2, 2, 2],
+        [null, null],
+      ])
+      await end([...some, ...rest])
+      expect(await store.settle(round, 2)).toBe(3)
+      expect(await counting()).toEqual([0, 1, 2])
+      for (const id of ids) await store.removeBox(id)
+    })
+
+    test('attack 256: who leaves with what it has earned in a window does not keep its round open', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const round = 22_000_000 + n
+      await store.openRound({ number: round, height: null, jobs: [a, b].map((id) => job(id, { round })) })
+      const taken = await store.takeJobs(claim)
+      for (const one of taken) await store.finishJob(finishOf(one, owner))
+      await store.removeBox(a)
+      expect(await store.lastRound()).toMatchObject({ settled: false, done: 2 })
+      expect(await store.settle(round, taken[0]!.window)).toBe(1)
+      expect(await store.lastRound()).toMatchObject({ settled: true, done: 2 })
+      await store.removeBox(b)
+    })
+
     test('jobs that stand in no cohort have a lane of their own', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
       await store.addJob(job(a, { round: n, kind: 'light' }))
@@ -565,6 +625,21 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const [asked] = await store.takeJobs({ ...claim, single: true })
       expect(asked).toMatchObject({ boxId: b, reason: 'asked' })
       for (const one of [lanes[1]![0]!, asked!]) await store.finishJob(finishOf(one, owner))
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 257: jobs of one that wait for a place do not keep a window waiting', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      for (const id of [a, b])
+        await store.addJob(job(id, { round: n, reason: 'changed', cohort: -1, delayMs: -60_000 }))
+      for (const id of [a, b]) await store.addJob(job(id, { round: n, cohort: 0 }))
+      // While one is under way it is waited for.
+      const [changed] = await store.takeJobs({ ...claim, limit: 1, single: true })
+      expect(await store.takeJobs({ ...claim, single: false })).toEqual([])
+      await store.finishJob(finishOf(changed!, owner))
+      const window = await store.takeJobs({ ...claim, single: false })
+      expect(window.map(({ boxId, reason }) => [boxId, reason])).toEqual([a, b].map((id) => [id, 'round']))
+      for (const one of window) await store.finishJob(finishOf(one, owner))
       for (const id of [a, b]) await store.removeBox(id)
     })
 

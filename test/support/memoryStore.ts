@@ -123,7 +123,8 @@ export class MemoryStore implements Queue {
     const busy = new Set(taken)
     const waits = (job: Job) =>
       job.kind === 'full' && job.cohort >= 0 && mates(job).some(({ boxId }) => busy.has(boxId))
-    const first = ready.filter((job) => !waits(job) && !taken.has(job.boxId) && taken.add(job.boxId))
+    const queue = single === false ? ready.filter(inLane) : ready
+    const first = queue.filter((job) => !waits(job) && !taken.has(job.boxId) && taken.add(job.boxId))
     const due = first.filter(inLane).slice(0, limit)
     const whole = due.filter((job) => {
       const cohort = job.kind === 'full' && job.cohort >= 0 ? mates(job) : []

@@ -17,9 +17,11 @@ const compress = promisify(gzip)
 export async function finishJob(finish: Finish): Promise<Statement> {
   const { job, owner, result, box, retryInMs, followUps } = finish
   const { certificate, claimVerdict } = result
-  // Level 1: hashes in base64 shrink to three quarters at any level, and not further at a higher one.
-  const gzipped = certificate === null ? null : new Uint8Array(await compress(certificate, { level: 1 }))
-  const hash = certificate === null ? null : createHash('sha256').update(certificate).digest('hex')
+  const bytes = certificate === null ? null : Buffer.from(certificate)
+  const hash = bytes && createHash('sha256').update(bytes).digest('hex')
+  // Level 1: hashes in base64 shrink to three quarters at any level, and not further at a higher one. As text it is sent in
+  // half the time that bytes take, in which nobody else is heard (attack 250).
+  const gzipped = bytes && (await compress(bytes, { level: 1 })).toString('base64')
   // What was judged beside nobody may lower a score, and never makes it younger (attack 135).
   const loweredByProof = box.lowered && result.outcome === 'accepted'
   // What is earned in a window counts when the window is over, for all of them at once.
@@ -56,7 +58,8 @@ export async function finishJob(finish: Finish): Promise<Statement> {
       from stored, jsonb_to_recordset(${json(result.figures)}::text::jsonb) as f(device int4, name text, value float8)
     ), certified as (
       insert into certificates (run_id, result_id, box_id, gzip, sha256)
-      select ${result.runId}::text, id, box_id, ${gzipped}::bytea, ${hash}::text from stored where ${gzipped !== null}::boolean
+      select ${result.runId}::text, id, box_id, decode(${gzipped}::text, 'base64'), ${hash}::text
+      from stored where ${gzipped !== null}::boolean
     ), known as (
       update boxes set status = ${box.status}::text,
         claim_verdict = case when ${box.scored || loweredByProof}::boolean then ${claimVerdict}::text else claim_verdict end,

@@ -74,8 +74,8 @@ export function jobQueries(db: Database) {
     },
     async keepJobs({ owner, holdMs, jobs }) {
       const rows = await db.query<{ id: number }>(sql`
-        update jobs set leased_at = clock_timestamp(),
-          lease_until = clock_timestamp() + ${holdMs}::float8 * interval '1 millisecond'
+        update jobs set leased_at = statement_timestamp(),
+          lease_until = statement_timestamp() + ${holdMs}::float8 * interval '1 millisecond'
         from jsonb_to_recordset(${json(jobs)}::text::jsonb) as held(id int8, attempt int4)
         where jobs.id = held.id and jobs.attempt = held.attempt and state = 'leased' and lease_owner = ${owner}::text
         returning jobs.id`)
@@ -122,6 +122,8 @@ const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRe
       and not exists (
         select 1 from jobs e where e.box_id = j.box_id and e.state = 'waiting' and e.due_at <= (select t from clock)
           and (e.due_at, e.id) < (j.due_at, j.id) and (not rests or e.reason = 'asked')
+          -- A window does not wait for jobs of one that have no place (attack 257).
+          and (${lane.single ?? null}::boolean is distinct from false or (e.kind = 'full' and e.cohort >= 0))
       )
       and (j.kind <> 'full' or (j.round, j.cohort) not in (select round, cohort from waits))
     ) or (
@@ -147,9 +149,15 @@ const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRe
     select due.id, due.round from due join whole using (id) join jobs j using (id) join boxes b on b.id = due.box_id
     where due.kind = 'full' and due.cohort = ${WINDOW_COHORT}::int4 and j.reason = 'round' and coalesce(b.stalls, 0) = 0
   ), opened as (
-    -- Whoever is taken later begins it anew: what counts is what was earned by boxes that were taken at once (§8.16).
+    -- What counts is what was earned by boxes that were taken at once (§8.16). A window that nobody is at any more is begun
+    -- anew, unless more have earned in it than are left: who dawdles would take it from them (attack 255).
     update rounds set window_no = coalesce(window_no, 0) + 1
-    where number in (select round from standing) and settled is distinct from true returning number, window_no
+    where number in (select round from standing) and settled is distinct from true and not exists (
+      select 1 from jobs w where w.round = number and w.window_no = rounds.window_no
+      having count(*) filter (where w.state = 'done' and w.outcome = 'accepted')
+          >= greatest(1, count(*) filter (where w.state <> 'done'))
+        or bool_or(w.state = 'leased' and w.lease_until >= (select t from clock) and w.id not in (select id from whole)))
+    returning number, window_no
   ), taken as (
     update jobs set state = 'leased', attempt = attempt + 1, lease_owner = ${owner}::text, leased_at = t,
       lease_until = t + ${holdMs}::float8 * interval '1 millisecond',
@@ -192,11 +200,13 @@ function emptyWhenBoxTaken(error: unknown): never[] {
 }
 
 const roundRows = (below: number | null, limit: number): Statement => sql`
-  select r.number, r.opened_at as "openedAt", r.height, not exists (select 1 from boxes b where (b.pending ->> 'round')::int8 = r.number) as settled,
+  select r.number, r.opened_at as "openedAt", r.height, coalesce(r.settled, false) or not exists (
+      select 1 from boxes b where b.removed_at is null and (b.pending ->> 'round')::int8 = r.number
+        and (b.pending ->> 'window')::int4 = r.window_no) as settled,
     count(j.id) as jobs,
     count(j.id) filter (where j.state = 'done') as done,
     count(j.id) filter (where j.state = 'done' and j.outcome = 'accepted') as accepted,
     count(j.id) filter (where j.outcome = 'rejected') as rejected
   from (select * from rounds where ${below}::int8 is null or number < ${below}::int8
     order by number desc limit ${limit}::int4) r
-  left join jobs j on j.round = r.number group by r.number, r.opened_at, r.height order by r.number desc`
+  left join jobs j on j.round = r.number group by r.number, r.opened_at, r.height, r.settled, r.window_no order by r.number desc`

@@ -1,6 +1,6 @@
 import type { Paged } from '../../ports/store.ts'
 
-export type SqlValue = string | number | boolean | null | Uint8Array
+export type SqlValue = string | number | boolean | null
 
 /** A statement with its values apart: nothing of a value ever becomes SQL. */
 export interface Statement {

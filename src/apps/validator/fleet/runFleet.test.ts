@@ -292,6 +292,16 @@ describe('runFleet', () => {
     expect((await store.history('a', all)).items).toHaveLength(1)
   })
 
+  test('attack 255: a window that a validator left behind is settled by the next that looks, not with the next round', async () => {
+    await store.putBox(entry('a'))
+    const rules = await testRules({ cohortSize: 4, concurrency: 4 })
+    await fleetUntil(testDeps({ ...store, settle: async () => 0 }, honest), rules, quiet)
+    expect(await store.box('a')).toMatchObject({ status: 'verified', scoredAt: null })
+    const isScored = async () => (await store.box('a'))!.scoredAt !== null
+    await fleetUntil(testDeps(store, honest), rules, isScored)
+    expect((await store.rounds(all)).items).toHaveLength(1)
+  })
+
   test('rounds follow the chain: one per 360 blocks, none twice', async () => {
     await store.putBox(entry('a'))
     let height = 720
