@@ -3,6 +3,7 @@ import type { Metrics } from '../../ports/metrics.ts'
 
 export const PROCESS_METRICS = [
   { name: 'touchstone_event_loop_delay_seconds', help: 'Delay of the main thread, 99th percentile.', type: 'gauge' },
+  { name: 'touchstone_event_loop_delay_max_seconds', help: 'Its longest in 15 s.', type: 'gauge' },
   { name: 'touchstone_resident_bytes', help: 'Memory of the process.', type: 'gauge' },
 ] as const
 
@@ -13,8 +14,10 @@ export function watchProcess(metrics: Metrics): () => Promise<void> {
   // What it records includes its own interval.
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
+  const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000)
   const timer = setInterval(() => {
-    metrics.set('touchstone_event_loop_delay_seconds', Math.max(0, delay.percentile(99) / 1e9 - RESOLUTION_MS / 1000))
+    metrics.set('touchstone_event_loop_delay_seconds', seconds(delay.percentile(99)))
+    metrics.set('touchstone_event_loop_delay_max_seconds', seconds(delay.max))
     metrics.set('touchstone_resident_bytes', process.memoryUsage.rss())
     delay.reset()
   }, 15_000)
