@@ -9,8 +9,10 @@ import { faultOf, fingerprintOfPair, readAll, SCRIPTS, sshBoxSuite } from '../..
 import { eventually } from '../../../../test/support/eventually.ts'
 import { keyPair } from '../../../../test/support/keyPair.ts'
 import { makeRelease } from '../../../../test/support/makeRelease.ts'
+import { startSshOffer } from '../../../../test/support/sshOffer.ts'
 import { type SshServerOptions, startSshServer } from '../../../../test/support/sshServer.ts'
 import { connectSsh, isNodeRecent, type SshBoxOptions } from './connectSsh.ts'
+import { openSession } from './sshSession.ts'
 
 sshBoxSuite('the SSH server of npm install', ({ home, hostKey, authorizedKey, env }) =>
   startSshServer({ home, user: 'renter', hostKey, authorizedKey, ...(env ? { env } : {}) }),
@@ -320,4 +322,19 @@ describe.concurrent('connectSsh', () => {
     expect(recent).toEqual([true, true, true, true])
     expect(['', 'v20.18.9', 'v18.99.0', 'node v22.0.0', '22.0.0'].map(isNodeRecent)).not.toContain(true)
   })
+})
+
+test.each([
+  ['a group of its own choice', { keyExchange: 'diffie-hellman-group-exchange-sha256', compression: 'none' }],
+  ['compression', { keyExchange: 'curve25519-sha256', compression: 'zlib,zlib@openssh.com' }],
+])('attack 258: nothing is computed for a server that has nothing but %s', async (_, offer) => {
+  const server = await startSshOffer(offer)
+  const options = { auth: { password: 'secret' }, knownHostsFiles: [], ownKnownHostsFile: join(root, 'none') }
+  const to = { user: 'renter', host: '127.0.0.1', port: server.port }
+  await expect(openSession(to, { ...options, onFirstUse: () => true, connectLimitMs: 2_000 }, never)).rejects.toThrow(
+    /does not speak SSH as we do/,
+  )
+  const KEY_EXCHANGE = 30
+  expect(server.messages.filter((message) => message >= KEY_EXCHANGE)).toEqual([])
+  server.close()
 })
