@@ -12,11 +12,10 @@ const never: VerifyJob = () => expect.unreachable('nobody is asked')
 async function openedAt(heights: readonly number[]) {
   const clock = new VirtualClock()
   const opened: { readonly number: number; readonly height: number | null; readonly atUs: number }[] = []
-  const store: Pick<Store, 'lastRound' | 'roundDue' | 'fleet' | 'openRound' | 'settle'> = {
+  const store: Pick<Store, 'lastRound' | 'roundDue' | 'fleet' | 'openRound'> = {
     lastRound: async () => (opened.at(-1) ?? null) as Awaited<ReturnType<Store['lastRound']>>,
     roundDue: async (everyMs) => clock.monotonicUs() - (opened.at(-1)?.atUs ?? -1e15) >= everyMs * 1000,
     fleet: async () => [],
-    settle: async () => 0,
     openRound: async ({ number, height }) => opened.push({ number, height, atUs: clock.monotonicUs() }) > 0,
   }
   const told = [...heights]

@@ -8,8 +8,6 @@ export async function openFleetRound(deps: FleetDeps, rules: FleetRules, signal:
   const due = await dueRound(deps, rules, signal)
   if (due === null) return
   const { store, randomness, log, live } = deps
-  // Where a validator ended between the last result of a window and its end.
-  await store.settle(due.number - 1, null)
   const boxes = await store.fleet()
   const words = randomWords(randomness.bytes(32))
   const jobs = planFleetRound({
