@@ -12,7 +12,7 @@ import type { Challenge } from '../../core/proof/challenge.ts'
 import { openingRanges } from '../../core/proof/openingRanges.ts'
 import type { PlannedPart } from '../../core/proof/partKinds.ts'
 import type { PlanInputs } from '../../core/proof/planPart.ts'
-import { type RunWindow, windowOf } from '../../core/schedule/runWindow.ts'
+import { type HeardBy, type RunWindow, windowOf } from '../../core/schedule/runWindow.ts'
 import type { ChainAnchor } from '../../ports/chainAnchor.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
@@ -59,6 +59,8 @@ export interface VerifyDeps {
   beforeStart?(moment: Moment): Promise<void>
   /** Where other boxes are on the line: judging keeps the thread busy by whose clock they are measured (attack 249). */
   readonly inTurn?: InTurn
+  /** Stalls of this thread, for who is measured in a window. */
+  readonly heardBy?: HeardBy
 }
 
 /** Where a run stands when a clock is about to start. */
@@ -207,7 +209,7 @@ async function judge(
   done: Done,
   { startedUs, place, ...report }: Told & { readonly startedUs: number; readonly place: string | undefined },
   { preset, program, validSeconds, ...options }: VerifyOptions,
-  { clock, signer, catalogue, attestation: reader, askedDevices = null }: VerifyDeps,
+  { clock, signer, catalogue, attestation: reader, askedDevices = null, heardBy }: VerifyDeps,
   pause: () => Promise<void>,
 ): Promise<BoxReport> {
   const { challenge, parts, rejected, greeting } = done
@@ -248,6 +250,7 @@ async function judge(
     window: windowOf(
       { run, preset: { ...preset, partSeconds, sustainedSeconds }, roundTripUs: told.roundTripUs },
       done.startedUs,
+      heardBy,
     ),
     certificate,
     seconds,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { readCertificate } from '../certificate/readEvidence.ts'
 import { PRESETS } from '../params/presets.ts'
 import type { Run } from '../proof/verifyPart.ts'
-import { isHeldBack, isInWindow, WINDOW_SLACK_US, windowOf } from './runWindow.ts'
+import { type HeardBy, isHeldBack, isInWindow, WINDOW_SLACK_US, windowOf } from './runWindow.ts'
 
 const part = fc.record({ openedUs: fc.nat(600_000_000), one: lateness(), other: lateness() })
 
@@ -96,9 +96,9 @@ function realRun(name: string): Run {
   return read.run
 }
 
-const holdsBack = (run: Run, roundTripUs = 0): boolean => {
+const holdsBack = (run: Run, roundTripUs = 0, heardBy?: HeardBy): boolean => {
   const startedUs = run.parts.map(() => 0)
-  return windowOf({ run, preset: PRESETS.mainnet, roundTripUs }, startedUs)!.heldBack
+  return windowOf({ run, preset: PRESETS.mainnet, roundTripUs }, startedUs, heardBy)!.heldBack
 }
 
 test.each(['h200-mainnet', 'h200-mainnet-2'])(
@@ -169,4 +169,35 @@ test('attack 154: what counts of the passes over a memory is bound in the same w
   const { startedUs } = windowOf({ run, preset: PRESETS.mainnet, roundTripUs: 0 }, t0Us)!
   expect(startedUs).toHaveLength(run.parts.length + 1)
   expect(startedUs[p + 1]! - startedUs[p]!).toBe(zSentUs)
+})
+
+test('attack 259: a stall of our own thread makes no run void that would have counted, nor one count that would not', () => {
+  const run = realRun('h200-mainnet-2')
+  /** Roots of the first part as a thread stamps them that hears nothing in between. */
+  const stamped = (secondsOf: (root: number, of: number) => number, [fromUs, toUs]: readonly [number, number]): Run => {
+    const [first, ...parts] = run.parts
+    const devices = first!.devices.map((one) => {
+      const cameUs = one.arrivalsUs.map((_, root) => Math.round(1e6 * secondsOf(root + 1, one.arrivalsUs.length)))
+      return { ...one, arrivalsUs: cameUs.map((us) => (us >= fromUs && us < toUs ? toUs : us)) }
+    })
+    return { ...run, parts: [{ ...first!, devices }, ...parts] }
+  }
+  const heardBy =
+    ([fromUs, toUs]: readonly [number, number]): HeardBy =>
+    (atUs) =>
+      atUs >= fromUs && atUs < toUs ? toUs : atUs
+  const even = (root: number, of: number) => (3 * root) / of
+  const stall = [1_050_000, 1_600_000] as const
+  expect(holdsBack(stamped(even, stall))).toBe(true)
+  expect(holdsBack(stamped(even, stall), 0, heardBy(stall))).toBe(false)
+  // A third of its speed while another is at work, and all of it later: in any stall.
+  const later = (root: number, of: number) => Math.min(0.2 * root, 1 + (2 * root) / of)
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2_000_000 }), fc.integer({ min: 0, max: 600_000 }), (fromUs, lastsUs) => {
+      const some = [fromUs, fromUs + lastsUs] as const
+      expect(holdsBack(stamped(even, some), 0, heardBy(some))).toBe(false)
+    }),
+    { numRuns: 50 },
+  )
+  expect(holdsBack(stamped(later, stall), 0, heardBy(stall))).toBe(true)
 })

@@ -18,8 +18,14 @@ export interface RunWindow {
 /** Between the moment a cohort is let go and T0, or Z_0, lies nothing but our own work: more is another window (§8). */
 export const WINDOW_SLACK_US = 500_000
 
+/**
+ * When at the earliest everything was heard that had come by a moment: at that moment, or at the end of the stall of our
+ * own thread in which it lies.
+ */
+export type HeardBy = (atUs: number) => number
+
 /** Null where no part was finished. The preset has the seconds that were asked for, which may be others than its own. */
-export function windowOf(timed: Timed, t0Us: readonly number[]): RunWindow | null {
+export function windowOf(timed: Timed, t0Us: readonly number[], heardBy: HeardBy = (atUs) => atUs): RunWindow | null {
   const { challenge, parts } = timed.run
   const last = parts.at(-1)
   if (!last) return null
@@ -31,7 +37,7 @@ export function windowOf(timed: Timed, t0Us: readonly number[]): RunWindow | nul
     return pacesOf(part, evidence).some((arrivalsUs) => isHeldBack(arrivalsUs, plannedUs))
   })
   const startedUs = parts.flatMap(({ zSentUs }, p) => [t0Us[p]!, ...(zSentUs === null ? [] : [t0Us[p]! + zSentUs])])
-  return { fromUs: t0Us[0]!, untilUs, startedUs, heldBack: isLate || outrunsItsStart(timed) }
+  return { fromUs: t0Us[0]!, untilUs, startedUs, heldBack: isLate || outrunsItsStart(timed, t0Us, heardBy) }
 }
 
 /** When the roots of each device came, from the start of each phase: memory is filled at a pace, and read at one (attack 137). */
@@ -71,9 +77,10 @@ const MOST_OVER_START = 1.25
  * Every box is at work in a part for as long as a part must last, and all of them together are no faster than their cards
  * in that time. So what counts later, or before, is bound to the rate shown then, however long a part is (attack 138). Of
  * memory the passes are bound so: what is read in that time was held in it (attack 154). It is a time of ours: one that a
- * box could put off, by its pongs or by holding its roots, would be over when another box is done (attacks 163, 164).
+ * box could put off, by its pongs or by holding its roots, would be over when another box is done (attacks 163, 164). A stall
+ * of ours puts it off for all of them alike: roots that came in it are stamped at its end (attack 259).
  */
-function outrunsItsStart(timed: Timed): boolean {
+function outrunsItsStart(timed: Timed, t0Us: readonly number[], heardBy: HeardBy): boolean {
   const { run } = timed
   const counted = countedPerSecond(run, run.challenge.version)
   const figures = figuresOf(run).map(({ part }, i) => ({ part, perSecond: counted[i]! }))
@@ -83,7 +90,9 @@ function outrunsItsStart(timed: Timed): boolean {
     const devices = timedDevices(run, part)
     // So short a part leaves the card to another; whoever asks for less than a preset gets it judged all the same.
     if (devices.some(({ arrivalsUs }) => arrivalsUs.at(-1)! < leastUs)) return true
-    const atUs = isWeak(run.challenge.parts[part]!, devices) ? firstFrom(leastUs, devices) : leastUs
+    const startedUs = t0Us[part]! + (run.parts[part]!.zSentUs ?? 0)
+    const heardUs = heardBy(startedUs + leastUs) - startedUs
+    const atUs = isWeak(run.challenge.parts[part]!, devices) ? firstFrom(leastUs, devices) : heardUs
     const { work } = kindOf(run.challenge.parts[part]!)
     const shown = devices.map(
       ({ device, arrivalsUs }) => roundsBy(atUs, arrivalsUs) * work(run.challenge.parts, part, device),
