@@ -472,6 +472,9 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       const followUps = [job(ids[2]!, { round: number, reason: 'changed', cohort: -1 })]
       await store.finishJob(finishOf(running!, owner, { retryInMs: 0, followUps }))
       expect(await store.queue()).toMatchObject({ waiting: 0, held: 0 })
+      // Rented after a round was planned, and before it is opened.
+      await store.openRound({ number: number + 1, height: null, jobs: ids.map((id) => job(id, { round: number + 1 })) })
+      expect(await store.queue()).toMatchObject({ waiting: 0, held: 0 })
       await store.addJob(job(ids[0]!, { round: number, kind: 'light' }))
       expect(await only(ids[0]!)).toMatchObject({ kind: 'light' })
       await store.releaseJobs(owner)

@@ -33,6 +33,8 @@ export function roundQueries(db: Database) {
             clock_timestamp() + j."delayMs" * interval '1 millisecond'
           from opened, jsonb_to_recordset(${json(jobs)}::text::jsonb)
             as j("boxId" text, kind text, reason text, cohort int4, "delayMs" float8)
+          -- Rented since the round was planned (attack 140).
+          where j.kind = 'light' or not exists (select 1 from boxes b where b.id = j."boxId" and b.allocated)
           on conflict do nothing
         ), placed as (
           update boxes set stood = opened.number
