@@ -25,6 +25,16 @@ export interface AttestationFiles {
 /** Names of what `addVendorOptions` adds. */
 export const VENDOR_OPTIONS = ['policy', 'rim', 'ocsp', 'crl', 'collateral'] as const
 
+/** By what evidence of hardware vendors is to be judged, where anything of it was brought along. */
+export const vendorOption = (files: AttestationFiles) => VENDOR_OPTIONS.find((option) => files[option] !== undefined)
+
+/** All of them, by their names. */
+export const vendorFiles = ({ policy, rim = [], ocsp = [], crl, collateral }: AttestationFiles) => [
+  ...[policy, crl, collateral],
+  ...rim,
+  ...ocsp,
+]
+
 /** Where they are named on a command line. */
 export const addVendorOptions = (command: Command): Command =>
   command

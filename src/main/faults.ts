@@ -55,6 +55,11 @@ export const fault = faultsOf({
     message: '{path} does not hold requirements',
     nextStep: 'Use JSON with some of {fields}.',
   },
+  CALLED_LOCAL: {
+    blame: 'user',
+    message: 'whether local is this machine, or a box of that name, cannot be told',
+    nextStep: 'Name no box for this machine; write ssh://local for a box that is called so.',
+  },
   CHAIN_STOOD_STILL: {
     blame: 'user',
     message:

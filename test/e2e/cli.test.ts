@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -266,6 +267,35 @@ describe('touchstone verify', () => {
     const judged = await commands.run([...asked, '--policy', policy, '--json'], box)
     expect([judged.status, JSON.parse(judged.stdout)]).toMatchObject([4, { verdict: 'not-established' }])
     await expectRefusal(commands.run([...asked, '--policy', policy], box), 4, 'NOT_ATTESTED')
+  })
+
+  test('attack 258: a box that its owner calls local is not this machine, whose host key nobody looks at', async () => {
+    const out = inFolder('of-local.json')
+    const pinned = ['--host-key', `SHA256:${'A'.repeat(43)}`]
+    const asked = ['verify', 'local', '--preset', 'tiny', '--devices', 'cpu', '--out', out]
+    for (const words of [asked, [...asked, ...pinned]]) await expectRefusal(touchstone(...words), 2, 'CALLED_LOCAL')
+    expect(existsSync(out)).toBe(false)
+    const work = ['work', 'run', 'simulate', '--size', '4', '--steps', '1', '--on', 'local', ...pinned]
+    await expectRefusal(touchstone(...work, '--out', out), 2, 'CALLED_LOCAL')
+  })
+
+  test('a file that would take the place of another one is refused before anything runs', async () => {
+    const [link, out] = [inFolder('a-link'), inFolder('twice.json')]
+    symlinkSync(folder, link)
+    const same = [out, join(link, 'twice.json'), `${folder}/./home/../twice.json`]
+    const quick = ['verify', '--preset', 'tiny', '--devices', 'cpu', '--out', out]
+    for (const summary of same) await expectRefusal(touchstone(...quick, '--summary', summary), 2, 'SAME_FILE')
+    expect(existsSync(out)).toBe(false)
+    const before = readFileSync(certificate)
+    const check = ['check', certificate, '--sample', '1', '--summary']
+    await expectRefusal(touchstone(...check, certificate), 2, 'SAME_FILE')
+    await expectRefusal(touchstone('check', certificate, '--summary', out, '--countersign', out), 2, 'SAME_FILE')
+    await expectRefusal(touchstone('report', certificate, '--html', certificate), 2, 'SAME_FILE')
+    expect(readFileSync(certificate)).toEqual(before)
+    // A link to it is a name of its own, which is replaced.
+    symlinkSync(certificate, inFolder('to-it.json'))
+    expect(await touchstone(...check, inFolder('to-it.json'))).toMatchObject({ status: 0 })
+    expect(readFileSync(certificate)).toEqual(before)
   })
 
   test('a run that does not come to an end is ended, and leaves nothing', async () => {

@@ -124,13 +124,38 @@ describe('a bundle', () => {
     expect(await judged(ofAmd, { crl: amd.crl(atMs) }, 'required')).toMatchObject({ tier: 'A', doubts: [] })
     const revoked = { ...ofAmd, cpu: { ...ofAmd.cpu!, crl: amd.crl(atMs, [amd.holders[1]!]) } } as Bundle
     expect(await judged(revoked, { crl: amd.crl(atMs) })).toMatchObject({ code: 'CERTIFICATE_REVOKED' })
+    // Attack 255: a list of the sender's own, of before the family was revoked, does not stand in for the reader's.
+    const kept = { ...ofAmd, cpu: { ...ofAmd.cpu!, crl: amd.crl(atMs) } } as Bundle
+    expect(await judged(kept)).toMatchObject({ tier: 'A', doubts: [] })
+    const newer = { crl: amd.crl(atMs, [amd.holders[1]!]) }
+    expect(await judged(kept, newer)).toMatchObject({ code: 'CERTIFICATE_REVOKED' })
     const quote = intel.quote({ reportData: unbound, newer: 'long' })
     const ofIntel: Bundle = { ...whole, cpu: { kind: 'tdx', quote, collateral: {} } }
     expect(await judged(ofIntel)).toMatchObject({ tier: 'B', cpu: null, doubts: [{ code: 'NO_COLLATERAL' }] })
     const collateral = intel.collateral()
     expect(await judged(ofIntel, { collateral })).toMatchObject({ tier: 'B', cpu: { kind: 'tdx' } })
+    const keptToo: Bundle = { ...whole, cpu: { kind: 'tdx', quote, collateral } }
+    expect(await judged(keptToo, { collateral })).toMatchObject({ cpu: { kind: 'tdx' } })
+    const outdated = intel.collateral({ status: 'OutOfDate' })
+    expect(await judged(keptToo, { collateral: outdated })).toMatchObject({ code: 'CPU_TCB_REFUSED' })
     const { tcb_info: _, ...without } = collateral
     expect(await judged(ofIntel, { collateral: without })).toMatchObject({ code: 'COLLATERAL_DIFFERS' })
+  })
+
+  test('attack 255: a reader who knows that a chip was revoked since is not told otherwise by an older answer', async () => {
+    const [, device, provisioner] = gpu.holders as [never, never, never]
+    const since = (status: NonNullable<OcspWishes['status']>, thisUpdateMs = atMs + 30 * 24 * hour) => ({
+      ocsp: [answerFor(device, provisioner, { thisUpdateMs, status })],
+    })
+    const judged = (by: Partial<AttestationRules>) =>
+      attestationReader({ policy, check: rules.check, nonce, atMs, rims: [], ocsp: [], ...by }).checkFile(
+        writeBundle(whole),
+        atMs,
+      )
+    expect(await judged(since('good'))).toMatchObject({ tier: 'B', doubts: [] })
+    expect(await judged(since({ reason: 1 }))).toMatchObject({ code: 'CERTIFICATE_REVOKED' })
+    // What was on hold before it may have been let go.
+    expect(await judged(since({ reason: 6 }, atMs - 30 * 24 * hour))).toMatchObject({ tier: 'B', doubts: [] })
   })
 
   const [leaf, device, provisioner] = gpu.holders as [never, never, never]

@@ -27,6 +27,9 @@ export interface BundleRules {
   readonly nonce: Uint8Array | null
   /** Whose run it is; empty outside of a run. */
   readonly proverKey: Uint8Array
+  /** What the reader himself brings for processors: it must hold too, whatever the bundle brings (attack 255). */
+  readonly crl?: Uint8Array | null
+  readonly collateral?: Readonly<Record<string, string>>
 }
 
 export interface CheckedBundle {
@@ -53,7 +56,7 @@ export async function verifyBundle(bundle: Bundle, rules: BundleRules): Promise<
   for (const device of devices) ensureDriver(device, policy)
   const rims = policy.rim === 'ignored' ? [] : bundle.rims.map(readRim)
   const answers = policy.ocsp === 'ignored' ? [] : bundle.ocsp.map(readOcsp)
-  const isMute = bundle.cpu?.kind === 'tdx' && Object.keys(bundle.cpu.collateral).length === 0
+  const isMute = bundle.cpu?.kind === 'tdx' && isEmpty(bundle.cpu.collateral)
   const cpu = isMute ? null : await verifyCpu(bundle.cpu, devices, nonce, rules)
   const known = cpu !== null && policy.cpu.measurements.includes(cpu.measurement)
   const golden = await goldenDoubts(devices, rims, chainRules(policy.roots.rim), policy)
@@ -64,6 +67,7 @@ export async function verifyBundle(bundle: Bundle, rules: BundleRules): Promise<
     ...(await revocationDoubts(devices, golden.used, answers, rules)),
     ...(isMute ? [{ code: 'NO_COLLATERAL' } as const] : []),
     ...listDoubts(bundle.cpu, policy),
+    ...idleDoubts(bundle.cpu, rules),
     ...(cpu === null || known ? [] : [{ code: 'CPU_IMAGE_UNKNOWN', where: cpu.measurement } as const]),
   ]
   return { tier: known ? 'A' : 'B', devices, cpu, doubts }
@@ -121,17 +125,26 @@ function listDoubts(cpu: CpuEvidence | null, { cpu: { crl: wanted = 'ignored' } 
   return wanted === 'required' ? refuse('REVOCATION_MISSING', { where }) : [{ code: 'NO_REVOCATION', where }]
 }
 
+/** What a reader brings for processors, and no processor is there that it could judge (attack 256). */
+function idleDoubts(cpu: CpuEvidence | null, { crl, collateral = {} }: BundleRules): AttestDoubt[] {
+  const idle = (where: string) => ({ code: 'NO_PROCESSOR', where }) as const
+  return [
+    ...(crl && cpu?.kind !== 'sev-snp' ? [idle("AMD's list")] : []),
+    ...(isEmpty(collateral) || cpu?.kind === 'tdx' ? [] : [idle("Intel's statements")]),
+  ]
+}
+
 async function verifyCpu(
   evidence: CpuEvidence | null,
   devices: readonly NvidiaDevice[],
   nonce: Uint8Array,
-  { policy, atMs, check, proverKey }: BundleRules,
+  rules: BundleRules,
 ): Promise<CpuReport | null> {
   if (evidence === null) return null
-  const report =
-    evidence.kind === 'sev-snp'
-      ? await verifySnp(evidence, { atMs, check, roots: policy.roots.amd })
-      : await verifyTdx(evidence, { atMs, check, roots: policy.roots.intel, allowed: policy.cpu.tdxStatus })
+  const { proverKey, crl, collateral = {} } = rules
+  const report = await verifyReport(evidence, rules)
+  if (evidence.kind === 'sev-snp' && crl) await verifyReport({ ...evidence, crl }, rules)
+  if (evidence.kind === 'tdx' && !isEmpty(collateral)) await verifyReport({ ...evidence, collateral }, rules)
   const bound = cpuReportData(
     nonce,
     proverKey,
@@ -140,6 +153,13 @@ async function verifyCpu(
   if (!equalBytes(report.reportData, bound)) refuse('CPU_BINDING_DIFFERS')
   return report
 }
+
+const verifyReport = (evidence: CpuEvidence, { policy, atMs, check }: BundleRules): Promise<CpuReport> =>
+  evidence.kind === 'sev-snp'
+    ? verifySnp(evidence, { atMs, check, roots: policy.roots.amd })
+    : verifyTdx(evidence, { atMs, check, roots: policy.roots.intel, allowed: policy.cpu.tdxStatus })
+
+const isEmpty = (collateral: Readonly<Record<string, string>>): boolean => Object.keys(collateral).length === 0
 
 function ensureDriver({ arch, driver }: NvidiaDevice, { leastDriver }: AttestationPolicy): void {
   if (arch === 'LS10' || leastDriver === null) return

@@ -24,6 +24,10 @@ export const ATTEST_DOUBTS = {
     meaning: "without Intel's statements nothing says in which state the processor is: its quote counts for nothing",
     nextStep: "Hand in what was fetched from Intel's service with --collateral FILE.",
   },
+  NO_PROCESSOR: {
+    meaning: 'no such processor attests, so what you brought to judge it by had nothing to judge',
+    nextStep: 'Leave --crl and --collateral out, or have a processor attest whose image your policy names.',
+  },
   CPU_IMAGE_UNKNOWN: {
     meaning: 'the policy does not name the image that the processor vouches for',
     nextStep: 'Add its measurement to your policy if you know the image.',

@@ -54,6 +54,11 @@ export const fault = faultsOf({
     message: 'cannot write {path} ({why})',
     nextStep: 'Choose a folder you may write to and that has space.',
   },
+  SAME_FILE: {
+    blame: 'user',
+    message: '{path} would take the place of another file of this command',
+    nextStep: 'Give each of them a name of its own.',
+  },
   CHANNEL_CLOSED: {
     blame: 'network',
     retry: true,

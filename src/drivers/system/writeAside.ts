@@ -8,13 +8,14 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { TouchstoneError } from '../../ports/errors.ts'
 import { codeOf } from './codeOf.ts'
 import { fault } from './faults.ts'
@@ -99,6 +100,31 @@ export function ensureWritable(path: string): void {
     refuseOther(path)
   } catch (error) {
     throw notWritable(path, error)
+  }
+}
+
+/** The same of several files: none of them may take the place of another, or of one that is read. */
+export function ensureApart(written: readonly MaybePath[], read: readonly MaybePath[] = []): void {
+  const taken = new Set(read.flatMap((path) => (path === undefined ? [] : [placeOf(path), realPlace(path)])))
+  for (const path of written) {
+    if (path === undefined) continue
+    ensureWritable(path)
+    const place = placeOf(path)
+    if (taken.has(place)) throw fault('SAME_FILE', { path })
+    taken.add(place)
+  }
+}
+
+type MaybePath = string | undefined
+
+/** Where a rename onto a path puts a file: links to its folder are followed, a link in its place is not. */
+const placeOf = (path: string): string => join(realPlace(dirname(path)), basename(path))
+
+function realPlace(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
   }
 }
 

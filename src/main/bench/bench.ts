@@ -8,7 +8,7 @@ import type { Claim } from '../../core/identify/parseClaim.ts'
 import { PRECISION_NAMES, type Precision } from '../../core/params/precision.ts'
 import { BACK_ENDS } from '../../drivers/gpu/backEnds.ts'
 import { openDevices } from '../../drivers/gpu/openDevices.ts'
-import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
+import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import type { Device } from '../../ports/device.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
@@ -41,7 +41,7 @@ export async function bench(flags: BenchFlags, { env }: CommandContext, signal: 
   const progress = openTerminal(process.stderr, env)
   const catalogue = await readCatalogue()
   const claim = flags.claim === undefined ? null : requireClaim(flags.claim, catalogue)
-  if (flags.html !== undefined) ensureWritable(flags.html)
+  ensureApart([flags.html], [flags.against])
   const earlier = earlierRun(flags.against, env)
   const { devices, faults, absent } = await openAll(flags)
   try {

@@ -3,6 +3,7 @@ import { openLocalBox } from '../../drivers/remote/local/openLocalBox.ts'
 import { parseSshTarget } from '../../drivers/remote/ssh/sshTarget.ts'
 import { scriptUrl } from '../../drivers/system/scriptUrl.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
+import { fault } from '../faults.ts'
 import type { LeaseTarget } from './openLeasedBox.ts'
 import type { SshBoxTarget } from './openSshBox.ts'
 
@@ -13,10 +14,11 @@ export async function openBox(target: SshBoxTarget & LeaseTarget, signal: AbortS
   return (await import('./openLeasedBox.ts')).openLeasedBox(target, signal)
 }
 
-/** Refuses what leads nowhere before anything is begun. */
+/** Refuses what leads nowhere before anything is begun: `local` is our own word, and may be an alias of somebody's (attack 258). */
 export async function checkAddress(address: string): Promise<void> {
+  if (address === 'local') throw fault('CALLED_LOCAL')
   if (address.startsWith('lease:')) (await import('./openLeasedBox.ts')).checkLeaseAddress(address)
-  else if (address !== 'local') parseSshTarget(address)
+  else parseSshTarget(address)
 }
 
 /** The prover of this clone, bundled by the build, as a child process of ours. */

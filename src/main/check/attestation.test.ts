@@ -10,8 +10,9 @@ import { openCommandLine } from '../../../test/support/commandLine.ts'
 import { plainEngine, plainProduct } from '../../../test/support/plainProduct.ts'
 import { skipWith } from '../../../test/support/skipWith.ts'
 import { testSigner } from '../../../test/support/testSigner.ts'
-import { workNonce } from '../../core/attest/binding.ts'
+import { cpuReportData, workNonce } from '../../core/attest/binding.ts'
 import { writeBundle } from '../../core/attest/bundle.ts'
+import { readReport } from '../../core/attest/spdm.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { sha256 } from '../../core/bytes/sha256.ts'
 import { issueReceipt } from '../../core/certificate/receiptEvidence.ts'
@@ -184,3 +185,29 @@ else
     expect(stdout).toContain('GH100 A01 GSP BROM 2921ce551e4eeda3')
     expect(status).toBe(4)
   })
+
+describe('a processor beside the cards', () => {
+  const { amd } = hardware
+  const reportData = cpuReportData(nonce, new Uint8Array(0), [readReport(device!.report).signed])
+  const report = amd.report({ reportData })
+  const endorsed = { rims: hardware.rims, ocsp: hardware.answers([gpu]) }
+  const holds = (name: string, crl?: Buffer) => {
+    const cpu = { kind: 'sev-snp', report, certificates: amd.certificates, ...(crl ? { crl } : {}) } as const
+    return written(name, writeBundle({ ...bundle, ...endorsed, cpu }))
+  }
+  const family = amd.holders[1]!
+  const ofToday = ['--crl', written('today.crl', amd.crl(Date.parse(at), [family]))]
+
+  test("attack 255: AMD's list in the reader's hand counts, whatever list the sender put beside his report", async () => {
+    const older = holds('older-list.json', amd.crl(Date.parse(at)))
+    expect((await commands.run(['check', older, ...asked])).status).toBe(0)
+    const { status, stdout } = await commands.run(['check', older, ...asked, ...ofToday])
+    expect([status, stdout]).toEqual([1, expect.stringContaining('CERTIFICATE_REVOKED')])
+  })
+  test('attack 256: a list for processors is no yes where none attests', async () => {
+    for (const option of [ofToday, ['--collateral', written('intel.json', '{"tcb_info":"{}"}')]]) {
+      const { status, stdout } = await commands.run(['check', file, ...asked, ...rims, ...ocsp, ...option])
+      expect([status, stdout]).toEqual([4, expect.stringContaining('NO_PROCESSOR')])
+    }
+  })
+})

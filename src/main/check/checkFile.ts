@@ -21,11 +21,11 @@ import { openCheckerEngines, openExactEngine } from '../../drivers/gpu/cpu/work/
 import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
 import { opensslCheck } from '../../drivers/system/nativeSigner.ts'
 import { usableCores } from '../../drivers/system/usableCores.ts'
-import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
+import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import { dataFolder } from '../../drivers/system/xdgFolders.ts'
 import { openOwnThreadChecker } from '../../drivers/verifier/openOwnThreadChecker.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
-import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
+import { type AttestationFiles, attestationRules, vendorFiles } from '../attestationRules.ts'
 import { EXIT, exitOfCheck } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { bar } from '../render/showSteps.ts'
@@ -78,7 +78,8 @@ export async function checkFile(
   { env }: CommandContext,
   signal: AbortSignal,
 ): Promise<number> {
-  for (const written of [flags.summary, flags.countersign]) if (written !== undefined) ensureWritable(written)
+  const { full, catalogue, revoked } = flags
+  ensureApart([flags.summary, flags.countersign], [file, full, catalogue, revoked, ...vendorFiles(flags)])
   const own = ownKey(env, 'validator')
   const { shown, signed } = await runCheck(file, flags, { env, own: own.publicKey }, signal)
   const { checked } = shown

@@ -1,5 +1,5 @@
 import { isProblem } from '../../core/certificate/problems.ts'
-import { writeAside } from '../../drivers/system/writeAside.ts'
+import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import { answerOfCheck } from '../check/checkAnswer.ts'
 import { type CheckFlags, runCheck } from '../check/checkFile.ts'
 import { checkJson } from '../check/checkLines.ts'
@@ -25,6 +25,7 @@ export async function writeReport(
   signal: AbortSignal,
 ): Promise<number> {
   const out = flags.html === true ? pageName(file) : flags.html
+  ensureApart([out], [file, flags.full, flags.catalogue, flags.revoked])
   const { shown, signed } = await runCheck(file, flags, { env, own: ownKey(env, 'validator').publicKey }, signal)
   const certificate = isProblem(signed) ? null : signed
   writeAside(out, reportPage({ shown, certificate, program: programName, style: pageStyle() }))

@@ -55,7 +55,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     if (target === undefined) refuseUnused(verifying, SSH_OPTIONS, 'without a box to go to')
     if (target?.startsWith('lease:')) refuseUnused(verifying, SSH_OPTIONS, OF_A_LEASE)
     else refuseUnused(verifying, ['leaseNetworks'], 'for a target that is no lease')
-    return context.run((signal) => verifyTarget(target ?? 'local', flags, context, signal))
+    return context.run((signal) => verifyTarget(target, flags, context, signal))
   })
 }
 

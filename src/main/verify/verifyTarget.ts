@@ -18,10 +18,10 @@ import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import { formatBytes, formatSeconds } from '../../core/units/format.ts'
 import { openWalkChecker } from '../../drivers/host/openWalkChecker.ts'
-import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
+import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
-import { type AttestationFiles, attestationRules, VENDOR_OPTIONS } from '../attestationRules.ts'
+import { type AttestationFiles, attestationRules, vendorFiles, vendorOption } from '../attestationRules.ts'
 import { checkAddress, openBox, proverArguments } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
 import { exitOfReport } from '../exitCodes.ts'
@@ -55,16 +55,16 @@ export interface VerifyFlags extends SshFlags, AttestationFiles, Omit<Ask, 'prog
 
 /** Verifies one box, writes its certificate and shows the verdict. */
 export async function verifyTarget(
-  address: string,
+  target: string | undefined,
   flags: VerifyFlags,
   { env }: CommandContext,
   signal: AbortSignal,
 ): Promise<number> {
   const options = askOf({ ...flags, program: programName })
-  await checkAddress(address)
+  if (target !== undefined) await checkAddress(target)
+  const address = target ?? 'local'
   const out = flags.out ?? defaultName()
-  ensureWritable(out)
-  if (flags.summary !== undefined) ensureWritable(flags.summary)
+  ensureApart([out, flags.summary], [flags.identity, flags.node, ...vendorFiles(flags)])
   const terminal = openTerminal(process.stderr, env)
   const people = openTerminal(process.stdout, env)
   const signer = ownKey(env, 'validator')
@@ -116,9 +116,6 @@ export async function verifyTarget(
     ])
   return exitOfReport(report, failed, answer.verdict)
 }
-
-/** By what evidence of hardware vendors is to be judged, where anything of it was brought along. */
-const vendorOption = (flags: VerifyFlags) => VENDOR_OPTIONS.find((option) => flags[option] !== undefined)
 
 /** What evidence of hardware vendors is to be judged by says nothing of a box that has none to show. */
 function refuseUnattested(flags: VerifyFlags, devices: Inventory['devices']): void {

@@ -22,6 +22,10 @@ export function writeInputs(folder: string, given: Tensors): void {
   for (const [name, bytes] of given) writeAside(fileOf(folder, name), bytes)
 }
 
+/** Where they go. */
+export const inputNames = (folder: string, given: Tensors): string[] =>
+  [...given.keys()].map((name) => fileOf(folder, name))
+
 /** Where a tensor of a committed state lies beside the inputs. */
 const stateFile = (folder: string, name: string): string => fileOf(folder, `result.${name.replace('/', '.')}`)
 

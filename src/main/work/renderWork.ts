@@ -85,6 +85,7 @@ export async function runRendering(
     },
     result: () => encodePng(canvas),
     states: () => joinStates(states),
+    read: [name],
     tied: flags.inputs === undefined ? null : `--result ${flags.out}`,
     end: () => rmSync(growing, { force: true }),
   })

@@ -9,7 +9,7 @@ import { wideScalar } from '../../core/work/methods/zk/group.ts'
 import { commitRows, drawMasks, provePrivate } from '../../core/work/methods/zk/provePrivate.ts'
 import { basesFor, isFit, matrixId, type PrivateProduct, spellProduct } from '../../core/work/methods/zk/statement.ts'
 import { ProductTranscript } from '../../core/work/methods/zk/transcript.ts'
-import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
+import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import { encodeNpy, type NpyMatrix } from '../../drivers/workFiles/npy.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
@@ -36,7 +36,7 @@ export async function runClassify(
 ): Promise<number> {
   const weights = readOperand(readInput(names[0]), 'the weights')
   const inputs = readOperand(readInput(names[1]), 'the input')
-  return proveHidden({ weights, inputs }, flags, context, byInput)
+  return proveHidden({ names, weights, inputs }, flags, context, byInput)
 }
 
 /** The same for a product of two files, of which the first stays here. */
@@ -49,21 +49,23 @@ export async function runPrivateProduct(
     throw fault('BAD_WORK_INPUT', { why: '--method zk works on this machine alone, without --on and --replicas' })
   const [a, b] = [readOperand(readInput(names[0]), 'A'), readOperand(readInput(names[1]), 'B')]
   const inputs = { ...b, rows: b.width, width: b.rows, bytes: turned(b) }
-  return proveHidden({ weights: a, inputs }, flags, context, byClass)
+  return proveHidden({ names, weights: a, inputs }, flags, context, byClass)
 }
 
 interface Hidden {
+  /** The files they are from. */
+  readonly names: readonly string[]
   readonly weights: NpyMatrix
   readonly inputs: NpyMatrix
 }
 
 async function proveHidden(
-  { weights, inputs }: Hidden,
+  { names, weights, inputs }: Hidden,
   flags: ClassifyFlags,
   { env }: CommandContext,
   lay: (sizes: Sizes, scores: readonly number[]) => NpyMatrix,
 ): Promise<number> {
-  for (const written of [flags.out, flags.receipt]) ensureWritable(written)
+  ensureApart([flags.out, flags.receipt], names)
   const inner = 2 ** Math.ceil(Math.log2(weights.width))
   if (weights.width !== inputs.width)
     throw fault('BAD_WORK_INPUT', {

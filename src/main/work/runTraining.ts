@@ -5,7 +5,7 @@ import type { Work } from '../../core/work/work.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import type { WorkKernels } from '../../core/work/workKernels.ts'
 import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
-import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
+import { writeAside } from '../../drivers/system/writeAside.ts'
 import { decodeSafetensors, encodeSafetensors } from '../../drivers/workFiles/safetensorsFile.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
 import { fault } from '../faults.ts'
@@ -29,7 +29,8 @@ export async function runTraining(
   context: CommandContext,
   signal: AbortSignal,
 ): Promise<number> {
-  if (flags.state !== undefined) ensureWritable(flags.state)
+  if (flags.family === 'mlp' && name !== undefined)
+    throw fault('BAD_WORK_INPUT', { why: `an MLP learns drawn digits, and nothing of ${name}` })
   const start = flags.from === undefined ? null : startIn(flags.from)
   const hasher = hasherOn(await openExactEngine())
   const prepared =
@@ -51,6 +52,8 @@ export async function runTraining(
       )
     },
     tied: `--result ${flags.out}`,
+    beside: flags.state,
+    read: name === undefined ? [] : [name],
     end(isShown) {
       if (isShown && flags.state !== undefined && state) writeAside(flags.state, state)
     },

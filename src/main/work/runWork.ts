@@ -1,8 +1,9 @@
 import { WorkRejected } from '../../apps/work/proverLine.ts'
 import type { WantedProofs, WorkStep } from '../../apps/work/workListener.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
+import type { AttestDoubt } from '../../core/attest/doubts.ts'
 import { REFUSALS } from '../../core/attest/refusals.ts'
-import { DOUBTS } from '../../core/certificate/doubts.ts'
+import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import { toInstant } from '../../core/units/instants.ts'
 import { requireProvable } from '../../core/work/methods/step/provenWork.ts'
@@ -15,10 +16,10 @@ import type { WorkKernels } from '../../core/work/workKernels.ts'
 import { WORK_KINDS } from '../../core/work/workKinds.ts'
 import { EXACT_OPS } from '../../core/work/workOps.ts'
 import { openCheckerEngines, openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
-import { ensureWritable, writeAside } from '../../drivers/system/writeAside.ts'
+import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
-import { type AttestationFiles, attestationRules } from '../attestationRules.ts'
+import { type AttestationFiles, attestationRules, vendorFiles, vendorOption } from '../attestationRules.ts'
 import { checkAddress, openBox } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
 import { doubtText } from '../check/checkAnswer.ts'
@@ -31,7 +32,7 @@ import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
 import { version } from '../version.ts'
 import { firstAndLast, shortNumber } from './figures.ts'
-import { writeInputs, writeStates } from './inputFiles.ts'
+import { inputNames, writeInputs, writeStates } from './inputFiles.ts'
 import { encodeProduct, matmulWork } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
 import { byAttestation, byOpenings, bySumcheck, type How, type Shown, type TakenState } from './workMethods.ts'
@@ -78,6 +79,7 @@ export async function runMatmul(
     onState: (_, state) => void blocks.push(state.get('c')!),
     result: () => encodeProduct(prepared.rows, prepared.columns, Buffer.concat(blocks)),
     tied: `--result ${flags.out}`,
+    read: names,
   })
 }
 
@@ -93,6 +95,9 @@ export interface Delivery {
   states?(last: TakenState): Tensors
   /** Words for a check that compares the result with the receipt; null where it takes what was not written. */
   readonly tied: string | null
+  /** A file that it was made from and that must outlast it, and one more that it writes itself. */
+  readonly read?: readonly string[]
+  readonly beside?: string | undefined
   /** When all is over: what was written on the way stays only where it is part of what was shown. */
   end?(isShown: boolean): void
 }
@@ -108,10 +113,14 @@ export async function runWork(
   const { method = 'openings' } = flags
   if (method !== 'openings' && Math.max(flags.replicas, flags.on?.length ?? 1) > 1)
     throw fault('BAD_WORK_INPUT', { why: `--method ${method} takes one box and no replicas: its proof stands alone` })
-  for (const written of [flags.out, flags.receipt]) ensureWritable(written)
-  if (method === 'attest') ensureWritable(flags.evidence)
+  const { inputs, evidence } = flags
+  const kept = inputs === undefined ? [] : inputNames(inputs, given)
+  ensureApart(
+    [flags.out, flags.receipt, method === 'attest' ? evidence : undefined, delivery.beside],
+    [...kept, ...(delivery.read ?? []), ...vendorFiles(flags)],
+  )
+  for (const address of flags.on ?? []) await checkAddress(address)
   const boxes = flags.on ?? ['local']
-  for (const address of boxes) await checkAddress(address)
   const { clock, randomness } = system
   const signer = ownKey(env, 'validator')
   const startedMs = clock.wallTime().getTime()
@@ -123,6 +132,7 @@ export async function runWork(
     address: boxes[i % boxes.length]!,
     proverArguments: ['--work', ...(i < boxes.length ? [] : [`${i}`])],
   }))
+  const { judge, open } = judgingBy(flags)
   let isShown = false
   try {
     const hasher = hasherOn(await openExactEngine())
@@ -133,7 +143,7 @@ export async function runWork(
     const ours = { clock, randomness, runPatch, hasher }
     const proven = method === 'sumcheck' && work.spec.kind !== 'matmul' ? provenOf(work, flags) : null
     const asked = { isCoded: flags.code === true, every: delivery.every, segmentMs: 1000 * flags.segmentLimit }
-    const how = { ...asked, work, given, onStep, judge: judgingBy(flags), ...ours, ...(proven ? { proven } : {}) }
+    const how = { ...asked, work, given, onStep, judge, ...ours, ...(proven ? { proven } : {}) }
     // Steps are proven beside openings, a product by itself.
     const show = proven ? byOpenings : METHODS[method]
     const shown = await onBoxes(targets, signal, (provers) => show(provers, how, delivery.onState, signal))
@@ -154,9 +164,10 @@ export async function runWork(
       writeStates(flags.inputs, delivery.states?.(shown.last) ?? new Map())
     }
     isShown = true
-    tell(flags, work, shown, delivery.tied, env)
     // As a check of its receipt ends (attack 225).
-    return shown.credited > 0 ? EXIT.genuine : EXIT.notEstablished
+    const doubts = [...(shown.credited > 0 ? [] : [DEAD_WORK]), ...open()]
+    tell(flags, work, { ...shown, doubts }, delivery.tied, env)
+    return doubts.length === 0 ? EXIT.genuine : EXIT.notEstablished
   } catch (error) {
     if (error instanceof WorkRejected) return reject(error, flags, openTerminal(process.stdout, env))
     if (!(error instanceof WorkRefusal)) throw error
@@ -179,15 +190,19 @@ function provenOf(work: Work<WorkKernels>, { products = 'shared' }: RunFlags): W
 }
 
 /** W11. By the policy, golden values and answers that the operator brings along. */
-const judgingBy =
-  (flags: AttestationFiles): How['judge'] =>
-  async (bundle, nonce) => {
-    const reader = attestationReader({ ...attestationRules(flags), nonce })
-    const found = await reader.checkFile(bundle, system.clock.wallTime().getTime())
+function judgingBy(flags: AttestationFiles) {
+  const rules = attestationRules(flags)
+  let doubts: readonly AttestDoubt[] = []
+  const judge: How['judge'] = async (bundle, nonce) => {
+    const found = await attestationReader({ ...rules, nonce }).checkFile(bundle, system.clock.wallTime().getTime())
     if ('code' in found) throw new WorkRejected('NOT_ATTESTED', `${REFUSALS[found.code].meaning}, ${found.code}`)
-    const open = found.doubts.map(({ code }) => code).join(', ')
+    doubts = found.doubts
+    const open = doubts.map(({ code }) => code).join(', ')
     return `${found.devices.map(({ model, pdi }) => `${model} ${pdi}`).join(', ')}${open && `; open: ${open}`}`
   }
+  // Whoever brings nothing to judge it by asks nothing of it; else no doubt is a yes (attack 257).
+  return { judge, open: () => (vendorOption(flags) === undefined ? [] : doubts) }
+}
 
 /** A prover on each box, all at the same time. */
 async function onBoxes<T>(
@@ -254,10 +269,12 @@ function showWork(terminal: Terminal, { ends, spec, figures }: Work<WorkKernels>
 
 const DEAD_WORK = { code: 'DEAD_WORK' } as const
 
+type ToldWork = Shown & { readonly doubts: readonly Doubt[] }
+
 function tell(
   flags: RunFlags,
   work: Work<WorkKernels>,
-  { device, elapsedUs, marks, looked, credited, replicas, disputes, check, evidence }: Shown,
+  { device, elapsedUs, marks, looked, credited, replicas, disputes, check, evidence, doubts }: ToldWork,
   tied: string | null,
   env: NodeJS.ProcessEnv,
 ): void {
@@ -276,6 +293,7 @@ function tell(
       device,
       replicas,
       disputes,
+      doubts: doubts.map(({ code }) => code),
       out,
       receipt,
       ...(evidence ? { evidence: flags.evidence } : {}),
@@ -289,7 +307,7 @@ function tell(
       'done',
       `${work.spec.kind}, ${work.spec.transitions} transitions, ${withPrefix(credited).trim()} operations credited of ${withPrefix(operations).trim()}`,
     ),
-    ...labelled('but', credited > 0 ? null : `${doubtText(DEAD_WORK)}. ${DOUBTS.DEAD_WORK.nextStep}`),
+    ...doubts.flatMap((doubt) => labelled('but', `${doubtText(doubt)}. ${DOUBTS[doubt.code].nextStep}`)),
     ...(figure ? labelled(figure.name, `${shortNumber(figure.first)} first, ${shortNumber(figure.last)} last`) : []),
     ...labelled('device', `${device} (claimed), ${seconds.toFixed(1)} s from the seed to the last state`),
     ...labelled('looked at', looked),
