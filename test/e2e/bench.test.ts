@@ -76,6 +76,14 @@ describe('touchstone bench', () => {
     })
   })
 
+  test('attack 259: a run of another machine is nothing to be held to, and that is said', async () => {
+    const foreign = join(folder, 'foreign-run.json')
+    writeFileSync(foreign, readFileSync(last, 'utf8').replace(/"name":"[^"]*"/, '"name":"NVIDIA H200"'))
+    const { stdout, status } = await bench('--json', '--against', foreign)
+    const { notes } = JSON.parse(stdout) as BenchReport
+    expect([status, notes.map(({ code }) => code)]).toEqual([4, ['NOT_COMPARED', 'NOT_COMPARED', 'IS_A_CPU']])
+  })
+
   test.each([
     ['is not there', () => join(folder, 'none.json')],
     ['is a folder', () => folder],

@@ -1,5 +1,5 @@
 import type { BenchChange, BenchDevice, BenchFinding, BenchReport } from './benchReport.ts'
-import { problem } from './judgeBench.ts'
+import { note, problem } from './judgeBench.ts'
 
 type Run = Pick<BenchReport, 'devices' | 'links'>
 
@@ -53,6 +53,18 @@ export function changesBetween(before: Run, now: Run): BenchChange[] {
 
 /** Two runs on one sound H200 had 17 and 13 GB/s to the card: these go by how busy the host is, and judge nothing. */
 const OF_THE_HOST = ['to the card', 'to the host']
+
+/** Cards of either run whose speed nothing in the other one judges (attack 259). */
+export function notCompared(before: Run, now: Run, changes: readonly BenchChange[]): BenchFinding[] {
+  const isHeld = ({ device }: BenchDevice) =>
+    changes.some((change) => change.device === device && / (proven|bare)$/.test(change.figure))
+  const isGone = (then: BenchDevice) => !now.devices.some((device) => sameDevice(device)(then))
+  const found = (device: number | null, got: string) => note('NOT_COMPARED', { device, figure: 'card', got })
+  return [
+    ...now.devices.filter((device) => !isHeld(device)).map(({ device, name }) => found(device, name)),
+    ...before.devices.filter(isGone).map(({ name }) => found(null, name)),
+  ]
+}
 
 /** What fell by more than is tolerated. */
 export const slowerThanBefore = (changes: readonly BenchChange[], tolerated: number): BenchFinding[] =>

@@ -46,6 +46,10 @@ export const BENCH_NOTES = {
     meaning: 'the catalogue holds cards and no CPUs: there is nothing to hold it against',
     nextStep: 'Keep a run (--json > FILE) and hold later ones to it: --against FILE.',
   },
+  NOT_COMPARED: {
+    meaning: 'the run that --against names has no figure of this card to hold it to, or this run none of a card of that one',
+    nextStep: 'Name a run of the same cards, with the same --size and --precisions; or leave --against out.',
+  },
   OTHER_NAME: {
     meaning: 'the driver gives the card another name than the one it is held against',
     nextStep: 'Have it verified: touchstone verify --claim.',

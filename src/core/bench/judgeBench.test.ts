@@ -6,7 +6,7 @@ import { expectedBandwidth, expectedRate } from '../identify/expected.ts'
 import { parseClaim } from '../identify/parseClaim.ts'
 import { PRECISION_NAMES } from '../params/precision.ts'
 import { type BenchReport, benchReportSchema, type MeasuredDevice } from './benchReport.ts'
-import { changesBetween, slowerThanBefore } from './compareRuns.ts'
+import { changesBetween, notCompared, slowerThanBefore } from './compareRuns.ts'
 import { benchVerdict, judgeBench } from './judgeBench.ts'
 import { summariseSamples } from './summariseSamples.ts'
 
@@ -177,6 +177,20 @@ describe('a comparison', () => {
     const small = { ...card, products: card.products.map((product) => ({ ...product, size: 64 })) }
     const figures = changesBetween(asReport([card]), asReport([small])).map(({ figure }) => figure)
     expect(figures).toEqual(['memory', 'to the card', 'to the host'])
+  })
+
+  test('attack 259: is no pass where the run that was named has nothing of a card, or the card has gone', () => {
+    const [one, two] = [cardOf('h200-sxm'), cardOf('h200-sxm', { uuid: 'GPU-2', device: 1 })]
+    const small = { ...one, products: one.products.map((product) => ({ ...product, size: 64 })) }
+    const held = (then: readonly MeasuredDevice[], now: readonly MeasuredDevice[]) => {
+      const [before, after] = [asReport(then), asReport(now)]
+      const notes = notCompared(before, after, changesBetween(before, after))
+      return [benchVerdict({ ...after, notes }), ...notes.map(({ device }) => device)]
+    }
+    expect(held([one, two], [one, two])).toEqual(['pass'])
+    expect(held([two], [one])).toEqual(['not-judged', 0, null])
+    expect(held([one, two], [one])).toEqual(['not-judged', null])
+    expect(held([one], [small])).toEqual(['not-judged', 0])
   })
 })
 

@@ -21,7 +21,7 @@ export const problem = (code: BenchProblem, found: Found): BenchFinding => ({
   ...BENCH_PROBLEMS[code],
 })
 
-const note = (code: BenchNote, found: Found): BenchFinding => ({
+export const note = (code: BenchNote, found: Found): BenchFinding => ({
   code,
   ...found,
   expected: found.expected ?? null,
@@ -51,11 +51,12 @@ export function judgeBench(measured: readonly MeasuredDevice[], claim: Claim | n
   }
 }
 
-/** A pass only where every device was held against something and nothing was wrong. */
-export function benchVerdict({ devices, problems }: Pick<Judged, 'devices' | 'problems'>) {
+/** A pass only where every device was held against something, and to the run that was named, and nothing was wrong. */
+export function benchVerdict({ devices, problems, notes }: Judged) {
   if (problems.length > 0) return 'fail'
   const isJudged = ({ products, memory }: BenchDevice) => [...products, memory].some((one) => one?.expected)
-  return devices.every(isJudged) ? 'pass' : 'not-judged'
+  const isCompared = !notes.some(({ code }) => code === 'NOT_COMPARED')
+  return isCompared && devices.every(isJudged) ? 'pass' : 'not-judged'
 }
 
 const rangeOf = (expected: Expected | null) => expected && { low: expected.low, high: expected.high }

@@ -50,6 +50,10 @@ export const DOUBTS = {
     meaning: 'the certificate that --certificate names proves no speed of the kind that this work takes',
     nextStep: 'Have the box verified with that precision: touchstone verify --precisions int8,fp32.',
   },
+  INSECURE_BOUND: {
+    meaning: 'the certificate that --certificate names is of an insecure preset: few openings stand behind its speed',
+    nextStep: 'Have the box verified whole: touchstone verify with the preset mainnet.',
+  },
   NO_CLOCK: {
     meaning: 'nobody watched the work with a clock: how fast it was is not known',
     nextStep: 'Ask for a receipt of a work that somebody watched.',

@@ -1,7 +1,7 @@
 import { type BenchRun, runBench } from '../../apps/bench/runBench.ts'
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
 import { BENCH_FORMAT, type BenchReport } from '../../core/bench/benchReport.ts'
-import { changesBetween, slowerThanBefore } from '../../core/bench/compareRuns.ts'
+import { changesBetween, notCompared, slowerThanBefore } from '../../core/bench/compareRuns.ts'
 import { benchVerdict, judgeBench, problem } from '../../core/bench/judgeBench.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Claim } from '../../core/identify/parseClaim.ts'
@@ -99,16 +99,19 @@ interface Circumstances {
 function reportOf(run: BenchRun, circumstances: Circumstances): BenchReport {
   const { startedAt, seconds, claim, catalogue, earlier, failed, flags } = circumstances
   const judged = judgeBench(run.devices, claim, catalogue)
-  const { devices, notes } = judged
-  const changes = earlier && changesBetween(earlier, { devices, links: run.links })
+  const { devices } = judged
+  const now = { devices, links: run.links }
+  const changes = earlier && changesBetween(earlier, now)
   // The last run is shown beside this one; only who names a run asks to be held to it.
-  const slower = changes && flags.against !== undefined ? slowerThanBefore(changes, flags.tolerance / 100) : []
+  const isHeld = earlier !== null && changes !== null && flags.against !== undefined
+  const slower = isHeld ? slowerThanBefore(changes, flags.tolerance / 100) : []
+  const notes = [...(isHeld ? notCompared(earlier, now, changes) : []), ...judged.notes]
   const lost = failed.map((got) => problem('CARD_FAILED', { device: null, figure: 'error', got }))
   const problems = [...lost, ...judged.problems, ...slower]
   return {
     format: BENCH_FORMAT,
     kind: 'bench',
-    verdict: benchVerdict({ devices, problems }),
+    verdict: benchVerdict({ devices, problems, notes }),
     program: programName,
     startedAt,
     seconds: Math.round(seconds * 10) / 10,

@@ -25,7 +25,7 @@ import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import { dataFolder } from '../../drivers/system/xdgFolders.ts'
 import { openOwnThreadChecker } from '../../drivers/verifier/openOwnThreadChecker.ts'
 import { openThreadedChecker } from '../../drivers/verifier/openThreadedChecker.ts'
-import { type AttestationFiles, attestationRules, vendorFiles } from '../attestationRules.ts'
+import { type AttestationFiles, attestationRules, VENDOR_OPTIONS, vendorFiles } from '../attestationRules.ts'
 import { EXIT, exitOfCheck } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { bar } from '../render/showSteps.ts'
@@ -157,7 +157,9 @@ async function clocked(
     },
     { prover: toHex(box.read.run.challenge.proverKey), rates: totalRates(box.ours) },
   )
-  return { ...checked, clock: bound, doubts: [...checked.doubts, ...doubts] }
+  // Who shows few openings may claim any speed, and is then bounded by nothing (attack 261).
+  const insecure = box.read.preset.secure ? [] : [{ code: 'INSECURE_BOUND' } as const]
+  return { ...checked, clock: bound, doubts: [...checked.doubts, ...doubts, ...insecure] }
 }
 
 /** Whoever compares no result does not wait for what reads them. */
@@ -202,24 +204,25 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
 /** Whose word is taken: evidence of a hardware vendor needs nobody's, a receipt beside it does. */
 const ABOUT_SIGNERS: readonly string[] = ['trust', 'revoked']
 
-/** By what evidence of hardware vendors is judged, where a certificate carries any. */
-const ABOUT_VENDORS: readonly string[] = ['policy', 'rim', 'ocsp', 'crl', 'collateral']
+/** By what evidence of hardware vendors is judged, where a certificate carries any, and codes, where a product has them. */
+const ABOUT_PARTS: readonly string[] = [...VENDOR_OPTIONS, 'code']
 
-/** Why a certificate has no evidence of vendors that could be judged, in words; empty where it has. */
+/** What a file lacks that some options judge, in words: evidence of vendors that can be read, or codes; empty where it has it. */
 function bareOf(checked: CheckedEvidence): string {
+  if (checked.kind === 'product') return checked.read.receipt.codes ? '' : ' without codes of its operands'
   if (checked.kind !== 'certificate') return ''
   if (checked.read.statement.predicate.attestation === undefined) return ' without evidence of a hardware vendor'
   return checked.tier === null ? ' whose evidence of a hardware vendor this version does not check' : ''
 }
 
-/** Whoever asks for more than the plain check must not get a yes from one that left it out (attacks 189, 247). */
+/** Whoever asks for more than the plain check must not get a yes from one that left it out (attacks 189, 247, 260). */
 function refuseUnused(flags: CheckFlags, checked: CheckedEvidence, file: string): void {
   const { kind } = checked
   const bare = bareOf(checked)
   const options = Object.keys(KINDS_OF_OPTION) as (keyof CheckFlags)[]
   const isUnused = (option: keyof CheckFlags) =>
     !(KINDS_OF_OPTION[option]!.includes(kind) || (flags.receipt && ABOUT_SIGNERS.includes(option))) ||
-    (bare !== '' && ABOUT_VENDORS.includes(option))
+    (bare !== '' && ABOUT_PARTS.includes(option))
   const unused = options.find((option) => flags[option] !== undefined && isUnused(option))
   if (!unused) return
   throw fault('NOT_FOR_THIS_KIND', { file, kind: `${KIND_NAMES[kind]}${bare}`, option: `--${unused}` })
