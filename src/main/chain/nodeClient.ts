@@ -21,10 +21,13 @@ const FEES_PER_BYTE = Object.values(CHAIN_PRESETS).map(({ feePerByte }) => feePe
 /** What a node answers with, over HTTP. Proofs are checked against the header that it names; that the chain has it is its word. */
 export class NodeClient implements ChainAccess {
   readonly url: string
+  /** The chain that its user means, where he names it. */
+  private readonly chain: string | undefined
   private readonly fetch: typeof fetch
 
-  constructor(url: string, fetcher = fetch) {
+  constructor(url: string, chain?: string, fetcher = fetch) {
     this.url = url.replace(/\/$/, '')
+    this.chain = chain
     this.fetch = fetcher
   }
 
@@ -56,6 +59,8 @@ export class NodeClient implements ChainAccess {
     const { genesis, feePerByte, epochSlots, head } = await this.ask(nodeRoutes.getChain, {}, signal)
     // What is signed is paid, and half of it goes to whoever makes the block, who may be this node (attack 248).
     if (!FEES_PER_BYTE.includes(BigInt(feePerByte))) throw this.lie('no chain of this version has such a fee')
+    // Whoever has something on two chains would sign for the other one (attack 262).
+    if (this.chain !== undefined && genesis !== this.chain) throw this.lie('it is of another chain than you named')
     return {
       genesisHash: fromHex(genesis, 32)!,
       feePerByte: BigInt(feePerByte),

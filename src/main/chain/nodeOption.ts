@@ -7,6 +7,17 @@ const readNodeUrl = reader('Use an address such as http://127.0.0.1:8788.', (tex
   URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text : null,
 )
 
+const readChain = reader('Use the 64 hex digits that "touchstone chain head" shows.', (text) =>
+  /^[0-9a-f]{64}$/.test(text) ? text : null,
+)
+
+/** For which chain a command may sign. */
+export const CHAIN_OPTION = [
+  '--chain <hash>',
+  'sign for no other chain than this, as "chain head" of a node of yours shows it',
+  readChain,
+] as const
+
 /** Which node a command asks. */
 export const NODE_OPTION = [
   '--node <url>',

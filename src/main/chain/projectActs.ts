@@ -17,6 +17,7 @@ import { type Said, sendTxs, untilFinal } from './sendTx.ts'
 
 export interface ProjectFlags extends PasswordFlags {
   readonly node: string
+  readonly chain?: string
   readonly from: string
   readonly work: number
   readonly depth: number
@@ -72,7 +73,7 @@ export async function actOnProject(
   if (act !== 'new' && !/^(0|[1-9][0-9]{0,4})$/.test(given))
     throw fault('USAGE', { why: `${given} is not the number of a project`, help: 'touchstone chain projects' })
   const said = SAID[act](flags, Number(given))
-  const client = new NodeClient(flags.node)
+  const client = new NodeClient(flags.node, flags.chain)
   await client.terms(signal)
   const signer = await signerOf(client, flags, env, signal)
   const sent = await sendTxs(client, signer, said, signal)

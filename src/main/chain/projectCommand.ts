@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { readWhole } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { PASSWORD_OPTION } from '../wallet/walletPassword.ts'
-import { NODE_OPTION } from './nodeOption.ts'
+import { CHAIN_OPTION, NODE_OPTION } from './nodeOption.ts'
 import type { ProjectAct, ProjectFlags } from './projectActs.ts'
 
 const AFTER_HELP = `
@@ -27,6 +27,7 @@ export function addProjectCommand(program: Command, context: CommandContext): vo
       .command(usage)
       .description(description)
       .option(...NODE_OPTION)
+      .option(...CHAIN_OPTION)
       .requiredOption('--from <account>', 'who signs: the name of a wallet, or devnet:NUMBER')
       .option(...PASSWORD_OPTION)
       .option('--wait', 'until it is final')

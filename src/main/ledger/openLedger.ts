@@ -22,7 +22,7 @@ export async function openLedger(
   if (settings.kind === 'file') return fileLedger(resolve(base, settings.folder))
   if (settings.kind === 'chain') {
     const { NodeClient } = await import('../chain/nodeClient.ts')
-    return chainLedger(new NodeClient(settings.node), signer)
+    return chainLedger(new NodeClient(settings.node, settings.chain), signer)
   }
   const { passwordFile } = settings
   const flags = passwordFile === undefined ? {} : { passwordFile: resolve(base, passwordFile) }

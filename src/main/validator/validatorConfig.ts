@@ -75,7 +75,14 @@ const leaseHub = z
 /** Where rounds are published. Whose machine an address leads to is the operator's choice: any is asked. */
 const ledger = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('file'), folder: z.string().min(1) }),
-  z.strictObject({ kind: z.literal('chain'), node: z.url({ protocol: /^https?$/ }) }),
+  z.strictObject({
+    kind: z.literal('chain'),
+    node: z.url({ protocol: /^https?$/ }),
+    chain: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits, as "touchstone chain head" shows them')
+      .optional(),
+  }),
   z.strictObject({
     kind: z.literal('evm'),
     urls: z

@@ -12,6 +12,7 @@ import { walletPath } from './walletPath.ts'
 export interface SendFlags extends PasswordFlags {
   readonly from: string
   readonly node: string
+  readonly chain?: string
   readonly wait?: boolean
   readonly json?: boolean
 }
@@ -31,7 +32,7 @@ export async function send(
     })
   const path = walletPath(env, flags.from)
   if (readWallet(path).kind !== 'touchstone') throw fault('OTHER_KIND_OF_WALLET', { name: flags.from })
-  const client = new NodeClient(flags.node)
+  const client = new NodeClient(flags.node, flags.chain)
   await client.terms(signal)
   const { secret, account } = await openWallet(path, await readPassword(flags, env, signal))
   const signer = nativeSigner(secret)

