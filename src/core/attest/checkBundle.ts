@@ -27,7 +27,7 @@ export interface BundleRules {
   readonly nonce: Uint8Array | null
   /** Whose run it is; empty outside of a run. */
   readonly proverKey: Uint8Array
-  /** What the reader himself brings for processors: it must hold too, whatever the bundle brings (attack 255). */
+  /** What the reader himself brings for processors: it must hold too, whatever the bundle brings (attack 259). */
   readonly crl?: Uint8Array | null
   readonly collateral?: Readonly<Record<string, string>>
 }
@@ -125,9 +125,9 @@ function listDoubts(cpu: CpuEvidence | null, { cpu: { crl: wanted = 'ignored' } 
   return wanted === 'required' ? refuse('REVOCATION_MISSING', { where }) : [{ code: 'NO_REVOCATION', where }]
 }
 
-/** What a reader brings for processors, and no processor is there that it could judge (attack 256). */
+/** What a reader brings for processors, and no processor is there that it could judge (attack 260). */
 function idleDoubts(cpu: CpuEvidence | null, { crl, collateral = {} }: BundleRules): AttestDoubt[] {
-  const idle = (where: string) => ({ code: 'NO_PROCESSOR', where }) as const
+  const idle = (where: string) => ({ code: 'NOT_ATTESTED', where }) as const
   return [
     ...(crl && cpu?.kind !== 'sev-snp' ? [idle("AMD's list")] : []),
     ...(isEmpty(collateral) || cpu?.kind === 'tdx' ? [] : [idle("Intel's statements")]),

@@ -5,8 +5,8 @@ export const ATTEST_DOUBTS = {
     nextStep: 'Choose a nonce, have the evidence made for it, and check with --nonce HEX.',
   },
   NOT_ATTESTED: {
-    meaning: 'no evidence of its hardware was handed in, so what you brought to judge it by had nothing to judge',
-    nextStep: 'Have confidential computing switched on for every card, or verify without --policy and its like.',
+    meaning: 'no such hardware attests: what you brought to judge it by had nothing to judge',
+    nextStep: 'Have it attest, or leave out --policy and its like.',
   },
   NO_GOLDEN_VALUES: {
     meaning: 'without golden values nothing says what firmware and driver run on it',
@@ -23,10 +23,6 @@ export const ATTEST_DOUBTS = {
   NO_COLLATERAL: {
     meaning: "without Intel's statements nothing says in which state the processor is: its quote counts for nothing",
     nextStep: "Hand in what was fetched from Intel's service with --collateral FILE.",
-  },
-  NO_PROCESSOR: {
-    meaning: 'no such processor attests, so what you brought to judge it by had nothing to judge',
-    nextStep: 'Leave --crl and --collateral out, or have a processor attest whose image your policy names.',
   },
   CPU_IMAGE_UNKNOWN: {
     meaning: 'the policy does not name the image that the processor vouches for',

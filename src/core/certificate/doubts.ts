@@ -48,11 +48,7 @@ export const DOUBTS = {
   },
   NO_SUCH_SPEED: {
     meaning: 'the certificate that --certificate names proves no speed of the kind that this work takes',
-    nextStep: 'Have the box verified with that precision: touchstone verify --precisions int8,fp32.',
-  },
-  INSECURE_BOUND: {
-    meaning: 'the certificate that --certificate names is of an insecure preset: few openings stand behind its speed',
-    nextStep: 'Have the box verified whole: touchstone verify with the preset mainnet.',
+    nextStep: 'Have the box verified again, whole: preset mainnet and every part.',
   },
   NO_CLOCK: {
     meaning: 'nobody watched the work with a clock: how fast it was is not known',

@@ -1,6 +1,6 @@
 import { type BenchRun, runBench } from '../../apps/bench/runBench.ts'
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
-import { BENCH_FORMAT, type BenchReport } from '../../core/bench/benchReport.ts'
+import { BENCH_FORMAT, type BenchFinding, type BenchReport } from '../../core/bench/benchReport.ts'
 import { changesBetween, notCompared, slowerThanBefore } from '../../core/bench/compareRuns.ts'
 import { benchVerdict, judgeBench, problem } from '../../core/bench/judgeBench.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
@@ -105,7 +105,10 @@ function reportOf(run: BenchRun, circumstances: Circumstances): BenchReport {
   // The last run is shown beside this one; only who names a run asks to be held to it.
   const isHeld = earlier !== null && changes !== null && flags.against !== undefined
   const slower = isHeld ? slowerThanBefore(changes, flags.tolerance / 100) : []
-  const notes = [...(isHeld ? notCompared(earlier, now, changes) : []), ...judged.notes]
+  // Who asks for some cards has not lost the others.
+  const isMissed = ({ device }: BenchFinding) => device !== null || flags.devices === 'auto'
+  const uncompared = isHeld ? notCompared(earlier, now, changes).filter(isMissed) : []
+  const notes = [...uncompared, ...judged.notes]
   const lost = failed.map((got) => problem('CARD_FAILED', { device: null, figure: 'error', got }))
   const problems = [...lost, ...judged.problems, ...slower]
   return {
