@@ -56,7 +56,7 @@ test('hardware that attests for a work, by all that its reader brings, ends with
   expect([status, stdout]).toEqual([0, expect.stringContaining(gpu.pdi)])
 })
 
-test('attack 261: a work whose evidence leaves a doubt is no yes to whoever brings what it is judged by', async () => {
+test('attack 262: a work whose evidence leaves a doubt is no yes to whoever brings what it is judged by', async () => {
   const { status, stdout } = await commands.run([...work, ...policy, ...ocsp], box)
   expect([status, stdout]).toEqual([4, expect.stringContaining('NO_GOLDEN_VALUES')])
   const told = await commands.run([...work, ...policy, ...rims, '--json'], box)

@@ -76,7 +76,7 @@ describe('touchstone bench', () => {
     })
   })
 
-  test('attack 263: a run of another machine is nothing to be held to, and that is said', async () => {
+  test('attack 264: a run of another machine is nothing to be held to, and that is said', async () => {
     const foreign = join(folder, 'foreign-run.json')
     writeFileSync(foreign, readFileSync(last, 'utf8').replace(/"name":"[^"]*"/, '"name":"NVIDIA H200"'))
     const { stdout, status } = await bench('--json', '--against', foreign)

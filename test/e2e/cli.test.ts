@@ -269,7 +269,7 @@ describe('touchstone verify', () => {
     await expectRefusal(commands.run([...asked, '--policy', policy], box), 4, 'NOT_ATTESTED')
   })
 
-  test('attack 262: a box that its owner calls local is not this machine, whose host key nobody looks at', async () => {
+  test('attack 263: a box that its owner calls local is not this machine, whose host key nobody looks at', async () => {
     const out = inFolder('of-local.json')
     const pinned = ['--host-key', `SHA256:${'A'.repeat(43)}`]
     const asked = ['verify', 'local', '--preset', 'tiny', '--devices', 'cpu', '--out', out]

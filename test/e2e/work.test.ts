@@ -221,7 +221,7 @@ describe('touchstone work run matmul --method sumcheck', () => {
     expect((await touchstone('check', file, '--result', coded, '--code', codes[0])).status).toBe(2)
   })
 
-  test('attack 264: codes that somebody published are no yes to a receipt that has none', async () => {
+  test('attack 265: codes that somebody published are no yes to a receipt that has none', async () => {
     expect((await check(names, result)).status).toBe(0)
     const [a, b] = names.map((name) => ['--given', name])
     const published = ['--code', '11'.repeat(32), '--code', '22'.repeat(32)]
@@ -472,7 +472,7 @@ test('a check that was told what to hold a file against never says yes without h
   expect(product).toMatchObject({ status: 2, stderr: expect.stringContaining('[NOT_FOR_THIS_KIND]') })
 })
 
-test('attack 265: a receipt beside the certificate of its box says how fast it was, which an insecure preset does not bound', async () => {
+test('attack 266: a receipt beside the certificate of its box says how fast it was, which an insecure preset does not bound', async () => {
   const box = inFolder('box.json')
   const asked = ['--preset', 'tiny', '--devices', 'cpu', '--precisions', 'int8', '--no-memory', '--no-bind']
   expect((await touchstone('verify', ...asked, '--out', box)).status).toBe(0)
@@ -480,7 +480,7 @@ test('attack 265: a receipt beside the certificate of its box says how fast it w
   checkReportSchema.parse(JSON.parse(stdout))
   const { clock, doubts } = JSON.parse(stdout)
   expect(clock).toMatchObject({ precision: 'int8', perSecond: expect.any(Number) })
-  // Attack 265. Both run on this very processor; which of them it was busier in is nothing to rely on.
+  // Attack 266. Both run on this very processor; which of them it was busier in is nothing to rely on.
   const codes = doubts.map(({ code }: { code: string }) => code)
   expect([status, codes.filter((code: string) => code !== 'FASTER_THAN_PROVEN')]).toEqual([4, ['NO_SUCH_SPEED']])
 })

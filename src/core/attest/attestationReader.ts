@@ -87,7 +87,7 @@ const endorsed = (bundle: Bundle, rules: AttestationRules): Bundle => ({
   cpu: endorsedCpu(bundle.cpu, rules),
 })
 
-/** What the file itself lacks; where it has it, both must hold (attack 259). */
+/** What the file itself lacks; where it has it, both must hold (attack 260). */
 function endorsedCpu(cpu: Bundle['cpu'], { crl, collateral = {} }: AttestationRules): Bundle['cpu'] {
   if (cpu?.kind === 'tdx') return { ...cpu, collateral: isSilent(cpu.collateral) ? collateral : cpu.collateral }
   return cpu && crl && !cpu.crl ? { ...cpu, crl } : cpu

@@ -124,7 +124,7 @@ describe('a bundle', () => {
     expect(await judged(ofAmd, { crl: amd.crl(atMs) }, 'required')).toMatchObject({ tier: 'A', doubts: [] })
     const revoked = { ...ofAmd, cpu: { ...ofAmd.cpu!, crl: amd.crl(atMs, [amd.holders[1]!]) } } as Bundle
     expect(await judged(revoked, { crl: amd.crl(atMs) })).toMatchObject({ code: 'CERTIFICATE_REVOKED' })
-    // Attack 259: a list of the sender's own, of before the family was revoked, does not stand in for the reader's.
+    // Attack 260: a list of the sender's own, of before the family was revoked, does not stand in for the reader's.
     const kept = { ...ofAmd, cpu: { ...ofAmd.cpu!, crl: amd.crl(atMs) } } as Bundle
     expect(await judged(kept)).toMatchObject({ tier: 'A', doubts: [] })
     const newer = { crl: amd.crl(atMs, [amd.holders[1]!]) }
@@ -142,7 +142,7 @@ describe('a bundle', () => {
     expect(await judged(ofIntel, { collateral: without })).toMatchObject({ code: 'COLLATERAL_DIFFERS' })
   })
 
-  test('attack 259: a reader who knows that a chip was revoked since is not told otherwise by an older answer', async () => {
+  test('attack 260: a reader who knows that a chip was revoked since is not told otherwise by an older answer', async () => {
     const [, device, provisioner] = gpu.holders as [never, never, never]
     const since = (status: NonNullable<OcspWishes['status']>, thisUpdateMs = atMs + 30 * 24 * hour) => ({
       ocsp: [answerFor(device, provisioner, { thisUpdateMs, status })],

@@ -27,7 +27,7 @@ export interface BundleRules {
   readonly nonce: Uint8Array | null
   /** Whose run it is; empty outside of a run. */
   readonly proverKey: Uint8Array
-  /** What the reader himself brings for processors: it must hold too, whatever the bundle brings (attack 259). */
+  /** What the reader himself brings for processors: it must hold too, whatever the bundle brings (attack 260). */
   readonly crl?: Uint8Array | null
   readonly collateral?: Readonly<Record<string, string>>
 }
@@ -125,7 +125,7 @@ function listDoubts(cpu: CpuEvidence | null, { cpu: { crl: wanted = 'ignored' } 
   return wanted === 'required' ? refuse('REVOCATION_MISSING', { where }) : [{ code: 'NO_REVOCATION', where }]
 }
 
-/** What a reader brings for processors, and no processor is there that it could judge (attack 260). */
+/** What a reader brings for processors, and no processor is there that it could judge (attack 261). */
 function idleDoubts(cpu: CpuEvidence | null, { crl, collateral = {} }: BundleRules): AttestDoubt[] {
   const idle = (where: string) => ({ code: 'NOT_ATTESTED', where }) as const
   return [

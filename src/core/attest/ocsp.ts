@@ -115,7 +115,7 @@ export async function unansweredIn(
       refuse('OCSP_STALE', { where: `certificate ${i}`, got: staleness(about[0]!, rules)! })
     if (about.length === 0) missing++
     for (const answer of fresh) await ensureGood(answer, issuer, rules, `certificate ${i}`)
-    // Revoked since: nobody takes that back, and nobody knows since when the key was in other hands (attack 259).
+    // Revoked since: nobody takes that back, and nobody knows since when the key was in other hands (attack 260).
     for (const answer of about.filter(({ status, thisUpdateMs: atMs }) => status === 'revoked' && atMs > rules.atMs))
       await ensureGood(answer, issuer, { ...rules, atMs: answer.thisUpdateMs }, `certificate ${i}`)
   }

@@ -54,7 +54,7 @@ export function changesBetween(before: Run, now: Run): BenchChange[] {
 /** Two runs on one sound H200 had 17 and 13 GB/s to the card: these go by how busy the host is, and judge nothing. */
 const OF_THE_HOST = ['to the card', 'to the host']
 
-/** Cards of either run whose speed nothing in the other one judges (attack 263). */
+/** Cards of either run whose speed nothing in the other one judges (attack 264). */
 export function notCompared(before: Run, now: Run, changes: readonly BenchChange[]): BenchFinding[] {
   const isHeld = ({ device }: BenchDevice) =>
     changes.some((change) => change.device === device && / (proven|bare)$/.test(change.figure))

@@ -179,7 +179,7 @@ describe('a comparison', () => {
     expect(figures).toEqual(['memory', 'to the card', 'to the host'])
   })
 
-  test('attack 263: is no pass where the run that was named has nothing of a card, or the card has gone', () => {
+  test('attack 264: is no pass where the run that was named has nothing of a card, or the card has gone', () => {
     const [one, two] = [cardOf('h200-sxm'), cardOf('h200-sxm', { uuid: 'GPU-2', device: 1 })]
     const small = { ...one, products: one.products.map((product) => ({ ...product, size: 64 })) }
     const held = (then: readonly MeasuredDevice[], now: readonly MeasuredDevice[]) => {

@@ -14,7 +14,7 @@ export async function openBox(target: SshBoxTarget & LeaseTarget, signal: AbortS
   return (await import('./openLeasedBox.ts')).openLeasedBox(target, signal)
 }
 
-/** Refuses what leads nowhere before anything is begun: `local` is our own word, and may be an alias of somebody's (attack 262). */
+/** Refuses what leads nowhere before anything is begun: `local` is our own word, and may be an alias of somebody's (attack 263). */
 export async function checkAddress(address: string): Promise<void> {
   if (address === 'local') throw fault('CALLED_LOCAL')
   if (address.startsWith('lease:')) (await import('./openLeasedBox.ts')).checkLeaseAddress(address)

@@ -59,7 +59,7 @@ export class NodeClient implements ChainAccess {
     const { genesis, feePerByte, epochSlots, head } = await this.ask(nodeRoutes.getChain, {}, signal)
     // What is signed is paid, and half of it goes to whoever makes the block, who may be this node (attack 248).
     if (!FEES_PER_BYTE.includes(BigInt(feePerByte))) throw this.lie('no chain of this version has such a fee')
-    // Whoever has something on two chains would sign for the other one (attack 266).
+    // Whoever has something on two chains would sign for the other one (attack 267).
     if (this.chain !== undefined && genesis !== this.chain) throw this.lie('it is of another chain than you named')
     return {
       genesisHash: fromHex(genesis, 32)!,

@@ -198,13 +198,13 @@ describe('a processor beside the cards', () => {
   const family = amd.holders[1]!
   const ofToday = ['--crl', written('today.crl', amd.crl(Date.parse(at), [family]))]
 
-  test("attack 259: AMD's list in the reader's hand counts, whatever list the sender put beside his report", async () => {
+  test("attack 260: AMD's list in the reader's hand counts, whatever list the sender put beside his report", async () => {
     const older = holds('older-list.json', amd.crl(Date.parse(at)))
     expect((await commands.run(['check', older, ...asked])).status).toBe(0)
     const { status, stdout } = await commands.run(['check', older, ...asked, ...ofToday])
     expect([status, stdout]).toEqual([1, expect.stringContaining('CERTIFICATE_REVOKED')])
   })
-  test('attack 260: a list for processors is no yes where none attests', async () => {
+  test('attack 261: a list for processors is no yes where none attests', async () => {
     for (const option of [ofToday, ['--collateral', written('intel.json', '{"tcb_info":"{}"}')]]) {
       const { status, stdout } = await commands.run(['check', file, ...asked, ...rims, ...ocsp, ...option])
       expect([status, stdout]).toEqual([4, expect.stringContaining('NOT_ATTESTED')])

@@ -157,7 +157,7 @@ async function clocked(
     },
     { prover: toHex(box.read.run.challenge.proverKey), rates: totalRates(box.ours) },
   )
-  // Who shows few openings may claim any speed, and is then bounded by nothing (attack 265).
+  // Who shows few openings may claim any speed, and is then bounded by nothing (attack 266).
   const { name, secure } = box.read.preset
   const insecure = secure ? [] : [{ code: 'NO_SUCH_SPEED', where: `preset ${name} is insecure` } as const]
   return { ...checked, clock: bound, doubts: [...checked.doubts, ...doubts, ...insecure] }
@@ -216,7 +216,7 @@ function bareOf(checked: CheckedEvidence): string {
   return checked.tier === null ? ' whose evidence of a hardware vendor this version does not check' : ''
 }
 
-/** Whoever asks for more than the plain check must not get a yes from one that left it out (attacks 189, 247, 264). */
+/** Whoever asks for more than the plain check must not get a yes from one that left it out (attacks 189, 247, 265). */
 function refuseUnused(flags: CheckFlags, checked: CheckedEvidence, file: string): void {
   const { kind } = checked
   const bare = bareOf(checked)

@@ -200,7 +200,7 @@ function judgingBy(flags: AttestationFiles) {
     const open = doubts.map(({ code }) => code).join(', ')
     return `${found.devices.map(({ model, pdi }) => `${model} ${pdi}`).join(', ')}${open && `; open: ${open}`}`
   }
-  // Whoever brings nothing to judge it by asks nothing of it; else no doubt is a yes (attack 261).
+  // Whoever brings nothing to judge it by asks nothing of it; else no doubt is a yes (attack 262).
   return { judge, open: () => (vendorOption(flags) === undefined ? [] : doubts) }
 }
 

@@ -201,7 +201,7 @@ test('attack 248: a node that names a fee of its own, half of which goes to whoe
   expect([paid, before - (await balance())]).toEqual(['NODE_LIES', 0n])
 })
 
-test('attack 266: a node that has a payment signed for another chain than the one its sender named', async () => {
+test('attack 267: a node that has a payment signed for another chain than the one its sender named', async () => {
   const { genesisHash } = await clientOf().terms(signal)
   const named = toHex(genesisHash)
   const other = (text: string) => text.replaceAll(named, 'ab'.repeat(32))
