@@ -94,6 +94,22 @@ describe.skipIf(whyNoOpenSsh() !== null)('the settings of ssh hold, and a real s
     expect(session.hostKey.trust).toBe('known')
   })
 
+  test('attack 268: a host is not a new one because the path of known hosts has a blank in it', async () => {
+    const box = await start('blank')
+    const folder = join(root, 'John  van Smith')
+    mkdirSync(folder)
+    const known = join(folder, 'known_hosts')
+    writeFileSync(known, `[127.0.0.1]:${box.port} ${keyPair().public}\n`)
+    const login = `  HostName 127.0.0.1\n  Port ${box.port}\n  User ${me}\n`
+    const files = `  UserKnownHostsFile ${join(root, 'none_there')} "${known}" ${join(root, 'none_there_either')}\n`
+    writeFileSync(settings, `Host box\n${login}${files}`, { mode: 0o600 })
+    const { to, knownHostsFiles } = await routeOf(parseSshTarget(`ssh -F ${settings} box`), 'nobody', never)
+    const options = { ...common, auth: { keyFiles: [{ path: identity }] }, knownHostsFiles }
+    const own = join(root, 'blank_own')
+    const stranger = await faultOf(openSession(to, { ...options, ownKnownHostsFile: own }, never))
+    expect(stranger.detail.code).toBe('HOST_KEY_CHANGED')
+  })
+
   test('what ssh does not understand is said in its own words', async () => {
     writeFileSync(settings, 'Host box\n  Nonsense\u0007 yes\n', { mode: 0o600 })
     const refused = await faultOf(routeOf(parseSshTarget(`ssh -F ${settings} box`), me, never))

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { lastWords } from '../../../core/bytes/printable.ts'
@@ -38,12 +39,12 @@ export async function routeOf(target: SshTarget, defaultUser: string, signal: Ab
   const to = parseSshAddress(formatSshAddress({ user, host, port }))
   const jump = target.jump ?? one('proxyjump') ?? 'none'
   const command = one('proxycommand') ?? 'none'
-  const files = ['userknownhostsfile', 'globalknownhostsfile'].flatMap((name) => one(name)?.split(' ') ?? [])
+  const files = ['userknownhostsfile', 'globalknownhostsfile'].flatMap((name) => filesIn(one(name) ?? ''))
   return {
     to,
     identityFiles: (target.identity === undefined ? (said?.get('identityfile') ?? []) : [target.identity]).map(ofHome),
     agent: one('identityagent') ?? null,
-    knownHostsFiles: files.length === 0 ? defaultKnownHosts() : files.map(ofHome),
+    knownHostsFiles: files.length === 0 ? defaultKnownHosts() : files,
     knownAs: one('hostkeyalias') ?? null,
     isStrict: one('stricthostkeychecking') === 'true',
     jumps: jump === 'none' ? [] : jump.split(',').map((hop) => ({ ...parseSshTarget(hop), ...settingsFile(target) })),
@@ -55,6 +56,19 @@ export async function routeOf(target: SshTarget, defaultUser: string, signal: Ab
 export const defaultKnownHosts = (): string[] => [join(homedir(), '.ssh', 'known_hosts'), '/etc/ssh/ssh_known_hosts']
 
 const ofHome = (path: string): string => (path.startsWith('~/') ? join(homedir(), path.slice(2)) : path)
+
+/** ssh prints files side by side, without quotes: of what is there the longest name counts, blanks and all (attack 268). */
+function filesIn(line: string): string[] {
+  const words = line === '' ? [] : line.split(' ')
+  const files: string[] = []
+  for (let from = 0; from < words.length; ) {
+    let to = words.length
+    while (to > from + 1 && !existsSync(ofHome(words.slice(from, to).join(' ')))) to--
+    files.push(ofHome(words.slice(from, to).join(' ')))
+    from = to
+  }
+  return files
+}
 
 /** A hop is looked up in the same file. */
 function settingsFile({ settings = [] }: SshTarget): Pick<SshTarget, 'settings'> {
