@@ -5,6 +5,7 @@ import type { Answer } from '../apiClient.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { readKey } from '../parseOptions.ts'
+import { boxWords } from '../render/boxWords.ts'
 import { NodeClient } from './nodeClient.ts'
 import { watchChain } from './watchChain.ts'
 
@@ -16,19 +17,19 @@ export interface ChainFlags {
 
 type Work = (client: NodeClient, flags: ChainFlags, given: string, signal: AbortSignal) => Promise<number>
 
-/** Another program may hold the port: whatever it answers, it moves no cursor. */
-const print = (text: string): void => void process.stdout.write(`${text.replace(/[^\P{C}\n]/gu, '?')}\n`)
-const lines = (fields: Readonly<Record<string, string | number>>): string =>
-  Object.entries(fields)
-    .map(([name, value]) => `${name.padEnd(10)} ${value}`)
-    .join('\n')
+/** Another program may hold the port: whatever it answers, it moves no cursor and begins no line (attack 269). */
+const print = (...rows: readonly string[]): void => {
+  for (const row of rows) process.stdout.write(`${row.replace(/\p{C}/gu, '?')}\n`)
+}
+const lines = (fields: Readonly<Record<string, string | number>>): string[] =>
+  Object.entries(fields).map(([name, value]) => `${name.padEnd(10)} ${value}`)
 
 async function head(client: NodeClient, { json }: ChainFlags, _: string, signal: AbortSignal): Promise<number> {
   const told = await client.ask(nodeRoutes.getChain, {}, signal)
   if (json) print(JSON.stringify(told))
   else
     print(
-      lines({
+      ...lines({
         chain: `${told.genesis} (${told.preset})`,
         head: `${told.head.height}, slot ${told.head.slot}, ${told.head.id}`,
         final: `${told.final.height}, slot ${told.final.slot}, ${told.final.id}`,
@@ -47,7 +48,7 @@ async function block(client: NodeClient, { json }: ChainFlags, name: string, sig
   else {
     const { id, height, slot, parent, author, isPrimary, isFinal, transactions } = told
     const won = height === 0 ? 'the genesis' : `${isPrimary ? 'won by' : 'drawn for'} ${author}`
-    print(lines({ block: id, height: `${height}${isFinal ? ', final' : ''}`, slot, parent, author: won }))
+    print(...lines({ block: id, height: `${height}${isFinal ? ', final' : ''}`, slot, parent, author: won }))
     for (const tx of transactions) print(`  ${tx.id.slice(0, 16)} kind ${tx.kind} of ${tx.account} nonce ${tx.nonce}`)
   }
   return EXIT.genuine
@@ -72,7 +73,7 @@ async function account(
     )
   else
     print(
-      lines({
+      ...lines({
         account: key,
         balance: `${formatTokens(view.balance)} tokens`,
         nonce: told.nonce,
@@ -93,7 +94,7 @@ async function score(client: NodeClient, { json, at }: ChainFlags, name: string,
   if (json) print(JSON.stringify(found))
   else {
     print(
-      lines({
+      ...lines({
         box: key,
         account: found.account ?? 'none',
         score: found.score,
@@ -102,7 +103,7 @@ async function score(client: NodeClient, { json, at }: ChainFlags, name: string,
     )
     for (const said of found.reports)
       print(`  ${said.validator} epoch ${said.epoch}: ${said.score}, certificate ${said.certificate}`)
-    print(lines({ proven: `by block ${found.block.height}, ${found.block.id}` }))
+    print(...lines({ proven: `by block ${found.block.height}, ${found.block.id}` }))
   }
   return EXIT.genuine
 }
@@ -113,7 +114,8 @@ async function projects(client: NodeClient, { json, at }: ChainFlags, _: string,
   else
     for (const { project, status, work: each, depth, utility, queued, taken, about } of told.projects) {
       const done = project === 0 ? `${taken} drawn` : `${taken} of ${queued} drawn`
-      print(`${project}  ${status}, ${each} µut each, 2^${depth} chunks, utility ${utility}, ${done}  ${about}`)
+      const said = about === '' ? '' : `  about ${boxWords(about)}`
+      print(`${project}  ${status}, ${each} µut each, 2^${depth} chunks, utility ${utility}, ${done}${said}`)
     }
   return EXIT.genuine
 }
@@ -138,7 +140,7 @@ async function work(client: NodeClient, { json, at }: ChainFlags, name: string, 
   if (json) print(JSON.stringify(told))
   else {
     const size = `${told.work} µut, 2^${told.depth} chunks`
-    print(lines({ work: told.id, project: told.project, size, drawn: `in epoch ${told.epoch}`, due: told.due }))
+    print(...lines({ work: told.id, project: told.project, size, drawn: `in epoch ${told.epoch}`, due: told.due }))
     for (const { account: key, origin, commitment, result, hasOpened, mark } of told.replicas) {
       const done = result ?? (commitment === null ? 'nothing yet' : 'committed')
       print(`  ${key}  ${origin}: ${done}${hasOpened ? ', opened' : ''}${mark === 'none' ? '' : `, ${mark}`}`)
