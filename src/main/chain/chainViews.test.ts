@@ -15,7 +15,7 @@ afterAll(async () => {
   node.close()
 })
 
-test('attack 269: what whoever proposed a project says of it is no line of ours', async () => {
+test('attack 270: what whoever proposed a project says of it is no line of ours', async () => {
   const { port } = node.address() as AddressInfo
   const { status, stdout } = await commands.run(['chain', 'projects', '--node', `http://127.0.0.1:${port}`])
   expect([status, stdout]).toEqual([

@@ -17,7 +17,7 @@ export interface ChainFlags {
 
 type Work = (client: NodeClient, flags: ChainFlags, given: string, signal: AbortSignal) => Promise<number>
 
-/** Another program may hold the port: whatever it answers, it moves no cursor and begins no line (attack 269). */
+/** Another program may hold the port: whatever it answers, it moves no cursor and begins no line (attack 270). */
 const print = (...rows: readonly string[]): void => {
   for (const row of rows) process.stdout.write(`${row.replace(/\p{C}/gu, '?')}\n`)
 }

@@ -94,7 +94,7 @@ describe.skipIf(whyNoOpenSsh() !== null)('the settings of ssh hold, and a real s
     expect(session.hostKey.trust).toBe('known')
   })
 
-  test('attack 268: a host is not a new one because the path of known hosts has a blank in it', async () => {
+  test('attack 269: a host is not a new one because the path of known hosts has a blank in it', async () => {
     const box = await start('blank')
     const folder = join(root, 'John  van Smith')
     mkdirSync(folder)

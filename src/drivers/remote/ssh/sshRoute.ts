@@ -57,7 +57,7 @@ export const defaultKnownHosts = (): string[] => [join(homedir(), '.ssh', 'known
 
 const ofHome = (path: string): string => (path.startsWith('~/') ? join(homedir(), path.slice(2)) : path)
 
-/** ssh prints files side by side, without quotes: of what is there the longest name counts, blanks and all (attack 268). */
+/** ssh prints files side by side, without quotes: of what is there the longest name counts, blanks and all (attack 269). */
 function filesIn(line: string): string[] {
   const words = line === '' ? [] : line.split(' ')
   const files: string[] = []
