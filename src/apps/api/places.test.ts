@@ -65,6 +65,22 @@ test('live runs arrive over a real socket, and a watcher that leaves is let go',
   await new Promise((done) => server.close(done))
 })
 
+test('attack 271: what all boxes of a window tell at once is one write to each who watches', async () => {
+  const live = createLiveRuns()
+  const api = storelessApi({ live })
+  const readers = await Promise.all(
+    Array.from({ length: 20 }, async () => (await api.request('/v1/live')).body!.getReader()),
+  )
+  for (const reader of readers) expect(Buffer.from((await reader.read()).value!).toString()).toContain('event: hello')
+  for (let box = 0; box < 256; box++) live.publish({ type: 'started', boxId: `box-${box}`, round: 7, kind: 'full' })
+  for (const reader of readers) {
+    const told = Buffer.from((await reader.read()).value!).toString()
+    const boxes = [...told.matchAll(/^event: started\ndata: (.*)\n\n/gm)].map(([, data]) => JSON.parse(data!).boxId)
+    expect(boxes).toEqual(Array.from({ length: 256 }, (_, box) => `box-${box}`))
+    await reader.cancel()
+  }
+})
+
 test('asking only for the head of the live page takes no place, and one address cannot take every place', async () => {
   let who = 'x'
   const api = storelessApi({ clientOf: () => who })
