@@ -9,6 +9,11 @@ export const fault = faultsOf({
     nextStep:
       'Ask people you trust for a checkpoint, move the chain folder away and start with --checkpoint. Until then make no payment.',
   },
+  CHECKPOINT_ELSEWHERE: {
+    blame: 'user',
+    message: 'the chain in this folder does not go through block {id}, or keeps it no longer',
+    nextStep: 'Move the folder away to begin with that block, or leave --checkpoint out to go on with this chain.',
+  },
   CHECKPOINT_NOT_FOUND: {
     blame: 'network',
     retry: true,

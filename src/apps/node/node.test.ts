@@ -169,6 +169,21 @@ describe('a checkpoint', () => {
   })
 })
 
+test('attack 271: a folder that follows another past is not taken for one that people vouch for', async () => {
+  const world = new NodeWorld(library, 1)
+  const store = await world.store()
+  const node = await world.start(0, store, { stateEvery: 5 })
+  nodes.push(node)
+  await world.pass(16)
+  const begin = (id: string) =>
+    startFromCheckpoint(
+      { genesis: world.genesis, store, clock: world.clock, id, connect: () => Promise.reject(new Error('nobody')) },
+      new AbortController().signal,
+    )
+  await begin((await node.checkpoint())!.id)
+  await expect(begin('ee'.repeat(32))).rejects.toMatchObject({ detail: { code: 'CHECKPOINT_ELSEWHERE' } })
+})
+
 describe('attack 24: a newcomer that is shown two branches without anything final on them', () => {
   /** Two of four make a dense branch and stop; one alone goes on for long and has more score in the end. */
   async function twoBranches() {

@@ -1,3 +1,4 @@
+import type { ChainStore } from '../../ports/chainStore.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Network, NetworkHandlers } from '../../ports/network.ts'
 import { fault } from './faults.ts'
@@ -10,8 +11,13 @@ interface Start extends Omit<Parameters<typeof fetchCheckpoint>[2], 'slotNow'> {
 
 const TRIES = 30
 
-/** Asks whoever can be reached for a checkpoint, for half a minute. Who asks us meanwhile hears nothing. */
+/**
+ * Asks whoever can be reached for a checkpoint, for half a minute. Who asks us meanwhile hears nothing. A folder that has a
+ * chain must have that block in it (attack 271).
+ */
 export async function startFromCheckpoint({ clock, connect, ...wanted }: Start, signal: AbortSignal): Promise<void> {
+  const { id, store } = wanted
+  if (store.head.height > 0) return await requireOnBranch(store, id)
   const { timeMs, params } = wanted.genesis
   const network = await connect({ onMessage: async () => 'ignore', onRequest: async () => null, onPeer: () => {} })
   try {
@@ -20,8 +26,13 @@ export async function startFromCheckpoint({ clock, connect, ...wanted }: Start, 
       for (const peer of network.peers()) if (await fetchCheckpoint(network, peer, { ...wanted, slotNow })) return
       await clock.sleep(1_000, signal)
     }
-    throw fault('CHECKPOINT_NOT_FOUND', { id: wanted.id })
+    throw fault('CHECKPOINT_NOT_FOUND', { id })
   } finally {
     await network.close()
   }
+}
+
+async function requireOnBranch(store: ChainStore, id: string): Promise<void> {
+  const height = (await store.facts(id))?.height
+  if (height === undefined || (await store.idAt(height)) !== id) throw fault('CHECKPOINT_ELSEWHERE', { id })
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { dataFolder } from '../../drivers/system/xdgFolders.ts'
-import { addText, reader, readWhole } from '../parseOptions.ts'
+import { addText, reader, readWhole, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { PASSWORD_OPTION } from '../wallet/walletPassword.ts'
 import type { ApiPlace } from './openNodeApi.ts'
@@ -49,7 +49,7 @@ export function addNodeCommand(program: Command, context: CommandContext): void 
     .option('--no-api', 'serve no HTTP')
     .option(
       '--checkpoint <hash>',
-      'an empty folder begins with this block, which people you trust have named',
+      'begin an empty folder with this block, which people you trust have named; any other must have it',
       readHash,
     )
     .option('--drill', 'do the tasks that the chain draws this machine for, and earn by it')
@@ -57,9 +57,10 @@ export function addNodeCommand(program: Command, context: CommandContext): void 
     .option('--no-discovery', 'do not look for nodes on the local network')
     .option('--json', 'print events as JSON, one per line')
     .addHelpText('after', AFTER_HELP)
-    .action((flags: NodeFlags) =>
-      context.run(async (signal) => (await import('./runNode.ts')).runNode(flags, context, signal)),
-    )
+    .action((flags: NodeFlags, command: Command) => {
+      if (flags.key === 'none') refuseUnused(command, ['drill'], 'with --key none')
+      return context.run(async (signal) => (await import('./runNode.ts')).runNode(flags, context, signal))
+    })
 }
 
 const readHash = reader('Use the 64 hex digits of a block.', (text) => (/^[0-9a-f]{64}$/.test(text) ? text : null))

@@ -42,6 +42,8 @@ export async function chooseGenesis(choice: GenesisChoice, vrf: Vrf): Promise<{ 
     if (held === null) keep(kept, genesis)
     return { genesis, isNew: false }
   }
+  if (held !== null && named === 'devnet' && held.preset !== 'devnet')
+    throw fault('ANOTHER_GENESIS', { folder: choice.data, held: nameOf(held), named })
   if (held !== null) return { genesis: held, isNew: false }
   const isNew = choice.bootstrap.length === 0
   const genesis = isNew ? beginDevnet(choice, vrf) : await joinDevnet(choice.bootstrap)

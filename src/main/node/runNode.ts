@@ -54,7 +54,7 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
     const where = { host: flags.host, port: flags.port, bootstrap, isDiscovering: flags.discovery, secret }
     const network = { ...where, genesisId, genesisBytes: encodeGenesis(genesis) }
     const connect = (handlers: NetworkHandlers) => openLibp2pNetwork(network, handlers)
-    if (flags.checkpoint !== undefined && store.head.height === 0)
+    if (flags.checkpoint !== undefined)
       await startFromCheckpoint({ genesis, store, clock: system.clock, id: flags.checkpoint, connect }, signal)
     const node = await RunningNode.start({
       ...{ genesis, store, keys, checker, log: voice.log, clock: system.clock, checks, connect },
