@@ -169,7 +169,7 @@ describe('a checkpoint', () => {
   })
 })
 
-test('attack 271: a folder that follows another past is not taken for one that people vouch for', async () => {
+test('attack 272: a folder that follows another past is not taken for one that people vouch for', async () => {
   const world = new NodeWorld(library, 1)
   const store = await world.store()
   const node = await world.start(0, store, { stateEvery: 5 })

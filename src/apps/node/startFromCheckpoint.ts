@@ -13,7 +13,7 @@ const TRIES = 30
 
 /**
  * Asks whoever can be reached for a checkpoint, for half a minute. Who asks us meanwhile hears nothing. A folder that has a
- * chain must have that block in it (attack 271).
+ * chain must have that block in it (attack 272).
  */
 export async function startFromCheckpoint({ clock, connect, ...wanted }: Start, signal: AbortSignal): Promise<void> {
   const { id, store } = wanted
