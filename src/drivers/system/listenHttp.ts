@@ -1,7 +1,6 @@
 import { once } from 'node:events'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import { serve } from '@hono/node-server'
+import type { IncomingMessage, Server } from 'node:http'
+import { type HttpBindings, serve } from '@hono/node-server'
 import { codeOf } from './codeOf.ts'
 import { fault } from './faults.ts'
 import { keepDoor } from './keepDoor.ts'
@@ -29,17 +28,18 @@ export async function listenHttp(
   let api: Api | null = null
   const starting = () => Response.json({ error: STARTING }, { status: 503, headers: { 'retry-after': '1' } })
   const server = serve({
-    fetch: (request, env) => api?.fetch(request, env) ?? starting(),
+    fetch: (request, env) => {
+      const { incoming, outgoing } = env as HttpBindings
+      // It waits behind another, and would keep whatever it holds if the connection was cut (attack 193).
+      if (outgoing.socket === null) incoming.socket.destroy()
+      return outgoing.socket === null ? starting() : (api?.fetch(request, env) ?? starting())
+    },
     hostname: host,
     port,
     serverOptions: { connectionsCheckingInterval: CHECK_MS },
   }) as Server
   const seatOf = keepDoor(server, { places: API_PLACES, idleMs: null })
-  const tellWhenCut = cutTeller()
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    seatOf(socket).heard()
-    tellWhenCut(socket, response)
-  })
+  server.on('request', ({ socket }: IncomingMessage) => seatOf(socket).heard())
   try {
     await once(server, 'listening')
   } catch (cause) {
@@ -56,27 +56,6 @@ export async function listenHttp(
         server.close(() => done())
         server.closeAllConnections()
       }),
-  }
-}
-
-/**
- * Node tells the answer that is being sent that its connection was cut, and none of those that wait behind it: whatever
- * they hold would be held for ever (attack 193).
- */
-function cutTeller(): (socket: Socket, response: ServerResponse) => void {
-  const waiting = new WeakMap<Socket, Set<ServerResponse>>()
-  const queueOf = (socket: Socket): Set<ServerResponse> => {
-    const queue = new Set<ServerResponse>()
-    waiting.set(socket, queue)
-    socket.once('close', () => {
-      for (const response of queue) if (response.socket === null) response.emit('close')
-    })
-    return queue
-  }
-  return (socket, response) => {
-    const queue = waiting.get(socket) ?? queueOf(socket)
-    queue.add(response)
-    response.once('close', () => queue.delete(response))
   }
 }
 

@@ -6,7 +6,7 @@ import { MAX_LEASE_MESSAGE_BYTES } from '../../core/lease/leaseMessages.ts'
 import type { MessageChannel, Seat } from '../../ports/leases.ts'
 import { fault } from './faults.ts'
 import { plainAddress } from './hostAddresses.ts'
-import { type DoorRules, keepDoor } from './keepDoor.ts'
+import { type DoorRules, keepDoor, refuseManyRequests } from './keepDoor.ts'
 
 /** More messages than this wait for nobody: whoever floods is cut off. */
 const MAX_WAITING = 64
@@ -111,6 +111,7 @@ export async function listenWs(
 ) {
   const http = createServer((_, response) => response.writeHead(426, { connection: 'close' }).end())
   const seatOf = keepDoor(http, { places: MAX_STRANGERS, idleMs: IDLE_MS, ...rules })
+  http.on('upgrade', (_, socket) => socket.off('data', refuseManyRequests))
   const server = new WebSocketServer({ server: http, ...TUNNEL })
   server.on('connection', (socket, request) => {
     const seat = seatOf(request.socket)
