@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { storelessApi } from '../../../test/support/storelessApi.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
+import { textMetrics } from '../../drivers/system/textMetrics.ts'
 import type { ApiDeps } from './apiDeps.ts'
+import { BOX_METRICS } from './boxMetrics.ts'
 
 const stopped = { ...systemClock, monotonicUs: () => 0 }
 const apiWith = (more: Partial<ApiDeps>) => storelessApi({ clock: stopped, requestsPerMinute: 8, ...more })
@@ -35,3 +37,16 @@ test.each(['/health', '/metrics', '/openapi.json'])(
     expect((await codesOf(api, path, 40)).at(-1)).toBe(429)
   },
 )
+
+test('attack 274: those who ask for the metrics at once get one text, which is made once', async () => {
+  let made = 0
+  const metrics = textMetrics(BOX_METRICS)
+  const text = () => {
+    made++
+    return metrics.text()
+  }
+  const api = storelessApi({ metrics: { ...metrics, text } })
+  const pages = await Promise.all(Array.from({ length: 100 }, async () => (await api.request('/metrics')).text()))
+  expect(new Set(pages)).toEqual(new Set([metrics.text()]))
+  expect(made).toBe(1)
+})
