@@ -12,7 +12,7 @@ import type { Challenge } from '../../core/proof/challenge.ts'
 import { openingRanges } from '../../core/proof/openingRanges.ts'
 import type { PlannedPart } from '../../core/proof/partKinds.ts'
 import type { PlanInputs } from '../../core/proof/planPart.ts'
-import { type HeardBy, type RunWindow, windowOf } from '../../core/schedule/runWindow.ts'
+import { type OwnTimes, type RunWindow, windowOf } from '../../core/schedule/runWindow.ts'
 import type { ChainAnchor } from '../../ports/chainAnchor.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
@@ -37,7 +37,7 @@ export interface VerifyOptions extends Omit<PlanInputs, 'devices' | 'roundTripSe
   readonly validSeconds?: number
 }
 
-export interface VerifyDeps {
+export interface VerifyDeps extends OwnTimes {
   readonly clock: Clock
   readonly randomness: Randomness
   readonly signer: Signer
@@ -59,8 +59,6 @@ export interface VerifyDeps {
   beforeStart?(moment: Moment): Promise<void>
   /** Where other boxes are on the line: judging keeps the thread busy by whose clock they are measured (attack 249). */
   readonly inTurn?: InTurn
-  /** Stalls of this thread, for who is measured in a window. */
-  readonly heardBy?: HeardBy
 }
 
 /** Where a run stands when a clock is about to start. */
@@ -209,7 +207,7 @@ async function judge(
   done: Done,
   { startedUs, place, ...report }: Told & { readonly startedUs: number; readonly place: string | undefined },
   { preset, program, validSeconds, ...options }: VerifyOptions,
-  { clock, signer, catalogue, attestation: reader, askedDevices = null, heardBy }: VerifyDeps,
+  { clock, signer, catalogue, attestation: reader, askedDevices = null, heardBy, openedBy }: VerifyDeps,
   pause: () => Promise<void>,
 ): Promise<BoxReport> {
   const { challenge, parts, rejected, greeting } = done
@@ -250,7 +248,7 @@ async function judge(
     window: windowOf(
       { run, preset: { ...preset, partSeconds, sustainedSeconds }, roundTripUs: told.roundTripUs },
       done.startedUs,
-      heardBy,
+      { heardBy, openedBy },
     ),
     certificate,
     seconds,

@@ -96,9 +96,9 @@ function realRun(name: string): Run {
   return read.run
 }
 
-const holdsBack = (run: Run, roundTripUs = 0, heardBy?: HeardBy): boolean => {
+const holdsBack = (run: Run, roundTripUs = 0, heardBy?: HeardBy, openedBy?: HeardBy): boolean => {
   const startedUs = run.parts.map(() => 0)
-  return windowOf({ run, preset: PRESETS.mainnet, roundTripUs }, startedUs, heardBy)!.heldBack
+  return windowOf({ run, preset: PRESETS.mainnet, roundTripUs }, startedUs, { heardBy, openedBy })!.heldBack
 }
 
 test.each(['h200-mainnet', 'h200-mainnet-2'])(
@@ -200,4 +200,24 @@ test('attack 259: a stall of our own thread makes no run void that would have co
     { numRuns: 50 },
   )
   expect(holdsBack(stamped(later, stall), 0, heardBy(stall))).toBe(true)
+})
+
+test('attack 275: a stall that begins between the L of one box and that of another puts off neither alone', () => {
+  const run = realRun('h200-mainnet-2')
+  const [first, ...parts] = run.parts
+  const lateUs = 20_000
+  // 0.3 of the card while another has the rest, all of it in the stall, and 0.4 afterwards: 0.4 in all.
+  const secondsOf = (share: number) => (share <= 0.45 ? share / 0.3 : share <= 0.7 ? share + 1.05 : share / 0.4)
+  const devices = first!.devices.map((one) => {
+    const { length } = one.arrivalsUs
+    return {
+      ...one,
+      arrivalsUs: one.arrivalsUs.map((_, root) => Math.round(1e6 * secondsOf((1.2 * (root + 1)) / length))),
+    }
+  })
+  const shared = { ...run, parts: [{ ...first!, devices }, ...parts] }
+  const heardBy: HeardBy = (atUs) => (atUs >= 1_490_000 && atUs < 1_750_000 ? 1_750_000 : atUs)
+  expect(holdsBack(shared)).toBe(true)
+  expect(holdsBack(shared, 0, heardBy)).toBe(false)
+  expect(holdsBack(shared, 0, heardBy, (startedUs) => startedUs - lateUs)).toBe(true)
 })

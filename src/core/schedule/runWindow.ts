@@ -24,8 +24,15 @@ export const WINDOW_SLACK_US = 500_000
  */
 export type HeardBy = (atUs: number) => number
 
+/** Our own times, by which runs of a window are measured alike. */
+export interface OwnTimes {
+  readonly heardBy?: HeardBy | undefined
+  /** When the cohort was let go into the phase that was begun at a moment; that moment itself, where there is no cohort. */
+  readonly openedBy?: ((startedUs: number) => number) | undefined
+}
+
 /** Null where no part was finished. The preset has the seconds that were asked for, which may be others than its own. */
-export function windowOf(timed: Timed, t0Us: readonly number[], heardBy: HeardBy = (atUs) => atUs): RunWindow | null {
+export function windowOf(timed: Timed, t0Us: readonly number[], own: OwnTimes = {}): RunWindow | null {
   const { challenge, parts } = timed.run
   const last = parts.at(-1)
   if (!last) return null
@@ -37,7 +44,7 @@ export function windowOf(timed: Timed, t0Us: readonly number[], heardBy: HeardBy
     return pacesOf(part, evidence).some((arrivalsUs) => isHeldBack(arrivalsUs, plannedUs))
   })
   const startedUs = parts.flatMap(({ zSentUs }, p) => [t0Us[p]!, ...(zSentUs === null ? [] : [t0Us[p]! + zSentUs])])
-  return { fromUs: t0Us[0]!, untilUs, startedUs, heldBack: isLate || outrunsItsStart(timed, t0Us, heardBy) }
+  return { fromUs: t0Us[0]!, untilUs, startedUs, heldBack: isLate || outrunsItsStart(timed, t0Us, own) }
 }
 
 /** When the roots of each device came, from the start of each phase: memory is filled at a pace, and read at one (attack 137). */
@@ -80,8 +87,9 @@ const MOST_OVER_START = 1.25
  * box could put off, by its pongs or by holding its roots, would be over when another box is done (attacks 163, 164). A stall
  * of ours puts it off for all of them alike: roots that came in it are stamped at its end (attack 259).
  */
-function outrunsItsStart(timed: Timed, t0Us: readonly number[], heardBy: HeardBy): boolean {
+function outrunsItsStart(timed: Timed, t0Us: readonly number[], own: OwnTimes): boolean {
   const { run } = timed
+  const { heardBy = asItIs, openedBy = asItIs } = own
   const counted = countedPerSecond(run, run.challenge.version)
   const figures = figuresOf(run).map(({ part }, i) => ({ part, perSecond: counted[i]! }))
   const leastOf = new Map(timedParts({ ...timed, roundTripUs: 0 }).map(({ part, leastUs }) => [part, leastUs]))
@@ -91,7 +99,8 @@ function outrunsItsStart(timed: Timed, t0Us: readonly number[], heardBy: HeardBy
     // So short a part leaves the card to another; whoever asks for less than a preset gets it judged all the same.
     if (devices.some(({ arrivalsUs }) => arrivalsUs.at(-1)! < leastUs)) return true
     const startedUs = t0Us[part]! + (run.parts[part]!.zSentUs ?? 0)
-    const heardUs = heardBy(startedUs + leastUs) - startedUs
+    // One moment for all boxes: a stall that begins between those of two of them would put off one alone (attack 275).
+    const heardUs = heardBy(openedBy(startedUs) + leastUs) - startedUs
     const atUs = isWeak(run.challenge.parts[part]!, devices) ? firstFrom(leastUs, devices) : heardUs
     const { work } = kindOf(run.challenge.parts[part]!)
     const shown = devices.map(
@@ -101,6 +110,8 @@ function outrunsItsStart(timed: Timed, t0Us: readonly number[], heardBy: HeardBy
     return total(rates) > (MOST_OVER_START * total(shown) * 1e6) / atUs
   })
 }
+
+const asItIs = (atUs: number): number => atUs
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 

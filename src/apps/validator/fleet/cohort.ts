@@ -147,6 +147,11 @@ export class Cohort {
     return gates.map((gate) => (gate?.passed.has(job) ? gate.openedUs : null))
   }
 
+  /** When the last phase of this job was opened before a moment; that moment, where none was. */
+  openedBy(job: number, atUs: number): number {
+    return this.openedUs(job).findLast((openedUs) => openedUs !== null && openedUs <= atUs) ?? atUs
+  }
+
   /** Null where there is nothing to wait for: it is late, or has been here before and runs anew. */
   #comeTo(job: number, member: Member, slot: number): Gate | null {
     if (slot <= member.at) return null

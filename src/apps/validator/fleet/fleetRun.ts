@@ -89,7 +89,9 @@ export class FleetRun {
       waitsSinceUs = null
     }
     // Whatever hangs on to the signal or not: its place in the fleet is free when the signal fires.
-    const running = orAborted(verify(job, { onStep: (step) => this.#onStep(step), beforeStart }, signal), signal)
+    const onStep = (step: Step) => this.#onStep(step)
+    const openedBy = (startedUs: number) => cohort.openedBy(job.id, startedUs)
+    const running = orAborted(verify(job, { onStep, beforeStart, openedBy }, signal), signal)
     // A light look is over in seconds, and the cohort of its box may be waiting for it.
     const limitMs = job.kind === 'light' ? Math.min(rules.startLimitMs, rules.jobLimitMs) : rules.jobLimitMs
     const checksMs = () => (clock.monotonicUs() - (this.#checksSinceUs ?? clock.monotonicUs())) / 1000
