@@ -4,6 +4,7 @@ import type { ScoreConfig } from '../../core/score/scoreConfig.ts'
 import type { BoxSummary, Paged } from '../../ports/store.ts'
 import { cached } from '../shared/cached.ts'
 import { scoreNow } from '../shared/scoreNow.ts'
+import { takeTurns } from '../shared/takeTurns.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { found } from './problem.ts'
 import { routes } from './routes.ts'
@@ -93,11 +94,14 @@ function addFleetRoutes(app: OpenAPIHono, { store, clock, program }: ApiDeps): v
 }
 
 /** Closed rounds of this validator, whether they are published yet or not: their signature is its word already. */
-function addLedgerRoutes(app: OpenAPIHono, { store, self }: ApiDeps): void {
+function addLedgerRoutes(app: OpenAPIHono, { store, self, clock }: ApiDeps): void {
+  // Each makes the tree of a whole round: others are heard in between (attack 276).
+  const inTurn = takeTurns(() => clock.sleep(0, new AbortController().signal))
   app.openapi(routes.getScoreProof, async (c) => {
     const { round } = c.req.valid('query')
     const kept = found(await store.keptRound(self, round ?? null), 'closed round')
-    return c.json(found(proveScore(kept.record, c.req.valid('param').id), 'box in this round'), 200)
+    const proof = await inTurn(async () => proveScore(kept.record, c.req.valid('param').id))
+    return c.json(found(proof, 'box in this round'), 200)
   })
   app.openapi(routes.getRoundRecord, async (c) => {
     const { record, state, said } = found(await store.keptRound(self, c.req.valid('param').round), 'closed round')

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { storelessApi } from '../../../test/support/storelessApi.ts'
+import { testSigner } from '../../../test/support/testSigner.ts'
+import { type RoundRecord, sealRound } from '../../core/ledger/roundRecord.ts'
 import { systemClock } from '../../drivers/system/systemClock.ts'
 import { textMetrics } from '../../drivers/system/textMetrics.ts'
+import type { Store } from '../../ports/store.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { BOX_METRICS } from './boxMetrics.ts'
 
@@ -49,4 +52,30 @@ test('attack 274: those who ask for the metrics at once get one text, which is m
   const pages = await Promise.all(Array.from({ length: 100 }, async () => (await api.request('/metrics')).text()))
   expect(new Set(pages)).toEqual(new Set([metrics.text()]))
   expect(made).toBe(1)
+})
+
+test('attack 276: of proofs that are asked for at once each has a turn of its own, so that others are heard in between', async () => {
+  const entries = [{ box: 'a', score: 7, certificate: null }]
+  const { entries: _, ...sealed } = sealRound({ round: 1, closedAtMs: 1, entries }, testSigner(1))
+  let turn = 0
+  const made: number[] = []
+  const record: RoundRecord = {
+    ...sealed,
+    get entries() {
+      made.push(turn)
+      return entries
+    },
+  }
+  const store: Partial<Store> = { keptRound: async () => ({ record, state: 'waiting', tries: 0, said: null }) }
+  const api = storelessApi({ store: store as Store })
+  let counting: NodeJS.Immediate
+  const count = () => {
+    turn++
+    counting = setImmediate(count)
+  }
+  count()
+  const asked = Array.from({ length: 8 }, async () => (await api.request('/v1/boxes/a/proof')).status)
+  expect(await Promise.all(asked)).toEqual(Array(8).fill(200))
+  clearImmediate(counting!)
+  expect(new Set(made).size).toBe(8)
 })
