@@ -62,6 +62,8 @@ program.configureOutput({
   // What commander would print is in its exception too, which is told as JSON below.
   writeErr: (text) => !json && process.stderr.write(typed(text)),
 })
+/** Words that ask to be told something, and how. */
+const TELLING = ['-v', '--version', '-h', '--help', 'help', '--json']
 const named = process.argv[2] ?? ''
 const isVersion = named === '-v' || named === '--version'
 const wanted = Object.hasOwn(COMMANDS, named) ? [named] : isVersion ? [] : Object.keys(COMMANDS)
@@ -73,12 +75,27 @@ for (const command of program.commands) {
     inner.showHelpAfterError(`(run "${own} ${inner.name()} --help" for what it takes)`)
 }
 
+/**
+ * Whether the version, or the help of a command, is all that was asked for. Who means "more of it" by -v, or has a file
+ * that is called --help, gets no yes to what was never looked at (attack 279).
+ */
+function isAllAsked(isVersion: boolean): boolean {
+  const others = process.argv.slice(2).filter((word) => !TELLING.includes(word))
+  if (isVersion) return others.length === 0
+  let within: Command | undefined = program
+  for (const name of others) within = within?.commands.find((command) => command.name() === name)
+  return within !== undefined
+}
+
 try {
   await program.parseAsync(named === 'verify' ? joinPasted(process.argv) : process.argv)
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error
-  process.exitCode = error.exitCode === 0 ? EXIT.genuine : EXIT.usage
+  const isAll = error.exitCode === 0 && isAllAsked(error.code === 'commander.version')
+  process.exitCode = isAll ? EXIT.genuine : EXIT.usage
   const help = `touchstone ${Object.hasOwn(COMMANDS, named) ? `${named} ` : ''}--help`
+  if (error.exitCode === 0 && !isAll)
+    tellFault(fault('USAGE', { why: 'beside --help and --version nothing is done: nothing was checked', help }), json)
   // Commander prints what it refuses by itself, but not as JSON.
   if (json && error.exitCode !== 0)
     tellFault(fault('USAGE', { why: error.message.replace(/^error: /, ''), help }), json)

@@ -75,10 +75,34 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('-v and --version print the version, wherever they stand', async () => {
+test('-v and --version print the version', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  for (const args of [['-v'], ['--version'], ['verify', '-v']])
+  for (const args of [['-v'], ['--version']])
     expect(await touchstone(...args)).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test.each([
+  ['check', 'missing.json', '-v', '--claim', '8x H100'],
+  ['check', 'missing.json', '--version'],
+  ['check', '--help', '--claim', '8x H100'],
+  ['verify', '-v'],
+  ['-v', 'verify', '--claim', '8x H100'],
+  ['verify', '--claim', '8x H100', '-h'],
+  ['report', 'missing.json', '--html', '--json', '-v'],
+])('attack 279: help or the version instead of what was asked is no yes (%j)', async (...words) => {
+  const { status, stdout, stderr } = await touchstone(...words)
+  expect([status, stdout + stderr]).toEqual([2, expect.stringContaining('nothing was checked')])
+})
+
+test('help of a command, and of one within it, is all that was asked', async () => {
+  for (const words of [['--help'], ['check', '-h'], ['help', 'check'], ['validator', 'status', '--help']])
+    expect([words, (await touchstone(...words)).status]).toEqual([words, 0])
+})
+
+test('attack 278: a key in the working folder is nobody that is trusted', () => {
+  const how = { cwd: folder, env: { ...env, TOUCHSTONE_HOME: 'home' }, encoding: 'utf8' } as const
+  const { status, stderr } = spawnSync(process.execPath, [program, 'check', certificate], how)
+  expect([status, stderr]).toEqual([2, expect.stringContaining('[HOME_NOT_WHOLE]')])
 })
 
 describe('touchstone verify', () => {
@@ -536,6 +560,16 @@ describe('touchstone check', () => {
     )
     expect({ status, stdout }).toMatchObject({ status: 1, stdout: expect.stringContaining('[TOO_LARGE]') })
   })
+})
+
+test('attack 277: a list of revoked keys that is there and cannot be read is not one that names nobody', async () => {
+  const list = join(folder, 'home', 'revoked.json')
+  for (const target of [inFolder('not-mounted/revoked.json'), 'revoked.json']) {
+    symlinkSync(target, list)
+    await expectRefusal(touchstone('check', certificate), 2, 'REVOCATIONS_UNREADABLE')
+    rmSync(list)
+  }
+  expect((await touchstone('check', certificate)).status).toBe(0)
 })
 
 describe('attack 114: an answer that nobody reads is no yes', () => {

@@ -27,6 +27,11 @@ export const fault = faultsOf({
     message: '{path} {what}, so its contents cannot be trusted',
     nextStep: '{mend}',
   },
+  HOME_NOT_WHOLE: {
+    blame: 'user',
+    message: 'TOUCHSTONE_HOME is {path}, which is another folder wherever the program is started',
+    nextStep: 'Write the whole path, from / on.',
+  },
   KERNEL_FILE_MISSING: {
     blame: 'user',
     fleet: 'ours',

@@ -1,7 +1,7 @@
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { cacheFolder, configFolder, dataFolder, stateFolder } from './xdgFolders.ts'
+import { cacheFolder, configFolder, dataFolder, ownHome, stateFolder } from './xdgFolders.ts'
 
 describe.each([
   ['settings', configFolder, 'XDG_CONFIG_HOME', '.config'],
@@ -18,4 +18,14 @@ describe.each([
   test('TOUCHSTONE_HOME holds everything', () => {
     expect(folder({ TOUCHSTONE_HOME: '/one', [variable]: '/x' })).toBe('/one')
   })
+
+  test('attack 278: TOUCHSTONE_HOME is no other folder wherever the program is started', () => {
+    for (const home of ['keys', './keys', '../keys', '~/keys'])
+      expect(() => folder({ TOUCHSTONE_HOME: home })).toThrow(`TOUCHSTONE_HOME is ${home}, `)
+  })
+})
+
+test('attack 278: a home that is no whole path is that of the account, and never the working folder', () => {
+  expect(ownHome('/home/me')).toBe('/home/me')
+  for (const told of ['', '.', 'me', './me']) expect(ownHome(told)).toBe(userInfo().homedir)
 })

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { homedir, userInfo } from 'node:os'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { proverFlavours } from '../../drivers/remote/carryNode.ts'
@@ -10,7 +10,7 @@ import { defaultKnownHosts, routeOf, type SshRoute } from '../../drivers/remote/
 import type { SessionOptions } from '../../drivers/remote/ssh/sshSession.ts'
 import { parseSshTarget } from '../../drivers/remote/ssh/sshTarget.ts'
 import { askHidden } from '../../drivers/system/askHidden.ts'
-import { cacheFolder, dataFolder } from '../../drivers/system/xdgFolders.ts'
+import { cacheFolder, dataFolder, ownHome } from '../../drivers/system/xdgFolders.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
 import { reader } from '../parseOptions.ts'
 
@@ -125,7 +125,7 @@ function authOf({ identity }: SshFlags, route: SshRoute, env: NodeJS.ProcessEnv)
   if (identity !== undefined) return { keyFiles: [{ path: identity, ...passphrase }], ...password }
   const socket = route.agent === null || route.agent === 'SSH_AUTH_SOCK' ? env.SSH_AUTH_SOCK : route.agent
   const agent = socket && existsSync(socket) ? { agent: socket } : {}
-  const usual = DEFAULT_KEYS.map((name) => join(homedir(), '.ssh', name))
+  const usual = DEFAULT_KEYS.map((name) => join(ownHome(), '.ssh', name))
   const paths = route.identityFiles.length === 0 ? usual : route.identityFiles
   return { ...agent, keyFiles: paths.map((path) => ({ path, optional: true, ...passphrase })), ...password }
 }

@@ -1,9 +1,9 @@
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { LeasePurpose } from '../../core/lease/leaseBook.ts'
 import { PRESETS, type Preset } from '../../core/params/presets.ts'
 import type { Confinement } from '../../drivers/lease/chooseAccess.ts'
+import { ownHome } from '../../drivers/system/xdgFolders.ts'
 import {
   DEVICES_HELP,
   readDevices,
@@ -38,7 +38,7 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .option('--ssh-host <name>', 'how others reach the SSH server of this box')
     .option('--ssh-port <port>', 'its port', readWhole(1, 65_535), 22)
     .option('--host-key-file <file>', 'its public host key', '/etc/ssh/ssh_host_ed25519_key.pub')
-    .option('--authorized-keys <file>', 'of the account we run in', join(homedir(), '.ssh', 'authorized_keys'))
+    .option('--authorized-keys <file>', 'of the account we run in', join(ownHome(), '.ssh', 'authorized_keys'))
     .option('--confinement <kind>', 'auto, container, account or shared', readConfinement, 'auto')
     .option('--image <name>', 'image for leases in containers')
     .option('--gpu-flags <flags>', 'flags that hand the cards to a container, separated by blanks')

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { lastWords } from '../../../core/bytes/printable.ts'
 import { codeOf } from '../../system/codeOf.ts'
+import { ownHome } from '../../system/xdgFolders.ts'
 import { fault } from '../faults.ts'
 import { formatSshAddress, parseSshAddress, type SshAddress } from './sshAddress.ts'
 import { parseSshTarget, type SshTarget } from './sshTarget.ts'
@@ -53,9 +53,9 @@ export async function routeOf(target: SshTarget, defaultUser: string, signal: Ab
 }
 
 /** Where ssh itself looks. */
-export const defaultKnownHosts = (): string[] => [join(homedir(), '.ssh', 'known_hosts'), '/etc/ssh/ssh_known_hosts']
+export const defaultKnownHosts = (): string[] => [join(ownHome(), '.ssh', 'known_hosts'), '/etc/ssh/ssh_known_hosts']
 
-const ofHome = (path: string): string => (path.startsWith('~/') ? join(homedir(), path.slice(2)) : path)
+const ofHome = (path: string): string => (path.startsWith('~/') ? join(ownHome(), path.slice(2)) : path)
 
 /** ssh prints files side by side, without quotes: of what is there the longest name counts, blanks and all (attack 269). */
 function filesIn(line: string): string[] {
