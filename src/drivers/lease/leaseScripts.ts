@@ -1,5 +1,7 @@
 /** Programs for /bin/sh on the provider's own box, fixed as they stand here; what varies comes in as an argument. */
 
+import { FIRST_UID, PAST_UIDS } from './nextUid.ts'
+
 /**
  * Forced command of a lease in a shared account: runs what was asked for only while the lease's folder exists, and leaves
  * its process group there for the one who closes it. Arguments: folder of the lease.
@@ -56,6 +58,27 @@ perl -e '($<, $>) = ($ARGV[1], $ARGV[0]); $< == $ARGV[1] && $> == $ARGV[0] or ex
       "$uid" "$nobody" 2>/dev/null ||
       setpriv --reuid "$uid" --clear-groups sh -c 'kill -KILL -1; exit 0' 2>/dev/null`.trim()
 
+/** For find: files whose owner has an id of leases. */
+const OF_LEASES = `-uid +${FIRST_UID - 1} -uid -${PAST_UIDS}`
+
+/**
+ * User ids that living processes have. Many looks, each from the newest process back: one that forks and exits in turn is missed
+ * by most.
+ */
+const IDS_AT_WORK = `
+perl -e 'for (1 .. 20) {
+    opendir my $all, "/proc" or exit 1;
+    for (reverse grep { /^[0-9]/ } readdir $all) {
+      open my $file, "<", "/proc/$_/status" or next;
+      my $status = join "", <$file>;
+      @seen{split " ", $1} = () if $status !~ /^State:.[ZX]/m && $status =~ /^Uid:(.*)/m;
+    }
+  }
+  print map { "$_\\n" } keys %seen' 2>/dev/null ||
+    cat /proc/[0-9]*/status 2>/dev/null | awk '
+      /^State:/ { dead = $2 == "Z" || $2 == "X" }
+      /^Uid:/ && !dead { for (i = 2; i <= 5; i++) print $i }' | sort -u`.trim()
+
 /**
  * Removes an account made for one lease with all its processes and whatever it left. Arguments: account, folder of the
  * lease, an id that nobody has, where control groups are. First nothing new can start (logins, cron, at, lingering), then
@@ -76,6 +99,22 @@ left() {
     /^Uid:/ && !dead { for (i = 2; i <= 5; i++) if ($i == uid) found = 1 }
     END { exit !found }'
 }
+# Whether an id is that of a lease that is over.
+ended() {
+  [ "$1" -ge ${FIRST_UID} ] && [ "$1" -lt ${PAST_UIDS} ] || return 1
+  getent passwd "$1" >/dev/null
+  [ "$?" -eq 2 ]
+}
+ids_at_work() {
+  ${IDS_AT_WORK}
+}
+# A service of root that does something for the user, and that the user makes wait: sshd at a pipe in its home, say.
+end_servants() {
+  cat /proc/[0-9]*/status 2>/dev/null | awk -v uid="$uid" '
+    /^Pid:/ { pid = $2 }
+    /^Uid:/ && $2 != uid && ($3 == uid || $4 == uid || $5 == uid) { print pid }' |
+    while read -r pid; do kill -KILL "$pid" 2>/dev/null; done
+}
 # Processes that live for less than a look at them are never seen: only a kill that was sent says that none is left.
 end_all() {
   round=0
@@ -85,20 +124,35 @@ end_all() {
     [ ! -w "$slice" ] || echo 1 > "$slice"
     ${KILL_AS_USER} || continue
     left || return 0
+    [ "$round" -lt 3 ] || end_servants
+  done
+  return 1
+}
+# A setuid copy that an earlier tenant left somewhere lets this one act as him, and the other way round: over and over.
+end_everyone() {
+  for turn in 1 2 3 4 5 6 7 8 9 10; do
+    end_all || return 1
+    found=
+    for earlier in $(ids_at_work); do
+      ! ended "$earlier" || { found=1; (uid=$earlier; end_all) || return 1; }
+    done
+    [ -n "$found" ] || return 0
   done
   return 1
 }
 sweep() {
   for place in "$@"; do
-    [ ! -d "$place" ] || find "$place" -xdev -mindepth 1 -uid "$uid" -delete 2>/dev/null
+    [ ! -d "$place" ] || find "$place" -xdev -mindepth 1 \\( -uid "$uid" -o ${OF_LEASES} -nouser \\) -delete 2>/dev/null
   done
 }
 forget_shared() {
   for kind in shm:m msg:q sem:s; do
     awk -v uid="$uid" '
       NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "uid") own = i; if ($i == "cuid") made = i } next }
-      $own == uid || $made == uid { print $2 }' "/proc/sysvipc/\${kind%:*}" 2>/dev/null |
-      while read -r id; do ipcrm "-\${kind#*:}" "$id" 2>/dev/null; done
+      { print $2, $own == uid || $made == uid ? uid : $own }' "/proc/sysvipc/\${kind%:*}" 2>/dev/null |
+      while read -r id own; do
+        [ "$own" != "$uid" ] && ! ended "$own" || ipcrm "-\${kind#*:}" "$id" 2>/dev/null
+      done
   done
 }
 
@@ -109,13 +163,13 @@ case $home in */"$user") chown -h 0:0 "$home" && chmod 700 "$home" ;; esac
 rm -f "/var/spool/cron/crontabs/$user" "/var/spool/cron/$user" "/var/spool/cron/tabs/$user" \
   "/var/lib/systemd/linger/$user"
 sweep /var/spool/cron /var/spool/at /var/spool/atjobs
-end_all || exit 1
+end_everyone || exit 1
 sweep /tmp /var/tmp /dev/shm /dev/mqueue /run/lock /var/lock /var/crash
 forget_shared
 userdel --force --remove "$user" >/dev/null 2>&1
 groupdel "$user" >/dev/null 2>&1
 id -u "$user" >/dev/null 2>&1 && exit 1
-end_all || exit 1
+end_everyone || exit 1
 rm -rf "$2.closed"
 exit 0
 `

@@ -1,9 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { isAlive } from '../../../test/support/processes.ts'
 import type { Lease } from '../../core/lease/leaseBook.ts'
 import { systemRandomness } from '../system/systemRandomness.ts'
 import { FIRST_UID, nextUid, PAST_UIDS } from './nextUid.ts'
@@ -32,21 +42,24 @@ const uidOf = (user: string): number => Number(spawnSync('id', ['-u', user], { e
 
 /** Ends whatever a failed test has left of an account. The real id is nobody's, so that it reaches no process of root. */
 function endAll(uid: number): void {
-  const [real, become] = [2_100_000_002, `($<, $>) = (2100000002, ${uid})`]
+  const [real, become] = [2_110_000_002, `($<, $>) = (2110000002, ${uid})`]
   if (uid > 1000) spawnSync('perl', ['-e', `${become}; $< == ${real} && $> == ${uid} or die; kill "KILL", -1`])
 }
 
 /** Starts a program in an account. `ended` settles when nobody is left who got its output, seen in /proc or not. */
-async function startAs(uid: number, script: string): Promise<{ readonly ended: Promise<unknown> }> {
+async function startAs(
+  uid: number,
+  script: string,
+): Promise<{ readonly pid: number; readonly ended: Promise<unknown> }> {
   const options = { uid, gid: uid, detached: true, cwd: '/' }
-  const { stdout } = spawn('perl', ['-e', `$| = 1; print "up"; ${script}`], {
+  const { stdout, pid } = spawn('perl', ['-e', `$| = 1; print "up"; ${script}`], {
     ...options,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   const ended = once(stdout, 'close')
   await once(stdout, 'data')
   stdout.resume()
-  return { ended }
+  return { pid: pid!, ended }
 }
 
 /** Every process lives for a moment: it starts the next one and ends. */
@@ -57,7 +70,7 @@ const SHOOTING_CHAIN = 'while (1) { kill "KILL", ($$ + 1) .. ($$ + 40); defined(
 const PATH = process.env.PATH!
 
 /** What the script that closes an account needs, but for perl, in a folder to stand in for PATH. */
-const NEEDED = 'sh mv cat id getent cut rm chown chmod awk find usermod userdel groupdel ipcrm setpriv'
+const NEEDED = 'sh mv cat id getent cut rm chown chmod awk find usermod userdel groupdel ipcrm setpriv sort'
 
 function programsWithoutPerl(): string {
   const folder = join(root, 'bin')
@@ -148,6 +161,46 @@ describe.skipIf(missing !== undefined)('an account of its own', () => {
       expect([existsSync(home), uidOf(user)]).toEqual([false, 0])
     } finally {
       endAll(uid)
+    }
+  })
+
+  test('attack 280: a service of root that waits for the tenant, with its user id, does not keep the lease open', async () => {
+    const access = ownAccount(options('servant'))
+    const held = lease()
+    await access.open(held, never)
+    const uid = uidOf(accountOf(held.id))
+    // As sshd does while PAM reads .pam_environment, which may be a pipe.
+    const servant = await startAs(0, `$> = ${uid}; $> == ${uid} or exit; sleep 600`)
+    try {
+      await access.close(held.id)
+      await servant.ended
+      expect(uidOf(accountOf(held.id))).toBe(0)
+    } finally {
+      if (isAlive(servant.pid)) process.kill(servant.pid, 'SIGKILL')
+    }
+  })
+
+  test('attack 281: what a tenant starts as an earlier one, with a setuid copy that he left, ends too', async () => {
+    const access = ownAccount(options('earlier'))
+    const [held, another] = [lease(), lease()]
+    const earlier = await nextUid(join(root, 'lease-uid'))
+    const file = join('/var/tmp', `left-${held.id}`)
+    for (const one of [held, another]) await access.open(one, never)
+    const uids = [earlier, ...[held, another].map(({ id }) => uidOf(accountOf(id)))]
+    try {
+      writeFileSync(file, '')
+      chownSync(file, earlier, earlier)
+      const [sleeper, chain] = [await startAs(earlier, 'sleep 600'), await startAs(earlier, CHAIN)]
+      const beside = await startAs(uids[2]!, 'sleep 600')
+      await access.close(held.id)
+      await Promise.all([sleeper.ended, chain.ended])
+      expect(existsSync(file)).toBe(false)
+      // Another lease that is open on this machine is none of it.
+      expect(isAlive(beside.pid)).toBe(true)
+      await access.close(another.id)
+      await beside.ended
+    } finally {
+      for (const uid of uids) endAll(uid)
     }
   })
 
