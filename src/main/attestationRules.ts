@@ -62,6 +62,14 @@ export const attestationRules = ({
   collateral: collateral === undefined ? {} : readCollateral(collateral),
 })
 
+/** The same where options ask for it: a policy that hears nothing of what another option brings is refused (attack 282). */
+export function askedRules(files: AttestationFiles): AttestationRules {
+  const rules = attestationRules(files)
+  const option = (['rim', 'ocsp'] as const).find((one) => files[one] !== undefined && rules.policy[one] === 'ignored')
+  if (option !== undefined) throw fault('POLICY_IGNORES', { file: files.policy ?? '', option })
+  return rules
+}
+
 function fileOf(file: string): Uint8Array {
   try {
     const read = readRegularFile(file, MOST_BYTES)
@@ -81,8 +89,10 @@ function readPolicy(file: string): AttestationPolicy {
   }
 }
 
-/** Strings by the names of Intel's service, as the tools that fetch from it write them. */
-const collateralSchema = z.record(z.string().max(40), z.string().max(65_536))
+/** Strings by the names of Intel's service, as the tools that fetch from it write them; none at all judge nothing (attack 282). */
+const collateralSchema = z
+  .record(z.string().max(40), z.string().max(65_536))
+  .refine((given) => Object.keys(given).length > 0, 'it is empty')
 
 function readCollateral(file: string): Readonly<Record<string, string>> {
   try {

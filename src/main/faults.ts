@@ -281,6 +281,11 @@ export const fault = faultsOf({
     message: 'the password has less than {least} letters',
     nextStep: 'Choose a longer one: whoever copies the file can try millions of short ones.',
   },
+  POLICY_IGNORES: {
+    blame: 'user',
+    message: '{file} says that {option} is ignored, and --{option} brings some',
+    nextStep: 'Write "wanted" or "required" in the policy, or leave the option out.',
+  },
   PROOF_OF_ANOTHER_BOX: {
     blame: 'prover',
     message: '{file} is about the box of another provider, as its signer says, so nothing was rented',

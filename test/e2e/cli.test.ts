@@ -273,7 +273,7 @@ describe('touchstone verify', () => {
   })
 
   test.each(['crl', 'collateral'])('so is --%s', async (option) => {
-    writeFileSync(inFolder('list.json'), '{}')
+    writeFileSync(inFolder('list.json'), '{"tcb_info":"{}"}')
     const asked = touchstone('verify', '--preset', 'tiny', '--devices', 'cpu', `--${option}`, inFolder('list.json'))
     await expectRefusal(asked, 2, 'NOTHING_ATTESTS')
   })

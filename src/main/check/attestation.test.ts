@@ -176,6 +176,26 @@ describe('touchstone check of evidence that NVIDIA tools wrote', () => {
   })
 })
 
+describe('attack 282: what an option brings is looked at, or refused', () => {
+  const bare = { ...hardware.policy, rim: 'ignored', ocsp: 'ignored' }
+  const deaf = ['--nonce', nonce.toString('hex'), '--at', at, '--policy', written('deaf.json', JSON.stringify(bare))]
+
+  test.each([
+    ['golden values', rims],
+    ['answers about revocation', ocsp],
+  ])('%s, by a policy that ignores them', async (_, option) => {
+    expect((await commands.run(['check', file, ...deaf])).status).toBe(0)
+    const { status, stderr } = await commands.run(['check', file, ...deaf, ...option])
+    expect([status, stderr]).toEqual([2, expect.stringContaining('[POLICY_IGNORES]')])
+  })
+
+  test("Intel's statements, of which the file has none", async () => {
+    const empty = ['--collateral', written('none.json', '{}')]
+    const { status, stderr } = await commands.run(['check', file, ...asked, ...rims, ...ocsp, ...empty])
+    expect([status, stderr]).toEqual([2, expect.stringContaining('[BAD_COLLATERAL]')])
+  })
+})
+
 if (!hasFixtures) skipWith('a real GPU by its file', WHY_NOT)
 else
   test("a file of NVIDIA's SDK, by the built-in policy", async () => {

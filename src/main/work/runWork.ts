@@ -19,7 +19,7 @@ import { openCheckerEngines, openExactEngine } from '../../drivers/gpu/cpu/work/
 import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import type { ProverProcess } from '../../ports/remoteBox.ts'
 import type { Tensors } from '../../ports/workDevice.ts'
-import { type AttestationFiles, attestationRules, vendorFiles, vendorOption } from '../attestationRules.ts'
+import { type AttestationFiles, askedRules, vendorFiles, vendorOption } from '../attestationRules.ts'
 import { checkAddress, openBox } from '../boxes/openBox.ts'
 import type { SshFlags } from '../boxes/openSshBox.ts'
 import { doubtText } from '../check/checkAnswer.ts'
@@ -191,7 +191,7 @@ function provenOf(work: Work<WorkKernels>, { products = 'shared' }: RunFlags): W
 
 /** W11. By the policy, golden values and answers that the operator brings along. */
 function judgingBy(flags: AttestationFiles) {
-  const rules = attestationRules(flags)
+  const rules = askedRules(flags)
   let doubts: readonly AttestDoubt[] = []
   const judge: How['judge'] = async (bundle, nonce) => {
     const found = await attestationReader({ ...rules, nonce }).checkFile(bundle, system.clock.wallTime().getTime())

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -108,6 +108,15 @@ describe('known hosts', () => {
     const paths = [path, join(folder, 'missing')]
     expect(await readKnownHosts(paths, { host: 'a', port: 22 })).toMatchObject([{ hosts: 'a', blob: ours }])
     expect(await readKnownHosts(paths, { host: 'b', port: 2222 })).toMatchObject([{ hosts: '[b]:2222', blob: other }])
+  })
+
+  test('attack 283: a link that leads nowhere is a file that cannot be read, and not one without hosts', async () => {
+    const [path, target] = [join(folder, 'link'), join(folder, 'unmounted')]
+    symlinkSync(target, path)
+    await expect(readKnownHosts([path], { host: 'a', port: 22 })).rejects.toThrow('leads nowhere')
+    expect(() => rememberHostKey(path, knownHostsLine('a', 22, 'ssh-ed25519', ours))).toThrow('leads nowhere')
+    writeFileSync(target, knownHostsLine('a', 22, 'ssh-ed25519', ours))
+    expect(await readKnownHosts([path], { host: 'a', port: 22 })).toHaveLength(1)
   })
 
   test('attack 139: boxes of a cohort that are met for the first time at once are all remembered', async () => {

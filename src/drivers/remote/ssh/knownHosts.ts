@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { readRegularFile } from '../../system/readRegularFile.ts'
 import { wholeLines, writeAside } from '../../system/writeAside.ts'
 
@@ -80,9 +80,13 @@ export const knownHostsLine = (host: string, port: number, type: string, blob: B
 
 const MOST_KNOWN_BYTES = 16 * 1024 * 1024
 
-/** Many people name /dev/null, and a pipe would hold us up for ever: what is no file has no lines. One that cannot be read is a fault. */
+/**
+ * Many people name /dev/null, and a pipe would hold us up for ever: what is no file has no lines. One that cannot be read
+ * is a fault, and so is a link that leads nowhere: a host that is known there is no new one (attack 283).
+ */
 function readKnown(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats && lstatSync(path, { throwIfNoEntry: false })) throw new Error(`${path} is a link that leads nowhere`)
   if (!stats?.isFile()) return ''
   const read = readRegularFile(path, MOST_KNOWN_BYTES)
   if (typeof read === 'number') throw new Error(`${path} is too large`)
