@@ -369,6 +369,12 @@ export const fault = faultsOf({
     message: 'the chain refuses the transaction: {code}',
     nextStep: 'BALANCE: the account holds too little. The other codes are in docs/spec/chain.md.',
   },
+  TX_REPLACED: {
+    blame: 'user',
+    message: 'transaction {id} came into no block: another one of this account with the same number is final',
+    nextStep:
+      'Look at what the account has. Send it again if it is still wanted: it cannot come into a block any more.',
+  },
   UNEXPECTED: {
     blame: 'validator',
     message: '{why}',

@@ -56,7 +56,7 @@ export class NodeClient implements ChainAccess {
   }
 
   async terms(signal: AbortSignal) {
-    const { genesis, feePerByte, epochSlots, head } = await this.ask(nodeRoutes.getChain, {}, signal)
+    const { genesis, feePerByte, epochSlots, head, final } = await this.ask(nodeRoutes.getChain, {}, signal)
     // What is signed is paid, and half of it goes to whoever makes the block, who may be this node (attack 248).
     if (!FEES_PER_BYTE.includes(BigInt(feePerByte))) throw this.lie('no chain of this version has such a fee')
     // Whoever has something on two chains would sign for the other one (attack 267).
@@ -66,6 +66,7 @@ export class NodeClient implements ChainAccess {
       feePerByte: BigInt(feePerByte),
       epochSlots: BigInt(epochSlots),
       slot: BigInt(head.slot),
+      finalHeight: final.height,
     }
   }
 

@@ -28,6 +28,8 @@ export interface Sent {
   readonly nonce: bigint
   /** After this slot no block takes it any more. */
   readonly lastSlot: bigint
+  /** The last block that was final before it was sent. */
+  readonly finalHeight: number
 }
 
 /** Signs a payment and hands it to a node. */
@@ -55,19 +57,22 @@ export async function sendTxs(
   })
   if (known === null) throw fault('NO_FUNDS', { account })
   const terms = await client.terms(signal)
-  const lastSlot = terms.slot + terms.epochSlots
-  let sent: Sent = { id: '', nonce: BigInt(known.nextNonce) - 1n, lastSlot }
+  const when = { lastSlot: terms.slot + terms.epochSlots, finalHeight: terms.finalHeight }
+  let sent: Sent = { id: '', nonce: BigInt(known.nextNonce) - 1n, ...when }
   for (const { kind, payload } of said) {
     const nonce = sent.nonce + 1n
     const tx = signTx(signer, { kind, nonce, payload }, terms)
     const refusal = await client.submit(tx, signal)
     if (refusal !== null) throw fault('TX_REFUSED', { code: refusal.code })
-    sent = { id: toHex(sha256(tx)), nonce, lastSlot }
+    sent = { id: toHex(sha256(tx)), nonce, ...when }
   }
   return sent
 }
 
-/** Until a transaction is in a final block. Throws where its time passed without it. */
+/**
+ * Until a transaction is in a final block. Throws where its time passed without it, or another one of its number is final
+ * (attack 284): that the account went on does not say with which.
+ */
 export async function untilFinal(
   client: NodeClient,
   account: string,
@@ -75,10 +80,19 @@ export async function untilFinal(
   signal: AbortSignal,
   clock: Clock = system.clock,
 ): Promise<void> {
+  let seen = sent.finalHeight
+  let isIn = false
   for (;;) {
     const { final, slotMs } = await client.ask(nodeRoutes.getChain, {}, signal)
     const found = final.height === 0 ? null : await client.provenAccount(account, 'final', signal)
-    if (found !== null && found.view.nonce > sent.nonce) return
+    while (seen < final.height && !isIn) {
+      const block = { params: { block: String(++seen) } }
+      const { transactions } = await client.ask(nodeRoutes.getBlock, block, signal)
+      isIn = transactions.some(({ id }) => id === sent.id)
+    }
+    const isPast = found !== null && found.view.nonce > sent.nonce
+    if (isPast && isIn) return
+    if (isPast && found.block.height <= seen) throw fault('TX_REPLACED', { id: sent.id })
     if (BigInt(final.slot) > sent.lastSlot) throw fault('TX_EXPIRED', { id: sent.id })
     await clock.sleep(slotMs, signal)
   }

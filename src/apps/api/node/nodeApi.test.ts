@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NodeWorld } from '../../../../test/support/chainNodes.ts'
 import { testSigner } from '../../../../test/support/testSigner.ts'
 import { fromHex, toHex } from '../../../core/bytes/hex.ts'
+import { sha256 } from '../../../core/bytes/sha256.ts'
 import { devnetKeys } from '../../../core/chain/devnetGenesis.ts'
 import { blockHash } from '../../../core/chain/signing.ts'
 import { signTx } from '../../../core/chain/signTx.ts'
 import { decodeExactly, HeaderType } from '../../../core/chain/ssz.ts'
 import { boxAddMessage } from '../../../core/chain/transactions/boxes.ts'
-import { BoxAddType } from '../../../core/chain/transactions/payloads.ts'
+import { BoxAddType, TransferType } from '../../../core/chain/transactions/payloads.ts'
 import { openVrf } from '../../../drivers/sodium/openVrf.ts'
 import { NodeClient } from '../../../main/chain/nodeClient.ts'
 import { sendPayment, untilFinal } from '../../../main/chain/sendTx.ts'
@@ -120,6 +121,19 @@ describe('a node over HTTP', () => {
     await expect(poor).rejects.toMatchObject({ detail: { code: 'NO_FUNDS' } })
     const greedy = sendPayment(client, buyer, { to: rich.publicKey, amount: 10n ** 16n }, signal)
     await expect(greedy).rejects.toMatchObject({ detail: { code: 'TX_REFUSED' } })
+  })
+
+  test('attack 284: of two payments that took one number, the one that came into no block is not called final', async () => {
+    const client = clientOf()
+    const account = toHex(rich.publicKey)
+    const sent = await sendPayment(client, rich, { to: buyer.publicKey, amount: 1n }, signal)
+    // Signed at the same time and handed to another node, whose pool lost to this one's.
+    const terms = await client.terms(signal)
+    const payload = TransferType.serialize({ to: box.publicKey, amount: 2n })
+    const id = toHex(sha256(signTx(rich, { kind: 0, nonce: sent.nonce, payload }, terms)))
+    const lost = untilFinal(client, account, { ...sent, id }, signal, world.clock)
+    await expect(lost).rejects.toMatchObject({ detail: { code: 'TX_REPLACED', id } })
+    await untilFinal(client, account, sent, signal, world.clock)
   })
 
   test('a box that was added has its score on the chain, with proofs', async () => {
