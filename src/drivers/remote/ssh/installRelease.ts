@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { SFTPWrapper } from 'ssh2'
@@ -6,6 +5,7 @@ import { printable } from '../../../core/bytes/printable.ts'
 import { fault } from '../faults.ts'
 import type { ProverRelease } from '../readRelease.ts'
 import { HASH_FILES, RECEIVE_FILE, UNPACK_FILE } from './boxScripts.ts'
+import { hashOverSftp } from './hashOverSftp.ts'
 import type { SshSession } from './sshSession.ts'
 import { runOnBox } from './startScript.ts'
 import type { Workspace } from './workspace.ts'
@@ -117,17 +117,6 @@ async function firstDifference(upload: Upload): Promise<{ path: string; got: str
     if (got !== expected) return { path, got: printable(got, 64), expected }
   }
   return null
-}
-
-async function hashOverSftp(sftp: SFTPWrapper, path: string, bytes: number): Promise<string> {
-  const hash = createHash('sha256')
-  try {
-    // One byte more than expected is enough to see that a file is too long; the rest of it is never asked for.
-    for await (const chunk of sftp.createReadStream(path, { end: bytes })) hash.update(chunk as Buffer)
-    return hash.digest('hex')
-  } catch {
-    return 'missing'
-  }
 }
 
 async function uploadBySftp(upload: Upload, sftp: SFTPWrapper): Promise<void> {
