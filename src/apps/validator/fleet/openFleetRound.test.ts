@@ -12,8 +12,7 @@ const never: VerifyJob = () => expect.unreachable('nobody is asked')
 async function openedAt(heights: readonly number[]) {
   const clock = new VirtualClock()
   const opened: { readonly number: number; readonly height: number | null; readonly atUs: number }[] = []
-  const store: Pick<Store, 'lastRound' | 'roundDue' | 'fleet' | 'openRound'> = {
-    lastRound: async () => (opened.at(-1) ?? null) as Awaited<ReturnType<Store['lastRound']>>,
+  const store: Pick<Store, 'roundDue' | 'fleet' | 'openRound'> = {
     roundDue: async (everyMs) => clock.monotonicUs() - (opened.at(-1)?.atUs ?? -1e15) >= everyMs * 1000,
     fleet: async () => [],
     openRound: async ({ number, height }) => opened.push({ number, height, atUs: clock.monotonicUs() }) > 0,
@@ -23,7 +22,8 @@ async function openedAt(heights: readonly number[]) {
   const rules = await testRules({ roundEveryMs: EVERY_MS })
   while (told.length > 0) {
     const deps = testDeps(store as Store, never, { clock, chain })
-    await openFleetRound(deps, rules, new AbortController().signal)
+    const last = (opened.at(-1) ?? null) as Awaited<ReturnType<Store['lastRound']>>
+    await openFleetRound(last, deps, rules, new AbortController().signal)
     await clock.sleep(EVERY_MS / 10)
   }
   return opened.map(({ number, height }) => [number, height])

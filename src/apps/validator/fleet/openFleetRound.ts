@@ -1,11 +1,17 @@
 import { fleetRoundOfHeight } from '../../../core/schedule/fleetRoundOfHeight.ts'
 import { planFleetRound } from '../../../core/schedule/planFleetRound.ts'
 import { randomWords } from '../../../core/schedule/randomWords.ts'
+import type { FleetRound } from '../../../ports/store.ts'
 import type { FleetDeps, FleetRules } from './fleet.ts'
 
-/** Opens the round that is due, if one is. Several validators may try: the store lets one of them. */
-export async function openFleetRound(deps: FleetDeps, rules: FleetRules, signal: AbortSignal): Promise<void> {
-  const due = await dueRound(deps, rules, signal)
+/** Opens the round after `last` if it is due. Several validators may try: the store lets one of them. */
+export async function openFleetRound(
+  last: FleetRound | null,
+  deps: FleetDeps,
+  rules: FleetRules,
+  signal: AbortSignal,
+): Promise<void> {
+  const due = await dueRound(last, deps, rules, signal)
   if (due === null) return
   const { store, randomness, log, live } = deps
   const boxes = await store.fleet()
@@ -24,9 +30,8 @@ export async function openFleetRound(deps: FleetDeps, rules: FleetRules, signal:
   live.publish({ type: 'round', round: due.number, jobs: jobs.length })
 }
 
-async function dueRound({ store, chain }: FleetDeps, rules: FleetRules, signal: AbortSignal) {
-  // The number is read before the question: a round that another validator opens in between must not be followed at once.
-  const last = await store.lastRound()
+/** `last` was read before it is asked: a round that another validator opens in between must not be followed at once. */
+async function dueRound(last: FleetRound | null, { store, chain }: FleetDeps, rules: FleetRules, signal: AbortSignal) {
   const height = chain && (await chain.height(signal))
   const roundAt = (at: number | null | undefined) => (at == null ? null : fleetRoundOfHeight(at, rules.blocksPerRound))
   const [before, now] = [roundAt(last?.height), roundAt(height)]

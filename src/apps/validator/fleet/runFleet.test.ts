@@ -346,7 +346,8 @@ describe('runFleet', () => {
         return due
       },
     }
-    await openFleetRound(testDeps(slow, honest), await testRules(), new AbortController().signal)
+    const last = await store.lastRound()
+    await openFleetRound(last, testDeps(slow, honest), await testRules(), new AbortController().signal)
     expect(await store.lastRound()).toMatchObject({ number: 1 })
   })
 

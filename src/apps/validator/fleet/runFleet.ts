@@ -60,8 +60,11 @@ class Fleet {
   }
 
   async #tick(): Promise<void> {
-    await this.#settleLeft()
-    await openFleetRound(this.#deps, this.#rules, this.#signal)
+    const { store } = this.#deps
+    const last = await store.lastRound()
+    // Where a validator ended between the last result of a window and its end.
+    if (last && !last.settled) await store.settle(last.number, null)
+    await openFleetRound(last, this.#deps, this.#rules, this.#signal)
     this.#setStalledApart()
     await this.#takeJobs()
     await this.#care()
@@ -133,13 +136,6 @@ class Fleet {
     if (window === null || this.#ending.signal.aborted) return
     const earned = await this.#surely(() => this.#deps.store.settle(round, window)).catch(() => null)
     if (earned !== null) this.#deps.log.info('window over', { round, earned })
-  }
-
-  /** Where a validator ended between the last result of a window and its end. */
-  async #settleLeft(): Promise<void> {
-    const { store } = this.#deps
-    const last = await store.lastRound()
-    if (last && !last.settled) await store.settle(last.number, null)
   }
 
   #start(job: TakenJob, cohort: Cohort): FleetRun {
