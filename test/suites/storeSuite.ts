@@ -553,6 +553,25 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of [a, b]) await store.removeBox(id)
     })
 
+    test('attacks 286 and 287: what was earned alone in a round counts neither beside a window of it nor in a sum', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      const round = 20_000_000 + 100 * n
+      const jobs = [job(a, { round, cohort: -1 }), job(b, { round })]
+      await store.openRound({ number: round, height: null, jobs })
+      const name = `speed of ${n}`
+      const counted = async () => (await store.statistics()).figures.filter((figure) => figure.name === name)
+      const shown = (value: number) => ({ result: resultOf({ figures: [{ device: 0, name, value }] }) })
+      const [alone, inWindow] = await store.takeJobs(claim)
+      await store.finishJob(finishOf(alone!, owner, shown(7)))
+      expect(await store.box(a)).toMatchObject({ score: 100, current: true })
+      expect(await counted()).toMatchObject([{ boxes: 1, sum: 7 }])
+      await store.finishJob(finishOf(inWindow!, owner, shown(5)))
+      expect(await store.settle(round, inWindow!.window)).toBe(1)
+      expect(await store.box(a)).toMatchObject({ score: 100, current: false })
+      expect(await counted()).toMatchObject([{ boxes: 1, sum: 5 }])
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
     test('attack 255: who dawdles in a window whose validator ends does not take it from those that are done', async () => {
       const ids = [0, 1, 2, 3, 4].map((i) => `box-${n}-${i}`)
       for (const id of ids) await store.putBox(entry(id))

@@ -126,8 +126,12 @@ export const fleetStatistics = fleetOverview.extend({
   providers: z.int(),
   results: z.int(),
   rejectedByCode: counts,
-  /** Sum and median of each figure over the latest accepted full result of every box. */
-  figures: z.array(z.object({ name: text, boxes: z.int(), sum: z.number(), median: z.number() })).readonly(),
+  figures: z
+    .array(z.object({ name: text, boxes: z.int(), sum: z.number(), median: z.number() }))
+    .readonly()
+    .meta({
+      description: 'Sum and median of each figure over the boxes whose scores count.',
+    }),
 })
 export type FleetStatistics = DeepReadonly<z.infer<typeof fleetStatistics>>
 

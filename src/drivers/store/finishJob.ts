@@ -71,7 +71,8 @@ export async function finishJob(finish: Finish): Promise<Statement> {
         scored_at = case when ${isScored}::boolean then clock_timestamp() else scored_at end,
         failures_in_row = ${box.failuresInRow}::int4, busy_in_row = ${box.busyInRow}::int4,
         missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
-        since = case when ${hasEarned}::boolean then stored.round else since end,
+        -- Earned beside nobody: a window of the same round outdoes it, if the fleet has windows from now on (attack 286).
+        since = case when ${hasEarned}::boolean then stored.round - 1 else since end,
         pending = case when ${isPending}::boolean
           then ${json(pending)}::text::jsonb || jsonb_build_object('round', stored.round, 'result', stored.id)
           when ${box.failed}::boolean then null else pending end,

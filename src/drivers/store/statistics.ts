@@ -1,5 +1,6 @@
 import type { FleetOverview, FleetStatistics } from '../../ports/store.ts'
-import { type Database, sql } from './sql.ts'
+import { CURRENT } from './boxQueries.ts'
+import { type Database, sql, words } from './sql.ts'
 
 type Counted = { name: string; count: number }
 
@@ -16,7 +17,10 @@ export async function overview(db: Database): Promise<FleetOverview> {
   return { boxes, byStatus: asRecord(byStatus), byClaimVerdict, resultsLastHour: recent!.hour }
 }
 
-/** What the fleet looks like. Medians are of boxes, from the latest full proof of each: this reads every one of them. */
+/**
+ * What the fleet looks like. Figures are of boxes whose scores count: they were all shown in one window, so that no card is
+ * in the sums twice (attack 287).
+ */
 export async function statistics(db: Database): Promise<FleetStatistics> {
   const [totals] = await db.query<{ providers: number; results: number }>(sql`
     select (select count(distinct provider) from boxes where removed_at is null) as providers,
@@ -27,7 +31,7 @@ export async function statistics(db: Database): Promise<FleetStatistics> {
     select name, count(*) as boxes, sum(total)::float8 as sum,
       percentile_cont(0.5) within group (order by total)::float8 as median
     from (select b.id, f.name, sum(f.value) as total from boxes b join figures f on f.result_id = b.last_accepted
-      where b.removed_at is null group by b.id, f.name) t
+      where b.removed_at is null and b.score > 0 and ${words(CURRENT)} group by b.id, f.name) t
     group by name order by name`)
   return { ...(await overview(db)), ...totals!, rejectedByCode: asRecord(codes), figures }
 }
