@@ -21,13 +21,10 @@ import { VirtualClock } from './virtualClock.ts'
 export const VALIDATOR = testSigner(1)
 
 /** The preset of tests: one int8 part, nothing else, unless said otherwise. */
-export const TINY: VerifyOptions = askOf({
-  preset: PRESETS.tiny,
-  precisions: ['int8'],
-  memory: false,
-  bind: false,
-  program: 'touchstone test',
-})
+export const TINY: VerifyOptions = askOf(
+  { preset: PRESETS.tiny, precisions: ['int8'], memory: false, bind: false },
+  'touchstone test',
+)
 
 export interface InProcess {
   readonly program: ProverProgram

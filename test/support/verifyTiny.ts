@@ -18,7 +18,7 @@ export async function verifyTiny(box: RemoteBox, program: string): Promise<BoxRe
   const less = { precisions: ['int8', 'fp32'], memory: false, bind: false, maxDevices: 1 } as const
   try {
     return await verifyBox(
-      askOf({ preset: PRESETS.tiny, program, ...less }),
+      askOf({ preset: PRESETS.tiny, ...less }, program),
       {
         clock: systemClock,
         randomness: systemRandomness,

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { PRESETS } from '../../core/params/presets.ts'
 import { type Ask, askOf } from './askOf.ts'
 
-const flags = (over: Partial<Ask>): Ask => ({ preset: PRESETS.mainnet, program: 'touchstone test', ...over })
+const ask = (over: Partial<Ask>) => askOf({ preset: PRESETS.mainnet, ...over }, 'touchstone test')
 
 describe('askOf', () => {
   test('a preset asks for what it says', () => {
     for (const preset of [PRESETS.tiny, PRESETS.devnet, PRESETS.mainnet])
-      expect(askOf(flags({ preset }))).toMatchObject({
+      expect(ask({ preset })).toMatchObject({
         preset,
         openings: preset.openings,
         partSeconds: preset.partSeconds,
@@ -24,14 +24,14 @@ describe('askOf', () => {
     { memory: false },
     { bind: false },
   ])('attack 68: mainnet with %j is custom', (less) => {
-    expect(askOf(flags(less as Partial<Ask>)).preset.name).toBe('custom')
+    expect(ask(less as Partial<Ask>).preset.name).toBe('custom')
   })
 
   test('more than a preset asks for is asked for under its name', () => {
-    expect(askOf(flags({ openings: 256, partSeconds: 5, duration: 60 })).preset.name).toBe('mainnet')
-    const devnet = askOf(flags({ preset: PRESETS.devnet, partSeconds: 5, size: 512 }))
+    expect(ask({ openings: 256, partSeconds: 5, duration: 60 }).preset.name).toBe('mainnet')
+    const devnet = ask({ preset: PRESETS.devnet, partSeconds: 5, size: 512 })
     expect(devnet).toMatchObject({ preset: { name: 'devnet' }, partSeconds: 5, maxSize: 512 })
-    expect(askOf(flags({ preset: PRESETS.tiny, partSeconds: 1 }))).toMatchObject({ partSeconds: 1 })
+    expect(ask({ preset: PRESETS.tiny, partSeconds: 1 })).toMatchObject({ partSeconds: 1 })
   })
 
   test.each([
@@ -39,7 +39,7 @@ describe('askOf', () => {
     ['devnet', { openings: 31 }, '--openings 31 asks for less than the preset devnet, which has 32'],
     ['tiny', { openings: 1 }, '--openings 1 asks for less than the preset tiny, which has 8'],
   ] as const)('%s with %j, by which no certificate could be judged, is refused', (name, less, sentence) => {
-    const read = () => askOf(flags({ preset: PRESETS[name], ...less }))
+    const read = () => ask({ preset: PRESETS[name], ...less })
     expect(read).toThrow(sentence)
     expect(read).toThrow(
       expect.objectContaining({ blame: 'user', detail: expect.objectContaining({ code: 'BELOW_PRESET' }) }),

@@ -9,7 +9,7 @@ type Changeable = Pick<
 >
 
 /** What anybody may change of a preset; what is left out is as the preset has it. */
-export interface Ask extends Pick<VerifyOptions, 'preset' | 'program'>, Partial<Changeable> {
+export interface Ask extends Pick<VerifyOptions, 'preset'>, Partial<Changeable> {
   /** Of the sustained run, seconds. */
   readonly duration?: number
   /** A bound on m = n that is not the preset's own. */
@@ -23,13 +23,8 @@ export interface Ask extends Pick<VerifyOptions, 'preset' | 'program'>, Partial<
  * it `custom`, which is insecure, identifies nothing and proves no claim. A certificate names its preset and is judged by
  * it wherever it is checked, so less than any other preset asks for cannot be had.
  */
-export function askOf({
-  preset,
-  precisions = PRECISION_NAMES,
-  memory = true,
-  bind = true,
-  ...ask
-}: Ask): VerifyOptions {
+export function askOf(ask: Ask, program: string): VerifyOptions {
+  const { preset, precisions = PRECISION_NAMES, memory = true, bind = true, maxDevices = 32, claim = null } = ask
   const { openings = preset.openings, partSeconds = preset.partSeconds } = ask
   const { duration: sustainedSeconds = preset.sustainedSeconds, validFor, size } = ask
   const weaker = [
@@ -49,9 +44,9 @@ export function askOf({
     maxSize: size ?? 32768,
     memory,
     bind,
-    maxDevices: ask.maxDevices ?? 32,
-    claim: ask.claim ?? null,
-    program: ask.program,
+    maxDevices,
+    claim,
+    program,
     ...(validFor === undefined ? {} : { validSeconds: validFor }),
   }
 }

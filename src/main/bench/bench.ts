@@ -54,7 +54,8 @@ export async function bench(flags: BenchFlags, { env }: CommandContext, signal: 
     const onStep = (text: string) => progress.live(`  measuring: ${text}`)
     const startedAt = system.clock.wallTime().toISOString()
     const began = system.clock.monotonicUs()
-    const asked = { ...system, precisions: PRECISION_NAMES, ...flags, onStep }
+    const { precisions = PRECISION_NAMES, seconds: wanted, size } = flags
+    const asked = { ...system, precisions, seconds: wanted, ...(size !== undefined && { size }), onStep }
     const run = await runBench(devices, asked, signal)
     progress.live('')
     faults.push(...run.faults)

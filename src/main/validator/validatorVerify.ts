@@ -70,8 +70,7 @@ export function refuseFleetPassword(env: NodeJS.ProcessEnv): void {
 
 function askFor({ preset, precisions, ...config }: ValidatorConfig, { kind, box }: TakenJob): VerifyOptions {
   // The small sizes of a light look say nothing of what was sold.
-  if (kind === 'light')
-    return askOf({ preset: PRESETS.tiny, precisions, memory: false, bind: false, program: programName })
+  if (kind === 'light') return askOf({ preset: PRESETS.tiny, precisions, memory: false, bind: false }, programName)
   const { memory, bind } = config
-  return askOf({ preset: PRESETS[preset], precisions, memory, bind, claim: box.claim, program: programName })
+  return askOf({ preset: PRESETS[preset], precisions, memory, bind, claim: box.claim }, programName)
 }

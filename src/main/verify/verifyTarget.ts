@@ -39,7 +39,7 @@ import { ownKey, readCatalogue, system } from '../system.ts'
 import { programName } from '../version.ts'
 
 /** What the command line says. */
-export interface VerifyFlags extends SshFlags, AttestationFiles, Omit<Ask, 'program'> {
+export interface VerifyFlags extends SshFlags, AttestationFiles, Ask {
   readonly devices: string
   readonly out?: string
   readonly summary?: string
@@ -60,7 +60,7 @@ export async function verifyTarget(
   { env }: CommandContext,
   signal: AbortSignal,
 ): Promise<number> {
-  const options = askOf({ ...flags, program: programName })
+  const options = askOf(flags, programName)
   if (target !== undefined) await checkAddress(target)
   const address = target ?? 'local'
   const out = flags.out ?? defaultName()
