@@ -170,6 +170,11 @@ export const fault = faultsOf({
     message: '{path} does not hold a key',
     nextStep: 'Name a file with 64 hex digits, or leave --from out for a new key.',
   },
+  NOT_SEALED: {
+    blame: 'user',
+    message: '{path} is no wallet: a password does nothing for it',
+    nextStep: 'Leave the file with the password out, or name the wallet that it is of. Nothing was done.',
+  },
   NO_PASSWORD: {
     blame: 'user',
     message: 'a password is needed, and nobody is here to type it',
@@ -379,6 +384,12 @@ export const fault = faultsOf({
     blame: 'validator',
     message: '{why}',
     nextStep: 'run again with TOUCHSTONE_DEBUG=1 and report what it prints.',
+  },
+  OPTION_UNUSED: {
+    blame: 'user',
+    message: "option '{option}' was never looked at: what was done and said does not rest on it",
+    nextStep:
+      'Run it without that option for the same answer; and please report it, since it should have been refused.',
   },
   USAGE: { blame: 'user', message: '{why}', nextStep: 'Run "{help}" for what there is.' },
   VALIDATOR_NOT_HERE: {

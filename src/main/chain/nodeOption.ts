@@ -3,6 +3,12 @@ import { reader } from '../parseOptions.ts'
 /** Where a node of this machine answers unless it says otherwise. */
 export const USUAL_API = { host: '127.0.0.1', port: 8788 }
 
+/** Where a node keeps, in its folder, which chain it follows. */
+export const GENESIS_FILE = 'genesis.json'
+
+/** An account of a devnet, whose key everybody has. */
+export const DEVNET_ACCOUNT = /^devnet:(\d{1,4})$/
+
 const readNodeUrl = reader('Use an address such as http://127.0.0.1:8788.', (text) =>
   URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text : null,
 )

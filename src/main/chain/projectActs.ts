@@ -13,6 +13,7 @@ import { fault } from '../faults.ts'
 import { type PasswordFlags, readPassword } from '../wallet/walletPassword.ts'
 import { walletPath } from '../wallet/walletPath.ts'
 import { NodeClient } from './nodeClient.ts'
+import { DEVNET_ACCOUNT } from './nodeOption.ts'
 import { type Said, sendTxs, untilFinal } from './sendTx.ts'
 
 export interface ProjectFlags extends PasswordFlags {
@@ -91,7 +92,7 @@ async function signerOf(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<Signer> {
-  const [, index] = /^devnet:(\d{1,4})$/.exec(flags.from) ?? []
+  const [, index] = DEVNET_ACCOUNT.exec(flags.from) ?? []
   if (index !== undefined) {
     const { preset } = await client.ask(nodeRoutes.getChain, {}, signal)
     // Everybody has these keys: on another chain they are nobody's.

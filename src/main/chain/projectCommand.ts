@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { readWhole } from '../parseOptions.ts'
+import { readWhole, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { PASSWORD_OPTION } from '../wallet/walletPassword.ts'
-import { CHAIN_OPTION, NODE_OPTION } from './nodeOption.ts'
+import { CHAIN_OPTION, DEVNET_ACCOUNT, NODE_OPTION } from './nodeOption.ts'
 import type { ProjectAct, ProjectFlags } from './projectActs.ts'
 
 const AFTER_HELP = `
@@ -34,6 +34,8 @@ export function addProjectCommand(program: Command, context: CommandContext): vo
       .option('--json', 'print JSON')
       .action((...given: unknown[]) => {
         const command = given.at(-1) as Command
+        if (DEVNET_ACCOUNT.test(command.getOptionValue('from')))
+          refuseUnused(command, ['passwordFile'], 'without a wallet')
         return context.run(async (signal) => {
           const { actOnProject } = await import('./projectActs.ts')
           return await actOnProject(act, command.opts<ProjectFlags>(), command.args[0] ?? '', context.env, signal)

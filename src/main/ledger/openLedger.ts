@@ -10,8 +10,9 @@ import { fileLedger } from '../../drivers/ledger/fileLedger.ts'
 import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
 import { openWallet } from '../../drivers/wallet/walletFile.ts'
 import type { Ledger } from '../../ports/ledger.ts'
+import { fault as mainFault } from '../faults.ts'
 import type { ValidatorConfig } from '../validator/validatorConfig.ts'
-import { type PasswordFlags, readPassword } from '../wallet/walletPassword.ts'
+import { type PasswordFlags, readPassword, refusePassword } from '../wallet/walletPassword.ts'
 
 /** The ledger that validator.yaml names; paths start at its folder. */
 export async function openLedger(
@@ -42,9 +43,13 @@ export async function readEvmAccount(
   try {
     const read = readRegularFile(path, MOST_BYTES)
     text = typeof read === 'number' ? '' : Buffer.from(read).toString('latin1').trim()
-    if (!text.startsWith('{')) return plainAccount(path, text)
+    if (!text.startsWith('{')) {
+      refusePassword(flags, path)
+      return plainAccount(path, text)
+    }
   } catch (cause) {
-    throw fault.is(cause, 'LEDGER_KEY_EXPOSED') ? cause : fault('LEDGER_BAD_KEY', { path }, cause)
+    if (mainFault.is(cause, 'NOT_SEALED') || fault.is(cause, 'LEDGER_KEY_EXPOSED')) throw cause
+    throw fault('LEDGER_BAD_KEY', { path }, cause)
   }
   const { kind, secret } = await openWallet(path, await readPassword(flags, env, signal))
   if (kind !== 'evm') throw fault('LEDGER_BAD_KEY', { path })

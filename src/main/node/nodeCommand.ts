@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { dataFolder } from '../../drivers/system/xdgFolders.ts'
+import { DEVNET_ACCOUNT, GENESIS_FILE } from '../chain/nodeOption.ts'
 import { addText, reader, readWhole, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { PASSWORD_OPTION } from '../wallet/walletPassword.ts'
@@ -58,7 +60,11 @@ export function addNodeCommand(program: Command, context: CommandContext): void 
     .option('--json', 'print events as JSON, one per line')
     .addHelpText('after', AFTER_HELP)
     .action((flags: NodeFlags, command: Command) => {
-      if (flags.key === 'none') refuseUnused(command, ['drill'], 'with --key none')
+      const { key = '', genesis = 'devnet' } = flags
+      if (key === 'none') refuseUnused(command, ['drill'], 'with --key none')
+      if (key === 'none' || DEVNET_ACCOUNT.test(key)) refuseUnused(command, ['passwordFile'], 'without a wallet')
+      if (flags.bootstrap.length > 0 || genesis !== 'devnet' || existsSync(join(flags.data, GENESIS_FILE)))
+        refuseUnused(command, ['authorities'], 'but for a devnet that begins here')
       return context.run(async (signal) => (await import('./runNode.ts')).runNode(flags, context, signal))
     })
 }

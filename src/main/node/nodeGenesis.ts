@@ -16,6 +16,7 @@ import {
 import { CHAIN_PRESETS } from '../../core/chain/params.ts'
 import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
+import { GENESIS_FILE } from '../chain/nodeOption.ts'
 import { fault } from '../faults.ts'
 import { system } from '../system.ts'
 
@@ -32,7 +33,7 @@ export interface GenesisChoice {
 
 /** The chain that a node follows, and whether it is one that begins here and now. */
 export async function chooseGenesis(choice: GenesisChoice, vrf: Vrf): Promise<{ genesis: Genesis; isNew: boolean }> {
-  const kept = join(choice.data, 'genesis.json')
+  const kept = join(choice.data, GENESIS_FILE)
   const held = existsSync(kept) ? readGenesisFile(kept) : null
   const { named } = choice
   if (named !== undefined && named !== 'devnet') {

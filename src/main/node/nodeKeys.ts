@@ -8,9 +8,10 @@ import { nativeSigner } from '../../drivers/system/nativeSigner.ts'
 import { readRegularFile } from '../../drivers/system/readRegularFile.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
 import { openWallet } from '../../drivers/wallet/walletFile.ts'
+import { DEVNET_ACCOUNT } from '../chain/nodeOption.ts'
 import { fault } from '../faults.ts'
 import { system } from '../system.ts'
-import { type PasswordFlags, readPassword } from '../wallet/walletPassword.ts'
+import { type PasswordFlags, readPassword, refusePassword } from '../wallet/walletPassword.ts'
 
 const MOST_KEY_BYTES = 4_096
 
@@ -31,15 +32,21 @@ export function usualAccount(data: string, isNew: boolean, isDrilling: boolean):
 export async function readAccount(
   name: string,
   vrf: Vrf,
+  password: PasswordFlags,
   unlock: (path: string) => Promise<Uint8Array>,
 ): Promise<AccountKeys | null> {
+  const [, index] = DEVNET_ACCOUNT.exec(name) ?? []
+  if (name === 'none' || index !== undefined) refusePassword(password, name)
   if (name === 'none') return null
-  const [, index] = /^devnet:(\d{1,4})$/.exec(name) ?? []
-  const secret = index === undefined ? await readSecret(name, unlock) : devnetSecret(Number(index))
+  const secret = index === undefined ? await readSecret(name, password, unlock) : devnetSecret(Number(index))
   return accountKeys(secret, vrf, nativeSigner)
 }
 
-async function readSecret(path: string, unlock: (path: string) => Promise<Uint8Array>): Promise<Uint8Array> {
+async function readSecret(
+  path: string,
+  password: PasswordFlags,
+  unlock: (path: string) => Promise<Uint8Array>,
+): Promise<Uint8Array> {
   let text: string
   try {
     const read = readRegularFile(path, MOST_KEY_BYTES)
@@ -48,6 +55,7 @@ async function readSecret(path: string, unlock: (path: string) => Promise<Uint8A
     throw fault('NODE_KEY_UNREADABLE', { path }, error)
   }
   if (text.startsWith('{')) return await unlock(path)
+  refusePassword(password, path)
   const secret = fromHex(text, 32)
   if (secret === null) throw fault('NODE_KEY_UNREADABLE', { path })
   return secret

@@ -41,7 +41,8 @@ export async function runNode(flags: NodeFlags, { env }: CommandContext, signal:
   const { bootstrap, authorities } = flags
   const { genesis, isNew } = await chooseGenesis({ data, named: flags.genesis, bootstrap, authorities }, library.vrf)
   const unlock = (path: string) => unlockWallet(path, flags, env, signal)
-  const keys = await readAccount(flags.key ?? usualAccount(data, isNew, flags.drill === true), library.vrf, unlock)
+  const account = flags.key ?? usualAccount(data, isNew, flags.drill === true)
+  const keys = await readAccount(account, library.vrf, flags, unlock)
   const genesisId = toHex(genesisHash(genesis))
   const store = await openChainStore(join(data, 'chain'), genesisId)
   const voice = openVoice(flags, env)

@@ -53,12 +53,17 @@ export function addSimulateCommand(program: Command, context: CommandContext): v
     })
 }
 
+const besides = (...names: readonly string[]) => Object.keys(SCENARIOS).filter((name) => !names.includes(name))
+
 /** Which scenarios an option is for. */
 const USERS: Readonly<Record<string, readonly string[]>> = {
   seeds: ['byzantine', 'joining', 'adversaries'],
   nodes: ['large'],
   whole: ['byzantine'],
   slots: Object.keys(SCENARIOS).filter((name) => SCENARIOS[name]!.slots > 0),
+  seed: besides('economy'),
+  real: besides('drilling', 'scores', 'economy'),
+  out: besides('byzantine', 'adversaries'),
 }
 
 const AFTER_HELP = `

@@ -52,7 +52,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option('--json', 'print the report as JSON')
   addVendorOptions(addSshOptions(verifying)).addHelpText('after', AFTER_HELP)
   verifying.action((target: string | undefined, flags: VerifyFlags) => {
-    if (target === undefined) refuseUnused(verifying, SSH_OPTIONS, 'without a box to go to')
+    if (target === undefined) refuseUnused(verifying, [...SSH_OPTIONS, 'address'], 'without a box to go to')
     if (target?.startsWith('lease:')) refuseUnused(verifying, SSH_OPTIONS, OF_A_LEASE)
     else refuseUnused(verifying, ['leaseNetworks'], 'for a target that is no lease')
     return context.run((signal) => verifyTarget(target, flags, context, signal))

@@ -11,6 +11,11 @@ export const PASSWORD_OPTION = [
   'file whose first line is the password (else: asked for)',
 ] as const
 
+/** Whoever names a password takes the key for a sealed one, which it is not. */
+export function refusePassword({ passwordFile }: PasswordFlags, path: string): void {
+  if (passwordFile !== undefined) throw fault('NOT_SEALED', { path })
+}
+
 const LEAST = 8
 const MOST_BYTES = 4096
 

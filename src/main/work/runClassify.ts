@@ -20,7 +20,7 @@ import { ownKey, system } from '../system.ts'
 import { version } from '../version.ts'
 import { readOperand, turned } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
-import { type RunFlags, VALID_MS } from './runWork.ts'
+import { VALID_MS } from './runWork.ts'
 
 export interface ClassifyFlags {
   readonly out: string
@@ -42,11 +42,9 @@ export async function runClassify(
 /** The same for a product of two files, of which the first stays here. */
 export async function runPrivateProduct(
   names: readonly [string, string],
-  flags: ClassifyFlags & Pick<RunFlags, 'on' | 'replicas'>,
+  flags: ClassifyFlags,
   context: CommandContext,
 ): Promise<number> {
-  if (flags.on || flags.replicas > 1)
-    throw fault('BAD_WORK_INPUT', { why: '--method zk works on this machine alone, without --on and --replicas' })
   const [a, b] = [readOperand(readInput(names[0]), 'A'), readOperand(readInput(names[1]), 'B')]
   const inputs = { ...b, rows: b.width, width: b.rows, bytes: turned(b) }
   return proveHidden({ names, weights: a, inputs }, flags, context, byClass)

@@ -42,20 +42,30 @@ const addRunOptions = (command: Command, inputs?: string, methods = SIMPLE_METHO
       const leases = on?.filter((address) => address.startsWith('lease:')) ?? []
       if (on === undefined) refuseUnused(command, SSH_OPTIONS, 'without --on')
       if (leases.length > 0) refuseUnused(command, leases.length === on?.length ? SSH_OPTIONS : ['hostKey'], OF_A_LEASE)
+      if (command.getOptionValue('replicas') < (on?.length ?? 1))
+        refuseUnused(command, ['replicas'], 'below the number of boxes')
       const unasked = command.getOptionValue('method') !== 'attest'
       if (unasked) refuseUnused(command, ['evidence', ...VENDOR_OPTIONS], 'without --method attest')
     })
     .option('--method <name>', methods.help, methods.read, 'openings')
     .option('--on <box>', 'root@host, ssh://…, lease://… or an alias of ~/.ssh/config; may be repeated', addText)
-    .option('--replicas <count>', 'do it so many times over; all must come to the same', readWhole(1, 16), 1)
+    .option(
+      '--replicas <count>',
+      'do it so many times over, at least once a box; all must come to the same',
+      readWhole(1, 16),
+      1,
+    )
     .option('--segment-limit <seconds>', 'the longest that one segment may take', readNumber(1, 86_400), 600)
     .option('--receipt <file>', 'where the receipt goes', 'touchstone.receipt')
     .option('--evidence <file>', 'with attest: where goes what the hardware signed', 'touchstone-evidence.json')
     .option('--inputs <folder>', 'write the inputs there, for "touchstone check" with --inputs or --replay', inputs)
     .option('--json', 'print the outcome as JSON')
 
+/** Whoever has A proves it: nobody else may see it. */
+const OF_ZK = 'with --method zk, which works on this machine alone'
+
 /** A product has one method more than other kinds. */
-type ProductFlags = Omit<RunFlags, 'method'> & { readonly method: NonNullable<RunFlags['method']> | 'zk' }
+type ProductFlags = RunFlags | (Omit<RunFlags, 'method'> & { readonly method: 'zk' })
 
 /** A language model that goes on from prompts. */
 function addInference(command: Command, context: CommandContext): void {
@@ -98,13 +108,11 @@ export function addWorkCommand(program: Command, context: CommandContext): void 
       '--code',
       'with sumcheck: A and B under a code, so that who has C alone can check; some 64 times their memory',
     )
-    .action((a: string, b: string, { method, ...flags }: ProductFlags, command: Command) => {
-      if (method !== 'sumcheck') refuseUnused(command, ['code'], 'without --method sumcheck')
-      if (method === 'zk') refuseUnused(command, ['segmentLimit', 'inputs'], 'with --method zk')
+    .action((a: string, b: string, flags: ProductFlags, command: Command) => {
+      if (flags.method !== 'sumcheck') refuseUnused(command, ['code'], 'without --method sumcheck')
+      if (flags.method === 'zk') refuseUnused(command, ['on', 'replicas', 'segmentLimit', 'inputs'], OF_ZK)
       return context.run((signal) =>
-        method === 'zk'
-          ? runPrivateProduct([a, b], flags, context)
-          : runMatmul([a, b], { ...flags, method }, context, signal),
+        flags.method === 'zk' ? runPrivateProduct([a, b], flags, context) : runMatmul([a, b], flags, context, signal),
       )
     })
   addClassify(run, context)
