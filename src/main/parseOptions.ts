@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, type Option } from 'commander'
 import { fromHex } from '../core/bytes/hex.ts'
 import { isPrecision, PRECISION_NAMES } from '../core/params/precision.ts'
 import { PRESETS } from '../core/params/presets.ts'
@@ -32,8 +32,19 @@ export function refuseUnused(command: Command, names: readonly string[], when: s
 /** A public key, or any 32 bytes. */
 export const readKey = reader('A key is 64 hex digits.', (text) => fromHex(text.toLowerCase(), 32))
 
-/** An option that may be repeated. */
-export const addText = (text: string, before: readonly string[] = []): string[] => [...before, text]
+const COLLECTORS = new WeakSet<object>()
+
+/** A reader for an option that may be repeated; every other one counts once, and is refused when it is given again. */
+export function repeated<T>(read: (text: string) => T) {
+  const add = (text: string, before: readonly T[] = []): readonly T[] => [...before, read(text)]
+  COLLECTORS.add(add)
+  return add
+}
+
+export const isRepeated = ({ parseArg }: Option): boolean => parseArg !== undefined && COLLECTORS.has(parseArg)
+
+export const addText = repeated((text) => text)
+export const addKey = repeated(readKey)
 
 /** One of these words, each of which stands for something. */
 export const readOneOf = <T>(meanings: Readonly<Record<string, T>>, use: string) =>

@@ -1,32 +1,13 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { joinPasted } from '../drivers/remote/ssh/sshTarget.ts'
+import { COMMANDS } from './commands.ts'
 import { EXIT } from './exitCodes.ts'
 import { fault } from './faults.ts'
+import { holdToTyped } from './holdToTyped.ts'
 import { asTyped } from './render/asTyped.ts'
-import { type CommandContext, commandContext, tellFault } from './run.ts'
+import { commandContext, tellFault } from './run.ts'
 import { version } from './version.ts'
-
-type AddCommand = (program: Command, context: CommandContext) => void
-
-/** Each command loads only what it needs: a check does not wait for SSH or a database to load. */
-const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
-  verify: async () => (await import('./verify/verifyCommand.ts')).addVerifyCommand,
-  check: async () => (await import('./check/checkCommand.ts')).addCheckCommand,
-  report: async () => (await import('./report/reportCommand.ts')).addReportCommand,
-  bench: async () => (await import('./bench/benchCommand.ts')).addBenchCommand,
-  validator: async () => (await import('./validator/validatorCommand.ts')).addValidatorCommand,
-  ledger: async () => (await import('./ledger/ledgerCommand.ts')).addLedgerCommand,
-  chain: async () => (await import('./chain/chainCommand.ts')).addChainCommand,
-  project: async () => (await import('./chain/projectCommand.ts')).addProjectCommand,
-  faucet: async () => (await import('./chain/faucetCommand.ts')).addFaucetCommand,
-  wallet: async () => (await import('./wallet/walletCommand.ts')).addWalletCommand,
-  rent: async () => (await import('./rent/rentCommand.ts')).addRentCommand,
-  work: async () => (await import('./work/workCommand.ts')).addWorkCommand,
-  simulate: async () => (await import('./simulate/simulateCommand.ts')).addSimulateCommand,
-  node: async () => (await import('./node/nodeCommand.ts')).addNodeCommand,
-  provider: async () => (await import('./provider/providerCommand.ts')).addProviderCommand,
-}
 
 // The exit code is the answer whoever still reads (attack 114): a run goes on where nobody does. A reader that has seen
 // enough (`| head`) is nobody's fault, but an answer that could not be written is never a yes.
@@ -51,6 +32,7 @@ const program = new Command('touchstone')
   .description('Proves what a GPU is and what it did.')
   .version(version, '-v, --version', 'print the version')
   .exitOverride()
+  .enablePositionalOptions()
   .showHelpAfterError('(run "touchstone --help" for what there is)')
   .addHelpText('after', AFTER_HELP)
 // Known before the command line is parsed, since parsing may be what fails.
@@ -68,6 +50,7 @@ const named = process.argv[2] ?? ''
 const isVersion = named === '-v' || named === '--version'
 const wanted = Object.hasOwn(COMMANDS, named) ? [named] : isVersion ? [] : Object.keys(COMMANDS)
 for (const name of wanted) (await COMMANDS[name]!())(program, commandContext(json))
+holdToTyped(program, json)
 for (const command of program.commands) {
   const own = `touchstone ${command.name()}`
   command.showHelpAfterError(`(run "${own} --help" for what it takes)`)

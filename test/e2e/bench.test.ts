@@ -7,6 +7,7 @@ import { benchLines, comparedText } from '../../src/main/bench/benchLines.ts'
 import { benchPage } from '../../src/main/bench/benchPage.ts'
 import { openCommandLine } from '../support/commandLine.ts'
 import { commandsOn } from '../support/guide.ts'
+import { withOther } from '../support/withOther.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-'))
 const state = join(folder, 'state')
@@ -117,7 +118,7 @@ describe('touchstone bench', () => {
     mkdirSync(join(folder, 'elsewhere'))
     writeFileSync(join(folder, 'elsewhere', 'touchstone'), '')
     expect(longer).toContain('cuda:1')
-    const ended = await commands.run([...longer!, ...QUICK], { XDG_STATE_HOME: join(folder, 'elsewhere') })
+    const ended = await commands.run(withOther(longer!, QUICK), { XDG_STATE_HOME: join(folder, 'elsewhere') })
     expect(ended).toMatchObject({ status: 4, stdout: expect.not.stringContaining('compared') })
   })
 })

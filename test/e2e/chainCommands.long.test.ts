@@ -16,7 +16,7 @@ const line = openCommandLine({ ...process.env, TOUCHSTONE_HOME: home, NO_COLOR: 
 let node: NodeProcess
 let url = ''
 beforeAll(async () => {
-  node = new NodeProcess(['--data', join(home, 'node'), '--port', '0', '--api', '127.0.0.1:0'])
+  node = new NodeProcess(['--data', join(home, 'node'), '--port', '0'], true)
   await node.until(() => node.final > 2)
   url = (node.told.find(({ event }) => event === 'started') as unknown as { api: string }).api
 })

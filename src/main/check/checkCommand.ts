@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { toMillis } from '../../core/units/instants.ts'
 import { addVendorOptions } from '../attestationRules.ts'
-import { addText, readDuration, reader, readKey, readWhole, refuseUnused } from '../parseOptions.ts'
+import { addKey, addText, readDuration, reader, readKey, readWhole, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { type CheckFlags, checkFile } from './checkFile.ts'
 
@@ -99,5 +99,3 @@ const readInstant = reader('Use a time such as 2026-01-31T12:00:00Z.', (text) =>
   const millis = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? toMillis(text) : Number.NaN
   return Number.isFinite(millis) ? millis : null
 })
-
-const addKey = (text: string, before: readonly Uint8Array[] = []): Uint8Array[] => [...before, readKey(text)]

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
 import { dataFolder } from '../../drivers/system/xdgFolders.ts'
 import { EXIT } from '../exitCodes.ts'
-import { readDuration, reader, readKey, readNumber, readWhole, refuseUnused } from '../parseOptions.ts'
+import { addKey, readDuration, reader, readNumber, readWhole, refuseUnused, repeated } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
 import { PASSWORD_OPTION, type PasswordFlags } from '../wallet/walletPassword.ts'
@@ -26,7 +26,7 @@ const readContract = reader('Use 0x and 40 hex digits.', (text) =>
   /^0x[0-9a-fA-F]{40}$/.test(text) ? text.toLowerCase() : null,
 )
 
-const addUrl = (text: string, before: readonly string[] = []): string[] => [...before, readUrl(text)]
+const addUrl = repeated(readUrl)
 
 const AFTER_HELP = `
 A validator publishes the root of each round to the ledger that its settings
@@ -86,8 +86,6 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
       })
     })
 }
-
-const addKey = (text: string, before: readonly Uint8Array[] = []): Uint8Array[] => [...before, readKey(text)]
 
 async function deploy(flags: DeployFlags, env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {
   const { rpc, chainId, key, maxFee, json } = flags

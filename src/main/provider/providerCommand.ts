@@ -15,7 +15,7 @@ import {
   refuseUnused,
 } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
-import { allowKeys, denyKeys } from './ownRules.ts'
+import { allowKeys, denyKeys, type KeyFlags } from './ownRules.ts'
 import { type ProviderFlags, provide } from './provide.ts'
 import { revokeLease, showProvider, stopProvider } from './runningProvider.ts'
 
@@ -41,7 +41,7 @@ export function addProviderCommand(program: Command, context: CommandContext): v
     .option('--authorized-keys <file>', 'of the account we run in', join(ownHome(), '.ssh', 'authorized_keys'))
     .option('--confinement <kind>', 'auto, container, account or shared', readConfinement, 'auto')
     .option('--image <name>', 'image for leases in containers')
-    .option('--gpu-flags <flags>', 'flags that hand the cards to a container, separated by blanks')
+    .option('--gpu-flags <flags>', 'with --image: flags that hand the cards to a container, separated by blanks')
     .addOption(
       new Option('--check <preset>', 'how to check this box before joining: tiny, devnet, mainnet or none')
         .argParser(readCheck)
@@ -60,6 +60,9 @@ export function addProviderCommand(program: Command, context: CommandContext): v
       if (flags.dialOut !== undefined) refuseUnused(command, ['listen'], 'with --dial-out')
       if (['own account', 'shared account'].includes(flags.confinement))
         refuseUnused(command, ['image', 'gpuFlags'], 'for a lease that is in no container')
+      if (flags.image === undefined) refuseUnused(command, ['gpuFlags'], 'without --image')
+      if (flags.confinement === 'own account')
+        refuseUnused(command, ['authorizedKeys'], 'for a lease with an account of its own')
       return context.run((signal) => provide(flags, context, signal))
     })
   addBeside(provider, context)
@@ -72,18 +75,14 @@ function addBeside(provider: Command, context: CommandContext): void {
       .command(name)
       .description(description)
       .option('--json', 'print JSON')
-      .action((_: object, command: Command) =>
-        context.run((signal) => work(command.optsWithGlobals(), context, signal)),
-      )
+      .action((flags: Parameters<typeof work>[0]) => context.run((signal) => work(flags, context, signal)))
   const ofKeys = (name: string, description: string, work: typeof allowKeys): Command =>
     provider
       .command(`${name} [keys...]`)
       .description(description)
       .option('--file <file>', 'keys from a file, one a line; # begins a comment')
       .option('--json', 'print JSON')
-      .action((keys: readonly string[], _: object, command: Command) =>
-        context.run(() => work(keys, command.optsWithGlobals(), context)),
-      )
+      .action((keys: readonly string[], flags: KeyFlags) => context.run(() => work(keys, flags, context)))
   beside('status', 'whether the provider of this account answers, who may have the box and who has it', showProvider)
   ofKeys('allow', 'let keys in from now on, also while it runs; who has the box keeps it', allowKeys).option(
     '--to <purpose>',

@@ -68,7 +68,7 @@ export async function rent(
   context: CommandContext,
   signal: AbortSignal,
 ): Promise<number> {
-  const { proof, json = false } = flags
+  const { proof, unproven = false, json = false } = flags
   checkLeaseAddress(address)
   const { exit, isOfAnother } = proof === undefined ? UNSEEN : await checkProof(proof, address, flags, context, signal)
   if (isOfAnother) {
@@ -76,7 +76,7 @@ export async function rent(
     return EXIT.rejected
   }
   const isOpen = exit === EXIT.notEstablished
-  if (exit !== EXIT.genuine && !(isOpen && flags.unproven)) {
+  if (exit !== EXIT.genuine && !(isOpen && unproven)) {
     tellFault(fault(isOpen ? 'PROOF_OPEN' : 'PROOF_REFUSED', { file: proof! }), json)
     return exit
   }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { MAX_RENT_SECONDS } from '../../core/lease/leaseBook.ts'
-import { readKey, readNetworks, readNumber, refuseUnused } from '../parseOptions.ts'
+import { addKey, readNetworks, readNumber, refuseUnused } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { endRent, type RentFlags, rent } from './rent.ts'
 
@@ -46,5 +46,3 @@ verify" and the same address, if you are allowed to verify too.
 Examples:
   touchstone rent "lease://gpu-1.example.org:7878#KEY" --hours 2
   touchstone rent "lease://gpu-1.example.org:7878#KEY" --end`
-
-const addKey = (text: string, before: readonly Uint8Array[]): readonly Uint8Array[] => [...before, readKey(text)]

@@ -19,7 +19,7 @@ test('whatever answers on the port of the validator, no escape sequence of it is
   writeFileSync(config, `store: embedded:./data\napi: { port: ${(server.address() as AddressInfo).port} }\n`)
   const said = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   try {
-    const program = new Command().exitOverride()
+    const program = new Command().exitOverride().enablePositionalOptions()
     const run = async (work: (signal: AbortSignal) => Promise<number>) => {
       await work(new AbortController().signal)
     }
@@ -40,7 +40,7 @@ test('a provider gives a sign of life; the advice to ask for one names this comm
   const provider = await listening({} as BoxAccess, stop.signal)
   const said = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   try {
-    const program = new Command().exitOverride()
+    const program = new Command().exitOverride().enablePositionalOptions()
     const run = async (work: (signal: AbortSignal) => Promise<number>) => {
       expect(await work(stop.signal)).toBe(0)
     }

@@ -68,9 +68,8 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
       .option('--json', 'print JSON')
       .action((...given: unknown[]) => {
         const command = given.at(-1) as Command
-        const flags = command.optsWithGlobals<Flags>()
-        const args = command.args
-        return context.run((signal) => work(configOf(flags, context.env), args, flags, signal))
+        const flags = command.opts<Flags>()
+        return context.run((signal) => work(configOf(flags, context.env), command.args, flags, signal))
       })
   validator.action((flags: Flags) => context.run((signal) => start(flags, context, signal)))
   validator
@@ -78,16 +77,12 @@ export function addValidatorCommand(program: Command, context: CommandContext): 
     .description('end the validator that runs here')
     .option(...CONFIG)
     .option('--json', 'print JSON')
-    .action((_: Flags, command: Command) =>
-      context.run((signal) => stop(command.optsWithGlobals<Flags>(), context, signal)),
-    )
+    .action((flags: Flags) => context.run((signal) => stop(flags, context, signal)))
   validator
     .command('alive <address>')
     .description('ask a provider for a sign of life')
     .option('--json', 'print JSON')
-    .action((address: string, _: Flags, command: Command) =>
-      context.run((signal) => alive(address, command.optsWithGlobals<Flags>(), context, signal)),
-    )
+    .action((address: string, flags: Flags) => context.run((signal) => alive(address, flags, context, signal)))
   addStatus(add)
   add('backup <file>', 'copy the whole store into a file', (config, args, flags) =>
     backup(config, args[0]!, flags, context),

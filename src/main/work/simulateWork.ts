@@ -8,7 +8,7 @@ import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { encodePng } from '../../drivers/picture/png.ts'
 import { makeFolder, writeAside } from '../../drivers/system/writeAside.ts'
 import { fault } from '../faults.ts'
-import { reader } from '../parseOptions.ts'
+import { reader, repeated } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
 import { encodeField, pictureName, pictureOf } from './results/flowFiles.ts'
 import { type RunFlags, runWork } from './runWork.ts'
@@ -75,10 +75,7 @@ const readObstacle = reader('Use sphere:X,Y,Z,R, cylinder:X,Y,R or box:X,Y,Z,X,Y
   return shape?.numbers === at.length ? shape.of(at) : null
 })
 
-export const addObstacle = (text: string, before: readonly Obstacle[] = []): Obstacle[] => [
-  ...before,
-  readObstacle(text),
-]
+export const addObstacle = repeated(readObstacle)
 
 /** A stream along x, held at its speed where x is 0, around obstacles; periodic everywhere else. */
 function simulateWork(flags: SimulateFlags, hasher: TensorHasher): PreparedWork & { readonly said: FlowParameters } {

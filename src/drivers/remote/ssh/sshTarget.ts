@@ -54,6 +54,8 @@ const VALUED = 'BbcDEeFIiJLlmOoPpQRSWw'
 /** The command that a marketplace shows: ours are where it leads and as whom; its tunnels are not. */
 function parsePasted(words: readonly string[], text: string): SshTarget {
   const { places, values } = readOptions(words, text)
+  const twice = ['l', 'p', 'J'].find((letter) => (values.get(letter)?.length ?? 0) > 1)
+  if (twice !== undefined) throw badAddress(text, `it has -${twice} more than once`)
   const last = (letter: string) => values.get(letter)?.at(-1)
   const [user, identity, jump] = ['l', 'i', 'J'].map(last)
   if (user !== undefined && !USER.test(user)) throw badAddress(text, 'the user name is missing or odd')
