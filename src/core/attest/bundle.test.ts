@@ -45,8 +45,8 @@ const policy: AttestationPolicy = {
     rim: [pinOf(signer[3]!)],
     amd: [pinOf(amd.holders[2]!)],
   },
-  cpu: { ...NVIDIA_POLICY.cpu, measurements: [toHex(digest('image'))] },
 }
+const image = { ...policy.cpu, measurements: [toHex(digest('image'))] }
 const rules: BundleRules = { policy, check: rememberingChecker(), atMs, nonce, proverKey }
 const measurements = measuring(DRIVER_GOLDEN, VBIOS_GOLDEN)
 const evidenceOf = (device: TestDevice, wishes: ReportWishes = { measurements }) => ({
@@ -66,7 +66,38 @@ describe('a bundle', () => {
   test('with everything is of tier B, and with its processor of tier A', async () => {
     expect(await verifyBundle(whole, rules)).toMatchObject({ tier: 'B', doubts: [] })
     const all = withCpu(amd.report({ reportData: bound }))
-    expect(await verifyBundle(all, rules)).toMatchObject({ tier: 'A', doubts: [] })
+    expect(await verifyBundle(all, under({ cpu: image }))).toMatchObject({ tier: 'A', doubts: [] })
+  })
+
+  test.each([
+    ['an image', image],
+    ["AMD's list", { ...policy.cpu, crl: 'required' as const }],
+  ])('attack 290: a policy that names %s asks for a processor', async (_, cpu) => {
+    const doubts = [{ code: 'NOT_ATTESTED', where: 'processor' }]
+    expect(await verifyBundle(whole, under({ cpu }))).toMatchObject({ tier: 'B', doubts })
+  })
+
+  describe('attack 291: golden values and answers in the hand of the reader', () => {
+    const judged = (brought: Partial<BundleRules>) =>
+      verifyBundle(
+        { ...whole, rims: [...rims, ...(brought.rims ?? [])], ocsp: [...ocsp, ...(brought.ocsp ?? [])] },
+        { ...rules, ...brought },
+      )
+    test('that serve no card leave a doubt, and beside others that do they do not', async () => {
+      const idle = makeRim(signer, { version: '9.9', golden: DRIVER_GOLDEN })
+      const doubts = [{ code: 'NOT_ATTESTED', where: 'golden values' }]
+      expect(await judged({ rims: [idle] })).toMatchObject({ doubts })
+      expect(await judged({ rims: [idle, Buffer.from(rims[0]!)] })).toMatchObject({ doubts: [] })
+      const stranger = answersFor(makeRimSigner(), 0, fresh)
+      expect(await judged({ ocsp: stranger })).toMatchObject({ doubts: [{ where: 'answers about revocation' }] })
+      expect(await judged({ ocsp: [...stranger, Buffer.from(ocsp[0]!)] })).toMatchObject({ doubts: [] })
+    })
+    test('count, whatever golden values of the same version the sender put into his file', async () => {
+      const other = makeRim(signer, { version: '550.90.07', golden: VBIOS_GOLDEN })
+      expect(await refusalOf(judged({ rims: [other] }))).toMatchObject({
+        code: expect.stringMatching(/RIM_|MEASUREMENT_/),
+      })
+    })
   })
 
   test('attack 192: golden values and answers that serve no device cost no question about a signature', async () => {
@@ -111,7 +142,7 @@ describe('a bundle', () => {
     const policyOf = (crl: 'required' | 'wanted'): AttestationPolicy => ({
       ...policy,
       roots: { ...policy.roots, intel: [pinOf(intel.root)] },
-      cpu: { ...policy.cpu, crl },
+      cpu: { ...image, crl },
     })
     const judged = (bundle: Bundle, by: Partial<AttestationRules> = {}, crl: 'required' | 'wanted' = 'wanted') => {
       const brought = { policy: policyOf(crl), check: rules.check, nonce, atMs, rims: [], ocsp: [], ...by }

@@ -4,9 +4,9 @@ import { cpuReportData } from './binding.ts'
 import type { Bundle, CpuEvidence } from './bundle.ts'
 import type { ChainRules } from './chain.ts'
 import type { AttestDoubt } from './doubts.ts'
-import { verifyMeasurements } from './measurements.ts'
+import { type Brought, verifyMeasurements } from './measurements.ts'
 import { type NvidiaDevice, verifyNvidiaDevice } from './nvidiaDevice.ts'
-import { type OcspAnswer, type OcspRules, readOcsp, unansweredIn } from './ocsp.ts'
+import { isAboutOne, type OcspAnswer, type OcspRules, readOcsp, unansweredIn } from './ocsp.ts'
 import type { AttestationPolicy } from './policy.ts'
 import { refuse } from './refusals.ts'
 import { type Rim, readRim } from './rim.ts'
@@ -27,7 +27,10 @@ export interface BundleRules {
   readonly nonce: Uint8Array | null
   /** Whose run it is; empty outside of a run. */
   readonly proverKey: Uint8Array
-  /** What the reader himself brings for processors: it must hold too, whatever the bundle brings (attack 260). */
+  /** Those of the bundle's golden values and answers that the reader himself brings. */
+  readonly rims?: readonly Uint8Array[]
+  readonly ocsp?: readonly Uint8Array[]
+  /** What he brings for processors: it must hold too, whatever the bundle brings (attack 260). */
   readonly crl?: Uint8Array | null
   readonly collateral?: Readonly<Record<string, string>>
 }
@@ -54,8 +57,8 @@ export async function verifyBundle(bundle: Bundle, rules: BundleRules): Promise<
   if (devices.every(({ arch }) => arch === 'LS10')) refuse('TOPOLOGY_DIFFERS', { where: 'GPUs', got: 0 })
   const { switchesMissing } = verifyTopology(devices)
   for (const device of devices) ensureDriver(device, policy)
-  const rims = policy.rim === 'ignored' ? [] : bundle.rims.map(readRim)
-  const answers = policy.ocsp === 'ignored' ? [] : bundle.ocsp.map(readOcsp)
+  const rims = policy.rim === 'ignored' ? [] : bundle.rims.map(readerTelling(readRim, rules.rims))
+  const answers = policy.ocsp === 'ignored' ? [] : bundle.ocsp.map(readerTelling(readOcsp, rules.ocsp))
   const isMute = bundle.cpu?.kind === 'tdx' && isEmpty(bundle.cpu.collateral)
   const cpu = isMute ? null : await verifyCpu(bundle.cpu, devices, nonce, rules)
   const known = cpu !== null && policy.cpu.measurements.includes(cpu.measurement)
@@ -73,9 +76,20 @@ export async function verifyBundle(bundle: Bundle, rules: BundleRules): Promise<
   return { tier: known ? 'A' : 'B', devices, cpu, doubts }
 }
 
+/** Reads, and tells of each whether the reader himself brought it. */
+const readerTelling =
+  <T>(read: (bytes: Uint8Array) => T, own: readonly Uint8Array[] = []) =>
+  (bytes: Uint8Array): Brought<T> => ({ ...read(bytes), isReaders: own.includes(bytes) })
+
+/** Nothing of what a reader brings is of use: it looked at nothing (attack 291). */
+const isIdle = <T>(all: readonly Brought<T>[], isUsed: (one: Brought<T>) => boolean): boolean => {
+  const own = all.filter(({ isReaders }) => isReaders)
+  return own.length > 0 && !own.some(isUsed)
+}
+
 async function goldenDoubts(
   devices: readonly NvidiaDevice[],
-  rims: readonly Rim[],
+  rims: readonly Brought<Rim>[],
   rules: ChainRules,
   { rim: wanted }: AttestationPolicy,
 ): Promise<{ readonly doubts: readonly AttestDoubt[]; readonly used: ReadonlySet<Rim> }> {
@@ -90,13 +104,13 @@ async function goldenDoubts(
     if (missing && wanted === 'required') refuse('GOLDEN_VALUES_MISSING', { where })
     if (missing) return { doubts: [{ code: 'NO_GOLDEN_VALUES', where }], used }
   }
-  return { doubts: [], used }
+  return { doubts: isIdle(rims, (rim) => used.has(rim)) ? [idle('golden values')] : [], used }
 }
 
 async function revocationDoubts(
   devices: readonly NvidiaDevice[],
   rims: ReadonlySet<Rim>,
-  answers: readonly OcspAnswer[],
+  answers: readonly Brought<OcspAnswer>[],
   { policy, atMs, check }: BundleRules,
 ): Promise<AttestDoubt[]> {
   const { ocsp: wanted, ocspMaxAgeSeconds, clockSkewSeconds, allowOnHold } = policy
@@ -109,13 +123,18 @@ async function revocationDoubts(
     skewSeconds: clockSkewSeconds,
     allowOnHold,
   }
-  let missing = 0
   // Nobody answers for the leaf of a device: it is made by the device itself.
-  for (const { chain } of devices) missing += await unansweredIn(chain, 1, answers, rules)
-  for (const { chain } of rims) missing += await unansweredIn(chain, 0, answers, rules)
+  const chains = [
+    ...devices.map(({ chain }) => ({ chain, first: 1 })),
+    ...[...rims].map(({ chain }) => ({ chain, first: 0 })),
+  ]
+  let missing = 0
+  for (const { chain, first } of chains) missing += await unansweredIn(chain, first, answers, rules)
   const where = `${missing} certificates`
   if (missing > 0 && wanted === 'required') refuse('REVOCATION_MISSING', { where })
-  return missing > 0 ? [{ code: 'NO_REVOCATION', where }] : []
+  if (missing > 0) return [{ code: 'NO_REVOCATION', where }]
+  const isUsed = (answer: OcspAnswer) => chains.some(({ chain, first }) => isAboutOne(answer, chain, first))
+  return isIdle(answers, isUsed) ? [idle('answers about revocation')] : []
 }
 
 /** AMD's list where the policy asks for it; one that is there must hold in any case. */
@@ -125,14 +144,17 @@ function listDoubts(cpu: CpuEvidence | null, { cpu: { crl: wanted = 'ignored' } 
   return wanted === 'required' ? refuse('REVOCATION_MISSING', { where }) : [{ code: 'NO_REVOCATION', where }]
 }
 
-/** What a reader brings for processors, and no processor is there that it could judge (attack 261). */
-function idleDoubts(cpu: CpuEvidence | null, { crl, collateral = {} }: BundleRules): AttestDoubt[] {
-  const idle = (where: string) => ({ code: 'NOT_ATTESTED', where }) as const
+/** What a reader brings or asks for processors, and no processor is there that it could judge (attacks 261, 290). */
+function idleDoubts(cpu: CpuEvidence | null, { crl, collateral = {}, policy }: BundleRules): AttestDoubt[] {
+  const asksForOne = policy.cpu.measurements.length > 0 || (policy.cpu.crl ?? 'ignored') !== 'ignored'
   return [
+    ...(asksForOne && cpu === null ? [idle('processor')] : []),
     ...(crl && cpu?.kind !== 'sev-snp' ? [idle("AMD's list")] : []),
     ...(isEmpty(collateral) || cpu?.kind === 'tdx' ? [] : [idle("Intel's statements")]),
   ]
 }
+
+const idle = (where: string) => ({ code: 'NOT_ATTESTED', where }) as const
 
 async function verifyCpu(
   evidence: CpuEvidence | null,

@@ -12,6 +12,9 @@ type Need = 'driver' | 'vbios'
 const NVDEC0 = 35
 const OFF = 0x55
 
+/** Whether whoever judges brought it himself, or it came with what he judges. */
+export type Brought<T> = T & { readonly isReaders?: boolean }
+
 /** What was missing of the golden values, and those that served. */
 interface Measured {
   readonly missing: Need | null
@@ -21,7 +24,7 @@ interface Measured {
 /** Every measurement that counts is right, or golden values are missing. */
 export async function verifyMeasurements(
   device: NvidiaDevice,
-  rims: readonly Rim[],
+  rims: readonly Brought<Rim>[],
   rules: ChainRules,
 ): Promise<Measured> {
   const needs: readonly Need[] = device.arch === 'LS10' ? ['vbios'] : ['driver', 'vbios']
@@ -40,15 +43,17 @@ export async function verifyMeasurements(
   return { missing: null, used }
 }
 
-/** A file of the same version may be there twice, signed anew: the first that holds counts. */
+/** A file of the same version may be there twice, signed anew: the first that holds counts, of the reader's own if he has one (attack 291). */
 async function chooseRim(
   device: NvidiaDevice,
   need: Need,
-  rims: readonly Rim[],
+  rims: readonly Brought<Rim>[],
   rules: ChainRules,
 ): Promise<Rim | null> {
   let refused: Refused | null = null
-  for (const rim of rims.filter((one) => isFor(one, device, need))) {
+  const fitting = rims.filter((one) => isFor(one, device, need))
+  const own = fitting.filter(({ isReaders }) => isReaders)
+  for (const rim of own.length > 0 ? own : fitting) {
     try {
       await verifyRim(rim, rules)
       return rim

@@ -122,6 +122,10 @@ export async function unansweredIn(
   return missing
 }
 
+/** Whether it says anything of a certificate of this chain, from `first` on. */
+export const isAboutOne = (answer: OcspAnswer, chain: readonly Certificate[], first: number): boolean =>
+  chain.some((certificate, i) => i >= first && i < chain.length - 1 && isAbout(answer, certificate, chain[i + 1]!))
+
 const isAbout = (
   { hash, issuerName, issuerKey, serial }: OcspAnswer,
   certificate: Certificate,

@@ -6,7 +6,7 @@ import { TestDevice } from '../../../test/support/attest/testNvidia.ts'
 import { fileOf, readerRules } from '../../../test/support/problemOf.ts'
 import { resigned, syntheticCertificate } from '../../../test/support/syntheticCertificate.ts'
 import { attestationReader, type CarriedEvidence } from '../attest/attestationReader.ts'
-import { NVIDIA_POLICY } from '../attest/policy.ts'
+import { type AttestationPolicy, NVIDIA_POLICY } from '../attest/policy.ts'
 import { challengeHash, encodeChallenge } from '../proof/challenge.ts'
 import { partQuery } from '../proof/verifyPart.ts'
 import { toMillis } from '../units/instants.ts'
@@ -41,7 +41,9 @@ const attested = (carried: CarriedEvidence, text = h200) =>
   })
 
 const check = rememberingChecker()
-const reader = attestationReader({ policy: hardware.policy, check, nonce: null, atMs: null, rims: [], ocsp: [] })
+const readerBy = (policy: AttestationPolicy) =>
+  attestationReader({ policy, check, nonce: null, atMs: null, rims: [], ocsp: [] })
+const reader = readerBy(hardware.policy)
 
 function checked(text: string, attestation: ReaderRules['attestation'] | null = reader): Promise<CheckedEvidence> {
   const rules: ReaderRules = {
@@ -63,9 +65,13 @@ describe('a certificate with attestation', () => {
       problem: null,
       doubts: [],
     })
-    expect(await checked(attested(attestRun(run, hardware, one, { cpu: true })))).toMatchObject({
-      tier: 'A',
-      doubts: [],
+    const imageReader = readerBy(hardware.imagePolicy)
+    const withCpu = attested(attestRun(run, hardware, one, { cpu: true }))
+    expect(await checked(withCpu, imageReader)).toMatchObject({ tier: 'A', doubts: [] })
+    // Attack 290.
+    expect(await checked(attested(attestRun(run, hardware, one)), imageReader)).toMatchObject({
+      tier: 'B',
+      doubts: [{ code: 'NOT_ATTESTED', where: 'processor' }],
     })
     expect(await checked(h200)).toMatchObject({ tier: 'C', problem: null })
   })
@@ -122,7 +128,6 @@ describe('a certificate with attestation', () => {
   })
 
   test("attack 123: a made-up vendor's evidence is refused by whoever pins NVIDIA's root", async () => {
-    const strict = attestationReader({ policy: NVIDIA_POLICY, check, nonce: null, atMs: null, rims: [], ocsp: [] })
-    expect(await strict.checkRun(honest, bound)).toMatchObject({ code: 'UNKNOWN_ROOT' })
+    expect(await readerBy(NVIDIA_POLICY).checkRun(honest, bound)).toMatchObject({ code: 'UNKNOWN_ROOT' })
   })
 })

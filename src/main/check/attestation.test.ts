@@ -221,13 +221,18 @@ describe('a processor beside the cards', () => {
     return written(name, writeBundle({ ...bundle, ...endorsed, cpu }))
   }
   const family = amd.holders[1]!
+  const imaged = [...asked.slice(0, -1), written('imaged.json', JSON.stringify(hardware.imagePolicy))]
   const ofToday = ['--crl', written('today.crl', amd.crl(Date.parse(at), [family]))]
 
   test("attack 260: AMD's list in the reader's hand counts, whatever list the sender put beside his report", async () => {
     const older = holds('older-list.json', amd.crl(Date.parse(at)))
-    expect((await commands.run(['check', older, ...asked])).status).toBe(0)
-    const { status, stdout } = await commands.run(['check', older, ...asked, ...ofToday])
+    expect((await commands.run(['check', older, ...imaged])).status).toBe(0)
+    const { status, stdout } = await commands.run(['check', older, ...imaged, ...ofToday])
     expect([status, stdout]).toEqual([1, expect.stringContaining('CERTIFICATE_REVOKED')])
+  })
+  test('attack 290: a policy that names an image is no yes where no processor attests', async () => {
+    const { status, stdout } = await commands.run(['check', file, ...imaged, ...rims, ...ocsp])
+    expect([status, stdout]).toEqual([4, expect.stringMatching(/processor.*NOT_ATTESTED/s)])
   })
   test('attack 261: a list for processors is no yes where none attests', async () => {
     for (const option of [ofToday, ['--collateral', written('intel.json', '{"tcb_info":"{}"}')]]) {

@@ -27,14 +27,16 @@ export function makeHardware(atMs: number) {
       rim: [pinOf(signer[3]!)],
       amd: [pinOf(amd.holders[2]!)],
     },
-    cpu: { ...NVIDIA_POLICY.cpu, measurements: [Buffer.from(digest('image')).toString('hex')] },
   }
+  /** The same of a reader who asks for the machine around the cards, with this image. */
+  const measurements = [Buffer.from(digest('image')).toString('hex')]
+  const imagePolicy: AttestationPolicy = { ...policy, cpu: { ...policy.cpu, measurements } }
   const fresh = { thisUpdateMs: atMs - 3_600_000 }
   const answers = (devices: readonly TestDevice[]) => [
     ...devices.flatMap(({ holders }) => answersFor(holders, 1, fresh)),
     ...answersFor(signer, 0, fresh),
   ]
-  return { vendor, amd, rims, policy, answers }
+  return { vendor, amd, rims, policy, imagePolicy, answers }
 }
 
 const measurements = measuring(DRIVER_GOLDEN, VBIOS_GOLDEN)

@@ -6,11 +6,11 @@ import type { SignatureChecker } from '../../../src/core/attest/signatureChecker
 import { checkVendorSignature } from '../../../src/drivers/system/checkVendorSignature.ts'
 
 /** The same question is put to OpenSSL once: a flipped bit leaves most signatures of a chain as they were. */
-export function rememberingChecker(): SignatureChecker {
+export function rememberingChecker(ask: SignatureChecker = checkVendorSignature): SignatureChecker {
   const known = new Map<string, boolean | Promise<boolean>>()
   return (scheme, spki, message, signature) => {
     const key = createHash('sha256').update(spki).update(message).update(signature).digest('base64')
-    const answer = known.get(key) ?? checkVendorSignature(scheme, spki, message, signature)
+    const answer = known.get(key) ?? ask(scheme, spki, message, signature)
     if (known.size < 64) known.set(key, answer)
     return answer
   }
