@@ -13,7 +13,7 @@ const readNodeUrl = reader('Use an address such as http://127.0.0.1:8788.', (tex
   URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text : null,
 )
 
-const readChain = reader('Use the 64 hex digits that "touchstone chain head" shows.', (text) =>
+export const readChain = reader('Use the 64 hex digits that "touchstone chain head" shows.', (text) =>
   /^[0-9a-f]{64}$/.test(text) ? text : null,
 )
 

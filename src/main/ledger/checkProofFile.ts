@@ -27,6 +27,7 @@ export interface ProofFlags {
   readonly certificate?: string
   readonly rpc?: readonly string[]
   readonly node?: string
+  readonly chain?: string
   readonly chainId?: number
   readonly contract?: string
   readonly publisher?: string
@@ -134,7 +135,7 @@ async function otherCertificate(
 async function notPublished(read: Read, flags: ProofFlags, signal: AbortSignal): Promise<'NOT_PUBLISHED' | null> {
   const asked = [
     ...(flags.rpc === undefined ? [] : [isOnChain(read, flags.rpc, flags, signal)]),
-    ...(flags.node === undefined ? [] : [isOnOurs(read, flags.node, signal)]),
+    ...(flags.node === undefined ? [] : [isOnOurs(read, flags.node, flags.chain, signal)]),
   ]
   return (await Promise.all(asked)).every((isThere) => isThere) ? null : 'NOT_PUBLISHED'
 }
@@ -156,15 +157,18 @@ async function isOnChain(
   return await evmWitness(settings, publisher)(read, signal)
 }
 
-async function isOnOurs(read: Read, node: string, signal: AbortSignal): Promise<boolean> {
-  if (!isProof(read))
+async function isOnOurs(read: Read, node: string, chain: string | undefined, signal: AbortSignal): Promise<boolean> {
+  // Anybody starts a chain of his own, and publishes there what he never published on the one that is meant (attack 294).
+  if (!isProof(read) || chain === undefined)
     throw fault('USAGE', {
-      why: 'a chain is asked about one score, not a whole round',
+      why: 'a node of our chain is asked about the proof of a score, and --chain must say which chain it is of',
       help: 'touchstone ledger check --help',
     })
   const { chainWitness } = await import('../../drivers/ledger/chainLedger.ts')
   const { NodeClient } = await import('../chain/nodeClient.ts')
-  return await chainWitness(new NodeClient(node))(read, signal)
+  const client = new NodeClient(node, chain)
+  await client.terms(signal)
+  return await chainWitness(client)(read, signal)
 }
 
 type Read = ScoreProof | RoundRecord
@@ -195,7 +199,9 @@ function told(read: Read, standing: Standing, { box, rpc, node }: ProofFlags): C
     ...(doubt === null ? [] : [`not established: ${DOUBTS[doubt].meaning} [${doubt}]`]),
     ...scores.map((entry) => `${entry.box}: ${entry.score}${entry.certificate ? ` by ${entry.certificate}` : ''}`),
     `round ${round}, closed at ${closedAt} by ${validator}`,
-    onChain ? 'published: the chain confirms it' : 'not asked of any chain: this is what the validator signed',
+    ...(rpc === undefined ? [] : ['published: the chain confirms it']),
+    ...(node === undefined ? [] : ['published: a final block has it, by the word of the node']),
+    ...(onChain ? [] : ['not asked of any chain: this is what the validator signed']),
   ]
   return { problem: null, doubt, validator, round, closedAt, scores, onChain, lines }
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { loadRevocations } from '../../drivers/system/loadRevocations.ts'
 import { dataFolder } from '../../drivers/system/xdgFolders.ts'
+import { readChain } from '../chain/nodeOption.ts'
 import { EXIT } from '../exitCodes.ts'
 import { addKey, readDuration, reader, readNumber, readWhole, refuseUnused, repeated } from '../parseOptions.ts'
 import type { CommandContext } from '../run.ts'
@@ -54,14 +55,19 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
     .action((flags: DeployFlags) => context.run((signal) => deploy(flags, context.env, signal)))
   ledger
     .command('check <file>')
-    .description('check the proof of a score, or a whole round, offline; with --rpc also on the chain')
+    .description('check the proof of a score, or a whole round, offline; with --rpc or --node also on a chain')
     .option('--trust <key>', 'public key of a validator you trust, hex; may be repeated', addKey)
     .option('--box <id>', 'refuse what has no score of this box')
     .option('--max-age <duration>', 'refuse a round that was closed longer ago, for example 24h or 7d', readDuration)
-    .option('--revoked <file>', 'signers that were revoked or replaced (default: revoked.json beside your keys)')
+    .option('--revoked <file>', 'signers that were revoked or replaced, besides those in revoked.json beside your keys')
     .option('--certificate <file>', 'the certificate that the score must have been earned with')
     .option('--rpc <url>', 'also ask this node whether it was published; may be repeated, and all must agree', addUrl)
-    .option('--node <url>', 'also ask this node of our own chain', readUrl)
+    .option(
+      '--node <url>',
+      'also ask this node of our own chain: that the chain has it is then the word of the node',
+      readUrl,
+    )
+    .option('--chain <hash>', 'which chain of ours it must be, as "chain head" of a node of yours shows it', readChain)
     .option('--chain-id <number>', 'which chain it must be', readWhole(1, Number.MAX_SAFE_INTEGER))
     .option('--contract <address>', 'where the contract is', readContract)
     .option('--publisher <address>', 'the account that the validator publishes from', readContract)
@@ -72,6 +78,7 @@ export function addLedgerCommand(program: Command, context: CommandContext): voi
     )
     .option('--json', 'print JSON')
     .action((file: string, flags: ProofFlags, command: Command) => {
+      if (flags.node === undefined) refuseUnused(command, ['chain'], 'without --node')
       if (flags.rpc === undefined) refuseUnused(command, ['chainId', 'contract', 'publisher', 'depth'], 'without --rpc')
       return context.run(async (signal) => {
         const reader = {
