@@ -189,7 +189,7 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
   certificate: ['receipt'],
   code: ['product'],
   model: ['answer'],
-  claim: ['certificate', 'summary'],
+  claim: ['certificate'],
   nonce: ['attestation'],
   receipt: ['attestation'],
   at: ['attestation'],
@@ -205,18 +205,19 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
 /** Whose word is taken: evidence of a hardware vendor needs nobody's, a receipt beside it does. */
 const ABOUT_SIGNERS: readonly string[] = ['trust', 'revoked']
 
-/** By what evidence of hardware vendors is judged, where a certificate carries any, and codes, where a product has them. */
-const ABOUT_PARTS: readonly string[] = [...VENDOR_OPTIONS, 'code']
+/** What judges a part that not every file of a kind has: evidence of hardware vendors, codes of operands, texts. */
+const ABOUT_PARTS: readonly string[] = [...VENDOR_OPTIONS, 'code', 'tokenizer']
 
-/** What a file lacks that some options judge, in words: evidence of vendors that can be read, or codes; empty where it has it. */
+/** What a file lacks of these parts, in words; empty where it has it. */
 function bareOf(checked: CheckedEvidence): string {
+  if (checked.kind === 'receipt') return checked.read.work.spec.kind === 'inference' ? '' : ' without texts'
   if (checked.kind === 'product') return checked.read.receipt.codes ? '' : ' without codes of its operands'
   if (checked.kind !== 'certificate') return ''
   if (checked.read.statement.predicate.attestation === undefined) return ' without evidence of a hardware vendor'
   return checked.tier === null ? ' whose evidence of a hardware vendor this version does not check' : ''
 }
 
-/** Whoever asks for more than the plain check must not get a yes from one that left it out (attacks 189, 247, 265). */
+/** Whoever asks for more than the plain check must not get a yes from one that left it out (attacks 189, 247, 265, 292). */
 function refuseUnused(flags: CheckFlags, checked: CheckedEvidence, file: string): void {
   const { kind } = checked
   const bare = bareOf(checked)

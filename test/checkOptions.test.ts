@@ -1,0 +1,4 @@
+import { describe } from 'vitest'
+import { checkOptionsSuite } from './suites/checkOptionsSuite.ts'
+
+describe('an option that is taken is looked at', () => checkOptionsSuite(false))
