@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { problemSchema } from '../apps/api/problem.ts'
+import { type HttpAnswer, isOk } from '../drivers/system/askHttp.ts'
 
 /** An operation that answers in JSON. */
 export interface Operation {
@@ -28,14 +29,14 @@ export type Refusal = Readonly<Record<'code' | 'message' | 'nextStep', string>>
 
 /** Where an API is, and what is told of it when it does not answer as it should. */
 export interface ApiPlace {
-  send(method: string, path: string, body: string): Promise<Response>
+  send(method: string, path: string, body: string): Promise<HttpAnswer>
   /** Whatever answers is not what was asked. */
   stranger(cause: unknown): Error
   refused(said: Refusal): Error
 }
 
 /** A page has at most 1 MiB, or one item that is larger. */
-const MOST_BYTES = 4 * 1024 * 1024
+export const MOST_ANSWER_BYTES = 4 * 1024 * 1024
 /** Of what somebody else says, as much as a sentence may have. */
 const MOST_WORDS = 300
 
@@ -48,23 +49,12 @@ export async function askApi<R extends Operation>(route: R, asked: Asked<R>, pla
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)] as [string, string])).toString()
   const content = body === undefined ? '' : JSON.stringify(body)
-  const response = await place.send(route.method, search === '' ? path : `${path}?${search}`, content)
-  const text = await shortText(response).catch(() => '')
-  if (!response.ok) throw refusal(text, place)
+  const answer = await place.send(route.method, search === '' ? path : `${path}?${search}`, content)
+  const text = answer.text ?? ''
+  if (!isOk(answer)) throw refusal(text, place)
   const read = route.responses[200].content['application/json'].schema.safeParse(parsed(text))
   if (!read.success) throw place.stranger(read.error)
   return read.data as Answer<R>
-}
-
-/** Empty when it is longer than any answer: nobody waits for the rest. */
-async function shortText({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const bytes of body ?? []) {
-    text += decoder.decode(bytes as Uint8Array, { stream: true })
-    if (text.length > MOST_BYTES) return ''
-  }
-  return text
 }
 
 function parsed(text: string): unknown {

@@ -22,8 +22,13 @@ const CLEAN_UP_MS = 30_000
 /** A command that has ended has ended, whatever it left open. */
 const LINGER_MS = 2_000
 
+/** Any: it is never heard. */
+const HOLD_MS = 2 ** 30
+
 async function runCommand(command: (signal: AbortSignal) => Promise<number>, json: boolean): Promise<void> {
   const { signal, release } = listen()
+  // A wait that nothing would end must not end the program (attack 296): our limits of time hold nobody up by themselves.
+  const held = setInterval(() => {}, HOLD_MS)
   try {
     process.exitCode = await command(signal)
   } catch (error) {
@@ -31,6 +36,7 @@ async function runCommand(command: (signal: AbortSignal) => Promise<number>, jso
     process.exitCode = error instanceof TouchstoneError && error.blame === 'user' ? EXIT.usage : EXIT.fault
     tellFault(error, json)
   } finally {
+    clearInterval(held)
     release()
     // Whoever started us to talk over a channel says when it is over.
     if (!process.connected) setTimeout(leave, LINGER_MS).unref()

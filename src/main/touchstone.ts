@@ -11,6 +11,8 @@ import { version } from './version.ts'
 
 // The exit code is the answer whoever still reads (attack 114): a run goes on where nobody does. A reader that has seen
 // enough (`| head`) is nobody's fault, but an answer that could not be written is never a yes.
+// Nor is an end that nobody has reached one (attack 296).
+process.exitCode = EXIT.fault
 let isAnswerLost = false
 process.stderr.on('error', () => {})
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { bodyWithin, openHttp } from './askHttp.ts'
 import { fault } from './faults.ts'
 import { addressesOf, isLoopback, isPublic } from './hostAddresses.ts'
 
@@ -26,7 +25,7 @@ export async function fetchFile(text: string, mostBytes: number, signal: AbortSi
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
       const answer = await ask(place, limited)
       const next = locationOf(answer, place)
-      if (next === null) return await bodyOf(answer, mostBytes)
+      if (next === null) return await bodyWithin(answer, mostBytes)
       answer.destroy()
       place = await publicPlace(next, url)
     }
@@ -63,31 +62,15 @@ async function publicPlace(url: URL, from: string): Promise<Place> {
 }
 
 function ask({ url, at }: Place, signal: AbortSignal): Promise<IncomingMessage> {
-  const request = url.protocol === 'https:' ? httpsRequest : httpRequest
   const headers = { accept: 'application/json, */*', 'accept-encoding': 'identity' }
   const family = at.includes(':') ? 6 : 4
-  return new Promise((resolve, reject) => {
-    const lookup: LookupFunction = (_, { all }, done) =>
-      all ? done(null, [{ address: at, family }]) : done(null, at, family)
-    request(url, { headers, lookup, signal, agent: false }, resolve).on('error', reject).end()
-  })
+  const lookup: LookupFunction = (_, { all }, done) =>
+    all ? done(null, [{ address: at, family }]) : done(null, at, family)
+  return openHttp(url, { headers, lookup }, signal)
 }
 
 function locationOf({ statusCode = 0, headers }: IncomingMessage, { url }: Place): URL | null {
   if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) return new URL(headers.location, url)
   if (statusCode !== 200) throw new Error(`it answers ${statusCode}`)
   return null
-}
-
-/** Leaving the loop ends the connection. */
-async function bodyOf(answer: IncomingMessage, mostBytes: number): Promise<Uint8Array | number> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of answer) {
-    bytes += chunk.length
-    if (bytes > mostBytes) return bytes
-    chunks.push(chunk)
-  }
-  if (!answer.complete) throw new Error('the answer was cut short')
-  return Buffer.concat(chunks)
 }

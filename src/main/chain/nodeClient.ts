@@ -8,9 +8,10 @@ import { gindexOf } from '../../core/chain/proveEntry.ts'
 import { balanceAt, nonceAt } from '../../core/chain/purse.ts'
 import { blockHash } from '../../core/chain/signing.ts'
 import { decodeExactly, type Header, HeaderType } from '../../core/chain/ssz.ts'
+import { askHttp } from '../../drivers/system/askHttp.ts'
 import type { AccountView, ChainAccess } from '../../ports/chainAccess.ts'
 import type { TouchstoneError } from '../../ports/errors.ts'
-import { type Answer, type ApiPlace, type Asked, askApi, type Operation } from '../apiClient.ts'
+import { type Answer, type ApiPlace, type Asked, askApi, MOST_ANSWER_BYTES, type Operation } from '../apiClient.ts'
 import { fault } from '../faults.ts'
 import { boxWords } from '../render/boxWords.ts'
 
@@ -23,12 +24,12 @@ export class NodeClient implements ChainAccess {
   readonly url: string
   /** The chain that its user means, where he names it. */
   private readonly chain: string | undefined
-  private readonly fetch: typeof fetch
+  private readonly askHttp: typeof askHttp
 
-  constructor(url: string, chain?: string, fetcher = fetch) {
+  constructor(url: string, chain?: string, asking = askHttp) {
     this.url = url.replace(/\/$/, '')
     this.chain = chain
-    this.fetch = fetcher
+    this.askHttp = asking
   }
 
   ask<R extends Operation>(route: R, asked: Asked<R>, signal: AbortSignal): Promise<Answer<R>> {
@@ -36,16 +37,15 @@ export class NodeClient implements ChainAccess {
   }
 
   private place(signal: AbortSignal): ApiPlace {
-    const { url, fetch: ask } = this
+    const { url } = this
+    const limits = { mostBytes: MOST_ANSWER_BYTES, limitMs: LIMIT_MS }
     return {
       send: (method, path, body) =>
-        ask(`${url}${path}`, {
-          method: method.toUpperCase(),
-          headers: { 'content-type': 'application/json' },
-          signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
-          redirect: 'error',
-          ...(body === '' ? {} : { body }),
-        }).catch((cause: unknown) => {
+        this.askHttp(
+          `${url}${path}`,
+          { method: method.toUpperCase(), headers: { 'content-type': 'application/json' }, body, ...limits },
+          signal,
+        ).catch((cause: unknown) => {
           signal.throwIfAborted()
           throw fault('NODE_NOT_RUNNING', { url }, cause)
         }),

@@ -1,3 +1,4 @@
+import { openHttp } from '../../drivers/system/askHttp.ts'
 import { fault } from '../faults.ts'
 
 /** One event of a stream, as it was sent. */
@@ -10,16 +11,19 @@ const MOST_BYTES = 64 * 1024
 
 /** Server-sent events of a node, until it ends them or the signal fires. One that is longer than any of ours ends it too. */
 export async function* watchChain(url: string, signal: AbortSignal): AsyncGenerator<Told> {
-  const response = await fetch(`${url}/v1/events`, { signal, redirect: 'error' }).catch((cause: unknown) => {
+  const answer = await openHttp(`${url}/v1/events`, {}, signal).catch((cause: unknown) => {
     signal.throwIfAborted()
     throw fault('NODE_NOT_RUNNING', { url }, cause)
   })
-  if (!response.ok || !response.headers.get('content-type')?.startsWith('text/event-stream'))
+  const isStream = answer.statusCode === 200 && answer.headers['content-type']?.startsWith('text/event-stream')
+  if (!isStream) {
+    answer.destroy()
     throw fault('NOT_A_NODE', { url })
+  }
   const decoder = new TextDecoder()
   let rest = ''
-  for await (const bytes of response.body ?? []) {
-    const pieces = (rest + decoder.decode(bytes as Uint8Array, { stream: true })).split('\n\n')
+  for await (const bytes of answer) {
+    const pieces = (rest + decoder.decode(bytes, { stream: true })).split('\n\n')
     rest = pieces.pop()!
     if (rest.length > MOST_BYTES) throw fault('NOT_A_NODE', { url })
     for (const piece of pieces) yield toldIn(piece)

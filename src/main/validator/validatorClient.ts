@@ -2,7 +2,8 @@ import { routes } from '../../apps/api/routes.ts'
 import { signRequest } from '../../apps/shared/signedRequest.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
-import { type Answer, type Asked, askApi, type Operation } from '../apiClient.ts'
+import { askHttp, type HttpAnswer } from '../../drivers/system/askHttp.ts'
+import { type Answer, type Asked, askApi, MOST_ANSWER_BYTES, type Operation } from '../apiClient.ts'
 import { fault } from '../faults.ts'
 import { system } from '../system.ts'
 import type { ValidatorConfig } from './validatorConfig.ts'
@@ -16,8 +17,9 @@ export interface RunningValidator {
 const LIMIT_MS = 10_000
 /** A copy of a large store takes its time. */
 const WRITE_LIMIT_MS = 600_000
+
 /** Where the running validator answers. */
-function apiUrl({ api }: Pick<ValidatorConfig, 'api'>): string {
+export function apiUrl({ api }: Pick<ValidatorConfig, 'api'>): string {
   const host = api?.host === '0.0.0.0' || api?.host === '::' ? '127.0.0.1' : (api?.host ?? '127.0.0.1')
   return `http://${host.includes(':') ? `[${host}]` : host}:${api?.port ?? 8787}`
 }
@@ -39,20 +41,19 @@ export const ask = <R extends Operation>(route: R, asked: Asked<R>, to: RunningV
 export async function send(
   [method = '', path = '', body = '']: readonly string[],
   { config, signer }: RunningValidator,
-): Promise<Response> {
+  mostBytes = MOST_ANSWER_BYTES,
+): Promise<HttpAnswer> {
+  const url = apiUrl(config)
   const upper = method.toUpperCase()
   const signed = signer === undefined || upper === 'GET' ? {} : signedHeaders([upper, path, body], signer)
-  const signal = AbortSignal.timeout(upper === 'GET' ? LIMIT_MS : WRITE_LIMIT_MS)
-  const headers = { ...signed, 'content-type': 'application/json' }
-  return await fetch(`${apiUrl(config)}${path}`, {
-    method: upper,
-    headers,
-    signal,
-    ...(body === '' ? {} : { body }),
-  }).catch((cause: unknown) => {
-    throw fault('VALIDATOR_NOT_RUNNING', { url: apiUrl(config) }, cause)
+  const question = { method: upper, headers: { ...signed, 'content-type': 'application/json' }, body, mostBytes }
+  const limitMs = upper === 'GET' ? LIMIT_MS : WRITE_LIMIT_MS
+  return await askHttp(`${url}${path}`, { ...question, limitMs }, NEVER).catch((cause: unknown) => {
+    throw fault('VALIDATOR_NOT_RUNNING', { url }, cause)
   })
 }
+
+const NEVER = new AbortController().signal
 
 function signedHeaders([method, path, body]: readonly [string, string, string], signer: Signer) {
   const time = system.clock.wallTime().toISOString()

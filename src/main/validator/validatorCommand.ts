@@ -4,12 +4,14 @@ import { type Command, Option } from 'commander'
 import { routes } from '../../apps/api/routes.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { sha256 } from '../../core/bytes/sha256.ts'
+import { MAX_CERTIFICATE_BYTES } from '../../core/certificate/envelope.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { CLAIM_ANSWERS } from '../../core/identify/claimReasons.ts'
 import { STATUSES } from '../../core/schedule/boxState.ts'
 import { moveBackup, readBackup, writeBackup } from '../../drivers/store/backup.ts'
 import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
+import { isOk } from '../../drivers/system/askHttp.ts'
 import { stopHolder } from '../../drivers/system/lockFolder.ts'
 import { configFolder, stateFolder } from '../../drivers/system/xdgFolders.ts'
 import type { Store } from '../../ports/store.ts'
@@ -19,7 +21,7 @@ import { holdFolder } from '../holdFolder.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue } from '../system.ts'
 import { type BoxLine, boxLineOf, boxTable, SORTS, showStatus } from './statusLines.ts'
-import { ask, readBoxes, send } from './validatorClient.ts'
+import { apiUrl, ask, readBoxes, send } from './validatorClient.ts'
 import { readValidatorConfig, type ValidatorConfig } from './validatorConfig.ts'
 import { runValidator } from './validatorService.ts'
 
@@ -208,7 +210,8 @@ async function call(config: ValidatorConfig, args: readonly string[], { env }: C
   const [method = ''] = args
   if (!METHODS.includes(method.toUpperCase()))
     throw fault('USAGE', { why: `use ${METHODS.join(', ')}, not ${method}`, help: 'touchstone validator call --help' })
-  const response = await send(args, { config, signer: ownKey(env, 'validator') })
-  print(await response.text())
-  return response.ok ? EXIT.genuine : EXIT.rejected
+  const answer = await send(args, { config, signer: ownKey(env, 'validator') }, MAX_CERTIFICATE_BYTES)
+  if (answer.text === null) throw fault('NOT_A_VALIDATOR', { url: apiUrl(config) })
+  print(answer.text)
+  return isOk(answer) ? EXIT.genuine : EXIT.rejected
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { printable } from '../../../core/bytes/printable.ts'
+import { askHttp } from '../../system/askHttp.ts'
 import { fault } from '../faults.ts'
 
 const LIMIT_MS = 10_000
@@ -31,17 +32,15 @@ export function jsonRpc(url: string): JsonRpc {
   const shown = shownNode(url)
   const silent = (why: string, cause?: unknown) => fault('LEDGER_UNREACHABLE', { url: shown, why }, cause)
   return async (method, params, form, signal) => {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])
-    let text: string | null
-    try {
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-      // Where the operator pointed, and nowhere else.
-      const init = { method: 'POST', body, headers: { 'content-type': 'application/json' }, signal: limit }
-      text = await shortText(await fetch(url, { ...init, redirect: 'error' }))
-    } catch (cause) {
-      signal.throwIfAborted()
-      throw silent(limit.aborted ? `no answer within ${LIMIT_MS / 1000} s` : 'no connection', cause)
-    }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const question = { method: 'POST', body, headers: { 'content-type': 'application/json' } }
+    const { text } = await askHttp(url, { ...question, mostBytes: MOST_BYTES, limitMs: LIMIT_MS }, signal).catch(
+      (cause: Error) => {
+        signal.throwIfAborted()
+        const isLate = cause.name === 'AbortError'
+        throw silent(isLate ? `no answer within ${LIMIT_MS / 1000} s` : 'no connection', cause)
+      },
+    )
     if (text === null) throw silent(`an answer above ${MOST_BYTES} bytes`)
     const told = answer.safeParse(parsed(text))
     if (!told.success) throw silent(`no answer to ${method}`)
@@ -51,18 +50,6 @@ export function jsonRpc(url: string): JsonRpc {
     if (!read.success) throw silent(`an answer of another form to ${method}`)
     return read.data
   }
-}
-
-/** Leaving the loop ends the connection. */
-async function shortText({ body }: Response): Promise<string | null> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length
-    if (bytes > MOST_BYTES) return null
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 function parsed(text: string): unknown {
