@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { rangeVerifier } from '../../core/proof/verifyPart.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
 import { chooseEngine, openEngine } from './engineStart.ts'
+import { firstWrong } from './firstWrong.ts'
 
 /**
  * Verifies in this thread, for a program that has one core and nothing else to do: another thread would cost its start and
@@ -15,7 +16,7 @@ export async function openOwnThreadChecker(): Promise<OpeningChecker> {
       for (const range of ranges) {
         await setImmediate()
         signal.throwIfAborted()
-        const reason = verify(range)
+        const reason = firstWrong([verify(range)], 1)
         if (reason) return reason
         onDone(range.to - range.from)
       }

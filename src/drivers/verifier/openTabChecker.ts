@@ -2,6 +2,7 @@ import { createFastestEngine } from '../../core/engine/createEngine.ts'
 import type { RejectReason } from '../../core/proof/reasons.ts'
 import { rangeVerifier } from '../../core/proof/verifyPart.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
+import { firstWrong } from './firstWrong.ts'
 import type { TabKernels, TabQuestion } from './tabWorker.ts'
 
 /** The slice of a browser that is used here: neither the language library nor Node's types declare it. */
@@ -52,7 +53,7 @@ export async function openTabChecker({ wasm, relaxed, script, threads }: TabChec
         }
       }
       await Promise.all(all.map(work))
-      return results.find((reason) => reason !== null) ?? null
+      return firstWrong(results, ranges.length)
     },
     close: async () => {
       for (const { stop } of all) stop()
@@ -66,14 +67,14 @@ interface Thread {
 }
 
 async function startThread(script: () => URL, kernels: TabKernels): Promise<Thread> {
-  if (browser.Worker === undefined) throw new Error('this world has no workers')
-  const worker = new browser.Worker(script(), { type: 'module' })
+  // Throws in a world that has no workers.
+  const worker = new browser.Worker!(script(), { type: 'module' })
   const ask = (question: TabQuestion): Promise<RejectReason | null> =>
     new Promise((resolve, reject) => {
       worker.onmessage = ({ data }) => resolve(data)
       worker.onerror = (event) => {
         event.preventDefault()
-        reject(new Error('a worker of the page has ended'))
+        reject(new Error('openings not checked'))
       }
       worker.postMessage(question)
     })

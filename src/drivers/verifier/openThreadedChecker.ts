@@ -7,6 +7,7 @@ import { scriptUrl } from '../system/scriptUrl.ts'
 import { stopOnAbort } from '../system/stopOnAbort.ts'
 import { usableCores } from '../system/usableCores.ts'
 import { chooseEngine } from './engineStart.ts'
+import { firstWrong } from './firstWrong.ts'
 import { sharePart } from './sharedPart.ts'
 import type { RangeQuestion, RunNews } from './verifierWorker.ts'
 
@@ -15,7 +16,7 @@ type Thread = AskedThread<RangeQuestion, RejectReason | null>
 /** Ranges given to a thread ahead of its answers, so that it never waits for us. */
 const AHEAD = 2
 
-/** About a run that nobody told of: answered at once, after everything before it. */
+/** About a run that nobody told of: answered at once with nothing, after everything before it. */
 const NOTHING: RangeQuestion = { id: -1, range: { part: 0, device: 0, from: 0, to: 0 } }
 
 /** Verifies on all cores. Threads live until `close`; several runs share them, first come first served. */
@@ -55,7 +56,7 @@ export async function openThreadedChecker(threads = usableCores()): Promise<Open
         const results = await new Promise<(RejectReason | null)[]>((resolve, reject) => {
           void stopOnAbort(signal, reject, () => Promise.all(ranges.map(checkOne))).then(resolve, reject)
         })
-        return results.find((reason) => reason !== null) ?? null
+        return firstWrong(results, ranges.length)
       } finally {
         over = true
         await tellAll({ id, challenge: null })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { inlineChecker } from '../../../test/support/inlineChecker.ts'
 import { honestProgram } from '../../../test/support/inProcessBox.ts'
@@ -10,8 +10,13 @@ import { readCertificate } from '../../core/certificate/readEvidence.ts'
 import { openingRanges } from '../../core/proof/openingRanges.ts'
 import type { Run } from '../../core/proof/verifyPart.ts'
 import type { OpeningChecker } from '../../ports/openingChecker.ts'
+import { AskedThread } from '../system/askedThread.ts'
+import { scriptUrl } from '../system/scriptUrl.ts'
+import { chooseEngine } from './engineStart.ts'
 import { openOwnThreadChecker } from './openOwnThreadChecker.ts'
+import { openTabChecker } from './openTabChecker.ts'
 import { openThreadedChecker } from './openThreadedChecker.ts'
+import type { RangeQuestion } from './verifierWorker.ts'
 
 const never = new AbortController().signal
 const nobody = () => {}
@@ -80,4 +85,32 @@ test('after its threads have ended a check is refused, not left waiting', async 
   const closed = await openThreadedChecker(1)
   await closed.close()
   await expect(closed.check(honest, openingRanges(honest), nobody, never)).rejects.toThrow('ended')
+})
+
+describe('attack 301: what nobody checked is not right', () => {
+  const range = { part: 0, device: 0, from: 0, to: 1 }
+
+  test('a thread that was not told of a run does not say that nothing is wrong in it', async () => {
+    const script = scriptUrl('./verifierWorker.ts', import.meta.url)
+    const thread = new AskedThread<RangeQuestion, unknown>(script, await chooseEngine())
+    expect(await thread.ask({ id: 7, range })).toBeUndefined()
+    await thread.close()
+  })
+
+  test.each([0, 1])('nor does a page whose workers leave question %i open', async (open) => {
+    const kernels = { wasm: new Uint8Array(), relaxed: new Uint8Array(), script: () => new URL('file:///none') }
+    class Forgetful {
+      onmessage: ((event: { readonly data: unknown }) => void) | null = null
+      postMessage(question: object) {
+        const isOpen = 'range' in question && (question.range as typeof range).from === open
+        queueMicrotask(() => this.onmessage?.({ data: isOpen ? undefined : null }))
+      }
+      terminate() {}
+    }
+    vi.stubGlobal('Worker', Forgetful)
+    const checker = await openTabChecker({ ...kernels, threads: 2 }).finally(() => vi.unstubAllGlobals())
+    const ranges = [range, { ...range, from: 1, to: 2 }]
+    await expect(checker.check(honest, ranges, nobody, never)).rejects.toThrow('not checked')
+    await checker.close()
+  })
 })

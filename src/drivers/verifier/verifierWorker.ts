@@ -10,7 +10,7 @@ export type RunNews = { readonly id: number } & (
   | { readonly part: SharedPart }
 )
 
-/** What is wrong in this range of the run? Nothing, where the run is known no more. */
+/** What is wrong in this range of the run? No answer at all, neither null nor a reason, where the run is not known. */
 export interface RangeQuestion {
   readonly id: number
   readonly range: OpeningRange
@@ -28,6 +28,6 @@ function hear(news: RunNews): void {
 }
 
 parentPort!.on('message', (message: RunNews | RangeQuestion) => {
-  if ('range' in message) parentPort!.postMessage(runs.get(message.id)?.verify(message.range) ?? null)
+  if ('range' in message) parentPort!.postMessage(runs.get(message.id)?.verify(message.range))
   else hear(message)
 })
