@@ -20,16 +20,21 @@ export interface Reported {
 /** What a check found, and the file it was found in. */
 export function reportPage({ shown, certificate, program, style }: Reported): string {
   const name = basename(shown.file)
-  const content = [...checkView(shown), ...attached(certificate, name), madeBy(program, shown.nowMs)]
+  const content = [
+    ...checkView(shown),
+    ...attached(certificate, name, shown.checked.problem !== null),
+    madeBy(program, shown.nowMs),
+  ]
   return selfContainedPage(`Touchstone: ${name}`, style, ...content)
 }
 
-function attached(certificate: Uint8Array | null, name: string) {
+function attached(certificate: Uint8Array | null, name: string, isRefused: boolean) {
   if (certificate === null || certificate.length > MOST_CARRIED_BYTES) return []
   // Behind the line of a receipt are bytes.
   const type = takeApart(certificate).evidence.length > 0 ? 'application/octet-stream' : 'application/json'
   const href = `data:${type};base64,${Buffer.from(certificate).toString('base64')}`
-  return [element('p', {}, element('a', { download: name, href }, 'The file itself'))]
+  const link = element('a', { download: name, href }, 'The file itself')
+  return [element('p', {}, link, isRefused ? ', which was refused: rely on nothing in it.' : '')]
 }
 
 const madeBy = (program: string, nowMs: number) =>

@@ -51,7 +51,7 @@ const addRunOptions = (command: Command, inputs?: string, methods = SIMPLE_METHO
     .option('--on <box>', 'root@host, ssh://…, lease://… or an alias of ~/.ssh/config; may be repeated', addText)
     .option(
       '--replicas <count>',
-      'do it so many times over, at least once a box; all must come to the same',
+      'do it so many times over, at least once a box; where they differ, who is wrong is found out and does not count',
       readWhole(1, 16),
       1,
     )

@@ -232,7 +232,7 @@ async function watchAll(
   const told = disputes.map(toldOf)
   const why = disputes.map((dispute, i) => `; replica ${told[i]!.liars.join(' and ')} lied: ${placeOf(dispute)}`)
   for (const [segment, { tensors }] of states[first]!) onState(segment, tensors)
-  const came = `${right} of ${ends.length} came to the same${why.join('')}`
+  const came = `${right} of ${ends.length} came to the same${[...why, ...notCounted(ends)].join('')}`
   return { watched: end.shown, last: states[first]!.at(-1)![1], told: came, disputes: told }
 }
 
@@ -244,6 +244,14 @@ function toldOf({ between, keys, wrong, rounds, segment, op, draw }: Dispute): T
     ...{ segment: segment ?? null, step: op ?? null, patch: draw?.patch ?? null },
   }
 }
+
+/** Who is left out for anything but a dispute, which is told by itself. */
+const notCounted = (ends: readonly ReplicaEnd[]): string[] =>
+  ends.flatMap((end, i) =>
+    'rejected' in end && end.rejected.code !== 'DISPUTE_LOST'
+      ? [`; replica ${i + 1} does not count: ${end.rejected.message}`]
+      : [],
+  )
 
 function tooFew(ends: readonly ReplicaEnd[]): WorkRejected {
   const reasons = ends.flatMap((end, i) => ('rejected' in end ? [`replica ${i + 1}: ${end.rejected.message}`] : []))
