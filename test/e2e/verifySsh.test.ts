@@ -137,7 +137,7 @@ describe('touchstone verify ssh://', { timeout: 90_000 }, () => {
     expect([told.status, told.stdout]).toEqual([3, ''])
     // Whichever of these it is on the machine that runs this: no driver, no card, or not so many.
     expect(told.stderr).toMatch(
-      /cannot go on: .* \[(NO_GPU_DRIVER|NO_GPU|GPU_CALL_FAILED)\] \[PROVER_FAULT\]\nnext: Fix/,
+      /cannot go on, as it says: ".* \[(NO_GPU_DRIVER|NO_GPU|GPU_CALL_FAILED)\]" \[PROVER_FAULT\]\nnext: Fix/,
     )
     expect([crashed.status, crashed.stdout]).toEqual([3, ''])
     expect(crashed.stderr).toMatch(

@@ -43,13 +43,13 @@ export const fault = faultsOf({
   },
   CANNOT_ATTEST: {
     blame: 'user',
-    message: '{device} cannot attest: nothing was done',
+    message: 'the device {device} cannot attest: nothing was done',
     nextStep:
       'That takes an NVIDIA card of Hopper or Blackwell with confidential computing on (nvidia-smi conf-compute -f says whether it is). Use --on with such a box, or --method openings or sumcheck, which need no such hardware.',
   },
   CANNOT_PROVE: {
     blame: 'user',
-    message: '{device} cannot prove transitions of this work by sumcheck: nothing was done',
+    message: 'the device {device} cannot prove transitions of this work by sumcheck: nothing was done',
     nextStep: 'Such proofs are made on a processor: name a box without a card with --on, or use --method openings.',
   },
   HOST_NOT_OFFERED: {
@@ -95,7 +95,7 @@ export const fault = faultsOf({
   PROVER_FAULT: {
     blame: 'prover',
     retry: true,
-    message: 'the prover cannot go on: {said} [{prover}]',
+    message: 'the prover cannot go on, as it says: {words}',
     nextStep: 'Fix what it reports on the box, then run again.',
   },
   PROVER_NOT_READY: {

@@ -1,3 +1,4 @@
+import { boxWords, faultWords } from '../../core/bytes/boxWords.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { canonicalJson } from '../../core/bytes/canonicalJson.ts'
 import { decodeInventory, type Inventory } from '../../core/inventory/inventory.ts'
@@ -106,7 +107,7 @@ export interface ProverFault {
 
 /** The prover's own account of why it cannot, before anything counts. */
 export const proverFault = ({ code, text }: ProverFault): TouchstoneError =>
-  fault('PROVER_FAULT', { prover: code, said: text })
+  fault('PROVER_FAULT', { prover: code, said: text, words: faultWords({ code, text }) })
 
 /** The account in a fault that `proverFault` made. */
 export const saidIn = (error: TouchstoneError): ProverFault | null =>
@@ -127,7 +128,7 @@ function howItEnded(code: number | null): string {
 }
 
 function notReady(code: 'PROVER_NOT_READY' | 'PROVER_DID_NOT_START', what: string, expected: string, said = '') {
-  const words = said === '' ? '' : `; its last words: ${said}`
+  const words = said === '' ? '' : `; its last words: ${boxWords(said)}`
   const mend =
     said === ''
       ? 'Check that the box runs this release and is not overloaded, then run again.'

@@ -1,3 +1,4 @@
+import { boxWords } from '../../core/bytes/boxWords.ts'
 import {
   cpuLanes,
   type HostPart,
@@ -239,7 +240,11 @@ export class HostParts {
     }
     const { answer } = answered
     if (answer.type === 'unable')
-      throw new Unable(answer.code, answer.text, 'Fix what it reports on the box, then run again.')
+      throw new Unable(
+        answer.code,
+        `the box says ${boxWords(answer.text)}`,
+        'Fix what it reports on the box, then run again.',
+      )
     return answered
   }
 

@@ -1,3 +1,4 @@
+import { boxWords, faultWords } from '../../core/bytes/boxWords.ts'
 import { DecodeError } from '../../core/bytes/reader.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { WORK_ANSWER_TYPES, type WorkAnswer, type WorkOrderMessage } from '../../core/wire/messages.ts'
@@ -69,14 +70,14 @@ export class ProverLine {
     if (next === null) throw new WorkRejected('SILENT', `${type} was due`)
     if (next.done) throw new WorkRejected('VANISHED', await this.#lastWords())
     const answer = next.value
-    if (answer.type === 'fault') throw new WorkRejected('GAVE_UP', `${answer.code}: ${answer.text}`)
+    if (answer.type === 'fault') throw new WorkRejected('GAVE_UP', `as it says: ${faultWords(answer)}`)
     if (answer.type !== type) throw new WorkRejected('OUT_OF_TURN', `${answer.type} where ${type} was due`)
     return answer as Answered<T>
   }
 
   async #lastWords(): Promise<string> {
     const end = await within(this.#clock, LONGEST_END_MS, this.#process.ended)
-    return end ? [`exit code ${end.code ?? 'unknown'}`, end.said].filter(Boolean).join(': ') : ''
+    return end ? `exit code ${end.code ?? 'unknown'}${end.said && `; its last words: ${boxWords(end.said)}`}` : ''
   }
 }
 

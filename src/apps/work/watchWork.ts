@@ -1,3 +1,4 @@
+import { boxWords } from '../../core/bytes/boxWords.ts'
 import { fault } from '../shared/faults.ts'
 import { WorkRejected } from './proverLine.ts'
 import { type ExecutedWork, type Watch, type WatchedWork, WorkListener } from './workListener.ts'
@@ -43,7 +44,7 @@ export async function watchAttested(
   const listener = new WorkListener(watch, signal)
   const vouched = async (when: 'before' | 'after') => {
     const evidence = await listener.vouch(when)
-    if (!evidence) throw fault('CANNOT_ATTEST', { device: listener.executed.device })
+    if (!evidence) throw fault('CANNOT_ATTEST', { device: boxWords(listener.executed.device) })
     return { ...evidence, chips: await judge(evidence.bundle, evidence.nonce) }
   }
   await listener.assign()

@@ -1,3 +1,4 @@
+import { boxWords } from '../../core/bytes/boxWords.ts'
 import { faultsOf, type TouchstoneError } from '../../ports/errors.ts'
 
 /** What a reader does about a provider whose reasons we do not know. */
@@ -51,7 +52,7 @@ export const fault = faultsOf({
   BOX_REFUSED: {
     blame: 'prover',
     retry: true,
-    message: 'the SSH server of {address} refused us a channel while {during}: {said}',
+    message: 'the SSH server of {address} refused us a channel while {during}; it said: {words}',
     nextStep: 'The account needs to be allowed to run commands and to use SFTP; check sshd_config of the box.',
   },
   BOX_TIMEOUT: {
@@ -104,7 +105,7 @@ export const fault = faultsOf({
   },
   LEASE_REFUSED: {
     blame: 'prover',
-    message: 'the provider refuses: {why} [{said}]',
+    message: 'the provider refuses, as it says: {words}',
     nextStep: '{mend}',
   },
   NODE_UNFIT: {
@@ -168,6 +169,9 @@ export const fault = faultsOf({
   },
 })
 
+/** What a box wrote, behind a sentence about it. */
+export const itSaid = (said: string): string => (said === '' ? '' : `; it said: ${boxWords(said)}`)
+
 /** `said`: what the box wrote before it ended. */
 export const commandFailed = (address: string, during: string, said: string): TouchstoneError =>
-  fault('BOX_COMMAND_FAILED', { address, during, said, words: said === '' ? '' : `; it said: ${said}` })
+  fault('BOX_COMMAND_FAILED', { address, during, said, words: itSaid(said) })

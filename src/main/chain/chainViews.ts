@@ -1,11 +1,11 @@
 import { nodeRoutes } from '../../apps/api/node/nodeRoutes.ts'
+import { boxWords } from '../../core/bytes/boxWords.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { formatTokens } from '../../core/chain/tokens.ts'
 import type { Answer } from '../apiClient.ts'
 import { EXIT } from '../exitCodes.ts'
 import { fault } from '../faults.ts'
 import { readKey } from '../parseOptions.ts'
-import { boxWords } from '../render/boxWords.ts'
 import { NodeClient } from './nodeClient.ts'
 import { watchChain } from './watchChain.ts'
 
@@ -162,10 +162,14 @@ async function watch(client: NodeClient, { json }: ChainFlags, _: string, signal
   for await (const { event, data } of watchChain(client.url, signal)) {
     if (event === 'beat' || event === 'hello') continue
     if (json) print(JSON.stringify({ event, ...asObject(data) }))
-    else print(`${event} ${Object.values(asObject(data)).slice(0, 3).join(' ')}`)
+    else print([event, ...Object.values(asObject(data)).slice(0, 3)].map(oneWord).join(' '))
   }
   throw fault('NODE_NOT_RUNNING', { url: client.url })
 }
+
+/** Places and names of blocks stay as they are; anything else is seen to be the node's (attack 300). */
+const oneWord = (value: unknown): string =>
+  /^[\w-]{1,64}$/.test(String(value)) ? String(value) : boxWords(String(value))
 
 function asObject(text: string): object {
   try {

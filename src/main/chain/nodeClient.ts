@@ -1,4 +1,5 @@
 import { nodeRoutes } from '../../apps/api/node/nodeRoutes.ts'
+import { boxWords } from '../../core/bytes/boxWords.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { fromHex, toHex } from '../../core/bytes/hex.ts'
 import { checkLightProof, columnGindex, numberInLeaf } from '../../core/chain/lightProof.ts'
@@ -13,7 +14,6 @@ import type { AccountView, ChainAccess } from '../../ports/chainAccess.ts'
 import type { TouchstoneError } from '../../ports/errors.ts'
 import { type Answer, type ApiPlace, type Asked, askApi, MOST_ANSWER_BYTES, type Operation } from '../apiClient.ts'
 import { fault } from '../faults.ts'
-import { boxWords } from '../render/boxWords.ts'
 
 const LIMIT_MS = 10_000
 

@@ -1,4 +1,5 @@
 import type { Tier } from '../../core/attest/checkBundle.ts'
+import { boxWords } from '../../core/bytes/boxWords.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import type {
   CheckedAnswer,
@@ -116,7 +117,7 @@ function summaryLines({ file, nowMs }: ShownCheck, { read }: CheckedSummary): st
     ...read.signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
     ...labelled('certificate', subject[0].digest.sha256),
     ...labelled('said', `${predicate.outcome}, ${models || 'no card'} (${predicate.preset})`),
-    ...labelled('claim', claim && `${claim.text}: ${claim.verdict}`),
+    ...labelled('claim', claim && `${boxWords(claim.text)}: ${claim.verdict}`),
     ...PRECISION_NAMES.flatMap((name) => {
       const rate = predicate.rates[name]
       return rate === undefined ? [] : labelled(`${name} speed`, `${speedText(rate, name, scale)} together`)
@@ -148,7 +149,7 @@ function receiptLines({ file, nowMs }: ShownCheck, checked: CheckedReceipt): str
     ...courseLines(read, figures.replayed > 0),
     ...labelled('result', isResultTied ? 'the file you named is what the receipt commits to' : null),
     ...labelled('speed', clock && clockText(clock)),
-    ...labelled('device', `${receipt.device} (claimed)`),
+    ...labelled('device', `claimed: ${boxWords(receipt.device)}`),
     ...labelled('prover', toHex(receipt.proverKey)),
     ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
     ...guarantees.flatMap((text) => labelled('shows', text)),
@@ -185,7 +186,7 @@ function productLines({ file, nowMs }: ShownCheck, { read, figures }: CheckedPro
       `sumcheck, ${figures.proofBytes} bytes; error at most ${chanceText(figures.log2Error)} for each transcript that was tried`,
     ),
     ...(receipt.codes ?? []).flatMap((code, i) => labelled(`code of ${'AB'[i]}`, toHex(code))),
-    ...labelled('device', `${receipt.device} (claimed)`),
+    ...labelled('device', `claimed: ${boxWords(receipt.device)}`),
     ...labelled('prover', toHex(receipt.proverKey)),
     ...signerKeys.flatMap((key) => labelled('signed by', toHex(key))),
   ]
@@ -220,7 +221,10 @@ function whoLines({ run, signerKeys, statement }: ReadCertificate): string[] {
     ...labelled('box', place && `${place}, as the signer says: nothing shows it (claimed)`),
     ...labelled('prover', toHex(proverKey)),
     ...signerKeys.map(toHex).flatMap((key) => labelled(key === first ? 'signed by' : 'counter-signed', key)),
-    ...labelled('anchored in', anchor ? `${anchor.chain}: look up the blocks there; this check did not` : null),
+    ...labelled(
+      'anchored in',
+      anchor ? `${boxWords(anchor.chain)}: look up the blocks there; this check did not` : null,
+    ),
   ]
 }
 

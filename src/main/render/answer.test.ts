@@ -93,7 +93,7 @@ describe('the answer comes first and last', () => {
     const text = shown.map((line) => line.trim()).join(' ')
     expect(text).toContain('device 0       claimed: "Tesla T4 inferred B200, over 99 % sure"')
     expect(text).toContain('not opened, as the box says: "none. \'8 x B200\' were proven whole"; open')
-    expect(text).toContain('failed         as the box says: "nothing. All is proven" [GPU_LOST]')
+    expect(text).toContain('failed         as the box says: "nothing. All is proven [GPU_LOST]"')
   })
 
   test('MIG, vGPU and ECC are named as claims, once for all cards that are alike', () => {

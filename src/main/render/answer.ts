@@ -1,3 +1,4 @@
+import { boxWords } from '../../core/bytes/boxWords.ts'
 import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import { type Verdict, verdictOf } from '../../core/certificate/verdict.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
@@ -6,7 +7,6 @@ import { parseClaim } from '../../core/identify/parseClaim.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { PresetName } from '../../core/params/presets.ts'
 import { explainReason, REASONS } from '../../core/proof/reasons.ts'
-import { boxWords } from './boxWords.ts'
 import { labelled } from './labelled.ts'
 import type { Colours, Terminal } from './terminal.ts'
 import { wrap } from './wrap.ts'
@@ -102,7 +102,7 @@ const nowOfRejected = (code: keyof typeof REASONS): string => REASONS[code].next
 /** "8x H100 SXM" and "H100 SXM x 8" alike. */
 export function soldText(text: string, catalogue: Catalogue): string {
   const parsed = parseClaim(text, catalogue)
-  return parsed.ok ? `${parsed.claim.count} x ${parsed.claim.card}` : text
+  return parsed.ok ? `${parsed.claim.count} x ${parsed.claim.card}` : boxWords(text)
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { BoxReport } from '../../apps/validator/verifyBox.ts'
+import { boxWords } from '../../core/bytes/boxWords.ts'
 import { HOST_FIELDS, type HostField } from '../../core/inventory/hostFields.ts'
 import { FASTEST_CARD_LANE, type HostPart } from '../../core/inventory/hostReport.ts'
 import { formatBytes, formatBytesPerSecond, formatOps, formatSeconds } from '../../core/units/format.ts'
-import { boxWords } from './boxWords.ts'
 import { labelled } from './labelled.ts'
 import type { Colours } from './terminal.ts'
 

@@ -57,7 +57,7 @@ test('equal cards are one line of the inventory', () => {
   const device = { name: 'NVIDIA H200', memoryBytes: 2 ** 37 }
   const inventory = claimed({ devices: [device, device], host: {} })
   step({ step: 'detected', inventory: inventory as never, roundTripSeconds: 0.001 })
-  expect(written()).toContain('    2 x NVIDIA H200, 128.0 GiB (claimed)\n')
+  expect(written()).toContain('    claimed: 2 x "NVIDIA H200", 128.0 GiB\n')
 })
 
 test('a box without cards says why it has none', () => {
@@ -65,5 +65,13 @@ test('a box without cards says why it has none', () => {
   const device = { name: 'a CPU', memoryBytes: 2 ** 34 }
   const inventory = claimed({ devices: [device], host: { gpuAbsent: 'no NVIDIA driver on this machine' } })
   step({ step: 'detected', inventory: inventory as never, roundTripSeconds: 0.001 })
-  expect(written()).toContain('    no GPU: no NVIDIA driver on this machine\n')
+  expect(written()).toContain('    no GPU, as the box says: "no NVIDIA driver on this machine"\n')
+})
+
+test('attack 300: a card that is lost on the way is lost in the words of the box, its code too', () => {
+  const { step, written } = watching(false)
+  step({ step: 'lost', fault: { code: 'AS_CLAIMED', text: `AS CLAIMED${' '.repeat(60)}8 x H100 SXM: "all" proven` } })
+  expect(written()).toContain(
+    `  ! a device failed, as the box says: "AS CLAIMED 8 x H100 SXM: 'all' proven [AS_CLAIMED]"\n`,
+  )
 })

@@ -1,9 +1,9 @@
 import type { Step } from '../../apps/validator/verifyBox.ts'
+import { boxWords, faultWords } from '../../core/bytes/boxWords.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import { type PlannedPart, partRole } from '../../core/proof/partKinds.ts'
 import { secondsBehind } from '../../core/proof/planPart.ts'
 import { formatBytes, formatSeconds } from '../../core/units/format.ts'
-import { unpadded } from './boxWords.ts'
 import { partName } from './partName.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -32,16 +32,16 @@ export function showSteps(terminal: Terminal, nowMs: () => number = () => perfor
   }
   return (step) => {
     if (step.step === 'detected') {
-      for (const text of deviceTexts(step.inventory)) terminal.line(`    ${text} ${terminal.colours.dim('(claimed)')}`)
+      for (const text of deviceTexts(step.inventory)) terminal.line(`    ${terminal.colours.dim('claimed:')} ${text}`)
       const { gpuAbsent } = step.inventory.host
-      if (gpuAbsent !== undefined) terminal.line(`    no GPU: ${unpadded(String(gpuAbsent))}`)
+      if (gpuAbsent !== undefined) terminal.line(`    no GPU, as the box says: ${boxWords(String(gpuAbsent))}`)
       terminal.line(`    round trip ${formatSeconds(step.roundTripSeconds)}`)
     } else if (step.step === 'compute') {
       const { part } = step.progress
       const { share, leftSeconds } = howFar(step)
       show(`part ${numbers(step.parts, part)}: ${partName(step.parts, part)}`, share, `, ${minutes(leftSeconds)} left`)
     } else if (step.step === 'lost') {
-      terminal.line(`  ${terminal.colours.yellow('!')} ${unpadded(step.fault.text)} [${step.fault.code}]`)
+      terminal.line(`  ${terminal.colours.yellow('!')} a device failed, as the box says: ${faultWords(step.fault)}`)
       start('continuing with the remaining devices')
     } else if (step.step === 'verify') show('checking the answers on this machine', step.done / step.of, '')
     else start(SAID[step.step] ?? step.step)
@@ -50,7 +50,7 @@ export function showSteps(terminal: Terminal, nowMs: () => number = () => perfor
 
 /** Equal devices in one line. */
 function deviceTexts({ devices }: Inventory): string[] {
-  const texts = devices.map(({ name, memoryBytes }) => `${unpadded(name)}, ${formatBytes(memoryBytes)}`)
+  const texts = devices.map(({ name, memoryBytes }) => `${boxWords(name)}, ${formatBytes(memoryBytes)}`)
   return [...new Set(texts)].map((text) => `${texts.filter((other) => other === text).length} x ${text}`)
 }
 

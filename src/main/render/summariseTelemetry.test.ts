@@ -29,3 +29,8 @@ test('driver errors are named once, with what is known of them', () => {
     'Xid 13 (a program made the compute engine fail), Xid 79 (the card fell off the bus), Xid 800',
   )
 })
+
+test('attack 300: what slows a card down is a name, not a sentence of the box', () => {
+  const throttle = 'powerLimit none,AS_CLAIMED:8xH100_SXM,all_proven'
+  expect(summariseTelemetry([{ device: 0, throttle }], 0, null)).toBe('throttled by powerLimit in 100 % of the samples')
+})

@@ -33,9 +33,12 @@ function throttling(samples: readonly Sample[]): string[] {
   const reasons = samples.flatMap(({ throttle }) => (typeof throttle === 'string' ? throttle.split(' ') : []))
   const share = (reason: string) => reasons.filter((other) => other === reason).length / samples.length
   return [...new Set(reasons)]
-    .filter((reason) => reason !== '' && reason !== 'idle')
+    .filter((reason) => reason !== 'idle' && REASON.test(reason))
     .map((reason) => `throttled by ${reason} in ${Math.round(100 * share(reason))} % of the samples`)
 }
+
+/** As our own program names them: a word of the box, not a sentence. */
+const REASON = /^[a-z][a-zA-Z]{0,23}$/
 
 /** Each sample repeats what was seen before it, so the last one that has any has all. */
 function driverErrors(samples: readonly Sample[]): string[] {

@@ -6,7 +6,7 @@ test('devices the verdict is not about are named in the words of the prover', ()
   const faults = [{ code: 'GPU_LOST', text: 'card 1 (NVIDIA X): the card stopped working. Reset it.' }]
   const host = claimed({ gpuFaults: 'card 2 (NVIDIA X): GPU_BUSY' })
   expect(failedDevices({ faults, inventory: { host } })).toEqual([
-    'as the box says: "card 1 (NVIDIA X): the card stopped working. Reset it." [GPU_LOST]',
+    'as the box says: "card 1 (NVIDIA X): the card stopped working. Reset it. [GPU_LOST]"',
     'not opened, as the box says: "card 2 (NVIDIA X): GPU_BUSY"; open such a card alone, with --devices, to see what to do',
   ])
 })

@@ -1,10 +1,10 @@
 import type { BoxReport } from '../../apps/validator/verifyBox.ts'
+import { boxWords, faultWords } from '../../core/bytes/boxWords.ts'
 import type { Judgement } from '../../core/certificate/judgeRun.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Inventory } from '../../core/inventory/inventory.ts'
 import type { PresetName } from '../../core/params/presets.ts'
 import { groupedReasons } from './answer.ts'
-import { boxWords } from './boxWords.ts'
 import { cardState } from './cardState.ts'
 import { cardTable } from './cardTable.ts'
 import { deviceLines, identityText } from './deviceLines.ts'
@@ -76,7 +76,7 @@ function claimLines({ claim, devices }: Judgement): string[] {
   if (!claim) return []
   const [first = '', ...rest] = groupedReasons(claim, devices.length)
   return [
-    ...labelled('claim', `${claim.text}: ${claim.verdict}`),
+    ...labelled('claim', `${boxWords(claim.text)}: ${claim.verdict}`),
     ...labelled('because', first),
     ...rest.flatMap((reason) => labelled('', reason)),
   ]
@@ -98,7 +98,7 @@ export function failedDevices({ faults, inventory }: FailedDevices): string[] {
   const { gpuFaults } = inventory.host
   const closed = typeof gpuFaults === 'string' && gpuFaults !== '' ? [gpuFaults] : []
   return [
-    ...faults.map(({ code, text }) => `as the box says: ${boxWords(text)} [${code}]`),
+    ...faults.map((fault) => `as the box says: ${faultWords(fault)}`),
     ...closed.map(
       (text) =>
         `not opened, as the box says: ${boxWords(text)}; open such a card alone, with --devices, to see what to do`,

@@ -8,6 +8,7 @@ import {
   verifyBox,
 } from '../../apps/validator/verifyBox.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
+import { boxWords } from '../../core/bytes/boxWords.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { isProblem } from '../../core/certificate/problems.ts'
@@ -78,7 +79,7 @@ export async function verifyTarget(
     const named = flags.devices !== 'auto' || devices.some((device) => device.class === 'gpu')
     if (options.claim === null || named) return
     const place = address === 'local' ? 'this machine' : address
-    const why = String(host.gpuAbsent ?? 'it does not say why')
+    const why = host.gpuAbsent === undefined ? 'it does not say why' : `it says ${boxWords(String(host.gpuAbsent))}`
     throw fault('NO_GPU_OPENED', { address: place, sold: soldText(options.claim, catalogue), why })
   }
   const attestation = attestationReader(askedRules(flags))

@@ -8,7 +8,7 @@ import { fault } from '../../shared/faults.ts'
 import { judgeFault } from './outcomeOf.ts'
 
 const outcome = (error: unknown, releaseRuns = true) => judgeFault(error, releaseRuns).outcome
-const saidBy = (code: string) => fault('PROVER_FAULT', { prover: code, said: '' })
+const saidBy = (code: string) => fault('PROVER_FAULT', { prover: code, said: '', words: '' })
 const notStarted = fault('PROVER_DID_NOT_START', { what: 'ended', expected: 'welcome', words: '', mend: '' })
 const changed = { address: 'a', path: 'p', got: 'g', expected: 'e' }
 
@@ -27,7 +27,9 @@ test('a box cannot hide behind a fault: only what our own set-up can cause is ou
 
 test('attack 63: the name of a fault of ours in the mouth of a box, or bytes that cannot be read, are the failure of the box', () => {
   expect(outcome(saidBy('KERNEL_FILE_MISSING'))).toBe('unreachable')
-  expect(outcome(remoteFault('LEASE_REFUSED', { why: '', said: 'KERNEL_FILE_MISSING', mend: '' }))).toBe('unreachable')
+  expect(outcome(remoteFault('LEASE_REFUSED', { words: '', said: 'KERNEL_FILE_MISSING', mend: '' }))).toBe(
+    'unreachable',
+  )
   const unreadable = { outcome: 'unreachable', code: 'UNREADABLE', stalled: false }
   expect(judgeFault(new DecodeError('connection details: not JSON'))).toEqual(unreadable)
 })

@@ -145,5 +145,5 @@ test('attack 63: the code of a refusal is the word of the provider, and never th
     why: 'so that it is your own fault',
   }))
   expect([detail.code, blame]).toEqual(['LEASE_REFUSED', 'prover'])
-  expect(message).toBe('the provider refuses: so that it is your own fault [KERNEL_FILE_MISSING]')
+  expect(message).toBe('the provider refuses, as it says: "so that it is your own fault [KERNEL_FILE_MISSING]"')
 })

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { faultWords } from '../../../core/bytes/boxWords.ts'
 import { decodeJson } from '../../../core/bytes/decodeJson.ts'
 import type { Signer } from '../../../core/bytes/ed25519.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
@@ -123,7 +124,7 @@ function refusedBy({ code, why }: Extract<LeaseAnswerMessage, { kind: 'refused' 
     code === 'NOT_ALLOWED'
       ? `Ask its owner to let your key in: touchstone provider allow ${key}${purpose === 'rent' ? '' : ' --to verify'}`
       : ASK_ITS_LOG
-  return fault('LEASE_REFUSED', { why, said: code, mend })
+  return fault('LEASE_REFUSED', { said: code, words: faultWords({ code, text: why }), mend })
 }
 
 /** 22, or one that no service of the system has. */

@@ -10,10 +10,11 @@ import type {
   SFTPWrapper,
 } from 'ssh2'
 import ssh2 from 'ssh2'
+import { boxWords } from '../../../core/bytes/boxWords.ts'
 import { lastWords, printable } from '../../../core/bytes/printable.ts'
 import { TouchstoneError } from '../../../ports/errors.ts'
 import { inTime } from '../../system/inTime.ts'
-import { fault } from '../faults.ts'
+import { fault, itSaid } from '../faults.ts'
 import {
   FAMILIES,
   type HostTrustOptions,
@@ -261,10 +262,8 @@ type SshError = Error & { readonly level?: string; readonly code?: string | numb
 /** Enough for a sentence, whatever a server sends. */
 const MOST_WORDS = 300
 
-const quoted = (said: string): string => (said === '' ? '' : `; it said: "${said.replaceAll('"', "'")}"`)
-
 const unreachable = (address: string, why: string, said: string, cause?: unknown): TouchstoneError =>
-  fault('BOX_UNREACHABLE', { address, why: `${why}${quoted(said)}` }, cause)
+  fault('BOX_UNREACHABLE', { address, why: `${why}${itSaid(said)}` }, cause)
 
 function connectFault(
   address: string,
@@ -285,7 +284,7 @@ function connectFault(
   }
   if (error.level === 'client-authentication' || error.level === 'agent') {
     const tried = plan?.names.join(', ') ?? ''
-    const means = `${tried || 'nothing, for want of a key or password'}${quoted(said)}`
+    const means = `${tried || 'nothing, for want of a key or password'}${itSaid(said)}`
     return fault('SSH_AUTH_FAILED', { address, tried, means }, error)
   }
   if (error.level === 'handshake' && error.message.includes('host key format'))
@@ -310,7 +309,8 @@ function sessionOf(
   type Ask<T> = (done: (error: Error | undefined, got: T) => void) => void
   const asked = async <T>(during: string, signal: AbortSignal, ask: Ask<T>): Promise<T> => {
     signal.throwIfAborted()
-    const refused = (error: Error) => fault('BOX_REFUSED', { address, during, said: printable(error.message) }, error)
+    const refused = (error: Error) =>
+      fault('BOX_REFUSED', { address, during, words: boxWords(printable(error.message)) }, error)
     const answer = new Promise<T>((resolve, reject) => {
       try {
         ask((error, got) => (error ? reject(isLost() ? lost(during, error) : refused(error)) : resolve(got)))
