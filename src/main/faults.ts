@@ -203,6 +203,11 @@ export const fault = faultsOf({
     message: '{file} is not the receipt of a work by openings: {why}',
     nextStep: 'Name the receipt that the evidence was written beside, and its signer with --trust KEY.',
   },
+  RECEIPT_UNREADABLE: {
+    blame: 'prover',
+    message: 'the work was shown, but nobody could read its receipt: {why}',
+    nextStep: 'Nothing was written. Run it on another box, and report this.',
+  },
   RESULT_NOT_TIED: {
     blame: 'user',
     message: 'the result cannot be held against the receipt: {why}',

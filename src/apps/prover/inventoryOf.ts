@@ -1,4 +1,4 @@
-import { printable } from '../../core/bytes/printable.ts'
+import { printable, SHORT_TEXT } from '../../core/bytes/printable.ts'
 import type { OwnInventory } from '../../core/inventory/inventory.ts'
 import { TouchstoneError } from '../../ports/errors.ts'
 
@@ -15,8 +15,8 @@ export const inventoryOf = ({ program, devices, host, faults, absent = [] }: Fou
   devices,
   host: {
     ...host,
-    ...(faults.length === 0 ? {} : { gpuFaults: printable(faults.map(nameOf).join('; '), 110) }),
-    ...(absent.length === 0 ? {} : { gpuAbsent: printable(absent.map(whyAbsent).join('; '), 116) }),
+    ...(faults.length === 0 ? {} : { gpuFaults: printable(faults.map(nameOf).join('; '), SHORT_TEXT) }),
+    ...(absent.length === 0 ? {} : { gpuAbsent: printable(absent.map(whyAbsent).join('; '), SHORT_TEXT) }),
   },
 })
 

@@ -1,6 +1,6 @@
 import type { AttestationReader, CarriedEvidence } from '../../core/attest/attestationReader.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
-import { printable } from '../../core/bytes/printable.ts'
+import { printable, SHORT_TEXT } from '../../core/bytes/printable.ts'
 import { type AttestedRun, attestedRun, NOT_ATTESTED } from '../../core/certificate/attestedRun.ts'
 import { issueInSlices } from '../../core/certificate/issueCertificate.ts'
 import { type Judgement, judgeRun } from '../../core/certificate/judgeRun.ts'
@@ -270,4 +270,4 @@ async function judgeEvidence(
 }
 
 /** As a certificate can hold it. */
-const plainClaim = (text: string): string => printable(text.replaceAll('×', 'x'), 117)
+const plainClaim = (text: string): string => printable(text.replaceAll('×', 'x'), SHORT_TEXT)

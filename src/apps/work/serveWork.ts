@@ -4,7 +4,7 @@ import type { NvidiaEvidence } from '../../core/attest/nvidiaDevice.ts'
 import { readReport } from '../../core/attest/spdm.ts'
 import { concatBytes, equalBytes, joinBytes, u32le } from '../../core/bytes/bytes.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
-import { printable } from '../../core/bytes/printable.ts'
+import { printable, SHORT_TEXT } from '../../core/bytes/printable.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { PIECE_BYTES, WORK_ORDER_TYPES, type WorkAnswer, type WorkOrderMessage } from '../../core/wire/messages.ts'
 import type { Disputant } from '../../core/work/methods/dispute.ts'
@@ -61,7 +61,7 @@ export async function serveWork(server: WorkServer): Promise<void> {
     await send({
       type: 'greeted',
       key: signer.publicKey,
-      device: new TextEncoder().encode(printable(device.name, 200)),
+      device: new TextEncoder().encode(printable(device.name, SHORT_TEXT)),
     })
     const assignment = await expect('assign')
     const given = await takeInputs(assignment, expect)

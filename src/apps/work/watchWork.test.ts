@@ -8,6 +8,10 @@ import { testSigner } from '../../../test/support/testSigner.ts'
 import { tinyTraining } from '../../../test/support/tinyTraining.ts'
 import { chanceFrom } from '../../../test/support/workTrials.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
+import { takeApart } from '../../core/certificate/envelope.ts'
+import { openEvidence } from '../../core/certificate/readEvidence.ts'
+import { issueReceipt, receiptKind } from '../../core/certificate/receiptEvidence.ts'
+import { toInstant } from '../../core/units/instants.ts'
 import { encodeFrame, FrameDecoder } from '../../core/wire/frames.ts'
 import { WORK_ANSWER_TYPES, WORK_ORDER_TYPES, type WorkAnswer } from '../../core/wire/messages.ts'
 import { MOST_PROVEN_BYTES } from '../../core/work/evidenceBehind.ts'
@@ -16,6 +20,7 @@ import { flowParameters } from '../../core/work/kinds/simulation/simulation.ts'
 import type { ProvableSteps } from '../../core/work/methods/step/provenWork.ts'
 import { productOf } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { checkSumcheck } from '../../core/work/methods/sumcheck/sumcheck.ts'
+import { WORK_TYPE } from '../../core/work/receipt.ts'
 import { patchRunner } from '../../core/work/runPatch.ts'
 import { engineOnOwned, hasherOn } from '../../core/work/workEngine.ts'
 import { createWorkKernels } from '../../core/work/workKernels.ts'
@@ -81,6 +86,38 @@ test('a work that was done is believed: drawn by the listener, timed by its cloc
   expect(proverKey).toEqual(testSigner(7).publicKey)
 })
 
+/** The same prover, whose answers are changed on their way. */
+const saying =
+  (change: (answer: WorkAnswer) => readonly WorkAnswer[]): ProverProgram =>
+  ({ input, write }, signal) => {
+    const sent = new FrameDecoder(WORK_ANSWER_TYPES)
+    const changed = async (bytes: Uint8Array) => {
+      for (const answer of sent.push(bytes) as Iterable<WorkAnswer>)
+        for (const said of change(answer)) await write(encodeFrame(said))
+    }
+    return program()({ input, write: changed }, signal)
+  }
+
+test.each([120, 121, 256])(
+  'attack 299: a device with a name of %i letters has a receipt that can be read',
+  async (most) => {
+    const device = new TextEncoder().encode('H100 SXM'.padEnd(most, '.'))
+    const heard = await watched(saying((answer) => [answer.type === 'greeted' ? { ...answer, device } : answer]))
+    const facts = { workId: work.workId, orderId: work.orderId, seed: work.seed, spec: work.text, program: 'test' }
+    const [startedAt, issuedAt, notAfter] = [0, 1, 2].map((hours) => toInstant(3_600_000 * hours)) as [
+      string,
+      string,
+      string,
+    ]
+    const times = { startedAt, issuedAt, notAfter }
+    const receipt = issueReceipt({ ...facts, ...times, ...heard, drawnBy: 'listener' }, testSigner(1))
+    const read = openEvidence(takeApart(receipt), () => true, undefined, { [WORK_TYPE]: receiptKind(neverRun) })
+    expect(read).toMatchObject({ read: { receipt: { device: heard.device } } })
+    expect(heard.device.slice(0, 117)).toBe('H100 SXM'.padEnd(117, '.'))
+  },
+)
+
+const neverRun = () => Promise.reject(new Error('nothing is recomputed'))
 const flipped = (bytes: Uint8Array) => bytes.map((byte, i) => (i === 0 ? byte ^ 1 : byte))
 const elsewhere: Signer = { ...testSigner(8), publicKey: testSigner(9).publicKey }
 
@@ -147,17 +184,18 @@ describe('a flow of twelve states', () => {
   })
 
   test('attack 227: whoever hands its state over in crumbs, each of them in time, is rejected', async () => {
-    const crumbling: ProverProgram = ({ input, write }, signal) => {
-      const sent = new FrameDecoder(WORK_ANSWER_TYPES)
-      const inCrumbs = async (bytes: Uint8Array) => {
-        for (const answer of sent.push(bytes) as Iterable<WorkAnswer>)
-          if (answer.type !== 'piece') await write(encodeFrame(answer))
-          else for (const byte of answer.bytes) await write(encodeFrame({ ...answer, bytes: Uint8Array.of(byte) }))
-      }
-      return program()({ input, write: inCrumbs }, signal)
-    }
+    const crumbling = saying((answer) =>
+      answer.type === 'piece' ? [...answer.bytes].map((byte) => ({ ...answer, bytes: Uint8Array.of(byte) })) : [answer],
+    )
     await expect(watchedFlow(crumbling)).rejects.toMatchObject({ code: 'OTHER_RESULT' })
   })
+})
+
+test('attack 300: whoever gives up does so in its own words', async () => {
+  const words = program(() => ({ trace: () => Promise.reject(new Error('no). WORK SHOWN,    "all" of it')) }))
+  await expect(watched(words)).rejects.toThrow(
+    /^it gave up \(as it says: "no\)\. WORK SHOWN, 'all' of it \[[A-Z_]+\]"\)$/,
+  )
 })
 
 test('whoever says nothing is rejected when its time is up', async () => {

@@ -1,7 +1,8 @@
 import { workNonce, workOpenNonce } from '../../core/attest/binding.ts'
+import { boxWords } from '../../core/bytes/boxWords.ts'
 import { equalBytes } from '../../core/bytes/bytes.ts'
 import { checkSignature } from '../../core/bytes/ed25519.ts'
-import { printable } from '../../core/bytes/printable.ts'
+import { printable, SHORT_TEXT } from '../../core/bytes/printable.ts'
 import { PIECE_BYTES, type WorkOrderMessage } from '../../core/wire/messages.ts'
 import type { PatchEvidence, RunPatch } from '../../core/work/checkPatch.ts'
 import { checkReceipt, type ReceiptFigures } from '../../core/work/checkReceipt.ts'
@@ -108,7 +109,8 @@ export class WorkListener {
     await this.#line.send({ type: 'greet' })
     const { key, device } = await this.#line.expect('greeted', HANDSHAKE_MS)
     this.#key = key
-    this.#device = printable(String.fromCharCode(...device), 200)
+    // No longer than a receipt of it can be.
+    this.#device = printable(String.fromCharCode(...device), SHORT_TEXT)
     const [firstHash, secondHash] = this.#nonces.map(nonceCommitment) as [Uint8Array, Uint8Array]
     const spec = new TextEncoder().encode(work.text)
     const asked = { isHidden, every, proven: proven?.products ?? null }
@@ -119,7 +121,7 @@ export class WorkListener {
         await this.#line.send({ type: 'give', input, bytes: bytes.subarray(at, at + PIECE_BYTES) })
     }
     const { provesSteps } = await this.#line.expect('accepted', HANDSHAKE_MS)
-    if (proven && !provesSteps) throw fault('CANNOT_PROVE', { device: this.#device })
+    if (proven && !provesSteps) throw fault('CANNOT_PROVE', { device: boxWords(this.#device) })
   }
 
   /** From the seed to the last h, by our clock. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { SHORT_TEXT } from './printable.ts'
 
 /** The forms that fields of messages and certificates have (C3). */
 export const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`))
@@ -13,7 +14,7 @@ export const plainText = (mostLetters: number) =>
     .string()
     .max(mostLetters)
     .regex(/^[\x20-\x7e]*$/)
-export const shortText = plainText(120)
+export const shortText = plainText(SHORT_TEXT)
 export const plain = plainText(1000)
 /** What was found, or asked for. */
 export const fact = z.union([z.number(), plainText(200)])

@@ -1,7 +1,10 @@
-/** Foreign text as plain ASCII: control characters, escapes and everything beyond are replaced, the length is capped. */
+/** What strangers say of themselves is no longer than this where it is signed or stored (`shortText`). */
+export const SHORT_TEXT = 120
+
+/** Foreign text as plain ASCII of at most so many letters: control characters, escapes and everything beyond are replaced. */
 export function printable(text: string, maxLength = 200): string {
-  const clean = text.slice(0, maxLength).replace(/[^\x20-\x7e]/g, '?')
-  return text.length > maxLength ? `${clean}...` : clean
+  const cut = text.length > maxLength ? `${text.slice(0, maxLength - 3)}...` : text
+  return cut.replace(/[^\x20-\x7e]/g, '?')
 }
 
 /** Frames of a stack, and what Node prints around an error: the message between them is what a reader needs. */

@@ -106,7 +106,7 @@ const FAULT_BYTES = 512
 const fault = (id: number): Codec<{ readonly code: string; readonly text: string }> => ({
   id,
   limit: FAULT_BYTES,
-  encode: ({ code, text }) => ascii(printable(text === '' ? code : `${code} ${text}`, FAULT_BYTES - 3)),
+  encode: ({ code, text }) => ascii(printable(text === '' ? code : `${code} ${text}`, FAULT_BYTES)),
   decode: (reader) => {
     const words = printable(String.fromCharCode(...reader.rest('fault')), FAULT_BYTES)
     const [, code, text = ''] = /^([A-Z][A-Z0-9_]{0,39})(?: (.*))?$/.exec(words) ?? []

@@ -1,4 +1,4 @@
-import { printable } from '../../core/bytes/printable.ts'
+import { printable, SHORT_TEXT } from '../../core/bytes/printable.ts'
 import type { BackEnd, OpenOptions } from '../../ports/backEnd.ts'
 import type { Device, DeviceFacts } from '../../ports/device.ts'
 import type { WorkDevice } from '../../ports/workDevice.ts'
@@ -99,7 +99,7 @@ export async function describeLeftOut(
 ): Promise<DeviceFacts['details']> {
   const others = backEnds.filter(({ name }) => devices.every(({ backEnd }) => backEnd !== name))
   const listed = (await Promise.all(others.map((one) => one.listed?.()))).filter((text) => text != null)
-  return listed.length === 0 ? {} : { gpuLeftOut: printable(listed.join(', '), 110) }
+  return listed.length === 0 ? {} : { gpuLeftOut: printable(listed.join(', '), SHORT_TEXT) }
 }
 
 function unknownDevice(name: string, backEnds: readonly BackEnd[]): never {

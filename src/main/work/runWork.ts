@@ -3,6 +3,7 @@ import type { WantedProofs, WorkStep } from '../../apps/work/workListener.ts'
 import { attestationReader } from '../../core/attest/attestationReader.ts'
 import type { AttestDoubt } from '../../core/attest/doubts.ts'
 import { REFUSALS } from '../../core/attest/refusals.ts'
+import { boxWords } from '../../core/bytes/boxWords.ts'
 import { DOUBTS, type Doubt } from '../../core/certificate/doubts.ts'
 import { withPrefix } from '../../core/units/format.ts'
 import { toInstant } from '../../core/units/instants.ts'
@@ -35,6 +36,7 @@ import { firstAndLast, shortNumber } from './figures.ts'
 import { inputNames, writeInputs, writeStates } from './inputFiles.ts'
 import { encodeProduct, matmulWork } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
+import { requireReadable } from './requireReadable.ts'
 import { byAttestation, byOpenings, bySumcheck, type How, type Shown, type TakenState } from './workMethods.ts'
 import type { PreparedWork } from './workOrder.ts'
 
@@ -156,6 +158,7 @@ export async function runWork(
       },
       signer,
     )
+    requireReadable(receipt)
     writeAside(flags.out, delivery.result(work, shown.last))
     writeAside(flags.receipt, receipt)
     if (shown.evidence) writeAside(flags.evidence, shown.evidence)
@@ -309,7 +312,7 @@ function tell(
     ),
     ...doubts.flatMap((doubt) => labelled('but', `${doubtText(doubt)}. ${DOUBTS[doubt.code].nextStep}`)),
     ...(figure ? labelled(figure.name, `${shortNumber(figure.first)} first, ${shortNumber(figure.last)} last`) : []),
-    ...labelled('device', `${device} (claimed), ${seconds.toFixed(1)} s from the seed to the last state`),
+    ...labelled('device', `claimed: ${boxWords(device)}; ${seconds.toFixed(1)} s from the seed to the last state`),
     ...labelled('looked at', looked),
     ...labelled('replicas', replicas),
     ...labelled('result', out),

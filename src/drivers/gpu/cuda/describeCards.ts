@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { printable } from '../../../core/bytes/printable.ts'
+import { printable, SHORT_TEXT } from '../../../core/bytes/printable.ts'
 import type { DeviceFacts } from '../../../ports/device.ts'
 import { crossCheckGpus, type DriverGpu, type KernelGpu, type PciGpu } from './crossCheckGpus.ts'
 
@@ -12,7 +12,7 @@ export async function describeCards(devices: readonly DeviceFacts[]): Promise<De
   return {
     gpuSources: sources.join(', '),
     gpuHidden: hidden,
-    gpuDisagreements: printable(differences === '' ? 'none' : differences, 110),
+    gpuDisagreements: printable(differences === '' ? 'none' : differences, SHORT_TEXT),
   }
 }
 
