@@ -481,6 +481,44 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of ids) await store.removeBox(id)
     })
 
+    test('attack 303: who is rented or removed in mid-window is left alone when its validator is gone, and holds nobody up', async () => {
+      const ids = [0, 1, 2, 3].map((i) => `left-${n}-${i}`)
+      const round = 5_500_000 + n
+      const begin = async (number: number, holdMs: number) => {
+        for (const id of ids) await store.putBox(entry(id))
+        await store.openRound({ number, height: null, jobs: ids.map((id) => job(id, { round: number })) })
+        const taken = await store.takeJobs({ ...claim, holdMs })
+        await store.setAllocated(ids[0]!, true)
+        await store.removeBox(ids[1]!)
+        return taken
+      }
+      const told = (taken: readonly TakenJob[]) => taken.map(({ boxId, window }) => [boxId, window])
+      const next = { ...claim, owner: 'validator-b' }
+      // Whose lease ran out; and who was put back by a stop, one of them in a light look since.
+      await begin(round, 0)
+      const over = await store.takeJobs(next)
+      expect(told(over)).toEqual(ids.slice(2).map((id) => [id, 2]))
+      for (const one of over) await store.finishJob(finishOf(one, 'validator-b'))
+      expect(await store.lastRound()).toMatchObject({ jobs: 4, done: 4 })
+      expect(await store.settle(round, null)).toBe(2)
+      const [, , earned] = await begin(round + 1, 60_000)
+      await store.finishJob(finishOf(earned!, owner))
+      await store.releaseJobs(owner)
+      await store.addJob(job(ids[0]!, { round: round + 1, kind: 'light', delayMs: -60_000 }))
+      // One has earned and one is left: the window is not begun anew for that one (attack 255).
+      expect(told(await store.takeJobs({ ...next, single: false }))).toEqual([[ids[3], null]])
+      expect(await store.takeJobs({ ...next, single: true })).toMatchObject([{ boxId: ids[0], kind: 'light' }])
+      expect(await store.lastRound()).toMatchObject({ jobs: 5, done: 3 })
+      expect(await store.settle(round + 1, null)).toBe(1)
+      // Asked for in the moment in which it is rented.
+      await store.releaseJobs('validator-b')
+      await store.addJob(job(ids[0]!, { round: round + 1, reason: 'asked', cohort: -1 }))
+      expect((await store.takeJobs(claim)).map(({ kind }) => kind).sort()).toEqual(['full', 'light'])
+      expect(await store.queue()).toMatchObject({ waiting: 0, held: 2 })
+      await store.releaseJobs(owner)
+      for (const id of ids) await store.removeBox(id)
+    })
+
     test('attacks 229 and 242: what is earned in a window counts when it is over, and what was earned before it no longer', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
       let round = 20_000_000 + 100 * n
@@ -650,14 +688,15 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of [a, b]) await store.removeBox(id)
     })
 
-    test('attack 257: jobs of one that wait for a place do not keep a window waiting', async () => {
+    test('attacks 257 and 304: jobs of one that wait for a place do not keep a window waiting', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
       for (const id of [a, b])
         await store.addJob(job(id, { round: n, reason: 'changed', cohort: -1, delayMs: -60_000 }))
-      for (const id of [a, b]) await store.addJob(job(id, { round: n, cohort: 0 }))
-      // While one is under way it is waited for.
       const [changed] = await store.takeJobs({ ...claim, limit: 1, single: true })
-      expect(await store.takeJobs({ ...claim, single: false })).toEqual([])
+      for (const id of [a, b]) await store.addJob(job(id, { round: n, cohort: 0 }))
+      // While one is under way it is waited for; attack 304: and no other is begun meanwhile.
+      for (const lane of [{ single: false }, { single: true }, {}])
+        expect(await store.takeJobs({ ...claim, ...lane })).toEqual([])
       await store.finishJob(finishOf(changed!, owner))
       const window = await store.takeJobs({ ...claim, single: false })
       expect(window.map(({ boxId, reason }) => [boxId, reason])).toEqual([a, b].map((id) => [id, 'round']))

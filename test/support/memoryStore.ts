@@ -116,15 +116,17 @@ export class MemoryStore implements Queue {
       !this.rests(boxId) &&
       (stalled === undefined || this.boxes.get(boxId)!.stalls > 0 === stalled)
     const taken = new Set(this.#jobs.filter(({ state }) => state === 'held').map(({ boxId }) => boxId))
-    const inLane = ({ kind, cohort }: Job) => single === undefined || (kind === 'light' || cohort < 0) === single
+    const isSingle = ({ kind, cohort }: Job) => kind === 'light' || cohort < 0
+    const inLane = (job: Job) => single === undefined || isSingle(job) === single
     const ready = this.#jobs.filter((job) => mayRun(job) && job.dueUs <= nowUs).sort((x, y) => x.dueUs - y.dueUs)
     const mates = ({ round, cohort }: Job) =>
       this.#jobs.filter((job) => mayRun(job) && job.kind === 'full' && job.round === round && job.cohort === cohort)
     const busy = new Set(taken)
     const waits = (job: Job) =>
       job.kind === 'full' && job.cohort >= 0 && mates(job).some(({ boxId }) => busy.has(boxId))
-    const queue = single === false ? ready.filter(inLane) : ready
-    const first = queue.filter((job) => !waits(job) && !taken.has(job.boxId) && taken.add(job.boxId))
+    const awaited = new Set(ready.filter((job) => !isSingle(job)).map(({ boxId }) => boxId))
+    const mayBegin = (job: Job) => (isSingle(job) ? !awaited.has(job.boxId) : !waits(job))
+    const first = ready.filter((job) => mayBegin(job) && !taken.has(job.boxId) && taken.add(job.boxId))
     const due = first.filter(inLane).slice(0, limit)
     const whole = due.filter((job) => {
       const cohort = job.kind === 'full' && job.cohort >= 0 ? mates(job) : []
@@ -221,6 +223,7 @@ const NEW = {
   score: 0,
   terms: [],
   scoredAt: null,
+  since: null,
   failuresInRow: 0,
   failuresTotal: 0,
   busyInRow: 0,

@@ -17,10 +17,13 @@ const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at a
 /** So long a chip is kept for a box that holds a score: two boxes would bring it in turns otherwise (attack 142). */
 const CHIP_ROUNDS = 8
 
-/** A buyer's work would be measured, and disturbed, by a full proof that was planned before the box was rented (attack 140). */
+/**
+ * A buyer's work would be measured, and disturbed, by a full proof that was planned before the box was rented (attack 140).
+ * What comes in between is ended when it would be taken: neither waits for the other.
+ */
 const leaveAlone = (id: string): Statement => sql`
-  update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
-  where box_id = ${id}::text and state = 'waiting' and kind = 'full'`
+  update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp() where id in (
+    select id from jobs where box_id = ${id}::text and state = 'waiting' and kind = 'full' for update skip locked)`
 
 /** Any constant does, other than that of the migrations. */
 const PUT_LOCK = 7_341_207_456
@@ -34,7 +37,7 @@ export const BOX = words(`${SUMMARY}, b.inventory`)
 export function boxQueries(db: Database) {
   return {
     async putBox({ id, address, provider, claim, allocated }) {
-      return await db.transaction(async (inside) => {
+      const other = await db.transaction(async (inside) => {
         // Two that ask at once would both find the address free.
         await inside.query(sql`select pg_advisory_xact_lock(${PUT_LOCK}::int8)`)
         const [other] = await inside.query<{ id: string }>(sql`
@@ -57,9 +60,10 @@ export function boxQueries(db: Database) {
             (select max(number) from rounds))
           on conflict (id) do update set address = excluded.address, provider = excluded.provider,
             claim = excluded.claim, allocated = excluded.allocated, removed_at = null`)
-        if (allocated) await inside.query(leaveAlone(id))
         return null
       })
+      if (allocated && other === null) await db.query(leaveAlone(id))
+      return other
     },
     async removeBox(id) {
       const rows = await db.query(sql`
@@ -67,17 +71,15 @@ export function boxQueries(db: Database) {
           update boxes set removed_at = clock_timestamp() where id = ${id}::text and removed_at is null returning id
         ), ended as (
           update jobs set state = 'done', outcome = 'removed', finished_at = clock_timestamp()
-          where box_id in (select id from gone) and state = 'waiting'
+          where id in (select id from jobs where box_id in (select id from gone) and state = 'waiting' for update skip locked)
         ) select id from gone`)
       return rows.length > 0
     },
     async setAllocated(id, allocated) {
-      return await db.transaction(async (inside) => {
-        const rows = await inside.query(sql`
-          update boxes set allocated = ${allocated}::boolean where id = ${id}::text and removed_at is null returning id`)
-        if (allocated) await inside.query(leaveAlone(id))
-        return rows.length > 0
-      })
+      const rows = await db.query(sql`
+        update boxes set allocated = ${allocated}::boolean where id = ${id}::text and removed_at is null returning id`)
+      if (allocated) await db.query(leaveAlone(id))
+      return rows.length > 0
     },
     async box(id) {
       const [box] = await db.query<BoxRecord>(sql`

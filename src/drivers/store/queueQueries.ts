@@ -108,26 +108,28 @@ export function jobQueries(db: Database) {
 const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRequest): Statement => sql`
   with clock as materialized (select clock_timestamp() as t), lane as not materialized (
     select id, coalesce(rest_until between (select t from clock) and (select t from clock) + interval '2 days', false)
-      as rests
+      as rests, removed_at is not null as gone, allocated
     from boxes where ${lane.stalled ?? null}::boolean is null or (coalesce(stalls, 0) > 0) = ${lane.stalled ?? null}::boolean
   ), waits as materialized (
     -- A cohort waits for a member that is at another job; the places do not (attack 108).
-    select m.round, m.cohort from jobs l join jobs m on m.box_id = l.box_id
+    select m.round, m.cohort from jobs l join jobs m on m.box_id = l.box_id join boxes b on b.id = l.box_id
     where l.state = 'leased' and m.state = 'waiting' and m.kind = 'full' and m.cohort >= 0
+      and not b.allocated and b.removed_at is null
   ), due as (
-    select j.id, j.round, j.cohort, j.kind, j.box_id from jobs j join lane on lane.id = j.box_id
-    where j.state <> 'done' and (not rests or j.reason = 'asked')
+    select j.id, j.round, j.cohort, j.kind, j.box_id, spared, gone from jobs j join lane on lane.id = j.box_id
+      cross join lateral (select gone or (allocated and j.kind = 'full') as spared) of_it
+    where j.state <> 'done' and (not rests or j.reason = 'asked' or spared)
       and (${lane.single ?? null}::boolean is null or (j.kind <> 'full' or j.cohort < 0) = ${lane.single ?? null}::boolean) and ((
       j.state = 'waiting'
       and (j.due_at <= (select t from clock) or j.created_at > (select t from clock) + interval '1 minute')
-      and not exists (select 1 from jobs o where o.box_id = j.box_id and o.state = 'leased')
-      and not exists (
+      and (spared or not exists (select 1 from jobs o where o.box_id = j.box_id and o.state = 'leased'))
+      and (spared or not exists (
         select 1 from jobs e where e.box_id = j.box_id and e.state = 'waiting' and e.due_at <= (select t from clock)
-          and (e.due_at, e.id) < (j.due_at, j.id) and (not rests or e.reason = 'asked')
-          -- A window does not wait for jobs of one that have no place (attack 257).
-          and (${lane.single ?? null}::boolean is distinct from false or (e.kind = 'full' and e.cohort >= 0))
-      )
-      and (j.kind <> 'full' or (j.round, j.cohort) not in (select round, cohort from waits))
+          -- A window waits for no job of one that waits (attack 257), so that those wait for it (attack 304).
+          and (e.kind <> 'full' or e.cohort < 0, e.due_at, e.id) < (j.kind <> 'full' or j.cohort < 0, j.due_at, j.id)
+          and (not rests or e.reason = 'asked')
+      ))
+      and (spared or j.kind <> 'full' or (j.round, j.cohort) not in (select round, cohort from waits))
     ) or (
       j.state = 'leased' and (j.lease_owner <> ${owner}::text or (${atWork !== undefined}::boolean
         and j.id not in (select jsonb_array_elements_text(${json(atWork ?? [])}::text::jsonb)::int8)))
@@ -135,6 +137,10 @@ const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRe
     ))
     order by j.due_at, j.id limit ${limit}::int4
     for update of j skip locked
+  ), left_alone as (
+    -- Rented or removed since it was taken, by a validator that has not ended it (attack 303).
+    update jobs set state = 'done', outcome = case when gone then 'removed' else 'superseded' end,
+      finished_at = (select t from clock) from due where jobs.id = due.id and spared
   ), cohorts as (
     select round, cohort, count(*) as size from jobs join (
       select distinct round, cohort from due where kind = 'full' and cohort >= 0
@@ -145,8 +151,8 @@ const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRe
       and jobs.id not in (select id from due) and size <= ${places}::int4
   ), whole as (
     -- A cohort is taken whole, unless it is larger than all our places (attack 77).
-    select due.id from due where kind <> 'full' or cohort < 0 or not exists (
-      select 1 from missing m where m.round = due.round and m.cohort = due.cohort and m.box_id <> due.box_id)
+    select due.id from due where not spared and (kind <> 'full' or cohort < 0 or not exists (
+      select 1 from missing m where m.round = due.round and m.cohort = due.cohort and m.box_id <> due.box_id))
   ), standing as (
     select due.id, due.round from due join whole using (id) join jobs j using (id) join boxes b on b.id = due.box_id
     where due.kind = 'full' and due.cohort = ${WINDOW_COHORT}::int4 and j.reason = 'round' and coalesce(b.stalls, 0) = 0
@@ -156,6 +162,7 @@ const claim = ({ owner, holdMs, limit, places = limit, atWork, ...lane }: TakeRe
     update rounds set window_no = coalesce(window_no, 0) + 1
     where number in (select round from standing) and settled is distinct from true and not exists (
       select 1 from jobs w where w.round = number and w.window_no = rounds.window_no
+        and w.id not in (select id from due where spared)
       having count(*) filter (where w.state = 'done' and w.outcome = 'accepted')
           >= greatest(1, count(*) filter (where w.state <> 'done'))
         or bool_or(w.state = 'leased' and w.lease_until >= (select t from clock) and w.id not in (select id from whole)))

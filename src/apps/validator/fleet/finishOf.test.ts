@@ -88,10 +88,9 @@ test('attacks 73 and 74: a box with no GPU that says everything of itself scores
   const { box } = await finished(report, 'full', true)
   expect(box).toMatchObject({ status: 'verified', scored: true })
   expect(box.score).toBeLessThan(FULL_SCORE / 100)
-  // It says that it is leased; what counts is what the validator was told.
+  // It says that it is leased; and whoever tells the validator so raises no score (attack 303).
   const bonuses = ({ terms }: Finish['box']) => terms.map(({ name }) => name).filter((name) => /^bonus/.test(name))
-  expect(bonuses(box)).toEqual(['bonus.registration', 'bonus.allocation'])
-  expect(bonuses((await finished(report, 'full', false)).box)).toEqual(['bonus.registration'])
+  expect(bonuses(box)).toEqual(['bonus.registration'])
 })
 
 test('attack 242: a run outside the window of its round earns nothing, unless the fleet has none', async () => {

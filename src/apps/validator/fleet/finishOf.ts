@@ -33,7 +33,7 @@ export async function finishOf(
   // leaves away what could speak against him: golden values, or answers about revocation (attack 132).
   const isDoubtful = sharing.length > 0 || (report?.attested.doubts ?? []).length > 0
   const tier = isDoubtful ? 'C' : (report?.attested.tier ?? 'C')
-  const earned = report && job.kind === 'full' ? scoreOf(job, report, tier, rules) : NOTHING
+  const earned = report && job.kind === 'full' ? scoreOf(report, tier, rules) : NOTHING
   const { kind, box } = job
   const { outcome, claimVerdict } = told
   // Outside a window it may have shown a card that another box is paid for.
@@ -59,14 +59,10 @@ export async function finishOf(
   }
 }
 
-function scoreOf(
-  { box }: TakenJob,
-  { judgement, inventory, host }: BoxReport,
-  tier: Tier,
-  { score }: FleetRules,
-): BoxScore {
-  const { allocated } = box
-  return scoreBox(scoreInput({ judgement, registered: true, allocated, claims: inventory.host, host, tier }), score)
+function scoreOf({ judgement, inventory, host }: BoxReport, tier: Tier, { score }: FleetRules): BoxScore {
+  // Whoever marks rents can end a score, and never raises one (§8.19).
+  const stated = { registered: true, allocated: false }
+  return scoreBox(scoreInput({ judgement, ...stated, claims: inventory.host, host, tier }), score)
 }
 
 const sharedChip = (box: string, { boxId }: TakenJob): HistoryNote => ({
