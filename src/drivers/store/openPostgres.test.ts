@@ -2,7 +2,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storeSuite } from '../../../test/suites/storeSuite.ts'
 import { startPostgres, type TestPostgres } from '../../../test/support/postgresServer.ts'
-import { entry } from '../../../test/support/storeFixtures.ts'
+import { entry, finishOf, job } from '../../../test/support/storeFixtures.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { openPostgres } from './openPostgres.ts'
 
@@ -102,6 +102,30 @@ describe('openPostgres', () => {
     await asked
     expect(lines).toEqual(['the store has left a statement unanswered', 'the store answers again'])
     await holder.end()
+    await store.close()
+  })
+
+  test('a statement that met a deadlock is said again', async () => {
+    await server.createDatabase('deadlock')
+    const url = server.url('deadlock')
+    const store = await openPostgres({ url })
+    await store.putBox(entry('a'))
+    await store.addJob(job('a', { round: 1 }))
+    const [taken] = await store.takeJobs({ owner: 'v', holdMs: 60_000, limit: 1 })
+    const [holder, watcher] = [postgres(url, { max: 1 }), postgres(url, { max: 1 })]
+    const waits = async () =>
+      (await watcher`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = 'deadlock'`).length
+    let finished: Promise<unknown> = Promise.resolve()
+    await holder.begin(async (inside) => {
+      // The other one looks for deadlocks first, and is the one that is undone.
+      await inside`set local deadlock_timeout = '20s'`
+      await inside`select 1 from boxes for update`
+      finished = store.finishJob(finishOf(taken!, 'v'))
+      await expect.poll(waits).toBe(1)
+      await inside`select 1 from jobs for update`
+    })
+    expect(await finished).toBeGreaterThan(0)
+    for (const client of [holder, watcher]) await client.end()
     await store.close()
   })
 

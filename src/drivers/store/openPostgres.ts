@@ -18,6 +18,8 @@ export interface PostgresOptions {
 /** Longer than any statement of ours takes of a server that is well. */
 const SILENCE_MS = 30_000
 
+const MOST_TRIES = 5
+
 /** A PostgreSQL server, which several validators may share. A lost connection is made anew at the next statement. */
 export async function openPostgres({ url, log, silenceMs }: PostgresOptions): Promise<Store> {
   const client = postgres(url, {
@@ -37,7 +39,7 @@ export async function openPostgres({ url, log, silenceMs }: PostgresOptions): Pr
   })
   const watched = watchSilence(log, silenceMs)
   const db: Database = {
-    query: (statement) => watched(ask(client, statement)),
+    query: (statement) => undoneAgain(() => watched(ask(client, statement))),
     transaction: async (work, isolation) => {
       const mode = isolation === 'snapshot' ? 'isolation level repeatable read' : ''
       const run = (inside: postgres.TransactionSql) => work({ query: (statement) => watched(ask(inside, statement)) })
@@ -50,6 +52,16 @@ export async function openPostgres({ url, log, silenceMs }: PostgresOptions): Pr
   } catch (error) {
     await client.end({ timeout: 1 })
     throw error instanceof TouchstoneError ? error : unreachable(error)
+  }
+}
+
+/** A statement that met a deadlock is undone whole, and the other one goes on: it is said again. */
+async function undoneAgain<T>(say: () => Promise<T>, tries = 1): Promise<T> {
+  try {
+    return await say()
+  } catch (error) {
+    if (codeOf(error) !== '40P01' || tries === MOST_TRIES) throw error
+    return await undoneAgain(say, tries + 1)
   }
 }
 

@@ -26,7 +26,7 @@ export function roundQueries(db: Database) {
           on conflict (number) do nothing returning number
         ), superseded as (
           update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp()
-          from opened where state = 'waiting' and round < opened.number and reason in ('round', 'probe')
+          from opened where state = 'waiting' and round < opened.number and reason in ('round', 'probe') returning id
         ), added as (
           insert into jobs (round, box_id, kind, reason, cohort, due_at)
           select opened.number, j."boxId", j.kind, j.reason, j.cohort,
@@ -39,7 +39,8 @@ export function roundQueries(db: Database) {
         ), placed as (
           update boxes set stood = opened.number
           from opened, jsonb_to_recordset(${json(jobs)}::text::jsonb) as j("boxId" text, kind text)
-          where boxes.id = j."boxId" and j.kind = 'full'
+          -- Jobs before boxes, as who finishes one: in another order each would wait for the other.
+          where boxes.id = j."boxId" and j.kind = 'full' and (select count(*) from superseded) >= 0
         ) select number from opened`)
       return rows.length > 0
     },
