@@ -591,7 +591,7 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       for (const id of [a, b]) await store.removeBox(id)
     })
 
-    test('attacks 286 and 287: what was earned alone in a round counts neither beside a window of it nor in a sum', async () => {
+    test('attacks 286, 287 and 305: what was earned alone in a round counts neither beside a window of it nor in a sum', async () => {
       for (const id of [a, b]) await store.putBox(entry(id))
       const round = 20_000_000 + 100 * n
       const jobs = [job(a, { round, cohort: -1 }), job(b, { round })]
@@ -604,9 +604,17 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       expect(await store.box(a)).toMatchObject({ score: 100, current: true })
       expect(await counted()).toMatchObject([{ boxes: 1, sum: 7 }])
       await store.finishJob(finishOf(inWindow!, owner, shown(5)))
+      // Attack 305: what a run has given its box is told when it has, and a box tells which window it is from.
+      const lastGave = async () => (await store.history(b, all)).items[0]!.score
+      expect(await lastGave()).toBeNull()
       expect(await store.settle(round, inWindow!.window)).toBe(1)
-      expect(await store.box(a)).toMatchObject({ score: 100, current: false })
+      expect(await lastGave()).toBe(100)
+      expect(await store.box(a)).toMatchObject({ score: 100, current: false, since: round - 1 })
+      expect(await store.box(b)).toMatchObject({ score: 100, current: true, since: round })
       expect(await counted()).toMatchObject([{ boxes: 1, sum: 5 }])
+      await store.addJob(job(b, { round, kind: 'light' }))
+      await store.finishJob(finishOf(await only(b), owner, { box: { ...finishOf(alone!, owner).box, scored: false } }))
+      expect(await lastGave()).toBeNull()
       for (const id of [a, b]) await store.removeBox(id)
     })
 

@@ -24,6 +24,8 @@ export async function tellBoxes(
 ): Promise<void> {
   const { boxes, byStatus } = await store.overview()
   const all = boxes > MOST_BOXES ? [] : await readBoxes(store)
+  // All at one moment, which pages are not: those who add them up would count a card twice (attack 305).
+  const standings = boxes > MOST_BOXES ? [] : await store.standings()
   metrics.replace(
     'touchstone_boxes',
     STATUSES.map((status) => [byStatus[status] ?? 0, { status }] as const),
@@ -40,7 +42,10 @@ export async function tellBoxes(
     'touchstone_box_status',
     all.map(({ id, status }) => [1, { box: id, status }] as const),
   )
-  each('touchstone_box_score_points', (box) => scoreNow(box, now, decay))
+  metrics.replace(
+    'touchstone_box_score_points',
+    standings.map((box) => [scoreNow(box, now, decay), { box: box.id }] as const),
+  )
   each('touchstone_box_failures_in_row', ({ failuresInRow }) => failuresInRow)
   each('touchstone_box_last_result_timestamp_seconds', ({ last }) => last && Math.floor(Date.parse(last.at) / 1000))
 }

@@ -39,6 +39,10 @@ export const boxSummary = z.object({
   score: z.int().meta({ description: 'Points when they were earned.' }),
   terms: z.array(scoreTerm).readonly(),
   scoredAt: time.nullable(),
+  since: z.int().nullable().meta({
+    description:
+      'The fleet round of the window that its score was earned in. In a fleet with windows, scores above 0 that count are of one round: pages that show two were read while a window ended.',
+  }),
   failuresInRow: z.int(),
   failuresTotal: z.int(),
   busyInRow: z.int(),
@@ -82,7 +86,10 @@ export const resultSummary = z.object({
   proverKey: text.nullable(),
   startedAt: time,
   seconds: z.number(),
-  score: z.int(),
+  score: z.int().nullable().meta({
+    description:
+      'What this run made of the points of its box; null where it left them as they were, and until its window is over.',
+  }),
   figures,
   marks: z.array(historyNote).readonly(),
   claimVerdict,
@@ -92,7 +99,7 @@ export type ResultSummary = DeepReadonly<z.infer<typeof resultSummary>>
 
 /** Latest proven facts of one box, for those who look up what a provider has. */
 export const providerSpec = z.object({
-  ...boxSummary.pick({ status: true, claim: true, claimVerdict: true, score: true, current: true }).shape,
+  ...boxSummary.pick({ status: true, claim: true, claimVerdict: true, score: true, since: true, current: true }).shape,
   ...resultSummary.pick({ boxId: true, runId: true, figures: true }).shape,
   at: time.nullable(),
   result: z.int().nullable().meta({ description: 'The result they are from; it has the judgement.' }),

@@ -7,7 +7,7 @@ export const CURRENT = 'not exists (select 1 from rounds r where r.paid and r.nu
 
 /** What the columns of `boxes b` are called in a record. */
 const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at as "addedAt", b.status,
-  b.claim_verdict as "claimVerdict", b.score, b.terms, b.scored_at as "scoredAt", b.failures_in_row as "failuresInRow",
+  b.claim_verdict as "claimVerdict", b.score, b.terms, b.scored_at as "scoredAt", b.since, b.failures_in_row as "failuresInRow",
   b.failures_total as "failuresTotal", b.busy_in_row as "busyInRow", b.verified_total as "verifiedTotal",
   b.last_result as "lastResult", coalesce(b.moves, 0) as moves,
   coalesce(b.missed, 0) as missed, ${CURRENT} as current, coalesce(b.stalls, 0) as stalls, coalesce(b.models, '[]') as models,

@@ -16,9 +16,12 @@ const PIECE_BYTES = 2 ** 16
 const FIGURES = `(select coalesce(jsonb_agg(jsonb_build_object('device', f.device, 'name', f.name, 'value', f.value)
   order by f.device, f.name), '[]') from figures f where f.result_id = r.id) as figures`
 
+/** A light look, or a run outside a window, has the points of its box as they were in its own column. */
+const POINTS = '(select max(s.score) from scores s where s.result_id = r.id) as score'
+
 /** What the columns of `results r` are called in a record. */
 const SUMMARY = `r.id, r.round, r.box_id as "boxId", r.provider, r.kind, r.reason, r.outcome, r.code, r.detail, r.preset,
-  r.run_id as "runId", r.prover_key as "proverKey", r.started_at as "startedAt", r.seconds, r.score, r.marks,
+  r.run_id as "runId", r.prover_key as "proverKey", r.started_at as "startedAt", r.seconds, ${POINTS}, r.marks,
   r.claim_verdict as "claimVerdict", r.at, ${FIGURES}`
 
 export function resultQueries(db: Database) {
@@ -52,7 +55,7 @@ export function resultQueries(db: Database) {
     },
     async specs(provider, { after, limit }) {
       const rows = await db.query<ProviderSpec>(sql`
-        select b.id as "boxId", b.status, b.claim, b.claim_verdict as "claimVerdict", b.score,
+        select b.id as "boxId", b.status, b.claim, b.claim_verdict as "claimVerdict", b.score, b.since,
           ${words(CURRENT)} as current, r.at, r.run_id as "runId", r.id as result, ${words(FIGURES)}
         from boxes b left join results r on r.id = b.last_accepted
         where b.provider = ${provider}::text and b.removed_at is null and b.id > ${after ?? ''}::text collate "C"

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { STATUSES } from '../../core/schedule/boxState.ts'
-import { type BoxLine, boxLineOf, boxTable, SORTS, showStatus } from './statusLines.ts'
+import { type BoxLine, boxLineOf, boxTable, ofOneWindow, SORTS, showStatus } from './statusLines.ts'
 
 const round = {
   number: 7,
@@ -40,6 +40,7 @@ const box = {
   addedAt: '',
   terms: [],
   scoredAt: null,
+  since: 7,
   failuresInRow: 0,
   failuresTotal: 0,
   busyInRow: 0,
@@ -88,6 +89,13 @@ test.each([
   ['a rented one', { allocated: true }, 'verified', 'rented'],
 ] as const)('%s has its reason', (_, more, status, reason) => {
   expect(boxLineOf({ ...box, status, ...more }).reason).toBe(reason)
+})
+
+test('attack 305: of boxes that were read while a window ended, those of the window before count no longer', () => {
+  const boxes = [box, { ...box, since: 6 }, { ...box, since: 6, scoreNow: 0 }, { ...box, since: null }]
+  const lines = ofOneWindow(boxes).map(boxLineOf)
+  expect(lines.map(({ score }) => score)).toEqual([5, 0, 0, 0])
+  expect(lines[1]!.reason).toContain('not in the last window')
 })
 
 test('equal devices are counted, and one that fits no card is called unknown', () => {

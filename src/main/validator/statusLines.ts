@@ -27,6 +27,16 @@ export const SORTS: Readonly<Record<string, (x: BoxLine, y: BoxLine) => number>>
   model: (x, y) => byText(x.model, y.model) || byText(x.id, y.id),
 }
 
+/**
+ * Boxes of a fleet with windows come in pages, and a window may end in between: what was earned before it counts no longer
+ * (attack 305).
+ */
+export function ofOneWindow(boxes: readonly Box[]): readonly Box[] {
+  const newest = boxes.reduce((latest, { scoreNow, since }) => Math.max(latest, scoreNow > 0 ? (since ?? 0) : 0), 0)
+  const isOver = ({ scoreNow, since }: Box) => scoreNow > 0 && (since ?? 0) < newest
+  return boxes.map((box) => (isOver(box) ? { ...box, current: false, scoreNow: 0 } : box))
+}
+
 export function boxLineOf(box: Box): BoxLine {
   const { id, provider, status, claim, claimVerdict, allocated } = box
   const shown = { id, provider, status, claim, claimVerdict, allocated }

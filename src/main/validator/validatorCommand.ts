@@ -20,7 +20,7 @@ import { fault } from '../faults.ts'
 import { holdFolder } from '../holdFolder.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue } from '../system.ts'
-import { type BoxLine, boxLineOf, boxTable, SORTS, showStatus } from './statusLines.ts'
+import { type BoxLine, boxLineOf, boxTable, ofOneWindow, SORTS, showStatus } from './statusLines.ts'
 import { apiUrl, ask, readBoxes, send } from './validatorClient.ts'
 import { readValidatorConfig, type ValidatorConfig } from './validatorConfig.ts'
 import { runValidator } from './validatorService.ts'
@@ -149,7 +149,8 @@ function addStatus(add: AddInner): void {
 async function status(config: ValidatorConfig, _: readonly string[], flags: Flags): Promise<number> {
   const { json, status, provider, claimVerdict, sort = 'state' } = flags
   const told = await ask(routes.getStatus, {}, { config })
-  const found = await readBoxes({ status, provider, claimVerdict }, { config })
+  const read = await readBoxes({ status, provider, claimVerdict }, { config })
+  const found = config.work.cohortSize > 1 ? ofOneWindow(read) : read
   const fleet = found.map(boxLineOf).sort(SORTS[sort])
   if (json) print(JSON.stringify({ ...told, fleet }))
   else {
