@@ -11,3 +11,12 @@ test('attack 296: a command whose last wait nothing would end is waited for, and
   const script = `import(${program('run')}).then(({ commandContext }) => commandContext(false).run(() => ${waiting}))`
   expect(await started(script)).toMatchObject({ code: 4 })
 })
+
+test('attack 296: a program that ends before its command has is no yes', async () => {
+  const script = `process.argv.splice(1, 0, 'touchstone', 'check', 'http://127.0.0.1:9/')
+    const dns = require('node:dns').promises
+    dns.lookup = () => process.exit()
+    require('node:module').syncBuiltinESMExports()
+    import(${program('touchstone')})`
+  expect(await started(script)).toMatchObject({ code: 3 })
+})

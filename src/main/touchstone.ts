@@ -11,15 +11,14 @@ import { version } from './version.ts'
 
 // The exit code is the answer whoever still reads (attack 114): a run goes on where nobody does. A reader that has seen
 // enough (`| head`) is nobody's fault, but an answer that could not be written is never a yes.
-// Nor is an end that nobody has reached one (attack 296).
-process.exitCode = EXIT.fault
-let isAnswerLost = false
+// Nor is the end of a program whose command has not ended (attack 296).
+let [isAnswerLost, hasEnded] = [false, false]
 process.stderr.on('error', () => {})
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') isAnswerLost = true
 })
 process.on('exit', (code) => {
-  if (isAnswerLost && code === EXIT.genuine) process.exitCode = EXIT.fault
+  if ((isAnswerLost || !hasEnded) && code === EXIT.genuine) process.exitCode = EXIT.fault
 })
 
 const AFTER_HELP = `
@@ -85,3 +84,4 @@ try {
   if (json && error.exitCode !== 0)
     tellFault(fault('USAGE', { why: error.message.replace(/^error: /, ''), help }), json)
 }
+hasEnded = true

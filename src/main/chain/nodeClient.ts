@@ -51,7 +51,7 @@ export class NodeClient implements ChainAccess {
         }),
       stranger: (cause) => fault('NOT_A_NODE', { url }, cause),
       refused: ({ code, message, nextStep }) =>
-        fault('NODE_REFUSED', { url, said: code, why: message, mend: boxWords(nextStep) }),
+        fault('NODE_REFUSED', { url, said: code, why: boxWords(message), mend: boxWords(nextStep) }),
     }
   }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { boxWords } from '../../../core/bytes/boxWords.ts'
 import { printable } from '../../../core/bytes/printable.ts'
 import { askHttp } from '../../system/askHttp.ts'
 import { fault } from '../faults.ts'
@@ -45,7 +46,7 @@ export function jsonRpc(url: string): JsonRpc {
     const told = answer.safeParse(parsed(text))
     if (!told.success) throw silent(`no answer to ${method}`)
     if ('error' in told.data)
-      throw fault('LEDGER_REFUSED', { url: shown, why: printable(told.data.error.message, 120) })
+      throw fault('LEDGER_REFUSED', { url: shown, why: boxWords(printable(told.data.error.message, 120)) })
     const read = form.safeParse(told.data.result)
     if (!read.success) throw silent(`an answer of another form to ${method}`)
     return read.data
