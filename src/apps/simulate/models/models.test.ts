@@ -8,7 +8,7 @@ import { drilling, drillMany, drillTask } from './drilling.ts'
 import { economy } from './economy.ts'
 import { etaGrinding, keyGrinding } from './grinding.ts'
 import { holds, type Report } from './report.ts'
-import { freshness, scoreOf, scores, stakeMedian } from './scores.ts'
+import { freshness, scoreOf, scores, sharedScore, stakeMedian } from './scores.ts'
 
 const crypto = standInCrypto()
 const failedOf = ({ findings }: Report) => findings.filter((finding) => !holds(finding))
@@ -60,6 +60,10 @@ describe('drilling, simulated', () => {
 describe('scores, simulated', () => {
   test('follow the time a box is there, whatever less than half of stake says', () => {
     expect(failedOf(scores('scores', 300))).toEqual([])
+  })
+
+  test('boxes on one machine hold more of it than it has, as §4.5.6 says, and no more', () => {
+    expect([1, 2, 8].map((boxes) => sharedScore(boxes, 64, 100, 'shared').toFixed(1))).toEqual(['1.0', '1.9', '4.1'])
   })
 
   test('a report fades, and the median needs half of all stake', () => {

@@ -47,10 +47,40 @@ export function scoreOf({ validators, up, idle, liars, rule }: ScoreSetting, epo
   return sum / epochs
 }
 
+/**
+ * What so many boxes on one machine hold together, 1 being what it has. Those that a validator draws together share a
+ * window (§4.5.7). Their owner knows who asks: each box has a half of the validators to whom it shows all that is left, and
+ * nobody looks at what the others say, since the median does not.
+ */
+export function sharedScore(boxes: number, validators: number, epochs: number, seed: string): number {
+  const chance = xoshiro(seed)
+  const words = Array.from({ length: boxes }, () => Array.from({ length: validators }, () => ({ value: 0, at: -1000 })))
+  const isOurs = (box: number, validator: number) =>
+    (validator + validators - Math.floor((box * validators) / boxes)) % validators < 0.56 * validators
+  let sum = 0
+  const settle = 100
+  for (let epoch = 0; epoch < settle + epochs; epoch++) {
+    for (let validator = 0; validator < validators; validator++) {
+      const drawn = words.flatMap((word, box) => (chance.unit() < 1 / 4 ? [{ box, word: word[validator]! }] : []))
+      const favoured = drawn.filter(({ box }) => isOurs(box, validator))
+      const served = favoured.length > 0 ? favoured : drawn
+      for (const one of drawn) {
+        const seen = served.includes(one) ? 1 / served.length : 0
+        one.word.value = (3 * one.word.value + seen) / 4
+        one.word.at = epoch
+      }
+    }
+    if (epoch < settle) continue
+    for (const word of words) sum += stakeMedian(word.map(({ value, at }) => value * freshness(epoch - at)))
+  }
+  return sum / epochs
+}
+
 /** Score checks: who is there part of the time, who does not report, who lies. */
 export function scores(seed: string, epochs: number): Report {
   const base: ScoreSetting = { validators: 64, up: 1, idle: 0, liars: 0, rule: 'mean' }
   const of = (more: Partial<ScoreSetting>) => scoreOf({ ...base, ...more }, epochs, `${seed}/${JSON.stringify(more)}`)
+  const shared = (boxes: number) => sharedScore(boxes, base.validators, epochs, `${seed}/shared/${boxes}`)
   const ups = [0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
   return {
     name: 'scores',
@@ -66,6 +96,9 @@ export function scores(seed: string, epochs: number): Report {
       ),
       atMost('a box that is never there, 49 % of stake lies for it', of({ up: 0, liars: 0.49 }), 0.01),
       atLeast('over half of stake rules scores: never there, 52 % lie for it', of({ up: 0, liars: 0.52 }), 0.85),
+      ...[2, 4, 8, 32].map((boxes) =>
+        atMost(`${boxes} boxes on one machine, of what it has`, shared(boxes), 8 * (1 - 0.75 ** boxes)),
+      ),
     ],
     charts: [
       {
