@@ -1,27 +1,27 @@
 import { toHex } from '../../core/bytes/hex.ts'
 import { sha256, taggedHash } from '../../core/bytes/sha256.ts'
 import { u64be } from '../../core/chain/bigEndian.ts'
-import { type ChainState, etaOf, findAccount, findBox, located } from '../../core/chain/chainState.ts'
+import { type ChainState, etaOf, findAccount, located } from '../../core/chain/chainState.ts'
 import type { ChainParams } from '../../core/chain/params.ts'
 import { compareBytes } from '../../core/chain/snapshots.ts'
-import { boxAlpha, isBoxDrawn, reportCommitment } from '../../core/chain/transactions/boxes.ts'
+import { boxAlpha, boxDraw, isBoxDrawn, reportCommitment } from '../../core/chain/transactions/boxes.ts'
 import { EntryType, ReportType, RevealType } from '../../core/chain/transactions/payloads.ts'
-import { decodeBoxes, encodeBoxQuestion } from '../../core/chain/wire/boxQuestions.ts'
+import { boxAtMessage, decodeBoxes, encodeBoxQuestion } from '../../core/chain/wire/boxQuestions.ts'
 import { workOf } from '../../core/chain/workUnits.ts'
 import type { ChainNode } from '../../ports/chainNode.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Network } from '../../ports/network.ts'
+import { within } from '../shared/within.ts'
 import { stateAtSlot } from './blockMaker.ts'
-import { type CheckDeps, type CheckedBox, checkBox } from './checkBox.ts'
+import type { CheckDeps, CheckedBox } from './boxTrial.ts'
+import { checkBoxes } from './checkBoxes.ts'
 import { Sender } from './sender.ts'
 
 const [REPORT, REVEAL] = [6, 7]
 /** A box is drawn for this part of what it showed: it needs time for what goes wrong, and for its owner. */
 const DRILLED_PART = 2n
-/** A box that was slower before grows into what it shows: one lucky moment would draw it for what it cannot do. */
-const MOST_GROWTH = 2n
 const MOST_ENTRIES = 512
-const BOXES_LIMITS = { mostBytes: 4_096, timeoutMs: 2_000 }
+const BOXES_LIMITS = { mostBytes: 1_024, timeoutMs: 1_000 }
 
 type Report = ReturnType<typeof RevealType.defaultValue>
 type Entry = Report['entries'][number]
@@ -42,6 +42,7 @@ export class BoxJudge {
   private readonly reports = new Map<bigint, Report>()
   private judged = -1n
   private isActing = false
+  private readonly stopped = new AbortController()
   private readonly unsubscribe: () => void
 
   constructor(deps: JudgeDeps) {
@@ -54,6 +55,7 @@ export class BoxJudge {
 
   stop(): void {
     this.unsubscribe()
+    this.stopped.abort()
   }
 
   private async act(): Promise<void> {
@@ -67,6 +69,7 @@ export class BoxJudge {
       await this.show(state, place)
       if (state.view.validators.getAll().includes(place)) await this.judge(state, place)
     } catch (error) {
+      if (this.stopped.signal.aborted) return
       log.error('a check failed', { why: error instanceof Error ? error.message : String(error) })
     } finally {
       this.isActing = false
@@ -92,20 +95,16 @@ export class BoxJudge {
     const isKnown = view.reports.getAllReadonlyValues().some((kept) => kept.validator === place && kept.epoch === epoch)
     if (found !== undefined && !isKnown) await this.report(state, found)
     if (this.judged >= epoch || accounts.vrfFrom.get(place) > epoch) return
-    const { keys, node } = this.deps
+    const { keys, node, clock } = this.deps
     const alpha = boxAlpha(etaOf(view, epoch))
     const beta = keys.vrfKey.evaluate(alpha)
-    // At a time of its own, early enough for the report.
-    const wait = BigInt(beta[0]!) % (params.epochSlots / 4n + 1n)
-    if (BigInt(node.status().slot) < epoch * params.epochSlots + wait) return
+    const startMs = startOf(beta, params)
+    if (BigInt(node.status().slot) < epoch * params.epochSlots + startMs / params.slotMs) return
     this.judged = epoch
-    const drawn = view.boxes.getAllReadonlyValues().filter(({ account, key }) => account !== 0 && isBoxDrawn(beta, key))
+    const drawn = drawnBoxes(state, beta)
     if (drawn.length === 0) return
-    const report = await this.check(
-      state,
-      drawn.slice(0, MOST_ENTRIES).map(({ key }) => key),
-      keys.vrfKey.prove(alpha),
-    )
+    await clock.sleep(Number(startMs % params.slotMs), this.stopped.signal)
+    const report = await this.check(state, drawn, keys.vrfKey.prove(alpha))
     this.reports.set(epoch, report)
     await this.report(state, report)
   }
@@ -116,45 +115,40 @@ export class BoxJudge {
     await this.send(state, { kind: REPORT, payload: ReportType.serialize({ epoch, commitment }) }, `report ${epoch}`)
   }
 
-  /** All boxes at once: one machine behind two of them shows what it has to neither. */
   private async check(state: ChainState, boxes: readonly Uint8Array[], vrfProof: Uint8Array): Promise<Report> {
-    const { keys, log } = this.deps
+    const { keys, log, keep } = this.deps
     const { epoch } = state.view
-    const places = await this.findBoxes()
-    const entries = await Promise.all(
-      boxes.map(async (box) => {
-        const peer = places.get(toHex(box))
-        const shown = peer === undefined ? null : await checkBox(this.deps, { peer, box, epoch, vrfProof })
-        if (shown === 'busy') return []
-        const entry = entryOf(box, shown, state.params, this.lastOf(state, box))
-        if (shown !== null) this.deps.keep(toHex(shown.certificate), shown.record)
-        log.info('checked a box', { box: toHex(box), epoch: String(epoch), capacity: String(entry.capacity) })
-        return [entry]
-      }),
-    )
+    const places = await this.findBoxes(state, new Set(boxes.map(toHex)))
+    const found = boxes.filter((box) => places.has(toHex(box)))
+    const orders = found.map((box) => ({ peer: places.get(toHex(box))!, box, epoch, vrfProof }))
+    const shown = await checkBoxes(this.deps, orders)
+    const showed = new Map(found.map((box, i) => [toHex(box), shown[i]!]))
+    const entries = boxes.map((box) => entryOf(box, showed.get(toHex(box)) ?? null, state.params))
+    for (const checked of shown) if (checked !== null) keep(toHex(checked.certificate), checked.record)
+    for (const { box, capacity } of entries)
+      log.info('checked a box', { box: toHex(box), epoch: String(epoch), capacity: String(capacity) })
     const salt = sha256(keys.signer.sign(taggedHash('ts1/reportSalt', state.genesisHash, u64be(epoch))))
-    return { epoch, salt, vrfProof, entries: entries.flat().sort((a, b) => compareBytes(a.box, b.box)) }
+    return { epoch, salt, vrfProof, entries: entries.sort((a, b) => compareBytes(a.box, b.box)) }
   }
 
-  /** What this validator last said of a box. */
-  private lastOf(state: ChainState, box: Uint8Array): bigint {
-    const { view, boxPlaces } = state
-    const place = findAccount(located(state), this.deps.keys.signer.publicKey)
-    const { reports } = view.boxes.getReadonly(findBox({ state: view, boxPlaces }, box))
-    return reports.getAllReadonlyValues().find(({ validator }) => validator === place)?.capacity ?? 0n
-  }
-
-  /** Which peer says that it has which box; a box signs for itself later. */
-  private async findBoxes(): Promise<ReadonlyMap<string, string>> {
-    const { network } = this.deps
+  /** At which peer each of these boxes is, by its own signature: what others say of it counts for nothing. */
+  private async findBoxes(state: ChainState, wanted: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+    const { network, checkSignature } = this.deps
+    const { genesisHash, view } = state
     const question = encodeBoxQuestion({ kind: 'boxes' })
     const told = await Promise.all(
       network.peers().map(async (peer) => {
-        const answer = await network.request(peer, question, BOXES_LIMITS)
-        return (decodeBoxes(answer ?? new Uint8Array(0)) ?? []).map((box) => [toHex(box), peer] as const)
+        const answer = await within(
+          this.deps.clock,
+          BOXES_LIMITS.timeoutMs,
+          network.request(peer, question, BOXES_LIMITS),
+        )
+        return (decodeBoxes(answer ?? new Uint8Array(0)) ?? []).map((here) => ({ ...here, peer }))
       }),
     )
-    return new Map(told.flat())
+    const isTrue = ({ box, sig, peer }: (typeof told)[number][number]) =>
+      wanted.has(toHex(box)) && checkSignature(sig, boxAtMessage(genesisHash, view.epoch, box, peer), box)
+    return new Map(told.flat().flatMap((here) => (isTrue(here) ? [[toHex(here.box), here.peer] as const] : [])))
   }
 
   private async send(state: ChainState, what: { kind: number; payload: Uint8Array }, about: string): Promise<void> {
@@ -163,13 +157,31 @@ export class BoxJudge {
   }
 }
 
+/**
+ * When a validator begins, in ms from the start of the epoch: not before clocks that go a little wrong agree on the epoch,
+ * early enough for the report, and at a time of its own, since a box that two check at once shows each a part.
+ */
+function startOf(beta: Uint8Array, { slotMs, epochSlots }: ChainParams): bigint {
+  const chance = BigInt(new DataView(beta.buffer, beta.byteOffset).getUint32(0))
+  const [earliest, latest] = [slotMs / 2n, (slotMs * epochSlots) / 4n]
+  return earliest + ((chance * (latest - earliest)) >> 32n)
+}
+
+/** The boxes that a validator checks, in an order that changes with every draw: what a report has no room for waits. */
+function drawnBoxes({ view }: ChainState, beta: Uint8Array): Uint8Array[] {
+  const drawn = view.boxes.getAllReadonlyValues().filter(({ account, key }) => account !== 0 && isBoxDrawn(beta, key))
+  const inOrder = drawn
+    .map(({ key }) => ({ key, draw: boxDraw(beta, key) }))
+    .sort((a, b) => compareBytes(a.draw, b.draw))
+  return inOrder.slice(0, MOST_ENTRIES).map(({ key }) => key)
+}
+
 /** What a validator says of a box: 0 where it showed nothing. */
-function entryOf(box: Uint8Array, shown: CheckedBox | null, { slotMs, epochSlots }: ChainParams, last: bigint): Entry {
+function entryOf(box: Uint8Array, shown: CheckedBox | null, { slotMs, epochSlots }: ChainParams): Entry {
   const blank = { ...EntryType.defaultValue(), box }
   if (shown === null) return blank
   const rate = BigInt(Math.floor(shown.operationsPerSecond))
-  const found = workOf({ int8: (rate * slotMs * epochSlots) / 1_000n }) / DRILLED_PART
-  const capacity = last > 0n && found > MOST_GROWTH * last ? MOST_GROWTH * last : found
+  const capacity = workOf({ int8: (rate * slotMs * epochSlots) / 1_000n }) / DRILLED_PART
   if (capacity === 0n) return blank
   const { certificate, boxSig } = shown
   return { ...blank, count: 1, rates: [rate, 0n, 0n, 0n, 0n], capacity, score: capacity, certificate, boxSig }

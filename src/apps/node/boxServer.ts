@@ -3,41 +3,57 @@ import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { type ChainState, type Checks, etaOf, findAccount, located } from '../../core/chain/chainState.ts'
 import { resultLeaf, treePath, treeRoot } from '../../core/chain/drilling/resultTree.ts'
+import { epochOf } from '../../core/chain/params.ts'
 import { boxAlpha, isBoxDrawn, runMessage } from '../../core/chain/transactions/boxes.ts'
 import {
   type BoxCheck,
   type BoxOpen,
-  type BoxWitness,
-  BUSY,
+  type BoxRound,
+  boxAtMessage,
   checkMessage,
   decodeBoxQuestion,
   encodeBoxes,
   encodeOpened,
   NO_ANSWER,
+  WELCOME,
 } from '../../core/chain/wire/boxQuestions.ts'
 import type { ChainNode } from '../../ports/chainNode.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { type InTurn, takeTurns } from '../shared/takeTurns.ts'
 import { stateAtSlot } from './blockMaker.ts'
-import { CHECK_K, DEEPEST_CHECK } from './checkSizes.ts'
+import { CHECK_K, DEEPEST_CHECK, LANES, MOST_ROUNDS } from './checkSizes.ts'
 
-/** Products that one validator may ask a box for in an epoch: it begins with a small one. */
-const CHECKS_EACH = 8
+/** How long a box works for one validator in an epoch: a check takes a third of it. */
+const SERVED_US = 8_000_000
+/** Questions of one validator that wait: those it has under way, and one that it gave up before. */
+const MOST_WAITING = LANES + 1
 
 interface BoxServerDeps {
   readonly node: ChainNode
   readonly checks: Checks
+  readonly clock: Clock
   readonly box: Signer
+  /** The name of this node among its peers. */
+  readonly peer: string
   execute(seed: Uint8Array, k: number, depth: number): Promise<readonly Uint8Array[]>
+}
+
+/** A validator that checks the box in this epoch. */
+interface Visit {
+  readonly validator: Uint8Array
+  readonly inTurn: InTurn
+  session: Uint8Array
+  servedUs: number
+  waiting: number
+  /** By their seeds, the last ones: chunks of products that can be opened. */
+  readonly made: Map<string, readonly Uint8Array[]>
 }
 
 /** Answers validators that check the box of this node (§4.5): those that the lottery lets, and nobody else. */
 export class BoxServer {
   private readonly deps: BoxServerDeps
-  /** The last product, by its seed; one at a time. */
-  private last: { readonly seed: Uint8Array; readonly chunks: readonly Uint8Array[] } | null = null
-  private isBusy = false
-  /** How often each validator asked in an epoch. */
-  private asked = new Map<string, number>()
-  private askedIn = -1n
+  private readonly visits = new Map<string, Visit>()
+  private visitedIn = -1n
 
   constructor(deps: BoxServerDeps) {
     this.deps = deps
@@ -47,26 +63,47 @@ export class BoxServer {
   async answer(bytes: Uint8Array): Promise<Uint8Array | null> {
     const question = decodeBoxQuestion(bytes)
     if (question === null) return null
+    if (question.kind === 'boxes') return await this.here()
     const { box } = this.deps
-    if (question.kind === 'boxes') return encodeBoxes([box.publicKey])
     if (!equalBytes(question.box, box.publicKey)) return NO_ANSWER
     if (question.kind === 'check') return await this.check(question)
-    return question.kind === 'open' ? this.open(question) : this.witness(question)
+    const visit = [...this.visits.values()].find(({ session }) => equalBytes(session, question.session))
+    if (visit === undefined) return NO_ANSWER
+    if (question.kind === 'round') return await this.round(visit, question)
+    if (question.kind === 'open') return this.open(visit, question)
+    // What it signs counts for this validator alone.
+    return box.sign(runMessage(this.visitedIn, visit.validator, question.certificate))
+  }
+
+  private async here(): Promise<Uint8Array> {
+    const { node, box, peer } = this.deps
+    const { genesisHash, params } = await node.headState()
+    const epoch = epochOf(BigInt(node.status().slot), params)
+    const sig = box.sign(boxAtMessage(genesisHash, epoch, box.publicKey, peer))
+    return encodeBoxes([{ box: box.publicKey, sig }])
   }
 
   private async check(asked: BoxCheck): Promise<Uint8Array> {
-    const { node, execute } = this.deps
+    const { node } = this.deps
     const state = stateAtSlot(await node.headState(), BigInt(node.status().slot))
-    if (asked.depth > DEEPEST_CHECK || !this.isDrawn(state, asked)) return NO_ANSWER
-    if (this.isBusy) return BUSY
-    if (!this.count(asked)) return NO_ANSWER
-    this.isBusy = true
-    try {
-      this.last = { seed: asked.seed, chunks: await execute(asked.seed, CHECK_K, asked.depth) }
-      return treeRoot(this.last.chunks.map((chunk, index) => resultLeaf(index, chunk)))
-    } finally {
-      this.isBusy = false
-    }
+    if (!this.isDrawn(state, asked)) return NO_ANSWER
+    if (this.visitedIn !== asked.epoch) this.visits.clear()
+    this.visitedIn = asked.epoch
+    const { validator, session } = asked
+    const known = this.visits.get(toHex(validator))
+    const fresh = () => ({
+      validator,
+      session,
+      servedUs: 0,
+      waiting: 0,
+      made: new Map(),
+      inTurn: takeTurns(async () => {}),
+    })
+    const visit: Visit = known ?? fresh()
+    visit.session = session
+    visit.made.clear()
+    this.visits.set(toHex(validator), visit)
+    return WELCOME
   }
 
   /** A validator of now, drawn for this box by its own lottery. */
@@ -80,28 +117,36 @@ export class BoxServer {
     return beta !== null && isBoxDrawn(beta, box.publicKey)
   }
 
-  /** Whether it has not asked too often. */
-  private count(asked: BoxCheck): boolean {
-    if (this.askedIn !== asked.epoch) this.asked = new Map()
-    this.askedIn = asked.epoch
-    const times = (this.asked.get(toHex(asked.validator)) ?? 0) + 1
-    this.asked.set(toHex(asked.validator), times)
-    return times <= CHECKS_EACH
+  private async round(visit: Visit, { seed, depth }: BoxRound): Promise<Uint8Array> {
+    if (depth > DEEPEST_CHECK || visit.waiting >= MOST_WAITING) return NO_ANSWER
+    visit.waiting++
+    try {
+      return await visit.inTurn(() => this.product(visit, seed, depth))
+    } finally {
+      visit.waiting--
+    }
   }
 
-  private open({ seed, indices }: BoxOpen): Uint8Array {
-    if (this.last === null || !equalBytes(this.last.seed, seed)) return NO_ANSWER
-    const { chunks } = this.last
+  private async product(visit: Visit, seed: Uint8Array, depth: number): Promise<Uint8Array> {
+    const { clock, execute } = this.deps
+    if (visit.servedUs >= SERVED_US) return NO_ANSWER
+    const fromUs = clock.monotonicUs()
+    const chunks = await execute(seed, CHECK_K, depth)
+    visit.servedUs += clock.monotonicUs() - fromUs
+    visit.made.set(toHex(seed), chunks)
+    if (visit.made.size > MOST_ROUNDS) visit.made.delete(visit.made.keys().next().value!)
+    return treeRoot(chunks.map((chunk, index) => resultLeaf(index, chunk)))
+  }
+
+  private open(visit: Visit, { places }: BoxOpen): Uint8Array {
+    const opened = places.map(({ seed, index }) => {
+      const chunks = visit.made.get(toHex(seed)) ?? []
+      const leaves = () => chunks.map((chunk, at) => resultLeaf(at, chunk))
+      return index < chunks.length ? { bytes: chunks[index]!, path: treePath(leaves(), index) } : null
+    })
+    if (opened.includes(null)) return NO_ANSWER
     // Once: who draws a second time has seen where the first one led.
-    this.last = null
-    if (indices.some((index) => index >= chunks.length)) return NO_ANSWER
-    const leaves = chunks.map((chunk, index) => resultLeaf(index, chunk))
-    return encodeOpened(indices.map((index) => ({ bytes: chunks[index]!, path: treePath(leaves, index) })))
-  }
-
-  /** Only for a validator that checked the box in this epoch; what it signs counts for that validator alone. */
-  private witness({ epoch, validator, certificate }: BoxWitness): Uint8Array {
-    if (this.askedIn !== epoch || !this.asked.has(toHex(validator))) return NO_ANSWER
-    return this.deps.box.sign(runMessage(epoch, validator, certificate))
+    visit.made.clear()
+    return encodeOpened(opened.filter((chunk) => chunk !== null))
   }
 }

@@ -10,7 +10,7 @@ import type { ChainState } from '../../core/chain/chainState.ts'
 import { devnetKeys } from '../../core/chain/devnetGenesis.ts'
 import { genesisHash } from '../../core/chain/genesisType.ts'
 import { unitsHeld } from '../../core/chain/ledger.ts'
-import { encodeBoxes, isBoxQuestion } from '../../core/chain/wire/boxQuestions.ts'
+import { decodeBoxes, encodeBoxes, isBoxQuestion } from '../../core/chain/wire/boxQuestions.ts'
 import type { TileEngine } from '../../core/proof/tileEngine.ts'
 import { productChecks } from '../../core/work/drilled/productChecks.ts'
 import { productChunk } from '../../core/work/drilled/productTask.ts'
@@ -54,7 +54,7 @@ class DrillWorld extends NodeWorld {
     const made = new Map<string, readonly Uint8Array[]>()
     const execute = async (seed: Uint8Array, k: number, depth: number) => {
       // What a machine takes for the product of a check.
-      if (k === CHECK_K) this.clock.spend(400_000)
+      if (k === CHECK_K) await this.clock.sleep(260 * 2 ** depth)
       const name = `${seed.join()}/${depth}`
       const chunks = made.get(name) ?? Array.from({ length: 2 ** depth }, (_, i) => productChunk(engine, seed, k, i))
       made.set(name, chunks)
@@ -62,7 +62,10 @@ class DrillWorld extends NodeWorld {
     }
     const servers: BoxServer[] = []
     const answerBox = async (data: Uint8Array) => {
-      if (data[0] === 5) return encodeBoxes(DRILLERS.map((account) => testSigner(40 + account).publicKey))
+      if (data[0] === 5) {
+        const told = await Promise.all(servers.map((server) => server.answer(data)))
+        return encodeBoxes(told.flatMap((answer) => decodeBoxes(answer!)!))
+      }
       for (const server of servers) {
         const answer = await server.answer(data)
         if (answer === null || answer.length > 0) return answer
@@ -82,7 +85,8 @@ class DrillWorld extends NodeWorld {
     for (const account of DRILLERS) {
       const keys = devnetKeys(account, library.vrf, nativeSigner)
       const box = testSigner(40 + account)
-      servers.push(new BoxServer({ node: this.node, checks, box, execute }))
+      const { clock, node } = this
+      servers.push(new BoxServer({ node, checks, clock, box, peer: node.others.id, execute }))
       const driller = new Driller({ node: this.node, keys, box, log, execute, fund: async () => {} })
       closing.push(() => driller.stop())
     }
@@ -90,7 +94,7 @@ class DrillWorld extends NodeWorld {
       ...{ node: this.validator, network: this.validator.others, log, clock: this.clock },
       ...{ randomness: seededRandomness(9), keys: devnetKeys(0, library.vrf, nativeSigner) },
       ...{ genesisHash: genesisHash(this.genesis), checkSignature: library.checkSignature },
-      chunkAt: (seed, k, index) => productChunk(engine, seed, k, index),
+      chunkAt: async (seed, k, index) => productChunk(engine, seed, k, index),
       keep: (name, record) => void this.records.set(name, record),
     })
     closing.push(() => judge.stop())

@@ -188,7 +188,7 @@ export class RunningNode implements ChainNode {
   }
 
   /** Those whom a validator asks about their boxes. */
-  get others(): Pick<Network, 'peers' | 'request'> {
+  get others(): Pick<Network, 'id' | 'peers' | 'request'> {
     return this.network
   }
 

@@ -66,7 +66,7 @@ export async function openLibp2pNetwork(options: Libp2pOptions, handlers: Networ
   const addressOf = options.addressOf ?? usualAddress
   await requireFreePort(options.host, options.port)
   const node = await startNode(options, chain, standing)
-  const protocol = `/ts1/${chain}/ask/2`
+  const protocol = `/ts1/${chain}/ask/3`
   const peers = new Map<string, PeerId>()
   const blame = (peer: PeerId) => {
     const [own] = node.getConnections(peer)

@@ -1,3 +1,4 @@
+import { GATE_MS } from '../../apps/node/checkSizes.ts'
 import { type Slice, slicesOf } from '../../apps/work/drillChunks.ts'
 import { AskedThread } from '../../drivers/system/askedThread.ts'
 import { scriptUrl } from '../../drivers/system/scriptUrl.ts'
@@ -5,7 +6,7 @@ import { scriptUrl } from '../../drivers/system/scriptUrl.ts'
 /** The device of this machine, on a thread of its own. It starts with the first task, and anew after a fault. */
 export class DrillThread {
   private thread: AskedThread<Slice, Uint8Array[]> | null = null
-  /** Checks by validators that run or wait: tasks stand back for them, since only checks are timed. */
+  /** Products of checks that are under way or have just been made: tasks stand back for them, since only checks are timed. */
   private urgent = 0
   private waiting: (() => void)[] = []
 
@@ -32,9 +33,14 @@ export class DrillThread {
       for (const slice of slicesOf(seed, k, depth)) chunks.push(await this.ask(slice))
       return chunks.flat()
     } finally {
-      this.urgent--
-      for (const go of this.waiting.splice(0)) go()
+      // The next round is asked for soon, at the latest when the window begins; a slice of a task would be in its way.
+      setTimeout(() => this.goOn(), GATE_MS).unref()
     }
+  }
+
+  private goOn(): void {
+    this.urgent--
+    for (const go of this.waiting.splice(0)) go()
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { answerWithoutBox } from '../../apps/node/answers.ts'
 import { BoxJudge } from '../../apps/node/boxJudge.ts'
 import { BoxServer } from '../../apps/node/boxServer.ts'
+import type { CheckDeps } from '../../apps/node/boxTrial.ts'
 import { Driller } from '../../apps/node/driller.ts'
 import type { RunningNode } from '../../apps/node/node.ts'
 import { Sender } from '../../apps/node/sender.ts'
@@ -11,7 +12,6 @@ import type { ChainState, Checks } from '../../core/chain/chainState.ts'
 import { genesisHash } from '../../core/chain/genesisType.ts'
 import { UNITS_PER_TOKEN } from '../../core/chain/params.ts'
 import { TransferType } from '../../core/chain/transactions/payloads.ts'
-import type { ChunkAt } from '../../core/work/drilled/productChecks.ts'
 import { loadSigner } from '../../drivers/system/loadSigner.ts'
 import { nativeSigner } from '../../drivers/system/nativeSigner.ts'
 import { writeAside } from '../../drivers/system/writeAside.ts'
@@ -25,7 +25,7 @@ interface RolesDeps {
   readonly keys: AccountKeys | null
   readonly isDrilling: boolean
   readonly checks: Checks
-  readonly chunkAt: ChunkAt
+  readonly chunkAt: CheckDeps['chunkAt']
   readonly log: Log
 }
 
@@ -39,14 +39,15 @@ export function openRoles({ data, keys, isDrilling, checks, chunkAt, log }: Role
     answerBox: async (bytes: Uint8Array) => await (server?.answer(bytes) ?? answerWithoutBox(bytes)),
     begin(node: RunningNode): void {
       if (keys === null) return
+      const { clock, randomness } = system
       if (box !== null) {
         thread.warmUp().catch((error: unknown) => log.error('no device could be opened', { why: String(error) }))
-        server = new BoxServer({ node, checks, box, execute: (...task) => thread.show(...task) })
+        const peer = node.others.id
+        server = new BoxServer({ node, checks, clock, box, peer, execute: (...task) => thread.show(...task) })
         const fund = node.genesis.preset === 'devnet' ? faucetOf(node, keys) : askPeople(keys, log)
         const driller = new Driller({ node, keys, box, log, fund, execute: (...task) => thread.drill(...task) })
         stops.push(() => driller.stop())
       }
-      const { clock, randomness } = system
       const judge = new BoxJudge({
         ...{ node, network: node.others, keys, log, clock, randomness, chunkAt },
         ...{ genesisHash: genesisHash(node.genesis), checkSignature: checks.signature },

@@ -98,7 +98,7 @@ async function openChecks({ checkSignature, vrf, isAccountKey }: VrfLibrary) {
   const { prepare, ...drilling } = productChecks(chunks.chunkAt, chunks.elsewhere)
   const checks: Checks = { signature: checkSignature, vrf: vrf.verify, key: isAccountKey, ...drilling }
   return {
-    ...{ checks, chunkAt: chunks.chunkAt, close: chunks.close },
+    ...{ checks, chunkAt: chunks.elsewhere, close: chunks.close },
     prepare: async (state: ChainState, txs: readonly Tx[]) => {
       for (const shown of txs.map((tx) => shownChunks(state, tx)))
         if (shown !== null) await prepare(shown, shown.indices)

@@ -10,7 +10,8 @@ import { PublishType } from './payloads.ts'
 
 const score = fc.bigInt({ min: 0n, max: 2n ** 40n })
 
-test('what a validator says of a box moves towards what it saw, a quarter of the way, and gets there', () => {
+test('attack 312: what a validator says of a box moves towards what it saw, a quarter of the way, from 0 too, and gets there', () => {
+  expect(meanOf(0n, 4_000n)).toBe(1_000n)
   fc.assert(
     fc.property(score, score, (before, seen) => {
       const next = meanOf(before, seen)

@@ -63,9 +63,11 @@ export const report = handler(ReportType, (working, place, { epoch, commitment }
 /** What a validator's VRF is asked in an epoch: who knows its answer knows which boxes it must check. */
 export const boxAlpha = (eta: Uint8Array): Uint8Array => concatBytes(ascii('ts1-box'), eta)
 
-/** One box in four, drawn by a number that only the validator knows before it reveals. */
-export const isBoxDrawn = (beta: Uint8Array, box: Uint8Array): boolean =>
-  taggedHash('ts1/box', beta, box)[31]! % 4 === 0
+/** By a number that only the validator knows before it reveals. */
+export const boxDraw = (beta: Uint8Array, box: Uint8Array): Uint8Array => taggedHash('ts1/box', beta, box)
+
+/** One box in four. */
+export const isBoxDrawn = (beta: Uint8Array, box: Uint8Array): boolean => boxDraw(beta, box)[31]! % 4 === 0
 
 export const reveal = handler(RevealType, (working, place, payload) => {
   const { state, accounts, checks } = working

@@ -1,0 +1,109 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Answer, BoxWorld } from '../../../test/support/boxWorld.ts'
+import type { Signer } from '../../core/bytes/ed25519.ts'
+import { toHex } from '../../core/bytes/hex.ts'
+import { sha256 } from '../../core/bytes/sha256.ts'
+import { u32be } from '../../core/chain/bigEndian.ts'
+import { BoxType } from '../../core/chain/stateType.ts'
+import { isBoxDrawn } from '../../core/chain/transactions/boxes.ts'
+import { decodeBoxes, decodeBoxQuestion, encodeBoxes, NO_ANSWER } from '../../core/chain/wire/boxQuestions.ts'
+import { openVrf } from '../../drivers/sodium/openVrf.ts'
+import type { ChainEvent, ChainNode } from '../../ports/chainNode.ts'
+import type { VrfLibrary } from '../../ports/vrf.ts'
+import { BoxJudge } from './boxJudge.ts'
+
+let library: VrfLibrary
+beforeAll(async () => {
+  library = await openVrf()
+})
+
+let world: BoxWorld
+beforeEach(() => {
+  world = new BoxWorld(library)
+})
+
+function register(keys: readonly Uint8Array[]): void {
+  const { view, boxPlaces } = world.state
+  for (const key of keys) {
+    boxPlaces.note(key, view.boxes.length)
+    view.boxes.push(BoxType.toViewDU({ ...BoxType.defaultValue(), key, account: 1 }))
+  }
+  view.commit()
+}
+
+/** What a validator says of each box that it checks in an epoch. */
+async function judged(peers: Readonly<Record<string, Answer>>): Promise<ReadonlyMap<string, bigint>> {
+  const said = new Map<string, bigint>()
+  const wrong: string[] = []
+  let tell: (event: ChainEvent) => void = () => {}
+  const isOver = new Promise<void>((resolve) => {
+    const node = {
+      headState: async () => world.state,
+      status: () => ({ slot: 3, isSyncing: false }),
+      nextNonce: async () => 0n,
+      isWaiting: () => false,
+      submit: async () => {
+        resolve()
+        return { kind: 'taken', id: '' }
+      },
+      subscribe: (listener: typeof tell) => {
+        tell = listener
+        return () => {}
+      },
+    } as unknown as ChainNode
+    const info = (_: string, fields?: object) => {
+      const { box, capacity } = fields as { box: string; capacity: string }
+      said.set(box, BigInt(capacity))
+    }
+    const fail = (message: string) => {
+      wrong.push(message)
+      resolve()
+    }
+    const network = { peers: () => Object.keys(peers), request: (peer: string, data: Uint8Array) => peers[peer]!(data) }
+    const log = { debug: () => {}, info, warn: fail, error: fail }
+    new BoxJudge({ ...world.deps(network.request), node, network, log, keep: () => {} })
+  })
+  tell({ kind: 'head' } as ChainEvent)
+  await isOver
+  expect(wrong).toEqual([])
+  return said
+}
+
+const isBoxes = (data: Uint8Array) => decodeBoxQuestion(data)?.kind === 'boxes'
+const serverAt = (box: Signer, peer: string): Answer => {
+  const server = world.server(box, world.machine(20), peer)
+  return (data) => server.answer(data)
+}
+
+describe('a validator', () => {
+  test('attack 309: asks a box where the box says that it is, whoever else names it, or stands between', async () => {
+    const [box] = world.boxes(1)
+    register([box!.publicKey])
+    const name = toHex(box!.publicKey)
+    const alone = (await judged({ home: serverAt(box!, 'home') })).get(name)
+    expect(alone).toBeGreaterThan(0n)
+    const home = serverAt(box!, 'home')
+    const naming: Answer = async (data) =>
+      isBoxes(data) ? encodeBoxes([{ box: box!.publicKey, sig: new Uint8Array(64) }]) : NO_ANSWER
+    const relaying: Answer = async (data) => (isBoxes(data) ? await home(data) : NO_ANSWER)
+    const own: Answer = async (data) => {
+      const [here] = decodeBoxes((await home(data))!) ?? []
+      return isBoxes(data) ? encodeBoxes([{ ...here!, sig: world.boxes(2)[1]!.sign(here!.sig) }]) : NO_ANSWER
+    }
+    const silent: Answer = () => new Promise(() => {})
+    const among = await judged({ first: naming, home, naming, relaying, own, silent })
+    expect(among.get(name)).toBe(alone)
+  })
+
+  test('attack 311: checks newcomers as often as others where more are drawn than a report has room for', async () => {
+    const keys = Array.from({ length: 2_600 }, (_, i) => sha256(u32be(i)))
+    register(keys)
+    const drawn = keys.map(toHex).filter((_, i) => isBoxDrawn(world.beta, keys[i]!))
+    const said = await judged({})
+    expect([drawn.length > 600, said.size]).toEqual([true, 512])
+    const part = (names: readonly string[]) => names.filter((name) => said.has(name)).length / names.length
+    const middle = Math.floor(drawn.length / 2)
+    expect(part(drawn.slice(middle))).toBeGreaterThan(0.7)
+    expect(part(drawn.slice(0, middle))).toBeLessThan(0.95)
+  })
+})
