@@ -370,9 +370,8 @@ export const fault = faultsOf({
   },
   TX_EXPIRED: {
     blame: 'network',
-    retry: true,
-    message: 'transaction {id} came into no block while it could',
-    nextStep: 'Send it again: it cannot come into one any more.',
+    message: 'transaction {id} came into no block while it could, by the word of the node that was asked',
+    nextStep: 'Ask another node for your account before you send it again: if this one lies, you pay twice.',
   },
   TX_REFUSED: {
     blame: 'user',

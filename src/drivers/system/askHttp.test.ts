@@ -1,21 +1,28 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, expect, test } from 'vitest'
 import { askHttp } from './askHttp.ts'
 
 let server: Server | undefined
 afterEach(() => void server?.close())
 
+const never = new AbortController().signal
+
+async function listening(answers: (socket: Socket) => void): Promise<string> {
+  server = createServer(answers).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
 /** What is made of these bytes, with which somebody answers and leaves. */
 async function toldBy(answer: string) {
-  server = createServer((socket) => {
+  const url = await listening((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => socket.end(answer))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  return await askHttp(url, { mostBytes: 20, limitMs: 5_000 }, new AbortController().signal)
+  return await askHttp(url, { mostBytes: 20, limitMs: 5_000 }, never)
 }
 
 const head = (...fields: string[]) => `HTTP/1.1 200 OK\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`
@@ -37,5 +44,20 @@ test.each(['gzip', 'br', 'deflate', Array(7).fill('gzip').join(', ')])(
     expect(await toldBy(`${head(`content-encoding: ${encoding}`)}junk`)).toMatchObject({ text: 'junk' })
     const cut = `${head(`content-encoding: ${encoding}`, 'content-length: 9')}junk`
     await expect(toldBy(cut)).rejects.toMatchObject({ code: 'ECONNRESET' })
+  },
+)
+
+test.each(['', head()])(
+  'attack 313: whoever falls silent after %j is given up, whatever is collected meanwhile',
+  async (said) => {
+    setFlagsFromString('--expose-gc')
+    const collect: () => void = runInNewContext('gc')
+    const collecting = setInterval(collect, 20)
+    const url = await listening((socket) => {
+      socket.on('error', () => {})
+      socket.write(said)
+    })
+    const asked = askHttp(url, { mostBytes: 20, limitMs: 150 }, never)
+    await expect(asked.finally(() => clearInterval(collecting))).rejects.toMatchObject({ name: 'AbortError' })
   },
 )

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { withinTime } from './withinTime.ts'
 
 export interface HttpQuestion extends Pick<RequestOptions, 'method' | 'headers' | 'lookup'> {
   readonly body?: string
@@ -55,9 +56,11 @@ export async function askHttp(
   { mostBytes, limitMs, ...question }: HttpQuestion & { readonly mostBytes: number; readonly limitMs: number },
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const answer = await openHttp(url, question, AbortSignal.any([signal, AbortSignal.timeout(limitMs)]))
-  const body = await bodyWithin(answer, mostBytes)
-  return { status: answer.statusCode ?? 0, text: typeof body === 'number' ? null : Buffer.from(body).toString() }
+  return await withinTime(limitMs, signal, async (inner) => {
+    const answer = await openHttp(url, question, inner)
+    const body = await bodyWithin(answer, mostBytes)
+    return { status: answer.statusCode ?? 0, text: typeof body === 'number' ? null : Buffer.from(body).toString() }
+  })
 }
 
 export const isOk = ({ status }: HttpAnswer): boolean => status >= 200 && status < 300

@@ -3,6 +3,7 @@ import type { LookupFunction } from 'node:net'
 import { bodyWithin, openHttp } from './askHttp.ts'
 import { fault } from './faults.ts'
 import { addressesOf, isLoopback, isPublic } from './hostAddresses.ts'
+import { withinTime } from './withinTime.ts'
 
 const LIMIT_MS = 60_000
 const MOST_REDIRECTS = 5
@@ -19,22 +20,29 @@ interface Place {
  */
 export async function fetchFile(text: string, mostBytes: number, signal: AbortSignal): Promise<Uint8Array | number> {
   const url = shownUrl(text)
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])
   try {
-    let place = await placeOf(new URL(text))
-    for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-      const answer = await ask(place, limited)
-      const next = locationOf(answer, place)
-      if (next === null) return await bodyWithin(answer, mostBytes)
-      answer.destroy()
-      place = await publicPlace(next, url)
-    }
-    throw new Error(`more than ${MOST_REDIRECTS} redirections`)
+    return await withinTime(LIMIT_MS, signal, (inner) => follow(text, mostBytes, inner))
   } catch (cause) {
     if (signal.aborted || fault.is(cause, 'URL_REFUSED')) throw cause
-    const why = limited.aborted ? `no answer within ${LIMIT_MS / 1000} s` : (cause as Error).message
-    throw fault('NOT_FETCHED', { url, why }, cause)
+    const { name, message } = cause as Error
+    throw fault(
+      'NOT_FETCHED',
+      { url, why: name === 'AbortError' ? `no answer within ${LIMIT_MS / 1000} s` : message },
+      cause,
+    )
   }
+}
+
+async function follow(text: string, mostBytes: number, signal: AbortSignal): Promise<Uint8Array | number> {
+  let place = await placeOf(new URL(text))
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+    const answer = await ask(place, signal)
+    const next = locationOf(answer, place)
+    if (next === null) return await bodyWithin(answer, mostBytes)
+    answer.destroy()
+    place = await publicPlace(next, shownUrl(text))
+  }
+  throw new Error(`more than ${MOST_REDIRECTS} redirections`)
 }
 
 /** Without a password that stands in it. */

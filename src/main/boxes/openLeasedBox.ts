@@ -6,6 +6,7 @@ import { askLiveness } from '../../drivers/remote/leased/askLiveness.ts'
 import type { ProviderLine } from '../../drivers/remote/leased/askProvider.ts'
 import { connectLeased, type LeasedOptions } from '../../drivers/remote/leased/connectLeased.ts'
 import type { LeaseHub } from '../../drivers/remote/leased/leaseHub.ts'
+import { withinTime } from '../../drivers/system/withinTime.ts'
 import { dialWs, MESSAGES, reachedAt, wsChannel } from '../../drivers/system/wsChannel.ts'
 import { cacheFolder, dataFolder } from '../../drivers/system/xdgFolders.ts'
 import type { RemoteBox } from '../../ports/remoteBox.ts'
@@ -78,21 +79,21 @@ function urlOf(hostAndPort: string, at: string | undefined): string {
 async function openThroughHub(key: string, target: LeaseTarget, signal: AbortSignal): Promise<RemoteBox> {
   const { hub } = target
   if (hub === undefined) throw fault('NO_LEASE_HUB')
-  const line = await within(DIAL_IN_MS, signal, (inner) => hub.line(key, inner), 'PROVIDER_NOT_DIALLED_IN')
+  const line = await inLimit(DIAL_IN_MS, signal, (inner) => hub.line(key, inner), 'PROVIDER_NOT_DIALLED_IN')
   const tunnel = (token: string, outer: AbortSignal) =>
-    within(TUNNEL_MS, outer, (inner) => hub.tunnel(token, inner), 'TUNNEL_MISSING')
+    inLimit(TUNNEL_MS, outer, (inner) => hub.tunnel(token, inner), 'TUNNEL_MISSING')
   return await connectLeased(line, { ...(await optionsOf(target)), tunnel }, signal)
 }
 
 /** What the provider has not done in time is a fault of its own; our caller's end stays our caller's. */
-async function within<T>(
+async function inLimit<T>(
   limitMs: number,
   caller: AbortSignal,
   wait: (signal: AbortSignal) => Promise<T>,
   code: 'PROVIDER_NOT_DIALLED_IN' | 'TUNNEL_MISSING',
 ): Promise<T> {
   try {
-    return await wait(AbortSignal.any([caller, AbortSignal.timeout(limitMs)]))
+    return await withinTime(limitMs, caller, wait)
   } catch (error) {
     caller.throwIfAborted()
     throw fault(code, { seconds: limitMs / 1000 }, error)

@@ -138,6 +138,17 @@ describe('a node over HTTP', () => {
     await untilFinal(client, account, sent, signal, world.clock)
   })
 
+  test('attack 314: that a payment can be in no block any more is said to be the word of the node', async () => {
+    const hasty = clientOf((text) =>
+      text.replace(/("slot":)"\d+"/g, '$1"999999999"').replace(/("slot":)\d+/g, '$1999999999'),
+    )
+    const sent = await sendPayment(clientOf(), rich, { to: buyer.publicKey, amount: 1n }, signal)
+    const told = untilFinal(hasty, toHex(rich.publicKey), sent, signal, world.clock)
+    await expect(told).rejects.toMatchObject({ detail: { code: 'TX_EXPIRED' }, retry: false })
+    await expect(told).rejects.toThrow('by the word of the node')
+    await untilFinal(clientOf(), toHex(rich.publicKey), sent, signal, world.clock)
+  })
+
   test('a box that was added has its score on the chain, with proofs', async () => {
     const client = clientOf()
     const terms = await client.terms(signal)
