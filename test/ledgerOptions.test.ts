@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { serve } from '@hono/node-server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createNodeApi } from '../src/apps/api/node/createNodeApi.ts'
 import { accessTo } from '../src/apps/node/accessTo.ts'
 import type { RunningNode } from '../src/apps/node/node.ts'
@@ -52,7 +55,8 @@ function answerAsEvm(body: string): Response {
 }
 
 let node: RunningNode
-let chain: string
+let [chain, ours, evm] = ['', '', '']
+const servers: ReturnType<typeof serve>[] = []
 beforeAll(async () => {
   const library = await openVrf()
   const world = new NodeWorld(library, 1)
@@ -71,19 +75,23 @@ beforeAll(async () => {
     ...{ node, clock: world.clock, log: { debug: note, info: note, warn: note, error: note } },
     ...{ requestsPerMinute: 1e6, program: 'touchstone 0.1.0', whenSent: (_, done) => done(), clientOf: () => 'test' },
   })
-  vi.stubGlobal('fetch', async (url: string, init: RequestInit) =>
-    url.startsWith('http://evm') ? answerAsEvm(String(init.body ?? '{}')) : app.request(url, init),
-  )
+  servers.push(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }))
+  servers.push(serve({ fetch: async (asked) => answerAsEvm(await asked.text()), port: 0, hostname: '127.0.0.1' }))
+  await Promise.all(servers.map((server) => server.listening || once(server, 'listening')))
+  ;[ours, evm] = servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`) as [
+    string,
+    string,
+  ]
 })
 afterAll(async () => {
-  vi.unstubAllGlobals()
+  for (const server of servers) server.close()
   await node?.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
 const revoked = [{ key: validator, status: 'revoked', since: '2026-01-01T00:00:00.000Z' }]
-const onEvm = { rpc: ['http://evm/'], 'chain-id': [chainId], contract: [contract], publisher: [publisher] }
-const onOurs = (): Given => ({ node: ['http://node/'], chain: [chain] })
+const onEvm = (): Given => ({ rpc: [evm], 'chain-id': [chainId], contract: [contract], publisher: [publisher] })
+const onOurs = (): Given => ({ node: [ours], chain: [chain] })
 
 /** What a reader asks, option by option, and neither file meets. Those of a chain stand beside the others of that chain. */
 const unmet = (): Readonly<Record<string, Given>> => ({
@@ -92,12 +100,12 @@ const unmet = (): Readonly<Record<string, Given>> => ({
   'max-age': { 'max-age': ['1s'] },
   revoked: { revoked: [write('revoked.json', JSON.stringify({ version: 1, keys: revoked }))] },
   certificate: { certificate: [write('another.json', 'another certificate')] },
-  rpc: { ...onEvm, rpc: ['http://evm/', 'http://node/'] },
-  'chain-id': { ...onEvm, 'chain-id': ['1'] },
-  contract: { ...onEvm, contract: [publisher] },
-  publisher: { ...onEvm, publisher: [contract] },
-  depth: { ...onEvm, depth: ['100'] },
-  node: { ...onOurs(), node: ['http://evm/'] },
+  rpc: { ...onEvm(), rpc: [evm, ours] },
+  'chain-id': { ...onEvm(), 'chain-id': ['1'] },
+  contract: { ...onEvm(), contract: [publisher] },
+  publisher: { ...onEvm(), publisher: [contract] },
+  depth: { ...onEvm(), depth: ['100'] },
+  node: { ...onOurs(), node: [evm] },
   chain: { ...onOurs(), chain: [other] },
 })
 
@@ -108,7 +116,7 @@ describe.each([
   [
     'the proof of a score',
     proof,
-    () => [{}, { certificate: [certificate] }, onEvm, { ...onEvm, depth: ['1'] }, onOurs()],
+    () => [{}, { certificate: [certificate] }, onEvm(), { ...onEvm(), depth: ['1'] }, onOurs()],
   ],
   ['a whole round', round, () => [{}]],
 ])(
@@ -137,7 +145,7 @@ describe.each([
     })
 
     test('attack 294: a node of ours is asked for a chain that its reader names, or not at all', async () => {
-      expect(await endOf({ node: ['http://node/'] })).toBe(2)
+      expect(await endOf({ node: [ours] })).toBe(2)
       expect(await endOf({ chain: [chain] })).toBe(2)
     })
   },

@@ -21,6 +21,7 @@ import { keyPair } from '../support/keyPair.ts'
 import { startOpenSsh, whyNoOpenSsh } from '../support/openSshServer.ts'
 import { skipWith } from '../support/skipWith.ts'
 import { readUnit } from '../support/unitFile.ts'
+import { withOther } from '../support/withOther.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const commands = commandsOn('docs/guides/seller.md')
@@ -62,7 +63,8 @@ const typedHere = (words: readonly string[]): string[] => {
 
 /** The provider as the guide starts it; its lines until it listens or ends. */
 async function startProvider(words: readonly string[], more: readonly string[] = []) {
-  const args = [join(root, 'dist/main/touchstone.js'), ...typedHere(words), '--check', 'none', ...sshFlags, ...more]
+  const typed = withOther([...typedHere(words), '--check', 'none', ...sshFlags], more)
+  const args = [join(root, 'dist/main/touchstone.js'), ...typed]
   const child = spawn(process.execPath, args, { env: { ...process.env, TOUCHSTONE_HOME: seller }, stdio: 'pipe' })
   let err = ''
   child.stderr.on('data', (chunk: Buffer) => {
