@@ -161,6 +161,7 @@ describe('what is passed over', () => {
     ['attack 289', ['node', '--no-api', '--api', '127.0.0.1:1'], 'USAGE'],
     ['attack 289', ['verify', ''], 'USAGE'],
     ['attack 289', ['verify', 'ssh', '-p', '22', '-p', '2222', 'root@203.0.113.7'], 'BAD_ADDRESS'],
+    ['attack 315', ['verify', 'ssh', '-o', 'SendEnv=LANG root@203.0.113.7', 'root@203.0.113.8'], 'BAD_ADDRESS'],
     ['attack 288', ['provider', '--allow', 'anyone', 'status'], 'USAGE'],
     ['attack 288', ['provider', 'status', '--allow', 'anyone'], 'USAGE'],
     ['attack 288', ['validator', 'alive', `lease://203.0.113.7:1#${HEX}`, '--config', 'a.yaml'], 'USAGE'],

@@ -88,6 +88,7 @@ export async function openSshBox(target: SshBoxTarget, signal: AbortSignal): Pro
 
 const plainRoute = (to: SshAddress): SshRoute => ({
   ...{ to, identityFiles: [], agent: null, jumps: [], command: null, knownAs: null, isStrict: false },
+  onlyIpVersion: null,
   knownHostsFiles: defaultKnownHosts(),
 })
 
@@ -100,6 +101,7 @@ function sessionOptions(
     auth: { ...authOf(flags, route, env), ...(ask === undefined ? {} : { ask }) },
     knownHostsFiles: route.knownHostsFiles,
     knownAs: route.knownAs,
+    onlyIpVersion: route.onlyIpVersion,
     ownKnownHostsFile: join(dataFolder(env), 'known_hosts'),
     onFirstUse: (seen) => {
       if (route.isStrict) return false

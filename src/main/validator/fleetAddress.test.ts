@@ -35,7 +35,12 @@ describe('an address of a fleet', () => {
   test.each([
     ['ssh -i /root/key root@h', 'with its own key'],
     ['ssh -J jump root@h', 'with its own key'],
-    ['ssh -o ProxyCommand=id root@h', 'with its own key'],
+    ['ssh -o Compression=yes root@h', 'with its own key'],
+    ['ssh -o ProxyCommand=id root@h', 'is not obeyed'],
+    ['ssh -6 root@h', 'with its own key'],
+    ['ssh ssh://root@h:22 -p 2222', 'more than once'],
+    ['ssh good@h -l bad', 'more than once'],
+    ['ssh root@good root@bad', 'a second host'],
     ['root:secret@h', 'it carries a password'],
     ['my_alias', 'neither a name nor an address'],
     ['root@h:99999', 'port'],
@@ -83,7 +88,7 @@ describe('an address of validator.yaml', () => {
   test('may be an alias: host, user and port are those of the SSH settings', async () => {
     const settings = ['hostname 203.0.113.9', 'user ubuntu', 'port 2201']
     expect(await withSettings(settings, () => ownFleetAddress('my_box', never))).toBe('ssh://ubuntu@203.0.113.9:2201')
-    expect(readTarget('my_box')).toEqual({ host: 'my_box' })
+    expect(readTarget('my_box')).toMatchObject({ host: 'my_box' })
   })
 
   test('is not looked up where it is plain', async () => {
@@ -97,7 +102,7 @@ describe('an address of validator.yaml', () => {
   })
 
   test.each(['proxyjump other', 'proxycommand nc %h %p'])('with "%s" in the settings is refused', async (line) => {
-    const refused = withSettings(['hostname h', line], () => ownFleetAddress('box', never))
+    const refused = withSettings(['hostname h', 'user u', 'port 22', line], () => ownFleetAddress('box', never))
     await expect(refused).rejects.toThrow('through another machine')
   })
 

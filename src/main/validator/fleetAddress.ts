@@ -51,8 +51,8 @@ export function readTarget(text: string): SshTarget | null {
     return null
   }
   const target = parseSshTarget(text)
-  const { identity, jump, settings } = target
-  if (identity !== undefined || jump !== undefined || settings !== undefined)
-    throw badAddress(text, 'a fleet logs in with its own key and settings: leave out -i, -J, -o and -F')
+  const { identities, jump, settings } = target
+  if (identities !== undefined || jump !== undefined || settings !== undefined)
+    throw badAddress(text, 'a fleet logs in with its own key and settings: leave out -i, -J, -o, -F, -4 and -6')
   return target
 }

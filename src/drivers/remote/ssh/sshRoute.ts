@@ -6,11 +6,13 @@ import { codeOf } from '../../system/codeOf.ts'
 import { ownHome } from '../../system/xdgFolders.ts'
 import { fault } from '../faults.ts'
 import { formatSshAddress, parseSshAddress, type SshAddress } from './sshAddress.ts'
-import { parseSshTarget, type SshTarget } from './sshTarget.ts'
+import { badAddress, parseSshTarget, type SshTarget } from './sshTarget.ts'
 
 /** Where a box is and how to get there, as the user's own SSH settings have it. */
 export interface SshRoute {
   readonly to: SshAddress
+  /** AddressFamily; null where any will do. */
+  readonly onlyIpVersion: 4 | 6 | null
   /** Empty where nothing but the usual ones is meant. */
   readonly identityFiles: readonly string[]
   /** The socket of an agent, `none`, or null where nothing is said of it. */
@@ -29,27 +31,41 @@ export interface SshRoute {
 const ASK_MS = 10_000
 const MOST_BYTES = 1024 * 1024
 
-/** Asks the user's own ssh what it would do (`ssh -G`); without one, what was typed is all there is. */
+/** Asks the user's own ssh what it would do (`ssh -G`), and nothing else counts; without one, what was typed is all there is. */
 export async function routeOf(target: SshTarget, defaultUser: string, signal: AbortSignal): Promise<SshRoute> {
-  const said = await askSsh(target, signal)
-  const one = (name: string) => said?.get(name)?.at(-1)
-  const user = target.user ?? one('user') ?? defaultUser
-  const port = target.port ?? Number(one('port') ?? 22)
-  const host = one('hostname') ?? target.host
-  const to = parseSshAddress(formatSshAddress({ user, host, port }))
-  const jump = target.jump ?? one('proxyjump') ?? 'none'
+  const said = (await askSsh(target, signal)) ?? withoutSsh(target, defaultUser)
+  const one = (name: string) => said.get(name)?.at(-1)
+  const [user = '', host = '', port, jump = 'none'] = ['user', 'hostname', 'port', 'proxyjump'].map(one)
+  const to = parseSshAddress(formatSshAddress({ user, host, port: Number(port) }))
   const command = one('proxycommand') ?? 'none'
   const files = ['userknownhostsfile', 'globalknownhostsfile'].flatMap((name) => filesIn(one(name) ?? ''))
   return {
     to,
-    identityFiles: (target.identity === undefined ? (said?.get('identityfile') ?? []) : [target.identity]).map(ofHome),
+    onlyIpVersion: IP_VERSIONS[one('addressfamily') ?? ''] ?? null,
+    identityFiles: (said.get('identityfile') ?? []).map(ofHome),
     agent: one('identityagent') ?? null,
     knownHostsFiles: files.length === 0 ? defaultKnownHosts() : files,
     knownAs: one('hostkeyalias') ?? null,
     isStrict: one('stricthostkeychecking') === 'true',
-    jumps: jump === 'none' ? [] : jump.split(',').map((hop) => ({ ...parseSshTarget(hop), ...settingsFile(target) })),
+    jumps: jump === 'none' ? [] : jump.split(',').map((hop) => inSameFile(parseSshTarget(hop), target)),
     command: command === 'none' || jump !== 'none' ? null : expand(command, to, target.host),
   }
+}
+
+const IP_VERSIONS: Readonly<Record<string, 4 | 6>> = { inet: 4, inet6: 6 }
+
+/** What ssh would say that has no settings. */
+function withoutSsh(target: SshTarget, defaultUser: string): ReadonlyMap<string, readonly string[]> {
+  const { host, user = defaultUser, port = 22, jump, identities = [], settings = [] } = target
+  if (settings.length > 0)
+    throw badAddress(['ssh', ...target.words].join(' '), `no ssh is installed here to read ${settings.join(' ')}`)
+  return new Map([
+    ['hostname', [host]],
+    ['user', [user]],
+    ['port', [String(port)]],
+    ['identityfile', identities],
+    ['proxyjump', jump === undefined ? [] : [jump]],
+  ])
 }
 
 /** Where ssh itself looks. */
@@ -71,9 +87,11 @@ function filesIn(line: string): string[] {
 }
 
 /** A hop is looked up in the same file. */
-function settingsFile({ settings = [] }: SshTarget): Pick<SshTarget, 'settings'> {
+function inSameFile(hop: SshTarget, { settings = [] }: SshTarget): SshTarget {
   const at = settings.indexOf('-F')
-  return at < 0 ? {} : { settings: settings.slice(at, at + 2) }
+  if (at < 0) return hop
+  const file = settings.slice(at, at + 2)
+  return { ...hop, settings: file, words: [...file, ...hop.words] }
 }
 
 /** Each of these was checked to be a plain word. */
@@ -85,12 +103,7 @@ const expand = (command: string, { host, port, user }: SshAddress, alias: string
 
 /** Every setting with its values, in order; null where there is no ssh. */
 async function askSsh(target: SshTarget, signal: AbortSignal): Promise<ReadonlyMap<string, string[]> | null> {
-  const asked = [
-    ...(target.settings ?? []),
-    ...(target.user === undefined ? [] : ['-l', target.user]),
-    ...(target.port === undefined ? [] : ['-p', String(target.port)]),
-  ]
-  const { error, out, said } = await run(['-G', ...asked, '--', target.host], signal)
+  const { error, out, said } = await run(['-G', ...target.words], signal)
   signal.throwIfAborted()
   if (codeOf(error) === 'ENOENT') return null
   if (error !== null) throw fault('SSH_SETTINGS_UNREADABLE', { host: target.host, said: lastWords(said) || 'nothing' })

@@ -35,6 +35,7 @@ export interface SessionOptions extends HostTrustOptions {
   readonly knownHostsFiles: readonly string[]
   /** The numeric address to dial, where the name was looked up and judged before: it may lead elsewhere the next time. */
   readonly at?: string
+  readonly onlyIpVersion?: 4 | 6 | null
   readonly connectLimitMs?: number
   /** What led us there, where that was not whoever reads the fault. */
   readonly ledBy?: string
@@ -132,9 +133,8 @@ async function attempt(
     timer.restart()
     const offer = offerTo(plan)
     client.connect({
-      host: options.at ?? to.host,
-      port: to.port,
-      username: to.user,
+      ...{ host: options.at ?? to.host, port: to.port, username: to.user },
+      ...{ forceIPv4: options.onlyIpVersion === 4, forceIPv6: options.onlyIpVersion === 6 },
       // Ours instead, because it stands still while somebody types a password.
       readyTimeout: 0,
       keepaliveInterval: KEEP_ALIVE_MS,

@@ -8,11 +8,13 @@ export interface SshTarget {
   readonly host: string
   readonly user?: string
   readonly port?: number
-  readonly identity?: string
+  readonly identities?: readonly string[]
   /** As after `-J`. */
   readonly jump?: string
-  /** For `ssh -G`: a settings file and settings, as they were written. */
+  /** What ssh alone can read: `-F`, `-o`, `-4` and `-6`. */
   readonly settings?: readonly string[]
+  /** All of it for `ssh -G`, in its own order: where ssh is installed, nothing but its answer counts. */
+  readonly words: readonly string[]
 }
 
 const USER = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/
@@ -22,11 +24,21 @@ const FORM = /^(?:([^@/]*)@)?(\[[^\]/]*\]|[^:/@]*)(?::([0-9]{1,5}))?\/?$/
 
 /** `ssh://user@host:port`, `user@host:2222`, `host`, an IPv6 address, or a command such as `ssh -p 2222 root@host`. */
 export function parseSshTarget(text: string): SshTarget {
-  if (/^ssh\s/.test(text)) return parsePasted(text.split(/\s+/).slice(1), text)
-  return parsePlace(text, text)
+  if (/^ssh[ \t]/.test(text))
+    return parsePasted(
+      text
+        .trim()
+        .split(/[ \t]+/)
+        .slice(1),
+      text,
+    )
+  const place = parsePlace(text, text)
+  const { host, user, port } = place
+  const words = [...(user === undefined ? [] : ['-l', user]), ...(port === undefined ? [] : ['-p', String(port)]), host]
+  return { ...place, words }
 }
 
-function parsePlace(place: string, text: string): SshTarget {
+function parsePlace(place: string, text: string): Pick<SshTarget, 'host' | 'user' | 'port'> {
   const rest = place.startsWith('ssh://') ? place.slice('ssh://'.length) : place
   const bare = /^(?:([^@]*)@)?([0-9a-fA-F:.]+)$/.exec(rest)
   const match = bare && isIP(bare[2]!) === 6 ? [rest, bare[1], `[${bare[2]}]`, undefined] : FORM.exec(rest)
@@ -48,49 +60,70 @@ function portOf(digits: string | undefined, text: string): { readonly port?: num
   return { port }
 }
 
-/** Options of ssh that take a value. Those that mean nothing to us (tunnels, for example) are passed over. */
-const VALUED = 'BbcDEeFIiJLlmOoPpQRSWw'
+/** What no shell reads, so that a text has the words that ssh would get. */
+const PLAIN = /^[A-Za-z0-9_@=:,./~+[\]-]+$/
+/** Letters may stand together, the last with its value: where it leads, as whom, and what changes neither (tunnels, for example). */
+const OPTION = /^-(?=.)([46AaCfkNnqTtvXxY]*)(?:([DFJLRilop])(.*))?$/
+/** After `-o`. Each of them is obeyed as `ssh -G` tells it, or changes neither where ssh leads nor as whom. */
+const SETTINGS = new Set(
+  `addressfamily globalknownhostsfile hostkeyalias identitiesonly identityagent identityfile stricthostkeychecking
+  userknownhostsfile batchmode checkhostip compression connectionattempts connecttimeout exitonforwardfailure forwardagent
+  hashknownhosts loglevel passwordauthentication preferredauthentications pubkeyauthentication requesttty
+  serveralivecountmax serveraliveinterval tcpkeepalive`.split(/\s+/),
+)
 
-/** The command that a marketplace shows: ours are where it leads and as whom; its tunnels are not. */
+/** The command that a marketplace shows, which is the seller's: what could lead ssh elsewhere than us is refused (attack 315). */
 function parsePasted(words: readonly string[], text: string): SshTarget {
-  const { places, values } = readOptions(words, text)
-  const twice = ['l', 'p', 'J'].find((letter) => (values.get(letter)?.length ?? 0) > 1)
-  if (twice !== undefined) throw badAddress(text, `it has -${twice} more than once`)
-  const last = (letter: string) => values.get(letter)?.at(-1)
-  const [user, identity, jump] = ['l', 'i', 'J'].map(last)
-  if (user !== undefined && !USER.test(user)) throw badAddress(text, 'the user name is missing or odd')
-  const settings = [...all(values, 'F'), ...all(values, 'o')]
+  if (!words.every((word) => PLAIN.test(word)))
+    throw badAddress(text, 'a word of the command holds a blank, a quote or another sign that a shell reads')
+  const { places, values, settings } = readWords(words, text)
+  const [place = '', ...more] = places
+  if (more.length > 0) throw badAddress(text, 'a second host, or a command, stands behind the host')
+  const { host, user, port } = parsePlace(place, text)
+  if (!place.startsWith('ssh://') && (port !== undefined || place.includes('[')))
+    throw badAddress(text, 'in a command a port is written as -p 2222')
+  const once = (letter: string, beside?: string): string | undefined => {
+    const said = [...(values.get(letter) ?? []), ...(beside === undefined ? [] : [beside])]
+    if (said.length > 1) throw badAddress(text, `it has -${letter} more than once, or says it beside the host too`)
+    return said[0]
+  }
+  const [login, digits, jump] = [once('l', user), once('p', port?.toString()), once('J'), once('F')]
+  if (login !== undefined && !USER.test(login)) throw badAddress(text, 'the user name is missing or odd')
   return {
-    ...parsePlace(places[0] ?? '', text),
-    ...(user === undefined ? {} : { user }),
-    ...portOf(last('p'), text),
-    ...(identity === undefined ? {} : { identity }),
+    ...{ host, words },
+    ...(login === undefined ? {} : { user: login }),
+    ...portOf(digits, text),
+    ...(values.has('i') ? { identities: values.get('i')! } : {}),
     ...(jump === undefined ? {} : { jump }),
     ...(settings.length === 0 ? {} : { settings }),
   }
 }
 
-/** As ssh reads them: letters may stand together, and after a second word comes a command to run there. */
-function readOptions(words: readonly string[], text: string) {
-  const values = new Map<string, string[]>()
+/** As ssh reads them. */
+function readWords(words: readonly string[], text: string) {
   const places: string[] = []
-  for (let i = 0; i < words.length && places.length < 2; i++) {
+  const settings: string[] = []
+  const values = new Map<string, string[]>()
+  for (let i = 0; i < words.length; i++) {
     const word = words[i]!
     if (!word.startsWith('-')) {
       places.push(word)
       continue
     }
-    const at = [...word].findIndex((letter, place) => place > 0 && VALUED.includes(letter))
-    if (at < 0) continue
-    const value = word.slice(at + 1) || words[++i]
+    const match = OPTION.exec(word)
+    if (match === null) throw badAddress(text, `${word} is not obeyed here: leave it out`)
+    const [, flags = '', letter, rest] = match
+    settings.push(...(flags.match(/[46]/g) ?? []).map((family) => `-${family}`))
+    if (letter === undefined) continue
+    const value = rest || words[++i]
     if (value === undefined) throw badAddress(text, `${word} says nothing`)
-    values.set(word[at]!, [...(values.get(word[at]!) ?? []), value])
+    values.set(letter, [...(values.get(letter) ?? []), value])
+    if (letter === 'o' && !SETTINGS.has(/^[a-z]+(?==.)/i.exec(value)?.[0].toLowerCase() ?? ''))
+      throw badAddress(text, `-o ${value} is not obeyed here: leave it out`)
+    if (letter === 'F' || letter === 'o') settings.push(`-${letter}`, value)
   }
-  return { places, values }
+  return { places, values, settings }
 }
-
-const all = (values: ReadonlyMap<string, readonly string[]>, letter: string): string[] =>
-  (values.get(letter) ?? []).flatMap((value) => [`-${letter}`, value])
 
 export function badAddress(text: string, why: string): TouchstoneError {
   return fault('BAD_ADDRESS', { why, text: JSON.stringify(text.slice(0, 200)) })
@@ -98,7 +131,8 @@ export function badAddress(text: string, why: string): TouchstoneError {
 
 /**
  * A pasted command without quotes: `verify ssh -p 2222 root@host --claim …` has the words of ssh up to the next of ours,
- * which begins with two dashes. They become one.
+ * which begins with two dashes. They become one. A word that would not be the same one in it is put in quotes, which no
+ * command may have.
  */
 export function joinPasted(words: readonly string[]): string[] {
   const from = words.indexOf('ssh')
@@ -106,5 +140,6 @@ export function joinPasted(words: readonly string[]): string[] {
   const next = words.findIndex((word, i) => i > from && word.startsWith('--'))
   const to = next < 0 ? words.length : next
   if (to - from < 2 || words[from - 1]?.startsWith('--')) return [...words]
-  return [...words.slice(0, from), words.slice(from, to).join(' '), ...words.slice(to)]
+  const pasted = words.slice(from, to).map((word) => (PLAIN.test(word) ? word : JSON.stringify(word)))
+  return [...words.slice(0, from), pasted.join(' '), ...words.slice(to)]
 }
