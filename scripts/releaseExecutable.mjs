@@ -21,6 +21,7 @@ import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { injectBlob } from './injectBlob.mjs'
+import { standInsFor } from './standIns.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -49,7 +50,7 @@ function programFiles() {
     { path: 'start.cjs', content: Buffer.from(START) },
     { path: 'bin/LICENSE', content: readFileSync(licenceOfNode()) },
   ]
-  return [...own, ...added].sort((a, b) => (a.path < b.path ? -1 : 1))
+  return [...own, ...added, ...standInsFor(own, packages)].sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
 function licenceOfNode() {

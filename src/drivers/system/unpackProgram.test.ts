@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -88,4 +90,29 @@ test('what is no folder of ours in its place is refused', () => {
   rmSync(folder, { recursive: true })
   symlinkSync(cache, folder)
   expect(unpack).toThrow('is not a folder of ours')
+})
+
+test('attack 316: a cache in whose place others could put another is refused, sticky folders excepted', () => {
+  const below = () => unpackProgram(join(cache, 'me'), list, archive)
+  chmodSync(cache, 0o777)
+  expect(below).toThrow('others may put something else in the place of')
+  chmodSync(cache, 0o1777)
+  expect(isWhole(below())).toBe(true)
+})
+
+test.skipIf(process.getuid?.() !== 0)('attack 316: so is one in a folder of somebody else, sticky or not', () => {
+  mkdirSync(join(cache, 'theirs'))
+  chownSync(join(cache, 'theirs'), 1000, 1000)
+  for (const mode of [0o700, 0o1777]) {
+    chmodSync(join(cache, 'theirs'), mode)
+    expect(() => unpackProgram(join(cache, 'theirs/me'), list, archive)).toThrow('others may put something else')
+  }
+})
+
+test('behind a link the program is known by its path without it, as the children that Node starts know it', () => {
+  mkdirSync(join(cache, 'real'))
+  symlinkSync(join(cache, 'real'), join(cache, 'link'))
+  const folder = unpackProgram(join(cache, 'link/me'), list, archive)
+  expect(folder).toBe(realpathSync(folder))
+  expect(folder.startsWith(join(realpathSync(cache), 'real/me/'))).toBe(true)
 })

@@ -1,5 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
@@ -12,13 +22,16 @@ interface ProgramFile {
 
 /**
  * The folder below `cache` that holds exactly these files, named by the hash of their list. What lies there already is read
- * and compared first: a file that is missing or differs, and the folder is made anew. Nobody else may enter it.
+ * and compared first: a file that is missing or differs, and the folder is made anew. Nobody else may enter it, or put
+ * another in its place. Its path is the one by which Node knows what runs from there: without links.
  */
 export function unpackProgram(cache: string, list: string, archive: () => ArrayBuffer): string {
   const files = JSON.parse(list) as readonly ProgramFile[]
   mkdirSync(cache, { recursive: true, mode: 0o700 })
   ensureOwn(cache, 0o022)
-  const folder = join(cache, `program-${hashOf(Buffer.from(list)).slice(0, 32)}`)
+  const real = realpathSync(cache)
+  ensureAbove(real)
+  const folder = join(real, `program-${hashOf(Buffer.from(list)).slice(0, 32)}`)
   if (isWhole(folder, files)) return folder
   const making = `${folder}.${randomBytes(6).toString('hex')}`
   try {
@@ -66,6 +79,17 @@ function ensureOwn(folder: string, forOthers: number): void {
   const isOurs = process.getuid === undefined || uid === process.getuid()
   if (!isOurs || !lstatSync(folder).isDirectory()) throw new Error(`${folder} is not a folder of ours`)
   if ((mode & forOthers) !== 0) chmodSync(folder, mode & ~forOthers & 0o777)
+}
+
+/** Whoever may write to a folder above renames what lies in it, but for one like /tmp (sticky), where each has his own. */
+function ensureAbove(folder: string): void {
+  const above = dirname(folder)
+  const { uid, gid, mode } = statSync(above)
+  const isOurs = process.getuid === undefined || uid === 0 || uid === process.getuid()
+  const isShared = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== process.getgid?.())
+  if (!isOurs || (isShared && (mode & 0o1000) === 0))
+    throw new Error(`others may put something else in the place of ${folder}`)
+  if (above !== dirname(above)) ensureAbove(above)
 }
 
 function contentOf(path: string): Buffer | null {
