@@ -38,6 +38,11 @@ export const fault = faultsOf({
     message: 'the built kernel {name} is missing',
     nextStep: 'Restore kernels/built/ from the release or the repository.',
   },
+  LOCK_FOREIGN: {
+    blame: 'user',
+    message: 'another account holds the lock of {folder}, which lies beside it',
+    nextStep: 'Use a folder beside which nobody else may write.',
+  },
   NOT_FETCHED: {
     blame: 'network',
     retry: true,
