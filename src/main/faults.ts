@@ -414,4 +414,9 @@ export const fault = faultsOf({
     message: 'a validator with {file} is already running on this machine',
     nextStep: 'Stop it first with "touchstone validator stop", or start this one with settings of its own.',
   },
+  VALIDATOR_WITHOUT_API: {
+    blame: 'user',
+    message: 'a validator with these settings answers nobody: its API is off (api: null)',
+    nextStep: 'Give it an api, name the right file with --config, or stop it first to copy its store.',
+  },
 })

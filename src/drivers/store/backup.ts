@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { copyFileSync, createReadStream, createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, createReadStream, createWriteStream, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
@@ -14,6 +14,19 @@ import { fault } from './faults.ts'
 export const backupStore = (store: Store, folder: string) => {
   const time = new Date().toISOString().slice(0, 19).replace(/[:T]/g, '-')
   return writeBackup(store, join(folder, `touchstone-${time}.jsonl.gz`))
+}
+
+const BACKUP_NAME = /^touchstone-[\d-]{19}\.jsonl\.gz$/
+
+/** The names of what `backupStore` wrote to a folder. */
+export function backupsIn(folder: string): readonly string[] {
+  try {
+    const found = readdirSync(folder, { withFileTypes: true })
+    return found.filter((entry) => entry.isFile() && BACKUP_NAME.test(entry.name)).map(({ name }) => name)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw fault('BACKUPS_UNREADABLE', { folder, why: codeOf(error) || 'unknown' }, error)
+  }
 }
 
 /** JSON lines, compressed. The file appears under its name only when it is whole. */

@@ -7,6 +7,11 @@ export const fault = faultsOf({
     message: 'the running validator wrote {made}, but it did not become {file} ({why})',
     nextStep: 'Copy it from there, as a user who may read it.',
   },
+  BACKUPS_UNREADABLE: {
+    blame: 'user',
+    message: 'cannot look into {folder}, to which the running validator writes its backups ({why})',
+    nextStep: 'Run the command as the user whose validator it is.',
+  },
   BACKUP_NOT_WRITTEN: {
     blame: 'user',
     retry: true,

@@ -18,10 +18,11 @@ const LIMIT_MS = 10_000
 /** A copy of a large store takes its time. */
 const WRITE_LIMIT_MS = 600_000
 
-/** Where the running validator answers. */
+/** Where the running validator answers. Without an API of its own, whoever answers is somebody else (attack 317). */
 export function apiUrl({ api }: Pick<ValidatorConfig, 'api'>): string {
-  const host = api?.host === '0.0.0.0' || api?.host === '::' ? '127.0.0.1' : (api?.host ?? '127.0.0.1')
-  return `http://${host.includes(':') ? `[${host}]` : host}:${api?.port ?? 8787}`
+  if (api === null) throw fault('VALIDATOR_WITHOUT_API')
+  const host = api.host === '0.0.0.0' || api.host === '::' ? '127.0.0.1' : api.host
+  return `http://${host.includes(':') ? `[${host}]` : host}:${api.port}`
 }
 
 /** Asks for one operation of the API, typed by its route. */

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Command } from 'commander'
-import { expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { giverKey, listening } from '../../../test/support/leasableBox.ts'
+import { lockFolder } from '../../drivers/system/lockFolder.ts'
 import { portFault } from '../../ports/faults.ts'
 import type { BoxAccess } from '../../ports/leases.ts'
 import { addValidatorCommand } from './validatorCommand.ts'
@@ -60,4 +61,63 @@ test('a provider gives a sign of life; the advice to ask for one names this comm
     rmSync(folder, { recursive: true })
   }
   expect(portFault.rows.BOX_BUSY.nextStep).toContain('touchstone validator alive ADDRESS')
+})
+
+describe('attack 317: whoever answers in the place of the validator that runs', () => {
+  let folder = ''
+  let named = ''
+  let asked = 0
+  let config = ''
+  let unlock = async () => {}
+  const server = createServer((_, response) => {
+    asked++
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ file: named, rows: 4711 }))
+  })
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'touchstone-backup-'))
+    config = join(folder, 'validator.yaml')
+    asked = 0
+    unlock = await lockFolder(join(folder, 'data'), () => expect.unreachable())
+    if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening')
+  })
+  afterEach(async () => {
+    await unlock()
+    rmSync(folder, { recursive: true })
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+
+  const backup = async (api: string) => {
+    writeFileSync(config, `store: embedded:./data\napi: ${api}\n`)
+    const program = new Command().exitOverride().enablePositionalOptions()
+    const run = async (work: (signal: AbortSignal) => Promise<number>) => {
+      expect(await work(new AbortController().signal)).toBe(0)
+    }
+    addValidatorCommand(program, { env: { TOUCHSTONE_HOME: join(folder, 'home') }, run })
+    const to = join(folder, 'copy.gz')
+    await program.parseAsync(['validator', 'backup', to, '--config', config], { from: 'user' })
+  }
+  const here = () => `{ port: ${(server.address() as AddressInfo).port} }`
+  const NAME = 'touchstone-2026-01-01-00-00-00.jsonl.gz'
+
+  test.each([
+    ['a key', 'validator.key'],
+    ['an earlier backup', join('backups', NAME)],
+    ['a file of that name elsewhere', join('elsewhere', NAME)],
+  ])('that names %s gets nothing moved', async (_, path) => {
+    named = join(folder, path)
+    mkdirSync(dirname(named), { recursive: true })
+    writeFileSync(named, 'mine')
+    await expect(backup(here())).rejects.toMatchObject({ detail: { code: 'NOT_A_VALIDATOR' } })
+    expect(asked).toBe(1)
+    expect(readFileSync(named, 'utf8')).toBe('mine')
+    expect(existsSync(join(folder, 'copy.gz'))).toBe(false)
+  })
+
+  test('is not asked at all where there is no API', async () => {
+    await expect(backup('null')).rejects.toMatchObject({ detail: { code: 'VALIDATOR_WITHOUT_API' } })
+    expect(asked).toBe(0)
+  })
 })

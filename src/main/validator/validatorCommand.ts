@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { routes } from '../../apps/api/routes.ts'
 import { toHex } from '../../core/bytes/hex.ts'
@@ -8,7 +8,7 @@ import { MAX_CERTIFICATE_BYTES } from '../../core/certificate/envelope.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import { CLAIM_ANSWERS } from '../../core/identify/claimReasons.ts'
 import { STATUSES } from '../../core/schedule/boxState.ts'
-import { moveBackup, readBackup, writeBackup } from '../../drivers/store/backup.ts'
+import { backupsIn, moveBackup, readBackup, writeBackup } from '../../drivers/store/backup.ts'
 import { fault as storeFault } from '../../drivers/store/faults.ts'
 import { openStore } from '../../drivers/store/openStore.ts'
 import { isOk } from '../../drivers/system/askHttp.ts'
@@ -182,11 +182,21 @@ async function backup(
   const file = resolve(given)
   const made = await withStore(config, (store) => writeBackup(store, file)).catch(async (error: unknown) => {
     if (!storeFault.is(error, 'STORE_IN_USE')) throw error
-    const theirs = await ask(routes.makeBackup, {}, { config, signer: ownKey(env, 'validator') })
+    const theirs = await askForBackup(config, env)
     return { file: moveBackup(theirs.file, file), rows: theirs.rows }
   })
   print(json ? JSON.stringify(made) : `${made.rows} rows in ${made.file}`)
   return EXIT.genuine
+}
+
+/** Anybody may answer on a port. What came into our own folder since we asked is ours, and nothing else is (attack 317). */
+async function askForBackup(config: ValidatorConfig, env: NodeJS.ProcessEnv) {
+  const folder = resolve(config.base, config.backups)
+  const before = backupsIn(folder)
+  const { file, rows } = await ask(routes.makeBackup, {}, { config, signer: ownKey(env, 'validator') })
+  const name = backupsIn(folder).find((name) => name === basename(file) && !before.includes(name))
+  if (name === undefined) throw fault('NOT_A_VALIDATOR', { url: apiUrl(config) })
+  return { file: join(folder, name), rows }
 }
 
 async function restore(config: ValidatorConfig, [file]: readonly string[], { json }: Flags): Promise<number> {
