@@ -101,6 +101,13 @@ describe('checkCertificate', () => {
     await expect(check).rejects.toThrow(name)
   })
 
+  test.each([Number.NaN, 0, Number.POSITIVE_INFINITY])(
+    'attack 319: %d threads, which would never answer',
+    async (threads) => {
+      await expect(checkCertificate(certificate, { trust, nowMs, threads })).rejects.toThrow('threads is not a number')
+    },
+  )
+
   test.each<[string, object]>([
     ['signer', { signer: 'ab'.repeat(32) }],
     ['maxAge', { maxAge: 1 }],

@@ -122,6 +122,19 @@ else
       await page.close()
     })
 
+    test('attack 320: what a worker cannot do it says; nobody waits for an answer that never comes', async () => {
+      const page = await browser.newPage()
+      await page.goto(`${root}/check/`)
+      const heard = await page.evaluate(`new Promise((resolve) => {
+        const worker = new Worker('/check/worker.js', { type: 'module' })
+        worker.onmessage = () => resolve('answer')
+        worker.onerror = () => resolve('error')
+        worker.postMessage({ range: { part: 0, device: 0, from: 0, to: 1 } })
+      })`)
+      expect(heard).toBe('error')
+      await page.close()
+    })
+
     test('a tampered file is refused, and the step that failed is marked', async () => {
       const bent = certificate.replace(/"payload":"(.{1000})./, (_, head) => `"payload":"${head}A`)
       const { page, headline, text, steps } = await drop(bent, { name: '<img src=x onerror=alert(1)>.json' })

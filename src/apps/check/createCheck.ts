@@ -63,10 +63,11 @@ export const createCheck =
       maxAgeSeconds: options.maxAgeSeconds === undefined ? null : numberOf('maxAgeSeconds', options.maxAgeSeconds),
       checkSignature: deps.checkSignature,
     }
+    const threads = options.threads === undefined ? undefined : numberOf('threads', options.threads, 1)
     const given = { file: bytesOf(file), full: options.full === undefined ? null : bytesOf(options.full) }
     const recomputing = {
       sample: undefined,
-      openChecker: () => deps.openChecker(options.threads),
+      openChecker: () => deps.openChecker(threads),
       onOpenings: options.onProgress ?? (() => {}),
     }
     const found = await checkEvidence(given, rules, recomputing, options.signal ?? new AbortController().signal)
@@ -92,7 +93,7 @@ const OPTIONS: Readonly<Record<keyof CheckOptions, true>> = {
 /** A rule under another name, such as that of the command line, would be looked at by nobody (attack 194). */
 function refuseUnknown(options: object): void {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name))
-  if (unknown !== undefined) throw new TypeError(`there is no option ${unknown}: see CheckOptions`)
+  if (unknown !== undefined) throw new TypeError(`there is no option ${unknown}`)
 }
 
 const keysOf = (name: string, keys: readonly string[] = []): Uint8Array[] =>
@@ -100,7 +101,7 @@ const keysOf = (name: string, keys: readonly string[] = []): Uint8Array[] =>
 
 function keyOf(name: string, text: string): Uint8Array {
   const key = fromHex(text.toLowerCase(), 32)
-  if (!key) throw new TypeError(`${name} is not a key: a key is 64 hex digits`)
+  if (!key) throw new TypeError(`${name} is not a key of 64 hex digits`)
   return key
 }
 

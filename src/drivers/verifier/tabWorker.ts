@@ -22,8 +22,16 @@ declare const self: WorkerScope
 let engine: TileEngine
 let verify: ReturnType<typeof rangeVerifier>
 
-self.onmessage = async ({ data }) => {
+const answer = async (data: TabQuestion) => {
   if ('wasm' in data) engine = await createFastestEngine(data.wasm, data.relaxed)
   if ('run' in data) verify = rangeVerifier(data.run, engine)
   self.postMessage('range' in data ? verify(data.range) : null)
 }
+
+// A promise that fails is heard by nobody: who asked hears of what is thrown outside of one.
+self.onmessage = ({ data }) =>
+  void answer(data).catch((error) =>
+    setTimeout(() => {
+      throw error
+    }),
+  )
