@@ -6,8 +6,12 @@ import { boundByClock } from './clockBound.ts'
 const bound = (
   elapsedUs: number | null,
   rates: Partial<Record<Precision, number>>,
-  { prover = 'a', unit = 'int8' }: { readonly prover?: string; readonly unit?: Precision | null } = {},
-) => boundByClock({ prover: 'a', credited: 1e12, elapsedUs, unit }, { prover, rates })
+  { prover = 'a', unit = 'int8', devices = 1 }: { prover?: string; unit?: Precision | null; devices?: number } = {},
+) =>
+  boundByClock(
+    { prover: 'a', credited: 1e12, elapsedUs, unit },
+    { prover, devices: Array.from({ length: devices }, () => ({ rates })) },
+  )
 const codes = (...given: Parameters<typeof bound>) => bound(...given).doubts.map(({ code }) => code)
 
 describe('the clock against the proven speed', () => {
@@ -33,6 +37,23 @@ describe('the clock against the proven speed', () => {
     expect(codes(null, { int8: 1e15 })).toEqual(['NO_CLOCK'])
   })
 
-  test('a figure that ends where numbers do bounds nothing', () =>
-    expect(codes(1, { int8: Number.MAX_SAFE_INTEGER })).toEqual([]))
+  test('attack 322: eight large cards, whose sum is beyond the end of a figure, bound work all the same', () => {
+    const box = { unit: null, devices: 8 }
+    // Of eight H100: 10.4 * 10^15 together.
+    expect(codes(100, { int8: 1.3e15 }, box)).toEqual([])
+    expect(codes(87, { int8: 1.3e15 }, box)).toEqual(['FASTER_THAN_PROVEN'])
+    expect(bound(100, { int8: 1.3e15 }, box).bound).toMatchObject({ provenPerSecond: 10.4e15 })
+  })
+
+  test('attack 322: a device whose figure ends where numbers do bounds nothing, which is said', () => {
+    expect(codes(1, { int8: Number.MAX_SAFE_INTEGER })).toEqual(['NO_SUCH_SPEED'])
+    expect(codes(1, { int8: 1e12, fp8: Number.MAX_SAFE_INTEGER }, { unit: null })).toEqual(['NO_SUCH_SPEED'])
+    expect(codes(1_000_000, { int8: 1e12, fp8: Number.MAX_SAFE_INTEGER })).toEqual([])
+  })
+
+  test('what one of the devices did not show is no speed of the box', () => {
+    const devices = [{ rates: { int8: 1e15, fp32: 1e13 } }, { rates: { fp32: 1e13 } }]
+    const work = { prover: 'a', credited: 1e12, elapsedUs: 1_000_000, unit: 'int8' } as const
+    expect(boundByClock(work, { prover: 'a', devices }).doubts).toMatchObject([{ code: 'NO_SUCH_SPEED' }])
+  })
 })

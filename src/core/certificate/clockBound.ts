@@ -1,4 +1,4 @@
-import type { Precision } from '../params/precision.ts'
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import type { Doubt } from './doubts.ts'
 
 /** W5.8. A work may be so much faster than its box was proven to be: two runs of one card differ. */
@@ -21,10 +21,10 @@ interface TimedWork {
   readonly unit: Precision | null
 }
 
-/** What a certificate shows of the speed of a box, all its devices together. */
+/** What a certificate shows of the speed of a box. */
 interface ProvenBox {
   readonly prover: string
-  readonly rates: Readonly<Partial<Record<Precision, number>>>
+  readonly devices: readonly { readonly rates: Readonly<Partial<Record<Precision, number>>> }[]
 }
 
 /**
@@ -37,15 +37,29 @@ export function boundByClock(
 ): { readonly bound: ClockBound | null; readonly doubts: readonly Doubt[] } {
   const unbound = (doubt: Doubt) => ({ bound: null, doubts: [doubt] })
   if (prover !== box.prover) return unbound({ code: 'CERTIFICATE_OF_ANOTHER_BOX' })
-  const proven = Object.entries(box.rates) as [Precision, number][]
   // A kind that names no unit may use any: the fastest bounds it.
-  const [fastest] = proven.filter(([name]) => unit === null || name === unit).sort((a, b) => b[1] - a[1])
+  const [fastest] = togetherOf(box)
+    .filter(({ precision }) => unit === null || precision === unit)
+    .sort((a, b) => b.provenPerSecond - a.provenPerSecond)
   if (!fastest) return unbound({ code: 'NO_SUCH_SPEED', where: unit ?? 'none at all' })
+  if (fastest.provenPerSecond === Number.POSITIVE_INFINITY)
+    return unbound({ code: 'NO_SUCH_SPEED', where: `${fastest.precision} of 2^53 - 1 or more` })
   if (elapsedUs === null) return unbound({ code: 'NO_CLOCK' })
-  const [precision, provenPerSecond] = fastest
   const perSecond = credited / (Math.max(elapsedUs, 1) / 1e6)
-  // A figure of a certificate ends there: the box showed that or more.
-  const isBounded = provenPerSecond < Number.MAX_SAFE_INTEGER
-  const isTooFast = isBounded && perSecond > MOST_SHARE * provenPerSecond
-  return { bound: { precision, perSecond, provenPerSecond }, doubts: isTooFast ? [{ code: 'FASTER_THAN_PROVEN' }] : [] }
+  const isTooFast = perSecond > MOST_SHARE * fastest.provenPerSecond
+  return { bound: { ...fastest, perSecond }, doubts: isTooFast ? [{ code: 'FASTER_THAN_PROVEN' }] : [] }
+}
+
+/**
+ * Each precision that all devices showed, of all of them together. A figure of a certificate ends at 2^53 - 1: one device
+ * that shows it may be of any speed. A sum of several has no such end (attack 322).
+ */
+function togetherOf({ devices }: ProvenBox): Pick<ClockBound, 'precision' | 'provenPerSecond'>[] {
+  const shared = PRECISION_NAMES.filter((name) => devices.every(({ rates }) => rates[name]))
+  return shared.map((precision) => {
+    const rates = devices.map(({ rates }) => rates[precision]!)
+    const isBounded = rates.every((rate) => rate < Number.MAX_SAFE_INTEGER)
+    const provenPerSecond = isBounded ? rates.reduce((sum, rate) => sum + rate) : Number.POSITIVE_INFINITY
+    return { precision, provenPerSecond }
+  })
 }

@@ -43,11 +43,11 @@ export const DOUBTS = {
     nextStep: 'Do not take it for work of that box: other machines, or none, may have done it.',
   },
   CERTIFICATE_OF_ANOTHER_BOX: {
-    meaning: 'the certificate that --certificate names is of another box than the one that did the work',
+    meaning: 'the certificate of --certificate is of another box than the work',
     nextStep: 'Name the certificate of the box with the key that the receipt shows as prover.',
   },
   NO_SUCH_SPEED: {
-    meaning: 'the certificate that --certificate names proves no speed of the kind that this work takes',
+    meaning: 'the certificate of --certificate bounds no speed of the kind that this work takes',
     nextStep: 'Have the box verified again, whole: preset mainnet and every part.',
   },
   NO_CLOCK: {

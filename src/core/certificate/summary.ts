@@ -120,7 +120,7 @@ const sum = (values: readonly number[]): number =>
   )
 
 /** Of all devices together, each precision that all of them showed. */
-export function totalRates({ devices }: Pick<StatedJudgement, 'devices'>): Summary['predicate']['rates'] {
+function totalRates({ devices }: Pick<StatedJudgement, 'devices'>): Summary['predicate']['rates'] {
   const shared = PRECISION_NAMES.filter((name) => devices.length > 0 && devices.every(({ rates }) => rates[name]))
   return Object.fromEntries(shared.map((name) => [name, sum(devices.map(({ rates }) => rates[name]!))]))
 }

@@ -11,7 +11,7 @@ import { counterSign, mendLineEnd } from '../../core/certificate/envelope.ts'
 import { isProblem, PROBLEMS } from '../../core/certificate/problems.ts'
 import { productKind } from '../../core/certificate/productEvidence.ts'
 import { provenKind, type ResultAtHand, receiptKind, type WithInputs } from '../../core/certificate/receiptEvidence.ts'
-import { issueSummary, totalRates } from '../../core/certificate/summary.ts'
+import { issueSummary } from '../../core/certificate/summary.ts'
 import { PRODUCT_TYPE } from '../../core/work/methods/sumcheck/productReceipt.ts'
 import { ANSWER_TYPE } from '../../core/work/methods/zk/answerReceipt.ts'
 import { PROVEN_TYPE, WORK_TYPE } from '../../core/work/receipt.ts'
@@ -155,7 +155,7 @@ async function clocked(
       prover: toHex(receipt.proverKey),
       ...{ credited: checked.figures.credited, elapsedUs: receipt.elapsedUs, unit: work.unit },
     },
-    { prover: toHex(box.read.run.challenge.proverKey), rates: totalRates(box.ours) },
+    { prover: toHex(box.read.run.challenge.proverKey), devices: box.ours.devices },
   )
   // Who shows few openings may claim any speed, and is then bounded by nothing (attack 266).
   const { name, secure } = box.read.preset
