@@ -14,6 +14,7 @@ import { requiredClass } from '../../src/core/identify/undersizedParts.ts'
 import { PRECISION_NAMES, type Precision } from '../../src/core/params/precision.ts'
 import { proven } from '../../src/core/params/provenance.ts'
 import {
+  honestRun,
   inventCard,
   mixCards,
   type Noise,
@@ -72,8 +73,9 @@ function makeCase(catalogue: Catalogue, uniform: Uniform): Case {
     if (kind < 0.06) return inventCard(uniform)
     if (kind < 0.12) return mixCards(catalogue, uniform, noise)
     const drawn = kind < 0.2 ? pick(catalogue.models, uniform) : model
-    const card = simulateCard(drawn, catalogue.rules, uniform, noise)
-    return uniform() < 0.5 ? { ...card, memoryBytes: proven(0.95 * drawn.memoryBytes) } : card
+    return uniform() < 0.5
+      ? honestRun(drawn, catalogue.rules, uniform)
+      : simulateCard(drawn, catalogue.rules, uniform, noise)
   }
   const devices = Array.from({ length: uniform() < 0.9 ? 1 : 2 + Math.floor(2 * uniform()) }, () =>
     disturbed(draw(), model, catalogue, uniform),
@@ -166,7 +168,7 @@ describe.skipIf(!hasPython)(`${CASES} made-up boxes, identified by two programs 
   let theirs: Answers
   beforeAll(async () => {
     catalogue = await shippedCatalogue()
-    const uniform = seededUniform(2026)
+    const uniform = seededUniform(11)
     cases = Array.from({ length: CASES }, () => makeCase(catalogue, uniform))
     theirs = secondAnswers(catalogue, cases)
     ours = cases.map((given) => ourAnswer(given, catalogue))

@@ -46,6 +46,22 @@ export function simulateCard(model: GpuModel, rules: CatalogueRules, uniform: Un
   })
 }
 
+/**
+ * One run of our prover on an idle card: every value within a tenth of what is expected, the memory filled as §7 says.
+ * It offers int8 on every card; one without a unit for it runs a plain kernel, a multiply-add of integers for one of fp32.
+ */
+export function honestRun(model: GpuModel, rules: CatalogueRules, uniform: Uniform): MeasuredGpu {
+  const { declined = [], rates = {}, ...shown } = simulateCard(model, rules, uniform, within10Percent)
+  const int8 = rates.int8 ?? prepareModel(model, rules).ways.fp32[0]!.expected.centre * within10Percent(uniform)
+  return proven({
+    ...shown,
+    rates: { ...rates, int8 },
+    declined: declined.filter((name) => name !== 'int8'),
+    memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()),
+    bindRate: 0.5 * int8,
+  })
+}
+
 const between = (uniform: Uniform, low: number, high: number): number => low * (high / low) ** uniform()
 
 /** A card that does not exist: speed, ratios between precisions, memory and bandwidth drawn over the whole market. */

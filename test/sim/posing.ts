@@ -15,10 +15,11 @@ const HONEST_FILL = 0.95
 
 /** How a box lies about what it is. Each mode may do all that the one before may. */
 export const POSING_MODES = ['withholds', 'withholds and slows down', 'and reads in order', 'shows all'] as const
-/** Shows all, and has of its host what its link carries while the passes run (attack 98). */
-export type PosingMode = (typeof POSING_MODES)[number] | 'lends'
+/** Shows all, and has of its host what its link carries while the passes run (attack 98); several that share all work. */
+export type PosingMode = (typeof POSING_MODES)[number] | 'lends' | 'shares'
 
-const isSkilled = (mode: PosingMode): boolean => mode === 'shows all' || mode === 'lends'
+const SKILLED: readonly PosingMode[] = ['shows all', 'lends', 'shares']
+const isSkilled = (mode: PosingMode): boolean => SKILLED.includes(mode)
 
 export interface Pair {
   readonly box: GpuModel
@@ -30,6 +31,10 @@ export function ownRate(model: GpuModel, name: Precision, { rules }: Catalogue):
   const { own, ways } = prepareModel(model, rules)
   return own.has(name) ? ways[name][0]!.expected.centre : 0
 }
+
+/** What a claim asks of a problem, or 0: int8 of every card, as fast as fp32 where it has no unit for it. */
+const askedRate = (model: GpuModel, name: Precision, catalogue: Catalogue): number =>
+  ownRate(model, name, catalogue) || (name === 'int8' ? ownRate(model, 'fp32', catalogue) : 0)
 
 const bestRate = (model: GpuModel, catalogue: Catalogue): number =>
   Math.max(...PRECISION_NAMES.map((name) => ownRate(model, name, catalogue)))
@@ -54,27 +59,35 @@ interface Attempt {
   readonly aim: number
   readonly bandwidthAim: number
   readonly shown: readonly Precision[]
+  /** Cards that share every product, and the memory. */
+  readonly cards?: number
+  /** An int8 rate of the box's choice, where the claimed card has no unit for it. */
+  readonly int8?: number
 }
 
 /** The values a lying box sends: each aimed at the claimed card, as far as the box reaches. */
-function measurement({ box, claimed }: Pair, mode: PosingMode, attempt: Attempt, catalogue: Catalogue): MeasuredGpu {
+function measurement(pair: Pair, posing: Posing, attempt: Attempt): MeasuredGpu {
+  const { box, claimed } = pair
+  const { mode, catalogue, slowBind = false } = posing
+  const { cards = 1 } = attempt
   const slows = mode !== 'withholds'
-  const target = (name: Precision) => ownRate(claimed, name, catalogue) || ownRate(box, name, catalogue)
-  const most = (name: Precision) => (isSkilled(mode) ? reach(box, name, catalogue) : ownRate(box, name, catalogue))
-  const rates: Partial<Record<Precision, number>> = {}
+  const target = (name: Precision) => askedRate(claimed, name, catalogue) || ownRate(box, name, catalogue)
+  const most = (name: Precision) =>
+    cards * (isSkilled(mode) ? reach(box, name, catalogue) : ownRate(box, name, catalogue))
+  const rates: Partial<Record<Precision, number>> = attempt.int8 === undefined ? {} : { int8: attempt.int8 }
   for (const name of attempt.shown) {
     const rate = slows ? Math.min(most(name), attempt.aim * target(name)) : most(name)
     if (rate > 0) rates[name] = rate
   }
-  const fastest =
-    bandwidthOf(box, catalogue) * (mode === 'withholds' || mode === 'withholds and slows down' ? 1 : READ_ORDER)
+  const inOrder = mode === 'withholds' || mode === 'withholds and slows down' ? 1 : READ_ORDER
+  const fastest = cards * bandwidthOf(box, catalogue) * inOrder
   const bandwidth = slows ? Math.min(fastest, attempt.bandwidthAim * bandwidthOf(claimed, catalogue)) : fastest
   return proven({
     rates,
     declined: PRECISION_NAMES.filter((name) => rates[name] === undefined),
-    memoryBytes: heldBytes({ box, claimed }, { mode, bandwidth, catalogue }),
+    memoryBytes: heldBytes(pair, { mode, bandwidth, catalogue, cards }),
     bandwidth,
-    bindRate: 0.5 * (rates.int8 ?? 1e12),
+    bindRate: slowBind ? 1 : 0.5 * (rates.int8 ?? 1e12),
   })
 }
 
@@ -82,18 +95,19 @@ interface Passes {
   readonly mode: PosingMode
   readonly bandwidth: number
   readonly catalogue: Catalogue
+  readonly cards: number
 }
 
 /**
  * A lying box fills all of its memory, and holds more as long as the passes stay fast: what its link carries from the host
  * while they run, and what it computes again.
  */
-function heldBytes({ box, claimed }: Pair, { mode, bandwidth, catalogue }: Passes): number {
+function heldBytes({ box, claimed }: Pair, { mode, bandwidth, catalogue, cards }: Passes): number {
   if (mode === 'withholds') return HONEST_FILL * box.memoryBytes
   const perSecond = suppliedPerSecond([box], MAX_K, catalogue.rules)
   const lends = mode === 'lends' || box.hostLink === 'c2c'
   const own = box.memoryBytes / (lends ? Math.max(0.01, 1 - (2 * perSecond) / bandwidth) : 1)
-  return Math.min(HONEST_FILL * claimed.memoryBytes, 0.999 * own)
+  return Math.min(HONEST_FILL * claimed.memoryBytes, 0.999 * cards * own)
 }
 
 /**
@@ -120,9 +134,10 @@ const NEAR = 0.8
 /** What a box tries: which problems it shows, and how near to the claimed card it aims. */
 function attemptsOf(pair: Pair, mode: PosingMode, catalogue: Catalogue, effort: Effort): readonly Attempt[] {
   const own = PRECISION_NAMES.filter((name) => ownRate(pair.box, name, catalogue) > 0)
-  const asked = PRECISION_NAMES.filter((name) => ownRate(pair.claimed, name, catalogue) > 0)
+  const asked = PRECISION_NAMES.filter((name) => askedRate(pair.claimed, name, catalogue) > 0)
   const shows = isSkilled(mode) ? asked : own.filter((name) => asked.includes(name))
   const first = { aim: 1, bandwidthAim: 1, shown: shows }
+  if (mode === 'shares') return sharedAttempts(pair, first, catalogue)
   if (effort === 'quick' && !comesNear(pair, catalogue, mode)) return [first]
   if (mode === 'withholds') return subsetsOf(own).map((shown) => ({ ...first, shown }))
   const aims = AIMS.flatMap((aim) => [1, 0.9].map((bandwidthAim) => ({ aim, bandwidthAim })))
@@ -131,6 +146,14 @@ function attemptsOf(pair: Pair, mode: PosingMode, catalogue: Catalogue, effort: 
   )
   const choices = isSkilled(mode) ? [asked, PRECISION_NAMES] : [shows, reached, own, []]
   return aims.flatMap((aim) => choices.map((shown) => ({ ...aim, shown })))
+}
+
+/** Attack 313: int8 as the claimed card shows it, withheld, or as slow as the bound rounds. */
+function sharedAttempts({ claimed }: Pair, first: Attempt, catalogue: Catalogue): readonly Attempt[] {
+  const shown = first.shown.filter((name) => ownRate(claimed, name, catalogue) > 0)
+  const choices =
+    shown.length === first.shown.length ? [first] : [first, { ...first, shown }, { ...first, shown, int8: 4 }]
+  return [2, 3, 4].flatMap((cards) => choices.map((choice) => ({ ...choice, cards })))
 }
 
 const AIMS = [1, 0.95, 0.9, 0.86, 0.8, 1.1]
@@ -146,14 +169,17 @@ export interface Posing {
   readonly effort: Effort
   readonly catalogue: Catalogue
   readonly rules: ProtocolVersion
+  /** Bound rounds at one operation a second. */
+  readonly slowBind?: boolean
 }
 
 /** The first set of values by which the box passes for the claimed card, or null when none of its attempts does. */
-export function poseAs(pair: Pair, { mode, effort, catalogue, rules }: Posing): MeasuredGpu | null {
+export function poseAs(pair: Pair, posing: Posing): MeasuredGpu | null {
+  const { mode, effort, catalogue, rules } = posing
   const claim = { count: 1, card: pair.claimed.name, models: [pair.claimed] }
   const tried = new Set<string>()
   for (const attempt of attemptsOf(pair, mode, catalogue, effort)) {
-    const { declined, ...rest } = measurement(pair, mode, attempt, catalogue)
+    const { declined, ...rest } = measurement(pair, posing, attempt)
     // Version 1 never heard of what was declined.
     const measured = rules === 1 || declined === undefined ? rest : { ...rest, declined }
     const key = JSON.stringify(measured)

@@ -106,11 +106,11 @@ const SENTENCES: Readonly<Record<ClaimCode, (reason: ClaimReason) => string>> = 
   MEMORY_NOT_SHOWN: ({ got, expected, model }) =>
     `the memory of a ${model} was not shown: ${giga(got)} GB held of at least ${giga(expected)}; free it and verify again`,
   MEMORY_MAY_BE_LENT: ({ got, expected }) =>
-    `a ${got} could have held as much with memory of its host, so it need not be a ${expected}`,
+    `a ${got} could have held as much with its host, so it need not be a ${expected}`,
   BIND_NOT_RUN: () => 'the bind part was not run, so it may be several cards',
   BIND_TOO_SLOW: ({ got }) => `bound rounds at ${Number(got) / 10} % of the int8 rate, so it may be several cards`,
   LIKELIER_CARD: ({ got, expected }) => `what it did is more like a ${got} than a ${expected}`,
-  INSECURE_PRESET: ({ got, expected }) => `a run in the preset ${got} says nothing of a claim; use ${expected}`,
+  INSECURE_PRESET: ({ got, expected }) => `the preset ${got} says nothing of a claim; use ${expected}`,
   UNREADABLE_CLAIM: ({ got }) => CLAIM_PROBLEMS[got as keyof typeof CLAIM_PROBLEMS] ?? 'it cannot be read',
   FITS_CLAIM: ({ expected, restsOn = [] }) => `what it did fits a ${expected}; rests on ${restsOn.join(', ')}`,
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seededUniform, simulateCard, within10Percent } from '../../../test/sim/gpuMeasurements.ts'
+import { honestRun, seededUniform } from '../../../test/sim/gpuMeasurements.ts'
 import { allPairs, isMuchLess, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { proven } from '../params/provenance.ts'
@@ -19,6 +19,14 @@ test('attack 67: every pair of the catalogue, every mode, every attempt', async 
   }
 })
 
+test('attack 321: every pair of the catalogue, bound rounds at one operation a second', async () => {
+  const catalogue = await shippedCatalogue()
+  for (const mode of ['shares', 'lends', ...POSING_MODES] as const) {
+    const posing = { mode, effort: 'quick', catalogue, rules: 2, slowBind: true } as const
+    expect(allPairs(catalogue).filter((pair) => poseAs(pair, posing) !== null).length, mode).toBe(0)
+  }
+})
+
 test.each([
   ['an idle card', () => 0, 0.99],
   ['up to a tenth of the memory in use', (uniform: () => number) => 0.095 * uniform(), 0],
@@ -30,9 +38,8 @@ test.each([
     const claim = { count: 1, card: model.name, models: [model] }
     let passed = 0
     for (let i = 0; i < RUNS; i++) {
-      const shown = simulateCard(model, catalogue.rules, uniform, within10Percent)
-      const memoryBytes = model.memoryBytes * (0.94 + 0.02 * uniform()) * (1 - inUse(uniform))
-      const devices = [proven({ ...shown, memoryBytes, bindRate: 0.5 * (shown.rates?.int8 ?? 1e12) })]
+      const shown = honestRun(model, catalogue.rules, uniform)
+      const devices = [{ ...shown, memoryBytes: proven(shown.memoryBytes! * (1 - inUse(uniform))) }]
       if (judgeClaim({ claim, devices, catalogue, rules: 2 }).verdict === 'matches') passed++
     }
     return { id: model.id, share: passed / RUNS }

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { seededUniform, simulateCard, within10Percent } from '../../../test/sim/gpuMeasurements.ts'
-import { allPairs, isMuchLess, nearness, type Pair, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
+import { honestRun, seededUniform } from '../../../test/sim/gpuMeasurements.ts'
+import { allPairs, isMuchLess, nearness, ownRate, type Pair, POSING_MODES, poseAs } from '../../../test/sim/posing.ts'
 import { shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts'
 import { MAX_K } from '../params/constants.ts'
-import { proven } from '../params/provenance.ts'
 import type { Catalogue, GpuModel } from './catalogue.ts'
 import { copyBandwidth } from './expected.ts'
 import { judgeClaim } from './judgeClaim.ts'
@@ -18,13 +17,10 @@ beforeAll(async () => {
 
 const named = ({ box, claimed }: Pair) => `${box.id} as ${claimed.id}`
 
-/** One honest run of an idle card: every value within a tenth of what is expected, the memory filled as §7 says. */
 function matchesItself(model: GpuModel, uniform: () => number): boolean {
-  const shown = simulateCard(model, catalogue.rules, uniform, within10Percent)
-  const bindRate = 0.5 * (shown.rates?.int8 ?? 1e12)
-  const device = proven({ ...shown, memoryBytes: model.memoryBytes * (0.94 + 0.02 * uniform()), bindRate })
   const claim = { count: 1, card: model.name, models: [model] }
-  return judgeClaim({ claim, devices: [device], catalogue, rules: 2 }).verdict === 'matches'
+  const devices = [honestRun(model, catalogue.rules, uniform)]
+  return judgeClaim({ claim, devices, catalogue, rules: 2 }).verdict === 'matches'
 }
 
 describe('attack 67: no card passes for one that is much more', () => {
@@ -60,6 +56,15 @@ describe('attack 67: no card passes for one that is much more', () => {
     expect(passed.length).toBe(193)
     const fast = passed.filter(({ claimed }) => copyBandwidth(claimed, catalogue.rules)! > 1.4e12)
     expect(fast.map(named)).toEqual([])
+  })
+
+  test('attack 321: nor several that share all work over PCIe, where the claimed card has no unit for int8', () => {
+    const unbound = allPairs(catalogue).filter(({ claimed }) => ownRate(claimed, 'int8', catalogue) === 0)
+    expect(unbound.length).toBeGreaterThan(500)
+    for (const mode of ['shares', 'shows all'] as const) {
+      const posing = { mode, effort: 'quick', catalogue, rules: 2, slowBind: true } as const
+      expect(unbound.filter((pair) => poseAs(pair, posing) !== null).map(named), mode).toEqual([])
+    }
   })
 
   test('the same boxes passed under the rules of version 1, so the attempts are no straw men', () => {

@@ -25,9 +25,11 @@ function honest(id: string, { compute = 1, bandwidth = 1 } = {}): MeasuredGpu {
     rates[name] = expected.centre * compute
     classes[name] = requiredClass(model, name, catalogue.rules)!
   }
+  // Our prover offers int8 on every card: one without a unit for it shows about as much as in fp32.
+  rates.int8 ??= rates.fp32!
   const copy = expectedBandwidth(model, catalogue.rules)!.centre
   const memoryBytes = 0.95 * model.memoryBytes
-  const bindRate = 0.5 * (rates.int8 ?? 1e12)
+  const bindRate = 0.5 * rates.int8
   return proven({ rates, classes, memoryBytes, bandwidth: copy * bandwidth, bindRate })
 }
 
@@ -123,6 +125,20 @@ describe('judgeClaim', () => {
     expect(bound(0.17).verdict).toBe('unproven')
     expect(bound(0.17).reasons).toMatchObject([{ code: 'BIND_TOO_SLOW', got: 170, expected: 250 }])
     expect(bound(0.26).verdict).toBe('matches')
+  })
+
+  test('unproven: bound rounds of a card without a unit for int8, and no int8 rate to hold them against (attack 321)', () => {
+    const card = honest('v100s-pcie-32gb')
+    const { int8, ...withheld } = card.rates!
+    const bound = (bindRate: number, rates: typeof card.rates) =>
+      judge('V100S', [{ ...card, rates: rates!, bindRate: proven(bindRate) }]).reasons
+    expect(bound(1, withheld)).toMatchObject([
+      { code: 'NOT_SHOWN', precision: 'int8', got: 0, expected: 8130000000000 },
+    ])
+    expect(bound(1, card.rates)).toMatchObject([{ code: 'BIND_TOO_SLOW', got: 0 }])
+    expect(bound(0.26 * int8!, card.rates)).toMatchObject([{ code: 'FITS_CLAIM' }])
+    const slow = { ...withheld, int8: proven(0.74 * int8!) }
+    expect(bound(int8!, slow)).toMatchObject([{ code: 'NOT_SHOWN', precision: 'int8' }])
   })
 
   test('every finding has words of its own, and version 1 keeps its verdicts', () => {

@@ -34,12 +34,16 @@ export function unshownOf(model: GpuModel, question: UnshownQuestion): readonly 
   ]
 }
 
-/** Every problem that the model has a unit for. */
+/**
+ * Every problem that the model has a unit for, and int8 of any: bound rounds are held against it, and nothing else bounds
+ * those of a card that need not show it, or may show it slowly (attack 321).
+ */
 function slowOrMissing(model: GpuModel, { device, measured, catalogue }: UnshownQuestion): readonly ClaimReason[] {
   const { own, ways } = prepareModel(model, catalogue.rules)
   return PRECISION_NAMES.flatMap((precision) => {
-    if (!own.has(precision)) return []
-    const least = SPEED_SHARE * ways[precision][0]!.expected.centre
+    const isOwn = own.has(precision)
+    if (!isOwn && precision !== 'int8') return []
+    const least = isOwn ? SPEED_SHARE * ways[precision][0]!.expected.centre : (ways.int8.at(-1)?.expected.low ?? 1)
     const rate = measured.rates?.[precision] ?? 0
     if (rate >= least) return []
     const facts = { device, precision, got: Math.floor(rate), expected: Math.ceil(least), model: model.name }
@@ -90,7 +94,7 @@ function lenderOf(claimed: GpuModel, passes: Passes, question: UnshownQuestion):
 /** §8, attack 100: below this share two cards that share a product over PCIe show as much, and the verdict says so. */
 function bindOf({ device, measured: { bindRate, rates } }: UnshownQuestion): readonly ClaimReason[] {
   if (bindRate === undefined) return [claimReason('BIND_NOT_RUN', { device, got: 0, expected: 1 })]
-  const share = rates?.int8 === undefined ? ONE_MEMORY_SHARE : Math.floor((1000 * bindRate) / rates.int8)
+  const share = Math.floor((1000 * bindRate) / (rates?.int8 ?? 0))
   if (share >= ONE_MEMORY_SHARE) return []
   return [claimReason('BIND_TOO_SLOW', { device, got: share, expected: ONE_MEMORY_SHARE })]
 }
