@@ -114,13 +114,13 @@ export const insecureLines = (preset: PresetName, isClaimed: boolean): readonly 
 
 /** Lines of at most 80 columns. */
 const BRIEFLY_NOT_EXCLUDED = [
-  'Not excluded: work forwarded elsewhere, NVLink cards posing as one, one large',
+  'Not excluded: work forwarded elsewhere, joined cards posing as one, one large',
   'card posing as several, a fast card posing as one with more, slower memory.',
 ]
 const NOT_EXCLUDED = [
-  'Not excluded: work forwarded to another machine, cards joined by NVLink posing',
-  'as one, one large card posing as several small ones within the totals, a fast',
-  'card with less memory posing as one whose memory is slow.',
+  'Not excluded: work forwarded to another machine, cards joined by NVLink (slower',
+  'ones also by PCIe) posing as one, one large card posing as several small ones',
+  'within the totals, a fast card with less memory posing as one with slow memory.',
   'At least half of a memory rate is proven: it counts both tiles of every pair,',
   'and a clever order could read one of them from a cache.',
 ]
