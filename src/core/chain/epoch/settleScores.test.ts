@@ -133,8 +133,10 @@ describe('a report', () => {
     expect(revealed(good, { ...good, salt: boxes[0]! })).toBe('COMMITMENT')
     expect(revealed({ ...good, vrfProof: world.NO_BYTES(80) })).toBe('PROOF')
     expect(revealed({ ...good, entries: [entryOf(other)] })).toBe('DRAW')
-    expect(revealed({ ...good, entries: [entryOf(world.keyNamed('none'))] })).toBe('BOX')
     expect(revealed({ ...good, entries: [entryOf(drawn[0]!, other)] })).toBe('SIGNATURE')
+    const unknown = Array.from({ length: 60 }, (_, i) => world.keyNamed(`no box ${i}`)).find(isDrawn)!
+    expect(revealed({ ...good, entries: [entryOf(unknown)] })).toBeNull()
+    expect(revealed({ ...good, entries: [entryOf(unknown, other)] })).toBe('SIGNATURE')
     expect(revealed({ ...good, entries: [entryOf(drawn[0]!), entryOf(drawn[0]!)] })).toBe('TWICE')
     expect(revealed({ ...good, entries: [{ ...entryOf(drawn[0]!), score: 0n }] })).toBe('AMOUNT')
   })

@@ -102,9 +102,8 @@ export const publish = handler(PublishType, ({ accounts }, place, { round, root 
 
 type Entry = Reveal['entries'][number]
 
+/** Not whether the box is registered: its owner could void the report of everybody who was drawn for it. */
 function checkEntry(working: Working, epoch: bigint, validator: Uint8Array, beta: Uint8Array, entry: Entry): Refusal {
-  const at = findBox(working, entry.box)
-  if (at === -1 || working.state.boxes.getReadonly(at).account === 0) return problem('BOX', 'box')
   if (!isBoxDrawn(beta, entry.box)) return problem('DRAW', 'box')
   if (entry.score === 0n)
     return entry.capacity === 0n && entry.boxSig.every((byte) => byte === 0) ? null : problem('AMOUNT', 'capacity')
@@ -121,11 +120,13 @@ export function meanOf(before: bigint, seen: bigint): bigint {
   return (3n * before + seen + rounded) / 4n
 }
 
-/** The word of a validator about a box; those who are no validators any more make room. */
+/** The word of a validator about a box that is still registered; those who are no validators any more make room. */
 function keepReport(working: Working, validator: number, epoch: bigint, entry: Entry): void {
   const { state } = working
   const { box, score, capacity, model, certificate } = entry
-  const view = state.boxes.get(findBox(working, box))
+  const at = findBox(working, box)
+  if (at === -1 || state.boxes.getReadonly(at).account === 0) return
+  const view = state.boxes.get(at)
   const validators = state.validators.getAll()
   const others = valuesOf(view.reports).filter(
     (kept) => kept.validator !== validator && validators.includes(kept.validator),
