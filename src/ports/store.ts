@@ -121,11 +121,12 @@ export interface Store {
   /**
    * A box with another claim or address than before, or that had been removed, is `new`, without a score, until a full run
    * has judged it. Where another box has its address, or its provider's key, nothing is put: the answer is that box.
+   * `allocated` null: as it was, or free.
    */
-  putBox(box: BoxEntry): Promise<string | null>
+  putBox(box: Omit<BoxEntry, 'allocated'> & { readonly allocated: boolean | null }): Promise<string | null>
   /** Takes a box out of the fleet; its history stays. False when there is none. */
   removeBox(id: string): Promise<boolean>
-  /** A full proof of it that waits is over. */
+  /** A full proof of it that waits is over; one that was asked for in this round, or follows a change, comes back after the rent. */
   setAllocated(id: string, allocated: boolean): Promise<boolean>
   box(id: string): Promise<BoxRecord | null>
   boxes(filter: BoxFilter, page: Page): Promise<Paged<BoxSummary>>
@@ -144,8 +145,10 @@ export interface Store {
   lastRound(): Promise<FleetRound | null>
   rounds(page: Page): Promise<Paged<FleetRound>>
 
-  /** Adds a job outside the plan of a round; false when the same one is there already. */
+  /** Adds a job outside the plan of a round; false when the same one waits, is under way or has run. */
   addJob(job: PlannedJob): Promise<boolean>
+  /** Whether such a job waits or is under way. */
+  isOpen(job: PlannedJob): Promise<boolean>
   takeJobs(request: TakeRequest): Promise<readonly TakenJob[]>
   /** Holds jobs for longer; answers the ids of those that are still ours. */
   keepJobs(

@@ -311,9 +311,9 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       }
       const terms = [{ name: 'gpu', points: 60, got: 1, full: 1 }]
       const { scoredAt } = await finish(n, { score: 100 })
-      const low = { scored: false, lowered: true, terms }
-      expect(await finish(n + 1000, { ...low, score: 60 })).toMatchObject({ score: 60, terms, scoredAt })
-      expect(await finish(n + 2000, { ...low, score: 80, terms: [] })).toMatchObject({ score: 60, terms, scoredAt })
+      const low = { scored: false, terms }
+      expect(await finish(n + 1000, { ...low, atMost: 60 })).toMatchObject({ score: 60, terms, scoredAt })
+      expect(await finish(n + 2000, { ...low, atMost: 80, terms: [] })).toMatchObject({ score: 60, terms, scoredAt })
       await store.removeBox(a)
     })
 
@@ -616,6 +616,145 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       await store.finishJob(finishOf(await only(b), owner, { box: { ...finishOf(alone!, owner).box, scored: false } }))
       expect(await lastGave()).toBeNull()
       for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 324: what a proof apart does not show is lost, whenever the window of its box ends', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id, { claim: 'L4' }))
+      let round = 20_100_000 + 100 * n
+      const judgement = (model: string) => ({ devices: [{ identity: { model } }] })
+      const terms = [{ name: 'gpu', points: 10, got: 1, full: 1 }]
+      const begin = async () => {
+        round++
+        await store.openRound({ number: round, height: null, jobs: [a, b].map((id) => job(id, { round })) })
+        return await store.takeJobs({ ...claim, single: false })
+      }
+      const earn = (taken: TakenJob) =>
+        store.finishJob(
+          finishOf(taken, owner, { result: resultOf({ claimVerdict: 'matches', judgement: judgement('L4') }) }),
+        )
+      const ask = async () => {
+        await store.addJob(job(a, { round, reason: 'asked', cohort: -1 }))
+        return await only(a)
+      }
+      const show = (taken: TakenJob, atMost: number, claimVerdict: 'different' | 'matches', model: string) => {
+        const box = { ...finishOf(taken, owner).box, score: 0, scored: false, atMost, terms }
+        const status = claimVerdict === 'matches' ? ('verified' as const) : ('claim-unmet' as const)
+        const result = resultOf({ claimVerdict, judgement: judgement(model) })
+        return store.finishJob(finishOf(taken, owner, { box: { ...box, status }, result }))
+      }
+      const gave = async () => (await store.history(a, all)).items.slice(0, 2).map(({ score }) => score)
+      const fallen = { score: 10, terms, claimVerdict: 'different', models: ['T4'], current: true }
+      // Shown before the end, by a newcomer; and by one that holds a score besides.
+      for (const points of [null, 10]) {
+        const [first, second] = await begin()
+        await earn(first!)
+        await show(await ask(), 10, 'different', 'T4')
+        await earn(second!)
+        expect(await store.settle(round, first!.window)).toBe(2)
+        expect(await store.box(a)).toMatchObject({ ...fallen, status: 'claim-unmet', since: round })
+        expect(await store.box(b)).toMatchObject({ score: 100, claimVerdict: 'matches', current: true })
+        expect(await gave()).toEqual([points, 10])
+        const [again, other] = await begin()
+        for (const one of [again!, other!]) await earn(one)
+        expect(await store.settle(round, again!.window)).toBe(2)
+        expect(await store.box(a)).toMatchObject({ score: 100, claimVerdict: 'matches' })
+      }
+      // Taken before the end, and shown after it: more than before does nothing, and a claim is not met by it.
+      const [first, second] = await begin()
+      await earn(first!)
+      const running = await ask()
+      await earn(second!)
+      await store.settle(round, first!.window)
+      const { scoredAt } = (await store.box(a))!
+      await show(running, 10, 'different', 'T4')
+      expect(await store.box(a)).toMatchObject({ ...fallen, scoredAt })
+      expect(await gave()).toEqual([10, 100])
+      await store.addJob(job(a, { round, reason: 'changed', cohort: -1 }))
+      await show(await only(a), 50, 'matches', 'L4')
+      expect(await store.box(a)).toMatchObject({ ...fallen, models: ['L4'], scoredAt })
+      expect(await gave()).toEqual([null, 10])
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 325: a rent of a moment does not end what was asked for, nor what follows a change', async () => {
+      await store.putBox(entry(a))
+      const round = 20_200_000 + 100 * n
+      const asked = job(a, { round, reason: 'asked', cohort: -1 })
+      const changed = job(a, { round, reason: 'changed', cohort: -1 })
+      await store.openRound({ number: round, height: null, jobs: [job(a, { round })] })
+      await store.addJob(asked)
+      await store.setAllocated(a, true)
+      expect(await store.takeJobs(claim)).toEqual([])
+      await store.setAllocated(a, false)
+      // The window does not come back, or it would be one of its own.
+      const [taken, ...more] = await store.takeJobs(claim)
+      expect([taken?.reason, more]).toEqual(['asked', []])
+      expect(await store.addJob(asked)).toBe(false)
+      await store.finishJob(finishOf(taken!, owner))
+      await store.setAllocated(a, false)
+      expect(await store.queue()).toMatchObject({ waiting: 0, held: 0 })
+      // What a look finds while the box is rented, or was rented meanwhile, is proven when the rent is over.
+      await store.addJob(job(a, { round, kind: 'light', reason: 'probe' }))
+      const look = await only(a)
+      await store.setAllocated(a, true)
+      await store.finishJob(finishOf(look, owner, { followUps: [changed] }))
+      expect(await store.queue()).toMatchObject({ waiting: 0 })
+      await store.putBox(entry(a))
+      expect(await only(a)).toMatchObject({ reason: 'changed', kind: 'full' })
+      await store.releaseJobs(owner)
+      // Asked for anew it comes back too, and after a removal; what is of an earlier round does not.
+      await store.setAllocated(a, true)
+      expect(await store.queue()).toMatchObject({ waiting: 0 })
+      expect(await store.addJob(changed)).toBe(true)
+      await store.removeBox(a)
+      await store.putBox(entry(a))
+      expect(await store.addJob(changed)).toBe(true)
+      await store.setAllocated(a, true)
+      await store.openRound({ number: round + 1, height: null, jobs: [] })
+      await store.setAllocated(a, false)
+      expect(await store.queue()).toMatchObject({ waiting: 0, held: 0 })
+      await store.removeBox(a)
+    })
+
+    test('attack 326: a score of a window and one that was earned alone after it do not count together', async () => {
+      for (const id of [a, b]) await store.putBox(entry(id))
+      let round = 20_300_000 + 100 * n
+      const begin = async (ids: readonly string[]) => {
+        round++
+        await store.openRound({ number: round, height: null, jobs: ids.map((id) => job(id, { round })) })
+        return await store.takeJobs(claim)
+      }
+      const current = () => Promise.all([a, b].map(async (id) => (await store.box(id))!.current))
+      const inWindow = async (ids: readonly string[]) => {
+        const taken = await begin(ids)
+        for (const one of taken) await store.finishJob(finishOf(one, owner))
+        await store.settle(round, taken[0]!.window)
+      }
+      const alone = async (id: string) => {
+        const [taken] = await begin([id])
+        await store.finishJob(finishOf({ ...taken!, window: null }, owner))
+      }
+      await inWindow([a])
+      await alone(b)
+      expect(await current()).toEqual([false, true])
+      // Without windows nothing is said about cards that boxes share.
+      await alone(a)
+      expect(await current()).toEqual([true, true])
+      await inWindow([b])
+      expect(await current()).toEqual([false, true])
+      for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 327: a box that is put without a word about its rent stays as it is', async () => {
+      const put = async (allocated: boolean | null) => {
+        await store.putBox({ ...entry(a), allocated })
+        return (await store.box(a))!.allocated
+      }
+      expect([await put(null), await put(true), await put(null), await put(false)]).toEqual([false, true, true, false])
+      await put(true)
+      await store.removeBox(a)
+      expect(await put(null)).toBe(false)
+      await store.removeBox(a)
     })
 
     test('attack 255: who dawdles in a window whose validator ends does not take it from those that are done', async () => {

@@ -6,6 +6,8 @@ import { entry } from './storeFixtures.ts'
 interface Job extends PlannedJob {
   readonly id: number
   state: 'waiting' | 'held' | 'done'
+  /** Done because its box was rented. */
+  spared?: boolean
   attempt: number
   tries: number
   dueUs: number
@@ -37,7 +39,12 @@ export class MemoryStore implements Queue {
   readonly #rest = new Map<string, number>()
   readonly boxes = new Map<string, BoxRecord>()
   /** With the moment from which on it counts; null while it waits for the end of its window. */
-  readonly results: (Finish & { readonly round: number; readonly atUs: number; countsUs: number | null })[] = []
+  readonly results: (Omit<Finish, 'box'> & {
+    box: Finish['box']
+    readonly round: number
+    readonly atUs: number
+    countsUs: number | null
+  })[] = []
   readonly removals: { readonly id: string; readonly atUs: number }[] = []
   readonly #stood = new Map<string, number>()
   readonly #since = new Map<string, number>()
@@ -82,8 +89,11 @@ export class MemoryStore implements Queue {
 
   async setAllocated(id: string, allocated: boolean) {
     this.boxes.set(id, { ...this.boxes.get(id)!, allocated })
-    for (const job of this.#jobs)
-      if (allocated && job.boxId === id && job.kind === 'full' && job.state === 'waiting') job.state = 'done'
+    for (const job of this.#jobs.filter(({ boxId, kind }) => boxId === id && kind === 'full')) {
+      const comesBack = job.spared && job.reason !== 'round' && job.round === this.#round
+      if (allocated && job.state === 'waiting') Object.assign(job, { state: 'done', spared: true })
+      else if (!allocated && comesBack) Object.assign(job, { state: 'waiting', spared: false })
+    }
     return true
   }
 
@@ -172,7 +182,7 @@ export class MemoryStore implements Queue {
 
   async finishJob(finish: Finish) {
     const { job, retryInMs, followUps } = finish
-    const { terms, score, restMs, scored, lowered, failed, ...state } = finish.box
+    const { terms, score, restMs, scored, atMost, failed, ...state } = finish.box
     const mine = this.#jobs[job.id]!
     const box = this.boxes.get(mine.boxId)
     mine.tries++
@@ -186,12 +196,17 @@ export class MemoryStore implements Queue {
     this.boxes.set(box.id, {
       ...box,
       ...state,
-      ...(!isPending && (scored || lowered) ? { score, terms } : {}),
+      ...(scored && !isPending ? { score, terms } : {}),
+      ...(atMost !== null && atMost < box.score ? { score: atMost, terms } : {}),
       failuresTotal,
       inventory,
     })
     if (restMs !== null) this.#rest.set(box.id, nowUs + restMs * 1000)
+    for (const one of this.results)
+      if (atMost !== null && one.countsUs === null && one.job.box.id === box.id && one.box.score > atMost)
+        one.box = { ...one.box, score: atMost, terms }
     for (const job of followUps) this.#add(job)
+    if (box.allocated) await this.setAllocated(box.id, true)
     this.results.push({ ...finish, round: mine.round, atUs: nowUs, countsUs: isPending ? null : nowUs })
     return this.results.length
   }

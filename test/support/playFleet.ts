@@ -259,12 +259,18 @@ export async function heldBy(
   for (const finish of counted) {
     const { id } = finish.job.box
     const { round, countsUs } = finish
-    const { scored, lowered, score } = finish.box
+    const { scored, atMost, score } = finish.box
+    const before = latest.get(id)
+    const lowered = before && atMost !== null && atMost < before.score
     if (!sharing.includes(id) || !(scored || lowered)) continue
     account(id, countsUs)
-    const before = latest.get(id)
-    const share = lowered ? before!.share * (score / before!.score) : shareOf(finish)
-    latest.set(id, { ...(lowered ? before! : { scoredUs: countsUs, round }), share, score, fromUs: countsUs })
+    const share = lowered ? before.share * (atMost / before.score) : shareOf(finish)
+    latest.set(id, {
+      ...(lowered ? before : { scoredUs: countsUs, round }),
+      share,
+      score: lowered ? atMost : score,
+      fromUs: countsUs,
+    })
   }
   for (const id of sharing) account(id, until!)
   for (const id of others) expect(store.results.filter(({ job, box }) => job.box.id === id && box.failed)).toEqual([])

@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { PlannedJob } from '../../core/schedule/planFleetRound.ts'
 import { requireClaim } from '../shared/requireClaim.ts'
 import type { ApiDeps } from './apiDeps.ts'
 import { found, notFound, problem, toldTo } from './problem.ts'
@@ -69,8 +70,9 @@ function addAsk(app: OpenAPIHono, { store, log }: ApiDeps): void {
     const box = found(await store.box(id), 'box')
     const round = (await store.lastRound())?.number ?? 0
     const kind = box.allocated ? 'light' : 'full'
-    const done = await store.addJob({ boxId: id, round, kind, reason: 'asked', cohort: -1, delayMs: 0 })
-    const why = done ? null : await whyNotAgain(store, id, round)
+    const job: PlannedJob = { boxId: id, round, kind, reason: 'asked', cohort: -1, delayMs: 0 }
+    const done = await store.addJob(job)
+    const why = done ? null : await whyNotAgain(store, job)
     log.info(done ? 'run asked for' : 'run not asked for again', { box: id, round, kind, code: why?.code ?? null })
     return c.json({ done, why }, 200)
   })
@@ -79,14 +81,16 @@ function addAsk(app: OpenAPIHono, { store, log }: ApiDeps): void {
 /** How many results of a box are looked through for the one that was asked for; a round rarely has more. */
 const RECENT = 20
 
-async function whyNotAgain(store: ApiDeps['store'], id: string, round: number) {
-  const { items } = await store.history(id, { after: null, limit: RECENT })
-  const ran = items.find((result) => result.round === round && result.reason === 'asked')
-  const nextStep = ran
-    ? `Read /v1/results/${ran.id}, or ask again when the next round has opened.`
-    : `Wait for it: watch /v1/live or /v1/boxes/${id}/history.`
-  if (!ran)
-    return { code: 'ALREADY_WAITING', message: `a run asked for in round ${round} waits or is under way`, nextStep }
-  const message = `a run was asked for in round ${round} already; it ended as ${ran.outcome}`
+async function whyNotAgain(store: ApiDeps['store'], job: PlannedJob) {
+  const { boxId, round, kind, reason } = job
+  const history = `/v1/boxes/${boxId}/history`
+  if (await store.isOpen(job)) {
+    const message = `a run asked for in round ${round} waits or is under way`
+    return { code: 'ALREADY_WAITING', message, nextStep: `Wait for it: watch /v1/live or ${history}.` }
+  }
+  const { items } = await store.history(boxId, { after: null, limit: RECENT })
+  const ran = items.find((result) => result.round === round && result.kind === kind && result.reason === reason)
+  const message = `a run was asked for in round ${round} already${ran ? `; it ended as ${ran.outcome}` : ''}`
+  const nextStep = `Read ${ran ? `/v1/results/${ran.id}` : history}, or ask again when the next round has opened.`
   return { code: 'ALREADY_RUN', message, nextStep }
 }

@@ -301,6 +301,34 @@ describe('writing', () => {
     ])
   })
 
+  test('attack 325: who asks again is told the truth, also after a rent or a removal', async () => {
+    const ask = async () => (await write('POST', '/v1/boxes/brief/verify', undefined)).body
+    const rent = (allocated: boolean) => write('POST', '/v1/boxes/brief/allocation', { allocated })
+    const run = async (retryInMs: number | null = null) => {
+      const [leased, ...more] = await store.takeJobs({ owner: 'o', holdMs: 60_000, limit: 9 })
+      expect(more).toEqual([])
+      await store.finishJob(finishOf(leased!, 'o', { retryInMs }))
+    }
+    await write('PUT', '/v1/boxes/brief', box)
+    await ask()
+    // A light look that was asked for is another run than the full one.
+    await rent(true)
+    expect(await ask()).toMatchObject({ done: true })
+    await run()
+    expect(await ask()).toMatchObject({ done: false, why: { code: 'ALREADY_RUN' } })
+    await rent(false)
+    expect(await ask()).toMatchObject({ done: false, why: { code: 'ALREADY_WAITING' } })
+    await write('DELETE', '/v1/boxes/brief', undefined)
+    await write('PUT', '/v1/boxes/brief', box)
+    expect(await ask()).toMatchObject({ done: true })
+    // One that is tried again has a result, and waits.
+    await run(0)
+    expect(await ask()).toMatchObject({ done: false, why: { code: 'ALREADY_WAITING' } })
+    await run()
+    expect(await ask()).toMatchObject({ done: false, why: { code: 'ALREADY_RUN' } })
+    await write('DELETE', '/v1/boxes/brief', undefined)
+  })
+
   test('a backup that cannot be written says why to whoever may ask for it', async () => {
     const backup = () => Promise.reject(storeFault('BACKUP_NOT_WRITTEN', { file: 'b.gz', why: 'ENOSPC' }))
     const { status, body } = await write('POST', '/v1/backup', undefined, {}, createApi({ ...deps, backup }))

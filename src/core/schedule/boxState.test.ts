@@ -68,7 +68,7 @@ describe('nextBoxState', () => {
   test('attack 134: a void run takes what it did not show', () => {
     const good = nextBoxState(start, 'accepted', full(900), rules)
     const late = nextBoxState(good, 'void', full(450), rules)
-    expect(late).toMatchObject({ status: 'verified', score: 450, scored: false, lowered: true, missed: 1 })
+    expect(late).toMatchObject({ status: 'verified', score: 450, scored: false, atMost: 450, missed: 1 })
   })
 
   test('a box at work is only looked at lightly, and such a look shows that it is not busy', () => {
@@ -98,8 +98,11 @@ describe('nextBoxState', () => {
     expect(nextBoxState(good, 'accepted', apart(400), rules)).toMatchObject({
       score: 400,
       scored: false,
-      lowered: true,
+      atMost: 400,
     })
+    // What the box holds when the run is over is the store's to know (attack 324); what shows nothing lowers nothing.
+    expect(nextBoxState(start, 'accepted', apart(400), rules)).toMatchObject({ score: 0, atMost: 400 })
+    expect(nextBoxState(good, 'void', { ...full(0), score: null }, rules)).toMatchObject({ score: 900, atMost: null })
     // Nor does it make anything forgotten (attack 135).
     const busy = nextBoxState(good, 'busy', full(0), rules)
     expect(nextBoxState(busy, 'accepted', apart(400), rules)).toMatchObject({ score: 400, busyInRow: 1, missed: 1 })

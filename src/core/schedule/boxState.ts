@@ -36,8 +36,8 @@ export interface BoxRules {
 /** What a run would give its box if it was accepted. */
 export interface Earned {
   readonly kind: JobKind
-  /** The old one where nothing was shown. */
-  readonly score: number
+  /** Null where nothing was shown. */
+  readonly score: number | null
   /** Null where nothing was claimed. */
   readonly claimVerdict: ClaimAnswer | null
   /** Rented: nothing but light looks is asked of it. */
@@ -49,8 +49,8 @@ export interface Earned {
 export interface NextBoxState extends BoxState {
   /** The score was earned or lost now; otherwise the old one stays and ages. */
   readonly scored: boolean
-  /** The score fell to what was shown, and is no younger for it. */
-  readonly lowered: boolean
+  /** What was shown without earning: a score above it falls to it, and is no younger for that. Null: nothing falls. */
+  readonly atMost: number | null
   readonly failed: boolean
 }
 
@@ -84,15 +84,17 @@ function proven(state: BoxState, earned: Earned): NextBoxState {
   if (earned.apart) return lowered({ ...state, status: isUnmet ? 'claim-unmet' : state.status }, earned)
   const counts = { failuresInRow: 0, busyInRow: 0, missed: 0 }
   const status = isUnmet ? 'claim-unmet' : 'verified'
-  return { status, score: earned.score, ...counts, scored: true, lowered: false, failed: false }
+  return { status, score: earned.score ?? state.score, ...counts, scored: true, atMost: null, failed: false }
 }
 
 /** What earns nothing still shows what the box can do now. The proof of the score stays as old as it is (attack 135). */
-function lowered(state: BoxState, { score }: Earned): NextBoxState {
-  return score < state.score ? { ...unscored(state), score, lowered: true } : unscored(state)
-}
+const lowered = (state: BoxState, { score }: Earned): NextBoxState => ({
+  ...unscored(state),
+  score: Math.min(state.score, score ?? state.score),
+  atMost: score,
+})
 
-const unscored = (state: BoxState): NextBoxState => ({ ...state, scored: false, lowered: false, failed: false })
+const unscored = (state: BoxState): NextBoxState => ({ ...state, scored: false, atMost: null, failed: false })
 
 const failure = (state: BoxState): NextBoxState => ({
   ...state,
@@ -100,6 +102,6 @@ const failure = (state: BoxState): NextBoxState => ({
   score: 0,
   failuresInRow: state.failuresInRow + 1,
   scored: true,
-  lowered: false,
+  atMost: null,
   failed: true,
 })

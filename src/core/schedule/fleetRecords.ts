@@ -100,7 +100,8 @@ export type ResultSummary = DeepReadonly<z.infer<typeof resultSummary>>
 /** Latest proven facts of one box, for those who look up what a provider has. */
 export const providerSpec = z.object({
   ...boxSummary.pick({ status: true, claim: true, claimVerdict: true, score: true, since: true, current: true }).shape,
-  ...resultSummary.pick({ boxId: true, runId: true, figures: true }).shape,
+  ...resultSummary.pick({ boxId: true, runId: true }).shape,
+  figures: figures.meta({ description: 'Of the run that earned the score. One that has fallen since leaves them.' }),
   at: time.nullable(),
   result: z.int().nullable().meta({ description: 'The result they are from; it has the judgement.' }),
 })
@@ -122,9 +123,8 @@ export type FleetRound = DeepReadonly<z.infer<typeof fleetRound>>
 /** What is cheap to count. */
 export const fleetOverview = z.object({
   boxes: z.int(),
-  byStatus: counts,
-  /** Boxes with a claim that was judged. */
-  byClaimVerdict: counts,
+  byStatus: counts.meta({ description: 'Boxes, not cards: two boxes on one card are two.' }),
+  byClaimVerdict: counts.meta({ description: 'Boxes, not cards, whose claim was judged.' }),
   resultsLastHour: z.int(),
 })
 export type FleetOverview = DeepReadonly<z.infer<typeof fleetOverview>>
@@ -137,7 +137,8 @@ export const fleetStatistics = fleetOverview.extend({
     .array(z.object({ name: text, boxes: z.int(), sum: z.number(), median: z.number() }))
     .readonly()
     .meta({
-      description: 'Sum and median of each figure over the boxes whose scores count.',
+      description:
+        'Sum and median of each figure over the boxes whose scores count, as the window showed it that they were earned in: a score that has fallen since leaves them.',
     }),
 })
 export type FleetStatistics = DeepReadonly<z.infer<typeof fleetStatistics>>

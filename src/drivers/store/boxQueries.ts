@@ -2,8 +2,9 @@ import type { FleetBox } from '../../core/schedule/planFleetRound.ts'
 import type { BoxRecord, BoxSummary, Store } from '../../ports/store.ts'
 import { type Database, json, pageOf, type Statement, sql, words } from './sql.ts'
 
-/** Whether nobody has earned a score in a later window than box `b`. */
-export const CURRENT = 'not exists (select 1 from rounds r where r.paid and r.number > b.since)'
+/** Whether nobody has earned in a later window than box `b`, nor, unless it did itself, alone in a later round (attack 326). */
+export const CURRENT = `not exists (select 1 from rounds r where r.paid and r.number > b.since)
+  and (coalesce(b.alone, false) or not exists (select 1 from rounds r where r.alone and r.number > b.since))`
 
 /** What the columns of `boxes b` are called in a record. */
 const SUMMARY = `b.id, b.address, b.provider, b.claim, b.allocated, b.added_at as "addedAt", b.status,
@@ -24,6 +25,13 @@ const CHIP_ROUNDS = 8
 const leaveAlone = (id: string): Statement => sql`
   update jobs set state = 'done', outcome = 'superseded', finished_at = clock_timestamp() where id in (
     select id from jobs where box_id = ${id}::text and state = 'waiting' and kind = 'full' for update skip locked)`
+
+/** What was asked for in this round, or follows a change, and was ended by the rent (attack 325). A window does not come back. */
+const askAgain = (id: string): Statement => sql`
+  update jobs set state = 'waiting', outcome = null, finished_at = null, created_at = clock_timestamp(),
+    due_at = clock_timestamp()
+  where box_id = ${id}::text and state = 'done' and outcome = 'superseded' and reason in ('asked', 'changed')
+    and round = coalesce((select max(number) from rounds), 0)`
 
 /** Any constant does, other than that of the migrations. */
 const PUT_LOCK = 7_341_207_456
@@ -56,13 +64,14 @@ export function boxQueries(db: Database) {
             or (claim, address) is distinct from (${claim}::text, ${address}::text))`)
         await inside.query(sql`
           insert into boxes (id, address, provider, claim, allocated, stood)
-          values (${id}::text, ${address}::text, ${provider}::text, ${claim}::text, ${allocated}::boolean,
+          values (${id}::text, ${address}::text, ${provider}::text, ${claim}::text, ${allocated ?? false}::boolean,
             (select max(number) from rounds))
           on conflict (id) do update set address = excluded.address, provider = excluded.provider,
-            claim = excluded.claim, allocated = excluded.allocated, removed_at = null`)
+            claim = excluded.claim, removed_at = null,
+            allocated = coalesce(${allocated}::boolean, boxes.allocated and boxes.removed_at is null)`)
         return null
       })
-      if (allocated && other === null) await db.query(leaveAlone(id))
+      if (allocated !== null && other === null) await db.query(allocated ? leaveAlone(id) : askAgain(id))
       return other
     },
     async removeBox(id) {
@@ -78,7 +87,7 @@ export function boxQueries(db: Database) {
     async setAllocated(id, allocated) {
       const rows = await db.query(sql`
         update boxes set allocated = ${allocated}::boolean where id = ${id}::text and removed_at is null returning id`)
-      if (allocated) await db.query(leaveAlone(id))
+      await db.query(allocated ? leaveAlone(id) : askAgain(id))
       return rows.length > 0
     },
     async box(id) {

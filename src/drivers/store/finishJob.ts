@@ -5,7 +5,8 @@ import { z } from 'zod'
 import { CPU_MODEL } from '../../core/schedule/fleetRecords.ts'
 import type { Finish } from '../../ports/store.ts'
 import { SCORE_RULES } from './migrations.ts'
-import { json, type Statement, sql } from './sql.ts'
+import { REVIVE } from './queueQueries.ts'
+import { json, type Statement, sql, words } from './sql.ts'
 
 const compress = promisify(gzip)
 
@@ -22,13 +23,16 @@ export async function finishJob(finish: Finish): Promise<Statement> {
   // Level 1: hashes in base64 shrink to three quarters at any level, and not further at a higher one. As text it is sent in
   // half the time that bytes take, in which nobody else is heard (attack 250).
   const gzipped = bytes && (await compress(bytes, { level: 1 })).toString('base64')
-  // What was judged beside nobody may lower a score, and never makes it younger (attack 135).
-  const loweredByProof = box.lowered && result.outcome === 'accepted'
+  const isAccepted = result.outcome === 'accepted'
+  const isProof = isAccepted && (box.scored || box.atMost !== null)
+  // Apart from the others a claim may be found unmet, never met (attack 125).
+  const isJudged = box.scored || (isProof && claimVerdict !== null && claimVerdict !== 'matches')
   // What is earned in a window counts when the window is over, for all of them at once.
-  const isPending = job.window !== null && box.scored && result.outcome === 'accepted'
+  const isPending = job.window !== null && box.scored && isAccepted
   const isScored = box.scored && !isPending
-  const pending = { window: job.window, score: box.score, terms: box.terms }
-  const hasEarned = isScored && result.outcome === 'accepted'
+  const pending = { window: job.window, score: box.score, terms: box.terms, rules: SCORE_RULES }
+  const lower = { score: box.atMost, terms: box.terms }
+  const hasEarned = isScored && isAccepted
   return sql`
     with mine as (
       -- Nothing heavy is asked again of a box that was rented in the meantime (attack 140).
@@ -60,47 +64,57 @@ export async function finishJob(finish: Finish): Promise<Statement> {
       insert into certificates (run_id, result_id, box_id, gzip, sha256)
       select ${result.runId}::text, id, box_id, decode(${gzipped}::text, 'base64'), ${hash}::text
       from stored where ${gzipped !== null}::boolean
+    ), before as (
+      -- Its window may be settled, or have been, since the job was taken: what it holds now is what falls (attack 324).
+      select b.id, b.score from boxes b join stored on b.id = stored.box_id for update of b
     ), known as (
       update boxes set status = ${box.status}::text,
-        claim_verdict = case when ${box.scored || loweredByProof}::boolean then ${claimVerdict}::text else claim_verdict end,
-        score = case when ${isScored}::boolean or (${box.lowered}::boolean and score > ${box.score}::int8)
-          then ${box.score}::int8 else score end,
+        claim_verdict = case when ${isJudged}::boolean then ${claimVerdict}::text else claim_verdict end,
+        score = case when ${isScored}::boolean then ${box.score}::int8 else least(boxes.score, ${box.atMost}::int8) end,
         score_rules = case when ${isScored}::boolean then ${SCORE_RULES}::int4 else score_rules end,
-        terms = case when ${isScored}::boolean or (${box.lowered}::boolean and score > ${box.score}::int8)
+        terms = case when ${isScored}::boolean or boxes.score > ${box.atMost}::int8
           then ${json(box.terms)}::text::jsonb else terms end,
         scored_at = case when ${isScored}::boolean then clock_timestamp() else scored_at end,
         failures_in_row = ${box.failuresInRow}::int4, busy_in_row = ${box.busyInRow}::int4,
         missed = ${box.missed}::int4, stalls = ${box.stalls}::int4,
         -- Earned beside nobody: a window of the same round outdoes it, if the fleet has windows from now on (attack 286).
         since = case when ${hasEarned}::boolean then stored.round - 1 else since end,
+        alone = ${hasEarned}::boolean or alone,
         pending = case when ${isPending}::boolean
           then ${json(pending)}::text::jsonb || jsonb_build_object('round', stored.round, 'result', stored.id)
-          when ${box.failed}::boolean then null else pending end,
+          when ${box.failed}::boolean then null
+          when (pending ->> 'score')::int8 > ${box.atMost}::int8 then pending || ${json(lower)}::text::jsonb else pending end,
         rest_until = clock_timestamp() + ${box.restMs}::float8 * interval '1 millisecond',
         failures_total = failures_total + ${box.failed}::boolean::int4,
-        verified_total = verified_total + ${result.outcome === 'accepted'}::boolean::int4,
+        verified_total = verified_total + ${isAccepted}::boolean::int4,
         last_result = stored.id,
         last_accepted = case when ${hasEarned}::boolean then stored.id
           else last_accepted end,
-        models = case when ${box.scored && result.outcome === 'accepted'}::boolean
+        models = case when ${isProof}::boolean
           then ${json(modelsOf(result.judgement))}::text::jsonb else models end,
         inventory = coalesce(${result.inventory === null ? null : json(result.inventory)}::text::jsonb, inventory)
-      from stored where boxes.id = stored.box_id and coalesce(moves, 0) = ${job.box.moves}::int4
-      returning stored.id, box_id, boxes.provider
+      from stored join before on before.id = stored.box_id
+      where boxes.id = stored.box_id and coalesce(moves, 0) = ${job.box.moves}::int4
+      returning stored.id, box_id, boxes.provider, boxes.score, boxes.terms, boxes.score < before.score as fell, allocated
+    ), alone as (
+      update rounds set alone = true from stored
+      where number = stored.round and rounds.alone is distinct from true and ${hasEarned && box.score > 0}::boolean
     ), failed as (
       insert into failures (box_id, provider, result_id, outcome, code)
       select box_id, provider, id, ${result.outcome}::text, ${result.code}::text from known where ${box.failed}::boolean
     ), scored as (
       insert into scores (box_id, result_id, score, terms, score_rules)
-      select box_id, id, ${box.score}::int8, ${json(box.terms)}::text::jsonb, ${SCORE_RULES}::int4
-      from known where ${isScored || box.lowered}::boolean
+      select box_id, id, score, terms, ${SCORE_RULES}::int4 from known where ${isScored}::boolean or fell
     ), more as (
-      insert into jobs (round, box_id, kind, reason, cohort, due_at)
-      select j.round, box_id, j.kind, j.reason, j.cohort, clock_timestamp() + j."delayMs" * interval '1 millisecond'
+      insert into jobs (round, box_id, kind, reason, cohort, due_at, state, outcome, finished_at)
+      select j.round, box_id, j.kind, j.reason, j.cohort, clock_timestamp() + j."delayMs" * interval '1 millisecond',
+        case when spared then 'done' else 'waiting' end, case when spared then 'superseded' end,
+        case when spared then clock_timestamp() end
       from known, jsonb_to_recordset(${json(followUps)}::text::jsonb)
         as j(round int8, kind text, reason text, cohort int4, "delayMs" float8)
-      where j.kind = 'light' or not exists (select 1 from boxes b where b.id = box_id and b.allocated)
-      on conflict do nothing
+        -- Of a rented box it comes back when the rent is over (attack 325).
+        cross join lateral (select allocated and j.kind = 'full' as spared) of_it
+      on conflict (round, box_id, kind, reason) ${words(REVIVE)}
     )
     select id from stored`
 }

@@ -22,6 +22,10 @@ export const SCORES_OF_OLD: readonly string[] = [
     where scored_at is not null and score_rules is distinct from ${SCORE_RULES}`,
 ]
 
+/** Nor does what was earned by older rules count when its window is over. */
+export const PENDING_OF_OLD = `update boxes set pending = null
+  where pending is not null and (pending ->> 'rules')::int4 is distinct from ${SCORE_RULES}`
+
 /**
  * Applied in order, each once, all in one transaction. Never edit one that was released: add another.
  * Columns hold plain facts; everything hostile (inventory, judgement) is stored as decoded JSON, never as raw text.
@@ -200,6 +204,13 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'create index rounds_paid on rounds (number) where paid',
     'alter table jobs add column window_no int4',
     ...SCORES_OF_OLD,
+  ],
+  [
+    // Whether its score was earned beside nobody, and whether any was in the round.
+    'alter table boxes add column alone boolean',
+    'alter table rounds add column alone boolean',
+    'create index rounds_alone on rounds (number) where alone',
+    PENDING_OF_OLD,
   ],
 ]
 

@@ -79,6 +79,23 @@ describe('openPostgres', () => {
     await store.close()
   })
 
+  test('what was earned by older rules in a window that is not over ends with them, and holds no round up', async () => {
+    await server.createDatabase('pending')
+    const older = postgres(server.url('pending'), { onnotice: () => {} })
+    for (const statement of MIGRATIONS.slice(0, 10).flat()) await older.unsafe(statement)
+    await older.unsafe('create table touchstone_schema (version int4 primary key, at timestamptz default now())')
+    await older.unsafe('insert into touchstone_schema (version) select generate_series(1, 10)')
+    await older.unsafe('insert into rounds (number, window_no) values (1, 1)')
+    await older.unsafe(`insert into boxes (id, address, provider, pending)
+      values ('a', 'local', 'p', '{"window": 1, "round": 1, "score": 5, "terms": []}')`)
+    await older.end()
+    const store = await openPostgres({ url: server.url('pending') })
+    expect(await store.lastRound()).toMatchObject({ settled: true })
+    expect(await store.settle(1, 1)).toBe(0)
+    expect(await store.box('a')).toMatchObject({ score: 0 })
+    await store.close()
+  })
+
   test('a wrong password or database is one sentence without the URL', async () => {
     await expect(openPostgres({ url: server.url('nowhere') })).rejects.toMatchObject({
       detail: { code: 'STORE_UNREACHABLE', why: '3D000' },
@@ -125,6 +142,30 @@ describe('openPostgres', () => {
       await inside`select 1 from jobs for update`
     })
     expect(await finished).toBeGreaterThan(0)
+    for (const client of [holder, watcher]) await client.end()
+    await store.close()
+  })
+
+  test('attack 324: a score that a window gives while the result of a proof apart is stored falls to what that showed', async () => {
+    await server.createDatabase('settled')
+    const url = server.url('settled')
+    const store = await openPostgres({ url })
+    await store.putBox(entry('a'))
+    await store.addJob(job('a', { round: 1, reason: 'asked', cohort: -1 }))
+    const [taken] = await store.takeJobs({ owner: 'v', holdMs: 60_000, limit: 1 })
+    const [holder, watcher] = [postgres(url, { max: 1 }), postgres(url, { max: 1 })]
+    const waits = async () =>
+      (await watcher`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = 'settled'`).length
+    const { box } = finishOf(taken!, 'v')
+    let finished: Promise<unknown> = Promise.resolve()
+    await holder.begin(async (inside) => {
+      await inside`update boxes set score = 1000, since = 1`
+      finished = store.finishJob(finishOf(taken!, 'v', { box: { ...box, score: 0, scored: false, atMost: 10 } }))
+      await expect.poll(waits).toBe(1)
+    })
+    await finished
+    expect(await store.box('a')).toMatchObject({ score: 10 })
+    expect((await store.history('a', { after: null, limit: 1 })).items).toMatchObject([{ score: 10 }])
     for (const client of [holder, watcher]) await client.end()
     await store.close()
   })

@@ -3,7 +3,7 @@ import type { BoxRecord, FleetRound, QueueState, Store, TakenJob, TakeRequest } 
 import { codeOf } from '../system/codeOf.ts'
 import { BOX } from './boxQueries.ts'
 import { SCORE_RULES } from './migrations.ts'
-import { type Database, json, pageOf, type Statement, sql } from './sql.ts'
+import { type Database, json, pageOf, type Statement, sql, words } from './sql.ts'
 
 /**
  * Rounds and the queue of jobs. Instants are the database's own. One that lies more than a minute in the future was
@@ -59,6 +59,11 @@ export function roundQueries(db: Database) {
   } satisfies Partial<Store>
 }
 
+/** What was ended by a rent or a removal, and by no run, is asked for anew (attack 325). */
+export const REVIVE = `do update set state = excluded.state, outcome = excluded.outcome, due_at = excluded.due_at,
+  created_at = clock_timestamp(), finished_at = excluded.finished_at
+  where jobs.state = 'done' and jobs.outcome in ('superseded', 'removed') and jobs.reason in ('asked', 'changed')`
+
 /** The jobs of those rounds, for the validators that share them. */
 export function jobQueries(db: Database) {
   return {
@@ -68,7 +73,13 @@ export function jobQueries(db: Database) {
         select ${round}::int8, id, ${kind}::text, ${reason}::text, ${cohort}::int4,
           clock_timestamp() + ${delayMs}::float8 * interval '1 millisecond'
         from boxes where id = ${boxId}::text and removed_at is null
-        on conflict do nothing returning id`)
+        on conflict (round, box_id, kind, reason) ${words(REVIVE)} returning id`)
+      return rows.length > 0
+    },
+    async isOpen({ round, boxId, kind, reason }) {
+      const rows = await db.query(sql`
+        select id from jobs where round = ${round}::int8 and box_id = ${boxId}::text and kind = ${kind}::text
+          and reason = ${reason}::text and state <> 'done'`)
       return rows.length > 0
     },
     async takeJobs(request) {
@@ -191,7 +202,7 @@ const settling = (round: number, window: number | null): Statement => sql`
     for update
   ), earned as (
     update boxes set score = (pending ->> 'score')::int8, terms = pending -> 'terms', score_rules = ${SCORE_RULES}::int4,
-      scored_at = clock_timestamp(), since = number, last_accepted = (pending ->> 'result')::int8, pending = null
+      scored_at = clock_timestamp(), since = number, alone = false, last_accepted = (pending ->> 'result')::int8, pending = null
     from over where removed_at is null
       and (pending ->> 'round')::int8 = number and (pending ->> 'window')::int4 = window_no
     returning id, number, score, terms, last_accepted

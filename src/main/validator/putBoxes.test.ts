@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import type { BoxEntry, BoxRecord, Store } from '../../ports/store.ts'
+import type { BoxEntry, Store } from '../../ports/store.ts'
 import { putBoxes } from './putBoxes.ts'
 
 /** As a store answers, by its suite. */
 function storeOf(...entries: readonly BoxEntry[]) {
   const boxes = new Map(entries.map((entry) => [entry.id, entry]))
-  const store: Pick<Store, 'box' | 'putBox' | 'removeBox'> = {
-    box: async (id) => (boxes.get(id) ?? null) as BoxRecord | null,
+  const store: Pick<Store, 'putBox' | 'removeBox'> = {
     putBox: async (entry) => {
       const other = [...boxes.values()].find(({ id, address }) => id !== entry.id && address === entry.address)
-      if (!other) boxes.set(entry.id, entry)
+      const allocated = entry.allocated ?? boxes.get(entry.id)?.allocated ?? false
+      if (!other) boxes.set(entry.id, { ...entry, allocated })
       return other?.id ?? null
     },
     removeBox: async (id) => boxes.delete(id),
@@ -27,7 +27,7 @@ test('attack 155: of two boxes of validator.yaml with one address the second is 
   expect([...boxes.keys()]).toEqual(['a', 'b'])
 })
 
-test('attack 155: what validator.yaml gives a new name, or somebody added before it, is one box; renting is kept', async () => {
+test('attacks 155 and 327: what validator.yaml gives a new name, or somebody added before it, is one box; renting is kept', async () => {
   const { store, boxes } = storeOf(
     { ...box('old'), allocated: false },
     { ...box('rented'), allocated: true },

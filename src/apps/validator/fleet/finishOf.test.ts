@@ -70,6 +70,8 @@ test('attack 64: every device that was lost in a run stands in the history of it
     { what: 'lost device', before: 'GPU_LOST', after: '1 left' },
   ])
   expect(followUps).toMatchObject([{ kind: 'full', reason: 'changed' }])
+  // Attack 325: the store keeps it for the end of a rent.
+  expect((await finished(report, 'light', true)).followUps).toEqual(followUps)
 })
 
 test('attacks 73 and 74: a box with no GPU that says everything of itself scores next to nothing, with no bonus for it', async () => {
@@ -99,6 +101,8 @@ test('attack 242: a run outside the window of its round earns nothing, unless th
   const ended = (window: number | null, cohortSize: number) =>
     finished(report, 'full', false, [], testRules({ cohortSize }), { window })
   expect(await ended(3, 8)).toMatchObject({ job: { window: 3 }, box: { scored: true } })
-  expect(await ended(null, 8)).toMatchObject({ box: { scored: false } })
+  // Attack 324: what it showed goes to the store, whatever the box held when the job was taken.
+  const { score } = (await ended(3, 8)).box
+  expect(await ended(null, 8)).toMatchObject({ box: { scored: false, score: 0, atMost: score } })
   expect(await ended(3, 1)).toMatchObject({ job: { window: null }, box: { scored: true } })
 })

@@ -38,8 +38,7 @@ export async function finishOf(
   const { outcome, claimVerdict } = told
   // Outside a window it may have shown a card that another box is paid for.
   const apart = rules.cohortSize > 1 && job.window === null
-  // What showed nothing lowers nothing.
-  const score = report ? earned.score : box.score
+  const score = report && earned.score
   const next = nextBoxState(box, outcome, { kind, score, claimVerdict, allocated: box.allocated, apart }, rules.box)
   // A light look shows no haste in what matters, unless nothing else is asked of the box.
   const isPrompt = outcome === 'accepted' && (kind === 'full' || box.allocated)
@@ -80,10 +79,10 @@ async function marksOf(job: TakenJob, { inventory, faults }: BoxReport, store: P
   return [...changesOf(job.box.inventory, inventory), ...lost, ...shared]
 }
 
-/** A light look that finds another driver, card or count asks for the full proof at once; a rented box keeps its peace. */
+/** A light look that finds another driver, card or count asks for the full proof at once, or when its rent is over. */
 function followUps(job: TakenJob, marks: readonly HistoryNote[]): PlannedJob[] {
   const changed = marks.some(({ what }) => what !== 'shared card' && what !== 'shared chip')
-  if (!changed || job.kind === 'full' || job.box.allocated) return []
+  if (!changed || job.kind === 'full') return []
   const { boxId, round } = job
   return [{ boxId, round, kind: 'full', reason: 'changed', cohort: -1, delayMs: 0 }]
 }

@@ -3,8 +3,8 @@ import type { FleetDeps } from './fleet.ts'
 
 /** A stored result, for those who count, read the log or watch. */
 export function tellFinish(
-  { boxId, round, kind, attempt }: TakenJob,
-  { result, box: { score } }: Finish,
+  { boxId, round, kind, attempt, box: before }: TakenJob,
+  { result, box }: Finish,
   resultId: number,
   { metrics, log, live }: Pick<FleetDeps, 'metrics' | 'log' | 'live'>,
 ): void {
@@ -13,6 +13,7 @@ export function tellFinish(
   metrics.observe('touchstone_run_seconds', seconds, { kind })
   if (outcome === 'rejected') metrics.add('touchstone_rejections_total', { code: code ?? 'none' })
   else if (outcome !== 'accepted') metrics.add('touchstone_faults_total', { code: code ?? 'none' })
+  const score = box.scored || box.score < before.score ? box.score : null
   const told = { box: boxId, round, kind, attempt, outcome, code, claimVerdict, score, seconds }
   if (outcome !== 'accepted') log.warn('box not verified', told)
   else if (claimVerdict === null || claimVerdict === 'matches') log.info('box verified', told)

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { testDeps } from '../../../../test/support/fleetKit.ts'
+import { MemoryStore } from '../../../../test/support/memoryStore.ts'
+import { entry, finishOf, job } from '../../../../test/support/storeFixtures.ts'
+import { VirtualClock } from '../../../../test/support/virtualClock.ts'
+import type { Finish } from '../../../ports/store.ts'
+import { tellFinish } from './tellFinish.ts'
+
+test('attack 324: whoever watches is told the points that a run gives or takes, and none where it leaves them', async () => {
+  const store = new MemoryStore([entry('a')], new VirtualClock())
+  await store.openRound({ number: 1, height: null, jobs: [job('a')] })
+  const [taken] = await store.takeJobs({ owner: 'v', holdMs: 1, limit: 1 })
+  const { box } = finishOf(taken!, 'v')
+  const held = { ...taken!, box: { ...taken!.box, score: 100 } }
+  const deps = testDeps(store.asStore, () => Promise.reject(new Error('unasked')))
+  const told: unknown[] = []
+  deps.live.subscribe((event) => told.push('score' in event ? event.score : event))
+  const ways: Partial<Finish['box']>[] = [
+    { score: 70, scored: true },
+    { score: 100, scored: false },
+    { score: 100, scored: false, atMost: 120 },
+    { score: 60, scored: false, atMost: 60 },
+  ]
+  for (const way of ways) tellFinish(held, finishOf(held, 'v', { box: { ...box, ...way } }), 1, deps)
+  expect(told).toEqual([70, null, null, 60])
+})
