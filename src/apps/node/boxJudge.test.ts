@@ -4,8 +4,9 @@ import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { sha256 } from '../../core/bytes/sha256.ts'
 import { u32be } from '../../core/chain/bigEndian.ts'
-import { BoxType } from '../../core/chain/stateType.ts'
-import { isBoxDrawn } from '../../core/chain/transactions/boxes.ts'
+import { compareBytes } from '../../core/chain/snapshots.ts'
+import { BoxReportType, BoxType } from '../../core/chain/stateType.ts'
+import { boxDraw, isBoxDrawn } from '../../core/chain/transactions/boxes.ts'
 import { decodeBoxes, decodeBoxQuestion, encodeBoxes, NO_ANSWER } from '../../core/chain/wire/boxQuestions.ts'
 import { openVrf } from '../../drivers/sodium/openVrf.ts'
 import type { ChainEvent, ChainNode } from '../../ports/chainNode.ts'
@@ -22,11 +23,13 @@ beforeEach(() => {
   world = new BoxWorld(library)
 })
 
-function register(keys: readonly Uint8Array[]): void {
+/** For an account, with what the validator has said of them. */
+function register(keys: readonly Uint8Array[], ...scores: readonly bigint[]): void {
   const { view, boxPlaces } = world.state
   for (const key of keys) {
     boxPlaces.note(key, view.boxes.length)
-    view.boxes.push(BoxType.toViewDU({ ...BoxType.defaultValue(), key, account: 1 }))
+    const reports = scores.map((score) => ({ ...BoxReportType.defaultValue(), score }))
+    view.boxes.push(BoxType.toViewDU({ ...BoxType.defaultValue(), key, account: 1, reports }))
   }
   view.commit()
 }
@@ -69,6 +72,7 @@ async function judged(peers: Readonly<Record<string, Answer>>): Promise<Readonly
   return said
 }
 
+const draw = (box: Uint8Array) => boxDraw(world.beta, box)
 const isBoxes = (data: Uint8Array) => decodeBoxQuestion(data)?.kind === 'boxes'
 const serverAt = (box: Signer, peer: string): Answer => {
   const server = world.server(box, world.machine(20), peer)
@@ -105,5 +109,22 @@ describe('a validator', () => {
     const middle = Math.floor(drawn.length / 2)
     expect(part(drawn.slice(middle))).toBeGreaterThan(0.7)
     expect(part(drawn.slice(0, middle))).toBeLessThan(0.95)
+  })
+
+  test('attack 328: boxes that are only registered crowd out none that is there, and none that has a score to lose', async () => {
+    const names = Array.from({ length: 4_000 }, (_, i) => sha256(u32be(i)))
+    const byDraw = names.filter((key) => isBoxDrawn(world.beta, key)).sort((a, b) => compareBytes(draw(a), draw(b)))
+    const [box] = world.boxes(1)
+    const first = byDraw.filter((key) => compareBytes(draw(key), draw(box!.publicKey)) < 0)
+    const away = byDraw.at(-1)!
+    expect(first.length).toBeGreaterThan(512)
+    register(byDraw.slice(0, 40))
+    register(byDraw.slice(40, -1), 1n)
+    register([box!.publicKey])
+    register([away], 1_000n)
+    const said = await judged({ home: serverAt(box!, 'home') })
+    expect(said.size).toBe(512)
+    expect(said.get(toHex(box!.publicKey))).toBeGreaterThan(0n)
+    expect(said.get(toHex(away))).toBe(0n)
   })
 })

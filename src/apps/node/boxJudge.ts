@@ -2,6 +2,7 @@ import { toHex } from '../../core/bytes/hex.ts'
 import { sha256, taggedHash } from '../../core/bytes/sha256.ts'
 import { u64be } from '../../core/chain/bigEndian.ts'
 import { type ChainState, etaOf, findAccount, located } from '../../core/chain/chainState.ts'
+import { faded } from '../../core/chain/epoch/settleScores.ts'
 import type { ChainParams } from '../../core/chain/params.ts'
 import { compareBytes } from '../../core/chain/snapshots.ts'
 import { boxAlpha, boxDraw, isBoxDrawn, reportCommitment } from '../../core/chain/transactions/boxes.ts'
@@ -101,7 +102,7 @@ export class BoxJudge {
     const startMs = startOf(beta, params)
     if (BigInt(node.status().slot) < epoch * params.epochSlots + startMs / params.slotMs) return
     this.judged = epoch
-    const drawn = drawnBoxes(state, beta)
+    const drawn = drawnBoxes(state, place, beta)
     if (drawn.length === 0) return
     await clock.sleep(Number(startMs % params.slotMs), this.stopped.signal)
     const report = await this.check(state, drawn, keys.vrfKey.prove(alpha))
@@ -115,10 +116,11 @@ export class BoxJudge {
     await this.send(state, { kind: REPORT, payload: ReportType.serialize({ epoch, commitment }) }, `report ${epoch}`)
   }
 
-  private async check(state: ChainState, boxes: readonly Uint8Array[], vrfProof: Uint8Array): Promise<Report> {
+  private async check(state: ChainState, drawn: readonly DrawnBox[], vrfProof: Uint8Array): Promise<Report> {
     const { keys, log, keep } = this.deps
     const { epoch } = state.view
-    const places = await this.findBoxes(state, new Set(boxes.map(toHex)))
+    const places = await this.findBoxes(state, new Set(drawn.map(({ key }) => toHex(key))))
+    const boxes = boxesOfReport(drawn, (box) => places.has(toHex(box)))
     const found = boxes.filter((box) => places.has(toHex(box)))
     const orders = found.map((box) => ({ peer: places.get(toHex(box))!, box, epoch, vrfProof }))
     const shown = await checkBoxes(this.deps, orders)
@@ -167,13 +169,32 @@ function startOf(beta: Uint8Array, { slotMs, epochSlots }: ChainParams): bigint 
   return earliest + ((chance * (latest - earliest)) >> 32n)
 }
 
-/** The boxes that a validator checks, in an order that changes with every draw: what a report has no room for waits. */
-function drawnBoxes({ view }: ChainState, beta: Uint8Array): Uint8Array[] {
+interface DrawnBox {
+  readonly key: Uint8Array
+  /** What is left of the score that this validator gave it. */
+  readonly score: bigint
+}
+
+/** The boxes that a validator is drawn for, in an order that changes with every draw. */
+function drawnBoxes({ view }: ChainState, place: number, beta: Uint8Array): DrawnBox[] {
   const drawn = view.boxes.getAllReadonlyValues().filter(({ account, key }) => account !== 0 && isBoxDrawn(beta, key))
-  const inOrder = drawn
-    .map(({ key }) => ({ key, draw: boxDraw(beta, key) }))
+  const scoreOf = ({ reports }: (typeof drawn)[number]) => {
+    const mine = reports.find(({ validator }) => validator === place)
+    return mine === undefined ? 0n : faded(mine.score, view.epoch - mine.epoch)
+  }
+  return drawn
+    .map((box) => ({ key: box.key, score: scoreOf(box), draw: boxDraw(beta, box.key) }))
     .sort((a, b) => compareBytes(a.draw, b.draw))
-  return inOrder.slice(0, MOST_ENTRIES).map(({ key }) => key)
+}
+
+/**
+ * Those that a report has room for: boxes that are there, then those that have most to lose. Of a box without a score a 0
+ * says nothing new, so that boxes which are only registered crowd nobody out.
+ */
+function boxesOfReport(drawn: readonly DrawnBox[], isThere: (box: Uint8Array) => boolean): Uint8Array[] {
+  const there = drawn.filter(({ key }) => isThere(key))
+  const away = drawn.filter(({ key }) => !isThere(key)).sort((a, b) => Number(b.score - a.score))
+  return [...there, ...away].slice(0, MOST_ENTRIES).map(({ key }) => key)
 }
 
 /** What a validator says of a box: 0 where it showed nothing. */
