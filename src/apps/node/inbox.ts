@@ -40,11 +40,16 @@ const ALWAYS_WRONG: ReadonlySet<ProblemCode> = new Set([
   'RESERVED',
 ])
 
+/** A vote of an unknown set may be anybody's: it has its sender asked where it stands once in so many rounds. */
+const ROUNDS_BETWEEN_LOOKS = 8
+
 /** Judges what comes by gossip: taken in full first, then forwarded (§3.11). */
 export class Inbox {
   private readonly deps: InboxDeps
   private readonly headers = new Twins<Header>()
   private readonly votes = new Twins<true>()
+  /** By peer, the round of the last vote for which it was asked where it stands. */
+  private readonly looks = new Map<string, number>()
   /** The last slot of which a primary block came. */
   lastPrimary = -1
 
@@ -61,6 +66,7 @@ export class Inbox {
   forgetBefore(slot: number, round: number): void {
     this.headers.forgetBefore(slot)
     this.votes.forgetBefore(round)
+    for (const [peer, at] of this.looks) if (at + ROUNDS_BETWEEN_LOOKS <= round) this.looks.delete(peer)
   }
 
   private async takeBlock(data: Uint8Array, from: string): Promise<Judged> {
@@ -94,7 +100,10 @@ export class Inbox {
     const name = `${vote.kind}/${vote.set}/${vote.round}/${vote.voter}`
     const id = `${vote.target}/${vote.lockRound}`
     const isVoter = keeper.isVoter(vote.set, vote.voter)
-    if (isVoter === null) node.background(() => syncer.withPeer(from))
+    if (isVoter === null && !this.looks.has(from)) {
+      this.looks.set(from, now)
+      node.background(() => syncer.withPeer(from))
+    }
     if (isVoter !== true || !this.votes.isWelcome(name, id)) return 'ignore'
     if (!keeper.isSigned(vote)) return 'reject'
     this.votes.note(name, vote.round, id, true)

@@ -98,7 +98,9 @@ export class RunningNode implements ChainNode {
         isBoxQuestion(data) ? (deps.answerBox ?? answerWithoutBox)(data) : answer(data, node.answerSource),
       onPeer: (peer) => void ready.then(() => node.sync(peer)),
     })
-    node.syncer = new Syncer(node.network, node.syncTarget, Number(genesis.params.epochSlots), deps.checker ?? null)
+    const { network } = node
+    const [epochSlots, checker] = [Number(genesis.params.epochSlots), deps.checker ?? null]
+    node.syncer = new Syncer({ network, target: node.syncTarget, epochSlots, clock: deps.clock, checker })
     node.inbox = new Inbox({ keeper: node.keeper, syncer: node.syncer, node })
     begin()
     node.running = node.followClock()
@@ -228,9 +230,12 @@ export class RunningNode implements ChainNode {
   }
 
   private get syncTarget() {
-    const { keeper, genesisId } = this
+    const { keeper, genesisId, slots } = this
     return {
       genesisId,
+      get slot() {
+        return slots.slot
+      },
       get head() {
         return keeper.head
       },
