@@ -4,6 +4,8 @@ import type { Signer } from '../../core/bytes/ed25519.ts'
 import { toHex } from '../../core/bytes/hex.ts'
 import { sha256 } from '../../core/bytes/sha256.ts'
 import { u32be } from '../../core/chain/bigEndian.ts'
+import type { ChainState } from '../../core/chain/chainState.ts'
+import { CHAIN_PRESETS } from '../../core/chain/params.ts'
 import { compareBytes } from '../../core/chain/snapshots.ts'
 import { BoxReportType, BoxType } from '../../core/chain/stateType.ts'
 import { boxDraw, isBoxDrawn } from '../../core/chain/transactions/boxes.ts'
@@ -34,26 +36,32 @@ function register(keys: readonly Uint8Array[], ...scores: readonly bigint[]): vo
   view.commit()
 }
 
+/** A node whose slot the test sets, and that tells of a block when it is told to. */
+function nodeOf(state: ChainState, submit: () => void = () => {}) {
+  const at = { slot: 3, tell: (_: ChainEvent) => {} }
+  const node = {
+    headState: async () => state,
+    status: () => ({ slot: at.slot, isSyncing: false }),
+    nextNonce: async () => 0n,
+    isWaiting: () => false,
+    submit: async () => {
+      submit()
+      return { kind: 'taken', id: '' }
+    },
+    subscribe: (listener: typeof at.tell) => {
+      at.tell = listener
+      return () => {}
+    },
+  } as unknown as ChainNode
+  return { node, at, hearOfBlock: () => at.tell({ kind: 'head' } as ChainEvent) }
+}
+
 /** What a validator says of each box that it checks in an epoch. */
 async function judged(peers: Readonly<Record<string, Answer>>): Promise<ReadonlyMap<string, bigint>> {
   const said = new Map<string, bigint>()
   const wrong: string[] = []
-  let tell: (event: ChainEvent) => void = () => {}
-  const isOver = new Promise<void>((resolve) => {
-    const node = {
-      headState: async () => world.state,
-      status: () => ({ slot: 3, isSyncing: false }),
-      nextNonce: async () => 0n,
-      isWaiting: () => false,
-      submit: async () => {
-        resolve()
-        return { kind: 'taken', id: '' }
-      },
-      subscribe: (listener: typeof tell) => {
-        tell = listener
-        return () => {}
-      },
-    } as unknown as ChainNode
+  await new Promise<void>((resolve) => {
+    const { node, hearOfBlock } = nodeOf(world.state, resolve)
     const info = (_: string, fields?: object) => {
       const { box, capacity } = fields as { box: string; capacity: string }
       said.set(box, BigInt(capacity))
@@ -65,11 +73,29 @@ async function judged(peers: Readonly<Record<string, Answer>>): Promise<Readonly
     const network = { peers: () => Object.keys(peers), request: (peer: string, data: Uint8Array) => peers[peer]!(data) }
     const log = { debug: () => {}, info, warn: fail, error: fail }
     new BoxJudge({ ...world.deps(network.request), node, network, log, keep: () => {} })
+    hearOfBlock()
   })
-  tell({ kind: 'head' } as ChainEvent)
-  await isOver
   expect(wrong).toEqual([])
   return said
+}
+
+/** In which of these slots a validator begins, in epochs of an hour. */
+async function begins(slots: readonly number[]): Promise<number | null> {
+  const state = { ...world.state, params: CHAIN_PRESETS.mainnet }
+  const { node, at, hearOfBlock } = nodeOf(state)
+  let begun: number | null = null
+  const request = async () => {
+    begun ??= at.slot
+    return null
+  }
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+  new BoxJudge({ ...world.deps(request), node, network: { peers: () => ['peer'], request }, log, keep: () => {} })
+  for (const slot of slots) {
+    at.slot = slot
+    hearOfBlock()
+    await world.clock.sleep(2 * Number(state.params.slotMs))
+  }
+  return begun
 }
 
 const draw = (box: Uint8Array) => boxDraw(world.beta, box)
@@ -126,5 +152,22 @@ describe('a validator', () => {
     expect(said.size).toBe(512)
     expect(said.get(toHex(box!.publicKey))).toBeGreaterThan(0n)
     expect(said.get(toHex(away))).toBe(0n)
+  })
+
+  test('attack 330: begins at any time that leaves enough for its report, so that no part of an hour is free', async () => {
+    const slots = [150, 300, 450]
+    const begun: (number | null)[] = []
+    for (let i = 0; i < 24; i++) {
+      world.state.view.etas.set(0, sha256(u32be(i)))
+      begun.push(await begins(slots))
+    }
+    expect(slots.map((slot) => begun.filter((at) => at === slot).length > 3)).toEqual([true, true, true])
+    expect(begun).not.toContain(null)
+  })
+
+  test('attack 331: that is drawn for no box reports that, and is paid as others are', async () => {
+    const [box] = world.boxes(1, false)
+    register([box!.publicKey])
+    expect((await judged({})).size).toBe(0)
   })
 })

@@ -22,6 +22,8 @@ const [REPORT, REVEAL] = [6, 7]
 /** A box is drawn for this part of what it showed: it needs time for what goes wrong, and for its owner. */
 const DRILLED_PART = 2n
 const MOST_ENTRIES = 512
+/** 8 chunks of each box are computed again, some ms each, and the report has to come into a block. */
+const LONGEST_CHECK_MS = 300_000n
 const BOXES_LIMITS = { mostBytes: 1_024, timeoutMs: 1_000 }
 
 type Report = ReturnType<typeof RevealType.defaultValue>
@@ -103,7 +105,6 @@ export class BoxJudge {
     if (BigInt(node.status().slot) < epoch * params.epochSlots + startMs / params.slotMs) return
     this.judged = epoch
     const drawn = drawnBoxes(state, place, beta)
-    if (drawn.length === 0) return
     await clock.sleep(Number(startMs % params.slotMs), this.stopped.signal)
     const report = await this.check(state, drawn, keys.vrfKey.prove(alpha))
     this.reports.set(epoch, report)
@@ -161,11 +162,14 @@ export class BoxJudge {
 
 /**
  * When a validator begins, in ms from the start of the epoch: not before clocks that go a little wrong agree on the epoch,
- * early enough for the report, and at a time of its own, since a box that two check at once shows each a part.
+ * early enough for the report, and at a time of its own, since a box that two check at once shows each a part, and one
+ * that knew when it is over could leave.
  */
 function startOf(beta: Uint8Array, { slotMs, epochSlots }: ChainParams): bigint {
   const chance = BigInt(new DataView(beta.buffer, beta.byteOffset).getUint32(0))
-  const [earliest, latest] = [slotMs / 2n, (slotMs * epochSlots) / 4n]
+  const epochMs = slotMs * epochSlots
+  const [earliest, short, long] = [slotMs / 2n, epochMs / 4n, (epochMs * 5n) / 6n - LONGEST_CHECK_MS]
+  const latest = long > short ? long : short
   return earliest + ((chance * (latest - earliest)) >> 32n)
 }
 
