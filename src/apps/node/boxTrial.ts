@@ -86,19 +86,26 @@ export class BoxTrial {
 
   /** Growing products until one is large enough for a round; nothing of it counts. */
   async size(gateUs: number): Promise<void> {
+    const { clock } = this.deps
+    const calledUs = clock.monotonicUs()
     if (!(await this.begin(gateUs))) return
+    const welcomeUs = clock.monotonicUs() - calledUs
+    // What is given up at the gate is computed all the same, in the window.
+    const fits = (us: number) => clock.monotonicUs() + us <= gateUs
     let wayUs = Number.POSITIVE_INFINITY
     for (const depth of SIZING) {
       const isEnough = (us: number) => us - wayUs >= SHORTEST_ROUND_US || us >= TOO_LONG_US
-      let tookUs = await this.timed(depth, gateUs)
+      const firstUs = await this.timed(depth, gateUs)
+      if (firstUs === null) return
       // Once more: a box that was asleep, or interrupted, would be asked for rounds that are too small for it.
-      if (tookUs !== null && isEnough(tookUs)) tookUs = Math.min(tookUs, (await this.timed(depth, gateUs)) ?? tookUs)
-      if (tookUs === null) return
+      const again = isEnough(firstUs) && fits(firstUs) ? await this.timed(depth, gateUs) : null
+      const tookUs = Math.min(firstUs, again ?? firstUs)
       // What the smallest took is the way there, and what comes with every product.
       wayUs = Math.min(wayUs, tookUs)
       const halvings = Math.ceil(Math.log2((tookUs - wayUs) / LONGEST_ROUND_US))
       this.depth = Math.max(0, depth - Math.max(0, halvings))
-      if (isEnough(tookUs)) return
+      // The next one is four times as large; the way to the box is not.
+      if (isEnough(tookUs) || !fits(tookUs + 3 * Math.max(0, tookUs - welcomeUs))) return
     }
   }
 

@@ -75,6 +75,15 @@ describe('one window for all boxes', () => {
       }
   })
 
+  test('a slow machine loses no more than the product that is unfinished at the end: none is left over from its sizing', async () => {
+    for (const chunkMs of [130, 180, 240, 260, 340, 510]) {
+      const [box] = world.boxes(1)
+      const server = world.server(box!, world.machine(chunkMs))
+      const [shown] = await shownBy(chunkMs, new Map([[toHex(box!.publicKey), (data) => server.answer(data)]]))
+      expect(Math.round((shown! * 1_000) / chunkMs)).toBe(Math.floor(1_000 / chunkMs))
+    }
+  })
+
   test('attacks 307 and 308: boxes on one machine show it once together, in whatever order it serves them', async () => {
     const property = fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),
