@@ -96,3 +96,54 @@ describe('a pool of transactions', () => {
     expect(pool.size).toBe(0)
   })
 })
+
+describe('attack 332: a pool that is full of what no block can hold', () => {
+  const names = Array.from({ length: 4 }, (_, i) => `sybil ${i}`)
+  const poor = { balance: 3n * (FEE + 1n), bond: 0n, drilled: 0n, vrfKey: new Uint8Array(32) }
+  const state = genesisState(
+    world.genesisOf([
+      ...['ada', 'bob', 'cyd'].map((name) => world.accountNamed(name)),
+      ...names.map((name) => world.accountNamed(name, { ...poor, balance: 100n * FEE })),
+      world.accountNamed('poor', poor),
+    ]),
+  )
+  const paid = (from: Uint8Array, more: Partial<Tx>, amount = 1n) => pay(from, more, amount, state)
+
+  test('takes what can follow in the place of what cannot, whatever that offers, and no more of it', () => {
+    const pool = new TxPool(world.standIns, 60)
+    const later = (name: string) =>
+      Array.from({ length: 63 }, (_, i) => paid(world.keyNamed(name), { nonce: BigInt(i + 1), fee: 2n * FEE }))
+    const told = names.map((name) => later(name).map((tx) => codeOf(pool, tx, state)))
+    expect(told.map((codes) => codes.filter((code) => code === 'taken').length)).toEqual([16, 16, 16, 12])
+    expect(new Set(told.flat())).toEqual(new Set(['taken', 'NONCE', 'FULL']))
+    expect(pool.pick(state, 1n)).toEqual([])
+    expect(codeOf(pool, paid(ada, {}), state)).toBe('taken')
+    expect(codeOf(pool, paid(ada, { nonce: 1n }), state)).toBe('taken')
+    expect(codeOf(pool, paid(ada, { nonce: 3n, fee: 9n * FEE }), state)).toBe('FULL')
+    expect([pool.size, pool.pick(state, 1n).length]).toEqual([60, 2])
+  })
+
+  test('holds the dear ones behind a cheap one for no dearer than that', () => {
+    const pool = new TxPool(world.standIns, 3)
+    const row = [FEE, 9n * FEE, 9n * FEE].map((fee, i) => paid(ada, { nonce: BigInt(i), fee }))
+    expect(row.map((tx) => codeOf(pool, tx, state))).toEqual(['taken', 'taken', 'taken'])
+    expect(codeOf(pool, paid(cyd, { fee: 2n * FEE }), state)).toBe('taken')
+    // The last of the row went: none of it waits in vain.
+    expect(pool.pick(state, 1n).map(({ fee }) => fee)).toEqual([2n * FEE, FEE, 9n * FEE])
+  })
+
+  test('takes of an account only what it can pay for as a whole', () => {
+    const key = world.keyNamed('poor')
+    const pool = new TxPool(world.standIns)
+    const fees = (nonce: bigint, amount = 1n) => codeOf(pool, paid(key, { nonce }, amount), state)
+    expect([fees(0n), fees(1n, 3n + FEE), fees(1n, 2n)]).toEqual(['taken', 'BALANCE', 'taken'])
+    expect(fees(2n)).toBe('BALANCE')
+    // What the branch of the head holds was paid already.
+    const after = world.advance(state, [paid(key, {})])
+    expect(codeOf(pool, pay(key, { nonce: 2n, fee: FEE }, 1n, after), after, 2n)).toBe('BALANCE')
+    expect(codeOf(pool, pay(key, { nonce: 1n, fee: 2n * FEE }, 1n, after), after, 2n)).toBe('taken')
+    const sponsored = new TxPool(world.standIns)
+    const by = (name: string) => paid(world.keyNamed(name), { payer: [key] })
+    expect(names.map((name) => codeOf(sponsored, by(name), state))).toEqual(['taken', 'BALANCE', 'BALANCE', 'BALANCE'])
+  })
+})

@@ -11,6 +11,8 @@ import type { Submitted } from '../../ports/chainNode.ts'
 /** §3.11. */
 const MOST_TXS = 10_000
 const MOST_OF_ACCOUNT = 64
+/** Of one account, those that wait for another one before them: gossip does not keep their order. */
+const MOST_GAPPED = 16
 /** A commit of all voters fits beside the transactions of a block. */
 const COMMIT_BYTES = 70_000
 
@@ -18,11 +20,22 @@ interface Entry {
   readonly id: string
   readonly tx: Tx
   readonly account: string
-  readonly bytes: number
+  /** Who pays the fee. */
+  readonly payer: string
+  /** Fee for a byte, in thousandths of a unit. */
+  readonly rate: bigint
 }
 
-/** Fee for a byte, in thousandths of a unit. */
-const rateOf = ({ tx, bytes }: Entry): bigint => (tx.fee * 1_000n) / BigInt(bytes)
+/** Kinds that move money out of a balance; the amount is the last field of both (§3.9). */
+const SPENDING: ReadonlySet<number> = new Set([0, 2])
+
+function amountOf({ kind, payload }: Tx): bigint {
+  if (!SPENDING.has(kind) || payload.length < 8) return 0n
+  return new DataView(payload.buffer, payload.byteOffset, payload.length).getBigUint64(payload.length - 8, true)
+}
+
+const costTo = (key: string, { tx, account, payer }: Entry): bigint =>
+  (account === key ? amountOf(tx) : 0n) + (payer === key ? tx.fee : 0n)
 
 /** Transactions that wait for a block: bounded, the best paid stay (§3.11). What is in a block stays until it is final. */
 export class TxPool {
@@ -30,6 +43,8 @@ export class TxPool {
   private readonly byId = new Map<string, Entry>()
   /** By account, then by nonce. */
   private readonly byAccount = new Map<string, Map<bigint, Entry>>()
+  /** By account, what it pays for. */
+  private readonly byDebtor = new Map<string, Set<Entry>>()
   private readonly most: number
 
   constructor(checks: Checks, most = MOST_TXS) {
@@ -51,17 +66,22 @@ export class TxPool {
     if (this.byId.has(id)) return { kind: 'known', id }
     const tx = decodeTx(bytes)
     if (tx === null) return refused(problem('MALFORMED', 'transaction'))
-    const entry: Entry = { id, tx, account: toHex(tx.account), bytes: bytes.length }
-    const wrong = this.check(entry, state, slot) ?? this.makeRoom(entry, state)
+    const account = toHex(tx.account)
+    const rate = (tx.fee * 1_000n) / BigInt(bytes.length)
+    const entry: Entry = { id, tx, account, payer: tx.payer[0] === undefined ? account : toHex(tx.payer[0]), rate }
+    const wrong =
+      this.check(tx, bytes.length, state, slot) ?? this.checkDebts(entry, state) ?? this.makeRoom(entry, state, slot)
     if (wrong !== null) return refused(wrong)
-    const mine = this.byAccount.get(entry.account) ?? new Map<bigint, Entry>()
-    this.byAccount.set(entry.account, mine.set(tx.nonce, entry))
+    const mine = this.byAccount.get(account) ?? new Map<bigint, Entry>()
+    this.byAccount.set(account, mine.set(tx.nonce, entry))
     this.byId.set(id, entry)
+    for (const key of [account, entry.payer])
+      this.byDebtor.set(key, (this.byDebtor.get(key) ?? new Set<Entry>()).add(entry))
     return { kind: 'taken', id }
   }
 
   /** The next one of an account is tried in full; those after it, as far as can be said before it. */
-  private check({ tx, bytes }: Entry, state: ChainState, slot: bigint): Problem | null {
+  private check(tx: Tx, bytes: number, state: ChainState, slot: bigint): Problem | null {
     const place = findAccount(located(state), tx.account)
     const nonce = place === -1 ? 0n : nonceOf(state.view.accounts, place)
     if (tx.nonce <= nonce || place === -1) return checkTx(state, tx, slot, this.checks)
@@ -79,18 +99,43 @@ export class TxPool {
     return isPaid && tx.payer.length === tx.payerSig.length ? null : problem('SIGNATURE', 'payerSig')
   }
 
-  /** Another of the same nonce, or the worst paid of all, goes for one that pays a tenth more. */
-  private makeRoom(entry: Entry, state: ChainState): Problem | null {
-    const mine = this.byAccount.get(entry.account)
-    const twin = mine?.get(entry.tx.nonce)
-    const isFull = this.byId.size >= this.most || (mine?.size ?? 0) >= MOST_OF_ACCOUNT
-    if (twin === undefined && isFull) this.forgetMined(state)
-    const stillFull = this.byId.size >= this.most || (mine?.size ?? 0) >= MOST_OF_ACCOUNT
-    const loser = twin ?? (stillFull ? this.worst() : undefined)
-    if (loser === undefined) return null
-    if (10n * rateOf(entry) < 11n * rateOf(loser)) return problem(twin ? 'TWICE' : 'FULL', 'fee')
-    this.remove(loser)
+  /** Whoever pays must hold enough for all that waits. */
+  private checkDebts(entry: Entry, state: ChainState): Problem | null {
+    const twin = this.byAccount.get(entry.account)?.get(entry.tx.nonce)
+    for (const account of [entry.tx.account, ...entry.tx.payer]) {
+      const [key, place] = [toHex(account), findAccount(located(state), account)]
+      let left = (place === -1 ? 0n : balanceOf(state.view.accounts, place)) - costTo(key, entry)
+      for (const other of this.byDebtor.get(key) ?? [])
+        if (other !== twin && other.tx.nonce >= nonceIn(state, other.tx)) left -= costTo(key, other)
+      if (left < 0n) return problem('BALANCE', 'fee')
+    }
     return null
+  }
+
+  /** Another of the same nonce goes for one that pays a tenth more; so does, where all is full, the worst that can follow. */
+  private makeRoom(entry: Entry, state: ChainState, slot: bigint): Problem | null {
+    const mine = this.byAccount.get(entry.account) ?? new Map<bigint, Entry>()
+    const twin = mine.get(entry.tx.nonce)
+    if (twin !== undefined) return this.replace(twin, twin.rate, entry.rate) ? null : problem('TWICE', 'fee')
+    const isFull = () => this.byId.size >= this.most
+    if (isFull() || mine.size >= MOST_OF_ACCOUNT) this.forgetMined(state)
+    const run = [...runOf(new Map([...mine, [entry.tx.nonce, entry]]), state, slot)]
+    const own = run.find((each) => each.entry === entry)
+    if (own === undefined) {
+      const next = nonceIn(state, entry.tx) + BigInt(run.length)
+      const gapped = [...mine.keys()].filter((nonce) => nonce >= next).length
+      if (gapped >= MOST_GAPPED) return problem('NONCE', 'nonce')
+      return isFull() ? problem('FULL', 'nonce') : null
+    }
+    if (!isFull()) return null
+    const worst = this.worst(state, slot)
+    return this.replace(worst.entry, worst.rate, own.rate) ? null : problem('FULL', 'fee')
+  }
+
+  private replace(loser: Entry, old: bigint, rate: bigint): boolean {
+    if (10n * rate < 11n * old) return false
+    this.remove(loser)
+    return true
   }
 
   /** What the branch of the head has taken already goes first. */
@@ -98,15 +143,21 @@ export class TxPool {
     for (const entry of [...this.byId.values()]) if (entry.tx.nonce < nonceIn(state, entry.tx)) this.remove(entry)
   }
 
-  private worst(): Entry | undefined {
-    let worst: Entry | undefined
-    for (const entry of this.byId.values()) if (worst === undefined || rateOf(entry) < rateOf(worst)) worst = entry
-    return worst
+  /** One that could come into no block now, whatever it offers, or else the last of a row that pays least. */
+  private worst(state: ChainState, slot: bigint): Ranked {
+    const able = this.able(state, slot)
+    const following = new Set(able.map(({ entry }) => entry))
+    for (const entry of this.byId.values()) if (!following.has(entry)) return { entry, rate: 0n }
+    return able.reduce((worst, each) => (each.rate <= worst.rate ? each : worst))
+  }
+
+  private able(state: ChainState, slot: bigint): Ranked[] {
+    return [...this.byAccount.values()].flatMap((mine) => [...runOf(mine, state, slot)])
   }
 
   /** The best paid that can follow each other in a block of this slot. */
   pick(state: ChainState, slot: bigint): Tx[] {
-    const able = [...this.byAccount.values()].flatMap((mine) => [...runOf(mine, state, slot, state.params.epochSlots)])
+    const able = this.able(state, slot)
     able.sort((a, b) => (a.rate === b.rate ? 0 : a.rate > b.rate ? -1 : 1))
     const txs: Tx[] = []
     let room = Number(state.params.blockBytes) - COMMIT_BYTES
@@ -138,8 +189,13 @@ export class TxPool {
     return nonce
   }
 
-  private remove({ id, account, tx }: Entry): void {
+  private remove(entry: Entry): void {
+    const { id, account, payer, tx } = entry
     this.byId.delete(id)
+    for (const key of [account, payer]) {
+      this.byDebtor.get(key)?.delete(entry)
+      if (this.byDebtor.get(key)?.size === 0) this.byDebtor.delete(key)
+    }
     const mine = this.byAccount.get(account)
     if (mine?.get(tx.nonce)?.id === id) mine.delete(tx.nonce)
     if (mine?.size === 0) this.byAccount.delete(account)
@@ -154,16 +210,20 @@ function nonceIn(state: ChainState, { account }: Tx): bigint {
   return place === -1 ? 0n : nonceOf(state.view.accounts, place)
 }
 
+interface Ranked {
+  readonly entry: Entry
+  readonly rate: bigint
+}
+
 /** Those of an account that follow each other. One counts no more than those that must come before it. */
-function* runOf(mine: ReadonlyMap<bigint, Entry>, state: ChainState, slot: bigint, epochSlots: bigint) {
+function* runOf(mine: ReadonlyMap<bigint, Entry>, state: ChainState, slot: bigint): Generator<Ranked> {
   const [first] = mine.values()
   let nonce = nonceIn(state, first!.tx)
   let rate: bigint | null = null
   for (let entry = mine.get(nonce); entry !== undefined; entry = mine.get(++nonce)) {
     const { lastSlot } = entry.tx
-    if (lastSlot < slot || lastSlot > slot + epochSlots) return
-    const own = rateOf(entry)
-    rate = rate === null || own < rate ? own : rate
+    if (lastSlot < slot || lastSlot > slot + state.params.epochSlots) return
+    rate = rate === null || entry.rate < rate ? entry.rate : rate
     yield { entry, rate }
   }
 }
