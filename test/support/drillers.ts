@@ -159,7 +159,7 @@ export class Drillers {
     const entries = drawn.map((box) => ({
       ...payloads.EntryType.defaultValue(),
       ...{ box, capacity: CAPACITY, score: 1_000n, certificate: world.NO_BYTES(32) },
-      boxSig: world.signAs(box, runMessage(epoch, key, world.NO_BYTES(32))),
+      boxSig: world.signAs(box, runMessage(this.state.genesisHash, epoch, key, world.NO_BYTES(32))),
     }))
     return { epoch, salt, vrfProof: world.proofOf(vrfKey, alpha), entries }
   }

@@ -72,7 +72,9 @@ export class BoxServer {
     if (question.kind === 'round') return await this.round(visit, question)
     if (question.kind === 'open') return this.open(visit, question)
     // What it signs counts for this validator alone.
-    return box.sign(runMessage(this.visitedIn, visit.validator, question.certificate))
+    const epoch = this.visitedIn
+    const { genesisHash } = await this.deps.node.headState()
+    return box.sign(runMessage(genesisHash, epoch, visit.validator, question.certificate))
   }
 
   private async here(): Promise<Uint8Array> {

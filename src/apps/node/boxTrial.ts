@@ -128,7 +128,7 @@ export class BoxTrial {
   /** Whether what was committed to holds where we look. Only after the windows of all: this takes our time. */
   async judge(): Promise<CheckedBox | null> {
     const { rounds, depth, session } = this
-    const { randomness, keys, checkSignature } = this.deps
+    const { randomness, keys, genesisHash, checkSignature } = this.deps
     const { box, epoch } = this.order
     if (rounds.length === 0 || depth === null) return null
     const below = (limit: number) => Number(be256(randomness.bytes(32)) % BigInt(limit))
@@ -139,7 +139,7 @@ export class BoxTrial {
     const record = this.recordOf(drawn)
     const certificate = sha256(new TextEncoder().encode(record))
     const boxSig = await this.ask({ kind: 'witness', box, session, certificate })
-    const message = runMessage(epoch, keys.signer.publicKey, certificate)
+    const message = runMessage(genesisHash, epoch, keys.signer.publicKey, certificate)
     if (boxSig?.length !== 64 || !checkSignature(boxSig, message, box)) return null
     const operations = rounds.length * Number(operationsOf(CHECK_K, depth))
     return { operationsPerSecond: (operations * 1_000) / WINDOW_MS, record, certificate, boxSig }

@@ -87,7 +87,7 @@ export class Judges {
   private entryOf({ account }: Judge, { signer, capacity }: ActedBox, score: bigint, epoch: bigint) {
     const blank = { ...payloads.EntryType.defaultValue(), box: signer.publicKey }
     if (score === 0n) return blank
-    const message = runMessage(epoch, this.chain.keyOf(account), blank.certificate)
+    const message = runMessage(this.chain.state.genesisHash, epoch, this.chain.keyOf(account), blank.certificate)
     return { ...blank, score, capacity, boxSig: signer.sign(message) }
   }
 }

@@ -101,9 +101,9 @@ describe('a report', () => {
     expect(code(5, payloads.BoxRemoveType.serialize({ box: boxes[0]! }))).toBe('BOX')
     const alpha = boxAlpha(etaOf(state.view, 0n))
     const isDrawn = (box: Uint8Array) => isBoxDrawn(world.betaOf(judge.vrfKey, alpha), box)
-    const entryOf = (box: Uint8Array, signer = box) => ({
+    const entryOf = (box: Uint8Array, signer = box, chain = state.genesisHash) => ({
       ...{ ...payloads.EntryType.defaultValue(), box, score: 10n, capacity: 5n },
-      boxSig: world.signAs(signer, runMessage(0n, judge.key, world.NO_BYTES(32))),
+      boxSig: world.signAs(signer, runMessage(chain, 0n, judge.key, world.NO_BYTES(32))),
     })
     const drawn = boxes.filter(isDrawn)
     const other = boxes.find((box) => !isDrawn(box))!
@@ -134,6 +134,10 @@ describe('a report', () => {
     expect(revealed({ ...good, vrfProof: world.NO_BYTES(80) })).toBe('PROOF')
     expect(revealed({ ...good, entries: [entryOf(other)] })).toBe('DRAW')
     expect(revealed({ ...good, entries: [entryOf(drawn[0]!, other)] })).toBe('SIGNATURE')
+    // Attack 333: what a box signed on another chain says nothing here.
+    expect(revealed({ ...good, entries: [entryOf(drawn[0]!, drawn[0]!, world.keyNamed('other chain'))] })).toBe(
+      'SIGNATURE',
+    )
     const unknown = Array.from({ length: 60 }, (_, i) => world.keyNamed(`no box ${i}`)).find(isDrawn)!
     expect(revealed({ ...good, entries: [entryOf(unknown)] })).toBeNull()
     expect(revealed({ ...good, entries: [entryOf(unknown, other)] })).toBe('SIGNATURE')

@@ -72,7 +72,7 @@ test('attack 323: who removes a box that was drawn takes its entry out of a repo
   const blank = (box: Uint8Array) => ({ ...EntryType.defaultValue(), box })
   const seen = (box: Uint8Array, signer = box) => ({
     ...{ ...blank(box), score: 40n, capacity: 5n },
-    boxSig: world.signAs(signer, runMessage(0n, judge.key, world.NO_BYTES(32))),
+    boxSig: world.signAs(signer, runMessage(state.genesisHash, 0n, judge.key, world.NO_BYTES(32))),
   })
   const entries = [seen(stays), seen(gone), blank(unseen), seen(sold), blank(unknown)]
   const report = {

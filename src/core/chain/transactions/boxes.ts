@@ -14,8 +14,12 @@ export const boxAddMessage = (genesisHash: Uint8Array, box: Uint8Array, account:
   taggedHash('ts1/boxAdd', genesisHash, box, account)
 
 /** What a box signs for a validator that checked it: a report that was copied from another has no such signature. */
-export const runMessage = (epoch: bigint, validator: Uint8Array, certificate: Uint8Array): Uint8Array =>
-  taggedHash('ts1/run', u64be(epoch), validator, certificate)
+export const runMessage = (
+  genesisHash: Uint8Array,
+  epoch: bigint,
+  validator: Uint8Array,
+  certificate: Uint8Array,
+): Uint8Array => taggedHash('ts1/run', genesisHash, u64be(epoch), validator, certificate)
 
 export const boxAdd = handler(BoxAddType, (working, place, { box, boxSig }) => {
   const { state, checks, accounts, genesisHash } = working
@@ -107,7 +111,7 @@ function checkEntry(working: Working, epoch: bigint, validator: Uint8Array, beta
   if (!isBoxDrawn(beta, entry.box)) return problem('DRAW', 'box')
   if (entry.score === 0n)
     return entry.capacity === 0n && entry.boxSig.every((byte) => byte === 0) ? null : problem('AMOUNT', 'capacity')
-  const message = runMessage(epoch, validator, entry.certificate)
+  const message = runMessage(working.genesisHash, epoch, validator, entry.certificate)
   return working.checks.signature(entry.boxSig, message, entry.box) ? null : problem('SIGNATURE', 'boxSig')
 }
 
