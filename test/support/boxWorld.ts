@@ -30,6 +30,7 @@ export class BoxWorld {
   readonly keys
   readonly beta: Uint8Array
   readonly vrfProof: Uint8Array
+  slot = 3
 
   constructor(library: VrfLibrary) {
     this.library = library
@@ -50,7 +51,7 @@ export class BoxWorld {
 
   /** A box that answers by the rules, but for what its machine makes. */
   server(box: Signer, execute: Execute, peer = 'peer'): BoxServer {
-    const node = { headState: async () => this.state, status: () => ({ slot: 3 }) } as ChainNode
+    const node = { headState: async () => this.state, status: () => ({ slot: this.slot }) } as ChainNode
     const { checkSignature, vrf, isAccountKey } = this.library
     const checks = {
       ...{ signature: checkSignature, vrf: vrf.verify, key: isAccountKey },

@@ -15,14 +15,21 @@ const NO_PROOF = new Uint8Array(80)
 /** Transactions that turn out not to fit are left out one at a time, so often. */
 const MOST_TRIES = 32
 
+/** By the state of a block, the last that came of it: the end of an epoch takes a second where there are many boxes. */
+const advanced = new WeakMap<ChainState, { readonly epoch: bigint; readonly state: ChainState }>()
+
 /** The state of a branch once the epochs before a slot have ended without another block. */
 export function stateAtSlot(state: ChainState, slot: bigint): ChainState {
   const epoch = epochOf(slot, state.params)
   if (state.view.epoch >= epoch) return state
+  const known = advanced.get(state)
+  if (known?.epoch === epoch) return known.state
   const view = state.view.clone()
   while (view.epoch < epoch) endEpoch({ state: view, accounts: view.accounts, params: state.params })
   view.commit()
-  return { ...state, view }
+  const there = { ...state, view }
+  advanced.set(state, { epoch, state: there })
+  return there
 }
 
 export type Right = Pick<Draft, 'kind' | 'vrfProof'>

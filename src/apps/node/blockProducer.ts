@@ -22,7 +22,6 @@ export class BlockProducer {
   private readonly deps: ProducerDeps
   /** The last slot of a block of its own: two of one slot cost the bond. */
   private lastMade: number
-  private advanced: { readonly id: string; readonly epoch: bigint; readonly state: ChainState } | null = null
 
   private constructor(deps: ProducerDeps, lastMade: number) {
     this.deps = deps
@@ -38,12 +37,8 @@ export class BlockProducer {
   /** The state after the head, its epochs ended up to that of the slot. */
   async stateFor(slot: bigint): Promise<ChainState> {
     const state = await this.deps.keeper.headState()
-    const [id, epoch] = [toHex(state.head), slot / state.params.epochSlots]
     // Nobody can build on what stood still for longer (§3.2.13): its epochs are not worked through.
-    if (epoch > state.view.epoch + WEEK) return state
-    if (this.advanced?.id !== id || this.advanced.epoch !== epoch)
-      this.advanced = { id, epoch, state: stateAtSlot(state, slot) }
-    return this.advanced.state
+    return slot / state.params.epochSlots > state.view.epoch + WEEK ? state : stateAtSlot(state, slot)
   }
 
   /** Makes a block of this slot if the account may, takes it and tells others. */

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Answer, BoxWorld, type Execute, standInChunk } from '../../../test/support/boxWorld.ts'
 import type { Signer } from '../../core/bytes/ed25519.ts'
 import { sha256 } from '../../core/bytes/sha256.ts'
@@ -36,6 +36,7 @@ const ROUND = 7
 const OPEN = 8
 const WITNESS = 9
 const CHUNK_MS = 10
+const SESSION = new Uint8Array(32).fill(7)
 
 const checked = async (answer: Answer) => {
   const order = { peer: 'peer', box: box.publicKey, epoch: 0n, vrfProof: world.vrfProof }
@@ -114,6 +115,27 @@ describe('a box that is checked', () => {
     for (const wrong of [[], [10], [5, 0], [6, 1, 2], [7], [8], [9, ...session]])
       expect(await server.answer(Uint8Array.from(wrong))).toBeNull()
     expect(decodeBoxQuestion(encodeBoxQuestion({ kind: 'check', ...signed(asked) }))).toMatchObject({ epoch: 0n })
+  })
+
+  test('attack 334: works out the end of an epoch once, and for nobody who is not of the chain', async () => {
+    const { signer } = world.keys
+    const server = world.server(box, world.machine(CHUNK_MS))
+    const clones = vi.spyOn(world.state.view, 'clone')
+    const ask = async (by: Signer, sign: Signer, epoch = 1n) => {
+      const asked = { validator: by.publicKey, epoch, vrfProof: world.vrfProof, box: box.publicKey, session: SESSION }
+      const sig = sign.sign(checkMessage(world.state.genesisHash, asked))
+      expect(await server.answer(encodeBoxQuestion({ kind: 'check', ...asked, sig }))).toEqual(NO_ANSWER)
+    }
+    world.slot = 13
+    await ask(other, other)
+    await ask(signer, other)
+    await ask(signer, signer, 2n)
+    expect(clones).toHaveBeenCalledTimes(0)
+    for (const slot of [13, 14, 14]) {
+      world.slot = slot
+      await ask(signer, signer)
+    }
+    expect(clones).toHaveBeenCalledTimes(1)
   })
 
   test('attack 306: has no second time for a product: nothing that it is asked for comes again', async () => {

@@ -86,9 +86,13 @@ export class BoxServer {
   }
 
   private async check(asked: BoxCheck): Promise<Uint8Array> {
-    const { node } = this.deps
-    const state = stateAtSlot(await node.headState(), BigInt(node.status().slot))
-    if (!this.isDrawn(state, asked)) return NO_ANSWER
+    const { node, checks } = this.deps
+    const [head, slot] = [await node.headState(), BigInt(node.status().slot)]
+    // What anybody can send costs little: the end of an epoch is worked out for an account of the chain alone.
+    const isOfNow = asked.epoch === epochOf(slot, head.params)
+    if (!isOfNow || findAccount(located(head), asked.validator) === -1) return NO_ANSWER
+    if (!checks.signature(asked.sig, checkMessage(head.genesisHash, asked), asked.validator)) return NO_ANSWER
+    if (!this.isDrawn(stateAtSlot(head, slot), asked)) return NO_ANSWER
     if (this.visitedIn !== asked.epoch) this.visits.clear()
     this.visitedIn = asked.epoch
     const { validator, session } = asked
@@ -110,11 +114,10 @@ export class BoxServer {
 
   /** A validator of now, drawn for this box by its own lottery. */
   private isDrawn(state: ChainState, asked: BoxCheck): boolean {
-    const { view, genesisHash } = state
+    const { view } = state
     const { checks, box } = this.deps
     const place = findAccount(located(state), asked.validator)
     if (asked.epoch !== view.epoch || !view.validators.getAll().includes(place)) return false
-    if (!checks.signature(asked.sig, checkMessage(genesisHash, asked), asked.validator)) return false
     const beta = checks.vrf(view.accounts.vrfKey.get(place), boxAlpha(etaOf(view, asked.epoch)), asked.vrfProof)
     return beta !== null && isBoxDrawn(beta, box.publicKey)
   }
