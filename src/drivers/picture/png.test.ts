@@ -40,7 +40,9 @@ const chunk = (name: string, content: Uint8Array) => {
   return Buffer.concat([ends[0], body, ends[1]])
 }
 
-/** As other programs save it: each row under a filter of its own, the pixels in two chunks, a word beside them. */
+const TIME = chunk('tIME', Buffer.of(7, 234, 11, 16, 12, 0, 0))
+
+/** As other programs save it: each row under a filter of its own, the pixels in two chunks, the time beside them. */
 function saveElsewhere({ width, height, rgb }: ReturnType<typeof decode>, filters: readonly number[]): Buffer {
   const at = (x: number, y: number) => (x < 0 || y < 0 ? 0 : rgb[y * 3 * width + x]!)
   const rows = Array.from({ length: height }, (_, y) => {
@@ -60,7 +62,7 @@ function saveElsewhere({ width, height, rgb }: ReturnType<typeof decode>, filter
   header.writeUInt32BE(height, 4)
   header.set([8, 2], 8)
   return Buffer.concat([
-    ...[Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', header), chunk('tEXt', Buffer.from('by\0me'))],
+    ...[Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', header), TIME],
     ...[chunk('IDAT', packed.subarray(0, 5)), chunk('IDAT', packed.subarray(5)), chunk('IEND', new Uint8Array())],
   ])
 }
@@ -90,7 +92,7 @@ test('a file cut short, with a byte changed, or that says how its colours are sh
   for (let at = 0; at < file.length; at++)
     expect(() => decodePng(file.map((byte, i) => (i === at ? byte ^ 16 : byte)))).toThrow(/^png: /)
   const gamma = Buffer.concat([file.subarray(0, 33), chunk('gAMA', Buffer.of(0, 0, 0, 1)), file.subarray(33)])
-  expect(() => decodePng(gamma)).toThrow(/how its colours/)
+  expect(() => decodePng(gamma)).toThrow(/how it is to be/)
   const bomb = Buffer.concat([
     file.subarray(0, 33),
     chunk('IDAT', deflateSync(new Uint8Array(2 ** 20))),
@@ -103,11 +105,25 @@ test('attack 207: a file that others show otherwise than by its pixels is refuse
   const file = encodePng({ width: 3, height: 2, rgb: Uint8Array.from({ length: 18 }, (_, i) => i) })
   const [head, end] = [file.subarray(0, 33), file.subarray(-12)]
   const packed = file.subarray(33 + 8, -12 - 4)
-  const word = chunk('tEXt', Buffer.from('by\0me'))
   const parts = [chunk('IDAT', packed.subarray(0, 9)), chunk('IDAT', packed.subarray(9))] as const
-  expect(decodePng(Buffer.concat([head, word, ...parts, word, end]))).toEqual(decodePng(file))
-  expect(() => decodePng(Buffer.concat([head, parts[0], word, parts[1], end]))).toThrow(/several places/)
+  expect(decodePng(Buffer.concat([head, TIME, ...parts, TIME, end]))).toEqual(decodePng(file))
+  expect(() => decodePng(Buffer.concat([head, parts[0], TIME, parts[1], end]))).toThrow(/several places/)
   const pixels = (x: number, y: number) => chunk('pHYs', Buffer.of(0, 0, 0, x, 0, 0, 0, y, 1))
   expect(decodePng(Buffer.concat([head, pixels(9, 9), ...parts, end]))).toEqual(decodePng(file))
   expect(() => decodePng(Buffer.concat([head, pixels(1, 9), ...parts, end]))).toThrow(/not square/)
+})
+
+test('attack 335: words beside the pixels, which may tell others to turn the picture, are refused', () => {
+  const file = encodePng({ width: 3, height: 2, rgb: Uint8Array.from({ length: 18 }, (_, i) => i) })
+  const packet = '<x:xmpmeta xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="3"/>'
+  const turned = [
+    chunk('iTXt', Buffer.from(`XML:com.adobe.xmp\0\0\0\0\0${packet}`)),
+    chunk('zTXt', Buffer.concat([Buffer.from('Raw profile type exif\0\0'), deflateSync(Buffer.from('exif'))])),
+    chunk('tEXt', Buffer.from('Raw profile type exif\0exif')),
+  ]
+  for (const words of turned)
+    for (const at of [33, file.length - 12])
+      expect(() => decodePng(Buffer.concat([file.subarray(0, at), words, file.subarray(at)]))).toThrow(
+        /how it is to be/,
+      )
 })

@@ -28,8 +28,8 @@ export function encodePng({ width, height, rgb }: RgbPicture): Uint8Array {
   return new Uint8Array(Buffer.concat([SIGNATURE, ...parts]))
 }
 
-/** Chunks that say nothing of colours: any other could make a screen show something else than the pixels. */
-const HARMLESS = ['tEXt', 'zTXt', 'iTXt', 'tIME', 'pHYs']
+/** Any other chunk could make a screen show something else than the pixels: texts hold profiles that turn a picture. */
+const HARMLESS = ['tIME', 'pHYs']
 const MOST_PIXELS = 2 ** 28
 
 /** The pixels of a PNG file of eight bits and three colours, as anybody saved it. Throws a DecodeError for any other. */
@@ -43,7 +43,7 @@ export function decodePng(file: Uint8Array): RgbPicture {
   if (width * height === 0 || width * height > MOST_PIXELS) throw new DecodeError('png: its size cannot be')
   if (chunks.pop()?.name !== 'IEND') throw new DecodeError('png: cut short')
   const odd = chunks.find(({ name }) => name !== 'IDAT' && !HARMLESS.includes(name))
-  if (odd) throw new DecodeError('png: it says how its colours are to be shown')
+  if (odd) throw new DecodeError('png: it says how it is to be shown')
   if (chunks.some(isStretched)) throw new DecodeError('png: its pixels are not square')
   // Whoever reads it by the rules ends with the first other chunk, and shows what there is up to there.
   const isApart = chunks.filter(({ name }, i) => name === 'IDAT' && chunks[i - 1]?.name !== 'IDAT').length > 1
