@@ -42,6 +42,8 @@ export interface Libp2pOptions {
   readonly isDiscovering: boolean
   /** What is cut off with those that come from there; tests, all on one machine, say so themselves. */
   readonly addressOf?: (remote: Multiaddr) => string | null
+  /** How long a peer may take to ask, and to take its answer; tests have less patience. */
+  readonly questionMs?: number
 }
 
 type Services = { pubsub: GossipSub; identify: object }
@@ -79,7 +81,7 @@ export async function openLibp2pNetwork(options: Libp2pOptions, handlers: Networ
     for (const connection of node.getConnections().filter(isGone)) connection.abort(new Error('cut off'))
   }
   listenToGossip(node, chain, handlers, blame)
-  await node.handle(protocol, answering(handlers, blame), {
+  await node.handle(protocol, answering(handlers, blame, options.questionMs ?? QUESTION_TIMEOUT_MS), {
     maxInboundStreams: MOST_OPEN_QUESTIONS,
     maxOutboundStreams: MOST_OPEN_QUESTIONS,
   })
@@ -200,7 +202,7 @@ const isTooLong = (error: unknown): boolean => error instanceof Error && /^Inval
 const plain = (bytes: { subarray(): Uint8Array }): Uint8Array => new Uint8Array(bytes.subarray())
 
 /** Reads one question and writes one answer, within limits of size, time and number. */
-function answering(handlers: NetworkHandlers, blame: (peer: PeerId) => void) {
+function answering(handlers: NetworkHandlers, blame: (peer: PeerId) => void, questionMs: number) {
   const budgets = new Map<string, { left: number; atMs: number }>()
   const mayAsk = (peer: string): boolean => {
     const now = Date.now()
@@ -213,12 +215,14 @@ function answering(handlers: NetworkHandlers, blame: (peer: PeerId) => void) {
     return budget.left >= 0
   }
   return async (stream: Stream, { remotePeer }: Connection): Promise<void> => {
-    const signal = AbortSignal.timeout(QUESTION_TIMEOUT_MS)
+    let signal = AbortSignal.timeout(questionMs)
     try {
       if (!mayAsk(remotePeer.toString())) throw new Hostile('too many questions')
       const frames = lpStream(stream, { maxDataLength: MOST_QUESTION_BYTES, maxBufferSize: 2 * MOST_QUESTION_BYTES })
       const answer = await handlers.onRequest(plain(await frames.read({ signal })), remotePeer.toString())
       if (answer === null) throw new Hostile('not a question')
+      // How long the answer took is no fault of who asked.
+      signal = AbortSignal.timeout(questionMs)
       await frames.write(answer, { signal })
       await stream.close({ signal })
     } catch (error) {

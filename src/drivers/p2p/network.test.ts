@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { Listener, networkSuite } from '../../../test/suites/networkSuite.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 import { genesisFromPeer } from './genesisFromPeer.ts'
 import { openLibp2pNetwork } from './libp2pNetwork.ts'
 import { MemoryHub } from './memoryHub.ts'
@@ -28,6 +29,25 @@ networkSuite('libp2p', (handlers, near) =>
     handlers,
   ),
 )
+
+test('attack 336: who asks is not blamed for an answer that takes long', async () => {
+  const [one, two] = [new Listener(), new Listener()]
+  const slow = { questionMs: 100 }
+  one.onRequest = async (data) => {
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return data
+  }
+  one.network = await openLibp2pNetwork({ ...options, ...slow, secret: randomBytes(32), bootstrap: [] }, one)
+  onTestFinished(() => one.network.close())
+  const bootstrap = one.network.addresses
+  two.network = await openLibp2pNetwork({ ...options, secret: randomBytes(32), bootstrap }, two)
+  onTestFinished(() => two.network.close())
+  await eventually(() => two.network.peers().length === 1 && one.network.peers().length === 1)
+  const ask = () => two.network.request(one.network.id, Uint8Array.of(1), { mostBytes: 10, timeoutMs: 5_000 })
+  for (let times = 0; times < 3; times++)
+    expect(await Promise.all([ask(), ask(), ask(), ask()])).toEqual(Array(4).fill(Uint8Array.of(1)))
+  expect(one.network.peers()).toEqual([two.network.id])
+})
 
 test('a node tells which chain it follows; nodes of another chain do not talk to it', async () => {
   const one = new Listener()

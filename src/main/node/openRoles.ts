@@ -14,10 +14,10 @@ import { UNITS_PER_TOKEN } from '../../core/chain/params.ts'
 import { TransferType } from '../../core/chain/transactions/payloads.ts'
 import { loadSigner } from '../../drivers/system/loadSigner.ts'
 import { nativeSigner } from '../../drivers/system/nativeSigner.ts'
-import { writeAside } from '../../drivers/system/writeAside.ts'
 import type { Log } from '../../ports/log.ts'
 import { FAUCET } from '../chain/pourTokens.ts'
 import { system } from '../system.ts'
+import { checkRecords } from './checkRecords.ts'
 import { DrillThread } from './drillThread.ts'
 
 interface RolesDeps {
@@ -51,7 +51,7 @@ export function openRoles({ data, keys, isDrilling, checks, chunkAt, log }: Role
       const judge = new BoxJudge({
         ...{ node, network: node.others, keys, log, clock, randomness, chunkAt },
         ...{ genesisHash: genesisHash(node.genesis), checkSignature: checks.signature },
-        keep: (name, record) => writeAside(join(data, 'checks', `${name}.json`), `${record}`),
+        keep: checkRecords(join(data, 'checks'), log),
       })
       stops.push(() => judge.stop())
     },
