@@ -62,6 +62,14 @@ test('attack 191: a text is what the receipt commits to, letter by letter, or is
   expect(await problem({ more: 1 })).toMatch(/no file of completions/)
 })
 
+test('attack 337: a receipt that has other tokens for a state on the way does not hold a text', async () => {
+  const given = { ...(await givenResult(inFolder('receipt.json'), inFolder('said.json'))), tokenizer: model }
+  const [first, ...marks] = given.receipt.marks
+  const statistics = first!.statistics.map((token, i) => (i === 7 ? token ^ 1 : token))
+  const lied = { ...given, receipt: { ...given.receipt, marks: [{ ...first!, statistics }, ...marks] } }
+  expect(await inferenceResult.problem(lied)).toMatch(/on the way/)
+})
+
 test('several prompts go on together, as the chance of a seed has it, in the order they were given', async () => {
   writeFileSync(inFolder('prompts'), 'The\n## Install\n')
   const chance = ['--tokens', '6', '--temperature', '0.9', '--seed', '7', '--json', ...files]

@@ -2,6 +2,7 @@ import { words32 } from '../../core/bytes/bytes.ts'
 import type { TensorHasher } from '../../core/work/engineRun.ts'
 import { type InferenceParameters, MOST_SHOWN } from '../../core/work/kinds/inference/inference.ts'
 import { bitsOf } from '../../core/work/ops/shapes.ts'
+import type { StateMark } from '../../core/work/stateChain.ts'
 import type { ReadModel } from '../../drivers/model/readModel.ts'
 import { fault } from '../faults.ts'
 import { type PreparedWork, prepareWork } from './workOrder.ts'
@@ -80,6 +81,26 @@ export function completionsOf(
   return rows.map((row) => {
     const made = words.slice(row * total + lengths[row]!, (row + 1) * total)
     return upToStop(made, stops, tokens)
+  })
+}
+
+/** W9.3.7. Whether what was said of every state on the way are the tokens of the last one, as far as they were made then. */
+export function areSaidTokens(
+  { lengths, total, shown }: Pick<InferenceParameters, 'lengths' | 'total' | 'shown'>,
+  ends: readonly number[],
+  words: Uint32Array,
+  marks: readonly Pick<StateMark, 'statistics'>[],
+): boolean {
+  return ends.every((transition, segment) => {
+    const made = lengths.at(-1)! + transition
+    const first = Math.max(0, made - shown)
+    const figures = lengths.flatMap((length, row) =>
+      Array.from({ length: shown }, (_, i) =>
+        first + i < Math.max(made, length) ? words[row * total + first + i] : 0,
+      ),
+    )
+    const { statistics } = marks[segment]!
+    return statistics.length === figures.length && figures.every((token, i) => token === statistics[i])
   })
 }
 

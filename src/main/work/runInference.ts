@@ -1,13 +1,14 @@
+import { WorkRejected } from '../../apps/work/proverLine.ts'
 import type { WorkStep } from '../../apps/work/workListener.ts'
 import { toBase64 } from '../../core/bytes/base64.ts'
-import { joinBytes } from '../../core/bytes/bytes.ts'
+import { joinBytes, words32 } from '../../core/bytes/bytes.ts'
 import { hasherOn } from '../../core/work/workEngine.ts'
 import { openExactEngine } from '../../drivers/gpu/cpu/work/openCpuWork.ts'
 import { readModel } from '../../drivers/model/readModel.ts'
 import { readTokenizer, type TextCodec } from '../../drivers/model/readTokenizer.ts'
 import { fault } from '../faults.ts'
 import type { CommandContext } from '../run.ts'
-import { completionsOf, type InferFlags, inferWork, upToStop } from './inferWork.ts'
+import { areSaidTokens, completionsOf, type InferFlags, inferWork, upToStop } from './inferWork.ts'
 import { readInput } from './readInput.ts'
 import { type RunFlags, runWork } from './runWork.ts'
 
@@ -36,7 +37,9 @@ export async function runInference(
       ...{ prompt: texts[i]!, text: codec.decode(tokens), tokens, ...more },
     }))
   const { lengths, shown } = prepared.parameters
-  const isTold = lengths.length === 1 && shown > 0 && !flags.json
+  // Of replicas one may say anything, and be found out later.
+  const isAlone = flags.replicas === 1 && (flags.on?.length ?? 1) === 1
+  const isTold = lengths.length === 1 && shown > 0 && isAlone && !flags.json
   const teller = isTold ? new Teller(codec, stops, lengths[0]!, shown) : null
   if (teller) process.stdout.write(visible(texts[0]!))
   return await runWork(prepared, flags, context, signal, {
@@ -44,9 +47,12 @@ export async function runInference(
     onState: () => {},
     ...(teller ? { onStep: (step: WorkStep) => teller.hear(step) } : {}),
     tied: `--result ${flags.out} --tokenizer ${flags.model}`,
-    result: (_, { tensors, roots }) => {
-      const completions = said(tensors.get('tokens')!)
-      if (teller) process.stdout.write(`${visible(teller.rest(completions[0]!.text))}\n\n`)
+    result: ({ ends }, { tensors, roots }, marks) => {
+      const last = tensors.get('tokens')!
+      if (!areSaidTokens(prepared.parameters, ends, words32(last), marks))
+        throw new WorkRejected('OTHER_RESULT', 'it said other tokens on the way')
+      const completions = said(last)
+      if (teller) process.stdout.write(`${visible(teller.end(completions[0]!.text))}\n\n`)
       else if (!flags.json)
         for (const { prompt, text } of completions) process.stdout.write(`${visible(prompt + text)}\n\n`)
       // With the roots of the cache the file can be held against the receipt by itself.
@@ -89,12 +95,16 @@ class Teller {
     this.#tokens.push(...statistics.slice(this.#length + this.#tokens.length - first))
     const text = this.#codec.decode(upToStop(this.#tokens, this.#stops).tokens)
     // A character whose last bytes have not come yet is shown when they have.
-    process.stdout.write(visible(this.rest(text.replace(/\uFFFD+$/, ''))))
+    process.stdout.write(visible(this.#rest(text.replace(/\uFFFD+$/, '')) ?? ''))
   }
 
-  /** What of a text was not told yet. */
-  rest(text: string): string {
-    if (!text.startsWith(this.#told)) return ''
+  /** What of the whole text was not told yet; all of it where a tokenizer writes the same tokens otherwise with more behind them. */
+  end(text: string): string {
+    return this.#rest(text) ?? `\n\n${text}`
+  }
+
+  #rest(text: string): string | null {
+    if (!text.startsWith(this.#told)) return null
     const more = text.slice(this.#told.length)
     this.#told = text
     return more

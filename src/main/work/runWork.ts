@@ -91,8 +91,8 @@ export interface Delivery {
   onState(segment: number, state: Tensors): void
   /** In the place of a line with the progress. */
   onStep?(step: WorkStep): void
-  /** What goes to the file, from the last state and what was gathered. */
-  result(work: Work<WorkKernels>, last: TakenState): Uint8Array
+  /** What goes to the file, from the last state, what was said of each and what was gathered; rejects what contradicts it. */
+  result(work: Work<WorkKernels>, last: TakenState, marks: Shown['marks']): Uint8Array
   /** What a result is made of that does not hold it: it goes beside the inputs, so that the two can be compared. */
   states?(last: TakenState): Tensors
   /** Words for a check that compares the result with the receipt; null where it takes what was not written. */
@@ -159,7 +159,7 @@ export async function runWork(
       signer,
     )
     requireReadable(receipt)
-    writeAside(flags.out, delivery.result(work, shown.last))
+    writeAside(flags.out, delivery.result(work, shown.last, shown.marks))
     writeAside(flags.receipt, receipt)
     if (shown.evidence) writeAside(flags.evidence, shown.evidence)
     if (flags.inputs !== undefined) {
@@ -242,6 +242,8 @@ function reject({ code, message }: WorkRejected, { json }: RunFlags, people: Ter
   if (json) process.stdout.write(`${JSON.stringify({ rejected: code, why: message })}\n`)
   else
     people.lines([
+      // Below a text that was told as it came.
+      '',
       ...labelled('REJECTED', `${message} [${code}]`),
       ...labelled('now', 'nothing was written: do not pay for it; run it elsewhere'),
     ])

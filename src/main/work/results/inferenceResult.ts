@@ -8,7 +8,7 @@ import { type InferenceParameters, inference } from '../../../core/work/kinds/in
 import { describeFolder } from '../../../drivers/model/readModel.ts'
 import { readTokenizer } from '../../../drivers/model/readTokenizer.ts'
 import { fault } from '../../faults.ts'
-import { longestFirst, upToStop } from '../inferWork.ts'
+import { areSaidTokens, longestFirst, upToStop } from '../inferWork.ts'
 import { readInput } from '../readInput.ts'
 import type { GivenResult, ResultRule } from './resultRule.ts'
 
@@ -37,8 +37,10 @@ export const inferenceResult: ResultRule = {
     if (codec.hash !== told.tokenizer) return 'it was written with another tokenizer'
     const said = inference.parameters.parse(given.work.spec.parameters) as InferenceParameters
     const prompts = told.completions.map(({ prompt }) => codec.encode(prompt))
-    const isSame = isTokens(given, said, told, prompts)
-    if (!isSame) return 'its prompts or tokens are others'
+    const words = tokensOf(said, told, prompts)
+    if (!words || !isTokens(given, told, words)) return 'its prompts or tokens are others'
+    if (!areSaidTokens(said, given.work.ends, words, given.receipt.marks))
+      return 'the receipt has other tokens for states on the way'
     const asked = said.total - said.lengths[0]!
     for (const [i, { text, tokens, rest, hasStopped }] of told.completions.entries()) {
       const cut = upToStop([...tokens, ...rest], stops, asked)
@@ -59,18 +61,21 @@ function toldIn(path: string): Told | null {
   }
 }
 
-/** The tensor `tokens` of the last state, from prompts and what came after them. */
-function isTokens(
-  { work, receipt, hasher, states }: GivenResult,
+/** The tensor `tokens` of the last state, from prompts and what came after them; null where they do not fill it. */
+function tokensOf(
   { lengths, total }: InferenceParameters,
-  { completions, cacheRoots }: Told,
+  { completions }: Told,
   prompts: readonly (readonly number[])[],
-): boolean {
+): Uint32Array | null {
   const rows = longestFirst(prompts).map((i) => [...prompts[i]!, ...completions[i]!.tokens, ...completions[i]!.rest])
   const isShaped = rows.length === lengths.length && rows.every((row) => row.length === total)
+  return isShaped ? Uint32Array.from(rows.flat()) : null
+}
+
+/** Whether the receipt commits to them. */
+function isTokens({ work, receipt, hasher, states }: GivenResult, { cacheRoots }: Told, words: Uint32Array): boolean {
   const beside = fromBase64(cacheRoots)
-  if (!isShaped || !beside || beside.length % 32 !== 0) return false
-  const words = Uint32Array.from(rows.flat())
+  if (!beside || beside.length % 32 !== 0) return false
   const made = states()?.get('tokens')
   if (made) return words32(made).every((word, i) => word === words[i])
   const held = new Map([['tokens', new Uint8Array(words.buffer)]])

@@ -1,0 +1,32 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { openCommandLine } from '../support/commandLine.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-marks-'))
+const inFolder = (name: string) => join(folder, name)
+const lie = new URL('../support/lyingMarks.mjs', import.meta.url).href
+const env = { ...process.env, TOUCHSTONE_HOME: inFolder('home'), NO_COLOR: '1', NODE_OPTIONS: `--import ${lie}` }
+const commands = openCommandLine(env)
+const model = fileURLToPath(new URL('../fixtures/small-gpt2', import.meta.url))
+const files = ['--out', inFolder('out'), '--receipt', inFolder('receipt')]
+
+afterAll(async () => {
+  await commands.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('attack 337: a box whose tokens on the way are not those of its last state is rejected, drawn or not', async () => {
+  writeFileSync(inFolder('prompts'), 'abcdefghi'.split('').join('\n'))
+  const asked = ['--model', model, '--prompts', inFolder('prompts'), '--tokens', '60', '--json']
+  // 8 of 60 segments are drawn: that the lie is among them every time happens once in 300,000.
+  for (const _ of Array(6)) {
+    const run = ['work', 'run', 'infer', ...asked, ...files]
+    const { status, stdout } = await commands.run(run, { LYING_SEGMENT: '57' })
+    expect([status, existsSync(inFolder('out')), existsSync(inFolder('receipt'))]).toEqual([1, false, false])
+    if (JSON.parse(stdout).rejected !== 'NOT_SHOWN') return expect(JSON.parse(stdout).rejected).toBe('OTHER_RESULT')
+  }
+  expect.unreachable('the lie was drawn every time')
+})
