@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -174,6 +174,17 @@ else
       expect(await run(typedHere(end!))).toMatchObject({ status: 0 })
       expect(leasedKeys()).toEqual([])
       expect(await run(typedHere(end!))).toMatchObject({ status: 2, stderr: expect.stringContaining('[NOT_RENTED]') })
+    })
+
+    test('attack 338: what is rented, and over by the note of it, can be given back after another try', async () => {
+      const unseen = typedHere(rent!.slice(0, rent!.indexOf('--proof')))
+      expect(await run(unseen)).toMatchObject({ status: 0, stdout: expect.stringContaining('as the provider says') })
+      const note = join(stateFolder({ TOUCHSTONE_HOME: buyer }), 'rents', `${providerKey}.json`)
+      writeFileSync(note, JSON.stringify({ ...JSON.parse(readFileSync(note, 'utf8')), untilMs: 0 }))
+      expect(await run(unseen)).toMatchObject({ status: 3, stderr: expect.stringContaining('[BOX_BUSY]') })
+      expect(existsSync(note.replace(/json$/, 'key'))).toBe(true)
+      expect(await run(typedHere(end!))).toMatchObject({ status: 0 })
+      expect(leasedKeys()).toEqual([])
     })
 
     test('attack 246: a host key that the buyer pins is not passed over because a lease names its own', async () => {

@@ -17,7 +17,10 @@ export function boxLines(
   const way = `${report.address}, account ${access.account}, host key ${access.hostKey} (${access.hostKeyTrust})`
   const remote = [
     ...labelled('box', way),
-    ...labelled('lease', access.confinement === undefined ? null : `confined to: ${access.confinement}`),
+    ...labelled(
+      'lease',
+      access.confinement === undefined ? null : `confined, as the provider says, to: ${access.confinement}`,
+    ),
     ...labelled('round trip', formatSeconds(report.roundTripSeconds)),
   ]
   const figures = Object.entries(isVerbose ? inventory.host : {}).flatMap(([name, value]) => {

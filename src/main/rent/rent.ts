@@ -96,7 +96,9 @@ export async function rent(
     const wish = { purpose: 'rent', seconds, signer: ownKey(context.env, 'validator'), clock: system.clock } as const
     const rented = await rentBox(line, { ...wish, ...(networks && { networks }) }, { id, key }, signal).catch(
       (error) => {
-        notes.forget()
+        // The one before may be open still: its end was the provider's word.
+        if (before === null) notes.forget()
+        else notes.write(before)
         throw error
       },
     )
@@ -170,7 +172,7 @@ function show({ id, until, confinement, ssh, end }: Shown, { json }: RentFlags, 
   const people = openTerminal(process.stdout, env)
   const told = [
     `rented      until ${until}`,
-    `into        ${MEANING[confinement]}`,
+    `into        as the provider says: ${MEANING[confinement]}`,
     'log in      (tried once, and it works)',
     `  ${ssh}`,
     'give back',

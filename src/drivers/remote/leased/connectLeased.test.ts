@@ -9,13 +9,21 @@ import { keyPair } from '../../../../test/support/keyPair.ts'
 import { startSshServer } from '../../../../test/support/sshServer.ts'
 import { testSigner } from '../../../../test/support/testSigner.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
-import { decodeAsk, encodeAnswer, type LeaseAnswerMessage, type LeaseAsk } from '../../../core/lease/leaseMessages.ts'
+import {
+  decodeAsk,
+  encodeAnswer,
+  type LeaseAnswerMessage,
+  type LeaseAsk,
+  MAX_CLOCK_SKEW_MS,
+} from '../../../core/lease/leaseMessages.ts'
 import { parseSshPublicKey } from '../../../core/lease/sshPublicKey.ts'
 import { sealToKey } from '../../system/sealToKey.ts'
 import { systemClock } from '../../system/systemClock.ts'
 import { systemRandomness } from '../../system/systemRandomness.ts'
 import type { ProviderLine } from './askProvider.ts'
 import { connectLeased, type LeasedOptions } from './connectLeased.ts'
+import { openSshKey } from './openSshKey.ts'
+import { rentBox } from './rentBox.ts'
 
 const [validator, provider] = [testSigner(1), testSigner(2)]
 const [self, key] = [validator, provider].map(({ publicKey }) => toHex(publicKey)) as [string, string]
@@ -30,8 +38,13 @@ const options: LeasedOptions = {
 
 type Request = Extract<LeaseAsk, { kind: 'request' }>
 
+const endOf = ({ askedAtMs, seconds }: Pick<Request, 'askedAtMs' | 'seconds'>) => askedAtMs + 1000 * seconds
+
+const granted = (asked: Parameters<typeof endOf>[0], id: string, sealed: Uint8Array, expiresAtMs = endOf(asked)) =>
+  ({ kind: 'granted', to: self, id, expiresAtMs, sealed: Buffer.from(sealed).toString('base64') }) as const
+
 /** A provider that answers a request for a lease as it likes, and gives everything back. */
-function lying(answer: (ask: Request) => LeaseAnswerMessage): ProviderLine {
+function lying(answer: (ask: Request) => LeaseAnswerMessage, released: string[] = []): ProviderLine {
   const said: Uint8Array[] = []
   const messages = (async function* () {
     for (;;) yield said.shift()!
@@ -44,8 +57,10 @@ function lying(answer: (ask: Request) => LeaseAnswerMessage): ProviderLine {
       send: async (bytes) => {
         const { message } = decodeAsk(bytes, key)
         if (message.kind === 'request') said.push(encodeAnswer(answer(message), provider))
-        else if (message.kind === 'release')
+        else if (message.kind === 'release') {
+          released.push(message.id)
           said.push(encodeAnswer({ kind: 'released', to: self, id: message.id }, provider))
+        }
       },
     },
   }
@@ -53,10 +68,10 @@ function lying(answer: (ask: Request) => LeaseAnswerMessage): ProviderLine {
 
 /** The lease that leads where the provider likes, of a provider that was reached at `reached`. */
 async function led(details: object, reached: string | undefined, more: Partial<LeasedOptions> = {}) {
-  const line = lying(({ id, sshKey }) => {
+  const line = lying(({ id, sshKey, ...asked }) => {
     const where = { user: 'u', hostKey: `SHA256:${'A'.repeat(43)}`, confinement: 'own account', tunnel: '', ...details }
     const sealed = sealToKey(parseSshPublicKey(sshKey), new TextEncoder().encode(JSON.stringify(where)))
-    return { kind: 'granted', to: self, id, expiresAtMs: 0, sealed: Buffer.from(sealed).toString('base64') }
+    return granted(asked, id, sealed)
   })
   const from = reached === undefined ? {} : { reached }
   return await faultOf(connectLeased({ ...line, ...from }, { ...options, ...more }, new AbortController().signal))
@@ -99,12 +114,12 @@ describe('attack 92: sealed details that lead elsewhere', () => {
     const home = mkdtempSync(join(tmpdir(), 'touchstone-leased-'))
     const made = { home, user: 'u', hostKey: host.private, authorizedKey: '' }
     const ssh = await startSshServer(made)
-    const line = lying(({ id, sshKey }) => {
+    const line = lying(({ id, sshKey, ...asked }) => {
       made.authorizedKey = sshKey
       const where = { user: 'u', host: 'localhost', port: ssh.port, hostKey: fingerprintOfPair(host) }
       const details = JSON.stringify({ ...where, confinement: 'own account', tunnel: '' })
       const sealed = sealToKey(parseSshPublicKey(sshKey), new TextEncoder().encode(details))
-      return { kind: 'granted', to: self, id, expiresAtMs: 0, sealed: Buffer.from(sealed).toString('base64') }
+      return granted(asked, id, sealed)
     })
     const own = { ...options, ssh: { ...options.ssh, ownKnownHostsFile: join(home, 'known_hosts') } }
     const box = await connectLeased({ ...line, reached: '127.0.0.1' }, own, new AbortController().signal)
@@ -128,13 +143,37 @@ const asked = async (answer: (ask: Request) => LeaseAnswerMessage) =>
 test.each(['{}', 'no JSON', '{"user":"-oProxyCommand=x"}'])(
   'attack 63: connection details that cannot be read (%s) are a fault of the provider',
   async (details) => {
-    const { detail, blame } = await asked(({ id, sshKey }) => {
+    const { detail, blame } = await asked(({ id, sshKey, ...ask }) => {
       const sealed = sealToKey(parseSshPublicKey(sshKey), new TextEncoder().encode(details))
-      return { kind: 'granted', to: self, id, expiresAtMs: 0, sealed: Buffer.from(sealed).toString('base64') }
+      return granted(ask, id, sealed)
     })
     expect([detail.code, blame]).toEqual(['PROVIDER_NONSENSE', 'prover'])
   },
 )
+
+test.each([
+  ['as asked', () => 0, 'LEASE_LEADS_ELSEWHERE'],
+  ['by a clock that is 2 minutes behind', () => -MAX_CLOCK_SKEW_MS, 'LEASE_LEADS_ELSEWHERE'],
+  ['by a clock that is 2 minutes ahead', () => MAX_CLOCK_SKEW_MS, 'LEASE_LEADS_ELSEWHERE'],
+  ['too early', () => -MAX_CLOCK_SKEW_MS - 1, 'PROVIDER_NONSENSE'],
+  ['too late', () => MAX_CLOCK_SKEW_MS + 1, 'PROVIDER_NONSENSE'],
+  ['in 1970', (end: number) => -end, 'PROVIDER_NONSENSE'],
+  ['in 275760', (end: number) => 8.64e15 - end, 'PROVIDER_NONSENSE'],
+])('attack 338: a lease that ends %s is taken or given back', async (_, later, code) => {
+  const [ids, released]: [string[], string[]] = [[], []]
+  const line = lying(({ id, sshKey, ...asked }) => {
+    ids.push(id)
+    const where = { user: 'u', host: '127.0.0.1', port: 22, hostKey: `SHA256:${'A'.repeat(43)}`, tunnel: '' }
+    const details = new TextEncoder().encode(JSON.stringify({ ...where, confinement: 'own account' }))
+    const end = endOf(asked)
+    return granted(asked, id, sealToKey(parseSshPublicKey(sshKey), details), end + later(end))
+  }, released)
+  const wish = { ...options, purpose: 'rent', seconds: 36_000 } as const
+  const lease = { id: 'ab'.repeat(16), key: openSshKey(systemRandomness.bytes(32)) }
+  // Where its end is taken, the next look is at where it leads.
+  expect((await faultOf(rentBox(line, wish, lease, new AbortController().signal))).detail.code).toBe(code)
+  expect(released).toEqual(ids)
+})
 
 test('attack 63: the code of a refusal is the word of the provider, and never that of a fault of ours', async () => {
   const { detail, blame, message } = await asked(({ id }) => ({

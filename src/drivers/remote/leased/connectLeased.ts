@@ -4,7 +4,12 @@ import { decodeJson } from '../../../core/bytes/decodeJson.ts'
 import type { Signer } from '../../../core/bytes/ed25519.ts'
 import { toHex } from '../../../core/bytes/hex.ts'
 import type { LeasePurpose } from '../../../core/lease/leaseBook.ts'
-import { type AccessDetails, accessDetailsSchema, type LeaseAnswerMessage } from '../../../core/lease/leaseMessages.ts'
+import {
+  type AccessDetails,
+  accessDetailsSchema,
+  type LeaseAnswerMessage,
+  MAX_CLOCK_SKEW_MS,
+} from '../../../core/lease/leaseMessages.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { TouchstoneError } from '../../../ports/errors.ts'
 import { portFault } from '../../../ports/faults.ts'
@@ -78,12 +83,13 @@ export async function askForLease(
   const askedAtMs = clock.wallTime().getTime()
   const request = { kind: 'request', to: line.key, id, purpose, seconds, sshKey: key.publicLine, askedAtMs } as const
   const answer = await askProvider(line, request, signer, signal)
-  const details = readGrant(answer, key.seed, wish)
+  const { details, untilMs } = readGrant(answer, key.seed, wish)
+  if (Math.abs(untilMs - askedAtMs - 1000 * seconds) > MAX_CLOCK_SKEW_MS) throw ofAnotherLength(untilMs, seconds)
   const way =
     details.tunnel === '' || tunnel === undefined
       ? { at: await inTime(whereItLeads(details, line, wish), LOOK_UP_MS, lookUpFailed, signal) }
       : { dial: (dialling: AbortSignal) => tunnel(details.tunnel, dialling) }
-  return { details, way, untilMs: answer.kind === 'granted' ? answer.expiresAtMs : askedAtMs }
+  return { details, way, untilMs }
 }
 
 /** Ends a lease before its time; a lease that is over already is over. */
@@ -102,13 +108,20 @@ const lookUpFailed = (): never => {
   throw elsewhere('the name of its SSH server was not found in time')
 }
 
-function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, asked: LeaseWish): AccessDetails {
+/** Clocks may differ by as much as a question may be old; whatever else it says is not what was asked for. */
+const ofAnotherLength = (untilMs: number, seconds: number): TouchstoneError =>
+  fault('PROVIDER_NONSENSE', {
+    what: `the provider lets the lease end at ${new Date(untilMs).toISOString()}, where ${seconds} s were asked for`,
+  })
+
+function readGrant(answer: LeaseAnswerMessage, seed: Uint8Array, asked: LeaseWish) {
   if (answer.kind === 'busy') throw busy(answer.purpose, answer.untilMs)
   if (answer.kind === 'refused') throw refusedBy(answer, asked)
   if (answer.kind !== 'granted') throw fault('PROVIDER_NONSENSE', { what: 'the provider answered out of turn' })
   const plain = openSealed(seed, Buffer.from(answer.sealed, 'base64'))
   try {
-    return decodeJson(plain, accessDetailsSchema, 'connection details')
+    const details = decodeJson(plain, accessDetailsSchema, 'connection details')
+    return { details, untilMs: answer.expiresAtMs }
   } catch {
     throw fault('PROVIDER_NONSENSE', { what: 'the connection details of the provider cannot be read' })
   }
