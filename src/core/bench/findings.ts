@@ -47,8 +47,7 @@ export const BENCH_NOTES = {
     nextStep: 'Keep a run (--json > FILE) and hold later ones to it: --against FILE.',
   },
   NOT_COMPARED: {
-    meaning:
-      'the run that --against names has no figure of this card to hold it to, or this run none of a card of that one',
+    meaning: 'this run and the one that --against names do not both show it, at one size: it is held to nothing',
     nextStep: 'Name a run of the same cards, with the same --size and --precisions; or leave --against out.',
   },
   OTHER_NAME: {

@@ -4,7 +4,7 @@ import { modelOf, shippedCatalogue } from '../../../test/sim/shippedCatalogue.ts
 import type { Catalogue } from '../identify/catalogue.ts'
 import { expectedBandwidth, expectedRate } from '../identify/expected.ts'
 import { parseClaim } from '../identify/parseClaim.ts'
-import { PRECISION_NAMES } from '../params/precision.ts'
+import { PRECISION_NAMES, type Precision } from '../params/precision.ts'
 import { type BenchReport, benchReportSchema, type MeasuredDevice } from './benchReport.ts'
 import { changesBetween, notCompared, slowerThanBefore } from './compareRuns.ts'
 import { benchVerdict, judgeBench } from './judgeBench.ts'
@@ -184,13 +184,63 @@ describe('a comparison', () => {
     const small = { ...one, products: one.products.map((product) => ({ ...product, size: 64 })) }
     const held = (then: readonly MeasuredDevice[], now: readonly MeasuredDevice[]) => {
       const [before, after] = [asReport(then), asReport(now)]
-      const notes = notCompared(before, after, changesBetween(before, after))
+      const notes = notCompared(before, after, changesBetween(before, after), PRECISION_NAMES)
       return [benchVerdict({ ...after, notes }), ...notes.map(({ device }) => device)]
     }
     expect(held([one, two], [one, two])).toEqual(['pass'])
     expect(held([two], [one])).toEqual(['not-judged', 0, null])
     expect(held([one, two], [one])).toEqual(['not-judged', null])
     expect(held([one], [small])).toEqual(['not-judged', 0])
+  })
+
+  describe('attack 339: is no pass where a figure of the run that was named is gone', () => {
+    const cards = (change: Partial<MeasuredDevice> = {}) => [
+      cardOf('h200-sxm', change),
+      cardOf('h200-sxm', { uuid: 'GPU-2', device: 1 }),
+    ]
+    const run = (devices: readonly MeasuredDevice[], bytesPerSec: number | null = 3.5e11) => ({
+      ...asReport(devices),
+      links: [{ from: 1, to: 0, bytesPerSec, why: bytesPerSec === null ? 'NO_FILL' : null }],
+    })
+    const compare = (now: BenchReport, precisions: readonly Precision[] = PRECISION_NAMES) => {
+      const before = run(cards())
+      const notes = notCompared(before, now, changesBetween(before, now), precisions)
+      const verdict = benchVerdict({ ...now, problems: [], notes })
+      return [verdict, ...notes.map(({ device, figure, got }) => `${device} ${figure} ${got}`)]
+    }
+    const products = (then: MeasuredDevice, keep: (precision: Precision) => boolean) =>
+      cards({ products: then.products.filter(({ precision }) => keep(precision)) })
+
+    test('a link', () => {
+      expect(compare(run(cards()))).toEqual(['pass'])
+      expect(compare(run(cards(), null))).toEqual(['not-judged', '0 from card 1 none'])
+      expect(compare({ ...run(cards()), links: [] })).toEqual(['not-judged', '0 from card 1 none'])
+    })
+
+    test('a precision, unless it was left out', () => {
+      const [card] = cards()
+      const now = run(products(card!, (precision) => precision !== 'bf16'))
+      expect(compare(now)).toEqual(['not-judged', '0 bf16 proven none', '0 bf16 bare none'])
+      const others = PRECISION_NAMES.filter((precision) => precision !== 'bf16')
+      expect(compare(now, others)).toEqual(['pass'])
+    })
+
+    test('a product at another size, whatever it shows', () => {
+      const [card] = cards()
+      const slow = card!.products.map((one) =>
+        one.precision === 'bf16' ? { ...one, size: 8192, provenOpsPerSec: 1, bareOpsPerSec: 2 } : one,
+      )
+      expect(compare(run(cards({ products: slow })))).toEqual(['not-judged', '0 bf16 proven 1', '0 bf16 bare 2'])
+    })
+
+    test('memory, but for a little that was not free', () => {
+      const { bytes } = cardOf('h200-sxm').memory!
+      const of = (share: number, bytesPerSec: number) => cards({ memory: { bytes: share * bytes, bytesPerSec } })
+      expect(compare(run(of(1 / 4, 1)))).toEqual(['not-judged', '0 memory 1'])
+      expect(compare(run(cards({ memory: null })))).toEqual(['not-judged', '0 memory none'])
+      // Also where a whole power of two, or half of the way to one, lies between.
+      for (let share = 0.75; share < 1.35; share += 0.01) expect(compare(run(of(share, 1)))).toEqual(['pass'])
+    })
   })
 })
 

@@ -108,7 +108,8 @@ function reportOf(run: BenchRun, circumstances: Circumstances): BenchReport {
   const slower = isHeld ? slowerThanBefore(changes, flags.tolerance / 100) : []
   // Who asks for some cards has not lost the others.
   const isMissed = ({ device }: BenchFinding) => device !== null || flags.devices === 'auto'
-  const uncompared = isHeld ? notCompared(earlier, now, changes).filter(isMissed) : []
+  const { precisions = PRECISION_NAMES } = flags
+  const uncompared = isHeld ? notCompared(earlier, now, changes, precisions).filter(isMissed) : []
   const notes = [...uncompared, ...judged.notes]
   const lost = failed.map((got) => problem('CARD_FAILED', { device: null, figure: 'error', got }))
   const problems = [...lost, ...judged.problems, ...slower]

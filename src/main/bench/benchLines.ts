@@ -30,7 +30,7 @@ export function benchLines(report: BenchReport, terminal: Pick<Terminal, 'colour
   const { problems, notes, against } = report
   const decisive = report.verdict === 'not-judged' ? notes.slice(0, 1) : problems
   const steps = [...new Set(decisive.map(({ nextStep }) => nextStep))]
-  const others = notes.filter((one) => !decisive.some(({ code }) => code === one.code))
+  const others = notes.filter((one) => !decisive.some(({ code, figure }) => code === one.code && figure === one.figure))
   return [
     ...headline(report, terminal),
     ...steps.flatMap((step, i) => labelled(i === 0 ? 'now' : '', step, 7, columns)),

@@ -22,6 +22,7 @@ export function findingText({ code, figure, got, expected, meaning }: BenchFindi
 const WANTED: Readonly<Record<string, string>> = {
   SLOW: 'at least',
   SLOWER_THAN_BEFORE: 'down from',
+  NOT_COMPARED: 'before',
   PCIE_NARROW: 'of',
 }
 
