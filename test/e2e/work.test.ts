@@ -352,7 +352,7 @@ test('touchstone work run train delivers weights, and a receipt whose every byte
   const files = ['--out', inFolder('model.safetensors'), '--receipt', inFolder('trained.json')]
   const { status, stdout } = await touchstone('work', 'run', 'train', inFolder('text'), ...small, ...files)
   expect(status).toBe(0)
-  expect(stdout).toMatch(/ {2}loss +\d\.\d{4} first, \d\.\d{4} last/)
+  expect(stdout).toMatch(/ {2}loss +\d\.\d{4} first \((told|shown)\), \d\.\d{4} last \((told|shown)\)/)
   expect(stdout.replace(/\s+/g, ' ')).toContain(`check ${inFolder('trained.json')} --result`)
   expect(storedIn(inFolder('model.safetensors')).map(({ name }) => name)).toContain('embed')
   const receipt = readFileSync(inFolder('trained.json'))
@@ -485,7 +485,7 @@ test('attack 266: a receipt beside the certificate of its box says how fast it w
   expect([status, codes.filter((code: string) => code !== 'FASTER_THAN_PROVEN')]).toEqual([4, ['NO_SUCH_SPEED']])
 })
 
-test('attack 184: touchstone work run train goes on from a state, and refuses one that no gradients make', async () => {
+test('attacks 184 and 340: touchstone work run train goes on from a state, and refuses one that no gradients make', async () => {
   const mlp = ['--family', 'mlp', '--hidden', '8', '--sequences', '16', '--rate', '0.02', '--steps', '2']
   const files = ['--out', inFolder('mlp.safetensors'), '--receipt', inFolder('mlp.json')]
   const run = (...more: string[]) => touchstone('work', 'run', 'train', ...mlp, ...files, ...more, '--json')
@@ -494,7 +494,10 @@ test('attack 184: touchstone work run train goes on from a state, and refuses on
   const on = await run('--from', state)
   expect([on.status, JSON.parse(on.stdout)]).toEqual([
     0,
-    expect.objectContaining({ kind: 'training', loss: { first: expect.any(Number), last: expect.any(Number) } }),
+    expect.objectContaining({
+      kind: 'training',
+      loss: { first: expect.any(Number), last: expect.any(Number), shown: { first: true, last: true } },
+    }),
   ])
   expect((await touchstone('check', inFolder('mlp.json'), '--result', inFolder('mlp.safetensors'))).status).toBe(0)
   // The state is that of the first two steps, and the receipt of the two after them.

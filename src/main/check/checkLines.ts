@@ -24,7 +24,7 @@ import { labelled } from '../render/labelled.ts'
 import { speedScale, speedText } from '../render/speed.ts'
 import type { Terminal } from '../render/terminal.ts'
 import { verdictLines } from '../render/verdictLines.ts'
-import { firstAndLast, shortNumber } from '../work/figures.ts'
+import { courseLines, courseOf } from '../work/figures.ts'
 import {
   answerOfCheck,
   chanceText,
@@ -146,7 +146,7 @@ function receiptLines({ file, nowMs }: ShownCheck, checked: CheckedReceipt): str
         ? `${figures.replayed} of ${figures.segments} segments, run again here: no step can hide`
         : null,
     ),
-    ...courseLines(read, figures.replayed > 0),
+    ...courseLines(courseOf(work, receipt.marks, (segment) => figures.replayed > 0 || receipt.segments.has(segment))),
     ...labelled('result', isResultTied ? 'the file you named is what the receipt commits to' : null),
     ...labelled('speed', clock && clockText(clock)),
     ...labelled('device', `claimed: ${boxWords(receipt.device)}`),
@@ -159,17 +159,6 @@ function receiptLines({ file, nowMs }: ShownCheck, checked: CheckedReceipt): str
 function clockText({ precision, perSecond, provenPerSecond }: ClockBound): string {
   const share = ((100 * perSecond) / provenPerSecond).toPrecision(3)
   return `${speedText(perSecond, precision)} by its watcher's clock, ${share} % of the ${speedText(provenPerSecond, precision)} proven`
-}
-
-/** The first figure at both ends: shown where its segment was run again or drawn, else told. */
-function courseLines({ work, receipt }: CheckedReceipt['read'], isReplayed: boolean): string[] {
-  const course = firstAndLast(work, receipt.marks)
-  if (!course) return []
-  const [first, last] = [0, work.ends.length - 1].map((segment) =>
-    isReplayed || receipt.segments.has(segment) ? 'shown' : 'told',
-  )
-  const { name } = course
-  return labelled(name, `${shortNumber(course.first)} first (${first}), ${shortNumber(course.last)} last (${last})`)
 }
 
 /** What was proven, of what, and how surely. */

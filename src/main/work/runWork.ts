@@ -32,7 +32,7 @@ import { openTerminal, type Terminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
 import { version } from '../version.ts'
-import { firstAndLast, shortNumber } from './figures.ts'
+import { courseJson, courseLines, courseOf, shortNumber } from './figures.ts'
 import { inputNames, writeInputs, writeStates } from './inputFiles.ts'
 import { encodeProduct, matmulWork } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
@@ -279,21 +279,21 @@ type ToldWork = Shown & { readonly doubts: readonly Doubt[] }
 function tell(
   flags: RunFlags,
   work: Work<WorkKernels>,
-  { device, elapsedUs, marks, looked, credited, replicas, disputes, check, evidence, doubts }: ToldWork,
+  { device, elapsedUs, marks, drawn, looked, credited, replicas, disputes, check, evidence, doubts }: ToldWork,
   tied: string | null,
   env: NodeJS.ProcessEnv,
 ): void {
   const operations = operationsOfWork(work)
   const { out, receipt } = flags
   const seconds = elapsedUs / 1e6
-  const figure = firstAndLast(work, marks)
+  const course = courseOf(work, marks, (segment) => drawn.includes(segment))
   if (flags.json) {
     const told = {
       kind: work.spec.kind,
       transitions: work.spec.transitions,
       operations,
       credited,
-      ...(figure ? { [figure.name]: { first: figure.first, last: figure.last } } : {}),
+      ...courseJson(course),
       seconds,
       device,
       replicas,
@@ -313,7 +313,7 @@ function tell(
       `${work.spec.kind}, ${work.spec.transitions} transitions, ${withPrefix(credited).trim()} operations credited of ${withPrefix(operations).trim()}`,
     ),
     ...doubts.flatMap((doubt) => labelled('but', `${doubtText(doubt)}. ${DOUBTS[doubt.code].nextStep}`)),
-    ...(figure ? labelled(figure.name, `${shortNumber(figure.first)} first, ${shortNumber(figure.last)} last`) : []),
+    ...courseLines(course),
     ...labelled('device', `claimed: ${boxWords(device)}; ${seconds.toFixed(1)} s from the seed to the last state`),
     ...labelled('looked at', looked),
     ...labelled('replicas', replicas),

@@ -32,6 +32,8 @@ export interface TakenState {
 /** A work that was done, and shown to be right. */
 export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'marks'> {
   readonly last: TakenState
+  /** Segments that were looked at. */
+  readonly drawn: readonly number[]
   /** Why it is believed. */
   readonly looked: string
   /** W4.5. Operations that are credited for it. */
@@ -89,7 +91,8 @@ export async function byOpenings(
   const proofs = figures.proven ? `; ${provenText(figures.proven)}` : ''
   const looked = `${figures.patches} patches of ${segmentsText(how.work, figures)}, drawn here once the last state was in${proofs}`
   return {
-    ...{ device, elapsedUs, marks, last, looked, credited, replicas: told, disputes, check: '' },
+    ...{ device, elapsedUs, marks, last, drawn: [...watched.segments.keys()], looked, credited },
+    ...{ replicas: told, disputes, check: '' },
     receipt: (facts, signer) => issueReceipt({ ...facts, ...watched, drawnBy: 'listener' }, signer),
   }
 }
@@ -111,6 +114,7 @@ export async function byAttestation(
       elapsedUs,
       marks,
       last: kept.last(),
+      drawn: [...watched.segments.keys()],
       looked,
       credited: figures.credited,
       replicas: null,
@@ -155,7 +159,8 @@ export async function bySumcheck(
   const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(log2Error)}`
   const named = codes?.map((code) => ` --code ${toHex(code)}`).join('') ?? ' --given A --given B'
   return {
-    ...{ device, elapsedUs, marks, last, looked, credited, replicas: null, disputes: [], check: `${named} --result C` },
+    ...{ device, elapsedUs, marks, last, drawn: [...marks.keys()], looked, credited },
+    ...{ replicas: null, disputes: [], check: `${named} --result C` },
     receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof, codes }, signer),
   }
 }
