@@ -60,6 +60,9 @@ test('attack 191: a text is what the receipt commits to, letter by letter, or is
   )
   expect(await problem({ tokens: [...cut, ...said.tokens.slice(5).reverse()] })).toMatch(/prompts or tokens/)
   expect(await problem({ more: 1 })).toMatch(/no file of completions/)
+  // Attack 341: another reader may show the first of two texts.
+  writeFileSync(given.path, readFileSync(file, 'utf8').replace(/"text":/, '"text":"Buy!","text":'))
+  expect(await inferenceResult.problem(given)).toMatch(/no file of completions/)
 })
 
 test('attack 337: a receipt that has other tokens for a state on the way does not hold a text', async () => {

@@ -134,6 +134,12 @@ describe('touchstone ledger check', () => {
     })
   })
 
+  test('attack 341: a proof with a second score, which other readers may show, is none', async () => {
+    const file = write('twice.json', JSON.stringify(proof).replace('"score":', '"score":7,"score":'))
+    const { status, stdout } = await line.run(['ledger', 'check', file, '--trust', validator, '--json'])
+    expect([status, JSON.parse(stdout).problem]).toEqual([1, 'NOT_A_PROOF'])
+  })
+
   test('compares the certificate, and says what it needs to ask a chain', async () => {
     const other = write('certificate.json', 'another')
     const refused = await check(proof, '--trust', validator, '--certificate', other)

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { type CheckSignature, checkSignature } from '../bytes/ed25519.ts'
 import { toHex } from '../bytes/hex.ts'
-import { parseStrictJson } from '../bytes/parseStrictJson.ts'
+import { parseProtoless } from '../bytes/parseStrictJson.ts'
 import { printable } from '../bytes/printable.ts'
 import { DecodeError } from '../bytes/reader.ts'
 import type { ReadAnswer } from './answerEvidence.ts'
@@ -131,7 +131,7 @@ function parseStatement(payload: Uint8Array): { readonly value: unknown } | Cert
   try {
     ensureDepth(payload, 16)
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(payload)
-    const value = parseStrictJson(text)
+    const value = parseProtoless(text)
     // C2: one spelling, so that no two readers see two statements in the same bytes.
     return JSON.stringify(value) === text ? { value } : { code: 'NOT_CANONICAL', where: 'payload' }
   } catch {

@@ -44,6 +44,17 @@ describe('safetensors', () => {
     expect(() => decodeHeader(header, header.length + 8)).toThrow(/checkpoint/)
   })
 
+  test('attack 341: a tensor whose name comes twice is refused', () => {
+    const read = (json: string) => {
+      const words = new TextEncoder().encode(json)
+      const header = new Uint8Array([...new Uint8Array(new BigUint64Array([BigInt(words.length)]).buffer), ...words])
+      return decodeHeader(header, header.length + 16)
+    }
+    const [first, second] = [tensor, { ...tensor, data_offsets: [8, 16] }].map((one) => JSON.stringify(one))
+    expect(read(`{"a":${first},"b":${second}}`)).toHaveLength(2)
+    expect(() => read(`{"a":${first},"a":${second}}`)).toThrow('header is not JSON, or has a name twice')
+  })
+
   test('any bytes decode or are refused by name, and a header of terabytes is', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {

@@ -58,7 +58,7 @@ function entriesIn(header: Uint8Array): readonly (readonly [string, unknown])[] 
   try {
     value = parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(header.subarray(8)))
   } catch {
-    throw new DecodeError('checkpoint: header is not JSON')
+    throw new DecodeError('checkpoint: header is not JSON, or has a name twice')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new DecodeError('checkpoint: header is not an object')

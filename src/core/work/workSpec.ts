@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { canonicalJson } from '../bytes/canonicalJson.ts'
 import { count, hex, plainText } from '../bytes/fields.ts'
-import { parseStrictJson } from '../bytes/parseStrictJson.ts'
+import { parseProtoless } from '../bytes/parseStrictJson.ts'
 import { requireThat } from './refusals.ts'
 
 /** A specification is short: what is large is an input, named by its root. */
@@ -42,7 +42,7 @@ export function decodeSpec(text: string): WorkSpec {
 
 function parseOrNull(text: string): unknown {
   try {
-    return parseStrictJson(text)
+    return parseProtoless(text)
   } catch {
     return null
   }
