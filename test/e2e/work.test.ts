@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -546,6 +555,22 @@ test('touchstone work run simulate delivers the field and pictures of it, and a 
   const last = join(inFolder('flow'), readdirSync(inFolder('flow')).sort().at(-1)!)
   const held = (path: string) => simulationResult(path).problem({ ...given, path, states })
   expect([held(last), held(given.path)]).toEqual([null, null])
+  // Attack 342: whatever else lies in the folder of a film is shown with it.
+  const film = inFolder('film')
+  const names = readdirSync(inFolder('flow'))
+  const filmOf = (kept: readonly string[], more: string | null) => {
+    rmSync(film, { recursive: true, force: true })
+    mkdirSync(film)
+    for (const name of kept) copyFileSync(join(inFolder('flow'), name), join(film, name))
+    if (more !== null) mkdirSync(join(film, more))
+    return () => held(film)
+  }
+  for (const more of ['flow-000001.PNG', 'film.mp4', 'flow', 'flow-1.png', 'xflow-000001.png', '.hidden'])
+    expect(filmOf(names, more)).toThrow(`the folder holds "${more}", which is no picture of a flow`)
+  expect(filmOf(names.toSpliced(1, 1), null)).toThrow(/the film lacks flow-\d{6}\.png/)
+  expect(filmOf(names.slice(0, -1), null)).toThrow(/the film lacks flow-\d{6}\.png/)
+  expect(filmOf([], null)).toThrow('the folder holds no picture')
+  expect(filmOf(names.slice(-1), null)()).toBeNull()
   writeFileSync(last, encodePng({ width: 16, height: 12, rgb: new Uint8Array(576) }))
   changeByte(given.path, -9)
   expect(held(last)).toMatch(/^flow-\d+\.png: from pixel \d+, \d+ on, \d+ values are others$/)

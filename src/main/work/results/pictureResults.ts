@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { boxWords } from '../../../core/bytes/boxWords.ts'
 import { equalBytes } from '../../../core/bytes/bytes.ts'
 import { Canvas } from '../../../core/work/kinds/rendering/canvas.ts'
 import { type PictureParameters, rendering } from '../../../core/work/kinds/rendering/rendering.ts'
@@ -59,6 +60,7 @@ export function simulationResult(path: string): ResultRule {
     },
     problem(given) {
       if (pictures === null) return fieldProblem(given)
+      if (isFolder(path)) ensureWhole([...pictures.keys()], given.work.ends.length)
       const last = given.states()
       if (last) seen.set(pictureName(given.work.ends.length - 1), pictureOf(flowOf(given), last))
       for (const [name, file] of pictures) {
@@ -84,13 +86,28 @@ function fieldProblem(given: GivenResult): string | null {
   return equalBytes(file, encodeField(flowOf(given), last)) ? null : 'density or velocity are others'
 }
 
+const PICTURE = /^flow-(\d{6,})\.png$/
+
 /** Files by their names; null where the path is no picture and no folder of them. */
 function picturesAt(path: string): ReadonlyMap<string, string> | null {
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  if (!isFolder) return path.endsWith('.png') ? new Map([[basename(path), path]]) : null
-  const names = readdirSync(path)
-    .filter((name) => name.endsWith('.png'))
-    .sort()
-  if (names.length === 0) throw fault('RESULT_NOT_TIED', { why: 'the folder holds no picture', how: 'Name another.' })
+  if (!isFolder(path)) return path.endsWith('.png') ? new Map([[basename(path), path]]) : null
+  const names = readdirSync(path).sort()
+  const other = names.find((name) => !PICTURE.test(name))
+  if (other !== undefined) throw noFilm(`the folder holds ${boxWords(other)}, which is no picture of a flow`)
+  if (names.length === 0) throw noFilm('the folder holds no picture')
   return new Map(names.map((name) => [name, join(path, name)]))
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+const noFilm = (why: string) =>
+  fault('RESULT_NOT_TIED', { why, how: 'Name a folder with the pictures alone, as "work run" wrote them.' })
+
+/** A film has every so many states, and the last: what was cut out of it is not seen in what is left. */
+function ensureWhole(names: readonly string[], states: number): void {
+  const every = Math.min(...names.map((name) => Number(PICTURE.exec(name)![1])))
+  const lacking = Array.from({ length: states }, (_, segment) => segment)
+    .filter((segment) => segment + 1 === states || (segment + 1) % every === 0)
+    .find((segment) => !names.includes(pictureName(segment)))
+  if (lacking !== undefined) throw noFilm(`the film lacks ${pictureName(lacking)}`)
 }
