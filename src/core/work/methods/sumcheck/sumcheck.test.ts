@@ -165,6 +165,8 @@ describe('a sumcheck', () => {
     const largest = { rows: 2 ** 20, columns: 2 ** 20, k: 131_072 }
     expect(sumcheckError(largest)).toBeLessThan(-100)
     expect(sumcheckError(largest)).toBeCloseTo(Math.log2(74) - 122, 6)
+    // Of one number nothing is drawn: what holds is said all the same, and not that nothing can go wrong.
+    expect(sumcheckError({ rows: 1, columns: 1, k: 1 })).toBeCloseTo(-122, 6)
     expect(sumcheckProofBytes(largest.k)).toBe(592)
   })
 })

@@ -47,7 +47,7 @@ export const sumcheckProofBytes = (k: number): number => PAIR_BYTES * proofPairs
 export function sumcheckError({ rows, columns, k }: Pick<ProductStatement, 'rows' | 'columns' | 'k'>): number {
   const degrees = coordinatesOf(rows) + coordinatesOf(columns) + 2 * coordinatesOf(k)
   const most = (1n << 128n) / P + 1n
-  return Math.log2(degrees) + 2 * (Math.log2(Number(most)) - 128)
+  return Math.log2(degrees || 1) + 2 * (Math.log2(Number(most)) - 128)
 }
 
 interface Points {
