@@ -73,6 +73,26 @@ test('attack 337: a receipt that has other tokens for a state on the way does no
   expect(await inferenceResult.problem(lied)).toMatch(/on the way/)
 })
 
+test('attack 343: the text of another model is not that of the folder', async () => {
+  const [weights, sizes, bare] = ['weights', 'sizes', 'bare'].map((name) => inFolder(name)) as [string, string, string]
+  for (const other of [weights, sizes, bare]) cpSync(model, other, { recursive: true })
+  const file = readFileSync(join(weights, 'model.safetensors'))
+  file[file.length - 2]! ^= 1
+  writeFileSync(join(weights, 'model.safetensors'), file)
+  const config = JSON.parse(readFileSync(join(sizes, 'config.json'), 'utf8'))
+  writeFileSync(join(sizes, 'config.json'), JSON.stringify({ ...config, layer_norm_epsilon: 1e-6 }))
+  rmSync(join(bare, 'model.safetensors'))
+  const check = (folder: string) =>
+    commands.run(['check', inFolder('receipt.json'), '--result', inFolder('said.json'), '--tokenizer', folder])
+  expect((await check(model)).status).toBe(0)
+  for (const other of [weights, sizes]) {
+    const { status, stdout } = await check(other)
+    expect([status, stdout.replace(/\s+/g, ' ')]).toEqual([1, expect.stringMatching(/another model.*\[OTHER_RESULT\]/)])
+  }
+  const { status, stderr } = await check(bare)
+  expect([status, stderr]).toEqual([2, expect.stringContaining('model.safetensors')])
+})
+
 test('several prompts go on together, as the chance of a seed has it, in the order they were given', async () => {
   writeFileSync(inFolder('prompts'), 'The\n## Install\n')
   const chance = ['--tokens', '6', '--temperature', '0.9', '--seed', '7', '--json', ...files]

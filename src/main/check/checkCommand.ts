@@ -42,7 +42,10 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     .option('--given <file>', 'receipt of a proven product: A, then B, as .npy; give it twice', addText)
     .option('--result <file>', 'receipt of a work: what came of it, to be compared; of a proven product C, as .npy')
     .option('--certificate <file>', 'receipt of a work: the certificate of its box, whose speed bounds it')
-    .option('--tokenizer <folder>', 'with --result of an inference: the folder of the model')
+    .option(
+      '--tokenizer <folder>',
+      'with --result of an inference: the folder of the model, whose weights are compared',
+    )
     .option('--code <hex>', 'its operands under a code: that of A, then of B, as published; give it twice', addKey)
     .option('--model <hex>', 'receipt of a private answer: what the model is called that you asked', readKey)
     .option('--nonce <hex>', 'evidence of a hardware vendor: the nonce that you chose', readKey)

@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { fromBase64 } from '../../../core/bytes/base64.ts'
-import { words32 } from '../../../core/bytes/bytes.ts'
+import { equalBytes, words32 } from '../../../core/bytes/bytes.ts'
 import { parseStrictJson } from '../../../core/bytes/parseStrictJson.ts'
 import { splitRoots } from '../../../core/work/checkSegment.ts'
 import { isCommittedState } from '../../../core/work/committedState.ts'
 import { type InferenceParameters, inference } from '../../../core/work/kinds/inference/inference.ts'
-import { describeFolder } from '../../../drivers/model/readModel.ts'
+import { openExactEngine } from '../../../drivers/gpu/cpu/work/openCpuWork.ts'
+import { describeFolder, readModel } from '../../../drivers/model/readModel.ts'
 import { readTokenizer } from '../../../drivers/model/readTokenizer.ts'
 import { fault } from '../../faults.ts'
 import { areSaidTokens, longestFirst, upToStop } from '../inferWork.ts'
@@ -33,9 +35,10 @@ export const inferenceResult: ResultRule = {
     const told = toldIn(given.path)
     if (told === null) return 'it is no file of completions'
     const { stops, model } = describeFolder(given.tokenizer)
+    const said = inference.parameters.parse(given.work.spec.parameters) as InferenceParameters
+    if (!isDeepStrictEqual(model, said.model)) return 'it is of another model than that of --tokenizer, by its sizes'
     const codec = await readTokenizer(given.tokenizer, model.vocabulary)
     if (codec.hash !== told.tokenizer) return 'it was written with another tokenizer'
-    const said = inference.parameters.parse(given.work.spec.parameters) as InferenceParameters
     const prompts = told.completions.map(({ prompt }) => codec.encode(prompt))
     const words = tokensOf(said, told, prompts)
     if (!words || !isTokens(given, told, words)) return 'its prompts or tokens are others'
@@ -48,8 +51,17 @@ export const inferenceResult: ResultRule = {
         return `text ${i + 1} ends where the model did not end it`
       if (codec.decode(tokens) !== text) return `text ${i + 1} is not that of its tokens`
     }
-    return null
+    return await weightsProblem(given, given.tokenizer)
   },
+}
+
+/** A text is of a model only where its weights are those that the receipt names. */
+async function weightsProblem({ work, hasher }: GivenResult, folder: string): Promise<string | null> {
+  const { tensors } = readModel(folder, await openExactEngine())
+  const isNamed = ([name, bytes]: readonly [string, Uint8Array]) =>
+    equalBytes(hasher.root(work.given.get(name)!, bytes), work.givenRoots.get(name)!)
+  const other = [...tensors].find((tensor) => !isNamed(tensor))
+  return other ? `it is of another model than that of --tokenizer: ${other[0]} is another` : null
 }
 
 function toldIn(path: string): Told | null {
