@@ -23,6 +23,7 @@ import { proveWork } from '../../src/core/work/proveWork.ts'
 import { decodePng, encodePng } from '../../src/drivers/picture/png.ts'
 import { decodeNpy, encodeNpy } from '../../src/drivers/workFiles/npy.ts'
 import { decodeSafetensors, encodeSafetensors, storedTensors } from '../../src/drivers/workFiles/safetensorsFile.ts'
+import { turned } from '../../src/main/work/matmulWork.ts'
 import { simulationResult } from '../../src/main/work/results/pictureResults.ts'
 import { trainingResult } from '../../src/main/work/results/trainingResult.ts'
 import { openCommandLine } from '../support/commandLine.ts'
@@ -270,14 +271,44 @@ describe('touchstone work run classify', () => {
   })
 
   test('a check holds it against the model that was named, and a changed answer against nothing', async () => {
-    const { status, stdout } = await touchstone('check', receipt, '--model', model, '--json')
+    const { status, stdout } = await touchstone('check', receipt, '--model', model, '--given', names[1]!, '--json')
     expect(checkReportSchema.parse(JSON.parse(stdout))).toMatchObject({ kind: 'answer', verdict: 'genuine', model })
     expect(status).toBe(0)
-    const unnamed = await touchstone('check', receipt, '--json')
+    const unnamed = await touchstone('check', receipt, '--given', names[1]!, '--json')
     expect(unnamed.status).toBe(4)
     expect(JSON.parse(unnamed.stdout)).toMatchObject({ doubts: [{ code: 'MODEL_NOT_NAMED' }] })
     const other = await touchstone('check', receipt, '--model', 'ab'.repeat(32))
     expect([other.status, other.stdout]).toEqual([1, expect.stringContaining('OTHER_MODEL')])
+  })
+
+  test('attack 344: answers the input that the reader has, with his scores, or is no yes', async () => {
+    const check = (...args: string[]) => touchstone('check', receipt, '--model', model, ...args, '--json')
+    const alone = await check('--result', scores)
+    expect([alone.status, JSON.parse(alone.stdout)]).toMatchObject([4, { doubts: [{ code: 'OPERANDS_NOT_AT_HAND' }] }])
+    expect((await check('--given', names[1]!, '--result', scores)).status).toBe(0)
+    const turn = (name: string, { rows, width, ...more }: ReturnType<typeof decodeNpy>) => {
+      writeFileSync(inFolder(name), encodeNpy({ rows: width, width: rows, ...more }))
+      return inFolder(name)
+    }
+    const [input, answer] = [names[1]!, scores].map((name) => decodeNpy(readFileSync(name)))
+    const copied = (matrix: ReturnType<typeof decodeNpy>) => {
+      writeFileSync(inFolder('changed.npy'), encodeNpy(matrix))
+      return inFolder('changed.npy')
+    }
+    const files: readonly (readonly [string, string])[] = [
+      ['--given', turn('turned-inputs.npy', input!)],
+      ['--result', turn('turned-scores.npy', answer!)],
+    ]
+    for (const [option, name] of files) {
+      changeByte(copied(option === '--given' ? input! : answer!), -1)
+      for (const other of [name, inFolder('changed.npy')]) {
+        const { status, stdout } = await check(...(option === '--result' ? ['--given', names[1]!] : []), option, other)
+        const code = option === '--given' ? 'OTHER_TENSOR' : 'OTHER_RESULT'
+        expect([status, JSON.parse(stdout)]).toMatchObject([1, { problem: { code } }])
+      }
+    }
+    const twice = await check('--given', names[1]!, '--given', names[1]!)
+    expect([twice.status, twice.stdout]).toEqual([2, expect.stringContaining('BAD_WORK_INPUT')])
   })
 
   test('refuses weights and inputs that do not fit', async () => {
@@ -296,7 +327,12 @@ describe('touchstone work run matmul by other methods', () => {
     const { model } = JSON.parse(stdout)
     await touchstone('work', 'run', 'matmul', ...names, '--out', inFolder('open.npy'), '--receipt', inFolder('r.json'))
     expect(readFileSync(inFolder('hidden.npy'))).toEqual(readFileSync(inFolder('open.npy')))
-    expect((await touchstone('check', inFolder('hidden.json'), '--model', model)).status).toBe(0)
+    const b = decodeNpy(readFileSync(names[1]!))
+    const columns = encodeNpy({ ...b, rows: b.width, width: b.rows, bytes: turned(b) })
+    writeFileSync(inFolder('columns.npy'), columns)
+    const check = (given: string) => touchstone('check', inFolder('hidden.json'), '--model', model, '--given', given)
+    expect((await check(inFolder('columns.npy'))).status).toBe(0)
+    expect((await check(names[1]!)).status).toBe(1)
     const elsewhere = await touchstone('work', 'run', 'matmul', ...names, '--method', 'zk', '--replicas', '2')
     expect([elsewhere.status, elsewhere.stderr]).toEqual([2, expect.stringContaining('this machine alone')])
   })

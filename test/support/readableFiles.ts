@@ -10,6 +10,7 @@ import { issueReceipt } from '../../src/core/certificate/receiptEvidence.ts'
 import { matrixId } from '../../src/core/work/methods/zk/statement.ts'
 import { checkVendorSignature } from '../../src/drivers/system/checkVendorSignature.ts'
 import { encodeNpy } from '../../src/drivers/workFiles/npy.ts'
+import { byInput } from '../../src/main/work/answerFiles.ts'
 import { SHIPPED_CATALOGUE, smallCatalogue } from '../sim/shippedCatalogue.ts'
 import { AttestingDevice, honestChip } from './attest/attestingDevice.ts'
 import { bundleOf, makeHardware } from './attest/attestRun.ts'
@@ -160,6 +161,14 @@ export async function readableFiles(folder: string): Promise<{
   const { product: asked, proof } = provenPrivate({ rows: 3, inner: 2, columns: 2 }, { b: false, c: false }, 1)
   const modelId = matrixId(asked.a)
   const answer = { product: asked, proof, modelId, proverKey: VALIDATOR.publicKey, program: 'test', ...TIMES }
+  const [inputsOf, scoresOf] = [asked.b, asked.c].map((side) => ('open' in side ? side.open : [])) as [
+    number[],
+    number[],
+  ]
+  const askedBytes = new Uint8Array(Int8Array.from(inputsOf).buffer)
+  const askedFile = write('asked.npy', encodeNpy({ type: 'i8', rows: 2, width: 2, bytes: askedBytes }))
+  const scoresBytes = new Uint8Array(Int32Array.from(byInput(asked, scoresOf)).buffer)
+  const scoresFile = write('scores.npy', encodeNpy({ type: 'i32', rows: 2, width: 3, bytes: scoresBytes }))
   const ofProver = { ...ofSigner, prover: [PROVER] }
 
   const files: readonly ReadFile[] = [
@@ -219,8 +228,8 @@ export async function readableFiles(folder: string): Promise<{
         file: write('answer.receipt', issueAnswer(answer, VALIDATOR)),
         exit: 0,
       },
-      base: { trust: [KEY], model: [toHex(modelId)] },
-      met: { ...ofSigner, prover: [KEY] },
+      base: { trust: [KEY], model: [toHex(modelId)], given: [askedFile] },
+      met: { ...ofSigner, prover: [KEY], result: [scoresFile] },
     },
   ]
   const revoked = [KEY, H200_KEY, FIRST_KEY].map((key) => ({

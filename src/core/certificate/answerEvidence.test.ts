@@ -19,11 +19,13 @@ const honest: AnswerReceipt = {
   ...{ issuedAt: '2026-11-16T11:59:00.000Z', notAfter: '2026-12-16T11:59:00.000Z' },
 }
 
-async function judged(file: Uint8Array, model: Uint8Array | null = modelId): Promise<string> {
+const INPUTS = { hasInputs: true, problemWith: () => null }
+
+async function judged(file: Uint8Array, model: Uint8Array | null = modelId, atHand = INPUTS): Promise<string> {
   const rules = {
     ...{ nowMs: toMillis('2026-11-16T12:00:00.000Z'), trusted: [signer.publicKey], revocations: [], threshold: 1 },
     ...{ required: [], prover: null, maxAgeSeconds: null, catalogue: {} as never },
-    kinds: { [ANSWER_TYPE]: answerKind(model) },
+    kinds: { [ANSWER_TYPE]: answerKind(model, atHand) },
   }
   const { problem, doubts } = await checkCertificate(file, rules, () => null)
   return problem ? `${problem.code} ${problem.where ?? ''}`.trim() : (doubts[0]?.code ?? 'holds')
@@ -34,6 +36,11 @@ test('an answer holds for the model that was named, and for no other', async () 
   expect(await judgedReceipt(honest)).toBe('holds')
   expect(await judged(issueAnswer(honest, signer), null)).toBe('MODEL_NOT_NAMED')
   expect(await judged(issueAnswer(honest, signer), sha256(modelId))).toBe('OTHER_MODEL')
+})
+
+test('attack 344: an answer to an input that the reader did not hand in shows nothing of his', async () => {
+  const nothing = { ...INPUTS, hasInputs: false }
+  expect(await judged(issueAnswer(honest, signer), modelId, nothing)).toBe('OPERANDS_NOT_AT_HAND')
 })
 
 test('another score, another input, other weights or another proof: refused, its signer willing', async () => {

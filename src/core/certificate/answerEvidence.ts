@@ -9,7 +9,7 @@ import {
   stateAnswer,
 } from '../work/methods/zk/answerReceipt.ts'
 import { checkPrivate } from '../work/methods/zk/checkPrivate.ts'
-import { basesFor, spellProduct } from '../work/methods/zk/statement.ts'
+import { basesFor, type PrivateProduct, spellProduct } from '../work/methods/zk/statement.ts'
 import { ProductTranscript } from '../work/methods/zk/transcript.ts'
 import type { CheckedAnswer } from './checkCertificate.ts'
 import { sealReceipt } from './envelope.ts'
@@ -26,9 +26,16 @@ export interface ReadAnswer {
   readonly receipt: AnswerReceipt
 }
 
-/** Receipts of answers, for a reader who knows what the model is called that he asked, or does not. */
-export const answerKind = (model: Uint8Array | null): Opener =>
-  receiptOpener(answerSchema, readAnswer, async (read) => checkAnswer(read, model))
+/** What of an answer a reader has himself. */
+export interface AnswerAtHand {
+  readonly hasInputs: boolean
+  /** Why the answer is not that to what he has. */
+  problemWith(product: PrivateProduct): CertificateProblem | null
+}
+
+/** Receipts of answers, for a reader who knows what the model is called that he asked and what he asked it, or does not. */
+export const answerKind = (model: Uint8Array | null, atHand: AnswerAtHand | null = null): Opener =>
+  receiptOpener(answerSchema, readAnswer, async (read) => checkAnswer(read, model, atHand))
 
 function readAnswer(
   statement: AnswerStatement,
@@ -44,17 +51,21 @@ function readAnswer(
 }
 
 const MODEL_NOT_NAMED = { code: 'MODEL_NOT_NAMED' } as const
+const NOT_AT_HAND = { code: 'OPERANDS_NOT_AT_HAND' } as const
 
 /** W10.8. Answers of weights that nobody had published before show only that such weights exist. */
-function checkAnswer(read: ReadAnswer, model: Uint8Array | null): CheckedAnswer {
+function checkAnswer(read: ReadAnswer, model: Uint8Array | null, atHand: AnswerAtHand | null): CheckedAnswer {
   const { product, proof, modelId } = read.receipt
   const draws = new ProductTranscript(spellProduct(product))
   const wrong = checkPrivate(product, basesFor(product.inner, modelId), proof, draws)
   const problem: CertificateProblem | null =
     model && !equalBytes(model, modelId)
       ? { code: 'OTHER_MODEL', got: toHex(modelId), expected: toHex(model) }
-      : wrong && { code: 'PROOF_WRONG', where: wrong }
-  return { kind: 'answer', problem, doubts: model ? [] : [MODEL_NOT_NAMED], read }
+      : wrong
+        ? { code: 'PROOF_WRONG', where: wrong }
+        : (atHand?.problemWith(product) ?? null)
+  const doubts = [...(model ? [] : [MODEL_NOT_NAMED]), ...(atHand?.hasInputs ? [] : [NOT_AT_HAND])]
+  return { kind: 'answer', problem, doubts, read }
 }
 
 /** Such a receipt as a signed file that anyone checks offline. */

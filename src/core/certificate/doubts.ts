@@ -56,7 +56,7 @@ export const DOUBTS = {
   },
   OPERANDS_NOT_AT_HAND: {
     meaning: 'a proof about matrices that you did not hand in shows nothing of them',
-    nextStep: 'Hand in all three: --given A.npy --given B.npy --result C.npy.',
+    nextStep: 'Hand in all: --given A.npy --given B.npy --result C.npy, or --given INPUTS.npy.',
   },
   CODE_NOT_NAMED: {
     meaning: 'it is the product of what two codes hold; that these are the codes of the operands you mean is not shown',

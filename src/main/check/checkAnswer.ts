@@ -103,7 +103,7 @@ const answered = ({ read: { receipt } }: CheckedAnswer): Answer => ({
   word: 'PROVEN',
   text: `${receipt.product.columns} answers of the model ${toHex(receipt.modelId)}`,
   why: 'every score is what the weights give that its owner committed to; nothing else of them is shown',
-  now: 'Compare input and scores with what you have. It holds as long as nobody solves discrete logarithms, whoever signed.',
+  now: 'It answers the input that you handed in; a file of scores is compared with --result. It holds as long as nobody solves discrete logarithms, whoever signed.',
 })
 
 export const sizesOf = ({ product: { rows, columns, k } }: CheckedProduct['read']): string =>

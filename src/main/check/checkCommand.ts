@@ -39,8 +39,15 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       ),
     )
     .option('--replay <folder>', 'the same, and run the whole work again from them')
-    .option('--given <file>', 'receipt of a proven product: A, then B, as .npy; give it twice', addText)
-    .option('--result <file>', 'receipt of a work: what came of it, to be compared; of a proven product C, as .npy')
+    .option(
+      '--given <file>',
+      'receipt of a proven product: A, then B, as .npy; of a private answer its inputs, a row each; may be repeated',
+      addText,
+    )
+    .option(
+      '--result <file>',
+      'receipt of a work: what came of it, to be compared; of a proven product C, of a private answer its scores, as .npy',
+    )
     .option('--certificate <file>', 'receipt of a work: the certificate of its box, whose speed bounds it')
     .option(
       '--tokenizer <folder>',

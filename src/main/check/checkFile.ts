@@ -32,6 +32,7 @@ import { bar } from '../render/showSteps.ts'
 import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, readCatalogue, system } from '../system.ts'
+import { answerFrom } from '../work/answerFiles.ts'
 import { inputsIn, replaying } from '../work/inputFiles.ts'
 import { productFrom, publishedCodes } from '../work/productFiles.ts'
 import type { ShownCheck } from './checkAnswer.ts'
@@ -183,8 +184,8 @@ const KINDS_OF_OPTION: Readonly<Partial<Record<keyof CheckFlags, readonly Checke
   revoked: ['certificate', 'summary', 'receipt', 'product', 'answer'],
   inputs: ['receipt'],
   replay: ['receipt'],
-  given: ['product'],
-  result: ['product', 'receipt'],
+  given: ['product', 'answer'],
+  result: ['product', 'receipt', 'answer'],
   tokenizer: ['receipt'],
   certificate: ['receipt'],
   code: ['product'],
@@ -299,5 +300,5 @@ const workKinds = (flags: CheckFlags, { inputs, result }: AtHand) => ({
     result,
   ),
   [PRODUCT_TYPE]: productKind(productFrom(flags), publishedCodes(flags)),
-  [ANSWER_TYPE]: answerKind(flags.model ?? null),
+  [ANSWER_TYPE]: answerKind(flags.model ?? null, answerFrom(flags)),
 })

@@ -21,9 +21,9 @@ export function productFrom({
   result,
 }: ProductFiles): ((product: ProductStatement) => Promise<AtHand>) | null {
   if (given.length === 0 && result === undefined) return null
-  if ((given.length !== 2 && given.length !== 0) || result === undefined)
-    throw fault('BAD_WORK_INPUT', { why: 'a proven product takes --given A, --given B and --result C' })
   return async (product) => {
+    if ((given.length !== 2 && given.length !== 0) || result === undefined)
+      throw fault('BAD_WORK_INPUT', { why: 'a proven product takes --given A, --given B and --result C' })
     const [a, b] = given.map((name, i) => readOperand(readInput(name), 'AB'[i]!))
     const c = readMatrix(readInput(result), 'C')
     if (c.type !== 'i32') throw fault('BAD_WORK_INPUT', { why: 'C is not of int32' })

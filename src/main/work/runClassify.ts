@@ -18,6 +18,7 @@ import { openTerminal } from '../render/terminal.ts'
 import type { CommandContext } from '../run.ts'
 import { ownKey, system } from '../system.ts'
 import { version } from '../version.ts'
+import { byInput, padded, paddedWidth } from './answerFiles.ts'
 import { readOperand, turned } from './matmulWork.ts'
 import { readInput } from './readInput.ts'
 import { VALID_MS } from './runWork.ts'
@@ -36,7 +37,8 @@ export async function runClassify(
 ): Promise<number> {
   const weights = readOperand(readInput(names[0]), 'the weights')
   const inputs = readOperand(readInput(names[1]), 'the input')
-  return proveHidden({ names, weights, inputs }, flags, context, byInput)
+  const held = ` --given ${names[1]} --result ${flags.out}`
+  return proveHidden({ names, weights, inputs, held }, flags, context, byRow)
 }
 
 /** The same for a product of two files, of which the first stays here. */
@@ -47,7 +49,8 @@ export async function runPrivateProduct(
 ): Promise<number> {
   const [a, b] = [readOperand(readInput(names[0]), 'A'), readOperand(readInput(names[1]), 'B')]
   const inputs = { ...b, rows: b.width, width: b.rows, bytes: turned(b) }
-  return proveHidden({ names, weights: a, inputs }, flags, context, byClass)
+  const held = ' --given INPUTS.npy, a row for each column of B'
+  return proveHidden({ names, weights: a, inputs, held }, flags, context, byClass)
 }
 
 interface Hidden {
@@ -55,16 +58,18 @@ interface Hidden {
   readonly names: readonly string[]
   readonly weights: NpyMatrix
   readonly inputs: NpyMatrix
+  /** What a check of the receipt takes besides. */
+  readonly held: string
 }
 
 async function proveHidden(
-  { names, weights, inputs }: Hidden,
+  { names, weights, inputs, held }: Hidden,
   flags: ClassifyFlags,
   { env }: CommandContext,
   lay: (sizes: Sizes, scores: readonly number[]) => NpyMatrix,
 ): Promise<number> {
   ensureApart([flags.out, flags.receipt], names)
-  const inner = 2 ** Math.ceil(Math.log2(weights.width))
+  const inner = paddedWidth(weights.width)
   if (weights.width !== inputs.width)
     throw fault('BAD_WORK_INPUT', {
       why: `${weights.width} columns of weights (or A) do not fit ${inputs.width} of inputs (or rows of B)`,
@@ -74,7 +79,7 @@ async function proveHidden(
     throw fault('BAD_WORK_INPUT', { why: 'at most 1,024 columns and 4,096 scores are proven in this way' })
   const startedMs = system.clock.wallTime().getTime()
   const signer = ownKey(env, 'validator')
-  const [a, b] = [padded(weights, inner), padded(inputs, inner)]
+  const [a, b] = [padded(weights), padded(inputs)]
   const scores = scoresOf(sizes, a, b)
   const blindA = blindsOf(signer, weights)
   const rows = commitRows(sizes, a.map(BigInt), blindA)
@@ -93,16 +98,9 @@ async function proveHidden(
   const facts = { ...times, notAfter: toInstant(issuedMs + VALID_MS), program: `touchstone ${version}` }
   writeAside(flags.out, encodeNpy(lay(sizes, scores)))
   writeAside(flags.receipt, issueAnswer({ ...facts, proverKey: signer.publicKey, modelId, product, proof }, signer))
-  tell(flags, toHex(modelId), proof.length, env)
+  tell(flags, { model: toHex(modelId), proofBytes: proof.length, held }, env)
   return EXIT.genuine
 }
-
-/** Rows of int8, filled up with zeros. */
-const padded = ({ rows, width, bytes }: NpyMatrix, to: number): readonly number[] =>
-  Array.from({ length: rows * to }, (_, at) => {
-    const column = at % to
-    return column < width ? (bytes[Math.floor(at / to) * width + column]! << 24) >> 24 : 0
-  })
 
 type Sizes = Pick<PrivateProduct, 'rows' | 'inner' | 'columns'>
 
@@ -121,11 +119,11 @@ const byClass = ({ rows, columns }: Sizes, scores: readonly number[]): NpyMatrix
   bytes: new Uint8Array(Int32Array.from(scores).buffer),
 })
 
-/** A row for each input, as people want them. */
-function byInput({ rows, columns }: Sizes, scores: readonly number[]): NpyMatrix {
-  const turned = Int32Array.from(scores, (_, at) => scores[(at % rows) * columns + Math.floor(at / rows)]!)
-  return { type: 'i32', rows: columns, width: rows, bytes: new Uint8Array(turned.buffer) }
-}
+/** As people want them. */
+const byRow = (sizes: Sizes, scores: readonly number[]): NpyMatrix => ({
+  ...{ type: 'i32', rows: sizes.columns, width: sizes.rows },
+  bytes: new Uint8Array(Int32Array.from(byInput(sizes, scores)).buffer),
+})
 
 /**
  * The same for the same weights under the same key, so that a model is called the same in every receipt; for other weights
@@ -136,13 +134,19 @@ function blindsOf(signer: Signer, { rows, width, bytes }: NpyMatrix): readonly b
   return Array.from({ length: rows }, (_, i) => wideScalar(sha512(concatBytes(ascii('tsz1/blind'), secret, u32le(i)))))
 }
 
-function tell({ out, receipt, json }: ClassifyFlags, model: string, proofBytes: number, env: NodeJS.ProcessEnv): void {
+interface Told {
+  readonly model: string
+  readonly proofBytes: number
+  readonly held: string
+}
+
+function tell({ out, receipt, json }: ClassifyFlags, { model, proofBytes, held }: Told, env: NodeJS.ProcessEnv): void {
   if (json) return void process.stdout.write(`${JSON.stringify({ model, proofBytes, out, receipt })}\n`)
   openTerminal(process.stdout, env).lines([
     ...labelled('done', `scores, and a proof of ${proofBytes} bytes that shows nothing of the weights`),
     ...labelled('model', `${model}: publish it once, every answer is held against it`),
     ...labelled('result', out),
     ...labelled('receipt', receipt),
-    ...labelled('check it', `touchstone check ${receipt} --model ${model}`),
+    ...labelled('check it', `touchstone check ${receipt} --model ${model}${held}`),
   ])
 }
