@@ -36,7 +36,7 @@ const AT_MS = Date.parse(TIMES.issuedAt)
 export const KINDS = {
   'certificate of an insecure preset': 'cheap',
   'certificate of a card, as claimed': 'slow',
-  'certificate of version 1': 'slow',
+  'certificate of version 1': 'long',
   'certificate with evidence of a vendor': 'quick',
   'certificate with evidence in an unknown form': 'quick',
   'summary alone': 'cheap',

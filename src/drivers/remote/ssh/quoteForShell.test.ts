@@ -27,7 +27,7 @@ describe('quoteForShell', () => {
         fc.property(fc.array(argument, { minLength: 1, maxLength: 60 }), (argv) => {
           expect(splitBy(shell, quoteForShell(argv))).toEqual(argv)
         }),
-        { numRuns: 20 },
+        { numRuns: 10 },
       )
     })
 
