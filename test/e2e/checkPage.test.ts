@@ -167,6 +167,14 @@ else
       expect(text).toContain(key)
       await page.click('button')
       await page.waitForSelector('h1.genuine')
+      // What is said afterwards counts too, for the file that is there.
+      await page.fill('#claim', '8x H100 SXM')
+      await page.press('#claim', 'Tab')
+      await page.waitForSelector('h1:is(.not-as-claimed, .not-established)')
+      await page.fill('#trust', 'YOUR_KEY')
+      await page.press('#trust', 'Tab')
+      await page.waitForSelector('h1:has-text("NOT CHECKED")')
+      expect((await shownOn(page)).text).toContain('“YOUR_KEY” is not a key')
       await page.close()
     })
 

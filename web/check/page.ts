@@ -21,6 +21,7 @@ const byId = <T extends HTMLElement>(id: string, kind: new () => T): T => {
 
 byId('asleep', HTMLParagraphElement).remove()
 const trust = byId('trust', HTMLTextAreaElement)
+const claim = byId('claim', HTMLInputElement)
 const drop = byId('drop', HTMLDivElement)
 const chosen = byId('file', HTMLInputElement)
 const steps = byId('steps', HTMLOListElement)
@@ -46,12 +47,22 @@ function showSteps(at: number, failed = false): void {
   steps.replaceChildren(...STEPS.map((text, i) => toDom(element('li', { 'data-state': state(i) }, text))))
 }
 
-const trustedKeys = (): string[] => trust.value.split(/[\s,]+/).filter((key) => key !== '')
+function trustedKeys(): string[] {
+  const keys = trust.value.split(/[\s,]+/).filter((key) => key !== '')
+  const wrong = keys.find((key) => !/^[0-9a-f]{64}$/i.test(key))
+  if (wrong !== undefined)
+    throw new Error(`“${wrong}” is not a key: it takes 64 hex digits, as its owner tells them. Correct it above.`)
+  return keys
+}
+
+const claimed = (): { claim?: string } => (claim.value.trim() === '' ? {} : { claim: claim.value })
 
 /** A second file ends the check of the first. */
 let running = new AbortController()
+let last: File | null = null
 
 async function check(file: File): Promise<void> {
+  last = file
   running.abort()
   running = new AbortController()
   const { signal } = running
@@ -79,7 +90,7 @@ async function check(file: File): Promise<void> {
     const bytes = new Uint8Array(await file.arrayBuffer())
     step(1)
     const began = performance.now()
-    const checked = await checkIt(bytes, { trust: trustedKeys(), onProgress, signal })
+    const checked = await checkIt(bytes, { trust: trustedKeys(), ...claimed(), onProgress, signal })
     if (signal.aborted) return
     showSteps(checked.checked.problem ? at : STEPS.length, checked.checked.problem !== null)
     showChecked(file, checked, performance.now() - began)
@@ -108,7 +119,7 @@ function showChecked(file: File, checked: Checked, tookMs: number): void {
   const button = document.createElement('button')
   button.textContent = 'I have this key from its owner: trust it, and check again'
   button.addEventListener('click', () => {
-    trust.value = [...trustedKeys(), ...keys].join('\n')
+    trust.value = [trust.value.trim(), ...keys].join('\n').trim()
     void check(file)
   })
   result.append(button)
@@ -118,6 +129,11 @@ chosen.addEventListener('change', () => {
   const file = chosen.files?.[0]
   if (file) void check(file)
 })
+// To choose the same file once more is no change to a browser.
+for (const rule of [trust, claim])
+  rule.addEventListener('change', () => {
+    if (last) void check(last)
+  })
 for (const name of ['dragenter', 'dragover', 'dragleave', 'drop'] as const)
   document.addEventListener(name, (event) => {
     event.preventDefault()
