@@ -52,11 +52,15 @@ const isVersion = named === '-v' || named === '--version'
 const wanted = Object.hasOwn(COMMANDS, named) ? [named] : isVersion ? [] : Object.keys(COMMANDS)
 for (const name of wanted) (await COMMANDS[name]!())(program, commandContext(json))
 holdToTyped(program, json)
-for (const command of program.commands) {
-  const own = `touchstone ${command.name()}`
-  command.showHelpAfterError(`(run "${own} --help" for what it takes)`)
-  for (const inner of command.commands)
-    inner.showHelpAfterError(`(run "${own} ${inner.name()} --help" for what it takes)`)
+nameHelp(program.commands, 'touchstone')
+
+/** A mistake in a command leads to the help of that very one, however deep it lies. */
+function nameHelp(commands: readonly Command[], above: string): void {
+  for (const command of commands) {
+    const own = `${above} ${command.name()}`
+    command.showHelpAfterError(`(run "${own} --help" for what it takes)`)
+    nameHelp(command.commands, own)
+  }
 }
 
 /**

@@ -126,6 +126,11 @@ describe('touchstone work run matmul', () => {
     expect(JSON.parse(stdout)).toMatchObject({ replicas: '2 of 2 came to the same' })
   })
 
+  test('a mistake names the help of this very command', async () => {
+    const { status, stderr } = await touchstone('work', 'run', 'matmul', inFolder('a.npy'))
+    expect([status, stderr]).toEqual([2, expect.stringContaining('"touchstone work run matmul --help"')])
+  })
+
   test('refuses -128, matrices that do not fit, and files that are none, before anything is made', async () => {
     writeFileSync(
       inFolder('bad.npy'),
@@ -166,8 +171,10 @@ describe('touchstone work run matmul --method sumcheck', () => {
     touchstone('check', receipt, ...given.flatMap((name) => ['--given', name]), '--result', c, '--json')
 
   test('delivers the product with a proof of every entry, and a check prints how surely', async () => {
-    const { status } = await run('--json')
-    expect(status).toBe(0)
+    const ran = await run()
+    expect(ran.status).toBe(0)
+    const named = `check ${receipt} --given ${names[0]} --given ${names[1]} --result ${result}`
+    expect(ran.stdout.replace(/\s+/g, ' ')).toContain(named)
     const { status: ends, stdout } = await check(names, result)
     const report = checkReportSchema.parse(JSON.parse(stdout))
     expect(report).toMatchObject({
@@ -219,7 +226,8 @@ describe('touchstone work run matmul --method sumcheck', () => {
   test('with --code whoever has C alone can check it, against the codes that were published', async () => {
     const [coded, file] = [inFolder('coded.npy'), inFolder('coded.json')]
     const words = ['--method', 'sumcheck', '--code', '--out', coded, '--receipt', file]
-    expect((await touchstone('work', 'run', 'matmul', ...names, ...words)).status).toBe(0)
+    const ran = await touchstone('work', 'run', 'matmul', ...names, ...words)
+    expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/--code\s+\w{64}\s+--result\s/)])
     const alone = await touchstone('check', file, '--result', coded, '--json')
     expect(alone.status).toBe(4)
     const { codes, doubts } = JSON.parse(alone.stdout)

@@ -144,8 +144,9 @@ export async function runWork(
     const onStep = delivery.onStep ?? showWork(terminal, work)
     const ours = { clock, randomness, runPatch, hasher }
     const proven = method === 'sumcheck' && work.spec.kind !== 'matmul' ? provenOf(work, flags) : null
+    const operands = delivery.read ?? []
     const asked = { isCoded: flags.code === true, every: delivery.every, segmentMs: 1000 * flags.segmentLimit }
-    const how = { ...asked, work, given, onStep, judge, ...ours, ...(proven ? { proven } : {}) }
+    const how = { ...asked, operands, work, given, onStep, judge, ...ours, ...(proven ? { proven } : {}) }
     // Steps are proven beside openings, a product by itself.
     const show = proven ? byOpenings : METHODS[method]
     const shown = await onBoxes(targets, signal, (provers) => show(provers, how, delivery.onState, signal))
@@ -305,8 +306,8 @@ function tell(
     }
     return void process.stdout.write(`${JSON.stringify(told)}\n`)
   }
-  const inputs = flags.inputs === undefined ? '' : ` --inputs ${flags.inputs}`
-  const words = check || [inputs, tied].filter(Boolean).join(' ')
+  const inputs = flags.inputs === undefined ? '' : `--inputs ${flags.inputs}`
+  const words = [check || inputs, tied].filter(Boolean).join(' ')
   openTerminal(process.stdout, env).lines([
     ...labelled(
       'done',
@@ -320,7 +321,7 @@ function tell(
     ...labelled('result', out),
     ...labelled('receipt', receipt),
     ...labelled('evidence', evidence ? flags.evidence : null),
-    ...labelled('check it', `touchstone check ${receipt} ${words}`.replace(/\s+/g, ' ').trim()),
+    ...labelled('check it', `touchstone check ${receipt} ${words}`.trim()),
     ...labelled('', evidence ? `touchstone check ${flags.evidence} --receipt ${receipt}` : null),
   ])
 }

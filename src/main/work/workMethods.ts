@@ -41,7 +41,7 @@ export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'mark
   /** Of replicas, what became of each. */
   readonly replicas: string | null
   readonly disputes: readonly ToldDispute[]
-  /** What a check of the receipt is to be told. */
+  /** What a check of the receipt is to be told besides the result, in the place of inputs. */
   readonly check: string
   /** What hardware signed, for a file of its own. */
   readonly evidence?: Uint8Array
@@ -51,6 +51,8 @@ export interface Shown extends Pick<ExecutedWork, 'device' | 'elapsedUs' | 'mark
 export type How = Omit<Watch, 'prover' | 'onState'> & {
   /** Whether operands go under a code, for who has neither. */
   readonly isCoded: boolean
+  /** Files of a product's operands, as a check of it names them. */
+  readonly operands: readonly string[]
   /** Judges what hardware signed for a nonce: throws where it does not hold, else names the chips. */
   judge(bundle: Uint8Array, nonce: Uint8Array): Promise<string>
 }
@@ -157,10 +159,10 @@ export async function bySumcheck(
   const { device, elapsedUs, proverKey } = executed
   const credited = creditedOperations(operationsOfWork(work), liveShareOf(product, operands.a, operands.b))
   const looked = `every entry, by sumcheck: a wrong one passes with at most ${chanceText(log2Error)}`
-  const named = codes?.map((code) => ` --code ${toHex(code)}`).join('') ?? ' --given A --given B'
+  const named = codes?.map((code) => `--code ${toHex(code)}`) ?? how.operands.map((file) => `--given ${file}`)
   return {
     ...{ device, elapsedUs, marks, last, drawn: [...marks.keys()], looked, credited },
-    ...{ replicas: null, disputes: [], check: `${named} --result C` },
+    ...{ replicas: null, disputes: [], check: named.join(' ') },
     receipt: (facts, signer) => issueProduct({ ...facts, device, elapsedUs, proverKey, roots, proof, codes }, signer),
   }
 }
