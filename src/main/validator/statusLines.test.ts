@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { STATUSES } from '../../core/schedule/boxState.ts'
+import { CPU_MODEL } from '../../core/schedule/fleetRecords.ts'
 import { type BoxLine, boxLineOf, boxTable, ofOneWindow, SORTS, showStatus } from './statusLines.ts'
 
 const round = {
@@ -79,7 +80,8 @@ test.each([
     'verified',
     'WINDOW_MISSED',
   ],
-  ['a verified one that earns nothing', { scoreNow: 0 }, 'verified', 'earns nothing: no GPU, or no recent run'],
+  ['a verified one that earns nothing', { scoreNow: 0 }, 'verified', 'no recent run: earns nothing'],
+  ['one without a GPU', { scoreNow: 0, models: [CPU_MODEL] }, 'verified', 'a CPU earns nothing'],
   [
     'one that others have earned without',
     { current: false, scoreNow: 0 },

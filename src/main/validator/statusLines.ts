@@ -43,9 +43,11 @@ export function boxLineOf(box: Box): BoxLine {
   return { ...shown, model: modelOf(box), score: box.scoreNow, reason: reasonOf(box), lastRunAt: box.last?.at ?? null }
 }
 
+const isCpuOnly = (models: Box['models']): boolean => models.length > 0 && models.every((model) => model === CPU_MODEL)
+
 /** Equal devices are counted, as in "8x H100 SXM"; "-" where nothing was shown yet. */
 function modelOf({ models }: Box): string {
-  if (models.length > 0 && models.every((model) => model === CPU_MODEL)) return 'no GPU (CPU only)'
+  if (isCpuOnly(models)) return 'no GPU (CPU only)'
   const names = models.map((model) => model ?? 'unknown')
   const counted = [...new Set(names)].map((name) => {
     const count = names.filter((other) => other === name).length
@@ -54,11 +56,12 @@ function modelOf({ models }: Box): string {
   return counted.length === 0 ? '-' : counted.join(', ')
 }
 
-const NOTHING_EARNED = 'earns nothing: no GPU, or no recent run'
+const NO_GPU = 'a CPU earns nothing'
+const NOTHING_EARNED = 'no recent run: earns nothing'
 const NOT_CURRENT = 'was not in the last window: earns again in the next'
 
 /** Why a box is not simply verified, in a few words; the code of its latest run where that was not accepted. */
-function reasonOf({ status, claimVerdict, last, failuresInRow, busyInRow, current, allocated, scoreNow }: Box): string {
+function reasonOf({ status, claimVerdict, last, failuresInRow, busyInRow, current, allocated, ...rest }: Box): string {
   const ended = last === null || last.outcome === 'accepted' ? '' : (last.code ?? last.outcome)
   const often = (count: number): string => (count > 1 ? ` (${count} in a row)` : '')
   if (status === 'claim-unmet') return `claim ${claimVerdict ?? 'unmet'}`
@@ -66,7 +69,8 @@ function reasonOf({ status, claimVerdict, last, failuresInRow, busyInRow, curren
   if (status === 'busy') return `${ended || 'busy'}${often(busyInRow)}`
   if (status === 'new') return ended || 'no full run yet'
   if (ended || allocated) return ended || 'rented'
-  return current ? (scoreNow === 0 ? NOTHING_EARNED : '') : NOT_CURRENT
+  if (isCpuOnly(rest.models)) return NO_GPU
+  return current ? (rest.scoreNow === 0 ? NOTHING_EARNED : '') : NOT_CURRENT
 }
 
 /** The validator as a whole. */
