@@ -106,7 +106,7 @@ export const fault = faultsOf({
   NOT_A_BENCH: {
     blame: 'user',
     message: '{file} is not a bench: {why}',
-    nextStep: 'Name a file that "touchstone bench --json" wrote.',
+    nextStep: 'Name a file that is there, and that "touchstone bench --json" wrote.',
   },
   NOT_A_VALIDATOR: {
     blame: 'user',
@@ -376,7 +376,7 @@ export const fault = faultsOf({
   TX_REFUSED: {
     blame: 'user',
     message: 'the chain refuses the transaction: {code}',
-    nextStep: 'BALANCE: the account holds too little. The other codes are in docs/spec/chain.md.',
+    nextStep: 'docs/spec/chain.md §3.9 says what each kind asks for; BALANCE: the account holds too little.',
   },
   TX_REPLACED: {
     blame: 'user',

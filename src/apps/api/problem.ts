@@ -26,7 +26,7 @@ export function toldTo(status: ContentfulStatusCode, error: unknown): unknown {
 }
 
 export const notFound = (what: string) =>
-  problem(404, 'NOT_FOUND', `there is no such ${what}`, 'List what there is under /v1/boxes or /v1/rounds.')
+  problem(404, 'NOT_FOUND', `there is no such ${what}`, '/openapi.json says what can be listed.')
 
 /** What the store has, or a 404. */
 export function found<T>(value: T | null, what: string): T {

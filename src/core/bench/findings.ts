@@ -44,7 +44,7 @@ export const BENCH_NOTES = {
   },
   IS_A_CPU: {
     meaning: 'the catalogue holds cards and no CPUs: there is nothing to hold it against',
-    nextStep: 'Keep a run (--json > FILE) and hold later ones to it: --against FILE.',
+    nextStep: 'Compare it with a run of your own: keep one (--json > FILE), then name it with --against FILE.',
   },
   NOT_COMPARED: {
     meaning: 'this run and the one that --against names do not both show it, at one size: it is held to nothing',

@@ -11,7 +11,8 @@ export const fault = faultsOf({
     blame: 'network',
     retry: true,
     message: 'the node at {url} does not answer as a node should: {why}',
-    nextStep: 'Check ledger in validator.yaml and the node itself; the round is kept and tried again.',
+    nextStep:
+      'Check its address (--rpc, or ledger in validator.yaml) and the node itself; a round is kept and tried again.',
   },
   LEDGER_REFUSED: {
     blame: 'network',
@@ -56,7 +57,7 @@ export const fault = faultsOf({
   },
   LEDGER_BAD_KEY: {
     blame: 'user',
-    message: '{path} does not hold the key of an EVM account',
+    message: '{path} cannot be read, or does not hold the key of an EVM account',
     nextStep:
       'Make one with "touchstone wallet new --kind evm", or write 64 hex digits into a file that only you can read.',
   },

@@ -34,7 +34,7 @@ function readRun(file: string): BenchReport {
     if (typeof bytes === 'number') throw new Error('larger than any bench')
     return decodeJson(bytes, benchReportSchema, 'bench')
   } catch (error) {
-    const why = codeOf(error) || (error instanceof Error ? error.message : 'unreadable')
+    const why = codeOf(error) ? 'it cannot be read' : error instanceof Error ? error.message : 'unreadable'
     throw fault('NOT_A_BENCH', { file, why }, error)
   }
 }

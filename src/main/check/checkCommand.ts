@@ -22,7 +22,10 @@ export function addCheckCommand(program: Command, context: CommandContext): void
   const command = program
     .command('check')
     .description('re-verify a certificate offline: signatures, challenge, every opening, every figure')
-    .argument('<file>', 'a certificate, a summary of one, or the evidence of a hardware vendor; - or a URL too')
+    .argument(
+      '<file>',
+      'a certificate, a summary of one, the receipt of a work, or the evidence of a hardware vendor; - or a URL too',
+    )
   addVendorOptions(addReaderOptions(command))
     .option('--summary <file>', 'write a summary of a certificate that you signed')
     .addOption(
