@@ -65,6 +65,23 @@ test('attack 191: a text is what the receipt commits to, letter by letter, or is
   expect(await inferenceResult.problem(given)).toMatch(/no file of completions/)
 })
 
+test('attack 345: words of the prompt are not told as those of the model, nor its own as those of the prompt', async () => {
+  const { completions, ...more } = JSON.parse(readFileSync(inFolder('said.json'), 'utf8'))
+  const [{ prompt, tokens }] = completions
+  const row: number[] = [...Buffer.from(prompt), ...tokens]
+  const given = { ...(await givenResult(inFolder('receipt.json'), inFolder('moved.json'))), tokenizer: model }
+  const problem = (length: number) => {
+    const made = row.slice(length)
+    const said = made.slice(0, tokens.length)
+    const told = { prompt: Buffer.from(row.slice(0, length)).toString(), text: Buffer.from(said).toString() }
+    const moved = { ...told, tokens: said, hasStopped: false, rest: made.slice(tokens.length) }
+    writeFileSync(given.path, JSON.stringify({ ...more, completions: [moved] }))
+    return inferenceResult.problem(given)
+  }
+  expect(await problem(prompt.length)).toBeNull()
+  for (const moved of [-9, -1, 1, 8]) expect(await problem(prompt.length + moved)).toMatch(/prompts or tokens/)
+})
+
 test('attack 337: a receipt that has other tokens for a state on the way does not hold a text', async () => {
   const given = { ...(await givenResult(inFolder('receipt.json'), inFolder('said.json'))), tokenizer: model }
   const [first, ...marks] = given.receipt.marks

@@ -73,15 +73,16 @@ function toldIn(path: string): Told | null {
   }
 }
 
-/** The tensor `tokens` of the last state, from prompts and what came after them; null where they do not fill it. */
+/** The tensor `tokens` of the last state; null where prompts end elsewhere than was ordered (attack 345), or rows do not fill it. */
 function tokensOf(
   { lengths, total }: InferenceParameters,
   { completions }: Told,
   prompts: readonly (readonly number[])[],
 ): Uint32Array | null {
-  const rows = longestFirst(prompts).map((i) => [...prompts[i]!, ...completions[i]!.tokens, ...completions[i]!.rest])
-  const isShaped = rows.length === lengths.length && rows.every((row) => row.length === total)
-  return isShaped ? Uint32Array.from(rows.flat()) : null
+  const order = longestFirst(prompts)
+  const isOrdered = order.length === lengths.length && order.every((i, row) => prompts[i]!.length === lengths[row])
+  const rows = order.map((i) => [...prompts[i]!, ...completions[i]!.tokens, ...completions[i]!.rest])
+  return isOrdered && rows.every((row) => row.length === total) ? Uint32Array.from(rows.flat()) : null
 }
 
 /** Whether the receipt commits to them. */
