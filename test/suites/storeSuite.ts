@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ClaimAnswer } from '../../src/core/identify/claimReasons.ts'
 import { claimed } from '../../src/core/params/provenance.ts'
+import { nextBoxState, type Outcome } from '../../src/core/schedule/boxState.ts'
 import type { BoxFilter, Finish, Store, TakenJob } from '../../src/ports/store.ts'
 import { madeUpRound } from '../support/madeUpRounds.ts'
 import { entry, failedBox, finishOf, job, resultOf } from '../support/storeFixtures.ts'
@@ -674,6 +676,33 @@ export function storeSuite(name: string, make: () => Promise<StoreUnderTest>): v
       expect(await store.box(a)).toMatchObject({ ...fallen, models: ['L4'], scoredAt })
       expect(await gave()).toEqual([null, 10])
       for (const id of [a, b]) await store.removeBox(id)
+    })
+
+    test('attack 346: a run that missed its window finds a claim unmet, and never met', async () => {
+      await store.putBox(entry(a, { claim: 'H100 SXM' }))
+      const earned = { kind: 'full', allocated: false, apart: false } as const
+      const finish = async (round: number, outcome: Outcome, claimVerdict: ClaimAnswer, model: string) => {
+        await store.addJob(job(a, { round }))
+        const running = await only(a)
+        const score = model === 'T4' ? 5 : 1000
+        const next = nextBoxState(running.box, outcome, { ...earned, score, claimVerdict }, { busyLimit: 3 })
+        const judgement = { devices: [{ identity: { model } }] }
+        const box = { ...next, terms: [], stalls: 0, restMs: null }
+        await store.finishJob(finishOf(running, owner, { result: resultOf({ outcome, claimVerdict, judgement }), box }))
+        return await store.box(a)
+      }
+      await finish(n, 'accepted', 'matches', 'H100 SXM')
+      const weaker = { status: 'claim-unmet', claimVerdict: 'weaker', models: ['T4'], score: 5 }
+      expect(await finish(n + 1000, 'void', 'weaker', 'T4')).toMatchObject(weaker)
+      // The second in a row is a failure, and takes the verdict.
+      expect(await finish(n + 2000, 'void', 'matches', 'H100 SXM')).toMatchObject({
+        status: 'failed',
+        claimVerdict: null,
+      })
+      await finish(n + 3000, 'accepted', 'weaker', 'T4')
+      const met = await finish(n + 4000, 'void', 'matches', 'H100 SXM')
+      expect(met).toMatchObject({ ...weaker, models: ['H100 SXM'] })
+      await store.removeBox(a)
     })
 
     test('attack 325: a rent of a moment does not end what was asked for, nor what follows a change', async () => {

@@ -71,6 +71,15 @@ describe('nextBoxState', () => {
     expect(late).toMatchObject({ status: 'verified', score: 450, scored: false, atMost: 450, missed: 1 })
   })
 
+  test('attack 346: a void run finds a claim unmet, and never met', () => {
+    const good = nextBoxState(start, 'accepted', full(900, 'matches'), rules)
+    const other = nextBoxState(good, 'void', full(5, 'weaker'), rules)
+    expect(other).toMatchObject({ status: 'claim-unmet', score: 5, missed: 1, failed: false })
+    expect(nextBoxState(other, 'accepted', light(true), rules)).toMatchObject({ status: 'claim-unmet' })
+    const unmet = nextBoxState(start, 'accepted', full(5, 'weaker'), rules)
+    expect(nextBoxState(unmet, 'void', full(900, 'matches'), rules)).toMatchObject({ status: 'claim-unmet', score: 5 })
+  })
+
   test('a box at work is only looked at lightly, and such a look shows that it is not busy', () => {
     const busy = nextBoxState(start, 'busy', light(true), rules)
     expect(nextBoxState(busy, 'accepted', light(true), rules)).toMatchObject({ busyInRow: 0, scored: false })

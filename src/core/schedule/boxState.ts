@@ -80,16 +80,22 @@ const lookedAt = (state: BoxState, { allocated }: Earned): NextBoxState =>
 
 /** Apart from the others it may have shown a card that one of them is paid for (attacks 125, 126). */
 function proven(state: BoxState, earned: Earned): NextBoxState {
-  const isUnmet = earned.claimVerdict !== null && earned.claimVerdict !== 'matches'
-  if (earned.apart) return lowered({ ...state, status: isUnmet ? 'claim-unmet' : state.status }, earned)
+  if (earned.apart) return lowered(state, earned)
   const counts = { failuresInRow: 0, busyInRow: 0, missed: 0 }
-  const status = isUnmet ? 'claim-unmet' : 'verified'
+  const status = isUnmet(earned.claimVerdict) ? 'claim-unmet' : 'verified'
   return { status, score: earned.score ?? state.score, ...counts, scored: true, atMost: null, failed: false }
 }
 
-/** What earns nothing still shows what the box can do now. The proof of the score stays as old as it is (attack 135). */
-const lowered = (state: BoxState, { score }: Earned): NextBoxState => ({
+/** A claim that was not shown to be met. */
+export const isUnmet = (verdict: ClaimAnswer | null): boolean => verdict !== null && verdict !== 'matches'
+
+/**
+ * What earns nothing still shows what the box can do now, and what it is not (attack 346). The proof of the score stays as
+ * old as it is (attack 135).
+ */
+const lowered = (state: BoxState, { score, claimVerdict }: Earned): NextBoxState => ({
   ...unscored(state),
+  status: isUnmet(claimVerdict) ? 'claim-unmet' : state.status,
   score: Math.min(state.score, score ?? state.score),
   atMost: score,
 })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { z } from 'zod'
+import { isUnmet } from '../../core/schedule/boxState.ts'
 import { CPU_MODEL } from '../../core/schedule/fleetRecords.ts'
 import type { Finish } from '../../ports/store.ts'
 import { SCORE_RULES } from './migrations.ts'
@@ -17,16 +18,17 @@ const compress = promisify(gzip)
  */
 export async function finishJob(finish: Finish): Promise<Statement> {
   const { job, owner, result, box, retryInMs, followUps } = finish
-  const { certificate, claimVerdict } = result
+  const { certificate } = result
   const bytes = certificate === null ? null : Buffer.from(certificate)
   const hash = bytes && createHash('sha256').update(bytes).digest('hex')
   // Level 1: hashes in base64 shrink to three quarters at any level, and not further at a higher one. As text it is sent in
   // half the time that bytes take, in which nobody else is heard (attack 250).
   const gzipped = bytes && (await compress(bytes, { level: 1 })).toString('base64')
   const isAccepted = result.outcome === 'accepted'
-  const isProof = isAccepted && (box.scored || box.atMost !== null)
-  // Apart from the others a claim may be found unmet, never met (attack 125).
-  const isJudged = box.scored || (isProof && claimVerdict !== null && claimVerdict !== 'matches')
+  const isProof = box.atMost !== null || (isAccepted && box.scored)
+  // Where nothing is earned a claim may be found unmet, never met (attacks 125, 346).
+  const isJudged = box.scored || (isProof && isUnmet(result.claimVerdict))
+  const claimVerdict = box.failed ? null : result.claimVerdict
   // What is earned in a window counts when the window is over, for all of them at once.
   const isPending = job.window !== null && box.scored && isAccepted
   const isScored = box.scored && !isPending
@@ -52,7 +54,7 @@ export async function finishJob(finish: Finish): Promise<Statement> {
         prover_key, started_at, seconds, score, claim_verdict, judgement, inventory, marks)
       select ended.id, attempt, round, box_id, boxes.provider, kind, reason, ${result.outcome}::text, ${result.code}::text,
         ${json(result.detail)}::text::jsonb, ${result.preset}::text, ${result.runId}::text, ${result.proverKey}::text,
-        ${result.startedAt}::text::timestamptz, ${result.seconds}::float8, ${box.score}::int8, ${claimVerdict}::text,
+        ${result.startedAt}::text::timestamptz, ${result.seconds}::float8, ${box.score}::int8, ${result.claimVerdict}::text,
         ${json(result.judgement)}::text::jsonb, ${json(result.inventory)}::text::jsonb, ${json(result.marks)}::text::jsonb
       from ended join boxes on boxes.id = ended.box_id
       returning id, round, box_id, provider
