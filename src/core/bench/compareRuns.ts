@@ -31,9 +31,9 @@ function figuresOf({ products, memory, transfers }: BenchDevice): readonly Figur
   ]
 }
 
-/** A card is the same by its UUID wherever it stands in the list; what has none by its place and name. */
+/** A card is the same by its UUID wherever it stands in the list; what has none in either run by its place and name. */
 const sameDevice = (a: BenchDevice) => (b: BenchDevice) =>
-  a.uuid !== null ? a.uuid === b.uuid : a.device === b.device && a.name === b.name
+  a.uuid === b.uuid && (a.uuid !== null || (a.device === b.device && a.name === b.name))
 
 const pairsOf = (before: Run, now: Run) =>
   now.devices.flatMap((device) => {
@@ -71,10 +71,11 @@ export function notCompared(
   now: Run,
   changes: readonly BenchChange[],
   precisions: readonly Precision[],
+  isAsked: (device: BenchDevice) => boolean,
 ): BenchFinding[] {
   const isHeld = ({ device }: BenchDevice) =>
     changes.some((change) => change.device === device && / (proven|bare)$/.test(change.figure))
-  const isGone = (then: BenchDevice) => !now.devices.some((device) => sameDevice(device)(then))
+  const isGone = (then: BenchDevice) => isAsked(then) && !now.devices.some((device) => sameDevice(device)(then))
   const found = (device: number | null, got: string) => note('NOT_COMPARED', { device, figure: 'card', got })
   const pairs = pairsOf(before, now).filter(({ device }) => isHeld(device))
   const lost = [...pairs.flatMap(lostFigures(precisions)), ...lostLinks(before, pairs)].filter(

@@ -184,13 +184,26 @@ describe('a comparison', () => {
     const small = { ...one, products: one.products.map((product) => ({ ...product, size: 64 })) }
     const held = (then: readonly MeasuredDevice[], now: readonly MeasuredDevice[]) => {
       const [before, after] = [asReport(then), asReport(now)]
-      const notes = notCompared(before, after, changesBetween(before, after), PRECISION_NAMES)
+      const notes = notCompared(before, after, changesBetween(before, after), PRECISION_NAMES, () => true)
       return [benchVerdict({ ...after, notes }), ...notes.map(({ device }) => device)]
     }
     expect(held([one, two], [one, two])).toEqual(['pass'])
     expect(held([two], [one])).toEqual(['not-judged', 0, null])
     expect(held([one, two], [one])).toEqual(['not-judged', null])
     expect(held([one], [small])).toEqual(['not-judged', 0])
+  })
+
+  test('attack 348: a card that hides its UUID is not the one that stood in its place', () => {
+    const then = cardOf('h200-sxm')
+    const [before, now] = [asReport([then]), asReport([{ ...then, uuid: null }])]
+    for (const [a, b] of [
+      [before, now],
+      [now, before],
+    ] as const) {
+      expect(changesBetween(a, b)).toEqual([])
+      expect(notCompared(a, b, [], PRECISION_NAMES, () => true)).toMatchObject([{ device: 0 }, { device: null }])
+    }
+    expect(changesBetween(now, now)).not.toEqual([])
   })
 
   describe('attack 339: is no pass where a figure of the run that was named is gone', () => {
@@ -204,7 +217,7 @@ describe('a comparison', () => {
     })
     const compare = (now: BenchReport, precisions: readonly Precision[] = PRECISION_NAMES) => {
       const before = run(cards())
-      const notes = notCompared(before, now, changesBetween(before, now), precisions)
+      const notes = notCompared(before, now, changesBetween(before, now), precisions, () => true)
       const verdict = benchVerdict({ ...now, problems: [], notes })
       return [verdict, ...notes.map(({ device, figure, got }) => `${device} ${figure} ${got}`)]
     }

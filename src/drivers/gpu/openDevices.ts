@@ -33,6 +33,13 @@ export function namedDevices(list: string, backEnds = BACK_ENDS): readonly Named
   return found.every((one) => one !== null) ? found : null
 }
 
+/** Whether a list takes all that a back end has: its name without a number does, where it is one of cards. */
+export const namesEveryCard = (list: string, name: string, backEnds = BACK_ENDS): boolean =>
+  list === 'auto' ||
+  (namedDevices(list, backEnds) ?? []).some(
+    ({ backEnd, ordinals }) => backEnd.name === name && isNumbered(backEnd) && ordinals === undefined,
+  )
+
 type OnFailure = NonNullable<OpenOptions['onFailure']>
 
 /**

@@ -1,13 +1,13 @@
 import { type BenchRun, runBench } from '../../apps/bench/runBench.ts'
 import { requireClaim } from '../../apps/shared/requireClaim.ts'
-import { BENCH_FORMAT, type BenchFinding, type BenchReport } from '../../core/bench/benchReport.ts'
+import { BENCH_FORMAT, type BenchDevice, type BenchReport } from '../../core/bench/benchReport.ts'
 import { changesBetween, notCompared, slowerThanBefore } from '../../core/bench/compareRuns.ts'
 import { benchVerdict, judgeBench, problem } from '../../core/bench/judgeBench.ts'
 import type { Catalogue } from '../../core/identify/catalogue.ts'
 import type { Claim } from '../../core/identify/parseClaim.ts'
 import { PRECISION_NAMES, type Precision } from '../../core/params/precision.ts'
 import { BACK_ENDS } from '../../drivers/gpu/backEnds.ts'
-import { openDevices } from '../../drivers/gpu/openDevices.ts'
+import { namesEveryCard, openDevices } from '../../drivers/gpu/openDevices.ts'
 import { ensureApart, writeAside } from '../../drivers/system/writeAside.ts'
 import type { Device } from '../../ports/device.ts'
 import { EXIT } from '../exitCodes.ts'
@@ -97,7 +97,7 @@ interface Circumstances {
   readonly flags: BenchFlags
 }
 
-function reportOf(run: BenchRun, circumstances: Circumstances): BenchReport {
+export function reportOf(run: BenchRun, circumstances: Circumstances): BenchReport {
   const { startedAt, seconds, claim, catalogue, earlier, failed, flags } = circumstances
   const judged = judgeBench(run.devices, claim, catalogue)
   const { devices } = judged
@@ -107,9 +107,9 @@ function reportOf(run: BenchRun, circumstances: Circumstances): BenchReport {
   const isHeld = earlier !== null && changes !== null && flags.against !== undefined
   const slower = isHeld ? slowerThanBefore(changes, flags.tolerance / 100) : []
   // Who asks for some cards has not lost the others.
-  const isMissed = ({ device }: BenchFinding) => device !== null || flags.devices === 'auto'
+  const isAsked = ({ backEnd }: BenchDevice) => namesEveryCard(flags.devices, backEnd)
   const { precisions = PRECISION_NAMES } = flags
-  const uncompared = isHeld ? notCompared(earlier, now, changes, precisions).filter(isMissed) : []
+  const uncompared = isHeld ? notCompared(earlier, now, changes, precisions, isAsked) : []
   const notes = [...uncompared, ...judged.notes]
   const lost = failed.map((got) => problem('CARD_FAILED', { device: null, figure: 'error', got }))
   const problems = [...lost, ...judged.problems, ...slower]
