@@ -6,8 +6,10 @@ import { type VerifyOptions, verifyBox } from '../../src/apps/validator/verifyBo
 import type { Precision } from '../../src/core/params/precision.ts'
 import { PRESETS } from '../../src/core/params/presets.ts'
 import type { JobKind } from '../../src/core/schedule/boxState.ts'
+import { laneStart } from '../../src/drivers/host/hostWalk.ts'
 import { systemRandomness } from '../../src/drivers/system/systemRandomness.ts'
 import type { Finish } from '../../src/ports/store.ts'
+import type { WalkChecker } from '../../src/ports/walkChecker.ts'
 import { smallCatalogue } from '../sim/shippedCatalogue.ts'
 import { testDeps, testRules } from './fleetKit.ts'
 import { inlineChecker } from './inlineChecker.ts'
@@ -72,10 +74,33 @@ interface Play {
   readonly asked?: Partial<VerifyOptions>
   /** What the answers of one box take us to check; they are checked one after the other. */
   readonly checkMs?: number
+  /** What one walk of a host part takes us to check, one after the other; host parts are asked for where it is given. */
+  readonly walkCheckMs?: number
   /** Who is rented in an hour, from before its round is opened. */
   readonly rented?: (hour: number) => readonly string[]
   /** What an owner does with boxes at other times; it ends before the last hour does. */
   readonly meanwhile?: (store: MemoryStore, clock: VirtualClock) => Promise<void>
+}
+
+/** One thread that all boxes share. */
+function turnsOf(clock: VirtualClock) {
+  let turn: Promise<void> = Promise.resolve()
+  return (ms: number) => {
+    turn = turn.then(() => clock.sleep(ms))
+    return turn
+  }
+}
+
+/** Finds every walk right, and takes its time. */
+function slowWalkChecker(clock: VirtualClock, ms: number): WalkChecker {
+  const takeTurn = turnsOf(clock)
+  return {
+    start: laneStart,
+    async check() {
+      await takeTurn(ms)
+      return null
+    },
+  }
 }
 
 /** A fleet in virtual time for so many hours, a round each; every box is a program, or null: it never lets us in. */
@@ -88,6 +113,7 @@ export async function play(
     precisions = ['int8', 'fp16'],
     asked,
     checkMs = 0,
+    walkCheckMs,
     rented,
     meanwhile = async () => {},
     ...more
@@ -100,13 +126,13 @@ export async function play(
   )
   const preset = { ...PRESETS.tiny, fixedRounds }
   const { check, close } = inlineChecker(engine)
-  let turn: Promise<unknown> = Promise.resolve()
-  const inTurn: typeof check = (...run) => {
-    const checked = turn.then(() => clock.sleep(checkMs)).then(() => check(...run))
-    turn = checked.catch(() => {})
-    return checked
+  const takeTurn = turnsOf(clock)
+  const inTurn: typeof check = async (...run) => {
+    await takeTurn(checkMs)
+    return await check(...run)
   }
   const checker = { check: checkMs > 0 ? inTurn : check, close }
+  const walkChecker = walkCheckMs === undefined ? undefined : slowWalkChecker(clock, walkCheckMs)
   const full: VerifyOptions = { ...TINY, precisions, preset, sustainedSeconds: 1, ...asked }
   const verify: VerifyJob = (job, hooks, signal) =>
     verifyBox(
@@ -117,6 +143,7 @@ export async function play(
         signer: testSigner(1),
         checker,
         catalogue,
+        ...(walkChecker && { walkChecker }),
         connect: async (inner) => {
           const program = await programOf(job.boxId, clock, job.kind)
           return program === null ? await forever(inner) : openInProcessBox(program)

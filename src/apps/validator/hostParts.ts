@@ -81,6 +81,20 @@ interface CpuWalk {
   readonly watched: boolean
 }
 
+interface CountedWalk {
+  readonly stored: Stored
+  readonly walked: Walked
+  readonly lanes: readonly number[]
+}
+
+/** A part as the box showed it, which counts if its walk holds. */
+interface Collected {
+  readonly nothing: HostPart
+  readonly shown: Partial<HostPart>
+  /** Null where there is none to check. */
+  readonly walk: CountedWalk | null
+}
+
 /** What the box could not or would not do; it ends the part, and the report says why. */
 class Unable extends Error {
   readonly problem: HostProblem
@@ -128,8 +142,8 @@ export class HostParts {
     this.#cpu.catch(() => {})
   }
 
-  /** After the run: everything that was shown. */
-  async finish(): Promise<readonly HostPart[]> {
+  /** After the run: the box has nothing left to send then. */
+  async collect(): Promise<readonly Collected[]> {
     const cpu = await this.#measureCpu()
     const memory = await this.#measure(
       'memory',
@@ -138,6 +152,16 @@ export class HostParts {
     )
     const disk = await this.#measure('disk', this.#bytes(GIB, 128, ['diskFreeBytes'], 100), DISK_LANES)
     return [cpu, memory, disk]
+  }
+
+  /** Walks what was collected again: time of ours, for which boxes may have to wait for one another (attack 349). */
+  async check(collected: readonly Collected[]): Promise<readonly HostPart[]> {
+    const parts: HostPart[] = []
+    for (const { nothing, shown, walk } of collected) {
+      const problem = walk && (await this.#wrongMark(nothing.part, walk))
+      parts.push({ ...nothing, ...(problem ? { problem } : shown) })
+    }
+    return parts
   }
 
   /** At most `most`, so many MiB a core, and a share of what the box says it has. */
@@ -166,32 +190,29 @@ export class HostParts {
     return { stored, watched, walked: await this.#walk(this.#lanes, stride, WALK_MS) }
   }
 
-  /** Checked when the cards are done: their roots must not wait for it. */
-  #measureCpu(): Promise<HostPart> {
+  #measureCpu(): Promise<Collected> {
     return this.#told('cpu', this.#cores, HOST_BLOCK_BYTES, async () => {
       const { stored, walked, watched } = await (this.#cpu ?? this.#walkCpu(false))
       const inTime = walked.toUs <= this.#allBusyUntilUs && walked.elapsedUs <= LONGEST_WALK_US
       const inWindow = watched && inTime
       const fast = inWindow ? cpuLanes(walked) : []
       const [source, lanes] = fast.length > 0 ? (['proven', fast] as const) : (['measured', allOf(walked)] as const)
-      const problem = await this.#check('cpu', stored, walked, lanes)
-      if (problem) return { problem }
       const bytesPerSec = Math.floor(totalRate(walked, lanes))
-      return { source, bytesPerSec, lanes: lanes.length, of: this.#lanes, inWindow }
+      const shown = { source, bytesPerSec, lanes: lanes.length, of: this.#lanes, inWindow }
+      return { shown, walk: { stored, walked, lanes } }
     })
   }
 
-  #measure(part: 'memory' | 'disk', bytes: number, lanes: number): Promise<HostPart> {
+  #measure(part: 'memory' | 'disk', bytes: number, lanes: number): Promise<Collected> {
     const blocks = Math.min(MAX_HOST_BLOCKS, Math.max(1, Math.floor(bytes / HOST_BLOCK_BYTES)))
     return this.#told(part, lanes, blocks * HOST_BLOCK_BYTES, async () => {
       const stored = await this.#store(part, blocks, lanes)
       const trial = await this.#walk(lanes, TRIAL_STRIDE, TRIAL_MS)
       const walked = await this.#walk(lanes, strideAfter(trial), WALK_MS)
       const counted = allOf(walked)
-      const problem = await this.#check(part, stored, walked, counted)
-      if (problem) return { problem }
       const bytesPerSec = Math.floor(totalRate(walked, counted))
-      return { source: 'measured', bytesPerSec, lanes, of: lanes, pastCache: stored.pastCache }
+      const shown = { source: 'measured', bytesPerSec, lanes, pastCache: stored.pastCache } as const
+      return { shown, walk: { stored, walked, lanes: counted } }
     })
   }
 
@@ -200,14 +221,15 @@ export class HostParts {
     part: HostPart['part'],
     of: number,
     storedBytes: number,
-    work: () => Promise<Partial<HostPart>>,
-  ): Promise<HostPart> {
-    const nothing = { source: null, bytesPerSec: 0, lanes: 0, of, pastCache: false, inWindow: false, problem: null }
+    work: () => Promise<Omit<Collected, 'nothing'>>,
+  ): Promise<Collected> {
+    const none = { source: null, bytesPerSec: 0, lanes: 0, pastCache: false, inWindow: false, problem: null }
+    const nothing = { part, of, storedBytes, ...none }
     try {
-      return { part, ...nothing, storedBytes, ...(await work()) }
+      return { nothing, ...(await work()) }
     } catch (error) {
       if (!(error instanceof Unable)) throw error
-      return { part, ...nothing, storedBytes, problem: error.problem }
+      return { nothing, shown: { problem: error.problem }, walk: null }
     }
   }
 
@@ -249,12 +271,8 @@ export class HostParts {
   }
 
   /** Walks random stretches of the lanes again, each from mark to mark; the first that leads elsewhere. */
-  async #check(
-    part: HostPart['part'],
-    { seed, blocks }: Stored,
-    walked: Walked,
-    lanes: readonly number[],
-  ): Promise<HostProblem | null> {
+  async #wrongMark(part: HostPart['part'], { stored, walked, lanes }: CountedWalk): Promise<HostProblem | null> {
+    const { seed, blocks } = stored
     const { checker, randomness, signal } = this.#deps
     const places = lanes.flatMap((lane) => Array.from({ length: walked.marks[lane]! }, (_, mark) => ({ lane, mark })))
     const asked = drawn(places, checksOf(part, walked), randomness)

@@ -131,8 +131,10 @@ export async function verifyBox(options: VerifyOptions, deps: VerifyDeps, signal
       const run = new BoxRun({ options, line, verify, onStep: watching })
       const done = await conduct(run, greeting, { ...deps, onStep: watching }, line)
       if (host && !done.rejected) onStep?.({ step: 'host' })
-      const shown = host && !done.rejected ? await host.finish() : []
+      const walks = host && !done.rejected ? await host.collect() : []
       const rejected = done.rejected ?? (await verify(done, onStep))
+      // Last of all: whoever shows no card must not load the threads for which others wait (attack 349).
+      const shown = host && !rejected ? await host.check(walks) : []
       const { address, access } = box
       const place = deps.placeOf?.(box)
       const { inTurn = (work) => work() } = deps

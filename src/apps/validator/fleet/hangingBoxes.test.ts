@@ -5,6 +5,8 @@ import { MemoryStore } from '../../../../test/support/memoryStore.ts'
 import { Card, cardOn, forever, outcomes, play } from '../../../../test/support/playFleet.ts'
 import { entry } from '../../../../test/support/storeFixtures.ts'
 import { VirtualClock } from '../../../../test/support/virtualClock.ts'
+import { VirtualLanes } from '../../../../test/support/virtualLanes.ts'
+import { MARK_BYTES } from '../../../core/params/hostParts.ts'
 import type { Answer } from '../../../core/wire/messages.ts'
 import { fault as remoteFault } from '../../../drivers/remote/faults.ts'
 import type { TakenJob } from '../../../ports/store.ts'
@@ -135,6 +137,36 @@ test('attack 240: who waits until the answers of others are checked does not han
       ['accepted', true],
       ['accepted', true],
     ])
+})
+
+test('attack 349: who waits until walks of others are checked does not hang, and who shows no card has none checked', async () => {
+  /** Marks that nobody computes: here they are only waited for. */
+  class Lanes extends VirtualLanes {
+    protected override lane(_: number, marks: number): Uint8Array {
+      return new Uint8Array(MARK_BYTES * marks)
+    }
+  }
+  const withHost = (clock: VirtualClock) =>
+    honestProgram({
+      devices: [cardOn(new Card(clock))],
+      inventory: { host: { cores: 1, memoryBytes: 2 ** 24, diskFreeBytes: 2 ** 28 } },
+      host: new Lanes(clock, () => 320e6),
+    })
+  const withoutCard = (program: ProverProgram) =>
+    tampered(program, {
+      async onAnswer(answer, line) {
+        if (answer.type === 'opened') answer.paths[0]! ^= 1
+        await line.answer(answer)
+      },
+    })
+  const ids = ['b', 'c', 'd', 'none', 'none2', 'none3']
+  const programOf = (id: string, clock: VirtualClock) =>
+    id.startsWith('none') ? withoutCard(withHost(clock)) : withHost(clock)
+  // Three walks a box: those of three boxes are checked within its limit, those of six would not be.
+  const rules = { hours: 1, fixedRounds: 2, walkCheckMs: 50_000, jobLimitMs: 300_000, pollMs: 5_000 }
+  const { results } = await play(ids, programOf, rules)
+  for (const id of ids.slice(0, 3)) expect(outcomes(results(id))).toEqual(['accepted'])
+  for (const id of ids.slice(3)) expect(results(id).map(({ result }) => result.outcome)).toEqual(['rejected'])
 })
 
 describe('attack 241: a box that earns, and that newcomers do not get to know, keeps none of them from earning', () => {
