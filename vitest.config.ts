@@ -5,14 +5,21 @@ const long = process.env.TOUCHSTONE_LONG === '1'
 
 /** What waits longest begins first: else one worker is left with it at the end. */
 const SLOWEST = [
-  'e2e/validator',
+  'e2e/work',
   'e2e/cli',
-  'independent/crossCheck',
-  'e2e/verifySsh',
-  'e2e/package',
-  'e2e/cheatsOverSsh',
-  'e2e/nodes',
+  'e2e/validator',
   'lease/ownAccount',
+  'fleet/cohorts',
+  'independent/crossCheck',
+  'work/watchWork',
+  'test/checkOptions',
+  'e2e/verifySsh',
+  'e2e/nodes',
+  'e2e/package',
+  'acted/adversaries',
+  'e2e/checkPage',
+  'e2e/provider',
+  'e2e/cheatsOverSsh',
 ]
 
 class SlowestFirst extends BaseSequencer {

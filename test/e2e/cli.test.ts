@@ -297,11 +297,11 @@ describe('touchstone verify', () => {
     await expectRefusal(touchstone(...check, certificate), 2, 'SAME_FILE')
     await expectRefusal(touchstone('check', certificate, '--summary', out, '--countersign', out), 2, 'SAME_FILE')
     await expectRefusal(touchstone('report', certificate, '--html', certificate), 2, 'SAME_FILE')
-    expect(readFileSync(certificate)).toEqual(before)
+    expect(readFileSync(certificate).equals(before)).toBe(true)
     // A link to it is a name of its own, which is replaced.
     symlinkSync(certificate, inFolder('to-it.json'))
     expect(await touchstone(...check, inFolder('to-it.json'))).toMatchObject({ status: 0 })
-    expect(readFileSync(certificate)).toEqual(before)
+    expect(readFileSync(certificate).equals(before)).toBe(true)
   })
 
   test('a run that does not come to an end is ended, and leaves nothing', async () => {
