@@ -7,6 +7,7 @@ import { type Quorum, spelledCommit } from '../../core/chain/consensus/vote.ts'
 import { endEpoch } from '../../core/chain/epoch/endEpoch.ts'
 import { lotteryNumber, secondaryAuthor, slotAlpha } from '../../core/chain/lottery.ts'
 import { epochOf } from '../../core/chain/params.ts'
+import type { Problem } from '../../core/chain/problems.ts'
 import { PRECOMMIT } from '../../core/chain/recordCommit.ts'
 import { eligibleIn, isJailed, leaderThreshold, lotteryPlace, votersOf } from '../../core/chain/snapshots.ts'
 import { type Commit, encodeBlock, type Tx } from '../../core/chain/ssz.ts'
@@ -73,6 +74,8 @@ interface OwnBlock {
   readonly bytes: Uint8Array
   /** Transactions that no block on this branch can hold. */
   readonly misfits: readonly Tx[]
+  /** Why the commit that it should record was left out, if it was. */
+  readonly uncommitted: Problem | null
 }
 
 /** A block of the account's own: the transactions in their order, but for those that do not fit. Null if not even an empty one does. */
@@ -81,11 +84,12 @@ export function makeOwnBlock({ state, slot, right, keys, txs, commits, checks }:
   const trusting = { ...checks, envelopesChecked: true }
   const misfits: Tx[] = []
   let commit = commitFor(state, commits)
+  let uncommitted: Problem | null = null
   let left = [...txs]
   for (let tries = 0; ; tries++) {
     const draft = { slot, author: signer.publicKey, ...right, body: { txs: left, commit } }
     const made = makeBlock(state, draft, signer.sign, trusting)
-    if ('block' in made) return { bytes: encodeBlock(made.block), misfits }
+    if ('block' in made) return { bytes: encodeBlock(made.block), misfits, uncommitted }
     const { where } = made.problem
     const [, at] = /^body\.txs\[(\d+)\]/.exec(where) ?? []
     if (at !== undefined) {
@@ -95,8 +99,10 @@ export function makeOwnBlock({ state, slot, right, keys, txs, commits, checks }:
       left = left.filter(
         ({ account }, i) => i < Number(at) || (tries < MOST_TRIES && !equalBytes(account, misfit.account)),
       )
-    } else if (commit.length > 0) commit = []
-    else return null
+    } else if (commit.length > 0) {
+      commit = []
+      uncommitted = made.problem
+    } else return null
   }
 }
 

@@ -54,6 +54,7 @@ export class BlockProducer {
     const made = makeOwnBlock({ state, slot: at, right, keys, txs, commits: keeper.quorumsSince(0), checks })
     for (const misfit of made?.misfits ?? []) pool.drop(misfit)
     if (made === null) return log.warn('no block could be made', { slot })
+    if (made.uncommitted !== null) log.warn('a block leaves out what is final', { slot, ...made.uncommitted })
     this.lastMade = slot
     const [result] = await keeper.take([made.bytes], { right: 1, drawn: [] })
     if (result?.kind === 'added') await network.publish('blocks', made.bytes)

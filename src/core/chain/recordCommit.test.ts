@@ -32,7 +32,7 @@ describe('a commit in a block', () => {
     expect(codeOf({ ...whole, sigs: whole.sigs.slice(1) })).toBe('COMMIT_VOTERS')
     expect(codeOf({ ...whole, voters: BitArray.fromBoolArray([true, true, true, true, true]) })).toBe('COMMIT_VOTERS')
     expect(codeOf({ ...whole, sigs: [...whole.sigs.slice(1), whole.sigs[0]!] })).toBe('SIGNATURE')
-    expect(codeOf({ ...whole, round: whole.round + 1n })).toBe('SIGNATURE')
+    expect(codeOf({ ...whole, round: whole.round - 1n })).toBe('SIGNATURE')
     expect(codeOf(world.commitOf(state, state.head, slot, { late: 1 }))).toBe('COMMIT_LATE')
     expect(codeOf({ ...whole, set: 1n })).toBe('COMMIT_SET')
     for (const [target, targetSlot] of [
@@ -85,6 +85,15 @@ describe('a commit in a block', () => {
     expect(by(3, 9n, 1)).toBe('COMMIT_LATE')
     expect(by(3, 9n, 0)).toBe('COMMIT_QUORUM')
     expect(by(4, 9n, 0)).toBeNull()
+  })
+
+  test('attack 351: half is no quorum by a round of a week ahead', () => {
+    const ahead = 1_680n / genesis.params.roundSlots
+    const whole = world.commitOf(state, state.head, slot, { round: ahead, late: 1 })
+    expect(codeOf(whole)).toBe('COMMIT_LATE')
+    const last = (slot + 1n) / genesis.params.roundSlots + 1n
+    expect(codeOf(world.commitOf(state, state.head, slot, { round: last }))).toBeNull()
+    expect(codeOf(world.commitOf(state, state.head, slot, { round: last + 1n }))).toBe('COMMIT_LATE')
   })
 
   test('a quorum is more than two thirds, or more than a half where it is late', () => {

@@ -27,6 +27,8 @@ export function recordCommit(working: Working, commit: Commit, author: number): 
   if (commit.set !== epochOf(state.final.slot, params)) return problem('COMMIT_SET', 'set')
   const at = targetOf(state, commit, params)
   if (at === -1) return problem('COMMIT_TARGET', 'target')
+  // Half would be a quorum at once, if its round could be named a week ahead.
+  if (commit.round > working.slot / params.roundSlots + 1n) return problem('COMMIT_LATE', 'round')
   const late = isLateRound(commit.round, state.final.slot, params)
   if (commit.late !== (late ? 1 : 0)) return problem('COMMIT_LATE', 'late')
   const set = state.sets.getReadonly(0).toValue()

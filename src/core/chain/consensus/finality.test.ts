@@ -66,7 +66,7 @@ describe('counting votes', () => {
     for (const [key, fields] of [
       ['e', { target: 'y' }],
       ['f', { round: 2 }],
-      ['g', { kind: PRECOMMIT }],
+      ['g', { kind: PRECOMMIT, lockRound: 1 }],
     ] as const)
       expect(book.add(vote(key, fields)).quorum).toBeNull()
     const quorum = book.add(vote('f')).quorum
@@ -76,6 +76,16 @@ describe('counting votes', () => {
     expect(book.isEnough(forged([...quorum!.votes.slice(1), quorum!.votes[1]!]))).toBe(false)
     expect(book.isEnough(forged([...quorum!.votes.slice(1), vote('e', { target: 'y' })]))).toBe(false)
     expect(book.isEnough(forged([...quorum!.votes.slice(1), vote('stranger')]))).toBe(false)
+  })
+
+  test('attack 350: a precommit that names another lock round is counted for no commit, since no block could record it', () => {
+    const book = new VoteBook(seven.voters)
+    const precommit = (voter: string, lockRound = 1) => vote(voter, { kind: PRECOMMIT, lockRound })
+    for (const key of ['a', 'b', 'c', 'd']) expect(book.add(precommit(key)).quorum).toBeNull()
+    expect(book.add(precommit('e', 0)).quorum).toBeNull()
+    const quorum = book.add(precommit('f')).quorum!
+    expect(quorum.votes.map(({ voter }) => voter)).toEqual(['a', 'b', 'c', 'd', 'f'])
+    expect(book.isEnough({ ...quorum, votes: [...quorum.votes.slice(1), precommit('e', 0)] })).toBe(false)
   })
 
   test('attack 24: who votes twice in a round, or against its lock, is proven by two of its votes', () => {
@@ -155,7 +165,8 @@ const genesis = genesisBlock('genesis')
 const nodeFor = (voter: string | null) => new ConsensusNode({ rules: RULES, genesis, viewOf: () => seven, voter })
 const votesIn = (actions: readonly Action[]) => actions.flatMap((each) => (each.kind === 'vote' ? [each.vote] : []))
 const quorumOn = (block: ChainBlock, kind: Vote['kind'], round: number, set = 0, late = false): Quorum => {
-  const fields = { kind, set, round, target: block.id, targetSlot: block.slot, late, lockRound: 0 }
+  const lockRound = kind === PRECOMMIT ? round : 0
+  const fields = { kind, set, round, target: block.id, targetSlot: block.slot, late, lockRound }
   return { ...fields, votes: keys.slice(0, 5).map((voter) => vote(voter, fields)) }
 }
 

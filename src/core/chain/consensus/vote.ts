@@ -25,6 +25,10 @@ export interface Quorum extends Pick<Vote, 'kind' | 'set' | 'round' | 'target' |
   readonly votes: readonly Vote[]
 }
 
+/** A precommit with another lock round is signed over other bytes than those that a block holds its commit to (§3.6.10). */
+export const isLockNamed = ({ kind, round, lockRound }: Pick<Vote, 'kind' | 'round' | 'lockRound'>): boolean =>
+  kind !== PRECOMMIT || lockRound === round
+
 /** Field by field: copies made by spreading have a shape each, and votes are read more than anything else. */
 export const signedVote = (vote: Omit<Vote, 'signature'>, signature: Uint8Array): Vote => ({
   kind: vote.kind,

@@ -1,6 +1,6 @@
 import { PRECOMMIT, PREVOTE } from '../recordCommit.ts'
 import type { Voters } from './epochView.ts'
-import { type Quorum, type Vote, voteOffence } from './vote.ts'
+import { isLockNamed, type Quorum, type Vote, voteOffence } from './vote.ts'
 
 /** Two votes that together prove an offence. */
 export type VotePair = readonly [Vote, Vote]
@@ -55,7 +55,7 @@ export class VoteBook {
   /** A vote whose signature is right. One that was counted before changes nothing. */
   add(vote: Vote): Counted {
     const place = this.voters.places.get(vote.voter)
-    if (place === undefined) return NOTHING
+    if (place === undefined || !isLockNamed(vote)) return NOTHING
     const tallies = this.talliesOf(vote)
     const first = tallies[0]
     const known = first !== undefined && isFor(first, vote) ? first : tallies.find((each) => isFor(each, vote))
@@ -166,7 +166,8 @@ const isOf = (quorum: Quorum, vote: Vote): boolean =>
   vote.round === quorum.round &&
   vote.target === quorum.target &&
   vote.targetSlot === quorum.targetSlot &&
-  vote.late === quorum.late
+  vote.late === quorum.late &&
+  isLockNamed(vote)
 
 const quorumFrom = ({ kind, set, round }: Vote, { target, targetSlot, late, votes }: Tally): Quorum => ({
   kind,

@@ -1,6 +1,6 @@
 import { ContainerType, ListCompositeType } from '@chainsafe/ssz'
 import { fromHex, toHex } from '../../bytes/hex.ts'
-import { type Quorum, signedVote, spelledVote, type Vote } from '../consensus/vote.ts'
+import { isLockNamed, type Quorum, signedVote, spelledVote, type Vote } from '../consensus/vote.ts'
 import { PRECOMMIT, PREVOTE } from '../recordCommit.ts'
 import {
   Bytes32,
@@ -37,8 +37,12 @@ function readShared({ kind, set, round, target, targetSlot, late }: Shared): Omi
   return { kind, ...numbers, target: toHex(target), late: late === 1 }
 }
 
-const readVote = (shared: Omit<Quorum, 'votes'>, lockRound: bigint, voter: Uint8Array, sig: Uint8Array): Vote =>
-  signedVote({ ...shared, lockRound: Number(lockRound), voter: toHex(voter) }, sig)
+type OwnPart = Pick<WrittenVote, 'voter' | 'lockRound' | 'sig'>
+
+function readVote(shared: Omit<Quorum, 'votes'>, { lockRound, voter, sig }: OwnPart): Vote | null {
+  const vote = signedVote({ ...shared, lockRound: Number(lockRound), voter: toHex(voter) }, sig)
+  return lockRound <= MOST_SAFE && isLockNamed(vote) ? vote : null
+}
 
 export const encodeVote = (vote: Vote): Uint8Array => VoteType.serialize({ ...spelledVote(vote), sig: vote.signature })
 
@@ -46,11 +50,10 @@ export const encodeVote = (vote: Vote): Uint8Array => VoteType.serialize({ ...sp
 export function decodeVote(bytes: Uint8Array): Vote | null {
   const written = decodeExactly<WrittenVote>(VoteType, bytes)
   const shared = written === null ? null : readShared(written)
-  if (written === null || shared === null || written.lockRound > MOST_SAFE) return null
-  return readVote(shared, written.lockRound, written.voter, written.sig)
+  return written === null || shared === null ? null : readVote(shared, written)
 }
 
-type WrittenQuorum = Shared & { readonly votes: { voter: Uint8Array; lockRound: bigint; sig: Uint8Array }[] }
+type WrittenQuorum = Shared & { readonly votes: OwnPart[] }
 
 export const spelledQuorum = ({ kind, set, round, target, targetSlot, late, votes }: Quorum): WrittenQuorum => ({
   kind,
@@ -76,8 +79,9 @@ export function decodeQuorum(bytes: Uint8Array): Quorum | null {
 
 export function readQuorum({ votes, ...written }: WrittenQuorum): Quorum | null {
   const shared = readShared(written)
-  if (shared === null || votes.some(({ lockRound }) => lockRound > MOST_SAFE)) return null
-  return { ...shared, votes: votes.map(({ voter, lockRound, sig }) => readVote(shared, lockRound, voter, sig)) }
+  if (shared === null) return null
+  const read = votes.flatMap((vote) => readVote(shared, vote) ?? [])
+  return read.length === votes.length ? { ...shared, votes: read } : null
 }
 
 /** The quorum that a block records, by the keys of its set in their order. The block that holds it was checked. */

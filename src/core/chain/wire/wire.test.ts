@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toHex } from '../../bytes/hex.ts'
 import type { Quorum, Vote } from '../consensus/vote.ts'
+import { PRECOMMIT } from '../recordCommit.ts'
 import { VoteType } from '../ssz.ts'
 import { decodeQuorum, decodeVote, encodeQuorum, encodeVote } from './messages.ts'
 import { decodeVoterNote, encodeVoterNote } from './pastNote.ts'
@@ -19,10 +20,12 @@ const shared = fc.record({
   late: fc.boolean(),
 })
 const own = fc.record({ lockRound: number, voter: key, signature: bytesOf(64) })
-const vote = fc.tuple(shared, own).map(([a, b]): Vote => ({ ...a, ...b }))
+type Both = Omit<Quorum, 'votes'> & Pick<Vote, 'lockRound' | 'voter' | 'signature'>
+const named = (vote: Both): Vote => ({ ...vote, lockRound: vote.kind === PRECOMMIT ? vote.round : vote.lockRound })
+const vote = fc.tuple(shared, own).map(([a, b]) => named({ ...a, ...b }))
 const quorum = fc
   .tuple(shared, fc.array(own, { maxLength: 5 }))
-  .map(([a, votes]): Quorum => ({ ...a, votes: votes.map((each) => ({ ...a, ...each })) }))
+  .map(([a, votes]): Quorum => ({ ...a, votes: votes.map((each) => named({ ...a, ...each })) }))
 const place = fc.record({ id: key, slot: number, height: number })
 const count = (most: number) => fc.integer({ min: 1, max: most })
 const question = fc.oneof(
@@ -84,5 +87,22 @@ describe('messages between nodes', () => {
       { kind: 'ancestors' as const, id: '00'.repeat(32), count: 33 },
     ])
       expect(wire.decodeQuestion(wire.encodeQuestion(asked))).toBeNull()
+  })
+
+  test('attack 350: a precommit with another lock round than its own is refused, alone and in a quorum', () => {
+    const target = '00'.repeat(32)
+    const shared = { kind: PRECOMMIT, set: 1, round: 7, target, targetSlot: 3, late: false } as const
+    const by = (lockRound: number): Vote => ({ ...shared, lockRound, voter: target, signature: new Uint8Array(64) })
+    const read = (lockRound: number) => {
+      const votes = [by(lockRound)]
+      const row = { ...shared, votes }
+      return [
+        decodeVote(encodeVote(by(lockRound))),
+        decodeQuorum(encodeQuorum(row)),
+        wire.decodeQuorums(wire.encodeQuorums([row])),
+      ]
+    }
+    expect(read(7)).not.toContain(null)
+    expect([...read(6), ...read(8)]).toEqual(Array(6).fill(null))
   })
 })
