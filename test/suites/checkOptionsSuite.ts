@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { KINDS, NOW, type ReadFile, readableFiles } from '../support/readableFiles.ts'
+import { describe, expect, test } from 'vitest'
+import { KINDS, type ReadableFiles, type ReadFile } from '../support/readableFiles.ts'
 import { type Given, optionsOf, runCommand } from '../support/runCommand.ts'
 
 /** A cell of the table: a command with a file and options, and what it must not end with. */
@@ -21,19 +19,8 @@ const columnsOf = (command: string, row: ReadFile, isWhole: boolean): readonly s
  * The table of "an option is taken, judges nothing, and the command ends with 0" (attacks 291, 292 and 295, and those from 189 on): every kind of
  * file with every option of the command, as commander knows them. What is not met is never a 0, alone and beside what is.
  */
-export function checkOptionsSuite(isWhole: boolean): void {
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-options-'))
-  const home = { env: { ...process.env, TOUCHSTONE_HOME: join(folder, 'home') }, nowMs: NOW }
-  let table: Awaited<ReturnType<typeof readableFiles>>
-  beforeAll(async () => {
-    // Kernels that are there at once, for works of a few numbers each.
-    vi.stubEnv('TOUCHSTONE_ENGINE', 'wasm')
-    table = await readableFiles(folder)
-  })
-  afterAll(() => {
-    vi.unstubAllEnvs()
-    rmSync(folder, { recursive: true, force: true })
-  })
+export function checkOptionsSuite(read: ReadableFiles, isWhole: boolean): void {
+  const { folder, home } = read
 
   /** Options that judge nothing: they show, or write. A command ends with them as it does without, or refuses them (2). */
   const showing: Given = {
@@ -42,7 +29,7 @@ export function checkOptionsSuite(isWhole: boolean): void {
   }
   const wanted: Readonly<Record<string, Given>> = { check: {}, report: { html: showing.html! } }
 
-  const rowOf = (kind: string): ReadFile => table.files.find((file) => file.kind === kind)!
+  const rowOf = (kind: string): ReadFile => read.files.find((file) => file.kind === kind)!
   /** The cells that ended as they must not, in words. */
   async function wrongCells(command: string, { file, base }: ReadFile, cells: readonly Cell[]): Promise<string[]> {
     const known = optionsOf(command)
@@ -60,7 +47,7 @@ export function checkOptionsSuite(isWhole: boolean): void {
     const { met, always = {}, exit } = row
     return columns.flatMap((option) => [
       ...(option in showing ? [{ given: { [option]: showing[option]! }, isWrong: other(exit, 2) }] : []),
-      ...(option in table.unmet && !(option in always) ? [unmetCell({ [option]: table.unmet[option]! })] : []),
+      ...(option in read.unmet && !(option in always) ? [unmetCell({ [option]: read.unmet[option]! })] : []),
       ...(option in met && (isWhole || !isSlow(row))
         ? [{ given: { [option]: met[option]! }, isWrong: other(exit) }]
         : []),
@@ -68,9 +55,9 @@ export function checkOptionsSuite(isWhole: boolean): void {
   }
 
   test('every option of check and report has its place in the table', () => {
-    const places = [...Object.keys(showing), ...Object.keys(table.unmet)]
+    const places = [...Object.keys(showing), ...Object.keys(read.unmet)]
     expect([...new Set([...optionsOf('check'), ...optionsOf('report')])].sort()).toEqual(places.sort())
-    expect(table.files.map(({ kind }) => kind)).toEqual(Object.keys(KINDS))
+    expect(read.files.map(({ kind }) => kind)).toEqual(Object.keys(KINDS))
   })
 
   const tried = Object.keys(KINDS).filter((kind) => isWhole || KINDS[kind as ReadFile['kind']] !== 'long')
@@ -109,7 +96,7 @@ export function checkOptionsSuite(isWhole: boolean): void {
         expect([kind, await wouldRent(rowOf(kind), {})]).toEqual([kind, exit === 0])
         expect([kind, await wouldRent(rowOf(kind), open)]).toEqual([kind, true])
         const asked = judging.flatMap((option) =>
-          [{}, open].map((more) => ({ ...more, [option]: table.unmet[option]! })),
+          [{}, open].map((more) => ({ ...more, [option]: read.unmet[option]! })),
         )
         for (const given of asked)
           expect([kind, given, await wouldRent(rowOf(kind), given)]).toEqual([kind, given, false])
@@ -117,7 +104,7 @@ export function checkOptionsSuite(isWhole: boolean): void {
     })
 
     test('rents by no file that is about no box, whatever is asked', async () => {
-      for (const row of table.files.filter(({ kind }) => /^(evidence|receipt)/.test(kind)))
+      for (const row of read.files.filter(({ kind }) => /^(evidence|receipt)/.test(kind)))
         for (const more of [{}, open]) expect([row.kind, await wouldRent(row, more)]).toEqual([row.kind, false])
     })
   })
@@ -127,7 +114,7 @@ export function checkOptionsSuite(isWhole: boolean): void {
     test.each(paired)('%s', async (kind) => {
       const row = rowOf(kind)
       const besides = Object.entries(row.met)
-      const cells = Object.entries(table.unmet).flatMap(([option, values]) =>
+      const cells = Object.entries(read.unmet).flatMap(([option, values]) =>
         option in (row.always ?? {})
           ? []
           : besides

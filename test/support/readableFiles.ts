@@ -1,5 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, vi } from 'vitest'
 import { attestationReader } from '../../src/core/attest/attestationReader.ts'
 import { cpuReportData, workNonce } from '../../src/core/attest/binding.ts'
 import { writeBundle } from '../../src/core/attest/bundle.ts'
@@ -22,14 +24,14 @@ import { openReferenceDevice } from './openReferenceDevice.ts'
 import { plainProduct } from './plainProduct.ts'
 import { provenPrivate } from './privateProducts.ts'
 import { openingsOf, productFiles, provenTraining, TIMES, writerIn } from './readableWorks.ts'
-import type { Given } from './runCommand.ts'
+import type { Given, runCommand } from './runCommand.ts'
 import { resigned, summaryOf } from './syntheticCertificate.ts'
 import { testEngine } from './testEngine.ts'
 import { testSigner } from './testSigner.ts'
 import { VALIDATOR, verifyInProcess } from './verifyInProcess.ts'
 import { VirtualClock } from './virtualClock.ts'
 
-export const NOW = Date.parse('2026-11-16T00:00:00Z')
+const NOW = Date.parse('2026-11-16T00:00:00Z')
 const AT_MS = Date.parse(TIMES.issuedAt)
 
 /** Every kind of file that can be read, and how long a check of it takes here: 10 ms, 30 ms, 100 ms, and a second. */
@@ -88,11 +90,36 @@ const clockAt = (): VirtualClock => {
   return clock
 }
 
-export async function readableFiles(folder: string): Promise<{
+/** All of them, and what a reader asks that none of them meets. */
+interface Table {
   readonly files: readonly ReadFile[]
-  /** What a reader asks that none of them meets. */
   readonly unmet: Given
-}> {
+}
+
+/** The same in a folder of their own, with whose home and at what time they are read. */
+export interface ReadableFiles extends Table {
+  readonly folder: string
+  readonly home: Parameters<typeof runCommand>[2]
+}
+
+/** Made before the tests of a suite, and gone after them. */
+export function openReadableFiles(): ReadableFiles {
+  const folder = mkdtempSync(join(tmpdir(), 'touchstone-read-'))
+  const env = { ...process.env, TOUCHSTONE_HOME: join(folder, 'home'), NO_COLOR: '1' }
+  const read = { files: [], unmet: {}, folder, home: { env, nowMs: NOW } }
+  beforeAll(async () => {
+    // Kernels that are there at once, for works of a few numbers each.
+    vi.stubEnv('TOUCHSTONE_ENGINE', 'wasm')
+    Object.assign(read, await makeFiles(folder))
+  })
+  afterAll(() => {
+    vi.unstubAllEnvs()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return read
+}
+
+async function makeFiles(folder: string): Promise<Table> {
   const write = writerIn(folder)
   const signed = { base: { trust: [KEY] }, exit: 0 }
   const ofSigner = { signer: [KEY], signers: ['1'], 'max-age': ['1d'], revoked: [write('nobody.json', listOf([]))] }

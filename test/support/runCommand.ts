@@ -12,17 +12,18 @@ import type { CommandContext } from '../../src/main/run.ts'
 import { TouchstoneError } from '../../src/ports/errors.ts'
 import { rememberingChecker } from './attest/flips.ts'
 
-/** What a command ended with, and the code of the fault that ended it. */
+/** What a command ended with, the code of the fault that ended it, and what stood on its standard output. */
 export interface End {
   readonly exit: number
   readonly fault: string | null
+  readonly stdout: string
 }
 
 /** Options of a command line by their names; one that is given twice has two values, and one that takes none has none. */
 export type Given = Readonly<Record<string, readonly string[]>>
 
 /** The commands that judge files; they end as `run.ts` has them end. */
-function programOf(env: NodeJS.ProcessEnv, ended: (end: End) => void): Command {
+function programOf(env: NodeJS.ProcessEnv, ended: (end: Omit<End, 'stdout'>) => void): Command {
   const { signal } = new AbortController()
   const run: CommandContext['run'] = async (command) => {
     try {
@@ -48,9 +49,13 @@ const read = new Map<string, ReturnType<typeof catalogues.loadCatalogue>>()
 const load = catalogues.loadCatalogue
 const check = rememberingChecker(vendor.checkVendorSignature)
 
-/** Nobody hears it, it is this time, one thread does all of it, and what others read before is not read again. */
-const standIns = (nowMs: number) => [
-  ...[process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write').mockReturnValue(true)),
+/** It is heard here alone, it is this time, one thread does all of it, and what others read before is not read again. */
+const standIns = (nowMs: number, onWords: (words: string) => void) => [
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true),
+  vi.spyOn(process.stdout, 'write').mockImplementation((words) => {
+    onWords(String(words))
+    return true
+  }),
   vi.spyOn(systemClock, 'wallTime').mockImplementation(() => new Date(nowMs)),
   vi.spyOn(cores, 'usableCores').mockReturnValue(1),
   vi.spyOn(vendor, 'checkVendorSignature').mockImplementation(check),
@@ -65,15 +70,17 @@ export async function runCommand(
   given: Given,
   { env, nowMs }: { readonly env: NodeJS.ProcessEnv; readonly nowMs: number },
 ): Promise<End> {
-  const end: { last: End } = { last: { exit: -1, fault: null } }
-  const spies = standIns(nowMs)
+  const end = { exit: -1, fault: null, stdout: '' }
+  const spies = standIns(nowMs, (words) => {
+    end.stdout += words
+  })
   try {
-    const program = programOf(env, (found) => Object.assign(end, { last: found }))
+    const program = programOf(env, (found) => Object.assign(end, found))
     await program.parseAsync(['node', 'touchstone', ...words, ...wordsOf(given)])
-    return end.last
+    return end
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    return { exit: 2, fault: 'USAGE' }
+    return { ...end, exit: 2, fault: 'USAGE' }
   } finally {
     for (const spy of spies) spy.mockRestore()
   }

@@ -82,8 +82,8 @@ const worked = ({ read, figures, isResultTied }: CheckedReceipt): Answer => ({
       : `${figures.patches} patches drawn by its watcher were recomputed here, and each is right${figures.proven ? `; ${figures.proven.transitions.length} of ${figures.transitions} transitions proven by sumcheck besides` : ''}`,
   now:
     figures.replayed > 0
-      ? `What was committed to is exactly right, whoever signed${isResultTied ? ', and the result is that' : NOT_TIED}. For the times trust its signer.`
-      : `Rely on it as far as you trust its signer, who vouches for the draws and the times${isResultTied ? '' : NOT_TIED}.`,
+      ? `What was committed to is exactly right, whoever signed${isResultTied ? ', and the result is that' : NOT_TIED}. For the times, and for who computed it, trust its signer.`
+      : `Rely on it as far as you trust its signer, who vouches for the draws, for the times and for who computed it${isResultTied ? '' : NOT_TIED}.`,
 })
 
 const NOT_TIED = '; no file of the result was compared (--result FILE)'
@@ -103,7 +103,7 @@ const answered = ({ read: { receipt } }: CheckedAnswer): Answer => ({
   word: 'PROVEN',
   text: `${receipt.product.columns} answers of the model ${toHex(receipt.modelId)}`,
   why: 'every score is what the weights give that its owner committed to; nothing else of them is shown',
-  now: 'It answers the input that you handed in; a file of scores is compared with --result. It holds as long as nobody solves discrete logarithms, whoever signed.',
+  now: 'It answers the input that you handed in; a file of scores is compared with --result. It holds as long as nobody solves discrete logarithms, whoever signed. For the times trust the signer.',
 })
 
 export const sizesOf = ({ product: { rows, columns, k } }: CheckedProduct['read']): string =>
