@@ -106,8 +106,10 @@ test('docs/guides/drilling.md: three that join drill by themselves, a project ha
 
   await world.until(async () => authorOf(world.nodes[0]!).some((author) => accounts.includes(author as never)))
   for (const key of accounts) {
-    const told = await world.asked('chain', 'account', key, '--at', 'head')
-    expect(BigInt(told.drilledTotal!)).toBeGreaterThan(0n)
+    const { told } = (await world.asked('chain', 'account', key, '--at', 'head')) as unknown as {
+      told: { drilledTotal: string }
+    }
+    expect(BigInt(told.drilledTotal)).toBeGreaterThan(0n)
   }
   const shown = await world.run(account!.map((word) => word.replace('KEY', accounts[0]!)))
   expect(shown.stdout).toMatch(/^account +[0-9a-f]{64}\n(.*\n)*drilled +\d+ µut in all, /)
@@ -121,7 +123,9 @@ test('docs/guides/drilling.md: three that join drill by themselves, a project ha
   const { box } = JSON.parse(readFileSync(join(world.home, 'node', 'checks', records.at(-1)!), 'utf8')) as {
     box: string
   }
-  const score = (await world.asked('chain', 'score', box)) as unknown as { reports: { certificate: string }[] }
-  expect(records).toContain(`${score.reports[0]!.certificate}.json`)
+  const { told } = (await world.asked('chain', 'score', box)) as unknown as {
+    told: { reports: { certificate: string }[] }
+  }
+  expect(records).toContain(`${told.reports[0]!.certificate}.json`)
   expect(world.nodes.flatMap(({ told }) => told.filter(({ event }) => event === 'error'))).toEqual([])
 })

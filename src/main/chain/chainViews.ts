@@ -69,7 +69,10 @@ async function account(
   const { drilled, drilledTotal, failed, capacity } = power
   if (json)
     print(
-      JSON.stringify({ ...told, roundRoot: toHex(view.roundRoot), block: by, drilled, drilledTotal, failed, capacity }),
+      JSON.stringify({
+        ...{ ...told, roundRoot: toHex(view.roundRoot), block: provenBlock(by) },
+        told: { height: by.height, drilled, drilledTotal, failed, capacity },
+      }),
     )
   else
     print(
@@ -78,7 +81,8 @@ async function account(
         balance: `${formatTokens(view.balance)} tokens`,
         nonce: told.nonce,
         ...(view.round > 0n ? { round: `${view.round}, root ${toHex(view.roundRoot)}` } : {}),
-        proven: `by block ${by.height}, ${by.id}`,
+        proven: `by block ${by.id}, slot ${by.slot}`,
+        height: `${by.height} (told)`,
         ...(capacity !== '0' || drilledTotal !== '0'
           ? { drilled: `${drilledTotal} µut in all, ${drilled} a day; capacity ${capacity} µut an epoch (told)` }
           : {}),
@@ -91,22 +95,34 @@ async function score(client: NodeClient, { json, at }: ChainFlags, name: string,
   const key = keyOf(name)
   const found = await client.provenScore(key, at, signal)
   if (found === null) throw fault('NO_SUCH_ACCOUNT', { what: 'box', key })
-  if (json) print(JSON.stringify(found))
-  else {
-    print(
-      ...lines({
-        box: key,
-        account: found.account ?? 'none',
-        score: found.score,
-        capacity: `${found.capacity} µut an epoch`,
-      }),
-    )
-    for (const said of found.reports)
-      print(`  ${said.validator} epoch ${said.epoch}: ${said.score}, certificate ${said.certificate}`)
-    print(...lines({ proven: `by block ${found.block.height}, ${found.block.id}` }))
-  }
+  print(...(json ? [JSON.stringify(scoreJson(key, found))] : scoreLines(key, found)))
   return EXIT.genuine
 }
+
+type Score = Answer<typeof nodeRoutes.getBoxScore>
+
+/** Proofs are of the key and of the score alone: the rest is the word of the node (attack 353). */
+export const scoreJson = (key: string, { score, block, account, capacity, reports }: Score) => ({
+  ...{ box: key, score, block: provenBlock(block) },
+  told: { height: block.height, account, capacity, reports },
+})
+
+export const scoreLines = (key: string, { score, block, account, capacity, reports }: Score): string[] => [
+  ...lines({
+    box: key,
+    score,
+    proven: `by block ${block.id}, slot ${block.slot}`,
+    height: `${block.height} (told)`,
+    account: `${account ?? 'none'} (told)`,
+    capacity: `${capacity} µut an epoch (told)`,
+  }),
+  ...reports.map(
+    (said) => `  ${said.validator} epoch ${said.epoch}: ${said.score}, certificate ${said.certificate} (told)`,
+  ),
+]
+
+/** What a header says of its block. */
+const provenBlock = ({ id, slot, parent, author }: Score['block']) => ({ id, slot, parent, author })
 
 async function projects(client: NodeClient, { json, at }: ChainFlags, _: string, signal: AbortSignal): Promise<number> {
   const told = await client.ask(nodeRoutes.listProjects, { query: { at } }, signal)

@@ -118,16 +118,16 @@ export class NodeClient implements ChainAccess {
   }
 
   /** The root that a header has for the state after it: the header must be that of the block it is said to be. */
-  private stateRoot({
-    block,
-    header,
-  }: {
-    readonly block: { readonly id: string }
-    readonly header: string | null
-  }): Uint8Array {
+  private stateRoot({ block, header }: Pick<Answer<typeof nodeRoutes.getBoxScore>, 'block' | 'header'>): Uint8Array {
     const read = header === null ? null : readHeader(header)
     if (read === null) throw fault('NO_PROOF_YET', { url: this.url })
-    if (toHex(blockHash(read)) !== block.id) throw this.lie('the header is of another block')
+    const { slot, parent, author } = read
+    const isOf =
+      toHex(blockHash(read)) === block.id &&
+      toHex(parent) === block.parent &&
+      toHex(author) === block.author &&
+      slot === BigInt(block.slot)
+    if (!isOf) throw this.lie('the header is of another block')
     return read.stateRoot
   }
 
