@@ -285,8 +285,13 @@ else
       const own = join(folder, 'id')
       writeFileSync(own, keyPair().private, { mode: 0o600 })
       const unseen = typedHere(rent!.slice(0, rent!.indexOf('--proof')))
-      const rented = JSON.parse((await run([...unseen, '--key', own, '--json'])).stdout) as { rented: { ssh: string } }
-      expect(rented.rented.ssh).toContain(`-i ${own}`)
+      const { rented } = JSON.parse((await run([...unseen, '--key', own, '--json'])).stdout)
+      // Attack 354.
+      expect(rented).toMatchObject({
+        ssh: expect.stringContaining(`-i ${own}`),
+        told: { confinement: expect.any(String) },
+      })
+      expect(rented).not.toHaveProperty('confinement')
       expect(leasedKeys()).toHaveLength(1)
       expect((await run(typedHere(deny!))).stdout).toMatch(
         new RegExp(

@@ -178,7 +178,7 @@ function show({ id, until, confinement, ssh, end }: Shown, { json }: RentFlags, 
     'give back',
     `  ${end}`,
   ]
-  people.lines(json ? [JSON.stringify({ rented: { id, until, confinement, ssh } })] : told)
+  people.lines(json ? [JSON.stringify({ rented: { id, until, ssh, told: { confinement } } })] : told)
 }
 
 /** Gives a box back before its time. */

@@ -35,7 +35,7 @@ test('whatever answers on the port of the validator, no escape sequence of it is
   }
 })
 
-test('a provider gives a sign of life; the advice to ask for one names this command', async () => {
+test('attack 354: a provider gives a sign of life, and what it is doing is its word; the advice to ask for one names this command', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-alive-'))
   const stop = new AbortController()
   const provider = await listening({} as BoxAccess, stop.signal)
@@ -50,8 +50,8 @@ test('a provider gives a sign of life; the advice to ask for one names this comm
     await program.parseAsync(['validator', 'alive', address], { from: 'user' })
     await program.parseAsync(['validator', 'alive', address, '--json'], { from: 'user' })
     const [people, machine] = said.mock.calls.map(([text]) => String(text))
-    expect(people).toMatch(/^alive: free \(\d+ ms\)\n$/)
-    expect(JSON.parse(machine!)).toMatchObject({ state: 'free', roundTripUs: expect.any(Number) })
+    expect(people).toMatch(/^alive \(\d+ ms\); as the provider says, free\n$/)
+    expect(JSON.parse(machine!)).toEqual({ roundTripUs: expect.any(Number), told: { state: 'free' } })
     const hub = program.parseAsync(['validator', 'alive', `lease://hub#${giverKey}`], { from: 'user' })
     await expect(hub).rejects.toMatchObject({ detail: { code: 'NO_LEASE_HUB' } })
   } finally {

@@ -165,7 +165,9 @@ async function alive(address: string, { json }: Flags, { env }: CommandContext, 
   const { askProviderAlive } = await import('../boxes/openLeasedBox.ts')
   const { state, roundTripUs } = await askProviderAlive(address, ownKey(env, 'validator'), signal)
   print(
-    json ? JSON.stringify({ state, roundTripUs }) : `alive: ${DOING[state]} (${(roundTripUs / 1000).toFixed(0)} ms)`,
+    json
+      ? JSON.stringify({ roundTripUs, told: { state } })
+      : `alive (${(roundTripUs / 1000).toFixed(0)} ms); as the provider says, ${DOING[state]}`,
   )
   return EXIT.genuine
 }
