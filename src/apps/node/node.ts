@@ -161,6 +161,8 @@ export class RunningNode implements ChainNode {
   }
 
   async nextNonce(account: Uint8Array): Promise<bigint> {
+    // What is too late holds no place: whatever came after it would wait for it.
+    this.pool.prune(await this.finalState(), BigInt(this.slot))
     return this.pool.nextNonce(account, await this.headState())
   }
 

@@ -6,7 +6,10 @@ import type { ChainNode } from '../../ports/chainNode.ts'
 /** Things that were sent and are remembered. */
 const MOST_SENT = 4_096
 
-/** Sends what an account has to say, each thing once for as long as it waits for a block. */
+/**
+ * Sends what an account has to say in an epoch, each thing once for as long as it waits for a block. It ends with the
+ * epoch: one that no block takes any more would keep back all that come after it.
+ */
 export class Sender {
   private readonly node: ChainNode
   private readonly signer: Signer
@@ -27,8 +30,9 @@ export class Sender {
     if (before !== undefined && this.node.isWaiting(before)) return null
     const { feePerByte, epochSlots } = params
     const nonce = await this.node.nextNonce(this.signer.publicKey)
-    const terms = { genesisHash, feePerByte, epochSlots, slot: BigInt(this.node.status().slot) }
-    const tx = signTx(this.signer, { kind, nonce, payload }, terms)
+    const slot = BigInt(this.node.status().slot)
+    const lastSlot = (slot / epochSlots + 1n) * epochSlots - 1n
+    const tx = signTx(this.signer, { kind, nonce, payload, lastSlot }, { genesisHash, feePerByte, epochSlots, slot })
     const result = await this.node.submit(tx)
     if (result.kind === 'refused') return result.problem
     this.sent.delete(about)

@@ -10,11 +10,11 @@ interface Terms {
   readonly slot: bigint
 }
 
-type Wanted = Pick<Tx, 'kind' | 'nonce' | 'payload'>
+type Wanted = Pick<Tx, 'kind' | 'nonce' | 'payload'> & Partial<Pick<Tx, 'lastSlot'>>
 
-/** The bytes of a transaction of the signer at the lowest fee, good for an epoch from the head on. */
-export function signTx(signer: Signer, { kind, nonce, payload }: Wanted, terms: Terms): Uint8Array {
-  const lastSlot = terms.slot + terms.epochSlots
+/** The bytes of a transaction of the signer at the lowest fee, good for an epoch from the head on unless told otherwise. */
+export function signTx(signer: Signer, { kind, nonce, payload, ...wanted }: Wanted, terms: Terms): Uint8Array {
+  const lastSlot = wanted.lastSlot ?? terms.slot + terms.epochSlots
   const draft = { kind, account: signer.publicKey, nonce, fee: 0n, lastSlot, payer: [], payload }
   const unsigned = { ...draft, payerSig: [], sig: new Uint8Array(64) }
   const tx = { ...unsigned, fee: terms.feePerByte * BigInt(txBytes(unsigned)) }
